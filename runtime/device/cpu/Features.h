@@ -1,0 +1,25 @@
+//===- Features.h - which instructions this machine has -----------------------===//
+#ifndef DLC_RUNTIME_DEVICE_CPU_FEATURES_H
+#define DLC_RUNTIME_DEVICE_CPU_FEATURES_H
+
+#include "dlc/Export.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// Names are LLVM's ("avx2", "avx512bf16", "amx-tile"). A feature counts only when the operating system
+/// saves its registers too.
+DLC_EXPORT bool hostHasFeature(std::string_view name);
+/// Every known feature that this machine has: what a compiler puts into target.features.
+DLC_EXPORT std::vector<std::string> hostFeatures();
+/// False for a name that this runtime has never heard of.
+DLC_EXPORT bool isKnownFeature(std::string_view name);
+/// CPUs that this process may use.
+DLC_EXPORT int hostThreads();
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_DEVICE_CPU_FEATURES_H

@@ -1,0 +1,88 @@
+/*===- dlc.h - the C interface of the runtime: load a program and run it ------===
+ *
+ * Every function that can fail returns a dlc_error *, NULL meaning success; the caller frees an error
+ * with dlc_error_free. Tensors are DLPack's. A session may be used by several threads (its runs are
+ * then serialised); several sessions run at once.
+ */
+#ifndef DLC_DLC_H
+#define DLC_DLC_H
+
+#include "dlc/dlpack.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DLC_C_EXPORT __attribute__((visibility("default")))
+
+typedef struct dlc_error dlc_error;
+typedef struct dlc_program dlc_program;
+typedef struct dlc_session dlc_session;
+
+/* What an input or output is. The pointers live as long as the program. */
+typedef struct {
+  const char *name;
+  DLDataType dtype;
+  int32_t ndim;
+  const int64_t *shape;
+  uint64_t bytes;
+} dlc_tensor_info;
+
+typedef struct {
+  int threads; /* 0: as many as the program was compiled for, at most the machine's */
+} dlc_session_options;
+
+typedef struct {
+  uint64_t arena_bytes;    /* the intermediate values */
+  uint64_t scratch_bytes;  /* kernels' and libraries' working memory */
+  uint64_t constant_bytes; /* mapped, shared between sessions */
+  uint64_t code_bytes;
+} dlc_memory_figures;
+
+DLC_C_EXPORT const char *dlc_version(void);
+
+DLC_C_EXPORT const char *dlc_error_message(const dlc_error *error);
+DLC_C_EXPORT void dlc_error_free(dlc_error *error);
+
+/* Maps the file: constants and code are not read until they are used. */
+DLC_C_EXPORT dlc_error *dlc_program_load(const char *path, dlc_program **program);
+/* The same from bytes, which are copied. */
+DLC_C_EXPORT dlc_error *dlc_program_load_memory(const void *data, size_t size,
+                                                dlc_program **program);
+/* Sessions keep what they need: a program may be destroyed before them. */
+DLC_C_EXPORT void dlc_program_destroy(dlc_program *program);
+
+DLC_C_EXPORT size_t dlc_program_input_count(const dlc_program *program);
+DLC_C_EXPORT size_t dlc_program_output_count(const dlc_program *program);
+DLC_C_EXPORT dlc_error *dlc_program_input(const dlc_program *program, size_t index,
+                                          dlc_tensor_info *info);
+DLC_C_EXPORT dlc_error *dlc_program_output(const dlc_program *program, size_t index,
+                                           dlc_tensor_info *info);
+
+/* options may be NULL. */
+DLC_C_EXPORT dlc_error *dlc_session_create(const dlc_program *program,
+                                           const dlc_session_options *options,
+                                           dlc_session **session);
+DLC_C_EXPORT void dlc_session_destroy(dlc_session *session);
+DLC_C_EXPORT const dlc_program *dlc_session_program(const dlc_session *session);
+DLC_C_EXPORT void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures);
+
+/* Runs on tensors in the order of the program's inputs and outputs. An input with strides is copied to
+ * a compact one first; an output must be compact. */
+DLC_C_EXPORT dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs,
+                                        size_t input_count, const DLTensor *outputs,
+                                        size_t output_count);
+/* The same, but makes the outputs: outputs[i] is freed by its own deleter. */
+DLC_C_EXPORT dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs,
+                                              size_t input_count, DLManagedTensor **outputs,
+                                              size_t output_count);
+
+/* From now on (or no longer) each command's time is kept. */
+DLC_C_EXPORT void dlc_session_set_trace(dlc_session *session, int enabled);
+/* Writes what was kept as Chrome trace JSON (chrome://tracing, ui.perfetto.dev) and forgets it. */
+DLC_C_EXPORT dlc_error *dlc_session_write_trace(dlc_session *session, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* DLC_DLC_H */

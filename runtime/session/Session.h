@@ -1,0 +1,69 @@
+//===- Session.h - a program made ready to run --------------------------------===//
+#ifndef DLC_RUNTIME_SESSION_SESSION_H
+#define DLC_RUNTIME_SESSION_SESSION_H
+
+#include "runtime/program/Plan.h"
+#include "runtime/program/Program.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlc::runtime {
+
+struct SessionOptions {
+  /// 0: as many as the program was compiled for, at most those of the machine.
+  int threads = 0;
+};
+
+struct MemoryFigures {
+  uint64_t arenaBytes = 0, scratchBytes = 0, constantBytes = 0, codeBytes = 0;
+};
+
+/// One command as it runs here, for `inspect` and traces.
+struct CommandInfo {
+  std::string name, op, implementation, loc;
+  double flops = 0, bytes = 0;
+};
+
+/// One execution of a command. `command` indexes Session::commands().
+struct TraceEvent {
+  uint32_t command;
+  int64_t startNs, endNs;
+};
+
+/// Everything is resolved when the session is made; run() patches pointers and walks a list. Two threads
+/// that use one session are serialised.
+class DLC_EXPORT Session {
+public:
+  /// Throws dlc::Error if the program is wrong or this machine lacks what it needs.
+  explicit Session(std::shared_ptr<const Program> program, SessionOptions options = {});
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  const Plan &plan() const;
+  const std::shared_ptr<const Program> &program() const;
+  int threads() const;
+  MemoryFigures memory() const;
+
+  /// Contiguous arrays in the order of plan().inputs and plan().outputs. No allocation. Throws
+  /// dlc::Error for a run-time error (index out of range, an input that differs from its fixed value).
+  void run(std::span<const void *const> inputs, std::span<void *const> outputs);
+
+  std::vector<CommandInfo> commands() const;
+  void setTrace(bool enabled);
+  /// What was traced since the last call; empties it.
+  std::vector<TraceEvent> takeTrace();
+  /// takeTrace() as Chrome trace JSON into a file.
+  void writeTrace(const std::string &path);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_SESSION_H
