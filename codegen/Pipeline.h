@@ -1,0 +1,52 @@
+//===- Pipeline.h - the order of everything -------------------------------===//
+#ifndef DLC_CODEGEN_PIPELINE_H
+#define DLC_CODEGEN_PIPELINE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/LLVM.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlc {
+
+struct Program;
+
+/// The phases in order. `--from`, `--to` and `--print-after` take these names.
+enum class Phase { Import, Simplify, Grad, Precision, Place, Layout, Fuse, Select, Lower, Memory, Native };
+
+llvm::StringRef phaseName(Phase phase);
+std::optional<Phase> phaseFromName(llvm::StringRef name);
+llvm::ArrayRef<Phase> allPhases();
+
+struct CompileOptions {
+  std::string device = "cpu";
+  /// Threads that the program is meant for; 0 means all that the process may use.
+  int threads = 0;
+  /// The module already stands after the phase before this one.
+  Phase from = Phase::Simplify;
+  /// Stop after this phase; only `Native` makes a program.
+  Phase to = Phase::Native;
+  /// Measure candidates instead of asking the cost model.
+  bool tune = false;
+  /// Where object code and tuning results are kept; empty means keep nothing.
+  std::string cacheDir;
+  /// Called after each phase with its seconds (for --time, --print-after and progress bars).
+  std::function<void(Phase, mlir::ModuleOp, double seconds)> afterPhase;
+  /// Called while kernels are generated or tuned: what, done, of how many.
+  std::function<void(llvm::StringRef what, int done, int total)> progress;
+};
+
+/// Runs the phases from `from` to `to` on the module. Returns the program when `to` is Native, else null.
+/// Errors are diagnostics on the module's context.
+mlir::FailureOr<std::shared_ptr<Program>> compile(mlir::ModuleOp module, const CompileOptions &options);
+
+/// Loads every dialect that some phase uses, and sets the context up.
+void prepareContext(mlir::MLIRContext &context);
+
+} // namespace dlc
+
+#endif // DLC_CODEGEN_PIPELINE_H

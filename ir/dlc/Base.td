@@ -1,0 +1,91 @@
+//===- Base.td - the dlc dialect, its types and its common classes --------===//
+#ifndef DLC_IR_BASE_TD
+#define DLC_IR_BASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/RegionKindInterface.td"
+
+def Dlc_Dialect : Dialect {
+  let name = "dlc";
+  let cppNamespace = "::dlc";
+  let summary = "tensor computations: what is computed, on which device";
+  let description = [{
+    Functional operations on ranked tensors. The tensor's encoding, `#dlc.on<cpu:1, aBcd16b>`, names the
+    device that holds it and, once chosen, its layout in memory; a tensor with no encoding is unplaced.
+    Every operation has a reference evaluation (ir/reference), which is its meaning.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+}
+
+def Dlc_Element : AnyTypeOf<[F16, BF16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64],
+                            "f16, bf16, f32, f64, bool or an integer of 8 to 64 bits">;
+def Dlc_FloatElement : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
+def Dlc_IntElement : AnyTypeOf<[I8, I16, I32, I64, UI8, UI16, UI32, UI64], "an integer of 8 to 64 bits">;
+def Dlc_IndexElement : AnyTypeOf<[I32, I64], "i32 or i64">;
+
+def Dlc_Tensor : RankedTensorOf<[Dlc_Element]>;
+def Dlc_FloatTensor : RankedTensorOf<[Dlc_FloatElement]>;
+def Dlc_IndexTensor : RankedTensorOf<[Dlc_IndexElement]>;
+def Dlc_BoolTensor : RankedTensorOf<[I1]>;
+
+/// The place of a tensor: `#dlc.on<cpu>`, `#dlc.on<cpu:1>`, `#dlc.on<cuda:0, acdb>`.
+def Dlc_OnAttr : AttrDef<Dlc_Dialect, "On", [VerifiableTensorEncoding]> {
+  let mnemonic = "on";
+  let summary = "the device of a tensor and, once chosen, its layout";
+  let parameters = (ins StringRefParameter<"cpu, cuda">:$kind, "unsigned":$ordinal,
+                        StringRefParameter<"oneDNN-style tag, empty when plain">:$layout);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The name people type: cpu, cpu:1, cuda:0.
+    std::string getDeviceName() const;
+    /// Parses a device name; fails on anything that is none.
+    static mlir::FailureOr<OnAttr> fromName(mlir::MLIRContext *context, llvm::StringRef name);
+    bool sameDevice(OnAttr other) const {
+      return getKind() == other.getKind() && getOrdinal() == other.getOrdinal();
+    }
+    OnAttr withLayout(llvm::StringRef layout) const {
+      return get(getContext(), getKind(), getOrdinal(), layout);
+    }
+  }];
+}
+
+/// Every operation says what it means by a function over host tensors.
+def Dlc_ReferenceInterface : OpInterface<"ReferenceInterface"> {
+  let cppNamespace = "::dlc";
+  let description = "Evaluates the operation on host tensors, slowly and plainly.";
+  let methods = [InterfaceMethod<
+    "Computes the results; on failure says why with a diagnostic on the operation.",
+    "llvm::LogicalResult", "evaluate",
+    (ins "llvm::ArrayRef<::dlc::ref::Tensor>":$inputs, "llvm::SmallVectorImpl<::dlc::ref::Tensor> &":$outputs)>];
+}
+
+/// Each element of the result depends on the elements at the same (broadcast) index of the operands.
+def Dlc_Elementwise : NativeOpTrait<"Elementwise"> { let cppNamespace = "::dlc"; }
+/// The result is the operand's elements in the same order in memory: no work where layouts are plain.
+def Dlc_View : NativeOpTrait<"View"> { let cppNamespace = "::dlc"; }
+
+class Dlc_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Dlc_Dialect, mnemonic, traits # [DeclareOpInterfaceMethods<Dlc_ReferenceInterface>]>;
+
+/// A pure operation whose result types follow from its operands and attributes.
+class Dlc_PureOp<string mnemonic, list<Trait> traits = []>
+    : Dlc_Op<mnemonic, traits # [Pure, InferTypeOpAdaptorWithIsCompatible]> {
+  string compatible = [{
+    static bool isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange declared) {
+      return ::dlc::areCompatible(inferred, declared);
+    }
+  }];
+  let extraClassDeclaration = compatible;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+#endif // DLC_IR_BASE_TD

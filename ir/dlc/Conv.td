@@ -1,0 +1,30 @@
+//===- Conv.td - convolution ----------------------------------------------===//
+#ifndef DLC_IR_CONV_TD
+#define DLC_IR_CONV_TD
+include "ir/dlc/Base.td"
+
+defvar convRules = [{
+    - (C1) x is [N, C, spatial..] with 1 to 3 spatial dimensions, and both ranks agree.
+    - (C2) `strides`, `dilations`, `low` and `high` have one entry per spatial dimension; strides and dilations are 1 or more.
+    - (C3) the channels of x and of the weights agree under `groups`, which divides both.
+    - (C4) element types and devices agree.
+    - (C5) no dimension of the result is negative.
+    - (C6) bias, when given, is [output channels].
+}];
+
+def Dlc_ConvOp : Dlc_PureOp<"conv"> {
+  let summary = "convolution (cross-correlation) of [N, C, spatial..] with weights [O, C/groups, window..], bias [O]";
+  let description = convRules;
+  let arguments = (ins Dlc_Tensor:$x, Dlc_Tensor:$w, Optional<Dlc_Tensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, I64Attr:$groups);
+  let results = (outs Dlc_Tensor:$y);
+}
+
+def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose"> {
+  let summary = "the adjoint of conv in x: weights are [C, O/groups, window..]; `extra` lengthens the result at the end";
+  let description = convRules;
+  let arguments = (ins Dlc_Tensor:$x, Dlc_Tensor:$w, Optional<Dlc_Tensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$extra, I64Attr:$groups);
+  let results = (outs Dlc_Tensor:$y);
+}
+#endif

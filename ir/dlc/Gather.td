@@ -1,0 +1,65 @@
+//===- Gather.td - reading and writing at computed places -----------------===//
+#ifndef DLC_IR_GATHER_TD
+#define DLC_IR_GATHER_TD
+include "ir/dlc/Base.td"
+
+// Negative indices count from the end; an index out of range after that is an error where it is known at compile
+// time, and reads the nearest element (gathers) or is an error (scatters) at run time.
+
+def Dlc_GatherOp : Dlc_PureOp<"gather"> {
+  let summary = "slices of x along one axis, chosen by an index tensor: y[a.., i.., b..] = x[a.., indices[i..], b..]";
+  let description = "- (C1) `axis` is a dimension of x.";
+  let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs Dlc_Tensor:$y);
+  let assemblyFormat = "$axis $x `,` $indices attr-dict `:` functional-type(operands, results)";
+}
+
+def Dlc_GatherElementsOp : Dlc_PureOp<"gather_elements"> {
+  let summary = "y[i..] = x[i.. with index `axis` replaced by indices[i..]]";
+  let description = [{
+    - (C1) `axis` is a dimension of x, and both ranks agree.
+    - (C2) apart from `axis`, no dimension of the indices is larger than x's.
+  }];
+  let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs Dlc_Tensor:$y);
+  let assemblyFormat = "$axis $x `,` $indices attr-dict `:` functional-type(operands, results)";
+}
+
+def Dlc_GatherNdOp : Dlc_PureOp<"gather_nd"> {
+  let summary = "slices of x at index tuples held in the last dimension of the indices";
+  let description = [{
+    - (C1) the first `batch_dims` dimensions of both agree.
+    - (C2) the tuple is no longer than x's remaining dimensions.
+  }];
+  let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, I64Attr:$batch_dims);
+  let results = (outs Dlc_Tensor:$y);
+}
+
+def Dlc_ScatterReduction : I32EnumAttr<"ScatterReduction", "how an update meets what is there", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>,
+    I32EnumAttrCase<"max", 3>, I32EnumAttrCase<"min", 4>]> {
+  let cppNamespace = "::dlc";
+  let genSpecializedAttr = 0;
+}
+def Dlc_ScatterReductionAttr : EnumAttr<Dlc_Dialect, Dlc_ScatterReduction, "scatter_reduction">;
+
+def Dlc_ScatterElementsOp : Dlc_PureOp<"scatter_elements"> {
+  let summary = "x with updates[i..] put at i.. with index `axis` replaced by indices[i..]";
+  let description = [{
+    - (C1) `axis` is a dimension of x; all ranks agree.
+    - (C2) indices and updates have one shape; updates has x's element type.
+  }];
+  let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, Dlc_Tensor:$updates, I64Attr:$axis,
+                       Dlc_ScatterReductionAttr:$reduction);
+  let results = (outs Dlc_Tensor:$y);
+  let assemblyFormat = "$reduction $axis operands attr-dict `:` functional-type(operands, results)";
+}
+
+def Dlc_ScatterNdOp : Dlc_PureOp<"scatter_nd"> {
+  let summary = "x with slices put at index tuples held in the last dimension of the indices";
+  let description = "- (C1) updates has the shape that the indices and x give. \n- (C2) updates has x's element type.";
+  let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, Dlc_Tensor:$updates, Dlc_ScatterReductionAttr:$reduction);
+  let results = (outs Dlc_Tensor:$y);
+  let assemblyFormat = "$reduction operands attr-dict `:` functional-type(operands, results)";
+}
+#endif

@@ -1,0 +1,42 @@
+//===- Norm.td - normalisation --------------------------------------------===//
+#ifndef DLC_IR_NORM_TD
+#define DLC_IR_NORM_TD
+include "ir/dlc/Base.td"
+
+def Dlc_SoftmaxOp : Dlc_PureOp<"softmax"> {
+  let summary = "e^(x - max) / sum along one axis";
+  let description = "- (C1) `axis` is a dimension of x.";
+  let arguments = (ins Dlc_FloatTensor:$x, I64Attr:$axis);
+  let results = (outs Dlc_FloatTensor:$y);
+}
+def Dlc_LogSoftmaxOp : Dlc_PureOp<"log_softmax"> {
+  let summary = "the logarithm of softmax";
+  let description = "- (C1) `axis` is a dimension of x.";
+  let arguments = (ins Dlc_FloatTensor:$x, I64Attr:$axis);
+  let results = (outs Dlc_FloatTensor:$y);
+}
+def Dlc_LayerNormOp : Dlc_PureOp<"layer_norm", [AttrSizedOperandSegments]> {
+  let summary = "(x - mean) / sqrt(variance + eps) over the dimensions from `axis` on, times scale plus bias; statistics in f32 at least";
+  let description = "- (C1) `axis` is a dimension of x. \n- (C2) scale and bias broadcast to x's dimensions from `axis` on. \n- (C3) element types and devices agree.";
+  let arguments = (ins Dlc_FloatTensor:$x, Optional<Dlc_FloatTensor>:$scale, Optional<Dlc_FloatTensor>:$bias, I64Attr:$axis, F64Attr:$eps);
+  let results = (outs Dlc_FloatTensor:$y);
+}
+def Dlc_RmsNormOp : Dlc_PureOp<"rms_norm"> {
+  let summary = "x / sqrt(mean(x^2) + eps) over the dimensions from `axis` on, times scale; statistics in f32 at least";
+  let description = "- (C1) `axis` is a dimension of x. \n- (C2) scale broadcasts to x's dimensions from `axis` on. \n- (C3) element types and devices agree.";
+  let arguments = (ins Dlc_FloatTensor:$x, Optional<Dlc_FloatTensor>:$scale, I64Attr:$axis, F64Attr:$eps);
+  let results = (outs Dlc_FloatTensor:$y);
+}
+def Dlc_BatchNormOp : Dlc_PureOp<"batch_norm"> {
+  let summary = "(x - mean[c]) / sqrt(variance[c] + eps) * scale[c] + bias[c] for x [N, C, ..]: inference with given statistics";
+  let description = "- (C1) x's rank is 2 or more. \n- (C2) scale, bias, mean and variance are [C]. \n- (C3) devices agree.";
+  let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$scale, Dlc_FloatTensor:$bias, Dlc_FloatTensor:$mean, Dlc_FloatTensor:$variance, F64Attr:$eps);
+  let results = (outs Dlc_FloatTensor:$y);
+}
+def Dlc_LrnOp : Dlc_PureOp<"lrn"> {
+  let summary = "x / (k + alpha / size * sum of squares over `size` neighbouring channels)^beta for x [N, C, ..]";
+  let description = "- (C1) x's rank is 2 or more, and size is 1 or more.";
+  let arguments = (ins Dlc_FloatTensor:$x, I64Attr:$size, F64Attr:$alpha, F64Attr:$beta, F64Attr:$k);
+  let results = (outs Dlc_FloatTensor:$y);
+}
+#endif

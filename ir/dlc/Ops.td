@@ -1,0 +1,13 @@
+//===- Ops.td - all families of the dlc dialect ---------------------------===//
+include "ir/dlc/Elementwise.td"
+include "ir/dlc/Shape.td"
+include "ir/dlc/Gather.td"
+include "ir/dlc/Reduce.td"
+include "ir/dlc/Contract.td"
+include "ir/dlc/Conv.td"
+include "ir/dlc/Pool.td"
+include "ir/dlc/Norm.td"
+include "ir/dlc/Attention.td"
+include "ir/dlc/Recurrent.td"
+include "ir/dlc/Control.td"
+include "ir/dlc/Transfer.td"

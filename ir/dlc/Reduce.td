@@ -1,0 +1,49 @@
+//===- Reduce.td - many elements into one, along dimensions ---------------===//
+#ifndef DLC_IR_REDUCE_TD
+#define DLC_IR_REDUCE_TD
+include "ir/dlc/Base.td"
+
+def Dlc_ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"max", 2>,
+    I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"prod", 4>]> {
+  let cppNamespace = "::dlc";
+  let genSpecializedAttr = 0;
+}
+def Dlc_ReduceKindAttr : EnumAttr<Dlc_Dialect, Dlc_ReduceKind, "reduce_kind">;
+
+def Dlc_ReduceOp : Dlc_PureOp<"reduce"> {
+  let summary = "combines the elements along `axes`; with `keepdims` these stay with size 1";
+  let description = [{
+    Floats of 16 bits are summed in f32. An empty sum is 0, an empty product 1, an empty maximum the lowest value.
+    - (C1) `axes` are distinct dimensions of x, ascending.
+  }];
+  let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);
+  let results = (outs Dlc_Tensor:$y);
+  let hasFolder = 1;
+  let assemblyFormat = "$kind $x `axes` $axes (`keepdims` $keepdims^)? attr-dict `:` functional-type(operands, results)";
+}
+
+def Dlc_ArgReduceOp : Dlc_PureOp<"arg_reduce"> {
+  let summary = "the i64 index of the largest or smallest element along one axis; the first such, or the last";
+  let description = "- (C1) `axis` is a dimension of x. \n- (C2) `kind` is max or min.";
+  let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, I64Attr:$axis, UnitAttr:$keepdims, UnitAttr:$last);
+  let results = (outs Dlc_Tensor:$y);
+  let assemblyFormat = "$kind $x `axis` $axis (`keepdims` $keepdims^)? (`last` $last^)? attr-dict `:` functional-type(operands, results)";
+}
+
+def Dlc_CumulativeOp : Dlc_PureOp<"cumulative"> {
+  let summary = "running sum or product along one axis";
+  let description = "- (C1) `axis` is a dimension of x. \n- (C2) `kind` is sum or prod.";
+  let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let results = (outs Dlc_Tensor:$y);
+  let assemblyFormat = "$kind $x `axis` $axis (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` functional-type(operands, results)";
+}
+
+def Dlc_TopKOp : Dlc_PureOp<"topk"> {
+  let summary = "the k largest (or smallest) elements along one axis, and their i64 indices; ties: the lower index first";
+  let description = "- (C1) `axis` is a dimension of x. \n- (C2) 0 <= k <= the size of that dimension.";
+  let arguments = (ins Dlc_Tensor:$x, I64Attr:$k, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "true">:$largest,
+                       DefaultValuedAttr<BoolAttr, "true">:$sorted);
+  let results = (outs Dlc_Tensor:$values, Dlc_Tensor:$indices);
+}
+#endif

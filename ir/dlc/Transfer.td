@@ -1,0 +1,38 @@
+//===- Transfer.td - between devices and between layouts ------------------===//
+#ifndef DLC_IR_TRANSFER_TD
+#define DLC_IR_TRANSFER_TD
+include "ir/dlc/Base.td"
+
+def Dlc_TransferOp : Dlc_Op<"transfer", [Pure]> {
+  let summary = "the value on another device: the only operation that crosses devices";
+  let description = "- (C1) shape and element type stay; both types are placed.";
+  let arguments = (ins Dlc_Tensor:$x);
+  let results = (outs Dlc_Tensor:$y);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+}
+def Dlc_ReorderOp : Dlc_Op<"reorder", [Pure]> {
+  let summary = "the value in another layout on the same device";
+  let description = "- (C1) shape, element type and device stay.";
+  let arguments = (ins Dlc_Tensor:$x);
+  let results = (outs Dlc_Tensor:$y);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+}
+def Dlc_RandomKind : I32EnumAttr<"RandomKind", "the distribution", [
+    I32EnumAttrCase<"uniform", 0>, I32EnumAttrCase<"normal", 1>]> {
+  let cppNamespace = "::dlc";
+  let genSpecializedAttr = 0;
+}
+def Dlc_RandomKindAttr : EnumAttr<Dlc_Dialect, Dlc_RandomKind, "random_kind">;
+def Dlc_RandomOp : Dlc_Op<"random", [Pure]> {
+  let summary = "counter-based random numbers (Philox 4x32-10): uniform in [0, 1) or standard normal; same seed and counter, same bits";
+  let description = "- (C1) the counter is a 0-d i64 and the result a float tensor.";
+  let arguments = (ins Dlc_RandomKindAttr:$kind, Dlc_Tensor:$counter, I64Attr:$seed);
+  let results = (outs Dlc_FloatTensor:$y);
+  let hasVerifier = 1;
+  let assemblyFormat = "$kind $counter `seed` $seed attr-dict `:` functional-type(operands, results)";
+}
+#endif

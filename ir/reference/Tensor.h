@@ -1,0 +1,85 @@
+//===- Tensor.h - the host tensor of the reference evaluator --------------===//
+#ifndef DLC_IR_REFERENCE_TENSOR_H
+#define DLC_IR_REFERENCE_TENSOR_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace dlc::ref {
+
+/// A dense row-major host tensor. Elements are stored as in memory everywhere else: little endian, bool as one byte.
+/// Storage is shared, so copying a Tensor copies no elements; whoever fills one makes it with `Tensor::empty`.
+class Tensor {
+public:
+  Tensor() = default;
+
+  /// New storage for a tensor of static shape; the elements are zero.
+  static Tensor empty(mlir::RankedTensorType type);
+  /// A view of memory that `keep` holds alive (or nobody, when null: then the caller does).
+  static Tensor borrow(mlir::RankedTensorType type, const void *data, std::shared_ptr<void> keep = nullptr);
+  /// From dense elements, splats and resources. Fails on a blob that is missing or has the wrong size.
+  static mlir::FailureOr<Tensor> fromAttr(mlir::ElementsAttr attr);
+  /// A dense attribute for small tensors, a resource blob sharing the storage for large ones.
+  mlir::ElementsAttr toAttr() const;
+
+  explicit operator bool() const { return bool(type); }
+  mlir::RankedTensorType getType() const { return type; }
+  mlir::Type getElementType() const { return type.getElementType(); }
+  llvm::ArrayRef<int64_t> getShape() const { return type.getShape(); }
+  int64_t getRank() const { return type.getRank(); }
+  int64_t size() const { return count; }
+  int64_t bytes() const;
+
+  const char *data() const { return bytesPtr; }
+  char *mutableData() { return const_cast<char *>(bytesPtr); }
+
+  /// Elements as double (exact for all but large 64-bit integers) and as int64; setting rounds to the element type
+  /// as dlc.cast does (floats to nearest even, integers wrap).
+  double getDouble(int64_t index) const;
+  int64_t getInt(int64_t index) const;
+  void setDouble(int64_t index, double value);
+  void setInt(int64_t index, int64_t value);
+
+  bool isFloat() const { return llvm::isa<mlir::FloatType>(getElementType()); }
+  /// The same elements under another type of the same size (a reshape).
+  Tensor withType(mlir::RankedTensorType other) const;
+
+private:
+  mlir::RankedTensorType type;
+  int64_t count = 0;
+  const char *bytesPtr = nullptr;
+  std::shared_ptr<void> keep;
+};
+
+/// Bytes of one element in memory (bool: 1).
+int64_t elementBytes(mlir::Type element);
+
+/// Row-major strides of a shape.
+std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
+
+/// Calls `f(index)` for every multi-index of a shape in row-major order.
+template <typename F> void forEachIndex(llvm::ArrayRef<int64_t> shape, F f) {
+  std::vector<int64_t> index(shape.size(), 0);
+  for (int64_t d : shape)
+    if (d == 0)
+      return;
+  while (true) {
+    f(index);
+    int64_t d = int64_t(shape.size()) - 1;
+    for (; d >= 0; --d) {
+      if (++index[d] < shape[d])
+        break;
+      index[d] = 0;
+    }
+    if (d < 0)
+      return;
+  }
+}
+
+} // namespace dlc::ref
+
+#endif // DLC_IR_REFERENCE_TENSOR_H

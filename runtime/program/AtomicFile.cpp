@@ -1,0 +1,83 @@
+//===- AtomicFile.cpp - write a whole new file or leave the old one -----------===//
+#include "runtime/program/AtomicFile.h"
+
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dlc::runtime {
+
+AtomicFile::AtomicFile(const std::string &path) : target(path), temporary(path + ".XXXXXX") {
+  // A reader of a pipe or device wants the bytes there, not a file renamed over it.
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    temporary.clear();
+    descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    descriptor = mkostemp(temporary.data(), O_CLOEXEC);
+    if (descriptor >= 0) {
+      mode_t mask = umask(0);
+      umask(mask);
+      fchmod(descriptor, 0666 & ~mask);
+    } else {
+      temporary.clear();
+    }
+  }
+  if (descriptor < 0)
+    failHere("create");
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor >= 0)
+    close(descriptor);
+  if (!temporary.empty())
+    unlink(temporary.c_str());
+}
+
+void AtomicFile::failHere(const char *doing) {
+  int code = errno;
+  fail("cannot ", doing, " '", target, "': ", std::strerror(code),
+       code == ENOSPC || code == EDQUOT ? "; free some space or write elsewhere" : "");
+}
+
+void AtomicFile::write(const void *data, size_t bytes) {
+  const char *from = static_cast<const char *>(data);
+  while (bytes > 0) {
+    ssize_t done = ::write(descriptor, from, std::min<size_t>(bytes, size_t(1) << 30));
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      failHere("write");
+    from += done;
+    bytes -= static_cast<size_t>(done);
+    at += static_cast<uint64_t>(done);
+  }
+}
+
+void AtomicFile::padTo(uint64_t offset) {
+  static const char zeros[4096] = {};
+  while (at < offset)
+    write(zeros, std::min<uint64_t>(sizeof zeros, offset - at));
+}
+
+void AtomicFile::commit() {
+  if (!temporary.empty() && fsync(descriptor) != 0)
+    failHere("sync");
+  int closing = descriptor;
+  descriptor = -1;
+  if (close(closing) != 0)
+    failHere("close");
+  if (temporary.empty())
+    return;
+  if (rename(temporary.c_str(), target.c_str()) != 0)
+    failHere("rename a temporary file to");
+  temporary.clear();
+}
+
+} // namespace dlc::runtime

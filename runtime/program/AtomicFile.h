@@ -1,0 +1,38 @@
+//===- AtomicFile.h - write a whole new file or leave the old one -------------===//
+#ifndef DLC_RUNTIME_PROGRAM_ATOMICFILE_H
+#define DLC_RUNTIME_PROGRAM_ATOMICFILE_H
+
+#include "dlc/Export.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace dlc::runtime {
+
+/// Writes to a temporary file in the same folder; commit() syncs and renames it. Destroyed without
+/// commit(), nothing is left behind. Every function throws dlc::Error.
+class DLC_EXPORT AtomicFile {
+public:
+  explicit AtomicFile(const std::string &path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile &) = delete;
+  AtomicFile &operator=(const AtomicFile &) = delete;
+
+  void write(const void *data, size_t bytes);
+  /// Zeros up to `offset`.
+  void padTo(uint64_t offset);
+  uint64_t position() const { return at; }
+  void commit();
+
+private:
+  [[noreturn]] void failHere(const char *doing);
+
+  std::string target, temporary;
+  int descriptor = -1;
+  uint64_t at = 0;
+};
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_PROGRAM_ATOMICFILE_H
