@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Checks what the compiler cannot: include directions, file sizes, and that each file says what it is for.
+
+usage: check.py SOURCE-ROOT
+"""
+import os
+import re
+import subprocess
+import sys
+
+# Whose headers each room may include. A longer path wins over a shorter one.
+MAY = {
+    "runtime": ["runtime"],
+    "ir": ["ir"],
+    "passes": ["passes", "ir"],
+    "frontend": ["frontend", "ir"],
+    "codegen": ["codegen", "passes", "ir", "runtime"],
+    "tools": ["tools", "codegen", "passes", "ir", "frontend", "runtime"],
+    "test": ["test", "tools", "codegen", "passes", "ir", "frontend", "runtime"],
+}
+# Of the runtime, the compiler may see descriptions and the artefact, not how anything runs. Passes may ask the library
+# which layout it wants. Frontends read and write files with the artefact's helpers and use public types.
+RUNTIME_FOR = {
+    "codegen": ["runtime/program/", "runtime/library/onednn/Describe.h", "runtime/device/cpu/Features.h",
+                "runtime/device/cpu/KernelContext.h", "dlc/"],
+    "passes": ["runtime/library/onednn/Describe.h", "dlc/DType.h"],
+    "frontend": ["runtime/program/", "dlc/"],
+    "ir": ["dlc/DType.h"],
+}
+ROOMS = tuple(MAY)
+CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".py", ".inc")
+MAX_LINES, USUAL_LINES = 800, 400
+INCLUDE = re.compile(r'^\s*(?:#\s*)?include\s+["<]([^">]+)[">]')
+MLIR_FREE = ("runtime",)
+
+
+def lines_of(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read().splitlines()
+
+
+def owner(header):
+    if header.startswith("dlc/compiler") or header.startswith("dlc/trace") or header.startswith("dlc/nn"):
+        return None  # public headers of the compiler: found by their own folders' include path
+    if header.startswith("dlc/"):
+        return "runtime"
+    room = header.split("/")[0]
+    return room if room in ROOMS else None
+
+
+def check_includes(name, lines, problems):
+    room = name.split("/")[0]
+    if room not in MAY:
+        return
+    for number, line in enumerate(lines, 1):
+        found = INCLUDE.match(line)
+        if not found:
+            continue
+        header = found.group(1)
+        target = owner(header)
+        where = f"{name}:{number}: includes '{header}'"
+        if room in MLIR_FREE and header.split("/")[0] in ("mlir", "llvm"):
+            problems.append(f"{where}: the runtime knows no MLIR and no LLVM; describe what is needed in runtime/program")
+        if target is None:
+            continue
+        if target == "runtime" and room in RUNTIME_FOR:
+            if not any(header.startswith(p) for p in RUNTIME_FOR[room]):
+                problems.append(f"{where}: {room}/ may use of the runtime only {', '.join(RUNTIME_FOR[room])}")
+        elif target not in MAY[room]:
+            problems.append(f"{where}: {room}/ may include {', '.join(MAY[room])} only")
+
+
+def check_first_line(name, lines, problems):
+    """A file says in its first line (or in its first comment) what it is for."""
+    first = next((l for l in lines if l.strip() and not l.startswith("#!")), "")
+    if name.endswith((".py", "CMakeLists.txt", ".cmake")) or "tools/" in name and "." not in os.path.basename(name):
+        good = first.startswith(("#", '"""', 'r"""'))
+    else:
+        good = first.startswith(("//===-", "//", "/*"))
+        if first.startswith("//===-"):
+            good = " - " in first
+    if not good:
+        problems.append(f"{name}:1: the first line must say what the file is for, as '//===- Name.cpp - purpose ---===//'; found '{first[:60]}'")
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else "."
+    listed = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"],
+                            capture_output=True, text=True)
+    if listed.returncode == 0:
+        names = listed.stdout.splitlines()
+    else:  # a source archive without git
+        names = [os.path.relpath(os.path.join(d, f), root) for d, _, fs in os.walk(root) for f in fs
+                 if not os.path.relpath(d, root).startswith(("build", ".git"))]
+    problems, count, long = [], 0, 0
+    for name in sorted(set(names)):
+        path = os.path.join(root, name)
+        if not name.endswith(CODE) or not os.path.isfile(path):
+            continue
+        lines = lines_of(path)
+        count += 1
+        long += len(lines) > USUAL_LINES
+        if len(lines) > MAX_LINES:
+            problems.append(f"{name}: {len(lines)} lines; at most {MAX_LINES}: one idea per file, split it")
+        check_includes(name, lines, problems)
+        check_first_line(name, lines, problems)
+    for room in ROOMS:
+        if os.path.isdir(os.path.join(root, room)) and not os.path.exists(os.path.join(root, room, "README.md")):
+            problems.append(f"{room}/: has no README.md that says what belongs in the room")
+    if count and long * 10 > count:
+        problems.append(f"{long} of {count} files have more than {USUAL_LINES} lines; at most one in ten may")
+    for problem in problems:
+        print(problem)
+    print(f"layering: {count} files, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+# The lit tests: which files they are, and which commands they may use.
+import os
+
+import lit.formats
+
+config.name = "dlc"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "CMakeLists.txt", "README.md"]
+config.test_source_root = os.path.join(config.dlc_source, "test")
+config.test_exec_root = os.path.join(config.dlc_build, "test")
+
+bin = os.path.join(config.dlc_build, "bin")
+# Commands are found by name: ours, LLVM's (FileCheck, not, split-file, count), then Python with onnx and numpy.
+config.environment["PATH"] = os.pathsep.join(
+    [bin, config.llvm_tools, os.path.join(config.venv, "bin"), os.environ["PATH"]])
+# Nothing that a test compiles comes from, or stays in, the user's cache.
+config.environment["DLC_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
+config.environment["PYTHONPATH"] = os.path.join(config.dlc_source, "test")
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions += [
+    ("%python", os.path.join(config.venv, "bin", "python")),
+    ("%bin", bin),
+    ("%source", config.dlc_source),
+    ("%inputs", os.path.join(config.dlc_source, "test", "Inputs")),
+]
+for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server"):
+    if os.path.exists(os.path.join(bin, tool)):
+        config.available_features.add(tool)
