@@ -1,0 +1,60 @@
+//===- Case.cpp - operands of conformance cases --------------------------------===//
+#include "test/conformance/Case.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace dlc::conformance {
+
+std::string typeText(const Shape &shape, const std::string &element) {
+  std::string text = "tensor<";
+  for (int64_t d : shape)
+    text += std::to_string(d) + "x";
+  return text + element + ">";
+}
+
+bool isFloatName(const std::string &type) { return type[0] == 'f' || type[0] == 'b'; }
+bool isUnsignedName(const std::string &type) { return type[0] == 'u'; }
+
+namespace {
+
+/// Zeros, infinities, NaN, limits, denormals, and arguments at which functions turn.
+const double specials[] = {0.0,   -0.0,  INFINITY, -INFINITY, NAN,   1.0,   -1.0, 0.5,
+                           -0.5,  2.5,   -2.5,     1e-8,      -1e-8, 1e-40, 3.5,  88.0,
+                           -87.0, 104.0, -104.0,   6.5,       -6.5,  0.999, -1.5, 1e4,
+                           -1e4,  20.0,  -20.0,    1e-3,      -1e-3, 2.0,   -3.0, 1e30};
+
+} // namespace
+
+void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed) {
+  std::mt19937_64 engine(seed * 0x9e3779b97f4a7c15ull + 1);
+  bool isBool = tensor.getElementType().isInteger(1);
+  bool isFloat = tensor.isFloat();
+  std::vector<int64_t> order;
+  if (fill.kind == Fill::Permutation) {
+    order.resize(tensor.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), engine);
+  }
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    double unit = double(engine() >> 11) * 0x1p-53;
+    if (fill.kind == Fill::Permutation) {
+      if (isFloat)
+        tensor.setDouble(i, fill.low + double(order[i]));
+      else
+        tensor.setInt(i, int64_t(fill.low) + order[i]);
+    } else if (isBool) {
+      tensor.setInt(i, unit < 0.5);
+    } else if (isFloat && fill.kind == Fill::Special) {
+      tensor.setDouble(i, specials[i % std::size(specials)]);
+    } else if (isFloat) {
+      tensor.setDouble(i, fill.low + unit * (fill.high - fill.low));
+    } else {
+      tensor.setInt(i, int64_t(std::floor(fill.low + unit * (fill.high - fill.low + 1))));
+    }
+  }
+}
+
+} // namespace dlc::conformance

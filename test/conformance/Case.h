@@ -1,0 +1,76 @@
+//===- Case.h - one operation on given operands, to be compared with the reference ---===//
+#ifndef DLC_TEST_CONFORMANCE_CASE_H
+#define DLC_TEST_CONFORMANCE_CASE_H
+
+#include "ir/reference/Tensor.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dlc::conformance {
+
+using Shape = std::vector<int64_t>;
+
+/// How an operand's elements are made.
+struct Fill {
+  enum Kind { Uniform, Special, Index, Permutation } kind = Uniform;
+  double low = -2, high = 2;
+};
+
+struct Operand {
+  Shape shape;
+  std::string type = "f32";
+  Fill fill = {};
+};
+
+/// How far a result may lie from the reference, as multiples of the element type's epsilon.
+struct Tolerance {
+  /// Relative to the element.
+  double ulps = 4;
+  /// Relative to the largest element of the reference: for sums, whose terms may cancel.
+  double ofLargest = 0;
+};
+
+struct Case {
+  std::string op;
+  /// What distinguishes it from the operation's other cases: "f16/broadcast".
+  std::string label;
+  std::vector<Operand> operands;
+  /// The operation's attributes as the text of a dictionary, without braces.
+  std::string attributes;
+  unsigned results = 1;
+  Tolerance tolerance = {};
+  /// Where the result's type does not follow from the operands: its text.
+  std::vector<std::string> resultTypes;
+  /// For operations with regions: the text of a function's body in place of all that, ending in a
+  /// return of `resultTypes`; its arguments are %0, %1 ... as `operands` says.
+  std::string body;
+
+  std::string name() const { return op + "/" + label; }
+};
+
+/// "tensor<2x3xf32>".
+std::string typeText(const Shape &shape, const std::string &element);
+inline std::string typeText(const Operand &o) { return typeText(o.shape, o.type); }
+
+bool isFloatName(const std::string &type);
+bool isUnsignedName(const std::string &type);
+
+/// Fills the tensor as the operand asks; the same seed gives the same elements.
+void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed);
+
+/// The tables.
+void addElementwiseCases(std::vector<Case> &cases);
+void addShapeCases(std::vector<Case> &cases);
+void addGatherCases(std::vector<Case> &cases);
+void addReduceCases(std::vector<Case> &cases);
+void addContractCases(std::vector<Case> &cases);
+void addWindowCases(std::vector<Case> &cases);
+void addNormCases(std::vector<Case> &cases);
+void addRecurrentCases(std::vector<Case> &cases);
+void addControlCases(std::vector<Case> &cases);
+
+} // namespace dlc::conformance
+
+#endif // DLC_TEST_CONFORMANCE_CASE_H

@@ -1,0 +1,82 @@
+//===- ContractCases.cpp - matrix products and attention ------------------------===//
+#include "test/conformance/Case.h"
+
+namespace dlc::conformance {
+namespace {
+
+const std::vector<std::string> floats = {"f32", "f16", "bf16", "f64"};
+
+Fill fillFor(const std::string &t) {
+  return isFloatName(t)      ? Fill{Fill::Uniform, -1, 1}
+         : isUnsignedName(t) ? Fill{Fill::Uniform, 0, 9}
+                             : Fill{Fill::Uniform, -9, 9};
+}
+
+void addMatmuls(std::vector<Case> &cases) {
+  struct {
+    const char *name;
+    Shape a, b;
+    const char *attributes;
+  } products[] = {{"odd", {3, 5}, {5, 7}, ""},
+                  {"ta", {5, 3}, {5, 7}, "transpose_a"},
+                  {"tb", {3, 5}, {7, 5}, "transpose_b"},
+                  {"tab", {5, 3}, {7, 5}, "transpose_a, transpose_b"},
+                  {"vector", {1, 37}, {37, 1}, ""},
+                  {"batch", {3, 4, 5}, {3, 5, 6}, ""},
+                  {"batch_tb", {2, 3, 9, 8}, {2, 3, 11, 8}, "transpose_b"},
+                  {"broadcast_b", {3, 4, 5}, {5, 6}, ""},
+                  {"broadcast_a", {4, 5}, {3, 5, 6}, ""},
+                  {"broadcast_both", {3, 1, 4, 5}, {2, 5, 6}, ""},
+                  {"empty_m", {0, 5}, {5, 6}, ""},
+                  {"empty_k", {4, 0}, {0, 6}, ""},
+                  {"big", {129, 257}, {257, 131}, ""},
+                  {"rank5", {2, 1, 2, 3, 4}, {1, 3, 2, 4, 5}, ""}};
+  for (const char *type : {"f32", "f16", "bf16", "f64", "i8", "ui8", "i32", "i64"}) {
+    std::string t = type;
+    for (auto &p : products)
+      cases.push_back({"matmul",
+                       t + "/" + p.name,
+                       {{p.a, t, fillFor(t)}, {p.b, t, fillFor(t)}},
+                       p.attributes,
+                       1,
+                       {8, 16}});
+  }
+}
+
+void addAttention(std::vector<Case> &cases) {
+  for (const std::string &t : floats) {
+    Fill fill{Fill::Uniform, -1, 1};
+    Tolerance tolerance{16, 32};
+    // Probabilities are rounded to 16 bits between the products by some kernels.
+    if (t == "f16" || t == "bf16")
+      tolerance = {4, 4};
+    auto add = [&](const char *name, Shape q, Shape k, Shape v, std::vector<Operand> mask,
+                   const char *flags) {
+      Case c{"attention",
+             t + "/" + name,
+             {{q, t, fill}, {k, t, fill}, {v, t, fill}},
+             std::string("scale = 0.35355339059327379 : f64") + flags,
+             1,
+             tolerance};
+      c.operands.insert(c.operands.end(), mask.begin(), mask.end());
+      cases.push_back(c);
+    };
+    add("odd", {3, 5, 8}, {3, 7, 8}, {3, 7, 6}, {}, "");
+    add("heads", {2, 3, 9, 8}, {2, 3, 9, 8}, {2, 3, 9, 8}, {}, "");
+    add("causal", {2, 9, 8}, {2, 9, 8}, {2, 9, 8}, {}, ", causal");
+    add("float_mask", {2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 8}, {{{5, 7}, t, fill}}, "");
+    add("bool_mask", {2, 5, 8}, {2, 64, 8}, {2, 64, 8}, {{{2, 1, 64}, "i1"}}, "");
+    add("big", {2, 65, 64}, {2, 130, 64}, {2, 130, 64}, {}, "");
+    add("rank5", {2, 1, 2, 3, 4}, {2, 1, 2, 5, 4}, {2, 1, 2, 5, 4}, {}, "");
+    add("empty", {0, 5, 8}, {0, 7, 8}, {0, 7, 6}, {}, "");
+  }
+}
+
+} // namespace
+
+void addContractCases(std::vector<Case> &cases) {
+  addMatmuls(cases);
+  addAttention(cases);
+}
+
+} // namespace dlc::conformance

@@ -1,0 +1,259 @@
+//===- ElementwiseCases.cpp - elementwise operations of every type and shape ---===//
+#include "test/conformance/Case.h"
+
+namespace dlc::conformance {
+namespace {
+
+struct ShapeClass {
+  const char *name;
+  Shape a, b;
+};
+
+const ShapeClass shapeClasses[] = {
+    {"0d", {}, {}},
+    {"1d", {7}, {7}},
+    {"odd", {3, 5, 17}, {3, 5, 17}},
+    {"row", {4, 33}, {33}},
+    {"column", {9, 1}, {9, 21}},
+    {"both", {3, 1, 5}, {2, 1}},
+    {"scalar", {2, 19}, {}},
+    {"empty", {0, 4}, {0, 4}},
+    {"big", {67, 1031}, {67, 1031}},
+    {"rank5", {2, 3, 2, 3, 5}, {2, 1, 2, 1, 5}},
+};
+
+const std::vector<std::string> floats = {"f32", "f16", "bf16", "f64"};
+const std::vector<std::string> integers = {"i8", "ui8", "i32", "i64"};
+const std::vector<std::string> otherIntegers = {"i16", "ui16", "ui32", "ui64"};
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string> &b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+struct Range {
+  double low, high;
+};
+
+/// Small unsigned values for unsigned types, whatever was asked for.
+Fill fillFor(const std::string &type, Range range) {
+  if (isFloatName(type))
+    return {Fill::Uniform, range.low, range.high};
+  if (isUnsignedName(type))
+    return {Fill::Uniform, 0, 100};
+  return {Fill::Uniform, -100, 100};
+}
+
+struct Unary {
+  const char *op;
+  Range range;
+  /// The kinds of types it takes: f, i(ntegers), b(ool).
+  const char *types;
+  double ulps;
+};
+
+// A bound of 4 ulp stands where 2 are aimed at: results of 16-bit types are rounded twice.
+const Unary unaries[] = {
+    {"abs", {-3, 3}, "fi", 0},    {"neg", {-3, 3}, "fs", 0},      {"sign", {-3, 3}, "fi", 0},
+    {"exp", {-20, 20}, "f", 4},   {"expm1", {-5, 5}, "f", 4},     {"log", {1e-4, 50}, "f", 4},
+    {"log1p", {-0.9, 9}, "f", 4}, {"sqrt", {0, 100}, "f", 2},     {"rsqrt", {0.01, 100}, "f", 4},
+    {"sin", {-10, 10}, "f", 4},   {"cos", {-10, 10}, "f", 4},     {"tan", {-1.5, 1.5}, "f", 6},
+    {"asin", {-1, 1}, "f", 4},    {"acos", {-1, 1}, "f", 4},      {"atan", {-10, 10}, "f", 4},
+    {"sinh", {-5, 5}, "f", 6},    {"cosh", {-5, 5}, "f", 4},      {"tanh", {-5, 5}, "f", 4},
+    {"asinh", {-10, 10}, "f", 6}, {"acosh", {1, 10}, "f", 6},     {"atanh", {-0.99, 0.99}, "f", 6},
+    {"erf", {-4, 4}, "f", 4},     {"sigmoid", {-10, 10}, "f", 4}, {"relu", {-3, 3}, "fi", 0},
+    {"ceil", {-9, 9}, "f", 0},    {"floor", {-9, 9}, "f", 0},     {"round", {-9, 9}, "f", 0},
+    {"not", {0, 1}, "ib", 0},     {"gelu", {-5, 5}, "f", 8},      {"is_nan", {-3, 3}, "f", 0},
+    {"is_inf", {-3, 3}, "f", 0},
+};
+
+std::vector<std::string> typesOf(const char *kinds) {
+  std::vector<std::string> types;
+  for (const char *k = kinds; *k; ++k) {
+    if (*k == 'f')
+      types = types + floats;
+    else if (*k == 'i')
+      types = types + integers + otherIntegers;
+    else if (*k == 's')
+      types = types + std::vector<std::string>{"i8", "i16", "i32", "i64"};
+    else if (*k == 'b')
+      types.push_back("i1");
+  }
+  return types;
+}
+
+void addUnary(std::vector<Case> &cases) {
+  for (const Unary &u : unaries) {
+    for (const std::string &type : typesOf(u.types)) {
+      for (const ShapeClass &s : shapeClasses) {
+        if (s.a != s.b && std::string(s.name) != "rank5")
+          continue;
+        cases.push_back(
+            {u.op, type + "/" + s.name, {{s.a, type, fillFor(type, u.range)}}, "", 1, {u.ulps, 0}});
+      }
+      // At its special arguments a function is held to the same bound.
+      if (isFloatName(type))
+        cases.push_back(
+            {u.op, type + "/special", {{{32}, type, {Fill::Special}}}, "", 1, {u.ulps, 0}});
+    }
+  }
+  for (const std::string &type : floats) {
+    cases.push_back({"gelu",
+                     type + "/tanh",
+                     {{{3, 37}, type, {Fill::Uniform, -5, 5}}},
+                     "approximate",
+                     1,
+                     {8, 0}});
+    cases.push_back(
+        {"is_inf", type + "/positive", {{{32}, type, {Fill::Special}}}, "negative = false"});
+    cases.push_back(
+        {"is_inf", type + "/negative", {{{32}, type, {Fill::Special}}}, "positive = false"});
+  }
+}
+
+struct Binary {
+  const char *op;
+  const char *attributes, *suffix;
+  const char *types;
+  Range a, b;
+  double ulps;
+};
+
+const Binary binaries[] = {
+    {"add", "", "", "fi", {-3, 3}, {-3, 3}, 0},
+    {"sub", "", "", "fi", {-3, 3}, {-3, 3}, 0},
+    {"mul", "", "", "fi", {-3, 3}, {-3, 3}, 0},
+    {"div", "", "", "fi", {-3, 3}, {0.1, 3}, 0},
+    {"pow", "", "", "f", {0.1, 5}, {-3, 3}, 8},
+    {"rem", "", "/floor", "fi", {-9, 9}, {0.5, 3}, 4},
+    {"rem", "truncated", "/truncated", "fi", {-9, 9}, {0.5, 3}, 4},
+    {"max", "", "", "fi", {-3, 3}, {-3, 3}, 0},
+    {"min", "", "", "fi", {-3, 3}, {-3, 3}, 0},
+    {"and", "", "", "ib", {0, 1}, {0, 1}, 0},
+    {"or", "", "", "ib", {0, 1}, {0, 1}, 0},
+    {"xor", "", "", "ib", {0, 1}, {0, 1}, 0},
+};
+
+void addBinary(std::vector<Case> &cases) {
+  for (const Binary &b : binaries) {
+    for (const std::string &type : typesOf(b.types)) {
+      for (const ShapeClass &s : shapeClasses) {
+        Operand x{s.a, type, fillFor(type, b.a)}, y{s.b, type, fillFor(type, b.b)};
+        cases.push_back(
+            {b.op, type + "/" + s.name + b.suffix, {x, y}, b.attributes, 1, {b.ulps, 0}});
+      }
+      if (isFloatName(type) && std::string(b.op) != "pow" && std::string(b.op) != "rem")
+        cases.push_back({b.op,
+                         type + "/special" + b.suffix,
+                         {{{32}, type, {Fill::Special}}, {{32, 1}, type, {Fill::Special}}},
+                         b.attributes,
+                         1,
+                         {b.ulps, 0}});
+    }
+  }
+  // Integer powers, and an exponent of another type.
+  for (const char *type : {"i32", "i64"})
+    cases.push_back(
+        {"pow",
+         std::string(type) + "/small",
+         {{{3, 11}, type, {Fill::Uniform, -4, 4}}, {{11}, type, {Fill::Uniform, 0, 5}}}});
+  cases.push_back(
+      {"pow",
+       "f32/i32",
+       {{{5, 13}, "f32", {Fill::Uniform, -3, 3}}, {{13}, "i32", {Fill::Uniform, -3, 4}}},
+       "",
+       1,
+       {8, 0}});
+  cases.push_back({"pow",
+                   "f32/i64",
+                   {{{5, 13}, "f32", {Fill::Uniform, 0.5, 3}}, {{}, "i64", {Fill::Uniform, 2, 2}}},
+                   "",
+                   1,
+                   {8, 0}});
+  for (const std::string &type : integers + otherIntegers) {
+    for (const char *op : {"shift_left", "shift_right"})
+      for (const ShapeClass &s : shapeClasses)
+        cases.push_back({op,
+                         type + "/" + s.name,
+                         {{s.a, type, fillFor(type, {})}, {s.b, type, {Fill::Uniform, 0, 9}}}});
+  }
+}
+
+void addCompareAndSelect(std::vector<Case> &cases) {
+  const char *predicates[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+  for (int p = 0; p < 6; ++p) {
+    std::string attribute = std::string("predicate = #dlc<predicate ") + predicates[p] + ">";
+    for (const std::string &type : typesOf("fi")) {
+      for (const ShapeClass &s : shapeClasses) {
+        if (p != 2 && std::string(s.name) != "odd")
+          continue;
+        Fill fill = isFloatName(type) ? Fill{Fill::Uniform, -1, 1} : Fill{Fill::Uniform, 0, 4};
+        cases.push_back({"compare",
+                         type + "/" + s.name + "/" + predicates[p],
+                         {{s.a, type, fill}, {s.b, type, fill}},
+                         attribute});
+      }
+      if (isFloatName(type))
+        cases.push_back({"compare",
+                         type + "/special/" + predicates[p],
+                         {{{32}, type, {Fill::Special}}, {{32, 1}, type, {Fill::Special}}},
+                         attribute});
+    }
+    if (p < 2)
+      cases.push_back({"compare",
+                       std::string("i1/odd/") + predicates[p],
+                       {{{3, 17}, "i1"}, {{17}, "i1"}},
+                       attribute});
+  }
+  for (const std::string &type : typesOf("fib"))
+    for (const ShapeClass &s : shapeClasses)
+      cases.push_back({"select",
+                       type + "/" + s.name,
+                       {{s.a, "i1"},
+                        {s.b, type, fillFor(type, {-2, 2})},
+                        {s.a, type, fillFor(type, {-2, 2})}}});
+}
+
+void addCast(std::vector<Case> &cases) {
+  std::vector<std::string> all = typesOf("fib");
+  for (const std::string &from : all) {
+    for (const std::string &to : all) {
+      std::string attribute = "to = " + to;
+      Fill fill = isFloatName(from) ? Fill{Fill::Uniform, -90, 90} : fillFor(from, {});
+      cases.push_back(
+          {"cast", from + "/odd/" + to, {{{3, 5, 7}, from, fill}}, attribute, 1, {0, 0}});
+      if (isFloatName(from))
+        cases.push_back({"cast",
+                         from + "/special/" + to,
+                         {{{32}, from, {Fill::Special}}},
+                         attribute,
+                         1,
+                         {0, 0}});
+    }
+    cases.push_back({"cast",
+                     from + "/big/f32",
+                     {{{67, 1031}, from, fillFor(from, {-9, 9})}},
+                     "to = f32",
+                     1,
+                     {0, 0}});
+    cases.push_back(
+        {"cast", from + "/0d/f32", {{{}, from, fillFor(from, {-9, 9})}}, "to = f32", 1, {0, 0}});
+    cases.push_back({"cast",
+                     from + "/empty/f32",
+                     {{{3, 0}, from, fillFor(from, {-9, 9})}},
+                     "to = f32",
+                     1,
+                     {0, 0}});
+  }
+}
+
+} // namespace
+
+void addElementwiseCases(std::vector<Case> &cases) {
+  addUnary(cases);
+  addBinary(cases);
+  addCompareAndSelect(cases);
+  addCast(cases);
+}
+
+} // namespace dlc::conformance

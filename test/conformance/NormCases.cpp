@@ -1,0 +1,76 @@
+//===- NormCases.cpp - softmax and normalisation --------------------------------===//
+#include "test/conformance/Case.h"
+
+namespace dlc::conformance {
+namespace {
+
+struct Row {
+  const char *name;
+  Shape shape;
+  int axis;
+};
+const Row rows[] = {{"1d", {17}, 0},        {"inner", {5, 37}, 1},
+                    {"outer", {7, 19}, 0},  {"middle", {3, 5, 17}, 1},
+                    {"big", {67, 1031}, 1}, {"rank5", {2, 3, 2, 3, 5}, 3},
+                    {"one", {4, 1}, 1},     {"empty", {0, 4}, 1}};
+
+std::string axis(int n) { return "axis = " + std::to_string(n) + " : i64"; }
+
+} // namespace
+
+void addNormCases(std::vector<Case> &cases) {
+  for (const char *type : {"f32", "f16", "bf16", "f64"}) {
+    std::string t = type;
+    Fill wide{Fill::Uniform, -8, 8}, unit{Fill::Uniform, -1, 1}, positive{Fill::Uniform, 0.5, 2};
+    for (const Row &r : rows) {
+      std::string label = t + "/" + r.name;
+      cases.push_back({"softmax", label, {{r.shape, t, wide}}, axis(r.axis), 1, {16, 1}});
+      cases.push_back({"log_softmax", label, {{r.shape, t, wide}}, axis(r.axis), 1, {8, 4}});
+      Shape tail(r.shape.begin() + r.axis, r.shape.end());
+      std::string eps = ", eps = 1.0e-5 : f64";
+      Operand x{r.shape, t, wide}, scale{tail, t, positive}, bias{tail, t, unit};
+      cases.push_back({"layer_norm",
+                       label + "/plain",
+                       {x},
+                       axis(r.axis) + eps + ", operandSegmentSizes = array<i32: 1, 0, 0>",
+                       1,
+                       {8, 8}});
+      cases.push_back({"layer_norm",
+                       label + "/scale",
+                       {x, scale},
+                       axis(r.axis) + eps + ", operandSegmentSizes = array<i32: 1, 1, 0>",
+                       1,
+                       {8, 8}});
+      cases.push_back({"layer_norm",
+                       label + "/both",
+                       {x, scale, bias},
+                       axis(r.axis) + eps + ", operandSegmentSizes = array<i32: 1, 1, 1>",
+                       1,
+                       {8, 8}});
+      cases.push_back({"rms_norm", label + "/plain", {x}, axis(r.axis) + eps, 1, {8, 4}});
+      cases.push_back({"rms_norm", label + "/scale", {x, scale}, axis(r.axis) + eps, 1, {8, 4}});
+    }
+    const std::pair<const char *, Shape> images[] = {
+        {"2d", {5, 7}},           {"1d", {2, 3, 11}},         {"odd", {2, 5, 9, 7}},
+        {"big", {2, 64, 28, 28}}, {"rank5", {2, 3, 2, 3, 5}}, {"empty", {0, 3, 4, 4}}};
+    for (auto &[name, shape] : images) {
+      Operand c{{shape[1]}, t, positive};
+      cases.push_back({"batch_norm",
+                       t + "/" + name,
+                       {{shape, t, wide}, c, {{shape[1]}, t, unit}, {{shape[1]}, t, unit}, c},
+                       "eps = 1.0e-5 : f64",
+                       1,
+                       {8, 8}});
+      for (int size : {1, 3, 4})
+        cases.push_back({"lrn",
+                         t + "/" + name + "/" + std::to_string(size),
+                         {{shape, t, unit}},
+                         "size = " + std::to_string(size) +
+                             " : i64, alpha = 0.1 : f64, beta = 0.75 : f64, k = 1.5 : f64",
+                         1,
+                         {16, 4}});
+    }
+  }
+}
+
+} // namespace dlc::conformance

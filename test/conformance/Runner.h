@@ -1,0 +1,36 @@
+//===- Runner.h - cases through the whole pipeline -------------------------------===//
+#ifndef DLC_TEST_CONFORMANCE_RUNNER_H
+#define DLC_TEST_CONFORMANCE_RUNNER_H
+
+#include "test/conformance/Case.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <functional>
+
+namespace dlc::conformance {
+
+struct Failure {
+  std::string name, reason;
+};
+
+struct RunnerOptions {
+  bool dump = false;
+  bool tune = false;
+  /// Cases compiled as one module.
+  int batch = 24;
+};
+
+/// Runs the cases; calls `failed` for each that does not agree with the reference. A module that
+/// does not compile is tried again case by case, so that one case cannot hide another.
+void runCases(mlir::MLIRContext &context, llvm::ArrayRef<Case> cases, const RunnerOptions &options,
+              const std::function<void(const Failure &)> &failed);
+
+/// Whether two tensors agree; else says where they differ most.
+bool agree(const ref::Tensor &got, const ref::Tensor &want, const Tolerance &tolerance,
+           std::string &why);
+
+} // namespace dlc::conformance
+
+#endif // DLC_TEST_CONFORMANCE_RUNNER_H

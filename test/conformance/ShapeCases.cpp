@@ -1,0 +1,198 @@
+//===- ShapeCases.cpp - operations that make and move elements ------------------===//
+#include "test/conformance/Case.h"
+
+namespace dlc::conformance {
+namespace {
+
+/// Moving elements depends on their width and not on their meaning, but each type has its own code.
+const std::vector<std::string> types = {"f32", "f16", "bf16", "f64", "i8",
+                                        "ui8", "i32", "i64",  "i1"};
+
+Fill any(const std::string &type) {
+  return isUnsignedName(type) ? Fill{Fill::Uniform, 0, 200} : Fill{Fill::Uniform, -100, 100};
+}
+
+std::string array(const Shape &values) {
+  std::string text = "array<i64";
+  for (size_t i = 0; i < values.size(); ++i)
+    text += (i ? ", " : ": ") + std::to_string(values[i]);
+  return text + ">";
+}
+
+void addViews(std::vector<Case> &cases, const std::string &t) {
+  struct {
+    const char *name;
+    Shape from, to;
+  } reshapes[] = {{"1d", {12}, {3, 4}},
+                  {"odd", {3, 5, 7}, {15, 7}},
+                  {"0d", {1, 1}, {}},
+                  {"empty", {0, 4}, {2, 0, 3}},
+                  {"big", {67, 1030}, {670, 103}},
+                  {"rank5", {2, 3, 2, 3, 5}, {4, 9, 5}}};
+  for (auto &r : reshapes)
+    cases.push_back(
+        {"reshape", t + "/" + r.name, {{r.from, t, any(t)}}, "", 1, {0, 0}, {typeText(r.to, t)}});
+  struct {
+    const char *name;
+    Shape from, to;
+  } broadcasts[] = {{"0d", {}, {3, 5}},
+                    {"row", {7}, {3, 7}},
+                    {"column", {5, 1}, {5, 9}},
+                    {"both", {3, 1, 5}, {2, 3, 4, 5}},
+                    {"empty", {1, 4}, {0, 4}},
+                    {"big", {1031}, {67, 1031}},
+                    {"rank5", {2, 1, 2, 1, 5}, {2, 3, 2, 3, 5}}};
+  for (auto &b : broadcasts)
+    cases.push_back(
+        {"broadcast", t + "/" + b.name, {{b.from, t, any(t)}}, "", 1, {0, 0}, {typeText(b.to, t)}});
+  struct {
+    const char *name;
+    Shape shape, permutation;
+  } transposes[] = {{"1d", {5}, {0}},
+                    {"odd", {7, 13}, {1, 0}},
+                    {"odd3", {3, 5, 17}, {2, 0, 1}},
+                    {"inner", {4, 5, 6}, {0, 2, 1}},
+                    {"outer", {4, 5, 33}, {1, 0, 2}},
+                    {"empty", {0, 4}, {1, 0}},
+                    {"big", {257, 263}, {1, 0}},
+                    {"rank5", {2, 3, 2, 3, 5}, {4, 2, 0, 1, 3}}};
+  for (auto &x : transposes)
+    cases.push_back({"transpose",
+                     t + "/" + x.name,
+                     {{x.shape, t, any(t)}},
+                     "permutation = " + array(x.permutation)});
+}
+
+void addSlices(std::vector<Case> &cases, const std::string &t) {
+  struct {
+    const char *name;
+    Shape shape, start, size, stride;
+  } slices[] = {{"1d", {11}, {2}, {5}, {1}},
+                {"stride", {11, 23}, {1, 2}, {4, 7}, {2, 3}},
+                {"reverse", {9, 17}, {8, 16}, {9, 17}, {-1, -1}},
+                {"reverse_stride", {9, 17}, {0, 15}, {9, 5}, {1, -3}},
+                {"outer", {8, 33}, {3, 0}, {4, 33}, {1, 1}},
+                {"empty", {5, 4}, {2, 1}, {0, 3}, {1, 1}},
+                {"big", {130, 1031}, {1, 3}, {67, 1021}, {1, 1}},
+                {"rank5", {3, 3, 4, 3, 5}, {1, 0, 1, 0, 1}, {2, 3, 2, 3, 3}, {1, 1, 2, 1, 1}}};
+  for (auto &s : slices)
+    cases.push_back({"slice",
+                     t + "/" + s.name,
+                     {{s.shape, t, any(t)}},
+                     "start = " + array(s.start) + ", size = " + array(s.size) +
+                         ", stride = " + array(s.stride)});
+}
+
+void addPads(std::vector<Case> &cases, const std::string &t) {
+  struct {
+    const char *name, *mode;
+    Shape shape, low, high;
+  } pads[] = {{"1d", "constant", {7}, {2}, {3}},
+              {"odd", "constant", {3, 5, 7}, {1, 0, 2}, {0, 2, 1}},
+              {"crop", "constant", {9, 9}, {-1, 2}, {-2, -3}},
+              {"empty", "constant", {0, 3}, {2, 0}, {1, 1}},
+              {"big", "constant", {65, 1030}, {1, 1}, {1, 0}},
+              {"rank5", "constant", {2, 3, 2, 3, 5}, {0, 1, 0, 1, 1}, {1, 0, 1, 0, 1}},
+              {"odd", "reflect", {5, 7}, {2, 3}, {4, 6}},
+              {"odd", "edge", {5, 7}, {2, 3}, {4, 9}},
+              {"odd", "wrap", {5, 7}, {2, 3}, {4, 6}}};
+  for (auto &p : pads)
+    cases.push_back({"pad",
+                     t + "/" + p.name + "/" + p.mode,
+                     {{p.shape, t, any(t)}, {{}, t, any(t)}},
+                     std::string("mode = #dlc<pad_mode ") + p.mode + ">, low = " + array(p.low) +
+                         ", high = " + array(p.high)});
+}
+
+void addConcats(std::vector<Case> &cases, const std::string &t) {
+  struct {
+    const char *name;
+    std::vector<Shape> shapes;
+    int axis;
+  } concats[] = {{"1d", {{3}, {4}}, 0},
+                 {"one", {{3, 5}}, 1},
+                 {"outer", {{2, 7}, {3, 7}, {1, 7}}, 0},
+                 {"inner", {{5, 2}, {5, 9}, {5, 1}}, 1},
+                 {"empty", {{0, 4}, {3, 4}}, 0},
+                 {"big", {{67, 515}, {67, 516}}, 1},
+                 {"rank5", {{2, 3, 2, 3, 5}, {2, 3, 4, 3, 5}}, 2}};
+  for (auto &c : concats) {
+    Case x{"concat", t + "/" + c.name, {}, "axis = " + std::to_string(c.axis) + " : i64"};
+    for (const Shape &shape : c.shapes)
+      x.operands.push_back({shape, t, any(t)});
+    cases.push_back(x);
+  }
+}
+
+void addMakers(std::vector<Case> &cases) {
+  for (const char *t : {"f32", "f16", "f64", "i32", "i64", "ui8"}) {
+    cases.push_back(
+        {"iota", std::string(t) + "/1d", {}, "axis = 0 : i64", 1, {0, 0}, {typeText({17}, t)}});
+    cases.push_back({"iota",
+                     std::string(t) + "/inner",
+                     {},
+                     "axis = 1 : i64",
+                     1,
+                     {0, 0},
+                     {typeText({3, 29}, t)}});
+    cases.push_back({"iota",
+                     std::string(t) + "/outer",
+                     {},
+                     "axis = 0 : i64",
+                     1,
+                     {0, 0},
+                     {typeText({5, 3, 7}, t)}});
+    cases.push_back({"iota",
+                     std::string(t) + "/empty",
+                     {},
+                     "axis = 1 : i64",
+                     1,
+                     {0, 0},
+                     {typeText({0, 3}, t)}});
+  }
+  for (const std::string &t : types) {
+    std::string zero = isFloatName(t) ? "1.5" : t == "i1" ? "true" : "7";
+    cases.push_back({"constant",
+                     t + "/splat",
+                     {},
+                     "value = dense<" + zero + "> : " + typeText({3, 5}, t),
+                     1,
+                     {0, 0}});
+    cases.push_back({"constant",
+                     t + "/elements",
+                     {},
+                     "value = dense<[" + zero + ", " +
+                         (t == "i1"        ? "false"
+                          : isFloatName(t) ? "2.0"
+                                           : "3") +
+                         "]> : " + typeText({2}, t),
+                     1,
+                     {0, 0}});
+    cases.push_back(
+        {"constant", t + "/empty", {}, "value = dense<> : " + typeText({0, 2}, t), 1, {0, 0}});
+  }
+  for (const char *t : {"f32", "f16", "bf16", "f64"})
+    for (const char *kind : {"uniform", "normal"})
+      for (const Shape &shape : {Shape{}, Shape{7}, Shape{3, 5, 17}, Shape{0, 4}, Shape{67, 1031}})
+        cases.push_back({"random",
+                         std::string(t) + "/" + kind + "/" + typeText(shape, t),
+                         {{{}, "i64", {Fill::Uniform, 3, 3}}},
+                         std::string("kind = #dlc<random_kind ") + kind + ">, seed = 42 : i64",
+                         1,
+                         {std::string(kind) == "normal" ? 16.0 : 0.0, 0},
+                         {typeText(shape, t)}});
+}
+
+} // namespace
+
+void addShapeCases(std::vector<Case> &cases) {
+  for (const std::string &t : types) {
+    addViews(cases, t);
+    addSlices(cases, t);
+    addPads(cases, t);
+    addConcats(cases, t);
+  }
+  addMakers(cases);
+}
+
+} // namespace dlc::conformance

@@ -1,0 +1,140 @@
+//===- WindowCases.cpp - convolution and pooling --------------------------------===//
+#include "test/conformance/Case.h"
+
+namespace dlc::conformance {
+namespace {
+
+const std::vector<std::string> floats = {"f32", "f16", "bf16", "f64"};
+
+std::string array(const Shape &values) {
+  std::string text = "array<i64";
+  for (size_t i = 0; i < values.size(); ++i)
+    text += (i ? ", " : ": ") + std::to_string(values[i]);
+  return text + ">";
+}
+
+struct Window {
+  const char *name;
+  Shape x, w, strides, dilations, low, high;
+  int groups = 1;
+  bool bias = false;
+};
+
+const Window convs[] = {
+    {"1d", {2, 3, 11}, {4, 3, 3}, {1}, {1}, {1}, {1}},
+    {"odd", {1, 3, 9, 7}, {5, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, true},
+    {"pointwise", {2, 16, 5, 5}, {32, 16, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
+    {"stride", {1, 3, 15, 13}, {8, 3, 5, 3}, {2, 3}, {1, 1}, {2, 0}, {1, 1}, 1, true},
+    {"dilated", {1, 4, 13, 13}, {4, 4, 3, 3}, {1, 1}, {2, 3}, {2, 3}, {2, 3}},
+    {"groups", {2, 6, 8, 8}, {9, 2, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 3, true},
+    {"depthwise", {1, 16, 9, 9}, {16, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 16},
+    {"multiplier", {1, 8, 9, 9}, {16, 1, 3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, 8},
+    {"asymmetric", {1, 3, 10, 10}, {4, 3, 4, 4}, {2, 2}, {1, 1}, {0, 1}, {3, 2}},
+    {"3d", {1, 2, 5, 6, 7}, {3, 2, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+    {"big", {1, 32, 28, 28}, {48, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, true},
+    {"empty", {0, 3, 8, 8}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+};
+
+const Window transposed[] = {
+    {"1d", {2, 3, 7}, {3, 4, 3}, {2}, {1}, {1}, {1}},
+    {"odd", {1, 3, 5, 7}, {3, 4, 3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, true},
+    {"stride", {1, 4, 5, 5}, {4, 6, 3, 3}, {2, 3}, {1, 1}, {1, 1}, {1, 0}},
+    {"dilated", {1, 2, 5, 5}, {2, 3, 3, 3}, {1, 1}, {2, 2}, {1, 1}, {1, 1}},
+    {"groups", {1, 4, 5, 5}, {4, 3, 3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, 2, true},
+    {"3d", {1, 2, 3, 4, 3}, {2, 3, 2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {"big", {1, 16, 14, 14}, {16, 24, 4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+};
+
+void addConv(std::vector<Case> &cases, const char *op, const Window &w, const std::string &t,
+             Fill fill) {
+  bool isTransposed = std::string(op) == "conv_transpose";
+  Case c{op, t + "/" + w.name, {{w.x, t, fill}, {w.w, t, fill}}, "", 1, {8, 16}};
+  if (w.bias)
+    c.operands.push_back({{isTransposed ? w.w[1] * w.groups : w.w[0]}, t, fill});
+  c.attributes = "strides = " + array(w.strides) + ", dilations = " + array(w.dilations) +
+                 ", low = " + array(w.low) + ", high = " + array(w.high) +
+                 ", groups = " + std::to_string(w.groups) + " : i64";
+  if (isTransposed) {
+    Shape extra(w.strides.size(), 0);
+    extra.back() = w.strides.back() > 1;
+    c.attributes += ", extra = " + array(extra);
+  }
+  cases.push_back(c);
+}
+
+struct Pool {
+  const char *name;
+  Shape x, window, strides, dilations, low, high;
+};
+const Pool pools[] = {
+    {"1d", {2, 3, 11}, {3}, {2}, {1}, {0}, {1}},
+    {"odd", {1, 3, 9, 7}, {3, 2}, {2, 2}, {1, 1}, {1, 0}, {1, 1}},
+    {"overlap", {1, 16, 13, 13}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+    {"dilated", {1, 2, 11, 11}, {3, 3}, {1, 1}, {2, 2}, {1, 1}, {1, 1}},
+    {"global", {2, 5, 7, 7}, {7, 7}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
+    {"3d", {1, 2, 5, 6, 7}, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {1, 0, 1}},
+    {"big", {1, 64, 56, 56}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+    {"empty", {0, 3, 8, 8}, {2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0}},
+};
+
+void addPools(std::vector<Case> &cases) {
+  for (const Pool &p : pools) {
+    std::string attributes = "window = " + array(p.window) + ", strides = " + array(p.strides) +
+                             ", dilations = " + array(p.dilations) + ", low = " + array(p.low) +
+                             ", high = " + array(p.high);
+    for (const char *type : {"f32", "f16", "bf16", "f64", "i8", "ui8", "i32", "i64"}) {
+      std::string t = type;
+      Fill fill = isFloatName(t)      ? Fill{Fill::Uniform, -3, 3}
+                  : isUnsignedName(t) ? Fill{Fill::Uniform, 0, 99}
+                                      : Fill{Fill::Uniform, -99, 99};
+      cases.push_back({"max_pool", t + "/" + p.name, {{p.x, t, fill}}, attributes, 1, {0, 0}});
+      cases.push_back(
+          {"max_pool_indices", t + "/" + p.name, {{p.x, t, fill}}, attributes, 2, {0, 0}});
+    }
+    cases.push_back({"max_pool_indices",
+                     std::string("f32/column_major/") + p.name,
+                     {{p.x, "f32"}},
+                     attributes + ", column_major",
+                     2,
+                     {0, 0}});
+    for (const std::string &t : floats) {
+      cases.push_back({"avg_pool",
+                       t + "/" + p.name,
+                       {{p.x, t}},
+                       attributes + ", counted_high = " + array(p.high),
+                       1,
+                       {8, 8}});
+      cases.push_back({"avg_pool",
+                       t + "/include_pad/" + p.name,
+                       {{p.x, t}},
+                       attributes + ", include_pad, counted_high = " + array(p.high),
+                       1,
+                       {8, 8}});
+      cases.push_back(
+          {"avg_pool",
+           t + "/round_up/" + p.name,
+           {{p.x, t}},
+           attributes + ", include_pad, counted_high = " + array(Shape(p.high.size(), 0)),
+           1,
+           {8, 8}});
+    }
+  }
+}
+
+} // namespace
+
+void addWindowCases(std::vector<Case> &cases) {
+  for (const std::string &t : floats) {
+    for (const Window &w : convs)
+      addConv(cases, "conv", w, t, {Fill::Uniform, -1, 1});
+    for (const Window &w : transposed)
+      addConv(cases, "conv_transpose", w, t, {Fill::Uniform, -1, 1});
+  }
+  for (const char *t : {"i32", "i8", "i64"}) {
+    addConv(cases, "conv", convs[1], t, {Fill::Uniform, -3, 3});
+    addConv(cases, "conv_transpose", transposed[1], t, {Fill::Uniform, -3, 3});
+  }
+  addPools(cases);
+}
+
+} // namespace dlc::conformance

@@ -1,0 +1,124 @@
+//===- main.cpp - the conformance driver: arguments, coverage, report -------------===//
+#include "test/conformance/Runner.h"
+
+#include "codegen/Pipeline.h"
+#include "ir/dlc/Dialect.h"
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
+#include <unistd.h>
+
+using namespace dlc::conformance;
+
+namespace {
+
+/// No case of their own: `fusion` and `yield` stand inside what the compiler makes of the others,
+/// `transfer` and `reorder` are made by it and work on placed types only.
+const std::set<std::string> insideOthers = {"dlc.fusion", "dlc.yield", "dlc.transfer",
+                                            "dlc.reorder"};
+
+/// Operations of the dialect that no table names.
+std::vector<std::string> uncovered(mlir::MLIRContext &context, const std::vector<Case> &cases) {
+  std::set<std::string> named;
+  for (const Case &c : cases)
+    named.insert("dlc." + c.op);
+  std::vector<std::string> missing;
+  for (mlir::RegisteredOperationName op : context.getRegisteredOperations()) {
+    std::string name = op.getStringRef().str();
+    if (op.getDialectNamespace() == "dlc" && !named.count(name) && !insideOthers.count(name))
+      missing.push_back(name);
+  }
+  return missing;
+}
+
+int usage() {
+  std::fprintf(
+      stderr,
+      "usage: conformance [--filter TEXT] [--list] [--dump] [--tune] [--one-by-one] [--verbose]\n");
+  return 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string filter;
+  bool list = false, verbose = false;
+  RunnerOptions options;
+  for (int i = 1; i < argc; ++i) {
+    std::string a = argv[i];
+    if (a == "--filter" && i + 1 < argc)
+      filter = argv[++i];
+    else if (a == "--list")
+      list = true;
+    else if (a == "--dump")
+      options.dump = true;
+    else if (a == "--tune")
+      options.tune = true;
+    else if (a == "--one-by-one")
+      options.batch = 1;
+    else if (a == "--verbose")
+      verbose = true;
+    else
+      return usage();
+  }
+
+  std::vector<Case> all;
+  addElementwiseCases(all);
+  addShapeCases(all);
+  addGatherCases(all);
+  addReduceCases(all);
+  addContractCases(all);
+  addWindowCases(all);
+  addNormCases(all);
+  addRecurrentCases(all);
+  addControlCases(all);
+
+  mlir::MLIRContext context;
+  dlc::prepareContext(context);
+  context.loadAllAvailableDialects();
+
+  std::vector<Case> cases;
+  for (Case &c : all)
+    if (c.name().find(filter) != std::string::npos)
+      cases.push_back(c);
+  if (list) {
+    for (const Case &c : cases)
+      std::printf("%s\n", c.name().c_str());
+    return 0;
+  }
+  std::vector<std::string> missing =
+      filter.empty() ? uncovered(context, all) : std::vector<std::string>();
+  for (const std::string &name : missing)
+    std::printf(
+        "FAIL %s: no conformance case; add one to the table of its family in test/conformance\n",
+        name.c_str());
+
+  std::map<std::string, std::pair<int, int>> perOp;
+  for (const Case &c : cases)
+    ++perOp[c.op].first;
+  size_t failures = missing.size(), done = 0;
+  bool terminal = isatty(1);
+  for (size_t i = 0; i < cases.size(); i += options.batch) {
+    size_t n = std::min<size_t>(options.batch, cases.size() - i);
+    runCases(context, llvm::ArrayRef(cases).slice(i, n), options, [&](const Failure &f) {
+      ++failures;
+      ++perOp[f.name.substr(0, f.name.find('/'))].second;
+      std::printf("FAIL %s: %s\n", f.name.c_str(), f.reason.c_str());
+      std::fflush(stdout);
+    });
+    done += n;
+    if (terminal)
+      std::fprintf(stderr, "\r%zu of %zu", done, cases.size());
+  }
+  if (terminal)
+    std::fprintf(stderr, "\n");
+  for (auto &[op, counts] : perOp)
+    if (verbose || counts.second)
+      std::printf("%-20s %4d cases, %d failed\n", op.c_str(), counts.first, counts.second);
+  std::printf("conformance: %zu passed, %zu failed\n", cases.size() + missing.size() - failures,
+              failures);
+  return failures != 0;
+}
