@@ -1,0 +1,11 @@
+//===- Passes.cpp - makes the passes known by name ------------------------===//
+#include "passes/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+void dlc::registerPasses() {
+  mlir::registerPass([] { return createPlacePass(); });
+  mlir::registerPass([] { return createVerifyPlacementPass(); });
+  mlir::registerPass([] { return createDecomposePass(); });
+  mlir::registerPass([] { return createFusePass(); });
+}

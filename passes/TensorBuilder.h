@@ -1,0 +1,51 @@
+//===- TensorBuilder.h - short spelling of dlc operations in passes -------===//
+#ifndef DLC_PASSES_TENSORBUILDER_H
+#define DLC_PASSES_TENSORBUILDER_H
+
+#include "ir/dlc/Dialect.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace dlc {
+
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
+inline bool isScalarLike(mlir::RankedTensorType type) {
+  return type.hasStaticShape() && type.getNumElements() == 1;
+}
+
+/// Creates dlc operations at one place; result types are inferred where the operation can.
+class TensorBuilder {
+public:
+  TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+
+  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
+    return Op::create(builder, loc, std::forward<Args>(args)...)->getResult(0);
+  }
+  /// A 0-d constant of the element type, on the device of `like`.
+  mlir::Value scalar(double value, mlir::Value like);
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// x itself when it has that element type already.
+  mlir::Value cast(mlir::Value x, mlir::Type element);
+  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> axes);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+/// The device of a tensor type without its layout; null when unplaced.
+OnAttr deviceOf(mlir::Type type);
+/// The layout tag; empty when plain or unplaced.
+llvm::StringRef layoutOf(mlir::Type type);
+
+/// The value of a constant all of whose elements are equal (floats and integers).
+std::optional<double> splatValue(mlir::Value value);
+/// Whether `value` is such a constant and equals `expected` to float precision.
+bool isSplatOf(mlir::Value value, double expected);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_TENSORBUILDER_H

@@ -1,0 +1,40 @@
+//===- Classify.h - what an operation is to fusion ------------------------===//
+#ifndef DLC_PASSES_FUSE_CLASSIFY_H
+#define DLC_PASSES_FUSE_CLASSIFY_H
+
+#include "passes/TensorBuilder.h"
+
+namespace dlc {
+
+enum class NodeClass {
+  Constant,    // no work
+  Alias,       // the same bytes under another type: no kernel when it stands alone
+  Map,         // each result element from some operand elements
+  Reduce,      // many elements into one
+  Contraction, // matmul, conv, conv_transpose
+  Pool,
+  Opaque // its own command, or control flow, or not ours
+};
+
+NodeClass classify(mlir::Operation *op);
+
+/// Whether the result lies in the operand's memory in order: reshape, slices along the outermost dimension.
+bool isAlias(mlir::Operation *op);
+/// Whether a concatenation can be written in place: nothing but unit dimensions before its axis.
+bool isContiguousConcat(ConcatOp op);
+
+/// Operations that move elements and compute nothing.
+bool isMovement(mlir::Operation *op);
+/// Elementwise operations that cost no more than an addition or so.
+bool isCheapMath(mlir::Operation *op);
+/// Whether each result element comes from the operand elements at its own (broadcast) index.
+bool isElementwise(mlir::Operation *op);
+/// Whether vectors along the result's innermost dimension are vectors of the operand (or splats).
+bool keepsInnermost(mlir::Operation *op);
+
+/// Bytes of a static tensor, a large number for a dynamic one.
+int64_t bytesOf(mlir::Type type);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_FUSE_CLASSIFY_H

@@ -1,0 +1,128 @@
+//===- Contractions.cpp - grows contractions by views and post-ops --------===//
+#include "passes/fuse/Epilogue.h"
+#include "passes/fuse/EpilogueEltwise.h"
+#include "passes/fuse/FuseSteps.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+bool isView(Operation *op) { return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op); }
+
+/// Makes the operand's view operations part of the contraction where strides can say them. They are copied, so that
+/// other users keep theirs.
+void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operand,
+                        SmallVectorImpl<Operation *> &members) {
+  SmallVector<Operation *> chain; // from the contraction outwards
+  for (Operation *op = operand.get().getDefiningOp();
+       op && op->getBlock() == anchor->getBlock() && isView(op) &&
+       classify(op) != NodeClass::Opaque && chain.size() < 8;
+       op = op->getOperand(0).getDefiningOp())
+    chain.push_back(op);
+  while (!chain.empty()) {
+    // Aliases at the far end cost nothing outside, and are shared there.
+    while (!chain.empty() && isAlias(chain.back()))
+      chain.pop_back();
+    if (chain.empty())
+      return;
+    SmallVector<Operation *> trial = llvm::to_vector(members);
+    trial.append(chain);
+    if (matchEpilogue(trial, anchor->getResult(0)))
+      break;
+    chain.pop_back();
+  }
+  if (chain.empty())
+    return;
+  OpBuilder builder(anchor);
+  IRMapping mapping;
+  Operation *last = nullptr;
+  for (Operation *op : llvm::reverse(chain)) {
+    last = builder.clone(*op, mapping);
+    members.push_back(last);
+  }
+  operand.set(last->getResult(0));
+  for (Operation *op : chain)
+    if (op->use_empty())
+      op->erase();
+}
+
+/// The operations that follow `value` and would have to join all at once.
+SmallVector<Operation *> nextOps(Value value, Block &block) {
+  auto here = [&](Operation *op) { return op->getBlock() == &block; };
+  if (std::optional<Step> step = matchEltwise(value, here))
+    return SmallVector<Operation *>(step->ops.begin(), step->ops.end());
+  if (!value.hasOneUse() || !here(*value.getUsers().begin()))
+    return {};
+  return {*value.getUsers().begin()};
+}
+
+/// Takes post-ops while the matcher agrees; returns the last value.
+Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
+  Block &block = grouping.getBlock();
+  while (true) {
+    SmallVector<Operation *> next = nextOps(value, block);
+    if (next.empty() || isa<TransposeOp, ReshapeOp>(next.front()) ||
+        next.front()->getNumResults() != 1 || int(members.size() + next.size()) > maxFusionOps)
+      return value;
+    for (Operation *op : next)
+      if (grouping.groupOf(op) >= 0)
+        return value;
+    SmallVector<Operation *> trial = llvm::to_vector(members);
+    trial.append(next);
+    Value result = next.back()->getResult(0);
+    if (!matchEpilogue(trial, result))
+      return value;
+    members = std::move(trial);
+    value = result;
+  }
+}
+
+/// Takes a transposition of the result that the library can write directly.
+void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
+  SmallVector<Operation *> trial = llvm::to_vector(members);
+  for (int i = 0; i < 4 && value.hasOneUse(); ++i) {
+    Operation *user = *value.getUsers().begin();
+    if (user->getBlock() != &grouping.getBlock() || !isa<TransposeOp, ReshapeOp>(user) ||
+        grouping.groupOf(user) >= 0)
+      return;
+    trial.push_back(user);
+    value = user->getResult(0);
+    // Only a transposition is worth having; a reshape at the end costs nothing outside.
+    if (isa<TransposeOp>(user) && matchEpilogue(trial, value))
+      members = trial;
+  }
+}
+
+} // namespace
+
+void groupContractions(Grouping &grouping) {
+  SmallVector<Operation *> anchors;
+  for (Operation &op : grouping.getBlock()) {
+    NodeClass kind = classify(&op);
+    if (kind == NodeClass::Contraction || kind == NodeClass::Pool)
+      anchors.push_back(&op);
+  }
+  // All operands first: a transposition between two products is read by the second one where possible, because
+  // reading by strides is what libraries do best.
+  llvm::DenseMap<Operation *, SmallVector<Operation *>> members;
+  for (Operation *anchor : anchors) {
+    SmallVector<Operation *> ops{anchor};
+    if (isa<MatmulOp>(anchor) && matchEpilogue(ops, anchor->getResult(0)))
+      for (OpOperand &operand : anchor->getOpOperands())
+        absorbOperandViews(grouping, anchor, operand, ops);
+    members[anchor] = std::move(ops);
+  }
+  for (Operation *anchor : anchors) {
+    SmallVector<Operation *> &ops = members[anchor];
+    bool isPool = classify(anchor) == NodeClass::Pool;
+    if (!isPool && matchEpilogue(ops, anchor->getResult(0))) {
+      Value value = growPostOps(grouping, anchor->getResult(0), ops);
+      if (isa<MatmulOp>(anchor))
+        growDestination(grouping, value, ops);
+    }
+    grouping.create(ops, /*closed=*/true);
+  }
+}
+
+} // namespace dlc

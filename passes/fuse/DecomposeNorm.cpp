@@ -1,0 +1,153 @@
+//===- DecomposeNorm.cpp - normalisations as rows of simple operations ----===//
+#include "passes/TensorBuilder.h"
+#include "passes/fuse/DecomposePatterns.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// The type that statistics of a value are kept in: f32 for the 16-bit floats.
+Type statisticsType(Value x) {
+  Type element = typeOf(x).getElementType();
+  return element.isF16() || element.isBF16() ? Float32Type::get(x.getContext()) : element;
+}
+
+SmallVector<int64_t> axesFrom(int64_t axis, int64_t rank) {
+  return llvm::to_vector(llvm::seq<int64_t>(axis, rank));
+}
+
+/// [C] as [C, 1, ..] so that it broadcasts along the channels of [N, C, ..].
+Value perChannel(TensorBuilder &b, Value vector, int64_t rank) {
+  SmallVector<int64_t> shape(rank - 1, 1);
+  shape[0] = shapeOf(vector)[0];
+  return b.reshape(vector, shape);
+}
+
+// softmax(x) = e * (1 / sum(e)), e = exp(x - max(x))
+struct Softmax : OpRewritePattern<SoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SoftmaxOp op, PatternRewriter &rewriter) const override {
+    TensorBuilder b(rewriter, op.getLoc());
+    Value x = b.cast(op.getX(), statisticsType(op.getX()));
+    int64_t axis = op.getAxis();
+    Value e = b.make<ExpOp>(b.make<SubOp>(x, b.reduce(ReduceKind::max, x, axis)));
+    Value sum = b.reduce(ReduceKind::sum, e, axis);
+    // One division per row, and a product per element.
+    Value y = b.make<MulOp>(e, b.make<DivOp>(b.scalar(1, x), sum));
+    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    return success();
+  }
+};
+
+// log_softmax(x) = d - log(sum(exp(d))), d = x - max(x)
+struct LogSoftmax : OpRewritePattern<LogSoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LogSoftmaxOp op, PatternRewriter &rewriter) const override {
+    TensorBuilder b(rewriter, op.getLoc());
+    Value x = b.cast(op.getX(), statisticsType(op.getX()));
+    int64_t axis = op.getAxis();
+    Value d = b.make<SubOp>(x, b.reduce(ReduceKind::max, x, axis));
+    Value sum = b.reduce(ReduceKind::sum, b.make<ExpOp>(d), axis);
+    Value y = b.make<SubOp>(d, b.make<LogOp>(sum));
+    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    return success();
+  }
+};
+
+// layer_norm(x) = c * rsqrt(mean(c * c) + eps) * scale + bias, c = x - mean(x)
+struct LayerNorm : OpRewritePattern<LayerNormOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LayerNormOp op, PatternRewriter &rewriter) const override {
+    TensorBuilder b(rewriter, op.getLoc());
+    Type type = statisticsType(op.getX());
+    Value x = b.cast(op.getX(), type);
+    SmallVector<int64_t> axes = axesFrom(op.getAxis(), typeOf(x).getRank());
+    Value c = b.make<SubOp>(x, b.reduce(ReduceKind::mean, x, axes));
+    Value variance = b.reduce(ReduceKind::mean, b.make<MulOp>(c, c), axes);
+    double eps = op.getEps().convertToDouble();
+    Value y = b.make<MulOp>(c, b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, x))));
+    if (op.getScale())
+      y = b.make<MulOp>(y, b.cast(op.getScale(), type));
+    if (op.getBias())
+      y = b.make<AddOp>(y, b.cast(op.getBias(), type));
+    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    return success();
+  }
+};
+
+// rms_norm(x) = x * rsqrt(mean(x * x) + eps) * scale
+struct RmsNorm : OpRewritePattern<RmsNormOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(RmsNormOp op, PatternRewriter &rewriter) const override {
+    TensorBuilder b(rewriter, op.getLoc());
+    Type type = statisticsType(op.getX());
+    Value x = b.cast(op.getX(), type);
+    SmallVector<int64_t> axes = axesFrom(op.getAxis(), typeOf(x).getRank());
+    Value square = b.reduce(ReduceKind::mean, b.make<MulOp>(x, x), axes);
+    double eps = op.getEps().convertToDouble();
+    Value y = b.make<MulOp>(x, b.make<RsqrtOp>(b.make<AddOp>(square, b.scalar(eps, x))));
+    if (op.getScale())
+      y = b.make<MulOp>(y, b.cast(op.getScale(), type));
+    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    return success();
+  }
+};
+
+// batch_norm(x) = x * s + (bias - mean * s), s = scale * rsqrt(variance + eps)
+struct BatchNorm : OpRewritePattern<BatchNormOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BatchNormOp op, PatternRewriter &rewriter) const override {
+    TensorBuilder b(rewriter, op.getLoc());
+    Type type = statisticsType(op.getX());
+    Value x = b.cast(op.getX(), type);
+    int64_t rank = typeOf(x).getRank();
+    Value variance = b.cast(op.getVariance(), type);
+    double eps = op.getEps().convertToDouble();
+    Value s = b.make<MulOp>(b.cast(op.getScale(), type),
+                            b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, x))));
+    Value shift = b.make<SubOp>(b.cast(op.getBias(), type),
+                                b.make<MulOp>(b.cast(op.getMean(), type), s));
+    Value y = b.make<AddOp>(b.make<MulOp>(x, perChannel(b, s, rank)), perChannel(b, shift, rank));
+    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    return success();
+  }
+};
+
+// lrn(x) = x / (k + alpha / size * sum over the window of x^2)^beta
+struct Lrn : OpRewritePattern<LrnOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LrnOp op, PatternRewriter &rewriter) const override {
+    TensorBuilder b(rewriter, op.getLoc());
+    Value x = b.cast(op.getX(), statisticsType(op.getX()));
+    int64_t rank = typeOf(x).getRank(), size = op.getSize();
+    if (size > 16)
+      return rewriter.notifyMatchFailure(op, "the window would become too many slices");
+    SmallVector<int64_t> low(rank, 0), high(rank, 0), start(rank, 0), one(rank, 1);
+    low[1] = (size - 1) / 2;
+    high[1] = size - 1 - low[1];
+    Value square = b.make<MulOp>(x, x);
+    Value padded = b.make<PadOp>(square, b.scalar(0, x), PadMode::constant, low, high);
+    Value sum;
+    for (int64_t i = 0; i < size; ++i) {
+      start[1] = i;
+      Value part = b.make<SliceOp>(padded, start, shapeOf(x), one);
+      sum = sum ? b.make<AddOp>(sum, part) : part;
+    }
+    Value scaled =
+        b.make<MulOp>(sum, b.scalar(op.getAlpha().convertToDouble() / double(size), x));
+    Value base = b.make<AddOp>(scaled, b.scalar(op.getK().convertToDouble(), x));
+    Value y = b.make<DivOp>(
+        x, b.make<PowOp>(base, b.scalar(op.getBeta().convertToDouble(), x)));
+    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    return success();
+  }
+};
+
+} // namespace
+
+void addNormDecompositions(RewritePatternSet &patterns) {
+  patterns.add<Softmax, LogSoftmax, LayerNorm, RmsNorm, BatchNorm, Lrn>(patterns.getContext());
+}
+
+} // namespace dlc

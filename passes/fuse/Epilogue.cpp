@@ -1,0 +1,212 @@
+//===- Epilogue.cpp - a contraction with what a library does around it ----===//
+#include "passes/fuse/Epilogue.h"
+
+#include "passes/fuse/Classify.h"
+#include "passes/fuse/EpilogueEltwise.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+bool isLibraryFloat(Type type) {
+  Type element = cast<RankedTensorType>(type).getElementType();
+  return element.isF32() || element.isBF16() || element.isF16();
+}
+
+bool isAnchor(Operation *op) {
+  NodeClass kind = classify(op);
+  return kind == NodeClass::Contraction || kind == NodeClass::Pool;
+}
+
+int64_t channelDim(Operation *anchor) {
+  return isa<MatmulOp>(anchor) ? typeOf(anchor->getResult(0)).getRank() - 1 : 1;
+}
+
+/// Whether `operand` has one element per channel of `shape` and nothing else.
+bool isPerChannel(Value operand, ArrayRef<int64_t> shape, int64_t channel) {
+  ArrayRef<int64_t> own = shapeOf(operand);
+  int64_t shift = int64_t(shape.size()) - int64_t(own.size());
+  if (shift < 0 || channel < shift)
+    return false;
+  for (auto [d, size] : llvm::enumerate(own))
+    if (size != (int64_t(d) + shift == channel ? shape[channel] : 1))
+      return false;
+  return true;
+}
+
+/// add, mul .. of `value` with a tensor that comes from outside.
+std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside) {
+  if (!isa<AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp>(op) || !value.hasOneUse())
+    return std::nullopt;
+  bool first = op->getOperand(0) == value;
+  if (!first && isa<SubOp, DivOp>(op))
+    return std::nullopt;
+  Value operand = op->getOperand(first ? 1 : 0);
+  Operation *def = operand.getDefiningOp();
+  if ((def && inside(def)) || !isLibraryFloat(operand.getType()))
+    return std::nullopt;
+  auto type = typeOf(value);
+  if (typeOf(op->getResult(0)).getShape() != type.getShape())
+    return std::nullopt;
+  bool full = typeOf(operand).getShape() == type.getShape();
+  if (full ? layoutOf(operand.getType()) != layoutOf(type)
+           : !isScalarLike(typeOf(operand)) && !isPerChannel(operand, type.getShape(), channel))
+    return std::nullopt;
+  PostOp postOp;
+  postOp.kind = PostOp::Kind::Binary;
+  postOp.alg = isa<AddOp>(op)   ? "add"
+               : isa<SubOp>(op) ? "sub"
+               : isa<MulOp>(op) ? "mul"
+               : isa<DivOp>(op) ? "div"
+               : isa<MaxOp>(op) ? "max"
+                                : "min";
+  postOp.operand = operand;
+  return postOp;
+}
+
+/// oneDNN wants one of the last two dimensions dense, and no dimension of these that repeats.
+bool isLibraryMatrix(const StridedView &view) {
+  size_t rank = view.shape.size();
+  auto unit = [&](size_t d) { return view.shape[d] == 1 || view.strides[d] == 1; };
+  auto repeats = [&](size_t d) { return view.shape[d] != 1 && view.strides[d] == 0; };
+  return (unit(rank - 1) || unit(rank - 2)) && !repeats(rank - 1) && !repeats(rank - 2);
+}
+
+std::optional<StridedView> matrixView(Value value, bool transpose, OpFilter inside) {
+  std::optional<StridedView> view = asStrided(value, inside);
+  if (!view)
+    return std::nullopt;
+  if (transpose)
+    view->swapLastTwo();
+  if (!isLibraryMatrix(*view))
+    return std::nullopt;
+  for (size_t d = 0; d + 2 < view->shape.size(); ++d)
+    if (view->strides[d] == 0)
+      view->shape[d] = 1;
+  return view;
+}
+
+/// The view operations of `ops` that lie between outside values and the anchor's operands.
+void collectViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> &used) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !inside(op) || !isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op))
+    return;
+  used.insert(op);
+  collectViews(op->getOperand(0), inside, used);
+}
+
+bool matchOperands(Epilogue &epilogue, OpFilter inside) {
+  Operation *anchor = epilogue.anchor;
+  std::optional<StridedView> lhs, rhs;
+  if (auto matmul = dyn_cast<MatmulOp>(anchor)) {
+    lhs = matrixView(matmul.getA(), matmul.getTransposeA(), inside);
+    rhs = matrixView(matmul.getB(), matmul.getTransposeB(), inside);
+    if (!lhs || !rhs)
+      return false;
+  } else {
+    auto none = [](Operation *) { return false; };
+    lhs = asStrided(anchor->getOperand(0), none);
+    rhs = anchor->getNumOperands() > 1 ? asStrided(anchor->getOperand(1), none) : StridedView();
+  }
+  epilogue.lhs = *lhs;
+  epilogue.rhs = *rhs;
+  if (auto conv = dyn_cast<ConvOp>(anchor))
+    epilogue.bias = conv.getBias();
+  if (auto conv = dyn_cast<ConvTransposeOp>(anchor))
+    epilogue.bias = conv.getBias();
+  return true;
+}
+
+/// Walks from the anchor's result to `result`, and marks what it passes.
+bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside,
+                llvm::DenseSet<Operation *> &used) {
+  constexpr size_t maxPostOps = 12;
+  Value value = epilogue.anchor->getResult(0);
+  int64_t channel = channelDim(epilogue.anchor);
+  ArrayRef<int64_t> shape = shapeOf(value);
+  while (value != result) {
+    if (epilogue.postOps.size() > maxPostOps)
+      return false;
+    if (std::optional<Step> step = matchEltwise(value, inside)) {
+      for (PostOp &postOp : step->postOps)
+        appendPostOp(epilogue.postOps, postOp);
+      used.insert(step->ops.begin(), step->ops.end());
+      value = step->result;
+      continue;
+    }
+    if (!value.hasOneUse() || !inside(*value.getUsers().begin()))
+      return false;
+    Operation *user = *value.getUsers().begin();
+    if (std::optional<PostOp> binary = matchBinary(user, value, channel, inside)) {
+      if (binary->alg == "add" && !epilogue.bias && epilogue.postOps.empty() &&
+          isPerChannel(binary->operand, shape, channel))
+        epilogue.bias = binary->operand;
+      else
+        epilogue.postOps.push_back(*binary);
+    } else if (isa<TransposeOp, ReshapeOp>(user)) {
+      break;
+    } else if (!isa<CastOp>(user) || !isLibraryFloat(user->getResult(0).getType())) {
+      return false;
+    }
+    used.insert(user);
+    value = user->getResult(0);
+  }
+  std::optional<StridedView> destination = asStridedDestination(value, result);
+  if (!destination || (isa<MatmulOp>(epilogue.anchor) && !isLibraryMatrix(*destination)))
+    return false;
+  for (Value v = result; v != value; v = v.getDefiningOp()->getOperand(0)) {
+    if (!inside(v.getDefiningOp()) || (v != result && !v.hasOneUse()))
+      return false;
+    used.insert(v.getDefiningOp());
+  }
+  epilogue.destination = *destination;
+  return true;
+}
+
+} // namespace
+
+std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result) {
+  llvm::DenseSet<Operation *> members(ops.begin(), ops.end());
+  auto inside = [&](Operation *op) { return members.contains(op); };
+  Epilogue epilogue;
+  for (Operation *op : ops) {
+    if (!isAnchor(op))
+      continue;
+    if (epilogue.anchor)
+      return std::nullopt;
+    epilogue.anchor = op;
+  }
+  if (!epilogue.anchor || !isLibraryFloat(result.getType()))
+    return std::nullopt;
+  for (Value operand : epilogue.anchor->getOperands())
+    if (!isLibraryFloat(operand.getType()))
+      return std::nullopt;
+  if (!matchOperands(epilogue, inside))
+    return std::nullopt;
+  llvm::DenseSet<Operation *> used{epilogue.anchor};
+  for (Value operand : epilogue.anchor->getOperands())
+    collectViews(operand, inside, used);
+  if (!matchSteps(epilogue, result, inside, used))
+    return std::nullopt;
+  bool isPool = classify(epilogue.anchor) == NodeClass::Pool;
+  if (used.size() != members.size() || (isPool && members.size() > 1))
+    return std::nullopt;
+  return epilogue;
+}
+
+std::optional<Epilogue> matchEpilogue(FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  Operation *yield = body.getTerminator();
+  if (yield->getNumOperands() != 1)
+    return std::nullopt;
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    if (!isa<ConstantOp>(op))
+      ops.push_back(&op);
+  return matchEpilogue(ops, yield->getOperand(0));
+}
+
+} // namespace dlc

@@ -1,0 +1,25 @@
+//===- EpilogueEltwise.h - activations as oneDNN names them ---------------===//
+#ifndef DLC_PASSES_FUSE_EPILOGUEELTWISE_H
+#define DLC_PASSES_FUSE_EPILOGUEELTWISE_H
+
+#include "passes/fuse/Epilogue.h"
+
+namespace dlc {
+
+/// Some operations that together are one step from `from` to `result`.
+struct Step {
+  mlir::Value result;
+  llvm::SmallVector<PostOp, 2> postOps;
+  llvm::SmallVector<mlir::Operation *, 6> ops;
+};
+
+/// The step that starts at `value`: one operation with constants, or an activation spelled out in several.
+/// Only operations that `inside` accepts are looked at.
+std::optional<Step> matchEltwise(mlir::Value value, OpFilter inside);
+
+/// Adds a step to the list; neighbouring linear and clip steps become one.
+void appendPostOp(llvm::SmallVectorImpl<PostOp> &postOps, PostOp postOp);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_FUSE_EPILOGUEELTWISE_H

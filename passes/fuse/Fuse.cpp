@@ -1,0 +1,54 @@
+//===- Fuse.cpp - the fuse pass: what runs as one kernel ------------------===//
+#include "passes/Passes.h"
+#include "passes/fuse/FuseSteps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FusePass)
+
+  StringRef getArgument() const final { return "dlc-fuse"; }
+  StringRef getDescription() const final { return "groups operations into one-kernel regions"; }
+
+  void runOnOperation() final {
+    SmallVector<Block *> blocks;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<FusionOp>(op))
+        return WalkResult::skip();
+      if (isa<func::FuncOp, IfOp, LoopOp>(op))
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            blocks.push_back(&block);
+      return WalkResult::advance();
+    });
+    // Inner blocks first: what they use of outer values is then known when the outer ones are grouped.
+    for (Block *block : llvm::reverse(blocks)) {
+      eraseDead(*block);
+      Grouping grouping(*block);
+      groupContractions(grouping);
+      eraseDead(*block);
+      groupMaps(grouping);
+      outlineGroups(grouping);
+      eraseDead(*block);
+    }
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createFusePass() { return std::make_unique<FusePass>(); }
+
+} // namespace dlc

@@ -1,0 +1,26 @@
+//===- FuseSteps.h - the steps of the fuse pass, in order -----------------===//
+#ifndef DLC_PASSES_FUSE_FUSESTEPS_H
+#define DLC_PASSES_FUSE_FUSESTEPS_H
+
+#include "passes/fuse/Grouping.h"
+
+namespace dlc {
+
+/// Limits of one kernel: beyond these, compile time grows and registers spill.
+inline constexpr int maxFusionOps = 64;
+inline constexpr int maxFusionInputs = 16;
+
+/// 1. Each matrix product, convolution and pool with its views, bias and post-ops. Copies view operations that
+/// others use too.
+void groupContractions(Grouping &grouping);
+
+/// 2. Elementwise operations, movements and reductions, from consumers to producers. Copies cheap operations
+/// into several consumers.
+void groupMaps(Grouping &grouping);
+
+/// 3. Every group becomes a dlc.fusion.
+void outlineGroups(Grouping &grouping);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_FUSE_FUSESTEPS_H

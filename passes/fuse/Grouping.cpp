@@ -1,0 +1,98 @@
+//===- Grouping.cpp - which operations of a block run together ------------===//
+#include "passes/fuse/Grouping.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+int Grouping::groupOf(Operation *op) const {
+  auto it = groupByOp.find(op);
+  return it == groupByOp.end() ? -1 : it->second;
+}
+
+int Grouping::create(ArrayRef<Operation *> ops, bool closed) {
+  int group = size();
+  groups.emplace_back();
+  groups.back().closed = closed;
+  for (Operation *op : ops)
+    add(group, op);
+  return group;
+}
+
+void Grouping::add(int group, Operation *op) {
+  groups[group].ops.insert(op);
+  groupByOp[op] = group;
+}
+
+llvm::SmallSetVector<Operation *, 8> Grouping::usersInBlock(Operation *op) const {
+  llvm::SmallSetVector<Operation *, 8> users;
+  for (Operation *user : op->getUsers())
+    if (Operation *ancestor = block.findAncestorOpInBlock(*user))
+      users.insert(ancestor);
+  return users;
+}
+
+bool Grouping::reaches(ArrayRef<Operation *> from, int group, Operation *target) const {
+  SmallVector<Operation *> work(from);
+  llvm::DenseSet<Operation *> seen(from.begin(), from.end());
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    int own = groupOf(op);
+    if (op == target || (group >= 0 && own == group))
+      return true;
+    // A kernel's results all wait for all of its operands.
+    auto visitUsers = [&](Operation *member) {
+      for (Operation *user : usersInBlock(member))
+        if (seen.insert(user).second)
+          work.push_back(user);
+    };
+    if (own < 0) {
+      visitUsers(op);
+      continue;
+    }
+    for (Operation *member : groups[own].ops) {
+      seen.insert(member);
+      visitUsers(member);
+    }
+  }
+  return false;
+}
+
+bool Grouping::makesCycle(int group, Operation *op) const {
+  SmallVector<Operation *> usersOutside, groupUsersOutside;
+  for (Operation *user : usersInBlock(op))
+    if (groupOf(user) != group)
+      usersOutside.push_back(user);
+  if (reaches(usersOutside, group, nullptr))
+    return true;
+  for (Operation *member : groups[group].ops)
+    for (Operation *user : usersInBlock(member))
+      if (groupOf(user) != group)
+        groupUsersOutside.push_back(user);
+  return reaches(groupUsersOutside, -1, op);
+}
+
+llvm::SmallSetVector<Value, 16> Grouping::inputsOf(int group) const {
+  llvm::SmallSetVector<Value, 16> inputs;
+  for (Operation *op : groups[group].ops)
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!(def && groupOf(def) == group) && !splatValue(operand))
+        inputs.insert(operand);
+    }
+  return inputs;
+}
+
+SmallVector<Value> Grouping::outputsOf(int group) const {
+  SmallVector<Value> outputs;
+  for (Operation *op : groups[group].ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            Operation *ancestor = block.findAncestorOpInBlock(*user);
+            return !ancestor || groupOf(ancestor) != group;
+          }))
+        outputs.push_back(result);
+  return outputs;
+}
+
+} // namespace dlc

@@ -1,0 +1,55 @@
+//===- Grouping.h - which operations of a block run together --------------===//
+#ifndef DLC_PASSES_FUSE_GROUPING_H
+#define DLC_PASSES_FUSE_GROUPING_H
+
+#include "passes/fuse/Classify.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace dlc {
+
+/// A partition of a block's operations. Every operation is in no group (a constant, an alias, its own command)
+/// or in one; a group becomes one kernel.
+class Grouping {
+public:
+  struct Group {
+    llvm::SetVector<mlir::Operation *> ops;
+    /// Complete as it is: nothing may join.
+    bool closed = false;
+  };
+
+  explicit Grouping(mlir::Block &block) : block(block) {}
+
+  mlir::Block &getBlock() { return block; }
+  int groupOf(mlir::Operation *op) const;
+  Group &operator[](int group) { return groups[group]; }
+  const Group &operator[](int group) const { return groups[group]; }
+  int size() const { return static_cast<int>(groups.size()); }
+
+  int create(llvm::ArrayRef<mlir::Operation *> ops, bool closed);
+  void add(int group, mlir::Operation *op);
+  /// `op` is about to be erased.
+  void forget(mlir::Operation *op) { groupByOp.erase(op); }
+
+  /// Operations of this block that use a result of `op`, nested regions counting as the operation that holds them.
+  llvm::SmallSetVector<mlir::Operation *, 8> usersInBlock(mlir::Operation *op) const;
+
+  /// Whether one kernel of `group` and `op` would have to wait for itself.
+  bool makesCycle(int group, mlir::Operation *op) const;
+
+  /// Distinct values that the group reads from outside, splat constants apart.
+  llvm::SmallSetVector<mlir::Value, 16> inputsOf(int group) const;
+  /// Results that are used outside the group.
+  llvm::SmallVector<mlir::Value> outputsOf(int group) const;
+
+private:
+  bool reaches(llvm::ArrayRef<mlir::Operation *> from, int group, mlir::Operation *op) const;
+
+  mlir::Block &block;
+  std::vector<Group> groups;
+  llvm::DenseMap<mlir::Operation *, int> groupByOp;
+};
+
+} // namespace dlc
+
+#endif // DLC_PASSES_FUSE_GROUPING_H

@@ -1,0 +1,160 @@
+//===- Maps.cpp - grows elementwise kernels and reductions ----------------===//
+#include "passes/fuse/FuseSteps.h"
+#include "passes/fuse/IndexSpace.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// Below so many bytes a strided or repeated access costs nothing that counts.
+constexpr int64_t smallBytes = 16 << 10;
+
+class MapGrouper {
+public:
+  explicit MapGrouper(Grouping &grouping) : grouping(grouping) {}
+
+  void run() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : grouping.getBlock())
+      ops.push_back(&op);
+    // Consumers before producers, so that all users of an operation have their kernel when its turn comes.
+    for (Operation *op : llvm::reverse(ops)) {
+      NodeClass kind = classify(op);
+      if (grouping.groupOf(op) >= 0)
+        continue;
+      if (kind == NodeClass::Alias)
+        visitAlias(op);
+      else if (kind == NodeClass::Map || kind == NodeClass::Reduce)
+        visit(op);
+    }
+  }
+
+private:
+  /// The users of `op` in each open kernel, and whether anything else uses it.
+  struct Consumers {
+    SmallVector<std::pair<int, SmallVector<Operation *>>> open;
+    bool others = false;
+  };
+
+  Consumers consumersOf(Operation *op) {
+    Consumers consumers;
+    for (Operation *user : grouping.usersInBlock(op)) {
+      int group = grouping.groupOf(user);
+      if (group < 0 || grouping[group].closed) {
+        consumers.others = true;
+        continue;
+      }
+      auto it = llvm::find_if(consumers.open, [&](auto &entry) { return entry.first == group; });
+      if (it == consumers.open.end())
+        it = consumers.open.insert(consumers.open.end(), {group, {}});
+      it->second.push_back(user);
+    }
+    return consumers;
+  }
+
+  /// Whether vectors of the kernel stay vectors: what moves the innermost dimension runs alone, by a library.
+  static bool isVectorFriendly(Operation *op) {
+    return keepsInnermost(op) || bytesOf(op->getResult(0).getType()) <= smallBytes;
+  }
+
+  bool fits(int group, Operation *op, ArrayRef<Operation *> users, bool asOutput) {
+    if (int(grouping[group].ops.size()) >= maxFusionOps || !isVectorFriendly(op))
+      return false;
+    llvm::SmallSetVector<Value, 16> inputs = grouping.inputsOf(group);
+    for (Value result : op->getResults())
+      inputs.remove(result);
+    for (Value operand : op->getOperands())
+      if (!splatValue(operand))
+        inputs.insert(operand);
+    if (int(inputs.size()) > maxFusionInputs)
+      return false;
+    return spaces.find(group)->second.accepts(op, users, asOutput);
+  }
+
+  void join(int group, Operation *op, ArrayRef<Operation *> users) {
+    spaces.find(group)->second.add(op, users);
+    grouping.add(group, op);
+  }
+
+  /// Cheap to compute again in each consumer: reads no more than it would have written.
+  static bool isCheapToCopy(Operation *op) {
+    if (isa<ReduceOp>(op) || (!isCheapMath(op) && !isMovement(op)) ||
+        isa<ConcatOp, PadOp, TransposeOp>(op))
+      return false;
+    int64_t loaded = 0;
+    for (Value operand : op->getOperands())
+      if (!splatValue(operand))
+        loaded += bytesOf(operand.getType());
+    return loaded <= bytesOf(op->getResult(0).getType());
+  }
+
+  /// A copy for every consumer; only when all take it, or when reading the original is no cheaper.
+  bool copyIntoConsumers(Operation *op, const Consumers &consumers) {
+    if (!isCheapToCopy(op) || consumers.open.empty())
+      return false;
+    if (consumers.others && !isa<BroadcastOp, IotaOp>(op))
+      return false;
+    for (auto &[group, users] : consumers.open)
+      if (!fits(group, op, users, /*asOutput=*/false))
+        return false;
+    for (auto &[group, users] : consumers.open) {
+      OpBuilder builder(op);
+      Operation *copy = builder.clone(*op);
+      for (Operation *user : users)
+        for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+          user->replaceUsesOfWith(from, to);
+      join(group, copy, users);
+    }
+    if (op->use_empty())
+      op->erase();
+    else
+      startGroup(op);
+    return true;
+  }
+
+  void startGroup(Operation *op) {
+    int group = grouping.create(op, /*closed=*/!isVectorFriendly(op));
+    if (op->getNumResults() != 1)
+      grouping[group].closed = true;
+    spaces.try_emplace(group, op);
+  }
+
+  void visit(Operation *op) {
+    Consumers consumers = consumersOf(op);
+    bool several = consumers.open.size() + consumers.others > 1;
+    if (several && copyIntoConsumers(op, consumers))
+      return;
+    for (auto &[group, users] : consumers.open)
+      if (fits(group, op, users, several) && !grouping.makesCycle(group, op))
+        return join(group, op, users);
+    startGroup(op);
+  }
+
+  /// An alias joins only when it stands between two operations that would otherwise not meet.
+  void visitAlias(Operation *op) {
+    auto reshape = dyn_cast<ReshapeOp>(op);
+    Operation *producer = reshape ? reshape.getX().getDefiningOp() : nullptr;
+    if (!producer || producer->getBlock() != op->getBlock() || !reshape.getX().hasOneUse() ||
+        classify(producer) != NodeClass::Map || !isVectorFriendly(producer) ||
+        grouping.groupOf(producer) >= 0 || !keepsInnermost(op))
+      return;
+    Consumers consumers = consumersOf(op);
+    if (consumers.others || consumers.open.size() != 1)
+      return;
+    auto &[group, users] = consumers.open.front();
+    if (fits(group, op, users, false) && !grouping.makesCycle(group, op))
+      join(group, op, users);
+  }
+
+  Grouping &grouping;
+  llvm::DenseMap<int, IndexSpace> spaces;
+};
+
+} // namespace
+
+void groupMaps(Grouping &grouping) { MapGrouper(grouping).run(); }
+
+} // namespace dlc

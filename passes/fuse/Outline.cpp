@@ -1,0 +1,62 @@
+//===- Outline.cpp - turns groups into dlc.fusion -------------------------===//
+#include "passes/fuse/FuseSteps.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+void outline(Grouping &grouping, int group) {
+  SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  auto inputs = grouping.inputsOf(group);
+  SmallVector<Value> outputs = grouping.outputsOf(group);
+  // In the order of the block, so that the text is stable.
+  llvm::sort(outputs, [](Value a, Value b) {
+    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+    return x == y ? cast<OpResult>(a).getResultNumber() < cast<OpResult>(b).getResultNumber()
+                  : x->isBeforeInBlock(y);
+  });
+  SmallVector<Location> locations =
+      llvm::map_to_vector(ops, [](Operation *op) { return op->getLoc(); });
+  OpBuilder builder(ops.back());
+  builder.setInsertionPointAfter(ops.back());
+  Location loc = FusedLoc::get(builder.getContext(), locations);
+  auto fusion = FusionOp::create(builder, loc, TypeRange(ValueRange(outputs)),
+                                 ValueRange(inputs.getArrayRef()));
+  Block &body = fusion.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, body.addArgument(input.getType(), input.getLoc()));
+  builder.setInsertionPointToEnd(&body);
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand))
+        builder.clone(*operand.getDefiningOp(), mapping); // a splat constant
+    builder.clone(*op, mapping);
+  }
+  SmallVector<Value> yielded =
+      llvm::map_to_vector(outputs, [&](Value output) { return mapping.lookup(output); });
+  YieldOp::create(builder, loc, yielded);
+  for (auto [output, result] : llvm::zip(outputs, fusion.getResults()))
+    output.replaceAllUsesWith(result);
+  for (Operation *op : llvm::reverse(ops)) {
+    grouping.forget(op);
+    op->erase();
+  }
+}
+
+} // namespace
+
+void outlineGroups(Grouping &grouping) {
+  for (int group = 0; group < grouping.size(); ++group)
+    if (!grouping[group].ops.empty())
+      outline(grouping, group);
+  // A group stands where its last member stood, which may be after users of its other results.
+  sortTopologically(&grouping.getBlock());
+}
+
+} // namespace dlc
