@@ -24,6 +24,21 @@ def Dlc_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    // One function per family, so that no file instantiates every operation.
+    void registerElementwise();
+    void registerShape();
+    void registerGather();
+    void registerReduce();
+    void registerContract();
+    void registerConv();
+    void registerPool();
+    void registerNorm();
+    void registerAttention();
+    void registerRecurrent();
+    void registerControl();
+    void registerTransfer();
+  }];
 }
 
 def Dlc_Element : AnyTypeOf<[F16, BF16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64],
@@ -38,12 +53,18 @@ def Dlc_IndexTensor : RankedTensorOf<[Dlc_IndexElement]>;
 def Dlc_BoolTensor : RankedTensorOf<[I1]>;
 
 /// The place of a tensor: `#dlc.on<cpu>`, `#dlc.on<cpu:1>`, `#dlc.on<cuda:0, acdb>`.
-def Dlc_OnAttr : AttrDef<Dlc_Dialect, "On", [VerifiableTensorEncoding]> {
+def Dlc_OnAttr : AttrDef<Dlc_Dialect, "On", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "on";
   let summary = "the device of a tensor and, once chosen, its layout";
+  let description = [{
+    - (C1) the device is `cpu`, `cpu:N`, or `cuda:N`.
+    - (C2) the layout names each dimension once, from `a` on: in order of memory, upper case where the dimension is also blocked.
+    - (C3) inner blocks follow, `16b` each: every upper-case dimension has one, and no other.
+  }];
   let parameters = (ins StringRefParameter<"cpu, cuda">:$kind, "unsigned":$ordinal,
                         StringRefParameter<"oneDNN-style tag, empty when plain">:$layout);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// The name people type: cpu, cpu:1, cuda:0.
     std::string getDeviceName() const;
@@ -80,12 +101,23 @@ class Dlc_Op<string mnemonic, list<Trait> traits = []>
 class Dlc_PureOp<string mnemonic, list<Trait> traits = []>
     : Dlc_Op<mnemonic, traits # [Pure, InferTypeOpAdaptorWithIsCompatible]> {
   string compatible = [{
-    static bool isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange declared) {
+    bool $cppClass::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange declared) {
       return ::dlc::areCompatible(inferred, declared);
     }
   }];
-  let extraClassDeclaration = compatible;
+  let extraClassDefinition = compatible;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+/// A pure operation that many others infer alike: `call` is the body of its inference.
+class Dlc_InferBy<string call> {
+  string definition = [{
+    llvm::LogicalResult $cppClass::inferReturnTypes(mlir::MLIRContext *context, std::optional<mlir::Location> location,
+                                                    Adaptor adaptor, llvm::SmallVectorImpl<mlir::Type> &types) {
+      ::dlc::Site site{location, getOperationName()};
+      return }] # call # [{;
+    }
+  }];
 }
 
 #endif // DLC_IR_BASE_TD

@@ -29,7 +29,7 @@ def Dlc_LoopOp : Dlc_Op<"loop", [RecursiveMemoryEffects, SingleBlockImplicitTerm
     Regions may use values from outside. Results are the last carried values, then the stacked ones.
     - (C1) trip is a 0-d i64, condition a 0-d bool; at least one is there.
     - (C2) the region's arguments, yields and the results agree in number and type.
-    - (C3) stacked results need a constant trip and no condition (their first dimension is the trip count).
+    - (C3) stacked results need a trip and no condition; their first dimension is the trip count, dynamic while that is not constant.
   }];
   let arguments = (ins Optional<Dlc_Tensor>:$trip, Optional<Dlc_BoolTensor>:$condition, Variadic<Dlc_Tensor>:$inits);
   let regions = (region SizedRegion<1>:$body);

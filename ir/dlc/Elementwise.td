@@ -15,6 +15,7 @@ class Dlc_Unary<string mnemonic, Type type, string meaning> : Dlc_PureOp<mnemoni
   let summary = meaning;
   let arguments = (ins type:$x);
   let results = (outs Dlc_Tensor:$y);
+  let extraClassDefinition = compatible # Dlc_InferBy<"::dlc::inferUnary(site, adaptor.getX(), types)">.definition;
 }
 
 def Dlc_AbsOp : Dlc_Unary<"abs", Dlc_Tensor, "|x|">;
@@ -83,6 +84,8 @@ class Dlc_Binary<string mnemonic, Type type, string meaning, list<Trait> traits 
   let description = elementwiseRules;
   let arguments = (ins type:$a, type:$b);
   let results = (outs Dlc_Tensor:$y);
+  let extraClassDefinition = compatible
+      # Dlc_InferBy<"::dlc::inferBinary(site, adaptor.getA(), adaptor.getB(), types)">.definition;
 }
 
 def Dlc_AddOp : Dlc_Binary<"add", Dlc_Tensor, "a + b", [Commutative]> { let hasFolder = 1; }

@@ -8,7 +8,7 @@ include "ir/dlc/Base.td"
 
 def Dlc_GatherOp : Dlc_PureOp<"gather"> {
   let summary = "slices of x along one axis, chosen by an index tensor: y[a.., i.., b..] = x[a.., indices[i..], b..]";
-  let description = "- (C1) `axis` is a dimension of x.";
+  let description = "- (C1) `axis` is a dimension of x. \n- (C2) both are on one device.";
   let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, I64Attr:$axis);
   let results = (outs Dlc_Tensor:$y);
   let assemblyFormat = "$axis $x `,` $indices attr-dict `:` functional-type(operands, results)";
@@ -19,6 +19,7 @@ def Dlc_GatherElementsOp : Dlc_PureOp<"gather_elements"> {
   let description = [{
     - (C1) `axis` is a dimension of x, and both ranks agree.
     - (C2) apart from `axis`, no dimension of the indices is larger than x's.
+    - (C3) both are on one device.
   }];
   let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, I64Attr:$axis);
   let results = (outs Dlc_Tensor:$y);
@@ -29,7 +30,8 @@ def Dlc_GatherNdOp : Dlc_PureOp<"gather_nd"> {
   let summary = "slices of x at index tuples held in the last dimension of the indices";
   let description = [{
     - (C1) the first `batch_dims` dimensions of both agree.
-    - (C2) the tuple is no longer than x's remaining dimensions.
+    - (C2) the tuple has a static length, no longer than x's remaining dimensions.
+    - (C3) both are on one device.
   }];
   let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, I64Attr:$batch_dims);
   let results = (outs Dlc_Tensor:$y);
@@ -48,6 +50,7 @@ def Dlc_ScatterElementsOp : Dlc_PureOp<"scatter_elements"> {
   let description = [{
     - (C1) `axis` is a dimension of x; all ranks agree.
     - (C2) indices and updates have one shape; updates has x's element type.
+    - (C3) all are on one device.
   }];
   let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, Dlc_Tensor:$updates, I64Attr:$axis,
                        Dlc_ScatterReductionAttr:$reduction);
@@ -57,7 +60,7 @@ def Dlc_ScatterElementsOp : Dlc_PureOp<"scatter_elements"> {
 
 def Dlc_ScatterNdOp : Dlc_PureOp<"scatter_nd"> {
   let summary = "x with slices put at index tuples held in the last dimension of the indices";
-  let description = "- (C1) updates has the shape that the indices and x give. \n- (C2) updates has x's element type.";
+  let description = "- (C1) updates has the shape that the indices and x give. \n- (C2) updates has x's element type. \n- (C3) all are on one device.";
   let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, Dlc_Tensor:$updates, Dlc_ScatterReductionAttr:$reduction);
   let results = (outs Dlc_Tensor:$y);
   let assemblyFormat = "$reduction operands attr-dict `:` functional-type(operands, results)";

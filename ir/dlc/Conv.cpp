@@ -1,0 +1,110 @@
+//===- Conv.cpp - convolution ---------------------------------------------===//
+#include "ir/dlc/Infer.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dlc;
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Conv.cpp.inc"
+
+void DlcDialect::registerConv() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dlc/Conv.cpp.inc"
+      >();
+}
+
+namespace {
+/// What conv and conv_transpose ask alike: C1, C2 and C4.
+template <typename Adaptor> LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
+  Operand x{"x", adaptor.getX()}, w{"w", adaptor.getW()}, bias{"bias", adaptor.getBias()};
+  int64_t rank = x.type().getRank();
+  if (rank < 3 || rank > 5)
+    return site.fail("C1: 'x' must be [N, C, spatial..] with 1 to 3 spatial dimensions; found ",
+                     shapeText(x.type().getShape()), "; reshape it");
+  if (w.type().getRank() != rank)
+    return site.fail("C1: both ranks must agree; 'x' has rank ", rank, ", 'w' rank ", w.type().getRank(),
+                     "; reshape one");
+  size_t spatial = rank - 2;
+  if (failed(checkEntries(site, "C2", "strides", adaptor.getStrides(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "dilations", adaptor.getDilations(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "low", adaptor.getLow(), spatial)) ||
+      failed(checkEntries(site, "C2", "high", adaptor.getHigh(), spatial)) ||
+      failed(sameElementType(site, "C4", {x, w, bias})))
+    return failure();
+  device = commonDevice(site, "C4", {x, w, bias});
+  return device;
+}
+
+template <typename Adaptor> Window windowOf(Adaptor adaptor, size_t i) {
+  return {tensorType(adaptor.getX()).getDimSize(i + 2),
+          tensorType(adaptor.getW()).getDimSize(i + 2),
+          adaptor.getStrides()[i],
+          adaptor.getDilations()[i],
+          adaptor.getLow()[i],
+          adaptor.getHigh()[i]};
+}
+
+LogicalResult wrongChannels(const Site &site, int64_t channels, ArrayRef<int64_t> weights, int64_t groups) {
+  return site.fail("C3: channels must agree under `groups`, which divides both; found ", dimText(channels),
+                   " channels in 'x', weights ", shapeText(weights), " and groups ", groups,
+                   "; mend the groups or a shape");
+}
+
+bool divides(int64_t groups, int64_t dim) { return ShapedType::isDynamic(dim) || dim % groups == 0; }
+} // namespace
+
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                       Types &types) {
+  Site site{location, getOperationName()};
+  FailureOr<OnAttr> device;
+  if (failed(checkOperands(site, adaptor, device)))
+    return failure();
+  RankedTensorType x = tensorType(adaptor.getX());
+  ArrayRef<int64_t> w = tensorType(adaptor.getW()).getShape();
+  int64_t groups = adaptor.getGroups(), channels = x.getDimSize(1);
+  if (groups < 1 || !divides(groups, channels) || !divides(groups, w[0]) ||
+      (!ShapedType::isDynamic(channels) && !dimsAgree(channels / groups, w[1])))
+    return wrongChannels(site, channels, w, groups);
+  if (failed(checkShape(site, "C6", {"bias", adaptor.getBias()}, w[0], "[output channels]")))
+    return failure();
+  Shape shape{x.getDimSize(0), w[0]};
+  for (int64_t i = 0; i < x.getRank() - 2; ++i) {
+    FailureOr<int64_t> dim = windowedDim(site, "C5", i, windowOf(adaptor, i));
+    if (failed(dim))
+      return failure();
+    shape.push_back(*dim);
+  }
+  return addResult(site, types, shape, x.getElementType(), *device);
+}
+
+LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                Types &types) {
+  Site site{location, getOperationName()};
+  FailureOr<OnAttr> device;
+  if (failed(checkOperands(site, adaptor, device)))
+    return failure();
+  RankedTensorType x = tensorType(adaptor.getX());
+  ArrayRef<int64_t> w = tensorType(adaptor.getW()).getShape();
+  size_t spatial = x.getRank() - 2;
+  if (failed(checkEntries(site, "C2", "extra", adaptor.getExtra(), spatial, 0)))
+    return failure();
+  int64_t groups = adaptor.getGroups(), channels = x.getDimSize(1);
+  if (groups < 1 || !dimsAgree(channels, w[0]) || !divides(groups, mergeDims(channels, w[0])))
+    return wrongChannels(site, channels, w, groups);
+  int64_t outputs = ShapedType::isDynamic(w[1]) ? w[1] : 0;
+  if (!ShapedType::isDynamic(w[1]) && llvm::MulOverflow(w[1], groups, outputs))
+    return wrongChannels(site, channels, w, groups);
+  if (failed(checkShape(site, "C6", {"bias", adaptor.getBias()}, outputs, "[output channels]")))
+    return failure();
+  Shape shape{x.getDimSize(0), outputs};
+  for (size_t i = 0; i < spatial; ++i) {
+    FailureOr<int64_t> dim = transposedDim(site, "C5", i, windowOf(adaptor, i), adaptor.getExtra()[i]);
+    if (failed(dim))
+      return failure();
+    shape.push_back(*dim);
+  }
+  return addResult(site, types, shape, x.getElementType(), *device);
+}

@@ -1,0 +1,140 @@
+//===- Elementwise.cpp - inference and folding of elementwise operations --===//
+#include "ir/dlc/Infer.h"
+#include "ir/dlc/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace dlc;
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Elementwise.cpp.inc"
+
+void DlcDialect::registerElementwise() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dlc/Elementwise.cpp.inc"
+      >();
+}
+
+namespace {
+Type boolType(MLIRContext *context) { return IntegerType::get(context, 1); }
+
+/// The operand's type with another element type.
+LogicalResult inferElement(Value x, Type element, Types &types) {
+  RankedTensorType type = tensorType(x);
+  types.push_back(RankedTensorType::get(type.getShape(), element, type.getEncoding()));
+  return success();
+}
+
+/// Every value of `from` is one of `to` too, and is kept by the conversion.
+bool keepsValues(Type from, Type to) {
+  if (from == to)
+    return true;
+  if (auto a = dyn_cast<FloatType>(from)) {
+    auto b = dyn_cast<FloatType>(to);
+    return b && a.getFPMantissaWidth() <= b.getFPMantissaWidth() &&
+           llvm::APFloat::semanticsMaxExponent(a.getFloatSemantics()) <=
+               llvm::APFloat::semanticsMaxExponent(b.getFloatSemantics());
+  }
+  auto a = cast<IntegerType>(from);
+  // Integers to floats are left out: back from there, floats saturate where integers wrap.
+  auto b = dyn_cast<IntegerType>(to);
+  if (!b || b.isInteger(1))
+    return false;
+  bool unsignedFrom = a.isUnsigned() || a.isInteger(1);
+  if (unsignedFrom)
+    return b.isUnsigned() ? b.getWidth() >= a.getWidth() : b.getWidth() > a.getWidth();
+  return !b.isUnsigned() && b.getWidth() >= a.getWidth();
+}
+
+/// The operand, where it may stand for the result.
+OpFoldResult foldTo(Value operand, Value result) {
+  return operand.getType() == result.getType() ? OpFoldResult(operand) : OpFoldResult();
+}
+} // namespace
+
+LogicalResult GeluOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+  return inferUnary({location, getOperationName()}, adaptor.getX(), types);
+}
+
+LogicalResult IsNanOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor, Types &types) {
+  return inferElement(adaptor.getX(), boolType(context), types);
+}
+
+LogicalResult IsInfOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor, Types &types) {
+  return inferElement(adaptor.getX(), boolType(context), types);
+}
+
+LogicalResult CastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                       Types &types) {
+  return inferElement(adaptor.getX(), adaptor.getTo(), types);
+}
+
+LogicalResult PowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+  Operand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};
+  return inferBroadcast({location, getOperationName()}, operands, types);
+}
+
+LogicalResult RemOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+  return inferBinary({location, getOperationName()}, adaptor.getA(), adaptor.getB(), types);
+}
+
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+                                          Types &types) {
+  Site site{location, getOperationName()};
+  Operand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};
+  if (failed(sameElementType(site, "C1", operands)))
+    return failure();
+  return inferBroadcast(site, operands, types, boolType(context));
+}
+
+LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                         Types &types) {
+  Site site{location, getOperationName()};
+  Operand operands[] = {{"condition", adaptor.getCondition()}, {"a", adaptor.getA()}, {"b", adaptor.getB()}};
+  if (failed(sameElementType(site, "C1", ArrayRef(operands).drop_front())))
+    return failure();
+  return inferBroadcast(site, operands, types, operands[1].type().getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Folding: identities that hold for every value, -0.0 and NaN included.
+//===----------------------------------------------------------------------===//
+
+OpFoldResult AddOp::fold(FoldAdaptor) {
+  // x + 0.0 turns -0.0 into 0.0; x + -0.0 is x.
+  auto neutral = [](Value value) {
+    double number;
+    return isSplat(value, number) && number == 0 &&
+           (std::signbit(number) || isa<IntegerType>(tensorType(value).getElementType()));
+  };
+  if (neutral(getB()))
+    return foldTo(getA(), getResult());
+  return neutral(getA()) ? foldTo(getB(), getResult()) : OpFoldResult();
+}
+
+OpFoldResult SubOp::fold(FoldAdaptor) {
+  double number;
+  if (isSplat(getB(), number) && number == 0 && !std::signbit(number))
+    return foldTo(getA(), getResult());
+  return {};
+}
+
+OpFoldResult MulOp::fold(FoldAdaptor) {
+  if (isOne(getB()))
+    return foldTo(getA(), getResult());
+  return isOne(getA()) ? foldTo(getB(), getResult()) : OpFoldResult();
+}
+
+OpFoldResult DivOp::fold(FoldAdaptor) { return isOne(getB()) ? foldTo(getA(), getResult()) : OpFoldResult(); }
+
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  auto inner = getX().getDefiningOp<CastOp>();
+  if (!inner || !keepsValues(inner.getX().getType().getElementType(), inner.getTo()))
+    return {};
+  setOperand(inner.getX());
+  return getResult();
+}

@@ -1,0 +1,118 @@
+//===- Gather.cpp - reading and writing at computed places ----------------===//
+#include "ir/dlc/Infer.h"
+
+using namespace mlir;
+using namespace dlc;
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Gather.cpp.inc"
+
+void DlcDialect::registerGather() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dlc/Gather.cpp.inc"
+      >();
+}
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                         Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
+  int64_t axis = adaptor.getAxis();
+  FailureOr<OnAttr> device;
+  if (failed(checkAxis(site, "C1", axis, x)) || failed(device = commonDevice(site, "C2", {x, indices})))
+    return failure();
+  ArrayRef<int64_t> dims = x.type().getShape();
+  Shape shape(dims.take_front(axis));
+  llvm::append_range(shape, indices.type().getShape());
+  llvm::append_range(shape, dims.drop_front(axis + 1));
+  return addResult(site, types, shape, x.type().getElementType(), *device);
+}
+
+LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                 Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
+  int64_t axis = adaptor.getAxis();
+  if (failed(checkAxis(site, "C1", axis, x)))
+    return failure();
+  ArrayRef<int64_t> dims = x.type().getShape(), taken = indices.type().getShape();
+  if (dims.size() != taken.size())
+    return site.fail("C1: both ranks must agree; 'x' has rank ", dims.size(), ", 'indices' rank ", taken.size(),
+                     "; reshape one");
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (int64_t(d) != axis && !ShapedType::isDynamic(dims[d]) && !ShapedType::isDynamic(taken[d]) &&
+        taken[d] > dims[d])
+      return site.fail("C2: apart from the axis, no dimension of 'indices' may be larger than x's; dimension ", d, " is ",
+                       taken[d], " against ", dims[d], "; mend the shape");
+  FailureOr<OnAttr> device = commonDevice(site, "C3", {x, indices});
+  if (failed(device))
+    return failure();
+  return addResult(site, types, taken, x.type().getElementType(), *device);
+}
+
+LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                           Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
+  ArrayRef<int64_t> dims = x.type().getShape(), taken = indices.type().getShape();
+  int64_t batch = adaptor.getBatchDims();
+  if (taken.empty())
+    return site.fail("C2: 'indices' must have a last dimension for the tuples; found rank 0; reshape it");
+  if (batch < 0 || batch >= int64_t(taken.size()) || batch > int64_t(dims.size()))
+    return site.fail("C1: `batch_dims` must be dimensions of both, the tuples apart; found ", batch, " for ranks ",
+                     dims.size(), " and ", taken.size(), "; mend it");
+  for (int64_t d = 0; d < batch; ++d)
+    if (!dimsAgree(dims[d], taken[d]))
+      return site.fail("C1: the first `batch_dims` dimensions must agree; dimension ", d, " is ", dims[d],
+                       " in 'x' and ", taken[d], " in 'indices'; mend one shape");
+  int64_t tuple = taken.back(), most = int64_t(dims.size()) - batch;
+  if (ShapedType::isDynamic(tuple) || tuple > most)
+    return site.fail("C2: the tuple must have a static length of at most ", most, "; found ", dimText(tuple),
+                     "; mend the last dimension of 'indices'");
+  FailureOr<OnAttr> device = commonDevice(site, "C3", {x, indices});
+  if (failed(device))
+    return failure();
+  Shape shape(taken.drop_back());
+  llvm::append_range(shape, dims.drop_front(batch + tuple));
+  return addResult(site, types, shape, x.type().getElementType(), *device);
+}
+
+LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                  Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()}, updates{"updates", adaptor.getUpdates()};
+  if (failed(checkAxis(site, "C1", adaptor.getAxis(), x)))
+    return failure();
+  for (const Operand &other : {indices, updates})
+    if (other.type().getRank() != x.type().getRank())
+      return site.fail("C1: all ranks must agree; 'x' has rank ", x.type().getRank(), ", '", other.name, "' rank ",
+                       other.type().getRank(), "; reshape one");
+  if (failed(checkShape(site, "C2", updates, indices.type().getShape(), "of the indices' shape")) ||
+      failed(sameElementType(site, "C2", {x, updates})))
+    return failure();
+  FailureOr<OnAttr> device = commonDevice(site, "C3", {x, indices, updates});
+  if (failed(device))
+    return failure();
+  return addResult(site, types, x.type().getShape(), x.type().getElementType(), *device);
+}
+
+LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()}, updates{"updates", adaptor.getUpdates()};
+  ArrayRef<int64_t> dims = x.type().getShape(), taken = indices.type().getShape();
+  int64_t tuple = taken.empty() ? ShapedType::kDynamic : taken.back();
+  if (ShapedType::isDynamic(tuple) || tuple > int64_t(dims.size()))
+    return site.fail("C1: the last dimension of 'indices' must be static and at most x's rank ", dims.size(),
+                     "; found ", shapeText(taken), "; mend the shape");
+  Shape wanted(taken.drop_back());
+  llvm::append_range(wanted, dims.drop_front(tuple));
+  if (failed(checkShape(site, "C1", updates, wanted, "of the shape that the indices and x give")) ||
+      failed(sameElementType(site, "C2", {x, updates})))
+    return failure();
+  FailureOr<OnAttr> device = commonDevice(site, "C3", {x, indices, updates});
+  if (failed(device))
+    return failure();
+  return addResult(site, types, dims, x.type().getElementType(), *device);
+}

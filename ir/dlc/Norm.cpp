@@ -1,0 +1,98 @@
+//===- Norm.cpp - normalisation -------------------------------------------===//
+#include "ir/dlc/Infer.h"
+
+using namespace mlir;
+using namespace dlc;
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Norm.cpp.inc"
+
+void DlcDialect::registerNorm() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dlc/Norm.cpp.inc"
+      >();
+}
+
+namespace {
+LogicalResult inferLike(const Site &site, Operand x, OnAttr device, Types &types) {
+  return addResult(site, types, x.type().getShape(), x.type().getElementType(), device);
+}
+
+LogicalResult inferSoftmax(const Site &site, Value value, int64_t axis, Types &types) {
+  Operand x{"x", value};
+  if (failed(checkAxis(site, "C1", axis, x)))
+    return failure();
+  // Keeps a blocked layout off: the axis may be the blocked one.
+  return inferLike(site, x, *commonDevice(site, "", x), types);
+}
+
+/// layer_norm and rms_norm: parameters over the dimensions from the axis on.
+LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, int64_t axis, Types &types) {
+  Operand x = operands[0];
+  if (failed(checkAxis(site, "C1", axis, x)))
+    return failure();
+  ArrayRef<int64_t> normalised = x.type().getShape().drop_front(axis);
+  for (const Operand &parameter : operands.drop_front())
+    if (parameter.value && !broadcastsTo(parameter.type().getShape(), normalised))
+      return site.fail("C2: '", parameter.name, "' must broadcast to x's dimensions from the axis on, ",
+                       shapeText(normalised), "; found ", shapeText(parameter.type().getShape()), "; mend the shape");
+  FailureOr<OnAttr> device;
+  if (failed(sameElementType(site, "C3", operands)) || failed(device = commonDevice(site, "C3", operands)))
+    return failure();
+  return inferLike(site, x, *device, types);
+}
+} // namespace
+
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                          Types &types) {
+  return inferSoftmax({location, getOperationName()}, adaptor.getX(), adaptor.getAxis(), types);
+}
+
+LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                             Types &types) {
+  return inferSoftmax({location, getOperationName()}, adaptor.getX(), adaptor.getAxis(), types);
+}
+
+LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            Types &types) {
+  return inferTrailingNorm({location, getOperationName()},
+                           {{"x", adaptor.getX()}, {"scale", adaptor.getScale()}, {"bias", adaptor.getBias()}},
+                           adaptor.getAxis(), types);
+}
+
+LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                          Types &types) {
+  return inferTrailingNorm({location, getOperationName()}, {{"x", adaptor.getX()}, {"scale", adaptor.getScale()}},
+                           adaptor.getAxis(), types);
+}
+
+LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            Types &types) {
+  Site site{location, getOperationName()};
+  Operand operands[] = {{"x", adaptor.getX()},
+                        {"scale", adaptor.getScale()},
+                        {"bias", adaptor.getBias()},
+                        {"mean", adaptor.getMean()},
+                        {"variance", adaptor.getVariance()}};
+  Operand x = operands[0];
+  if (x.type().getRank() < 2)
+    return site.fail("C1: x's rank must be 2 or more; found ", x.type().getRank(), "; reshape it to [N, C, ..]");
+  for (const Operand &parameter : ArrayRef(operands).drop_front())
+    if (failed(checkShape(site, "C2", parameter, x.type().getDimSize(1), "[C]")))
+      return failure();
+  FailureOr<OnAttr> device = commonDevice(site, "C3", operands);
+  if (failed(device))
+    return failure();
+  return inferLike(site, x, *device, types);
+}
+
+LogicalResult LrnOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  int64_t size = adaptor.getSize();
+  if (x.type().getRank() < 2 || size < 1)
+    return site.fail("C1: x's rank must be 2 or more and size 1 or more; found rank ", x.type().getRank(),
+                     " and size ", size, "; mend them");
+  return inferLike(site, x, *commonDevice(site, "", x), types);
+}

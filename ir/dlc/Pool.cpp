@@ -1,0 +1,76 @@
+//===- Pool.cpp - sliding windows -----------------------------------------===//
+#include "ir/dlc/Infer.h"
+
+using namespace mlir;
+using namespace dlc;
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Pool.cpp.inc"
+
+void DlcDialect::registerPool() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dlc/Pool.cpp.inc"
+      >();
+}
+
+namespace {
+/// Checks C1 to C3 and gives the shape of the result.
+template <typename Adaptor> LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
+  RankedTensorType x = tensorType(adaptor.getX());
+  if (x.getRank() < 3)
+    return site.fail("C1: 'x' must be [N, C, spatial..] with at least 1 spatial dimension; found ",
+                     shapeText(x.getShape()), "; reshape it");
+  size_t spatial = x.getRank() - 2;
+  if (failed(checkEntries(site, "C2", "window", adaptor.getWindow(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "strides", adaptor.getStrides(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "dilations", adaptor.getDilations(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "low", adaptor.getLow(), spatial)) ||
+      failed(checkEntries(site, "C2", "high", adaptor.getHigh(), spatial)))
+    return failure();
+  shape.assign({x.getDimSize(0), x.getDimSize(1)});
+  for (size_t i = 0; i < spatial; ++i) {
+    FailureOr<int64_t> dim = windowedDim(site, "C3", i,
+                                         {x.getDimSize(i + 2), adaptor.getWindow()[i], adaptor.getStrides()[i],
+                                          adaptor.getDilations()[i], adaptor.getLow()[i], adaptor.getHigh()[i]});
+    if (failed(dim))
+      return failure();
+    shape.push_back(*dim);
+  }
+  return success();
+}
+} // namespace
+
+LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                          Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  Shape shape;
+  if (failed(pooledShape(site, adaptor, shape)))
+    return failure();
+  return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
+}
+
+LogicalResult MaxPoolIndicesOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                                 Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  Shape shape;
+  if (failed(pooledShape(site, adaptor, shape)))
+    return failure();
+  OnAttr device = *commonDevice(site, "", x);
+  if (failed(addResult(site, types, shape, x.type().getElementType(), device)))
+    return failure();
+  return addResult(site, types, shape, IntegerType::get(context, 64), device);
+}
+
+LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                          Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  Shape shape;
+  if (failed(pooledShape(site, adaptor, shape)) ||
+      failed(checkEntries(site, "C2", "counted_high", adaptor.getCountedHigh(), shape.size() - 2)))
+    return failure();
+  return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
+}

@@ -1,0 +1,288 @@
+//===- Shape.cpp - constants, and operations that move elements -----------===//
+#include "ir/dlc/Infer.h"
+#include "ir/dlc/Matchers.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dlc;
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Shape.cpp.inc"
+
+void DlcDialect::registerShape() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dlc/Shape.cpp.inc"
+      >();
+}
+
+namespace {
+/// Element type and device of the result are the operand's.
+LogicalResult verifyKept(Operation *op, StringRef constraint, RankedTensorType x, RankedTensorType y) {
+  if (x.getElementType() != y.getElementType())
+    return op->emitOpError() << constraint << ": the element type must stay; found " << x.getElementType()
+                             << " to " << y.getElementType() << "; convert with dlc.cast";
+  OnAttr from = getPlace(x), to = getPlace(y);
+  if (bool(from) != bool(to) || (from && !from.sameDevice(to)))
+    return op->emitOpError() << constraint << ": the device must stay; found "
+                             << (from ? from.getDeviceName() : "unplaced") << " to "
+                             << (to ? to.getDeviceName() : "unplaced") << "; move with dlc.transfer";
+  return success();
+}
+
+bool isIdentity(ArrayRef<int64_t> permutation) {
+  for (auto [i, dim] : llvm::enumerate(permutation))
+    if (dim != int64_t(i))
+      return false;
+  return true;
+}
+
+bool isPlain(Value value) {
+  OnAttr place = getPlace(value.getType());
+  return !place || place.getLayout().empty();
+}
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// constant, iota
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "cst"); }
+
+LogicalResult IotaOp::verify() {
+  int64_t rank = getType().getRank();
+  if (getAxis() < uint64_t(rank))
+    return success();
+  return emitOpError() << "C1: the axis must be a dimension of the result; found " << int64_t(getAxis())
+                       << " for rank " << rank << "; give 0 to rank - 1";
+}
+
+//===----------------------------------------------------------------------===//
+// reshape, broadcast
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType x = getX().getType(), y = getType();
+  if (x.hasStaticShape() && y.hasStaticShape()) {
+    std::optional<int64_t> before = countElements(x.getShape()), after = countElements(y.getShape());
+    if (!before || !after || *before != *after)
+      return emitOpError() << "C1: the number of elements must stay; found " << shapeText(x.getShape()) << " to "
+                           << shapeText(y.getShape()) << "; mend the shape";
+  }
+  return verifyKept(*this, "C2", x, y);
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  auto inner = getX().getDefiningOp<ReshapeOp>();
+  // Blocked layouts are left alone: the elements' order in memory is not their order by index there.
+  if (!inner || !isPlain(inner.getX()) || !isPlain(getX()) || !isPlain(getResult()))
+    return {};
+  if (inner.getX().getType() == getType())
+    return inner.getX();
+  setOperand(inner.getX());
+  return getResult();
+}
+
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType x = getX().getType(), y = getType();
+  if (!broadcastsTo(x.getShape(), y.getShape()))
+    return emitOpError() << "C1: the operand's shape must broadcast to the result's; found " << shapeText(x.getShape())
+                         << " to " << shapeText(y.getShape())
+                         << "; each dimension, from the last on, must be 1 or the result's";
+  return verifyKept(*this, "C2", x, y);
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  auto inner = getX().getDefiningOp<BroadcastOp>();
+  if (!inner || !inner.getX().getType().hasStaticShape())
+    return {};
+  setOperand(inner.getX());
+  return getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// transpose
+//===----------------------------------------------------------------------===//
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  ArrayRef<int64_t> permutation = adaptor.getPermutation();
+  int64_t rank = x.type().getRank();
+  SmallVector<bool> seen(rank, false);
+  bool right = int64_t(permutation.size()) == rank;
+  for (int64_t dim : permutation) {
+    right = right && dim >= 0 && dim < rank && !seen[dim];
+    if (right)
+      seen[dim] = true;
+  }
+  if (!right)
+    return site.fail("C1: `permutation` must hold each of the ", rank, " dimensions once; found ",
+                     shapeText(permutation), "; mend it");
+  Shape shape;
+  for (int64_t dim : permutation)
+    shape.push_back(x.type().getDimSize(dim));
+  return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  if (isIdentity(getPermutation()) && getX().getType() == getType())
+    return getX();
+  return {};
+}
+
+namespace {
+/// transpose(transpose(x, p), q) = transpose(x, p[q])
+struct ComposeTransposes : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getX().getDefiningOp<TransposeOp>();
+    if (!inner)
+      return failure();
+    SmallVector<int64_t> composed;
+    for (int64_t dim : op.getPermutation())
+      composed.push_back(inner.getPermutation()[dim]);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), inner.getX(), composed);
+    return success();
+  }
+};
+} // namespace
+
+void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ComposeTransposes>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// slice, pad, concat
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                        Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  size_t rank = x.type().getRank();
+  ArrayRef<int64_t> start = adaptor.getStart(), size = adaptor.getSize(), stride = adaptor.getStride();
+  if (failed(checkEntries(site, "C1", "start", start, rank)) || failed(checkEntries(site, "C1", "size", size, rank)) ||
+      failed(checkEntries(site, "C1", "stride", stride, rank)))
+    return failure();
+  for (size_t d = 0; d < rank; ++d) {
+    if (stride[d] == 0)
+      return site.fail("C2: strides must not be zero; found 0 in dimension ", d, "; give 1 to take every element");
+    if (size[d] < 0)
+      return site.fail("C2: sizes must be 0 or more; found ", size[d], " in dimension ", d);
+    if (size[d] == 0)
+      continue;
+    int64_t dim = x.type().getDimSize(d);
+    __int128 last = start[d] + __int128(size[d] - 1) * stride[d];
+    bool inside = start[d] >= 0 && last >= 0 &&
+                  (ShapedType::isDynamic(dim) || (start[d] < dim && last < dim));
+    if (!inside)
+      return site.fail("C2: every element taken must lie inside the operand; found start ", start[d], ", size ",
+                       size[d], ", stride ", stride[d], " in dimension ", d, " of size ", dimText(dim),
+                       "; take fewer or begin elsewhere");
+  }
+  return addResult(site, types, size, x.type().getElementType(), *commonDevice(site, "", x));
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  bool whole = getX().getType() == getType() && getType().hasStaticShape() &&
+               llvm::all_of(getStart(), [](int64_t s) { return s == 0; }) &&
+               llvm::all_of(getStride(), [](int64_t s) { return s == 1; });
+  return whole ? OpFoldResult(getX()) : OpFoldResult();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, value{"value", adaptor.getValue()};
+  size_t rank = x.type().getRank();
+  ArrayRef<int64_t> low = adaptor.getLow(), high = adaptor.getHigh();
+  if (failed(checkEntries(site, "C1", "low", low, rank)) || failed(checkEntries(site, "C1", "high", high, rank)))
+    return failure();
+  if (value.type().getRank() != 0)
+    return site.fail("C2: 'value' must be 0-d; found ", shapeText(value.type().getShape()), "; reshape it to []");
+  if (failed(sameElementType(site, "C2", {x, value})))
+    return failure();
+  Shape shape;
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t dim = x.type().getDimSize(d), size;
+    if (ShapedType::isDynamic(dim)) {
+      shape.push_back(dim);
+      continue;
+    }
+    if (llvm::AddOverflow(dim, low[d], size) || llvm::AddOverflow(size, high[d], size) || size < 0)
+      return site.fail("C3: no dimension of the result may be negative; dimension ", d, " of size ", dim, " is padded by ",
+                       low[d], " and ", high[d], "; remove less");
+    if (adaptor.getMode() == PadMode::reflect && (low[d] >= std::max<int64_t>(dim, 1) || high[d] >= std::max<int64_t>(dim, 1)))
+      return site.fail("C3: reflect wants padding below the dimension's size; dimension ", d, " of size ", dim,
+                       " is padded by ", low[d], " and ", high[d], "; pad less");
+    bool grows = low[d] > 0 || high[d] > 0;
+    if (dim == 0 && grows && adaptor.getMode() != PadMode::constant)
+      return site.fail("C3: an empty dimension has no elements to repeat; dimension ", d,
+                       " has size 0; pad with a constant");
+    shape.push_back(size);
+  }
+  return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "C2", {x, value}));
+}
+
+OpFoldResult PadOp::fold(FoldAdaptor) {
+  auto isNothing = [](int64_t amount) { return amount == 0; };
+  bool nothing = getX().getType() == getType() && llvm::all_of(getLow(), isNothing) && llvm::all_of(getHigh(), isNothing);
+  return nothing ? OpFoldResult(getX()) : OpFoldResult();
+}
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                         Types &types) {
+  Site site{location, getOperationName()};
+  SmallVector<std::string> names;
+  for (size_t i = 0; i < adaptor.getXs().size(); ++i)
+    names.push_back("xs[" + std::to_string(i) + "]");
+  SmallVector<Operand> operands;
+  for (auto [name, value] : llvm::zip_equal(names, adaptor.getXs()))
+    operands.push_back({name, value});
+  if (operands.empty())
+    return site.fail("C1: at least one operand must be there; found none");
+  int64_t axis = adaptor.getAxis();
+  if (failed(checkAxis(site, "C1", axis, operands[0])))
+    return failure();
+  Shape shape(operands[0].type().getShape());
+  for (const Operand &operand : ArrayRef(operands).drop_front()) {
+    ArrayRef<int64_t> dims = operand.type().getShape();
+    if (dims.size() != shape.size())
+      return site.fail("C1: all ranks must agree; '", operands[0].name, "' has rank ", shape.size(), ", '",
+                       operand.name, "' rank ", dims.size(), "; reshape one");
+    for (auto [d, dim] : llvm::enumerate(dims)) {
+      if (int64_t(d) == axis) {
+        bool dynamic = ShapedType::isDynamic(dim) || ShapedType::isDynamic(shape[d]);
+        if (dynamic)
+          shape[d] = ShapedType::kDynamic;
+        else if (llvm::AddOverflow(shape[d], dim, shape[d]))
+          return site.fail("C2: the joined dimension is beyond 63 bits");
+        continue;
+      }
+      if (!dimsAgree(dim, shape[d]))
+        return site.fail("C2: dimensions other than the axis must agree; dimension ", d, " is ", shape[d], " in '",
+                         operands[0].name, "' and ", dim, " in '", operand.name, "'; mend one shape");
+      shape[d] = mergeDims(shape[d], dim);
+    }
+  }
+  FailureOr<OnAttr> device = commonDevice(site, "C3", operands);
+  if (failed(sameElementType(site, "C3", operands)) || failed(device))
+    return failure();
+  return addResult(site, types, shape, operands[0].type().getElementType(), *device);
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  if (getXs().size() == 1 && getXs()[0].getType() == getType())
+    return getXs()[0];
+  return {};
+}

@@ -1,0 +1,75 @@
+//===- Transfer.cpp - between devices and layouts; random numbers ---------===//
+#include "ir/dlc/Infer.h"
+
+using namespace mlir;
+using namespace dlc;
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Transfer.cpp.inc"
+
+void DlcDialect::registerTransfer() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dlc/Transfer.cpp.inc"
+      >();
+}
+
+namespace {
+LogicalResult verifySameTensor(Operation *op, RankedTensorType x, RankedTensorType y) {
+  if (x.getElementType() != y.getElementType())
+    return op->emitOpError() << "C1: the element type must stay; found " << x.getElementType() << " to "
+                             << y.getElementType() << "; convert with dlc.cast";
+  bool same = x.getRank() == y.getRank() && llvm::all_of(llvm::zip_equal(x.getShape(), y.getShape()), [](auto dims) {
+                return dimsAgree(std::get<0>(dims), std::get<1>(dims));
+              });
+  if (!same)
+    return op->emitOpError() << "C1: the shape must stay; found " << shapeText(x.getShape()) << " to "
+                             << shapeText(y.getShape()) << "; reshape before or after";
+  return success();
+}
+
+/// Both operations: f(x) of the same type is x, and f(f(x)) is f(x).
+template <typename Op> OpFoldResult foldChain(Op op) {
+  if (op.getX().getType() == op.getType())
+    return op.getX();
+  auto inner = op.getX().template getDefiningOp<Op>();
+  if (!inner)
+    return {};
+  if (inner.getX().getType() == op.getType())
+    return inner.getX();
+  op->setOperand(0, inner.getX());
+  return op.getResult();
+}
+} // namespace
+
+LogicalResult TransferOp::verify() {
+  RankedTensorType x = getX().getType(), y = getType();
+  if (failed(verifySameTensor(*this, x, y)))
+    return failure();
+  if (getPlace(x) && getPlace(y))
+    return success();
+  return emitOpError() << "C1: both types must be placed; found " << x << " to " << y
+                       << "; give each a device, as in tensor<4xf32, #dlc.on<cpu>>";
+}
+
+OpFoldResult TransferOp::fold(FoldAdaptor) { return foldChain(*this); }
+
+LogicalResult ReorderOp::verify() {
+  RankedTensorType x = getX().getType(), y = getType();
+  if (failed(verifySameTensor(*this, x, y)))
+    return failure();
+  OnAttr from = getPlace(x), to = getPlace(y);
+  if (bool(from) == bool(to) && (!from || from.sameDevice(to)))
+    return success();
+  return emitOpError() << "C1: the device must stay; found " << (from ? from.getDeviceName() : "unplaced") << " to "
+                       << (to ? to.getDeviceName() : "unplaced") << "; move with dlc.transfer";
+}
+
+OpFoldResult ReorderOp::fold(FoldAdaptor) { return foldChain(*this); }
+
+LogicalResult RandomOp::verify() {
+  RankedTensorType counter = getCounter().getType();
+  if (counter.getRank() == 0 && counter.getElementType().isSignlessInteger(64))
+    return success();
+  return emitOpError() << "C1: the counter must be a 0-d i64; found " << counter << "; reshape or cast it";
+}
