@@ -1,0 +1,424 @@
+//===- MathFormulas.h - f32 functions as polynomials, over any kind of lanes --===//
+//
+// Each formula is written once over a type `V` of lanes. Emission instantiates it with values of MLIR, the
+// test with plain numbers, which lets a test visit every float without compiling anything.
+//
+// The polynomials are minimax fits over the interval named beside them; a hexadecimal literal is a rounded
+// coefficient. Formulas are free of branches. `wide` formulas run in f64 lanes and hold about 40 bits: enough to
+// round to f32 correctly but for near-ties.
+//===------------------------------------------------------------------------===//
+#ifndef DLC_CODEGEN_CPU_MATHFORMULAS_H
+#define DLC_CODEGEN_CPU_MATHFORMULAS_H
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+
+namespace dlc::cpu::formulas {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kLog2E = 0x1.71547652b82fep+0;
+/// ln 2 in two f32 parts; the first has trailing zeros, so that its product with an exponent is exact.
+inline constexpr double kLn2Hi = 0x1.62e400p-1, kLn2Lo = 0x1.7f7d1cf79abcap-20;
+/// ln 2 and pi / 2 in two f64 parts.
+inline constexpr double kLn2WideHi = 0x1.62e42fefa39efp-1, kLn2WideLo = 0x1.abc9e3b39803fp-56;
+inline constexpr double kHalfPiHi = 0x1.921fb54442d18p+0, kHalfPiLo = 0x1.1a62633145c07p-54;
+/// Adding 1.5 * 2^mantissa bits leaves the nearest integer in the low bits.
+inline constexpr double kRounder = 0x1.8p+23, kWideRounder = 0x1.8p+52;
+inline constexpr int64_t kOneBits = 0x3f800000, kRounderBits = 0x4b400000, kSqrtHalfBits = 0x3f3504f3;
+inline constexpr int64_t kWideOneBits = 0x3ff0000000000000, kWideSqrtHalfBits = 0x3fe6a09e667f3bcd;
+
+/// c[0] + c[1] x + c[2] x^2 ...
+template <class V> V polynomial(V x, std::initializer_list<double> c) {
+  const double *p = c.end();
+  V sum = like(x, *--p);
+  while (p != c.begin())
+    sum = fma(sum, x, like(x, *--p));
+  return sum;
+}
+
+template <class V> V clampAbove(V x, double most) { return select(x > most, like(x, most), x); }
+template <class V> V clampBelow(V x, double least) { return select(x < least, like(x, least), x); }
+
+//===------------------------------------------------------------------------===//
+// Exponentials. x = n ln2 + r, |r| <= ln2 / 2; e^x = 2^n e^r.
+//===------------------------------------------------------------------------===//
+
+/// 2^n, -126 <= n <= 127.
+template <class V> V powerOfTwo(V rounded) {
+  return fromBits(shiftLeft(bits(rounded), 23) + kOneBits, rounded);
+}
+
+/// e^r - 1 = r + r^2 q(r), and 2^n as the bits of an integer.
+template <class V> struct ExpParts {
+  V r, q, rounded;
+  V expm1() const { return fma(r * r, q, r); }
+  V exp() const { return expm1() + 1.0; }
+  /// 1 + e^x for x <= 0, rounded once.
+  V onePlusExp() const {
+    V power = powerOfTwo(clampBelow(rounded, kRounder - 126.0));
+    return fma(power, expm1(), power + 1.0);
+  }
+};
+
+/// `low` is a small part of x that does not fit into it.
+template <class V> ExpParts<V> expParts(V x, const V *low = nullptr) {
+  V rounded = fma(x, like(x, kLog2E), like(x, kRounder));
+  V n = rounded - kRounder;
+  V r = fma(n, like(x, -kLn2Hi), x);
+  r = fma(n, like(x, -kLn2Lo), r);
+  if (low)
+    r = r + *low;
+  // |r| <= ln2 / 2, error 2^-28.7.
+  V q = polynomial(r, {0.5, 0x1.555556p-3, 0x1.5554acp-5, 0x1.11108ep-7, 0x1.6d75dap-10, 0x1.a1a2e4p-13});
+  return {r, q, rounded};
+}
+
+/// p 2^n where the result may be subnormal or overflow: two factors, and one rounding at the last.
+template <class V> V scaleByParts(V p, V rounded) {
+  auto n = bits(rounded) - kRounderBits;
+  auto half = shiftRightSigned(n, 1);
+  V first = fromBits(shiftLeft(half + 127, 23), p);
+  V second = fromBits(shiftLeft(n - half + 127, 23), p);
+  return p * first * second;
+}
+
+template <class V> V exp(V x) {
+  ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), -104.0));
+  return scaleByParts(parts.exp(), parts.rounded);
+}
+
+template <class V> V expm1(V x) {
+  ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), -18.0));
+  // Half the power, for n may be 128.
+  V half = fromBits(shiftLeft(bits(parts.rounded) - 1, 23) + kOneBits, x);
+  V result = fma(half, parts.expm1(), half - 0.5) * 2.0;
+  return select(abs(x) < 0x1p-25, x, result);
+}
+
+template <class V> V sigmoid(V x) {
+  ExpParts<V> parts = expParts(clampBelow(-abs(x), -104.0));
+  V e = scaleByParts(parts.exp(), parts.rounded);
+  return select(x > 0.0, like(x, 1.0), e) / parts.onePlusExp();
+}
+
+template <class V> V tanh(V x) {
+  V a = abs(x);
+  V z = x * x;
+  // |x| <= 0.55, error 2^-29.8.
+  V near = polynomial(z, {-0x1.55554cp-2, 0x1.110d6ap-3, -0x1.b931fcp-5, 0x1.598276p-6, -0x1.9c9490p-8});
+  near = fma(x * z, near, x);
+  ExpParts<V> parts = expParts(clampAbove(a, 10.0) * 2.0);
+  V far = 1.0 - 2.0 / (parts.exp() * powerOfTwo(parts.rounded) + 1.0);
+  return select(a < 0.55, select(a < 0x1p-13, x, near), copysign(far, x));
+}
+
+template <class V> V erf(V x) {
+  V a = abs(x);
+  V z = x * x;
+  // |x| <= 0.85, error 2^-27.1.
+  V near = polynomial(z, {0x1.06eba8p-3, -0x1.812726p-2, 0x1.ce256ap-4, -0x1.b735eap-6, 0x1.4b7630p-8,
+                          -0x1.4cd860p-11});
+  near = fma(x, near, x);
+  // 1 - erf(a) = e^-p(a) on [0.85, 3.95], error 2^-28.4 of erf; 1 beyond.
+  V p = polynomial(clampAbove(a, 3.95), {0x1.b6671cp-14, 0x1.20c89cp+0, 0x1.45e5cap-1, 0x1.ac2398p-4,
+                                         -0x1.70f448p-6, 0x1.98aac8p-9, -0x1.ab2298p-13});
+  ExpParts<V> parts = expParts(-p);
+  V far = 1.0 - parts.exp() * powerOfTwo(parts.rounded);
+  return select(a < 0.85, select(a < 0x1p-100, fma(x, like(x, 0x1.06eba8p-3), x), near), copysign(far, x));
+}
+
+/// x Phi(x). Phi(-a) = e^(-a^2/2) P(a) / Q(a): relative accuracy down the tail.
+template <class V> V geluErf(V x) {
+  V a = clampAbove(abs(x), 14.5);
+  V square = a * a;
+  V low = fma(a, a, -square) * -0.5;
+  ExpParts<V> parts = expParts(square * -0.5, &low);
+  // a <= 14.5, error 2^-26.3. All signs are equal, so little is lost in the sums.
+  V p = polynomial(a, {0x1.000000p-1, 0x1.c0d288p-2, 0x1.774684p-3, 0x1.4ce0bap-5, 0x1.0dc596p-8});
+  V q = polynomial(a, {0x1.000000p+0, 0x1.acab74p+0, 0x1.33d8bcp+0, 0x1.e0c02cp-2, 0x1.a13a14p-4,
+                       0x1.521adcp-7});
+  V tail = fma(p, parts.expm1(), p) / q;
+  V above = x - x * tail * powerOfTwo(clampBelow(parts.rounded, kRounder - 126.0));
+  V below = scaleByParts(tail * clampBelow(x, -14.5), parts.rounded);
+  return select(x > 12.0, x, select(x > 0.0, above, below));
+}
+
+/// x sigmoid(2u), 2u = x (a + b x^2); the argument is kept in two parts because the exponential
+/// multiplies its error by its size.
+template <class V> V geluTanh(V x) {
+  const double a = 0x1.9884533d43651p+0, b = a * 0.044715;
+  const double aHi = static_cast<float>(a), bHi = static_cast<float>(b);
+  V c = clampAbove(abs(x), 11.0);
+  V square = c * c;
+  V squareLow = fma(c, c, -square);
+  V t = square * bHi;
+  V tLow = fma(square, like(x, bHi), -t) + fma(square, like(x, b - bHi), squareLow * bHi);
+  V sum = t + aHi;
+  // Either part may be the larger one.
+  V back = sum - t;
+  V sumLow = (t - (sum - back)) + (aHi - back) + (tLow + (a - aHi));
+  V u = c * sum;
+  V uLow = -fma(c, sumLow, fma(c, sum, -u));
+  ExpParts<V> parts = expParts(-u, &uLow);
+  V bounded = clampBelow(x, -11.0);
+  V below = scaleByParts(fma(bounded, parts.expm1(), bounded), parts.rounded);
+  return select(x > 0.0, x, below) / parts.onePlusExp();
+}
+
+//===------------------------------------------------------------------------===//
+// Logarithms. x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).
+//===------------------------------------------------------------------------===//
+
+/// e ln2 + log(1 + f).
+template <class V> V logOfParts(V e, V f) {
+  V z = f * f;
+  // error 2^-27.2.
+  V p = polynomial(f, {0x1.55554ap-2, -0x1.000220p-2, 0x1.99a596p-3, -0x1.54788ap-3, 0x1.226e4ap-3,
+                       -0x1.0ce07ap-3, 0x1.07d0f2p-3, -0x1.41ee0ep-4});
+  V y = fma(e, like(f, kLn2Lo), f * z * p);
+  y = fma(z, like(f, -0.5), y);
+  return fma(e, like(f, kLn2Hi), f + y);
+}
+
+template <class V> V log(V x) {
+  auto tiny = x < 0x1p-126;
+  V y = select(tiny, x * 0x1p+23, x);
+  auto shifted = bits(y) - kSqrtHalfBits;
+  auto e = shiftRightSigned(shifted, 23);
+  V f = fromBits(bits(y) - shiftLeft(e, 23), x) - 1.0;
+  V result = logOfParts(toFloat(e, x) - select(tiny, like(x, 23.0), like(x, 0.0)), f);
+  result = select(x < kInf, result, x);
+  return select(x > 0.0, result, select(equal(x, like(x, 0.0)), like(x, -kInf), like(x, kNan)));
+}
+
+template <class V> V log1p(V x) {
+  V u = x + 1.0;
+  V lost = x - (u - 1.0);
+  auto shifted = bits(u) - kSqrtHalfBits;
+  auto e = shiftRightSigned(shifted, 23);
+  auto exponent = shiftLeft(e, 23);
+  V f = fromBits(bits(u) - exponent, x) - 1.0;
+  // What 1 + x lost, in units of f: 2^-e is a float down to e = 127.
+  V unit = fromBits(kOneBits - exponent, x);
+  V result = logOfParts(toFloat(e, x), select(x < 0x1p+60, fma(lost, unit, f), f));
+  result = select(x < kInf, result, x);
+  result = select(x > -1.0, result, select(equal(x, like(x, -1.0)), like(x, -kInf), like(x, kNan)));
+  return select(abs(x) < 0x1p-25, x, result);
+}
+
+//===------------------------------------------------------------------------===//
+// Sine and cosine: reduced in f64 (good to |x| < 2^40), evaluated in f32.
+//===------------------------------------------------------------------------===//
+
+inline constexpr double kSinCosLimit = 0x1p+40;
+
+template <class V> V sinOrCos(V x, bool cosine) {
+  auto wide = widen(x);
+  auto rounded = fma(wide, like(wide, 0x1.45f306dc9c883p-1), like(wide, kWideRounder));
+  auto n = rounded - kWideRounder;
+  auto reduced = fma(n, like(wide, -kHalfPiHi), wide);
+  V r = narrow(fma(n, like(wide, -kHalfPiLo), reduced));
+  auto quadrant = narrowInt(bits(rounded));
+  if (cosine)
+    quadrant = quadrant + 1;
+  V z = r * r;
+  // |r| <= pi / 4, errors 2^-32.5 and 2^-33.1.
+  V sine = polynomial(z, {-0x1.555556p-3, 0x1.111176p-7, -0x1.a05ba8p-13, 0x1.7ccf10p-19});
+  sine = fma(r * z, sine, r);
+  V cosinus = polynomial(z, {0x1.55554ap-5, -0x1.6c0c1ap-10, 0x1.99e0eep-16});
+  cosinus = fma(z, fma(z, cosinus, like(x, -0.5)), like(x, 1.0));
+  V result = select(isZero(quadrant & 1), sine, cosinus);
+  result = fromBits(bits(result) ^ shiftLeft(quadrant & 2, 30), x);
+  return cosine ? result : select(equal(x, like(x, 0.0)), x, result);
+}
+
+//===------------------------------------------------------------------------===//
+// Formulas in f64 lanes for values that came from f32.
+//===------------------------------------------------------------------------===//
+
+/// x is positive and normal, or infinite, or NaN.
+template <class W> W wideLogOfParts(W e, W f) {
+  W s = f / (f + 2.0);
+  W z = s * s;
+  // 2 atanh(s) = 2 s + 2 s z q(z), error 2^-44.9.
+  W q = polynomial(z, {0x1.555555561e2cfp-2, 0x1.999996a98ec6dp-3, 0x1.249411ce48200p-3, 0x1.c62b20245af58p-4,
+                       0x1.9114dad92c0f3p-4});
+  W twice = s * 2.0;
+  return fma(e, like(f, kLn2WideHi), fma(twice * z, q, twice));
+}
+
+template <class W> struct WideLogParts {
+  W e, f, unit;
+};
+
+template <class W> WideLogParts<W> wideLogParts(W x) {
+  auto shifted = bits(x) + (kWideOneBits - kWideSqrtHalfBits);
+  auto biased = shiftRight(shifted, 52);
+  W e = fromBits(biased | int64_t(0x4330000000000000), x) - (0x1p+52 + 1023.0);
+  W f = fromBits((shifted & int64_t(0x000fffffffffffff)) + kWideSqrtHalfBits, x) - 1.0;
+  W unit = fromBits(shiftLeft(2046 - biased, 52), x);
+  return {e, f, unit};
+}
+
+/// log(1 + x) for x > -1.
+template <class W> W wideLog1p(W x) {
+  W u = x + 1.0;
+  W lost = x - (u - 1.0);
+  WideLogParts<W> parts = wideLogParts(u);
+  W result = wideLogOfParts(parts.e, fma(lost, parts.unit, parts.f));
+  return select(x < kInf, result, x);
+}
+
+/// e^x - 1 = 2^n (e^r - 1) + (2^n - 1); |x| <= 700.
+template <class W> struct WideExpParts {
+  W power, p;
+  W exp() const { return fma(power, p, power); }
+  W expm1() const { return fma(power, p, power - 1.0); }
+};
+
+template <class W> WideExpParts<W> wideExpParts(W x) {
+  W rounded = fma(x, like(x, kLog2E), like(x, kWideRounder));
+  W n = rounded - kWideRounder;
+  W r = fma(n, like(x, -kLn2WideHi), x);
+  r = fma(n, like(x, -kLn2WideLo), r);
+  // |r| <= ln2 / 2, error 2^-43.5.
+  W q = polynomial(r, {0x1.fffffffff7193p-2, 0x1.555555554f503p-3, 0x1.5555557456d14p-5, 0x1.1111112991bb0p-7,
+                       0x1.6c164d5c837cdp-10, 0x1.a0197f1d421b7p-13, 0x1.a15b3d9a95cd9p-16,
+                       0x1.72f8c7294f9d2p-19});
+  W power = fromBits(shiftLeft(bits(rounded), 52) + kWideOneBits, x);
+  return {power, fma(r * r, q, r)};
+}
+
+template <class W> W wideClamp(W x, double most) { return clampBelow(clampAbove(x, most), -most); }
+
+template <class V> V tan(V x) {
+  auto wide = widen(x);
+  auto rounded = fma(wide, like(wide, 0x1.45f306dc9c883p-1), like(wide, kWideRounder));
+  auto n = rounded - kWideRounder;
+  auto r = fma(n, like(wide, -kHalfPiHi), wide);
+  r = fma(n, like(wide, -kHalfPiLo), r);
+  auto z = r * r;
+  auto sine = polynomial(z, {-0x1.5555555555549p-3, 0x1.111111110f842p-7, -0x1.a01a019c0a34fp-13,
+                             0x1.71de3571082a0p-19, -0x1.ae5e60cd0e93ap-26});
+  sine = fma(r * z, sine, r);
+  auto cosine = polynomial(z, {0x1.555555555550dp-5, -0x1.6c16c16c0f6dep-10, 0x1.a01a01964b191p-16,
+                               -0x1.27e4f47b3baa0p-22, 0x1.1ee7f9e4841cbp-29});
+  cosine = fma(z, fma(z, cosine, like(z, -0.5)), like(z, 1.0));
+  auto even = isZero(bits(rounded) & 1);
+  V result = narrow(select(even, sine, -cosine) / select(even, cosine, sine));
+  return select(equal(x, like(x, 0.0)), x, result);
+}
+
+/// asin(x) for 0 <= x <= 1/2.
+template <class W> W wideAsin(W x) {
+  W z = x * x;
+  // error 2^-47.8.
+  W p = polynomial(z, {0x1.5555555549017p-3, 0x1.3333334a005d4p-4, 0x1.6db6ce8202a3ap-5, 0x1.f1ca92fb32bf9p-6,
+                       0x1.6e490cb129939p-6, 0x1.1f582062cf27ep-6, 0x1.9d1f8c9815c32p-7, 0x1.22f19370fa94dp-6,
+                       -0x1.cd51b40080c7fp-8, 0x1.0087618fd60bap-5});
+  return fma(x * z, p, x);
+}
+
+template <class V> V asin(V x) {
+  auto a = widen(abs(x));
+  auto steep = a > 0.5;
+  auto inner = wideAsin(select(steep, sqrt((1.0 - a) * 0.5), a));
+  return copysign(narrow(select(steep, fma(inner, like(a, -2.0), like(a, kHalfPiHi)), inner)), x);
+}
+
+template <class V> V acos(V x) {
+  auto w = widen(x);
+  auto a = abs(w);
+  auto steep = a > 0.5;
+  auto inner = wideAsin(select(steep, sqrt((1.0 - a) * 0.5), a));
+  // acos(a) = 2 asin(sqrt((1 - a) / 2)); acos(-a) = pi - acos(a).
+  auto twice = inner * 2.0;
+  auto far = select(w < 0.0, kHalfPiHi * 2.0 - twice, twice);
+  return narrow(select(steep, far, kHalfPiHi - copysign(inner, w)));
+}
+
+template <class V> V atan(V x) {
+  auto a = widen(abs(x));
+  auto steep = a > 1.0;
+  auto t = select(steep, 1.0 / a, a);
+  auto z = t * t;
+  // t <= 1, error 2^-44.6.
+  auto p = polynomial(z, {-0x1.555555551f7d6p-2, 0x1.9999996b9b86dp-3, -0x1.24924242ed119p-3,
+                          0x1.c71b65e6783afp-4, -0x1.7450e5c91c653p-4, 0x1.3ab66273ff347p-4,
+                          -0x1.0f1fcc8c693e6p-4, 0x1.d2df471c94d51p-5, -0x1.83da75f7f1bbep-5,
+                          0x1.268b4249cfd77p-5, -0x1.7e4b4fb99d53bp-6, 0x1.892439f2aa697p-7,
+                          -0x1.24d48416f6952p-8, 0x1.146b86389d4e2p-10, -0x1.eb9ef9553a6f8p-14});
+  auto inner = fma(t * z, p, t);
+  return copysign(narrow(select(steep, kHalfPiHi - inner, inner)), x);
+}
+
+template <class V> V sinh(V x) {
+  auto parts = wideExpParts(clampAbove(widen(abs(x)), 100.0));
+  auto m = parts.expm1();
+  return copysign(narrow((m + m / (m + 1.0)) * 0.5), x);
+}
+
+template <class V> V cosh(V x) {
+  auto e = wideExpParts(clampAbove(widen(abs(x)), 100.0)).exp();
+  return narrow((e + 1.0 / e) * 0.5);
+}
+
+template <class V> V asinh(V x) {
+  auto a = widen(abs(x));
+  auto square = a * a;
+  auto result = wideLog1p(a + square / (sqrt(square + 1.0) + 1.0));
+  return copysign(narrow(select(a < kInf, result, a)), x);
+}
+
+template <class V> V acosh(V x) {
+  auto d = widen(x) - 1.0;
+  V result = narrow(wideLog1p(d + sqrt(fma(d, d, d * 2.0))));
+  return select(x < 1.0, like(x, kNan), result);
+}
+
+template <class V> V atanh(V x) {
+  auto a = widen(abs(x));
+  V result = narrow(wideLog1p(a * 2.0 / (1.0 - a)) * 0.5);
+  return copysign(select(abs(x) > 1.0, like(x, kNan), result), x);
+}
+
+template <class V> V pow(V x, V y) {
+  auto a = widen(abs(x));
+  auto exponent = widen(y);
+  WideLogParts<decltype(a)> parts = wideLogParts(a);
+  auto logarithm = wideLogOfParts(parts.e, parts.f);
+  logarithm = select(a < kInf, logarithm, a);
+  logarithm = select(a > 0.0, logarithm, select(equal(a, like(a, 0.0)), like(a, -kInf), a));
+  V result = narrow(wideExpParts(wideClamp(logarithm * exponent, 300.0)).exp());
+  // Floats from 2^24 are even, and all from 2^23 are whole.
+  auto whole = equal(floor(y), y);
+  V halved = y * 0.5;
+  auto odd = both(whole, notEqual(floor(halved), halved));
+  result = select(odd, copysign(result, x), result);
+  auto negative = both(x < 0.0, x > -kInf);
+  result = select(both(negative, notEqual(floor(y), y)), like(x, kNan), result);
+  // x^0 = 1^y = 1 whatever the other is, and (-1)^inf = 1.
+  auto one = either(equal(y, like(y, 0.0)), equal(x, like(x, 1.0)));
+  one = either(one, both(equal(x, like(x, -1.0)), equal(abs(y), like(y, kInf))));
+  return select(one, like(x, 1.0), result);
+}
+
+/// |x / y| below this has an exact quotient: two f32 differ from a multiple by more than f64 rounds.
+inline constexpr double kFmodLimit = 0x1p+28;
+
+template <class V> V fmod(V x, V y) {
+  auto a = widen(abs(x));
+  auto b = widen(abs(y));
+  auto quotient = floor(a / b);
+  auto rest = fma(-quotient, b, a);
+  rest = select(equal(b, like(b, kInf)), a, rest);
+  V result = copysign(narrow(rest), x);
+  // An infinite x or a zero y.
+  return select(both(abs(x) < kInf, notEqual(y, like(y, 0.0))), select(equal(y, y), result, y), like(x, kNan));
+}
+
+} // namespace dlc::cpu::formulas
+
+#endif // DLC_CODEGEN_CPU_MATHFORMULAS_H

@@ -1,0 +1,136 @@
+//===- MathLanes.h - values of MLIR as the lanes that math formulas are written over ---===//
+#ifndef DLC_CODEGEN_CPU_MATHLANES_H
+#define DLC_CODEGEN_CPU_MATHLANES_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace dlc::cpu {
+
+/// Floats, integers or booleans: a scalar or a vector, with the place where the next operation goes.
+struct Lanes {
+  mlir::OpBuilder *b;
+  mlir::Location loc;
+  mlir::Value v;
+
+  template <class Op, class... Args> Lanes make(Args... args) const {
+    return {b, loc, Op::create(*b, loc, args...)};
+  }
+};
+
+/// `element`, in as many lanes as `shape` has.
+inline mlir::Type lanesOf(mlir::Type element, mlir::Type shape) {
+  if (auto vector = llvm::dyn_cast<mlir::VectorType>(shape))
+    return mlir::VectorType::get(vector.getShape(), element);
+  return element;
+}
+inline mlir::Type integerLike(mlir::Type type) {
+  unsigned width = mlir::getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  return lanesOf(mlir::IntegerType::get(type.getContext(), width), type);
+}
+
+inline mlir::Value splatOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, mlir::TypedAttr element) {
+  mlir::TypedAttr value = element;
+  if (auto vector = llvm::dyn_cast<mlir::VectorType>(type))
+    value = mlir::DenseElementsAttr::get(vector, mlir::Attribute(element));
+  return mlir::arith::ConstantOp::create(b, loc, value);
+}
+inline Lanes like(const Lanes &x, double c) {
+  mlir::Type element = mlir::getElementTypeOrSelf(x.v.getType());
+  return {x.b, x.loc, splatOf(*x.b, x.loc, x.v.getType(), x.b->getFloatAttr(element, c))};
+}
+inline Lanes likeInt(const Lanes &x, int64_t c) {
+  mlir::Type element = mlir::getElementTypeOrSelf(x.v.getType());
+  llvm::APInt value(element.getIntOrFloatBitWidth(), c, /*isSigned=*/true, /*implicitTrunc=*/true);
+  return {x.b, x.loc, splatOf(*x.b, x.loc, x.v.getType(), mlir::IntegerAttr::get(element, value))};
+}
+inline bool isFloat(const Lanes &x) {
+  return llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x.v.getType()));
+}
+
+inline Lanes operator+(const Lanes &a, const Lanes &c) {
+  return isFloat(a) ? a.make<mlir::arith::AddFOp>(a.v, c.v) : a.make<mlir::arith::AddIOp>(a.v, c.v);
+}
+inline Lanes operator-(const Lanes &a, const Lanes &c) {
+  return isFloat(a) ? a.make<mlir::arith::SubFOp>(a.v, c.v) : a.make<mlir::arith::SubIOp>(a.v, c.v);
+}
+inline Lanes operator*(const Lanes &a, const Lanes &c) { return a.make<mlir::arith::MulFOp>(a.v, c.v); }
+inline Lanes operator/(const Lanes &a, const Lanes &c) { return a.make<mlir::arith::DivFOp>(a.v, c.v); }
+inline Lanes operator^(const Lanes &a, const Lanes &c) { return a.make<mlir::arith::XOrIOp>(a.v, c.v); }
+inline Lanes operator-(const Lanes &a) { return a.make<mlir::arith::NegFOp>(a.v); }
+
+/// A number takes the element type of the lanes beside it; which of the two overloads a literal picks says
+/// nothing, so the lanes decide.
+template <class N>
+concept Number = std::is_arithmetic_v<N>;
+template <Number N> Lanes beside(const Lanes &x, N c) {
+  return isFloat(x) ? like(x, static_cast<double>(c)) : likeInt(x, static_cast<int64_t>(c));
+}
+template <Number N> Lanes operator+(const Lanes &a, N c) { return a + beside(a, c); }
+template <Number N> Lanes operator-(const Lanes &a, N c) { return a - beside(a, c); }
+template <Number N> Lanes operator*(const Lanes &a, N c) { return a * beside(a, c); }
+template <Number N> Lanes operator/(const Lanes &a, N c) { return a / beside(a, c); }
+template <Number N> Lanes operator+(N a, const Lanes &c) { return beside(c, a) + c; }
+template <Number N> Lanes operator-(N a, const Lanes &c) { return beside(c, a) - c; }
+template <Number N> Lanes operator*(N a, const Lanes &c) { return beside(c, a) * c; }
+template <Number N> Lanes operator/(N a, const Lanes &c) { return beside(c, a) / c; }
+inline Lanes operator&(const Lanes &a, int64_t c) { return a.make<mlir::arith::AndIOp>(a.v, likeInt(a, c).v); }
+inline Lanes operator|(const Lanes &a, int64_t c) { return a.make<mlir::arith::OrIOp>(a.v, likeInt(a, c).v); }
+
+inline Lanes compare(mlir::arith::CmpFPredicate how, const Lanes &a, const Lanes &c) {
+  return a.make<mlir::arith::CmpFOp>(how, a.v, c.v);
+}
+inline Lanes operator<(const Lanes &a, double c) {
+  return compare(mlir::arith::CmpFPredicate::OLT, a, like(a, c));
+}
+inline Lanes operator>(const Lanes &a, double c) {
+  return compare(mlir::arith::CmpFPredicate::OGT, a, like(a, c));
+}
+inline Lanes equal(const Lanes &a, const Lanes &c) { return compare(mlir::arith::CmpFPredicate::OEQ, a, c); }
+inline Lanes notEqual(const Lanes &a, const Lanes &c) { return compare(mlir::arith::CmpFPredicate::UNE, a, c); }
+inline Lanes isZero(const Lanes &a) {
+  return a.make<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::eq, a.v, likeInt(a, 0).v);
+}
+inline Lanes both(const Lanes &a, const Lanes &c) { return a.make<mlir::arith::AndIOp>(a.v, c.v); }
+inline Lanes either(const Lanes &a, const Lanes &c) { return a.make<mlir::arith::OrIOp>(a.v, c.v); }
+inline Lanes select(const Lanes &mask, const Lanes &a, const Lanes &c) {
+  return a.make<mlir::arith::SelectOp>(mask.v, a.v, c.v);
+}
+
+inline Lanes fma(const Lanes &a, const Lanes &c, const Lanes &d) {
+  return a.make<mlir::math::FmaOp>(a.v, c.v, d.v);
+}
+inline Lanes abs(const Lanes &a) { return a.make<mlir::math::AbsFOp>(a.v); }
+inline Lanes sqrt(const Lanes &a) { return a.make<mlir::math::SqrtOp>(a.v); }
+inline Lanes floor(const Lanes &a) { return a.make<mlir::math::FloorOp>(a.v); }
+inline Lanes copysign(const Lanes &a, const Lanes &c) { return a.make<mlir::math::CopySignOp>(a.v, c.v); }
+
+inline Lanes widen(const Lanes &a) {
+  return a.make<mlir::arith::ExtFOp>(lanesOf(a.b->getF64Type(), a.v.getType()), a.v);
+}
+inline Lanes narrow(const Lanes &a) {
+  return a.make<mlir::arith::TruncFOp>(lanesOf(a.b->getF32Type(), a.v.getType()), a.v);
+}
+inline Lanes narrowInt(const Lanes &a) {
+  return a.make<mlir::arith::TruncIOp>(lanesOf(a.b->getI32Type(), a.v.getType()), a.v);
+}
+inline Lanes bits(const Lanes &a) { return a.make<mlir::arith::BitcastOp>(integerLike(a.v.getType()), a.v); }
+inline Lanes fromBits(const Lanes &i, const Lanes &type) {
+  return i.make<mlir::arith::BitcastOp>(type.v.getType(), i.v);
+}
+inline Lanes toFloat(const Lanes &i, const Lanes &type) {
+  return i.make<mlir::arith::SIToFPOp>(type.v.getType(), i.v);
+}
+inline Lanes shiftLeft(const Lanes &a, int64_t n) { return a.make<mlir::arith::ShLIOp>(a.v, likeInt(a, n).v); }
+inline Lanes shiftRight(const Lanes &a, int64_t n) {
+  return a.make<mlir::arith::ShRUIOp>(a.v, likeInt(a, n).v);
+}
+inline Lanes shiftRightSigned(const Lanes &a, int64_t n) {
+  return a.make<mlir::arith::ShRSIOp>(a.v, likeInt(a, n).v);
+}
+
+} // namespace dlc::cpu
+
+#endif // DLC_CODEGEN_CPU_MATHLANES_H

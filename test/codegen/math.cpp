@@ -1,0 +1,232 @@
+//===- math.cpp - emitted functions against double libm, over floats of all kinds ---===//
+#include "codegen/cpu/Math.h"
+#include "codegen/cpu/MathFormulas.h"
+#include "test/codegen/Jit.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <map>
+#include <vector>
+
+using namespace mlir;
+using namespace dlc;
+
+namespace {
+
+struct Unary {
+  const char *name;
+  double bound; ///< ulp of f32, as codegen/cpu/Math.h states
+  double (*reference)(double);
+};
+
+double sigmoid(double x) { return x > 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double geluErf(double x) { return x < -40 ? -0.0 : x > 40 ? x : x * 0.5 * std::erfc(-x * M_SQRT1_2); }
+double geluTanh(double x) {
+  if (x < -40)
+    return -0.0;
+  // In long double, since the exponential multiplies its argument's error by its size.
+  long double y = x, u = 2 * std::sqrt(2 / M_PIl) * (y + 0.044715L * y * y * y);
+  return x > 0 ? x / (1 + std::exp(-u)) : x * std::exp(u) / (1 + std::exp(u));
+}
+double rsqrt(double x) { return 1 / std::sqrt(x); }
+double reciprocal(double x) { return 1 / x; }
+
+const Unary unaries[] = {
+    {"exp", 1, std::exp},
+    {"expm1", 1.5, std::expm1},
+    {"log", 1, std::log},
+    {"log1p", 1.5, std::log1p},
+    {"tanh", 1.5, std::tanh},
+    {"erf", 1.2, std::erf},
+    {"sin", 1.5, std::sin},
+    {"cos", 1.5, std::cos},
+    {"sigmoid", 2.5, sigmoid},
+    {"gelu_erf", 5.5, geluErf},
+    {"gelu_tanh", 3.2, geluTanh},
+    {"tan", 0.51, std::tan},
+    {"asin", 0.51, std::asin},
+    {"acos", 0.51, std::acos},
+    {"atan", 0.51, std::atan},
+    {"sinh", 0.51, std::sinh},
+    {"cosh", 0.51, std::cosh},
+    {"asinh", 0.51, std::asinh},
+    {"acosh", 0.51, std::acosh},
+    {"atanh", 0.51, std::atanh},
+    {"sqrt", 0.5, std::sqrt},
+    {"rsqrt", 1, rsqrt},
+    {"reciprocal", 0.5, reciprocal},
+    {"floor", 0, std::floor},
+    {"ceil", 0, std::ceil},
+    {"round", 0, std::nearbyint},
+    {"trunc", 0, std::trunc},
+    {"abs", 0, std::fabs},
+};
+
+/// Distance in units of the last place of T at `want`; kinds that differ (NaN, infinities, signs of zero) are
+/// infinitely far. Overflow may come where the true value rounds to infinity.
+template <class T> double distance(T got, double want) {
+  if (std::isnan(want) || std::isnan(got))
+    return std::isnan(want) && std::isnan(got) ? 0 : INFINITY;
+  T rounded = static_cast<T>(want);
+  if (got == rounded)
+    return got != 0 || std::signbit(got) == std::signbit(want) ? std::fabs(std::isinf(got) ? 0 : got - want) /
+            std::ldexp(1.0, std::max(std::ilogb(std::isinf(rounded) || want == 0 ? 1.0 : want),
+                                     std::numeric_limits<T>::min_exponent - 1) +
+                                1 - std::numeric_limits<T>::digits)
+                                                               : INFINITY;
+  if (std::isinf(rounded) != std::isinf(got))
+    return std::isinf(rounded) || std::fabs(want) < std::numeric_limits<T>::max() * 0.9999998 ? INFINITY : 1;
+  if (got == 0 && std::signbit(got) != std::signbit(want))
+    return INFINITY;
+  int exponent = std::max(std::ilogb(want), std::numeric_limits<T>::min_exponent - 1);
+  return std::fabs(got - want) / std::ldexp(1.0, exponent + 1 - std::numeric_limits<T>::digits);
+}
+
+/// out[i] = function(in0[i], in1[i]..) for `lanes` elements at a time; begin and end count those groups.
+test::Kernel mathKernel(const char *function, bool isDouble, int64_t lanes, int operands) {
+  return test::Kernel(cpu::hostTarget(), [=](OpBuilder &b, Location loc, ValueRange args) {
+    Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+    Type element = isDouble ? b.getF64Type() : Type(b.getF32Type());
+    Type type = lanes == 1 ? element : VectorType::get({lanes}, element);
+    SmallVector<Value> buffers;
+    for (int i = 0; i <= operands; ++i) {
+      Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, args[0], ArrayRef<LLVM::GEPArg>{i});
+      buffers.push_back(LLVM::LoadOp::create(b, loc, pointer, slot));
+    }
+    Value one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
+    auto loop = scf::ForOp::create(b, loc, args[1], args[2], one);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    auto at = [&](Value buffer) -> Value {
+      Value width = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(lanes));
+      Value offset = arith::MulIOp::create(b, loc, loop.getInductionVar(), width);
+      return LLVM::GEPOp::create(b, loc, pointer, element, buffer, ArrayRef<LLVM::GEPArg>{offset});
+    };
+    SmallVector<Value> loaded;
+    for (int i = 0; i < operands; ++i)
+      loaded.push_back(LLVM::LoadOp::create(b, loc, type, at(buffers[i]), isDouble ? 8 : 4));
+    Value result = cpu::emitMath(b, loc, function, loaded, args[4]);
+    LLVM::StoreOp::create(b, loc, result, at(buffers[operands]), isDouble ? 8 : 4);
+  });
+}
+
+/// Every `stride`-th bit pattern, and those around which functions change their ways.
+std::vector<float> samples(uint64_t stride) {
+  std::vector<float> all;
+  for (uint64_t i = 0; i < uint64_t(1) << 32; i += stride)
+    all.push_back(std::bit_cast<float>(static_cast<uint32_t>(i)));
+  for (float x : {0.0f, 1e-45f, 2e-45f, 0x1.fffffcp-127f, 0x1p-126f, 0x1p-25f, 0x1p-13f, 0.5f, 0.55f, 0.85f, 1.0f,
+                  0x1.fffffep-1f, 0x1.000002p+0f, 1.5f, 2.0f, 2.5f, 3.95f, 10.0f, 11.0f, 12.0f, 14.5f, 88.72283f,
+                  88.72284f, 87.33655f, 103.97208f, 104.0f, 0x1p+23f, 0x1p+24f, 0x1p+28f, 0x1p+40f, 0x1.8p+40f,
+                  1e30f, std::numeric_limits<float>::max(), HUGE_VALF, NAN}) {
+    for (float y : {x, std::nextafter(x, 0.0f), std::nextafter(x, HUGE_VALF)}) {
+      all.push_back(y);
+      all.push_back(-y);
+    }
+  }
+  while (all.size() % 16)
+    all.push_back(1.0f);
+  return all;
+}
+
+class UnaryMath : public testing::TestWithParam<Unary> {};
+
+TEST_P(UnaryMath, F32StaysWithinItsBound) {
+  const Unary &unary = GetParam();
+  std::vector<float> in = samples(2053), out(in.size());
+  mathKernel(unary.name, false, 16, 1)({in.data(), out.data()}, 0, in.size() / 16);
+  double worst = -1;
+  float where = 0;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (double d = distance(out[i], unary.reference(in[i])); d > worst) {
+      worst = d;
+      where = in[i];
+    }
+  RecordProperty("ulp", std::to_string(worst));
+  EXPECT_LE(worst, unary.bound) << unary.name << "(" << where << ")";
+}
+
+TEST_P(UnaryMath, F32IsTheSameInAnyNumberOfLanes) {
+  const Unary &unary = GetParam();
+  std::vector<float> in = samples(40000007);
+  std::vector<float> wide(in.size()), out(in.size());
+  mathKernel(unary.name, false, 16, 1)({in.data(), wide.data()}, 0, in.size() / 16);
+  for (int64_t lanes : {1, 4, 8}) {
+    mathKernel(unary.name, false, lanes, 1)({in.data(), out.data()}, 0, in.size() / lanes);
+    for (size_t i = 0; i < in.size(); ++i)
+      ASSERT_LE(distance(out[i], wide[i]), std::isnan(wide[i]) ? 0 : unary.bound) << unary.name << "(" << in[i] << ") in " << lanes << " lanes";
+  }
+}
+
+TEST_P(UnaryMath, F64ScalarsAndVectors) {
+  const Unary &unary = GetParam();
+  std::vector<double> in, out;
+  for (float x : samples(20000003))
+    in.push_back(std::fabs(x) < 600 ? x * 1.0000000001 : x);
+  out.resize(in.size());
+  bool gelu = std::string(unary.name).starts_with("gelu");
+  for (int64_t lanes : {8, 1}) {
+    mathKernel(unary.name, true, lanes, 1)({in.data(), out.data()}, 0, in.size() / lanes);
+    for (size_t i = 0; i < in.size(); ++i) {
+      double want = unary.reference(in[i]);
+      if (gelu && std::isfinite(want))
+        ASSERT_LE(std::fabs(out[i] - want), 4 * 0x1p-53 * std::max(std::fabs(in[i]), std::fabs(want))) << in[i];
+      else
+        ASSERT_LE(distance(out[i], want), 1.01) << unary.name << "(" << in[i] << ")";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, UnaryMath, testing::ValuesIn(unaries),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+/// Pairs: special values with each other, all magnitudes, and moderate ones.
+void pairs(std::vector<float> &x, std::vector<float> &y) {
+  std::vector<float> special;
+  for (float v : {0.0f, 1.0f, 2.0f, 0.5f, 3.0f, 1.5f, 1e-45f, 3e38f, 16777216.0f, 16777215.0f, 8388608.0f, 8388607.5f,
+                  1.0000001f, 0.99999994f, 1e10f, HUGE_VALF, NAN}) {
+    special.push_back(v);
+    special.push_back(-v);
+  }
+  for (float a : special)
+    for (float b : special) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  uint64_t state = 88172645463325252u;
+  auto random = [&] {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return static_cast<uint32_t>(state >> 16);
+  };
+  for (int i = 0; i < 500000; ++i) {
+    float a = std::bit_cast<float>(random()), b = std::bit_cast<float>(random());
+    x.push_back(a);
+    y.push_back(b);
+    float base = std::ldexp(1.0f + (random() & 0xffffff) * 0x1p-24f, static_cast<int>(random() % 40) - 20);
+    float exponent = (static_cast<int>(random() & 0xffff) - 32768) / static_cast<float>(1 << (random() & 15));
+    x.push_back(i & 1 ? base : -base);
+    y.push_back(i & 2 ? exponent : std::floor(exponent));
+  }
+  while (x.size() % 16) {
+    x.push_back(2.0f);
+    y.push_back(3.0f);
+  }
+}
+
+void checkBinary(const char *name, double bound, double (*reference)(double, double)) {
+  std::vector<float> x, y;
+  pairs(x, y);
+  std::vector<float> out(x.size());
+  for (int64_t lanes : {16, 1}) {
+    mathKernel(name, false, lanes, 2)({x.data(), y.data(), out.data()}, 0, x.size() / lanes);
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_LE(distance(out[i], reference(x[i], y[i])), bound) << name << "(" << x[i] << ", " << y[i] << ") = " << out[i];
+  }
+}
+
+TEST(BinaryMath, Pow) { checkBinary("pow", 0.51, std::pow); }
+TEST(BinaryMath, Fmod) { checkBinary("fmod", 0, std::fmod); }
+
+} // namespace
