@@ -26,6 +26,9 @@ bool isScalar(Type type, unsigned width) {
 }
 } // namespace
 
+// The terminator that a region without values gets.
+void YieldOp::build(OpBuilder &, OperationState &) {}
+
 //===----------------------------------------------------------------------===//
 // if
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,7 @@ def Dlc_YieldOp : Op<Dlc_Dialect, "yield", [Pure, ReturnLike, Terminator]> {
   let summary = "ends a region with its values";
   let arguments = (ins Variadic<Dlc_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins)>];
 }
 
 def Dlc_IfOp : Dlc_Op<"if", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments]> {

@@ -20,6 +20,7 @@ def Dlc_LayerNormOp : Dlc_PureOp<"layer_norm", [AttrSizedOperandSegments]> {
   let description = "- (C1) `axis` is a dimension of x. \n- (C2) scale and bias broadcast to x's dimensions from `axis` on. \n- (C3) element types and devices agree.";
   let arguments = (ins Dlc_FloatTensor:$x, Optional<Dlc_FloatTensor>:$scale, Optional<Dlc_FloatTensor>:$bias, I64Attr:$axis, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y);
+  let assemblyFormat = "$x (`scale` $scale^)? (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
 def Dlc_RmsNormOp : Dlc_PureOp<"rms_norm"> {
   let summary = "x / sqrt(mean(x^2) + eps) over the dimensions from `axis` on, times scale; statistics in f32 at least";
