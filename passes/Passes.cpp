@@ -4,6 +4,7 @@
 #include "mlir/Pass/PassRegistry.h"
 
 void dlc::registerPasses() {
+  mlir::registerPass([] { return createSimplifyPass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });
   mlir::registerPass([] { return createDecomposePass(); });

@@ -78,7 +78,7 @@ bool keepsInnermost(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return innermost(shapeOf(reshape.getX())) == innermost(shapeOf(reshape.getY()));
   if (auto gather = dyn_cast<GatherOp>(op))
-    return gather.getAxis() + 1 < typeOf(gather.getX()).getRank();
+    return int64_t(gather.getAxis()) + 1 < typeOf(gather.getX()).getRank();
   if (auto slice = dyn_cast<SliceOp>(op))
     return slice.getStride().empty() || slice.getStride().back() == 1;
   return true;

@@ -3,6 +3,8 @@
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/FuseSteps.h"
 
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 
 namespace dlc {

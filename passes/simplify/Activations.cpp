@@ -1,0 +1,152 @@
+//===- Activations.cpp - GELU in the spellings of the exporters -----------===//
+#include "passes/TensorBuilder.h"
+#include "passes/simplify/Patterns.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+constexpr double sqrtHalf = 0.70710678118654752440;
+constexpr double sqrtTwoOverPi = 0.79788456080286535588;
+
+bool near(double a, double b) { return std::fabs(a - b) <= 2e-4 * std::fabs(b); }
+
+/// A product taken apart: one constant and the other factors.
+struct Product {
+  double constant = 1;
+  SmallVector<Value> factors;
+};
+
+void collectFactors(Value value, Value x, Product &product) {
+  if (value == x)
+    return product.factors.push_back(value);
+  if (std::optional<double> c = splatValue(value)) {
+    product.constant *= *c;
+    return;
+  }
+  // Products are trees of a few nodes here; one that shares its branches could be exponential.
+  if (product.factors.size() > 8)
+    return product.factors.push_back(value);
+  if (auto mul = value.getDefiningOp<MulOp>()) {
+    collectFactors(mul.getA(), x, product);
+    collectFactors(mul.getB(), x, product);
+    return;
+  }
+  if (auto div = value.getDefiningOp<DivOp>()) {
+    std::optional<double> c = splatValue(div.getB());
+    if (c && *c != 0) {
+      product.constant /= *c;
+      collectFactors(div.getA(), x, product);
+      return;
+    }
+  }
+  product.factors.push_back(value);
+}
+
+/// Takes a product apart; `x` is a factor even when it is a product itself.
+Product productOf(Value value, Value x = {}) {
+  Product product;
+  collectFactors(value, x, product);
+  return product;
+}
+
+/// 1 + x or x + 1: x.
+Value plusOne(Value value) {
+  auto add = value.getDefiningOp<AddOp>();
+  if (!add)
+    return {};
+  if (isSplatOf(add.getA(), 1))
+    return add.getB();
+  return isSplatOf(add.getB(), 1) ? add.getA() : Value();
+}
+
+bool isOnly(const Product &product, Value x, size_t power) {
+  return product.factors.size() == power && llvm::all_of(product.factors, [&](Value v) { return v == x; });
+}
+
+/// x / sqrt(2)
+bool isErfArgument(Value value, Value x) {
+  Product product = productOf(value, x);
+  return near(product.constant, sqrtHalf) && isOnly(product, x, 1);
+}
+
+/// sqrt(2 / pi) * (x + 0.044715 x^3), or with x taken out of the sum
+bool isTanhArgument(Value value, Value x) {
+  Product product = productOf(value, x);
+  if (!near(product.constant, sqrtTwoOverPi))
+    return false;
+  auto isCube = [&](Value cube, size_t power) {
+    Product p = productOf(cube, x);
+    return near(p.constant, 0.044715) && isOnly(p, x, power);
+  };
+  if (product.factors.size() == 1) {
+    auto sum = product.factors[0].getDefiningOp<AddOp>();
+    return sum && ((sum.getA() == x && isCube(sum.getB(), 3)) ||
+                   (sum.getB() == x && isCube(sum.getA(), 3)));
+  }
+  if (product.factors.size() != 2)
+    return false;
+  for (int i : {0, 1}) {
+    Value square = plusOne(product.factors[i]);
+    if (square && product.factors[1 - i] == x && isCube(square, 2))
+      return true;
+  }
+  return false;
+}
+
+/// What the argument of erf or tanh may be a scaled form of.
+SmallVector<Value> candidates(Value argument) {
+  SmallVector<Value> found;
+  if (auto mul = argument.getDefiningOp<MulOp>())
+    found.append({mul.getA(), mul.getB()});
+  if (auto div = argument.getDefiningOp<DivOp>())
+    found.push_back(div.getA());
+  for (Value factor : productOf(argument).factors) {
+    found.push_back(factor);
+    if (auto sum = factor.getDefiningOp<AddOp>())
+      found.append({sum.getA(), sum.getB()});
+  }
+  return found;
+}
+
+// 0.5 x (1 + erf(x / sqrt(2))) = gelu(x)
+// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = gelu(x) approximate
+struct RecogniseGelu : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
+    if (!isa<FloatType>(typeOf(op.getY()).getElementType()))
+      return failure();
+    for (Value factor : productOf(op.getY()).factors) {
+      Value inner = plusOne(factor);
+      if (!inner || !isa_and_nonnull<ErfOp, TanhOp>(inner.getDefiningOp()))
+        continue;
+      Value argument = inner.getDefiningOp()->getOperand(0);
+      bool approximate = isa<TanhOp>(inner.getDefiningOp());
+      for (Value x : candidates(argument)) {
+        if (x.getType() != op.getY().getType() || splatValue(x))
+          continue;
+        Product product = productOf(op.getY(), x);
+        if (product.constant != 0.5 || product.factors.size() != 2 ||
+            !llvm::is_contained(product.factors, x) || !llvm::is_contained(product.factors, factor))
+          continue;
+        if (approximate ? !isTanhArgument(argument, x) : !isErfArgument(argument, x))
+          continue;
+        rewriter.replaceOpWithNewOp<GeluOp>(op, x, approximate);
+        return success();
+      }
+    }
+    return failure();
+  }
+};
+
+} // namespace
+
+void addActivations(RewritePatternSet &patterns) {
+  // Before constants are moved about within the product.
+  patterns.add<RecogniseGelu>(patterns.getContext(), /*benefit=*/4);
+}
+
+} // namespace dlc

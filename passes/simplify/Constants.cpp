@@ -1,0 +1,66 @@
+//===- Constants.cpp - reading and making constants in patterns -----------===//
+#include "passes/simplify/Constants.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace dlc {
+
+std::optional<ref::Tensor> constantTensor(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant || !typeOf(value).hasStaticShape())
+    return std::nullopt;
+  FailureOr<ref::Tensor> tensor = ref::Tensor::fromAttr(constant.getValue());
+  if (failed(tensor))
+    return std::nullopt;
+  return *tensor;
+}
+
+ElementsAttr constantAttr(const ref::Tensor &tensor, RankedTensorType type) {
+  auto retyped = [&](ElementsAttr attr) -> ElementsAttr {
+    if (attr.getShapedType() == type)
+      return attr;
+    if (auto dense = dyn_cast<DenseElementsAttr>(attr))
+      return dense.reshape(type);
+    return DenseResourceElementsAttr::get(type,
+                                          cast<DenseResourceElementsAttr>(attr).getRawHandle());
+  };
+  int64_t bytes = ref::elementBytes(tensor.getElementType());
+  bool equal = tensor.size() > 1;
+  for (int64_t i = 1; equal && i < tensor.size(); ++i)
+    equal = std::memcmp(tensor.data(), tensor.data() + i * bytes, bytes) == 0;
+  if (!equal)
+    return retyped(tensor.toAttr());
+  auto one = RankedTensorType::get({}, tensor.getElementType());
+  auto element = cast<DenseElementsAttr>(ref::Tensor::borrow(one, tensor.data()).toAttr());
+  return DenseElementsAttr::get(type, element.getSplatValue<Attribute>());
+}
+
+Value makeConstant(OpBuilder &builder, Location loc, const ref::Tensor &tensor,
+                   RankedTensorType type) {
+  return ConstantOp::create(builder, loc, constantAttr(tensor, type)).getY();
+}
+
+std::optional<std::vector<double>> perChannelConstant(Value value, int64_t rank,
+                                                      int64_t channels) {
+  RankedTensorType type = typeOf(value);
+  if (!isa<FloatType>(type.getElementType()) || !type.hasStaticShape() || type.getRank() > rank)
+    return std::nullopt;
+  for (auto [d, size] : llvm::enumerate(type.getShape()))
+    if (size != 1 && (int64_t(d) + rank - type.getRank() != 1 || size != channels))
+      return std::nullopt;
+  if (std::optional<double> splat = splatValue(value))
+    return std::vector<double>(channels, *splat);
+  std::optional<ref::Tensor> tensor = constantTensor(value);
+  if (!tensor || tensor->size() != channels)
+    return std::nullopt;
+  std::vector<double> elements(channels);
+  for (int64_t i = 0; i < channels; ++i)
+    elements[i] = tensor->getDouble(i);
+  return elements;
+}
+
+} // namespace dlc

@@ -1,0 +1,206 @@
+//===- FoldConv.cpp - what follows a convolution, into its weights --------===//
+#include "passes/simplify/Constants.h"
+#include "passes/simplify/Patterns.h"
+
+#include <array>
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// A convolution with constant weights and bias whose result goes to one place.
+struct ConstantConv {
+  Operation *op = nullptr;
+  Value weights, bias;
+  int64_t channels = 0; // of the result
+
+  static std::optional<ConstantConv> match(Value value) {
+    ConstantConv conv;
+    conv.op = value.getDefiningOp();
+    if (!conv.op || !value.hasOneUse())
+      return std::nullopt;
+    if (auto op = dyn_cast<ConvOp>(conv.op)) {
+      conv.weights = op.getW();
+      conv.bias = op.getBias();
+    } else if (auto op = dyn_cast<ConvTransposeOp>(conv.op)) {
+      conv.weights = op.getW();
+      conv.bias = op.getBias();
+    } else {
+      return std::nullopt;
+    }
+    if (!conv.weights.getDefiningOp<ConstantOp>() || !typeOf(value).hasStaticShape() ||
+        (conv.bias && !conv.bias.getDefiningOp<ConstantOp>()) ||
+        !isa<FloatType>(typeOf(value).getElementType()))
+      return std::nullopt;
+    conv.channels = shapeOf(value)[1];
+    return conv;
+  }
+
+  /// The result's channel that weights[i, j, ..] belongs to.
+  int64_t channelOf(int64_t i, int64_t j) const {
+    if (isa<ConvOp>(op))
+      return i;
+    auto transposed = cast<ConvTransposeOp>(op);
+    int64_t perGroup = shapeOf(weights)[0] / int64_t(transposed.getGroups());
+    return i / perGroup * shapeOf(weights)[1] + j;
+  }
+};
+
+/// weights * scale per channel, in the weights' own type.
+ref::Tensor scaleWeights(const ConstantConv &conv, const ref::Tensor &weights,
+                         ArrayRef<double> scale) {
+  ref::Tensor scaled = ref::Tensor::empty(weights.getType());
+  ArrayRef<int64_t> shape = weights.getShape();
+  int64_t window = weights.size() / std::max<int64_t>(shape[0] * shape[1], 1);
+  bool isF32 = weights.getElementType().isF32();
+  for (int64_t i = 0, at = 0; i < shape[0]; ++i)
+    for (int64_t j = 0; j < shape[1]; ++j) {
+      double factor = scale[conv.channelOf(i, j)];
+      for (int64_t k = 0; k < window; ++k, ++at) {
+        if (isF32)
+          reinterpret_cast<float *>(scaled.mutableData())[at] =
+              static_cast<float>(reinterpret_cast<const float *>(weights.data())[at] * factor);
+        else
+          scaled.setDouble(at, weights.getDouble(at) * factor);
+      }
+    }
+  return scaled;
+}
+
+/// The convolution times scale plus shift, per channel, in place of `root`.
+LogicalResult foldInto(ConstantConv conv, Operation *root, ArrayRef<double> scale,
+                       ArrayRef<double> shift, PatternRewriter &rewriter) {
+  std::optional<ref::Tensor> weights = constantTensor(conv.weights);
+  if (!weights)
+    return failure();
+  RankedTensorType weightsType = typeOf(conv.weights);
+  auto biasType = RankedTensorType::get({conv.channels}, weightsType.getElementType(),
+                                        deviceOf(weightsType));
+  std::vector<double> old(conv.channels, 0);
+  if (conv.bias) {
+    auto read = constantTensor(conv.bias);
+    if (!read)
+      return failure();
+    for (int64_t c = 0; c < conv.channels; ++c)
+      old[c] = read->getDouble(c);
+  }
+  ref::Tensor bias = ref::Tensor::empty(
+      RankedTensorType::get({conv.channels}, weightsType.getElementType()));
+  for (int64_t c = 0; c < conv.channels; ++c)
+    bias.setDouble(c, old[c] * scale[c] + shift[c]);
+  Value newWeights = conv.weights;
+  if (llvm::any_of(scale, [](double s) { return s != 1; }))
+    newWeights = makeConstant(rewriter, conv.weights.getLoc(),
+                              scaleWeights(conv, *weights, scale), weightsType);
+  Value newBias = makeConstant(rewriter, root->getLoc(), bias, biasType);
+  Location loc = FusedLoc::get(root->getContext(), {conv.op->getLoc(), root->getLoc()});
+  Value result;
+  if (auto op = dyn_cast<ConvOp>(conv.op))
+    result = ConvOp::create(rewriter, loc, op.getX(), newWeights, newBias, op.getStrides(),
+                            op.getDilations(), op.getLow(), op.getHigh(), op.getGroups());
+  else if (auto op = dyn_cast<ConvTransposeOp>(conv.op))
+    result = ConvTransposeOp::create(rewriter, loc, op.getX(), newWeights, newBias,
+                                     op.getStrides(), op.getDilations(), op.getLow(), op.getHigh(),
+                                     op.getExtra(), op.getGroups());
+  rewriter.replaceOp(root, result);
+  return success();
+}
+
+/// scale and shift of a batch norm whose statistics are constants.
+struct Affine {
+  std::vector<double> scale, shift;
+
+  static std::optional<Affine> of(BatchNormOp op) {
+    int64_t channels = shapeOf(op.getX())[1];
+    std::array<std::optional<ref::Tensor>, 4> values = {
+        constantTensor(op.getScale()), constantTensor(op.getBias()), constantTensor(op.getMean()),
+        constantTensor(op.getVariance())};
+    if (llvm::any_of(values, [](auto &value) { return !value; }))
+      return std::nullopt;
+    Affine affine;
+    for (int64_t c = 0; c < channels; ++c) {
+      double scale = values[0]->getDouble(c) /
+                     std::sqrt(values[3]->getDouble(c) + op.getEps().convertToDouble());
+      affine.scale.push_back(scale);
+      affine.shift.push_back(values[1]->getDouble(c) - values[2]->getDouble(c) * scale);
+    }
+    return affine;
+  }
+};
+
+// batch_norm(conv(x, w, b)) = conv(x, w s, b s + t)
+// batch_norm(x) = x s + t otherwise
+struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BatchNormOp op, PatternRewriter &rewriter) const override {
+    if (!typeOf(op.getX()).hasStaticShape())
+      return failure();
+    std::optional<Affine> affine = Affine::of(op);
+    if (!affine)
+      return failure();
+    if (auto conv = ConstantConv::match(op.getX()))
+      return foldInto(*conv, op, affine->scale, affine->shift, rewriter);
+    RankedTensorType type = typeOf(op.getX());
+    if (type.getElementType().isF16() || type.getElementType().isBF16())
+      return failure(); // their sums are kept in f32, see the decomposition
+    SmallVector<int64_t> shape(type.getRank() - 1, 1);
+    shape[0] = type.getDimSize(1);
+    auto constant = [&](ArrayRef<double> numbers) {
+      ref::Tensor tensor =
+          ref::Tensor::empty(RankedTensorType::get(shape, type.getElementType()));
+      for (auto [c, number] : llvm::enumerate(numbers))
+        tensor.setDouble(c, number);
+      auto placed = RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
+      return makeConstant(rewriter, op.getLoc(), tensor, placed);
+    };
+    TensorBuilder b(rewriter, op.getLoc());
+    Value scaled = b.make<MulOp>(op.getX(), constant(affine->scale));
+    rewriter.replaceOpWithNewOp<AddOp>(op, scaled, constant(affine->shift));
+    return success();
+  }
+};
+
+// conv(x, w, b) * s = conv(x, w s, b s)    conv(x, w, b) / s = conv(x, w / s, b / s)
+// conv(x, w, b) + t = conv(x, w, b + t)    conv(x, w, b) - t = conv(x, w, b - t)
+template <typename Op> struct FoldPerChannel : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    constexpr bool commutes = std::is_same_v<Op, AddOp> || std::is_same_v<Op, MulOp>;
+    for (auto [x, c] : {std::pair<Value, Value>(op.getA(), op.getB()),
+                        std::pair<Value, Value>(op.getB(), op.getA())}) {
+      if (!commutes && x != op.getA())
+        continue;
+      auto conv = ConstantConv::match(x);
+      if (!conv || x.getType() != op.getY().getType())
+        continue;
+      auto numbers = perChannelConstant(c, typeOf(x).getRank(), conv->channels);
+      if (!numbers)
+        continue;
+      std::vector<double> scale(conv->channels, 1), shift(conv->channels, 0);
+      for (int64_t i = 0; i < conv->channels; ++i) {
+        double number = (*numbers)[i];
+        if (std::is_same_v<Op, MulOp>)
+          scale[i] = number;
+        else if (std::is_same_v<Op, DivOp>)
+          scale[i] = 1 / number;
+        else
+          shift[i] = std::is_same_v<Op, AddOp> ? number : -number;
+        if (!std::isfinite(scale[i]))
+          return failure();
+      }
+      return foldInto(*conv, op, scale, shift, rewriter);
+    }
+    return failure();
+  }
+};
+
+} // namespace
+
+void addConvFolding(RewritePatternSet &patterns) {
+  patterns.add<FoldBatchNorm, FoldPerChannel<AddOp>, FoldPerChannel<SubOp>, FoldPerChannel<MulOp>,
+               FoldPerChannel<DivOp>>(patterns.getContext());
+}
+
+} // namespace dlc

@@ -1,0 +1,84 @@
+//===- FoldPad.cpp - padding into the window that follows -----------------===//
+#include "passes/TensorBuilder.h"
+#include "passes/simplify/Patterns.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// The spatial part of a padding that touches nothing else and removes nothing.
+struct SpatialPad {
+  SmallVector<int64_t> low, high;
+};
+
+std::optional<SpatialPad> matchPad(PadOp pad, bool (*acceptsValue)(double)) {
+  std::optional<double> value = pad ? splatValue(pad.getValue()) : std::nullopt;
+  if (!value || pad.getMode() != PadMode::constant || !acceptsValue(*value) ||
+      pad.getLow().size() < 3)
+    return std::nullopt;
+  for (auto [d, both] : llvm::enumerate(llvm::zip(pad.getLow(), pad.getHigh()))) {
+    auto [low, high] = both;
+    if (low < 0 || high < 0 || (d < 2 && (low != 0 || high != 0)))
+      return std::nullopt;
+  }
+  return SpatialPad{llvm::to_vector(pad.getLow().drop_front(2)),
+                    llvm::to_vector(pad.getHigh().drop_front(2))};
+}
+
+SmallVector<int64_t> plus(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  SmallVector<int64_t> sum(a);
+  for (auto [s, other] : llvm::zip(sum, b))
+    s += other;
+  return sum;
+}
+
+// conv(pad(x, 0)) = conv(x) with the padding as its own
+struct PadIntoConv : OpRewritePattern<ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
+    auto pad = op.getX().getDefiningOp<PadOp>();
+    auto spatial = matchPad(pad, [](double value) { return value == 0; });
+    if (!spatial)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.setLow(plus(op.getLow(), spatial->low));
+      op.setHigh(plus(op.getHigh(), spatial->high));
+      op.getXMutable().assign(pad.getX());
+    });
+    return success();
+  }
+};
+
+// max_pool(pad(x, -inf)) = max_pool(x) with the padding as its own
+struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MaxPoolOp op, PatternRewriter &rewriter) const override {
+    auto pad = op.getX().getDefiningOp<PadOp>();
+    auto spatial = matchPad(pad, [](double value) { return std::isinf(value) && value < 0; });
+    if (!spatial)
+      return failure();
+    SmallVector<int64_t> low = plus(op.getLow(), spatial->low);
+    SmallVector<int64_t> high = plus(op.getHigh(), spatial->high);
+    // A window that sees nothing but padding is no longer -inf but undefined to libraries.
+    for (auto [l, h, w, d] : llvm::zip(low, high, op.getWindow(), op.getDilations()))
+      if (std::max(l, h) > (w - 1) * d)
+        return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.setLow(low);
+      op.setHigh(high);
+      op.getXMutable().assign(pad.getX());
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+void addPadFolding(RewritePatternSet &patterns) {
+  patterns.add<PadIntoConv, PadIntoMaxPool>(patterns.getContext());
+}
+
+} // namespace dlc

@@ -1,0 +1,100 @@
+//===- Matmuls.cpp - scalars and broadcasts around matrix products --------===//
+#include "passes/TensorBuilder.h"
+#include "passes/simplify/Patterns.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// A product by a constant found behind operations that only move elements.
+struct ScaledOperand {
+  double factor;
+  Value unscaled; // the whole chain again, without the product
+};
+
+std::optional<ScaledOperand> dropScale(Value operand, PatternRewriter &rewriter) {
+  SmallVector<Operation *> chain;
+  Value value = operand;
+  for (int depth = 0; depth < 6; ++depth) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !value.hasOneUse())
+      return std::nullopt;
+    if (auto mul = dyn_cast<MulOp>(op)) {
+      for (auto [x, c] : {std::pair<Value, Value>(mul.getA(), mul.getB()),
+                          std::pair<Value, Value>(mul.getB(), mul.getA())}) {
+        std::optional<double> factor = splatValue(c);
+        if (!factor || shapeOf(x) != shapeOf(value))
+          continue;
+        Value result = x;
+        for (Operation *view : llvm::reverse(chain)) {
+          IRMapping mapping;
+          mapping.map(view->getOperand(0), result);
+          result = rewriter.clone(*view, mapping)->getResult(0);
+        }
+        return ScaledOperand{*factor, result};
+      }
+      return std::nullopt;
+    }
+    if (!isa<TransposeOp, ReshapeOp, SliceOp>(op))
+      return std::nullopt;
+    chain.push_back(op);
+    value = op->getOperand(0);
+  }
+  return std::nullopt;
+}
+
+// matmul(s a, t b) = s t matmul(a, b): one product by a constant, which a kernel takes as its epilogue
+struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    Type element = typeOf(op.getY()).getElementType();
+    // Half precision could overflow between the product and the scale.
+    if (!element.isF32() && !element.isF64())
+      return failure();
+    auto a = dropScale(op.getA(), rewriter), b = dropScale(op.getB(), rewriter);
+    if (!a && !b)
+      return failure();
+    TensorBuilder builder(rewriter, op.getLoc());
+    Value y = builder.make<MatmulOp>(a ? a->unscaled : op.getA(), b ? b->unscaled : op.getB(),
+                                     op.getTransposeA(), op.getTransposeB());
+    double factor = (a ? a->factor : 1) * (b ? b->factor : 1);
+    // Both are often the square root of a number that is exact.
+    rewriter.replaceOpWithNewOp<MulOp>(op, y, builder.scalar(factor, y));
+    return success();
+  }
+};
+
+// matmul(broadcast(a), b) = matmul(a, b) where only batch dimensions were stretched, and b or nothing needs them
+struct BroadcastIntoMatmul : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto broadcast = operand.get().getDefiningOp<BroadcastOp>();
+      if (!broadcast || !typeOf(broadcast.getX()).hasStaticShape() ||
+          typeOf(broadcast.getX()).getRank() < 2)
+        continue;
+      ArrayRef<int64_t> from = shapeOf(broadcast.getX()), to = shapeOf(broadcast.getY());
+      if (from.take_back(2) != to.take_back(2))
+        continue;
+      // The other operand must keep the batch dimensions as they are.
+      ArrayRef<int64_t> other = shapeOf(op->getOperand(1 - operand.getOperandNumber()));
+      ArrayRef<int64_t> batch = shapeOf(op.getY()).drop_back(2);
+      if (other.size() < 2 || other.drop_back(2) != batch)
+        continue;
+      rewriter.modifyOpInPlace(op, [&] { operand.set(broadcast.getX()); });
+      return success();
+    }
+    return failure();
+  }
+};
+
+} // namespace
+
+void addMatmuls(RewritePatternSet &patterns) {
+  patterns.add<ScaleAfterMatmul, BroadcastIntoMatmul>(patterns.getContext());
+}
+
+} // namespace dlc

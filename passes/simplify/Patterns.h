@@ -1,0 +1,28 @@
+//===- Patterns.h - the simplifications, by idea --------------------------===//
+#ifndef DLC_PASSES_SIMPLIFY_PATTERNS_H
+#define DLC_PASSES_SIMPLIFY_PATTERNS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace dlc {
+
+/// Evaluates operations whose operands are all constants.
+void addConstantFolding(mlir::RewritePatternSet &patterns);
+/// Numbers: powers, square roots, chains of constants.
+void addArithmetic(mlir::RewritePatternSet &patterns);
+/// GELU in the spellings of the exporters.
+void addActivations(mlir::RewritePatternSet &patterns);
+/// Batch norm, and products and sums per channel, into a convolution's weights and bias.
+void addConvFolding(mlir::RewritePatternSet &patterns);
+/// Padding into the convolution or pool that follows.
+void addPadFolding(mlir::RewritePatternSet &patterns);
+/// Gathers at constant places as slices, slices of concatenations, needless broadcasts.
+void addIndexing(mlir::RewritePatternSet &patterns);
+/// Transpositions downwards until they meet their inverse or a product; splitting reshapes upwards.
+void addTransposes(mlir::RewritePatternSet &patterns);
+/// Scalar factors out of matrix products.
+void addMatmuls(mlir::RewritePatternSet &patterns);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_SIMPLIFY_PATTERNS_H

@@ -1,0 +1,66 @@
+//===- Simplify.cpp - the simplify pass -----------------------------------===//
+#include "ir/dlc/Dialect.h"
+#include "passes/Passes.h"
+#include "passes/simplify/Patterns.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SimplifyPass)
+
+  StringRef getArgument() const final { return "dlc-simplify"; }
+  StringRef getDescription() const final { return "constants, algebra and dead code"; }
+
+  LogicalResult initialize(MLIRContext *context) final {
+    RewritePatternSet set(context);
+    for (RegisteredOperationName op : context->getRegisteredOperations())
+      if (op.getDialectNamespace() == "dlc")
+        op.getCanonicalizationPatterns(set, context);
+    addConstantFolding(set);
+    addArithmetic(set);
+    addActivations(set);
+    addConvFolding(set);
+    addPadFolding(set);
+    addIndexing(set);
+    addTransposes(set);
+    addMatmuls(set);
+    patterns = FrozenRewritePatternSet(std::move(set));
+    return success();
+  }
+
+  void runOnOperation() final {
+    // Patterns that look for single uses see more of them once equal operations are one, and the other way round.
+    for (int round = 0; round < 4; ++round) {
+      IRRewriter rewriter(&getContext());
+      DominanceInfo dominance(getOperation());
+      bool merged = false, rewritten = false;
+      eliminateCommonSubExpressions(rewriter, dominance, getOperation(), &merged);
+      GreedyRewriteConfig config;
+      // Blocks are loop bodies and branches here: none may be merged.
+      config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+      for (Region &region : getOperation()->getRegions()) {
+        bool changed = false;
+        // Not reaching a fixed point is no error: what there is, is right.
+        (void)applyPatternsGreedily(region, patterns, config, &changed);
+        rewritten |= changed;
+      }
+      if (!merged && !rewritten)
+        break;
+    }
+  }
+
+  FrozenRewritePatternSet patterns;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createSimplifyPass() { return std::make_unique<SimplifyPass>(); }
+
+} // namespace dlc

@@ -1,0 +1,305 @@
+//===- Transposes.cpp - transpositions down, splitting reshapes up --------===//
+//
+// A transposition moves towards its consumers until it meets its inverse, a product that reads by strides, or a
+// reason to stop; a reshape that splits dimensions moves towards its producers until it meets the reshape that merged
+// them. The two directions never undo one another.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/TensorBuilder.h"
+#include "passes/simplify/Patterns.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+bool isStatic(Value value) { return typeOf(value).hasStaticShape(); }
+
+SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> inverse(permutation.size());
+  for (auto [i, from] : llvm::enumerate(permutation))
+    inverse[from] = i;
+  return inverse;
+}
+
+/// For each dimension of `from`, the run of dimensions of `to` that it splits into; nothing when some dimension of `to`
+/// holds parts of two. Unit dimensions of `to` go with the dimension before them.
+std::optional<SmallVector<SmallVector<int64_t>>> splitGroups(ArrayRef<int64_t> from,
+                                                             ArrayRef<int64_t> to) {
+  SmallVector<SmallVector<int64_t>> groups(from.size());
+  size_t next = 0;
+  for (auto [d, size] : llvm::enumerate(from)) {
+    if (size == 0)
+      return std::nullopt;
+    int64_t product = 1;
+    // A dimension of size 1 takes one unit dimension, if there is one.
+    if (size == 1) {
+      if (next < to.size() && to[next] == 1)
+        groups[d].push_back(next++);
+      else
+        return std::nullopt;
+      continue;
+    }
+    while (next < to.size() && product < size) {
+      product *= to[next];
+      groups[d].push_back(next++);
+    }
+    if (product != size)
+      return std::nullopt;
+  }
+  for (; next < to.size(); ++next) {
+    if (to[next] != 1 || groups.empty())
+      return std::nullopt;
+    groups.back().push_back(next);
+  }
+  return groups;
+}
+
+// transpose(x) = reshape(x) when only dimensions of size 1 change places
+struct UnitTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    if (!isStatic(op.getX()))
+      return failure();
+    int64_t last = -1;
+    for (int64_t from : op.getPermutation()) {
+      if (shapeOf(op.getX())[from] == 1)
+        continue;
+      if (from < last)
+        return failure();
+      last = from;
+    }
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getY().getType(), op.getX());
+    return success();
+  }
+};
+
+// reshape(transpose(x)) = transpose(reshape(x)) when the reshape splits dimensions
+struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getX().getDefiningOp<TransposeOp>();
+    if (!transpose || !transpose.getY().hasOneUse() || !isStatic(op.getX()) || !isStatic(op.getY()))
+      return failure();
+    auto groups = splitGroups(shapeOf(op.getX()), shapeOf(op.getY()));
+    if (!groups)
+      return failure();
+    // Dimension d of the transposed value is dimension permutation[d] of x, which is to be split alike.
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    SmallVector<int64_t> inverse = inverseOf(permutation), shape, position(shapeOf(op.getY()).size());
+    for (int64_t d = 0, rank = permutation.size(); d < rank; ++d)
+      for (int64_t part : (*groups)[inverse[d]]) {
+        position[part] = shape.size();
+        shape.push_back(shapeOf(op.getY())[part]);
+      }
+    TensorBuilder b(rewriter, op.getLoc());
+    Value split = b.reshape(transpose.getX(), shape);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, split, position);
+    return success();
+  }
+};
+
+/// The transposed operands of an elementwise operation as they were, when every operand is that, a scalar, or has one
+/// dimension that counts.
+struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
+  using OpTraitRewritePattern::OpTraitRewritePattern;
+
+  // op(transpose(x), y) = transpose(op(x, y'))
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (op->getNumResults() != 1 || !isStatic(op->getResult(0)))
+      return failure();
+    RankedTensorType type = typeOf(op->getResult(0));
+    TransposeOp first;
+    for (Value operand : op->getOperands())
+      if (auto transpose = operand.getDefiningOp<TransposeOp>())
+        if (shapeOf(operand) == type.getShape() && !first)
+          first = transpose;
+    if (!first)
+      return failure();
+    ArrayRef<int64_t> permutation = first.getPermutation();
+    int64_t rank = type.getRank();
+    for (Value operand : op->getOperands()) {
+      if (auto transpose = operand.getDefiningOp<TransposeOp>();
+          transpose && shapeOf(operand) == type.getShape()) {
+        if (transpose.getPermutation() != permutation || !onlyUser(transpose, op))
+          return failure();
+        continue;
+      }
+      if (llvm::count_if(shapeOf(operand), [](int64_t d) { return d != 1; }) > 1)
+        return failure();
+    }
+    TensorBuilder b(rewriter, op->getLoc());
+    SmallVector<int64_t> inverse = inverseOf(permutation), shape(rank);
+    IRMapping mapping;
+    for (Value operand : op->getOperands()) {
+      ArrayRef<int64_t> own = shapeOf(operand);
+      if (own == type.getShape()) {
+        if (auto transpose = operand.getDefiningOp<TransposeOp>()) {
+          mapping.map(operand, transpose.getX());
+          continue;
+        }
+      }
+      if (llvm::all_of(own, [](int64_t d) { return d == 1; }))
+        continue;
+      SmallVector<int64_t> aligned(rank - own.size(), 1), moved(rank);
+      aligned.append(own.begin(), own.end());
+      for (int64_t d = 0; d < rank; ++d)
+        moved[d] = aligned[inverse[d]];
+      mapping.map(operand, b.reshape(operand, moved));
+    }
+    for (int64_t d = 0; d < rank; ++d)
+      shape[d] = type.getDimSize(inverse[d]);
+    Operation *inner = rewriter.clone(*op, mapping);
+    inner->getResult(0).setType(
+        RankedTensorType::get(shape, type.getElementType(), type.getEncoding()));
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, type, inner->getResult(0), permutation);
+    return success();
+  }
+
+  static bool onlyUser(TransposeOp transpose, Operation *op) {
+    return llvm::all_of(transpose->getUsers(), [&](Operation *user) { return user == op; });
+  }
+};
+
+// matmul(transpose(x), y) = matmul(x, y) with the other flag, where the last two dimensions change places
+struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    auto swapsLastTwo = [](TransposeOp transpose) {
+      if (!transpose)
+        return false;
+      ArrayRef<int64_t> p = transpose.getPermutation();
+      int64_t rank = p.size();
+      for (int64_t d = 0; d < rank - 2; ++d)
+        if (p[d] != d)
+          return false;
+      return rank >= 2 && p[rank - 1] == rank - 2;
+    };
+    auto a = op.getA().getDefiningOp<TransposeOp>();
+    auto b = op.getB().getDefiningOp<TransposeOp>();
+    if (!swapsLastTwo(a) && !swapsLastTwo(b))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      if (swapsLastTwo(a)) {
+        op.setTransposeA(!op.getTransposeA());
+        op.getAMutable().assign(a.getX());
+      }
+      if (swapsLastTwo(b)) {
+        op.setTransposeB(!op.getTransposeB());
+        op.getBMutable().assign(b.getX());
+      }
+    });
+    return success();
+  }
+};
+
+// matmul(transpose(x), w) = transpose(matmul(x, w)) for a matrix w, when the rows stay rows
+struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getA().getDefiningOp<TransposeOp>();
+    if (!transpose || !transpose.getY().hasOneUse() || op.getTransposeA() ||
+        typeOf(op.getB()).getRank() != 2 || !isStatic(op.getY()))
+      return failure();
+    ArrayRef<int64_t> p = transpose.getPermutation();
+    if (p.back() != int64_t(p.size()) - 1)
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    Value y = b.make<MatmulOp>(transpose.getX(), op.getB(), false, op.getTransposeB());
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, y, p);
+    return success();
+  }
+};
+
+/// Whether `to` splits the dimensions of `from` before the last and keeps the last.
+bool splitsRowsOnly(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  if (from.empty() || to.size() < from.size() || from.back() != to.back())
+    return false;
+  auto groups = splitGroups(from.drop_back(), to.drop_back());
+  return groups.has_value();
+}
+
+// reshape(matmul(x, w)) = matmul(reshape(x), w) for a matrix w, when the reshape splits rows
+struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto matmul = op.getX().getDefiningOp<MatmulOp>();
+    if (!matmul || !matmul.getY().hasOneUse() || matmul.getTransposeA() || !isStatic(op.getY()) ||
+        !isStatic(matmul.getA()) || typeOf(matmul.getB()).getRank() != 2 ||
+        !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())))
+      return failure();
+    // Worth it only where the rows were merged from just that.
+    auto merge = matmul.getA().getDefiningOp<ReshapeOp>();
+    if (!merge || shapeOf(merge.getX()).drop_back() != shapeOf(op.getY()).drop_back())
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    SmallVector<int64_t> shape(shapeOf(op.getY()));
+    shape.back() = shapeOf(matmul.getA()).back();
+    if (typeOf(merge.getX()).getShape() != ArrayRef<int64_t>(shape))
+      return failure();
+    rewriter.replaceOpWithNewOp<MatmulOp>(op, merge.getX(), matmul.getB(), false,
+                                          matmul.getTransposeB());
+    return success();
+  }
+};
+
+// reshape(op(x, c)) = op(reshape(x), c) when the reshape splits rows and c has at most the last dimension
+struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    Operation *inner = op.getX().getDefiningOp();
+    if (!inner || !inner->hasTrait<Elementwise>() || inner->getNumResults() != 1 ||
+        !op.getX().hasOneUse() || !isStatic(op.getX()) || !isStatic(op.getY()) ||
+        !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())))
+      return failure();
+    ArrayRef<int64_t> shape = shapeOf(op.getX());
+    Value full;
+    for (Value operand : inner->getOperands()) {
+      ArrayRef<int64_t> own = shapeOf(operand);
+      if (own == shape && !full)
+        full = operand;
+      else if (llvm::any_of(own.empty() ? own : own.drop_back(), [](int64_t d) { return d != 1; }) ||
+               own == shape)
+        return failure();
+    }
+    // Only on the way to the product that the rows were merged for.
+    if (!full || !reachesMatmul(full))
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    IRMapping mapping;
+    mapping.map(full, b.reshape(full, shapeOf(op.getY())));
+    for (Value operand : inner->getOperands())
+      if (operand != full && typeOf(operand).getRank() > 1)
+        mapping.map(operand, b.reshape(operand, shapeOf(operand).take_back(1)));
+    Operation *moved = rewriter.clone(*inner, mapping);
+    moved->getResult(0).setType(op.getY().getType());
+    rewriter.replaceOp(op, moved);
+    return success();
+  }
+
+  static bool reachesMatmul(Value value) {
+    for (int i = 0; i < 4; ++i) {
+      Operation *def = value.getDefiningOp();
+      if (!def || !value.hasOneUse())
+        return false;
+      if (isa<MatmulOp>(def))
+        return isa_and_nonnull<ReshapeOp>(def->getOperand(0).getDefiningOp());
+      if (!def->hasTrait<Elementwise>())
+        return false;
+      value = def->getOperand(0);
+    }
+    return false;
+  }
+};
+
+} // namespace
+
+void addTransposes(RewritePatternSet &patterns) {
+  patterns.add<UnitTranspose, SplitBeforeTranspose, SinkThroughElementwise, SinkThroughMatmul,
+               SplitRowsBeforeMatmul, SplitRowsBeforeElementwise>(patterns.getContext());
+  patterns.add<TransposeIntoMatmul>(patterns.getContext(), /*benefit=*/2);
+}
+
+} // namespace dlc
