@@ -4,8 +4,8 @@
 #include "runtime/program/Message.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,20 +13,22 @@
 
 namespace dlc::runtime {
 
-AtomicFile::AtomicFile(const std::string &path) : target(path), temporary(path + ".XXXXXX") {
+AtomicFile::AtomicFile(const std::string &path) : target(path) {
   // A reader of a pipe or device wants the bytes there, not a file renamed over it.
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    temporary.clear();
     descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    descriptor = mkostemp(temporary.data(), O_CLOEXEC);
-    if (descriptor >= 0) {
-      mode_t mask = umask(0);
-      umask(mask);
-      fchmod(descriptor, 0666 & ~mask);
-    } else {
-      temporary.clear();
+    static std::atomic<unsigned> counter = 0;
+    // mkostemp() would make a file that only its owner may read. A leftover of a process that was killed
+    // may bear the first name tried.
+    for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
+      std::string candidate = message(path, ".", getpid(), "-", counter++, ".tmp");
+      descriptor = open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (descriptor >= 0)
+        temporary = candidate;
+      else if (errno != EEXIST)
+        break;
     }
   }
   if (descriptor < 0)

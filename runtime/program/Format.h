@@ -35,7 +35,7 @@ struct Section {
   uint64_t bytes;
   uint64_t hash;
 };
-static_assert(sizeof(Section) == 40);
+static_assert(sizeof(Section) == 32);
 
 constexpr uint64_t alignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;

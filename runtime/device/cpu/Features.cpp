@@ -1,0 +1,151 @@
+//===- Features.cpp - which instructions this machine has ---------------------===//
+#include "runtime/device/cpu/Features.h"
+
+#include <cpuid.h>
+#include <sched.h>
+
+#include <cstdint>
+
+namespace dlc::runtime {
+
+namespace {
+
+enum Register : uint8_t { Eax, Ebx, Ecx, Edx };
+/// What the operating system must save for the feature to be usable.
+enum State : uint8_t { None, Ymm, Zmm, Tiles };
+
+struct Feature {
+  std::string_view name;
+  uint32_t leaf, subleaf;
+  Register reg;
+  uint8_t bit;
+  State state;
+};
+
+constexpr Feature kFeatures[] = {
+    {"cx8", 1, 0, Edx, 8, None},
+    {"cmov", 1, 0, Edx, 15, None},
+    {"mmx", 1, 0, Edx, 23, None},
+    {"fxsr", 1, 0, Edx, 24, None},
+    {"sse", 1, 0, Edx, 25, None},
+    {"sse2", 1, 0, Edx, 26, None},
+    {"sse3", 1, 0, Ecx, 0, None},
+    {"pclmul", 1, 0, Ecx, 1, None},
+    {"ssse3", 1, 0, Ecx, 9, None},
+    {"fma", 1, 0, Ecx, 12, Ymm},
+    {"cx16", 1, 0, Ecx, 13, None},
+    {"sse4.1", 1, 0, Ecx, 19, None},
+    {"sse4.2", 1, 0, Ecx, 20, None},
+    {"crc32", 1, 0, Ecx, 20, None},
+    {"movbe", 1, 0, Ecx, 22, None},
+    {"popcnt", 1, 0, Ecx, 23, None},
+    {"aes", 1, 0, Ecx, 25, None},
+    {"xsave", 1, 0, Ecx, 27, None},
+    {"avx", 1, 0, Ecx, 28, Ymm},
+    {"f16c", 1, 0, Ecx, 29, Ymm},
+    {"rdrnd", 1, 0, Ecx, 30, None},
+    {"fsgsbase", 7, 0, Ebx, 0, None},
+    {"bmi", 7, 0, Ebx, 3, None},
+    {"avx2", 7, 0, Ebx, 5, Ymm},
+    {"bmi2", 7, 0, Ebx, 8, None},
+    {"invpcid", 7, 0, Ebx, 10, None},
+    {"avx512f", 7, 0, Ebx, 16, Zmm},
+    {"evex512", 7, 0, Ebx, 16, Zmm},
+    {"avx512dq", 7, 0, Ebx, 17, Zmm},
+    {"rdseed", 7, 0, Ebx, 18, None},
+    {"adx", 7, 0, Ebx, 19, None},
+    {"avx512ifma", 7, 0, Ebx, 21, Zmm},
+    {"clflushopt", 7, 0, Ebx, 23, None},
+    {"clwb", 7, 0, Ebx, 24, None},
+    {"avx512cd", 7, 0, Ebx, 28, Zmm},
+    {"sha", 7, 0, Ebx, 29, None},
+    {"avx512bw", 7, 0, Ebx, 30, Zmm},
+    {"avx512vl", 7, 0, Ebx, 31, Zmm},
+    {"avx512vbmi", 7, 0, Ecx, 1, Zmm},
+    {"avx512vbmi2", 7, 0, Ecx, 6, Zmm},
+    {"gfni", 7, 0, Ecx, 8, None},
+    {"vaes", 7, 0, Ecx, 9, Ymm},
+    {"vpclmulqdq", 7, 0, Ecx, 10, Ymm},
+    {"avx512vnni", 7, 0, Ecx, 11, Zmm},
+    {"avx512bitalg", 7, 0, Ecx, 12, Zmm},
+    {"avx512vpopcntdq", 7, 0, Ecx, 14, Zmm},
+    {"rdpid", 7, 0, Ecx, 22, None},
+    {"movdiri", 7, 0, Ecx, 27, None},
+    {"movdir64b", 7, 0, Ecx, 28, None},
+    {"avx512vp2intersect", 7, 0, Edx, 8, Zmm},
+    {"amx-bf16", 7, 0, Edx, 22, Tiles},
+    {"avx512fp16", 7, 0, Edx, 23, Zmm},
+    {"amx-tile", 7, 0, Edx, 24, Tiles},
+    {"amx-int8", 7, 0, Edx, 25, Tiles},
+    {"avxvnni", 7, 1, Eax, 4, Ymm},
+    {"avx512bf16", 7, 1, Eax, 5, Zmm},
+    {"amx-fp16", 7, 1, Eax, 21, Tiles},
+    {"avxifma", 7, 1, Eax, 23, Ymm},
+    {"avxvnniint8", 7, 1, Edx, 4, Ymm},
+    {"avxneconvert", 7, 1, Edx, 5, Ymm},
+    {"avxvnniint16", 7, 1, Edx, 10, Ymm},
+    {"xsaveopt", 13, 1, Eax, 0, None},
+    {"xsavec", 13, 1, Eax, 1, None},
+    {"xsaves", 13, 1, Eax, 3, None},
+    {"sahf", 0x80000001, 0, Ecx, 0, None},
+    {"lzcnt", 0x80000001, 0, Ecx, 5, None},
+    {"sse4a", 0x80000001, 0, Ecx, 6, None},
+    {"prfchw", 0x80000001, 0, Ecx, 8, None},
+    {"64bit", 0x80000001, 0, Edx, 29, None},
+    {"clzero", 0x80000008, 0, Ebx, 0, None},
+    {"wbnoinvd", 0x80000008, 0, Ebx, 9, None},
+};
+
+uint32_t cpuidBit(const Feature &feature) {
+  uint32_t r[4];
+  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &r[0], &r[1], &r[2], &r[3]))
+    return 0;
+  return r[feature.reg] >> feature.bit & 1;
+}
+
+bool stateSaved(State state) {
+  if (state == None)
+    return true;
+  uint32_t a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1))
+    return false;
+  uint32_t low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  uint32_t needed = state == Ymm ? 0x6 : state == Zmm ? 0xe6 : 0x60000;
+  return (low & needed) == needed;
+}
+
+bool has(const Feature &feature) { return cpuidBit(feature) && stateSaved(feature.state); }
+
+} // namespace
+
+bool hostHasFeature(std::string_view name) {
+  for (const Feature &feature : kFeatures)
+    if (feature.name == name)
+      return has(feature);
+  return false;
+}
+
+bool isKnownFeature(std::string_view name) {
+  for (const Feature &feature : kFeatures)
+    if (feature.name == name)
+      return true;
+  return false;
+}
+
+std::vector<std::string> hostFeatures() {
+  std::vector<std::string> names;
+  for (const Feature &feature : kFeatures)
+    if (has(feature))
+      names.emplace_back(feature.name);
+  return names;
+}
+
+int hostThreads() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+    return CPU_COUNT(&set);
+  return 1;
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,161 @@
+//===- Attributes.cpp - post-ops, math mode and scales of a primitive ---------===//
+#include "runtime/library/onednn/Layout.h"
+#include "runtime/library/onednn/Operation.h"
+#include "runtime/program/Message.h"
+
+namespace dlc::onednn {
+
+using nlohmann::json;
+using runtime::fail;
+
+namespace {
+
+struct NamedAlgorithm {
+  const char *name;
+  dnnl_alg_kind_t algorithm;
+};
+
+template <size_t N>
+dnnl_alg_kind_t find(const NamedAlgorithm (&known)[N], const std::string &name, const char *what) {
+  for (const NamedAlgorithm &entry : known)
+    if (name == entry.name)
+      return entry.algorithm;
+  fail("oneDNN: unknown ", what, " algorithm '", name, "'");
+}
+
+} // namespace
+
+dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name) {
+  static constexpr NamedAlgorithm known[] = {{"relu", dnnl_eltwise_relu},
+                                             {"tanh", dnnl_eltwise_tanh},
+                                             {"elu", dnnl_eltwise_elu},
+                                             {"square", dnnl_eltwise_square},
+                                             {"abs", dnnl_eltwise_abs},
+                                             {"sqrt", dnnl_eltwise_sqrt},
+                                             {"linear", dnnl_eltwise_linear},
+                                             {"soft_relu", dnnl_eltwise_soft_relu},
+                                             {"hardsigmoid", dnnl_eltwise_hardsigmoid},
+                                             {"logistic", dnnl_eltwise_logistic},
+                                             {"exp", dnnl_eltwise_exp},
+                                             {"gelu_tanh", dnnl_eltwise_gelu_tanh},
+                                             {"swish", dnnl_eltwise_swish},
+                                             {"log", dnnl_eltwise_log},
+                                             {"clip", dnnl_eltwise_clip},
+                                             {"clip_v2", dnnl_eltwise_clip_v2},
+                                             {"pow", dnnl_eltwise_pow},
+                                             {"gelu_erf", dnnl_eltwise_gelu_erf},
+                                             {"round", dnnl_eltwise_round},
+                                             {"mish", dnnl_eltwise_mish},
+                                             {"hardswish", dnnl_eltwise_hardswish}};
+  return find(known, name, "eltwise");
+}
+
+dnnl_alg_kind_t binaryAlgorithm(const std::string &name) {
+  static constexpr NamedAlgorithm known[] = {
+      {"add", dnnl_binary_add}, {"mul", dnnl_binary_mul}, {"max", dnnl_binary_max},
+      {"min", dnnl_binary_min}, {"sub", dnnl_binary_sub}, {"div", dnnl_binary_div},
+      {"ge", dnnl_binary_ge},   {"gt", dnnl_binary_gt},   {"le", dnnl_binary_le},
+      {"lt", dnnl_binary_lt},   {"eq", dnnl_binary_eq},   {"ne", dnnl_binary_ne}};
+  return find(known, name, "binary");
+}
+
+static dnnl_fpmath_mode_t mathMode(const std::string &name) {
+  static constexpr std::pair<const char *, dnnl_fpmath_mode_t> known[] = {
+      {"strict", dnnl_fpmath_mode_strict},
+      {"bf16", dnnl_fpmath_mode_bf16},
+      {"f16", dnnl_fpmath_mode_f16},
+      {"tf32", dnnl_fpmath_mode_tf32},
+      {"any", dnnl_fpmath_mode_any}};
+  for (const auto &[word, mode] : known)
+    if (name == word)
+      return mode;
+  fail("oneDNN: unknown math mode '", name, "': strict, bf16, f16, tf32 or any expected");
+}
+
+/// Hardswish and hardsigmoid have defaults of their own in the field.
+static float defaultAlpha(const std::string &algorithm) {
+  return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 1.0f / 6
+         : algorithm == "swish" || algorithm == "linear" || algorithm == "elu" ||
+                 algorithm == "soft_relu" || algorithm == "pow"
+             ? 1.0f
+             : 0.0f;
+}
+
+static float defaultBeta(const std::string &algorithm) {
+  return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 0.5f : 0.0f;
+}
+
+void Builder::postOps(dnnl_post_ops_t list) {
+  const json &ops = desc["post_ops"];
+  if (!ops.is_array())
+    fail("oneDNN: post_ops must be an array");
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const json &op = ops[i];
+    std::string kind = op.value("kind", "");
+    if (kind == "eltwise") {
+      std::string algorithm = op.value("alg", "");
+      check(dnnl_post_ops_append_eltwise(list, eltwiseAlgorithm(algorithm),
+                                         op.value("alpha", defaultAlpha(algorithm)),
+                                         op.value("beta", defaultBeta(algorithm))),
+            "adding an eltwise post-op");
+    } else if (kind == "sum") {
+      check(dnnl_post_ops_append_sum(list, op.value("scale", 1.0f), 0, dnnl_data_type_undef),
+            "adding a sum post-op");
+    } else if (kind == "binary") {
+      std::string name = "post" + std::to_string(i);
+      MemoryDesc md = layoutOf(op, name);
+      check(dnnl_post_ops_append_binary(list, binaryAlgorithm(op.value("alg", "")), md.get()),
+            "adding a binary post-op");
+      slots.push_back({name, DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1,
+                       false, std::move(md), op.value("tag", "")});
+    } else {
+      fail("oneDNN: unknown post-op '", kind, "': eltwise, sum or binary expected");
+    }
+  }
+}
+
+void Builder::quantization(const char *name, bool scales) {
+  static constexpr std::pair<const char *, int> arguments[] = {
+      {"src", DNNL_ARG_SRC}, {"weights", DNNL_ARG_WEIGHTS}, {"dst", DNNL_ARG_DST}};
+  const json &masks = desc[name];
+  for (const auto &[argument, number] : arguments) {
+    if (!masks.contains(argument))
+      continue;
+    int mask = masks[argument].get<int>();
+    auto set = scales ? dnnl_primitive_attr_set_scales_mask : dnnl_primitive_attr_set_zero_points_mask;
+    check(set(attr.get(), number, mask), scales ? "setting scales" : "setting zero points");
+    int64_t count = 1;
+    if (has(argument)) {
+      const json &dims = desc[argument]["dims"];
+      for (size_t d = 0; d < dims.size() && d < 31; ++d)
+        if (mask >> d & 1)
+          count *= dims[d].get<int64_t>();
+    }
+    MemoryDesc md = parseTag("a", {count}, scales ? dnnl_f32 : dnnl_s32);
+    int base = scales ? DNNL_ARG_ATTR_SCALES : DNNL_ARG_ATTR_ZERO_POINTS;
+    slots.push_back({std::string(name) + "." + argument, base | number, false, std::move(md), "a"});
+  }
+}
+
+void Builder::attributes() {
+  dnnl_primitive_attr_t made = nullptr;
+  check(dnnl_primitive_attr_create(&made), "making attributes");
+  attr.reset(made);
+  check(dnnl_primitive_attr_set_scratchpad_mode(made, dnnl_scratchpad_mode_user),
+        "choosing the scratchpad");
+  check(dnnl_primitive_attr_set_fpmath_mode(made, mathMode(word("math", "strict"))),
+        "setting the math mode");
+  if (has("post_ops") && !desc["post_ops"].empty()) {
+    dnnl_post_ops_t list = nullptr;
+    check(dnnl_post_ops_create(&list), "making post-ops");
+    PostOps owned(list);
+    postOps(list);
+    check(dnnl_primitive_attr_set_post_ops(made, list), "setting post-ops");
+  }
+  if (has("scales"))
+    quantization("scales", true);
+  if (has("zero_points"))
+    quantization("zero_points", false);
+}
+
+} // namespace dlc::onednn

@@ -1,0 +1,32 @@
+//===- Call.h - an operation ready to execute ---------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_ONEDNN_CALL_H
+#define DLC_RUNTIME_LIBRARY_ONEDNN_CALL_H
+
+#include "runtime/library/Library.h"
+#include "runtime/library/onednn/Operation.h"
+
+namespace dlc::onednn {
+
+class Call : public runtime::LibraryCall {
+public:
+  /// Throws dlc::Error when a buffer is too small or must be writable and is not.
+  Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers);
+
+  void execute(void *const *buffers, const runtime::CallContext &context) override;
+  std::string implementation() const override { return name; }
+  uint64_t scratchBytes() const override { return ownScratch; }
+
+private:
+  std::string name;
+  Primitive primitive;
+  Stream stream;
+  std::vector<Memory> memories; // the last one is the scratchpad
+  std::vector<void *> bound;
+  std::vector<dnnl_exec_arg_t> arguments;
+  size_t bufferCount = 0;
+  uint64_t ownScratch = 0;
+};
+
+} // namespace dlc::onednn
+
+#endif // DLC_RUNTIME_LIBRARY_ONEDNN_CALL_H

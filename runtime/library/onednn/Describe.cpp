@@ -1,0 +1,238 @@
+//===- Describe.cpp - oneDNN seen from the compiler: ask before running -------===//
+#include "runtime/library/onednn/Describe.h"
+
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Memory.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/onednn/Call.h"
+#include "runtime/library/onednn/Layout.h"
+#include "runtime/program/Message.h"
+
+#include <cstdlib>
+#include <exception>
+
+namespace dlc::onednn {
+
+using nlohmann::json;
+using runtime::message;
+using runtime::ThreadScope;
+
+namespace {
+
+int threadsOr(int threads) { return threads > 0 ? threads : runtime::hostThreads(); }
+
+/// Runs `body`, turning whatever it throws into text: callers are compiled without exceptions.
+template <typename Body> std::string guarded(Body &&body) {
+  try {
+    body();
+    return "";
+  } catch (const std::exception &error) {
+    return *error.what() ? error.what() : "unknown error";
+  }
+}
+
+/// Where the layout of an argument stands in the description; null for those that have no such place.
+json *layoutIn(json &desc, const std::string &argument) {
+  if (argument.rfind("post", 0) == 0 && desc.contains("post_ops")) {
+    size_t index = std::strtoul(argument.c_str() + 4, nullptr, 10);
+    return index < desc["post_ops"].size() ? &desc["post_ops"][index] : nullptr;
+  }
+  auto found = desc.find(argument);
+  return found == desc.end() ? nullptr : &*found;
+}
+
+std::string dtypeOf(const json *layout, const_dnnl_memory_desc_t md) {
+  if (layout && layout->contains("dtype"))
+    return layout->value("dtype", "");
+  dnnl_data_type_t type = dnnl_data_type_undef;
+  dnnl_memory_desc_query(md, dnnl_query_data_type, &type);
+  return type == dnnl_s32 ? "i32" : "f32";
+}
+
+Described describeOperation(const json &desc, const Operation &operation) {
+  Described described;
+  described.desc = desc;
+  described.implementation = operation.implementation;
+  described.desc["impl"] = operation.implementation;
+  described.scratchpadBytes = operation.scratchpadBytes();
+  for (const Slot &slot : operation.slots) {
+    const_dnnl_memory_desc_t md = operation.layout(slot);
+    json *layout = layoutIn(described.desc, slot.name);
+    Argument argument;
+    argument.name = slot.name;
+    argument.dims = dimsOf(md);
+    argument.dtype = dtypeOf(layout, md);
+    bool concrete = !slot.givenTag.empty() && slot.givenTag != "any";
+    argument.tag = concrete ? slot.givenTag : tagName(md);
+    argument.strides = plainStrides(md);
+    argument.bytes = dnnl_memory_desc_get_size(md);
+    argument.isOutput = slot.isOutput;
+    if (layout) {
+      if (argument.tag == "strided") {
+        (*layout)["strides"] = argument.strides;
+        layout->erase("tag");
+      } else if (!layout->contains("strides") || slot.givenTag == "any") {
+        (*layout)["tag"] = argument.tag;
+        layout->erase("strides");
+      }
+    }
+    described.arguments.push_back(std::move(argument));
+  }
+  described.ok = true;
+  return described;
+}
+
+void executeReorder(const_dnnl_memory_desc_t from, const void *source, const_dnnl_memory_desc_t to,
+                    void *destination) {
+  dnnl_primitive_desc_t pd = nullptr;
+  check(dnnl_reorder_primitive_desc_create(&pd, from, engine(), to, engine(), nullptr),
+        "preparing a reorder");
+  PrimitiveDesc ownedPd(pd);
+  dnnl_primitive_t primitive = nullptr;
+  check(dnnl_primitive_create(&primitive, pd), "making a reorder");
+  Primitive ownedPrimitive(primitive);
+  dnnl_stream_t stream = nullptr;
+  check(dnnl_stream_create(&stream, engine(), dnnl_stream_default_flags), "making a stream");
+  Stream ownedStream(stream);
+  dnnl_memory_t src = nullptr, dst = nullptr;
+  check(dnnl_memory_create(&src, from, engine(), const_cast<void *>(source)), "binding a source");
+  Memory ownedSrc(src);
+  check(dnnl_memory_create(&dst, to, engine(), destination), "binding a destination");
+  Memory ownedDst(dst);
+  dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, src}, {DNNL_ARG_TO, dst}};
+  check(dnnl_primitive_execute(primitive, stream, 2, arguments), "reordering");
+  check(dnnl_stream_wait(stream), "waiting for a reorder");
+}
+
+std::string rowMajorTag(size_t rank) {
+  std::string tag;
+  for (size_t i = 0; i < rank; ++i)
+    tag += static_cast<char>('a' + i);
+  return tag;
+}
+
+} // namespace
+
+Described describe(const json &desc, int threads) {
+  Described described;
+  std::string error = guarded([&] {
+    ThreadScope scope(threadsOr(threads));
+    described = describeOperation(desc, makeOperation(desc));
+  });
+  if (!error.empty())
+    described = {}, described.error = error;
+  return described;
+}
+
+std::vector<Described> describeAll(const json &desc, int threads) {
+  std::vector<Described> all;
+  guarded([&] {
+    ThreadScope scope(threadsOr(threads));
+    for (const Operation &operation : makeOperations(desc))
+      all.push_back(describeOperation(desc, operation));
+  });
+  return all;
+}
+
+Packed packWeights(const json &desc, std::string_view argument, const void *plain,
+                   std::string_view plainTag, std::string_view plainDtype, int threads) {
+  Packed packed;
+  packed.error = guarded([&] {
+    ThreadScope scope(threadsOr(threads));
+    Operation operation = makeOperation(desc);
+    const Slot *slot = nullptr;
+    for (const Slot &candidate : operation.slots)
+      if (candidate.name == argument)
+        slot = &candidate;
+    if (!slot)
+      runtime::fail("oneDNN ", desc.value("kind", "?"), " has no argument '", argument, "'");
+    const_dnnl_memory_desc_t to = operation.layout(*slot);
+    std::vector<int64_t> dims = dimsOf(to);
+    dnnl_data_type_t type = dnnl_data_type_undef;
+    dnnl_memory_desc_query(to, dnnl_query_data_type, &type);
+    if (!plainDtype.empty()) {
+      auto parsed = parseType(plainDtype);
+      if (!parsed)
+        runtime::fail("oneDNN: element type '", plainDtype, "' is not supported");
+      type = *parsed;
+    }
+    std::string tag = plainTag.empty() ? rowMajorTag(dims.size()) : std::string(plainTag);
+    MemoryDesc from = parseTag(tag, dims, type);
+    if (!from || tag == "any" || opaqueBytes(tag))
+      runtime::fail("oneDNN: '", tag, "' is no plain layout of ", runtime::listed(dims));
+    packed.bytes = dnnl_memory_desc_get_size(to);
+    void *memory = std::aligned_alloc(64, (packed.bytes + 127) / 64 * 64);
+    if (!memory)
+      runtime::fail("out of memory for ", packed.bytes, " bytes of packed weights");
+    packed.data = std::shared_ptr<void>(memory, std::free);
+    if (packed.bytes > 0)
+      executeReorder(from.get(), plain, to, memory);
+  });
+  packed.ok = packed.error.empty();
+  return packed;
+}
+
+std::optional<uint64_t> layoutBytes(const json &layout) {
+  std::optional<uint64_t> bytes;
+  guarded([&] {
+    if (auto promised = opaqueBytes(layout.value("tag", ""))) {
+      bytes = promised;
+      return;
+    }
+    MemoryDesc md = layoutOf(layout, "layout");
+    dnnl_format_kind_t kind = dnnl_format_kind_undef;
+    dnnl_memory_desc_query(md.get(), dnnl_query_format_kind, &kind);
+    if (kind == dnnl_blocked)
+      bytes = dnnl_memory_desc_get_size(md.get());
+  });
+  return bytes;
+}
+
+std::string reorder(const json &from, const void *source, const json &to, void *destination,
+                    int threads) {
+  return guarded([&] {
+    ThreadScope scope(threadsOr(threads));
+    if (!layoutBytes(from) || !layoutBytes(to) || opaqueBytes(from.value("tag", "")) ||
+        opaqueBytes(to.value("tag", "")))
+      runtime::fail("oneDNN: a reorder needs two concrete layouts, found ", from.dump(), " and ",
+                    to.dump());
+    MemoryDesc fromDesc = layoutOf(from, "src"), toDesc = layoutOf(to, "dst");
+    executeReorder(fromDesc.get(), source, toDesc.get(), destination);
+  });
+}
+
+struct Executable::Impl {
+  int threads = 1;
+  std::unique_ptr<Call> call;
+  runtime::Block scratch;
+};
+
+Executable::Executable() : impl(std::make_unique<Impl>()) {}
+Executable::~Executable() = default;
+
+std::unique_ptr<Executable> Executable::create(const json &desc, int threads, std::string &error) {
+  std::unique_ptr<Executable> made(new Executable);
+  error = guarded([&] {
+    made->impl->threads = threadsOr(threads);
+    ThreadScope scope(made->impl->threads);
+    // Sizes are the caller's responsibility here: the arrays are its own.
+    std::vector<runtime::BufferInfo> buffers(makeOperation(desc).slots.size(), {UINT64_MAX, true});
+    made->impl->call = std::make_unique<Call>(desc, buffers);
+    made->impl->scratch = runtime::Block(made->impl->call->scratchBytes(), "scratchpad");
+  });
+  return error.empty() ? std::move(made) : nullptr;
+}
+
+bool Executable::run(std::span<void *const> buffers) {
+  ThreadScope scope(impl->threads);
+  return guarded([&] {
+           impl->call->execute(buffers.data(), {impl->scratch.data(), impl->threads});
+         }).empty();
+}
+
+std::string libraryVersion() {
+  const dnnl_version_t *version = dnnl_version();
+  return message("oneDNN ", version->major, ".", version->minor, ".", version->patch);
+}
+
+} // namespace dlc::onednn

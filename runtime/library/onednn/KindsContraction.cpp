@@ -1,0 +1,119 @@
+//===- KindsContraction.cpp - convolutions and matrix products ----------------===//
+#include "runtime/library/onednn/Layout.h"
+#include "runtime/library/onednn/Operation.h"
+#include "runtime/program/Message.h"
+
+namespace dlc::onednn {
+
+using runtime::fail;
+
+namespace {
+
+struct Window {
+  std::vector<int64_t> strides, dilations, padsLeft, padsRight;
+
+  Window(Builder &builder, const_dnnl_memory_desc_t src) {
+    size_t rank = dimsOf(src).size();
+    if (rank < 3)
+      fail("oneDNN: ", builder.word("kind", ""), ": src needs at least 3 dimensions, found ", rank);
+    strides = builder.integers("strides", rank - 2, 1);
+    dilations = builder.integers("dilations", rank - 2, 0);
+    padsLeft = builder.integers("pads_l", rank - 2, 0);
+    padsRight = builder.integers("pads_r", rank - 2, 0);
+    for (int64_t stride : strides)
+      if (stride < 1)
+        fail("oneDNN: ", builder.word("kind", ""), ": strides must be at least 1");
+  }
+};
+
+} // namespace
+
+void buildConvolution(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
+  auto bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  Window window(builder, src);
+  builder.attributes();
+  std::string alg = builder.word("alg", "direct");
+  dnnl_alg_kind_t algorithm = alg == "winograd" ? dnnl_convolution_winograd
+                              : alg == "auto"   ? dnnl_convolution_auto
+                                                : dnnl_convolution_direct;
+  builder.created(dnnl_convolution_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, algorithm, src, weights, bias, dst,
+      window.strides.data(), window.dilations.data(), window.padsLeft.data(),
+      window.padsRight.data(), builder.attr.get()));
+}
+
+void buildDeconvolution(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
+  auto bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  Window window(builder, src);
+  builder.attributes();
+  builder.created(dnnl_deconvolution_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, dnnl_deconvolution_direct, src, weights, bias,
+      dst, window.strides.data(), window.dilations.data(), window.padsLeft.data(),
+      window.padsRight.data(), builder.attr.get()));
+}
+
+void buildInnerProduct(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
+  auto bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  builder.attributes();
+  builder.created(dnnl_inner_product_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, src, weights, bias, dst, builder.attr.get()));
+}
+
+void buildMatmul(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
+  auto bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  builder.attributes();
+  builder.created(dnnl_matmul_primitive_desc_create(&builder.raw, engine(), src, weights, bias, dst,
+                                                    builder.attr.get()));
+}
+
+void buildPooling(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  Window window(builder, src);
+  size_t spatial = dimsOf(src).size() - 2;
+  std::vector<int64_t> kernel = builder.integers("kernel", spatial, -1);
+  std::string alg = builder.word("alg", "max");
+  dnnl_alg_kind_t algorithm = alg == "max"           ? dnnl_pooling_max
+                              : alg == "avg_include" ? dnnl_pooling_avg_include_padding
+                              : alg == "avg_exclude" ? dnnl_pooling_avg_exclude_padding
+                                                     : dnnl_alg_kind_undef;
+  if (algorithm == dnnl_alg_kind_undef)
+    fail("oneDNN: pooling: unknown alg '", alg, "': max, avg_include or avg_exclude expected");
+  builder.attributes();
+  builder.created(dnnl_pooling_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, algorithm, src, dst, window.strides.data(),
+      kernel.data(), window.dilations.data(), window.padsLeft.data(), window.padsRight.data(),
+      builder.attr.get()));
+}
+
+void buildResampling(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  builder.attributes();
+  std::vector<float> factors;
+  if (builder.has("factors"))
+    for (const nlohmann::json &factor : builder.desc["factors"])
+      factors.push_back(factor.get<float>());
+  if (!factors.empty() && factors.size() + 2 != dimsOf(src).size())
+    fail("oneDNN: resampling: ", factors.size(), " factors for ", dimsOf(src).size() - 2,
+         " spatial dimensions");
+  std::string alg = builder.word("alg", "nearest");
+  builder.created(dnnl_resampling_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference,
+      alg == "linear" ? dnnl_resampling_linear : dnnl_resampling_nearest,
+      factors.empty() ? nullptr : factors.data(), src, dst, builder.attr.get()));
+}
+
+} // namespace dlc::onednn

@@ -1,0 +1,133 @@
+//===- KindsElementwise.cpp - reorder, eltwise, binary, softmax, normalisations, reduction ===//
+#include "runtime/library/onednn/Layout.h"
+#include "runtime/library/onednn/Operation.h"
+#include "runtime/program/Message.h"
+
+namespace dlc::onednn {
+
+using runtime::fail;
+
+void buildReorder(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_FROM);
+  auto dst = builder.argument("dst", DNNL_ARG_TO, true);
+  builder.attributes();
+  builder.created(dnnl_reorder_primitive_desc_create(&builder.raw, src, engine(), dst, engine(),
+                                                     builder.attr.get()));
+}
+
+void buildEltwise(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  builder.attributes();
+  builder.created(dnnl_eltwise_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, eltwiseAlgorithm(builder.word("alg", "")), src,
+      dst, builder.number("alpha", 0), builder.number("beta", 0), builder.attr.get()));
+}
+
+void buildBinary(Builder &builder) {
+  auto src0 = builder.argument("src0", DNNL_ARG_SRC_0);
+  auto src1 = builder.argument("src1", DNNL_ARG_SRC_1);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  builder.attributes();
+  builder.created(dnnl_binary_primitive_desc_create(&builder.raw, engine(),
+                                                    binaryAlgorithm(builder.word("alg", "")), src0,
+                                                    src1, dst, builder.attr.get()));
+}
+
+void buildSoftmax(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  int64_t rank = static_cast<int64_t>(dimsOf(src).size());
+  int64_t axis = builder.integer("axis");
+  if (axis < 0 || axis >= rank)
+    fail("oneDNN: softmax: axis ", axis, " of ", rank, " dimensions");
+  std::string alg = builder.word("alg", "accurate");
+  if (alg != "accurate" && alg != "log")
+    fail("oneDNN: softmax: unknown alg '", alg, "': accurate or log expected");
+  builder.attributes();
+  builder.created(dnnl_softmax_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference,
+      alg == "log" ? dnnl_softmax_log : dnnl_softmax_accurate, src, dst, static_cast<int>(axis),
+      builder.attr.get()));
+}
+
+/// Scale and shift as slots; returns their flags.
+static unsigned scaleAndShift(Builder &builder) {
+  unsigned flags = dnnl_normalization_flags_none;
+  if (builder.argument("scale", DNNL_ARG_SCALE, false, false))
+    flags |= dnnl_use_scale;
+  if (builder.argument("shift", DNNL_ARG_SHIFT, false, false))
+    flags |= dnnl_use_shift;
+  return flags;
+}
+
+void buildLayerNormalization(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  unsigned flags = dnnl_normalization_flags_none;
+  auto mean = builder.argument("mean", DNNL_ARG_MEAN, false, false);
+  auto variance = builder.argument("variance", DNNL_ARG_VARIANCE, false, false);
+  if (!mean != !variance)
+    fail("oneDNN: layer_normalization: mean and variance come together or not at all");
+  if (mean)
+    flags |= dnnl_use_global_stats;
+  flags |= scaleAndShift(builder);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  builder.attributes();
+  builder.created(dnnl_layer_normalization_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, src, dst, mean,
+      builder.number("epsilon", 1e-5f), flags, builder.attr.get()));
+}
+
+void buildBatchNormalization(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  builder.argument("mean", DNNL_ARG_MEAN);
+  builder.argument("variance", DNNL_ARG_VARIANCE);
+  unsigned flags = dnnl_use_global_stats | scaleAndShift(builder);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  if (builder.flag("relu"))
+    flags |= dnnl_fuse_norm_relu;
+  builder.attributes();
+  builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, src, dst, builder.number("epsilon", 1e-5f),
+      flags, builder.attr.get()));
+}
+
+void buildReduction(Builder &builder) {
+  static constexpr std::pair<const char *, dnnl_alg_kind_t> known[] = {
+      {"max", dnnl_reduction_max},
+      {"min", dnnl_reduction_min},
+      {"sum", dnnl_reduction_sum},
+      {"mul", dnnl_reduction_mul},
+      {"mean", dnnl_reduction_mean},
+      {"norm_lp_max", dnnl_reduction_norm_lp_max},
+      {"norm_lp_sum", dnnl_reduction_norm_lp_sum},
+      {"norm_lp_power_p_max", dnnl_reduction_norm_lp_power_p_max},
+      {"norm_lp_power_p_sum", dnnl_reduction_norm_lp_power_p_sum}};
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  std::string alg = builder.word("alg", "");
+  dnnl_alg_kind_t algorithm = dnnl_alg_kind_undef;
+  for (const auto &[name, value] : known)
+    if (alg == name)
+      algorithm = value;
+  if (algorithm == dnnl_alg_kind_undef)
+    fail("oneDNN: reduction: unknown alg '", alg, "'");
+  builder.attributes();
+  builder.created(dnnl_reduction_primitive_desc_create(&builder.raw, engine(), algorithm, src, dst,
+                                                       builder.number("p", 0),
+                                                       builder.number("eps", 0), builder.attr.get()));
+}
+
+void buildLrn(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  std::string alg = builder.word("alg", "across_channels");
+  builder.attributes();
+  builder.created(dnnl_lrn_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference,
+      alg == "within_channel" ? dnnl_lrn_within_channel : dnnl_lrn_across_channels, src, dst,
+      builder.integer("local_size"), builder.number("alpha", 1e-4f), builder.number("beta", 0.75f),
+      builder.number("k", 1.0f), builder.attr.get()));
+}
+
+} // namespace dlc::onednn

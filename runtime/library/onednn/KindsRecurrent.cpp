@@ -1,0 +1,90 @@
+//===- KindsRecurrent.cpp - recurrent layers ----------------------------------===//
+#include "runtime/library/onednn/Operation.h"
+#include "runtime/program/Message.h"
+
+namespace dlc::onednn {
+
+using runtime::fail;
+
+namespace {
+
+/// The arguments that all recurrent kinds share, in the order of Desc.md.
+struct Layers {
+  const_dnnl_memory_desc_t srcLayer, srcIter, srcIterC = nullptr, weightsLayer, weightsIter,
+                                              peephole = nullptr, projection = nullptr, bias,
+                                              dstLayer, dstIter, dstIterC = nullptr;
+
+  Layers(Builder &builder, bool isLstm) {
+    srcLayer = builder.argument("src_layer", DNNL_ARG_SRC_LAYER);
+    srcIter = builder.argument("src_iter", DNNL_ARG_SRC_ITER, false, false);
+    if (isLstm)
+      srcIterC = builder.argument("src_iter_c", DNNL_ARG_SRC_ITER_C, false, false);
+    weightsLayer = builder.argument("weights_layer", DNNL_ARG_WEIGHTS_LAYER);
+    weightsIter = builder.argument("weights_iter", DNNL_ARG_WEIGHTS_ITER);
+    if (isLstm) {
+      peephole = builder.argument("weights_peephole", DNNL_ARG_WEIGHTS_PEEPHOLE, false, false);
+      projection = builder.argument("weights_projection", DNNL_ARG_WEIGHTS_PROJECTION, false, false);
+    }
+    bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
+    dstLayer = builder.argument("dst_layer", DNNL_ARG_DST_LAYER, true);
+    dstIter = builder.argument("dst_iter", DNNL_ARG_DST_ITER, true, false);
+    if (isLstm)
+      dstIterC = builder.argument("dst_iter_c", DNNL_ARG_DST_ITER_C, true, false);
+  }
+};
+
+dnnl_rnn_direction_t direction(Builder &builder) {
+  std::string name = builder.word("direction", "l2r");
+  if (name == "l2r")
+    return dnnl_unidirectional_left2right;
+  if (name == "r2l")
+    return dnnl_unidirectional_right2left;
+  if (name == "concat")
+    return dnnl_bidirectional_concat;
+  if (name == "sum")
+    return dnnl_bidirectional_sum;
+  fail("oneDNN: ", builder.word("kind", ""), ": unknown direction '", name,
+       "': l2r, r2l, concat or sum expected");
+}
+
+} // namespace
+
+void buildVanillaRnn(Builder &builder) {
+  Layers layers(builder, false);
+  builder.attributes();
+  builder.created(dnnl_vanilla_rnn_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference,
+      eltwiseAlgorithm(builder.word("activation", "tanh")), direction(builder), layers.srcLayer,
+      layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias, layers.dstLayer,
+      layers.dstIter, 0, builder.number("alpha", 0), builder.number("beta", 0), builder.attr.get()));
+}
+
+void buildLstm(Builder &builder) {
+  Layers layers(builder, true);
+  builder.attributes();
+  builder.created(dnnl_lstm_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, direction(builder), layers.srcLayer,
+      layers.srcIter, layers.srcIterC, layers.weightsLayer, layers.weightsIter, layers.peephole,
+      layers.projection, layers.bias, layers.dstLayer, layers.dstIter, layers.dstIterC, 0,
+      builder.attr.get()));
+}
+
+void buildGru(Builder &builder) {
+  Layers layers(builder, false);
+  builder.attributes();
+  builder.created(dnnl_gru_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, direction(builder), layers.srcLayer,
+      layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias, layers.dstLayer,
+      layers.dstIter, 0, builder.attr.get()));
+}
+
+void buildLbrGru(Builder &builder) {
+  Layers layers(builder, false);
+  builder.attributes();
+  builder.created(dnnl_lbr_gru_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_inference, direction(builder), layers.srcLayer,
+      layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias, layers.dstLayer,
+      layers.dstIter, 0, builder.attr.get()));
+}
+
+} // namespace dlc::onednn

@@ -1,0 +1,155 @@
+//===- Layout.cpp - names for oneDNN's memory layouts -------------------------===//
+#include "runtime/library/onednn/Layout.h"
+
+#include <oneapi/dnnl/dnnl_debug.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+
+namespace dlc::onednn {
+
+static constexpr std::string_view kOpaque = "opaque:";
+
+static const std::map<std::string_view, dnnl_format_tag_t> &tagsByName() {
+  static const auto *tags = [] {
+    auto *built = new std::map<std::string_view, dnnl_format_tag_t>;
+    for (int tag = dnnl_format_tag_any; tag < dnnl_format_tag_last; ++tag)
+      built->emplace(dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(tag)),
+                     static_cast<dnnl_format_tag_t>(tag));
+    return built;
+  }();
+  return *tags;
+}
+
+std::optional<dnnl_data_type_t> parseType(std::string_view name) {
+  static constexpr std::pair<std::string_view, dnnl_data_type_t> types[] = {
+      {"f32", dnnl_f32}, {"bf16", dnnl_bf16}, {"f16", dnnl_f16}, {"i8", dnnl_s8},
+      {"u8", dnnl_u8},   {"bool", dnnl_u8},   {"i32", dnnl_s32}, {"f64", dnnl_f64}};
+  for (const auto &[known, type] : types)
+    if (known == name)
+      return type;
+  return std::nullopt;
+}
+
+std::optional<uint64_t> opaqueBytes(std::string_view tag) {
+  if (tag.substr(0, kOpaque.size()) != kOpaque)
+    return std::nullopt;
+  std::string_view digits = tag.substr(kOpaque.size());
+  uint64_t bytes = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
+  return bytes;
+}
+
+/// Strides of a plain permutation such as "cabd": oneDNN names only some of them.
+static std::optional<std::vector<int64_t>> permutationStrides(std::string_view tag,
+                                                              const std::vector<int64_t> &dims) {
+  if (tag.size() != dims.size())
+    return std::nullopt;
+  std::vector<int64_t> strides(dims.size(), 0);
+  int64_t step = 1;
+  for (size_t i = tag.size(); i-- > 0;) {
+    size_t dim = static_cast<size_t>(tag[i] - 'a');
+    if (dim >= dims.size() || strides[dim] != 0)
+      return std::nullopt;
+    strides[dim] = step;
+    step *= std::max<int64_t>(dims[dim], 1);
+  }
+  return strides;
+}
+
+MemoryDesc parseTag(std::string_view tag, const std::vector<int64_t> &dims, dnnl_data_type_t type) {
+  dnnl_memory_desc_t md = nullptr;
+  int rank = static_cast<int>(dims.size());
+  if (rank == 0 || rank > DNNL_MAX_NDIMS)
+    return nullptr;
+  if (opaqueBytes(tag)) {
+    dnnl_memory_desc_create_with_tag(&md, rank, dims.data(), type, dnnl_format_tag_any);
+  } else if (auto found = tagsByName().find(tag); found != tagsByName().end()) {
+    dnnl_memory_desc_create_with_tag(&md, rank, dims.data(), type, found->second);
+  } else if (auto strides = permutationStrides(tag, dims)) {
+    dnnl_memory_desc_create_with_strides(&md, rank, dims.data(), type, strides->data());
+  }
+  return MemoryDesc(md);
+}
+
+static int rankOf(const_dnnl_memory_desc_t md) {
+  int rank = 0;
+  dnnl_memory_desc_query(md, dnnl_query_ndims_s32, &rank);
+  return rank;
+}
+
+static std::vector<int64_t> queryDims(const_dnnl_memory_desc_t md, dnnl_query_t what, int count) {
+  const dnnl_dims_t *values = nullptr;
+  if (dnnl_memory_desc_query(md, what, &values) != dnnl_success || !values)
+    return {};
+  return std::vector<int64_t>(*values, *values + count);
+}
+
+std::vector<int64_t> dimsOf(const_dnnl_memory_desc_t md) {
+  return queryDims(md, dnnl_query_dims, rankOf(md));
+}
+
+static bool isBlocked(const_dnnl_memory_desc_t md) {
+  dnnl_format_kind_t kind = dnnl_format_kind_undef;
+  dnnl_memory_desc_query(md, dnnl_query_format_kind, &kind);
+  return kind == dnnl_blocked;
+}
+
+static int innerBlocks(const_dnnl_memory_desc_t md) {
+  int count = 0;
+  dnnl_memory_desc_query(md, dnnl_query_inner_nblks_s32, &count);
+  return count;
+}
+
+std::vector<int64_t> plainStrides(const_dnnl_memory_desc_t md) {
+  if (!isBlocked(md) || innerBlocks(md) != 0)
+    return {};
+  return queryDims(md, dnnl_query_strides, rankOf(md));
+}
+
+/// The canonical spelling: dimensions from the outermost in, then the blocks. Equal strides (dimensions
+/// of one element) come in logical order.
+static std::string spell(const_dnnl_memory_desc_t md) {
+  int rank = rankOf(md), blocks = innerBlocks(md);
+  std::vector<int64_t> strides = queryDims(md, dnnl_query_strides, rank);
+  std::vector<int64_t> sizes = queryDims(md, dnnl_query_inner_blks, blocks);
+  std::vector<int64_t> owners = queryDims(md, dnnl_query_inner_idxs, blocks);
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return strides[a] > strides[b]; });
+  std::string name;
+  for (int dim : order) {
+    bool blocked = std::find(owners.begin(), owners.end(), dim) != owners.end();
+    name += static_cast<char>((blocked ? 'A' : 'a') + dim);
+  }
+  for (int i = 0; i < blocks; ++i)
+    name += std::to_string(sizes[i]) + static_cast<char>('a' + owners[i]);
+  return name;
+}
+
+std::string tagName(const_dnnl_memory_desc_t md) {
+  std::string opaque = std::string(kOpaque) + std::to_string(dnnl_memory_desc_get_size(md));
+  if (!isBlocked(md))
+    return opaque;
+  std::vector<int64_t> dims = dimsOf(md);
+  dnnl_data_type_t type = dnnl_data_type_undef;
+  dnnl_memory_desc_query(md, dnnl_query_data_type, &type);
+  auto matches = [&](std::string_view name) {
+    MemoryDesc same = parseTag(name, dims, type);
+    return same && dnnl_memory_desc_equal(same.get(), md);
+  };
+  std::string spelled = spell(md);
+  if (matches(spelled))
+    return spelled;
+  // Dimensions of one element may have any stride, so the spelling can be one that oneDNN does not know.
+  for (const auto &[name, tag] : tagsByName())
+    if (tag != dnnl_format_tag_any && matches(name))
+      return std::string(name);
+  return innerBlocks(md) == 0 ? "strided" : opaque;
+}
+
+} // namespace dlc::onednn

@@ -1,0 +1,284 @@
+//===- Operation.cpp - a JSON description turned into a oneDNN primitive ------===//
+#include "runtime/library/onednn/Operation.h"
+
+#include "runtime/library/onednn/Layout.h"
+#include "runtime/program/Message.h"
+
+#include <oneapi/dnnl/dnnl_debug.h>
+
+#include <cstdlib>
+#include <map>
+
+namespace dlc::onednn {
+
+using nlohmann::json;
+using runtime::fail;
+using runtime::listed;
+
+dnnl_engine_t engine() {
+  static dnnl_engine_t cpu = [] {
+    dnnl_engine_t made = nullptr;
+    check(dnnl_engine_create(&made, dnnl_cpu, 0), "making the CPU engine");
+    return made;
+  }();
+  return cpu;
+}
+
+void check(dnnl_status_t status, const char *doing) {
+  if (status != dnnl_success)
+    fail("oneDNN: ", doing, ": ", dnnl_status2str(status));
+}
+
+MemoryDesc layoutOf(const json &layout, const std::string &what) {
+  constexpr int64_t kMaxElements = int64_t(1) << 46;
+  if (!layout.is_object() || !layout.contains("dims") || !layout["dims"].is_array())
+    fail("oneDNN: '", what, "' needs {\"dims\", \"dtype\", \"tag\" or \"strides\"}");
+  auto integersOf = [&](const char *key) {
+    std::vector<int64_t> values;
+    for (const json &value : layout[key]) {
+      if (!value.is_number_integer() || value.get<int64_t>() < 0 ||
+          value.get<int64_t>() > kMaxElements)
+        fail("oneDNN: '", what, "': ", key, ": found ", value.dump(), ", a size was expected");
+      values.push_back(value.get<int64_t>());
+    }
+    return values;
+  };
+  std::vector<int64_t> dims = integersOf("dims");
+  if (dims.empty() || dims.size() > DNNL_MAX_NDIMS)
+    fail("oneDNN: '", what, "' has ", dims.size(), " dimensions, 1 to ", DNNL_MAX_NDIMS,
+         " are possible");
+  int64_t elements = 1;
+  for (int64_t dim : dims)
+    if (__builtin_mul_overflow(elements, dim, &elements) || elements > kMaxElements)
+      fail("oneDNN: '", what, "' of dims ", listed(dims), " is too large");
+  std::string dtype = layout.value("dtype", "");
+  auto type = parseType(dtype);
+  if (!type)
+    fail("oneDNN: '", what, "': element type '", dtype, "' is not supported");
+  if (auto strides = layout.find("strides"); strides != layout.end() && !strides->is_null()) {
+    std::vector<int64_t> steps = strides->is_array() ? integersOf("strides") : std::vector<int64_t>{};
+    dnnl_memory_desc_t md = nullptr;
+    if (steps.size() != dims.size() ||
+        dnnl_memory_desc_create_with_strides(&md, static_cast<int>(dims.size()), dims.data(), *type,
+                                             steps.data()) != dnnl_success)
+      fail("oneDNN: '", what, "': strides ", strides->dump(), " do not suit dims ", listed(dims));
+    return MemoryDesc(md);
+  }
+  std::string tag = layout.value("tag", "any");
+  MemoryDesc md = parseTag(tag, dims, *type);
+  if (!md)
+    fail("oneDNN: '", what, "': there is no layout '", tag, "' for dims ", listed(dims));
+  return md;
+}
+
+bool Builder::has(const char *name) const {
+  auto found = desc.find(name);
+  return found != desc.end() && !found->is_null();
+}
+
+const_dnnl_memory_desc_t Builder::argument(const char *name, int execArgument, bool isOutput,
+                                           bool required) {
+  if (!has(name)) {
+    if (required)
+      fail("oneDNN: ", desc.value("kind", "?"), " needs '", name, "'");
+    return nullptr;
+  }
+  const json &layout = desc[name];
+  slots.push_back({name, execArgument, isOutput, layoutOf(layout, name),
+                   layout.contains("strides") ? "" : layout.value("tag", "any")});
+  return slots.back().given.get();
+}
+
+std::vector<int64_t> Builder::integers(const char *name, size_t count, int64_t otherwise) {
+  std::vector<int64_t> values;
+  if (!has(name) && otherwise >= 0)
+    return std::vector<int64_t>(count, otherwise);
+  if (has(name) && desc[name].is_array())
+    for (const json &value : desc[name])
+      // Larger ones would only overflow in the library's own arithmetic.
+      if (value.is_number_integer() && std::abs(value.get<int64_t>()) <= INT32_MAX)
+        values.push_back(value.get<int64_t>());
+  if (values.size() != count || desc[name].size() != count)
+    fail("oneDNN: ", desc.value("kind", "?"), ": '", name, "' must be ", count, " integers");
+  return values;
+}
+
+int64_t Builder::integer(const char *name, int64_t otherwise) {
+  return has(name) ? integer(name) : otherwise;
+}
+
+int64_t Builder::integer(const char *name) {
+  if (!has(name) || !desc[name].is_number_integer())
+    fail("oneDNN: ", desc.value("kind", "?"), ": '", name, "' must be an integer");
+  return desc[name].get<int64_t>();
+}
+
+float Builder::number(const char *name, float otherwise) {
+  if (!has(name))
+    return otherwise;
+  if (!desc[name].is_number())
+    fail("oneDNN: ", desc.value("kind", "?"), ": '", name, "' must be a number");
+  return desc[name].get<float>();
+}
+
+bool Builder::flag(const char *name) {
+  return has(name) && desc[name].is_boolean() && desc[name].get<bool>();
+}
+
+std::string Builder::word(const char *name, const char *otherwise) {
+  if (!has(name))
+    return otherwise;
+  if (!desc[name].is_string())
+    fail("oneDNN: ", desc.value("kind", "?"), ": '", name, "' must be a string");
+  return desc[name].get<std::string>();
+}
+
+void Builder::created(dnnl_status_t status) {
+  if (status == dnnl_unimplemented)
+    fail("oneDNN has no ", desc.value("kind", "?"), " for these types and layouts on this machine: ",
+         desc.dump());
+  if (status != dnnl_success)
+    fail("oneDNN refuses the description (", dnnl_status2str(status), "): ", desc.dump());
+}
+
+const_dnnl_memory_desc_t Operation::layout(const Slot &slot) const {
+  const_dnnl_memory_desc_t md =
+      dnnl_primitive_desc_query_md(pd.get(), dnnl_query_exec_arg_md, slot.execArgument);
+  // oneDNN does not know the descriptors of scales and zero points: they are what was given.
+  bool known = md && dnnl_memory_desc_get_size(md) > 0;
+  return known ? md : slot.given.get();
+}
+
+uint64_t Operation::scratchpadBytes() const {
+  const_dnnl_memory_desc_t md =
+      dnnl_primitive_desc_query_md(pd.get(), dnnl_query_scratchpad_md, 0);
+  return md ? dnnl_memory_desc_get_size(md) : 0;
+}
+
+namespace {
+
+using BuildKind = void (*)(Builder &);
+
+BuildKind builderOf(const std::string &kind) {
+  static const std::map<std::string, BuildKind> builders = {
+      {"convolution", buildConvolution},
+      {"deconvolution", buildDeconvolution},
+      {"inner_product", buildInnerProduct},
+      {"matmul", buildMatmul},
+      {"pooling", buildPooling},
+      {"reorder", buildReorder},
+      {"eltwise", buildEltwise},
+      {"binary", buildBinary},
+      {"softmax", buildSoftmax},
+      {"layer_normalization", buildLayerNormalization},
+      {"batch_normalization", buildBatchNormalization},
+      {"reduction", buildReduction},
+      {"resampling", buildResampling},
+      {"lrn", buildLrn},
+      {"vanilla_rnn", buildVanillaRnn},
+      {"lstm", buildLstm},
+      {"gru", buildGru},
+      {"lbr_gru", buildLbrGru},
+  };
+  auto found = builders.find(kind);
+  if (found == builders.end())
+    fail("oneDNN: unknown kind '", kind, "'");
+  return found->second;
+}
+
+std::string implementationOf(const_dnnl_primitive_desc_t pd) {
+  const char *text = nullptr;
+  dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &text);
+  return text ? text : "";
+}
+
+/// Opaque layouts are accepted only if oneDNN chose again what the compiler saw.
+bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
+  for (const Slot &slot : operation.slots) {
+    auto promised = opaqueBytes(slot.givenTag);
+    if (!promised)
+      continue;
+    uint64_t found = dnnl_memory_desc_get_size(operation.layout(slot));
+    if (found == *promised)
+      continue;
+    if (complaint)
+      *complaint = runtime::message("oneDNN: '", slot.name, "' was packed as ", *promised,
+                                    " bytes, this machine's oneDNN wants ", found,
+                                    "; compile the model again");
+    return false;
+  }
+  return true;
+}
+
+/// Walks the implementations; `visit` returns false to stop there.
+template <typename Visit> void walk(const json &desc, Visit &&visit) {
+  if (!desc.is_object())
+    fail("oneDNN: a description must be a JSON object");
+  try {
+    Builder builder(desc);
+    builderOf(builder.word("kind", ""))(builder);
+    Operation operation;
+    operation.pd.reset(builder.raw);
+    operation.slots = std::move(builder.slots);
+    std::map<std::string, int> seen;
+    do {
+      std::string name = implementationOf(operation.pd.get());
+      int count = ++seen[name];
+      operation.implementation = count == 1 ? name : name + "#" + std::to_string(count);
+      if (!visit(operation))
+        return;
+    } while (dnnl_primitive_desc_next_impl(operation.pd.get()) == dnnl_success);
+  } catch (const json::exception &error) {
+    fail("oneDNN: wrong description: ", error.what());
+  }
+}
+
+Operation copyOf(const Operation &operation) {
+  Operation copy;
+  copy.implementation = operation.implementation;
+  dnnl_primitive_desc_t pd = nullptr;
+  check(dnnl_primitive_desc_clone(&pd, operation.pd.get()), "copying a descriptor");
+  copy.pd.reset(pd);
+  for (const Slot &slot : operation.slots) {
+    dnnl_memory_desc_t md = nullptr;
+    check(dnnl_memory_desc_clone(&md, slot.given.get()), "copying a layout");
+    copy.slots.push_back({slot.name, slot.execArgument, slot.isOutput, MemoryDesc(md), slot.givenTag});
+  }
+  return copy;
+}
+
+} // namespace
+
+std::vector<Operation> makeOperations(const json &desc) {
+  std::vector<Operation> operations;
+  walk(desc, [&](const Operation &operation) {
+    operations.push_back(copyOf(operation));
+    return true;
+  });
+  return operations;
+}
+
+Operation makeOperation(const json &desc) {
+  Operation first, wanted;
+  std::string complaint;
+  std::string name = desc.is_object() && desc.contains("impl") && desc["impl"].is_string()
+                         ? desc["impl"].get<std::string>()
+                         : "";
+  walk(desc, [&](const Operation &operation) {
+    if (!keepsOpaqueSizes(operation, complaint.empty() ? &complaint : nullptr))
+      return true;
+    if (!first.pd)
+      first = copyOf(operation);
+    if (name.empty() || operation.implementation != name)
+      return !name.empty();
+    wanted = copyOf(operation);
+    return false;
+  });
+  if (wanted.pd)
+    return wanted;
+  if (!first.pd)
+    fail(complaint.empty() ? "oneDNN: no implementation" : complaint);
+  return first;
+}
+
+} // namespace dlc::onednn

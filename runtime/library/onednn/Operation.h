@@ -1,0 +1,99 @@
+//===- Operation.h - a JSON description turned into a oneDNN primitive --------===//
+#ifndef DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
+#define DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
+
+#include "runtime/library/onednn/Handles.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace dlc::onednn {
+
+/// One buffer of the operation, in the order of Desc.md.
+struct Slot {
+  std::string name;
+  int execArgument = 0;
+  bool isOutput = false;
+  /// As the description gave it; what it becomes is known once the primitive descriptor exists.
+  MemoryDesc given;
+  std::string givenTag;
+};
+
+/// What the builders of the kinds (Kinds*.cpp) work with. Everything throws dlc::Error.
+class Builder {
+public:
+  explicit Builder(const nlohmann::json &desc) : desc(desc) {}
+
+  /// desc[name] as the next buffer; null (and no buffer) if it is absent and not required.
+  const_dnnl_memory_desc_t argument(const char *name, int execArgument, bool isOutput = false,
+                                    bool required = true);
+  bool has(const char *name) const;
+  /// A list of `count` integers; `otherwise` for each if absent (then it is required when negative).
+  std::vector<int64_t> integers(const char *name, size_t count, int64_t otherwise);
+  int64_t integer(const char *name, int64_t otherwise);
+  int64_t integer(const char *name);
+  float number(const char *name, float otherwise);
+  bool flag(const char *name);
+  std::string word(const char *name, const char *otherwise);
+
+  /// Post-ops, math mode, scales: adds their buffers. Call after the kind's own arguments.
+  void attributes();
+  /// Takes the status of a dnnl_*_primitive_desc_create.
+  void created(dnnl_status_t status);
+
+  const nlohmann::json &desc;
+  std::vector<Slot> slots;
+  Attributes attr;
+  dnnl_primitive_desc_t raw = nullptr;
+
+private:
+  void postOps(dnnl_post_ops_t list);
+  void quantization(const char *name, bool scales);
+};
+
+/// The description's memory layout {"dims", "dtype", "tag"|"strides"}; `what` names it in messages.
+MemoryDesc layoutOf(const nlohmann::json &layout, const std::string &what);
+
+dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name);
+dnnl_alg_kind_t binaryAlgorithm(const std::string &name);
+
+/// Called with a builder whose `desc` is checked to be an object; leave `raw` set.
+void buildConvolution(Builder &builder);
+void buildDeconvolution(Builder &builder);
+void buildInnerProduct(Builder &builder);
+void buildMatmul(Builder &builder);
+void buildPooling(Builder &builder);
+void buildReorder(Builder &builder);
+void buildEltwise(Builder &builder);
+void buildBinary(Builder &builder);
+void buildSoftmax(Builder &builder);
+void buildLayerNormalization(Builder &builder);
+void buildBatchNormalization(Builder &builder);
+void buildReduction(Builder &builder);
+void buildResampling(Builder &builder);
+void buildLrn(Builder &builder);
+void buildVanillaRnn(Builder &builder);
+void buildLstm(Builder &builder);
+void buildGru(Builder &builder);
+void buildLbrGru(Builder &builder);
+
+/// A primitive descriptor with its buffers, standing at one implementation.
+struct Operation {
+  std::vector<Slot> slots;
+  PrimitiveDesc pd;
+  std::string implementation;
+
+  const_dnnl_memory_desc_t layout(const Slot &slot) const;
+  uint64_t scratchpadBytes() const;
+};
+
+/// The implementation that desc["impl"] names if it exists, else the first that fits.
+Operation makeOperation(const nlohmann::json &desc);
+/// All implementations in oneDNN's order.
+std::vector<Operation> makeOperations(const nlohmann::json &desc);
+
+} // namespace dlc::onednn
+
+#endif // DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H

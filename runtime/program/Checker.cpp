@@ -1,0 +1,381 @@
+//===- Checker.cpp - every offset, size and index of a manifest, before use ---===//
+#include "runtime/program/Checker.h"
+
+#include "runtime/program/Format.h"
+#include "runtime/program/Message.h"
+
+#include <limits>
+#include <set>
+#include <string_view>
+
+namespace dlc::runtime {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int kMaxDepth = 64;
+constexpr uint64_t kMaxBytes = uint64_t(1) << 46;
+constexpr int kMaxRank = 32;
+
+/// A place in the manifest; text is made only when there is something to complain about.
+struct Where {
+  const Where *parent = nullptr;
+  const char *key = nullptr;
+  size_t index = 0;
+
+  std::string text() const {
+    if (!parent)
+      return "";
+    std::string before = parent->text();
+    if (key)
+      return before.empty() ? std::string(key) : before + "." + key;
+    return before + "[" + std::to_string(index) + "]";
+  }
+};
+
+template <typename... Parts> [[noreturn]] void failAt(const Where &where, const Parts &...parts) {
+  std::string place = where.text();
+  fail("program manifest: ", place, place.empty() ? "" : ": ", parts...);
+}
+
+/// A JSON value together with its place.
+struct Node {
+  const json &value;
+  Where where;
+
+  Node member(const char *key) const {
+    if (!value.is_object())
+      failAt(where, "an object was expected, found ", value.type_name());
+    auto found = value.find(key);
+    static const json null;
+    return {found == value.end() ? null : *found, {&where, key, 0}};
+  }
+  bool absent() const { return value.is_null(); }
+
+  template <typename Fn> void forEach(Fn &&each) const {
+    if (absent())
+      return;
+    if (!value.is_array())
+      failAt(where, "an array was expected, found ", value.type_name());
+    for (size_t i = 0; i < value.size(); ++i)
+      each(Node{value[i], {&where, nullptr, i}});
+  }
+
+  uint64_t unsignedUpTo(uint64_t limit) const {
+    if (!value.is_number_unsigned())
+      failAt(where, "a non-negative integer was expected, found ", describe());
+    uint64_t number = value.get<uint64_t>();
+    if (number > limit)
+      failAt(where, "found ", number, ", at most ", limit, " allowed");
+    return number;
+  }
+  uint64_t unsignedOr(uint64_t otherwise, uint64_t limit) const {
+    return absent() ? otherwise : unsignedUpTo(limit);
+  }
+  int64_t integerOr(int64_t otherwise) const {
+    if (absent())
+      return otherwise;
+    bool fits = value.is_number_integer() &&
+                (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t(INT64_MAX));
+    if (!fits)
+      failAt(where, "an integer was expected, found ", describe());
+    int64_t number = value.get<int64_t>();
+    if (number > int64_t(kMaxBytes) || number < -int64_t(kMaxBytes))
+      failAt(where, "found ", number, ", which no program needs");
+    return number;
+  }
+  double numberOr(double otherwise) const {
+    if (absent())
+      return otherwise;
+    if (!value.is_number())
+      failAt(where, "a number was expected, found ", describe());
+    return value.get<double>();
+  }
+  std::string string() const {
+    if (!value.is_string())
+      failAt(where, "a string was expected, found ", describe());
+    return value.get<std::string>();
+  }
+  std::string stringOr(const char *otherwise) const { return absent() ? otherwise : string(); }
+
+  std::string describe() const {
+    if (value.is_structured())
+      return value.type_name();
+    std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+    return absent() ? "nothing" : text.substr(0, 60);
+  }
+};
+
+class Checker {
+public:
+  explicit Checker(const Program &program) : program(program) {}
+
+  Plan run() {
+    Node root{program.manifest, {}};
+    if (root.member("format").unsignedUpTo(UINT64_MAX) != 1)
+      failAt(root.where, "format: found ", root.member("format").describe(),
+             ", this runtime reads 1; compile the model again");
+    plan.name = root.member("name").stringOr("");
+    plan.producer = root.member("producer").stringOr("");
+    readTarget(root.member("target"));
+    if (Node arena = root.member("arena"); !arena.absent())
+      plan.arenaBytes = arena.member("cpu").unsignedOr(0, kMaxBytes);
+    readConstants(root.member("constants"));
+    readTensors(root.member("inputs"), plan.inputs);
+    readTensors(root.member("outputs"), plan.outputs);
+    root.member("kernels").forEach([&](const Node &node) { readKernel(node); });
+    root.member("buffers").forEach([&](const Node &node) { readBuffer(node); });
+    readCommands(root.member("commands"), plan.commands, 0, false);
+    return std::move(plan);
+  }
+
+private:
+  void readTarget(const Node &node) {
+    if (node.absent())
+      return;
+    node.member("features").forEach([&](const Node &feature) {
+      plan.features.push_back(feature.string());
+    });
+    plan.threads = static_cast<int>(node.member("threads").unsignedOr(0, 4096));
+  }
+
+  void readConstants(const Node &node) {
+    node.forEach([&](const Node &constant) {
+      uint64_t bytes = constant.member("bytes").unsignedUpTo(kMaxBytes);
+      size_t index = plan.constantBytes.size();
+      if (index >= program.constants.size())
+        failAt(constant.where, "the program carries only ", program.constants.size(), " constants");
+      if (program.constants[index].bytes != bytes)
+        failAt(constant.where, "the manifest says ", bytes, " bytes, the program carries ",
+               program.constants[index].bytes);
+      plan.constantBytes.push_back(bytes);
+    });
+    if (plan.constantBytes.size() != program.constants.size())
+      failAt(node.where, "the program carries ", program.constants.size(), " constants, listed are ",
+             plan.constantBytes.size());
+  }
+
+  void readTensors(const Node &list, std::vector<TensorInfo> &tensors) {
+    std::set<std::string> names;
+    list.forEach([&](const Node &node) {
+      TensorInfo info;
+      info.name = node.member("name").string();
+      if (!names.insert(info.name).second)
+        failAt(node.where, "a second tensor named '", info.name, "'");
+      std::string dtype = node.member("dtype").string();
+      auto parsed = parseDType(dtype);
+      if (!parsed)
+        failAt(node.where, "unknown element type '", dtype, "'");
+      info.dtype = *parsed;
+      uint64_t bytes = dtypeBytes(info.dtype);
+      bool tooLarge = false;
+      node.member("shape").forEach([&](const Node &dim) {
+        uint64_t size = dim.unsignedUpTo(kMaxBytes);
+        tooLarge |= __builtin_mul_overflow(bytes, size, &bytes) || bytes > kMaxBytes;
+        info.shape.push_back(static_cast<int64_t>(size));
+      });
+      if (tooLarge)
+        failAt(node.where, "a tensor of shape ", listed(info.shape), " is too large");
+      if (info.shape.size() > size_t(kMaxRank))
+        failAt(node.where, info.shape.size(), " dimensions, at most ", kMaxRank, " allowed");
+      info.bytes = bytes;
+      if (Node value = node.member("value"); !value.absent()) {
+        info.value = static_cast<int64_t>(value.unsignedUpTo(kMaxBytes));
+        if (size_t(info.value) >= plan.constantBytes.size() ||
+            plan.constantBytes[info.value] != info.bytes)
+          failAt(value.where, "must be a constant of ", info.bytes, " bytes");
+      }
+      tensors.push_back(std::move(info));
+    });
+  }
+
+  void readKernel(const Node &node) {
+    Kernel kernel;
+    kernel.name = node.member("name").stringOr("");
+    kernel.offset = node.member("offset").unsignedUpTo(kMaxBytes);
+    if (kernel.offset >= program.code.bytes)
+      failAt(node.where, "kernel '", kernel.name, "' starts at ", kernel.offset,
+             ", outside the code of ", program.code.bytes, " bytes");
+    plan.kernels.push_back(std::move(kernel));
+  }
+
+  /// Bytes of what a buffer lies in.
+  uint64_t spaceBytes(const Buffer &buffer) const {
+    switch (buffer.space) {
+    case Space::Arena: return plan.arenaBytes;
+    case Space::Constant: return plan.constantBytes[buffer.index];
+    case Space::Input: return plan.inputs[buffer.index].bytes;
+    case Space::Output: return plan.outputs[buffer.index].bytes;
+    }
+    return 0;
+  }
+
+  void readBuffer(const Node &node) {
+    Buffer buffer;
+    std::string space = node.member("space").string();
+    size_t count = 1;
+    if (space == "arena")
+      buffer.space = Space::Arena;
+    else if (space == "constant")
+      buffer.space = Space::Constant, count = plan.constantBytes.size();
+    else if (space == "input")
+      buffer.space = Space::Input, count = plan.inputs.size();
+    else if (space == "output")
+      buffer.space = Space::Output, count = plan.outputs.size();
+    else
+      failAt(node.where, "unknown space '", space, "': arena, constant, input or output expected");
+    if (buffer.space != Space::Arena) {
+      uint64_t index = node.member("index").unsignedUpTo(UINT32_MAX);
+      if (index >= count)
+        failAt(node.where, space, " ", index, " does not exist: the program has ", count);
+      buffer.index = static_cast<uint32_t>(index);
+    }
+    buffer.offset = node.member("offset").unsignedOr(0, kMaxBytes);
+    buffer.bytes = node.member("bytes").unsignedUpTo(kMaxBytes);
+    uint64_t limit = spaceBytes(buffer);
+    if (buffer.offset > limit || buffer.bytes > limit - buffer.offset)
+      failAt(node.where, "offset ", buffer.offset, " with ", buffer.bytes, " bytes leaves ", space,
+             buffer.space == Space::Arena ? "" : " " + std::to_string(buffer.index), " of ", limit,
+             " bytes");
+    plan.buffers.push_back(buffer);
+  }
+
+  uint32_t bufferIndex(const Node &node, uint64_t atLeast, bool written) {
+    uint64_t index = node.unsignedUpTo(UINT32_MAX);
+    if (index >= plan.buffers.size())
+      failAt(node.where, "buffer ", index, " does not exist: the program has ", plan.buffers.size());
+    const Buffer &buffer = plan.buffers[index];
+    if (buffer.bytes < atLeast)
+      failAt(node.where, "buffer ", index, " has ", buffer.bytes, " bytes, ", atLeast, " needed");
+    if (written && (buffer.space == Space::Constant || buffer.space == Space::Input))
+      failAt(node.where, "buffer ", index, " is written but lies in a constant or an input");
+    return static_cast<uint32_t>(index);
+  }
+
+  int64_t optionalBuffer(const Node &node, uint64_t atLeast, bool written) {
+    return node.absent() ? -1 : int64_t(bufferIndex(node, atLeast, written));
+  }
+
+  void readCommands(const Node &list, std::vector<Command> &commands, int depth, bool inLoop) {
+    if (depth > kMaxDepth)
+      failAt(list.where, "commands nested more than ", kMaxDepth, " deep");
+    list.forEach([&](const Node &node) { commands.push_back(readCommand(node, depth, inLoop)); });
+  }
+
+  Command readCommand(const Node &node, int depth, bool inLoop) {
+    Command command;
+    std::string op = node.member("op").string();
+    command.name = node.member("name").stringOr(op.c_str());
+    command.loc = node.member("loc").stringOr("");
+    command.flops = node.member("flops").numberOr(0);
+    command.moved = node.member("bytes").numberOr(0);
+    if (op == "launch")
+      readLaunch(node, command);
+    else if (op == "library")
+      readLibrary(node, command);
+    else if (op == "copy")
+      readCopy(node, command, inLoop);
+    else if (op == "fill")
+      readFill(node, command);
+    else if (op == "if")
+      readIf(node, command, depth, inLoop);
+    else if (op == "loop")
+      readLoop(node, command, depth);
+    else
+      failAt(node.where, "unknown command '", op, "': launch, library, copy, fill, if or loop expected");
+    return command;
+  }
+
+  void readLaunch(const Node &node, Command &command) {
+    command.op = Op::Launch;
+    uint64_t kernel = node.member("kernel").unsignedUpTo(UINT32_MAX);
+    if (kernel >= plan.kernels.size())
+      failAt(node.where, "kernel ", kernel, " does not exist: the program has ", plan.kernels.size());
+    command.kernel = static_cast<uint32_t>(kernel);
+    command.extent = static_cast<int64_t>(node.member("extent").unsignedUpTo(kMaxBytes));
+    command.grain = static_cast<int64_t>(node.member("grain").unsignedOr(1, kMaxBytes));
+    if (command.grain == 0)
+      failAt(node.where, "grain must be at least 1");
+    command.scratch = node.member("scratch").unsignedOr(0, kMaxBytes);
+    node.member("buffers").forEach([&](const Node &buffer) {
+      command.buffers.push_back(bufferIndex(buffer, 0, false));
+    });
+  }
+
+  void readLibrary(const Node &node, Command &command) {
+    command.op = Op::Library;
+    command.library = node.member("library").string();
+    if (command.library != "onednn" && command.library != "builtin")
+      failAt(node.where, "unknown library '", command.library, "': onednn or builtin expected");
+    Node desc = node.member("desc");
+    if (!desc.value.is_object())
+      failAt(desc.where, "an object was expected, found ", desc.describe());
+    command.desc = desc.value;
+    node.member("buffers").forEach([&](const Node &buffer) {
+      command.buffers.push_back(bufferIndex(buffer, 0, false));
+    });
+  }
+
+  void readCopy(const Node &node, Command &command, bool inLoop) {
+    command.op = Op::Copy;
+    command.bytes = node.member("bytes").unsignedUpTo(kMaxBytes);
+    command.fromStep = node.member("from_step").integerOr(0);
+    command.toStep = node.member("to_step").integerOr(0);
+    if ((command.fromStep || command.toStep) && !inLoop)
+      failAt(node.where, "a copy with steps must stand in a loop");
+    command.buffers = {bufferIndex(node.member("from"), command.bytes, false),
+                       bufferIndex(node.member("to"), command.bytes, true)};
+  }
+
+  void readFill(const Node &node, Command &command) {
+    command.op = Op::Fill;
+    command.byte = static_cast<uint8_t>(node.member("byte").unsignedOr(0, 255));
+    command.buffers = {bufferIndex(node.member("to"), 0, true)};
+    command.bytes = plan.buffers[command.buffers[0]].bytes;
+  }
+
+  void readIf(const Node &node, Command &command, int depth, bool inLoop) {
+    command.op = Op::If;
+    command.cond = bufferIndex(node.member("cond"), 1, false);
+    readCommands(node.member("then"), command.body, depth + 1, inLoop);
+    readCommands(node.member("else"), command.orElse, depth + 1, inLoop);
+  }
+
+  void readLoop(const Node &node, Command &command, int depth) {
+    command.op = Op::Loop;
+    command.trip = optionalBuffer(node.member("trip"), 8, false);
+    command.cond = optionalBuffer(node.member("cond"), 1, false);
+    command.index = optionalBuffer(node.member("index"), 8, true);
+    command.count = optionalBuffer(node.member("count"), 8, true);
+    if (Node max = node.member("max"); !max.absent())
+      command.max = static_cast<int64_t>(max.unsignedUpTo(kMaxBytes));
+    if (command.trip < 0 && command.cond < 0 && command.max < 0)
+      failAt(node.where, "a loop needs trip, cond or max: it would never end");
+    std::string overflow = node.member("overflow").stringOr("stop");
+    if (overflow != "stop" && overflow != "error")
+      failAt(node.where, "overflow: found '", overflow, "', stop or error expected");
+    command.overflowIsError = overflow == "error";
+    readCommands(node.member("body"), command.body, depth + 1, true);
+  }
+
+  const Program &program;
+  Plan plan;
+};
+
+} // namespace
+
+Plan checkProgram(const Program &program) {
+  if (program.code.bytes > 0 && !program.code.data)
+    fail("program: code of ", program.code.bytes, " bytes without data");
+  for (size_t i = 0; i < program.constants.size(); ++i)
+    if (program.constants[i].bytes > 0 && !program.constants[i].data)
+      fail("program: constant ", i, " of ", program.constants[i].bytes, " bytes without data");
+  try {
+    return Checker(program).run();
+  } catch (const json::exception &error) {
+    fail("program manifest: ", error.what());
+  }
+}
+
+} // namespace dlc::runtime

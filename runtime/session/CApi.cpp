@@ -1,0 +1,208 @@
+//===- CApi.cpp - the C interface over programs and sessions ------------------===//
+#include "dlc/dlc.h"
+
+#include "runtime/program/Checker.h"
+#include "runtime/program/Message.h"
+#include "runtime/program/Reader.h"
+#include "runtime/session/Handles.h"
+#include "runtime/session/Session.h"
+#include "runtime/session/Tensors.h"
+
+#include <new>
+
+using namespace dlc::runtime;
+
+struct dlc_error {
+  std::string message;
+};
+
+struct dlc_program {
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Plan> plan;
+};
+
+struct dlc_session {
+  dlc_program program;
+  Session session;
+};
+
+/// No exception leaves the library.
+template <typename Body> static dlc_error *guarded(Body &&body) {
+  try {
+    body();
+    return nullptr;
+  } catch (const std::bad_alloc &) {
+    return new dlc_error{"out of memory"};
+  } catch (const std::exception &error) {
+    return new dlc_error{error.what()};
+  }
+}
+
+static void require(bool condition, const char *what) {
+  if (!condition)
+    fail(what);
+}
+
+static dlc_program *makeProgram(std::shared_ptr<const Program> program) {
+  auto plan = std::make_shared<const Plan>(checkProgram(*program));
+  return new dlc_program{std::move(program), std::move(plan)};
+}
+
+namespace dlc::runtime {
+
+dlc_program *wrapProgram(std::shared_ptr<const Program> program) {
+  return makeProgram(std::move(program));
+}
+
+Session &sessionOf(dlc_session *session) { return session->session; }
+
+} // namespace dlc::runtime
+
+const char *dlc_version(void) { return DLC_VERSION; }
+
+const char *dlc_error_message(const dlc_error *error) { return error ? error->message.c_str() : ""; }
+void dlc_error_free(dlc_error *error) { delete error; }
+
+dlc_error *dlc_program_load(const char *path, dlc_program **program) {
+  return guarded([&] {
+    require(path && program, "dlc_program_load: NULL argument");
+    *program = nullptr;
+    *program = makeProgram(std::make_shared<const Program>(readProgram(path)));
+  });
+}
+
+dlc_error *dlc_program_load_memory(const void *data, size_t size, dlc_program **program) {
+  return guarded([&] {
+    require((data || !size) && program, "dlc_program_load_memory: NULL argument");
+    *program = nullptr;
+    *program = makeProgram(std::make_shared<const Program>(readProgram(data, size)));
+  });
+}
+
+void dlc_program_destroy(dlc_program *program) { delete program; }
+
+size_t dlc_program_input_count(const dlc_program *program) { return program->plan->inputs.size(); }
+size_t dlc_program_output_count(const dlc_program *program) { return program->plan->outputs.size(); }
+
+static void describe(const std::vector<TensorInfo> &tensors, size_t index, dlc_tensor_info *info,
+                     const char *what) {
+  if (index >= tensors.size())
+    fail(what, " ", index, " does not exist: the program has ", tensors.size());
+  const TensorInfo &tensor = tensors[index];
+  *info = {tensor.name.c_str(), dlpackType(tensor.dtype), static_cast<int32_t>(tensor.shape.size()),
+           tensor.shape.data(), tensor.bytes};
+}
+
+dlc_error *dlc_program_input(const dlc_program *program, size_t index, dlc_tensor_info *info) {
+  return guarded([&] { describe(program->plan->inputs, index, info, "input"); });
+}
+dlc_error *dlc_program_output(const dlc_program *program, size_t index, dlc_tensor_info *info) {
+  return guarded([&] { describe(program->plan->outputs, index, info, "output"); });
+}
+
+dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_options *options,
+                              dlc_session **session) {
+  return guarded([&] {
+    require(program && session, "dlc_session_create: NULL argument");
+    *session = nullptr;
+    SessionOptions converted;
+    if (options)
+      converted.threads = options->threads;
+    *session = new dlc_session{*program, Session(program->program, converted)};
+  });
+}
+
+void dlc_session_destroy(dlc_session *session) { delete session; }
+const dlc_program *dlc_session_program(const dlc_session *session) { return &session->program; }
+
+void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures) {
+  MemoryFigures found = session->session.memory();
+  *figures = {found.arenaBytes, found.scratchBytes, found.constantBytes, found.codeBytes};
+}
+
+namespace {
+
+/// Addresses of inputs and outputs, on the stack for as many as programs usually have.
+template <typename T> class Addresses {
+public:
+  explicit Addresses(size_t count) : count(count) {
+    if (count > kInline)
+      many.resize(count);
+  }
+  T *data() { return count > kInline ? many.data() : few; }
+  std::span<T> all() { return {data(), count}; }
+
+private:
+  static constexpr size_t kInline = 16;
+  size_t count;
+  T few[kInline] = {};
+  std::vector<T> many;
+};
+
+using Copies = std::vector<std::vector<uint8_t>>;
+
+void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, const void **addresses,
+                   Copies &copies) {
+  if (count != plan.inputs.size())
+    fail("the program takes ", plan.inputs.size(), " inputs, ", count, " given");
+  std::vector<uint8_t> copy;
+  for (size_t i = 0; i < count; ++i) {
+    addresses[i] = inputData(inputs[i], plan.inputs[i], copy);
+    if (!copy.empty())
+      copies.push_back(std::exchange(copy, {}));
+  }
+}
+
+void checkOutputCount(const Plan &plan, size_t count) {
+  if (count != plan.outputs.size())
+    fail("the program has ", plan.outputs.size(), " outputs, ", count, " given");
+}
+
+} // namespace
+
+dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs, size_t input_count,
+                           const DLTensor *outputs, size_t output_count) {
+  return guarded([&] {
+    const Plan &plan = session->session.plan();
+    Addresses<const void *> from(input_count);
+    Addresses<void *> to(output_count);
+    Copies copies;
+    collectInputs(plan, inputs, input_count, from.data(), copies);
+    checkOutputCount(plan, output_count);
+    for (size_t i = 0; i < output_count; ++i)
+      to.data()[i] = outputData(outputs[i], plan.outputs[i]);
+    session->session.run(from.all(), to.all());
+  });
+}
+
+dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, size_t input_count,
+                                 DLManagedTensor **outputs, size_t output_count) {
+  return guarded([&] {
+    const Plan &plan = session->session.plan();
+    Addresses<const void *> from(input_count);
+    Addresses<void *> to(output_count);
+    Copies copies;
+    collectInputs(plan, inputs, input_count, from.data(), copies);
+    checkOutputCount(plan, output_count);
+    struct Release {
+      void operator()(DLManagedTensor *tensor) const { tensor->deleter(tensor); }
+    };
+    std::vector<std::unique_ptr<DLManagedTensor, Release>> made;
+    for (size_t i = 0; i < output_count; ++i) {
+      outputs[i] = nullptr;
+      made.emplace_back(allocateTensor(plan.outputs[i]));
+      to.data()[i] = made[i]->dl_tensor.data;
+    }
+    session->session.run(from.all(), to.all());
+    for (size_t i = 0; i < output_count; ++i)
+      outputs[i] = made[i].release();
+  });
+}
+
+void dlc_session_set_trace(dlc_session *session, int enabled) {
+  session->session.setTrace(enabled != 0);
+}
+
+dlc_error *dlc_session_write_trace(dlc_session *session, const char *path) {
+  return guarded([&] { session->session.writeTrace(path); });
+}

@@ -1,0 +1,26 @@
+//===- Tensors.h - DLPack tensors checked against a program -------------------===//
+#ifndef DLC_RUNTIME_SESSION_TENSORS_H
+#define DLC_RUNTIME_SESSION_TENSORS_H
+
+#include "dlc/dlpack.h"
+#include "runtime/program/Plan.h"
+
+#include <vector>
+
+namespace dlc::runtime {
+
+DLDataType dlpackType(DType type);
+
+/// The data of an input: in place if it is compact, else copied into `copy`. Throws dlc::Error when type,
+/// shape or device differ from `info`.
+const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vector<uint8_t> &copy);
+
+/// The memory of an output, which must be compact.
+void *outputData(const DLTensor &tensor, const TensorInfo &info);
+
+/// A compact tensor of its own memory, aligned to 64, freed by its deleter.
+DLManagedTensor *allocateTensor(const TensorInfo &info);
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_TENSORS_H
