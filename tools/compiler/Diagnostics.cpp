@@ -1,0 +1,73 @@
+//===- Diagnostics.cpp - MLIR's diagnostics as text ---------------------------===//
+#include "tools/compiler/Diagnostics.h"
+
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+std::string locationText(Location location) {
+  return llvm::TypeSwitch<Location, std::string>(location)
+      .Case([](FileLineColLoc at) {
+        return at.getFilename().str() + ":" + std::to_string(at.getLine()) + ":" +
+               std::to_string(at.getColumn());
+      })
+      .Case([](NameLoc named) {
+        std::string child = locationText(named.getChildLoc());
+        return child.empty() ? "'" + named.getName().str() + "'"
+                             : child + ": '" + named.getName().str() + "'";
+      })
+      .Case([](CallSiteLoc call) {
+        std::string callee = locationText(call.getCallee()),
+                    caller = locationText(call.getCaller());
+        return callee.empty() || caller.empty() ? callee + caller
+                                                : callee + " (called from " + caller + ")";
+      })
+      .Case([](FusedLoc fused) {
+        std::string text;
+        for (Location part : fused.getLocations()) {
+          std::string one = locationText(part);
+          if (!one.empty() && text.find(one) == std::string::npos)
+            text += (text.empty() ? "" : ", ") + one;
+        }
+        return text;
+      })
+      .Default([](Location) { return std::string(); });
+}
+
+static void append(std::string &text, const Diagnostic &diagnostic, const char *indent) {
+  if (!text.empty())
+    text += "\n";
+  std::string where = locationText(diagnostic.getLocation());
+  text += indent;
+  if (!where.empty())
+    text += where + ": ";
+  text += diagnostic.str();
+}
+
+DiagnosticCollector::DiagnosticCollector(MLIRContext &context)
+    : handler(&context, [this](Diagnostic &diagnostic) {
+        // MLIR calls handlers one at a time, whatever thread they come from.
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+          append(text, diagnostic, "");
+          for (Diagnostic &note : diagnostic.getNotes())
+            if (note.str().find("see current operation") == std::string::npos)
+              append(text, note, "  ");
+        } else {
+          std::string line;
+          append(line, diagnostic, "dlc: ");
+          llvm::errs() << line << "\n";
+        }
+        return success();
+      }) {}
+
+std::string DiagnosticCollector::take(const std::string &otherwise) {
+  std::string taken = text.empty() ? otherwise : text;
+  text.clear();
+  return taken;
+}
+
+} // namespace dlc

@@ -1,0 +1,95 @@
+//===- Model.cpp - the public class over sources and programs ----------------------===//
+#include "tools/compiler/include/dlc/compiler.hpp"
+
+#include "runtime/program/Writer.h"
+#include "tools/compiler/Model.h"
+
+namespace dlc {
+
+static std::vector<ModelValue> publicValues(const std::vector<ValueInfo> &infos) {
+  std::vector<ModelValue> values;
+  for (const ValueInfo &v : infos)
+    values.push_back({v.name, v.dtype, v.shape, v.hasRank});
+  return values;
+}
+
+static CompileOptions compileOptionsOf(const ModelOptions &options) {
+  CompileOptions compileOptions;
+  compileOptions.device = options.device;
+  compileOptions.threads = options.threads;
+  compileOptions.tune = options.tune;
+  compileOptions.cacheDir = options.cacheDir ? *options.cacheDir : defaultCacheDir();
+  return compileOptions;
+}
+
+Model::Impl::Impl(std::shared_ptr<Source> given, const ModelOptions &options)
+    : source(std::move(given)), programs(source, compileOptionsOf(options), options.maxPrograms),
+      inputs(publicValues(source->inputs())), outputs(publicValues(source->outputs())) {}
+
+const std::vector<ModelValue> &Model::inputs() const { return impl->inputs; }
+const std::vector<ModelValue> &Model::outputs() const { return impl->outputs; }
+
+std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &given) const {
+  const Source &source = *impl->source;
+  Shapes shapes;
+  Values values;
+  for (const auto &[name, tensor] : given) {
+    shapes[name] = tensor.shape();
+    values[name] = {tensor.dtype(),
+                    tensor.shape(),
+                    {tensor.raw(), tensor.bytes(), std::make_shared<const Tensor>(tensor)}};
+  }
+  for (const ValueInfo &v : source.inputs())
+    if (!given.count(v.name))
+      throw Error(source.path() + ": input '" + v.name + "' is missing; required: " + v.text());
+  std::shared_ptr<const Ready> ready = impl->programs.get(source.complete(shapes), values);
+
+  const runtime::Plan &plan = ready->session->plan();
+  std::vector<const void *> inputs;
+  std::vector<void *> outputs;
+  for (const runtime::TensorInfo &info : plan.inputs) {
+    auto found = given.find(info.name);
+    if (found == given.end())
+      throw Error(source.path() + ": input '" + info.name + "' is missing");
+    if (found->second.dtype() != info.dtype)
+      throw Error(source.path() + ": input '" + info.name +
+                  "': required: " + std::string(dtypeName(info.dtype)) +
+                  "; found: " + std::string(dtypeName(found->second.dtype())));
+    inputs.push_back(found->second.raw());
+  }
+  std::map<std::string, Tensor> results;
+  for (const runtime::TensorInfo &info : plan.outputs) {
+    Tensor &tensor = results[info.name] = Tensor(info.dtype, info.shape);
+    outputs.push_back(tensor.raw());
+  }
+  ready->session->run(inputs, outputs);
+  return results;
+}
+
+double Model::prepare(const std::map<std::string, std::vector<int64_t>> &shapes) const {
+  size_t before = impl->programs.size();
+  std::shared_ptr<const Ready> ready = impl->programs.get(impl->source->complete(shapes), {});
+  return impl->programs.size() > before ? ready->compileSeconds : 0;
+}
+
+void Model::save(const std::string &path,
+                 const std::map<std::string, std::vector<int64_t>> &shapes) const {
+  runtime::writeProgram(*impl->programs.get(impl->source->complete(shapes), {})->program, path);
+}
+
+std::vector<ModelCommand>
+Model::commands(const std::map<std::string, std::vector<int64_t>> &shapes) const {
+  std::vector<ModelCommand> commands;
+  for (const runtime::CommandInfo &c :
+       impl->programs.get(impl->source->complete(shapes), {})->session->commands())
+    commands.push_back({c.op, c.name, c.implementation, "cpu", c.loc, c.flops, c.bytes});
+  return commands;
+}
+
+size_t Model::programs() const { return impl->programs.size(); }
+
+Model compile(const std::string &path, const ModelOptions &options) {
+  return Model(std::make_shared<Model::Impl>(std::make_shared<Source>(path), options));
+}
+
+} // namespace dlc

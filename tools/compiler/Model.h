@@ -1,0 +1,20 @@
+//===- Model.h - what a dlc::Model holds ---------------------------------------------===//
+#ifndef DLC_TOOLS_COMPILER_MODEL_H
+#define DLC_TOOLS_COMPILER_MODEL_H
+
+#include "tools/compiler/Programs.h"
+#include "tools/compiler/include/dlc/compiler.hpp"
+
+namespace dlc {
+
+struct Model::Impl {
+  Impl(std::shared_ptr<Source> source, const ModelOptions &options);
+
+  std::shared_ptr<Source> source;
+  Programs programs;
+  std::vector<ModelValue> inputs, outputs;
+};
+
+} // namespace dlc
+
+#endif // DLC_TOOLS_COMPILER_MODEL_H

@@ -1,0 +1,107 @@
+//===- Programs.cpp - one compiled program per set of shapes and values -----------===//
+#include "tools/compiler/Programs.h"
+
+#include "dlc/Error.h"
+#include "tools/compiler/Diagnostics.h"
+
+#include <chrono>
+#include <cstdlib>
+
+namespace dlc {
+
+std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &shapes,
+                                                const Values &values, const CompileOptions &options,
+                                                std::set<std::string> &bound,
+                                                mlir::OwningOpRef<mlir::ModuleOp> *after) {
+  if (source.kind() == Source::Kind::Program)
+    return source.program();
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  while (!module) {
+    Values given;
+    for (const std::string &name : bound)
+      given[name] = values.at(name);
+    std::vector<std::string> needed;
+    module = source.module(shapes, given, needed);
+    for (const std::string &name : needed) {
+      if (!values.count(name))
+        throw Error(source.path() + ": shapes depend on the value of input '" + name +
+                    "': required: that value at compile time (dlc compile|run --input " + name +
+                    "=FILE.npy)");
+      bound.insert(name);
+    }
+  }
+  if (options.afterPhase)
+    options.afterPhase(Phase::Import, *module,
+                       std::chrono::duration<double>(Clock::now() - start).count());
+
+  DiagnosticCollector diagnostics(source.context());
+  std::shared_ptr<runtime::Program> program;
+  if (options.to != Phase::Import) {
+    mlir::FailureOr<std::shared_ptr<runtime::Program>> made = compile(*module, options);
+    if (mlir::failed(made))
+      throw Error(diagnostics.take(source.path() + ": does not compile"));
+    program = *made;
+  }
+  if (after)
+    *after = std::move(module);
+  return program;
+}
+
+std::string Programs::keyOf(const Shapes &shapes, const Values &values) const {
+  std::string key;
+  for (const auto &[name, shape] : shapes)
+    key += name + ":" + shapeText(shape) + ";";
+  for (const std::string &name : boundInputs) {
+    auto found = values.find(name);
+    if (found == values.end())
+      continue;
+    const runtime::Span &data = found->second.data;
+    key += name + "=";
+    key.append(static_cast<const char *>(data.data), data.bytes);
+  }
+  return key;
+}
+
+std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &values) {
+  std::lock_guard lock(mutex);
+  std::string key = keyOf(shapes, values);
+  for (auto it = programs.begin(); it != programs.end(); ++it) {
+    if (it->first == key) {
+      programs.splice(programs.begin(), programs, it);
+      return programs.front().second;
+    }
+  }
+  auto start = std::chrono::steady_clock::now();
+  auto ready = std::make_shared<Ready>();
+  std::set<std::string> bound = boundInputs;
+  std::erase_if(bound, [&](const std::string &name) { return !values.count(name); });
+  ready->program = compileSource(*source, shapes, values, options, bound);
+  ready->session =
+      std::make_shared<runtime::Session>(ready->program, runtime::SessionOptions{options.threads});
+  ready->compileSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  boundInputs.insert(bound.begin(), bound.end());
+  programs.emplace_front(keyOf(shapes, values), ready);
+  while (programs.size() > limit)
+    programs.pop_back();
+  return ready;
+}
+
+size_t Programs::size() const {
+  std::lock_guard lock(mutex);
+  return programs.size();
+}
+
+std::string defaultCacheDir() {
+  if (const char *given = std::getenv("DLC_CACHE_DIR"))
+    return given;
+  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
+    return std::string(cache) + "/dlc";
+  if (const char *home = std::getenv("HOME"); home && *home)
+    return std::string(home) + "/.cache/dlc";
+  return "";
+}
+
+} // namespace dlc

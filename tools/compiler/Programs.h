@@ -1,0 +1,59 @@
+//===- Programs.h - one compiled program per set of shapes and values -------------===//
+#ifndef DLC_TOOLS_COMPILER_PROGRAMS_H
+#define DLC_TOOLS_COMPILER_PROGRAMS_H
+
+#include "codegen/Pipeline.h"
+#include "runtime/session/Session.h"
+#include "tools/compiler/Source.h"
+
+#include <list>
+#include <mutex>
+#include <set>
+
+namespace dlc {
+
+/// A program that can run, and what it took to make it.
+struct Ready {
+  std::shared_ptr<runtime::Program> program;
+  std::shared_ptr<runtime::Session> session;
+  double compileSeconds = 0;
+};
+
+/// Compiles the source's module as asked; null when `options.to` stops before a program, `after`
+/// then has the module. Inputs whose values the program needs are taken from `values`; those used
+/// are added to `bound`.
+std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &shapes,
+                                                const Values &values, const CompileOptions &options,
+                                                std::set<std::string> &bound,
+                                                mlir::OwningOpRef<mlir::ModuleOp> *after = nullptr);
+
+/// Compiles when first asked for, remembers up to `limit` programs; the least recently used leaves.
+class Programs {
+public:
+  Programs(std::shared_ptr<Source> source, CompileOptions options, size_t limit)
+      : source(std::move(source)), options(std::move(options)), limit(limit ? limit : 1) {}
+
+  /// Thread-safe; who asks for what another thread is compiling waits for it.
+  std::shared_ptr<const Ready> get(const Shapes &shapes, const Values &values);
+  size_t size() const;
+
+private:
+  std::string keyOf(const Shapes &shapes, const Values &values) const;
+
+  std::shared_ptr<Source> source;
+  CompileOptions options;
+  size_t limit;
+  /// Inputs of which some program needed the value: from then on their bytes are part of the key.
+  std::set<std::string> boundInputs;
+  mutable std::mutex mutex;
+  /// Most recently used first.
+  std::list<std::pair<std::string, std::shared_ptr<const Ready>>> programs;
+};
+
+/// $DLC_CACHE_DIR, else dlc's folder in the user's cache; empty ("keep nothing") when neither can
+/// be told or DLC_CACHE_DIR is set and empty.
+std::string defaultCacheDir();
+
+} // namespace dlc
+
+#endif // DLC_TOOLS_COMPILER_PROGRAMS_H

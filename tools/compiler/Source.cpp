@@ -1,0 +1,262 @@
+//===- Source.cpp - a model file, and modules made of it -----------------------===//
+#include "tools/compiler/Source.h"
+
+#include "codegen/Pipeline.h"
+#include "dlc/Error.h"
+#include "frontend/onnx/Import.h"
+#include "runtime/program/Checker.h"
+#include "runtime/program/Reader.h"
+#include "tools/compiler/Diagnostics.h"
+#include "tools/compiler/Specialize.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+Type elementTypeOf(MLIRContext &context, DType dtype) {
+  Builder b(&context);
+  auto unsignedType = [&](unsigned width) {
+    return IntegerType::get(&context, width, IntegerType::Unsigned);
+  };
+  switch (dtype) {
+  case DType::F32:
+    return b.getF32Type();
+  case DType::F16:
+    return b.getF16Type();
+  case DType::BF16:
+    return b.getBF16Type();
+  case DType::F64:
+    return b.getF64Type();
+  case DType::I8:
+    return b.getI8Type();
+  case DType::I16:
+    return b.getI16Type();
+  case DType::I32:
+    return b.getI32Type();
+  case DType::I64:
+    return b.getI64Type();
+  case DType::U8:
+    return unsignedType(8);
+  case DType::U16:
+    return unsignedType(16);
+  case DType::U32:
+    return unsignedType(32);
+  case DType::U64:
+    return unsignedType(64);
+  case DType::Bool:
+    return b.getI1Type();
+  }
+  return {};
+}
+
+std::optional<DType> dtypeOf(Type type) {
+  if (!type)
+    return std::nullopt;
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (elementTypeOf(*type.getContext(), DType(i)) == type)
+      return DType(i);
+  return std::nullopt;
+}
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  if (shape.empty())
+    return "0-d";
+  std::string text;
+  for (int64_t d : shape)
+    text += (text.empty() ? "" : "x") + (d < 0 ? std::string("?") : std::to_string(d));
+  return text;
+}
+
+bool ValueInfo::isStatic() const {
+  return hasRank && llvm::none_of(shape, [](int64_t d) { return d < 0; });
+}
+
+std::string ValueInfo::text() const {
+  std::string result = dtype ? std::string(dtypeName(*dtype)) : typeName;
+  if (!hasRank)
+    return result + "[...]";
+  result += "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    result += i ? ", " : "";
+    if (shape[i] >= 0)
+      result += std::to_string(shape[i]);
+    else
+      result += i < symbols.size() && !symbols[i].empty() ? symbols[i] : "?";
+  }
+  return result + "]";
+}
+
+Source::Source(std::string path) : name(std::move(path)) {
+  bool isDirectory = false;
+  if (std::error_code error = llvm::sys::fs::is_directory(name, isDirectory))
+    throw Error(name + ": cannot be opened: " + error.message());
+  if (isDirectory)
+    throw Error(name + ": is a folder; required: a model file (.onnx, .mlir or .dlcx)");
+  llvm::StringRef extension = llvm::sys::path::extension(name);
+  if (extension == ".dlcx")
+    openProgram();
+  else if (extension == ".mlir")
+    openMlir();
+  else if (extension == ".onnx")
+    openOnnx();
+  else
+    throw Error(name + ": unknown kind of model '" + extension.str() +
+                "'; required: a file named .onnx, .mlir or .dlcx");
+}
+
+Source::Source(std::string name, std::shared_ptr<MLIRContext> context, OwningOpRef<ModuleOp> module,
+               std::shared_ptr<void> keep)
+    : name(std::move(name)), fileKind(Kind::Mlir), keep(std::move(keep)),
+      mlirContext(std::move(context)), original(std::move(module)) {
+  describeFunction();
+}
+
+Source::~Source() = default;
+
+static std::shared_ptr<MLIRContext> makeContext() {
+  auto context = std::make_shared<MLIRContext>();
+  prepareContext(*context);
+  return context;
+}
+
+void Source::openOnnx() {
+  fileKind = Kind::Onnx;
+  mlirContext = makeContext();
+  DiagnosticCollector diagnostics(*mlirContext);
+  FailureOr<ImportInfo> info = inspectOnnx(*mlirContext, name);
+  if (failed(info))
+    throw Error(diagnostics.take(name + ": cannot be read as an ONNX model"));
+  auto convert = [](const ImportInfo::Value &v) {
+    return ValueInfo{v.name, dtypeOf(v.elementType), v.typeName, v.hasRank, v.dims, v.symbols};
+  };
+  for (const ImportInfo::Value &v : info->inputs)
+    ins.push_back(convert(v));
+  for (const ImportInfo::Value &v : info->outputs)
+    outs.push_back(convert(v));
+}
+
+void Source::openMlir() {
+  fileKind = Kind::Mlir;
+  mlirContext = makeContext();
+  DiagnosticCollector diagnostics(*mlirContext);
+  original = parseSourceFile<ModuleOp>(name, ParserConfig(mlirContext.get()));
+  if (!original)
+    throw Error(diagnostics.take(name + ": cannot be read as MLIR text"));
+  describeFunction();
+}
+
+void Source::describeFunction() {
+  auto function = original->lookupSymbol<func::FuncOp>("main");
+  if (!function || function.isExternal())
+    throw Error(name + ": required: a function @main with a body; found none");
+  auto describe = [&](Type type, StringAttr given, const std::string &fallback) {
+    ValueInfo info;
+    info.name = given ? given.str() : fallback;
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      throw Error(name + ": '" + info.name +
+                  "' of @main: required: a ranked tensor; found another type");
+    info.dtype = dtypeOf(tensor.getElementType());
+    info.hasRank = true;
+    info.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
+    for (int64_t &d : info.shape)
+      d = ShapedType::isDynamic(d) ? -1 : d;
+    info.symbols.resize(info.shape.size());
+    return info;
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    ins.push_back(describe(function.getArgument(i).getType(),
+                           function.getArgAttrOfType<StringAttr>(i, "dlc.name"),
+                           "arg" + std::to_string(i)));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    outs.push_back(describe(function.getResultTypes()[i],
+                            function.getResultAttrOfType<StringAttr>(i, "dlc.name"),
+                            "result" + std::to_string(i)));
+}
+
+void Source::openProgram() {
+  fileKind = Kind::Program;
+  loaded = std::make_shared<runtime::Program>(runtime::readProgram(name));
+  runtime::Plan plan = runtime::checkProgram(*loaded);
+  auto convert = [](const std::vector<runtime::TensorInfo> &list, std::vector<ValueInfo> &infos) {
+    for (const runtime::TensorInfo &v : list)
+      infos.push_back({v.name, v.dtype, std::string(dtypeName(v.dtype)), true, v.shape, {}});
+  };
+  convert(plan.inputs, ins);
+  convert(plan.outputs, outs);
+}
+
+OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
+                                     std::vector<std::string> &needed) {
+  if (fileKind == Kind::Program)
+    throw Error(name + ": is compiled already; required: a model (.onnx or .mlir)");
+  DiagnosticCollector diagnostics(*mlirContext);
+  if (fileKind == Kind::Mlir) {
+    OwningOpRef<ModuleOp> clone = original->clone();
+    if (failed(specializeShapes(*clone, shapes)))
+      throw Error(diagnostics.take(name + ": cannot be specialised to the shapes given"));
+    return clone;
+  }
+  ImportOptions options;
+  options.shapes = shapes;
+  for (const auto &[input, array] : values) {
+    auto type = RankedTensorType::get(array.shape, elementTypeOf(*mlirContext, array.dtype));
+    options.values[input] =
+        ref::Tensor::borrow(type, array.data.data, std::const_pointer_cast<void>(array.data.owner));
+  }
+  ImportInfo info;
+  auto imported = importOnnx(*mlirContext, name, options, &info);
+  if (succeeded(imported))
+    return std::move(*imported);
+  needed = info.neededValues;
+  // Asked for what it has already: then it is not the values that are missing.
+  llvm::erase_if(needed, [&](const std::string &input) { return values.count(input) != 0; });
+  if (needed.empty())
+    throw Error(diagnostics.take(name + ": cannot be imported"));
+  return nullptr;
+}
+
+Shapes Source::complete(const Shapes &given,
+                        const std::function<int64_t(const ValueInfo &, size_t)> &open) const {
+  for (const auto &[input, shape] : given) {
+    auto found = llvm::find_if(ins, [&](const ValueInfo &v) { return v.name == input; });
+    if (found == ins.end()) {
+      std::string known;
+      for (const ValueInfo &v : ins)
+        known += (known.empty() ? "" : ", ") + v.name + " " + v.text();
+      throw Error(name + ": no input is named '" + input +
+                  "'; its inputs: " + (known.empty() ? "none" : known));
+    }
+    bool fits = !found->hasRank || found->shape.size() == shape.size();
+    for (size_t d = 0; fits && d < shape.size(); ++d)
+      fits =
+          shape[d] >= 0 && (!found->hasRank || found->shape[d] < 0 || found->shape[d] == shape[d]);
+    if (!fits)
+      throw Error(name + ": input '" + input + "': required: " + found->text() +
+                  "; found: the shape " + shapeText(shape));
+  }
+  Shapes result;
+  for (const ValueInfo &v : ins) {
+    if (auto found = given.find(v.name); found != given.end()) {
+      result[v.name] = found->second;
+      continue;
+    }
+    if (!v.isStatic() && (!v.hasRank || !open))
+      throw Error(name + ": input '" + v.name + "' is " + v.text() +
+                  ": its shape must be given to compile it, as in --shape " + v.name +
+                  "=1x3x224x224");
+    result[v.name] = v.shape;
+    for (size_t d = 0; d < v.shape.size(); ++d)
+      if (v.shape[d] < 0)
+        result[v.name][d] = open(v, d);
+  }
+  return result;
+}
+
+} // namespace dlc

@@ -1,0 +1,97 @@
+//===- Source.h - a model file, and modules made of it -------------------------===//
+#ifndef DLC_TOOLS_COMPILER_SOURCE_H
+#define DLC_TOOLS_COMPILER_SOURCE_H
+
+#include "dlc/DType.h"
+#include "runtime/program/Npy.h"
+#include "runtime/program/Program.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlc {
+
+/// What an input or output is before anything is specialised.
+struct ValueInfo {
+  std::string name;
+  /// Nothing where the file says nothing, or says a type that dlc has not; `typeName` is what it
+  /// says.
+  std::optional<DType> dtype;
+  std::string typeName;
+  bool hasRank = false;
+  /// -1 where not static; `symbols` has the names of such dimensions, which may be empty.
+  std::vector<int64_t> shape;
+  std::vector<std::string> symbols;
+
+  bool isStatic() const;
+  /// "f32[batch, 3, 224, 224]".
+  std::string text() const;
+};
+
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+using Values = std::map<std::string, runtime::NpyArray>;
+
+/// A model file. Everything throws dlc::Error with where, what was required, found, and what to do.
+class Source {
+public:
+  enum class Kind { Onnx, Mlir, Program };
+
+  explicit Source(std::string path);
+  /// A module made otherwise (traced); `keep` lives as long as its weights are needed.
+  Source(std::string name, std::shared_ptr<mlir::MLIRContext> context,
+         mlir::OwningOpRef<mlir::ModuleOp> module, std::shared_ptr<void> keep = nullptr);
+  ~Source();
+
+  Kind kind() const { return fileKind; }
+  const std::string &path() const { return name; }
+  const std::vector<ValueInfo> &inputs() const { return ins; }
+  const std::vector<ValueInfo> &outputs() const { return outs; }
+  mlir::MLIRContext &context() { return *mlirContext; }
+
+  /// The dlc module for these shapes. Inputs on whose values shapes depend are named in `needed`
+  /// when their values are not among `values`; nothing is returned then.
+  mlir::OwningOpRef<mlir::ModuleOp> module(const Shapes &shapes, const Values &values,
+                                           std::vector<std::string> &needed);
+
+  /// Kind Program only.
+  std::shared_ptr<runtime::Program> program() const { return loaded; }
+
+  /// Checks names and ranks, and fills in what is static in the file. What remains open is answered
+  /// by `open` (input, dimension) when given, else it is an error that says how to give it.
+  Shapes complete(const Shapes &given,
+                  const std::function<int64_t(const ValueInfo &, size_t)> &open = nullptr) const;
+
+private:
+  void openOnnx();
+  void openMlir();
+  void openProgram();
+  void describeFunction();
+
+  std::string name;
+  Kind fileKind = Kind::Onnx;
+  std::vector<ValueInfo> ins, outs;
+  std::shared_ptr<void> keep;
+  std::shared_ptr<mlir::MLIRContext> mlirContext;
+  /// Kind Mlir: the module as it was read.
+  mlir::OwningOpRef<mlir::ModuleOp> original;
+  std::shared_ptr<runtime::Program> loaded;
+};
+
+/// The element type as an MLIR type, and back.
+mlir::Type elementTypeOf(mlir::MLIRContext &context, DType dtype);
+std::optional<DType> dtypeOf(mlir::Type type);
+
+/// "2x3x224"; the empty shape is "0-d".
+std::string shapeText(const std::vector<int64_t> &shape);
+
+} // namespace dlc
+
+#endif // DLC_TOOLS_COMPILER_SOURCE_H

@@ -1,0 +1,89 @@
+//===- compiler.hpp - compile a model and run it, in one process ------------------===//
+//
+//   auto net = dlc::compile("resnet50.onnx", {.device = "cpu"});
+//   dlc::Tensor y = net.run({{"x", x}})["y"];
+//
+// Errors are dlc::Error: where, what was required, what was found, what to do.
+//
+//===-------------------------------------------------------------------------------===//
+#ifndef DLC_COMPILER_HPP
+#define DLC_COMPILER_HPP
+
+#include "dlc/dlc.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlc {
+
+namespace trace {
+class Graph;
+}
+
+struct ModelOptions {
+  std::string device = "cpu";
+  /// 0: as many as the process may use.
+  int threads = 0;
+  /// Measure candidate kernels instead of asking the cost model.
+  bool tune = false;
+  /// A program is made for each set of input shapes that the model is run with; so many are kept.
+  size_t maxPrograms = 16;
+  /// Where object code and tuning results are kept; by default $DLC_CACHE_DIR or the user's cache.
+  /// Empty: nowhere.
+  std::optional<std::string> cacheDir = std::nullopt;
+};
+
+/// What an input or output is; dimensions that are not static are -1.
+struct ModelValue {
+  std::string name;
+  /// Nothing when dlc has no such type; no tensor of it can be given then.
+  std::optional<DType> dtype;
+  std::vector<int64_t> shape;
+  bool hasRank = true;
+};
+
+/// One thing that a program does, and where.
+struct ModelCommand {
+  std::string op, name, implementation, device, location;
+  double flops = 0, bytes = 0;
+};
+
+/// A model with the programs compiled of it. Copies share them; any thread may use any copy.
+class Model {
+public:
+  const std::vector<ModelValue> &inputs() const;
+  const std::vector<ModelValue> &outputs() const;
+
+  /// Compiles for the shapes of these inputs, unless a program for them is there, and runs it.
+  std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &inputs) const;
+
+  /// Compiles for these shapes without running; inputs whose shape is static may be left out.
+  /// Returns the seconds it took (about 0 when the program was there).
+  double prepare(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
+  /// Writes the program for these shapes as an artefact (.dlcx).
+  void save(const std::string &path,
+            const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
+  /// What the program for these shapes does, in order.
+  std::vector<ModelCommand>
+  commands(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
+  /// How many programs are kept now.
+  size_t programs() const;
+
+  struct Impl;
+  explicit Model(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
+
+private:
+  std::shared_ptr<Impl> impl;
+};
+
+/// Opens a model file: .onnx, .mlir, or a compiled .dlcx.
+Model compile(const std::string &path, const ModelOptions &options = {});
+/// Takes a traced program (dlc/trace.hpp).
+Model compile(trace::Graph &&graph, const ModelOptions &options = {});
+
+} // namespace dlc
+
+#endif // DLC_COMPILER_HPP

@@ -1,0 +1,110 @@
+//===- CompileCommand.cpp - dlc compile ------------------------------------------------------===//
+#include "tools/dlc/Options.h"
+#include "tools/dlc/Progress.h"
+
+#include "dlc/Error.h"
+#include "runtime/program/AtomicFile.h"
+#include "runtime/program/Writer.h"
+#include "tools/compiler/Programs.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <cstdio>
+
+namespace dlc::cli {
+namespace {
+
+/// People read small modules whole; the weights of a network would bury it.
+mlir::OpPrintingFlags flagsForReading() {
+  mlir::OpPrintingFlags flags;
+  flags.elideLargeElementsAttrs(64);
+  flags.elideLargeResourceString(64);
+  return flags;
+}
+
+void writeText(mlir::ModuleOp module, const std::string &path) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, mlir::OpPrintingFlags().enableDebugInfo(true));
+  runtime::AtomicFile file(path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+} // namespace
+
+int compileCommand(const CompileArguments &arguments) {
+  auto start = std::chrono::steady_clock::now();
+  CompileOptions options = compileOptionsOf(arguments);
+  if (!arguments.from.empty())
+    options.from = parsePhase(arguments.from);
+  if (!arguments.to.empty())
+    options.to = parsePhase(arguments.to);
+  if (options.from > options.to && options.to != Phase::Import)
+    throw Error("--from " + arguments.from + " comes after --to " + phaseName(options.to).str());
+  bool printAll = false;
+  std::vector<Phase> printed;
+  for (const std::string &name : arguments.printAfter) {
+    if (name == "all")
+      printAll = true;
+    else
+      printed.push_back(parsePhase(name));
+  }
+  bool wantsText = options.to != Phase::Native;
+  if (arguments.output.empty() && !wantsText && !printAll && printed.empty() && !arguments.time)
+    throw Error(
+        "required: -o OUT.dlcx (or --to PHASE, --print-after PHASE or --time to look only)");
+
+  Progress progress;
+  std::vector<std::pair<Phase, double>> seconds;
+  options.afterPhase = [&](Phase phase, mlir::ModuleOp module, double taken) {
+    seconds.push_back({phase, taken});
+    if (printAll || llvm::is_contained(printed, phase)) {
+      progress.clear();
+      llvm::outs() << "// ----- after " << phaseName(phase) << " -----\n";
+      module.print(llvm::outs(), flagsForReading());
+      llvm::outs() << "\n";
+      llvm::outs().flush();
+    }
+    progress.show("compiling", int(phase) + 1, int(Phase::Native) + 1);
+  };
+  options.progress = [&](llvm::StringRef what, int done, int total) {
+    progress.show(what.str(), done, total);
+  };
+
+  Source source(arguments.model);
+  if (source.kind() == Source::Kind::Program)
+    throw Error(arguments.model + ": is compiled already; required: a model (.onnx or .mlir)");
+  Values values = readInputs(arguments.inputs);
+  Shapes shapes = source.complete(shapesOf(arguments, values));
+  std::set<std::string> bound;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::shared_ptr<runtime::Program> program =
+      compileSource(source, shapes, values, options, bound, &module);
+  progress.clear();
+
+  if (wantsText) {
+    if (!arguments.output.empty())
+      writeText(*module, arguments.output);
+    else if (!printAll && printed.empty())
+      module->print(llvm::outs(), flagsForReading());
+  } else if (!arguments.output.empty()) {
+    auto writing = std::chrono::steady_clock::now();
+    runtime::writeProgram(*program, arguments.output);
+    if (arguments.time)
+      std::printf(
+          "%-10s %9.3f s\n", "write",
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - writing).count());
+  }
+  if (arguments.time) {
+    for (auto &[phase, taken] : seconds)
+      std::printf("%-10s %9.3f s\n", phaseName(phase).str().c_str(), taken);
+    std::printf("%-10s %9.3f s   peak %.0f MiB\n", "all",
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                peakMib());
+  }
+  return 0;
+}
+
+} // namespace dlc::cli

@@ -1,0 +1,115 @@
+//===- Graph.cpp - a program's commands and what flows between them ---------------------------===//
+#include "tools/dlc/Graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace dlc::cli {
+namespace {
+
+struct Walk {
+  Graph &graph;
+  const std::vector<runtime::CommandInfo> infos;
+  std::map<uint32_t, size_t> producer;
+  std::set<std::pair<size_t, size_t>> seen;
+  const runtime::Plan &plan;
+  /// The manifest's list for the same commands, for what the plan leaves out.
+  void visit(const std::vector<runtime::Command> &commands, const nlohmann::json &described,
+             int depth);
+
+  void touch(size_t node, int64_t buffer) {
+    if (buffer < 0)
+      return;
+    runtime::Space space = plan.buffers[buffer].space;
+    if (space == runtime::Space::Input || space == runtime::Space::Constant)
+      return;
+    auto [at, isFirst] = producer.try_emplace(uint32_t(buffer), node);
+    if (!isFirst && at->second != node && seen.insert({at->second, node}).second)
+      graph.edges.push_back({at->second, node});
+  }
+};
+
+void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::json &described,
+                 int depth) {
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const runtime::Command &command = commands[i];
+    static const nlohmann::json nothing = nlohmann::json::object();
+    const nlohmann::json &text =
+        described.is_array() && i < described.size() ? described[i] : nothing;
+    size_t index = graph.nodes.size();
+    const runtime::CommandInfo &info = infos[index];
+    std::string title = !info.name.empty()             ? info.name
+                        : !info.implementation.empty() ? info.implementation
+                                                       : info.op;
+    graph.nodes.push_back({title, info.op, info.implementation, info.loc, info.flops, info.bytes,
+                           -1, depth, text.value("candidates", nlohmann::json())});
+    for (uint32_t buffer : command.buffers)
+      touch(index, buffer);
+    for (int64_t buffer : {command.cond, command.trip, command.index, command.count})
+      touch(index, buffer);
+    visit(command.body,
+          text.value(command.op == runtime::Op::If ? "then" : "body", nlohmann::json()), depth + 1);
+    visit(command.orElse, text.value("else", nlohmann::json()), depth + 1);
+  }
+}
+
+} // namespace
+
+double Graph::total() const {
+  double sum = 0;
+  for (const GraphNode &node : nodes)
+    // What stands inside a loop is in the loop's time already.
+    sum += node.depth == 0 ? std::max(node.microseconds, 0.0) : 0;
+  return sum;
+}
+
+Graph graphOf(const runtime::Session &session) {
+  Graph graph;
+  graph.name = session.plan().name;
+  Walk walk{graph, session.commands(), {}, {}, session.plan()};
+  walk.visit(session.plan().commands,
+             session.program()->manifest.value("commands", nlohmann::json()), 0);
+  return graph;
+}
+
+void addTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events, int runs) {
+  for (GraphNode &node : graph.nodes)
+    node.microseconds = 0;
+  for (const runtime::TraceEvent &event : events)
+    graph.nodes[event.command].microseconds += double(event.endNs - event.startNs) * 1e-3 / runs;
+}
+
+std::string colourOf(const GraphNode &node, double share) {
+  // The same kernel has the same hue in every drawing: FNV of its name up to the first figure.
+  uint32_t hash = 2166136261u;
+  for (char c : node.implementation.empty() ? node.op : node.implementation) {
+    if (c >= '0' && c <= '9')
+      break;
+    hash = (hash ^ uint8_t(c)) * 16777619u;
+  }
+  int hue = int(hash % 360), saturation = 55,
+      light = int(92 - 42 * std::sqrt(std::clamp(share * 4, 0.0, 1.0)));
+  return "hsl(" + std::to_string(hue) + "," + std::to_string(saturation) + "%," +
+         std::to_string(light) + "%)";
+}
+
+std::string escaped(const std::string &text) {
+  std::string result;
+  for (char c : text) {
+    if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '&')
+      result += "&amp;";
+    else if (c == '"')
+      result += "&quot;";
+    else
+      result += static_cast<unsigned char>(c) < 32 ? ' ' : c;
+  }
+  return result;
+}
+
+} // namespace dlc::cli

@@ -1,0 +1,47 @@
+//===- Graph.h - a program's commands and what flows between them -----------------------------===//
+#ifndef DLC_TOOLS_DLC_GRAPH_H
+#define DLC_TOOLS_DLC_GRAPH_H
+
+#include "runtime/session/Session.h"
+
+#include <string>
+#include <vector>
+
+namespace dlc::cli {
+
+struct GraphNode {
+  std::string title, op, implementation, location;
+  double flops = 0, bytes = 0;
+  /// Mean microseconds of one run; negative when not measured.
+  double microseconds = -1;
+  /// How deep it stands inside branches and loops.
+  int depth = 0;
+  /// The candidates that the compiler chose among, when it says: name and figure.
+  nlohmann::json candidates;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<GraphNode> nodes;
+  std::vector<std::pair<size_t, size_t>> edges;
+  double total() const;
+};
+
+/// Nodes in the order of Session::commands(). An edge goes from the first command that touches a
+/// value's buffer (its producer: each value has a buffer of its own, wherever that lies) to the
+/// others that touch it.
+Graph graphOf(const runtime::Session &session);
+/// Adds up traced events of `runs` runs.
+void addTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events, int runs);
+
+/// "#d5e8f0": one hue per implementation, stronger with the share of the time.
+std::string colourOf(const GraphNode &node, double share);
+
+std::string svgOf(const Graph &graph);
+std::string htmlOf(const Graph &graph);
+/// Text as it may stand in XML.
+std::string escaped(const std::string &text);
+
+} // namespace dlc::cli
+
+#endif // DLC_TOOLS_DLC_GRAPH_H

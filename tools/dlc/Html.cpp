@@ -1,0 +1,61 @@
+//===- Html.cpp - the graph as a page: the drawing beside a table
+//-----------------------------------===//
+#include "tools/dlc/Graph.h"
+#include "tools/dlc/Options.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dlc::cli {
+
+std::string htmlOf(const Graph &graph) {
+  std::string title = escaped(graph.name.empty() ? "program" : graph.name);
+  std::string html =
+      "<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>" + title +
+      "</title><style>\n"
+      "body{font:13px sans-serif;margin:1em}main{display:flex;gap:2em;align-items:flex-start}\n"
+      "figure{margin:0;overflow:auto;max-height:90vh;flex:1}section{overflow:auto;max-height:90vh;"
+      "flex:1}\n"
+      "table{border-collapse:collapse}td,th{padding:2px 8px;border-bottom:1px solid "
+      "#ddd;text-align:left}\n"
+      "td.n{text-align:right;font-variant-numeric:tabular-nums}th{position:sticky;top:0;background:"
+      "#fff;cursor:pointer}\n"
+      "</style></head><body><h1>" +
+      title + "</h1><main><figure>\n" + svgOf(graph) +
+      "</figure><section><table "
+      "id=\"t\"><thead><tr><th>#</th><th>what</th><th>kernel</th><th>us</th><th>%</th>"
+      "<th>bytes</th><th>FLOP</th><th>where in the source</th></tr></thead><tbody>\n";
+  double total = std::max(graph.total(), 1e-9);
+  char text[64];
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const GraphNode &node = graph.nodes[i];
+    double share = std::max(node.microseconds, 0.0) / total;
+    auto number = [&](const char *format, double value) {
+      std::snprintf(text, sizeof text, format, value);
+      html += std::string("<td class=\"n\">") + text + "</td>";
+    };
+    html += "<tr style=\"background:" + colourOf(node, share) + "\">";
+    number("%.0f", double(i));
+    html += "<td>" + escaped(node.title) + "</td><td>" +
+            escaped(node.implementation.empty() ? node.op : node.implementation) + "</td>";
+    if (node.microseconds >= 0) {
+      number("%.1f", node.microseconds);
+      number("%.1f", 100 * share);
+    } else {
+      html += "<td></td><td></td>";
+    }
+    number("%.0f", node.bytes);
+    number("%.0f", node.flops);
+    html += "<td>" + escaped(node.location) + "</td></tr>\n";
+  }
+  html += "</tbody></table></section></main><script>\n"
+          "document.querySelectorAll('th').forEach((h,k)=>h.onclick=()=>{const "
+          "b=document.querySelector('#t tbody');\n"
+          "const v=r=>r.children[k].textContent,n=k<1||(k>2&&k<7);h.up=!h.up;\n"
+          "[...b.rows].sort((p,q)=>(n?v(p)-v(q):v(p).localeCompare(v(q)))*(h.up?-1:1)).forEach(r=>"
+          "b.append(r))})\n"
+          "</script></body></html>\n";
+  return html;
+}
+
+} // namespace dlc::cli

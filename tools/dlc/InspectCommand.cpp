@@ -1,0 +1,155 @@
+//===- InspectCommand.cpp - dlc inspect
+//---------------------------------------------------------------===//
+#include "tools/dlc/Graph.h"
+#include "tools/dlc/Inputs.h"
+#include "tools/dlc/Options.h"
+
+#include "dlc/Error.h"
+#include "runtime/program/AtomicFile.h"
+#include "tools/compiler/Programs.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dlc::cli {
+namespace {
+
+void measure(runtime::Session &session, const Values &values, const InspectArguments &arguments,
+             Graph &graph) {
+  std::vector<runtime::NpyArray> arrays = arraysFor(session, values, arguments.seed);
+  std::vector<const void *> inputs;
+  for (const runtime::NpyArray &array : arrays)
+    inputs.push_back(array.data.data);
+  std::vector<std::vector<char>> results;
+  std::vector<void *> outputs;
+  for (const runtime::TensorInfo &info : session.plan().outputs) {
+    results.emplace_back(info.bytes + 64);
+    void *data = results.back().data();
+    size_t space = results.back().size();
+    outputs.push_back(std::align(64, info.bytes, data, space));
+  }
+  session.run(inputs, outputs);
+  session.setTrace(true);
+  for (int i = 0; i < arguments.repeat; ++i)
+    session.run(inputs, outputs);
+  addTimes(graph, session.takeTrace(), arguments.repeat);
+}
+
+void writeFile(const std::string &path, const std::string &text) {
+  runtime::AtomicFile file(path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &graph) {
+  const runtime::Plan &plan = session.plan();
+  runtime::MemoryFigures memory = session.memory();
+  auto values = [](const std::vector<runtime::TensorInfo> &infos) {
+    nlohmann::ordered_json list = nlohmann::json::array();
+    for (const runtime::TensorInfo &v : infos)
+      list.push_back(
+          {{"name", v.name}, {"dtype", std::string(dtypeName(v.dtype))}, {"shape", v.shape}});
+    return list;
+  };
+  nlohmann::ordered_json commands = nlohmann::json::array();
+  for (const GraphNode &node : graph.nodes) {
+    nlohmann::ordered_json command = {
+        {"op", node.op},       {"name", node.title},   {"implementation", node.implementation},
+        {"device", "cpu"},     {"loc", node.location}, {"flops", node.flops},
+        {"bytes", node.bytes}, {"depth", node.depth}};
+    if (node.microseconds >= 0)
+      command["us"] = node.microseconds;
+    if (!node.candidates.is_null())
+      command["candidates"] = node.candidates;
+    commands.push_back(command);
+  }
+  nlohmann::ordered_json edges = nlohmann::json::array();
+  for (auto [from, to] : graph.edges)
+    edges.push_back({from, to});
+  return {{"name", plan.name},
+          {"producer", plan.producer},
+          {"features", plan.features},
+          {"threads", session.threads()},
+          {"arena_bytes", memory.arenaBytes},
+          {"scratch_bytes", memory.scratchBytes},
+          {"constant_bytes", memory.constantBytes},
+          {"code_bytes", memory.codeBytes},
+          {"inputs", values(plan.inputs)},
+          {"outputs", values(plan.outputs)},
+          {"commands", commands},
+          {"edges", edges}};
+}
+
+void printValues(const char *title, const std::vector<runtime::TensorInfo> &infos) {
+  for (const runtime::TensorInfo &v : infos)
+    std::printf("%-8s %s  %s %s%s\n", title, v.name.c_str(),
+                std::string(dtypeName(v.dtype)).c_str(), shapeText(v.shape).c_str(),
+                v.value >= 0 ? "  (fixed when it was compiled)" : "");
+}
+
+void print(const runtime::Session &session, const Graph &graph) {
+  const runtime::Plan &plan = session.plan();
+  runtime::MemoryFigures memory = session.memory();
+  std::printf("program  %s, made by %s for", plan.name.c_str(), plan.producer.c_str());
+  for (const std::string &feature : plan.features)
+    std::printf(" %s", feature.c_str());
+  std::printf("; %d threads\n", session.threads());
+  printValues("input", plan.inputs);
+  printValues("output", plan.outputs);
+  std::printf(
+      "memory   arena %s, scratch %s, constants %s, code %s\n",
+      bytesText(double(memory.arenaBytes)).c_str(), bytesText(double(memory.scratchBytes)).c_str(),
+      bytesText(double(memory.constantBytes)).c_str(), bytesText(double(memory.codeBytes)).c_str());
+  bool timed = !graph.nodes.empty() && graph.nodes[0].microseconds >= 0;
+  double total = std::max(graph.total(), 1e-9), bytes = 0, flops = 0;
+  std::printf("\n%4s  %-6s %-8s %10s %11s%s  %s\n", "#", "device", "op", "bytes", "work",
+              timed ? "         us     %" : "", "kernel  (what, where in the source)");
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const GraphNode &node = graph.nodes[i];
+    bytes += node.bytes;
+    flops += node.flops;
+    std::printf("%4zu  %-6s %-8s %10s %11s", i, "cpu", node.op.c_str(),
+                bytesText(node.bytes).c_str(), node.flops > 0 ? flopsText(node.flops).c_str() : "");
+    if (timed)
+      std::printf(" %10.1f %5.1f", node.microseconds, 100 * node.microseconds / total);
+    std::printf("  %*s%s", 2 * node.depth, "", node.implementation.c_str());
+    if (node.title != node.implementation || !node.location.empty())
+      std::printf("  (%s%s%s)", node.title.c_str(), node.location.empty() ? "" : ", ",
+                  node.location.c_str());
+    std::printf("\n");
+    if (node.candidates.is_array() && node.candidates.size() > 1)
+      for (const nlohmann::json &candidate : node.candidates)
+        std::printf("%*s%s\n", 48 + 2 * node.depth, "", candidate.dump().c_str());
+  }
+  std::printf("\n%zu commands, %s moved, %s", graph.nodes.size(), bytesText(bytes).c_str(),
+              flopsText(flops).c_str());
+  if (timed)
+    std::printf(", %.3f ms a run", total * 1e-3);
+  std::printf("\n");
+}
+
+} // namespace
+
+int inspectCommand(const InspectArguments &arguments) {
+  Values values = readInputs(arguments.inputs);
+  Source source(arguments.model);
+  Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
+  std::set<std::string> bound;
+  std::shared_ptr<runtime::Program> program =
+      compileSource(source, shapes, values, compileOptionsOf(arguments), bound);
+  runtime::Session session(program, {arguments.threads});
+  Graph graph = graphOf(session);
+  if (arguments.repeat > 0)
+    measure(session, values, arguments, graph);
+  if (!arguments.svg.empty())
+    writeFile(arguments.svg, svgOf(graph));
+  if (!arguments.html.empty())
+    writeFile(arguments.html, htmlOf(graph));
+  if (arguments.json)
+    std::printf("%s\n", jsonOf(session, graph).dump(2).c_str());
+  else if (arguments.svg.empty() && arguments.html.empty())
+    print(session, graph);
+  return 0;
+}
+
+} // namespace dlc::cli

@@ -1,0 +1,115 @@
+//===- Options.cpp - arguments to values ---------------------------------------------===//
+#include "tools/dlc/Options.h"
+
+#include "dlc/Error.h"
+#include "tools/compiler/Programs.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <cstdio>
+#include <sys/resource.h>
+
+namespace dlc::cli {
+
+static std::pair<std::string, std::string> splitAtEquals(const std::string &text,
+                                                         const char *option, const char *example) {
+  // Names of values may hold '=': the last one divides.
+  size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0)
+    throw Error(std::string(option) + " '" + text + "': required: " + example);
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+Shapes parseShapes(const std::vector<std::string> &texts) {
+  Shapes shapes;
+  for (const std::string &text : texts) {
+    auto [name, dims] =
+        splitAtEquals(text, "--shape", "NAME=1x3x224x224 (NAME= alone for a 0-d tensor)");
+    std::vector<int64_t> shape;
+    llvm::SmallVector<llvm::StringRef> parts;
+    if (!dims.empty())
+      llvm::StringRef(dims).split(parts, 'x');
+    for (llvm::StringRef part : parts) {
+      int64_t size;
+      if (part.getAsInteger(10, size) || size < 0)
+        throw Error("--shape '" + text +
+                    "': required: sizes of 0 or more divided by 'x'; found: '" + part.str() + "'");
+      shape.push_back(size);
+    }
+    shapes[name] = shape;
+  }
+  return shapes;
+}
+
+Values readInputs(const std::vector<std::string> &texts) {
+  Values values;
+  for (const std::string &text : texts) {
+    auto [name, path] = splitAtEquals(text, "--input", "NAME=FILE.npy");
+    values[name] = runtime::readNpy(path);
+  }
+  return values;
+}
+
+Shapes shapesOf(const ModelArguments &arguments, const Values &values) {
+  Shapes shapes = parseShapes(arguments.shapes);
+  for (const auto &[name, array] : values) {
+    auto [at, isNew] = shapes.try_emplace(name, array.shape);
+    if (!isNew && at->second != array.shape)
+      throw Error("input '" + name + "': --shape says " + shapeText(at->second) +
+                  ", the array given is " + shapeText(array.shape) + "; required: the same");
+  }
+  return shapes;
+}
+
+CompileOptions compileOptionsOf(const ModelArguments &arguments) {
+  CompileOptions options;
+  options.device = arguments.device;
+  options.threads = arguments.threads;
+  options.tune = arguments.tune;
+  options.cacheDir = arguments.cache.empty()     ? defaultCacheDir()
+                     : arguments.cache == "none" ? ""
+                                                 : arguments.cache;
+  return options;
+}
+
+Phase parsePhase(const std::string &name) {
+  if (std::optional<Phase> phase = phaseFromName(name))
+    return *phase;
+  std::string known;
+  for (Phase phase : allPhases())
+    known += (known.empty() ? "" : ", ") + phaseName(phase).str();
+  throw Error("unknown phase '" + name + "'; known: " + known);
+}
+
+double peakMib() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_maxrss) / 1024;
+}
+
+static std::string scaled(double value, double step, const char *const *units, int count) {
+  int unit = 0;
+  while (value >= step && unit + 1 < count) {
+    value /= step;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text,
+                value < 10 && unit    ? "%.2f %s"
+                : value < 100 && unit ? "%.1f %s"
+                                      : "%.0f %s",
+                value, units[unit]);
+  return text;
+}
+
+std::string bytesText(double bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  return scaled(bytes, 1024, units, 5);
+}
+
+std::string flopsText(double flops) {
+  static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"};
+  return scaled(flops, 1000, units, 5);
+}
+
+} // namespace dlc::cli

@@ -1,0 +1,64 @@
+//===- Options.h - what the commands are asked to do -------------------------------===//
+#ifndef DLC_TOOLS_DLC_OPTIONS_H
+#define DLC_TOOLS_DLC_OPTIONS_H
+
+#include "codegen/Pipeline.h"
+#include "tools/compiler/Source.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dlc::cli {
+
+/// Of all commands that may compile.
+struct ModelArguments {
+  std::string model;
+  std::vector<std::string> shapes, inputs;
+  std::string device = "cpu";
+  int threads = 0;
+  bool tune = false;
+  std::string cache;
+  uint64_t seed = 0;
+};
+
+struct CompileArguments : ModelArguments {
+  std::string output, from, to;
+  std::vector<std::string> printAfter;
+  bool time = false;
+};
+
+struct RunArguments : ModelArguments {
+  std::string outputDir, trace;
+  int repeat = 1;
+  bool json = false;
+};
+
+struct InspectArguments : ModelArguments {
+  int repeat = 0;
+  bool json = false;
+  std::string svg, html;
+};
+
+int compileCommand(const CompileArguments &arguments);
+int runCommand(const RunArguments &arguments);
+int inspectCommand(const InspectArguments &arguments);
+
+/// "x=1x3x224x224" each. Throws dlc::Error.
+Shapes parseShapes(const std::vector<std::string> &texts);
+/// "x=file.npy" each: the arrays, read.
+Values readInputs(const std::vector<std::string> &texts);
+/// The shapes given and those of the arrays; both for one input must agree.
+Shapes shapesOf(const ModelArguments &arguments, const Values &values);
+CompileOptions compileOptionsOf(const ModelArguments &arguments);
+Phase parsePhase(const std::string &name);
+
+/// The most memory that this process has held, in MiB.
+double peakMib();
+/// "12.3 MiB", "1.2 GFLOP": three digits and a unit.
+std::string bytesText(double bytes);
+std::string flopsText(double flops);
+
+} // namespace dlc::cli
+
+#endif // DLC_TOOLS_DLC_OPTIONS_H

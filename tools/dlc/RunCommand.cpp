@@ -1,0 +1,173 @@
+//===- RunCommand.cpp - dlc run
+//-------------------------------------------------------------------===//
+#include "tools/dlc/Inputs.h"
+#include "tools/dlc/Options.h"
+#include "tools/dlc/Progress.h"
+
+#include "dlc/Error.h"
+#include "tools/compiler/Programs.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace dlc::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// A value's name as a file's: "/layer/out:0" is one file and not a path.
+std::string fileNameOf(const std::string &name) {
+  std::string file = name.empty() ? "output" : name;
+  for (char &c : file)
+    if (c == '/' || c == '\0' || static_cast<unsigned char>(c) < 32)
+      c = '_';
+  return file == "." || file == ".." ? "_" : file;
+}
+
+double elementAt(const runtime::TensorInfo &info, const void *data, size_t i) {
+  auto get = [&](auto value) {
+    std::memcpy(&value, static_cast<const char *>(data) + i * sizeof value, sizeof value);
+    return double(value);
+  };
+  auto bits = [&] {
+    uint16_t value;
+    std::memcpy(&value, static_cast<const char *>(data) + 2 * i, 2);
+    return value;
+  };
+  switch (info.dtype) {
+  case DType::F32:
+    return get(float());
+  case DType::F64:
+    return get(double());
+  case DType::F16:
+    return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits())).convertToDouble();
+  case DType::BF16:
+    return llvm::APFloat(llvm::APFloat::BFloat(), llvm::APInt(16, bits())).convertToDouble();
+  case DType::I8:
+    return get(int8_t());
+  case DType::I16:
+    return get(int16_t());
+  case DType::I32:
+    return get(int32_t());
+  case DType::I64:
+    return get(int64_t());
+  case DType::U8:
+  case DType::Bool:
+    return get(uint8_t());
+  case DType::U16:
+    return get(uint16_t());
+  case DType::U32:
+    return get(uint32_t());
+  case DType::U64:
+    return get(uint64_t());
+  }
+  return 0;
+}
+
+void printOutput(const runtime::TensorInfo &info, const void *data) {
+  size_t count = info.bytes / dtypeBytes(info.dtype);
+  std::printf("%s  %s %s ", info.name.c_str(), std::string(dtypeName(info.dtype)).c_str(),
+              shapeText(info.shape).c_str());
+  double low = INFINITY, high = -INFINITY;
+  for (size_t i = 0; i < count; ++i) {
+    low = std::min(low, elementAt(info, data, i));
+    high = std::max(high, elementAt(info, data, i));
+  }
+  if (count > 6)
+    std::printf(" in [%.6g, %.6g]:", low, high);
+  else
+    std::printf(":");
+  for (size_t i = 0; i < std::min<size_t>(count, 6); ++i)
+    std::printf(" %.6g", elementAt(info, data, i));
+  std::printf(count > 6 ? " ...\n" : "\n");
+}
+
+} // namespace
+
+int runCommand(const RunArguments &arguments) {
+  if (arguments.repeat < 1)
+    throw Error("--repeat " + std::to_string(arguments.repeat) + ": required: 1 or more");
+  auto start = Clock::now();
+  Progress progress;
+  CompileOptions options = compileOptionsOf(arguments);
+  options.afterPhase = [&](Phase phase, mlir::ModuleOp, double) {
+    progress.show("compiling", int(phase) + 1, int(Phase::Native) + 1);
+  };
+  options.progress = [&](llvm::StringRef what, int done, int total) {
+    progress.show(what.str(), done, total);
+  };
+  Values values = readInputs(arguments.inputs);
+  Source source(arguments.model);
+  Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
+  std::set<std::string> bound;
+  std::shared_ptr<runtime::Program> program = compileSource(source, shapes, values, options, bound);
+  runtime::Session session(program, {arguments.threads});
+  double compileSeconds = secondsSince(start);
+  progress.clear();
+
+  std::vector<runtime::NpyArray> arrays = arraysFor(session, values, arguments.seed);
+  std::vector<const void *> inputs;
+  for (const runtime::NpyArray &array : arrays)
+    inputs.push_back(array.data.data);
+  std::vector<runtime::Span> results;
+  std::vector<void *> outputs;
+  for (const runtime::TensorInfo &info : session.plan().outputs) {
+    results.push_back(runtime::copyToSpan(std::vector<char>(info.bytes).data(), info.bytes));
+    outputs.push_back(const_cast<void *>(results.back().data));
+  }
+
+  if (!arguments.trace.empty())
+    session.setTrace(true);
+  std::vector<double> times;
+  for (int i = 0; i < arguments.repeat; ++i) {
+    progress.show("running", i, arguments.repeat);
+    auto runStart = Clock::now();
+    session.run(inputs, outputs);
+    times.push_back(secondsSince(runStart) * 1e3);
+  }
+  progress.clear();
+  if (!arguments.trace.empty())
+    session.writeTrace(arguments.trace);
+
+  const std::vector<runtime::TensorInfo> &infos = session.plan().outputs;
+  if (!arguments.outputDir.empty()) {
+    if (std::error_code error = llvm::sys::fs::create_directories(arguments.outputDir))
+      throw Error("--output-dir " + arguments.outputDir + ": cannot be made: " + error.message());
+    for (size_t i = 0; i < infos.size(); ++i)
+      runtime::writeNpy(arguments.outputDir + "/" + fileNameOf(infos[i].name) + ".npy",
+                        infos[i].dtype, infos[i].shape, outputs[i]);
+  }
+
+  // The first run touches memory for the first time: it stands alone where there are others.
+  double first = times[0];
+  std::vector<double> later(times.begin() + (times.size() > 1), times.end());
+  std::sort(later.begin(), later.end());
+  double median = (later[(later.size() - 1) / 2] + later[later.size() / 2]) / 2;
+  double arenaMib = double(session.memory().arenaBytes) / (1 << 20);
+  if (arguments.json) {
+    nlohmann::ordered_json report = {{"compile_s", compileSeconds}, {"first_run_ms", first},
+                                     {"min_ms", later[0]},          {"median_ms", median},
+                                     {"peak_mib", peakMib()},       {"arena_mib", arenaMib}};
+    std::printf("%s\n", report.dump().c_str());
+    return 0;
+  }
+  for (size_t i = 0; i < infos.size(); ++i)
+    printOutput(infos[i], outputs[i]);
+  std::printf("compiled in %.3f s; first run %.3f ms", compileSeconds, first);
+  if (times.size() > 1)
+    std::printf(", then %zu runs: min %.3f ms, median %.3f ms", later.size(), later[0], median);
+  std::printf("; %d threads, arena %.1f MiB, peak %.0f MiB\n", session.threads(), arenaMib,
+              peakMib());
+  return 0;
+}
+
+} // namespace dlc::cli

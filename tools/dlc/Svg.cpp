@@ -1,0 +1,97 @@
+//===- Svg.cpp - the graph as a drawing
+//----------------------------------------------------------===//
+#include "tools/dlc/Graph.h"
+#include "tools/dlc/Options.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dlc::cli {
+namespace {
+
+constexpr int boxWidth = 220, boxHeight = 46, gapX = 30, gapY = 34, margin = 20;
+
+struct Box {
+  int x, y;
+};
+
+/// Each command stands below all that it reads from; side by side what does not depend on each
+/// other.
+std::vector<Box> layout(const Graph &graph, int &width, int &height) {
+  std::vector<int> level(graph.nodes.size(), 0);
+  // Edges go forward in the list of commands, so one sweep in its order settles all levels.
+  std::vector<std::pair<size_t, size_t>> edges = graph.edges;
+  std::sort(edges.begin(), edges.end(), [](auto &a, auto &b) { return a.second < b.second; });
+  for (auto [from, to] : edges)
+    level[to] = std::max(level[to], level[from] + 1);
+  int levels = level.empty() ? 0 : *std::max_element(level.begin(), level.end()) + 1;
+  std::vector<int> inLevel(levels, 0), place(graph.nodes.size());
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    place[i] = inLevel[level[i]]++;
+  int widest = inLevel.empty() ? 1 : *std::max_element(inLevel.begin(), inLevel.end());
+  width = 2 * margin + widest * (boxWidth + gapX);
+  height = 2 * margin + levels * (boxHeight + gapY);
+  std::vector<Box> boxes;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    int row = inLevel[level[i]] * (boxWidth + gapX) - gapX;
+    boxes.push_back(
+        {(width - row) / 2 + place[i] * (boxWidth + gapX), margin + level[i] * (boxHeight + gapY)});
+  }
+  return boxes;
+}
+
+std::string shortened(const std::string &text, size_t most) {
+  return text.size() <= most ? text : text.substr(0, most - 1) + "…";
+}
+
+} // namespace
+
+std::string svgOf(const Graph &graph) {
+  int width, height;
+  std::vector<Box> boxes = layout(graph, width, height);
+  double total = std::max(graph.total(), 1e-9);
+  char line[512];
+  std::string svg;
+  auto put = [&](const char *format, auto... values) {
+    std::snprintf(line, sizeof line, format, values...);
+    svg += line;
+  };
+  put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+      "font-family=\"sans-serif\" font-size=\"11\">\n",
+      width, height, width, height);
+  svg += "<g fill=\"none\" stroke=\"#999\">\n";
+  for (auto [from, to] : graph.edges) {
+    int x0 = boxes[from].x + boxWidth / 2, y0 = boxes[from].y + boxHeight,
+        x1 = boxes[to].x + boxWidth / 2, y1 = boxes[to].y;
+    put("<path d=\"M%d %d C%d %d %d %d %d %d\"/>\n", x0, y0, x0, y0 + gapY, x1, y1 - gapY, x1, y1);
+  }
+  svg += "</g>\n";
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const GraphNode &node = graph.nodes[i];
+    double share = std::max(node.microseconds, 0.0) / total;
+    Box box = boxes[i];
+    svg += "<g><title>" +
+           escaped("#" + std::to_string(i) + " " + node.op + "\n" + node.implementation + "\n" +
+                   node.location) +
+           "</title>";
+    put("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" fill=\"%s\" stroke=\"#555\"/>",
+        box.x, box.y, boxWidth, boxHeight, colourOf(node, share).c_str());
+    put("<text x=\"%d\" y=\"%d\">", box.x + 8, box.y + 15);
+    svg += escaped(shortened(node.title, 34)) + "</text>";
+    put("<text x=\"%d\" y=\"%d\" fill=\"#333\">", box.x + 8, box.y + 28);
+    svg += escaped(shortened(node.implementation.empty() ? node.op : node.implementation, 36)) +
+           "</text>";
+    std::string figures = bytesText(node.bytes);
+    if (node.flops > 0)
+      figures += ", " + flopsText(node.flops);
+    if (node.microseconds >= 0) {
+      std::snprintf(line, sizeof line, ", %.1f us (%.1f%%)", node.microseconds, 100 * share);
+      figures += line;
+    }
+    put("<text x=\"%d\" y=\"%d\" fill=\"#333\">%s</text>", box.x + 8, box.y + 41, figures.c_str());
+    svg += "</g>\n";
+  }
+  return svg + "</svg>\n";
+}
+
+} // namespace dlc::cli
