@@ -1,7 +1,7 @@
 //===- MathFormulas.h - f32 functions as polynomials, over any kind of lanes --===//
 //
-// Each formula is written once over a type `V` of lanes. Emission instantiates it with values of MLIR, the
-// test with plain numbers, which lets a test visit every float without compiling anything.
+// Each formula is written once over a type `V` of lanes. Emission instantiates it with values of MLIR; plain
+// numbers in their place let one visit every float without compiling anything.
 //
 // The polynomials are minimax fits over the interval named beside them; a hexadecimal literal is a rounded
 // coefficient. Formulas are free of branches. `wide` formulas run in f64 lanes and hold about 40 bits: enough to

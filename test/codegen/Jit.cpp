@@ -1,6 +1,7 @@
 //===- Jit.cpp - a kernel from emitted operations to a callable function, for tests ---===//
 #include "test/codegen/Jit.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -23,7 +24,7 @@ Kernel::Kernel(const cpu::Target &target, const Emit &emit) {
   registerBuiltinDialectTranslation(context);
   registerLLVMDialectTranslation(context);
   context.loadDialect<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
-                      LLVM::LLVMDialect>();
+                      cf::ControlFlowDialect, LLVM::LLVMDialect>();
   OpBuilder b(&context);
   Location loc = b.getUnknownLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
