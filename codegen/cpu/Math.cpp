@@ -42,8 +42,8 @@ std::optional<KernelFunction> tableEntry(StringRef function) {
       .Default(std::nullopt);
 }
 
-/// Calls the table's function for each lane, in a loop: this is the path for rare operands and for f64, where code
-/// size matters more than the loop.
+/// Calls the table's function for each lane, in a loop: this is the path for rare operands and for
+/// f64, where code size matters more than the loop.
 Value callTable(OpBuilder &b, Location loc, KernelFunction entry, ValueRange args, Value context) {
   Type f64 = b.getF64Type();
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -67,7 +67,8 @@ Value callTable(OpBuilder &b, Location loc, KernelFunction entry, ValueRange arg
     return callOne(SmallVector<Value>(args));
 
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
-  auto loop = scf::ForOp::create(b, loc, index(0), index(vector.getNumElements()), index(1), args.front());
+  auto loop =
+      scf::ForOp::create(b, loc, index(0), index(vector.getNumElements()), index(1), args.front());
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -83,8 +84,8 @@ Value callTable(OpBuilder &b, Location loc, KernelFunction entry, ValueRange arg
 }
 
 /// `fast()` unless some lane of `rare` holds; then every lane goes through the table.
-Value unlessRare(OpBuilder &b, Location loc, Value rare, KernelFunction entry, ValueRange args, Value context,
-                 llvm::function_ref<Value()> fast) {
+Value unlessRare(OpBuilder &b, Location loc, Value rare, KernelFunction entry, ValueRange args,
+                 Value context, llvm::function_ref<Value()> fast) {
   if (isa<VectorType>(rare.getType()))
     rare = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, rare);
   auto branch = scf::IfOp::create(b, loc, args.front().getType(), rare, /*withElseRegion=*/true);
@@ -163,10 +164,17 @@ Value emitF32(OpBuilder &b, Location loc, StringRef function, ValueRange args, V
       .Case("atanh", [&] { return formulas::atanh(x).v; })
       .Case("pow", [&] { return formulas::pow(x, binary()).v; })
       .Case("sin",
-            [&] { return trigonometric(KernelFunction::Sin, [&] { return formulas::sinOrCos(x, false).v; }); })
+            [&] {
+              return trigonometric(KernelFunction::Sin,
+                                   [&] { return formulas::sinOrCos(x, false).v; });
+            })
       .Case("cos",
-            [&] { return trigonometric(KernelFunction::Cos, [&] { return formulas::sinOrCos(x, true).v; }); })
-      .Case("tan", [&] { return trigonometric(KernelFunction::Tan, [&] { return formulas::tan(x).v; }); })
+            [&] {
+              return trigonometric(KernelFunction::Cos,
+                                   [&] { return formulas::sinOrCos(x, true).v; });
+            })
+      .Case("tan",
+            [&] { return trigonometric(KernelFunction::Tan, [&] { return formulas::tan(x).v; }); })
       .Case("fmod",
             [&] {
               Lanes y = binary();
@@ -192,7 +200,8 @@ Value emitMath(OpBuilder &b, Location loc, StringRef function, ValueRange args, 
   }
   if (Value plain = emitPlain(function, {&b, loc, args.front()}))
     return plain;
-  return element.isF64() ? emitF64(b, loc, function, args, context) : emitF32(b, loc, function, args, context);
+  return element.isF64() ? emitF64(b, loc, function, args, context)
+                         : emitF32(b, loc, function, args, context);
 }
 
 } // namespace dlc::cpu

@@ -1,11 +1,11 @@
 //===- MathFormulas.h - f32 functions as polynomials, over any kind of lanes --===//
 //
-// Each formula is written once over a type `V` of lanes. Emission instantiates it with values of MLIR; plain
-// numbers in their place let one visit every float without compiling anything.
+// Each formula is written once over a type `V` of lanes. Emission instantiates it with values of
+// MLIR; plain numbers in their place let one visit every float without compiling anything.
 //
-// The polynomials are minimax fits over the interval named beside them; a hexadecimal literal is a rounded
-// coefficient. Formulas are free of branches. `wide` formulas run in f64 lanes and hold about 40 bits: enough to
-// round to f32 correctly but for near-ties.
+// The polynomials are minimax fits over the interval named beside them; a hexadecimal literal is a
+// rounded coefficient. Formulas are free of branches. `wide` formulas run in f64 lanes and hold
+// about 40 bits: enough to round to f32 correctly but for near-ties.
 //===------------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_MATHFORMULAS_H
 #define DLC_CODEGEN_CPU_MATHFORMULAS_H
@@ -19,14 +19,16 @@ namespace dlc::cpu::formulas {
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kLog2E = 0x1.71547652b82fep+0;
-/// ln 2 in two f32 parts; the first has trailing zeros, so that its product with an exponent is exact.
+/// ln 2 in two f32 parts; the first has trailing zeros, so that its product with an exponent is
+/// exact.
 inline constexpr double kLn2Hi = 0x1.62e400p-1, kLn2Lo = 0x1.7f7d1cf79abcap-20;
 /// ln 2 and pi / 2 in two f64 parts.
 inline constexpr double kLn2WideHi = 0x1.62e42fefa39efp-1, kLn2WideLo = 0x1.abc9e3b39803fp-56;
 inline constexpr double kHalfPiHi = 0x1.921fb54442d18p+0, kHalfPiLo = 0x1.1a62633145c07p-54;
 /// Adding 1.5 * 2^mantissa bits leaves the nearest integer in the low bits.
 inline constexpr double kRounder = 0x1.8p+23, kWideRounder = 0x1.8p+52;
-inline constexpr int64_t kOneBits = 0x3f800000, kRounderBits = 0x4b400000, kSqrtHalfBits = 0x3f3504f3;
+inline constexpr int64_t kOneBits = 0x3f800000, kRounderBits = 0x4b400000,
+                         kSqrtHalfBits = 0x3f3504f3;
 inline constexpr int64_t kWideOneBits = 0x3ff0000000000000, kWideSqrtHalfBits = 0x3fe6a09e667f3bcd;
 
 /// c[0] + c[1] x + c[2] x^2 ...
@@ -71,7 +73,8 @@ template <class V> ExpParts<V> expParts(V x, const V *low = nullptr) {
   if (low)
     r = r + *low;
   // |r| <= ln2 / 2, error 2^-28.7.
-  V q = polynomial(r, {0.5, 0x1.555556p-3, 0x1.5554acp-5, 0x1.11108ep-7, 0x1.6d75dap-10, 0x1.a1a2e4p-13});
+  V q = polynomial(
+      r, {0.5, 0x1.555556p-3, 0x1.5554acp-5, 0x1.11108ep-7, 0x1.6d75dap-10, 0x1.a1a2e4p-13});
   return {r, q, rounded};
 }
 
@@ -107,7 +110,8 @@ template <class V> V tanh(V x) {
   V a = abs(x);
   V z = x * x;
   // |x| <= 0.55, error 2^-29.8.
-  V near = polynomial(z, {-0x1.55554cp-2, 0x1.110d6ap-3, -0x1.b931fcp-5, 0x1.598276p-6, -0x1.9c9490p-8});
+  V near =
+      polynomial(z, {-0x1.55554cp-2, 0x1.110d6ap-3, -0x1.b931fcp-5, 0x1.598276p-6, -0x1.9c9490p-8});
   near = fma(x * z, near, x);
   ExpParts<V> parts = expParts(clampAbove(a, 10.0) * 2.0);
   V far = 1.0 - 2.0 / (parts.exp() * powerOfTwo(parts.rounded) + 1.0);
@@ -118,15 +122,17 @@ template <class V> V erf(V x) {
   V a = abs(x);
   V z = x * x;
   // |x| <= 0.85, error 2^-27.1.
-  V near = polynomial(z, {0x1.06eba8p-3, -0x1.812726p-2, 0x1.ce256ap-4, -0x1.b735eap-6, 0x1.4b7630p-8,
-                          -0x1.4cd860p-11});
+  V near = polynomial(z, {0x1.06eba8p-3, -0x1.812726p-2, 0x1.ce256ap-4, -0x1.b735eap-6,
+                          0x1.4b7630p-8, -0x1.4cd860p-11});
   near = fma(x, near, x);
   // 1 - erf(a) = e^-p(a) on [0.85, 3.95], error 2^-28.4 of erf; 1 beyond.
-  V p = polynomial(clampAbove(a, 3.95), {0x1.b6671cp-14, 0x1.20c89cp+0, 0x1.45e5cap-1, 0x1.ac2398p-4,
-                                         -0x1.70f448p-6, 0x1.98aac8p-9, -0x1.ab2298p-13});
+  V p =
+      polynomial(clampAbove(a, 3.95), {0x1.b6671cp-14, 0x1.20c89cp+0, 0x1.45e5cap-1, 0x1.ac2398p-4,
+                                       -0x1.70f448p-6, 0x1.98aac8p-9, -0x1.ab2298p-13});
   ExpParts<V> parts = expParts(-p);
   V far = 1.0 - parts.exp() * powerOfTwo(parts.rounded);
-  return select(a < 0.85, select(a < 0x1p-100, fma(x, like(x, 0x1.06eba8p-3), x), near), copysign(far, x));
+  return select(a < 0.85, select(a < 0x1p-100, fma(x, like(x, 0x1.06eba8p-3), x), near),
+                copysign(far, x));
 }
 
 /// x Phi(x). Phi(-a) = e^(-a^2/2) P(a) / Q(a): relative accuracy down the tail.
@@ -243,15 +249,13 @@ template <class W> W wideLogOfParts(W e, W f) {
   W s = f / (f + 2.0);
   W z = s * s;
   // 2 atanh(s) = 2 s + 2 s z q(z), error 2^-44.9.
-  W q = polynomial(z, {0x1.555555561e2cfp-2, 0x1.999996a98ec6dp-3, 0x1.249411ce48200p-3, 0x1.c62b20245af58p-4,
-                       0x1.9114dad92c0f3p-4});
+  W q = polynomial(z, {0x1.555555561e2cfp-2, 0x1.999996a98ec6dp-3, 0x1.249411ce48200p-3,
+                       0x1.c62b20245af58p-4, 0x1.9114dad92c0f3p-4});
   W twice = s * 2.0;
   return fma(e, like(f, kLn2WideHi), fma(twice * z, q, twice));
 }
 
-template <class W> struct WideLogParts {
-  W e, f, unit;
-};
+template <class W> struct WideLogParts { W e, f, unit; };
 
 template <class W> WideLogParts<W> wideLogParts(W x) {
   auto shifted = bits(x) + (kWideOneBits - kWideSqrtHalfBits);
@@ -284,9 +288,9 @@ template <class W> WideExpParts<W> wideExpParts(W x) {
   W r = fma(n, like(x, -kLn2WideHi), x);
   r = fma(n, like(x, -kLn2WideLo), r);
   // |r| <= ln2 / 2, error 2^-43.5.
-  W q = polynomial(r, {0x1.fffffffff7193p-2, 0x1.555555554f503p-3, 0x1.5555557456d14p-5, 0x1.1111112991bb0p-7,
-                       0x1.6c164d5c837cdp-10, 0x1.a0197f1d421b7p-13, 0x1.a15b3d9a95cd9p-16,
-                       0x1.72f8c7294f9d2p-19});
+  W q = polynomial(r, {0x1.fffffffff7193p-2, 0x1.555555554f503p-3, 0x1.5555557456d14p-5,
+                       0x1.1111112991bb0p-7, 0x1.6c164d5c837cdp-10, 0x1.a0197f1d421b7p-13,
+                       0x1.a15b3d9a95cd9p-16, 0x1.72f8c7294f9d2p-19});
   W power = fromBits(shiftLeft(bits(rounded), 52) + kWideOneBits, x);
   return {power, fma(r * r, q, r)};
 }
@@ -315,9 +319,10 @@ template <class V> V tan(V x) {
 template <class W> W wideAsin(W x) {
   W z = x * x;
   // error 2^-47.8.
-  W p = polynomial(z, {0x1.5555555549017p-3, 0x1.3333334a005d4p-4, 0x1.6db6ce8202a3ap-5, 0x1.f1ca92fb32bf9p-6,
-                       0x1.6e490cb129939p-6, 0x1.1f582062cf27ep-6, 0x1.9d1f8c9815c32p-7, 0x1.22f19370fa94dp-6,
-                       -0x1.cd51b40080c7fp-8, 0x1.0087618fd60bap-5});
+  W p = polynomial(z, {0x1.5555555549017p-3, 0x1.3333334a005d4p-4, 0x1.6db6ce8202a3ap-5,
+                       0x1.f1ca92fb32bf9p-6, 0x1.6e490cb129939p-6, 0x1.1f582062cf27ep-6,
+                       0x1.9d1f8c9815c32p-7, 0x1.22f19370fa94dp-6, -0x1.cd51b40080c7fp-8,
+                       0x1.0087618fd60bap-5});
   return fma(x * z, p, x);
 }
 
@@ -397,7 +402,7 @@ template <class V> V pow(V x, V y) {
   V halved = y * 0.5;
   auto odd = both(whole, notEqual(floor(halved), halved));
   result = select(odd, copysign(result, x), result);
-  auto negative = both(x < 0.0, x > -kInf);
+  auto negative = both(x<0.0, x> - kInf);
   result = select(both(negative, notEqual(floor(y), y)), like(x, kNan), result);
   // x^0 = 1^y = 1 whatever the other is, and (-1)^inf = 1.
   auto one = either(equal(y, like(y, 0.0)), equal(x, like(x, 1.0)));
@@ -405,7 +410,8 @@ template <class V> V pow(V x, V y) {
   return select(one, like(x, 1.0), result);
 }
 
-/// |x / y| below this has an exact quotient: two f32 differ from a multiple by more than f64 rounds.
+/// |x / y| below this has an exact quotient: two f32 differ from a multiple by more than f64
+/// rounds.
 inline constexpr double kFmodLimit = 0x1p+28;
 
 template <class V> V fmod(V x, V y) {
@@ -416,7 +422,8 @@ template <class V> V fmod(V x, V y) {
   rest = select(equal(b, like(b, kInf)), a, rest);
   V result = copysign(narrow(rest), x);
   // An infinite x or a zero y.
-  return select(both(abs(x) < kInf, notEqual(y, like(y, 0.0))), select(equal(y, y), result, y), like(x, kNan));
+  return select(both(abs(x) < kInf, notEqual(y, like(y, 0.0))), select(equal(y, y), result, y),
+                like(x, kNan));
 }
 
 } // namespace dlc::cpu::formulas

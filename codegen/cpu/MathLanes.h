@@ -9,7 +9,8 @@
 
 namespace dlc::cpu {
 
-/// Floats, integers or booleans: a scalar or a vector, with the place where the next operation goes.
+/// Floats, integers or booleans: a scalar or a vector, with the place where the next operation
+/// goes.
 struct Lanes {
   mlir::OpBuilder *b;
   mlir::Location loc;
@@ -31,7 +32,8 @@ inline mlir::Type integerLike(mlir::Type type) {
   return lanesOf(mlir::IntegerType::get(type.getContext(), width), type);
 }
 
-inline mlir::Value splatOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, mlir::TypedAttr element) {
+inline mlir::Value splatOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
+                           mlir::TypedAttr element) {
   mlir::TypedAttr value = element;
   if (auto vector = llvm::dyn_cast<mlir::VectorType>(type))
     value = mlir::DenseElementsAttr::get(vector, mlir::Attribute(element));
@@ -56,13 +58,19 @@ inline Lanes operator+(const Lanes &a, const Lanes &c) {
 inline Lanes operator-(const Lanes &a, const Lanes &c) {
   return isFloat(a) ? a.make<mlir::arith::SubFOp>(a.v, c.v) : a.make<mlir::arith::SubIOp>(a.v, c.v);
 }
-inline Lanes operator*(const Lanes &a, const Lanes &c) { return a.make<mlir::arith::MulFOp>(a.v, c.v); }
-inline Lanes operator/(const Lanes &a, const Lanes &c) { return a.make<mlir::arith::DivFOp>(a.v, c.v); }
-inline Lanes operator^(const Lanes &a, const Lanes &c) { return a.make<mlir::arith::XOrIOp>(a.v, c.v); }
+inline Lanes operator*(const Lanes &a, const Lanes &c) {
+  return a.make<mlir::arith::MulFOp>(a.v, c.v);
+}
+inline Lanes operator/(const Lanes &a, const Lanes &c) {
+  return a.make<mlir::arith::DivFOp>(a.v, c.v);
+}
+inline Lanes operator^(const Lanes &a, const Lanes &c) {
+  return a.make<mlir::arith::XOrIOp>(a.v, c.v);
+}
 inline Lanes operator-(const Lanes &a) { return a.make<mlir::arith::NegFOp>(a.v); }
 
-/// A number takes the element type of the lanes beside it; which of the two overloads a literal picks says
-/// nothing, so the lanes decide.
+/// A number takes the element type of the lanes beside it; which of the two overloads a literal
+/// picks says nothing, so the lanes decide.
 template <class N>
 concept Number = std::is_arithmetic_v<N>;
 template <Number N> Lanes beside(const Lanes &x, N c) {
@@ -76,8 +84,12 @@ template <Number N> Lanes operator+(N a, const Lanes &c) { return beside(c, a) +
 template <Number N> Lanes operator-(N a, const Lanes &c) { return beside(c, a) - c; }
 template <Number N> Lanes operator*(N a, const Lanes &c) { return beside(c, a) * c; }
 template <Number N> Lanes operator/(N a, const Lanes &c) { return beside(c, a) / c; }
-inline Lanes operator&(const Lanes &a, int64_t c) { return a.make<mlir::arith::AndIOp>(a.v, likeInt(a, c).v); }
-inline Lanes operator|(const Lanes &a, int64_t c) { return a.make<mlir::arith::OrIOp>(a.v, likeInt(a, c).v); }
+inline Lanes operator&(const Lanes &a, int64_t c) {
+  return a.make<mlir::arith::AndIOp>(a.v, likeInt(a, c).v);
+}
+inline Lanes operator|(const Lanes &a, int64_t c) {
+  return a.make<mlir::arith::OrIOp>(a.v, likeInt(a, c).v);
+}
 
 inline Lanes compare(mlir::arith::CmpFPredicate how, const Lanes &a, const Lanes &c) {
   return a.make<mlir::arith::CmpFOp>(how, a.v, c.v);
@@ -88,8 +100,12 @@ inline Lanes operator<(const Lanes &a, double c) {
 inline Lanes operator>(const Lanes &a, double c) {
   return compare(mlir::arith::CmpFPredicate::OGT, a, like(a, c));
 }
-inline Lanes equal(const Lanes &a, const Lanes &c) { return compare(mlir::arith::CmpFPredicate::OEQ, a, c); }
-inline Lanes notEqual(const Lanes &a, const Lanes &c) { return compare(mlir::arith::CmpFPredicate::UNE, a, c); }
+inline Lanes equal(const Lanes &a, const Lanes &c) {
+  return compare(mlir::arith::CmpFPredicate::OEQ, a, c);
+}
+inline Lanes notEqual(const Lanes &a, const Lanes &c) {
+  return compare(mlir::arith::CmpFPredicate::UNE, a, c);
+}
 inline Lanes isZero(const Lanes &a) {
   return a.make<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::eq, a.v, likeInt(a, 0).v);
 }
@@ -105,7 +121,9 @@ inline Lanes fma(const Lanes &a, const Lanes &c, const Lanes &d) {
 inline Lanes abs(const Lanes &a) { return a.make<mlir::math::AbsFOp>(a.v); }
 inline Lanes sqrt(const Lanes &a) { return a.make<mlir::math::SqrtOp>(a.v); }
 inline Lanes floor(const Lanes &a) { return a.make<mlir::math::FloorOp>(a.v); }
-inline Lanes copysign(const Lanes &a, const Lanes &c) { return a.make<mlir::math::CopySignOp>(a.v, c.v); }
+inline Lanes copysign(const Lanes &a, const Lanes &c) {
+  return a.make<mlir::math::CopySignOp>(a.v, c.v);
+}
 
 inline Lanes widen(const Lanes &a) {
   return a.make<mlir::arith::ExtFOp>(lanesOf(a.b->getF64Type(), a.v.getType()), a.v);
@@ -116,14 +134,18 @@ inline Lanes narrow(const Lanes &a) {
 inline Lanes narrowInt(const Lanes &a) {
   return a.make<mlir::arith::TruncIOp>(lanesOf(a.b->getI32Type(), a.v.getType()), a.v);
 }
-inline Lanes bits(const Lanes &a) { return a.make<mlir::arith::BitcastOp>(integerLike(a.v.getType()), a.v); }
+inline Lanes bits(const Lanes &a) {
+  return a.make<mlir::arith::BitcastOp>(integerLike(a.v.getType()), a.v);
+}
 inline Lanes fromBits(const Lanes &i, const Lanes &type) {
   return i.make<mlir::arith::BitcastOp>(type.v.getType(), i.v);
 }
 inline Lanes toFloat(const Lanes &i, const Lanes &type) {
   return i.make<mlir::arith::SIToFPOp>(type.v.getType(), i.v);
 }
-inline Lanes shiftLeft(const Lanes &a, int64_t n) { return a.make<mlir::arith::ShLIOp>(a.v, likeInt(a, n).v); }
+inline Lanes shiftLeft(const Lanes &a, int64_t n) {
+  return a.make<mlir::arith::ShLIOp>(a.v, likeInt(a, n).v);
+}
 inline Lanes shiftRight(const Lanes &a, int64_t n) {
   return a.make<mlir::arith::ShRUIOp>(a.v, likeInt(a, n).v);
 }

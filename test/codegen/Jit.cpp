@@ -23,14 +23,15 @@ Kernel::Kernel(const cpu::Target &target, const Emit &emit) {
   MLIRContext context;
   registerBuiltinDialectTranslation(context);
   registerLLVMDialectTranslation(context);
-  context.loadDialect<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
-                      cf::ControlFlowDialect, LLVM::LLVMDialect>();
+  context.loadDialect<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      vector::VectorDialect, cf::ControlFlowDialect, LLVM::LLVMDialect>();
   OpBuilder b(&context);
   Location loc = b.getUnknownLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   b.setInsertionPointToStart(module->getBody());
   Type pointer = LLVM::LLVMPointerType::get(&context), i64 = b.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&context), {pointer, i64, i64, pointer, pointer});
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&context),
+                                          {pointer, i64, i64, pointer, pointer});
   auto function = LLVM::LLVMFuncOp::create(b, loc, "kernel", type);
   Block *body = function.addEntryBlock(b);
   b.setInsertionPointToStart(body);

@@ -14,7 +14,8 @@ namespace dlc::test {
 class Kernel {
 public:
   /// `emit` fills the body of
-  ///   llvm.func @kernel(%buffers: !llvm.ptr, %begin: i64, %end: i64, %scratch: !llvm.ptr, %context: !llvm.ptr)
+  ///   llvm.func @kernel(%buffers: !llvm.ptr, %begin: i64, %end: i64, %scratch: !llvm.ptr,
+  ///   %context: !llvm.ptr)
   /// up to the return. Aborts with the diagnostics printed if anything fails.
   using Emit = std::function<void(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
   Kernel(const cpu::Target &target, const Emit &emit);

@@ -20,8 +20,12 @@ struct Unary {
   double (*reference)(double);
 };
 
-double sigmoid(double x) { return x > 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
-double geluErf(double x) { return x < -40 ? -0.0 : x > 40 ? x : x * 0.5 * std::erfc(-x * M_SQRT1_2); }
+double sigmoid(double x) {
+  return x > 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
+double geluErf(double x) {
+  return x < -40 ? -0.0 : x > 40 ? x : x * 0.5 * std::erfc(-x * M_SQRT1_2);
+}
 double geluTanh(double x) {
   if (x < -40)
     return -0.0;
@@ -33,57 +37,44 @@ double rsqrt(double x) { return 1 / std::sqrt(x); }
 double reciprocal(double x) { return 1 / x; }
 
 const Unary unaries[] = {
-    {"exp", 1, std::exp},
-    {"expm1", 1.5, std::expm1},
-    {"log", 1, std::log},
-    {"log1p", 1.5, std::log1p},
-    {"tanh", 1.5, std::tanh},
-    {"erf", 1.2, std::erf},
-    {"sin", 1.5, std::sin},
-    {"cos", 1.5, std::cos},
-    {"sigmoid", 2.5, sigmoid},
-    {"gelu_erf", 5.5, geluErf},
-    {"gelu_tanh", 3.2, geluTanh},
-    {"tan", 0.51, std::tan},
-    {"asin", 0.51, std::asin},
-    {"acos", 0.51, std::acos},
-    {"atan", 0.51, std::atan},
-    {"sinh", 0.51, std::sinh},
-    {"cosh", 0.51, std::cosh},
-    {"asinh", 0.51, std::asinh},
-    {"acosh", 0.51, std::acosh},
-    {"atanh", 0.51, std::atanh},
-    {"sqrt", 0.5, std::sqrt},
-    {"rsqrt", 1.5, rsqrt},
-    {"reciprocal", 0.5, reciprocal},
-    {"floor", 0, std::floor},
-    {"ceil", 0, std::ceil},
-    {"round", 0, std::nearbyint},
-    {"trunc", 0, std::trunc},
+    {"exp", 1, std::exp},        {"expm1", 1.5, std::expm1},      {"log", 1, std::log},
+    {"log1p", 1.5, std::log1p},  {"tanh", 1.5, std::tanh},        {"erf", 1.2, std::erf},
+    {"sin", 1.5, std::sin},      {"cos", 1.5, std::cos},          {"sigmoid", 2.5, sigmoid},
+    {"gelu_erf", 5.5, geluErf},  {"gelu_tanh", 3.2, geluTanh},    {"tan", 0.51, std::tan},
+    {"asin", 0.51, std::asin},   {"acos", 0.51, std::acos},       {"atan", 0.51, std::atan},
+    {"sinh", 0.51, std::sinh},   {"cosh", 0.51, std::cosh},       {"asinh", 0.51, std::asinh},
+    {"acosh", 0.51, std::acosh}, {"atanh", 0.51, std::atanh},     {"sqrt", 0.5, std::sqrt},
+    {"rsqrt", 1.5, rsqrt},       {"reciprocal", 0.5, reciprocal}, {"floor", 0, std::floor},
+    {"ceil", 0, std::ceil},      {"round", 0, std::nearbyint},    {"trunc", 0, std::trunc},
     {"abs", 0, std::fabs},
 };
 
-/// Distance in units of the last place of T at `want`; kinds that differ (NaN, infinities, signs of zero) are
-/// infinitely far. Overflow may come where the true value rounds to infinity.
+/// Distance in units of the last place of T at `want`; kinds that differ (NaN, infinities, signs of
+/// zero) are infinitely far. Overflow may come where the true value rounds to infinity.
 template <class T> double distance(T got, double want) {
   if (std::isnan(want) || std::isnan(got))
     return std::isnan(want) && std::isnan(got) ? 0 : INFINITY;
   T rounded = static_cast<T>(want);
   if (got == rounded)
-    return got != 0 || std::signbit(got) == std::signbit(want) ? std::fabs(std::isinf(got) ? 0 : got - want) /
-            std::ldexp(1.0, std::max(std::ilogb(std::isinf(rounded) || want == 0 ? 1.0 : want),
-                                     std::numeric_limits<T>::min_exponent - 1) +
-                                1 - std::numeric_limits<T>::digits)
-                                                               : INFINITY;
+    return got != 0 || std::signbit(got) == std::signbit(want)
+               ? std::fabs(std::isinf(got) ? 0 : got - want) /
+                     std::ldexp(1.0,
+                                std::max(std::ilogb(std::isinf(rounded) || want == 0 ? 1.0 : want),
+                                         std::numeric_limits<T>::min_exponent - 1) +
+                                    1 - std::numeric_limits<T>::digits)
+               : INFINITY;
   if (std::isinf(rounded) != std::isinf(got))
-    return std::isinf(rounded) || std::fabs(want) < std::numeric_limits<T>::max() * 0.9999998 ? INFINITY : 1;
+    return std::isinf(rounded) || std::fabs(want) < std::numeric_limits<T>::max() * 0.9999998
+               ? INFINITY
+               : 1;
   if (got == 0 && std::signbit(got) != std::signbit(want))
     return INFINITY;
   int exponent = std::max(std::ilogb(want), std::numeric_limits<T>::min_exponent - 1);
   return std::fabs(got - want) / std::ldexp(1.0, exponent + 1 - std::numeric_limits<T>::digits);
 }
 
-/// out[i] = function(in0[i], in1[i]..) for `lanes` elements at a time; begin and end count those groups.
+/// out[i] = function(in0[i], in1[i]..) for `lanes` elements at a time; begin and end count those
+/// groups.
 test::Kernel mathKernel(const char *function, bool isDouble, int64_t lanes, int operands) {
   return test::Kernel(cpu::hostTarget(), [=](OpBuilder &b, Location loc, ValueRange args) {
     Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -91,7 +82,8 @@ test::Kernel mathKernel(const char *function, bool isDouble, int64_t lanes, int 
     Type type = lanes == 1 ? element : VectorType::get({lanes}, element);
     SmallVector<Value> buffers;
     for (int i = 0; i <= operands; ++i) {
-      Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, args[0], ArrayRef<LLVM::GEPArg>{i});
+      Value slot =
+          LLVM::GEPOp::create(b, loc, pointer, pointer, args[0], ArrayRef<LLVM::GEPArg>{i});
       buffers.push_back(LLVM::LoadOp::create(b, loc, pointer, slot));
     }
     Value one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
@@ -116,10 +108,41 @@ std::vector<float> samples(uint64_t stride) {
   std::vector<float> all;
   for (uint64_t i = 0; i < uint64_t(1) << 32; i += stride)
     all.push_back(std::bit_cast<float>(static_cast<uint32_t>(i)));
-  for (float x : {0.0f, 1e-45f, 2e-45f, 0x1.fffffcp-127f, 0x1p-126f, 0x1p-25f, 0x1p-13f, 0.5f, 0.55f, 0.85f, 1.0f,
-                  0x1.fffffep-1f, 0x1.000002p+0f, 1.5f, 2.0f, 2.5f, 3.95f, 10.0f, 11.0f, 12.0f, 14.5f, 88.72283f,
-                  88.72284f, 87.33655f, 103.97208f, 104.0f, 0x1p+23f, 0x1p+24f, 0x1p+28f, 0x1p+40f, 0x1.8p+40f,
-                  1e30f, std::numeric_limits<float>::max(), HUGE_VALF, NAN}) {
+  for (float x : {0.0f,
+                  1e-45f,
+                  2e-45f,
+                  0x1.fffffcp-127f,
+                  0x1p-126f,
+                  0x1p-25f,
+                  0x1p-13f,
+                  0.5f,
+                  0.55f,
+                  0.85f,
+                  1.0f,
+                  0x1.fffffep-1f,
+                  0x1.000002p+0f,
+                  1.5f,
+                  2.0f,
+                  2.5f,
+                  3.95f,
+                  10.0f,
+                  11.0f,
+                  12.0f,
+                  14.5f,
+                  88.72283f,
+                  88.72284f,
+                  87.33655f,
+                  103.97208f,
+                  104.0f,
+                  0x1p+23f,
+                  0x1p+24f,
+                  0x1p+28f,
+                  0x1p+40f,
+                  0x1.8p+40f,
+                  1e30f,
+                  std::numeric_limits<float>::max(),
+                  HUGE_VALF,
+                  NAN}) {
     for (float y : {x, std::nextafter(x, 0.0f), std::nextafter(x, HUGE_VALF)}) {
       all.push_back(y);
       all.push_back(-y);
@@ -155,7 +178,8 @@ TEST_P(UnaryMath, F32IsTheSameInAnyNumberOfLanes) {
   for (int64_t lanes : {1, 4, 8}) {
     mathKernel(unary.name, false, lanes, 1)({in.data(), out.data()}, 0, in.size() / lanes);
     for (size_t i = 0; i < in.size(); ++i)
-      ASSERT_LE(distance(out[i], wide[i]), std::isnan(wide[i]) ? 0 : unary.bound) << unary.name << "(" << in[i] << ") in " << lanes << " lanes";
+      ASSERT_LE(distance(out[i], wide[i]), std::isnan(wide[i]) ? 0 : unary.bound)
+          << unary.name << "(" << in[i] << ") in " << lanes << " lanes";
   }
 }
 
@@ -171,7 +195,9 @@ TEST_P(UnaryMath, F64ScalarsAndVectors) {
     for (size_t i = 0; i < in.size(); ++i) {
       double want = unary.reference(in[i]);
       if (gelu && std::isfinite(want))
-        ASSERT_LE(std::fabs(out[i] - want), 4 * 0x1p-53 * std::max(std::fabs(in[i]), std::fabs(want))) << in[i];
+        ASSERT_LE(std::fabs(out[i] - want),
+                  4 * 0x1p-53 * std::max(std::fabs(in[i]), std::fabs(want)))
+            << in[i];
       else
         ASSERT_LE(distance(out[i], want), 1.01) << unary.name << "(" << in[i] << ")";
     }
@@ -184,8 +210,8 @@ INSTANTIATE_TEST_SUITE_P(All, UnaryMath, testing::ValuesIn(unaries),
 /// Pairs: special values with each other, all magnitudes, and moderate ones.
 void pairs(std::vector<float> &x, std::vector<float> &y) {
   std::vector<float> special;
-  for (float v : {0.0f, 1.0f, 2.0f, 0.5f, 3.0f, 1.5f, 1e-45f, 3e38f, 16777216.0f, 16777215.0f, 8388608.0f, 8388607.5f,
-                  1.0000001f, 0.99999994f, 1e10f, HUGE_VALF, NAN}) {
+  for (float v : {0.0f, 1.0f, 2.0f, 0.5f, 3.0f, 1.5f, 1e-45f, 3e38f, 16777216.0f, 16777215.0f,
+                  8388608.0f, 8388607.5f, 1.0000001f, 0.99999994f, 1e10f, HUGE_VALF, NAN}) {
     special.push_back(v);
     special.push_back(-v);
   }
@@ -203,8 +229,10 @@ void pairs(std::vector<float> &x, std::vector<float> &y) {
     float a = std::bit_cast<float>(random()), b = std::bit_cast<float>(random());
     x.push_back(a);
     y.push_back(b);
-    float base = std::ldexp(1.0f + (random() & 0xffffff) * 0x1p-24f, static_cast<int>(random() % 40) - 20);
-    float exponent = (static_cast<int>(random() & 0xffff) - 32768) / static_cast<float>(1 << (random() & 15));
+    float base =
+        std::ldexp(1.0f + (random() & 0xffffff) * 0x1p-24f, static_cast<int>(random() % 40) - 20);
+    float exponent =
+        (static_cast<int>(random() & 0xffff) - 32768) / static_cast<float>(1 << (random() & 15));
     x.push_back(i & 1 ? base : -base);
     y.push_back(i & 2 ? exponent : std::floor(exponent));
   }
@@ -221,7 +249,8 @@ void checkBinary(const char *name, double bound, double (*reference)(double, dou
   for (int64_t lanes : {16, 1}) {
     mathKernel(name, false, lanes, 2)({x.data(), y.data(), out.data()}, 0, x.size() / lanes);
     for (size_t i = 0; i < x.size(); ++i)
-      ASSERT_LE(distance(out[i], reference(x[i], y[i])), bound) << name << "(" << x[i] << ", " << y[i] << ") = " << out[i];
+      ASSERT_LE(distance(out[i], reference(x[i], y[i])), bound)
+          << name << "(" << x[i] << ", " << y[i] << ") = " << out[i];
   }
 }
 
