@@ -11,7 +11,8 @@ namespace dlc::ref {
 mlir::LogicalResult evaluate(mlir::FunctionOpInterface function, llvm::ArrayRef<Tensor> inputs,
                              llvm::SmallVectorImpl<Tensor> &outputs);
 
-/// Evaluates one block whose arguments have the given values; `outer` answers for values defined outside.
+/// Evaluates one block whose arguments have the given values; `outer` answers for values defined
+/// outside.
 mlir::LogicalResult evaluateBlock(mlir::Block &block, llvm::ArrayRef<Tensor> arguments,
                                   llvm::function_ref<Tensor(mlir::Value)> outer,
                                   llvm::SmallVectorImpl<Tensor> &yielded);

@@ -2,6 +2,7 @@
 #ifndef DLC_IR_REFERENCE_TENSOR_H
 #define DLC_IR_REFERENCE_TENSOR_H
 
+#include "ir/reference/Element.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -11,8 +12,9 @@
 
 namespace dlc::ref {
 
-/// A dense row-major host tensor. Elements are stored as in memory everywhere else: little endian, bool as one byte.
-/// Storage is shared, so copying a Tensor copies no elements; whoever fills one makes it with `Tensor::empty`.
+/// A dense row-major host tensor. Elements are stored as in memory everywhere else: little endian,
+/// bool as one byte. Storage is shared, so copying a Tensor copies no elements; whoever fills one
+/// makes it with `Tensor::empty`.
 class Tensor {
 public:
   Tensor() = default;
@@ -20,8 +22,10 @@ public:
   /// New storage for a tensor of static shape; the elements are zero.
   static Tensor empty(mlir::RankedTensorType type);
   /// A view of memory that `keep` holds alive (or nobody, when null: then the caller does).
-  static Tensor borrow(mlir::RankedTensorType type, const void *data, std::shared_ptr<void> keep = nullptr);
-  /// From dense elements, splats and resources. Fails on a blob that is missing or has the wrong size.
+  static Tensor borrow(mlir::RankedTensorType type, const void *data,
+                       std::shared_ptr<void> keep = nullptr);
+  /// From dense elements, splats and resources. Fails on a blob that is missing or has the wrong
+  /// size.
   static mlir::FailureOr<Tensor> fromAttr(mlir::ElementsAttr attr);
   /// A dense attribute for small tensors, a resource blob sharing the storage for large ones.
   mlir::ElementsAttr toAttr() const;
@@ -37,19 +41,23 @@ public:
   const char *data() const { return bytesPtr; }
   char *mutableData() { return const_cast<char *>(bytesPtr); }
 
-  /// Elements as double (exact for all but large 64-bit integers) and as int64; setting rounds to the element type
-  /// as dlc.cast does (floats to nearest even, integers wrap).
+  /// Elements as double (exact for all but large 64-bit integers) and as int64; setting rounds to
+  /// the element type as dlc.cast does (floats to nearest even, integers wrap).
   double getDouble(int64_t index) const;
   int64_t getInt(int64_t index) const;
   void setDouble(int64_t index, double value);
   void setInt(int64_t index, int64_t value);
 
-  bool isFloat() const { return llvm::isa<mlir::FloatType>(getElementType()); }
+  Element getElement() const { return element; }
+  bool isFloat() const { return ref::isFloat(element); }
   /// The same elements under another type of the same size (a reshape).
   Tensor withType(mlir::RankedTensorType other) const;
 
 private:
+  Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<void> keep);
+
   mlir::RankedTensorType type;
+  Element element = Element::F32;
   int64_t count = 0;
   const char *bytesPtr = nullptr;
   std::shared_ptr<void> keep;

@@ -1,0 +1,130 @@
+//===- Conv.cpp - convolution ---------------------------------------------===//
+#include "ir/dlc/Dialect.h"
+#include "ir/reference/Window.h"
+
+using namespace mlir;
+
+namespace dlc {
+using namespace ref;
+
+/// to[i] += scale * from[i].
+template <typename C> static void addScaled(C *to, C scale, const C *from, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = wrapAdd(to[i], wrapMul(scale, from[i]));
+}
+
+/// Sums [batch][position][channel] plus the bias, rounded into y [batch, channel, position].
+template <typename C>
+static void storeSums(const std::vector<C> &sums, ArrayRef<Tensor> bias, int64_t channels,
+                      int64_t positions, Tensor &y) {
+  std::vector<C> row(positions), offsets(channels, C(0));
+  if (!bias.empty())
+    offsets = loadAll<C>(bias.front());
+  for (int64_t at = 0; at < y.size(); at += positions) {
+    const int64_t channel = at / positions % channels, batch = at / positions / channels;
+    for (int64_t p = 0; p < positions; ++p)
+      row[p] = wrapAdd(sums[(batch * positions + p) * channels + channel], offsets[channel]);
+    storeRow<C>(y, at, positions, row.data());
+  }
+}
+
+LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0], &w = inputs[1];
+  ArrayRef<int64_t> image = x.getShape().drop_front(2);
+  const Window window{w.getShape().drop_front(2), getStrides(), getDilations(), getLow(),
+                      getHigh()};
+  const Shape spatial = window.outputShape(image);
+  for (int64_t size : spatial)
+    if (size < 0)
+      return emitOpError("(C5) has a window larger than the padded operand");
+  const int64_t groups = getGroups(), batches = x.getShape()[0], channels = x.getShape()[1];
+  const int64_t features = w.getShape()[0], pixels = product(image), positions = product(spatial);
+  const int64_t places = product(window.size);
+  if (groups < 1 || channels % groups || features % groups || w.getShape()[1] != channels / groups)
+    return emitOpError("(C3) channels of x and of the weights do not agree under ")
+           << groups << " groups";
+  const int64_t channelsPer = channels / groups, featuresPer = features / groups;
+  Shape shape{batches, features};
+  shape.append(spatial);
+  Tensor y = makeResult(getY(), shape, x.getElementType());
+
+  withCompute(y.getElement(), [&](auto zero) {
+    using C = decltype(zero);
+    const std::vector<C> values = loadAll<C>(x), weights = loadAll<C>(w);
+    // [group][place][channel][feature]: the innermost loop runs over features.
+    std::vector<C> ordered(weights.size());
+    for (int64_t f = 0; f < features; ++f)
+      for (int64_t c = 0; c < channelsPer; ++c)
+        for (int64_t p = 0; p < places; ++p)
+          ordered[((f / featuresPer * places + p) * channelsPer + c) * featuresPer +
+                  f % featuresPer] = weights[(f * channelsPer + c) * places + p];
+    std::vector<C> sums(batches * positions * features, C(0));
+    window.forEachOutput(image, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
+      for (int64_t n = 0; n < batches; ++n)
+        for (int64_t g = 0; g < groups; ++g) {
+          C *to = sums.data() + (n * positions + position) * features + g * featuresPer;
+          for (Window::Tap tap : taps)
+            for (int64_t c = 0; c < channelsPer; ++c)
+              addScaled(to, values[(n * channels + g * channelsPer + c) * pixels + tap.input],
+                        ordered.data() + ((g * places + tap.place) * channelsPer + c) * featuresPer,
+                        featuresPer);
+        }
+    });
+    storeSums<C>(sums, inputs.drop_front(2), features, positions, y);
+  });
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult ConvTransposeOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0], &w = inputs[1];
+  ArrayRef<int64_t> image = x.getShape().drop_front(2);
+  const Window window{w.getShape().drop_front(2), getStrides(), getDilations(), getLow(),
+                      getHigh()};
+  const int64_t groups = getGroups(), batches = x.getShape()[0], channels = x.getShape()[1];
+  if (groups < 1 || channels % groups || w.getShape()[0] != channels)
+    return emitOpError("(C3) channels of x and of the weights do not agree under ")
+           << groups << " groups";
+  const int64_t featuresPer = w.getShape()[1], features = featuresPer * groups;
+  const int64_t channelsPer = channels / groups;
+  Shape spatial;
+  for (size_t d = 0; d < image.size(); ++d) {
+    const int64_t extent = (window.size[d] - 1) * window.dilations[d] + 1;
+    spatial.push_back((image[d] - 1) * window.strides[d] + extent - window.low[d] - window.high[d] +
+                      getExtra()[d]);
+    if (spatial.back() < 0)
+      return emitOpError("(C5) leaves spatial dimension ")
+             << d << " with " << spatial.back() << " elements";
+  }
+  Shape shape{batches, features};
+  shape.append(spatial);
+  Tensor y = makeResult(getY(), shape, x.getElementType());
+  const int64_t pixels = product(image), positions = product(spatial),
+                places = product(window.size);
+
+  withCompute(y.getElement(), [&](auto zero) {
+    using C = decltype(zero);
+    const std::vector<C> values = loadAll<C>(x), weights = loadAll<C>(w);
+    // [place][channel][feature within the group].
+    std::vector<C> ordered(weights.size());
+    for (int64_t cf = 0; cf < channels * featuresPer; ++cf)
+      for (int64_t p = 0; p < places; ++p)
+        ordered[p * channels * featuresPer + cf] = weights[cf * places + p];
+    std::vector<C> sums(batches * positions * features, C(0));
+    // As the adjoint: the window slides over the result, and x's positions are where it stops.
+    window.forEachOutput(spatial, image, [&](int64_t pixel, ArrayRef<Window::Tap> taps) {
+      for (int64_t n = 0; n < batches; ++n)
+        for (Window::Tap tap : taps)
+          for (int64_t c = 0; c < channels; ++c)
+            addScaled(sums.data() + (n * positions + tap.input) * features +
+                          c / channelsPer * featuresPer,
+                      values[(n * channels + c) * pixels + pixel],
+                      ordered.data() + (tap.place * channels + c) * featuresPer, featuresPer);
+    });
+    storeSums<C>(sums, inputs.drop_front(2), features, positions, y);
+  });
+  outputs.push_back(y);
+  return success();
+}
+
+} // namespace dlc

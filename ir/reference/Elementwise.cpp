@@ -1,0 +1,419 @@
+//===- Elementwise.cpp - one result element from one element of each operand ===//
+#include "ir/dlc/Dialect.h"
+#include "ir/reference/Rows.h"
+
+#include <algorithm>
+#include <array>
+#include <numbers>
+
+using namespace mlir;
+
+namespace dlc {
+using namespace ref;
+
+/// Elements worked on at a time: the buffers stay in the first-level cache.
+static constexpr int64_t chunk = 512;
+
+/// Applies `f` to each element, as numbers of the computing type C.
+template <typename C, typename F> static void mapOne(const Tensor &x, Tensor &y, F f) {
+  using R = decltype(f(C()));
+  std::array<C, chunk> in;
+  std::array<R, chunk> out;
+  for (int64_t i = 0; i < x.size(); i += chunk) {
+    const int64_t n = std::min(chunk, x.size() - i);
+    loadRow<C>(x, i, 1, n, in.data());
+    std::transform(in.begin(), in.begin() + n, out.begin(), f);
+    storeRow<R>(y, i, n, out.data());
+  }
+}
+
+/// Applies `f` to each pair of elements at the same broadcast index; a is read as A, b as B.
+template <typename A, typename B, typename F>
+static void mapTwo(const Tensor &a, const Tensor &b, Tensor &y, F f) {
+  using R = decltype(f(A(), B()));
+  std::array<A, chunk> left;
+  std::array<B, chunk> right;
+  std::array<R, chunk> out;
+  ArrayRef<int64_t> shape = y.getShape();
+  forEachRow(shape,
+             {rowMajorStrides(shape), broadcastStrides(a.getShape(), shape),
+              broadcastStrides(b.getShape(), shape)},
+             [&](ArrayRef<int64_t> places, ArrayRef<int64_t> steps, int64_t count) {
+               for (int64_t i = 0; i < count; i += chunk) {
+                 const int64_t n = std::min(chunk, count - i);
+                 loadRow<A>(a, places[1] + i * steps[1], steps[1], n, left.data());
+                 loadRow<B>(b, places[2] + i * steps[2], steps[2], n, right.data());
+                 std::transform(left.begin(), left.begin() + n, right.begin(), out.begin(), f);
+                 storeRow<R>(y, places[0] + i, n, out.data());
+               }
+             });
+}
+
+/// A result of the operand's shape and, if none is given, of its element type.
+static Tensor likeOperand(Operation *op, const Tensor &x, Type element = {}) {
+  return makeResult(op->getResult(0), x.getShape(), element ? element : x.getElementType());
+}
+
+/// A result of the shape that the operands stretch to.
+static FailureOr<Tensor> broadcastResult(Operation *op, Inputs inputs, Type element) {
+  SmallVector<ArrayRef<int64_t>> shapes;
+  for (const Tensor &input : inputs)
+    shapes.push_back(input.getShape());
+  std::optional<Shape> shape = broadcastShapes(shapes);
+  if (!shape)
+    return op->emitOpError("(C3) the operands' shapes do not broadcast together");
+  return makeResult(op->getResult(0), *shape, element);
+}
+
+template <typename F>
+static LogicalResult unary(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  Tensor y = likeOperand(op, inputs[0]);
+  withCompute(y.getElement(), [&](auto zero) { mapOne<decltype(zero)>(inputs[0], y, f); });
+  outputs.push_back(y);
+  return success();
+}
+
+template <typename F>
+static LogicalResult floatUnary(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  Tensor y = likeOperand(op, inputs[0]);
+  mapOne<double>(inputs[0], y, [f](double x) -> double { return f(x); });
+  outputs.push_back(y);
+  return success();
+}
+
+template <typename F>
+static LogicalResult floatTest(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  Tensor y = likeOperand(op, inputs[0], IntegerType::get(op->getContext(), 1));
+  mapOne<double>(inputs[0], y, [f](double x) -> int64_t { return f(x); });
+  outputs.push_back(y);
+  return success();
+}
+
+template <typename F>
+static LogicalResult binary(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  FailureOr<Tensor> y = broadcastResult(op, inputs, inputs[0].getElementType());
+  if (failed(y))
+    return failure();
+  withCompute(y->getElement(), [&](auto zero) {
+    using C = decltype(zero);
+    mapTwo<C, C>(inputs[0], inputs[1], *y, f);
+  });
+  outputs.push_back(*y);
+  return success();
+}
+
+/// Operations on bits: floats have none to speak of.
+template <typename F>
+static LogicalResult bitwise(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  if (inputs[0].isFloat())
+    return op->emitOpError("needs bool or integer operands, found ") << inputs[0].getElementType();
+  FailureOr<Tensor> y = broadcastResult(op, inputs, inputs[0].getElementType());
+  if (failed(y))
+    return failure();
+  if (isUnsigned(y->getElement()))
+    mapTwo<uint64_t, uint64_t>(inputs[0], inputs[1], *y, f);
+  else
+    mapTwo<int64_t, int64_t>(inputs[0], inputs[1], *y, f);
+  outputs.push_back(*y);
+  return success();
+}
+
+//===- One operand --------------------------------------------------------===//
+
+LogicalResult AbsOp::evaluate(Inputs in, Outputs out) {
+  return unary(*this, in, out, [](auto x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>)
+      return std::fabs(x);
+    else
+      return x < 0 ? wrapSub(decltype(x)(0), x) : x;
+  });
+}
+LogicalResult NegOp::evaluate(Inputs in, Outputs out) {
+  return unary(*this, in, out, [](auto x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>)
+      return -x;
+    else
+      return wrapSub(decltype(x)(0), x);
+  });
+}
+LogicalResult SignOp::evaluate(Inputs in, Outputs out) {
+  return unary(*this, in, out, [](auto x) {
+    using C = decltype(x);
+    return x != x ? x : x > 0 ? C(1) : x < 0 ? C(-1) : C(0);
+  });
+}
+LogicalResult ReluOp::evaluate(Inputs in, Outputs out) {
+  return unary(*this, in, out, [](auto x) { return x <= 0 ? decltype(x)(0) : x; });
+}
+LogicalResult NotOp::evaluate(Inputs in, Outputs out) {
+  if (in[0].isFloat())
+    return emitOpError("needs a bool or integer operand, found ") << in[0].getElementType();
+  const bool logical = in[0].getElement() == Element::Bool;
+  Tensor y = likeOperand(*this, in[0]);
+  mapOne<int64_t>(in[0], y, [=](int64_t x) -> int64_t { return logical ? !x : ~x; });
+  out.push_back(y);
+  return success();
+}
+
+LogicalResult ExpOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::exp(x); });
+}
+LogicalResult Expm1Op::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::expm1(x); });
+}
+LogicalResult LogOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::log(x); });
+}
+LogicalResult Log1pOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::log1p(x); });
+}
+LogicalResult SqrtOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::sqrt(x); });
+}
+LogicalResult RsqrtOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return 1 / std::sqrt(x); });
+}
+LogicalResult SinOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::sin(x); });
+}
+LogicalResult CosOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::cos(x); });
+}
+LogicalResult TanOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::tan(x); });
+}
+LogicalResult AsinOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::asin(x); });
+}
+LogicalResult AcosOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::acos(x); });
+}
+LogicalResult AtanOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::atan(x); });
+}
+LogicalResult SinhOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::sinh(x); });
+}
+LogicalResult CoshOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::cosh(x); });
+}
+LogicalResult TanhOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::tanh(x); });
+}
+LogicalResult AsinhOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::asinh(x); });
+}
+LogicalResult AcoshOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::acosh(x); });
+}
+LogicalResult AtanhOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::atanh(x); });
+}
+LogicalResult ErfOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::erf(x); });
+}
+LogicalResult SigmoidOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return 1 / (1 + std::exp(-x)); });
+}
+LogicalResult CeilOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::ceil(x); });
+}
+LogicalResult FloorOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::floor(x); });
+}
+LogicalResult RoundOp::evaluate(Inputs in, Outputs out) {
+  return floatUnary(*this, in, out, [](double x) { return std::nearbyint(x); });
+}
+
+LogicalResult GeluOp::evaluate(Inputs in, Outputs out) {
+  using namespace std::numbers;
+  if (getApproximate())
+    return floatUnary(*this, in, out, [](double x) {
+      const double inner = std::sqrt(2 / pi) * (x + 0.044715 * x * x * x);
+      return 0.5 * x * (1 + std::tanh(inner));
+    });
+  // erfc keeps its digits where 1 + erf cancels. At minus infinity the product would be NaN.
+  return floatUnary(*this, in, out, [](double x) {
+    const double probability = 0.5 * std::erfc(-x / sqrt2);
+    return probability == 0 ? -0.0 : x * probability;
+  });
+}
+
+LogicalResult IsNanOp::evaluate(Inputs in, Outputs out) {
+  return floatTest(*this, in, out, [](double x) { return std::isnan(x); });
+}
+LogicalResult IsInfOp::evaluate(Inputs in, Outputs out) {
+  return floatTest(*this, in, out, [positive = getPositive(), negative = getNegative()](double x) {
+    return std::isinf(x) && (x > 0 ? positive : negative);
+  });
+}
+
+LogicalResult CastOp::evaluate(Inputs in, Outputs out) {
+  Tensor y = likeOperand(*this, in[0], getTo());
+  withCompute(in[0].getElement(),
+              [&](auto zero) { mapOne<decltype(zero)>(in[0], y, [](auto x) { return x; }); });
+  out.push_back(y);
+  return success();
+}
+
+//===- Two operands -------------------------------------------------------===//
+
+LogicalResult AddOp::evaluate(Inputs in, Outputs out) {
+  return binary(*this, in, out, [](auto a, auto b) { return wrapAdd(a, b); });
+}
+LogicalResult SubOp::evaluate(Inputs in, Outputs out) {
+  return binary(*this, in, out, [](auto a, auto b) { return wrapSub(a, b); });
+}
+LogicalResult MulOp::evaluate(Inputs in, Outputs out) {
+  return binary(*this, in, out, [](auto a, auto b) { return wrapMul(a, b); });
+}
+
+LogicalResult DivOp::evaluate(Inputs in, Outputs out) {
+  return binary(*this, in, out, [](auto a, auto b) {
+    using C = decltype(a);
+    if constexpr (std::is_floating_point_v<C>)
+      return a / b;
+    else if (b == 0)
+      return C(0);
+    else if (std::is_signed_v<C> && b == C(-1)) // the lowest integer has no opposite
+      return wrapSub(C(0), a);
+    else
+      return C(a / b);
+  });
+}
+
+/// Integer power by squaring, wrapping. A negative exponent gives the truncated reciprocal.
+template <typename C> static C integerPower(C a, int64_t b) {
+  if (b < 0)
+    return a == C(1) ? C(1) : a == C(-1) ? (b & 1 ? C(-1) : C(1)) : C(0);
+  C result = 1;
+  for (uint64_t n = uint64_t(b); n; n >>= 1, a = wrapMul(a, a))
+    if (n & 1)
+      result = wrapMul(result, a);
+  return result;
+}
+
+LogicalResult PowOp::evaluate(Inputs in, Outputs out) {
+  FailureOr<Tensor> y = broadcastResult(*this, in, in[0].getElementType());
+  if (failed(y))
+    return failure();
+  if (in[0].isFloat() || in[1].isFloat())
+    mapTwo<double, double>(in[0], in[1], *y, [](double a, double b) { return std::pow(a, b); });
+  else if (isUnsigned(in[0].getElement()))
+    mapTwo<uint64_t, int64_t>(in[0], in[1], *y, integerPower<uint64_t>);
+  else
+    mapTwo<int64_t, int64_t>(in[0], in[1], *y, integerPower<int64_t>);
+  out.push_back(*y);
+  return success();
+}
+
+LogicalResult RemOp::evaluate(Inputs in, Outputs out) {
+  return binary(*this, in, out, [truncated = getTruncated()](auto a, auto b) {
+    using C = decltype(a);
+    C r;
+    if constexpr (std::is_floating_point_v<C>) {
+      r = std::fmod(a, b);
+      if (!truncated && r == 0)
+        return std::copysign(r, b);
+    } else {
+      if (b == 0 || (std::is_signed_v<C> && b == C(-1)))
+        return C(0);
+      r = a % b;
+    }
+    if (!truncated && r != 0 && (r < 0) != (b < 0))
+      r += b;
+    return r;
+  });
+}
+
+LogicalResult MaxOp::evaluate(Inputs in, Outputs out) {
+  return binary(*this, in, out, [](auto a, auto b) { return maxOf(a, b); });
+}
+LogicalResult MinOp::evaluate(Inputs in, Outputs out) {
+  return binary(*this, in, out, [](auto a, auto b) { return minOf(a, b); });
+}
+LogicalResult AndOp::evaluate(Inputs in, Outputs out) {
+  return bitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a & b); });
+}
+LogicalResult OrOp::evaluate(Inputs in, Outputs out) {
+  return bitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a | b); });
+}
+LogicalResult XorOp::evaluate(Inputs in, Outputs out) {
+  return bitwise(*this, in, out, [](auto a, auto b) { return decltype(a)(a ^ b); });
+}
+
+LogicalResult ShiftLeftOp::evaluate(Inputs in, Outputs out) {
+  const uint64_t width = in[0].getElementType().getIntOrFloatBitWidth();
+  return bitwise(*this, in, out, [=](auto a, auto b) {
+    using C = decltype(a);
+    return uint64_t(b) >= width ? C(0) : C(uint64_t(a) << b);
+  });
+}
+LogicalResult ShiftRightOp::evaluate(Inputs in, Outputs out) {
+  const uint64_t width = in[0].getElementType().getIntOrFloatBitWidth();
+  return bitwise(*this, in, out, [=](auto a, auto b) {
+    using C = decltype(a);
+    return uint64_t(b) >= width ? C(a < 0 ? -1 : 0) : C(a >> b);
+  });
+}
+
+LogicalResult CompareOp::evaluate(Inputs in, Outputs out) {
+  FailureOr<Tensor> y = broadcastResult(*this, in, IntegerType::get(getContext(), 1));
+  if (failed(y))
+    return failure();
+  auto compare = [&](auto test) {
+    withCompute(in[0].getElement(), [&](auto zero) {
+      using C = decltype(zero);
+      mapTwo<C, C>(in[0], in[1], *y, [test](C a, C b) -> int64_t { return test(a, b); });
+    });
+  };
+  switch (getPredicate()) {
+  case Predicate::eq:
+    compare(std::equal_to<>());
+    break;
+  case Predicate::ne:
+    compare(std::not_equal_to<>());
+    break;
+  case Predicate::lt:
+    compare(std::less<>());
+    break;
+  case Predicate::le:
+    compare(std::less_equal<>());
+    break;
+  case Predicate::gt:
+    compare(std::greater<>());
+    break;
+  case Predicate::ge:
+    compare(std::greater_equal<>());
+    break;
+  }
+  out.push_back(*y);
+  return success();
+}
+
+LogicalResult SelectOp::evaluate(Inputs in, Outputs out) {
+  FailureOr<Tensor> y = broadcastResult(*this, in, in[1].getElementType());
+  if (failed(y))
+    return failure();
+  ArrayRef<int64_t> shape = y->getShape();
+  const bool *condition = reinterpret_cast<const bool *>(in[0].data());
+  withStorage(y->getElement(), [&](auto zero) {
+    using T = decltype(zero);
+    const T *a = reinterpret_cast<const T *>(in[1].data());
+    const T *b = reinterpret_cast<const T *>(in[2].data());
+    T *result = reinterpret_cast<T *>(y->mutableData());
+    forEachRow(shape,
+               {rowMajorStrides(shape), broadcastStrides(in[0].getShape(), shape),
+                broadcastStrides(in[1].getShape(), shape),
+                broadcastStrides(in[2].getShape(), shape)},
+               [&](ArrayRef<int64_t> at, ArrayRef<int64_t> step, int64_t count) {
+                 for (int64_t i = 0; i < count; ++i)
+                   result[at[0] + i] = condition[at[1] + i * step[1]] ? a[at[2] + i * step[2]]
+                                                                      : b[at[3] + i * step[3]];
+               });
+  });
+  out.push_back(*y);
+  return success();
+}
+
+} // namespace dlc

@@ -1,0 +1,138 @@
+//===- Norm.cpp - normalisation -------------------------------------------===//
+#include "ir/dlc/Dialect.h"
+#include "ir/reference/Rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc {
+using namespace ref;
+
+/// Softmax or its logarithm along one axis.
+static Tensor softmax(Operation *op, const Tensor &x, int64_t axis, bool logarithm) {
+  Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
+  const AxisView view(x.getShape(), axis);
+  std::vector<double> values = loadAll<double>(x);
+  for (int64_t o = 0; o < view.outer; ++o)
+    for (int64_t i = 0; i < view.inner; ++i) {
+      double *row = values.data() + o * view.size * view.inner + i;
+      double largest = -HUGE_VAL, sum = 0;
+      for (int64_t k = 0; k < view.size; ++k)
+        largest = maxOf(largest, row[k * view.inner]);
+      for (int64_t k = 0; k < view.size; ++k)
+        sum += std::exp(row[k * view.inner] - largest);
+      for (int64_t k = 0; k < view.size; ++k) {
+        const double shifted = row[k * view.inner] - largest;
+        row[k * view.inner] = logarithm ? shifted - std::log(sum) : std::exp(shifted) / sum;
+      }
+    }
+  storeAll<double>(y, values);
+  return y;
+}
+
+LogicalResult SoftmaxOp::evaluate(Inputs inputs, Outputs outputs) {
+  outputs.push_back(softmax(*this, inputs[0], getAxis(), false));
+  return success();
+}
+LogicalResult LogSoftmaxOp::evaluate(Inputs inputs, Outputs outputs) {
+  outputs.push_back(softmax(*this, inputs[0], getAxis(), true));
+  return success();
+}
+
+/// A parameter stretched to `shape`, as doubles.
+static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> shape) {
+  Tensor wide = Tensor::empty(RankedTensorType::get(shape, parameter.getElementType()));
+  copyStrided(parameter, 0, broadcastStrides(parameter.getShape(), shape), wide);
+  return loadAll<double>(wide);
+}
+
+/// Rows from `axis` on, less their mean when `centred`, over their deviation, times scale plus
+/// bias.
+static Tensor normalise(Operation *op, const Tensor &x, const Tensor &scale, const Tensor &bias,
+                        int64_t axis, double eps, bool centred) {
+  Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
+  const AxisView view(x.getShape(), axis, x.getRank());
+  ArrayRef<int64_t> rest = x.getShape().drop_front(axis);
+  std::vector<double> scales(view.size, 1), offsets(view.size, 0), values = loadAll<double>(x);
+  if (scale)
+    scales = stretched(scale, rest);
+  if (bias)
+    offsets = stretched(bias, rest);
+  for (int64_t o = 0; o < view.outer; ++o) {
+    double *row = values.data() + o * view.size;
+    double mean = 0, square = 0;
+    for (int64_t k = 0; k < view.size && centred; ++k)
+      mean += row[k] / double(view.size);
+    for (int64_t k = 0; k < view.size; ++k)
+      square += (row[k] - mean) * (row[k] - mean) / double(view.size);
+    for (int64_t k = 0; k < view.size; ++k)
+      row[k] = (row[k] - mean) / std::sqrt(square + eps) * scales[k] + offsets[k];
+  }
+  storeAll<double>(y, values);
+  return y;
+}
+
+LogicalResult LayerNormOp::evaluate(Inputs inputs, Outputs outputs) {
+  // Absent operands leave no gap in the inputs.
+  Inputs rest = inputs.drop_front();
+  Tensor scale, bias;
+  if (getScale())
+    scale = rest.consume_front();
+  if (getBias())
+    bias = rest.consume_front();
+  outputs.push_back(
+      normalise(*this, inputs[0], scale, bias, getAxis(), getEps().convertToDouble(), true));
+  return success();
+}
+
+LogicalResult RmsNormOp::evaluate(Inputs inputs, Outputs outputs) {
+  outputs.push_back(normalise(*this, inputs[0], getScale() ? inputs[1] : Tensor(), Tensor(),
+                              getAxis(), getEps().convertToDouble(), false));
+  return success();
+}
+
+LogicalResult BatchNormOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0];
+  Tensor y = makeResult(getY(), x.getShape(), x.getElementType());
+  const AxisView view(x.getShape(), 1);
+  const double eps = getEps().convertToDouble();
+  std::vector<double> values = loadAll<double>(x);
+  for (int64_t row = 0; row < view.outer * view.size; ++row) {
+    const int64_t c = row % view.size;
+    const double scale = inputs[1].getDouble(c), bias = inputs[2].getDouble(c);
+    const double mean = inputs[3].getDouble(c), deviation = std::sqrt(inputs[4].getDouble(c) + eps);
+    for (int64_t i = row * view.inner; i < (row + 1) * view.inner; ++i)
+      values[i] = (values[i] - mean) / deviation * scale + bias;
+  }
+  storeAll<double>(y, values);
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult LrnOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0];
+  Tensor y = makeResult(getY(), x.getShape(), x.getElementType());
+  const AxisView view(x.getShape(), 1);
+  const int64_t size = getSize(), before = (size - 1) / 2, after = size - 1 - before;
+  const double alpha = getAlpha().convertToDouble(), beta = getBeta().convertToDouble();
+  const double k = getK().convertToDouble();
+  const std::vector<double> values = loadAll<double>(x);
+  std::vector<double> results(values.size());
+  for (int64_t n = 0; n < view.outer; ++n)
+    for (int64_t c = 0; c < view.size; ++c)
+      for (int64_t i = 0; i < view.inner; ++i) {
+        auto at = [&](int64_t channel) { return (n * view.size + channel) * view.inner + i; };
+        double sum = 0;
+        for (int64_t near = std::max<int64_t>(0, c - before);
+             near <= std::min(view.size - 1, c + after); ++near)
+          sum += values[at(near)] * values[at(near)];
+        results[at(c)] = values[at(c)] / std::pow(k + alpha / double(size) * sum, beta);
+      }
+  storeAll<double>(y, results);
+  outputs.push_back(y);
+  return success();
+}
+
+} // namespace dlc

@@ -1,0 +1,134 @@
+//===- Pool.cpp - sliding windows -----------------------------------------===//
+#include "ir/dlc/Dialect.h"
+#include "ir/reference/Window.h"
+
+using namespace mlir;
+
+namespace dlc {
+using namespace ref;
+
+/// The shape of a pool's result; fails where a window is larger than the padded operand.
+static FailureOr<Shape> pooledShape(Operation *op, const Tensor &x, const Window &window) {
+  Shape shape(x.getShape().take_front(2));
+  shape.append(window.outputShape(x.getShape().drop_front(2)));
+  for (int64_t size : shape)
+    if (size < 0)
+      return op->emitOpError("(C3) has a window larger than the padded operand");
+  return shape;
+}
+
+/// The maxima and, when `indices` is given, the flat place of each in x (-1 in a window of padding
+/// alone).
+static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *indices) {
+  ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = y.getShape().drop_front(2);
+  const int64_t pixels = product(image), positions = product(spatial);
+  const int64_t planes = product(x.getShape().take_front(2));
+  withCompute(x.getElement(), [&](auto zero) {
+    using C = decltype(zero);
+    const std::vector<C> values = loadAll<C>(x);
+    std::vector<C> best(y.size(), lowestOf<C>(x.getElement()));
+    window.forEachOutput(image, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
+      for (int64_t plane = 0; plane < planes; ++plane) {
+        int64_t where = -1;
+        for (Window::Tap tap : taps) {
+          const int64_t at = plane * pixels + tap.input;
+          // The first of equals wins; NaN wins over every number.
+          if (where < 0 || values[at] > values[where] ||
+              (values[at] != values[at] && values[where] == values[where]))
+            where = at;
+        }
+        if (where >= 0)
+          best[plane * positions + position] = values[where];
+        if (indices)
+          indices[plane * positions + position] = where;
+      }
+    });
+    storeAll<C>(y, best);
+  });
+}
+
+LogicalResult MaxPoolOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0];
+  const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
+  FailureOr<Shape> shape = pooledShape(*this, x, window);
+  if (failed(shape))
+    return failure();
+  Tensor y = makeResult(getY(), *shape, x.getElementType());
+  maxima(x, window, y, nullptr);
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0];
+  const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
+  FailureOr<Shape> shape = pooledShape(*this, x, window);
+  if (failed(shape))
+    return failure();
+  Tensor y = makeResult(getY(), *shape, x.getElementType());
+  Tensor indices = makeResult(getIndices(), *shape, IntegerType::get(getContext(), 64));
+  int64_t *places = reinterpret_cast<int64_t *>(indices.mutableData());
+  maxima(x, window, y, places);
+  if (getColumnMajor()) {
+    ArrayRef<int64_t> image = x.getShape().drop_front(2);
+    const int64_t pixels = product(image);
+    for (int64_t i = 0; i < indices.size(); ++i) {
+      if (places[i] < 0)
+        continue;
+      // Take the pixel apart from the last dimension on, and count the first one fastest.
+      int64_t pixel = places[i] % pixels, step = pixels, turned = 0;
+      for (int64_t size : llvm::reverse(image)) {
+        step /= size;
+        turned += pixel % size * step;
+        pixel /= size;
+      }
+      places[i] = places[i] / pixels * pixels + turned;
+    }
+  }
+  outputs.push_back(y);
+  outputs.push_back(indices);
+  return success();
+}
+
+LogicalResult AvgPoolOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0];
+  const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
+  FailureOr<Shape> shape = pooledShape(*this, x, window);
+  if (failed(shape))
+    return failure();
+  Tensor y = makeResult(getY(), *shape, x.getElementType());
+  ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = y.getShape().drop_front(2);
+  const int64_t pixels = product(image), positions = product(spatial);
+  const int64_t planes = product(x.getShape().take_front(2));
+
+  // By how much each window's sum is divided: the places that count as elements, padding included
+  // or not.
+  std::vector<int64_t> counts(positions);
+  Shape counted(image), offset(getLow());
+  if (getIncludePad())
+    for (size_t d = 0; d < counted.size(); ++d) {
+      counted[d] += getLow()[d] + getCountedHigh()[d];
+      offset[d] = 0;
+    }
+  Window counter = window;
+  counter.low = offset;
+  counter.forEachOutput(counted, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
+    counts[position] = int64_t(taps.size());
+  });
+
+  const std::vector<double> values = loadAll<double>(x);
+  std::vector<double> means(y.size());
+  window.forEachOutput(image, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
+    for (int64_t plane = 0; plane < planes && counts[position]; ++plane) {
+      double sum = 0;
+      for (Window::Tap tap : taps)
+        sum += values[plane * pixels + tap.input];
+      means[plane * positions + position] = sum / double(counts[position]);
+    }
+  });
+  storeAll<double>(y, means);
+  outputs.push_back(y);
+  return success();
+}
+
+} // namespace dlc

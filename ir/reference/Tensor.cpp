@@ -1,0 +1,191 @@
+//===- Tensor.cpp - the host tensor of the reference evaluator ------------===//
+#include "ir/reference/Tensor.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace dlc::ref {
+
+/// Larger results become resources: attributes are copied and hashed, blobs are not.
+static constexpr int64_t largestDenseBytes = 16 * 1024;
+/// Kernels read constants in whole vectors.
+static constexpr size_t alignment = 64;
+
+std::optional<Element> findElement(mlir::Type type) {
+  if (type.isF16())
+    return Element::F16;
+  if (type.isBF16())
+    return Element::BF16;
+  if (type.isF32())
+    return Element::F32;
+  if (type.isF64())
+    return Element::F64;
+  auto integer = llvm::dyn_cast<mlir::IntegerType>(type);
+  if (!integer)
+    return std::nullopt;
+  const bool isUnsigned = integer.isUnsigned();
+  switch (integer.getWidth()) {
+  case 1:
+    return isUnsigned ? std::nullopt : std::optional(Element::Bool);
+  case 8:
+    return isUnsigned ? Element::U8 : Element::I8;
+  case 16:
+    return isUnsigned ? Element::U16 : Element::I16;
+  case 32:
+    return isUnsigned ? Element::U32 : Element::I32;
+  case 64:
+    return isUnsigned ? Element::U64 : Element::I64;
+  default:
+    return std::nullopt;
+  }
+}
+
+Element elementOf(mlir::Type type) {
+  if (std::optional<Element> element = findElement(type))
+    return *element;
+  llvm::report_fatal_error(
+      "a tensor of the reference evaluator has an element type that dlc lacks");
+}
+
+static int64_t elementBytes(Element element) {
+  return withStorage(element, [](auto zero) { return int64_t(sizeof(zero)); });
+}
+
+int64_t elementBytes(mlir::Type element) { return elementBytes(elementOf(element)); }
+
+std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (int64_t d = int64_t(shape.size()) - 2; d >= 0; --d)
+    strides[d] = strides[d + 1] * shape[d + 1];
+  return strides;
+}
+
+Tensor::Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<void> keep)
+    : type(type), element(elementOf(type.getElementType())), count(type.getNumElements()),
+      bytesPtr(data), keep(std::move(keep)) {}
+
+Tensor Tensor::empty(mlir::RankedTensorType type) {
+  const size_t bytes = size_t(type.getNumElements()) * size_t(elementBytes(type.getElementType()));
+  const size_t rounded = bytes / alignment * alignment + alignment;
+  void *memory = std::aligned_alloc(alignment, rounded);
+  if (!memory)
+    llvm::report_fatal_error("out of memory in the reference evaluator");
+  std::memset(memory, 0, rounded);
+  return Tensor(type, static_cast<const char *>(memory), std::shared_ptr<void>(memory, std::free));
+}
+
+Tensor Tensor::borrow(mlir::RankedTensorType type, const void *data, std::shared_ptr<void> keep) {
+  return Tensor(type, static_cast<const char *>(data), std::move(keep));
+}
+
+int64_t Tensor::bytes() const { return count * elementBytes(element); }
+
+double Tensor::getDouble(int64_t index) const {
+  return withStorage(element, [&](auto zero) {
+    return convert<double>(reinterpret_cast<const decltype(zero) *>(bytesPtr)[index]);
+  });
+}
+
+int64_t Tensor::getInt(int64_t index) const {
+  return withStorage(element, [&](auto zero) {
+    return convert<int64_t>(reinterpret_cast<const decltype(zero) *>(bytesPtr)[index]);
+  });
+}
+
+void Tensor::setDouble(int64_t index, double value) {
+  withStorage(element, [&](auto zero) {
+    using T = decltype(zero);
+    reinterpret_cast<T *>(mutableData())[index] = convert<T>(value);
+  });
+}
+
+void Tensor::setInt(int64_t index, int64_t value) {
+  withStorage(element, [&](auto zero) {
+    using T = decltype(zero);
+    reinterpret_cast<T *>(mutableData())[index] = convert<T>(value);
+  });
+}
+
+Tensor Tensor::withType(mlir::RankedTensorType other) const {
+  assert(other.getNumElements() == count && elementOf(other.getElementType()) == element);
+  return Tensor(other, bytesPtr, keep);
+}
+
+mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(attr.getShapedType());
+  if (!type || !type.hasStaticShape() || !findElement(type.getElementType()))
+    return mlir::failure();
+
+  if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(attr)) {
+    mlir::AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return mlir::failure();
+    Tensor view = borrow(type, blob->getData().data());
+    if (int64_t(blob->getData().size()) != view.bytes())
+      return mlir::failure();
+    return view;
+  }
+
+  auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(attr);
+  if (!dense)
+    return mlir::failure();
+  Tensor result = empty(type);
+  if (result.size() == 0)
+    return result;
+  if (result.element == Element::Bool) {
+    // Dense attributes pack bools into bits.
+    if (dense.isSplat())
+      std::memset(result.mutableData(), dense.getSplatValue<bool>(), result.size());
+    else
+      std::copy(dense.value_begin<bool>(), dense.value_end<bool>(), result.mutableData());
+    return result;
+  }
+  llvm::ArrayRef<char> raw = dense.getRawData();
+  const int64_t width = elementBytes(result.element);
+  if (dense.isSplat()) {
+    if (int64_t(raw.size()) != width)
+      return mlir::failure();
+    for (int64_t i = 0; i < result.size(); ++i)
+      std::memcpy(result.mutableData() + i * width, raw.data(), width);
+    return result;
+  }
+  if (int64_t(raw.size()) != result.bytes())
+    return mlir::failure();
+  std::memcpy(result.mutableData(), raw.data(), raw.size());
+  return result;
+}
+
+/// Whether all elements have the same bits.
+static bool isSplat(llvm::ArrayRef<char> data, int64_t width) {
+  return int64_t(data.size()) >= width &&
+         std::memcmp(data.data(), data.data() + width, data.size() - width) == 0;
+}
+
+mlir::ElementsAttr Tensor::toAttr() const {
+  const int64_t width = elementBytes(element);
+  llvm::ArrayRef<char> raw(bytesPtr, bytes());
+  if (count == 0)
+    return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<mlir::Attribute>());
+  if (isSplat(raw, width))
+    raw = raw.take_front(width);
+  if (int64_t(raw.size()) > largestDenseBytes) {
+    // Borrowed memory may be aligned to less than ours.
+    const size_t lowestBit =
+        reinterpret_cast<uintptr_t>(bytesPtr) & -reinterpret_cast<uintptr_t>(bytesPtr);
+    auto blob = mlir::UnmanagedAsmResourceBlob::allocateWithAlign(
+        raw, std::min(alignment, lowestBit), [keep = keep](void *, size_t, size_t) {});
+    return mlir::DenseResourceElementsAttr::get(type, "folded", std::move(blob));
+  }
+  if (element == Element::Bool) {
+    static_assert(sizeof(bool) == 1);
+    return mlir::DenseElementsAttr::get(
+        type, llvm::ArrayRef<bool>(reinterpret_cast<const bool *>(raw.data()), raw.size()));
+  }
+  return mlir::DenseElementsAttr::getFromRawBuffer(type, raw);
+}
+
+} // namespace dlc::ref
