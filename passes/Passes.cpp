@@ -7,6 +7,8 @@ void dlc::registerPasses() {
   mlir::registerPass([] { return createSimplifyPass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });
+  mlir::registerPass([] { return createLayoutPass(); });
+  mlir::registerPass([] { return createVerifyLayoutPass(); });
   mlir::registerPass([] { return createDecomposePass(); });
   mlir::registerPass([] { return createFusePass(); });
 }

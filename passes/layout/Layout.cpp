@@ -1,0 +1,193 @@
+//===- Layout.cpp - blocked activations through a graph -------------------===//
+#include "passes/Passes.h"
+#include "passes/layout/Ask.h"
+#include "passes/layout/Tag.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+RankedTensorType withLayout(RankedTensorType type, StringRef tag) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               deviceOf(type).withLayout(tag));
+}
+
+/// Walks one block from producers to consumers; a value has its layout when its users are reached.
+class BlockLayouts {
+public:
+  BlockLayouts(Block &block, LayoutOracle &oracle) : block(block), oracle(oracle) {}
+
+  void run() {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<ConstantOp, ReorderOp>(op))
+        continue;
+      if (isa<ConvOp, ConvTransposeOp>(op))
+        visitConv(&op);
+      else if (isa<MaxPoolOp, AvgPoolOp>(op))
+        visitPool(&op);
+      else if (op.hasTrait<Elementwise>())
+        visitElementwise(&op);
+      else if (auto concat = dyn_cast<ConcatOp>(op))
+        visitConcat(concat);
+      else if (auto reduce = dyn_cast<ReduceOp>(op))
+        visitReduce(reduce);
+      else
+        wantPlain(&op);
+    }
+  }
+
+private:
+  void visitConv(Operation *op) {
+    std::optional<Wanted> wanted = deviceOf(op->getResult(0).getType()) ? oracle.wantedByConv(op)
+                                                                       : std::nullopt;
+    if (!wanted)
+      return wantPlain(op);
+    give(op->getOpOperand(0), wanted->source);
+    for (OpOperand &operand : op->getOpOperands().drop_front())
+      give(operand, "");
+    setResult(op, wanted->destination);
+  }
+
+  void visitPool(Operation *op) {
+    StringRef source = layoutOf(op->getOperand(0).getType());
+    std::optional<Wanted> wanted =
+        source.empty() ? std::nullopt : oracle.wantedByPool(op, source);
+    if (!wanted || wanted->source != source)
+      return wantPlain(op);
+    setResult(op, wanted->destination);
+  }
+
+  void visitElementwise(Operation *op) {
+    RankedTensorType type = typeOf(op->getResult(0));
+    // The largest blocked operand decides: the others are reordered to it, or are small and read alike.
+    StringRef tag;
+    for (Value operand : op->getOperands())
+      if (shapeOf(operand) == type.getShape() && !layoutOf(operand.getType()).empty())
+        tag = layoutOf(operand.getType());
+    std::string chosen = tag.str();
+    bool follows = !chosen.empty();
+    for (Value operand : op->getOperands())
+      if (follows && shapeOf(operand) != type.getShape())
+        follows = readsAlike(shapeOf(operand), type.getRank(), chosen);
+    if (!follows)
+      return wantPlain(op);
+    for (OpOperand &operand : op->getOpOperands())
+      give(operand, shapeOf(operand.get()) == type.getShape() ? chosen : "");
+    setResult(op, chosen);
+  }
+
+  void visitConcat(ConcatOp op) {
+    // All parts in the layout of the largest one, if every part has whole blocks of it.
+    StringRef tag;
+    int64_t largest = 0;
+    for (Value part : op.getXs())
+      if (!layoutOf(part.getType()).empty() && typeOf(part).getNumElements() > largest) {
+        largest = typeOf(part).getNumElements();
+        tag = layoutOf(part.getType());
+      }
+    std::string chosen = tag.str();
+    bool follows = !chosen.empty();
+    for (Value part : op.getXs())
+      follows = follows && !padsBlocks(shapeOf(part), chosen);
+    if (!follows)
+      return wantPlain(op);
+    for (OpOperand &operand : op->getOpOperands())
+      give(operand, chosen);
+    setResult(op, chosen);
+  }
+
+  void visitReduce(ReduceOp op) {
+    Value x = op.getX();
+    StringRef tag = layoutOf(x.getType());
+    int64_t rank = typeOf(x).getRank();
+    // Over all spatial dimensions: [N, C] is left, which is plain in whole blocks too.
+    bool spatial = int64_t(op.getAxes().size()) == rank - 2 &&
+                   (op.getAxes().empty() || op.getAxes().front() == 2);
+    if (tag.empty() || !spatial || padsBlocks(shapeOf(x), tag))
+      return wantPlain(op);
+    setResult(op, "");
+  }
+
+  void wantPlain(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      give(operand, "");
+    // What regions use from outside, they use in plain layout.
+    for (Region &region : op->getRegions())
+      region.walk([&](Operation *inner) {
+        for (OpOperand &operand : inner->getOpOperands())
+          if (operand.get().getParentBlock() == &block)
+            give(operand, "");
+      });
+    for (Value result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()) && !layoutOf(result.getType()).empty())
+        result.setType(withLayout(typeOf(result), ""));
+  }
+
+  void setResult(Operation *op, StringRef tag) {
+    Value result = op->getResult(0);
+    result.setType(withLayout(typeOf(result), tag));
+  }
+
+  /// Makes an operand come in a layout: the value itself, what it was reordered from, or a reorder made once.
+  void give(OpOperand &operand, StringRef tag) {
+    Value value = operand.get();
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || layoutOf(type) == tag || !deviceOf(type))
+      return;
+    Value &reordered = reorders[{value, tag.str()}];
+    if (!reordered) {
+      OpBuilder builder(block.getParentOp()->getContext());
+      builder.setInsertionPointAfterValue(value);
+      reordered =
+          ReorderOp::create(builder, value.getLoc(), withLayout(type, tag), value).getResult();
+    }
+    operand.set(reordered);
+  }
+
+  struct KeyLess {
+    bool operator()(const std::pair<Value, std::string> &a,
+                    const std::pair<Value, std::string> &b) const {
+      return std::make_pair(a.first.getAsOpaquePointer(), a.second) <
+             std::make_pair(b.first.getAsOpaquePointer(), b.second);
+    }
+  };
+
+  Block &block;
+  LayoutOracle &oracle;
+  std::map<std::pair<Value, std::string>, Value, KeyLess> reorders;
+};
+
+struct LayoutPass : PassWrapper<LayoutPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LayoutPass)
+
+  LayoutPass() = default;
+  explicit LayoutPass(int count) { threads = count; }
+  LayoutPass(const LayoutPass &other) : PassWrapper(other) { threads = other.threads.getValue(); }
+
+  StringRef getArgument() const final { return "dlc-layout"; }
+  StringRef getDescription() const final {
+    return "gives activations the layouts that oneDNN asks for";
+  }
+
+  void runOnOperation() final {
+    LayoutOracle oracle(threads);
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (Block &block : function.getBody())
+        BlockLayouts(block, oracle).run();
+  }
+
+  Option<int> threads{*this, "threads", llvm::cl::desc("threads to ask for; 0: all"),
+                      llvm::cl::init(0)};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createLayoutPass(int threads) {
+  return std::make_unique<LayoutPass>(threads);
+}
+
+} // namespace dlc

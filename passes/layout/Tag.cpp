@@ -1,0 +1,65 @@
+//===- Tag.cpp - layout tags such as aBcd16b ------------------------------===//
+#include "passes/layout/Tag.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+std::optional<Tag> Tag::parse(StringRef tag) {
+  Tag parsed;
+  size_t i = 0;
+  for (; i < tag.size() && llvm::isAlpha(tag[i]); ++i) {
+    if (llvm::isUpper(tag[i])) {
+      if (parsed.blockedDim >= 0)
+        return std::nullopt;
+      parsed.blockedDim = tag[i] - 'A';
+    }
+    parsed.order.push_back(llvm::toLower(tag[i]) - 'a');
+  }
+  StringRef rest = tag.drop_front(i);
+  if (parsed.blockedDim < 0)
+    return rest.empty() ? std::optional(parsed) : std::nullopt;
+  if (rest.size() < 2 || rest.back() - 'a' != parsed.blockedDim ||
+      rest.drop_back().getAsInteger(10, parsed.block) || parsed.block < 1)
+    return std::nullopt;
+  return parsed;
+}
+
+std::string normalTag(StringRef tag) {
+  for (auto [i, letter] : llvm::enumerate(tag))
+    if (letter != char('a' + i))
+      return tag.str();
+  return "";
+}
+
+bool padsBlocks(ArrayRef<int64_t> shape, StringRef tag) {
+  auto parsed = Tag::parse(tag);
+  return parsed && parsed->blockedDim >= 0 && parsed->blockedDim < int64_t(shape.size()) &&
+         shape[parsed->blockedDim] % parsed->block != 0;
+}
+
+bool readsAlike(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
+  auto parsed = Tag::parse(tag);
+  if (!parsed || int64_t(parsed->order.size()) != rank || int64_t(shape.size()) > rank)
+    return false;
+  SmallVector<int64_t> aligned(rank - shape.size(), 1);
+  aligned.append(shape.begin(), shape.end());
+  int64_t last = -1;
+  for (int64_t d : parsed->order) {
+    if (aligned[d] == 1)
+      continue;
+    if (d < last)
+      return false;
+    last = d;
+  }
+  int64_t blocked = parsed->blockedDim;
+  if (blocked < 0 || aligned[blocked] == 1)
+    return true;
+  // The blocks are innermost: nothing may vary inside of the blocked dimension.
+  return aligned[blocked] % parsed->block == 0 &&
+         llvm::all_of(llvm::seq<int64_t>(blocked + 1, rank), [&](int64_t d) { return aligned[d] == 1; });
+}
+
+} // namespace dlc

@@ -1,0 +1,29 @@
+//===- Tag.h - layout tags such as aBcd16b --------------------------------===//
+#ifndef DLC_PASSES_LAYOUT_TAG_H
+#define DLC_PASSES_LAYOUT_TAG_H
+
+#include "passes/TensorBuilder.h"
+
+namespace dlc {
+
+/// A layout with at most one blocked dimension; others are not followed through a graph.
+struct Tag {
+  llvm::SmallVector<int64_t> order; // dimensions, outermost first
+  int64_t blockedDim = -1, block = 1;
+
+  static std::optional<Tag> parse(llvm::StringRef tag);
+};
+
+/// "abcd" is written as nothing.
+std::string normalTag(llvm::StringRef tag);
+
+/// Whether a layout leaves holes in a tensor: its blocked dimension is no multiple of the block.
+bool padsBlocks(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
+
+/// Whether a row-major tensor that broadcasts against one of `rank` dimensions in layout `tag` lies in memory as that layout
+/// would have it: scalars, per-channel values, [N, C, 1, 1] with whole blocks.
+bool readsAlike(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_LAYOUT_TAG_H

@@ -1,0 +1,71 @@
+//===- VerifyLayout.cpp - who may see a blocked layout --------------------===//
+#include "passes/Passes.h"
+#include "passes/layout/Tag.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// The layouts of an operation's tensors that are not plain, when they are not one and the same.
+LogicalResult checkElementwise(Operation *op) {
+  Value result = op->getResult(0);
+  StringRef tag = layoutOf(result.getType());
+  for (Value operand : op->getOperands()) {
+    bool full = shapeOf(operand) == shapeOf(result);
+    StringRef found = layoutOf(operand.getType());
+    if (found != (full ? tag : StringRef()))
+      return op->emitError() << "operands must have the result's layout when of its shape, and be plain when "
+                                "smaller: the result's is '"
+                             << tag << "', one operand's '" << found << "'; put a dlc.reorder between";
+  }
+  return success();
+}
+
+LogicalResult check(Operation *op) {
+  bool anyBlocked = false;
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    anyBlocked |= !layoutOf(type).empty();
+  if (!anyBlocked ||
+      isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, ReorderOp, TransferOp, FusionOp>(op) ||
+      (isa<YieldOp>(op) && isa<FusionOp>(op->getParentOp())))
+    return success();
+  if (op->hasTrait<Elementwise>())
+    return checkElementwise(op);
+  if (isa<ConcatOp>(op)) {
+    for (Value operand : op->getOperands())
+      if (layoutOf(operand.getType()) != layoutOf(op->getResult(0).getType()))
+        return op->emitError() << "all parts must have the result's layout; put a dlc.reorder between";
+    return success();
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    if (reduce.getAxes().size() + 2 == shapeOf(reduce.getX()).size() &&
+        layoutOf(reduce.getType()).empty())
+      return success();
+  return op->emitError() << "understands plain layouts only; put a dlc.reorder between";
+}
+
+struct VerifyLayoutPass : PassWrapper<VerifyLayoutPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyLayoutPass)
+
+  StringRef getArgument() const final { return "dlc-verify-layout"; }
+  StringRef getDescription() const final {
+    return "checks that only operations that understand blocked layouts see them";
+  }
+
+  void runOnOperation() final {
+    bool ok = true;
+    getOperation().walk([&](Operation *op) { ok &= succeeded(check(op)); });
+    if (!ok)
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createVerifyLayoutPass() { return std::make_unique<VerifyLayoutPass>(); }
+
+} // namespace dlc
