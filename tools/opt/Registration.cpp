@@ -3,6 +3,7 @@
 
 #include "ir/dlc/Dialect.h"
 #include "ir/exec/Exec.h"
+#include "ir/reference/Passes.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,4 +16,5 @@ void dlc::registerToolDialects(mlir::DialectRegistry &registry) {
 void dlc::registerToolPasses() {
   mlir::registerTransformsPasses();
   dlc::registerPasses();
+  dlc::ref::registerReferencePasses();
 }
