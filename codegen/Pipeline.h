@@ -13,7 +13,9 @@
 
 namespace dlc {
 
+namespace runtime {
 struct Program;
+}
 
 /// The phases in order. `--from`, `--to` and `--print-after` take these names.
 enum class Phase { Import, Simplify, Grad, Precision, Place, Layout, Fuse, Select, Lower, Memory, Native };
@@ -42,7 +44,7 @@ struct CompileOptions {
 
 /// Runs the phases from `from` to `to` on the module. Returns the program when `to` is Native, else null.
 /// Errors are diagnostics on the module's context.
-mlir::FailureOr<std::shared_ptr<Program>> compile(mlir::ModuleOp module, const CompileOptions &options);
+mlir::FailureOr<std::shared_ptr<runtime::Program>> compile(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Loads every dialect that some phase uses, and sets the context up.
 void prepareContext(mlir::MLIRContext &context);

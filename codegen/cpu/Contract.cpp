@@ -1,0 +1,379 @@
+//===- Contract.cpp - the code of a generated matrix product ----------------===//
+#include "codegen/cpu/Contract.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+namespace {
+
+/// A matrix in memory with strides that are known when the code is emitted.
+struct View {
+  Value base;
+  Type element;
+  int64_t row = 0, column = 0; ///< strides in elements
+};
+
+struct Generator {
+  OpBuilder &b;
+  Location loc;
+  const ContractSpec &spec;
+  const ContractPlan &plan;
+  const ContractOperands &operands;
+  const Epilogue &epilogue;
+  Type sum; ///< element type of the sums
+  Type pointer;
+
+  Generator(OpBuilder &b, Location loc, const ContractOperands &operands, const ContractSpec &spec,
+            const ContractPlan &plan, const Epilogue &epilogue)
+      : b(b), loc(loc), spec(spec), plan(plan), operands(operands), epilogue(epilogue),
+        sum(spec.elementA.isF64() || spec.elementB.isF64() ? Type(b.getF64Type()) : Type(b.getF32Type())),
+        pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
+
+  //===--------------------------------------------------------------------===//
+  // Small builders.
+  //===--------------------------------------------------------------------===//
+
+  Value i64(int64_t x) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(x)); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
+  Value mul(Value x, int64_t y) { return y == 1 ? x : arith::MulIOp::create(b, loc, x, i64(y)).getResult(); }
+  Value div(Value x, int64_t y) { return y == 1 ? x : arith::DivUIOp::create(b, loc, x, i64(y)).getResult(); }
+  Value rem(Value x, int64_t y) {
+    return y == 1 ? i64(0) : arith::RemUIOp::create(b, loc, x, i64(y)).getResult();
+  }
+  Value least(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
+  Value most(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
+
+  static int64_t bytes(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+  Value at(Value base, Type element, Value index) {
+    return LLVM::GEPOp::create(b, loc, pointer, element, base, ArrayRef<LLVM::GEPArg>{index});
+  }
+  Value at(Value base, Type element, int64_t index) {
+    if (index == 0)
+      return base;
+    return at(base, element, i64(index));
+  }
+  VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get({lanes}, element); }
+
+  /// Sums are taken in `sum`.
+  Value widened(Value x) {
+    Type element = getElementTypeOrSelf(x.getType());
+    if (element == sum)
+      return x;
+    Type type = sum;
+    if (auto vector = dyn_cast<VectorType>(x.getType()))
+      type = vectorOf(sum, vector.getNumElements());
+    return arith::ExtFOp::create(b, loc, type, x);
+  }
+  Value loadScalar(Value address, Type element) {
+    return widened(LLVM::LoadOp::create(b, loc, element, address, bytes(element)));
+  }
+  /// plan.lanes elements, of which only `valid` are read; the others are zero.
+  Value loadVector(Value address, Type element, int64_t valid) {
+    VectorType type = vectorOf(element, plan.lanes);
+    if (valid >= plan.lanes)
+      return widened(LLVM::LoadOp::create(b, loc, type, address, bytes(element)));
+    SmallVector<bool> keep(plan.lanes, false);
+    std::fill_n(keep.begin(), valid, true);
+    Value mask = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(vectorOf(b.getI1Type(), plan.lanes), ArrayRef<bool>(keep)));
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    return widened(LLVM::MaskedLoadOp::create(b, loc, type, address, mask, zero,
+                                              b.getI32IntegerAttr(bytes(element))));
+  }
+  Value zeroVector() {
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorOf(sum, plan.lanes)));
+  }
+  void store(Value x, Value address) {
+    LLVM::StoreOp::create(b, loc, x, address, bytes(getElementTypeOrSelf(x.getType())));
+  }
+  Value splat(Value scalar) { return vector::BroadcastOp::create(b, loc, vectorOf(sum, plan.lanes), scalar); }
+  Value multiplyAdd(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
+
+  /// for (i = from; i < to; i += step) body(i, carried).
+  SmallVector<Value> loop(Value from, Value to, int64_t step, ValueRange init,
+                          llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    auto op = scf::ForOp::create(b, loc, from, to, i64(step), init);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(op.getBody());
+    SmallVector<Value> next = body(op.getInductionVar(), op.getRegionIterArgs());
+    if (!init.empty())
+      scf::YieldOp::create(b, loc, next);
+    return SmallVector<Value>(op.getResults());
+  }
+  void loop(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
+    loop(from, to, step, {}, [&](Value i, ValueRange) {
+      body(i);
+      return SmallVector<Value>();
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Packing into scratch.
+  //===--------------------------------------------------------------------===//
+
+  /// Row stride of packed A: odd in lines, so that rows spread over the cache's sets.
+  int64_t packedStrideA() const {
+    int64_t perLine = 64 / bytes(sum);
+    int64_t lines = (spec.k + perLine - 1) / perLine;
+    return (lines | 1) * perLine;
+  }
+
+  /// Copies `rows` rows of K elements to scratch, widened.
+  View packA(View from, Value rows) {
+    View to{operands.scratch, sum, packedStrideA(), 1};
+    if (from.column == 1) {
+      int64_t whole = spec.k / plan.lanes * plan.lanes;
+      loop(i64(0), rows, 1, [&](Value row) {
+        Value source = at(from.base, from.element, mul(row, from.row));
+        Value target = at(to.base, sum, mul(row, to.row));
+        if (whole)
+          loop(i64(0), i64(whole), plan.lanes, [&](Value k) {
+            store(loadVector(at(source, from.element, k), from.element, plan.lanes), at(target, sum, k));
+          });
+        // The row's padding takes what lies behind the last element.
+        if (whole < spec.k)
+          store(loadVector(at(source, from.element, whole), from.element, spec.k - whole), at(target, sum, whole));
+      });
+      return to;
+    }
+    loop(i64(0), rows, 1, [&](Value row) {
+      Value source = at(from.base, from.element, mul(row, from.row));
+      Value target = at(to.base, sum, mul(row, to.row));
+      loop(i64(0), i64(spec.k), 1, [&](Value k) {
+        store(loadScalar(at(source, from.element, mul(k, from.column)), from.element), at(target, sum, k));
+      });
+    });
+    return to;
+  }
+
+  /// lanes x lanes values, turned: log2(lanes) rounds of exchanging halves between pairs of rows.
+  void transpose(SmallVectorImpl<Value> &rows) {
+    int64_t n = rows.size();
+    for (int64_t half = 1; half < n; half *= 2) {
+      SmallVector<int64_t> low, high;
+      for (int64_t i = 0; i < n; ++i) {
+        bool second = i & half;
+        low.push_back(second ? n + i - half : i);
+        high.push_back(second ? n + i : i + half);
+      }
+      for (int64_t i = 0; i < n; ++i) {
+        if (i & half)
+          continue;
+        Value x = rows[i], y = rows[i + half];
+        rows[i] = vector::ShuffleOp::create(b, loc, x, y, low);
+        rows[i + half] = vector::ShuffleOp::create(b, loc, x, y, high);
+      }
+    }
+  }
+
+  /// Copies one panel of B (`width` columns of it exist) to `to`, K rows of plan.panelColumns, widened.
+  View packPanel(View from, int64_t width, Value to) {
+    View packed{to, sum, plan.panelColumns, 1};
+    int64_t lanes = plan.lanes;
+    if (from.column == 1) {
+      loop(i64(0), i64(spec.k), 1, [&](Value k) {
+        Value source = at(from.base, from.element, mul(k, from.row));
+        Value target = at(to, sum, mul(k, plan.panelColumns));
+        for (int64_t j = 0; j < width; j += lanes)
+          store(loadVector(at(source, from.element, j), from.element, width - j), at(target, sum, j));
+      });
+      return packed;
+    }
+    if (from.row == 1) {
+      auto square = [&](Value k, int64_t rows) {
+        for (int64_t j = 0; j < width; j += lanes) {
+          SmallVector<Value> block;
+          for (int64_t i = 0; i < lanes; ++i)
+            block.push_back(j + i < width
+                                ? loadVector(at(at(from.base, from.element, k), from.element, (j + i) * from.column),
+                                             from.element, rows)
+                                : zeroVector());
+          transpose(block);
+          Value target = at(to, sum, mul(k, plan.panelColumns));
+          for (int64_t i = 0; i < rows; ++i)
+            store(block[i], at(target, sum, i * plan.panelColumns + j));
+        }
+      };
+      int64_t whole = spec.k / lanes * lanes;
+      if (whole)
+        loop(i64(0), i64(whole), lanes, [&](Value k) { square(k, lanes); });
+      if (whole < spec.k)
+        square(i64(whole), spec.k - whole);
+      return packed;
+    }
+    loop(i64(0), i64(spec.k), 1, [&](Value k) {
+      Value source = at(from.base, from.element, mul(k, from.row));
+      Value target = at(to, sum, mul(k, plan.panelColumns));
+      loop(i64(0), i64(width), 1, [&](Value j) {
+        store(loadScalar(at(source, from.element, mul(j, from.column)), from.element), at(target, sum, j));
+      });
+      // Lanes without a column are computed and dropped; they must not hold signalling rubbish.
+      for (int64_t j = width; j % lanes; ++j)
+        store(arith::ConstantOp::create(b, loc, b.getFloatAttr(sum, 0)), at(target, sum, j));
+    });
+    return packed;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // One block of rows by one panel.
+  //===--------------------------------------------------------------------===//
+
+  /// Sums of `height` rows of `a` against a panel of `width` columns, in row-major order of vectors.
+  SmallVector<Value> blockSums(View a, View panel, int64_t height, int64_t width) {
+    int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
+    bool whole = spec.packedB || plan.packsB; // lanes behind the last column can be read
+    int64_t count = height * vectors;
+    // Few sums wait for one another: several sets of them take turns over k.
+    int64_t sets = 1;
+    while (sets < 4 && sets * count < 8)
+      sets *= 2;
+    int64_t unroll = std::max<int64_t>(sets, count <= 8 ? 4 : count <= 16 ? 2 : 1);
+
+    auto step = [&](Value k, int64_t ahead, MutableArrayRef<Value> sums) {
+      Value rowB = at(at(panel.base, panel.element, mul(k, panel.row)), panel.element, ahead * panel.row);
+      Value columnA = at(at(a.base, a.element, mul(k, a.column)), a.element, ahead * a.column);
+      SmallVector<Value> right;
+      for (int64_t j = 0; j < vectors; ++j)
+        right.push_back(loadVector(at(rowB, panel.element, j * plan.lanes), panel.element,
+                                   whole ? plan.lanes : width - j * plan.lanes));
+      for (int64_t i = 0; i < height; ++i) {
+        Value left = splat(loadScalar(at(columnA, a.element, i * a.row), a.element));
+        for (int64_t j = 0; j < vectors; ++j)
+          sums[i * vectors + j] = multiplyAdd(left, right[j], sums[i * vectors + j]);
+      }
+    };
+
+    SmallVector<Value> sums(sets * count, zeroVector());
+    int64_t body = spec.k / unroll * unroll;
+    if (body)
+      sums = loop(i64(0), i64(body), unroll, sums, [&](Value k, ValueRange carried) {
+        SmallVector<Value> next(carried);
+        for (int64_t u = 0; u < unroll; ++u)
+          step(k, u, MutableArrayRef<Value>(next).slice(u % sets * count, count));
+        return next;
+      });
+    for (int64_t k = body; k < spec.k; ++k)
+      step(i64(k), 0, MutableArrayRef<Value>(sums).slice(k % sets * count, count));
+    for (int64_t set = 1; set < sets; ++set)
+      for (int64_t i = 0; i < count; ++i)
+        sums[i] = arith::AddFOp::create(b, loc, sums[i], sums[set * count + i]);
+    sums.truncate(count);
+    return sums;
+  }
+
+  void storeBlock(ArrayRef<Value> sums, Value offsetC, Value batch, Value firstRow, Value firstColumn, int64_t height,
+                  int64_t width) {
+    int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
+    for (int64_t i = 0; i < height; ++i)
+      for (int64_t j = 0; j < vectors; ++j) {
+        Value x = sums[i * vectors + j];
+        if (int64_t valid = width - j * plan.lanes; valid < plan.lanes)
+          x = vector::ShuffleOp::create(b, loc, x, x,
+                                        llvm::to_vector(llvm::seq<int64_t>(0, valid)));
+        Value row = add(firstRow, i64(i)), column = add(firstColumn, i64(j * plan.lanes));
+        if (epilogue)
+          x = epilogue(b, loc, x, batch, row, column);
+        Type element = getElementTypeOrSelf(x.getType());
+        store(x, at(operands.c, element, add(offsetC, add(mul(row, spec.strideCm), column))));
+      }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The kernel.
+  //===--------------------------------------------------------------------===//
+
+  /// Offset in elements of a batch in an operand.
+  Value batchOffset(Value batch, int64_t BatchDim::*stride) {
+    Value offset = i64(0), rest = batch;
+    for (const BatchDim &dim : llvm::reverse(spec.batch)) {
+      offset = add(offset, mul(rem(rest, dim.size), dim.*stride));
+      rest = div(rest, dim.size);
+    }
+    return offset;
+  }
+
+  Value firstRowOf(Value block) {
+    int64_t base = spec.m / plan.blocks;
+    return add(mul(block, base), least(block, i64(plan.tallBlocks())));
+  }
+
+  /// All blocks [from, to) of rows against one panel.
+  void panelOfChunk(View a, View panel, Value offsetC, Value batch, Value from, Value to, Value chunkRow, Value firstColumn,
+                    int64_t width) {
+    int64_t base = spec.m / plan.blocks, tall = plan.tallBlocks();
+    auto blocks = [&](Value first, Value last, int64_t height) {
+      loop(first, last, 1, [&](Value block) {
+        Value row = firstRowOf(block);
+        View rows = a;
+        rows.base = at(a.base, a.element, mul(plan.packsA ? sub(row, chunkRow) : row, a.row));
+        storeBlock(blockSums(rows, panel, height, width), offsetC, batch, row, firstColumn, height, width);
+      });
+    };
+    if (tall)
+      blocks(from, least(to, i64(tall)), base + 1);
+    if (tall < plan.blocks)
+      blocks(most(from, i64(tall)), to, base);
+  }
+
+  void emit() {
+    int64_t lastWidth = spec.n - (plan.panels - 1) * plan.panelColumns;
+    int64_t wholePanels = lastWidth == plan.panelColumns ? plan.panels : plan.panels - 1;
+    int64_t bytesA = plan.packsA ? plan.scratchBytes - (plan.packsB ? spec.k * plan.panelColumns * bytes(sum) : 0) : 0;
+    bool sharedB = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
+
+    // Units are ordered by batch, chunk, panel; a run of panels shares a chunk of A.
+    Value firstRun = div(operands.begin, plan.panels);
+    Value lastRun = div(add(operands.end, i64(plan.panels - 1)), plan.panels);
+    loop(firstRun, lastRun, 1, [&](Value run) {
+      Value runStart = mul(run, plan.panels);
+      Value from = most(sub(operands.begin, runStart), i64(0));
+      Value to = least(sub(operands.end, runStart), i64(plan.panels));
+      Value batch = div(run, plan.chunks), chunk = rem(run, plan.chunks);
+      Value firstBlock = mul(chunk, plan.blocksPerChunk);
+      Value lastBlock = least(add(firstBlock, i64(plan.blocksPerChunk)), i64(plan.blocks));
+      Value chunkRow = firstRowOf(firstBlock);
+
+      View a{at(operands.a, spec.elementA, batchOffset(batch, &BatchDim::strideA)), spec.elementA, spec.strideAm,
+             spec.strideAk};
+      if (plan.packsA) {
+        View rows = a;
+        rows.base = at(a.base, a.element, mul(chunkRow, a.row));
+        a = packA(rows, sub(firstRowOf(lastBlock), chunkRow));
+      }
+      Value offsetC = batchOffset(batch, &BatchDim::strideC);
+
+      auto panelAt = [&](Value index, int64_t width) {
+        Value column = mul(index, plan.panelColumns);
+        View panel{operands.b, spec.elementB, spec.strideBk, spec.strideBn};
+        if (spec.packedB) {
+          Value number = sharedB ? index : add(mul(batch, plan.panels), index);
+          panel = {at(operands.b, spec.elementB, mul(number, spec.k * plan.panelColumns)), spec.elementB,
+                   plan.panelColumns, 1};
+        } else {
+          Value offset = add(batchOffset(batch, &BatchDim::strideB), mul(column, spec.strideBn));
+          panel.base = at(operands.b, spec.elementB, offset);
+          if (plan.packsB)
+            panel = packPanel(panel, width, at(operands.scratch, b.getI8Type(), bytesA));
+        }
+        panelOfChunk(a, panel, offsetC, batch, firstBlock, lastBlock, chunkRow, column, width);
+      };
+      if (wholePanels)
+        loop(from, least(to, i64(wholePanels)), 1, [&](Value index) { panelAt(index, plan.panelColumns); });
+      if (wholePanels < plan.panels)
+        loop(most(from, i64(wholePanels)), to, 1, [&](Value index) { panelAt(index, lastWidth); });
+    });
+  }
+
+};
+
+} // namespace
+
+void emitContract(OpBuilder &b, Location loc, const ContractOperands &operands, const ContractSpec &spec,
+                  const ContractPlan &plan, const Epilogue &epilogue) {
+  Generator(b, loc, operands, spec, plan, epilogue).emit();
+}
+
+} // namespace dlc::cpu

@@ -1,0 +1,87 @@
+//===- Contract.h - generated matrix products -------------------------------===//
+//
+// C[b, m, n] = epilogue(sum over k of A[b, m, k] * B[b, k, n]), by a register block of rows of broadcasts against a
+// panel of two vectors of columns. B lies in panels of K rows by `panelColumns`: packed when the program is compiled
+// if B is constant, else by the kernel itself, panel after panel.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_CODEGEN_CPU_CONTRACT_H
+#define DLC_CODEGEN_CPU_CONTRACT_H
+
+#include "codegen/cpu/Emitter.h"
+
+#include <functional>
+
+namespace dlc::cpu {
+
+/// One dimension of the batch; strides count elements and are 0 where an operand is broadcast.
+struct BatchDim {
+  int64_t size = 1, strideA = 0, strideB = 0, strideC = 0;
+};
+
+struct ContractSpec {
+  int64_t m = 1, n = 1, k = 1;
+  llvm::SmallVector<BatchDim, 2> batch; ///< outermost first
+  /// Elements between neighbours along a dimension. A transposed operand is one with its strides swapped; C is
+  /// contiguous along n.
+  int64_t strideAm = 1, strideAk = 1;
+  int64_t strideBk = 1, strideBn = 1;
+  int64_t strideCm = 1;
+  /// f32, bf16, f16 or f64; sums are in f64 if either is f64, else in f32.
+  mlir::Type elementA, elementB;
+  /// B is given as `packB` leaves it.
+  bool packedB = false;
+
+  int64_t batchSize() const {
+    int64_t size = 1;
+    for (const BatchDim &dim : batch)
+      size *= dim.size;
+    return size;
+  }
+};
+
+struct ContractPlan {
+  /// How the runtime calls the kernel, and the memory that each thread gets, aligned to 64 bytes.
+  int64_t extent = 1, grain = 1, scratchBytes = 0;
+  /// Size of B after packB; 0 unless the spec asks for a packed B.
+  int64_t packedBytes = 0;
+
+  // The schedule.
+  int64_t lanes = 8;            ///< of the type of the sums
+  int64_t panelColumns = 16;    ///< two vectors
+  int64_t panels = 1;           ///< the last may be narrower
+  int64_t blocks = 1;           ///< of rows; heights differ by one at most
+  int64_t blocksPerChunk = 1;   ///< a unit of work is one panel by one chunk of blocks
+  int64_t chunks = 1;
+  bool packsA = false;          ///< a chunk of A is copied to scratch
+  bool packsB = false;          ///< a panel of B is copied to scratch
+
+  int64_t blockHeight() const { return (rows + blocks - 1) / blocks; } ///< of the taller ones
+  int64_t tallBlocks() const { return rows - rows / blocks * blocks; }
+  int64_t rows = 1;
+};
+
+ContractPlan planContract(const ContractSpec &spec, const Target &target);
+
+/// Fills `packed` (plan.packedBytes) from a constant B laid out as the spec's strides say.
+void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed);
+
+/// Turns sums into elements of C. `sums` is a vector, `column` that of its first lane; what is returned has as many
+/// lanes and the element type of C. Indices are i64; `batch` is linear. Called when the kernel is emitted, once for
+/// each place that stores.
+using Epilogue = std::function<mlir::Value(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sums,
+                                           mlir::Value batch, mlir::Value row, mlir::Value column)>;
+
+struct ContractOperands {
+  mlir::Value a, b, c;               ///< !llvm.ptr
+  mlir::Value begin, end, scratch;   ///< the kernel's own arguments
+};
+
+/// Emits the work of a kernel at the builder's insertion point: units [begin, end) of plan.extent. Without an epilogue
+/// the sums are stored as they are.
+void emitContract(mlir::OpBuilder &b, mlir::Location loc, const ContractOperands &operands,
+                  const ContractSpec &spec, const ContractPlan &plan, const Epilogue &epilogue = nullptr);
+
+} // namespace dlc::cpu
+
+#endif // DLC_CODEGEN_CPU_CONTRACT_H

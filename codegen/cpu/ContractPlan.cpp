@@ -1,0 +1,126 @@
+//===- ContractPlan.cpp - the schedule of a generated matrix product, and packing ---===//
+#include "codegen/cpu/Contract.h"
+
+#include <cstring>
+#include <numeric>
+
+namespace dlc::cpu {
+namespace {
+
+constexpr int64_t kLine = 64;
+/// What a first-level cache holds of lines whose addresses agree modulo 4096.
+constexpr int64_t kWays = 8;
+/// How much of A one chunk may hold, so that it stays in the second-level cache beside a panel of B.
+constexpr int64_t kChunkBytes = 512 * 1024;
+/// Multiply-adds below which another thread costs more than it saves.
+constexpr int64_t kWorkPerThread = 200 * 1000;
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t byteWidth(mlir::Type type) { return type.getIntOrFloatBitWidth() / 8; }
+
+/// Whether `rows` rows at this distance fall on so few cache sets that they evict one another.
+bool rowsCollide(int64_t rows, int64_t strideBytes) {
+  if (strideBytes % kLine)
+    return false;
+  int64_t sets = 4096 / kLine;
+  int64_t distinct = sets / std::gcd(sets, strideBytes / kLine);
+  return ceilDiv(rows, distinct) > kWays / 2;
+}
+
+} // namespace
+
+ContractPlan planContract(const ContractSpec &spec, const Target &target) {
+  ContractPlan plan;
+  bool wideSum = spec.elementA.isF64() || spec.elementB.isF64();
+  int64_t sumBytes = wideSum ? 8 : 4;
+  bool avx512 = target.vectorBits >= 512;
+  plan.lanes = target.vectorBits / 8 / sumBytes;
+  plan.panelColumns = 2 * plan.lanes;
+  plan.panels = ceilDiv(spec.n, plan.panelColumns);
+  // Two sums per row, a broadcast and two columns of B fill the register file.
+  int64_t tallest = avx512 ? 14 : 6;
+  plan.rows = spec.m;
+  plan.blocks = ceilDiv(spec.m, tallest);
+  int64_t height = plan.blockHeight();
+
+  // B as it lies serves few rows; more pay for packing. Small elements are widened once.
+  bool vectorsInB = spec.strideBn == 1;
+  bool manyRows = plan.blocks > 2 || (byteWidth(spec.elementB) < sumBytes && plan.blocks > 1);
+  plan.packsB = !spec.packedB && (!vectorsInB || manyRows);
+
+  bool widensA = byteWidth(spec.elementA) < sumBytes;
+  bool contiguous = spec.strideAk == 1 || spec.strideAm == 1;
+  bool collide = spec.strideAk == 1 && rowsCollide(height, spec.strideAm * byteWidth(spec.elementA));
+  plan.packsA = (widensA || !contiguous || collide) && plan.panels > 1 && spec.k > 1;
+
+  // Chunks: few enough rows to stay in cache; and, when panels alone do not feed many threads, fewer.
+  int64_t perBlock = height * spec.k * sumBytes;
+  int64_t most = std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, perBlock));
+  int64_t units = plan.panels * spec.batchSize();
+  if (units < 32)
+    most = std::min(most, std::max<int64_t>(1, plan.blocks * units / 32));
+  else if (plan.packsB && spec.m * spec.k * sumBytes < 4 * kChunkBytes)
+    most = plan.blocks; // each panel packed once
+  plan.chunks = ceilDiv(plan.blocks, most);
+  plan.blocksPerChunk = ceilDiv(plan.blocks, plan.chunks);
+  plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
+
+  plan.extent = spec.batchSize() * plan.chunks * plan.panels;
+  int64_t unitWork = std::max<int64_t>(1, plan.blocksPerChunk * height * plan.panelColumns * spec.k);
+  plan.grain = std::clamp<int64_t>(kWorkPerThread / unitWork, 1, std::max<int64_t>(1, plan.extent));
+
+  if (plan.packsA)
+    plan.scratchBytes += ceilDiv(plan.blocksPerChunk * height * (ceilDiv(spec.k, 16) * 16 + 16) * sumBytes, kLine) * kLine;
+  if (plan.packsB)
+    plan.scratchBytes += spec.k * plan.panelColumns * sumBytes;
+  if (spec.packedB) {
+    bool shared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
+    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * spec.k * plan.panelColumns * byteWidth(spec.elementB);
+  }
+  return plan;
+}
+
+template <class Element>
+static void packElements(const ContractSpec &spec, const ContractPlan &plan, const Element *b, Element *packed) {
+  int64_t columns = plan.panelColumns, panelSize = spec.k * columns;
+  bool shared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
+  for (int64_t batch = 0, batches = shared ? 1 : spec.batchSize(); batch < batches; ++batch) {
+    const Element *from = b;
+    for (int64_t rest = batch, i = spec.batch.size(); i-- > 0;) {
+      from += rest % spec.batch[i].size * spec.batch[i].strideB;
+      rest /= spec.batch[i].size;
+    }
+    for (int64_t panel = 0; panel < plan.panels; ++panel, packed += panelSize) {
+      int64_t width = std::min(columns, spec.n - panel * columns);
+      const Element *source = from + panel * columns * spec.strideBn;
+      if (spec.strideBn == 1) {
+        for (int64_t k = 0; k < spec.k; ++k) {
+          std::memcpy(packed + k * columns, source + k * spec.strideBk, width * sizeof(Element));
+          std::fill_n(packed + k * columns + width, columns - width, Element(0));
+        }
+        continue;
+      }
+      // A few rows at a time: reads are then whole lines, and what is written stays in the first-level cache.
+      constexpr int64_t step = 16;
+      for (int64_t k0 = 0; k0 < spec.k; k0 += step) {
+        int64_t end = std::min(spec.k, k0 + step);
+        for (int64_t j = 0; j < columns; ++j)
+          for (int64_t k = k0; k < end; ++k)
+            packed[k * columns + j] = j < width ? source[j * spec.strideBn + k * spec.strideBk] : Element(0);
+      }
+    }
+  }
+}
+
+void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed) {
+  switch (byteWidth(spec.elementB)) {
+  case 2:
+    return packElements(spec, plan, static_cast<const uint16_t *>(b), static_cast<uint16_t *>(packed));
+  case 4:
+    return packElements(spec, plan, static_cast<const uint32_t *>(b), static_cast<uint32_t *>(packed));
+  case 8:
+    return packElements(spec, plan, static_cast<const uint64_t *>(b), static_cast<uint64_t *>(packed));
+  }
+}
+
+} // namespace dlc::cpu

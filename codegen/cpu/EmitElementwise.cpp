@@ -1,0 +1,468 @@
+//===- EmitElementwise.cpp - one elementwise operation on computed elements ===//
+#include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Math.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+namespace {
+
+int64_t lanesOf(Value v) {
+  auto type = dyn_cast<VectorType>(v.getType());
+  return type ? type.getNumElements() : 0;
+}
+
+Value constantLike(OpBuilder &b, Location loc, Type type, double value) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr attr = isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, value))
+                                           : TypedAttr(b.getIntegerAttr(element, int64_t(value)));
+  if (auto vector = dyn_cast<VectorType>(type))
+    attr = DenseElementsAttr::get(vector, Attribute(attr));
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+/// Float bits seen as integers of the same width, and back.
+Type integerLike(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  Type integer = IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth());
+  if (auto vector = dyn_cast<VectorType>(type))
+    return VectorType::get(vector.getShape(), integer);
+  return integer;
+}
+
+Type elementLike(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return VectorType::get(vector.getShape(), element);
+  return element;
+}
+
+/// f32 to bf16 with round to nearest even, in integers: not every processor has the instruction, and LLVM would
+/// call a library function in its place.
+Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
+  Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
+  Type type = bits.getType();
+  auto c = [&](int64_t v) { return constantLike(b, loc, type, double(v)); };
+  Value high = arith::ShRUIOp::create(b, loc, bits, c(16));
+  Value odd = arith::AndIOp::create(b, loc, high, c(1));
+  Value bias = arith::AddIOp::create(b, loc, odd, c(0x7fff));
+  Value rounded = arith::ShRUIOp::create(b, loc, arith::AddIOp::create(b, loc, bits, bias), c(16));
+  Value quiet = arith::OrIOp::create(b, loc, high, c(0x40));
+  Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  Value half = arith::SelectOp::create(b, loc, nan, quiet, rounded);
+  Value narrow = arith::TruncIOp::create(b, loc, elementLike(type, b.getI16Type()), half);
+  return arith::BitcastOp::create(b, loc, elementLike(type, b.getBF16Type()), narrow);
+}
+
+Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
+  Type element = getElementTypeOrSelf(x.getType());
+  // Through f64 where f32 cannot hold the bounds; i64's upper bound is no float either, hence the selects.
+  unsigned width = to.getWidth();
+  double low = isSigned ? -std::ldexp(1.0, width - 1) : 0;
+  double high = std::ldexp(1.0, isSigned ? width - 1 : width);
+  Type result = elementLike(x.getType(), IntegerType::get(b.getContext(), width));
+  Value lowV = constantLike(b, loc, x.getType(), low), highV = constantLike(b, loc, x.getType(), high);
+  Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  Value over = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, highV);
+  Value under = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, lowV);
+  Value outside = arith::OrIOp::create(b, loc, nan, arith::OrIOp::create(b, loc, over, under));
+  Value safe = arith::SelectOp::create(b, loc, outside, constantLike(b, loc, x.getType(), 0), x);
+  // Convert through a signed type wide enough where there is one: vectors convert to those natively.
+  Value converted;
+  if (width < 32 || (!isSigned && width == 32)) {
+    Type wide = elementLike(x.getType(), width < 32 ? b.getI32Type() : b.getI64Type());
+    converted = arith::TruncIOp::create(b, loc, result, arith::FPToSIOp::create(b, loc, wide, safe));
+  } else if (isSigned) {
+    converted = arith::FPToSIOp::create(b, loc, result, safe);
+  } else {
+    converted = arith::FPToUIOp::create(b, loc, result, safe);
+  }
+  auto integer = [&](APInt v) -> Value {
+    Type e = IntegerType::get(b.getContext(), width);
+    TypedAttr attr = b.getIntegerAttr(e, v);
+    if (auto vector = dyn_cast<VectorType>(result))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(b, loc, attr);
+  };
+  APInt top = isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
+  APInt bottom = isSigned ? APInt::getSignedMinValue(width) : APInt::getMinValue(width);
+  (void)element;
+  converted = arith::SelectOp::create(b, loc, over, integer(top), converted);
+  return arith::SelectOp::create(b, loc, under, integer(bottom), converted);
+}
+
+arith::CmpFPredicate floatPredicate(Predicate p) {
+  switch (p) {
+  case Predicate::eq: return arith::CmpFPredicate::OEQ;
+  case Predicate::ne: return arith::CmpFPredicate::UNE;
+  case Predicate::lt: return arith::CmpFPredicate::OLT;
+  case Predicate::le: return arith::CmpFPredicate::OLE;
+  case Predicate::gt: return arith::CmpFPredicate::OGT;
+  case Predicate::ge: return arith::CmpFPredicate::OGE;
+  }
+  llvm_unreachable("predicate");
+}
+
+arith::CmpIPredicate integerPredicate(Predicate p, bool u) {
+  switch (p) {
+  case Predicate::eq: return arith::CmpIPredicate::eq;
+  case Predicate::ne: return arith::CmpIPredicate::ne;
+  case Predicate::lt: return u ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+  case Predicate::le: return u ? arith::CmpIPredicate::ule : arith::CmpIPredicate::sle;
+  case Predicate::gt: return u ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
+  case Predicate::ge: return u ? arith::CmpIPredicate::uge : arith::CmpIPredicate::sge;
+  }
+  llvm_unreachable("predicate");
+}
+
+} // namespace
+
+Value toCompute(OpBuilder &b, Location loc, Value stored, Type element) {
+  if (element.isF16() || element.isBF16())
+    return arith::ExtFOp::create(b, loc, elementLike(stored.getType(), b.getF32Type()), stored);
+  if (element.isInteger(1))
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored,
+                                 constantLike(b, loc, stored.getType(), 0));
+  return stored;
+}
+
+Value toStorage(OpBuilder &b, Location loc, Value computed, Type element) {
+  if (element.isBF16())
+    return truncateToBf16(b, loc, computed);
+  if (element.isF16())
+    return arith::TruncFOp::create(b, loc, elementLike(computed.getType(), element), computed);
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(b, loc, elementLike(computed.getType(), b.getI8Type()), computed);
+  return computed;
+}
+
+Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
+  Type toC = elementLike(x.getType(), computeType(to));
+  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
+  if (to.isInteger(1)) {
+    if (from.isInteger(1))
+      return x;
+    Value zero = constantLike(b, loc, x.getType(), 0);
+    if (fromFloat)
+      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, x, zero);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x, zero);
+  }
+  if (fromFloat && toFloat) {
+    unsigned a = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
+    unsigned c = getElementTypeOrSelf(toC).getIntOrFloatBitWidth();
+    if (a < c)
+      x = arith::ExtFOp::create(b, loc, toC, x);
+    else if (a > c)
+      x = arith::TruncFOp::create(b, loc, toC, x);
+    // A narrow result is rounded here and now: later operations must see what a store would have kept.
+    if (to.isF16() || to.isBF16())
+      x = toCompute(b, loc, toStorage(b, loc, x, to), to);
+    return x;
+  }
+  if (fromFloat)
+    return floatToInteger(b, loc, x, cast<IntegerType>(to), !isUnsigned(to));
+  if (toFloat) {
+    Value y = isUnsigned(from) ? Value(arith::UIToFPOp::create(b, loc, toC, x))
+                               : Value(arith::SIToFPOp::create(b, loc, toC, x));
+    if (to.isF16() || to.isBF16())
+      y = toCompute(b, loc, toStorage(b, loc, y, to), to);
+    return y;
+  }
+  unsigned a = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
+  unsigned c = getElementTypeOrSelf(toC).getIntOrFloatBitWidth();
+  if (a == c)
+    return x;
+  if (a > c)
+    return arith::TruncIOp::create(b, loc, toC, x);
+  return isUnsigned(from) ? Value(arith::ExtUIOp::create(b, loc, toC, x))
+                          : Value(arith::ExtSIOp::create(b, loc, toC, x));
+}
+
+namespace {
+
+Value integerDivide(Emitter &e, Value x, Value y, bool u, bool remainder, bool truncated) {
+  OpBuilder &b = e.b;
+  Location loc = e.loc;
+  Value zero = constantLike(b, loc, x.getType(), 0), one = constantLike(b, loc, x.getType(), 1);
+  Value byZero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
+  Value result;
+  if (u) {
+    Value safe = arith::SelectOp::create(b, loc, byZero, one, y);
+    result = remainder ? Value(arith::RemUIOp::create(b, loc, x, safe)) : Value(arith::DivUIOp::create(b, loc, x, safe));
+  } else {
+    // The lowest value divided by -1 traps: divide by -1 as negation.
+    Value minus = constantLike(b, loc, x.getType(), -1);
+    Value byMinus = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, minus);
+    Value unsafe = arith::OrIOp::create(b, loc, byZero, byMinus);
+    Value safe = arith::SelectOp::create(b, loc, unsafe, one, y);
+    if (remainder) {
+      result = arith::RemSIOp::create(b, loc, x, safe);
+      if (!truncated) {
+        Value nonzero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, result, zero);
+        Value differ = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                             arith::XOrIOp::create(b, loc, result, safe), zero);
+        Value fix = arith::AndIOp::create(b, loc, nonzero, differ);
+        result = arith::SelectOp::create(b, loc, fix, arith::AddIOp::create(b, loc, result, safe), result);
+      }
+    } else {
+      Value quotient = arith::DivSIOp::create(b, loc, x, safe);
+      result = arith::SelectOp::create(b, loc, byMinus, arith::SubIOp::create(b, loc, zero, x), quotient);
+    }
+  }
+  return arith::SelectOp::create(b, loc, byZero, zero, result);
+}
+
+Value floatRemainder(Emitter &e, Value x, Value y, bool truncated) {
+  OpBuilder &b = e.b;
+  Location loc = e.loc;
+  Value r = emitMath(b, loc, "fmod", {x, y}, e.context);
+  if (truncated)
+    return r;
+  Value zero = constantLike(b, loc, x.getType(), 0);
+  Value nonzero = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, r, zero);
+  Value rNegative = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, r, zero);
+  Value yNegative = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, y, zero);
+  Value differ = arith::XOrIOp::create(b, loc, rNegative, yNegative);
+  Value fix = arith::AndIOp::create(b, loc, nonzero, differ);
+  return arith::SelectOp::create(b, loc, fix, arith::AddFOp::create(b, loc, r, y), r);
+}
+
+/// Exponentiation of integers by squaring; 64 steps cover every exponent, a negative one gives 0 (or 1 / a for +-1).
+Value integerPower(Emitter &e, Value x, Value y, bool u) {
+  OpBuilder &b = e.b;
+  Location loc = e.loc;
+  Value one = constantLike(b, loc, x.getType(), 1), zero = constantLike(b, loc, x.getType(), 0);
+  Value exponent = y;
+  Value negative;
+  if (!u) {
+    negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y, zero);
+    exponent = arith::SelectOp::create(b, loc, negative, zero, y);
+  }
+  int64_t width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
+  auto loop = scf::ForOp::create(b, loc, e.i64(0), e.i64(width), e.i64(1), ValueRange{one, x, exponent});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value result = loop.getRegionIterArg(0), base = loop.getRegionIterArg(1), rest = loop.getRegionIterArg(2);
+    Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, rest, one), zero);
+    Value times = arith::MulIOp::create(b, loc, result, base);
+    result = arith::SelectOp::create(b, loc, odd, times, result);
+    base = arith::MulIOp::create(b, loc, base, base);
+    rest = arith::ShRUIOp::create(b, loc, rest, one);
+    scf::YieldOp::create(b, loc, ValueRange{result, base, rest});
+  }
+  Value result = loop.getResult(0);
+  if (u)
+    return result;
+  Value minusOne = constantLike(b, loc, x.getType(), -1);
+  Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, one);
+  Value isMinusOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, minusOne);
+  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, y, one), zero);
+  Value alternating = arith::SelectOp::create(b, loc, odd, minusOne, one);
+  Value inverse = arith::SelectOp::create(b, loc, isOne, one, arith::SelectOp::create(b, loc, isMinusOne, alternating, zero));
+  return arith::SelectOp::create(b, loc, negative, inverse, result);
+}
+
+Value shift(Emitter &e, Value x, Value y, bool left, bool u) {
+  OpBuilder &b = e.b;
+  Location loc = e.loc;
+  int64_t width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
+  Value limit = constantLike(b, loc, x.getType(), double(width));
+  Value zero = constantLike(b, loc, x.getType(), 0);
+  Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, y, limit);
+  Value safe = arith::SelectOp::create(b, loc, fits, y, zero);
+  Value out = zero;
+  if (!left && !u)
+    out = arith::ShRSIOp::create(b, loc, x, constantLike(b, loc, x.getType(), double(width - 1)));
+  Value shifted = left ? Value(arith::ShLIOp::create(b, loc, x, safe))
+                  : u  ? Value(arith::ShRUIOp::create(b, loc, x, safe))
+                       : Value(arith::ShRSIOp::create(b, loc, x, safe));
+  return arith::SelectOp::create(b, loc, fits, shifted, out);
+}
+
+/// Functions of floats that Math.h emits under the operation's own name.
+StringRef mathName(Operation *op) {
+  if (auto gelu = dyn_cast<GeluOp>(op))
+    return gelu.getApproximate() ? "gelu_tanh" : "gelu_erf";
+  return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
+      .Cases({"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan"},
+             op->getName().stripDialect())
+      .Cases({"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "sigmoid", "ceil", "floor", "round"},
+             op->getName().stripDialect())
+      .Default("");
+}
+
+Value unary(Emitter &e, Operation *op, Value x, Type element) {
+  OpBuilder &b = e.b;
+  Location loc = e.loc;
+  bool isFloat = isa<FloatType>(element);
+  bool u = isUnsigned(element);
+  Value zero = constantLike(b, loc, x.getType(), 0);
+  if (isa<AbsOp>(op)) {
+    if (isFloat)
+      return math::AbsFOp::create(b, loc, x);
+    if (u)
+      return x;
+    Value negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
+    return arith::SelectOp::create(b, loc, negative, arith::SubIOp::create(b, loc, zero, x), x);
+  }
+  if (isa<NegOp>(op))
+    return isFloat ? Value(arith::NegFOp::create(b, loc, x)) : Value(arith::SubIOp::create(b, loc, zero, x));
+  if (isa<SignOp>(op)) {
+    Value one = constantLike(b, loc, x.getType(), 1);
+    if (isFloat) {
+      Value minus = constantLike(b, loc, x.getType(), -1);
+      Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, zero);
+      Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, zero);
+      // Zero and NaN stay as they are.
+      return arith::SelectOp::create(b, loc, above, one, arith::SelectOp::create(b, loc, below, minus, x));
+    }
+    Value nonzero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x, zero);
+    Value positive = arith::SelectOp::create(b, loc, nonzero, one, zero);
+    if (u)
+      return positive;
+    Value negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
+    return arith::SelectOp::create(b, loc, negative, constantLike(b, loc, x.getType(), -1), positive);
+  }
+  if (isa<ReluOp>(op)) {
+    if (isFloat) // NaN compares false and stays
+      return arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, zero), zero, x);
+    return u ? x : Value(arith::MaxSIOp::create(b, loc, x, zero));
+  }
+  if (isa<NotOp>(op)) {
+    Value ones = constantLike(b, loc, x.getType(), -1);
+    return arith::XOrIOp::create(b, loc, x, ones);
+  }
+  if (isa<IsNanOp>(op))
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  if (auto inf = dyn_cast<IsInfOp>(op)) {
+    auto is = [&](double v) -> Value {
+      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, constantLike(b, loc, x.getType(), v));
+    };
+    double infinity = std::numeric_limits<double>::infinity();
+    if (inf.getPositive() && inf.getNegative())
+      return arith::OrIOp::create(b, loc, is(infinity), is(-infinity));
+    if (inf.getPositive() || inf.getNegative())
+      return is(inf.getPositive() ? infinity : -infinity);
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::AlwaysFalse, x, x);
+  }
+  return emitMath(b, loc, mathName(op), {x}, e.context);
+}
+
+} // namespace
+
+Value emitElement(Emitter &e, Operation *op, ArrayRef<Value> operands) {
+  OpBuilder &b = e.b;
+  Location loc = e.loc;
+  auto elementOf = [](Value v) { return getElementTypeOrSelf(v.getType()); };
+  Type element = elementOf(op->getOperand(0));
+  bool isFloat = isa<FloatType>(element), u = isUnsigned(element);
+  if (auto to = dyn_cast<CastOp>(op))
+    return castElement(b, loc, operands[0], element, elementOf(to.getY()));
+  if (isa<SelectOp>(op))
+    return arith::SelectOp::create(b, loc, operands[0], operands[1], operands[2]);
+  if (operands.size() == 1)
+    return unary(e, op, operands[0], element);
+  Value x = operands[0], y = operands[1];
+  if (auto compare = dyn_cast<CompareOp>(op)) {
+    if (isFloat)
+      return arith::CmpFOp::create(b, loc, floatPredicate(compare.getPredicate()), x, y);
+    return arith::CmpIOp::create(b, loc, integerPredicate(compare.getPredicate(), u), x, y);
+  }
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<AddOp>([&](auto) -> Value {
+        return isFloat ? Value(arith::AddFOp::create(b, loc, x, y)) : Value(arith::AddIOp::create(b, loc, x, y));
+      })
+      .Case<SubOp>([&](auto) -> Value {
+        return isFloat ? Value(arith::SubFOp::create(b, loc, x, y)) : Value(arith::SubIOp::create(b, loc, x, y));
+      })
+      .Case<MulOp>([&](auto) -> Value {
+        return isFloat ? Value(arith::MulFOp::create(b, loc, x, y)) : Value(arith::MulIOp::create(b, loc, x, y));
+      })
+      .Case<DivOp>([&](auto) -> Value {
+        return isFloat ? Value(arith::DivFOp::create(b, loc, x, y)) : integerDivide(e, x, y, u, false, true);
+      })
+      .Case<RemOp>([&](RemOp rem) -> Value {
+        return isFloat ? floatRemainder(e, x, y, rem.getTruncated())
+                       : integerDivide(e, x, y, u, true, rem.getTruncated());
+      })
+      .Case<PowOp>([&](PowOp pow) -> Value {
+        Type exponent = elementOf(pow.getB());
+        if (isFloat)
+          return emitMath(b, loc, "pow", {x, castElement(b, loc, y, exponent, computeType(element))}, e.context);
+        if (isa<FloatType>(exponent)) {
+          Type f64 = b.getF64Type();
+          Value r = emitMath(b, loc, "pow", {castElement(b, loc, x, element, f64), castElement(b, loc, y, exponent, f64)},
+                             e.context);
+          return castElement(b, loc, r, f64, element);
+        }
+        return integerPower(e, x, castElement(b, loc, y, exponent, element), u);
+      })
+      .Case<MaxOp, MinOp>([&](auto) -> Value {
+        bool larger = isa<MaxOp>(op);
+        if (!isFloat)
+          return larger ? (u ? Value(arith::MaxUIOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y)))
+                        : (u ? Value(arith::MinUIOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y)));
+        return e.b.create<arith::SelectOp>(
+            loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x), x,
+            arith::SelectOp::create(
+                b, loc,
+                arith::CmpFOp::create(b, loc, larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y), x, y));
+      })
+      .Case<AndOp>([&](auto) -> Value { return arith::AndIOp::create(b, loc, x, y); })
+      .Case<OrOp>([&](auto) -> Value { return arith::OrIOp::create(b, loc, x, y); })
+      .Case<XorOp>([&](auto) -> Value { return arith::XOrIOp::create(b, loc, x, y); })
+      .Case<ShiftLeftOp>([&](auto) -> Value { return shift(e, x, y, true, u); })
+      .Case<ShiftRightOp>([&](auto) -> Value { return shift(e, x, y, false, u); });
+}
+
+Value Emitter::combine(ReduceKind kind, Type element, Value x, Value y) {
+  bool isFloat = isa<FloatType>(element), u = isUnsigned(element);
+  switch (kind) {
+  case ReduceKind::sum:
+  case ReduceKind::mean:
+    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y)) : Value(arith::AddIOp::create(b, loc, x, y));
+  case ReduceKind::prod:
+    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y)) : Value(arith::MulIOp::create(b, loc, x, y));
+  case ReduceKind::max:
+  case ReduceKind::min: {
+    bool larger = kind == ReduceKind::max;
+    if (!isFloat)
+      return larger ? (u ? Value(arith::MaxUIOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y)))
+                    : (u ? Value(arith::MinUIOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y)));
+    // x is what has been gathered so far: a NaN in it stays, and one in y is taken since it compares false.
+    Value keep = arith::CmpFOp::create(b, loc, larger ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OLE, x, y);
+    Value best = arith::SelectOp::create(b, loc, keep, x, y);
+    Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+    return arith::SelectOp::create(b, loc, nan, x, best);
+  }
+  }
+  llvm_unreachable("reduce kind");
+}
+
+Value Emitter::neutral(ReduceKind kind, Type element, int64_t lanes) {
+  Type type = withLanes(computeType(element), lanes);
+  if (kind == ReduceKind::sum || kind == ReduceKind::mean)
+    return constantLike(b, loc, type, 0);
+  if (kind == ReduceKind::prod)
+    return constantLike(b, loc, type, 1);
+  bool lowest = kind == ReduceKind::max;
+  if (isa<FloatType>(element)) {
+    double infinity = std::numeric_limits<double>::infinity();
+    return constantLike(b, loc, type, lowest ? -infinity : infinity);
+  }
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  bool u = isUnsigned(element);
+  APInt v = lowest ? (u ? APInt::getMinValue(width) : APInt::getSignedMinValue(width))
+                   : (u ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
+  TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), v);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attr = DenseElementsAttr::get(vector, Attribute(attr));
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+} // namespace dlc::cpu

@@ -1,0 +1,374 @@
+//===- Emitter.cpp - indices, loads, stores and the order of evaluation ---===//
+#include "codegen/cpu/Emitter.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+Type computeType(Type element) {
+  if (element.isF16() || element.isBF16())
+    return Float32Type::get(element.getContext());
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return IntegerType::get(element.getContext(), integer.getWidth());
+  return element;
+}
+
+Type storageType(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return IntegerType::get(element.getContext(), std::max(8u, integer.getWidth()));
+  return element;
+}
+
+Type withLanes(Type type, int64_t lanes) { return lanes > 0 ? Type(VectorType::get({lanes}, type)) : type; }
+
+bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isSignlessInteger(1); }
+
+Value Emitter::i64(int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+}
+
+Value Emitter::splat(Value scalar, int64_t lanes) {
+  if (lanes == 0 || isa<VectorType>(scalar.getType()))
+    return scalar;
+  return vector::BroadcastOp::create(b, loc, withLanes(scalar.getType(), lanes), scalar);
+}
+
+static int64_t lanesOf(Value v) {
+  auto type = dyn_cast<VectorType>(v.getType());
+  return type ? type.getNumElements() : 0;
+}
+
+Value Emitter::binary(StringRef kind, Value x, Value y) {
+  int64_t lanes = std::max(lanesOf(x), lanesOf(y));
+  x = splat(x, lanes), y = splat(y, lanes);
+  if (kind == "add")
+    return b.createOrFold<arith::AddIOp>(loc, x, y);
+  if (kind == "sub")
+    return b.createOrFold<arith::SubIOp>(loc, x, y);
+  if (kind == "mul")
+    return b.createOrFold<arith::MulIOp>(loc, x, y);
+  if (kind == "div")
+    return b.createOrFold<arith::DivUIOp>(loc, x, y);
+  if (kind == "rem")
+    return b.createOrFold<arith::RemUIOp>(loc, x, y);
+  if (kind == "min")
+    return b.createOrFold<arith::MinSIOp>(loc, x, y);
+  assert(kind == "max");
+  return b.createOrFold<arith::MaxSIOp>(loc, x, y);
+}
+
+Value Emitter::asVector(const Index &x, int64_t lanes) {
+  if (x.vec)
+    return x.vec;
+  Value base = splat(x.base, lanes);
+  if (x.step == 0)
+    return base;
+  SmallVector<int64_t> offsets;
+  for (int64_t i = 0; i < lanes; ++i)
+    offsets.push_back(i * x.step);
+  Value steps = arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(VectorType::get({lanes}, b.getI64Type()), ArrayRef<int64_t>(offsets)));
+  return binary("add", base, steps);
+}
+
+Index Emitter::affine(const Index &x, int64_t scale, int64_t offset) {
+  if (x.unknown || (scale == 1 && offset == 0))
+    return x;
+  Index y = x;
+  Value &v = x.vec ? y.vec : y.base;
+  if (scale != 1)
+    v = binary("mul", v, i64(scale));
+  if (offset != 0)
+    v = binary("add", v, i64(offset));
+  y.step = x.step * scale;
+  return y;
+}
+
+Index Emitter::add(const Index &x, const Index &y, int64_t lanes) {
+  if (x.unknown || y.unknown)
+    return {nullptr, 0, nullptr, true};
+  if (x.vec || y.vec)
+    return {nullptr, 0, binary("add", asVector(x, lanes), asVector(y, lanes)), false};
+  return {binary("add", x.base, y.base), x.step + y.step, nullptr, false};
+}
+
+Index Emitter::linear(ArrayRef<int64_t> shape, const Indices &at, int64_t lanes) {
+  Index sum = constant(0);
+  auto strides = ref::rowMajorStrides(shape);
+  for (auto [d, index] : llvm::enumerate(at))
+    if (shape[d] != 1)
+      sum = add(sum, affine(index, strides[d], 0), lanes);
+  return sum;
+}
+
+Index Emitter::clampWithin(const Index &x, int64_t size, int64_t lanes, Value *inside) {
+  if (x.unknown)
+    return x;
+  if (x.isUniform()) {
+    if (inside) {
+      // One unsigned comparison covers both ends.
+      *inside = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, x.base, i64(size));
+    }
+    return {binary("max", binary("min", x.base, i64(size - 1)), i64(0)), 0, nullptr, false};
+  }
+  Value v = asVector(x, lanes);
+  if (inside)
+    *inside = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, v, splat(i64(size), lanes));
+  return {nullptr, 0, binary("max", binary("min", v, i64(size - 1)), i64(0)), false};
+}
+
+Indices Emitter::broadcastIndex(RankedTensorType operand, const Indices &at) {
+  Indices result;
+  int64_t skip = int64_t(at.size()) - operand.getRank();
+  for (int64_t d = 0; d < operand.getRank(); ++d)
+    result.push_back(operand.getDimSize(d) == 1 ? constant(0) : at[d + skip]);
+  return result;
+}
+
+/// Splits a linear index into coordinates of `to`. Lanes stay lanes where no lane can wrap.
+Indices Emitter::reshapeIndex(ArrayRef<int64_t> from, ArrayRef<int64_t> to, const Indices &at, int64_t lanes) {
+  Indices result(to.size());
+  // Coordinates carry over one to one as long as sizes agree from the front, then from the back.
+  size_t front = 0;
+  while (front < from.size() && front < to.size() && from[front] == to[front])
+    result[front] = at[front], ++front;
+  size_t back = 0;
+  while (back < from.size() - front && back < to.size() - front &&
+         from[from.size() - 1 - back] == to[to.size() - 1 - back])
+    result[to.size() - 1 - back] = at[from.size() - 1 - back], ++back;
+  auto midFrom = from.slice(front, from.size() - front - back);
+  auto midTo = to.slice(front, to.size() - front - back);
+  Indices mid(at.begin() + front, at.end() - back);
+  for (const Index &x : mid)
+    if (x.unknown) {
+      for (size_t d = 0; d < midTo.size(); ++d)
+        result[front + d] = midTo[d] == 1 ? constant(0) : Index{nullptr, 0, nullptr, true};
+      return result;
+    }
+  Index rest = linear(midFrom, mid, lanes);
+  // Lanes of step 1 within one row of `from` stay within one row of `to` when the rows of `to` are whole multiples.
+  int64_t fromInner = 1, toInner = 1;
+  for (int64_t d = int64_t(midFrom.size()) - 1; d >= 0 && fromInner == 1; --d)
+    fromInner = midFrom[d];
+  for (int64_t d = int64_t(midTo.size()) - 1; d >= 0 && toInner == 1; --d)
+    toInner = midTo[d];
+  bool lanesStay = !rest.vec && (rest.step == 0 || (rest.step == 1 && fromInner > 0 && toInner % fromInner == 0));
+  bool laneTaken = false;
+  for (int64_t d = int64_t(midTo.size()) - 1; d >= 0; --d) {
+    int64_t size = midTo[d];
+    bool last = true;
+    for (int64_t o = 0; o < d; ++o)
+      last &= midTo[o] == 1;
+    if (size == 1) {
+      result[front + d] = constant(0);
+      continue;
+    }
+    if (last) {
+      result[front + d] = rest;
+      if (laneTaken)
+        result[front + d].step = 0;
+      rest = constant(0);
+      laneTaken = true;
+      continue;
+    }
+    if (lanesStay) {
+      Value r = binary("rem", rest.base, i64(size));
+      result[front + d] = {r, laneTaken ? 0 : rest.step, nullptr, false};
+      rest = {binary("div", rest.base, i64(size)), rest.step, nullptr, false};
+      laneTaken = true;
+    } else {
+      Value v = asVector(rest, lanes);
+      result[front + d] = {nullptr, 0, binary("rem", v, splat(i64(size), lanes)), false};
+      rest = {nullptr, 0, binary("div", v, splat(i64(size), lanes)), false};
+    }
+  }
+  return result;
+}
+
+std::optional<Indices> Emitter::movedIndex(Operation *op, const Indices &at, int64_t lanes) {
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    Indices from(at.size());
+    for (auto [i, p] : llvm::enumerate(transpose.getPermutation()))
+      from[p] = at[i];
+    return from;
+  }
+  if (auto slice = dyn_cast<SliceOp>(op)) {
+    Indices from;
+    for (auto [i, x] : llvm::enumerate(at))
+      from.push_back(affine(x, slice.getStride()[i], slice.getStart()[i]));
+    return from;
+  }
+  if (isa<BroadcastOp>(op))
+    return broadcastIndex(cast<RankedTensorType>(op->getOperand(0).getType()), at);
+  if (isa<ReshapeOp>(op))
+    return reshapeIndex(cast<RankedTensorType>(op->getResult(0).getType()).getShape(),
+                        cast<RankedTensorType>(op->getOperand(0).getType()).getShape(), at, lanes);
+  if (isa<ReorderOp, TransferOp>(op))
+    return at;
+  return std::nullopt;
+}
+
+Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
+  // Lanes that no coordinate uses make the element uniform.
+  if (llvm::all_of(at, [](const Index &x) { return x.isUniform(); }))
+    lanes = 0;
+  Key key{value.getAsOpaquePointer(), reinterpret_cast<const void *>(lanes)};
+  for (const Index &x : at) {
+    // Constants are equal when their values are: many are made.
+    APInt known;
+    if (!x.vec && matchPattern(x.base, m_ConstantInt(&known))) {
+      key.push_back(reinterpret_cast<const void *>(known.getSExtValue() * 2 + 1));
+    } else {
+      key.push_back((x.vec ? x.vec : x.base).getAsOpaquePointer());
+    }
+    key.push_back(reinterpret_cast<const void *>(x.step));
+  }
+  for (auto &scope : llvm::reverse(scopes))
+    if (auto found = scope.find(key); found != scope.end())
+      return found->second;
+  Value result = evalUncached(value, at, lanes);
+  scopes.back()[key] = result;
+  return result;
+}
+
+Value Emitter::evalUncached(Value value, const Indices &at, int64_t lanes) {
+  if (Value pointer = buffers.lookup(value))
+    return load(value, pointer, at, lanes);
+  Operation *op = value.getDefiningOp();
+  assert(op && "a block argument of a fusion without a buffer");
+  if (auto moved = movedIndex(op, at, lanes))
+    return eval(op->getOperand(0), *moved, lanes);
+  if (op->hasTrait<Elementwise>())
+    return elementwise(op, at, lanes);
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return constantElement(constant, at, lanes);
+  if (auto o = dyn_cast<ConcatOp>(op))
+    return concat(o, at, lanes);
+  if (auto o = dyn_cast<PadOp>(op))
+    return pad(o, at, lanes);
+  if (auto o = dyn_cast<IotaOp>(op))
+    return iota(o, at, lanes);
+  if (isa<GatherOp, GatherElementsOp, GatherNdOp>(op))
+    return gather(op, at, lanes);
+  if (auto o = dyn_cast<ReduceOp>(op))
+    return reduce(o, at, lanes);
+  if (auto o = dyn_cast<MatmulOp>(op))
+    return matmul(o, at, lanes);
+  if (auto o = dyn_cast<ConvOp>(op))
+    return conv(o, at, lanes);
+  if (auto o = dyn_cast<ConvTransposeOp>(op))
+    return convTranspose(o, at, lanes);
+  if (isa<MaxPoolOp, AvgPoolOp>(op))
+    return pool(op, at, lanes);
+  llvm_unreachable("an operation that canEmit refuses");
+}
+
+Value Emitter::elementwise(Operation *op, const Indices &at, int64_t lanes) {
+  SmallVector<Value> operands;
+  bool vectors = false;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(eval(operand, broadcastIndex(cast<RankedTensorType>(operand.getType()), at), lanes));
+    vectors |= isa<VectorType>(operands.back().getType());
+  }
+  if (vectors)
+    for (Value &v : operands)
+      v = splat(v, lanes);
+  return emitElement(*this, op, operands);
+}
+
+void Emitter::hoist(Value value, const Indices &at) {
+  if (buffers.count(value))
+    return;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  bool known = llvm::all_of(at, [](const Index &x) { return x.isUniform(); });
+  if (isa<ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op)) {
+    if (known)
+      eval(value, at, 0);
+    return;
+  }
+  if (auto moved = movedIndex(op, at, 0))
+    return hoist(op->getOperand(0), *moved);
+  if (op->hasTrait<Elementwise>())
+    for (Value operand : op->getOperands())
+      hoist(operand, broadcastIndex(cast<RankedTensorType>(operand.getType()), at));
+}
+
+/// Bytes between elements are those of the storage type.
+static Value elementPointer(Emitter &e, Type element, Value pointer, Value offset) {
+  Type storage = storageType(element);
+  Type result = pointer.getType();
+  if (auto lanes = dyn_cast<VectorType>(offset.getType()))
+    result = VectorType::get(lanes.getShape(), result);
+  return LLVM::GEPOp::create(e.b, e.loc, result, storage, pointer, ValueRange{offset});
+}
+
+Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  int64_t align = ref::elementBytes(element);
+  Index offset = linear(type.getShape(), at, lanes);
+  Type storage = storageType(element);
+  if (offset.isUniform()) {
+    Value p = elementPointer(*this, element, pointer, offset.base);
+    return toCompute(b, loc, LLVM::LoadOp::create(b, loc, storage, p, align), element);
+  }
+  if (!offset.vec && offset.step == 1) {
+    Value p = elementPointer(*this, element, pointer, offset.base);
+    return toCompute(b, loc, LLVM::LoadOp::create(b, loc, withLanes(storage, lanes), p, align), element);
+  }
+  Value pointers = elementPointer(*this, element, pointer, asVector(offset, lanes));
+  auto maskType = VectorType::get({lanes}, b.getI1Type());
+  Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, true));
+  Value none = LLVM::PoisonOp::create(b, loc, withLanes(storage, lanes));
+  Value loaded = LLVM::masked_gather::create(b, loc, withLanes(storage, lanes), pointers, all, ValueRange{none},
+                                             b.getI32IntegerAttr(align));
+  return toCompute(b, loc, loaded, element);
+}
+
+void Emitter::store(RankedTensorType type, Value pointer, const Indices &at, Value element, int64_t lanes) {
+  Index offset = linear(type.getShape(), at, lanes);
+  assert(!offset.vec && (offset.step == 1 || lanes == 0) && "stores are contiguous");
+  Value stored = toStorage(b, loc, splat(element, lanes), type.getElementType());
+  Value p = elementPointer(*this, type.getElementType(), pointer, offset.base);
+  LLVM::StoreOp::create(b, loc, stored, p, ref::elementBytes(type.getElementType()));
+}
+
+SmallVector<Value> Emitter::loops(ArrayRef<int64_t> extents, ValueRange init,
+                                  function_ref<SmallVector<Value>(ArrayRef<Value>, ValueRange)> body) {
+  SmallVector<Value> coordinates;
+  std::function<SmallVector<Value>(size_t, ValueRange)> nest = [&](size_t d, ValueRange carried) {
+    if (d == extents.size())
+      return body(coordinates, carried);
+    if (extents[d] == 1) {
+      coordinates.push_back(i64(0));
+      auto result = nest(d + 1, carried);
+      coordinates.pop_back();
+      return result;
+    }
+    auto loop = scf::ForOp::create(b, loc, i64(0), i64(extents[d]), i64(1), carried);
+    OpBuilder::InsertionGuard guard(b);
+    if (carried.empty())
+      b.setInsertionPoint(loop.getBody()->getTerminator());
+    else
+      b.setInsertionPointToStart(loop.getBody());
+    pushScope();
+    coordinates.push_back(loop.getInductionVar());
+    auto yielded = nest(d + 1, loop.getRegionIterArgs());
+    coordinates.pop_back();
+    popScope();
+    if (!carried.empty())
+      scf::YieldOp::create(b, loc, yielded);
+    return SmallVector<Value>(loop.getResults());
+  };
+  return nest(0, init);
+}
+
+Value Emitter::multiplyAdd(Value x, Value y, Value z) {
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
+    return LLVM::FMAOp::create(b, loc, x, y, z);
+  return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, x, y), z);
+}
+
+} // namespace dlc::cpu

@@ -1,0 +1,142 @@
+//===- Emitter.h - a fusion's body, pulled element by element -------------===//
+//
+// The body of a fusion is evaluated at the index of a result element: each operation maps that index to the
+// indices of its operands, down to loads from the kernel's buffers. An index may stand for several neighbouring
+// elements at once (lanes along one dimension), and then values are vectors. Nothing is ever masked: the tail of a
+// row is a vector of exactly the lanes that remain.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_CODEGEN_CPU_EMITTER_H
+#define DLC_CODEGEN_CPU_EMITTER_H
+
+#include "ir/dlc/Dialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <map>
+
+namespace dlc::cpu {
+
+/// One coordinate: base + lane * step for lane = 0, 1, ..; or, where that form cannot say it, a vector.
+struct Index {
+  mlir::Value base;   ///< i64
+  int64_t step = 0;   ///< 0: the same for all lanes
+  mlir::Value vec;    ///< vector<lanes x i64>; when set, base and step mean nothing
+  bool unknown = false; ///< not computed yet (used while looking for what can be hoisted)
+
+  bool isUniform() const { return !vec && step == 0 && !unknown; }
+};
+using Indices = llvm::SmallVector<Index, 6>;
+
+/// What generated code may count on.
+struct Target {
+  std::string cpu, features;
+  int64_t vectorBits = 256;
+  /// Lanes of a 32-bit element in one register.
+  int64_t lanes32() const { return vectorBits / 32; }
+};
+
+class Emitter {
+public:
+  Emitter(mlir::OpBuilder &b, mlir::Location loc, mlir::Value context, const Target &target)
+      : b(b), loc(loc), context(context), target(target) {
+    scopes.emplace_back();
+  }
+
+  /// Declares that `value` lies in memory at `pointer`, row-major, with the type's elements.
+  void bindBuffer(mlir::Value value, mlir::Value pointer) { buffers[value] = pointer; }
+
+  /// The value's element at `at`: a scalar where the index is uniform, else a vector of `lanes`.
+  mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
+  /// Evaluates ahead whatever below `value` needs a loop of its own and does not depend on unknown coordinates.
+  void hoist(mlir::Value value, const Indices &at);
+  /// Stores `element` (as eval gives it) at `at` of a row-major buffer of `type`.
+  void store(mlir::RankedTensorType type, mlir::Value pointer, const Indices &at, mlir::Value element, int64_t lanes);
+
+  /// Values computed inside a scope are forgotten at its end (they do not dominate what follows).
+  void pushScope() { scopes.emplace_back(); }
+  void popScope() { scopes.pop_back(); }
+
+  // Small builders.
+  mlir::Value i64(int64_t value);
+  mlir::Value splat(mlir::Value scalar, int64_t lanes);
+  Index constant(int64_t value) { return {i64(value), 0, nullptr, false}; }
+  mlir::Value binary(llvm::StringRef kind, mlir::Value a, mlir::Value b); ///< i64 or vectors of it: add sub mul div rem min max
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  mlir::Value context;
+  const Target &target;
+
+private:
+  friend struct ElementwiseEmitter;
+  mlir::Value evalUncached(mlir::Value value, const Indices &at, int64_t lanes);
+  mlir::Value load(mlir::Value value, mlir::Value pointer, const Indices &at, int64_t lanes);
+  mlir::Value constantElement(ConstantOp op, const Indices &at, int64_t lanes);
+
+  // One function per family; each maps the index and evaluates its operands there.
+  mlir::Value elementwise(mlir::Operation *op, const Indices &at, int64_t lanes);
+  mlir::Value concat(ConcatOp op, const Indices &at, int64_t lanes);
+  mlir::Value pad(PadOp op, const Indices &at, int64_t lanes);
+  mlir::Value iota(IotaOp op, const Indices &at, int64_t lanes);
+  mlir::Value gather(mlir::Operation *op, const Indices &at, int64_t lanes);
+  mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
+  mlir::Value matmul(MatmulOp op, const Indices &at, int64_t lanes);
+  mlir::Value conv(ConvOp op, const Indices &at, int64_t lanes);
+  mlir::Value convTranspose(ConvTransposeOp op, const Indices &at, int64_t lanes);
+  mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
+
+  // Indices.
+  Indices broadcastIndex(mlir::RankedTensorType operand, const Indices &at);
+  /// Operand index of operations that only move whole coordinates (transpose, slice, broadcast, reshape).
+  std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at, int64_t lanes);
+  Indices reshapeIndex(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, const Indices &at, int64_t lanes);
+  Index affine(const Index &x, int64_t scale, int64_t offset);
+  Index add(const Index &a, const Index &b, int64_t lanes);
+  mlir::Value asVector(const Index &x, int64_t lanes);
+  Index clampWithin(const Index &x, int64_t size, int64_t lanes, mlir::Value *inside);
+  Index linear(llvm::ArrayRef<int64_t> shape, const Indices &at, int64_t lanes);
+
+  /// Loops over `extents` (row-major), threading `init` through `body(coordinates, accumulated)`.
+  llvm::SmallVector<mlir::Value>
+  loops(llvm::ArrayRef<int64_t> extents, mlir::ValueRange init,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::Value>, mlir::ValueRange)> body);
+
+  /// Combines the terms over a box of coordinates (row-major `extents`). `term(coordinates, lanes)` gives a scalar or a
+  /// vector of `lanes`. With `callerLanes` the result itself has lanes and the coordinates stay scalar; else the last
+  /// coordinate is walked with lanes.
+  mlir::Value fold(ReduceKind kind, mlir::Type element, llvm::ArrayRef<int64_t> extents, int64_t callerLanes,
+                   llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, int64_t)> term);
+
+  // Element arithmetic that several families share.
+  mlir::Value combine(ReduceKind kind, mlir::Type element, mlir::Value a, mlir::Value b);
+  mlir::Value neutral(ReduceKind kind, mlir::Type element, int64_t lanes);
+  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
+
+  using Key = std::vector<const void *>;
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  std::vector<std::map<Key, mlir::Value>> scopes;
+};
+
+/// The type in which elements of `element` are computed: f32 for 16-bit floats, signless integers.
+mlir::Type computeType(mlir::Type element);
+/// The type of an element in memory: i8 for bool, signless integers.
+mlir::Type storageType(mlir::Type element);
+/// `type` or a vector of it.
+mlir::Type withLanes(mlir::Type type, int64_t lanes);
+bool isUnsigned(mlir::Type element);
+
+/// Emits `function(x..)` on computed elements; see Math.h for the functions.
+mlir::Value toCompute(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored, mlir::Type element);
+mlir::Value toStorage(mlir::OpBuilder &b, mlir::Location loc, mlir::Value computed, mlir::Type element);
+/// Converts between computed elements of two element types as dlc.cast says.
+mlir::Value castElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type from, mlir::Type to);
+/// One elementwise operation on computed operands (all scalar or all of `lanes`).
+mlir::Value emitElement(Emitter &e, mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
+
+} // namespace dlc::cpu
+
+#endif // DLC_CODEGEN_CPU_EMITTER_H

@@ -1,0 +1,27 @@
+//===- Kernel.h - a fusion as one kernel: its plan and its code -----------===//
+#ifndef DLC_CODEGEN_CPU_KERNEL_H
+#define DLC_CODEGEN_CPU_KERNEL_H
+
+#include "codegen/cpu/Emitter.h"
+
+namespace dlc::cpu {
+
+/// How the runtime calls a kernel: in parallel over [0, extent), at least `grain` units at a time.
+struct KernelPlan {
+  int64_t extent = 1, grain = 1, scratch = 0;
+  double flops = 0, bytes = 0;
+};
+
+/// Whether the pull emitter knows every operation of the body. The reason goes into `why`.
+bool canEmit(FusionOp fusion, std::string *why = nullptr);
+
+/// The plan of a normalised fusion.
+KernelPlan planKernel(FusionOp fusion, const Target &target);
+
+/// Emits a normalised fusion as
+///   llvm.func @name(%buffers: ptr, %begin: i64, %end: i64, %scratch: ptr, %context: ptr)
+/// at the builder's insertion point. `buffers` holds the inputs' pointers, then the outputs'.
+mlir::LogicalResult emitKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::StringRef name, const Target &target);
+
+} // namespace dlc::cpu
+#endif

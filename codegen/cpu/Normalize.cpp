@@ -1,0 +1,246 @@
+//===- Normalize.cpp - a fusion over the fewest plain dimensions ----------===//
+#include "codegen/cpu/Normalize.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+namespace {
+
+/// Operations that treat each dimension by itself, aligned at the last one.
+bool isDimensionwise(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKeepdims() ||
+           llvm::all_of(reduce->getUsers(), [](Operation *user) { return isa<YieldOp>(user); });
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return isa<DenseElementsAttr>(constant.getValue());
+  return op->hasTrait<Elementwise>() || isa<BroadcastOp, YieldOp>(op);
+}
+
+RankedTensorType tensorType(Value v) { return cast<RankedTensorType>(v.getType()); }
+
+/// The shape of a value with the dimensions a reduction dropped put back as 1.
+SmallVector<int64_t> keptShape(Value v) {
+  auto shape = llvm::to_vector(tensorType(v).getShape());
+  if (auto reduce = v.getDefiningOp<ReduceOp>(); reduce && !reduce.getKeepdims())
+    for (int64_t axis : reduce.getAxes())
+      shape.insert(shape.begin() + axis, 1);
+  return shape;
+}
+
+void forEachValue(FusionOp fusion, function_ref<void(Value)> f) {
+  for (Value argument : fusion.getBody().getArguments())
+    f(argument);
+  for (Operation &op : fusion.getBody().front())
+    for (Value result : op.getResults())
+      f(result);
+}
+
+/// Copies the fusion with every value retyped by `shapeOf`, which gets the kept shape aligned to `rank`.
+/// Reductions keep their dimensions; `axesOf` maps their axes.
+FusionOp retype(FusionOp fusion, size_t rank, function_ref<SmallVector<int64_t>(ArrayRef<int64_t>, RankedTensorType)> shapeOf,
+                function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> axesOf) {
+  OpBuilder b(fusion);
+  auto typeOf = [&](Value v) {
+    auto shape = keptShape(v);
+    shape.insert(shape.begin(), rank - shape.size(), 1);
+    return RankedTensorType::get(shapeOf(shape, tensorType(v)), tensorType(v).getElementType());
+  };
+  Block &body = fusion.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  SmallVector<Type> results;
+  for (Value v : yield.getValues())
+    results.push_back(typeOf(v));
+  // The operands' types no longer match the body's arguments: the copy stands for the same bytes.
+  auto copy = FusionOp::create(b, fusion.getLoc(), results, fusion.getInputs());
+  Block *to = copy.getBody().empty() ? b.createBlock(&copy.getBody()) : &copy.getBody().front();
+  to->clear();
+  IRMapping map;
+  for (BlockArgument argument : body.getArguments())
+    map.map(argument, to->addArgument(typeOf(argument), argument.getLoc()));
+  b.setInsertionPointToEnd(to);
+  for (Operation &op : body) {
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      auto value = cast<DenseElementsAttr>(constant.getValue());
+      auto type = typeOf(constant.getY());
+      auto attr = value.isSplat() ? value.resizeSplat(type) : value.reshape(type);
+      map.map(constant.getY(), ConstantOp::create(b, op.getLoc(), attr).getY());
+      continue;
+    }
+    Operation *clone = b.clone(op, map);
+    for (auto [from, result] : llvm::zip(op.getResults(), clone->getResults()))
+      result.setType(typeOf(from));
+    if (auto reduce = dyn_cast<ReduceOp>(clone)) {
+      SmallVector<int64_t> axes;
+      int64_t shift = int64_t(rank) - tensorType(cast<ReduceOp>(op).getX()).getRank();
+      for (int64_t axis : reduce.getAxes())
+        axes.push_back(axis + shift);
+      reduce.setAxes(axesOf(axes));
+      reduce.setKeepdims(true);
+    }
+    if (auto concat = dyn_cast<ConcatOp>(clone))
+      concat.setAxis(axesOf({int64_t(concat.getAxis())}).front());
+  }
+  return copy;
+}
+
+struct Layout {
+  SmallVector<int64_t> order; ///< outer dimensions in memory order
+  int64_t blockedDim = -1, block = 1;
+};
+
+/// Reads tags of one block at most: acdb, aBcd16b, aBcde8b.
+std::optional<Layout> parseLayout(StringRef tag) {
+  Layout layout;
+  size_t i = 0;
+  for (; i < tag.size() && llvm::isAlpha(tag[i]); ++i) {
+    layout.order.push_back((tag[i] | 0x20) - 'a');
+    if (llvm::isUpper(tag[i])) {
+      if (layout.blockedDim >= 0)
+        return std::nullopt;
+      layout.blockedDim = tag[i] - 'A';
+    }
+  }
+  if (i == tag.size())
+    return layout.blockedDim < 0 ? std::optional(layout) : std::nullopt;
+  StringRef rest = tag.drop_front(i);
+  int64_t block;
+  if (rest.drop_back().getAsInteger(10, block) || rest.back() - 'a' != layout.blockedDim)
+    return std::nullopt;
+  layout.block = block;
+  return layout;
+}
+
+FailureOr<FusionOp> spellOutLayouts(FusionOp fusion) {
+  StringRef tag;
+  bool mixed = false;
+  size_t rank = 0;
+  forEachValue(fusion, [&](Value v) {
+    rank = std::max(rank, keptShape(v).size());
+    if (auto on = dyn_cast_or_null<OnAttr>(tensorType(v).getEncoding()); on && !on.getLayout().empty()) {
+      mixed |= !tag.empty() && tag != on.getLayout();
+      tag = on.getLayout();
+    }
+  });
+  if (tag.empty())
+    return fusion;
+  auto layout = parseLayout(tag);
+  if (mixed || !layout || layout->order.size() != rank)
+    return fusion.emitError("a generated kernel cannot read layout '") << tag << "' here; put a dlc.reorder before it";
+  for (Operation &op : fusion.getBody().front())
+    if (!isDimensionwise(&op) && !isa<ConcatOp>(op))
+      return op.emitError("works on plain layouts only, found '") << tag << "'; put a dlc.reorder before it";
+  bool divides = true;
+  forEachValue(fusion, [&](Value v) {
+    auto shape = keptShape(v);
+    int64_t d = layout->blockedDim - (int64_t(rank) - int64_t(shape.size()));
+    if (layout->blockedDim >= 0 && d >= 0)
+      divides &= shape[d] == 1 || shape[d] % layout->block == 0;
+  });
+  if (!divides)
+    return fusion.emitError("layout '") << tag << "' pads its blocks here; put a dlc.reorder before it";
+  bool blocked = layout->blockedDim >= 0;
+  auto shapeOf = [&](ArrayRef<int64_t> shape, RankedTensorType) {
+    SmallVector<int64_t> result;
+    for (int64_t d : layout->order)
+      result.push_back(d == layout->blockedDim && shape[d] > 1 ? shape[d] / layout->block : shape[d]);
+    if (blocked)
+      result.push_back(shape[layout->blockedDim] > 1 ? layout->block : 1);
+    return result;
+  };
+  auto axesOf = [&](ArrayRef<int64_t> axes) {
+    SmallVector<int64_t> result;
+    for (int64_t axis : axes) {
+      for (auto [at, d] : llvm::enumerate(layout->order))
+        if (d == axis)
+          result.push_back(at);
+      if (axis == layout->blockedDim && axes.size() > 1)
+        result.push_back(layout->order.size());
+    }
+    llvm::sort(result);
+    return result;
+  };
+  return retype(fusion, rank, shapeOf, axesOf);
+}
+
+FusionOp joinDimensions(FusionOp fusion) {
+  for (Operation &op : fusion.getBody().front())
+    if (!isDimensionwise(&op))
+      return fusion;
+  size_t rank = 0;
+  forEachValue(fusion, [&](Value v) { rank = std::max(rank, keptShape(v).size()); });
+  SmallVector<int64_t> full(rank, 1);
+  forEachValue(fusion, [&](Value v) {
+    auto shape = keptShape(v);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      int64_t &d = full[rank - shape.size() + i];
+      d = shape[i] == 1 ? d : shape[i];
+    }
+  });
+  // joined[d]: dimension d belongs to the same group as the one before it.
+  SmallVector<bool> joined(rank, true);
+  forEachValue(fusion, [&](Value v) {
+    auto shape = keptShape(v);
+    shape.insert(shape.begin(), rank - shape.size(), 1);
+    std::optional<bool> before;
+    for (size_t d = 0; d < rank; ++d) {
+      if (full[d] == 1)
+        continue;
+      bool stretched = shape[d] == 1;
+      if (before && *before != stretched)
+        joined[d] = false;
+      before = stretched;
+    }
+  });
+  SmallVector<int64_t> group(rank, -1);
+  SmallVector<int64_t> groupSize;
+  for (size_t d = 0; d < rank; ++d) {
+    if (full[d] == 1)
+      continue;
+    if (groupSize.empty() || !joined[d])
+      groupSize.push_back(1);
+    group[d] = groupSize.size() - 1;
+    groupSize.back() *= full[d];
+  }
+  if (groupSize.size() == rank)
+    return fusion;
+  auto shapeOf = [&](ArrayRef<int64_t> shape, RankedTensorType) {
+    SmallVector<int64_t> result(groupSize.size(), 1);
+    for (size_t d = 0; d < rank; ++d)
+      if (group[d] >= 0)
+        result[group[d]] *= shape[d];
+    return result;
+  };
+  auto axesOf = [&](ArrayRef<int64_t> axes) {
+    SmallVector<int64_t> result;
+    for (int64_t axis : axes)
+      if (group[axis] >= 0 && (result.empty() || result.back() != group[axis]))
+        result.push_back(group[axis]);
+    return result;
+  };
+  return retype(fusion, rank, shapeOf, axesOf);
+}
+
+} // namespace
+
+FailureOr<FusionOp> normalize(FusionOp fusion) {
+  OpBuilder b(fusion);
+  auto copy = cast<FusionOp>(b.clone(*fusion));
+  for (auto step : {+[](FusionOp f) { return spellOutLayouts(f); },
+                    +[](FusionOp f) { return FailureOr<FusionOp>(joinDimensions(f)); }}) {
+    auto next = step(copy);
+    if (failed(next)) {
+      copy.erase();
+      return failure();
+    }
+    if (*next != copy)
+      copy.erase();
+    copy = *next;
+  }
+  return copy;
+}
+
+} // namespace dlc::cpu

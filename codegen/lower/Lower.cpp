@@ -1,0 +1,496 @@
+//===- Lower.cpp - tensors to buffers, operations to commands -------------===//
+#include "codegen/lower/Lower.h"
+
+#include "codegen/cpu/Kernel.h"
+#include "codegen/cpu/Normalize.h"
+#include "codegen/select/LibraryCall.h"
+#include "codegen/select/Select.h"
+#include "ir/exec/Exec.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+RankedTensorType tensorType(Value v) { return cast<RankedTensorType>(v.getType()); }
+
+bool isPlain(RankedTensorType type) {
+  auto on = dyn_cast_or_null<OnAttr>(type.getEncoding());
+  return !on || on.getLayout().empty();
+}
+
+/// Bytes into the operand where a slice that is one run of memory starts.
+std::optional<int64_t> contiguousStart(SliceOp slice) {
+  auto from = tensorType(slice.getX()), to = tensorType(slice.getY());
+  if (!isPlain(from))
+    return std::nullopt;
+  auto strides = ref::rowMajorStrides(from.getShape());
+  int64_t start = 0;
+  // Whole from the right; then one dimension may be cut; left of it all sizes must be 1.
+  bool cut = false;
+  for (int64_t d = from.getRank() - 1; d >= 0; --d) {
+    start += slice.getStart()[d] * strides[d];
+    if (cut && to.getDimSize(d) != 1)
+      return std::nullopt;
+    if (to.getDimSize(d) != from.getDimSize(d)) {
+      if (slice.getStride()[d] != 1 && to.getDimSize(d) > 1)
+        return std::nullopt;
+      cut = true;
+    } else if (slice.getStride()[d] != 1 && to.getDimSize(d) > 1) {
+      return std::nullopt;
+    }
+  }
+  return start * ref::elementBytes(from.getElementType());
+}
+
+bool isContiguousConcat(ConcatOp concat) {
+  auto type = tensorType(concat.getY());
+  if (!isPlain(type))
+    return false;
+  for (int64_t d = 0; d < int64_t(concat.getAxis()); ++d)
+    if (type.getDimSize(d) != 1)
+      return false;
+  return true;
+}
+
+class Lowering {
+public:
+  Lowering(ModuleOp module, const CompileOptions &options, const cpu::Target &target)
+      : module(module), options(options), target(target), b(module.getContext()) {}
+
+  LogicalResult run() {
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main)
+      return module.emitError("a model module must have a function @main");
+    Block &body = main.getBody().front();
+    SmallVector<Attribute> inputs, outputs;
+    for (BlockArgument argument : body.getArguments()) {
+      auto info = describe(main.getArgAttrDict(argument.getArgNumber()), argument.getType(), "input", argument.getArgNumber());
+      if (auto value = main.getArgAttr(argument.getArgNumber(), "dlc.value")) {
+        auto list = llvm::to_vector(info.getValue());
+        list.push_back(b.getNamedAttr("value", value));
+        info = b.getDictionaryAttr(list);
+      }
+      inputs.push_back(info);
+    }
+    for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
+      outputs.push_back(describe(main.getResultAttrDict(i), type, "output", i));
+    b.setInsertionPoint(main);
+    program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs), IntegerAttr());
+    Block *commands = new Block;
+    program.getBody().push_back(commands);
+    b.setInsertionPointToStart(commands);
+    for (BlockArgument argument : body.getArguments()) {
+      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorType(argument)));
+      buffers[argument] = exec::InputOp::create(b, argument.getLoc(), type, argument.getArgNumber());
+    }
+    auto results = body.getTerminator()->getOperands();
+    SmallVector<Value> outputBuffers;
+    for (auto [i, value] : llvm::enumerate(results)) {
+      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorType(value)));
+      outputBuffers.push_back(exec::OutputOp::create(b, value.getLoc(), type, i));
+    }
+    // A value that is returned is written where the caller wants it.
+    llvm::SmallBitVector direct(results.size());
+    for (auto [i, value] : llvm::enumerate(results))
+      if (claim(value, outputBuffers[i], 0))
+        direct.set(i);
+    claimParts(body);
+    for (Operation &op : body.without_terminator())
+      if (failed(command(op)))
+        return failure();
+    for (auto [i, value] : llvm::enumerate(results))
+      if (!direct[i])
+        copy(body.getTerminator()->getLoc(), buffers.lookup(value), outputBuffers[i], storageBytes(tensorType(value)));
+    main.erase();
+    return success();
+  }
+
+private:
+  DictionaryAttr describe(DictionaryAttr attrs, Type type, StringRef word, size_t i) {
+    Attribute name = attrs ? attrs.get("dlc.name") : Attribute();
+    if (!name)
+      name = b.getStringAttr(word + Twine(i));
+    return b.getDictionaryAttr({b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(type))});
+  }
+
+  /// Makes `value` be written at `offset` of `parent`, where some command makes it and nobody has claimed it before.
+  /// Views and concatenations pass the claim on to what they are made of.
+  bool claim(Value value, Value parent, int64_t offset) {
+    Operation *op = value.getDefiningOp();
+    if (!op || destinations.count(value) || isa<ConstantOp>(op))
+      return false;
+    if (isa<ReshapeOp>(op)) {
+      if (!claim(op->getOperand(0), parent, offset))
+        return false;
+      destinations[value] = {parent, offset};
+      return true;
+    }
+    if (isa<SliceOp, TransferOp>(op))
+      return false;
+    destinations[value] = {parent, offset};
+    return true;
+  }
+
+  /// Concatenations that lie in one run: what makes their parts writes them in place.
+  void claimParts(Block &block) {
+    for (Operation &op : llvm::reverse(block)) {
+      for (Region &region : op.getRegions())
+        if (!isa<FusionOp>(op))
+          claimParts(region.front());
+      auto concat = dyn_cast<ConcatOp>(op);
+      if (!concat || !isContiguousConcat(concat))
+        continue;
+      auto found = destinations.find(concat.getY());
+      // A branch's or loop's own concatenation is found by its commands' order: the buffer may stand at the front.
+      std::pair<Value, int64_t> whole;
+      if (found != destinations.end()) {
+        whole = found->second;
+      } else {
+        OpBuilder::InsertionGuard guard(b);
+        if (&block != &block.getParentOp()->getRegion(0).front() || !isa<func::FuncOp>(block.getParentOp()))
+          continue;
+        whole = {allocate(op.getLoc(), storageBytes(tensorType(concat.getY()))), 0};
+        destinations[concat.getY()] = whole;
+      }
+      int64_t offset = whole.second;
+      for (auto [i, part] : llvm::enumerate(concat.getXs())) {
+        Operation *def = part.getDefiningOp();
+        if (def && def->getBlock() == &block && claim(part, whole.first, offset))
+          placed.insert({&op, i});
+        offset += storageBytes(tensorType(part));
+      }
+    }
+  }
+
+  Value view(Location loc, Value buffer, int64_t offset, int64_t bytes) {
+    if (offset == 0 && cast<exec::BufferType>(buffer.getType()).getBytes() == bytes)
+      return buffer;
+    // Views of views are views of the whole.
+    if (auto inner = buffer.getDefiningOp<exec::ViewOp>())
+      return view(loc, inner.getSource(), int64_t(inner.getOffset()) + offset, bytes);
+    return exec::ViewOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), buffer, offset);
+  }
+
+  Value allocate(Location loc, int64_t bytes) {
+    return exec::AllocOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), IntegerAttr());
+  }
+
+  void copy(Location loc, Value from, Value to, int64_t bytes) {
+    if (from != to && bytes > 0)
+      exec::CopyOp::create(b, loc, from, to, bytes, 0, 0);
+  }
+
+  /// The buffer that a command's result goes to.
+  Value resultBuffer(Value value) {
+    int64_t bytes = storageBytes(tensorType(value));
+    auto found = destinations.find(value);
+    Value buffer = found == destinations.end() ? allocate(value.getLoc(), bytes)
+                                               : view(value.getLoc(), found->second.first, found->second.second, bytes);
+    buffers[value] = buffer;
+    return buffer;
+  }
+
+  Value bufferOf(Value value) {
+    if (Value known = buffers.lookup(value))
+      return known;
+    auto constant = value.getDefiningOp<ConstantOp>();
+    assert(constant && "used before it is computed");
+    auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorType(value)));
+    // Constants stand at the front of the program: every region sees them.
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&program.getBody().front());
+    return buffers[value] = exec::ConstantOp::create(b, value.getLoc(), type, constant.getValue(), StringAttr());
+  }
+
+  LogicalResult command(Operation &op) {
+    Location loc = op.getLoc();
+    if (isa<ConstantOp>(op))
+      return success();
+    if (isa<ReshapeOp, TransferOp>(op)) {
+      if (!isPlain(tensorType(op.getOperand(0))) || !isPlain(tensorType(op.getResult(0))))
+        return op.emitError("a view of a blocked layout; put a dlc.reorder before it");
+      Value from = bufferOf(op.getOperand(0));
+      buffers[op.getResult(0)] = from;
+      return success();
+    }
+    if (auto slice = dyn_cast<SliceOp>(op)) {
+      auto start = contiguousStart(slice);
+      if (!start)
+        return op.emitError("a slice that is no run of memory must be in a fusion");
+      buffers[slice.getY()] = view(loc, bufferOf(slice.getX()), *start, storageBytes(tensorType(slice.getY())));
+      return success();
+    }
+    if (auto concat = dyn_cast<ConcatOp>(op)) {
+      if (!isContiguousConcat(concat))
+        return op.emitError("a concatenation that is not written in place must be in a fusion");
+      return concatenate(concat);
+    }
+    if (auto branch = dyn_cast<IfOp>(op))
+      return lowerIf(branch);
+    if (auto loop = dyn_cast<LoopOp>(op))
+      return lowerLoop(loop);
+    auto kernel = op.getAttrOfType<StringAttr>(kKernelAttr);
+    if (!kernel)
+      return op.emitError("no kernel was selected for this operation");
+    if (llvm::all_of(op.getResults(), [](Value v) { return tensorType(v).getNumElements() == 0; })) {
+      for (Value v : op.getResults())
+        resultBuffer(v);
+      return success();
+    }
+    if (kernel == "generated")
+      return launch(cast<FusionOp>(op));
+    std::string why;
+    auto call = kernel == "builtin" ? builtinCall(&op) : onednnCall(&op, options.threads, &why);
+    if (!call)
+      return op.emitError("the selected library kernel cannot be made: ") << why;
+    return library(op, *call);
+  }
+
+  /// Operands are written straight into the result, which the pre-pass has claimed for them; the rest is copied.
+  LogicalResult concatenate(ConcatOp concat) {
+    Value whole = buffers.lookup(concat.getY());
+    if (!whole)
+      whole = resultBuffer(concat.getY());
+    int64_t offset = 0;
+    for (auto [i, part] : llvm::enumerate(concat.getXs())) {
+      int64_t bytes = storageBytes(tensorType(part));
+      if (bytes > 0 && !placed.contains({concat.getOperation(), i}))
+        copy(concat.getLoc(), bufferOf(part), view(concat.getLoc(), whole, offset, bytes), bytes);
+      offset += bytes;
+    }
+    return success();
+  }
+
+  LogicalResult launch(FusionOp fusion) {
+    auto normal = cpu::normalize(fusion);
+    if (failed(normal))
+      return failure();
+    auto plan = cpu::planKernel(*normal, target);
+    // Kernels are told apart by their text, without where they come from.
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    (*normal)->setAttrs(DictionaryAttr::get(b.getContext()));
+    {
+      // Print the body alone: operands' names must not matter.
+      for (Value argument : normal->getBody().getArguments())
+        os << argument.getType() << ";";
+      AsmState state(normal->getOperation());
+      for (Operation &op : normal->getBody().front()) {
+        op.print(os, state);
+        os << "\n";
+      }
+    }
+    StringAttr &symbol = kernels[text];
+    if (!symbol) {
+      symbol = b.getStringAttr(kernelName(*normal));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(program);
+      auto kernel = exec::KernelOp::create(b, fusion.getLoc(), symbol);
+      Block *block = new Block;
+      kernel.getBody().push_back(block);
+      b.setInsertionPointToStart(block);
+      // A kernel stands alone: its fusion reads placeholders.
+      SmallVector<Value> inputs;
+      for (Value argument : normal->getBody().getArguments())
+        inputs.push_back(UnrealizedConversionCastOp::create(b, fusion.getLoc(), argument.getType(), ValueRange{}).getResult(0));
+      (*normal)->moveBefore(block, block->end());
+      (*normal)->setOperands(inputs);
+    } else {
+      normal->erase();
+    }
+    SmallVector<Value> list;
+    for (Value input : fusion.getInputs())
+      list.push_back(bufferOf(input));
+    SmallVector<int64_t> writes, inplace;
+    for (Value result : fusion.getResults()) {
+      writes.push_back(list.size());
+      list.push_back(resultBuffer(result));
+    }
+    findInplace(fusion, inplace);
+    exec::LaunchOp::create(b, fusion.getLoc(), symbol, list, writes, inplace, plan.extent, plan.grain, plan.scratch,
+                           llvm::APFloat(plan.flops), llvm::APFloat(plan.bytes));
+    return success();
+  }
+
+  /// An elementwise body reads an element before it writes the same one: the buffers may be one.
+  void findInplace(FusionOp fusion, SmallVectorImpl<int64_t> &inplace) {
+    for (Operation &op : fusion.getBody().front().without_terminator())
+      if (!op.hasTrait<Elementwise>() && !isa<ConstantOp>(op))
+        return;
+    for (auto [r, result] : llvm::enumerate(fusion.getResults()))
+      for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
+        if (input.getType() == result.getType() && fusion.getNumResults() == 1)
+          inplace.append({int64_t(fusion.getInputs().size() + r), int64_t(i)});
+  }
+
+  std::string kernelName(FusionOp fusion) {
+    std::string name = "k" + std::to_string(kernels.size() - 1);
+    int words = 0;
+    for (Operation &op : fusion.getBody().front().without_terminator())
+      if (!isa<ConstantOp>(op) && ++words <= 4)
+        name += "_" + op.getName().stripDialect().str();
+    return words > 4 ? name + "_etc" : name;
+  }
+
+  LogicalResult library(Operation &op, LibraryCall &call) {
+    SmallVector<Value> list;
+    SmallVector<int64_t> writes, inplace;
+    for (CallArgument &argument : call.arguments) {
+      switch (argument.kind) {
+      case CallArgument::Kind::Value: {
+        Value whole = bufferOf(argument.value);
+        int64_t rest = cast<exec::BufferType>(whole.getType()).getBytes() - argument.offset;
+        list.push_back(view(op.getLoc(), whole, argument.offset, rest));
+        break;
+      }
+      case CallArgument::Kind::Packed: {
+        std::string error;
+        auto data = argument.pack(error);
+        if (!data)
+          return op.emitError("packing weights: ") << error;
+        list.push_back(packed(op.getLoc(), data, argument.bytes, argument.layout));
+        break;
+      }
+      case CallArgument::Kind::Result: {
+        Value result = op.getResult(argument.result);
+        Value whole = buffers.count(result) ? buffers.lookup(result) : resultBuffer(result);
+        writes.push_back(list.size());
+        int64_t rest = cast<exec::BufferType>(whole.getType()).getBytes() - argument.offset;
+        list.push_back(view(op.getLoc(), whole, argument.offset, rest));
+        break;
+      }
+      case CallArgument::Kind::Scratch:
+        writes.push_back(list.size());
+        list.push_back(allocate(op.getLoc(), argument.bytes));
+        break;
+      }
+    }
+    for (auto [written, read] : call.inplace)
+      inplace.append({int64_t(written), int64_t(read)});
+    auto made = exec::LibraryOp::create(b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,
+                                        b.getDenseI64ArrayAttr(writes), b.getDenseI64ArrayAttr(inplace),
+                                        b.getF64FloatAttr(call.flops), b.getF64FloatAttr(call.bytes));
+    made->setAttr("implementation", b.getStringAttr(call.implementation));
+    return success();
+  }
+
+  Value packed(Location loc, std::shared_ptr<void> data, int64_t bytes, StringRef layout) {
+    auto type = RankedTensorType::get({bytes}, b.getI8Type());
+    // The blob shares the packed memory; the module keeps it alive.
+    auto keep = new std::shared_ptr<void>(data);
+    AsmResourceBlob blob(ArrayRef<char>(static_cast<const char *>(data.get()), bytes), 64,
+                         [keep](void *, size_t, size_t) { delete keep; }, false);
+    auto attr = DenseResourceElementsAttr::get(type, "packed", std::move(blob));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&program.getBody().front());
+    return exec::ConstantOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), attr, b.getStringAttr(layout));
+  }
+
+  /// Lowers a region's commands and copies what it yields into `targets` (in order, after skipping the first ones).
+  LogicalResult region(Block &block, ArrayRef<Value> targets) {
+    for (Operation &op : block.without_terminator())
+      if (failed(command(op)))
+        return failure();
+    for (auto [value, to] : llvm::zip(block.getTerminator()->getOperands(), targets))
+      if (to)
+        copy(block.getTerminator()->getLoc(), bufferOf(value), to, storageBytes(tensorType(value)));
+    return success();
+  }
+
+  LogicalResult lowerIf(IfOp op) {
+    SmallVector<Value> results;
+    for (Value result : op.getResults())
+      results.push_back(resultBuffer(result));
+    auto branch = exec::IfOp::create(b, op.getLoc(), bufferOf(op.getCondition()));
+    for (auto [from, to] : {std::pair{&op.getThenRegion(), &branch.getThenRegion()}, {&op.getElseRegion(), &branch.getElseRegion()}}) {
+      OpBuilder::InsertionGuard guard(b);
+      to->push_back(new Block);
+      b.setInsertionPointToStart(&to->front());
+      if (failed(region(from->front(), results)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult lowerLoop(LoopOp op) {
+    Location loc = op.getLoc();
+    Block &body = op.getBody().front();
+    auto yield = body.getTerminator();
+    size_t carried = op.getInits().size();
+    bool conditional = bool(op.getCondition());
+    // Carried values live in buffers of their own from before the loop to after it.
+    SmallVector<Value> state;
+    for (size_t i = 0; i < carried; ++i) {
+      Value to = resultBuffer(op.getResult(i));
+      copy(loc, bufferOf(op.getInits()[i]), to, storageBytes(tensorType(op.getInits()[i])));
+      state.push_back(to);
+      buffers[body.getArgument(i + 1)] = to;
+    }
+    Value condition;
+    if (conditional) {
+      condition = allocate(loc, 1);
+      copy(loc, bufferOf(op.getCondition()), condition, 1);
+    }
+    Value index = allocate(loc, 8);
+    buffers[body.getArgument(0)] = index;
+    SmallVector<Value> stacked;
+    for (Value result : op.getResults().drop_front(carried))
+      stacked.push_back(resultBuffer(result));
+    auto loop = exec::LoopOp::create(b, loc, op.getTrip() ? bufferOf(op.getTrip()) : Value(), condition, index);
+    OpBuilder::InsertionGuard guard(b);
+    loop.getBody().push_back(new Block);
+    b.setInsertionPointToStart(&loop.getBody().front());
+    for (Operation &inner : body.without_terminator())
+      if (failed(command(inner)))
+        return failure();
+    auto values = yield->getOperands();
+    for (auto [value, to] : llvm::zip(values.drop_front(conditional + carried), stacked)) {
+      int64_t bytes = storageBytes(tensorType(value));
+      if (bytes > 0)
+        exec::CopyOp::create(b, loc, bufferOf(value), view(loc, to, 0, bytes), bytes, 0, bytes);
+    }
+    // A next value may be another carried one (a swap): then all are saved before any is overwritten.
+    SmallVector<Value> next;
+    for (size_t i = 0; i < carried; ++i) {
+      Value value = bufferOf(values[conditional + i]);
+      Value root = value;
+      while (auto part = root.getDefiningOp<exec::ViewOp>())
+        root = part.getSource();
+      if (llvm::is_contained(state, root) && value != state[i]) {
+        Value saved = allocate(loc, storageBytes(tensorType(values[conditional + i])));
+        copy(loc, value, saved, storageBytes(tensorType(values[conditional + i])));
+        value = saved;
+      }
+      next.push_back(value);
+    }
+    for (size_t i = 0; i < carried; ++i)
+      copy(loc, next[i], state[i], storageBytes(tensorType(values[conditional + i])));
+    if (conditional)
+      copy(loc, bufferOf(values[0]), condition, 1);
+    return success();
+  }
+
+  ModuleOp module;
+  const CompileOptions &options;
+  const cpu::Target &target;
+  OpBuilder b;
+  exec::ProgramOp program;
+  llvm::DenseMap<Value, Value> buffers;
+  llvm::DenseMap<Value, std::pair<Value, int64_t>> destinations;
+  llvm::DenseSet<std::pair<Operation *, size_t>> placed; ///< parts of concatenations that need no copy
+  std::map<std::string, StringAttr> kernels;
+};
+
+} // namespace
+
+LogicalResult lowerToExec(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
+  return Lowering(module, options, target).run();
+}
+
+} // namespace dlc

@@ -1,0 +1,14 @@
+//===- Lower.h - dlc functions to exec programs ---------------------------===//
+#ifndef DLC_CODEGEN_LOWER_LOWER_H
+#define DLC_CODEGEN_LOWER_LOWER_H
+
+#include "codegen/Pipeline.h"
+#include "codegen/cpu/Emitter.h"
+
+namespace dlc {
+
+/// Replaces @main by an exec.program and one exec.kernel per distinct generated fusion.
+mlir::LogicalResult lowerToExec(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
+
+} // namespace dlc
+#endif

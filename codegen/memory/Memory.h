@@ -1,0 +1,22 @@
+//===- Memory.h - one arena, offsets fixed at compile time ----------------===//
+#ifndef DLC_CODEGEN_MEMORY_MEMORY_H
+#define DLC_CODEGEN_MEMORY_MEMORY_H
+
+#include "ir/exec/Exec.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dlc {
+
+/// Gives every exec.alloc its offset and the program its arena's size. A result takes over the buffer of an operand
+/// that dies at the same command where the command allows that.
+mlir::LogicalResult planMemory(mlir::ModuleOp module);
+
+/// Plays the commands and checks that every byte read from the arena is the reader's own: written for that buffer, and
+/// not written over since. Knows nothing of how the planner came to its offsets.
+mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
+
+/// The buffer that a chain of views looks into, and the bytes skipped on the way.
+std::pair<mlir::Value, int64_t> rootOf(mlir::Value buffer);
+
+} // namespace dlc
+#endif

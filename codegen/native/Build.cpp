@@ -1,0 +1,215 @@
+//===- Build.cpp - manifest, constants and code of a program --------------===//
+#include "codegen/native/Build.h"
+
+#include "codegen/memory/Memory.h"
+#include "codegen/select/LibraryCall.h"
+#include "ir/exec/Exec.h"
+#include "runtime/program/Program.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using nlohmann::json;
+
+namespace dlc {
+
+namespace {
+
+/// "conv1" of a named location, "file:line:col" of one in a file.
+std::string locationText(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+  if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    std::string text;
+    size_t count = 0;
+    for (Location part : fused.getLocations()) {
+      std::string one = locationText(part);
+      if (one.empty() || text.find(one) != std::string::npos)
+        continue;
+      if (++count > 4)
+        return text + " ..";
+      text += (text.empty() ? "" : " + ") + one;
+    }
+    return text;
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return locationText(call.getCallee());
+  return "";
+}
+
+class Builder {
+public:
+  Builder(exec::ProgramOp op, runtime::Program &program) : op(op), program(program) {}
+
+  LogicalResult run() {
+    program.manifest["inputs"] = tensors(op.getInputs(), true);
+    program.manifest["outputs"] = tensors(op.getOutputs(), false);
+    program.manifest["arena"] = {{"cpu", op.getArena().value_or(0)}};
+    auto commands = list(op.getBody().front());
+    if (failed(status))
+      return failure();
+    program.manifest["commands"] = commands;
+    program.manifest["buffers"] = buffers;
+    program.manifest["constants"] = constants;
+    return success();
+  }
+
+private:
+  json tensors(ArrayAttr infos, bool inputs) {
+    json result = json::array();
+    for (Attribute attr : infos) {
+      auto info = cast<DictionaryAttr>(attr);
+      auto type = cast<RankedTensorType>(cast<TypeAttr>(info.get("type")).getValue());
+      json tensor{{"name", cast<StringAttr>(info.get("name")).getValue().str()},
+                  {"dtype", elementName(type.getElementType())},
+                  {"shape", std::vector<int64_t>(type.getShape().begin(), type.getShape().end())}};
+      if (auto value = info.getAs<ElementsAttr>("value"))
+        tensor["value"] = constant(value, op.getLoc());
+      result.push_back(tensor);
+    }
+    return result;
+  }
+
+  size_t constant(ElementsAttr value, Location loc) {
+    auto found = constantIndex.find(value.getAsOpaquePointer());
+    if (found != constantIndex.end())
+      return found->second;
+    auto tensor = ref::Tensor::fromAttr(value);
+    if (failed(tensor)) {
+      status = emitError(loc, "a constant's bytes cannot be read");
+      return 0;
+    }
+    // The span shares the tensor's storage: weights stay where they are.
+    auto keep = std::make_shared<ref::Tensor>(*tensor);
+    program.constants.push_back({keep->data(), size_t(keep->bytes()), keep});
+    constants.push_back({{"bytes", keep->bytes()}});
+    return constantIndex[value.getAsOpaquePointer()] = program.constants.size() - 1;
+  }
+
+  size_t buffer(Value value) {
+    auto found = bufferIndex.find(value);
+    if (found != bufferIndex.end())
+      return found->second;
+    auto [root, offset] = rootOf(value);
+    json entry{{"bytes", cast<exec::BufferType>(value.getType()).getBytes()}};
+    llvm::TypeSwitch<Operation *>(root.getDefiningOp())
+        .Case<exec::AllocOp>([&](exec::AllocOp alloc) {
+          entry["space"] = "arena";
+          entry["offset"] = int64_t(*alloc.getOffset()) + offset;
+        })
+        .Case<exec::ConstantOp>([&](exec::ConstantOp c) {
+          entry["space"] = "constant";
+          entry["index"] = constant(c.getValue(), c.getLoc());
+          entry["offset"] = offset;
+        })
+        .Case<exec::InputOp, exec::OutputOp>([&](auto o) {
+          entry["space"] = isa<exec::InputOp>(o) ? "input" : "output";
+          entry["index"] = o.getIndex();
+          entry["offset"] = offset;
+        });
+    buffers.push_back(entry);
+    return bufferIndex[value] = buffers.size() - 1;
+  }
+
+  json list(Block &block) {
+    json result = json::array();
+    for (Operation &o : block)
+      if (!isa<exec::ViewOp, exec::AllocOp, exec::ConstantOp, exec::InputOp, exec::OutputOp>(o))
+        result.push_back(command(o));
+    return result;
+  }
+
+  json operands(Operation &o) {
+    json result = json::array();
+    for (Value v : o.getOperands())
+      result.push_back(buffer(v));
+    return result;
+  }
+
+  json command(Operation &o) {
+    json c = llvm::TypeSwitch<Operation *, json>(&o)
+        .Case<exec::LaunchOp>([&](exec::LaunchOp l) {
+          return json{{"op", "launch"}, {"name", l.getKernel().str()}, {"kernel", kernel(l.getKernel())}, {"buffers", operands(o)},
+                      {"extent", l.getExtent()}, {"grain", l.getGrain()}, {"scratch", l.getScratch()},
+                      {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
+        })
+        .Case<exec::LibraryOp>([&](exec::LibraryOp l) {
+          json desc = json::parse(l.getDesc().str());
+          return json{{"op", "library"}, {"library", l.getLibrary().str()}, {"name", desc["kind"]}, {"desc", desc}, {"buffers", operands(o)},
+                      {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
+        })
+        .Case<exec::CopyOp>([&](exec::CopyOp l) {
+          return json{{"op", "copy"}, {"name", "copy"}, {"from", buffer(l.getFrom())}, {"to", buffer(l.getTo())}, {"bytes", l.getBytes()},
+                      {"from_step", l.getFromStep()}, {"to_step", l.getToStep()}};
+        })
+        .Case<exec::FillOp>([&](exec::FillOp l) {
+          return json{{"op", "fill"}, {"to", buffer(l.getTo())}, {"byte", l.getByte()}};
+        })
+        .Case<exec::IfOp>([&](exec::IfOp l) {
+          return json{{"op", "if"}, {"cond", buffer(l.getCondition())}, {"then", list(l.getThenRegion().front())},
+                      {"else", list(l.getElseRegion().front())}};
+        })
+        .Case<exec::LoopOp>([&](exec::LoopOp l) {
+          json c{{"op", "loop"}, {"body", list(l.getBody().front())}};
+          if (l.getTrip())
+            c["trip"] = buffer(l.getTrip());
+          if (l.getCondition())
+            c["cond"] = buffer(l.getCondition());
+          if (l.getIndex())
+            c["index"] = buffer(l.getIndex());
+          return c;
+        });
+    if (std::string where = locationText(o.getLoc()); !where.empty())
+      c["loc"] = where;
+    return c;
+  }
+
+  size_t kernel(StringRef name) {
+    for (auto [i, k] : llvm::enumerate(program.manifest["kernels"]))
+      if (k["name"] == name.str())
+        return i;
+    llvm_unreachable("launch of a kernel that was generated");
+  }
+
+  exec::ProgramOp op;
+  runtime::Program &program;
+  LogicalResult status = success();
+  json buffers = json::array(), constants = json::array();
+  llvm::DenseMap<Value, size_t> bufferIndex;
+  llvm::DenseMap<const void *, size_t> constantIndex;
+};
+
+} // namespace
+
+FailureOr<std::shared_ptr<runtime::Program>> buildProgram(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
+  auto codes = generateCode(module, options, target);
+  if (failed(codes))
+    return failure();
+  auto program = std::make_shared<runtime::Program>();
+  std::string image;
+  json kernels = json::array();
+  for (auto [kernel, code] : llvm::zip(module.getOps<exec::KernelOp>(), *codes)) {
+    image.resize((image.size() + 63) / 64 * 64, '\xcc');
+    kernels.push_back({{"name", kernel.getSymName().str()}, {"offset", image.size() + code.entry}});
+    image += code.bytes;
+  }
+  json features = json::array();
+  if (!kernels.empty()) {
+    SmallVector<StringRef> list;
+    StringRef(target.features).split(list, ',', -1, false);
+    for (StringRef feature : list)
+      if (feature.consume_front("+"))
+        features.push_back(feature.str());
+  }
+  program->manifest = {{"format", 1}, {"name", module.getName().value_or("model").str()}, {"producer", "dlc 0.1.0"},
+                       {"target", {{"features", features}, {"threads", options.threads}}}, {"kernels", kernels}};
+  program->code = runtime::copyToSpan(image.data(), image.size());
+  auto main = *module.getOps<exec::ProgramOp>().begin();
+  if (failed(Builder(main, *program).run()))
+    return failure();
+  return program;
+}
+
+} // namespace dlc

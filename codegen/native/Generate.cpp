@@ -1,0 +1,69 @@
+//===- Generate.cpp - machine code of all kernels, on all cores -----------===//
+#include "codegen/cpu/Kernel.h"
+#include "codegen/native/Build.h"
+#include "codegen/native/ObjectCache.h"
+#include "ir/exec/Exec.h"
+
+#include "mlir/IR/Threading.h"
+
+#include <atomic>
+#include <mutex>
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// All that the code depends on. Locations and names do not count.
+std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
+  std::string key = compilerIdentity() + "\n" + target.cpu + " " + target.features + " " + std::to_string(target.vectorBits) + "\n";
+  llvm::raw_string_ostream os(key);
+  for (Operation &op : kernel.getBody().front())
+    op.print(os, OpPrintingFlags().useLocalScope());
+  return key;
+}
+
+FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::Target &target) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
+  OpBuilder b(module->getBodyRegion());
+  auto fusion = *kernel.getBody().getOps<FusionOp>().begin();
+  if (failed(cpu::emitKernel(b, fusion, "kernel", target)) || failed(cpu::lowerToLlvm(*module)))
+    return failure();
+  return cpu::compileKernel(*module, "kernel", target);
+}
+
+} // namespace
+
+FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
+  SmallVector<exec::KernelOp> kernels(module.getOps<exec::KernelOp>());
+  std::vector<cpu::Code> codes(kernels.size());
+  ObjectCache cache(options.cacheDir);
+  std::atomic<int> done = 0;
+  std::mutex progress;
+  auto one = [&](size_t i) -> LogicalResult {
+    std::string key = keyOf(kernels[i], target);
+    if (auto found = cache.find(key)) {
+      codes[i] = std::move(*found);
+    } else {
+      auto code = generate(kernels[i], target);
+      if (failed(code))
+        return failure();
+      cache.store(key, *code);
+      codes[i] = std::move(*code);
+    }
+    if (options.progress) {
+      std::lock_guard lock(progress);
+      options.progress("generating code", ++done, int(kernels.size()));
+    }
+    return success();
+  };
+  std::vector<size_t> indices(kernels.size());
+  for (size_t i = 0; i < indices.size(); ++i)
+    indices[i] = i;
+  if (failed(failableParallelForEach(module.getContext(), indices, one)))
+    return failure();
+  return codes;
+}
+
+} // namespace dlc

@@ -1,0 +1,50 @@
+//===- LibraryCall.h - an operation or fusion as one call of a library ----===//
+#ifndef DLC_CODEGEN_SELECT_LIBRARYCALL_H
+#define DLC_CODEGEN_SELECT_LIBRARYCALL_H
+
+#include "ir/dlc/Dialect.h"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace dlc {
+
+/// One buffer of the call.
+struct CallArgument {
+  enum class Kind { Value, Packed, Result, Scratch };
+  Kind kind = Kind::Value;
+  mlir::Value value;            ///< Value: the operand (outside of any fusion)
+  unsigned result = 0;          ///< Result: of the operation
+  int64_t offset = 0;           ///< bytes into the buffer where the call's argument starts
+  int64_t bytes = 0;            ///< Packed and Scratch: their size
+  std::string layout;           ///< Packed: what the library calls it
+  /// Packed: makes the bytes; called once, when lowering. Null data means failure.
+  std::function<std::shared_ptr<void>(std::string &error)> pack;
+};
+
+struct LibraryCall {
+  std::string library;          ///< onednn or builtin
+  std::string implementation;   ///< for people
+  nlohmann::json desc;
+  std::vector<CallArgument> arguments;
+  /// Arguments that may be one buffer: (written, read).
+  std::vector<std::pair<unsigned, unsigned>> inplace;
+  /// The result starts as a copy of this argument's bytes where they are not one buffer already.
+  std::optional<std::pair<unsigned, unsigned>> accumulates;
+  double flops = 0, bytes = 0;
+};
+
+/// How oneDNN would do it; nothing where it cannot. `why` says what stood in the way.
+std::optional<LibraryCall> onednnCall(mlir::Operation *op, int threads, std::string *why = nullptr);
+/// How the runtime's own kernels would do it.
+std::optional<LibraryCall> builtinCall(mlir::Operation *op);
+
+/// The name of an element type in programs: f32, u8, bool ...
+std::string elementName(mlir::Type element);
+/// Bytes of a tensor in memory, the padding of its layout included.
+int64_t storageBytes(mlir::RankedTensorType type);
+
+} // namespace dlc
+#endif

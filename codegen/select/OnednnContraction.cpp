@@ -1,0 +1,315 @@
+//===- OnednnContraction.cpp - products, convolutions and pools as oneDNN calls ===//
+#include "codegen/select/OnednnDesc.h"
+
+using namespace mlir;
+
+namespace dlc::onednn_desc {
+
+namespace {
+
+/// What a matmul, convolution or pool becomes, before oneDNN is asked.
+struct Builder {
+  FusionOp fusion;
+  Epilogue epilogue;
+  Pending call;
+  std::string *why;
+
+  std::nullopt_t no(const Twine &reason) {
+    if (why)
+      *why = reason.str();
+    return std::nullopt;
+  }
+
+  CallArgument valueArgument(Value inner, int64_t offsetElements = 0) {
+    Value value = outside(fusion, inner);
+    CallArgument argument{CallArgument::Kind::Value, value};
+    argument.offset = offsetElements * ref::elementBytes(typeOf(value).getElementType());
+    return argument;
+  }
+
+  void addSource(StringRef name, Value inner, int64_t offsetElements = 0) {
+    call.sources.push_back({name.str(), valueArgument(inner, offsetElements)});
+  }
+
+  void addResult(int64_t offsetElements = 0) {
+    CallArgument argument{CallArgument::Kind::Result};
+    argument.offset = offsetElements * ref::elementBytes(typeOf(fusion.getResult(0)).getElementType());
+    call.sources.push_back({"dst", argument});
+  }
+
+  /// Post-ops against a destination of `dims`; `dimsOf` gives an operand's dimensions there.
+  bool addPostOps(function_ref<std::optional<json>(const PostOp &)> operandDesc) {
+    json list = json::array();
+    size_t index = 0;
+    for (const PostOp &postOp : epilogue.postOps) {
+      if (postOp.kind == PostOp::Kind::Eltwise) {
+        list.push_back({{"kind", "eltwise"}, {"alg", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}});
+      } else {
+        auto desc = operandDesc(postOp);
+        if (!desc)
+          return false;
+        (*desc)["kind"] = "binary";
+        (*desc)["alg"] = postOp.alg;
+        list.push_back(*desc);
+        addSource("post" + std::to_string(index), postOp.operand);
+      }
+      ++index;
+    }
+    if (!list.empty())
+      call.desc["post_ops"] = list;
+    return true;
+  }
+};
+
+bool isDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  auto dense = ref::rowMajorStrides(shape);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != 1 && strides[d] != dense[d])
+      return false;
+  return true;
+}
+
+/// Strides of size-1 dimensions are free: give them those of a dense tensor, as oneDNN's checks expect.
+SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> result(strides);
+  int64_t next = 1;
+  for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
+    if (shape[d] == 1)
+      result[d] = next;
+    next = std::max(next, result[d] * shape[d]);
+  }
+  return result;
+}
+
+std::optional<LibraryCall> matmul(Builder &b, int threads) {
+  Epilogue &e = b.epilogue;
+  Type element = typeOf(e.lhs.base).getElementType();
+  size_t rank = std::max(e.lhs.shape.size(), e.rhs.shape.size());
+  auto aligned = [&](StridedView &v) {
+    v.shape.insert(v.shape.begin(), rank - v.shape.size(), 1);
+    v.strides.insert(v.strides.begin(), rank - v.strides.size(), 0);
+  };
+  aligned(e.lhs), aligned(e.rhs), aligned(e.destination);
+  int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1], batch = 1;
+  bool sharedRhs = true, rows = isDense(e.lhs.shape, e.lhs.strides) && isDense(e.destination.shape, e.destination.strides);
+  for (size_t d = 0; d + 2 < rank; ++d) {
+    batch *= e.destination.shape[d];
+    sharedRhs &= e.rhs.shape[d] == 1;
+    rows &= e.lhs.shape[d] == e.destination.shape[d];
+  }
+  // One tall product where all batches share the right operand.
+  bool flat = rank == 2 || (sharedRhs && rows);
+  b.call.flops = 2.0 * double(batch) * double(m) * double(k) * double(n);
+  ConstantOp weights = constantOf(outside(b.fusion, e.rhs.base));
+  json &desc = b.call.desc;
+  desc["kind"] = "matmul";
+  SmallVector<int64_t> dstDims;
+  if (flat) {
+    int64_t tall = batch * m;
+    if (rank > 2) {
+      desc["src"] = argument({tall, k}, element);
+      desc["dst"] = argument({tall, n}, element);
+    } else {
+      desc["src"] = strided({m, k}, tidyStrides({m, k}, e.lhs.strides), element);
+      desc["dst"] = strided({m, n}, tidyStrides({m, n}, e.destination.strides), element);
+    }
+    dstDims = {tall, n};
+    SmallVector<int64_t> strides(e.rhs.strides.end() - 2, e.rhs.strides.end());
+    bool straight = isDense({k, n}, strides), crossed = isDense({n, k}, {strides[1], strides[0]});
+    if (weights && (straight || crossed) && e.rhs.offset == 0 && typeOf(weights.getY()).getNumElements() == k * n) {
+      auto plain = ref::Tensor::fromAttr(weights.getValue());
+      if (failed(plain))
+        return b.no("its weights cannot be read");
+      desc["weights"] = argument({k, n}, element, "any");
+      b.call.packs.push_back({"weights", *plain, straight ? "ab" : "ba"});
+    } else {
+      desc["weights"] = strided({k, n}, tidyStrides({k, n}, strides), element);
+      b.addSource("weights", e.rhs.base, e.rhs.offset);
+    }
+  } else {
+    desc["src"] = strided(e.lhs.shape, tidyStrides(e.lhs.shape, e.lhs.strides), element);
+    desc["weights"] = strided(e.rhs.shape, tidyStrides(e.rhs.shape, e.rhs.strides), element);
+    desc["dst"] = strided(e.destination.shape, tidyStrides(e.destination.shape, e.destination.strides), element);
+    dstDims = SmallVector<int64_t>(e.destination.shape);
+    b.addSource("weights", e.rhs.base, e.rhs.offset);
+  }
+  b.addSource("src", e.lhs.base, e.lhs.offset);
+  b.addResult(e.destination.offset);
+  if (e.bias) {
+    SmallVector<int64_t> dims(dstDims.size(), 1);
+    dims.back() = n;
+    desc["bias"] = argument(dims, typeOf(e.bias).getElementType());
+    b.addSource("bias", e.bias);
+  }
+  bool ok = b.addPostOps([&](const PostOp &postOp) -> std::optional<json> {
+    auto shape = typeOf(postOp.operand).getShape();
+    Type type = typeOf(postOp.operand).getElementType();
+    SmallVector<int64_t> dims(dstDims.size(), 1);
+    if (typeOf(postOp.operand).getNumElements() == 1)
+      return argument(dims, type);
+    if (postOp.isFullSize(e.destination.shape) || typeOf(postOp.operand).getNumElements() == batch * m * n) {
+      if (!flat && !isDense(e.destination.shape, e.destination.strides))
+        return argument(dstDims, type);
+      return argument(dstDims, type);
+    }
+    if (shape.back() != n)
+      return std::nullopt;
+    dims.back() = n;
+    return argument(dims, type);
+  });
+  if (!ok)
+    return b.no("a post-op's operand has a shape that oneDNN does not broadcast");
+  return finish(std::move(b.call), threads, b.why);
+}
+
+std::vector<int64_t> lessOne(ArrayRef<int64_t> values) {
+  auto result = list(values);
+  for (int64_t &v : result)
+    --v;
+  return result;
+}
+
+/// The conv-like anchors share their geometry.
+template <typename Op> void addGeometry(json &desc, Op op) {
+  desc["strides"] = list(op.getStrides());
+  desc["dilations"] = lessOne(op.getDilations());
+  desc["pads_l"] = list(op.getLow());
+  desc["pads_r"] = list(op.getHigh());
+}
+
+std::optional<LibraryCall> convolution(Builder &b, int threads) {
+  Epilogue &e = b.epilogue;
+  auto conv = dyn_cast<ConvOp>(e.anchor);
+  auto transposed = dyn_cast<ConvTransposeOp>(e.anchor);
+  Value x = conv ? conv.getX() : transposed.getX(), w = conv ? conv.getW() : transposed.getW();
+  Value bias = e.bias ? e.bias : conv ? conv.getBias() : transposed.getBias();
+  int64_t groups = conv ? conv.getGroups() : transposed.getGroups();
+  auto yType = typeOf(b.fusion.getResult(0));
+  Type element = typeOf(x).getElementType();
+  json &desc = b.call.desc;
+  desc["kind"] = conv ? "convolution" : "deconvolution";
+  desc["src"] = argument(x);
+  desc["dst"] = argument(b.fusion.getResult(0));
+  SmallVector<int64_t> wDims(typeOf(w).getShape());
+  int64_t rank = wDims.size();
+  std::string wTag;
+  if (conv) {
+    if (groups > 1) {
+      wDims[0] /= groups;
+      wDims.insert(wDims.begin(), groups);
+    }
+    wTag = plainTag(wDims.size());
+    addGeometry(desc, conv);
+  } else {
+    // ONNX keeps [C, O/groups, ..]; the library's dimensions are (g) o i .., its memory what we have.
+    int64_t in = wDims[0] / groups;
+    SmallVector<int64_t> dims;
+    if (groups > 1)
+      dims.push_back(groups);
+    dims.push_back(wDims[1]);
+    dims.push_back(in);
+    dims.append(wDims.begin() + 2, wDims.end());
+    wDims = dims;
+    wTag = plainTag(wDims.size());
+    std::swap(wTag[groups > 1 ? 1 : 0], wTag[groups > 1 ? 2 : 1]);
+    addGeometry(desc, transposed);
+    // What lengthens the result at the end is padding taken away there.
+    auto pads = list(transposed.getHigh());
+    for (size_t d = 0; d < pads.size(); ++d)
+      pads[d] -= transposed.getExtra()[d];
+    desc["pads_r"] = pads;
+  }
+  double taps = double(typeOf(w).getNumElements()) / double(typeOf(w).getDimSize(0));
+  b.call.flops = 2.0 * double(yType.getNumElements()) * (conv ? taps : taps * double(typeOf(w).getDimSize(0)) / double(yType.getDimSize(1)) );
+  if (ConstantOp weights = constantOf(outside(b.fusion, w))) {
+    auto plain = ref::Tensor::fromAttr(weights.getValue());
+    if (failed(plain))
+      return b.no("its weights cannot be read");
+    desc["weights"] = argument(wDims, element, "any");
+    b.call.packs.push_back({"weights", *plain, wTag});
+  } else {
+    desc["weights"] = argument(wDims, element, wTag);
+    b.addSource("weights", w);
+  }
+  b.addSource("src", x);
+  b.addResult();
+  if (bias) {
+    desc["bias"] = argument({yType.getDimSize(1)}, typeOf(bias).getElementType());
+    b.addSource("bias", bias);
+  }
+  bool ok = b.addPostOps([&](const PostOp &postOp) -> std::optional<json> {
+    auto type = typeOf(postOp.operand);
+    SmallVector<int64_t> dims(rank, 1);
+    if (type.getNumElements() == 1)
+      return argument(dims, type.getElementType());
+    if (type.getShape() == yType.getShape())
+      return argument(postOp.operand);
+    if (type.getNumElements() != yType.getDimSize(1))
+      return std::nullopt;
+    dims[1] = yType.getDimSize(1);
+    return argument(dims, type.getElementType());
+  });
+  if (!ok)
+    return b.no("a post-op's operand has a shape that oneDNN does not broadcast");
+  return finish(std::move(b.call), threads, b.why);
+}
+
+std::optional<LibraryCall> pool(Builder &b, int threads) {
+  Operation *op = b.epilogue.anchor;
+  json &desc = b.call.desc;
+  desc["kind"] = "pooling";
+  desc["src"] = argument(op->getOperand(0));
+  desc["dst"] = argument(b.fusion.getResult(0));
+  int64_t window = 1;
+  auto common = [&](auto o) {
+    addGeometry(desc, o);
+    desc["kernel"] = list(o.getWindow());
+    for (int64_t w : o.getWindow())
+      window *= w;
+    // Padding as wide as a window would leave windows empty, which the library refuses.
+    for (size_t d = 0; d < o.getWindow().size(); ++d)
+      if (o.getHigh()[d] >= o.getWindow()[d] || o.getLow()[d] >= o.getWindow()[d])
+        return false;
+    return true;
+  };
+  if (auto max = dyn_cast<MaxPoolOp>(op)) {
+    if (!common(max))
+      return b.no("its padding is as wide as the window");
+    desc["alg"] = "max";
+  } else {
+    auto avg = cast<AvgPoolOp>(op);
+    if (!common(avg))
+      return b.no("its padding is as wide as the window");
+    if (avg.getIncludePad() && avg.getCountedHigh() != avg.getHigh())
+      return b.no("it counts a part of the padding only");
+    desc["alg"] = avg.getIncludePad() ? "avg_include" : "avg_exclude";
+  }
+  b.call.flops = double(typeOf(b.fusion.getResult(0)).getNumElements()) * double(window);
+  b.addSource("src", op->getOperand(0));
+  b.addResult();
+  return finish(std::move(b.call), threads, b.why);
+}
+
+} // namespace
+
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why) {
+  auto epilogue = matchEpilogue(fusion);
+  if (!epilogue) {
+    if (why)
+      *why = "not one contraction with post-ops";
+    return std::nullopt;
+  }
+  Builder b{fusion, *epilogue, {}, why};
+  Type element = typeOf(fusion.getResult(0)).getElementType();
+  if (!element.isF32() && !element.isBF16() && !element.isF16())
+    return b.no("element type " + elementName(element) + " is none of oneDNN's");
+  if (typeOf(fusion.getResult(0)).getNumElements() == 0)
+    return b.no("empty result");
+  if (isa<MatmulOp>(epilogue->anchor))
+    return matmul(b, threads);
+  if (isa<ConvOp, ConvTransposeOp>(epilogue->anchor))
+    return convolution(b, threads);
+  return pool(b, threads);
+}
+
+} // namespace dlc::onednn_desc

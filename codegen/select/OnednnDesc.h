@@ -1,0 +1,52 @@
+//===- OnednnDesc.h - tensors and strides in oneDNN's words ---------------===//
+#ifndef DLC_CODEGEN_SELECT_ONEDNNDESC_H
+#define DLC_CODEGEN_SELECT_ONEDNNDESC_H
+
+#include "codegen/select/LibraryCall.h"
+#include "passes/fuse/Epilogue.h"
+
+namespace dlc::onednn_desc {
+
+using nlohmann::json;
+
+inline mlir::RankedTensorType typeOf(mlir::Value v) { return llvm::cast<mlir::RankedTensorType>(v.getType()); }
+inline std::vector<int64_t> list(llvm::ArrayRef<int64_t> values) { return {values.begin(), values.end()}; }
+
+/// {"dims", "dtype", "tag"}: the type's layout, or the plain one.
+json argument(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef tag = "");
+json argument(mlir::Value value);
+/// {"dims", "dtype", "strides"}
+json strided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, mlir::Type element);
+/// abcd for rank 4.
+std::string plainTag(int64_t rank);
+
+/// The value outside of a fusion that one of its body stands for: an operand, or a constant's own value.
+mlir::Value outside(FusionOp fusion, mlir::Value inner);
+/// The constant behind a value, if it is one.
+ConstantOp constantOf(mlir::Value value);
+
+/// Ends a call: asks oneDNN, gives each argument its buffer. `sources` are the values in the library's order without
+/// result and packed ones; on failure says why.
+struct Pending {
+  json desc;
+  /// By argument name: where its bytes come from.
+  std::vector<std::pair<std::string, CallArgument>> sources;
+  /// Arguments that are constants to be packed: name, plain bytes, plain tag ("" is row-major).
+  struct Pack {
+    std::string name;
+    ref::Tensor plain;
+    std::string tag;
+  };
+  std::vector<Pack> packs;
+  double flops = 0;
+  std::vector<std::pair<std::string, std::string>> inplace; ///< (written, read) by name
+};
+std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why);
+
+/// Families.
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why);
+std::optional<LibraryCall> recurrent(mlir::Operation *op, int threads, std::string *why);
+std::optional<LibraryCall> movement(mlir::Operation *op, int threads, std::string *why);
+
+} // namespace dlc::onednn_desc
+#endif

@@ -1,0 +1,22 @@
+//===- Select.h - which kernel does each operation ------------------------===//
+//
+// Every provider is asked for a candidate; all stand in one list with their estimates, and the choice is written on the
+// operation: dlc.kernel = "generated" | "onednn" | "builtin", dlc.candidates = what stood for election.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_CODEGEN_SELECT_SELECT_H
+#define DLC_CODEGEN_SELECT_SELECT_H
+
+#include "codegen/Pipeline.h"
+#include "codegen/cpu/Emitter.h"
+
+namespace dlc {
+
+constexpr llvm::StringLiteral kKernelAttr = "dlc.kernel";
+constexpr llvm::StringLiteral kCandidatesAttr = "dlc.candidates";
+
+/// Chooses for every fusion and every operation that is a command of its own.
+mlir::LogicalResult selectKernels(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
+
+} // namespace dlc
+#endif

@@ -1,0 +1,123 @@
+//===- Exec.td - the exec dialect: what the runtime does, in order --------===//
+#ifndef DLC_IR_EXEC_TD
+#define DLC_IR_EXEC_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let cppNamespace = "::dlc::exec";
+  let summary = "commands on buffers, in the order in which the runtime carries them out";
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
+
+def Exec_Buffer : TypeDef<Exec_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "a run of bytes: `!exec.buffer<4096>`";
+  let parameters = (ins "int64_t":$bytes);
+  let assemblyFormat = "`<` $bytes `>`";
+}
+
+def Exec_ProgramOp : Exec_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "a command list; `inputs` and `outputs` are dictionaries with name, type and perhaps a required value";
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$outputs, OptionalAttr<I64Attr>:$arena);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs (`arena` $arena^)? attr-dict-with-keyword $body";
+}
+
+def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "a generated kernel: the dlc.fusion in its region is its meaning";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Exec_InputOp : Exec_Op<"input", [Pure]> {
+  let summary = "the caller's buffer of one input";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Exec_Buffer:$buffer);
+  let assemblyFormat = "$index attr-dict `:` type($buffer)";
+}
+def Exec_OutputOp : Exec_Op<"output"> {
+  let summary = "the caller's buffer of one output";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Exec_Buffer:$buffer);
+  let assemblyFormat = "$index attr-dict `:` type($buffer)";
+}
+def Exec_ConstantOp : Exec_Op<"constant", [Pure]> {
+  let summary = "bytes known at compile time; `layout` says how a library packed them";
+  let arguments = (ins ElementsAttr:$value, OptionalAttr<StrAttr>:$layout);
+  let results = (outs Exec_Buffer:$buffer);
+  let assemblyFormat = "$value (`layout` $layout^)? attr-dict `:` type($buffer)";
+}
+def Exec_AllocOp : Exec_Op<"alloc"> {
+  let summary = "bytes of the arena; `offset` is fixed by the memory phase";
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Exec_Buffer:$buffer);
+  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($buffer)";
+}
+def Exec_ViewOp : Exec_Op<"view", [Pure]> {
+  let summary = "part of a buffer";
+  let description = "- (C1) the part lies inside the buffer.";
+  let arguments = (ins Exec_Buffer:$source, I64Attr:$offset);
+  let results = (outs Exec_Buffer:$buffer);
+  let hasVerifier = 1;
+  let assemblyFormat = "$source `at` $offset attr-dict `:` type($source) `->` type($buffer)";
+}
+def Exec_LaunchOp : Exec_Op<"launch"> {
+  let summary = "a generated kernel over [0, extent), in parallel, at least `grain` units at a time";
+  let description = [{
+    `writes` are the positions of written buffers; all others are read only. `inplace` lists pairs (written, read) of
+    positions that may be one buffer.
+    - (C1) positions in `writes` and `inplace` name buffers.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers, DenseI64ArrayAttr:$writes, DenseI64ArrayAttr:$inplace,
+                       I64Attr:$extent, I64Attr:$grain, I64Attr:$scratch, F64Attr:$flops, F64Attr:$traffic);
+  let hasVerifier = 1;
+  let assemblyFormat = [{$kernel `(` $buffers `)` `writes` $writes `inplace` $inplace `extent` $extent `grain` $grain `scratch` $scratch
+    `flops` $flops `bytes` $traffic attr-dict `:` type($buffers)}];
+}
+def Exec_LibraryOp : Exec_Op<"library"> {
+  let summary = "a library's kernel; `desc` is JSON as the runtime's library documents it";
+  let description = "- (C1) positions in `writes` and `inplace` name buffers.";
+  let arguments = (ins StrAttr:$library, StrAttr:$desc, Variadic<Exec_Buffer>:$buffers, DenseI64ArrayAttr:$writes, DenseI64ArrayAttr:$inplace,
+                       F64Attr:$flops, F64Attr:$traffic);
+  let hasVerifier = 1;
+  let assemblyFormat = [{$library `(` $buffers `)` `writes` $writes `inplace` $inplace `flops` $flops `bytes` $traffic `desc` $desc
+    attr-dict `:` type($buffers)}];
+}
+def Exec_CopyOp : Exec_Op<"copy"> {
+  let summary = "copies bytes; addresses move by the steps times the iteration of the innermost loop";
+  let description = "- (C1) without steps, both buffers hold `bytes`.";
+  let arguments = (ins Exec_Buffer:$from, Exec_Buffer:$to, I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$from_step, DefaultValuedAttr<I64Attr, "0">:$to_step);
+  let hasVerifier = 1;
+  let assemblyFormat = "$from `to` $to `bytes` $bytes attr-dict `:` type($from) `,` type($to)";
+}
+def Exec_FillOp : Exec_Op<"fill"> {
+  let summary = "sets every byte";
+  let arguments = (ins Exec_Buffer:$to, I64Attr:$byte);
+  let assemblyFormat = "$to `with` $byte attr-dict `:` type($to)";
+}
+def Exec_IfOp : Exec_Op<"if", [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "one of two command lists, by the buffer's first byte";
+  let arguments = (ins Exec_Buffer:$condition);
+  let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
+  let assemblyFormat = "$condition `:` type($condition) $thenRegion `else` $elseRegion attr-dict";
+}
+def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments, AttrSizedOperandSegments]> {
+  let summary = "repeats a command list while iteration < trip and the condition's byte holds; writes the iteration to `index`";
+  let arguments = (ins Optional<Exec_Buffer>:$trip, Optional<Exec_Buffer>:$condition, Optional<Exec_Buffer>:$index);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{(`trip` $trip^ `:` type($trip))? (`while` $condition^ `:` type($condition))? (`index` $index^ `:` type($index))?
+    $body attr-dict}];
+}
+#endif
