@@ -28,7 +28,8 @@ struct Generator {
   Generator(OpBuilder &b, Location loc, const ContractOperands &operands, const ContractSpec &spec,
             const ContractPlan &plan, const Epilogue &epilogue)
       : b(b), loc(loc), spec(spec), plan(plan), operands(operands), epilogue(epilogue),
-        sum(spec.elementA.isF64() || spec.elementB.isF64() ? Type(b.getF64Type()) : Type(b.getF32Type())),
+        sum(spec.elementA.isF64() || spec.elementB.isF64() ? Type(b.getF64Type())
+                                                           : Type(b.getF32Type())),
         pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
 
   //===--------------------------------------------------------------------===//
@@ -38,8 +39,12 @@ struct Generator {
   Value i64(int64_t x) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(x)); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value mul(Value x, int64_t y) { return y == 1 ? x : arith::MulIOp::create(b, loc, x, i64(y)).getResult(); }
-  Value div(Value x, int64_t y) { return y == 1 ? x : arith::DivUIOp::create(b, loc, x, i64(y)).getResult(); }
+  Value mul(Value x, int64_t y) {
+    return y == 1 ? x : arith::MulIOp::create(b, loc, x, i64(y)).getResult();
+  }
+  Value div(Value x, int64_t y) {
+    return y == 1 ? x : arith::DivUIOp::create(b, loc, x, i64(y)).getResult();
+  }
   Value rem(Value x, int64_t y) {
     return y == 1 ? i64(0) : arith::RemUIOp::create(b, loc, x, i64(y)).getResult();
   }
@@ -89,7 +94,9 @@ struct Generator {
   void store(Value x, Value address) {
     LLVM::StoreOp::create(b, loc, x, address, bytes(getElementTypeOrSelf(x.getType())));
   }
-  Value splat(Value scalar) { return vector::BroadcastOp::create(b, loc, vectorOf(sum, plan.lanes), scalar); }
+  Value splat(Value scalar) {
+    return vector::BroadcastOp::create(b, loc, vectorOf(sum, plan.lanes), scalar);
+  }
   Value multiplyAdd(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
 
   /// for (i = from; i < to; i += step) body(i, carried).
@@ -131,11 +138,13 @@ struct Generator {
         Value target = at(to.base, sum, mul(row, to.row));
         if (whole)
           loop(i64(0), i64(whole), plan.lanes, [&](Value k) {
-            store(loadVector(at(source, from.element, k), from.element, plan.lanes), at(target, sum, k));
+            store(loadVector(at(source, from.element, k), from.element, plan.lanes),
+                  at(target, sum, k));
           });
         // The row's padding takes what lies behind the last element.
         if (whole < spec.k)
-          store(loadVector(at(source, from.element, whole), from.element, spec.k - whole), at(target, sum, whole));
+          store(loadVector(at(source, from.element, whole), from.element, spec.k - whole),
+                at(target, sum, whole));
       });
       return to;
     }
@@ -143,7 +152,8 @@ struct Generator {
       Value source = at(from.base, from.element, mul(row, from.row));
       Value target = at(to.base, sum, mul(row, to.row));
       loop(i64(0), i64(spec.k), 1, [&](Value k) {
-        store(loadScalar(at(source, from.element, mul(k, from.column)), from.element), at(target, sum, k));
+        store(loadScalar(at(source, from.element, mul(k, from.column)), from.element),
+              at(target, sum, k));
       });
     });
     return to;
@@ -169,7 +179,8 @@ struct Generator {
     }
   }
 
-  /// Copies one panel of B (`width` columns of it exist) to `to`, K rows of plan.panelColumns, widened.
+  /// Copies one panel of B (`width` columns of it exist) to `to`, K rows of plan.panelColumns,
+  /// widened.
   View packPanel(View from, int64_t width, Value to) {
     View packed{to, sum, plan.panelColumns, 1};
     int64_t lanes = plan.lanes;
@@ -178,7 +189,8 @@ struct Generator {
         Value source = at(from.base, from.element, mul(k, from.row));
         Value target = at(to, sum, mul(k, plan.panelColumns));
         for (int64_t j = 0; j < width; j += lanes)
-          store(loadVector(at(source, from.element, j), from.element, width - j), at(target, sum, j));
+          store(loadVector(at(source, from.element, j), from.element, width - j),
+                at(target, sum, j));
       });
       return packed;
     }
@@ -187,10 +199,10 @@ struct Generator {
         for (int64_t j = 0; j < width; j += lanes) {
           SmallVector<Value> block;
           for (int64_t i = 0; i < lanes; ++i)
-            block.push_back(j + i < width
-                                ? loadVector(at(at(from.base, from.element, k), from.element, (j + i) * from.column),
-                                             from.element, rows)
-                                : zeroVector());
+            block.push_back(j + i < width ? loadVector(at(at(from.base, from.element, k),
+                                                          from.element, (j + i) * from.column),
+                                                       from.element, rows)
+                                          : zeroVector());
           transpose(block);
           Value target = at(to, sum, mul(k, plan.panelColumns));
           for (int64_t i = 0; i < rows; ++i)
@@ -208,7 +220,8 @@ struct Generator {
       Value source = at(from.base, from.element, mul(k, from.row));
       Value target = at(to, sum, mul(k, plan.panelColumns));
       loop(i64(0), i64(width), 1, [&](Value j) {
-        store(loadScalar(at(source, from.element, mul(j, from.column)), from.element), at(target, sum, j));
+        store(loadScalar(at(source, from.element, mul(j, from.column)), from.element),
+              at(target, sum, j));
       });
       // Lanes without a column are computed and dropped; they must not hold signalling rubbish.
       for (int64_t j = width; j % lanes; ++j)
@@ -221,8 +234,10 @@ struct Generator {
   // One block of rows by one panel.
   //===--------------------------------------------------------------------===//
 
-  /// Sums of `height` rows of `a` against a panel of `width` columns, in row-major order of vectors.
-  SmallVector<Value> blockSums(View a, View panel, int64_t height, int64_t width) {
+  /// Adds to `sums`, `height` rows by a panel of `width` columns in row-major order of vectors, the
+  /// products for k in [from, to); from is a multiple of four.
+  void multiplyBlock(View a, View panel, int64_t height, int64_t width, Value from, Value to,
+                     SmallVectorImpl<Value> &sums) {
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
     bool whole = spec.packedB || plan.packsB; // lanes behind the last column can be read
     int64_t count = height * vectors;
@@ -233,7 +248,8 @@ struct Generator {
     int64_t unroll = std::max<int64_t>(sets, count <= 8 ? 4 : count <= 16 ? 2 : 1);
 
     auto step = [&](Value k, int64_t ahead, MutableArrayRef<Value> sums) {
-      Value rowB = at(at(panel.base, panel.element, mul(k, panel.row)), panel.element, ahead * panel.row);
+      Value rowB =
+          at(at(panel.base, panel.element, mul(k, panel.row)), panel.element, ahead * panel.row);
       Value columnA = at(at(a.base, a.element, mul(k, a.column)), a.element, ahead * a.column);
       SmallVector<Value> right;
       for (int64_t j = 0; j < vectors; ++j)
@@ -246,39 +262,57 @@ struct Generator {
       }
     };
 
-    SmallVector<Value> sums(sets * count, zeroVector());
-    int64_t body = spec.k / unroll * unroll;
-    if (body)
-      sums = loop(i64(0), i64(body), unroll, sums, [&](Value k, ValueRange carried) {
-        SmallVector<Value> next(carried);
-        for (int64_t u = 0; u < unroll; ++u)
-          step(k, u, MutableArrayRef<Value>(next).slice(u % sets * count, count));
-        return next;
-      });
-    for (int64_t k = body; k < spec.k; ++k)
-      step(i64(k), 0, MutableArrayRef<Value>(sums).slice(k % sets * count, count));
+    sums.resize(sets * count, zeroVector());
+    Value bodyEnd = to;
+    if (spec.k % unroll)
+      bodyEnd = sub(to, rem(sub(to, from), unroll));
+    SmallVector<Value> done = loop(from, bodyEnd, unroll, sums, [&](Value k, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      for (int64_t u = 0; u < unroll; ++u)
+        step(k, u, MutableArrayRef<Value>(next).slice(u % sets * count, count));
+      return next;
+    });
+    if (spec.k % unroll) {
+      auto rest =
+          loop(bodyEnd, to, 1, ArrayRef(done).take_front(count), [&](Value k, ValueRange carried) {
+            SmallVector<Value> next(carried);
+            step(k, 0, next);
+            return next;
+          });
+      std::copy(rest.begin(), rest.end(), done.begin());
+    }
     for (int64_t set = 1; set < sets; ++set)
       for (int64_t i = 0; i < count; ++i)
-        sums[i] = arith::AddFOp::create(b, loc, sums[i], sums[set * count + i]);
-    sums.truncate(count);
-    return sums;
+        done[i] = arith::AddFOp::create(b, loc, done[i], done[set * count + i]);
+    sums.assign(done.begin(), done.begin() + count);
   }
 
-  void storeBlock(ArrayRef<Value> sums, Value offsetC, Value batch, Value firstRow, Value firstColumn, int64_t height,
-                  int64_t width) {
+  /// The first `valid` lanes.
+  Value leading(Value x, int64_t valid) {
+    if (valid >= plan.lanes)
+      return x;
+    return vector::ShuffleOp::create(b, loc, x, x, llvm::to_vector(llvm::seq<int64_t>(0, valid)));
+  }
+
+  /// Calls `visit(address of the first element, vector number)` for each vector of a block in
+  /// scratch.
+  void eachKept(Value row, int64_t height, int64_t width,
+                llvm::function_ref<void(Value, int64_t)> visit) {
+    Value sums = at(operands.scratch, b.getI8Type(), plan.scratchSums);
+    Value first = at(sums, sum, mul(row, plan.panelColumns));
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
     for (int64_t i = 0; i < height; ++i)
-      for (int64_t j = 0; j < vectors; ++j) {
-        Value x = sums[i * vectors + j];
-        if (int64_t valid = width - j * plan.lanes; valid < plan.lanes)
-          x = vector::ShuffleOp::create(b, loc, x, x,
-                                        llvm::to_vector(llvm::seq<int64_t>(0, valid)));
-        Value row = add(firstRow, i64(i)), column = add(firstColumn, i64(j * plan.lanes));
-        if (epilogue)
-          x = epilogue(b, loc, x, batch, row, column);
-        Type element = getElementTypeOrSelf(x.getType());
-        store(x, at(operands.c, element, add(offsetC, add(mul(row, spec.strideCm), column))));
-      }
+      for (int64_t j = 0; j < vectors; ++j)
+        visit(at(first, sum, i * plan.panelColumns + j * plan.lanes), i * vectors + j);
+  }
+
+  /// Finished sums [row, column ..] to C.
+  void storeRow(Value x, Value offsetC, Value batch, Value row, Value column, int64_t valid) {
+    x = leading(x, valid);
+    if (epilogue)
+      x = epilogue(b, loc, x, batch, row, column);
+    Type element = getElementTypeOrSelf(x.getType());
+    store(x, at(operands.c, element, add(offsetC, add(mul(row, spec.strideCm), column))));
   }
 
   //===--------------------------------------------------------------------===//
@@ -300,28 +334,69 @@ struct Generator {
     return add(mul(block, base), least(block, i64(plan.tallBlocks())));
   }
 
-  /// All blocks [from, to) of rows against one panel.
-  void panelOfChunk(View a, View panel, Value offsetC, Value batch, Value from, Value to, Value chunkRow, Value firstColumn,
-                    int64_t width) {
+  /// A chunk's rows of A against one panel.
+  struct Chunk {
+    View a; ///< its first row is that of the chunk if A is packed, else row 0
+    Value batch, offsetC, firstBlock, lastBlock, firstRow, endRow;
+  };
+
+  void chunkByPanel(const Chunk &chunk, View panel, Value firstColumn, int64_t width) {
     int64_t base = spec.m / plan.blocks, tall = plan.tallBlocks();
-    auto blocks = [&](Value first, Value last, int64_t height) {
+    int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
+    bool split = plan.kBlocks(spec.k) > 1;
+
+    auto blocks = [&](Value first, Value last, int64_t height, Value fromK, Value toK) {
       loop(first, last, 1, [&](Value block) {
         Value row = firstRowOf(block);
-        View rows = a;
-        rows.base = at(a.base, a.element, mul(plan.packsA ? sub(row, chunkRow) : row, a.row));
-        storeBlock(blockSums(rows, panel, height, width), offsetC, batch, row, firstColumn, height, width);
+        Value inChunk = sub(row, chunk.firstRow);
+        View rows = chunk.a;
+        rows.base = at(rows.base, rows.element, mul(plan.packsA ? inChunk : row, rows.row));
+        SmallVector<Value> sums(height * vectors, zeroVector());
+        if (split)
+          eachKept(inChunk, height, width, [&](Value address, int64_t i) {
+            sums[i] = loadVector(address, sum, plan.lanes);
+          });
+        multiplyBlock(rows, panel, height, width, fromK, toK, sums);
+        if (plan.keepsSums)
+          return eachKept(inChunk, height, width,
+                          [&](Value address, int64_t i) { store(sums[i], address); });
+        for (int64_t i = 0; i < height * vectors; ++i) {
+          int64_t j = i % vectors * plan.lanes;
+          storeRow(sums[i], chunk.offsetC, chunk.batch, add(row, i64(i / vectors)),
+                   add(firstColumn, i64(j)), width - j);
+        }
       });
     };
-    if (tall)
-      blocks(from, least(to, i64(tall)), base + 1);
-    if (tall < plan.blocks)
-      blocks(most(from, i64(tall)), to, base);
+    auto allBlocks = [&](Value fromK, Value toK) {
+      if (tall)
+        blocks(chunk.firstBlock, least(chunk.lastBlock, i64(tall)), base + 1, fromK, toK);
+      if (tall < plan.blocks)
+        blocks(most(chunk.firstBlock, i64(tall)), chunk.lastBlock, base, fromK, toK);
+    };
+
+    if (split) {
+      loop(chunk.firstRow, chunk.endRow, 1, [&](Value row) {
+        eachKept(sub(row, chunk.firstRow), 1, width,
+                 [&](Value address, int64_t) { store(zeroVector(), address); });
+      });
+      loop(i64(0), i64(spec.k), plan.kBlock,
+           [&](Value k) { allBlocks(k, least(add(k, i64(plan.kBlock)), i64(spec.k))); });
+    } else {
+      allBlocks(i64(0), i64(spec.k));
+    }
+    // One place for the epilogue, which may be long, and not one for each row of a block.
+    if (plan.keepsSums)
+      loop(chunk.firstRow, chunk.endRow, 1, [&](Value row) {
+        eachKept(sub(row, chunk.firstRow), 1, width, [&](Value address, int64_t j) {
+          storeRow(loadVector(address, sum, plan.lanes), chunk.offsetC, chunk.batch, row,
+                   add(firstColumn, i64(j * plan.lanes)), width - j * plan.lanes);
+        });
+      });
   }
 
   void emit() {
     int64_t lastWidth = spec.n - (plan.panels - 1) * plan.panelColumns;
     int64_t wholePanels = lastWidth == plan.panelColumns ? plan.panels : plan.panels - 1;
-    int64_t bytesA = plan.packsA ? plan.scratchBytes - (plan.packsB ? spec.k * plan.panelColumns * bytes(sum) : 0) : 0;
     bool sharedB = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
 
     // Units are ordered by batch, chunk, panel; a run of panels shares a chunk of A.
@@ -331,48 +406,50 @@ struct Generator {
       Value runStart = mul(run, plan.panels);
       Value from = most(sub(operands.begin, runStart), i64(0));
       Value to = least(sub(operands.end, runStart), i64(plan.panels));
-      Value batch = div(run, plan.chunks), chunk = rem(run, plan.chunks);
-      Value firstBlock = mul(chunk, plan.blocksPerChunk);
-      Value lastBlock = least(add(firstBlock, i64(plan.blocksPerChunk)), i64(plan.blocks));
-      Value chunkRow = firstRowOf(firstBlock);
-
-      View a{at(operands.a, spec.elementA, batchOffset(batch, &BatchDim::strideA)), spec.elementA, spec.strideAm,
-             spec.strideAk};
+      Chunk chunk;
+      chunk.batch = div(run, plan.chunks);
+      chunk.offsetC = batchOffset(chunk.batch, &BatchDim::strideC);
+      chunk.firstBlock = mul(rem(run, plan.chunks), plan.blocksPerChunk);
+      chunk.lastBlock = least(add(chunk.firstBlock, i64(plan.blocksPerChunk)), i64(plan.blocks));
+      chunk.firstRow = firstRowOf(chunk.firstBlock);
+      chunk.endRow = firstRowOf(chunk.lastBlock);
+      chunk.a = {at(operands.a, spec.elementA, batchOffset(chunk.batch, &BatchDim::strideA)),
+                 spec.elementA, spec.strideAm, spec.strideAk};
       if (plan.packsA) {
-        View rows = a;
-        rows.base = at(a.base, a.element, mul(chunkRow, a.row));
-        a = packA(rows, sub(firstRowOf(lastBlock), chunkRow));
+        View rows = chunk.a;
+        rows.base = at(rows.base, rows.element, mul(chunk.firstRow, rows.row));
+        chunk.a = packA(rows, sub(chunk.endRow, chunk.firstRow));
       }
-      Value offsetC = batchOffset(batch, &BatchDim::strideC);
 
       auto panelAt = [&](Value index, int64_t width) {
         Value column = mul(index, plan.panelColumns);
         View panel{operands.b, spec.elementB, spec.strideBk, spec.strideBn};
         if (spec.packedB) {
-          Value number = sharedB ? index : add(mul(batch, plan.panels), index);
-          panel = {at(operands.b, spec.elementB, mul(number, spec.k * plan.panelColumns)), spec.elementB,
-                   plan.panelColumns, 1};
+          Value number = sharedB ? index : add(mul(chunk.batch, plan.panels), index);
+          panel = {at(operands.b, spec.elementB, mul(number, spec.k * plan.panelColumns)),
+                   spec.elementB, plan.panelColumns, 1};
         } else {
-          Value offset = add(batchOffset(batch, &BatchDim::strideB), mul(column, spec.strideBn));
+          Value offset =
+              add(batchOffset(chunk.batch, &BatchDim::strideB), mul(column, spec.strideBn));
           panel.base = at(operands.b, spec.elementB, offset);
           if (plan.packsB)
-            panel = packPanel(panel, width, at(operands.scratch, b.getI8Type(), bytesA));
+            panel = packPanel(panel, width, at(operands.scratch, b.getI8Type(), plan.scratchB));
         }
-        panelOfChunk(a, panel, offsetC, batch, firstBlock, lastBlock, chunkRow, column, width);
+        chunkByPanel(chunk, panel, column, width);
       };
       if (wholePanels)
-        loop(from, least(to, i64(wholePanels)), 1, [&](Value index) { panelAt(index, plan.panelColumns); });
+        loop(from, least(to, i64(wholePanels)), 1,
+             [&](Value index) { panelAt(index, plan.panelColumns); });
       if (wholePanels < plan.panels)
         loop(most(from, i64(wholePanels)), to, 1, [&](Value index) { panelAt(index, lastWidth); });
     });
   }
-
 };
 
 } // namespace
 
-void emitContract(OpBuilder &b, Location loc, const ContractOperands &operands, const ContractSpec &spec,
-                  const ContractPlan &plan, const Epilogue &epilogue) {
+void emitContract(OpBuilder &b, Location loc, const ContractOperands &operands,
+                  const ContractSpec &spec, const ContractPlan &plan, const Epilogue &epilogue) {
   Generator(b, loc, operands, spec, plan, epilogue).emit();
 }
 

@@ -1,8 +1,9 @@
 //===- Contract.h - generated matrix products -------------------------------===//
 //
-// C[b, m, n] = epilogue(sum over k of A[b, m, k] * B[b, k, n]), by a register block of rows of broadcasts against a
-// panel of two vectors of columns. B lies in panels of K rows by `panelColumns`: packed when the program is compiled
-// if B is constant, else by the kernel itself, panel after panel.
+// C[b, m, n] = epilogue(sum over k of A[b, m, k] * B[b, k, n]), by a register block of rows of
+// broadcasts against a panel of two vectors of columns. B lies in panels of K rows by
+// `panelColumns`: packed when the program is compiled if B is constant, else by the kernel itself,
+// panel after panel.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_CONTRACT_H
@@ -22,8 +23,8 @@ struct BatchDim {
 struct ContractSpec {
   int64_t m = 1, n = 1, k = 1;
   llvm::SmallVector<BatchDim, 2> batch; ///< outermost first
-  /// Elements between neighbours along a dimension. A transposed operand is one with its strides swapped; C is
-  /// contiguous along n.
+  /// Elements between neighbours along a dimension. A transposed operand is one with its strides
+  /// swapped; C is contiguous along n.
   int64_t strideAm = 1, strideAk = 1;
   int64_t strideBk = 1, strideBn = 1;
   int64_t strideCm = 1;
@@ -47,40 +48,47 @@ struct ContractPlan {
   int64_t packedBytes = 0;
 
   // The schedule.
-  int64_t lanes = 8;            ///< of the type of the sums
-  int64_t panelColumns = 16;    ///< two vectors
-  int64_t panels = 1;           ///< the last may be narrower
-  int64_t blocks = 1;           ///< of rows; heights differ by one at most
-  int64_t blocksPerChunk = 1;   ///< a unit of work is one panel by one chunk of blocks
+  int64_t lanes = 8;          ///< of the type of the sums
+  int64_t panelColumns = 16;  ///< two vectors; more where few rows meet a B that is not packed
+  int64_t panels = 1;         ///< the last may be narrower
+  int64_t blocks = 1;         ///< of rows; heights differ by one at most
+  int64_t blocksPerChunk = 1; ///< a unit of work is one panel by one chunk of blocks
   int64_t chunks = 1;
-  bool packsA = false;          ///< a chunk of A is copied to scratch
-  bool packsB = false;          ///< a panel of B is copied to scratch
+  int64_t kBlock =
+      1; ///< rows of a panel that are kept in cache while all blocks of a chunk use them
+  bool packsA = false;                   ///< a chunk of A is copied to scratch
+  bool packsB = false;                   ///< a panel of B is copied to scratch
+  bool keepsSums = false;                ///< sums of a chunk by a panel go through scratch
+  int64_t scratchB = 0, scratchSums = 0; ///< where in scratch; packed A is at 0
 
+  int64_t kBlocks(int64_t k) const { return (k + kBlock - 1) / kBlock; }
   int64_t blockHeight() const { return (rows + blocks - 1) / blocks; } ///< of the taller ones
   int64_t tallBlocks() const { return rows - rows / blocks * blocks; }
   int64_t rows = 1;
 };
 
-ContractPlan planContract(const ContractSpec &spec, const Target &target);
+/// `hasEpilogue` says whether emitContract will be given one.
+ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue);
 
 /// Fills `packed` (plan.packedBytes) from a constant B laid out as the spec's strides say.
 void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed);
 
-/// Turns sums into elements of C. `sums` is a vector, `column` that of its first lane; what is returned has as many
-/// lanes and the element type of C. Indices are i64; `batch` is linear. Called when the kernel is emitted, once for
-/// each place that stores.
+/// Turns sums into elements of C. `sums` is a vector, `column` that of its first lane; what is
+/// returned has as many lanes and the element type of C. Indices are i64; `batch` is linear. Called
+/// when the kernel is emitted, once for each place that stores (four at most).
 using Epilogue = std::function<mlir::Value(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sums,
                                            mlir::Value batch, mlir::Value row, mlir::Value column)>;
 
 struct ContractOperands {
-  mlir::Value a, b, c;               ///< !llvm.ptr
-  mlir::Value begin, end, scratch;   ///< the kernel's own arguments
+  mlir::Value a, b, c;             ///< !llvm.ptr
+  mlir::Value begin, end, scratch; ///< the kernel's own arguments
 };
 
-/// Emits the work of a kernel at the builder's insertion point: units [begin, end) of plan.extent. Without an epilogue
-/// the sums are stored as they are.
+/// Emits the work of a kernel at the builder's insertion point: units [begin, end) of plan.extent.
+/// Without an epilogue the sums are stored as they are.
 void emitContract(mlir::OpBuilder &b, mlir::Location loc, const ContractOperands &operands,
-                  const ContractSpec &spec, const ContractPlan &plan, const Epilogue &epilogue = nullptr);
+                  const ContractSpec &spec, const ContractPlan &plan,
+                  const Epilogue &epilogue = nullptr);
 
 } // namespace dlc::cpu
 

@@ -10,8 +10,14 @@ namespace {
 constexpr int64_t kLine = 64;
 /// What a first-level cache holds of lines whose addresses agree modulo 4096.
 constexpr int64_t kWays = 8;
-/// How much of A one chunk may hold, so that it stays in the second-level cache beside a panel of B.
+/// How much of A one chunk may hold, so that it stays in the second-level cache beside a panel of
+/// B.
 constexpr int64_t kChunkBytes = 512 * 1024;
+/// The same where B does not fit into the last-level cache, and is read once per chunk from memory.
+constexpr int64_t kLargeChunkBytes = 8 * 1024 * 1024;
+constexpr int64_t kLargeB = 8 * 1024 * 1024;
+/// How much of a panel of B stays in cache while the blocks of a chunk pass over it.
+constexpr int64_t kPanelBytes = 256 * 1024;
 /// Multiply-adds below which another thread costs more than it saves.
 constexpr int64_t kWorkPerThread = 200 * 1000;
 
@@ -29,19 +35,22 @@ bool rowsCollide(int64_t rows, int64_t strideBytes) {
 
 } // namespace
 
-ContractPlan planContract(const ContractSpec &spec, const Target &target) {
+ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue) {
   ContractPlan plan;
   bool wideSum = spec.elementA.isF64() || spec.elementB.isF64();
   int64_t sumBytes = wideSum ? 8 : 4;
   bool avx512 = target.vectorBits >= 512;
   plan.lanes = target.vectorBits / 8 / sumBytes;
-  plan.panelColumns = 2 * plan.lanes;
-  plan.panels = ceilDiv(spec.n, plan.panelColumns);
   // Two sums per row, a broadcast and two columns of B fill the register file.
   int64_t tallest = avx512 ? 14 : 6;
   plan.rows = spec.m;
   plan.blocks = ceilDiv(spec.m, tallest);
   int64_t height = plan.blockHeight();
+  int64_t vectors = 2;
+  if (!spec.packedB && spec.strideBn == 1 && plan.blocks == 1)
+    vectors = std::clamp<int64_t>((avx512 ? 16 : 8) / spec.m, 2, avx512 ? 8 : 4);
+  plan.panelColumns = vectors * plan.lanes;
+  plan.panels = ceilDiv(spec.n, plan.panelColumns);
 
   // B as it lies serves few rows; more pay for packing. Small elements are widened once.
   bool vectorsInB = spec.strideBn == 1;
@@ -50,12 +59,16 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target) {
 
   bool widensA = byteWidth(spec.elementA) < sumBytes;
   bool contiguous = spec.strideAk == 1 || spec.strideAm == 1;
-  bool collide = spec.strideAk == 1 && rowsCollide(height, spec.strideAm * byteWidth(spec.elementA));
+  bool collide =
+      spec.strideAk == 1 && rowsCollide(height, spec.strideAm * byteWidth(spec.elementA));
   plan.packsA = (widensA || !contiguous || collide) && plan.panels > 1 && spec.k > 1;
 
-  // Chunks: few enough rows to stay in cache; and, when panels alone do not feed many threads, fewer.
+  // Chunks: few enough rows to stay in cache; and, when panels alone do not feed many threads,
+  // fewer.
   int64_t perBlock = height * spec.k * sumBytes;
-  int64_t most = std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, perBlock));
+  int64_t chunkBytes =
+      spec.k * spec.n * byteWidth(spec.elementB) > kLargeB ? kLargeChunkBytes : kChunkBytes;
+  int64_t most = std::max<int64_t>(1, chunkBytes / std::max<int64_t>(1, perBlock));
   int64_t units = plan.panels * spec.batchSize();
   if (units < 32)
     most = std::min(most, std::max<int64_t>(1, plan.blocks * units / 32));
@@ -65,23 +78,39 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target) {
   plan.blocksPerChunk = ceilDiv(plan.blocks, plan.chunks);
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
 
+  // Equal blocks of k, whole numbers of unrolled steps.
+  int64_t panelRow = plan.panelColumns * (spec.packedB ? byteWidth(spec.elementB) : sumBytes);
+  int64_t kBlocks = plan.blocksPerChunk == 1 ? 1 : ceilDiv(spec.k * panelRow, kPanelBytes);
+  plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(spec.k, kBlocks), 4) * 4);
+  plan.keepsSums = hasEpilogue || plan.kBlocks(spec.k) > 1;
+
   plan.extent = spec.batchSize() * plan.chunks * plan.panels;
-  int64_t unitWork = std::max<int64_t>(1, plan.blocksPerChunk * height * plan.panelColumns * spec.k);
+  int64_t chunkRows = plan.blocksPerChunk * height;
+  int64_t unitWork = std::max<int64_t>(1, chunkRows * plan.panelColumns * spec.k);
   plan.grain = std::clamp<int64_t>(kWorkPerThread / unitWork, 1, std::max<int64_t>(1, plan.extent));
 
+  auto reserve = [&](int64_t elements) {
+    int64_t offset = plan.scratchBytes;
+    plan.scratchBytes += ceilDiv(elements * sumBytes, kLine) * kLine;
+    return offset;
+  };
   if (plan.packsA)
-    plan.scratchBytes += ceilDiv(plan.blocksPerChunk * height * (ceilDiv(spec.k, 16) * 16 + 16) * sumBytes, kLine) * kLine;
+    reserve(chunkRows * (ceilDiv(spec.k, 16) * 16 + 16));
   if (plan.packsB)
-    plan.scratchBytes += spec.k * plan.panelColumns * sumBytes;
+    plan.scratchB = reserve(spec.k * plan.panelColumns);
+  if (plan.keepsSums)
+    plan.scratchSums = reserve(chunkRows * plan.panelColumns);
   if (spec.packedB) {
     bool shared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
-    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * spec.k * plan.panelColumns * byteWidth(spec.elementB);
+    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * spec.k * plan.panelColumns *
+                       byteWidth(spec.elementB);
   }
   return plan;
 }
 
 template <class Element>
-static void packElements(const ContractSpec &spec, const ContractPlan &plan, const Element *b, Element *packed) {
+static void packElements(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
+                         Element *packed) {
   int64_t columns = plan.panelColumns, panelSize = spec.k * columns;
   bool shared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
   for (int64_t batch = 0, batches = shared ? 1 : spec.batchSize(); batch < batches; ++batch) {
@@ -100,13 +129,15 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
         }
         continue;
       }
-      // A few rows at a time: reads are then whole lines, and what is written stays in the first-level cache.
+      // A few rows at a time: reads are then whole lines, and what is written stays in the
+      // first-level cache.
       constexpr int64_t step = 16;
       for (int64_t k0 = 0; k0 < spec.k; k0 += step) {
         int64_t end = std::min(spec.k, k0 + step);
         for (int64_t j = 0; j < columns; ++j)
           for (int64_t k = k0; k < end; ++k)
-            packed[k * columns + j] = j < width ? source[j * spec.strideBn + k * spec.strideBk] : Element(0);
+            packed[k * columns + j] =
+                j < width ? source[j * spec.strideBn + k * spec.strideBk] : Element(0);
       }
     }
   }
@@ -115,11 +146,14 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
 void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed) {
   switch (byteWidth(spec.elementB)) {
   case 2:
-    return packElements(spec, plan, static_cast<const uint16_t *>(b), static_cast<uint16_t *>(packed));
+    return packElements(spec, plan, static_cast<const uint16_t *>(b),
+                        static_cast<uint16_t *>(packed));
   case 4:
-    return packElements(spec, plan, static_cast<const uint32_t *>(b), static_cast<uint32_t *>(packed));
+    return packElements(spec, plan, static_cast<const uint32_t *>(b),
+                        static_cast<uint32_t *>(packed));
   case 8:
-    return packElements(spec, plan, static_cast<const uint64_t *>(b), static_cast<uint64_t *>(packed));
+    return packElements(spec, plan, static_cast<const uint64_t *>(b),
+                        static_cast<uint64_t *>(packed));
   }
 }
 

@@ -1,0 +1,48 @@
+//===- ContractKernel.h - a generated matrix product as a function, for tests ---===//
+#ifndef DLC_TEST_CODEGEN_CONTRACTKERNEL_H
+#define DLC_TEST_CODEGEN_CONTRACTKERNEL_H
+
+#include "codegen/cpu/Contract.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "test/codegen/Jit.h"
+
+#include <memory>
+#include <vector>
+
+namespace dlc::test {
+
+/// What to multiply, free of MLIR types.
+struct Product {
+  int64_t m, n, k;
+  std::vector<cpu::BatchDim> batch;
+  bool transposeA = false, transposeB = false, packedB = false;
+  char typeA = 'f', typeB = 'f'; ///< f: f32, b: bf16, h: f16, d: f64
+  /// Elements behind each row, to keep rows apart.
+  int64_t padA = 0, padB = 0, padC = 0;
+  bool biasAndRelu = false; ///< with a fourth buffer, the bias
+
+  int64_t leadingA() const { return (transposeA ? m : k) + padA; }
+  int64_t leadingB() const { return (transposeB ? k : n) + padB; }
+  int64_t leadingC() const { return n + padC; }
+};
+
+/// Buffers: A, B (packed if so), C and the bias.
+class ContractKernel {
+public:
+  ContractKernel(const Product &product, const cpu::Target &target = cpu::hostTarget());
+  void operator()(const void *a, const void *b, void *c, const void *bias = nullptr,
+                  int threads = 1) const;
+  /// B as the kernel wants it; empty if it takes B as it is.
+  std::vector<char> pack(const void *b) const;
+
+  cpu::ContractPlan plan;
+  size_t codeBytes() const { return kernel->codeBytes(); }
+
+private:
+  Product product;
+  std::unique_ptr<Kernel> kernel;
+};
+
+} // namespace dlc::test
+
+#endif // DLC_TEST_CODEGEN_CONTRACTKERNEL_H
