@@ -8,6 +8,9 @@ using namespace mlir;
 namespace dlc::cpu {
 namespace {
 
+/// How far ahead of its use a packed panel is asked for.
+constexpr int64_t kPrefetchBytes = 4096;
+
 /// A matrix in memory with strides that are known when the code is emitted.
 struct View {
   Value base;
@@ -251,6 +254,11 @@ struct Generator {
       Value rowB =
           at(at(panel.base, panel.element, mul(k, panel.row)), panel.element, ahead * panel.row);
       Value columnA = at(at(a.base, a.element, mul(k, a.column)), a.element, ahead * a.column);
+      // With few rows the panel comes straight from memory, faster than the hardware runs ahead.
+      if (spec.packedB && plan.blocks == 1)
+        for (int64_t j = 0; j < plan.panelColumns * bytes(panel.element); j += 64)
+          LLVM::Prefetch::create(b, loc, at(rowB, b.getI8Type(), kPrefetchBytes + j), /*rw=*/0,
+                                 /*hint=*/3, /*cache=*/1);
       SmallVector<Value> right;
       for (int64_t j = 0; j < vectors; ++j)
         right.push_back(loadVector(at(rowB, panel.element, j * plan.lanes), panel.element,

@@ -66,14 +66,14 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   // Chunks: few enough rows to stay in cache; and, when panels alone do not feed many threads,
   // fewer.
   int64_t perBlock = height * spec.k * sumBytes;
-  int64_t chunkBytes =
-      spec.k * spec.n * byteWidth(spec.elementB) > kLargeB ? kLargeChunkBytes : kChunkBytes;
+  // A panel that the kernel packs, or that comes from memory, should serve many rows.
+  bool costlyB = plan.packsB || spec.k * spec.n * byteWidth(spec.elementB) > kLargeB;
+  int64_t chunkBytes = costlyB ? kLargeChunkBytes : kChunkBytes;
   int64_t most = std::max<int64_t>(1, chunkBytes / std::max<int64_t>(1, perBlock));
   int64_t units = plan.panels * spec.batchSize();
   if (units < 32)
     most = std::min(most, std::max<int64_t>(1, plan.blocks * units / 32));
-  else if (plan.packsB && spec.m * spec.k * sumBytes < 4 * kChunkBytes)
-    most = plan.blocks; // each panel packed once
+  // each panel packed once
   plan.chunks = ceilDiv(plan.blocks, most);
   plan.blocksPerChunk = ceilDiv(plan.blocks, plan.chunks);
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);

@@ -135,8 +135,8 @@ void check(Product p, int threads = 1) {
 }
 
 TEST(Contract, ShapesOnEitherSideOfABlock) {
-  for (int64_t m : {1, 2, 3, 5, 6, 7, 13, 14, 15, 29, 43})
-    for (int64_t n : {1, 15, 16, 17, 33, 70})
+  for (int64_t m : {1, 3, 6, 7, 14, 15, 43})
+    for (int64_t n : {1, 16, 33, 70})
       for (bool packed : {false, true})
         check({.m = m, .n = n, .k = 19, .packedB = packed});
 }
