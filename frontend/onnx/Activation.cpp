@@ -1,0 +1,152 @@
+//===- Activation.cpp - activation functions and softmax ------------------===//
+#include "frontend/onnx/Node.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+void leakyRelu(Node &n, Build &b) {
+  Value x = n.in(0);
+  n.set(0, b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, n.real("alpha", 0.01f)), x));
+}
+
+/// The slope broadcasts one way: to x.
+void prelu(Node &n, Build &b) {
+  Value x = n.in(0), slope = n.in(1);
+  n.set(0, b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, slope), x));
+}
+
+/// gamma * (alpha * (e^(x / scale) - 1)) below zero, gamma * x above.
+Value eluLike(Build &b, Value x, double alpha, double gamma, double scale) {
+  Value inner = scale == 1 ? x : b.div(x, scale);
+  Value low = b.mul(b.unary<Expm1Op>(inner), alpha * gamma);
+  Value high = gamma == 1 ? x : b.mul(x, gamma);
+  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), low, high);
+}
+
+void elu(Node &n, Build &b) { n.set(0, eluLike(b, n.in(0), n.real("alpha", 1), 1, 1)); }
+
+void selu(Node &n, Build &b) {
+  n.set(0, eluLike(b, n.in(0), n.real("alpha", 1.67326319217681884765625), n.real("gamma", 1.05070102214813232421875), 1));
+}
+
+void celu(Node &n, Build &b) {
+  double alpha = n.real("alpha", 1);
+  if (b.require(alpha != 0, "attribute 'alpha' must not be 0"))
+    n.set(0, eluLike(b, n.in(0), alpha, 1, alpha));
+}
+
+Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) { return b.clamp(b.add(b.mul(x, alpha), beta), 0, 1); }
+
+void hardSigmoid(Node &n, Build &b) {
+  n.set(0, hardSigmoidOf(b, n.in(0), n.real("alpha", 0.2f), n.real("beta", 0.5)));
+}
+
+void hardSwish(Node &n, Build &b) {
+  n.set(0, b.mul(n.in(0), hardSigmoidOf(b, n.in(0), 1.0 / 6, 0.5)));
+}
+
+/// log(1 + e^x) without overflow: max(x, 0) + log1p(e^-|x|).
+Value softplusOf(Build &b, Value x) {
+  Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
+  return b.add(b.max(x, b.like(x, 0)), tail);
+}
+
+void softplus(Node &n, Build &b) { n.set(0, softplusOf(b, n.in(0))); }
+
+void softsign(Node &n, Build &b) { n.set(0, b.div(n.in(0), b.add(b.unary<AbsOp>(n.in(0)), 1.0))); }
+
+void mish(Node &n, Build &b) { n.set(0, b.mul(n.in(0), b.unary<TanhOp>(softplusOf(b, n.in(0))))); }
+
+Value swishOf(Build &b, Value x, double alpha) { return b.mul(x, b.sigmoid(alpha == 1 ? x : b.mul(x, alpha))); }
+
+void swish(Node &n, Build &b) { n.set(0, swishOf(b, n.in(0), n.real("alpha", 1))); }
+
+void swiGlu(Node &n, Build &b) { n.set(0, b.mul(swishOf(b, n.in(0), n.real("alpha", 1)), n.in(1))); }
+
+void thresholdedRelu(Node &n, Build &b) {
+  Value x = n.in(0);
+  n.set(0, b.select(b.compare(Predicate::gt, x, b.like(x, n.real("alpha", 1))), x, b.like(x, 0)));
+}
+
+void shrink(Node &n, Build &b) {
+  Value x = n.in(0), zero = b.like(x, 0);
+  double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
+  Value low = b.select(b.compare(Predicate::lt, x, b.like(x, -lambda)), b.add(x, bias), zero);
+  n.set(0, b.select(b.compare(Predicate::gt, x, b.like(x, lambda)), b.sub(x, bias), low));
+}
+
+void gelu(Node &n, Build &b) {
+  std::string approximate = n.string("approximate", "none");
+  if (approximate == "tanh")
+    n.set(0, b.op<GeluOp>({n.in(0)}, {b.attrUnit("approximate")}));
+  else if (approximate == "none")
+    n.set(0, b.op<GeluOp>({n.in(0)}));
+  else
+    n.unsupported("approximate", approximate, "none, tanh");
+}
+
+/// One axis from opset 13 on; before that, x is seen as a matrix split at the axis.
+template <typename Op> void softmaxNode(Node &n, Build &b) {
+  Value x = n.in(0);
+  int64_t rank = b.rank(x);
+  if (n.opset >= 13) {
+    int64_t axis = b.axis(n.integer("axis", -1), rank);
+    return n.set(0, b.op<Op>({x}, {b.attr("axis", axis)}));
+  }
+  int64_t axis = b.axis(n.integer("axis", 1), rank);
+  int64_t rows = 1, columns = 1;
+  for (int64_t i = 0; i < rank; ++i)
+    (i < axis ? rows : columns) *= b.shape(x)[i];
+  if (rank > 0 && axis == rank - 1)
+    return n.set(0, b.op<Op>({x}, {b.attr("axis", axis)}));
+  n.set(0, b.reshape(b.op<Op>({b.reshape(x, {rows, columns})}, {b.attr("axis", int64_t(1))}), b.shape(x)));
+}
+
+/// 1 at the first largest element along the axis, else 0.
+void hardmax(Node &n, Build &b) {
+  Value x = n.in(0), flat = x;
+  int64_t axis = b.axis(n.integer("axis", n.opset >= 13 ? -1 : 1), b.rank(x));
+  Dims whole = b.dims(x);
+  if (!b.ok())
+    return;
+  if (n.opset < 13) {
+    int64_t rows = 1, columns = 1;
+    for (int64_t i = 0; i < b.rank(x); ++i)
+      (i < axis ? rows : columns) *= whole[i];
+    flat = b.reshape(x, {rows, columns});
+    axis = 1;
+  }
+  Value best = b.op<ArgReduceOp>({flat}, {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
+                                          b.attr("axis", axis), b.attrUnit("keepdims")});
+  Value hit = b.compare(Predicate::eq, b.iota(b.i64, b.shape(flat), axis), best);
+  n.set(0, b.reshape(b.cast(hit, b.elem(x)), whole));
+}
+
+const Operator table[] = {
+    {"LeakyRelu", 1, leakyRelu},
+    {"PRelu", 2, prelu},
+    {"Elu", 1, elu},
+    {"Selu", 1, selu},
+    {"Celu", 1, celu},
+    {"HardSigmoid", 1, hardSigmoid},
+    {"HardSwish", 1, hardSwish},
+    {"Softplus", 1, softplus},
+    {"Softsign", 1, softsign},
+    {"Mish", 1, mish},
+    {"Swish", 1, swish},
+    {"SwiGLU", 2, swiGlu},
+    {"ThresholdedRelu", 1, thresholdedRelu},
+    {"Shrink", 1, shrink},
+    {"Gelu", 1, gelu},
+    {"Softmax", 1, softmaxNode<SoftmaxOp>},
+    {"LogSoftmax", 1, softmaxNode<LogSoftmaxOp>},
+    {"Hardmax", 1, hardmax},
+};
+
+} // namespace
+
+ArrayRef<Operator> activationOperators() { return table; }
+
+} // namespace dlc::onnxfront

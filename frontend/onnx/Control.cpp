@@ -1,0 +1,365 @@
+//===- Control.cpp - branches and loops -----------------------------------===//
+// What is known at import is decided here: a branch on a constant is inlined, a short loop of known length unrolled.
+#include "frontend/onnx/Importer.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+/// Loops are unrolled up to this many operations, and no further unless there is no other way.
+constexpr int64_t smallLoop = 512;
+/// A loop that must be unrolled has no more iterations.
+constexpr int64_t maxUnrolled = 65536;
+
+int64_t nodesIn(const onnx::GraphProto &graph) {
+  int64_t result = graph.node_size();
+  for (const auto &node : graph.node())
+    for (const auto &attribute : node.attribute())
+      if (attribute.has_g())
+        result += nodesIn(attribute.g());
+  return result;
+}
+
+bool allTensors(ArrayRef<Item> items) {
+  return llvm::all_of(items, [](const Item &item) { return item.kind == Item::Tensor; });
+}
+
+/// Runs f with the builder inside a block of its own; errors in there are kept quiet when `quiet`.
+template <typename F> bool inBlock(Build &b, Block *block, bool quiet, F f) {
+  OpBuilder::InsertionGuard guard(b.b);
+  b.b.setInsertionPointToEnd(block);
+  bool before = b.silent;
+  b.silent |= quiet;
+  bool good = f() && b.ok();
+  b.silent = before;
+  return good;
+}
+
+void yield(Build &b, ArrayRef<Value> values) { YieldOp::create(b.b, b.getLoc(), ValueRange(values)); }
+
+void branch(Node &n, Build &b) {
+  const onnx::GraphProto *thenGraph = n.graph("then_branch"), *elseGraph = n.graph("else_branch");
+  if (!b.ok() || !b.require(b.count(n.in(0)) == 1, "the condition must have one element"))
+    return;
+  std::vector<Item> results;
+  auto inlined = [&](bool condition) {
+    if (!n.importer.graph(condition ? *thenGraph : *elseGraph, {}, &n.scope, n.frame, b, results))
+      return;
+    for (auto [i, item] : llvm::enumerate(results))
+      n.set(int64_t(i), item);
+  };
+  if (auto condition = b.known(n.in(0)))
+    return inlined(condition->getInt(0) != 0);
+
+  Region regions[2];
+  SmallVector<Type> types[2];
+  bool good = true;
+  for (int side = 0; side < 2 && good; ++side) {
+    Block *block = new Block;
+    regions[side].push_back(block);
+    good = inBlock(b, block, true, [&] {
+      std::vector<Item> items;
+      if (!n.importer.graph(side == 0 ? *thenGraph : *elseGraph, {}, &n.scope, n.frame, b, items) || !allTensors(items))
+        return false;
+      SmallVector<Value> values;
+      for (const Item &item : items) {
+        values.push_back(item.value);
+        types[side].push_back(item.value.getType());
+      }
+      yield(b, values);
+      return true;
+    });
+  }
+  n.restore();
+  if (good && types[0] == types[1]) {
+    OperationState state(b.getLoc(), IfOp::getOperationName());
+    state.addOperands(n.in(0));
+    state.addTypes(types[0]);
+    state.addRegion()->takeBody(regions[0]);
+    state.addRegion()->takeBody(regions[1]);
+    Operation *op = b.b.create(state);
+    for (auto [i, value] : llvm::enumerate(op->getResults()))
+      n.set(int64_t(i), value);
+    return;
+  }
+  // Branches of different shapes, or with sequences: the condition decides now or never.
+  b.forgive();
+  b.discard(regions[0]);
+  b.discard(regions[1]);
+  if (auto condition = b.need(n.in(0), "the condition, since the branches' results differ in shape or one cannot be imported,"))
+    inlined(condition->getInt(0) != 0);
+}
+
+/// A loop in the form that Loop and Scan share: body(iteration, carried) -> (condition, carried, scanned).
+struct LoopForm {
+  const onnx::GraphProto *body;
+  std::vector<Item> inits;
+  /// Null when there is no bound, or no condition.
+  Value trip, condition;
+  int64_t scans = 0;
+  /// What the body's inputs are: the iteration's number and the carried values, given.
+  std::function<std::vector<Item>(Value iteration, ArrayRef<Item> carried)> arguments;
+  /// Whether the body's first output is a condition.
+  bool yieldsCondition = false;
+};
+
+struct LoopResult {
+  std::vector<Item> carried;
+  std::vector<Value> scanned;
+};
+
+/// As one dlc.loop; false (and nothing left behind) when types change, or something must be known at import.
+bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
+  if (!allTensors(form.inits))
+    return false;
+  std::optional<int64_t> trip;
+  if (auto known = b.known(form.trip); known && known->size() == 1)
+    trip = known->getInt(0);
+  Region region;
+  Block *block = new Block;
+  region.push_back(block);
+  Location loc = b.getLoc();
+  Value iteration = block->addArgument(RankedTensorType::get({}, b.i64), loc);
+  std::vector<Item> carried;
+  SmallVector<Type> types;
+  for (const Item &item : form.inits) {
+    carried.push_back(block->addArgument(item.value.getType(), loc));
+    types.push_back(item.value.getType());
+  }
+  bool conditional = false;
+  bool good = inBlock(b, block, true, [&] {
+    std::vector<Item> items;
+    if (!n.importer.graph(*form.body, form.arguments(iteration, carried), &n.scope, n.frame, b, items) || !allTensors(items))
+      return false;
+    size_t first = form.yieldsCondition ? 1 : 0;
+    if (items.size() != first + carried.size() + size_t(form.scans))
+      return false;
+    SmallVector<Value> yielded;
+    if (form.yieldsCondition) {
+      auto holds = [&](Value v) {
+        auto known = b.known(v);
+        return known && known->size() == 1 && known->getInt(0) != 0;
+      };
+      conditional = form.condition && !(holds(form.condition) && holds(items[0].value));
+      if (conditional)
+        yielded.push_back(b.reshape(items[0].value, {}));
+    }
+    if (form.scans && (conditional || !trip))
+      return false;
+    for (size_t i = first; i < items.size(); ++i) {
+      Type type = items[i].value.getType();
+      if (i - first < carried.size()) {
+        if (type != types[i - first])
+          return false;
+      } else {
+        Dims shape = b.dims(items[i].value);
+        shape.insert(shape.begin(), std::max<int64_t>(*trip, 0));
+        types.push_back(RankedTensorType::get(shape, b.elem(items[i].value)));
+      }
+      yielded.push_back(items[i].value);
+    }
+    yield(b, yielded);
+    return b.ok();
+  });
+  n.restore();
+  b.forgive();
+  if (!good || (!conditional && !form.trip)) {
+    b.discard(region);
+    return false;
+  }
+  OperationState state(loc, LoopOp::getOperationName());
+  SmallVector<int32_t> segments{0, 0, int32_t(form.inits.size())};
+  if (form.trip) {
+    state.addOperands(b.reshape(b.cast(form.trip, b.i64), {}));
+    segments[0] = 1;
+  }
+  if (conditional) {
+    state.addOperands(b.reshape(form.condition, {}));
+    segments[1] = 1;
+  }
+  for (const Item &item : form.inits)
+    state.addOperands(item.value);
+  state.addAttribute("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments));
+  state.addTypes(types);
+  state.addRegion()->takeBody(region);
+  Operation *op = b.b.create(state);
+  for (auto [i, value] : llvm::enumerate(op->getResults()))
+    if (i < form.inits.size())
+      result.carried.push_back(Value(value));
+    else
+      result.scanned.push_back(value);
+  return true;
+}
+
+bool unroll(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
+  int64_t trip = form.trip ? b.needInt(form.trip, "the loop's trip count, since the loop must be unrolled,") : INT64_MAX;
+  Value condition = form.condition;
+  std::vector<Item> carried = form.inits;
+  std::vector<std::vector<Value>> scanned(form.scans);
+  for (int64_t i = 0; i < trip && b.ok(); ++i) {
+    if (condition) {
+      auto known = b.need(condition, "the loop's condition, since the loop must be unrolled,");
+      if (!known || known->size() != 1 || known->getInt(0) == 0)
+        break;
+    }
+    if (!b.require(i < maxUnrolled, "the loop must be unrolled, and has more than " + Twine(maxUnrolled) + " iterations"))
+      break;
+    std::vector<Item> items;
+    if (!n.importer.graph(*form.body, form.arguments(b.scalarInt(b.i64, i), carried), &n.scope, n.frame, b, items))
+      break;
+    n.restore();
+    size_t first = form.yieldsCondition ? 1 : 0;
+    if (!b.require(items.size() == first + carried.size() + size_t(form.scans),
+                   "the body must have " + Twine(first + carried.size() + size_t(form.scans)) + " outputs, and has " +
+                       Twine(items.size())))
+      break;
+    if (form.yieldsCondition && form.condition)
+      condition = items[0].value;
+    std::copy(items.begin() + long(first), items.begin() + long(first + carried.size()), carried.begin());
+    for (int64_t s = 0; s < form.scans; ++s)
+      scanned[s].push_back(items[first + carried.size() + size_t(s)].value);
+  }
+  n.restore();
+  if (!b.ok())
+    return false;
+  for (auto &values : scanned) {
+    if (!b.require(!values.empty(), "a scanned result of a loop without iterations has no known shape"))
+      return false;
+    result.scanned.push_back(b.stack(values, 0));
+  }
+  result.carried = carried;
+  return b.ok();
+}
+
+bool run(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
+  auto trip = b.known(form.trip);
+  bool small = trip && trip->size() == 1 && trip->getInt(0) * nodesIn(*form.body) <= smallLoop &&
+               trip->getInt(0) <= smallLoop && trip->getInt(0) > 0;
+  // A condition that is computed in the loop can only be unrolled when it turns out constant.
+  if (!(small && !form.condition) && asLoop(n, b, form, result))
+    return true;
+  return b.ok() && unroll(n, b, form, result);
+}
+
+void loop(Node &n, Build &b) {
+  LoopForm form;
+  form.body = n.graph("body");
+  if (!form.body)
+    return;
+  form.trip = n.in(0);
+  form.condition = n.in(1);
+  form.yieldsCondition = true;
+  for (int64_t i = 2; i < n.numInputs(); ++i)
+    form.inits.push_back(n.inputs[i]);
+  int64_t carried = int64_t(form.inits.size());
+  form.scans = form.body->output_size() - 1 - carried;
+  if (!b.require(form.scans >= 0 && form.body->input_size() == carried + 2, "the body must take the iteration, the condition "
+                                                                            "and the carried values, and give the last two back"))
+    return;
+  if (auto known = b.known(form.condition); known && known->size() == 1 && known->getInt(0) == 0) {
+    for (int64_t i = 0; i < carried; ++i)
+      n.set(i, form.inits[i]);
+    b.require(form.scans == 0, "a scanned result of a loop without iterations has no known shape");
+    return;
+  }
+  if (!b.require(form.trip || form.condition, "the loop has neither a trip count nor a condition, and so no end"))
+    return;
+  // In the body the condition holds. A body that hands it on has none of its own.
+  form.arguments = [&b](Value iteration, ArrayRef<Item> carried) {
+    std::vector<Item> arguments{iteration, b.scalarInt(b.i1, 1)};
+    arguments.insert(arguments.end(), carried.begin(), carried.end());
+    return arguments;
+  };
+  LoopResult result;
+  if (!run(n, b, form, result))
+    return;
+  for (auto [i, item] : llvm::enumerate(result.carried))
+    n.set(int64_t(i), item);
+  for (auto [i, value] : llvm::enumerate(result.scanned))
+    n.set(carried + int64_t(i), value);
+}
+
+/// Opset 8 has a batch dimension: each element is scanned by itself. Since opset 9 there is none.
+void scan(Node &n, Build &b) {
+  const onnx::GraphProto *body = n.graph("body");
+  int64_t scanInputs = n.integer("num_scan_inputs", 0);
+  bool batched = n.opset < 9;
+  std::vector<Item> inputs(n.inputs.begin() + (batched ? 1 : 0), n.inputs.end());
+  int64_t states = int64_t(inputs.size()) - scanInputs;
+  if (!body || !b.require(scanInputs > 0 && states >= 0 && !(batched && n.has(0)) && allTensors(inputs),
+                          "required states and 'num_scan_inputs' tensors to scan; sequence lengths are not supported"))
+    return;
+  int64_t scans = body->output_size() - states;
+  if (!b.require(scans >= 0, "the body must give back all states"))
+    return;
+  Dims axes = n.integers("scan_input_axes", scanInputs, 0), backward = n.integers("scan_input_directions", scanInputs, 0);
+  Dims outAxes = n.integers("scan_output_axes", scans, 0), outBackward = n.integers("scan_output_directions", scans, 0);
+  if (batched)
+    backward = n.integers("directions", scanInputs, 0);
+  int64_t batches = batched ? b.dim(inputs[0].value, 0) : 1;
+  std::vector<std::vector<Value>> perBatch(body->output_size());
+  for (int64_t batch = 0; batch < batches && b.ok(); ++batch) {
+    auto part = [&](int64_t i) { return batched ? b.at(inputs[i].value, 0, batch) : inputs[i].value; };
+    LoopForm form;
+    form.body = body;
+    form.scans = scans;
+    for (int64_t i = 0; i < states; ++i)
+      form.inits.push_back(part(i));
+    std::vector<Value> scanned;
+    int64_t length = -1;
+    for (int64_t i = 0; i < scanInputs; ++i) {
+      Value x = part(states + i);
+      int64_t axis = b.axis(axes[i], b.rank(x));
+      int64_t extent = b.dim(x, axis);
+      if (!b.ok() || !b.require(length < 0 || extent == length, "the scanned inputs have different lengths"))
+        return;
+      length = extent;
+      axes[i] = axis;
+      scanned.push_back(backward[i] ? b.reverse(x, axis) : x);
+    }
+    form.trip = b.scalarInt(b.i64, length);
+    form.arguments = [&](Value iteration, ArrayRef<Item> carried) {
+      std::vector<Item> arguments(carried.begin(), carried.end());
+      for (int64_t i = 0; i < scanInputs; ++i) {
+        auto known = b.known(iteration);
+        arguments.push_back(known ? b.at(scanned[i], axes[i], known->getInt(0)) : b.gather(scanned[i], iteration, axes[i]));
+      }
+      return arguments;
+    };
+    LoopResult result;
+    if (!run(n, b, form, result))
+      return;
+    for (int64_t i = 0; i < states; ++i)
+      perBatch[i].push_back(result.carried[i].value);
+    for (int64_t i = 0; i < scans; ++i) {
+      Value y = result.scanned[i];
+      int64_t rank = b.rank(y), axis = b.axis(outAxes[i], rank);
+      if (!b.ok())
+        return;
+      if (outBackward[i])
+        y = b.reverse(y, 0);
+      Dims permutation;
+      for (int64_t d = 1; d < rank; ++d)
+        permutation.push_back(d);
+      permutation.insert(permutation.begin() + axis, 0);
+      perBatch[states + i].push_back(b.transpose(y, permutation));
+    }
+  }
+  if (!b.require(batches > 0, "a batch without elements cannot be scanned"))
+    return;
+  for (auto [i, values] : llvm::enumerate(perBatch))
+    n.set(int64_t(i), batched ? b.stack(values, 0) : values[0]);
+}
+
+const Operator table[] = {
+    {"If", 1, branch},
+    {"Loop", 0, loop, false},
+    {"Scan", 0, scan, false},
+};
+
+} // namespace
+
+ArrayRef<Operator> controlOperators() { return table; }
+
+} // namespace dlc::onnxfront

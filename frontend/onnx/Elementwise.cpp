@@ -1,0 +1,167 @@
+//===- Elementwise.cpp - arithmetic, comparison, logic, casts -------------===//
+#include "frontend/onnx/Importer.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+template <typename Op> void unary(Node &n, Build &b) { n.set(0, b.unary<Op>(n.in(0))); }
+
+/// Integers have no fraction: rounding leaves them alone.
+template <typename Op> void rounding(Node &n, Build &b) {
+  n.set(0, b.isFloat(n.in(0)) ? b.unary<Op>(n.in(0)) : n.in(0));
+}
+
+template <typename Op> void binary(Node &n, Build &b) { n.set(0, b.op<Op>({n.in(0), n.in(1)})); }
+
+template <Predicate predicate> void compare(Node &n, Build &b) {
+  n.set(0, b.compare(predicate, n.in(0), n.in(1)));
+}
+
+/// Operators of any number of operands.
+template <typename Op> void variadic(Node &n, Build &b) {
+  Value result = n.in(0);
+  for (int64_t i = 1; i < n.numInputs(); ++i)
+    result = b.op<Op>({result, n.in(i)});
+  n.set(0, result);
+}
+
+void mean(Node &n, Build &b) {
+  variadic<AddOp>(n, b);
+  n.set(0, b.div(n.outputs[0].value, double(n.numInputs())));
+}
+
+void mod(Node &n, Build &b) {
+  bool truncated = n.integer("fmod", 0) != 0;
+  if (!b.require(truncated || !b.isFloat(n.in(0)), "attribute 'fmod' must be 1 for floats"))
+    return;
+  n.set(0, b.rem(n.in(0), n.in(1), truncated));
+}
+
+void bitShift(Node &n, Build &b) {
+  std::string direction = n.string("direction", "");
+  if (direction == "LEFT")
+    n.set(0, b.op<ShiftLeftOp>({n.in(0), n.in(1)}));
+  else if (direction == "RIGHT")
+    n.set(0, b.op<ShiftRightOp>({n.in(0), n.in(1)}));
+  else
+    n.unsupported("direction", direction, "LEFT, RIGHT");
+}
+
+void where(Node &n, Build &b) { n.set(0, b.select(n.in(0), n.in(1), n.in(2))); }
+
+/// Where min > max, max wins.
+void clip(Node &n, Build &b) {
+  Value x = n.in(0), low = n.in(1), high = n.in(2);
+  if (n.opset < 11) {
+    if (n.hasAttr("min"))
+      low = b.like(x, n.real("min", 0));
+    if (n.hasAttr("max"))
+      high = b.like(x, n.real("max", 0));
+  }
+  if (low)
+    x = b.max(x, low);
+  if (high)
+    x = b.min(x, high);
+  n.set(0, x);
+}
+
+void isInf(Node &n, Build &b) {
+  n.set(0, b.op<IsInfOp>({n.in(0)}, {b.attr("positive", b.b.getBoolAttr(n.integer("detect_positive", 1))),
+                                     b.attr("negative", b.b.getBoolAttr(n.integer("detect_negative", 1)))}));
+}
+
+void castNode(Node &n, Build &b) {
+  if (!n.hasAttr("to"))
+    return (void)b.error("attribute 'to' is required");
+  n.set(0, b.cast(n.in(0), n.dataType("to", 0)));
+}
+
+void castLike(Node &n, Build &b) { n.set(0, b.cast(n.in(0), b.elem(n.in(1)))); }
+
+void reciprocal(Node &n, Build &b) { n.set(0, b.div(b.like(n.in(0), 1), n.in(0))); }
+
+/// Halves of the bits are shifted down and joined; there is no operation that reads bits as another type. Between
+/// integers of one width a cast keeps the bits.
+void bitCast(Node &n, Build &b) {
+  Type to = n.dataType("to", 0), from = b.elem(n.in(0));
+  if (!b.ok() || from == to)
+    return n.set(0, n.in(0));
+  bool sameWidth = ref::elementBytes(from) == ref::elementBytes(to) && from.isInteger(1) == to.isInteger(1);
+  if (!b.require(sameWidth, "BitCast needs types of one width"))
+    return;
+  if (!isa<FloatType>(from) && !isa<FloatType>(to))
+    return n.set(0, b.cast(n.in(0), to));
+  auto tensor = b.need(n.in(0), "the operand of a BitCast to or from a float type");
+  if (!tensor)
+    return;
+  auto result = ref::Tensor::empty(RankedTensorType::get(tensor->getShape(), to));
+  memcpy(result.mutableData(), tensor->data(), size_t(tensor->bytes()));
+  n.set(0, b.constant(result));
+}
+
+const Operator table[] = {
+    {"Abs", 1, unary<AbsOp>},
+    {"Neg", 1, unary<NegOp>},
+    {"Sign", 1, unary<SignOp>},
+    {"Exp", 1, unary<ExpOp>},
+    {"Log", 1, unary<LogOp>},
+    {"Sqrt", 1, unary<SqrtOp>},
+    {"Sin", 1, unary<SinOp>},
+    {"Cos", 1, unary<CosOp>},
+    {"Tan", 1, unary<TanOp>},
+    {"Asin", 1, unary<AsinOp>},
+    {"Acos", 1, unary<AcosOp>},
+    {"Atan", 1, unary<AtanOp>},
+    {"Sinh", 1, unary<SinhOp>},
+    {"Cosh", 1, unary<CoshOp>},
+    {"Tanh", 1, unary<TanhOp>},
+    {"Asinh", 1, unary<AsinhOp>},
+    {"Acosh", 1, unary<AcoshOp>},
+    {"Atanh", 1, unary<AtanhOp>},
+    {"Erf", 1, unary<ErfOp>},
+    {"Sigmoid", 1, unary<SigmoidOp>},
+    {"Relu", 1, unary<ReluOp>},
+    {"Ceil", 1, rounding<CeilOp>},
+    {"Floor", 1, rounding<FloorOp>},
+    {"Round", 1, rounding<RoundOp>},
+    {"Not", 1, unary<NotOp>},
+    {"BitwiseNot", 1, unary<NotOp>},
+    {"IsNaN", 1, unary<IsNanOp>},
+    {"IsInf", 1, isInf},
+    {"Reciprocal", 1, reciprocal},
+    {"Add", 2, binary<AddOp>},
+    {"Sub", 2, binary<SubOp>},
+    {"Mul", 2, binary<MulOp>},
+    {"Div", 2, binary<DivOp>},
+    {"Pow", 2, binary<PowOp>},
+    {"Mod", 2, mod},
+    {"And", 2, binary<AndOp>},
+    {"Or", 2, binary<OrOp>},
+    {"Xor", 2, binary<XorOp>},
+    {"BitwiseAnd", 2, binary<AndOp>},
+    {"BitwiseOr", 2, binary<OrOp>},
+    {"BitwiseXor", 2, binary<XorOp>},
+    {"BitShift", 2, bitShift},
+    {"Equal", 2, compare<Predicate::eq>},
+    {"Less", 2, compare<Predicate::lt>},
+    {"LessOrEqual", 2, compare<Predicate::le>},
+    {"Greater", 2, compare<Predicate::gt>},
+    {"GreaterOrEqual", 2, compare<Predicate::ge>},
+    {"Max", 1, variadic<MaxOp>},
+    {"Min", 1, variadic<MinOp>},
+    {"Sum", 1, variadic<AddOp>},
+    {"Mean", 1, mean},
+    {"Where", 3, where},
+    {"Clip", 1, clip},
+    {"Cast", 1, castNode},
+    {"CastLike", 2, castLike},
+    {"BitCast", 1, bitCast},
+};
+
+} // namespace
+
+ArrayRef<Operator> elementwiseOperators() { return table; }
+
+} // namespace dlc::onnxfront

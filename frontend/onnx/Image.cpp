@@ -1,0 +1,262 @@
+//===- Image.cpp - sampling images at computed places ---------------------===//
+#include "frontend/onnx/Sample.h"
+#include "frontend/onnx/Node.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+/// Mirrors x at the borders until it lies within.
+Value reflect(Build &b, Value x, double low, double high) {
+  double span = high - low;
+  if (span <= 0)
+    return b.mul(x, 0.0);
+  Value t = b.rem(b.unary<AbsOp>(b.sub(x, low)), b.like(x, 2 * span), true);
+  Value folded = b.select(b.compare(Predicate::gt, t, b.like(t, span)), b.sub(b.like(t, 2 * span), t), t);
+  return b.add(folded, low);
+}
+
+/// The taps of one dimension: integer places (as floats) and their weights (null for 1).
+struct Tap {
+  Value place, weight;
+};
+
+std::vector<Tap> tapsOf(Build &b, Value x, StringRef mode) {
+  if (mode == "nearest")
+    return {{x, {}}};
+  Value low = b.unary<FloorOp>(x), t = b.sub(x, low);
+  if (mode == "linear")
+    return {{low, b.sub(b.like(t, 1), t)}, {b.add(low, 1.0), t}};
+  // Keys' cubic with a = -0.75.
+  constexpr double a = -0.75;
+  auto inner = [&](Value d) { // ((a + 2) d - (a + 3)) d^2 + 1
+    return b.add(b.mul(b.mul(b.sub(b.mul(d, a + 2), a + 3), d), d), 1.0);
+  };
+  auto outer = [&](Value d) { // ((a d - 5 a) d + 8 a) d - 4 a
+    return b.sub(b.mul(b.add(b.mul(b.sub(b.mul(d, a), 5 * a), d), 8 * a), d), 4 * a);
+  };
+  Value u = b.sub(b.like(t, 1), t);
+  return {{b.sub(low, 1.0), outer(b.add(t, 1.0))},
+          {low, inner(t)},
+          {b.add(low, 1.0), inner(u)},
+          {b.add(low, 2.0), outer(b.add(u, 1.0))}};
+}
+
+void gridSample(Node &n, Build &b) {
+  Value x = n.in(0), grid = n.in(1);
+  std::string mode = n.string("mode", n.opset >= 20 ? "linear" : "bilinear"), padding = n.string("padding_mode", "zeros");
+  bool corners = n.integer("align_corners", 0) != 0;
+  if (mode == "bilinear")
+    mode = "linear";
+  if (mode == "bicubic")
+    mode = "cubic";
+  if (mode != "linear" && mode != "nearest" && mode != "cubic")
+    return n.unsupported("mode", mode, "linear, nearest, cubic");
+  if (padding != "zeros" && padding != "border" && padding != "reflection")
+    return n.unsupported("padding_mode", padding, "zeros, border, reflection");
+  int64_t spatial = b.rank(x) - 2, rank = b.rank(grid);
+  if (!b.require(spatial >= 1 && spatial <= 3 && rank == spatial + 2 && b.dim(grid, -1) == spatial &&
+                     b.dim(grid, 0) == b.dim(x, 0),
+                 "required x [N, C, spatial..] and a grid [N, places.., spatial dimensions]"))
+    return;
+  int64_t N = b.dim(x, 0), C = b.dim(x, 1);
+  Dims outShape{N, C};
+  outShape.insert(outShape.end(), b.shape(grid).begin() + 1, b.shape(grid).end() - 1);
+  int64_t P = 1;
+  for (size_t i = 2; i < outShape.size(); ++i)
+    P *= outShape[i];
+  Value points = b.reshape(b.widen(grid), {N, P, spatial});
+  std::vector<std::vector<Tap>> taps;
+  std::vector<std::pair<double, double>> borders;
+  for (int64_t d = 0; d < spatial; ++d) {
+    // The grid's last entry is the first spatial dimension.
+    Value at = b.at(points, 2, spatial - 1 - d);
+    double extent = double(b.dim(x, 2 + d));
+    borders.push_back(corners ? std::pair(0.0, extent - 1) : std::pair(-0.5, extent - 0.5));
+    at = corners ? b.mul(b.add(at, 1.0), (extent - 1) / 2) : b.div(b.sub(b.mul(b.add(at, 1.0), extent), 1.0), 2.0);
+    if (mode == "nearest")
+      at = b.unary<RoundOp>(at);
+    if (padding != "zeros") {
+      Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
+                               b.compare(Predicate::gt, at, b.like(at, borders[d].second)));
+      Value moved = padding == "border" ? b.clamp(at, 0, extent - 1) : reflect(b, at, borders[d].first, borders[d].second);
+      at = b.select(outside, moved, at);
+    }
+    taps.push_back(tapsOf(b, at, mode));
+  }
+  if (!b.ok())
+    return;
+  size_t perDim = taps[0].size(), combinations = 1;
+  for (int64_t d = 0; d < spatial; ++d)
+    combinations *= perDim;
+  Value sum;
+  for (size_t k = 0; k < combinations && b.ok(); ++k) {
+    std::vector<Value> places;
+    Value weight;
+    size_t rest = k;
+    for (int64_t d = 0; d < spatial; ++d, rest /= perDim) {
+      const Tap &tap = taps[d][rest % perDim];
+      Value place = tap.place;
+      if (padding == "reflection")
+        place = reflect(b, place, borders[d].first, borders[d].second);
+      Value index = b.cast(place, b.i64);
+      Value part = tap.weight;
+      if (padding == "zeros") {
+        Value inside = isInside(b, index, b.dim(x, 2 + d));
+        part = part ? b.select(inside, part, b.like(part, 0)) : b.cast(inside, b.elem(place));
+      }
+      if (part)
+        weight = weight ? b.mul(weight, part) : part;
+      places.push_back(index);
+    }
+    Value term = samplePoints(b, x, places);
+    if (weight) {
+      // A pixel outside counts as 0 even where the nearest one is not finite.
+      if (mode == "nearest")
+        term = b.select(b.cast(b.expandDims(weight, 1), b.i1), term, b.like(term, 0));
+      else
+        term = b.mul(term, b.cast(b.expandDims(weight, 1), b.elem(term)));
+    }
+    sum = sum ? b.add(sum, term) : term;
+  }
+  n.set(0, b.reshape(sum, outShape));
+}
+
+/// Coordinates -1..1 (or the centres of pixels) along one axis.
+Dims gridShape(int64_t spatial, const Dims &size) { return Dims(size.end() - spatial, size.end()); }
+
+void affineGrid(Node &n, Build &b) {
+  Value theta = n.in(0);
+  Dims size = b.needInts(n.in(1), "the size");
+  int64_t spatial = int64_t(size.size()) - 2;
+  bool corners = n.integer("align_corners", 0) != 0;
+  if (!b.ok() || !b.require((spatial == 2 || spatial == 3) && b.rank(theta) == 3 && b.dim(theta, 1) == spatial &&
+                                b.dim(theta, 2) == spatial + 1 && b.dim(theta, 0) == size[0],
+                            "required theta [N, 2, 3] and a size of 4, or theta [N, 3, 4] and a size of 5"))
+    return;
+  Dims shape = gridShape(spatial, size);
+  int64_t total = 1;
+  for (int64_t d : shape) {
+    if (!b.require(d > 0 && total < (int64_t(1) << 32) / d, "the size is not positive, or too large"))
+      return;
+    total *= d;
+  }
+  Type element = b.elem(theta), wide = element == b.f64 ? b.f64 : b.f32;
+  std::vector<Value> columns;
+  for (int64_t d = spatial; d-- > 0;) {
+    double extent = double(shape[d]);
+    Value at = b.iota(wide, shape, d);
+    at = corners ? (shape[d] > 1 ? b.sub(b.mul(at, 2 / (extent - 1)), 1.0) : b.sub(at, 1.0))
+                 : b.sub(b.mul(b.add(at, 0.5), 2 / extent), 1.0);
+    columns.push_back(b.reshape(at, {total, 1}));
+  }
+  columns.push_back(b.splat(wide, {total, 1}, 1));
+  Value y = b.matmul(b.expandDims(b.concat(columns, 1), 0), b.cast(theta, wide), false, true);
+  Dims out{size[0]};
+  out.insert(out.end(), shape.begin(), shape.end());
+  out.push_back(spatial);
+  n.set(0, b.cast(b.reshape(y, out), element));
+}
+
+struct RoiSettings {
+  int64_t height, width;
+  bool average;
+};
+
+/// Regions [R, 4] of images [R, C, H, W], each bin read at gh x gw places.
+Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSettings &s, int64_t gh, int64_t gw) {
+  int64_t R = b.dim(images, 0), C = b.dim(images, 1);
+  int64_t grid[2] = {gh, gw}, bins[2] = {s.height, s.width};
+  int64_t places = s.height * gh * s.width * gw;
+  std::vector<Value> lows, highs, fractions;
+  Value valid;
+  for (int64_t d = 0; d < 2; ++d) {
+    // Element (bin, sample) of this dimension is at start + (bin + (sample + 0.5) / grid) * size.
+    std::vector<double> steps;
+    for (int64_t i = 0; i < bins[d] * grid[d]; ++i)
+      steps.push_back(double(i / grid[d]) + (double(i % grid[d]) + 0.5) / double(grid[d]));
+    int64_t extent = b.dim(images, 2 + d), number = bins[d] * grid[d];
+    Value at = b.add(b.mul(b.sliceAxis(bin, 1, d, 1), b.floats(steps, {1, number}, b.elem(bin))), b.sliceAxis(start, 1, d, 1));
+    Value good = b.both(b.compare(Predicate::ge, at, b.like(at, -1)), b.compare(Predicate::le, at, b.like(at, double(extent))));
+    at = b.clamp(at, 0, double(extent - 1));
+    Value low = b.unary<FloorOp>(at);
+    auto spread = [&](Value v) {
+      Dims one{R, 1, 1};
+      one[d + 1] = number;
+      return b.reshape(b.broadcast(b.reshape(v, one), {R, s.height * gh, s.width * gw}), {R, places});
+    };
+    fractions.push_back(spread(b.sub(at, low)));
+    lows.push_back(spread(b.cast(low, b.i64)));
+    highs.push_back(b.add(lows.back(), 1.0));
+    good = spread(good);
+    valid = valid ? b.both(valid, good) : good;
+  }
+  Value sum;
+  for (int corner = 0; corner < 4 && b.ok(); ++corner) {
+    auto side = [&](int d) { return (corner >> d & 1) != 0; };
+    auto weightOf = [&](int d) { return side(d) ? fractions[d] : b.sub(b.like(fractions[d], 1), fractions[d]); };
+    Value weight = b.select(valid, b.mul(weightOf(0), weightOf(1)), b.like(fractions[0], 0));
+    Value term = samplePoints(b, images, {side(0) ? highs[0] : lows[0], side(1) ? highs[1] : lows[1]});
+    term = b.mul(term, b.expandDims(weight, 1));
+    sum = !sum ? term : s.average ? b.add(sum, term) : b.max(sum, term);
+  }
+  sum = b.reshape(sum, {R, C, s.height, gh, s.width, gw});
+  return b.reduce(s.average ? ReduceKind::mean : ReduceKind::max, sum, {3, 5}, false);
+}
+
+void roiAlign(Node &n, Build &b) {
+  Value x = n.in(0), rois = n.in(1), batch = n.in(2);
+  std::string mode = n.string("mode", "avg");
+  std::string transform = n.string("coordinate_transformation_mode", n.opset >= 16 ? "half_pixel" : "output_half_pixel");
+  int64_t ratio = n.integer("sampling_ratio", 0);
+  RoiSettings s{n.integer("output_height", 1), n.integer("output_width", 1), mode == "avg"};
+  if (mode != "avg" && mode != "max")
+    return n.unsupported("mode", mode, "avg, max");
+  if (transform != "half_pixel" && transform != "output_half_pixel")
+    return n.unsupported("coordinate_transformation_mode", transform, "half_pixel, output_half_pixel");
+  auto sane = [](int64_t v, int64_t low) { return v >= low && v <= 4096; };
+  if (!b.require(b.rank(x) == 4 && b.rank(rois) == 2 && b.dim(rois, 1) == 4 && b.rank(batch) == 1 &&
+                     b.dim(batch, 0) == b.dim(rois, 0),
+                 "required x [N, C, H, W], rois [R, 4] and batch_indices [R]") ||
+      !b.require(sane(s.height, 1) && sane(s.width, 1) && sane(ratio, 0), "the output's size or the sampling ratio is out of range"))
+    return;
+  bool half = transform == "half_pixel";
+  Value scaled = b.mul(rois, n.real("spatial_scale", 1));
+  if (half)
+    scaled = b.sub(scaled, 0.5);
+  // [R, 2] as height, width; the regions are x1, y1, x2, y2.
+  Value start = b.reverse(b.sliceAxis(scaled, 1, 0, 2), 1), end = b.reverse(b.sliceAxis(scaled, 1, 2, 2), 1);
+  Value size = b.sub(end, start);
+  if (!half)
+    size = b.max(size, b.like(size, 1));
+  Value bin = b.div(size, b.floats({double(s.height), double(s.width)}, {1, 2}, b.elem(x)));
+  Value images = b.gather(x, b.cast(batch, b.i64), 0);
+  if (ratio > 0)
+    return n.set(0, alignRegions(b, images, start, bin, s, ratio, ratio));
+  auto bins = b.need(bin, "the regions, since sampling_ratio is 0,");
+  if (!bins)
+    return;
+  std::vector<Value> results;
+  for (int64_t r = 0; r < bins->getShape()[0] && b.ok(); ++r) {
+    double h = std::ceil(bins->getDouble(2 * r)), w = std::ceil(bins->getDouble(2 * r + 1));
+    if (!b.require(h < 4096 && w < 4096, "a region is too large"))
+      return;
+    auto one = [&](Value v) { return b.sliceAxis(v, 0, r, 1); };
+    results.push_back(alignRegions(b, one(images), one(start), one(bin), s, std::max<int64_t>(1, int64_t(h)),
+                                   std::max<int64_t>(1, int64_t(w))));
+  }
+  n.set(0, results.empty() ? b.splat(b.elem(x), {0, b.dim(x, 1), s.height, s.width}, 0) : b.concat(results, 0));
+}
+
+const Operator table[] = {
+    {"GridSample", 2, gridSample},
+    {"AffineGrid", 2, affineGrid},
+    {"RoiAlign", 3, roiAlign},
+};
+
+} // namespace
+
+ArrayRef<Operator> imageOperators() { return table; }
+
+} // namespace dlc::onnxfront

@@ -1,0 +1,56 @@
+//===- Importer.h - walking a model's graphs ------------------------------===//
+#ifndef DLC_FRONTEND_ONNX_IMPORTER_H
+#define DLC_FRONTEND_ONNX_IMPORTER_H
+
+#include "frontend/onnx/Import.h"
+#include "frontend/onnx/ModelFile.h"
+#include "frontend/onnx/Node.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dlc::onnxfront {
+
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, ModelFile &file, const ImportOptions &options)
+      : context(context), modelFile(file), options(options) {}
+
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run(std::vector<std::string> &neededValues);
+
+  ModelFile &file() { return modelFile; }
+
+  /// Imports a graph's nodes where the builder stands. Its inputs stand for `arguments`; the names around it are `outer`.
+  /// False after an error.
+  bool graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer, const Frame &frame, Build &b,
+             std::vector<Item> &results);
+
+private:
+  bool nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope,
+             ArrayRef<std::string> outputs, const Frame &frame, Build &b);
+  bool node(const onnx::NodeProto &proto, Scope &scope, const Frame &frame, Build &b);
+  bool call(const onnx::FunctionProto &function, const onnx::NodeProto &proto, ArrayRef<Item> inputs,
+            const Frame &frame, Build &b, std::vector<Item> &results);
+  Value sparse(const onnx::SparseTensorProto &sparse, Build &b);
+  const Item *lookup(Scope &scope, StringRef name, Build &b);
+  Type inputType(const onnx::ValueInfoProto &input, Build &b);
+
+  mlir::MLIRContext &context;
+  ModelFile &modelFile;
+  const ImportOptions &options;
+  std::map<std::string, const onnx::FunctionProto *> functions;
+  int depth = 0;
+};
+
+/// The order in which nodes can be imported: those that the outputs need, each after what it uses. Reports names that
+/// nobody defines, names defined twice, and cycles; then the result is empty and `b` has failed.
+std::vector<const onnx::NodeProto *> orderNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+                                                ArrayRef<std::string> outputs,
+                                                llvm::function_ref<bool(StringRef)> isDefined,
+                                                llvm::function_ref<mlir::Location(const onnx::NodeProto &)> locate,
+                                                Build &b);
+
+/// "node 'conv1' (Conv): "
+std::string describe(const onnx::NodeProto &node);
+
+} // namespace dlc::onnxfront
+
+#endif // DLC_FRONTEND_ONNX_IMPORTER_H

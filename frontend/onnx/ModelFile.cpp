@@ -1,0 +1,282 @@
+//===- ModelFile.cpp - opening a model and finding its weights ------------===//
+#include "frontend/onnx/ModelFile.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+
+/// Smaller tensors are copied: they become inline constants anyway.
+static constexpr size_t viewThreshold = 1024;
+/// More elements than this are a damaged file rather than a model.
+static constexpr int64_t maxElements = int64_t(1) << 40;
+
+Type elementTypeOf(int32_t dataType, MLIRContext *context) {
+  Builder b(context);
+  using T = onnx::TensorProto;
+  switch (dataType) {
+  case T::FLOAT:
+    return b.getF32Type();
+  case T::FLOAT16:
+    return b.getF16Type();
+  case T::BFLOAT16:
+    return b.getBF16Type();
+  case T::DOUBLE:
+    return b.getF64Type();
+  case T::BOOL:
+    return b.getI1Type();
+  case T::INT8:
+    return b.getI8Type();
+  case T::INT16:
+    return b.getI16Type();
+  case T::INT32:
+    return b.getI32Type();
+  case T::INT64:
+    return b.getI64Type();
+  case T::UINT8:
+    return b.getIntegerType(8, false);
+  case T::UINT16:
+    return b.getIntegerType(16, false);
+  case T::UINT32:
+    return b.getIntegerType(32, false);
+  case T::UINT64:
+    return b.getIntegerType(64, false);
+  default:
+    return nullptr;
+  }
+}
+
+std::string dataTypeName(int32_t dataType) {
+  if (onnx::TensorProto::DataType_IsValid(dataType))
+    return onnx::TensorProto::DataType_Name(onnx::TensorProto::DataType(dataType));
+  return "number " + std::to_string(dataType);
+}
+
+static std::shared_ptr<llvm::MemoryBuffer> mapFile(StringRef path, std::string &reason) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code error = llvm::sys::fs::status(path, status)) {
+    reason = error.message();
+    return nullptr;
+  }
+  if (!llvm::sys::fs::is_regular_file(status)) {
+    reason = "it is not a regular file";
+    return nullptr;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    reason = buffer.getError().message();
+    return nullptr;
+  }
+  return std::shared_ptr<llvm::MemoryBuffer>(std::move(*buffer));
+}
+
+FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, StringRef path) {
+  auto location = FileLineColLoc::get(&context, path, 0, 0);
+  std::string reason;
+  auto file = std::make_unique<ModelFile>();
+  file->filePath = path.str();
+  file->mapping = mapFile(path, reason);
+  if (!file->mapping)
+    return emitError(location) << "the model cannot be read: " << reason;
+  StringRef bytes = file->mapping->getBuffer();
+  if (bytes.empty())
+    return emitError(location) << "required an ONNX model, found an empty file";
+  std::string compact;
+  if (!compactModel(bytes, viewThreshold, compact, file->extents, reason))
+    return emitError(location) << "required an ONNX model (a serialised ModelProto); " << reason;
+  if (compact.size() > size_t(INT32_MAX))
+    return emitError(location) << "the model without its weights has " << compact.size()
+                               << " bytes, and 2 GiB is the most that protobuf reads; keep the weights as raw_data "
+                                  "or as external data";
+  if (!file->proto.ParseFromArray(compact.data(), int(compact.size())))
+    return emitError(location) << "required an ONNX model (a serialised ModelProto); protobuf finds the bytes invalid: "
+                                  "the file is damaged, or of another format";
+  return file;
+}
+
+FailureOr<ref::Tensor> ModelFile::view(Mapping map, uint64_t offset, uint64_t length, RankedTensorType type,
+                                       std::string &reason) {
+  uint64_t wanted = uint64_t(type.getNumElements()) * ref::elementBytes(type.getElementType());
+  uint64_t size = map->getBufferSize();
+  if (offset > size || length > size - offset) {
+    reason = "bytes " + std::to_string(offset) + " to " + std::to_string(offset + length) + " lie outside the file of " +
+             std::to_string(size) + " bytes";
+    return failure();
+  }
+  if (length != wanted) {
+    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and there are " + std::to_string(length);
+    return failure();
+  }
+  return ref::Tensor::borrow(type, map->getBufferStart() + offset, map);
+}
+
+FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, RankedTensorType type, std::string &reason) {
+  std::string name;
+  uint64_t offset = 0, length = 0;
+  bool hasLength = false;
+  for (const auto &entry : tensor.external_data()) {
+    StringRef value = entry.value();
+    if (entry.key() == "location") {
+      name = entry.value();
+    } else if (entry.key() == "offset" || entry.key() == "length") {
+      if (value.getAsInteger(10, entry.key() == "offset" ? offset : length)) {
+        reason = "external data's " + entry.key() + " is '" + entry.value() + "', not a number";
+        return failure();
+      }
+      hasLength |= entry.key() == "length";
+    }
+  }
+  if (name.empty()) {
+    reason = "external data has no location";
+    return failure();
+  }
+  if (llvm::sys::path::is_absolute(name)) {
+    reason = "external data's location '" + name + "' must be relative to the model's folder";
+    return failure();
+  }
+  SmallString<256> path(llvm::sys::path::parent_path(filePath));
+  if (path.empty())
+    path = ".";
+  SmallString<256> realFolder, realFile;
+  if (std::error_code error = llvm::sys::fs::real_path(path, realFolder)) {
+    reason = "the model's folder: " + error.message();
+    return failure();
+  }
+  llvm::sys::path::append(path, name);
+  // Symbolic links count: what matters is where the bytes are.
+  if (std::error_code error = llvm::sys::fs::real_path(path, realFile)) {
+    reason = "external data '" + std::string(path) + "': " + error.message();
+    return failure();
+  }
+  if (!llvm::sys::path::has_root_path(realFolder) || !StringRef(realFile).starts_with(realFolder) ||
+      (realFolder != "/" && (realFile.size() <= realFolder.size() || realFile[realFolder.size()] != '/'))) {
+    reason = "external data's location '" + name + "' leads outside the model's folder";
+    return failure();
+  }
+  Mapping &map = externals[std::string(realFile)];
+  if (!map) {
+    std::string why;
+    map = mapFile(realFile, why);
+    if (!map) {
+      reason = "external data '" + name + "': " + why;
+      return failure();
+    }
+  }
+  if (!hasLength)
+    length = uint64_t(type.getNumElements()) * ref::elementBytes(type.getElementType());
+  auto result = view(map, offset, length, type, reason);
+  if (failed(result))
+    reason = "external data '" + name + "': " + reason;
+  return result;
+}
+
+/// Elements kept in one of the typed fields.
+template <typename Field, typename Set>
+static FailureOr<ref::Tensor> typed(const Field &field, RankedTensorType type, std::string &reason, Set set) {
+  if (field.size() != type.getNumElements()) {
+    reason = "its shape needs " + std::to_string(type.getNumElements()) + " elements, and there are " +
+             std::to_string(field.size());
+    return failure();
+  }
+  ref::Tensor result = ref::Tensor::empty(type);
+  for (int i = 0; i < field.size(); ++i)
+    set(result, i, field.Get(i));
+  return result;
+}
+
+static FailureOr<ref::Tensor> fromFields(const onnx::TensorProto &tensor, RankedTensorType type, std::string &reason) {
+  Type element = type.getElementType();
+  if (element.isF32())
+    return typed(tensor.float_data(), type, reason,
+                 [](ref::Tensor &t, int i, float v) { reinterpret_cast<float *>(t.mutableData())[i] = v; });
+  if (element.isF64())
+    return typed(tensor.double_data(), type, reason,
+                 [](ref::Tensor &t, int i, double v) { reinterpret_cast<double *>(t.mutableData())[i] = v; });
+  if (element.isF16() || element.isBF16())
+    return typed(tensor.int32_data(), type, reason,
+                 [](ref::Tensor &t, int i, int32_t v) { reinterpret_cast<uint16_t *>(t.mutableData())[i] = uint16_t(v); });
+  if (element.isInteger(64) && !element.isUnsignedInteger())
+    return typed(tensor.int64_data(), type, reason, [](ref::Tensor &t, int i, int64_t v) { t.setInt(i, v); });
+  if (element.isUnsignedInteger(64) || element.isUnsignedInteger(32))
+    return typed(tensor.uint64_data(), type, reason, [](ref::Tensor &t, int i, uint64_t v) { t.setInt(i, int64_t(v)); });
+  return typed(tensor.int32_data(), type, reason, [](ref::Tensor &t, int i, int32_t v) {
+    t.setInt(i, t.getElementType().isInteger(1) ? v != 0 : v);
+  });
+}
+
+/// What stands in the place of raw_data that was taken out.
+static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
+  using google::protobuf::internal::WireFormatLite;
+  const std::string &unknown = tensor.unknown_fields();
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t *>(unknown.data()), int(unknown.size()));
+  while (uint32_t tag = in.ReadTag()) {
+    uint64_t index;
+    if (tag == extentField << 3)
+      return in.ReadVarint64(&index) ? std::optional(index) : std::nullopt;
+    if (!WireFormatLite::SkipField(&in, tag))
+      break;
+  }
+  return std::nullopt;
+}
+
+FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRContext *context, std::string &reason) {
+  Type element = elementTypeOf(tensor.data_type(), context);
+  if (!element) {
+    reason = "element type " + dataTypeName(tensor.data_type()) +
+             " is not supported; dlc has f16, bf16, f32, f64, bool and integers of 8 to 64 bits";
+    return failure();
+  }
+  SmallVector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  int64_t count = 1;
+  bool zero = false;
+  for (int64_t dim : dims) {
+    if (dim < 0 || (dim > 0 && count > maxElements / dim)) {
+      reason = dim < 0 ? "dimension " + std::to_string(dim) + " is negative" : std::string("it has too many elements");
+      return failure();
+    }
+    zero |= dim == 0;
+    count *= dim == 0 ? 1 : dim;
+  }
+  if (dims.size() > 64) {
+    reason = "it has " + std::to_string(dims.size()) + " dimensions; 64 is the most";
+    return failure();
+  }
+  auto type = RankedTensorType::get(dims, element);
+  if (zero)
+    return ref::Tensor::empty(type);
+  if (tensor.has_segment()) {
+    reason = "segmented tensors are not supported";
+    return failure();
+  }
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+    return external(tensor, type, reason);
+  if (auto index = extentIndex(tensor)) {
+    if (*index >= extents.size()) {
+      reason = "its data is not in the file";
+      return failure();
+    }
+    return view(mapping, extents[*index].offset, extents[*index].length, type, reason);
+  }
+  if (!tensor.has_raw_data())
+    return fromFields(tensor, type, reason);
+  uint64_t wanted = uint64_t(count) * ref::elementBytes(element);
+  if (tensor.raw_data().size() != wanted) {
+    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and there are " +
+             std::to_string(tensor.raw_data().size());
+    return failure();
+  }
+  ref::Tensor result = ref::Tensor::empty(type);
+  memcpy(result.mutableData(), tensor.raw_data().data(), wanted);
+  return result;
+}
+
+} // namespace dlc::onnxfront

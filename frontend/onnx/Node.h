@@ -1,0 +1,147 @@
+//===- Node.h - an ONNX node as its handler sees it -----------------------===//
+#ifndef DLC_FRONTEND_ONNX_NODE_H
+#define DLC_FRONTEND_ONNX_NODE_H
+
+#include "frontend/onnx/Build.h"
+#include "onnx.pb.h"
+
+#include <map>
+
+namespace dlc::onnxfront {
+
+class Importer;
+
+/// What a name stands for: a tensor, or, at import time only, a sequence of such or an empty optional.
+struct Item {
+  enum Kind { Absent, Tensor, Sequence, None } kind = Absent;
+  Value value;
+  std::vector<Item> elements;
+
+  Item() = default;
+  Item(Value v) : kind(v ? Tensor : Absent), value(v) {}
+  static Item sequence(std::vector<Item> elements) {
+    Item item;
+    item.kind = Sequence;
+    item.elements = std::move(elements);
+    return item;
+  }
+  static Item none() {
+    Item item;
+    item.kind = None;
+    return item;
+  }
+};
+
+/// The attributes that a call of a function gives to its body's nodes.
+struct Frame {
+  std::map<std::string, const onnx::AttributeProto *> attributes;
+  std::map<std::string, int64_t> opsets;
+  const Frame *caller = nullptr;
+};
+
+/// Names of one graph, within those of the graphs around it.
+struct Scope {
+  std::map<std::string, Item, std::less<>> names;
+  /// Initializers that nothing has used yet.
+  std::map<std::string, const onnx::TensorProto *, std::less<>> tensors;
+  std::map<std::string, const onnx::SparseTensorProto *, std::less<>> sparseTensors;
+  Scope *outer = nullptr;
+  bool defines(StringRef name) const;
+};
+
+class Node {
+public:
+  Node(Importer &importer, Build &b, const onnx::NodeProto &proto, const Frame &frame, Scope &scope, int64_t opset)
+      : importer(importer), proto(proto), frame(frame), scope(scope), opset(opset), b(b), loc(b.getLoc()),
+        prefix(b.getPrefix()) {}
+
+  Importer &importer;
+  const onnx::NodeProto &proto;
+  const Frame &frame;
+  Scope &scope;
+  int64_t opset;
+
+  /// Makes the builder stand at this node again, after it imported a graph.
+  void restore() { b.setNode(loc, prefix); }
+
+  //===--- Inputs and outputs -------------------------------------------------===//
+  std::vector<Item> inputs, outputs;
+  int64_t numInputs() const { return int64_t(inputs.size()); }
+  int64_t numOutputs() const { return proto.output_size(); }
+  /// Whether an optional input is there.
+  bool has(int64_t i) const { return i < numInputs() && inputs[i].kind != Item::Absent; }
+  /// A tensor, or null where an optional input is left out.
+  Value in(int64_t i) const { return i < numInputs() ? inputs[i].value : Value(); }
+  bool wants(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
+  void set(int64_t i, Item item);
+  void set(int64_t i, Value v) { set(i, Item(v)); }
+
+  //===--- Attributes ---------------------------------------------------------===//
+  const onnx::AttributeProto *find(StringRef name) const;
+  bool hasAttr(StringRef name) const { return find(name); }
+  int64_t integer(StringRef name, int64_t otherwise);
+  double real(StringRef name, double otherwise);
+  std::string string(StringRef name, StringRef otherwise);
+  Dims integers(StringRef name, Dims otherwise = {});
+  /// As many integers as asked for; `each` stands for all of them when the attribute is missing.
+  Dims integers(StringRef name, int64_t number, int64_t each);
+  std::vector<double> reals(StringRef name);
+  std::vector<std::string> strings(StringRef name);
+  const onnx::GraphProto *graph(StringRef name);
+  Value tensor(StringRef name);
+  Value tensor(const onnx::TensorProto &proto, StringRef name);
+  /// The element type that an attribute names; an error when dlc has none such.
+  Type dataType(StringRef name, int32_t otherwise);
+  /// An error for a value of an attribute that is not handled.
+  void unsupported(StringRef name, const llvm::Twine &value, StringRef supported);
+
+private:
+  Build &b;
+  mlir::Location loc;
+  std::string prefix;
+};
+
+/// Handlers read the node, build operations, and set outputs.
+using Handler = void (*)(Node &n, Build &b);
+struct Operator {
+  const char *name;
+  /// Inputs that must be there, and be tensors where `tensors` says so.
+  int required;
+  Handler handler;
+  bool tensors = true;
+  const char *domain = "";
+};
+
+/// The operator tables, one per family.
+ArrayRef<Operator> elementwiseOperators();
+ArrayRef<Operator> activationOperators();
+ArrayRef<Operator> shapeOperators();
+ArrayRef<Operator> sliceOperators();
+ArrayRef<Operator> rearrangeOperators();
+ArrayRef<Operator> gatherOperators();
+ArrayRef<Operator> selectionOperators();
+ArrayRef<Operator> reduceOperators();
+ArrayRef<Operator> contractOperators();
+ArrayRef<Operator> quantizeOperators();
+ArrayRef<Operator> convOperators();
+ArrayRef<Operator> poolOperators();
+ArrayRef<Operator> normOperators();
+ArrayRef<Operator> attentionOperators();
+ArrayRef<Operator> linearAttentionOperators();
+ArrayRef<Operator> recurrentOperators();
+ArrayRef<Operator> controlOperators();
+ArrayRef<Operator> randomOperators();
+ArrayRef<Operator> resizeOperators();
+ArrayRef<Operator> sequenceOperators();
+ArrayRef<Operator> imageOperators();
+ArrayRef<Operator> signalOperators();
+ArrayRef<Operator> lossOperators();
+ArrayRef<Operator> trainingOperators();
+ArrayRef<Operator> classicOperators();
+
+/// The operator of that domain and name, or null.
+const Operator *findOperator(StringRef domain, StringRef name);
+
+} // namespace dlc::onnxfront
+
+#endif // DLC_FRONTEND_ONNX_NODE_H

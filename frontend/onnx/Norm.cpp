@@ -1,0 +1,153 @@
+//===- Norm.cpp - normalisation -------------------------------------------===//
+#include "frontend/onnx/Node.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+/// [C] as [C, 1, 1, ..] beside x [N, C, ..].
+Value perChannel(Build &b, Value v, Value x) {
+  Dims shape(std::max<int64_t>(b.rank(x) - 1, 1), 1);
+  shape[0] = b.count(v);
+  return b.reshape(v, shape);
+}
+
+Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
+  SmallVector<Value> operands{x};
+  if (scale)
+    operands.push_back(scale);
+  if (bias)
+    operands.push_back(bias);
+  SmallVector<int32_t> segments{1, scale ? 1 : 0, bias ? 1 : 0};
+  return b.op<LayerNormOp>(operands, {b.attr("axis", axis), b.attrFloat("eps", eps),
+                                      b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))});
+}
+
+/// Mean and variance over axes, kept as dimensions of 1.
+std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes) {
+  Value mean = b.reduce(ReduceKind::mean, x, axes, true), centred = b.sub(x, mean);
+  return {mean, b.reduce(ReduceKind::mean, b.mul(centred, centred), axes, true)};
+}
+
+void batchNormalization(Node &n, Build &b) {
+  Value x = n.in(0);
+  double eps = n.real("epsilon", 1e-5f);
+  if (!b.require(b.rank(x) >= 2, "required x [N, C, ..], found rank " + Twine(b.rank(x))))
+    return;
+  Type element = b.elem(x);
+  auto of = [&](int64_t i) { return b.cast(n.in(i), element); };
+  Value mean = n.in(3), variance = n.in(4);
+  if (n.integer("training_mode", 0)) {
+    double momentum = n.real("momentum", 0.9f);
+    Dims axes;
+    for (int64_t i = 0; i < b.rank(x); ++i)
+      if (i != 1)
+        axes.push_back(i);
+    auto [batchMean, batchVariance] = statistics(b, b.widen(x), axes);
+    batchMean = b.flatten(batchMean);
+    batchVariance = b.flatten(batchVariance);
+    auto mix = [&](Value running, Value batch) {
+      return b.add(b.mul(running, momentum), b.mul(b.cast(batch, b.elem(running)), 1 - momentum));
+    };
+    n.set(1, mix(mean, batchMean));
+    n.set(2, mix(variance, batchVariance));
+    mean = batchMean;
+    variance = batchVariance;
+  }
+  n.set(0, b.op<BatchNormOp>({x, of(1), of(2), b.cast(mean, element), b.cast(variance, element)}, {b.attrFloat("eps", eps)}));
+}
+
+void instanceNormalization(Node &n, Build &b) {
+  Value x = n.in(0);
+  if (!b.require(b.rank(x) >= 3, "required x [N, C, spatial..], found rank " + Twine(b.rank(x))))
+    return;
+  Value y = layerNorm(b, x, {}, {}, 2, n.real("epsilon", 1e-5f));
+  n.set(0, b.add(b.mul(y, perChannel(b, n.in(1), x)), perChannel(b, n.in(2), x)));
+}
+
+/// Before opset 21 scale and bias are per group, since then per channel.
+void groupNormalization(Node &n, Build &b) {
+  Value x = n.in(0), scale = n.in(1), bias = n.in(2);
+  int64_t groups = n.integer("num_groups", 0);
+  if (!b.require(b.rank(x) >= 2 && groups > 0 && b.dim(x, 1) % groups == 0, "num_groups must divide the channels"))
+    return;
+  int64_t N = b.dim(x, 0), C = b.dim(x, 1), rest = C && N ? b.count(x) / N / groups : 0;
+  bool perGroup = n.opset < 21 && b.count(scale) == groups && groups != C;
+  Value y = layerNorm(b, b.reshape(x, {N, groups, rest}), {}, {}, 2, n.real("epsilon", 1e-5f));
+  if (perGroup)
+    y = b.add(b.mul(y, b.reshape(scale, {groups, 1})), b.reshape(bias, {groups, 1}));
+  y = b.reshape(y, b.shape(x));
+  if (!perGroup)
+    y = b.add(b.mul(y, perChannel(b, scale, x)), perChannel(b, bias, x));
+  n.set(0, y);
+}
+
+/// The statistics are in the type of `stash_type`, f32 mostly.
+Type stashType(Node &n, Build &b) { return n.dataType("stash_type", onnx::TensorProto::FLOAT); }
+
+void layerNormalization(Node &n, Build &b) {
+  Value x = n.in(0);
+  int64_t axis = b.axis(n.integer("axis", -1), b.rank(x));
+  double eps = n.real("epsilon", 1e-5f);
+  n.set(0, layerNorm(b, x, n.in(1), n.in(2), axis, eps));
+  if (!n.wants(1) && !n.wants(2))
+    return;
+  Dims axes;
+  for (int64_t i = axis; i < b.rank(x); ++i)
+    axes.push_back(i);
+  auto [mean, variance] = statistics(b, b.cast(x, stashType(n, b)), axes);
+  n.set(1, mean);
+  n.set(2, b.div(b.like(variance, 1), b.unary<SqrtOp>(b.add(variance, eps))));
+}
+
+void rmsNormalization(Node &n, Build &b) {
+  Value x = n.in(0), scale = n.in(1);
+  int64_t axis = b.axis(n.integer("axis", -1), b.rank(x));
+  n.set(0, b.op<RmsNormOp>({x, b.cast(scale, b.elem(x))}, {b.attr("axis", axis), b.attrFloat("eps", n.real("epsilon", 1e-5f))}));
+}
+
+void lrn(Node &n, Build &b) {
+  n.set(0, b.op<LrnOp>({n.in(0)}, {b.attr("size", n.integer("size", 0)), b.attrFloat("alpha", n.real("alpha", 1e-4f)),
+                                   b.attrFloat("beta", n.real("beta", 0.75)), b.attrFloat("k", n.real("bias", 1))}));
+}
+
+void lpNormalization(Node &n, Build &b) {
+  Value x = n.in(0);
+  int64_t axis = b.axis(n.integer("axis", -1), b.rank(x)), p = n.integer("p", 2);
+  if (p != 1 && p != 2)
+    return n.unsupported("p", Twine(p), "1, 2");
+  Value norm = b.reduce(ReduceKind::sum, p == 1 ? b.unary<AbsOp>(x) : b.mul(x, x), {axis}, true);
+  if (p == 2)
+    norm = b.unary<SqrtOp>(norm);
+  // A norm of 0 leaves zeros.
+  Value zero = b.compare(Predicate::eq, norm, b.like(norm, 0));
+  n.set(0, b.div(x, b.select(zero, b.like(norm, 1), norm)));
+}
+
+void meanVarianceNormalization(Node &n, Build &b) {
+  Value x = n.in(0);
+  Dims axes = n.integers("axes", {0, 2, 3});
+  for (int64_t &axis : axes)
+    axis = b.axis(axis, b.rank(x));
+  std::sort(axes.begin(), axes.end());
+  auto [mean, variance] = statistics(b, x, axes);
+  n.set(0, b.div(b.sub(x, mean), b.add(b.unary<SqrtOp>(variance), 1e-9)));
+}
+
+const Operator table[] = {
+    {"BatchNormalization", 5, batchNormalization},
+    {"InstanceNormalization", 3, instanceNormalization},
+    {"GroupNormalization", 3, groupNormalization},
+    {"LayerNormalization", 2, layerNormalization},
+    {"RMSNormalization", 2, rmsNormalization},
+    {"LRN", 1, lrn},
+    {"LpNormalization", 1, lpNormalization},
+    {"MeanVarianceNormalization", 1, meanVarianceNormalization},
+};
+
+} // namespace
+
+ArrayRef<Operator> normOperators() { return table; }
+
+} // namespace dlc::onnxfront

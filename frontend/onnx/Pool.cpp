@@ -1,0 +1,123 @@
+//===- Pool.cpp - pooling -------------------------------------------------===//
+#include "frontend/onnx/Window.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+void maxPool(Node &n, Build &b) {
+  Window w = windowOf(n, b, n.in(0), {});
+  auto attributes = w.attributes(b, true);
+  if (!n.wants(1))
+    return n.set(0, b.op<MaxPoolOp>({n.in(0)}, attributes));
+  if (n.integer("storage_order", 0))
+    attributes.push_back(b.attrUnit("column_major"));
+  auto both = b.ops<MaxPoolIndicesOp>({n.in(0)}, attributes);
+  if (both.size() != 2)
+    return;
+  n.set(0, both[0]);
+  n.set(1, both[1]);
+}
+
+/// `counted` is the padding at the end that counts where padding counts at all.
+Value averageOf(Build &b, Value x, const Window &w, ArrayRef<int64_t> counted, bool includePad) {
+  auto attributes = w.attributes(b, true);
+  attributes.push_back(b.attr("counted_high", counted));
+  if (includePad)
+    attributes.push_back(b.attrUnit("include_pad"));
+  return b.op<AvgPoolOp>({x}, attributes);
+}
+
+void averagePool(Node &n, Build &b) {
+  Window w = windowOf(n, b, n.in(0), {});
+  Dims counted = w.high;
+  for (size_t i = 0; b.ok() && i < counted.size(); ++i)
+    counted[i] -= w.ceilExtra[i];
+  n.set(0, averageOf(b, n.in(0), w, counted, n.integer("count_include_pad", 0)));
+}
+
+/// (sum |x|^p)^(1/p)
+Value rootOfPower(Build &b, Value sum, double p) { return p == 1 ? sum : b.pow(sum, b.like(sum, 1 / p)); }
+Value powerOf(Build &b, Value x, double p) {
+  Value a = b.unary<AbsOp>(x);
+  return p == 1 ? a : p == 2 ? b.mul(a, a) : b.pow(a, b.like(a, p));
+}
+
+void lpPool(Node &n, Build &b) {
+  Window w = windowOf(n, b, n.in(0), {});
+  double p = double(n.integer("p", 2)), taps = 1;
+  if (!b.ok() || !b.require(p > 0, "attribute 'p' must be positive"))
+    return;
+  for (int64_t k : w.kernel)
+    taps *= double(k);
+  Value mean = averageOf(b, powerOf(b, n.in(0), p), w, w.high, true);
+  n.set(0, rootOfPower(b, b.mul(mean, taps), p));
+}
+
+Dims spatialAxes(Build &b, Value x) {
+  Dims axes;
+  if (b.require(b.rank(x) >= 2, "required x [N, C, spatial..], found rank " + Twine(b.rank(x))))
+    for (int64_t i = 2; i < b.rank(x); ++i)
+      axes.push_back(i);
+  return axes;
+}
+
+template <ReduceKind kind> void global(Node &n, Build &b) {
+  n.set(0, b.reduce(kind, n.in(0), spatialAxes(b, n.in(0)), true));
+}
+
+void globalLpPool(Node &n, Build &b) {
+  double p = double(n.integer("p", 2));
+  if (b.require(p > 0, "attribute 'p' must be positive"))
+    n.set(0, rootOfPower(b, b.reduce(ReduceKind::sum, powerOf(b, n.in(0), p), spatialAxes(b, n.in(0)), true), p));
+}
+
+/// Indices count in the flattened tensor that was pooled; a larger output shape holds it at its start.
+void maxUnpool(Node &n, Build &b) {
+  Value x = n.in(0), indices = n.in(1);
+  Window w = windowOf(n, b, x, {});
+  if (!b.ok() || !b.require(b.shape(indices) == b.shape(x), "the indices must have x's shape"))
+    return;
+  int64_t spatial = w.spatial();
+  Dims pooled{b.dim(x, 0), b.dim(x, 1)};
+  int64_t total = pooled[0] * pooled[1];
+  for (int64_t i = 0; i < spatial; ++i) {
+    pooled.push_back((b.dim(x, 2 + i) - 1) * w.strides[i] - w.low[i] - w.high[i] + w.kernel[i]);
+    if (!b.require(pooled.back() >= 0, "a dimension of the result would be negative"))
+      return;
+    total *= pooled.back();
+  }
+  Value flat = b.op<ScatterElementsOp>(
+      {b.splat(b.elem(x), {total}, 0), b.flatten(indices), b.flatten(x)},
+      {b.attr("axis", int64_t(0)), b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
+  Value y = b.reshape(flat, pooled);
+  if (n.has(2)) {
+    Dims target = b.needInts(n.in(2), "the output's shape"), low(pooled.size(), 0), high;
+    if (!b.ok() || !b.require(target.size() == pooled.size(), "the output's shape must have x's rank"))
+      return;
+    for (size_t i = 0; i < target.size(); ++i) {
+      high.push_back(target[i] - pooled[i]);
+      if (!b.require(std::abs(high[i]) < Build::countLimit && target[i] >= 0, "the output's shape is impossible"))
+        return;
+    }
+    y = b.padZero(y, low, high);
+  }
+  n.set(0, y);
+}
+
+const Operator table[] = {
+    {"MaxPool", 1, maxPool},
+    {"AveragePool", 1, averagePool},
+    {"LpPool", 1, lpPool},
+    {"GlobalAveragePool", 1, global<ReduceKind::mean>},
+    {"GlobalMaxPool", 1, global<ReduceKind::max>},
+    {"GlobalLpPool", 1, globalLpPool},
+    {"MaxUnpool", 2, maxUnpool},
+};
+
+} // namespace
+
+ArrayRef<Operator> poolOperators() { return table; }
+
+} // namespace dlc::onnxfront

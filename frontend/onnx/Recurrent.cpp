@@ -1,0 +1,251 @@
+//===- Recurrent.cpp - LSTM, GRU and RNN ----------------------------------===//
+// The standard form becomes one dlc operation. Anything else (other activations, peepholes, clipping, sequences of
+// several lengths) is unrolled in time from primitives.
+#include "frontend/onnx/Node.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+enum class Cell { Lstm, Gru, Rnn };
+
+struct Activation {
+  std::string name;
+  double alpha = 0, beta = 0;
+};
+
+struct Layer {
+  Cell cell;
+  int64_t gates, directions, T, N, I, H;
+  std::string direction;
+  std::vector<Activation> activations;
+  bool standard = true;
+  double clip = 0;
+  bool inputForget = false, linearBeforeReset = false;
+  /// x [T, N, I]; w [D, G*H, I]; r [D, G*H, H]; b [D, 2*G*H]; h0 and c0 [D, N, H].
+  Value x, w, r, bias, h0, c0, peepholes, lengths;
+};
+
+Value activate(Build &b, const Activation &f, Value x) {
+  StringRef name(f.name);
+  auto is = [&](StringRef other) { return name.equals_insensitive(other); };
+  if (is("Sigmoid"))
+    return b.sigmoid(x);
+  if (is("Tanh"))
+    return b.unary<TanhOp>(x);
+  if (is("Relu"))
+    return b.unary<ReluOp>(x);
+  if (is("Affine"))
+    return b.add(b.mul(x, f.alpha), f.beta);
+  if (is("HardSigmoid"))
+    return b.clamp(b.add(b.mul(x, f.alpha), f.beta), 0, 1);
+  if (is("ScaledTanh"))
+    return b.mul(b.unary<TanhOp>(b.mul(x, f.beta)), f.alpha);
+  if (is("Softsign"))
+    return b.div(x, b.add(b.unary<AbsOp>(x), 1.0));
+  if (is("Softplus"))
+    return b.unary<Log1pOp>(b.unary<ExpOp>(x));
+  Value negative = b.compare(Predicate::lt, x, b.like(x, 0));
+  if (is("LeakyRelu"))
+    return b.select(negative, b.mul(x, f.alpha), x);
+  if (is("Elu"))
+    return b.select(negative, b.mul(b.unary<Expm1Op>(x), f.alpha), x);
+  if (is("ThresholdedRelu"))
+    return b.select(b.compare(Predicate::ge, x, b.like(x, f.alpha)), x, b.like(x, 0));
+  return b.error("activation '" + Twine(f.name) + "' is not supported; supported: Sigmoid, Tanh, Relu, Affine, HardSigmoid, "
+                                                  "ScaledTanh, Softsign, Softplus, LeakyRelu, Elu, ThresholdedRelu");
+}
+
+bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaults) {
+  std::vector<std::string> names = n.strings("activations");
+  std::vector<double> alphas = n.reals("activation_alpha"), betas = n.reals("activation_beta");
+  size_t number = defaults.size() * size_t(layer.directions);
+  if (!b.require(names.empty() || names.size() == number, "attribute 'activations' must have " + Twine(number) + " entries"))
+    return false;
+  size_t nextAlpha = 0, nextBeta = 0;
+  for (size_t i = 0; i < number; ++i) {
+    Activation f{names.empty() ? defaults[i % defaults.size()].str() : names[i]};
+    StringRef name(f.name);
+    layer.standard &= name.equals_insensitive(defaults[i % defaults.size()]) ||
+                      (layer.cell == Cell::Rnn && name.equals_insensitive("Relu"));
+    // The parameters stand in a list for those activations that have any.
+    struct {
+      const char *name;
+      double alpha, beta;
+      bool hasBeta;
+    } parameters[] = {{"Affine", 1, 0, true},     {"HardSigmoid", 0.2f, 0.5, true},  {"ScaledTanh", 1, 1, true},
+                      {"LeakyRelu", 0.01f, 0, false}, {"Elu", 1, 0, false}, {"ThresholdedRelu", 1, 0, false}};
+    for (auto &p : parameters)
+      if (name.equals_insensitive(p.name)) {
+        f.alpha = nextAlpha < alphas.size() ? alphas[nextAlpha++] : p.alpha;
+        if (p.hasBeta)
+          f.beta = nextBeta < betas.size() ? betas[nextBeta++] : p.beta;
+      }
+    layer.activations.push_back(f);
+  }
+  if (layer.cell == Cell::Rnn && layer.directions == 2)
+    layer.standard &= StringRef(layer.activations[0].name).equals_insensitive(layer.activations[1].name);
+  return true;
+}
+
+struct State {
+  Value h, c;
+};
+
+/// One step of one direction. wx is w x [N, G*H] with both biases, but for the part of GRU that the reset gate scales.
+State step(Build &b, const Layer &l, int64_t d, Value wx, State s, Value r, Value recurrentBias) {
+  auto clip = [&](Value v) { return l.clip > 0 ? b.clamp(v, -l.clip, l.clip) : v; };
+  auto gate = [&](Value v, int64_t g) { return b.sliceAxis(v, 1, g * l.H, l.H); };
+  auto f = [&](int64_t i) -> const Activation & {
+    return l.activations[size_t(d) * (l.activations.size() / size_t(l.directions)) + size_t(i)];
+  };
+  if (l.cell == Cell::Rnn) {
+    Value sum = b.add(b.add(wx, b.matmul(s.h, r, false, true)), recurrentBias);
+    return {activate(b, f(0), clip(sum)), {}};
+  }
+  if (l.cell == Cell::Lstm) {
+    Value all = b.add(b.add(wx, b.matmul(s.h, r, false, true)), recurrentBias);
+    auto peep = [&](Value v, int64_t p, Value c) {
+      return l.peepholes ? b.add(v, b.mul(b.sliceAxis(b.at(l.peepholes, 0, d), 0, p * l.H, l.H), c)) : v;
+    };
+    Value in = activate(b, f(0), clip(peep(gate(all, 0), 0, s.c)));
+    Value forget = l.inputForget ? b.sub(b.like(in, 1), in) : activate(b, f(0), clip(peep(gate(all, 2), 2, s.c)));
+    Value candidate = activate(b, f(1), clip(gate(all, 3)));
+    Value c = b.add(b.mul(forget, s.c), b.mul(in, candidate));
+    Value out = activate(b, f(0), clip(peep(gate(all, 1), 1, c)));
+    return {b.mul(out, activate(b, f(2), c)), c};
+  }
+  auto rows = [&](int64_t g) { return b.sliceAxis(r, 0, g * l.H, l.H); };
+  auto rb = [&](int64_t g) { return b.sliceAxis(recurrentBias, 0, g * l.H, l.H); };
+  auto recurrent = [&](Value h, int64_t g) { return b.add(b.matmul(h, rows(g), false, true), rb(g)); };
+  Value update = activate(b, f(0), clip(b.add(gate(wx, 0), recurrent(s.h, 0))));
+  Value reset = activate(b, f(0), clip(b.add(gate(wx, 1), recurrent(s.h, 1))));
+  Value inner = l.linearBeforeReset ? b.mul(reset, recurrent(s.h, 2)) : recurrent(b.mul(reset, s.h), 2);
+  Value candidate = activate(b, f(1), clip(b.add(gate(wx, 2), inner)));
+  return {b.add(b.mul(b.sub(b.like(update, 1), update), candidate), b.mul(update, s.h)), {}};
+}
+
+/// y [T, D, N, H], h [D, N, H], c [D, N, H].
+std::vector<Value> unrolled(Build &b, const Layer &l) {
+  std::vector<Value> ys, hs, cs;
+  int64_t half = l.gates * l.H;
+  for (int64_t d = 0; d < l.directions && b.ok(); ++d) {
+    bool backward = l.direction == "reverse" || d == 1;
+    Value w = b.at(l.w, 0, d), r = b.at(l.r, 0, d), bias = b.at(l.bias, 0, d);
+    Value inputBias = b.sliceAxis(bias, 0, 0, half), recurrentBias = b.sliceAxis(bias, 0, half, half);
+    Value all = b.add(b.matmul(l.x, b.expandDims(w, 0), false, true), inputBias);
+    State s{b.at(l.h0, 0, d), l.c0 ? b.at(l.c0, 0, d) : Value()};
+    std::vector<Value> outputs(l.T);
+    for (int64_t i = 0; i < l.T && b.ok(); ++i) {
+      int64_t t = backward ? l.T - 1 - i : i;
+      State next = step(b, l, d, b.at(all, 0, t), s, r, recurrentBias);
+      Value y = next.h;
+      if (l.lengths) {
+        // Past its end a sequence keeps its state and gives zeros.
+        Value live = b.reshape(b.compare(Predicate::lt, b.like(l.lengths, double(t)), l.lengths), {l.N, 1});
+        y = b.select(live, y, b.like(y, 0));
+        next.h = b.select(live, next.h, s.h);
+        if (next.c)
+          next.c = b.select(live, next.c, s.c);
+      }
+      outputs[t] = y;
+      s = next;
+    }
+    ys.push_back(b.stack(outputs, 0));
+    hs.push_back(s.h);
+    cs.push_back(s.c);
+  }
+  if (!b.ok())
+    return {};
+  return {b.stack(ys, 1), b.stack(hs, 0), l.cell == Cell::Lstm ? b.stack(cs, 0) : Value()};
+}
+
+std::vector<Value> asOneOperation(Build &b, const Layer &l) {
+  Direction direction = l.directions == 2 ? Direction::both : l.direction == "reverse" ? Direction::reverse : Direction::forward;
+  SmallVector<NamedAttribute> attributes{b.attr("direction", DirectionAttr::get(b.context, direction))};
+  if (l.cell == Cell::Lstm)
+    return b.ops<LstmOp>({l.x, l.w, l.r, l.bias, l.h0, l.c0}, attributes);
+  if (l.cell == Cell::Gru) {
+    if (l.linearBeforeReset)
+      attributes.push_back(b.attrUnit("linear_before_reset"));
+    return b.ops<GruOp>({l.x, l.w, l.r, l.bias, l.h0}, attributes);
+  }
+  if (StringRef(l.activations[0].name).equals_insensitive("Relu"))
+    attributes.push_back(b.attrUnit("relu"));
+  return b.ops<RnnOp>({l.x, l.w, l.r, l.bias, l.h0}, attributes);
+}
+
+template <Cell cell> void recurrent(Node &n, Build &b) {
+  Layer l;
+  l.cell = cell;
+  l.gates = cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1;
+  bool batchFirst = n.integer("layout", 0) != 0;
+  if (!b.require(b.rank(n.in(0)) == 3 && b.rank(n.in(1)) == 3 && b.rank(n.in(2)) == 3, "X, W and R must have rank 3"))
+    return;
+  l.x = batchFirst ? b.transpose(n.in(0), {1, 0, 2}) : n.in(0);
+  l.w = n.in(1);
+  l.r = n.in(2);
+  l.T = b.dim(l.x, 0);
+  l.N = b.dim(l.x, 1);
+  l.I = b.dim(l.x, 2);
+  l.H = b.dim(l.r, 2);
+  l.direction = n.string("direction", "forward");
+  l.directions = l.direction == "bidirectional" ? 2 : 1;
+  if (l.direction != "forward" && l.direction != "reverse" && l.directions != 2)
+    return n.unsupported("direction", l.direction, "forward, reverse, bidirectional");
+  if (!b.require(b.dim(l.w, 0) == l.directions && b.dim(l.w, 1) == l.gates * l.H && b.dim(l.w, 2) == l.I &&
+                     b.dim(l.r, 0) == l.directions && b.dim(l.r, 1) == l.gates * l.H && l.H > 0 && l.T > 0,
+                 "W must be [directions, gates * hidden, inputs] and R [directions, gates * hidden, hidden]"))
+    return;
+  Type element = b.elem(l.x);
+  auto state = [&](int64_t i) {
+    if (!n.has(i))
+      return b.splat(element, {l.directions, l.N, l.H}, 0);
+    return batchFirst && b.rank(n.in(i)) == 3 ? b.transpose(n.in(i), {1, 0, 2}) : n.in(i);
+  };
+  l.bias = n.has(3) ? n.in(3) : b.splat(element, {l.directions, 2 * l.gates * l.H}, 0);
+  l.h0 = state(5);
+  if (cell == Cell::Lstm) {
+    l.c0 = state(6);
+    l.peepholes = n.in(7);
+    l.inputForget = n.integer("input_forget", 0) != 0;
+  }
+  l.linearBeforeReset = n.integer("linear_before_reset", 0) != 0;
+  l.clip = n.real("clip", 0);
+  if (n.has(4)) {
+    l.lengths = n.in(4);
+    // Lengths that are all T say nothing.
+    if (auto lengths = b.known(l.lengths)) {
+      bool full = true;
+      for (int64_t i = 0; i < lengths->size(); ++i)
+        full &= lengths->getInt(i) >= l.T;
+      if (full)
+        l.lengths = {};
+    }
+  }
+  StringRef defaults[] = {cell == Cell::Rnn ? "Tanh" : "Sigmoid", "Tanh", "Tanh"};
+  size_t used = cell == Cell::Lstm ? 3 : cell == Cell::Gru ? 2 : 1;
+  if (!readActivations(n, b, l, ArrayRef<StringRef>(defaults).take_front(used)) || !b.ok())
+    return;
+  l.standard &= !l.peepholes && !l.lengths && l.clip <= 0 && !l.inputForget;
+  std::vector<Value> results = l.standard ? asOneOperation(b, l) : unrolled(b, l);
+  if (!b.ok())
+    return;
+  n.set(0, batchFirst ? b.transpose(results[0], {2, 0, 1, 3}) : results[0]);
+  for (int64_t i = 1; i < int64_t(results.size()); ++i)
+    if (results[i])
+      n.set(i, batchFirst ? b.transpose(results[i], {1, 0, 2}) : results[i]);
+}
+
+const Operator table[] = {
+    {"LSTM", 3, recurrent<Cell::Lstm>},
+    {"GRU", 3, recurrent<Cell::Gru>},
+    {"RNN", 3, recurrent<Cell::Rnn>},
+};
+
+} // namespace
+
+ArrayRef<Operator> recurrentOperators() { return table; }
+
+} // namespace dlc::onnxfront

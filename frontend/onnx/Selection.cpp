@@ -1,0 +1,185 @@
+//===- Selection.cpp - operators whose result's shape depends on values ---===//
+// Shapes are static, so these need their operands' values at import; what they select is a constant from then on.
+#include "frontend/onnx/Node.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+void nonZero(Node &n, Build &b) {
+  auto x = b.need(n.in(0), "the operand, whose non-zero elements give the result's shape,");
+  if (!x)
+    return;
+  Dims found;
+  for (int64_t i = 0; i < x->size(); ++i)
+    if (x->getDouble(i) != 0)
+      found.push_back(i);
+  Dims strides = ref::rowMajorStrides(x->getShape()), result;
+  for (int64_t d = 0; d < x->getRank(); ++d)
+    for (int64_t i : found)
+      result.push_back(i / strides[d] % x->getShape()[d]);
+  n.set(0, b.ints(result, {x->getRank(), int64_t(found.size())}, b.i64));
+}
+
+void compress(Node &n, Build &b) {
+  Value x = n.in(0);
+  auto condition = b.need(n.in(1), "the condition, which gives the result's shape,");
+  int64_t axis = 0;
+  if (n.hasAttr("axis"))
+    axis = b.axis(n.integer("axis", 0), b.rank(x));
+  else
+    x = b.flatten(x);
+  if (!b.ok())
+    return;
+  Dims chosen;
+  for (int64_t i = 0; i < condition->size(); ++i)
+    if (condition->getInt(i) && b.require(i < b.dim(x, axis), "the condition is longer than the axis"))
+      chosen.push_back(i);
+  n.set(0, b.gather(x, b.ints(chosen), axis));
+}
+
+/// Compares elements of one tensor: exact for 64-bit integers, NaN last.
+struct Less {
+  const ref::Tensor &x;
+  int compare(int64_t i, int64_t j) const {
+    if (!x.isFloat()) {
+      int64_t a = x.getInt(i), c = x.getInt(j);
+      if (x.getElementType().isUnsignedInteger(64))
+        return uint64_t(a) < uint64_t(c) ? -1 : a != c;
+      return a < c ? -1 : a > c;
+    }
+    double a = x.getDouble(i), c = x.getDouble(j);
+    if (std::isnan(a) || std::isnan(c))
+      return std::isnan(a) - std::isnan(c);
+    return a < c ? -1 : a > c;
+  }
+};
+
+void unique(Node &n, Build &b) {
+  auto x = b.need(n.in(0), "the operand, whose unique elements give the result's shape,");
+  if (!x)
+    return;
+  Value source = n.in(0);
+  bool flat = !n.hasAttr("axis");
+  int64_t axis = flat ? 0 : b.axis(n.integer("axis", 0), x->getRank());
+  if (!b.ok())
+    return;
+  if (flat)
+    source = b.flatten(source);
+  // Element e of slice s is at outer, s, inner.
+  int64_t extent = b.dim(source, axis), inner = 1, outer = 1;
+  for (int64_t d = 0; d < b.rank(source); ++d)
+    (d < axis ? outer : d > axis ? inner : extent) *= d == axis ? 1 : b.shape(source)[d];
+  Less less{*x};
+  auto order = [&](int64_t s, int64_t t) {
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i)
+        if (int c = less.compare((o * extent + s) * inner + i, (o * extent + t) * inner + i))
+          return c;
+    return 0;
+  };
+  Dims sorted(extent);
+  std::iota(sorted.begin(), sorted.end(), 0);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](int64_t s, int64_t t) { return order(s, t) < 0; });
+  // The first slice of each group of equals stands for it.
+  Dims firsts, counts, group(extent);
+  for (int64_t i = 0; i < extent; ++i) {
+    if (i == 0 || order(sorted[i - 1], sorted[i]) != 0) {
+      firsts.push_back(sorted[i]);
+      counts.push_back(0);
+    }
+    ++counts.back();
+    group[sorted[i]] = int64_t(firsts.size()) - 1;
+  }
+  if (!n.integer("sorted", 1)) {
+    Dims by(firsts.size()), place(firsts.size()), newFirsts, newCounts;
+    std::iota(by.begin(), by.end(), 0);
+    std::sort(by.begin(), by.end(), [&](int64_t i, int64_t j) { return firsts[i] < firsts[j]; });
+    for (size_t i = 0; i < by.size(); ++i) {
+      place[by[i]] = int64_t(i);
+      newFirsts.push_back(firsts[by[i]]);
+      newCounts.push_back(counts[by[i]]);
+    }
+    for (int64_t &g : group)
+      g = place[g];
+    firsts = newFirsts;
+    counts = newCounts;
+  }
+  n.set(0, b.gather(source, b.ints(firsts), axis));
+  n.set(1, b.ints(firsts));
+  n.set(2, b.ints(group));
+  n.set(3, b.ints(counts));
+}
+
+struct Box {
+  double low[2], high[2];
+  double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
+};
+
+Box boxAt(const ref::Tensor &boxes, int64_t at, bool centered) {
+  double v[4];
+  for (int i = 0; i < 4; ++i)
+    v[i] = boxes.getDouble(at + i);
+  if (centered)
+    return {{v[1] - v[3] / 2, v[0] - v[2] / 2}, {v[1] + v[3] / 2, v[0] + v[2] / 2}};
+  return {{std::min(v[0], v[2]), std::min(v[1], v[3])}, {std::max(v[0], v[2]), std::max(v[1], v[3])}};
+}
+
+double overlap(const Box &p, const Box &q) {
+  double both = 1;
+  for (int i = 0; i < 2; ++i)
+    both *= std::max(0.0, std::min(p.high[i], q.high[i]) - std::max(p.low[i], q.low[i]));
+  double either = p.area() + q.area() - both;
+  return p.area() <= 0 || q.area() <= 0 || either <= 0 ? 0 : both / either;
+}
+
+void nonMaxSuppression(Node &n, Build &b) {
+  auto boxes = b.need(n.in(0), "the boxes"), scores = b.need(n.in(1), "the scores");
+  int64_t limit = n.has(2) ? b.needInt(n.in(2), "max_output_boxes_per_class") : 0;
+  double iou = n.has(3) ? b.needDouble(n.in(3), "iou_threshold") : 0;
+  double floor = n.has(4) ? b.needDouble(n.in(4), "score_threshold") : -INFINITY;
+  bool centered = n.integer("center_point_box", 0) != 0;
+  if (!b.ok() ||
+      !b.require(boxes->getRank() == 3 && scores->getRank() == 3 && boxes->getShape()[2] == 4 &&
+                     boxes->getShape()[0] == scores->getShape()[0] && boxes->getShape()[1] == scores->getShape()[2],
+                 "required boxes [batches, boxes, 4] and scores [batches, classes, boxes]"))
+    return;
+  int64_t batches = scores->getShape()[0], classes = scores->getShape()[1], number = scores->getShape()[2];
+  Dims result;
+  for (int64_t batch = 0; batch < batches; ++batch)
+    for (int64_t c = 0; c < classes; ++c) {
+      auto score = [&](int64_t i) { return scores->getDouble((batch * classes + c) * number + i); };
+      Dims candidates;
+      for (int64_t i = 0; i < number; ++i)
+        if (score(i) > floor)
+          candidates.push_back(i);
+      std::stable_sort(candidates.begin(), candidates.end(), [&](int64_t i, int64_t j) { return score(i) > score(j); });
+      std::vector<Box> kept;
+      for (int64_t i : candidates) {
+        if (int64_t(kept.size()) >= limit)
+          break;
+        Box box = boxAt(*boxes, (batch * number + i) * 4, centered);
+        if (llvm::any_of(kept, [&](const Box &other) { return overlap(box, other) > iou; }))
+          continue;
+        kept.push_back(box);
+        result.insert(result.end(), {batch, c, i});
+      }
+    }
+  n.set(0, b.ints(result, {int64_t(result.size()) / 3, 3}, b.i64));
+}
+
+const Operator table[] = {
+    {"NonZero", 1, nonZero},
+    {"Compress", 2, compress},
+    {"Unique", 1, unique},
+    {"NonMaxSuppression", 2, nonMaxSuppression},
+};
+
+} // namespace
+
+ArrayRef<Operator> selectionOperators() { return table; }
+
+} // namespace dlc::onnxfront

@@ -1,0 +1,23 @@
+//===- Window.h - the attributes of sliding windows -----------------------===//
+#ifndef DLC_FRONTEND_ONNX_WINDOW_H
+#define DLC_FRONTEND_ONNX_WINDOW_H
+
+#include "frontend/onnx/Node.h"
+
+namespace dlc::onnxfront {
+
+struct Window {
+  Dims kernel, strides, dilations, low, high;
+  /// What rounding up adds to `high`.
+  Dims ceilExtra;
+  int64_t spatial() const { return int64_t(kernel.size()); }
+  std::vector<mlir::NamedAttribute> attributes(Build &b, bool withKernel) const;
+};
+
+/// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode for x [N, C, spatial..]. `kernel` is used where
+/// there is no kernel_shape.
+Window windowOf(Node &n, Build &b, Value x, Dims kernel);
+
+} // namespace dlc::onnxfront
+
+#endif // DLC_FRONTEND_ONNX_WINDOW_H

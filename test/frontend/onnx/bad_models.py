@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Broken models must end in a message: never in a crash, a hang or success.
+
+  bad_models.py --runner dlc-onnx-ref [--mutations N] [--seed S]
+
+Each case is a model file and words that the message must have. Mutated copies of good models may import or fail, but
+must not crash or hang.
+"""
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto as T, helper, numpy_helper
+
+
+def value(name, shape=(2, 3), kind=T.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=20, functions=(), imports=()):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *imports], functions=list(functions))
+
+
+def unary(op="Relu", **attributes):
+    return model([helper.make_node(op, ["x"], ["y"], name="n", **attributes)], [value("x")], [value("y")])
+
+
+def cases(folder):
+    """Yields name, bytes of the model, words of the message."""
+    good = unary().SerializeToString()
+    yield "empty", b"", ["empty"]
+    yield "text", b"this is no model\n" * 20, ["ONNX model"]
+    for cut in (1, len(good) // 2, len(good) - 1):
+        yield f"cut-{cut}", good[:cut], []
+    yield "no-graph", helper.make_model(helper.make_graph([], "", [], [])).SerializeToString()[:2], []
+    yield "unknown-operator", unary("Frobnicate").SerializeToString(), ["'n'", "ai.onnx.Frobnicate", "opset 20"]
+    yield "unknown-domain", model([helper.make_node("F", ["x"], ["y"], domain="acme")], [value("x")],
+                                  [value("y")]).SerializeToString(), ["no opset", "acme"]
+    yield "bad-attribute", unary("Gelu", approximate="magic").SerializeToString(), ["'n'", "approximate", "magic", "tanh"]
+    yield "wrong-attribute-type", unary("LeakyRelu", alpha="much").SerializeToString(), ["alpha", "FLOAT", "STRING"]
+    yield "axis", unary("Softmax", axis=7).SerializeToString(), ["axis", "7"]
+    yield "cycle", model([helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])], [value("x")],
+                         [value("b")]).SerializeToString(), ["cycle"]
+    yield "undefined", model([helper.make_node("Add", ["x", "nobody"], ["y"])], [value("x")],
+                             [value("y")]).SerializeToString(), ["nobody", "nowhere"]
+    yield "undefined-output", model([], [value("x")], [value("y")]).SerializeToString(), ["'y'", "nowhere"]
+    yield "defined-twice", model([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Abs", ["x"], ["y"])], [value("x")],
+                                 [value("y")]).SerializeToString(), ["twice"]
+    yield "shapes", model([helper.make_node("Add", ["x", "z"], ["y"], name="n")], [value("x"), value("z", (2, 4))],
+                          [value("y")]).SerializeToString(), ["'n'"]
+    yield "types", model([helper.make_node("Add", ["x", "z"], ["y"], name="n")], [value("x"), value("z", kind=T.INT64)],
+                         [value("y")]).SerializeToString(), ["'n'"]
+    yield "dynamic", model([helper.make_node("Relu", ["x"], ["y"])], [value("x", ("batch", 3))],
+                           [value("y", None)]).SerializeToString(), ["batch", "--shape"]
+    yield "string", model([helper.make_node("Identity", ["x"], ["y"])], [value("x", kind=T.STRING)],
+                          [value("y", kind=T.STRING)]).SerializeToString(), ["STRING"]
+    yield "float8", model([helper.make_node("Identity", ["x"], ["y"])], [value("x", kind=T.FLOAT8E4M3FN)],
+                          [value("y", kind=T.FLOAT8E4M3FN)]).SerializeToString(), ["FLOAT8E4M3FN"]
+    yield "missing-input", model([helper.make_node("Add", ["x"], ["y"], name="n")], [value("x")],
+                                 [value("y")]).SerializeToString(), ["'n'", "required"]
+    yield "old-opset", model([helper.make_node("Add", ["x", "x"], ["y"])], [value("x")], [value("y")],
+                             opset=6).SerializeToString(), ["opset 6", "version_converter"]
+
+    short = numpy_helper.from_array(np.zeros(4, np.float32), "w")
+    short.raw_data = short.raw_data[:-2]
+    add = [helper.make_node("Add", ["x", "w"], ["y"])]
+    yield "short-weights", model(add, [value("x")], [value("y")], [short]).SerializeToString(), ["'w'", "16", "14"]
+    large = numpy_helper.from_array(np.zeros(4000, np.float32), "w")
+    large.raw_data = large.raw_data[:-4]
+    yield "short-large-weights", model(add, [value("x")], [value("y")], [large]).SerializeToString(), ["'w'", "16000"]
+    for dims in ([1 << 62, 1 << 62], [-5], [1 << 40, 3]):
+        huge = T(name="w", data_type=T.FLOAT, dims=dims, raw_data=b"1234")
+        yield f"huge-{dims[0]}", model(add, [value("x")], [value("y")], [huge]).SerializeToString(), ["'w'"]
+    yield "huge-fill", model([helper.make_node("ConstantOfShape", ["w"], ["y"])], [], [value("y")],
+                             [numpy_helper.from_array(np.array([1 << 40, 1 << 40]), "w")]).SerializeToString(), []
+    yield "huge-tile", model([helper.make_node("Tile", ["x", "w"], ["y"])], [value("x")], [value("y")],
+                             [numpy_helper.from_array(np.array([1 << 40, 1 << 40]), "w")]).SerializeToString(), []
+    yield "reshape", model([helper.make_node("Reshape", ["x", "w"], ["y"], name="n")], [value("x")], [value("y")],
+                           [numpy_helper.from_array(np.array([4, -1]), "w")]).SerializeToString(), ["'n'", "6"]
+
+    def external(location, offset=None, length=None):
+        t = T(name="w", data_type=T.FLOAT, dims=[2, 3], data_location=T.EXTERNAL)
+        for key, entry in (("location", location), ("offset", offset), ("length", length)):
+            if entry is not None:
+                t.external_data.add(key=key, value=str(entry))
+        return model(add, [value("x")], [value("y")], [t]).SerializeToString()
+    with open(os.path.join(folder, "data.bin"), "wb") as f:
+        f.write(b"\0" * 40)
+    yield "external-outside", external("../../../../etc/passwd"), ["outside"]
+    yield "external-absolute", external("/etc/passwd"), ["relative"]
+    yield "external-missing", external("nothing.bin"), ["nothing.bin"]
+    yield "external-past-end", external("data.bin", 24, 24), ["outside the file"]
+    yield "external-length", external("data.bin", 0, 8), ["24", "8"]
+    yield "external-not-a-number", external("data.bin", "many"), ["many"]
+    os.symlink("/etc/passwd", os.path.join(folder, "link.bin"))
+    yield "external-link", external("link.bin"), ["outside"]
+    yield "external-directory", external("."), []
+
+    recursive = helper.make_function("own", "f", ["a"], ["b"], [helper.make_node("f", ["a"], ["b"], domain="own")],
+                                     [helper.make_opsetid("own", 1), helper.make_opsetid("", 20)])
+    yield "recursive-function", model([helper.make_node("f", ["x"], ["y"], domain="own")], [value("x")], [value("y")],
+                                      functions=[recursive], imports=[helper.make_opsetid("own", 1)]).SerializeToString(), ["nested"]
+    doubling = [helper.make_function("own", f"f{i}", ["a"], ["b"],
+                                     [helper.make_node(f"f{i + 1}" if i < 40 else "Relu", ["a"], ["c"], domain="own" if i < 40 else ""),
+                                      helper.make_node(f"f{i + 1}" if i < 40 else "Relu", ["c"], ["b"], domain="own" if i < 40 else "")],
+                                     [helper.make_opsetid("own", 1), helper.make_opsetid("", 20)]) for i in range(41)]
+    yield "exploding-functions", model([helper.make_node("f0", ["x"], ["y"], domain="own")], [value("x")], [value("y")],
+                                       functions=doubling, imports=[helper.make_opsetid("own", 1)]).SerializeToString(), ["operations"]
+    body = helper.make_graph([helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Concat", ["s", "s"], ["t"], axis=0)], "b",
+                             [value("i", (), T.INT64), value("c", (), T.BOOL), value("s", (None, 3))],
+                             [value("d", (), T.BOOL), value("t", (None, 3))])
+    yield "exploding-loop", model([helper.make_node("Loop", ["m", "", "x"], ["y"], body=body)], [value("x")], [value("y")],
+                                  [numpy_helper.from_array(np.array(10 ** 9), "m")]).SerializeToString(), []
+    # Graphs inside graphs inside graphs.
+    inner = helper.make_graph([helper.make_node("Relu", ["x"], ["z"])], "b", [], [value("z")])
+    for _ in range(60):
+        inner = helper.make_graph([helper.make_node("If", ["k"], ["z"], then_branch=inner, else_branch=inner)], "b", [], [value("z")]) \
+            if inner.ByteSize() < 1 << 20 else inner
+    deep = model([helper.make_node("If", ["k"], ["y"], then_branch=inner, else_branch=inner)],
+                 [value("x"), value("k", (), T.BOOL)], [value("y")])
+    yield "deep-graphs", deep.SerializeToString(), None
+
+
+def run(runner, paths):
+    """Reason per path: "" for success."""
+    result = {}
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
+        listing.write("\n".join(paths) + "\n")
+        listing.flush()
+        done = subprocess.run([runner, "--import-only", "--seconds", "20", "--list", listing.name], stdout=subprocess.PIPE, text=True,
+                              errors="replace")
+    for line in done.stdout.splitlines():
+        if line.startswith(("PASS ", "FAIL ")):
+            name, _, reason = line[5:].partition(": ")
+            result[name] = reason
+    return result
+
+
+def mutate(data, rng):
+    data = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4, 16))):
+        kind, at = rng.randrange(4), rng.randrange(len(data))
+        if kind == 0:
+            data[at] = rng.randrange(256)
+        elif kind == 1:
+            data[at] ^= 1 << rng.randrange(8)
+        elif kind == 2:
+            del data[at:at + rng.randrange(1, 16)]
+        else:
+            data[at:at] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 8)))
+        if not data:
+            return b""
+    return bytes(data)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--mutations", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sources", help="a folder with model.onnx files in its folders, to mutate")
+    arguments = parser.parse_args()
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = {}
+        for name, data, words in cases(folder):
+            with open(os.path.join(folder, name + ".onnx"), "wb") as f:
+                f.write(data)
+            wanted[name + ".onnx"] = words
+        found = run(arguments.runner, [os.path.join(folder, name) for name in wanted])
+        for name, words in wanted.items():
+            reason = found.get(name)
+            wrong = reason is None or reason.startswith(("CRASH", "TIMEOUT"))
+            # None: anything but a crash will do.
+            wrong |= words is not None and (not reason or any(word not in reason for word in words))
+            if wrong:
+                bad += 1
+                print(f"wrong: {name}: {reason!r}, wanted {words}")
+        rng = random.Random(arguments.seed)
+        seeds = [unary().SerializeToString()]
+        if arguments.sources:
+            for entry in sorted(os.listdir(arguments.sources)):
+                path = os.path.join(arguments.sources, entry, "model.onnx")
+                if os.path.exists(path) and os.path.getsize(path) < 1 << 16:
+                    seeds.append(open(path, "rb").read())
+        paths = []
+        for i in range(arguments.mutations):
+            paths.append(os.path.join(folder, f"mutated-{i}.onnx"))
+            with open(paths[-1], "wb") as f:
+                f.write(mutate(rng.choice(seeds), rng))
+        found = run(arguments.runner, paths)
+        for path in paths:
+            reason = found.get(os.path.basename(path))
+            if reason is None or reason.startswith(("CRASH", "TIMEOUT")):
+                bad += 1
+                keep = os.path.join(tempfile.gettempdir(), os.path.basename(path))
+                os.replace(path, keep)
+                print(f"wrong: {keep}: {reason}")
+        print(f"{len(wanted)} broken and {len(paths)} mutated models, {bad} of them went wrong")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
