@@ -63,7 +63,10 @@ struct Node {
   }
 
   uint64_t unsignedUpTo(uint64_t limit) const {
-    if (!value.is_number_unsigned())
+    // Numbers that were parsed are unsigned; those put in by a program may be signed.
+    bool fits = value.is_number_unsigned() ||
+                (value.is_number_integer() && value.get<int64_t>() >= 0);
+    if (!fits)
       failAt(where, "a non-negative integer was expected, found ", describe());
     uint64_t number = value.get<uint64_t>();
     if (number > limit)

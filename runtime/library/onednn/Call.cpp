@@ -2,6 +2,7 @@
 #include "runtime/library/onednn/Call.h"
 
 #include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/onednn/Layout.h"
 #include "runtime/program/Message.h"
 
 #include <oneapi/dnnl/dnnl_debug.h>
@@ -32,7 +33,7 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
   for (size_t i = 0; i < count; ++i) {
     const Slot &slot = operation.slots[i];
     const_dnnl_memory_desc_t md = operation.layout(slot);
-    uint64_t needed = dnnl_memory_desc_get_size(md);
+    uint64_t needed = bytesOf(md);
     if (buffers[i].bytes < needed)
       fail("oneDNN ", desc.value("kind", "?"), ": buffer ", i, " ('", slot.name, "') has ",
            buffers[i].bytes, " bytes, ", needed, " needed");

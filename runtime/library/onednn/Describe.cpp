@@ -65,7 +65,7 @@ Described describeOperation(const json &desc, const Operation &operation) {
     bool concrete = !slot.givenTag.empty() && slot.givenTag != "any";
     argument.tag = concrete ? slot.givenTag : tagName(md);
     argument.strides = plainStrides(md);
-    argument.bytes = dnnl_memory_desc_get_size(md);
+    argument.bytes = bytesOf(md);
     argument.isOutput = slot.isOutput;
     if (layout) {
       if (argument.tag == "strided") {
@@ -160,7 +160,7 @@ Packed packWeights(const json &desc, std::string_view argument, const void *plai
     MemoryDesc from = parseTag(tag, dims, type);
     if (!from || tag == "any" || opaqueBytes(tag))
       runtime::fail("oneDNN: '", tag, "' is no plain layout of ", runtime::listed(dims));
-    packed.bytes = dnnl_memory_desc_get_size(to);
+    packed.bytes = bytesOf(to);
     void *memory = std::aligned_alloc(64, (packed.bytes + 127) / 64 * 64);
     if (!memory)
       runtime::fail("out of memory for ", packed.bytes, " bytes of packed weights");
@@ -183,7 +183,7 @@ std::optional<uint64_t> layoutBytes(const json &layout) {
     dnnl_format_kind_t kind = dnnl_format_kind_undef;
     dnnl_memory_desc_query(md.get(), dnnl_query_format_kind, &kind);
     if (kind == dnnl_blocked)
-      bytes = dnnl_memory_desc_get_size(md.get());
+      bytes = bytesOf(md.get());
   });
   return bytes;
 }

@@ -111,6 +111,19 @@ std::vector<int64_t> plainStrides(const_dnnl_memory_desc_t md) {
   return queryDims(md, dnnl_query_strides, rankOf(md));
 }
 
+uint64_t bytesOf(const_dnnl_memory_desc_t md) {
+  uint64_t bytes = dnnl_memory_desc_get_size(md);
+  std::vector<int64_t> strides = plainStrides(md), dims = dimsOf(md);
+  if (bytes == 0 || strides.empty())
+    return bytes;
+  int64_t elements = 1;
+  for (size_t d = 0; d < dims.size(); ++d)
+    elements += (dims[d] - 1) * strides[d];
+  dnnl_data_type_t type = dnnl_data_type_undef;
+  dnnl_memory_desc_query(md, dnnl_query_data_type, &type);
+  return static_cast<uint64_t>(elements) * dnnl_data_type_size(type);
+}
+
 /// The canonical spelling: dimensions from the outermost in, then the blocks. Equal strides (dimensions
 /// of one element) come in logical order.
 static std::string spell(const_dnnl_memory_desc_t md) {
@@ -136,19 +149,24 @@ std::string tagName(const_dnnl_memory_desc_t md) {
   if (!isBlocked(md))
     return opaque;
   std::vector<int64_t> dims = dimsOf(md);
+  std::vector<int64_t> strides = queryDims(md, dnnl_query_strides, rankOf(md));
   dnnl_data_type_t type = dnnl_data_type_undef;
   dnnl_memory_desc_query(md, dnnl_query_data_type, &type);
-  auto matches = [&](std::string_view name) {
+  auto matches = [&](std::string_view name, bool exactly) {
     MemoryDesc same = parseTag(name, dims, type);
-    return same && dnnl_memory_desc_equal(same.get(), md);
+    return same && dnnl_memory_desc_equal(same.get(), md) &&
+           (!exactly || queryDims(same.get(), dnnl_query_strides, rankOf(md)) == strides);
   };
+  // Layouts are equal when they differ only in the strides of dimensions of one element, but
+  // implementations look at those too: the exact one comes first.
   std::string spelled = spell(md);
-  if (matches(spelled))
-    return spelled;
-  // Dimensions of one element may have any stride, so the spelling can be one that oneDNN does not know.
-  for (const auto &[name, tag] : tagsByName())
-    if (tag != dnnl_format_tag_any && matches(name))
-      return std::string(name);
+  for (bool exactly : {true, false}) {
+    if (matches(spelled, exactly))
+      return spelled;
+    for (const auto &[name, tag] : tagsByName())
+      if (tag != dnnl_format_tag_any && matches(name, exactly))
+        return std::string(name);
+  }
   return innerBlocks(md) == 0 ? "strided" : opaque;
 }
 

@@ -27,6 +27,10 @@ std::vector<int64_t> plainStrides(const_dnnl_memory_desc_t md);
 
 std::vector<int64_t> dimsOf(const_dnnl_memory_desc_t md);
 
+/// Bytes from the first element to the last, padding included. For a plain layout with gaps less than
+/// what oneDNN says, which counts a gap after the last element too.
+uint64_t bytesOf(const_dnnl_memory_desc_t md);
+
 /// The size that an "opaque:BYTES" tag promises.
 std::optional<uint64_t> opaqueBytes(std::string_view tag);
 

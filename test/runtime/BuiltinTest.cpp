@@ -1,0 +1,359 @@
+//===- BuiltinTest.cpp - the built-in kernels ---------------------------------===//
+#include "Sample.h"
+
+#include "runtime/device/cpu/builtin/Numeric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+using namespace dlc;
+using namespace dlc::test;
+using runtime::builtin::BFloat16;
+using runtime::builtin::Float16;
+
+namespace {
+
+struct Array {
+  std::vector<uint8_t> bytes;
+  bool isOutput = false;
+
+  template <typename T> static Array of(const std::vector<T> &values) {
+    Array array{std::vector<uint8_t>(values.size() * sizeof(T))};
+    for (size_t i = 0; i < values.size(); ++i)
+      std::memcpy(array.bytes.data() + i * sizeof(T), &values[i], sizeof(T));
+    return array;
+  }
+  template <typename T> static Array output(size_t count) { return {std::vector<uint8_t>(count * sizeof(T), 0xcd), true}; }
+  template <typename T> std::vector<T> as() const {
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+};
+
+/// One built-in command on the arrays, which become the program's inputs and outputs.
+void runBuiltin(const json &desc, std::vector<Array> &arrays, int threads = 2) {
+  Program program = emptyProgram();
+  json &m = program.manifest;
+  json buffers = json::array();
+  std::vector<const void *> inputs;
+  std::vector<void *> outputs;
+  for (Array &array : arrays) {
+    int64_t size = static_cast<int64_t>(array.bytes.size());
+    json &list = m[array.isOutput ? "outputs" : "inputs"];
+    m["buffers"].push_back(buffer(array.isOutput ? "output" : "input", static_cast<int>(list.size()), array.bytes.size()));
+    list.push_back(tensor("t" + std::to_string(list.size()), "u8", {size}));
+    if (array.isOutput)
+      outputs.push_back(array.bytes.data());
+    else
+      inputs.push_back(array.bytes.data());
+    buffers.push_back(buffers.size());
+  }
+  m["commands"] = {{{"op", "library"}, {"library", "builtin"}, {"name", "tested"}, {"desc", desc}, {"buffers", buffers}}};
+  Session session(share(program), {threads});
+  runOnce(session, inputs, outputs);
+}
+
+template <typename T> std::vector<T> randomValues(size_t count, int range, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> values;
+  for (size_t i = 0; i < count; ++i)
+    values.push_back(static_cast<T>(static_cast<int>(random() % static_cast<unsigned>(range))));
+  return values;
+}
+
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+} // namespace
+
+TEST(Numeric, HalfConversionsOfEveryBitPattern) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    Float16 half{static_cast<uint16_t>(bits)};
+    BFloat16 brain{static_cast<uint16_t>(bits)};
+    float h = half, b = brain;
+    if (h == h)
+      ASSERT_EQ(Float16::from(h).bits, bits);
+    else
+      ASSERT_NE(float(Float16::from(h)), float(Float16::from(h)));
+    ASSERT_TRUE(b != b || BFloat16::from(b).bits == bits) << bits;
+    // Half-way between two neighbours goes to the even one.
+    if (bits < 0x7bff) {
+      float next = Float16{static_cast<uint16_t>(bits + 1)};
+      ASSERT_EQ(Float16::from((h + next) / 2).bits, bits + (bits & 1)) << bits;
+    }
+  }
+  EXPECT_EQ(Float16::from(65520.0f).bits, 0x7c00);
+  EXPECT_EQ(Float16::from(65519.0f).bits, 0x7bff);
+}
+
+TEST(Builtin, TopKAgainstSorting) {
+  const int64_t outer = 3, inner = 4;
+  for (int64_t len : {1, 7, 300})
+    for (int64_t k : {int64_t(1), (len + 1) / 2, len})
+      for (bool largest : {true, false})
+        for (int range : {3, 100000}) {
+          auto x = randomValues<float>(static_cast<size_t>(outer * len * inner), range, 7);
+          std::vector<Array> arrays = {Array::of(x), Array::output<float>(outer * k * inner),
+                                       Array::output<int64_t>(outer * k * inner)};
+          runBuiltin({{"kind", "topk"}, {"dtype", "f32"}, {"outer", outer}, {"len", len}, {"inner", inner},
+                      {"k", k}, {"largest", largest}},
+                     arrays);
+          auto values = arrays[1].as<float>();
+          auto indices = arrays[2].as<int64_t>();
+          for (int64_t o = 0; o < outer; ++o)
+            for (int64_t i = 0; i < inner; ++i) {
+              std::vector<std::pair<float, int64_t>> line;
+              for (int64_t l = 0; l < len; ++l) {
+                float v = x[(o * len + l) * inner + i];
+                line.push_back({largest ? -v : v, l});
+              }
+              std::sort(line.begin(), line.end());
+              for (int64_t j = 0; j < k; ++j) {
+                int64_t at = (o * k + j) * inner + i;
+                ASSERT_EQ(indices[at], line[j].second);
+                ASSERT_EQ(values[at], largest ? -line[j].first : line[j].first);
+              }
+            }
+        }
+}
+
+TEST(Builtin, TopKOfOtherTypes) {
+  std::vector<Array> arrays = {Array::of<float>({1, kNan, 3}), Array::output<float>(2), Array::output<int64_t>(2)};
+  json desc = {{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1}, {"len", 3}, {"inner", 1}, {"k", 2}};
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[2].as<int64_t>(), (std::vector<int64_t>{1, 2}));
+  desc["dtype"] = "u64";
+  arrays = {Array::of<uint64_t>({1, ~0ull, 3}), Array::output<uint64_t>(2), Array::output<int64_t>(2)};
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[1].as<uint64_t>(), (std::vector<uint64_t>{~0ull, 3}));
+  desc["dtype"] = "bf16";
+  desc["largest"] = false;
+  arrays = {Array::of<uint16_t>({0x3f80, 0xc000, 0x0000}), Array::output<uint16_t>(2), Array::output<int64_t>(2)};
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[2].as<int64_t>(), (std::vector<int64_t>{1, 2}));
+}
+
+TEST(Builtin, ArgReduce) {
+  auto run = [](const std::vector<float> &x, const char *op, bool last) {
+    std::vector<Array> arrays = {Array::of(x), Array::output<int64_t>(2)};
+    runBuiltin({{"kind", "arg_reduce"}, {"op", op}, {"select_last", last}, {"dtype", "f32"}, {"outer", 1},
+                {"len", 3}, {"inner", 2}},
+               arrays);
+    return arrays[1].as<int64_t>();
+  };
+  using Indices = std::vector<int64_t>;
+  const std::vector<float> x = {1, 5, 3, 5, 3, 2};
+  EXPECT_EQ(run(x, "max", false), (Indices{1, 0}));
+  EXPECT_EQ(run(x, "max", true), (Indices{2, 1}));
+  EXPECT_EQ(run(x, "min", false), (Indices{0, 2}));
+  EXPECT_EQ(run({1, 5, kNan, 5, kNan, 2}, "min", false), (Indices{1, 2}));
+  EXPECT_EQ(run({1, 5, kNan, 5, kNan, 2}, "max", true), (Indices{2, 1}));
+}
+
+TEST(Builtin, Cumulative) {
+  const int64_t outer = 3, len = 50, inner = 130;
+  auto x = randomValues<int32_t>(static_cast<size_t>(outer * len * inner), 3, 5);
+  for (bool product : {false, true})
+    for (bool exclusive : {false, true})
+      for (bool reverse : {false, true}) {
+        std::vector<Array> arrays = {Array::of(x), Array::output<int32_t>(x.size())};
+        runBuiltin({{"kind", "cumulative"}, {"op", product ? "prod" : "sum"}, {"dtype", "i32"}, {"outer", outer},
+                    {"len", len}, {"inner", inner}, {"exclusive", exclusive}, {"reverse", reverse}},
+                   arrays);
+        auto y = arrays[1].as<int32_t>();
+        for (int64_t o = 0; o < outer; ++o)
+          for (int64_t i = 0; i < inner; ++i) {
+            uint32_t sum = product;
+            for (int64_t step = 0; step < len; ++step) {
+              int64_t l = reverse ? len - 1 - step : step, at = (o * len + l) * inner + i;
+              uint32_t before = sum, value = static_cast<uint32_t>(x[at]);
+              sum = product ? sum * value : sum + value;
+              ASSERT_EQ(y[at], static_cast<int32_t>(exclusive ? before : sum));
+            }
+          }
+      }
+  // A long sum of small halves does not get stuck.
+  std::vector<uint16_t> ones(5000, 0x3f80);
+  std::vector<Array> arrays = {Array::of(ones), Array::output<uint16_t>(5000)};
+  runBuiltin({{"kind", "cumulative"}, {"dtype", "bf16"}, {"outer", 1}, {"len", 5000}, {"inner", 1}}, arrays);
+  EXPECT_EQ(float(BFloat16{arrays[1].as<uint16_t>()[4999]}), 4992.0f);
+}
+
+TEST(Builtin, ScatterElements) {
+  json desc = {{"kind", "scatter_elements"}, {"dtype", "f32"}, {"index", "i64"}, {"data", {3, 3}},
+               {"indices", {2, 3}}, {"axis", 0}};
+  auto run = [&](const char *reduction, const std::vector<int64_t> &indices) {
+    desc["reduction"] = reduction;
+    std::vector<Array> arrays = {Array::of<float>(std::vector<float>(9, 2)), Array::of(indices),
+                                 Array::of<float>({1, 2, 3, 4, 5, 6}), Array::output<float>(9)};
+    runBuiltin(desc, arrays);
+    return arrays[3].as<float>();
+  };
+  using Values = std::vector<float>;
+  EXPECT_EQ(run("none", {1, 0, 2, 0, 2, 1}), (Values{4, 2, 2, 1, 2, 6, 2, 5, 3}));
+  EXPECT_EQ(run("none", {1, -3, -1, 1, 2, 1}), (Values{2, 2, 2, 4, 2, 6, 2, 5, 3}));
+  EXPECT_EQ(run("add", {1, 1, 1, 1, 1, 1}), (Values{2, 2, 2, 7, 9, 11, 2, 2, 2}));
+  EXPECT_EQ(run("mul", {1, 1, 1, 1, 1, 1}), (Values{2, 2, 2, 8, 20, 36, 2, 2, 2}));
+  EXPECT_EQ(run("max", {1, 1, 1, 1, 1, 1}), (Values{2, 2, 2, 4, 5, 6, 2, 2, 2}));
+  EXPECT_EQ(run("min", {1, 1, 1, 1, 1, 1}), (Values{2, 2, 2, 1, 2, 2, 2, 2, 2}));
+  for (int64_t bad : {int64_t(3), int64_t(-4), INT64_MAX, INT64_MIN}) {
+    std::string error = errorOf([&] { run("none", {1, 0, 2, 0, bad, 1}); });
+    EXPECT_NE(error.find("command 0 'tested'"), std::string::npos) << error;
+    EXPECT_NE(error.find("out of range for axis 0 of 3"), std::string::npos) << error;
+  }
+}
+
+TEST(Builtin, ScatterElementsLargeInParallel) {
+  const int64_t rows = 200, columns = 300;
+  auto indices = randomValues<int32_t>(rows * columns, columns, 3);
+  auto updates = randomValues<int32_t>(rows * columns, 100, 4);
+  std::vector<int32_t> expected(rows * columns, 1);
+  for (int64_t i = 0; i < rows * columns; ++i)
+    expected[i / columns * columns + indices[i]] += updates[i];
+  std::vector<Array> arrays = {Array::of(std::vector<int32_t>(rows * columns, 1)), Array::of(indices),
+                               Array::of(updates), Array::output<int32_t>(rows * columns)};
+  runBuiltin({{"kind", "scatter_elements"}, {"dtype", "i32"}, {"index", "i32"}, {"data", {rows, columns}},
+              {"indices", {rows, columns}}, {"axis", 1}, {"reduction", "add"}},
+             arrays);
+  EXPECT_EQ(arrays[3].as<int32_t>(), expected);
+}
+
+TEST(Builtin, ScatterNd) {
+  const int64_t slice = 5000;
+  std::vector<int16_t> data(4 * slice), updates(3 * slice), expected(4 * slice);
+  for (size_t i = 0; i < updates.size(); ++i)
+    updates[i] = static_cast<int16_t>(i);
+  json desc = {{"kind", "scatter_nd"}, {"dtype", "i16"}, {"index", "i64"}, {"data", {4, slice}},
+               {"indices", {3, 1}}, {"reduction", "add"}};
+  const std::vector<int64_t> indices = {3, -1, 0};
+  std::vector<Array> arrays = {Array::of(data), Array::of(indices), Array::of(updates), Array::output<int16_t>(4 * slice)};
+  runBuiltin(desc, arrays);
+  for (int64_t i = 0; i < slice; ++i) {
+    expected[3 * slice + i] = static_cast<int16_t>(updates[i] + updates[slice + i]);
+    expected[i] = updates[2 * slice + i];
+  }
+  EXPECT_EQ(arrays[3].as<int16_t>(), expected);
+  arrays[1] = Array::of<int64_t>({0, 4, 0});
+  EXPECT_NE(errorOf([&] { runBuiltin(desc, arrays); }).find("index 4 is out of range"), std::string::npos);
+}
+
+TEST(Builtin, Nms) {
+  const std::vector<float> boxes = {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, -0.1f, 1, 0.9f,
+                                    0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, 100, 1, 101};
+  const std::vector<float> scores = {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f};
+  json desc = {{"kind", "nms"}, {"dtype", "f32"}, {"batch", 1}, {"classes", 1}, {"boxes", 6}, {"max_output", 4},
+               {"max_per_class", "buffer"}, {"iou_threshold", 0.5}, {"score_threshold", "buffer"}};
+  auto run = [&](int64_t limit, float threshold) {
+    std::vector<Array> arrays = {Array::of(boxes), Array::of(scores), Array::of<int64_t>({limit}),
+                                 Array::of<float>({threshold}), Array::output<int64_t>(12), Array::output<int64_t>(1)};
+    runBuiltin(desc, arrays);
+    std::vector<int64_t> chosen, rows = arrays[4].as<int64_t>();
+    int64_t count = arrays[5].as<int64_t>()[0];
+    for (int64_t i = 0; i < count; ++i)
+      chosen.push_back(rows[3 * i + 2]);
+    for (size_t i = static_cast<size_t>(3 * count); i < rows.size(); ++i)
+      EXPECT_EQ(rows[i], -1);
+    return chosen;
+  };
+  using Indices = std::vector<int64_t>;
+  EXPECT_EQ(run(3, 0), (Indices{3, 0, 5}));
+  EXPECT_EQ(run(2, 0), (Indices{3, 0}));
+  EXPECT_EQ(run(9, 0.4f), (Indices{3, 0}));
+  EXPECT_EQ(run(0, 0), (Indices{}));
+  desc["max_output"] = 2;
+  EXPECT_NE(errorOf([&] { run(9, 0); }).find("more than 2 boxes"), std::string::npos);
+}
+
+TEST(Builtin, MaxPoolIndices) {
+  std::vector<float> x(2 * 25);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i % 25 + 1);
+  auto run = [&](json more, std::vector<int64_t> dst) {
+    size_t outputs = static_cast<size_t>(2 * dst[2] * dst[3]);
+    std::vector<Array> arrays = {Array::of(x), Array::output<float>(outputs), Array::output<int64_t>(outputs)};
+    json desc = {{"kind", "max_pool_indices"}, {"dtype", "f32"}, {"src", {1, 2, 5, 5}}, {"dst", dst}};
+    desc.update(more);
+    runBuiltin(desc, arrays);
+    return std::pair(arrays[1].as<float>(), arrays[2].as<int64_t>());
+  };
+  auto [values, indices] = run({{"kernel", {2, 2}}, {"strides", {2, 2}}}, {1, 2, 2, 2});
+  EXPECT_EQ(values, (std::vector<float>{7, 9, 17, 19, 7, 9, 17, 19}));
+  EXPECT_EQ(indices, (std::vector<int64_t>{6, 8, 16, 18, 31, 33, 41, 43}));
+  auto columns = run({{"kernel", {2, 2}}, {"strides", {2, 2}}, {"storage_order", 1}}, {1, 2, 2, 2});
+  EXPECT_EQ(columns.second, (std::vector<int64_t>{6, 16, 8, 18, 31, 41, 33, 43}));
+  auto dilated = run({{"kernel", {2, 2}}, {"dilations", {1, 1}}, {"pads_l", {2, 2}}}, {1, 2, 7, 7});
+  EXPECT_EQ(dilated.first[0], 1);
+  EXPECT_EQ(dilated.first[48], 25);
+}
+
+TEST(Builtin, RandomIsPhilox) {
+  // The published vector: counter and key zero give 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+  std::vector<Array> arrays = {Array::output<float>(4)};
+  json desc = {{"kind", "random"}, {"op", "uniform"}, {"dtype", "f32"}, {"count", 4}, {"seed", 0}};
+  runBuiltin(desc, arrays);
+  std::vector<float> expected;
+  for (uint32_t word : {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u})
+    expected.push_back(static_cast<float>(word >> 8) / 16777216.0f);
+  EXPECT_EQ(arrays[0].as<float>(), expected);
+}
+
+TEST(Builtin, RandomDependsOnSeedAndOffsetOnly) {
+  auto draw = [](int threads, int64_t count, int64_t seed, int64_t offset) {
+    std::vector<Array> arrays = {Array::of<int64_t>({seed}), Array::of<int64_t>({offset}), Array::output<float>(static_cast<size_t>(count))};
+    runBuiltin({{"kind", "random"}, {"op", "normal"}, {"dtype", "f32"}, {"count", count}, {"seed", "buffer"},
+                {"offset", "buffer"}, {"mean", 1}, {"scale", 2}},
+               arrays, threads);
+    return arrays[2].as<float>();
+  };
+  const int64_t n = 100000;
+  auto values = draw(1, n, 42, 0);
+  EXPECT_EQ(values, draw(3, n, 42, 0));
+  EXPECT_NE(values, draw(1, n, 43, 0));
+  auto later = draw(1, n - 400, 42, 100);
+  EXPECT_TRUE(std::equal(later.begin(), later.end(), values.begin() + 400));
+  double mean = 0, square = 0;
+  for (float value : values)
+    mean += value / double(n), square += double(value) * value / double(n);
+  EXPECT_NEAR(mean, 1, 0.03);
+  EXPECT_NEAR(square - mean * mean, 4, 0.1);
+}
+
+TEST(Builtin, RandomOfOtherKinds) {
+  const int64_t n = 10001;
+  std::vector<Array> arrays = {Array::output<double>(n)};
+  runBuiltin({{"kind", "random"}, {"op", "uniform"}, {"dtype", "f64"}, {"count", n}, {"seed", 1}, {"low", -2}, {"high", 6}}, arrays);
+  double mean = 0;
+  for (double value : arrays[0].as<double>()) {
+    ASSERT_GE(value, -2);
+    ASSERT_LT(value, 6);
+    mean += value / double(n);
+  }
+  EXPECT_NEAR(mean, 2, 0.1);
+  std::vector<float> probabilities(n, 0.25f);
+  arrays = {Array::of(probabilities), Array::output<uint8_t>(n)};
+  runBuiltin({{"kind", "random"}, {"op", "bernoulli"}, {"dtype", "bool"}, {"count", n}, {"seed", 1},
+              {"probability", "buffer"}, {"probability_dtype", "f32"}},
+             arrays);
+  int64_t ones = 0;
+  for (uint8_t value : arrays[1].as<uint8_t>()) {
+    ASSERT_LE(value, 1);
+    ones += value;
+  }
+  EXPECT_NEAR(static_cast<double>(ones) / double(n), 0.25, 0.02);
+}
+
+TEST(Builtin, WrongDescriptions) {
+  std::vector<Array> arrays = {Array::output<float>(4)};
+  for (json desc : {json{{"kind", "nonsense"}}, json{{"kind", 5}},
+                    json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "f32"}, {"count", 5}},
+                    json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "f32"}, {"count", -5}},
+                    json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "u8"}, {"count", 4}, {"low", -1}},
+                    json{{"kind", "cumulative"}, {"dtype", "f32"}, {"outer", 1}, {"len", 1}, {"inner", 1}},
+                    json{{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1}, {"len", 1}, {"inner", 1}, {"k", 2}},
+                    json{{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1 << 30}, {"len", 1 << 30}, {"inner", 1}, {"k", 2}},
+                    json{{"kind", "scatter_nd"}, {"dtype", "f32"}, {"index", "i8"}, {"data", {1}}, {"indices", {1, 1}}}})
+    EXPECT_NE(errorOf([&] { runBuiltin(desc, arrays); }), "") << desc;
+}

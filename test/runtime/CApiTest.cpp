@@ -1,0 +1,144 @@
+//===- CApiTest.cpp - the C interface and its C++ face ------------------------===//
+#include "Sample.h"
+
+#include "dlc/dlc.hpp"
+#include "runtime/program/Writer.h"
+#include "runtime/session/Handles.h"
+
+#include <array>
+#include <cstdio>
+
+using namespace dlc::test;
+
+namespace {
+
+dlc_session *makeSession(int64_t n) {
+  dlc_program *program = dlc::runtime::wrapProgram(share(affineProgram(n)));
+  dlc_session *session = nullptr;
+  dlc_error *error = dlc_session_create(program, nullptr, &session);
+  EXPECT_EQ(error, nullptr) << dlc_error_message(error);
+  dlc_program_destroy(program);
+  return session;
+}
+
+std::string messageOf(dlc_error *error) {
+  std::string text = dlc_error_message(error);
+  dlc_error_free(error);
+  return text;
+}
+
+DLTensor floats(std::vector<float> &data, std::vector<int64_t> &shape) {
+  return {data.data(), {kDLCPU, 0}, static_cast<int32_t>(shape.size()), {kDLFloat, 32, 1}, shape.data(),
+          nullptr, 0};
+}
+
+} // namespace
+
+TEST(CApi, LoadRunAndQuery) {
+  TemporaryFolder folder;
+  dlc::runtime::writeProgram(affineProgram(8), folder / "p.dlcx");
+  dlc_program *program = nullptr;
+  ASSERT_EQ(dlc_program_load((folder / "p.dlcx").c_str(), &program), nullptr);
+  EXPECT_EQ(dlc_program_input_count(program), 1u);
+  dlc_tensor_info info;
+  ASSERT_EQ(dlc_program_output(program, 0, &info), nullptr);
+  EXPECT_STREQ(info.name, "y");
+  EXPECT_EQ(info.shape[0], 8);
+  EXPECT_EQ(info.bytes, 32u);
+  EXPECT_NE(messageOf(dlc_program_input(program, 1, &info)).find("does not exist"), std::string::npos);
+  dlc_session *session = nullptr;
+  dlc_session_options options = {1};
+  ASSERT_EQ(dlc_session_create(program, &options, &session), nullptr);
+  dlc_program_destroy(program);
+  std::vector<float> x(8, 3), y(8);
+  std::vector<int64_t> shape = {8};
+  DLTensor in = floats(x, shape), out = floats(y, shape);
+  ASSERT_EQ(dlc_session_run(session, &in, 1, &out, 1), nullptr);
+  EXPECT_EQ(y[7], 7.5f);
+  dlc_memory_figures figures;
+  dlc_session_memory(session, &figures);
+  EXPECT_EQ(figures.arena_bytes, 32u);
+  dlc_session_destroy(session);
+}
+
+TEST(CApi, StridedInputsAndOffsets) {
+  dlc_session *session = makeSession(4);
+  std::vector<float> x = {9, 0, 9, 1, 9, 2, 9, 3}, y(4);
+  std::vector<int64_t> shape = {4}, strides = {2};
+  DLTensor in = floats(x, shape), out = floats(y, shape);
+  in.strides = strides.data();
+  in.byte_offset = 4;
+  ASSERT_EQ(dlc_session_run(session, &in, 1, &out, 1), nullptr);
+  EXPECT_EQ(y, (std::vector<float>{1.5, 3.5, 5.5, 7.5}));
+  out.strides = strides.data();
+  EXPECT_NE(messageOf(dlc_session_run(session, &in, 1, &out, 1)).find("compact"), std::string::npos);
+  dlc_session_destroy(session);
+}
+
+TEST(CApi, WrongTensors) {
+  dlc_session *session = makeSession(4);
+  std::vector<float> x(4), y(4);
+  std::vector<int64_t> shape = {4}, other = {2, 2};
+  DLTensor out = floats(y, shape);
+  DLTensor in = floats(x, other);
+  std::string error = messageOf(dlc_session_run(session, &in, 1, &out, 1));
+  EXPECT_NE(error.find("input 'x' must have shape [4], found [2, 2]"), std::string::npos) << error;
+  in = floats(x, shape);
+  in.dtype = {kDLInt, 32, 1};
+  error = messageOf(dlc_session_run(session, &in, 1, &out, 1));
+  EXPECT_NE(error.find("must be of type f32, found i32"), std::string::npos) << error;
+  in = floats(x, shape);
+  in.device = {kDLCUDA, 0};
+  EXPECT_NE(messageOf(dlc_session_run(session, &in, 1, &out, 1)), "");
+  in.device = {kDLCPU, 0};
+  EXPECT_NE(messageOf(dlc_session_run(session, &in, 1, &out, 0)), "");
+  EXPECT_NE(messageOf(dlc_session_run(session, &in, 0, &out, 1)), "");
+  dlc_session_destroy(session);
+}
+
+TEST(CApi, AllocatedOutputsOutliveTheSession) {
+  dlc_session *session = makeSession(4);
+  std::vector<float> x(4, 1);
+  std::vector<int64_t> shape = {4};
+  DLTensor in = floats(x, shape);
+  DLManagedTensor *out = nullptr;
+  ASSERT_EQ(dlc_session_run_alloc(session, &in, 1, &out, 1), nullptr);
+  dlc_session_destroy(session);
+  EXPECT_EQ(static_cast<float *>(out->dl_tensor.data)[3], 3.5f);
+  EXPECT_EQ(out->dl_tensor.shape[0], 4);
+  out->deleter(out);
+}
+
+TEST(CApi, ErrorsForWrongFiles) {
+  dlc_program *program = nullptr;
+  EXPECT_NE(messageOf(dlc_program_load("/no/such", &program)).find("/no/such"), std::string::npos);
+  EXPECT_EQ(program, nullptr);
+  EXPECT_NE(messageOf(dlc_program_load(nullptr, &program)), "");
+  EXPECT_NE(messageOf(dlc_program_load_memory("abc", 3, &program)), "");
+}
+
+TEST(Cpp, LoadAndRun) {
+  TemporaryFolder folder;
+  dlc::runtime::writeProgram(affineProgram(3), folder / "p.dlcx");
+  auto session = dlc::Session::load(folder / "p.dlcx", {.threads = 1});
+  EXPECT_EQ(session.inputs()[0].name, "x");
+  auto x = dlc::Tensor::of<float>({3}, {1, 2, 3});
+  dlc::Tensor y = session.run({{"x", x}})["y"];
+  EXPECT_EQ(y.data<float>()[2], 7.5f);
+  EXPECT_THROW(session.run({}), dlc::Error);
+  EXPECT_THROW(session.run({{"x", x}, {"z", x}}), dlc::Error);
+  EXPECT_THROW(session.run({{"x", dlc::Tensor(dlc::DType::F32, {4})}}), dlc::Error);
+  EXPECT_THROW(dlc::Session::load("/no/such"), dlc::Error);
+}
+
+TEST(C, WholeProgram) {
+  TemporaryFolder folder;
+  dlc::runtime::writeProgram(affineProgram(3), folder / "p.dlcx");
+  std::string command = std::string(DLC_RUN_C) + " " + folder / "p.dlcx";
+  FILE *pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::array<char, 64> line{};
+  EXPECT_NE(fgets(line.data(), line.size(), pipe), nullptr);
+  EXPECT_EQ(pclose(pipe), 0);
+  EXPECT_STREQ(line.data(), "3.5\n");
+}

@@ -1,0 +1,98 @@
+//===- NpyTest.cpp - NumPy's array files --------------------------------------===//
+#include "Sample.h"
+
+#include "runtime/program/Npy.h"
+
+#include <cstring>
+
+using namespace dlc;
+using namespace dlc::test;
+using runtime::NpyArray;
+using runtime::parseNpy;
+using runtime::readNpy;
+using runtime::writeNpy;
+
+namespace {
+
+std::vector<uint8_t> npy(const std::string &header, const std::vector<uint8_t> &data, int version = 1) {
+  std::vector<uint8_t> bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<uint8_t>(version), 0};
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i)
+    bytes.push_back(static_cast<uint8_t>(header.size() >> (8 * i)));
+  bytes.insert(bytes.end(), header.begin(), header.end());
+  bytes.insert(bytes.end(), data.begin(), data.end());
+  return bytes;
+}
+
+NpyArray parse(const std::vector<uint8_t> &bytes) {
+  return parseNpy(runtime::copyToSpan(bytes.data(), bytes.size()), "test.npy");
+}
+
+} // namespace
+
+TEST(Npy, RoundTripOfEveryType) {
+  TemporaryFolder folder;
+  for (int i = 0; i < kDTypeCount; ++i) {
+    DType type = static_cast<DType>(i);
+    for (const std::vector<int64_t> &shape :
+         {std::vector<int64_t>{}, {3}, {2, 3}, {0, 4}, {1, 2, 3, 4}}) {
+      size_t count = 1;
+      for (int64_t dim : shape)
+        count *= static_cast<size_t>(dim);
+      std::vector<uint8_t> data(count * dtypeBytes(type));
+      for (size_t j = 0; j < data.size(); ++j)
+        data[j] = static_cast<uint8_t>(j * 37);
+      writeNpy(folder / "a.npy", type, shape, data.data());
+      NpyArray back = readNpy(folder / "a.npy");
+      EXPECT_EQ(back.dtype, type);
+      EXPECT_EQ(back.shape, shape);
+      ASSERT_EQ(back.data.bytes, data.size());
+      EXPECT_EQ(std::memcmp(back.data.data, data.data(), data.size()), 0);
+      EXPECT_EQ(data.empty() ? 0 : reinterpret_cast<uintptr_t>(back.data.data) % 64, 0u);
+    }
+  }
+}
+
+TEST(Npy, FortranOrder) {
+  NpyArray array = parse(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n",
+                             {1, 2, 3, 4, 5, 6}));
+  const uint8_t expected[] = {1, 3, 5, 2, 4, 6};
+  EXPECT_EQ(std::memcmp(array.data.data, expected, 6), 0);
+}
+
+TEST(Npy, OtherVersionsAndSpellings) {
+  EXPECT_EQ(parse(npy("{'shape':(1,),'fortran_order':False,\"descr\":'<i2'}", {1, 2}, 2)).dtype, DType::I16);
+  EXPECT_EQ(parse(npy("{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}", {1, 2}, 3)).dtype,
+            DType::BF16);
+}
+
+TEST(Npy, WrongFiles) {
+  const char *headers[] = {"",
+                           "{",
+                           "{}",
+                           "{'descr': '<f4', 'fortran_order': False}",
+                           "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
+                           "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}",
+                           "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+                           "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
+                           "{'descr': '<f4, 'fortran_order': False, 'shape': (1,)}"};
+  for (const char *header : headers)
+    EXPECT_NE(errorOf([&] { parse(npy(header, {0, 0, 0, 0})); }), "") << header;
+}
+
+TEST(Npy, TruncationsAndFlipsNeverCrash) {
+  std::vector<uint8_t> good =
+      npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n", std::vector<uint8_t>(24, 1));
+  for (size_t size = 0; size < good.size(); ++size)
+    EXPECT_NE(errorOf([&] { parse({good.begin(), good.begin() + static_cast<long>(size)}); }), "");
+  for (size_t at = 0; at < good.size() - 24; ++at)
+    for (int value = 0; value < 256; ++value) {
+      std::vector<uint8_t> bad = good;
+      bad[at] = static_cast<uint8_t>(value);
+      errorOf([&] { parse(bad); });
+    }
+}
