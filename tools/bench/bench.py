@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Times the benchmark networks: dlc against ONNX Runtime, OpenVINO and torch.compile, interleaved in the same run.
+
+    tools/bench/bench.py [--networks resnet-50,bert] [--threads 1,2] [--batch 1] [--rounds 8] [--json FILE]
+
+Each tool stands ready in a process of its own; a round lets each run for a moment, one after the other, so that a machine
+that grows slower does so for all. Printed: minimum and median of a run, the ratio of the best peer's minimum to dlc's
+(above 1: dlc is faster), seconds until compiled (dlc: cold / with a warm cache), and peak memory of the process that runs.
+"""
+import argparse
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import common
+
+PEERS = ["onnxruntime", "openvino", "torch.compile"]
+
+
+class Worker:
+    def __init__(self, tool, model, threads, batch, network):
+        self.tool, self.times, self.peak, self.error = tool, [], 0, None
+        environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+        here = os.path.dirname(os.path.abspath(__file__))
+        self.process = subprocess.Popen([sys.executable, os.path.join(here, "worker.py"), tool, model, str(threads), str(batch), network],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        self.about = self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            self.error = (self.process.stderr.read().strip().splitlines() or ["died without a word"])[-1]
+            return {}
+        return json.loads(line)
+
+    def round(self, seconds):
+        self.process.stdin.write(json.dumps({"seconds": seconds}) + "\n")
+        self.process.stdin.flush()
+        answer = self.answer()
+        self.times += answer.get("times", [])
+        self.peak = answer.get("peak_mib", self.peak)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.kill()
+        self.process.wait()
+
+
+def measure(network, threads, o):
+    model = common.export(network, o.batch)
+    folder = tempfile.mkdtemp(prefix="dlc-bench-")
+    results = {}
+    workers = []
+    try:
+        program = os.path.join(folder, "program.dlcx")
+        compiled = {}
+        try:
+            cache = os.path.join(folder, "cache")
+            compiled["cold_s"], compiled["compile_peak_mib"] = common.compile_program(model, program, threads, cache, o.tune)
+            compiled["warm_s"], _ = common.compile_program(model, program, threads, cache, o.tune)
+            workers.append(Worker("dlc", program, threads, o.batch, network))
+        except RuntimeError as error:
+            results["dlc"] = {"error": str(error)}
+        for peer in o.peers:
+            workers.append(Worker(peer, model, threads, o.batch, network))
+        for _ in range(o.rounds):
+            for worker in workers:
+                if not worker.error:
+                    worker.round(o.seconds)
+        for worker in workers:
+            if worker.error or not worker.times:
+                results[worker.tool] = {"error": worker.error or "no times"}
+                continue
+            results[worker.tool] = {"min_ms": min(worker.times) * 1e3, "median_ms": statistics.median(worker.times) * 1e3,
+                                    "runs": len(worker.times), "ready_s": worker.about["ready_s"], "peak_mib": worker.peak,
+                                    "before_mib": worker.about["before_mib"]}
+            if worker.tool == "dlc":
+                results["dlc"].update(compiled)
+    finally:
+        for worker in workers:
+            worker.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    return results
+
+
+def main():
+    common.use_bench_python()
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", default=",".join(common.network_names()))
+    a.add_argument("--threads", default="1,2")
+    a.add_argument("--peers", default=",".join(PEERS))
+    a.add_argument("--batch", type=int, default=1)
+    a.add_argument("--rounds", type=int, default=8)
+    a.add_argument("--seconds", type=float, default=0.4, help="of each tool in each round")
+    a.add_argument("--tune", action="store_true", help="dlc measures its candidates when compiling")
+    a.add_argument("--json", help="write all figures there")
+    o = a.parse_args()
+    o.peers = [p for p in o.peers.split(",") if p]
+    everything, ratios = [], {}
+    print(f"{'network':13} {'threads':>7}  {'tool':14} {'min ms':>9} {'median':>9} {'ratio':>6}  {'compile s':>14} {'peak MiB':>9}", flush=True)
+    for network in o.networks.split(","):
+        for threads in map(int, o.threads.split(",")):
+            results = measure(network, threads, o)
+            peers = {t: r["min_ms"] for t, r in results.items() if t != "dlc" and "min_ms" in r}
+            best = min(peers, key=peers.get) if peers else None
+            for tool, r in results.items():
+                if "error" in r:
+                    print(f"{network:13} {threads:7}  {tool:14} {r['error'][:80]}", flush=True)
+                    continue
+                ratio = ""
+                if tool == "dlc" and best:
+                    ratios.setdefault(threads, []).append(peers[best] / r["min_ms"])
+                    r["ratio"], ratio = ratios[threads][-1], f"{ratios[threads][-1]:.2f}"
+                elif tool == best:
+                    ratio = "best"
+                seconds = f"{r['cold_s']:.2f} / {r['warm_s']:.2f}" if tool == "dlc" else f"{r['ready_s']:.2f}"
+                print(f"{network:13} {threads:7}  {tool:14} {r['min_ms']:9.3f} {r['median_ms']:9.3f} {ratio:>6}  {seconds:>14} {r['peak_mib']:9.0f}", flush=True)
+            everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
+            if o.json:
+                with open(o.json + ".part", "w") as f:
+                    json.dump({"machine": cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
+                os.rename(o.json + ".part", o.json)
+    for threads, values in ratios.items():
+        mean = math.exp(sum(map(math.log, values)) / len(values))
+        print(f"{threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
+
+
+def cpu_name():
+    with open("/proc/cpuinfo") as f:
+        return next((line.split(":")[1].strip() for line in f if line.startswith("model name")), "")
+
+
+main()

@@ -1,0 +1,70 @@
+"""What the scripts of this folder share: where things stand, and the right Python."""
+import os
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("DLC_BUILD", os.path.join(ROOT, "build"))
+DLC = os.path.join(BUILD, "bin", "dlc")
+RUNTIME = os.path.join(BUILD, "lib", "libdlc_runtime.so")
+MODELS = os.environ.get("DLC_BENCH_MODELS", os.path.join(ROOT, "build", "bench"))
+
+
+def use_bench_python():
+    """Runs the script again under the environment that has the peers (tools/setup --bench), unless this is it."""
+    try:
+        import torch  # noqa: F401
+        return
+    except ImportError:
+        pass
+    python = os.environ.get("DLC_BENCH_PYTHON", os.path.join(ROOT, "build", "venv-bench", "bin", "python"))
+    if not os.path.exists(python) or os.environ.get("DLC_BENCH_INSIDE"):
+        sys.exit(f"{python} is missing or lacks torch: run tools/setup --bench, or set DLC_BENCH_PYTHON")
+    os.environ["DLC_BENCH_INSIDE"] = "1"
+    os.execv(python, [python] + sys.argv)
+
+
+def network_names():
+    return ["resnet-50", "mobilenet-v2", "vit", "bert", "lstm", "alexnet-s", "fcn-s"]
+
+
+def export(name, batch):
+    """The path of the exported network; torch does its work in another process, whose memory goes with it."""
+    path = os.path.join(MODELS, f"{name}-{batch}.onnx")
+    if not os.path.exists(path):
+        print(f"exporting {name} at batch {batch}", file=sys.stderr, flush=True)
+        here = os.path.dirname(os.path.abspath(__file__))
+        subprocess.run([sys.executable, "-c",
+                        f"import sys; sys.path.insert(0, {here!r}); import networks; networks.export({name!r}, {batch}, {MODELS!r})"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return path
+
+
+def input_specs(path):
+    """[(name, numpy type, shape)] of an ONNX file, without its weights being read."""
+    import onnx
+    model = onnx.load(path, load_external_data=False)
+    known = {w.name for w in model.graph.initializer}
+    return [(i.name, onnx.helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type),
+             [d.dim_value for d in i.type.tensor_type.shape.dim]) for i in model.graph.input if i.name not in known]
+
+
+def random_inputs(path, seed=0):
+    import numpy as np
+    rng = np.random.default_rng(seed)
+    return {name: rng.standard_normal(shape).astype(dtype) if dtype.kind == "f" else rng.integers(0, 9999, shape).astype(dtype)
+            for name, dtype, shape in input_specs(path)}
+
+
+def compile_program(model, out, threads, cache, tune=False):
+    """Seconds that `dlc compile` took, as a user sees them, and the process's peak memory in MiB."""
+    import resource
+    command = [DLC, "compile", model, "-o", out, "--threads", str(threads), "--cache", cache] + (["--tune"] if tune else [])
+    start = time.perf_counter()
+    pid = os.posix_spawn(command[0], command, os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.perf_counter() - start
+    if status:
+        raise RuntimeError(f"failed with status {os.waitstatus_to_exitcode(status)}: {' '.join(command)}")
+    return seconds, usage.ru_maxrss / 1024

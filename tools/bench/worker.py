@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""One tool with one network, in a process of its own: told how long to run, it answers with times.
+
+worker.py TOOL MODEL THREADS [BATCH NETWORK]; then lines on stdin: {"seconds": 0.5}; each answered by one line of JSON.
+"""
+import ctypes
+import json
+import os
+import resource
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import common
+
+
+def peak_mib():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+class DLDevice(ctypes.Structure):
+    _fields_ = [("device_type", ctypes.c_int), ("device_id", ctypes.c_int32)]
+
+
+class DLDataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", DLDevice), ("ndim", ctypes.c_int32), ("dtype", DLDataType),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("dtype", DLDataType), ("ndim", ctypes.c_int32),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_uint64)]
+
+
+def dlc(model, threads, inputs):
+    """The runtime alone, through its C interface: what a user of a .dlcx has."""
+    lib = ctypes.CDLL(common.RUNTIME)
+    for name in ("dlc_program_load", "dlc_session_create", "dlc_session_run", "dlc_program_input", "dlc_program_output"):
+        getattr(lib, name).restype = ctypes.c_void_p
+    lib.dlc_error_message.restype, lib.dlc_error_message.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
+    for name in ("dlc_program_input_count", "dlc_program_output_count"):
+        getattr(lib, name).restype = ctypes.c_size_t
+
+    def check(error):
+        if error:
+            sys.exit("dlc: " + lib.dlc_error_message(error).decode())
+    program, session = ctypes.c_void_p(), ctypes.c_void_p()
+    check(lib.dlc_program_load(model.encode(), ctypes.byref(program)))
+    check(lib.dlc_session_create(program, ctypes.byref(ctypes.c_int(threads)), ctypes.byref(session)))
+    keep = []
+
+    def tensors(count, query, given):
+        array = (DLTensor * count)()
+        for i in range(count):
+            info = TensorInfo()
+            check(query(program, ctypes.c_size_t(i), ctypes.byref(info)))
+            if given:
+                data = given[info.name.decode()].ctypes.data
+            else:
+                buffer = ctypes.create_string_buffer(info.bytes + 64)
+                keep.append(buffer)
+                data = (ctypes.addressof(buffer) + 63) // 64 * 64
+            array[i] = DLTensor(data, DLDevice(1, 0), info.ndim, info.dtype, info.shape, None, 0)
+        return array
+    ins = tensors(lib.dlc_program_input_count(program), lib.dlc_program_input, inputs)
+    outs = tensors(lib.dlc_program_output_count(program), lib.dlc_program_output, None)
+    keep += [ins, outs, inputs]
+    run, n, m = lib.dlc_session_run, ctypes.c_size_t(len(ins)), ctypes.c_size_t(len(outs))
+    return lambda: check(run(session, ins, n, outs, m))
+
+
+def onnxruntime(model, threads, inputs):
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, inputs)
+
+
+def openvino(model, threads, inputs):
+    import openvino as ov
+    core = ov.Core()
+    compiled = core.compile_model(core.read_model(model), "CPU", {
+        "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
+    request, values = compiled.create_infer_request(), list(inputs.values())
+    return lambda: request.infer(values, share_inputs=True)
+
+
+def torch_compile(network, batch, threads):
+    import torch
+    import torch._inductor.config as inductor
+    import networks
+    torch.set_num_threads(threads)
+    inductor.freezing = True
+    module, example = networks.build(network, batch)
+    module = torch.compile(module)
+
+    def run():
+        with torch.inference_mode():
+            module(*example)
+    return run
+
+
+def main():
+    tool, model, threads, batch, network = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    if tool == "onnxruntime":
+        import onnxruntime  # noqa: F401  imported before the clock starts
+    elif tool == "openvino":
+        import openvino  # noqa: F401
+    elif tool == "torch.compile":
+        import torch  # noqa: F401
+    inputs = None if tool == "torch.compile" else common.random_inputs(os.path.join(common.MODELS, f"{network}-{batch}.onnx"))
+    before, start = peak_mib(), time.perf_counter()
+    if tool == "dlc":
+        run = dlc(model, threads, inputs)
+    elif tool == "torch.compile":
+        run = torch_compile(network, batch, threads)
+    else:
+        run = {"onnxruntime": onnxruntime, "openvino": openvino}[tool](model, threads, inputs)
+    made = time.perf_counter() - start
+    run()
+    first = time.perf_counter() - start
+    print(json.dumps({"made_s": made, "ready_s": first, "before_mib": before}), flush=True)
+    for line in sys.stdin:
+        seconds, times = json.loads(line)["seconds"], []
+        run()  # caches are the other tools' at first
+        while sum(times) < seconds or len(times) < 2:
+            start = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - start)
+        print(json.dumps({"times": times, "peak_mib": peak_mib()}), flush=True)
+
+
+main()
