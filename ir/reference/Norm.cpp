@@ -55,7 +55,8 @@ static Tensor normalise(Operation *op, const Tensor &x, const Tensor &scale, con
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
   const AxisView view(x.getShape(), axis, x.getRank());
   ArrayRef<int64_t> rest = x.getShape().drop_front(axis);
-  std::vector<double> scales(view.size, 1), offsets(view.size, 0), values = loadAll<double>(x);
+  // Adding -0 changes nothing, not even the sign of a zero.
+  std::vector<double> scales(view.size, 1), offsets(view.size, -0.0), values = loadAll<double>(x);
   if (scale)
     scales = stretched(scale, rest);
   if (bias)

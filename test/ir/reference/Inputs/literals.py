@@ -1,0 +1,509 @@
+"""Writes the tests of this folder whose numbers come from NumPy and from the onnx package's own evaluator.
+
+    python Inputs/literals.py        # from test/ir/reference; needs numpy and onnx
+
+Expected values are computed in float64 from the very operands and rounded once, as the evaluator has it. What has
+few digits is checked as text; else the expected constant stands beside the result, and both must print alike.
+"""
+import math
+import os
+
+import numpy as np
+from onnx import helper, TensorProto
+from onnx.reference import ReferenceEvaluator
+
+NAMES = {"float16": "f16", "float32": "f32", "float64": "f64", "bool": "i1", "int8": "i8", "int16": "i16",
+         "int32": "i32", "int64": "i64", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "uint64": "ui64"}
+rng = np.random.default_rng(7)
+
+
+def numbers(*shape, low=-2, high=2, dtype=np.float32):
+    """Random operands of few digits."""
+    return (np.round(rng.uniform(low, high, shape) * 16) / 16).astype(dtype)
+
+
+def type_of(a):
+    return f"tensor<{''.join(f'{d}x' for d in a.shape)}{NAMES[a.dtype.name]}>"
+
+
+def scalar(v, printed):
+    if isinstance(v, (bool, np.bool_)):
+        return "true" if v else "false"
+    if isinstance(v, (int, np.integer)):
+        return str(v)
+    if math.isnan(v):
+        return {2: "0x7E00", 4: "0x7FC00000", 8: "0x7FF8000000000000"}[v.itemsize]
+    if math.isinf(v):
+        return ("0x7F800000" if v > 0 else "0xFF800000") if v.itemsize == 4 else "0x7FF0000000000000"
+    return f"{float(f'{float(v):.5e}'):.6e}" if printed else f"{float(v):.17e}" if v.itemsize == 8 else f"{float(v):.9e}"
+
+
+def literal(a, printed=False):
+    if printed and a.size and (a == a.flat[0]).all():
+        return scalar(a.flat[0], printed)
+    if a.size == 0:
+        return ""
+    def nested(b):
+        return scalar(b, printed) if b.ndim == 0 else "[" + ", ".join(nested(x) for x in b) + "]"
+    return nested(np.asarray(a)) if a.ndim else scalar(a[()], printed)
+
+
+def short(a):
+    """Whether MLIR prints the values with six digits."""
+    if a.dtype.kind != "f":
+        return True
+    return all(math.isnan(v) or math.isinf(v) or a.dtype.type(f"{float(v):.5e}") == v for v in a.flat)
+
+
+class File:
+    def __init__(self, name, says):
+        self.name = name
+        self.lines = [f"// {says}", "// Written by Inputs/literals.py.",
+                      "// RUN: dlc-opt %s --dlc-evaluate | FileCheck %s", ""]
+
+    def case(self, name, op, operands, *expected, note=None):
+        """`op` is the text of one operation on %names; `operands` are its constants in the order of its operands."""
+        if isinstance(expected[0], list):
+            expected = expected[0]
+        expected = [np.asarray(e) for e in expected]
+        twins = [not short(e) for e in expected]
+        types = [type_of(e) for e in expected]
+        returned = [t for t, twin in zip(types, twins) for _ in range(1 + twin)]
+        out = [f"// {note}"] if note else []
+        out.append(f"// CHECK-LABEL: @{name}()")
+        for e, twin in zip(expected, twins):
+            if twin:
+                out += ["// CHECK-NEXT: [[Y:dense<.*>]] :", "// CHECK-NEXT: [[Y]] :"]
+            else:
+                text = f"dense<{literal(e, True)}> : {type_of(e)}"
+                out.append("// CHECK-NEXT: " + text.replace("[[", "{{\\[\\[}}").replace("{{\\[\\[}}[", "{{\\[\\[\\[}}"))
+        out.append(f"func.func @{name}() -> ({', '.join(returned)}) {{")
+        for key, value in operands.items():
+            out.append(f"  %{key} = dlc.constant dense<{literal(value)}> : {type_of(value)}")
+        ins = ", ".join(type_of(v) for v in operands.values())
+        results = "%y" if len(expected) == 1 else f"%y:{len(expected)}"
+        signature = f"({ins}) -> {types[0]}" if len(types) == 1 else f"({ins}) -> ({', '.join(types)})"
+        out.append(f"  {results} = {op} : {signature}")
+        values = []
+        for i, (e, twin) in enumerate(zip(expected, twins)):
+            values.append("%y" if len(expected) == 1 else f"%y#{i}")
+            if twin:
+                out.append(f"  %expected{i} = dlc.constant dense<{literal(e)}> : {types[i]}")
+                values.append(f"%expected{i}")
+        out += [f"  return {', '.join(values)} : {', '.join(returned)}", "}", ""]
+        self.lines += out
+
+    def write(self):
+        folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        with open(os.path.join(folder, self.name + ".mlir"), "w") as f:
+            f.write("\n".join(self.lines))
+
+
+def onnx_eval(op, inputs, outputs=1, opset=22, **attributes):
+    """What the onnx package's evaluator gives in float64; absent inputs are None."""
+    names = [f"i{k}" if v is not None else "" for k, v in enumerate(inputs)]
+    outs = [f"o{k}" for k in range(outputs)]
+    given = {n: v.astype(np.float64) if v.dtype.kind == "f" else v for n, v in zip(names, inputs) if n}
+    info = [helper.make_tensor_value_info(n, TensorProto.DOUBLE if v.dtype.kind == "f" else
+                                          helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for n, v in given.items()]
+    graph = helper.make_graph([helper.make_node(op, names, outs, **attributes)], "g", info,
+                              [helper.make_tensor_value_info(o, TensorProto.DOUBLE, None) for o in outs])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    return ReferenceEvaluator(model).run(None, given)
+
+
+def f32(values):
+    return [np.asarray(v).astype(np.float32) for v in values]
+
+
+def array(values):
+    return "array<i64" + (": " + ", ".join(map(str, values)) if len(values) else "") + ">"
+
+
+def math_functions():
+    f = File("math", "What functions of one number give.")
+    wide = np.array([-20, -3.5, -1, -0.25, 0, 1e-8, 0.5, 2, 30], np.float32)
+    unit = np.array([-1, -0.5, 0, 0.25, 1], np.float32)
+    positive = np.array([1e-20, 0.5, 1, 2, 1e20], np.float32)
+    above = np.array([1, 1.5, 1e10], np.float32)
+    inside = np.array([-0.75, 0, 0.5], np.float32)
+    erf = np.vectorize(math.erf)
+    functions = {
+        "exp": (wide, np.exp), "expm1": (wide, np.expm1), "log": (positive, np.log),
+        "log1p": (positive, np.log1p), "sqrt": (positive, np.sqrt), "rsqrt": (positive, lambda x: 1 / np.sqrt(x)),
+        "sin": (wide, np.sin), "cos": (wide, np.cos), "tan": (wide, np.tan), "asin": (unit, np.arcsin),
+        "acos": (unit, np.arccos), "atan": (wide, np.arctan), "sinh": (wide, np.sinh), "cosh": (wide, np.cosh),
+        "tanh": (wide, np.tanh), "asinh": (wide, np.arcsinh), "acosh": (above, np.arccosh),
+        "atanh": (inside, np.arctanh), "erf": (wide, erf), "sigmoid": (wide, lambda x: 1 / (1 + np.exp(-x))),
+    }
+    for name, (x, function) in functions.items():
+        f.case(name, f"dlc.{name} %x", {"x": x}, function(x.astype(np.float64)).astype(np.float32))
+    x = wide.astype(np.float64)
+    # erfc by its own function: 1 + erf has no digits left at -20 (nor has the product in f32).
+    exact = 0.5 * x * np.vectorize(math.erfc)(-x / math.sqrt(2))
+    f.case("gelu", "dlc.gelu %x", {"x": wide}, exact.astype(np.float32))
+    inner = np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)
+    f.case("gelu_tanh", "dlc.gelu %x {approximate}", {"x": wide}, (0.5 * x * (1 + np.tanh(inner))).astype(np.float32))
+    h = np.array([0.1, 1, 5], np.float16)
+    f.case("exp_f16", "dlc.exp %x", {"x": h}, np.exp(h.astype(np.float64)).astype(np.float16))
+    d = np.array([0.1, 1, 5], np.float64)
+    f.case("exp_f64", "dlc.exp %x", {"x": d}, np.exp(d))
+    f.write()
+
+
+def shape():
+    f = File("shape", "What operations that move elements give.")
+    a = np.arange(6, dtype=np.int32).reshape(2, 3)
+    b = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+    f.case("reshape", "dlc.reshape %x", {"x": a}, a.reshape(3, 2))
+    f.case("transpose", "dlc.transpose %x [1, 0]", {"x": a}, a.T)
+    f.case("transpose_3d", "dlc.transpose %x [2, 0, 1]", {"x": b}, b.transpose(2, 0, 1))
+    f.case("broadcast", "dlc.broadcast %x", {"x": a[:, :1]}, np.broadcast_to(a[:, :1], (2, 2, 3)))
+    f.case("slice", "dlc.slice %x start [0, 2] size [2, 2] stride [1, -2]", {"x": a}, a[:, 2::-2])
+    f.case("slice_3d", "dlc.slice %x start [1, 0, 1] size [1, 2, 2] stride [1, 2, 2]", {"x": b}, b[1:, ::2, 1::2])
+    f.case("slice_nothing", "dlc.slice %x start [2, 0] size [0, 3] stride [1, 1]", {"x": a}, a[2:])
+    zero = np.array(-1, np.int32)
+    for mode in ("constant", "reflect", "edge", "wrap"):
+        more = {"constant_values": -1} if mode == "constant" else {}
+        f.case(f"pad_{mode}", f"dlc.pad {mode} %x, %v low [1, 2] high [0, 1]", {"x": a, "v": zero},
+               np.pad(a, ((1, 0), (2, 1)), mode=mode, **more).astype(np.int32))
+    f.case("pad_removes", "dlc.pad constant %x, %v low [-1, 1] high [1, -1]", {"x": a, "v": zero},
+           np.array([[-1, 3, 4], [-1, -1, -1]], np.int32))
+    f.case("concat", "dlc.concat 1 (%x, %z)", {"x": a, "z": a[:, :1] * 10}, np.concatenate([a, a[:, :1] * 10], 1))
+    f.case("concat_outer", "dlc.concat 0 (%x, %z)", {"x": a, "z": a[:1] + 10}, np.concatenate([a, a[:1] + 10], 0))
+    flags = np.array([[True, False, True]])
+    f.case("transpose_bool", "dlc.transpose %x [1, 0]", {"x": flags}, flags.T)
+    f.case("constant_empty", "dlc.concat 0 (%x, %z)", {"x": np.zeros(0, np.int64), "z": np.zeros(0, np.int64)}, np.zeros(0, np.int64))
+    f.lines += """// CHECK-LABEL: @iota()
+// CHECK-NEXT: dense<{{\\[\\[}}0, 1, 2], [0, 1, 2]]> : tensor<2x3xi64>
+// CHECK-NEXT: dense<{{\\[\\[}}0.000000e+00, 0.000000e+00], [1.000000e+00, 1.000000e+00]]> : tensor<2x2xf16>
+func.func @iota() -> (tensor<2x3xi64>, tensor<2x2xf16>) {
+  %0 = dlc.iota 1 : tensor<2x3xi64>
+  %1 = dlc.iota 0 : tensor<2x2xf16>
+  return %0, %1 : tensor<2x3xi64>, tensor<2x2xf16>
+}
+
+// Splats, packed bools and resources all read alike; the result type becomes static.
+// CHECK-LABEL: @constants() -> (tensor<2x2xf32>, tensor<9xi1>, tensor<2xi32>, tensor<3xi1>)
+// CHECK-NEXT: dense<2.500000e+00> : tensor<2x2xf32>
+// CHECK-NEXT: dense<[true, false, true, true, false, false, true, false, true]> : tensor<9xi1>
+// CHECK-NEXT: dense<[258, -1]> : tensor<2xi32>
+// CHECK-NEXT: dense<[true, false, true]> : tensor<3xi1>
+func.func @constants() -> (tensor<2x2xf32>, tensor<9xi1>, tensor<2xi32>, tensor<3xi1>) {
+  %0 = dlc.constant dense<2.5> : tensor<2x2xf32>
+  %1 = dlc.constant dense<[true, false, true, true, false, false, true, false, true]> : tensor<9xi1>
+  %2 = dlc.constant dense_resource<two> : tensor<2xi32>
+  %3 = dlc.constant dense_resource<flags> : tensor<3xi1>
+  return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<9xi1>, tensor<2xi32>, tensor<3xi1>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      two: "0x0400000002010000FFFFFFFF",
+      flags: "0x01000000010001"
+    }
+  }
+#-}
+""".split("\n")
+    f.write()
+
+
+def gather():
+    f = File("gather", "What reading and writing at computed places gives.")
+    x = np.arange(12, dtype=np.int32).reshape(3, 4)
+    i = np.array([[2, -3], [0, 1]], np.int64)
+    f.case("gather_rows", "dlc.gather 0 %x, %i", {"x": x, "i": i}, np.take(x, i, 0))
+    f.case("gather_columns", "dlc.gather 1 %x, %i", {"x": x, "i": i}, np.take(x, i, 1))
+    f.case("gather_one", "dlc.gather 1 %x, %i", {"x": x, "i": np.array(-1, np.int32)}, x[:, -1])
+    f.case("gather_outside", "dlc.gather 0 %x, %i", {"x": x, "i": np.array([7, -9], np.int64)}, x[[2, 0]],
+           note="What lies outside reads the nearest element.")
+    e = np.array([[1, -1], [0, 2]], np.int64)
+    f.case("gather_elements", "dlc.gather_elements 1 %x, %i", {"x": x, "i": e}, np.take_along_axis(x[:2], e, 1))
+    f.case("gather_elements_0", "dlc.gather_elements 0 %x, %i", {"x": x, "i": e}, np.array([[4, 9], [0, 9]], np.int32))
+    b = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
+    n = np.array([[0, 1], [1, -2]], np.int64)
+    f.case("gather_nd", "dlc.gather_nd %x, %i {batch_dims = 0 : i64}", {"x": b, "i": n}, b[[0, 1], [1, 0]])
+    m = np.array([[1], [0]], np.int64)
+    f.case("gather_nd_batch", "dlc.gather_nd %x, %i {batch_dims = 1 : i64}", {"x": b, "i": m},
+           onnx_eval("GatherND", [b, m], batch_dims=1)[0].astype(np.float32))
+    data = np.array([[1, 2, 3, 4, 5]], np.float32)
+    at, news = np.array([[1, 1, -2]], np.int64), np.array([[10, 0.5, 7]], np.float32)
+    for reduction in ("none", "add", "mul", "max", "min"):
+        f.case(f"scatter_elements_{reduction}", f"dlc.scatter_elements {reduction} 1 %x, %i, %u",
+               {"x": data, "i": at, "u": news},
+               f32(onnx_eval("ScatterElements", [data, at, news], axis=1, reduction=reduction))[0])
+    at, news = np.array([[2], [0], [2]], np.int64), np.array([[1, 2], [3, 4], [5, 6]], np.int32)
+    base = np.array([[1, 1], [2, 2], [3, 3]], np.int32)
+    for reduction in ("none", "add", "mul", "max", "min"):
+        f.case(f"scatter_nd_{reduction}", f"dlc.scatter_nd {reduction} %x, %i, %u", {"x": base, "i": at, "u": news},
+               onnx_eval("ScatterND", [base, at, news], reduction=reduction)[0].astype(np.int32))
+    at, news = np.array([[0, 1, 1], [1, 0, -1]], np.int32), np.array([-1, -2], np.float32)
+    f.case("scatter_nd_elements", "dlc.scatter_nd none %x, %i, %u", {"x": b, "i": at, "u": news},
+           np.array([[[0, 1], [2, -1]], [[4, -2], [6, 7]]], np.float32))
+    f.write()
+
+
+def reduce():
+    f = File("reduce", "What reductions, running sums and selections of the largest give.")
+    x = numbers(2, 3, 4)
+    functions = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod}
+    for name, function in functions.items():
+        for axes in ((0,), (1,), (2,), (0, 2), (0, 1, 2)):
+            keep = len(axes) == 2
+            f.case(f"{name}_{''.join(map(str, axes))}", f"dlc.reduce {name} %x axes {list(axes)}{' keepdims' * keep}",
+                   {"x": x}, np.asarray(function(x.astype(np.float64), axis=axes, keepdims=keep), np.float32))
+    none = np.zeros((2, 0), np.float32)
+    for name, value in (("sum", 0), ("prod", 1), ("max", -np.inf), ("min", np.inf)):
+        f.case(f"{name}_empty", f"dlc.reduce {name} %x axes [1]", {"x": none}, np.full(2, value, np.float32))
+    i = np.array([[100, 100, -7], [-100, 2, 3]], np.int8)
+    f.case("sum_wraps", "dlc.reduce sum %x axes [1]", {"x": i}, np.array([-63, -95], np.int8))
+    f.case("mean_truncates", "dlc.reduce mean %x axes [1]", {"x": i}, np.array([64, -31], np.int8))
+    f.case("max_i8_empty", "dlc.reduce max %x axes [1]", {"x": i[:, :0]}, np.array([-128, -128], np.int8))
+    f.case("max_nan", "dlc.reduce max %x axes [0]", {"x": np.array([1, np.nan, 3], np.float32)}, np.array(np.nan, np.float32))
+    many = np.full(4000, 1, np.float16)
+    f.case("sum_f16", "dlc.reduce sum %x axes [0]", {"x": many[:9]}, np.array(9, np.float16))
+    b = np.array([[True, False], [False, False]])
+    f.case("any", "dlc.reduce max %x axes [1]", {"x": b}, b.any(1))
+    f.case("all", "dlc.reduce min %x axes [0]", {"x": b}, b.all(0))
+    t = np.array([[3, 1, 3], [0, 5, 5]], np.int32)
+    f.case("arg_max", "dlc.arg_reduce max %x axis 1", {"x": t}, np.argmax(t, 1))
+    f.case("arg_max_last", "dlc.arg_reduce max %x axis 1 keepdims last", {"x": t}, np.array([[2], [2]]))
+    f.case("arg_min", "dlc.arg_reduce min %x axis 0", {"x": t}, np.argmin(t, 0))
+    f.case("cumulative_sum", "dlc.cumulative sum %x axis 1", {"x": t}, np.cumsum(t, 1).astype(np.int32))
+    f.case("cumulative_exclusive", "dlc.cumulative sum %x axis 1 exclusive", {"x": t}, np.array([[0, 3, 4], [0, 0, 5]], np.int32))
+    f.case("cumulative_reverse", "dlc.cumulative sum %x axis 1 reverse", {"x": t}, np.array([[7, 4, 3], [10, 10, 5]], np.int32))
+    f.case("cumulative_both", "dlc.cumulative sum %x axis 1 exclusive reverse", {"x": t}, np.array([[4, 3, 0], [10, 5, 0]], np.int32))
+    f.case("cumulative_prod", "dlc.cumulative prod %x axis 0", {"x": t}, np.cumprod(t, 0).astype(np.int32))
+    k = np.array([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]], np.float32)
+    f.case("topk", "dlc.topk %x {k = 3 : i64, axis = 1 : i64}", {"x": k},
+           np.array([[5, 4, 3], [9, 6, 5]], np.float32), np.array([[4, 2, 0], [0, 2, 3]]))
+    f.case("topk_smallest", "dlc.topk %x {k = 3 : i64, axis = 1 : i64, largest = false}", {"x": k},
+           np.array([[1, 1, 3], [2, 3, 5]], np.float32), np.array([[1, 3, 0], [1, 4, 3]]))
+    f.case("topk_axis", "dlc.topk %x {k = 1 : i64, axis = 0 : i64}", {"x": k},
+           np.array([[9, 2, 6, 5, 5]], np.float32), np.array([[1, 1, 1, 1, 0]]))
+    f.write()
+
+
+def contract():
+    f = File("contract", "What matrix products give.")
+    a, b = numbers(2, 3), numbers(3, 4)
+    exact = lambda p, q: (p.astype(np.float64) @ q.astype(np.float64)).astype(np.float32)
+    f.case("plain", "dlc.matmul %a, %b", {"a": a, "b": b}, exact(a, b))
+    f.case("transposed_a", "dlc.matmul %a, %b transpose_a", {"a": a.T.copy(), "b": b}, exact(a, b))
+    f.case("transposed_b", "dlc.matmul %a, %b transpose_b", {"a": a, "b": b.T.copy()}, exact(a, b))
+    f.case("transposed_both", "dlc.matmul %a, %b transpose_a transpose_b", {"a": a.T.copy(), "b": b.T.copy()}, exact(a, b))
+    p, q = numbers(2, 1, 2, 3), numbers(3, 3, 2)
+    f.case("batches_broadcast", "dlc.matmul %a, %b", {"a": p, "b": q}, exact(p, q))
+    i, j = np.array([[100, 2]], np.int8), np.array([[3], [7]], np.int8)
+    f.case("integers_wrap", "dlc.matmul %a, %b", {"a": i, "b": j}, np.array([[58]], np.int8))
+    f.case("empty_sum", "dlc.matmul %a, %b", {"a": a[:, :0], "b": b[:0]}, np.zeros((2, 4), np.float32))
+    f.write()
+
+
+def conv():
+    f = File("conv", "What convolutions give.")
+
+    def one(name, x, w, bias=None, strides=None, dilations=None, low=None, high=None, groups=1, note=None):
+        n = x.ndim - 2
+        strides, dilations = strides or [1] * n, dilations or [1] * n
+        low, high = low or [0] * n, high or [0] * n
+        y = onnx_eval("Conv", [x, w, bias], strides=strides, dilations=dilations, pads=low + high, group=groups)
+        f.case(name, f"dlc.conv {'%x, %w, %b' if bias is not None else '%x, %w'} {{strides = {array(strides)}, "
+               f"dilations = {array(dilations)}, low = {array(low)}, high = {array(high)}, groups = {groups} : i64}}",
+               {"x": x, "w": w} | ({"b": bias} if bias is not None else {}), f32(y), note=note)
+
+    one("plain", numbers(1, 2, 4, 4), numbers(3, 2, 2, 2))
+    one("bias_stride_padding", numbers(2, 1, 4, 5), numbers(2, 1, 3, 2), numbers(2), strides=[2, 1], low=[1, 0], high=[1, 1])
+    one("groups", numbers(1, 4, 3, 3), numbers(4, 2, 2, 2), numbers(4), groups=2)
+    one("depthwise", numbers(1, 3, 3, 3), numbers(3, 1, 2, 2), groups=3, low=[1, 1])
+    one("dilated", numbers(1, 1, 5, 5), numbers(1, 1, 2, 2), dilations=[2, 3])
+    one("one_dimension", numbers(1, 2, 6), numbers(2, 2, 3), numbers(2), low=[1], high=[1], strides=[2])
+    one("three_dimensions", numbers(1, 1, 3, 3, 3), numbers(1, 1, 2, 2, 2), high=[0, 1, 0])
+
+    def transposed(name, x, w, bias=None, strides=None, dilations=None, low=None, high=None, extra=None, groups=1):
+        n = x.ndim - 2
+        strides, dilations = strides or [1] * n, dilations or [1] * n
+        low, high, extra = low or [0] * n, high or [0] * n, extra or [0] * n
+        # By definition: each element of x adds the weights, times itself, to the result.
+        per, out = x.shape[1] // groups, w.shape[1]
+        full = [(x.shape[d + 2] - 1) * strides[d] + (w.shape[d + 2] - 1) * dilations[d] + 1 + extra[d] for d in range(n)]
+        y = np.zeros((x.shape[0], out * groups, *full))
+        for c in range(x.shape[1]):
+            for o in range(out):
+                for at in np.ndindex(*x.shape[2:]):
+                    for place in np.ndindex(*w.shape[2:]):
+                        to = tuple(at[d] * strides[d] + place[d] * dilations[d] for d in range(n))
+                        y[(slice(None), c // per * out + o) + to] += x[(slice(None), c) + at].astype(np.float64) * w[(c, o) + place]
+        y = y[(slice(None), slice(None)) + tuple(slice(low[d], full[d] - high[d]) for d in range(n))]
+        if bias is not None:
+            y = y + bias.astype(np.float64).reshape(1, -1, *[1] * n)
+        f.case(name, f"dlc.conv_transpose {'%x, %w, %b' if bias is not None else '%x, %w'} {{strides = {array(strides)}, "
+               f"dilations = {array(dilations)}, low = {array(low)}, high = {array(high)}, extra = {array(extra)}, "
+               f"groups = {groups} : i64}}", {"x": x, "w": w} | ({"b": bias} if bias is not None else {}), f32([y]))
+
+    transposed("transpose_plain", numbers(1, 2, 2, 2), numbers(2, 1, 2, 2))
+    transposed("transpose_stride", numbers(1, 2, 2, 3), numbers(2, 2, 3, 2), numbers(2), strides=[2, 3], low=[1, 0], high=[0, 1], extra=[1, 0])
+    transposed("transpose_groups", numbers(1, 4, 2, 2), numbers(4, 1, 2, 2), groups=2, dilations=[2, 1])
+    transposed("transpose_one_dimension", numbers(2, 1, 3), numbers(1, 2, 2), numbers(2), strides=[2])
+    f.write()
+
+
+def pool():
+    f = File("pool", "What pools give.")
+
+    def one(name, kind, x, window, strides=None, dilations=None, low=None, high=None, include=False, counted=None, ceil=0, column=None):
+        n = x.ndim - 2
+        strides, dilations = strides or [1] * n, dilations or [1] * n
+        low, high = low or [0] * n, high or [0] * n
+        common = f"window = {array(window)}, strides = {array(strides)}, dilations = {array(dilations)}, low = {array(low)}, high = {array(high)}"
+        explicit = counted or high
+        if kind == "avg":
+            # By definition, place by place.
+            size = [(x.shape[d + 2] + low[d] + high[d] - (window[d] - 1) * dilations[d] - 1) // strides[d] + 1 for d in range(n)]
+            y = np.zeros(x.shape[:2] + tuple(size))
+            for out in np.ndindex(*size):
+                total, count = 0.0, 0
+                for place in np.ndindex(*window):
+                    at = [out[d] * strides[d] + place[d] * dilations[d] - low[d] for d in range(n)]
+                    if all(0 <= at[d] < x.shape[d + 2] for d in range(n)):
+                        total, count = total + x[(slice(None), slice(None)) + tuple(at)].astype(np.float64), count + 1
+                    elif include and all(-low[d] <= at[d] < x.shape[d + 2] + explicit[d] for d in range(n)):
+                        count += 1
+                y[(slice(None), slice(None)) + out] = total / count
+            f.case(name, f"dlc.avg_pool %x {{{common}, counted_high = {array(explicit)}{', include_pad' * include}}}", {"x": x}, f32([y]))
+        elif column is None:
+            y = onnx_eval("MaxPool", [x], kernel_shape=window, strides=strides, dilations=dilations, pads=low + explicit, ceil_mode=ceil)
+            f.case(name, f"dlc.max_pool %x {{{common}}}", {"x": x}, f32(y))
+        else:
+            y, i = onnx_eval("MaxPool", [x], outputs=2, kernel_shape=window, strides=strides, dilations=dilations,
+                             pads=low + explicit, storage_order=int(column))
+            f.case(name, f"dlc.max_pool_indices %x {{{common}{', column_major' * column}}}", {"x": x}, f32([y])[0], i.astype(np.int64))
+
+    distinct = lambda *shape: (rng.permutation(int(np.prod(shape))).reshape(shape) / 4 - 3).astype(np.float32)
+    one("max", "max", distinct(1, 2, 4, 4), [2, 2], strides=[2, 2])
+    one("max_padded", "max", -1 - numbers(1, 1, 3, 3, low=0), [3, 3], low=[1, 1], high=[1, 1])
+    one("max_dilated", "max", distinct(1, 1, 4, 4), [2, 2], dilations=[2, 1])
+    one("max_rounded_up", "max", distinct(1, 1, 5), [2], strides=[2], high=[1], counted=[0], ceil=1)
+    one("max_indices", "max", distinct(1, 2, 4, 4), [2, 2], strides=[2, 2], column=False)
+    one("max_indices_column_major", "max", distinct(1, 2, 4, 3), [2, 2], strides=[2, 1], column=True)
+    one("average", "avg", numbers(1, 2, 4, 4), [2, 2], strides=[2, 2])
+    one("average_padding_out", "avg", numbers(1, 1, 3, 3), [2, 2], low=[1, 1], high=[1, 1])
+    one("average_padding_in", "avg", numbers(1, 1, 3, 3), [2, 2], low=[1, 1], high=[1, 1], include=True)
+    one("average_rounded_up", "avg", numbers(1, 1, 4), [3], strides=[2], low=[1], high=[2], counted=[1], include=True)
+    one("average_dilated", "avg", numbers(1, 1, 4, 4), [2, 2], dilations=[1, 2], low=[0, 1])
+    f.write()
+
+
+def norm():
+    f = File("norm", "What normalisations give.")
+    x = numbers(2, 3, 4)
+    d = x.astype(np.float64)
+    for axis in range(3):
+        e = np.exp(d - d.max(axis, keepdims=True))
+        y = e / e.sum(axis, keepdims=True)
+        f.case(f"softmax_{axis}", f"dlc.softmax %x {{axis = {axis} : i64}}", {"x": x}, f32([y]))
+        f.case(f"log_softmax_{axis}", f"dlc.log_softmax %x {{axis = {axis} : i64}}", {"x": x},
+               f32([(d - d.max(axis, keepdims=True)) - np.log(e.sum(axis, keepdims=True))]))
+    s, b = numbers(3, 4), numbers(4)
+    for axis, scale, bias in ((1, s, b), (2, b, None), (2, None, b), (0, None, None)):
+        names = {"x": x} | ({"s": scale} if scale is not None else {}) | ({"b": bias} if bias is not None else {})
+        axes = tuple(range(axis, 3))
+        y = (d - d.mean(axes, keepdims=True)) / np.sqrt(d.var(axes, keepdims=True) + 1e-5)
+        y = y * (1 if scale is None else scale.astype(np.float64)) + (0 if bias is None else bias.astype(np.float64))
+        parameters = " scale %s" * (scale is not None) + " bias %b" * (bias is not None)
+        f.case(f"layer_norm_{axis}{'s' * (scale is not None)}{'b' * (bias is not None)}",
+               f"dlc.layer_norm %x{parameters} {{axis = {axis} : i64, eps = 1.0e-5 : f64}}", names, f32([y]))
+    y = d / np.sqrt((d * d).mean(2, keepdims=True) + 1e-3)
+    f.case("rms_norm", "dlc.rms_norm %x {axis = 2 : i64, eps = 1.0e-3 : f64}", {"x": x}, f32([y]))
+    f.case("rms_norm_scaled", "dlc.rms_norm %x, %s {axis = 2 : i64, eps = 1.0e-3 : f64}", {"x": x, "s": b}, f32([y * b.astype(np.float64)]))
+    p = [numbers(3), numbers(3), numbers(3), numbers(3, low=0.5)]
+    y = onnx_eval("BatchNormalization", [x, *p], epsilon=1e-5)
+    f.case("batch_norm", "dlc.batch_norm %x, %s, %b, %m, %v {eps = 1.0e-5 : f64}", dict(zip("xsbmv", [x, *p])), f32(y))
+    x = numbers(1, 5, 2, 2)
+    for size in (3, 4):
+        # onnx gives its attributes in f32; these fit.
+        y = onnx_eval("LRN", [x], size=size, alpha=0.5, beta=0.75, bias=2.0)
+        f.case(f"lrn_{size}", f"dlc.lrn %x {{size = {size} : i64, alpha = 0.5 : f64, beta = 0.75 : f64, k = 2.0 : f64}}", {"x": x}, f32(y))
+    f.write()
+
+
+def attention():
+    f = File("attention", "What attention gives.")
+
+    def one(name, q, k, v, mask=None, causal=False, scale=0.5):
+        b = np.zeros(q.shape[:-1] + (k.shape[-2],))
+        if mask is not None:
+            b = b + (np.where(mask, 0, -np.inf) if mask.dtype == bool else mask.astype(np.float64))
+        if causal:
+            b = b + np.where(np.tril(np.ones(b.shape[-2:])), 0, -np.inf)
+        s = scale * (q.astype(np.float64) @ np.swapaxes(k, -1, -2).astype(np.float64)) + b
+        top = s.max(-1, keepdims=True)
+        e = np.exp(s - np.where(np.isinf(top), 0, top))
+        total = e.sum(-1, keepdims=True)
+        y = (e / np.where(total == 0, 1, total)) @ v.astype(np.float64)
+        names = {"q": q, "k": k, "v": v} | ({"m": mask} if mask is not None else {})
+        f.case(name, f"dlc.attention {', '.join('%' + n for n in names)} {{scale = {scale} : f64{', causal' * causal}}}", names, f32([y]))
+
+    q, k, v = numbers(2, 3, 4), numbers(2, 5, 4), numbers(2, 5, 2)
+    one("plain", q, k, v)
+    one("causal", q, k, v, causal=True)
+    one("mask_added", q, k, v, numbers(3, 5))
+    hidden = np.array([[True, False, True, True, False], [False] * 5, [True] * 5])
+    one("mask_hides", q, k, v, hidden)
+    one("heads", numbers(2, 2, 2, 3), numbers(2, 2, 2, 3), numbers(2, 2, 2, 3), numbers(2, 1, 1, 2), causal=True, scale=1.25)
+    f.write()
+
+
+def recurrent():
+    f = File("recurrent", "What recurrent layers give.")
+    T, N, I, H = 3, 2, 2, 3
+    directions = {"forward": 1, "reverse": 1, "both": 2}
+    onnx_name = {"forward": "forward", "reverse": "reverse", "both": "bidirectional"}
+
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))
+
+    def layer(kind, x, w, r, b, h0, c0, direction, option):
+        """The equations of the ONNX specification, direction by direction."""
+        x, w, r, b, h0 = (v.astype(np.float64) for v in (x, w, r, b, h0))
+        D, H = h0.shape[0], h0.shape[2]
+        ys, hs, cs = np.zeros((x.shape[0], D, x.shape[1], H)), h0.copy(), None if c0 is None else c0.astype(np.float64)
+        for d in range(D):
+            wb, rb = np.split(b[d], 2)
+            steps = range(x.shape[0])
+            for t in reversed(steps) if direction == "reverse" or d == 1 else steps:
+                h = hs[d]
+                xs, rs = x[t] @ w[d].T + wb, h @ r[d].T + rb
+                part = lambda a, g: a[:, g * H:(g + 1) * H]
+                if kind == "lstm":
+                    i, o, g, c = (part(xs + rs, k) for k in range(4))
+                    cs[d] = sigmoid(g) * cs[d] + sigmoid(i) * np.tanh(c)
+                    hs[d] = sigmoid(o) * np.tanh(cs[d])
+                elif kind == "gru":
+                    z, reset = sigmoid(part(xs, 0) + part(rs, 0)), sigmoid(part(xs, 1) + part(rs, 1))
+                    inner = reset * part(rs, 2) if option else (reset * h) @ r[d][2 * H:].T + rb[2 * H:]
+                    hs[d] = (1 - z) * np.tanh(part(xs, 2) + inner) + z * h
+                else:
+                    hs[d] = np.maximum(xs + rs, 0) if option else np.tanh(xs + rs)
+                ys[t, d] = hs[d]
+        return [ys, hs] + ([] if cs is None else [cs])
+
+    for kind, gates, cases in (("lstm", 4, [("forward", False), ("reverse", False), ("both", False)]),
+                               ("gru", 3, [("forward", False), ("forward", True), ("both", True)]),
+                               ("rnn", 1, [("forward", False), ("reverse", True), ("both", False)])):
+        for direction, option in cases:
+            D = directions[direction]
+            names = {"x": numbers(T, N, I), "w": numbers(D, gates * H, I, low=-1, high=1),
+                     "r": numbers(D, gates * H, H, low=-1, high=1), "b": numbers(D, 2 * gates * H, low=-1, high=1),
+                     "h": numbers(D, N, H)} | ({"c": numbers(D, N, H)} if kind == "lstm" else {})
+            y = layer(kind, *list(names.values())[:5], names.get("c"), direction, option)
+            flag = {"lstm": "", "gru": ", linear_before_reset", "rnn": ", relu"}[kind] if option else ""
+            f.case(f"{kind}_{direction}{'_option' * option}",
+                   f"dlc.{kind} {', '.join('%' + n for n in names)} {{direction = #dlc<direction {direction}>{flag}}}",
+                   names, f32(y))
+    f.write()
+
+
+for write in (math_functions, shape, gather, reduce, contract, conv, pool, norm, attention, recurrent):
+    write()
