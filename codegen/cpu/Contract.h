@@ -9,7 +9,9 @@
 #ifndef DLC_CODEGEN_CPU_CONTRACT_H
 #define DLC_CODEGEN_CPU_CONTRACT_H
 
-#include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Target.h"
+
+#include "mlir/IR/Builders.h"
 
 #include <functional>
 
