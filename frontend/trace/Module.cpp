@@ -1,0 +1,139 @@
+//===- Module.cpp - modules: names, parts, parameters ---------------------===//
+#include "frontend/trace/Parameter.h"
+#include "frontend/trace/State.h"
+
+#include <set>
+
+namespace dlc::nn {
+
+struct Module::Registry {
+  std::string path;
+  bool attached = false, layer = false;
+  std::vector<std::shared_ptr<Parameter::State>> parameters;
+  std::vector<std::shared_ptr<Registry>> parts;
+  std::set<std::string, std::less<>> names;
+
+  void takeName(std::string_view name) {
+    if (name.empty() || !names.emplace(name).second)
+      throw Error("the parts and parameters of a module must have names of their own; found '" + std::string(name) +
+                  "'" + (name.empty() ? "" : " twice") + (path.empty() ? "" : " in '" + path + "'"));
+  }
+
+  /// Puts this module and all below it under a name.
+  void prefix(const std::string &name) {
+    path = path.empty() ? name : name + "." + path;
+    for (auto &parameter : parameters)
+      parameter->name = name + "." + parameter->name;
+    for (auto &part : parts)
+      part->prefix(name);
+  }
+
+  template <typename F> void walk(F &&f) const {
+    for (auto &parameter : parameters)
+      f(parameter);
+    for (auto &part : parts)
+      part->walk(f);
+  }
+};
+
+Module::Module() : registry(std::make_shared<Registry>()) {}
+Module::~Module() = default;
+
+Tensor Module::operator()(const Operand &x) {
+  Tensor input = [&] {
+    trace::Call call("a module's input", {&x});
+    return call.tensor(call.value(x));
+  }();
+  Scope scope(*this, x);
+  return forward(std::move(input));
+}
+
+Tensor Module::forward(Tensor) {
+  throw Error("module '" + registry->path +
+              "' has no forward() from one tensor; override it, or call the function that the module does have");
+}
+
+Module::Scope::Scope(const Module &module, const Operand &x) : state(trace::State::current()) {
+  if (!state)
+    return;
+  state->names.push_back(module.registry->path);
+  outer = state->locations;
+  // A layer's operations bear the caller's line; another module's bear their own.
+  if (module.registry->layer)
+    state->locations.push_back(x.location);
+  else
+    state->locations.clear();
+}
+
+Module::Scope::~Scope() {
+  if (!state)
+    return;
+  state->names.pop_back();
+  state->locations = std::move(outer);
+}
+
+void Module::markLayer() { registry->layer = true; }
+
+void Module::own(std::string_view name, const Parameter &parameter) {
+  registry->takeName(name);
+  parameter.state->name = registry->path.empty() ? std::string(name) : registry->path + "." + std::string(name);
+  registry->parameters.push_back(parameter.state);
+}
+
+Parameter Module::parameter(std::string_view name, Shape shape, Init init) {
+  Parameter made(std::move(shape), init);
+  own(name, made);
+  return made;
+}
+
+Parameter Module::buffer(std::string_view name, Shape shape, Init init, DType dtype) {
+  Parameter made(std::move(shape), init, dtype, true);
+  own(name, made);
+  return made;
+}
+
+void Module::attach(std::string_view name, const Module &part) {
+  if (part.registry == registry || part.registry->attached)
+    throw Error("module '" + std::string(name) + "' is part of another already, as '" + part.registry->path +
+                "'; make a new one, or use the one that is there");
+  registry->takeName(name);
+  part.registry->attached = true;
+  part.registry->prefix(registry->path.empty() ? std::string(name) : registry->path + "." + std::string(name));
+  registry->parts.push_back(part.registry);
+}
+
+std::vector<Parameter> Module::parameters() const {
+  std::vector<Parameter> all;
+  registry->walk([&](const std::shared_ptr<Parameter::State> &state) { all.emplace_back().state = state; });
+  return all;
+}
+
+Parameter Module::find(std::string_view path) const {
+  for (const Parameter &parameter : parameters())
+    if (parameter.name() == path)
+      return parameter;
+  return {};
+}
+
+int64_t Module::parameterCount() const {
+  int64_t count = 0;
+  for (const Parameter &parameter : parameters()) {
+    int64_t each = parameter.isBuffer() ? 0 : 1;
+    for (int64_t dim : parameter.shape())
+      each *= dim;
+    count += each;
+  }
+  return count;
+}
+
+void Module::seed(uint64_t seed) {
+  for (Parameter &parameter : parameters())
+    parameter.reset(seed);
+}
+
+void Module::to(DType dtype) {
+  for (Parameter &parameter : parameters())
+    parameter.to(dtype);
+}
+
+} // namespace dlc::nn

@@ -1,0 +1,82 @@
+//===- Norm.cpp - normalisation -------------------------------------------===//
+#include "frontend/trace/State.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+namespace {
+template <typename Op> Tensor alongAxis(const char *name, const Operand &x, int64_t dim) {
+  Call call(name, {&x});
+  typename Op::Adaptor::Properties properties;
+  properties.axis = call.integer(call.dimension(dim, call.type(x).getRank()));
+  return call.tensor(call.make<Op>(call.value(x), properties));
+}
+
+/// The first of the last `dims` dimensions.
+int64_t firstOfLast(Call &call, const Operand &x, int64_t dims) {
+  int64_t rank = call.type(x).getRank();
+  if (dims < 1 || dims > rank)
+    call.fail("the number of normalised dimensions must lie in 1 to ", rank, "; found ", dims);
+  return rank - dims;
+}
+} // namespace
+
+Tensor softmax(const Operand &x, int64_t dim) { return alongAxis<SoftmaxOp>("softmax", x, dim); }
+Tensor log_softmax(const Operand &x, int64_t dim) { return alongAxis<LogSoftmaxOp>("log_softmax", x, dim); }
+
+Tensor layer_norm(const Operand &x, const Operand &scale, const Operand &bias, double eps, int64_t dims) {
+  Call call("layer_norm", {&x, &scale, &bias});
+  LayerNormOp::Adaptor::Properties properties;
+  properties.axis = call.integer(firstOfLast(call, x, dims));
+  properties.eps = call.real(eps);
+  properties.operandSegmentSizes = {1, scale ? 1 : 0, bias ? 1 : 0};
+  return call.tensor(call.make<LayerNormOp>(call.values({&x, &scale, &bias}), properties));
+}
+
+Tensor rms_norm(const Operand &x, const Operand &scale, double eps, int64_t dims) {
+  Call call("rms_norm", {&x, &scale});
+  RmsNormOp::Adaptor::Properties properties;
+  properties.axis = call.integer(firstOfLast(call, x, dims));
+  properties.eps = call.real(eps);
+  return call.tensor(call.make<RmsNormOp>(call.values({&x, &scale}), properties));
+}
+
+Tensor batch_norm(const Operand &x, const Operand &scale, const Operand &bias, const Operand &mean,
+                  const Operand &variance, double eps) {
+  Call call("batch_norm", {&x, &scale, &bias, &mean, &variance});
+  BatchNormOp::Adaptor::Properties properties;
+  properties.eps = call.real(eps);
+  return call.tensor(call.make<BatchNormOp>(call.values({&x, &scale, &bias, &mean, &variance}), properties));
+}
+
+Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale, const Operand &bias, double eps) {
+  Call call("group_norm", {&x, &scale, &bias});
+  RankedTensorType type = call.type(x);
+  if (type.getRank() < 2)
+    call.fail("x must be [N, C, ..]; found ", type);
+  call.wantStatic(type, "for group_norm");
+  int64_t channels = type.getDimSize(1);
+  if (groups < 1 || channels % groups != 0)
+    call.fail("the number of groups must divide the ", channels, " channels; found ", groups);
+  Shape shape(type.getShape().begin(), type.getShape().end());
+  Tensor y = layer_norm(reshape(x, {shape[0], groups, -1}), Tensor(), Tensor(), eps);
+  y = reshape(y, shape);
+  Shape perChannel(shape.size() - 1, 1);
+  perChannel[0] = channels;
+  if (scale)
+    y = y * reshape(scale, perChannel);
+  return bias ? y + reshape(bias, perChannel) : y;
+}
+
+Tensor local_response_norm(const Operand &x, int64_t size, double alpha, double beta, double k) {
+  Call call("local_response_norm", {&x});
+  LrnOp::Adaptor::Properties properties;
+  properties.size = call.integer(size);
+  properties.alpha = call.real(alpha);
+  properties.beta = call.real(beta);
+  properties.k = call.real(k);
+  return call.tensor(call.make<LrnOp>(call.value(x), properties));
+}
+
+} // namespace dlc::trace

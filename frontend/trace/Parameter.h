@@ -1,0 +1,25 @@
+//===- Parameter.h - what a parameter holds -------------------------------===//
+#ifndef DLC_FRONTEND_TRACE_PARAMETER_H
+#define DLC_FRONTEND_TRACE_PARAMETER_H
+
+#include "dlc/nn.hpp"
+
+#include <mutex>
+
+namespace dlc::trace {
+
+struct Parameter::State {
+  std::string name;
+  Shape shape;
+  DType dtype = DType::F32;
+  Init init;
+  bool buffer = false;
+  uint64_t seed = 0;
+  /// Made when first asked for: a model that is loaded from a file never makes what it replaces.
+  Array elements;
+  std::mutex mutex;
+};
+
+} // namespace dlc::trace
+
+#endif // DLC_FRONTEND_TRACE_PARAMETER_H

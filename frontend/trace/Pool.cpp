@@ -1,0 +1,102 @@
+//===- Pool.cpp - sliding windows -----------------------------------------===//
+#include "frontend/trace/State.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+namespace {
+struct Sizes {
+  std::vector<int64_t> window, stride, dilation, low, high, counted;
+};
+
+Sizes sizesOf(Call &call, const Operand &x, const Dims &window, const PoolOptions &options) {
+  RankedTensorType type = call.type(x);
+  if (type.getRank() < 3)
+    call.fail("x must be [N, C, spatial..]; found ", type, "; add a batch dimension with unsqueeze(x, 0)");
+  size_t spatial = size_t(type.getRank() - 2);
+  Sizes sizes;
+  sizes.window = call.spread("window", window, spatial);
+  sizes.stride = options.stride.empty() ? sizes.window : call.spread("stride", options.stride, spatial);
+  sizes.dilation = call.spread("dilation", options.dilation, spatial);
+  sizes.low = call.spread("padding", options.padding, spatial);
+  sizes.high = options.high.empty() ? sizes.low : call.spread("high", options.high, spatial);
+  sizes.counted = sizes.high;
+  if (!options.ceilMode)
+    return sizes;
+  for (size_t i = 0; i < spatial; ++i) {
+    int64_t size = type.getDimSize(i + 2), stride = sizes.stride[i], low = sizes.low[i], high = sizes.high[i];
+    int64_t extent = sizes.dilation[i] * (sizes.window[i] - 1) + 1;
+    if (ShapedType::isDynamic(size))
+      call.fail("sizes must be known to round up; found ", type, "; give the traced inputs static shapes");
+    if (stride < 1 || size + low + high < extent)
+      continue;
+    int64_t windows = (size + low + high - extent + stride - 1) / stride + 1;
+    // The last window starts inside the tensor or its first padding, never in what rounding up added.
+    if ((windows - 1) * stride >= size + low)
+      --windows;
+    sizes.high[i] = std::max(high, (windows - 1) * stride + extent - size - low);
+  }
+  return sizes;
+}
+
+template <typename Op> typename Op::Adaptor::Properties properties(Call &call, const Sizes &sizes) {
+  typename Op::Adaptor::Properties properties;
+  properties.window = call.list(sizes.window);
+  properties.strides = call.list(sizes.stride);
+  properties.dilations = call.list(sizes.dilation);
+  properties.low = call.list(sizes.low);
+  properties.high = call.list(sizes.high);
+  return properties;
+}
+} // namespace
+
+Tensor max_pool(const Operand &x, Dims window, const PoolOptions &options) {
+  Call call("max_pool", {&x});
+  return call.tensor(
+      call.make<MaxPoolOp>(call.value(x), properties<MaxPoolOp>(call, sizesOf(call, x, window, options))));
+}
+
+Tensor avg_pool(const Operand &x, Dims window, const PoolOptions &options) {
+  Call call("avg_pool", {&x});
+  Sizes sizes = sizesOf(call, x, window, options);
+  auto all = properties<AvgPoolOp>(call, sizes);
+  // What rounding up added never counts; the padding asked for does where the options say so.
+  all.counted_high = call.list(sizes.counted);
+  all.include_pad = call.flag(options.countPadding);
+  return call.tensor(call.make<AvgPoolOp>(call.value(x), all));
+}
+
+Tensor max_pool2d(const Operand &x, Dims window, const PoolOptions &options) {
+  Call call("max_pool2d", {&x});
+  if (call.type(x).getRank() != 4)
+    call.fail("x must be [N, C, H, W]; found ", call.type(x));
+  return max_pool(x, std::move(window), options);
+}
+
+Tensor avg_pool2d(const Operand &x, Dims window, const PoolOptions &options) {
+  Call call("avg_pool2d", {&x});
+  if (call.type(x).getRank() != 4)
+    call.fail("x must be [N, C, H, W]; found ", call.type(x));
+  return avg_pool(x, std::move(window), options);
+}
+
+Tensor adaptive_avg_pool2d(const Operand &x, Dims size) {
+  Call call("adaptive_avg_pool2d", {&x});
+  RankedTensorType type = call.type(x);
+  if (type.getRank() != 4)
+    call.fail("x must be [N, C, H, W]; found ", type);
+  std::vector<int64_t> wanted = call.spread("size", size, 2), window;
+  if (wanted == std::vector<int64_t>{1, 1})
+    return mean(x, {2, 3}, true);
+  call.wantStatic(type, "for an adaptive pool");
+  for (size_t i = 0; i < 2; ++i) {
+    int64_t from = type.getDimSize(i + 2);
+    if (wanted[i] < 1 || from % wanted[i] != 0)
+      call.fail("the result's size must divide the input's; found ", wanted[i], " for ", type);
+    window.push_back(from / wanted[i]);
+  }
+  return avg_pool(x, window);
+}
+
+} // namespace dlc::trace

@@ -1,0 +1,175 @@
+//===- State.h - the trace in progress, and calls that add to it ----------===//
+#ifndef DLC_FRONTEND_TRACE_STATE_H
+#define DLC_FRONTEND_TRACE_STATE_H
+
+#include "dlc/nn.hpp"
+#include "ir/dlc/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+
+#include <map>
+
+namespace dlc::trace {
+
+mlir::Type elementTypeOf(DType dtype, mlir::MLIRContext *context);
+DType dtypeOf(mlir::Type element);
+/// `[2, ?, 3]` for a shape with kDynamic in it.
+std::string shapeText(const Shape &shape);
+/// `file:line:column: `.
+std::string whereText(const Location &location);
+/// Keeps the text of the diagnostics emitted while it lives, instead of printing them.
+class Capture {
+public:
+  explicit Capture(mlir::MLIRContext *context);
+  std::string text;
+
+private:
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+/// A program while it is traced. One trace at a time is active on a thread (they nest).
+class State : public std::enable_shared_from_this<State> {
+public:
+  State(mlir::MLIRContext *context, mlir::func::FuncOp function, bool parametersAsArguments);
+
+  /// The innermost active trace; null when there is none.
+  static State *current();
+  class Activate {
+  public:
+    explicit Activate(State &state);
+    ~Activate();
+
+  private:
+    State *previous;
+  };
+
+  Tensor tensor(mlir::Value value) { return Tensor(shared_from_this(), value.getAsOpaquePointer()); }
+  static mlir::Value valueOf(const Tensor &tensor) { return mlir::Value::getFromOpaquePointer(tensor.value); }
+  static State *ownerOf(const Tensor &tensor) { return tensor.state.get(); }
+
+  /// The place of the call, by what the layers around it say of theirs.
+  mlir::Location locate(const Location &given) const;
+  Location outermost(const Location &given) const { return locations.empty() ? given : locations.front(); }
+  std::string modulePath() const { return names.empty() ? std::string() : names.back(); }
+
+  mlir::Value parameter(const Parameter &parameter);
+  /// A constant made from parameters on the host, once per trace; only where parameters are constants. It bears the
+  /// first one's name and the suffix.
+  mlir::Value derived(llvm::ArrayRef<Parameter> from, const std::string &suffix,
+                      llvm::function_ref<Array(llvm::ArrayRef<Array>)> make);
+  mlir::Value constant(const Array &array, llvm::StringRef name, mlir::Location location, bool atEntry);
+
+  mlir::MLIRContext *context;
+  mlir::func::FuncOp function;
+  mlir::OpBuilder builder;
+  bool open = true;
+  const bool parametersAsArguments;
+  std::vector<Parameter> argumentParameters;
+  /// Blocks under construction, outermost first: values of these can be used.
+  std::vector<mlir::Block *> blocks;
+  std::vector<std::string> names;
+  std::vector<Location> locations;
+
+private:
+  std::map<std::pair<const void *, std::string>, mlir::Value> parameterValues;
+  mlir::Operation *lastParameter = nullptr;
+};
+
+/// One call of a public function: resolves its operands, makes its operations at its location, and says what is wrong.
+class Call {
+public:
+  Call(llvm::StringRef what, std::initializer_list<const Operand *> operands);
+  Call(llvm::StringRef what, const Operands &operands);
+  /// For functions that take no operand.
+  Call(llvm::StringRef what, const Location &location);
+  ~Call();
+  Call(const Call &) = delete;
+  Call &operator=(const Call &) = delete;
+
+  State &state() const { return *active; }
+  mlir::MLIRContext *context() const { return active->context; }
+  mlir::OpBuilder &builder() const { return active->builder; }
+  mlir::Location loc() const { return mlir::Location(mlirLocation); }
+
+  /// Numbers get the element type of the first of these that has one.
+  void numbersLike(std::initializer_list<const Operand *> operands);
+  mlir::Value value(const Operand &operand);
+  mlir::RankedTensorType type(const Operand &operand) {
+    return llvm::cast<mlir::RankedTensorType>(value(operand).getType());
+  }
+  /// All operands that are there, as values.
+  llvm::SmallVector<mlir::Value> values(std::initializer_list<const Operand *> operands);
+
+  template <typename Op>
+  llvm::SmallVector<mlir::Value> makeAll(mlir::ValueRange operands, typename Op::Adaptor::Properties properties = {}) {
+    llvm::SmallVector<mlir::Type> types;
+    mlir::OpaqueProperties opaque(&properties);
+    Capture capture(context());
+    if (failed(Op::inferReturnTypes(context(), loc(), operands, mlir::DictionaryAttr(), opaque, mlir::RegionRange(),
+                                    types)))
+      raise(capture.text);
+    return create<Op>(operands, types, std::move(properties), capture);
+  }
+  template <typename Op> mlir::Value make(mlir::ValueRange operands, typename Op::Adaptor::Properties properties = {}) {
+    return makeAll<Op>(operands, std::move(properties)).front();
+  }
+  /// For operations whose result type does not follow from their operands.
+  template <typename Op>
+  mlir::Value makeAs(mlir::Type type, mlir::ValueRange operands, typename Op::Adaptor::Properties properties = {}) {
+    Capture capture(context());
+    return create<Op>(operands, type, std::move(properties), capture).front();
+  }
+
+  Tensor tensor(mlir::Value value) const { return active->tensor(value); }
+  mlir::DenseI64ArrayAttr list(llvm::ArrayRef<int64_t> values) const { return builder().getDenseI64ArrayAttr(values); }
+  mlir::IntegerAttr integer(int64_t value) const { return builder().getI64IntegerAttr(value); }
+  mlir::FloatAttr real(double value) const { return builder().getF64FloatAttr(value); }
+  mlir::UnitAttr flag(bool set) const { return set ? builder().getUnitAttr() : mlir::UnitAttr(); }
+
+  /// A 0-d constant.
+  mlir::Value number(mlir::Type element, double value);
+  mlir::Value integerNumber(mlir::Type element, int64_t value);
+  /// A dimension of this rank, counted from the end when negative.
+  int64_t dimension(int64_t dim, int64_t rank) const;
+  /// Distinct dimensions, ascending; all when the list is empty.
+  llvm::SmallVector<int64_t> dimensions(const Dims &dims, int64_t rank) const;
+  /// `count` entries: as given, or one number for all.
+  std::vector<int64_t> spread(const char *name, const Dims &dims, size_t count) const;
+  /// Fails unless all sizes are known.
+  void wantStatic(mlir::RankedTensorType type, const char *why) const;
+
+  template <typename... Parts> [[noreturn]] void fail(Parts &&...parts) const {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << what << ": ";
+    (stream << ... << parts);
+    raise(text);
+  }
+  [[noreturn]] void raise(const std::string &text) const;
+
+private:
+  template <typename Op>
+  llvm::SmallVector<mlir::Value> create(mlir::ValueRange operands, mlir::TypeRange types,
+                                        typename Op::Adaptor::Properties properties, Capture &capture) {
+    mlir::OperationState opState(loc(), Op::getOperationName());
+    opState.addOperands(operands);
+    opState.addTypes(types);
+    if constexpr (!std::is_same_v<typename Op::Adaptor::Properties, mlir::EmptyProperties>)
+      opState.getOrAddProperties<typename Op::Adaptor::Properties>() = std::move(properties);
+    return checked(builder().create(opState), capture);
+  }
+  llvm::SmallVector<mlir::Value> checked(mlir::Operation *op, Capture &capture);
+  void enter(llvm::ArrayRef<const Operand *> operands);
+
+  std::string what;
+  State *active = nullptr;
+  Location location;
+  mlir::LocationAttr mlirLocation;
+  mlir::Type numberType;
+  bool pushed = false;
+};
+
+} // namespace dlc::trace
+
+#endif // DLC_FRONTEND_TRACE_STATE_H

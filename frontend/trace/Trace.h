@@ -1,0 +1,37 @@
+//===- Trace.h - what the compiler takes from a traced program ------------===//
+#ifndef DLC_FRONTEND_TRACE_TRACE_H
+#define DLC_FRONTEND_TRACE_TRACE_H
+
+#include "dlc/nn.hpp"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace dlc {
+
+/// A module and the context that it lives in (last to go).
+struct TracedModule {
+  std::shared_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+struct trace::Graph::Impl {
+  TracedModule traced;
+  std::vector<Parameter> parameters;
+};
+
+namespace trace {
+
+/// The module, ready for compile(); the graph is empty afterwards.
+TracedModule takeModule(Graph graph);
+
+/// As traceFunction(), into a context that the caller owns. `parameters` receives those that became arguments.
+mlir::OwningOpRef<mlir::ModuleOp> traceInto(mlir::MLIRContext &context, const Function &function,
+                                            const std::vector<Spec> &inputs, const TraceOptions &options = {},
+                                            std::vector<Parameter> *parameters = nullptr,
+                                            Location location = Location::current());
+
+} // namespace trace
+} // namespace dlc
+
+#endif // DLC_FRONTEND_TRACE_TRACE_H

@@ -1,0 +1,50 @@
+//===- Support.cpp - running traced programs on the reference evaluator ---===//
+#include "test/frontend/trace/Support.h"
+
+#include "frontend/trace/State.h"
+#include "frontend/trace/Trace.h"
+#include "ir/reference/Evaluate.h"
+
+#include <cstring>
+
+namespace dlc::test {
+
+using trace::Array;
+
+std::vector<Array> evaluate(trace::Graph graph, const std::vector<Array> &inputs) {
+  TracedModule traced = trace::takeModule(std::move(graph));
+  auto main = traced.module->lookupSymbol<mlir::func::FuncOp>("main");
+  llvm::SmallVector<ref::Tensor> arguments, results;
+  for (const Array &input : inputs) {
+    auto type = mlir::RankedTensorType::get(input.shape, trace::elementTypeOf(input.dtype, traced.context.get()));
+    arguments.push_back(ref::Tensor::borrow(type, input.data.get()));
+  }
+  trace::Capture capture(traced.context.get());
+  if (failed(ref::evaluate(main, arguments, results)))
+    throw Error("evaluation failed: " + capture.text);
+  std::vector<Array> arrays;
+  for (const ref::Tensor &result : results) {
+    void *elements;
+    Array array = Array::zeros(trace::dtypeOf(result.getElementType()),
+                               {result.getShape().begin(), result.getShape().end()}, &elements);
+    std::memcpy(elements, result.data(), array.bytes());
+    arrays.push_back(array);
+  }
+  return arrays;
+}
+
+std::vector<double> valuesOf(const Array &array) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < array.size(); ++i)
+    values.push_back(array.at(i));
+  return values;
+}
+
+void expectNear(const Array &found, const Array &wanted, double tolerance) {
+  ASSERT_EQ(found.dtype, wanted.dtype);
+  ASSERT_EQ(found.shape, wanted.shape);
+  for (int64_t i = 0; i < found.size(); ++i)
+    ASSERT_NEAR(found.at(i), wanted.at(i), tolerance * (1 + std::abs(wanted.at(i)))) << "element " << i;
+}
+
+} // namespace dlc::test
