@@ -396,21 +396,21 @@ LogicalResult SelectOp::evaluate(Inputs in, Outputs out) {
   if (failed(y))
     return failure();
   ArrayRef<int64_t> shape = y->getShape();
-  const bool *condition = reinterpret_cast<const bool *>(in[0].data());
+  const Bool *condition = reinterpret_cast<const Bool *>(in[0].data());
   withStorage(y->getElement(), [&](auto zero) {
     using T = decltype(zero);
     const T *a = reinterpret_cast<const T *>(in[1].data());
     const T *b = reinterpret_cast<const T *>(in[2].data());
     T *result = reinterpret_cast<T *>(y->mutableData());
-    forEachRow(shape,
-               {rowMajorStrides(shape), broadcastStrides(in[0].getShape(), shape),
-                broadcastStrides(in[1].getShape(), shape),
-                broadcastStrides(in[2].getShape(), shape)},
-               [&](ArrayRef<int64_t> at, ArrayRef<int64_t> step, int64_t count) {
-                 for (int64_t i = 0; i < count; ++i)
-                   result[at[0] + i] = condition[at[1] + i * step[1]] ? a[at[2] + i * step[2]]
-                                                                      : b[at[3] + i * step[3]];
-               });
+    forEachRow(
+        shape,
+        {rowMajorStrides(shape), broadcastStrides(in[0].getShape(), shape),
+         broadcastStrides(in[1].getShape(), shape), broadcastStrides(in[2].getShape(), shape)},
+        [&](ArrayRef<int64_t> at, ArrayRef<int64_t> step, int64_t count) {
+          for (int64_t i = 0; i < count; ++i)
+            result[at[0] + i] = condition[at[1] + i * step[1]].value ? a[at[2] + i * step[2]]
+                                                                     : b[at[3] + i * step[3]];
+        });
   });
   out.push_back(*y);
   return success();

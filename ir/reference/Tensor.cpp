@@ -181,9 +181,11 @@ mlir::ElementsAttr Tensor::toAttr() const {
     return mlir::DenseResourceElementsAttr::get(type, "folded", std::move(blob));
   }
   if (element == Element::Bool) {
-    static_assert(sizeof(bool) == 1);
-    return mlir::DenseElementsAttr::get(
-        type, llvm::ArrayRef<bool>(reinterpret_cast<const bool *>(raw.data()), raw.size()));
+    // Bytes of a blob may hold any true value; a bool may not.
+    llvm::SmallVector<bool> values;
+    for (char byte : raw)
+      values.push_back(byte != 0);
+    return mlir::DenseElementsAttr::get(type, values);
   }
   return mlir::DenseElementsAttr::getFromRawBuffer(type, raw);
 }

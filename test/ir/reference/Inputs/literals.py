@@ -405,7 +405,7 @@ def norm():
         f.case(f"softmax_{axis}", f"dlc.softmax %x {{axis = {axis} : i64}}", {"x": x}, f32([y]))
         f.case(f"log_softmax_{axis}", f"dlc.log_softmax %x {{axis = {axis} : i64}}", {"x": x},
                f32([(d - d.max(axis, keepdims=True)) - np.log(e.sum(axis, keepdims=True))]))
-    s, b = numbers(3, 4), numbers(4)
+    s, b = numbers(3, 4, low=0.25), numbers(4, low=0.25)
     for axis, scale, bias in ((1, s, b), (2, b, None), (2, None, b), (0, None, None)):
         names = {"x": x} | ({"s": scale} if scale is not None else {}) | ({"b": bias} if bias is not None else {})
         axes = tuple(range(axis, 3))
@@ -422,8 +422,10 @@ def norm():
     f.case("batch_norm", "dlc.batch_norm %x, %s, %b, %m, %v {eps = 1.0e-5 : f64}", dict(zip("xsbmv", [x, *p])), f32(y))
     x = numbers(1, 5, 2, 2)
     for size in (3, 4):
-        # onnx gives its attributes in f32; these fit.
-        y = onnx_eval("LRN", [x], size=size, alpha=0.5, beta=0.75, bias=2.0)
+        # By the specification: the evaluator of onnx sums the first channels only.
+        d, before = x.astype(np.float64), (size - 1) // 2
+        near = lambda c: (d[:, max(0, c - before):c - before + size] ** 2).sum(1)
+        y = [np.stack([d[:, c] / (2.0 + 0.5 / size * near(c)) ** 0.75 for c in range(5)], 1)]
         f.case(f"lrn_{size}", f"dlc.lrn %x {{size = {size} : i64, alpha = 0.5 : f64, beta = 0.75 : f64, k = 2.0 : f64}}", {"x": x}, f32(y))
     f.write()
 
