@@ -4,7 +4,7 @@ import os
 import lit.formats
 
 config.name = "dlc"
-config.test_format = lit.formats.ShTest(True)
+config.test_format = lit.formats.ShTest(False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "CMakeLists.txt", "README.md"]
 config.test_source_root = os.path.join(config.dlc_source, "test")
@@ -25,8 +25,9 @@ config.substitutions += [
     ("%python", os.path.join(config.venv, "bin", "python")),
     ("%bin", bin),
     ("%source", config.dlc_source),
+    ("%build", config.dlc_build),
     ("%inputs", os.path.join(config.dlc_source, "test", "Inputs")),
 ]
-for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server"):
+for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika", "dlc-example-tracer"):
     if os.path.exists(os.path.join(bin, tool)):
         config.available_features.add(tool)

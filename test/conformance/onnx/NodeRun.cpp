@@ -1,0 +1,183 @@
+//===- NodeRun.cpp - runs ONNX test models through the whole compiler ---------------===//
+//
+// dlc-onnx-run [--list FILE] [--rtol R] [--atol A] [--seconds S] [--threads N] DIRECTORY...
+//
+// Each directory has model.onnx and test_data_set_0 with input_N.npy and output_N.npy. One line per
+// model: PASS or FAIL and why. Each model runs in a process of its own, so that a crash or a hang
+// is one failure.
+//
+//===----------------------------------------------------------------------------------===//
+#include "dlc/compiler.hpp"
+#include "runtime/program/Npy.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+struct Options {
+  double rtol = 1e-3, atol = 1e-7;
+  unsigned seconds = 120;
+  int threads = 0;
+};
+
+double halfValue(uint16_t bits) {
+  int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  double value = exponent == 31  ? (mantissa ? NAN : INFINITY)
+                 : exponent == 0 ? std::ldexp(mantissa, -24)
+                                 : std::ldexp(mantissa + 1024, exponent - 25);
+  return bits & 0x8000 ? -value : value;
+}
+
+/// Element `i`, as a double; 64-bit integers are compared as they are elsewhere.
+double elementOf(dlc::DType type, const void *data, size_t i) {
+  auto at = [&](auto value) {
+    std::memcpy(&value, static_cast<const char *>(data) + i * sizeof value, sizeof value);
+    return value;
+  };
+  using dlc::DType;
+  switch (type) {
+  case DType::F32:
+    return at(float());
+  case DType::F64:
+    return at(double());
+  case DType::F16:
+    return halfValue(at(uint16_t()));
+  case DType::BF16: {
+    uint32_t bits = uint32_t(at(uint16_t())) << 16;
+    float value;
+    std::memcpy(&value, &bits, 4);
+    return value;
+  }
+  default:
+    return 0;
+  }
+}
+
+std::string compare(const dlc::Tensor &found, const dlc::runtime::NpyArray &wanted,
+                    const Options &options) {
+  if (found.dtype() != wanted.dtype || found.shape() != wanted.shape)
+    return "another type or shape";
+  bool isFloat = found.dtype() <= dlc::DType::F64;
+  size_t width = dlc::dtypeBytes(found.dtype());
+  int64_t wrong = 0, first = -1;
+  for (int64_t i = 0; i < found.elements(); ++i) {
+    double a = elementOf(found.dtype(), found.raw(), i),
+           b = elementOf(found.dtype(), wanted.data.data, i);
+    bool same = isFloat
+                    ? a == b || (std::isnan(a) && std::isnan(b)) ||
+                          std::abs(a - b) <= options.atol + options.rtol * std::abs(b)
+                    : !std::memcmp(static_cast<char *>(found.raw()) + i * width,
+                                   static_cast<const char *>(wanted.data.data) + i * width, width);
+    if (!same && wrong++ == 0)
+      first = i;
+  }
+  if (!wrong)
+    return "";
+  return std::to_string(wrong) + " of " + std::to_string(found.elements()) +
+         " elements differ; element " + std::to_string(first) +
+         (isFloat ? " is " + std::to_string(elementOf(found.dtype(), found.raw(), first)) +
+                        " instead of " +
+                        std::to_string(elementOf(found.dtype(), wanted.data.data, first))
+                  : "");
+}
+
+std::string runOne(const std::string &directory, const Options &options) {
+  try {
+    dlc::Model model =
+        dlc::compile(directory + "/model.onnx", {.threads = options.threads, .cacheDir = ""});
+    std::string data = directory + "/test_data_set_0/";
+    std::map<std::string, dlc::Tensor> inputs;
+    std::vector<dlc::runtime::NpyArray> arrays;
+    for (size_t i = 0; i < model.inputs().size(); ++i) {
+      arrays.push_back(dlc::runtime::readNpy(data + "input_" + std::to_string(i) + ".npy"));
+      inputs[model.inputs()[i].name] = dlc::Tensor::view(
+          const_cast<void *>(arrays.back().data.data), arrays.back().dtype, arrays.back().shape);
+    }
+    std::map<std::string, dlc::Tensor> outputs = model.run(inputs);
+    for (size_t i = 0; i < model.outputs().size(); ++i) {
+      std::string difference =
+          compare(outputs.at(model.outputs()[i].name),
+                  dlc::runtime::readNpy(data + "output_" + std::to_string(i) + ".npy"), options);
+      if (!difference.empty())
+        return "output " + std::to_string(i) + ": " + difference;
+    }
+    return "";
+  } catch (const std::exception &error) {
+    return *error.what() ? error.what() : "an error without a message";
+  }
+}
+
+/// Runs in a child; an empty string is success.
+std::string isolated(const std::string &directory, const Options &options) {
+  int channel[2];
+  if (pipe(channel))
+    return "no pipe";
+  std::cout.flush();
+  pid_t child = fork();
+  if (child == 0) {
+    close(channel[0]);
+    alarm(options.seconds);
+    std::string text = runOne(directory, options);
+    if (write(channel[1], text.data(), text.size()) < 0)
+      _exit(2);
+    // Nothing of the parent's is to be destroyed here.
+    _exit(text.empty() ? 0 : 1);
+  }
+  close(channel[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = read(channel[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, size_t(got));
+  close(channel[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status))
+    return WTERMSIG(status) == SIGALRM ? "TIMEOUT"
+                                       : "CRASH by signal " + std::to_string(WTERMSIG(status));
+  return status == 0 || !text.empty() ? text : "CRASH";
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  std::vector<std::string> directories;
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
+    if (argument == "--list") {
+      std::ifstream list(value());
+      for (std::string line; std::getline(list, line);)
+        if (!line.empty())
+          directories.push_back(line);
+    } else if (argument == "--rtol") {
+      options.rtol = std::stod(value());
+    } else if (argument == "--atol") {
+      options.atol = std::stod(value());
+    } else if (argument == "--seconds") {
+      options.seconds = unsigned(std::stoul(value()));
+    } else if (argument == "--threads") {
+      options.threads = std::stoi(value());
+    } else {
+      directories.push_back(argument);
+    }
+  }
+  size_t passed = 0;
+  for (const std::string &directory : directories) {
+    std::string reason = isolated(directory, options);
+    std::string name = directory.substr(directory.find_last_of('/') + 1);
+    for (char &c : reason)
+      c = c == '\n' ? ' ' : c;
+    std::cout << (reason.empty() ? "PASS " + name : "FAIL " + name + ": " + reason) << std::endl;
+    passed += reason.empty();
+  }
+  std::cout << passed << " of " << directories.size() << " passed" << std::endl;
+  return passed == directories.size() ? 0 : 1;
+}

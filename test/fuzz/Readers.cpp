@@ -1,0 +1,303 @@
+//===- Readers.cpp - the five formats: valid files, and reading them ----------------===//
+#include "test/fuzz/Readers.h"
+
+#include "dlc/Error.h"
+#include "runtime/program/Npy.h"
+#include "runtime/program/Reader.h"
+#include "runtime/program/Writer.h"
+#include "runtime/session/Session.h"
+
+#if DLC_WITH_FRONTENDS
+#include "frontend/onnx/Import.h"
+#include "frontend/trace/Safetensors.h"
+#include "ir/dlc/Dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#endif
+#if DLC_WITH_COMPILER
+#include "tools/compiler/Programs.h"
+#endif
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace dlc::fuzz {
+namespace {
+
+std::string readFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void writeFile(const std::string &path, const std::string &bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
+}
+
+/// Files below a folder with this extension, no larger than `most`, in the order of their names.
+std::vector<std::string> seedsBelow(const std::string &folder, const std::string &extension,
+                                    uintmax_t most, size_t number) {
+  std::vector<std::string> paths, seeds;
+  std::error_code ignored;
+  for (auto it = std::filesystem::recursive_directory_iterator(folder, ignored);
+       it != std::filesystem::recursive_directory_iterator(); it.increment(ignored))
+    if (it->path().extension() == extension && it->file_size(ignored) <= most)
+      paths.push_back(it->path());
+  std::sort(paths.begin(), paths.end());
+  for (size_t i = 0; i < paths.size() && seeds.size() < number;
+       i += std::max<size_t>(1, paths.size() / number))
+    seeds.push_back(readFile(paths[i]));
+  return seeds;
+}
+
+Format npyFormat(const std::string &folder) {
+  Format format{"npy"};
+  std::vector<char> data(4 * 3 * 5 * 8);
+  for (DType type : {DType::F32, DType::F64, DType::I64, DType::Bool, DType::BF16}) {
+    runtime::writeNpy(folder + "/seed.npy", type, {3, 5}, data.data());
+    format.seeds.push_back(readFile(folder + "/seed.npy"));
+  }
+  format.read = [](const std::string &bytes, const std::string &) {
+    runtime::NpyArray array =
+        runtime::parseNpy(runtime::copyToSpan(bytes.data(), bytes.size()), "mutant.npy");
+    // All of what it says to be there is read.
+    volatile char sink = 0;
+    for (size_t i = 0; i < array.data.bytes; ++i)
+      sink = sink ^ static_cast<const char *>(array.data.data)[i];
+  };
+  return format;
+}
+
+#if DLC_WITH_FRONTENDS
+
+const char *const models[] = {
+    R"(func.func @main(%x: tensor<2x3xf32> {dlc.name = "x"}) -> (tensor<2x4xf32> {dlc.name = "y"}) {
+  %w = dlc.constant dense<0.5> : tensor<3x4xf32>
+  %p = dlc.matmul %x, %w : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %y = dlc.softmax %p {axis = 1 : i64} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+})",
+    R"(func.func @main(%x: tensor<1x3x8x8xf32> {dlc.name = "x"}) -> (tensor<1x4x4x4xf32> {dlc.name = "y"}) {
+  %w = dlc.constant dense<0.1> : tensor<4x3x3x3xf32>
+  %c = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
+  %r = dlc.relu %c : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %y = dlc.max_pool %r {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
+  return %y : tensor<1x4x4x4xf32>
+})",
+    R"(func.func @main(%n: tensor<i64> {dlc.name = "n"}, %x: tensor<4xf32> {dlc.name = "x"}) -> (tensor<4xf32> {dlc.name = "y"}, tensor<2xi64> {dlc.name = "k"}) {
+  %y = dlc.loop trip(%n : tensor<i64>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%i: tensor<i64>, %p: tensor<4xf32>):
+    %s = dlc.add %p, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    dlc.yield %s : tensor<4xf32>
+  }
+  %v, %k = dlc.topk %y {k = 2 : i64, axis = 0 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi64>)
+  return %y, %k : tensor<4xf32>, tensor<2xi64>
+})"};
+
+#if DLC_WITH_COMPILER
+
+CompileOptions plainOptions() {
+  CompileOptions options;
+  options.threads = 1;
+  return options;
+}
+
+/// Reads a model file as the tool does; compiles every eighth (by its length) of those that are
+/// taken.
+void readModel(const std::string &path, size_t size) {
+  Source source(path);
+  Shapes shapes = source.complete({}, [](const ValueInfo &, size_t) { return int64_t(1); });
+  CompileOptions options = plainOptions();
+  options.to = size % 8 ? Phase::Import : Phase::Native;
+  std::set<std::string> bound;
+  if (auto program = compileSource(source, shapes, {}, options, bound))
+    runtime::Session session(program, {1});
+}
+
+/// In a child: the children that read must start without any thread of the compiler's.
+void compileSeeds(const std::string &seeds) {
+  pid_t pid = fork();
+  if (pid != 0) {
+    waitpid(pid, nullptr, 0);
+    return;
+  }
+  for (size_t i = 0; i < std::size(models); ++i) {
+    std::string path = seeds + "/seed" + std::to_string(i);
+    try {
+      writeFile(path + ".mlir", models[i]);
+      Source source(path + ".mlir");
+      std::set<std::string> bound;
+      runtime::writeProgram(*compileSource(source, source.complete({}), {}, plainOptions(), bound),
+                            path + ".dlcx");
+    } catch (const std::exception &error) {
+      std::fprintf(stderr, "seed %zu: %s\n", i, error.what());
+    }
+  }
+  _exit(0);
+}
+
+#else
+
+/// Where the compiler is not built (under sanitizers), a model is read and imported.
+void readModel(const std::string &path, size_t) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<DlcDialect, mlir::func::FuncDialect>();
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    messages += diagnostic.str();
+    return mlir::success();
+  });
+  if (path.ends_with(".mlir")) {
+    if (!mlir::parseSourceFile<mlir::ModuleOp>(path, mlir::ParserConfig(&context)))
+      throw Error(messages);
+    return;
+  }
+  mlir::FailureOr<ImportInfo> info = inspectOnnx(context, path);
+  if (mlir::failed(info))
+    throw Error(messages);
+  ImportOptions options;
+  for (const ImportInfo::Value &input : info->inputs) {
+    options.shapes[input.name] = input.dims;
+    for (int64_t &dim : options.shapes[input.name])
+      dim = dim < 0 ? 1 : dim;
+  }
+  if (mlir::failed(importOnnx(context, path, options, &*info)))
+    throw Error(messages);
+}
+
+void compileSeeds(const std::string &) {}
+
+#endif
+
+Format mlirFormat(const std::string &source) {
+  Format format{"mlir"};
+  format.isText = true;
+  format.seeds = seedsBelow(source + "/test/ir", ".mlir", 8000, 40);
+  format.seeds.insert(format.seeds.end(), std::begin(models), std::end(models));
+  format.read = [](const std::string &bytes, const std::string &folder) {
+    writeFile(folder + "/mutant.mlir", bytes);
+    readModel(folder + "/mutant.mlir", bytes.size());
+  };
+  return format;
+}
+
+Format onnxFormat(const std::string &packages) {
+  Format format{"onnx"};
+  std::error_code ignored;
+  for (auto &lib : std::filesystem::directory_iterator(packages + "/lib", ignored))
+    for (const std::string &seed : seedsBelow(
+             lib.path().string() + "/site-packages/onnx/backend/test/data", ".onnx", 6000, 60))
+      format.seeds.push_back(seed);
+  format.read = [](const std::string &bytes, const std::string &folder) {
+    writeFile(folder + "/mutant.onnx", bytes);
+    readModel(folder + "/mutant.onnx", bytes.size());
+  };
+  return format;
+}
+
+Format safetensorsFormat(const std::string &folder) {
+  Format format{"safetensors"};
+  safetensors::Tensors tensors;
+  for (int i = 0; i < 4; ++i) {
+    tensors["layer." + std::to_string(i) + ".weight"] =
+        trace::Array::zeros(i % 2 ? DType::F32 : DType::I64, {2, 3 + i});
+    safetensors::write(folder + "/seed.safetensors", tensors, {{"format", "pt"}});
+    format.seeds.push_back(readFile(folder + "/seed.safetensors"));
+  }
+  format.read = [](const std::string &bytes, const std::string &folder) {
+    writeFile(folder + "/mutant.safetensors", bytes);
+    volatile char sink = 0;
+    for (const auto &[name, array] : safetensors::read(folder + "/mutant.safetensors").tensors)
+      for (size_t i = 0; i < array.bytes(); ++i)
+        sink = sink ^ array.as<char>()[i];
+  };
+  return format;
+}
+
+/// Damages one member of the manifest, so that the file's checksums do not hide it.
+void damageJson(nlohmann::json &json, Engine &engine) {
+  nlohmann::json *at = &json;
+  while (at->is_structured() && !at->empty() && below(engine, 8) != 0)
+    at = &*std::next(at->begin(), long(below(engine, at->size())));
+  static const nlohmann::json values[] = {nullptr,
+                                          -1,
+                                          0,
+                                          1,
+                                          3,
+                                          1e300,
+                                          0.5,
+                                          255,
+                                          4096,
+                                          INT64_MAX,
+                                          INT64_MIN,
+                                          1ll << 40,
+                                          "",
+                                          "f32",
+                                          "onednn",
+                                          true,
+                                          nlohmann::json::array(),
+                                          nlohmann::json::object(),
+                                          {1, 2, 3},
+                                          {-1},
+                                          {{"dims", {1, 1ll << 50}}}};
+  if (at->is_structured() && !at->empty() && below(engine, 3) == 0)
+    at->erase(std::next(at->begin(), long(below(engine, at->size()))));
+  else if (at->is_number_integer() && below(engine, 2))
+    *at = at->get<int64_t>() + int64_t(below(engine, 129)) - 64;
+  else
+    *at = values[below(engine, std::size(values))];
+}
+
+Format dlcxFormat(const std::string &seeds) {
+  Format format{"dlcx"};
+  format.count = 3500;
+  compileSeeds(seeds);
+  format.seeds = seedsBelow(seeds, ".dlcx", 1 << 20, std::size(models));
+  format.special = [](const std::string &bytes, Engine &engine) {
+    runtime::Program program = runtime::readProgram(bytes.data(), bytes.size());
+    for (size_t i = 0, n = 1 + below(engine, 2); i < n; ++i)
+      damageJson(program.manifest, engine);
+    // Stands for a file whose checksums fit: read() takes it apart again.
+    return "manifest" + program.manifest.dump() + '\0' + bytes;
+  };
+  format.read = [](const std::string &bytes, const std::string &) {
+    if (bytes.rfind("manifest", 0) != 0) {
+      runtime::Session session(
+          std::make_shared<runtime::Program>(runtime::readProgram(bytes.data(), bytes.size())),
+          {1});
+      return;
+    }
+    size_t end = bytes.find('\0');
+    auto program = std::make_shared<runtime::Program>(
+        runtime::readProgram(bytes.data() + end + 1, bytes.size() - end - 1));
+    program->manifest = nlohmann::json::parse(bytes.substr(8, end - 8));
+    runtime::Session session(program, {1});
+  };
+  return format;
+}
+
+#endif
+
+} // namespace
+
+std::vector<Format> makeFormats(const std::string &source, const std::string &packages,
+                                const std::string &folder) {
+  std::vector<Format> formats;
+  formats.push_back(npyFormat(folder));
+#if DLC_WITH_FRONTENDS
+  formats.push_back(safetensorsFormat(folder));
+  formats.push_back(dlcxFormat(seeds.empty() ? folder : seeds));
+  formats.push_back(mlirFormat(source));
+  formats.push_back(onnxFormat(packages));
+#endif
+  std::erase_if(formats, [](const Format &f) { return f.seeds.empty(); });
+  return formats;
+}
+
+} // namespace dlc::fuzz
