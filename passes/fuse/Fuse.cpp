@@ -42,6 +42,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       eraseDead(*block);
       groupMaps(grouping);
       outlineGroups(grouping);
+      plainPaddedFusions(*block);
       eraseDead(*block);
     }
   }

@@ -21,6 +21,9 @@ void groupMaps(Grouping &grouping);
 /// 3. Every group becomes a dlc.fusion.
 void outlineGroups(Grouping &grouping);
 
+/// 4. A generated kernel does not work on layouts whose last block is partly padding: reorders around it.
+void plainPaddedFusions(mlir::Block &block);
+
 } // namespace dlc
 
 #endif // DLC_PASSES_FUSE_FUSESTEPS_H

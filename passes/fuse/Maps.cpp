@@ -1,6 +1,7 @@
 //===- Maps.cpp - grows elementwise kernels and reductions ----------------===//
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/IndexSpace.h"
+#include "passes/layout/Tag.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -60,8 +61,45 @@ private:
     return keepsInnermost(op) || bytesOf(op->getResult(0).getType()) <= smallBytes;
   }
 
+  /// The layout that an operation works in; empty when all it touches is plain.
+  static StringRef tagOf(Operation *op) {
+    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+      if (StringRef tag = layoutOf(type); !tag.empty())
+        return tag;
+    return "";
+  }
+
+  /// Whether the operation means the same when all its tensors are read in a layout as if in plain order.
+  static bool worksIn(StringRef tag, Operation *op) {
+    if (!isElementwise(op) && !isa<ReduceOp, BroadcastOp, ConcatOp>(op))
+      return false;
+    auto parsed = Tag::parse(tag);
+    return parsed && llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+                                  [&](Type type) {
+                                    StringRef own = layoutOf(type);
+                                    auto shape = cast<RankedTensorType>(type).getShape();
+                                    return own.empty() ? readsAlike(shape, parsed->order.size(), tag)
+                                                       : own == tag;
+                                  });
+  }
+
+  /// One kernel works in one layout.
+  bool agreesOnLayout(int group, Operation *op) {
+    StringRef groupTag;
+    for (Operation *member : grouping[group].ops)
+      if (groupTag.empty())
+        groupTag = tagOf(member);
+    StringRef tag = groupTag.empty() ? tagOf(op) : groupTag;
+    if (tag.empty())
+      return true;
+    return worksIn(tag, op) && (!groupTag.empty() || llvm::all_of(grouping[group].ops, [&](Operation *member) {
+             return worksIn(tag, member);
+           }));
+  }
+
   bool fits(int group, Operation *op, ArrayRef<Operation *> users, bool asOutput) {
-    if (int(grouping[group].ops.size()) >= maxFusionOps || !isVectorFriendly(op))
+    if (int(grouping[group].ops.size()) >= maxFusionOps || !isVectorFriendly(op) ||
+        !agreesOnLayout(group, op))
       return false;
     llvm::SmallSetVector<Value, 16> inputs = grouping.inputsOf(group);
     for (Value result : op->getResults())

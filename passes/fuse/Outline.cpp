@@ -12,9 +12,13 @@ namespace {
 void outline(Grouping &grouping, int group) {
   SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  auto inputs = grouping.inputsOf(group);
+  // In the order of use, so that the text is stable.
+  llvm::SmallSetVector<Value, 16> inputs, known = grouping.inputsOf(group);
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (known.contains(operand))
+        inputs.insert(operand);
   SmallVector<Value> outputs = grouping.outputsOf(group);
-  // In the order of the block, so that the text is stable.
   llvm::sort(outputs, [](Value a, Value b) {
     Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
     return x == y ? cast<OpResult>(a).getResultNumber() < cast<OpResult>(b).getResultNumber()

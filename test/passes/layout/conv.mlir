@@ -1,0 +1,51 @@
+// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1' --dlc-verify-layout --split-input-file | FileCheck %s
+
+// The blocked chain begins at the first convolution, which reads plain, and ends at the result; blocks depend on
+// the machine (8 or 16 channels), so that only their pattern is checked.
+// CHECK-LABEL: @chain
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG:aBcd(8|16)b]]>>
+// CHECK: dlc.relu {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK: dlc.max_pool {{.*}} -> tensor<1x64x16x16xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x16x16xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK: dlc.add {{.*}} -> tensor<1x64x16x16xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK: dlc.concat {{.*}} -> tensor<1x128x16x16xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK: dlc.reduce {{.*}} -> tensor<1x128xf32, #dlc.on<cpu>>
+// CHECK: dlc.reorder %{{.*}} -> tensor<1x128x16x16xf32, #dlc.on<cpu>>
+func.func @chain(%x: tensor<1x3x32x32xf32>, %w: tensor<64x3x3x3xf32>, %v: tensor<64x64x3x3xf32>) -> (tensor<1x128xf32>, tensor<1x128x16x16xf32>) {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x32x32xf32>, tensor<64x3x3x3xf32>) -> tensor<1x64x32x32xf32>
+  %1 = dlc.relu %0 : (tensor<1x64x32x32xf32>) -> tensor<1x64x32x32xf32>
+  %2 = dlc.max_pool %1 {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x64x32x32xf32>) -> tensor<1x64x16x16xf32>
+  %3 = dlc.conv %2, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x16x16xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x16x16xf32>
+  %4 = dlc.add %3, %2 : (tensor<1x64x16x16xf32>, tensor<1x64x16x16xf32>) -> tensor<1x64x16x16xf32>
+  %5 = dlc.concat 1 (%4, %2) : (tensor<1x64x16x16xf32>, tensor<1x64x16x16xf32>) -> tensor<1x128x16x16xf32>
+  %6 = dlc.reduce mean %5 axes [2, 3] : (tensor<1x128x16x16xf32>) -> tensor<1x128xf32>
+  return %6, %5 : tensor<1x128xf32>, tensor<1x128x16x16xf32>
+}
+
+// -----
+
+// What reads plain gets plain, and two readers share one reorder.
+// CHECK-LABEL: @plain
+// CHECK: dlc.conv
+// CHECK-COUNT-1: dlc.reorder
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.reshape
+// CHECK: dlc.transpose
+func.func @plain(%x: tensor<1x64x8x8xf32>, %v: tensor<64x64x3x3xf32>) -> (tensor<64x64xf32>, tensor<1x8x8x64xf32>) {
+  %3 = dlc.conv %x, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x8x8xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x8x8xf32>
+  %4 = dlc.reshape %3 : (tensor<1x64x8x8xf32>) -> tensor<64x64xf32>
+  %5 = dlc.transpose %3 [0, 2, 3, 1] : (tensor<1x64x8x8xf32>) -> tensor<1x8x8x64xf32>
+  return %4, %5 : tensor<64x64xf32>, tensor<1x8x8x64xf32>
+}
+
+// -----
+
+// No spatial convolution, no layouts.
+// CHECK-LABEL: @one_dimension
+// CHECK-NOT: aBc
+func.func @one_dimension(%x: tensor<1x64x32xf32>, %w: tensor<64x64x3xf32>) -> tensor<1x64x32xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, low = array<i64: 1>, high = array<i64: 1>, groups = 1 : i64} : (tensor<1x64x32xf32>, tensor<64x64x3xf32>) -> tensor<1x64x32xf32>
+  return %0 : tensor<1x64x32xf32>
+}

@@ -1,0 +1,22 @@
+// RUN: dlc-opt %s --dlc-verify-layout --split-input-file -verify-diagnostics
+
+func.func @reshape(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<16x16xf32, #dlc.on<cpu>> {
+  // expected-error @+1 {{understands plain layouts only; put a dlc.reorder between}}
+  %0 = dlc.reshape %x : (tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<16x16xf32, #dlc.on<cpu>>
+  return %0 : tensor<16x16xf32, #dlc.on<cpu>>
+}
+
+// -----
+
+func.func @mixed(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>, %y: tensor<1x16x4x4xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu>> {
+  // expected-error @+1 {{operands must have the result's layout when of its shape, and be plain when smaller: the result's is '', one operand's 'aBcd16b'}}
+  %0 = dlc.add %x, %y : (tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>, tensor<1x16x4x4xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu>>
+  return %0 : tensor<1x16x4x4xf32, #dlc.on<cpu>>
+}
+
+// -----
+
+func.func @returned(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>> {
+  // expected-error @+1 {{understands plain layouts only}}
+  return %x : tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>
+}

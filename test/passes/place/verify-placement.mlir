@@ -1,0 +1,28 @@
+// RUN: dlc-opt %s --dlc-verify-placement --split-input-file -verify-diagnostics
+
+func.func @unplaced(%x: tensor<2xf32, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu>> {
+  // expected-error @+1 {{result 0 has no device: 'tensor<2xf32>'; run dlc-place first}}
+  %c = dlc.constant dense<1.0> : tensor<2xf32>
+  return %x : tensor<2xf32, #dlc.on<cpu>>
+}
+
+// -----
+
+// Only dlc.transfer crosses; the operation's own constraint is checked where operands meet.
+func.func @crossing(%x: tensor<2xf32, #dlc.on<cpu>>, %s: tensor<f32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu:1>> {
+  // A 0-d scalar may be anywhere.
+  %y = dlc.add %x, %s : (tensor<2xf32, #dlc.on<cpu>>, tensor<f32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu>>
+  %z = dlc.transfer %y : (tensor<2xf32, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu:1>>
+  return %z : tensor<2xf32, #dlc.on<cpu:1>>
+}
+
+// -----
+
+func.func @fusion(%x: tensor<2xf32, #dlc.on<cpu>>, %y: tensor<2xf32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu>> {
+  // expected-error @+1 {{all tensors of an operation must be on one device: operand 0 is on cpu, operand 1 is on cpu:1; put a dlc.transfer between them}}
+  %z = dlc.fusion(%a = %x, %b = %y) : (tensor<2xf32, #dlc.on<cpu>>, tensor<2xf32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu>> {
+    %r = dlc.neg %a : (tensor<2xf32, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu>>
+    dlc.yield %r : tensor<2xf32, #dlc.on<cpu>>
+  }
+  return %z : tensor<2xf32, #dlc.on<cpu>>
+}

@@ -1,0 +1,96 @@
+// RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
+
+// Batch norm goes into weights and bias: w * 2, bias (1 - 3) * 2 + 5.
+// CHECK-LABEL: @batch_norm
+// CHECK-DAG: %[[W:.*]] = dlc.constant dense<2.000000e+00> : tensor<2x1x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = dlc.constant dense<1.000000e+00> : tensor<2xf32>
+// CHECK: dlc.conv %arg0, %[[W]], %[[B]]
+// CHECK-NOT: dlc.batch_norm
+func.func @batch_norm(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = dlc.constant dense<1.0> : tensor<2x1x1x1xf32>
+  %b = dlc.constant dense<1.0> : tensor<2xf32>
+  %scale = dlc.constant dense<4.0> : tensor<2xf32>
+  %shift = dlc.constant dense<5.0> : tensor<2xf32>
+  %mean = dlc.constant dense<3.0> : tensor<2xf32>
+  %variance = dlc.constant dense<4.0> : tensor<2xf32>
+  %y = dlc.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %z = dlc.batch_norm %y, %scale, %shift, %mean, %variance {eps = 0.0 : f64} : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  return %z : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// Elsewhere it is a product and a sum per channel.
+// CHECK-LABEL: @alone
+// CHECK-DAG: %[[S:.*]] = dlc.constant dense<{{.*}}2.000000e+00]], {{.*}}1.000000e+00]]]> : tensor<2x1x1xf32>
+// CHECK-DAG: %[[T:.*]] = dlc.constant dense<{{.*}}-1.000000e+00]], {{.*}}3.000000e+00]]]> : tensor<2x1x1xf32>
+// CHECK: dlc.mul %arg0, %[[S]]
+// CHECK: dlc.add %{{.*}}, %[[T]]
+func.func @alone(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %scale = dlc.constant dense<[4.0, 2.0]> : tensor<2xf32>
+  %shift = dlc.constant dense<[5.0, 6.0]> : tensor<2xf32>
+  %mean = dlc.constant dense<3.0> : tensor<2xf32>
+  %variance = dlc.constant dense<4.0> : tensor<2xf32>
+  %z = dlc.batch_norm %x, %scale, %shift, %mean, %variance {eps = 0.0 : f64} : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  return %z : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// A sum per channel becomes the bias, a product goes into the weights.
+// CHECK-LABEL: @per_channel
+// CHECK-DAG: %[[W:.*]] = dlc.constant dense<{{\[\[\[\[}}3.000000e+00]]], {{\[\[\[}}4.000000e+00]]]]> : tensor<2x1x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = dlc.constant dense<[3.000000e+00, 8.000000e+00]> : tensor<2xf32>
+// CHECK: %[[Y:.*]] = dlc.conv %arg0, %[[W]], %[[B]]
+// CHECK-NEXT: return %[[Y]]
+func.func @per_channel(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = dlc.constant dense<1.0> : tensor<2x1x1x1xf32>
+  %t = dlc.constant dense<[[[1.0]], [[2.0]]]> : tensor<2x1x1xf32>
+  %s = dlc.constant dense<[[[[3.0]], [[4.0]]]]> : tensor<1x2x1x1xf32>
+  %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %z = dlc.add %y, %t : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %u = dlc.mul %z, %s : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %u : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// A convolution that others use stays as it is.
+// CHECK-LABEL: @shared
+// CHECK: dlc.conv
+// CHECK: dlc.mul
+func.func @shared(%x: tensor<1x1x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %w = dlc.constant dense<1.0> : tensor<2x1x1x1xf32>
+  %s = dlc.constant dense<[[[[3.0]], [[4.0]]]]> : tensor<1x2x1x1xf32>
+  %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %u = dlc.mul %y, %s : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %y, %u : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @pad
+// CHECK: dlc.conv %arg0, %arg1 {{.*}}high = array<i64: 4, 5>{{.*}}low = array<i64: 3, 2>
+// CHECK-NOT: dlc.pad
+func.func @pad(%x: tensor<1x1x4x4xf32>, %w: tensor<2x1x1x1xf32>) -> tensor<1x2x11x11xf32> {
+  %zero = dlc.constant dense<0.0> : tensor<f32>
+  %p = dlc.pad constant %x, %zero low [0, 0, 3, 1] high [0, 0, 4, 5] : (tensor<1x1x4x4xf32>, tensor<f32>) -> tensor<1x1x11x10xf32>
+  %y = dlc.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 1>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x1x11x10xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x11x11xf32>
+  return %y : tensor<1x2x11x11xf32>
+}
+
+// -----
+
+// -inf never wins; 0 may.
+// CHECK-LABEL: @pool
+// CHECK: dlc.max_pool %arg0 {{.*}}high = array<i64: 1, 1>
+// CHECK: dlc.pad
+func.func @pool(%x: tensor<1x1x4x4xf32>) -> (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) {
+  %inf = dlc.constant dense<0xFF800000> : tensor<f32>
+  %zero = dlc.constant dense<0.0> : tensor<f32>
+  %p = dlc.pad constant %x, %inf low [0, 0, 0, 0] high [0, 0, 1, 1] : (tensor<1x1x4x4xf32>, tensor<f32>) -> tensor<1x1x5x5xf32>
+  %y = dlc.max_pool %p {window = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x1x5x5xf32>) -> tensor<1x1x2x2xf32>
+  %q = dlc.pad constant %x, %zero low [0, 0, 0, 0] high [0, 0, 1, 1] : (tensor<1x1x4x4xf32>, tensor<f32>) -> tensor<1x1x5x5xf32>
+  %z = dlc.max_pool %q {window = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x1x5x5xf32>) -> tensor<1x1x2x2xf32>
+  return %y, %z : tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>
+}

@@ -1,0 +1,77 @@
+// RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
+
+// As torch exports it: x * (1 + erf(x / sqrt(2))) * 0.5
+// CHECK-LABEL: @torch
+// CHECK-NEXT: %[[Y:.*]] = dlc.gelu %arg0 : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @torch(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = dlc.constant dense<1.41421354> : tensor<f32>
+  %one = dlc.constant dense<1.0> : tensor<f32>
+  %half = dlc.constant dense<0.5> : tensor<f32>
+  %0 = dlc.div %x, %r : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = dlc.erf %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = dlc.add %1, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = dlc.mul %x, %2 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %4 = dlc.mul %3, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
+
+// -----
+
+// (0.5 * x) * (1 + erf(x * sqrt(0.5))), x itself a product.
+// CHECK-LABEL: @halved
+// CHECK: %[[X:.*]] = dlc.mul %arg0, %arg1
+// CHECK: dlc.gelu %[[X]]
+// CHECK-NOT: dlc.erf
+func.func @halved(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %r = dlc.constant dense<0.707106769> : tensor<f32>
+  %one = dlc.constant dense<1.0> : tensor<f32>
+  %half = dlc.constant dense<0.5> : tensor<f32>
+  %x = dlc.mul %a, %b : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %0 = dlc.mul %x, %r : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = dlc.erf %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = dlc.add %one, %1 : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %3 = dlc.mul %half, %x : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %4 = dlc.mul %3, %2 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
+
+// -----
+
+// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+// CHECK-LABEL: @tanh
+// CHECK: dlc.gelu %arg0 {approximate}
+// CHECK-NOT: dlc.tanh
+func.func @tanh(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %three = dlc.constant dense<3.0> : tensor<f32>
+  %c = dlc.constant dense<0.044715> : tensor<f32>
+  %s = dlc.constant dense<0.797884583> : tensor<f32>
+  %one = dlc.constant dense<1.0> : tensor<f32>
+  %half = dlc.constant dense<0.5> : tensor<f32>
+  %0 = dlc.pow %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = dlc.mul %0, %c : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = dlc.add %x, %1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %3 = dlc.mul %2, %s : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = dlc.tanh %3 : (tensor<8xf32>) -> tensor<8xf32>
+  %5 = dlc.add %4, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %6 = dlc.mul %x, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %7 = dlc.mul %6, %5 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %7 : tensor<8xf32>
+}
+
+// -----
+
+// Another constant is no GELU.
+// CHECK-LABEL: @other
+// CHECK: dlc.erf
+func.func @other(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = dlc.constant dense<0.75> : tensor<f32>
+  %one = dlc.constant dense<1.0> : tensor<f32>
+  %half = dlc.constant dense<0.5> : tensor<f32>
+  %0 = dlc.mul %x, %r : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = dlc.erf %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = dlc.add %one, %1 : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %3 = dlc.mul %half, %x : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %4 = dlc.mul %3, %2 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
