@@ -36,7 +36,7 @@ def Dlc_LoopOp : Dlc_Op<"loop", [RecursiveMemoryEffects, SingleBlockImplicitTerm
   let results = (outs Variadic<Dlc_Tensor>:$results);
   let hasVerifier = 1;
   let assemblyFormat = [{(`trip` `(` $trip^ `:` type($trip) `)`)? (`while` `(` $condition^ `:` type($condition) `)`)?
-    `inits` `(` ($inits^ `:` type($inits))? `)` `->` `(` type($results) `)` $body attr-dict}];
+    `inits` `(` ($inits^ `:` type($inits))? `)` (`->` `(` type($results)^ `)`)? $body attr-dict}];
 }
 
 def Dlc_FusionOp : Dlc_Op<"fusion", [Pure, IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">]> {

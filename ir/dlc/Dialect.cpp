@@ -3,6 +3,7 @@
 
 #include "ir/dlc/Infer.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -15,7 +16,17 @@ using namespace dlc;
 #define GET_ATTRDEF_CLASSES
 #include "ir/dlc/Attrs.cpp.inc"
 
+namespace {
+/// Functions of dlc operations may be inlined anywhere: nothing in them depends on where they stand.
+struct InlineAnywhere : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override { return true; }
+};
+} // namespace
+
 void DlcDialect::initialize() {
+  addInterfaces<InlineAnywhere>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ir/dlc/Attrs.cpp.inc"

@@ -10,7 +10,7 @@ namespace {
 /// Beyond any address space that a machine has; keeps products of sizes and strides inside int64.
 constexpr int64_t maxElements = int64_t(1) << 46;
 
-std::string deviceText(OnAttr place) { return place ? place.getDeviceName() : "unplaced"; }
+std::string deviceText(OnAttr place) { return place ? "on " + place.getDeviceName() : "unplaced"; }
 } // namespace
 
 RankedTensorType dlc::tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
@@ -78,8 +78,8 @@ FailureOr<OnAttr> dlc::commonDevice(const Site &site, StringRef constraint, Arra
     }
     OnAttr a = getPlace(first->type()), b = getPlace(operand.type());
     if (bool(a) != bool(b) || (a && !a.sameDevice(b)))
-      return site.fail(constraint, ": operands must be on one device; '", first->name, "' is on ", deviceText(a), ", '",
-                       operand.name, "' on ", deviceText(b), "; move one with dlc.transfer");
+      return site.fail(constraint, ": operands must be on one device; '", first->name, "' is ", deviceText(a), ", '",
+                       operand.name, "' ", deviceText(b), "; move one with dlc.transfer");
   }
   OnAttr place;
   if (first)

@@ -1,0 +1,128 @@
+// Normalisation: one test per constraint, and what is inferred.
+// RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
+
+func.func @softmax_c1(%x: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'dlc.softmax' op C1: the axis must be a dimension of 'x'; found 3 for rank 3; give 0 to rank - 1}}
+  %0 = dlc.softmax %x {axis = 3 : i64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @log_softmax_c1(%x: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'dlc.log_softmax' op C1: the axis must be a dimension of 'x'; found -1 for rank 3}}
+  %0 = dlc.log_softmax %x {axis = -1 : i64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c1(%x: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'dlc.layer_norm' op C1: the axis must be a dimension of 'x'; found 3 for rank 3}}
+  %0 = dlc.layer_norm %x {axis = 3 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c2(%x: tensor<2x3x4xf32>, %s: tensor<3xf32>) {
+  // expected-error @+1 {{'dlc.layer_norm' op C2: 'scale' must broadcast to x's dimensions from the axis on, [4]; found [3]; mend the shape}}
+  %0 = dlc.layer_norm %x scale %s {axis = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c2_bias(%x: tensor<2x3x4xf32>, %s: tensor<3x4xf32>) {
+  // expected-error @+1 {{'dlc.layer_norm' op C2: 'bias' must broadcast to x's dimensions from the axis on, [4]; found [3, 4]}}
+  %0 = dlc.layer_norm %x bias %s {axis = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<3x4xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c3(%x: tensor<2x3x4xf32>, %s: tensor<4xf16>) {
+  // expected-error @+1 {{'dlc.layer_norm' op C3: element types must agree; 'x' has 'f32', 'scale' has 'f16'}}
+  %0 = dlc.layer_norm %x scale %s {axis = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<4xf16>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c3_device(%x: tensor<2x3x4xf32, #dlc.on<cpu>>, %s: tensor<4xf32, #dlc.on<cpu:3>>) {
+  // expected-error @+1 {{'dlc.layer_norm' op C3: operands must be on one device; 'x' is on cpu, 'scale' on cpu:3}}
+  %0 = dlc.layer_norm %x scale %s {axis = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32, #dlc.on<cpu>>, tensor<4xf32, #dlc.on<cpu:3>>) -> tensor<2x3x4xf32, #dlc.on<cpu>>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c1(%x: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'dlc.rms_norm' op C1: the axis must be a dimension of 'x'; found 3 for rank 3}}
+  %0 = dlc.rms_norm %x {axis = 3 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c2(%x: tensor<2x3x4xf32>, %s: tensor<3xf32>) {
+  // expected-error @+1 {{'dlc.rms_norm' op C2: 'scale' must broadcast to x's dimensions from the axis on, [4]; found [3]}}
+  %0 = dlc.rms_norm %x, %s {axis = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c3(%x: tensor<2x3x4xf32>, %s: tensor<4xf64>) {
+  // expected-error @+1 {{'dlc.rms_norm' op C3: element types must agree; 'x' has 'f32', 'scale' has 'f64'}}
+  %0 = dlc.rms_norm %x, %s {axis = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<4xf64>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @batch_norm_c1(%x: tensor<3xf32>, %a: tensor<3xf32>, %b: tensor<3xf32>, %c: tensor<3xf32>, %d: tensor<3xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm' op C1: x's rank must be 2 or more; found 1; reshape it to [N, C, ..]}}
+  %0 = dlc.batch_norm %x, %a, %b, %c, %d {eps = 1.0e-5 : f64} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @batch_norm_c2(%x: tensor<2x3x4xf32>, %a: tensor<3xf32>, %b: tensor<4xf32>, %c: tensor<3xf32>, %d: tensor<3xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm' op C2: 'bias' must be [C], here [3]; found [4]; mend the shape}}
+  %0 = dlc.batch_norm %x, %a, %b, %c, %d {eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<4xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @batch_norm_c3(%x: tensor<2x3x4xf32, #dlc.on<cpu>>, %a: tensor<3xf32, #dlc.on<cpu>>, %b: tensor<3xf32, #dlc.on<cpu>>, %c: tensor<3xf32, #dlc.on<cpu>>, %d: tensor<3xf32, #dlc.on<cpu:1>>) {
+  // expected-error @+1 {{'dlc.batch_norm' op C3: operands must be on one device; 'x' is on cpu, 'variance' on cpu:1}}
+  %0 = dlc.batch_norm %x, %a, %b, %c, %d {eps = 1.0e-5 : f64} : (tensor<2x3x4xf32, #dlc.on<cpu>>, tensor<3xf32, #dlc.on<cpu>>, tensor<3xf32, #dlc.on<cpu>>, tensor<3xf32, #dlc.on<cpu>>, tensor<3xf32, #dlc.on<cpu:1>>) -> tensor<2x3x4xf32, #dlc.on<cpu>>
+  return
+}
+
+// -----
+
+func.func @lrn_c1(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.lrn' op C1: x's rank must be 2 or more and size 1 or more; found rank 1 and size 5; mend them}}
+  %0 = dlc.lrn %x {alpha = 1.0 : f64, beta = 1.0 : f64, k = 1.0 : f64, size = 5 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @lrn_c1_size(%x: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'dlc.lrn' op C1: x's rank must be 2 or more and size 1 or more; found rank 3 and size 0}}
+  %0 = dlc.lrn %x {alpha = 1.0 : f64, beta = 1.0 : f64, k = 1.0 : f64, size = 0 : i64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @inferred(%x: tensor<2x?x4xf16, #dlc.on<cpu, aBc8b>>) {
+  // expected-error @+1 {{'dlc.softmax' op inferred type(s) 'tensor<2x?x4xf16, #dlc.on<cpu>>' are incompatible with return type(s) of operation 'tensor<f16>'}}
+  %0 = dlc.softmax %x {axis = 1 : i64} : (tensor<2x?x4xf16, #dlc.on<cpu, aBc8b>>) -> tensor<f16>
+  return
+}
