@@ -8,12 +8,18 @@ namespace {
 
 void leakyRelu(Node &n, Build &b) {
   Value x = n.in(0);
-  n.set(0, b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, n.real("alpha", 0.01f)), x));
+  n.set(0,
+        b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, n.real("alpha", 0.01f)), x));
 }
 
-/// The slope broadcasts one way: to x.
+/// The slope broadcasts one way: to x. Before opset 7 it is one for all, or one per channel.
 void prelu(Node &n, Build &b) {
   Value x = n.in(0), slope = n.in(1);
+  if (n.opset < 7 && b.rank(slope) == 1 && b.count(slope) > 1 && b.rank(x) > 2) {
+    Dims shape(b.rank(x) - 1, 1);
+    shape[0] = b.count(slope);
+    slope = b.reshape(slope, shape);
+  }
   n.set(0, b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, slope), x));
 }
 
@@ -28,7 +34,8 @@ Value eluLike(Build &b, Value x, double alpha, double gamma, double scale) {
 void elu(Node &n, Build &b) { n.set(0, eluLike(b, n.in(0), n.real("alpha", 1), 1, 1)); }
 
 void selu(Node &n, Build &b) {
-  n.set(0, eluLike(b, n.in(0), n.real("alpha", 1.67326319217681884765625), n.real("gamma", 1.05070102214813232421875), 1));
+  n.set(0, eluLike(b, n.in(0), n.real("alpha", 1.67326319217681884765625),
+                   n.real("gamma", 1.05070102214813232421875), 1));
 }
 
 void celu(Node &n, Build &b) {
@@ -37,7 +44,9 @@ void celu(Node &n, Build &b) {
     n.set(0, eluLike(b, n.in(0), alpha, 1, alpha));
 }
 
-Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) { return b.clamp(b.add(b.mul(x, alpha), beta), 0, 1); }
+Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) {
+  return b.clamp(b.add(b.mul(x, alpha), beta), 0, 1);
+}
 
 void hardSigmoid(Node &n, Build &b) {
   n.set(0, hardSigmoidOf(b, n.in(0), n.real("alpha", 0.2f), n.real("beta", 0.5)));
@@ -59,11 +68,15 @@ void softsign(Node &n, Build &b) { n.set(0, b.div(n.in(0), b.add(b.unary<AbsOp>(
 
 void mish(Node &n, Build &b) { n.set(0, b.mul(n.in(0), b.unary<TanhOp>(softplusOf(b, n.in(0))))); }
 
-Value swishOf(Build &b, Value x, double alpha) { return b.mul(x, b.sigmoid(alpha == 1 ? x : b.mul(x, alpha))); }
+Value swishOf(Build &b, Value x, double alpha) {
+  return b.mul(x, b.sigmoid(alpha == 1 ? x : b.mul(x, alpha)));
+}
 
 void swish(Node &n, Build &b) { n.set(0, swishOf(b, n.in(0), n.real("alpha", 1))); }
 
-void swiGlu(Node &n, Build &b) { n.set(0, b.mul(swishOf(b, n.in(0), n.real("alpha", 1)), n.in(1))); }
+void swiGlu(Node &n, Build &b) {
+  n.set(0, b.mul(swishOf(b, n.in(0), n.real("alpha", 1)), n.in(1)));
+}
 
 void thresholdedRelu(Node &n, Build &b) {
   Value x = n.in(0);
@@ -101,7 +114,8 @@ template <typename Op> void softmaxNode(Node &n, Build &b) {
     (i < axis ? rows : columns) *= b.shape(x)[i];
   if (rank > 0 && axis == rank - 1)
     return n.set(0, b.op<Op>({x}, {b.attr("axis", axis)}));
-  n.set(0, b.reshape(b.op<Op>({b.reshape(x, {rows, columns})}, {b.attr("axis", int64_t(1))}), b.shape(x)));
+  n.set(0, b.reshape(b.op<Op>({b.reshape(x, {rows, columns})}, {b.attr("axis", int64_t(1))}),
+                     b.shape(x)));
 }
 
 /// 1 at the first largest element along the axis, else 0.
@@ -118,8 +132,9 @@ void hardmax(Node &n, Build &b) {
     flat = b.reshape(x, {rows, columns});
     axis = 1;
   }
-  Value best = b.op<ArgReduceOp>({flat}, {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
-                                          b.attr("axis", axis), b.attrUnit("keepdims")});
+  Value best =
+      b.op<ArgReduceOp>({flat}, {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
+                                 b.attr("axis", axis), b.attrUnit("keepdims")});
   Value hit = b.compare(Predicate::eq, b.iota(b.i64, b.shape(flat), axis), best);
   n.set(0, b.reshape(b.cast(hit, b.elem(x)), whole));
 }

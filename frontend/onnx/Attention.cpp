@@ -10,13 +10,15 @@ Value splitHeads(Build &b, Value x, int64_t heads) {
   if (!b.require(b.rank(x) == 3 && heads > 0 && b.dim(x, 2) % heads == 0,
                  "the number of heads must divide the last dimension of a tensor of rank 3"))
     return {};
-  return b.transpose(b.reshape(x, {b.dim(x, 0), b.dim(x, 1), heads, b.dim(x, 2) / heads}), {0, 2, 1, 3});
+  return b.transpose(b.reshape(x, {b.dim(x, 0), b.dim(x, 1), heads, b.dim(x, 2) / heads}),
+                     {0, 2, 1, 3});
 }
 
 Value joinHeads(Build &b, Value x) {
   if (!b.require(b.rank(x) == 4, "required rank 4"))
     return {};
-  return b.reshape(b.transpose(x, {0, 2, 1, 3}), {b.dim(x, 0), b.dim(x, 2), b.dim(x, 1) * b.dim(x, 3)});
+  return b.reshape(b.transpose(x, {0, 2, 1, 3}),
+                   {b.dim(x, 0), b.dim(x, 2), b.dim(x, 1) * b.dim(x, 3)});
 }
 
 /// Each head of [B, heads, ..] `times` times, one after the other.
@@ -75,7 +77,8 @@ void attention(Node &n, Build &b) {
     k = splitHeads(b, k, kvHeads);
     v = splitHeads(b, v, kvHeads);
   }
-  if (!b.ok() || !b.require(b.rank(q) == 4 && b.rank(k) == 4 && b.rank(v) == 4, "Q, K and V must all have rank 3 or 4"))
+  if (!b.ok() || !b.require(b.rank(q) == 4 && b.rank(k) == 4 && b.rank(v) == 4,
+                            "Q, K and V must all have rank 3 or 4"))
     return;
   int64_t past = 0;
   if (n.has(4) && n.has(5)) {
@@ -86,11 +89,13 @@ void attention(Node &n, Build &b) {
   n.set(1, k);
   n.set(2, v);
   int64_t heads = b.dim(q, 1), kvHeads = b.dim(k, 1), T = b.dim(q, 2), S = b.dim(k, 2);
-  if (!b.ok() || !b.require(kvHeads > 0 && heads % kvHeads == 0, "the key's heads must divide the query's"))
+  if (!b.ok() ||
+      !b.require(kvHeads > 0 && heads % kvHeads == 0, "the key's heads must divide the query's"))
     return;
   k = repeatHeads(b, k, heads / kvHeads);
   v = repeatHeads(b, v, heads / kvHeads);
-  double scale = n.real("scale", 1 / std::sqrt(double(b.dim(q, 3)))), softcap = n.real("softcap", 0);
+  double scale = n.real("scale", 1 / std::sqrt(double(b.dim(q, 3)))),
+         softcap = n.real("softcap", 0);
   Type element = b.elem(q), precision = element;
   if (n.hasAttr("softmax_precision"))
     precision = n.dataType("softmax_precision", 0);
@@ -100,12 +105,13 @@ void attention(Node &n, Build &b) {
     return;
 
   // What the dialect says in one operation. A mask may hide a whole row there too.
-  bool plain = softcap == 0 && !n.wants(3) && precision == element && !b.isHalf(q) && b.elem(v) == element;
+  bool plain =
+      softcap == 0 && !n.wants(3) && precision == element && !b.isHalf(q) && b.elem(v) == element;
   bool boolean = (!mask || b.isBool(mask)) || !see;
   if (plain && boolean) {
     Value hide = mask && see ? b.both(mask, see) : mask ? mask : see;
-    bool causal = !mask && !n.has(6) && n.integer("is_causal", 0) && past == 0 && n.integer("left_window_size", -1) < 0 &&
-                  n.integer("right_window_size", -1) < 0;
+    bool causal = !mask && !n.has(6) && n.integer("is_causal", 0) && past == 0 &&
+                  n.integer("left_window_size", -1) < 0 && n.integer("right_window_size", -1) < 0;
     SmallVector<NamedAttribute> attributes{b.attrFloat("scale", scale)};
     SmallVector<Value> operands{q, k, v};
     if (causal)
@@ -171,8 +177,11 @@ void flexAttention(Node &n, Build &b) {
     std::vector<Item> results;
     if (!graph || !n.importer.graph(*graph, {Item(x)}, &n.scope, n.frame, b, results))
       return x;
-    bool fits = results.size() == 1 && results[0].kind == Item::Tensor && results[0].value.getType() == x.getType();
-    return b.require(fits, "attribute '" + name + "' must give one tensor of its input's type") ? results[0].value : Value();
+    bool fits = results.size() == 1 && results[0].kind == Item::Tensor &&
+                results[0].value.getType() == x.getType();
+    return b.require(fits, "attribute '" + name + "' must give one tensor of its input's type")
+               ? results[0].value
+               : Value();
   };
   Value scores = b.mul(b.cast(b.matmul(q, k, false, true), precision), scale);
   Value weights = modify("prob_mod", b.softmax(modify("score_mod", scores), 3));
@@ -190,13 +199,15 @@ void rotaryEmbedding(Node &n, Build &b) {
   int64_t size = b.dim(x, 3), rotated = n.integer("rotary_embedding_dim", 0);
   if (rotated == 0)
     rotated = size;
-  if (!b.require(rotated > 0 && rotated <= size && rotated % 2 == 0, "rotary_embedding_dim must be even and within the head"))
+  if (!b.require(rotated > 0 && rotated <= size && rotated % 2 == 0,
+                 "rotary_embedding_dim must be even and within the head"))
     return;
   if (n.has(3)) {
     cosines = b.gather(cosines, b.cast(n.in(3), b.i64), 0);
     sines = b.gather(sines, b.cast(n.in(3), b.i64), 0);
   }
-  if (!b.require(b.rank(cosines) == 3 && b.rank(sines) == 3 && b.dim(cosines, 2) == rotated / 2 && b.dim(sines, 2) == rotated / 2,
+  if (!b.require(b.rank(cosines) == 3 && b.rank(sines) == 3 && b.dim(cosines, 2) == rotated / 2 &&
+                     b.dim(sines, 2) == rotated / 2,
                  "the caches must be [.., rotary_embedding_dim / 2] for each position"))
     return;
   // [B, 1, T, rotated / 2] beside [B, heads, T, ..]
@@ -205,9 +216,12 @@ void rotaryEmbedding(Node &n, Build &b) {
   bool interleaved = n.integer("interleaved", 0) != 0;
   Value turned = b.sliceAxis(x, 3, 0, rotated), rest = b.sliceAxis(x, 3, rotated, size - rotated);
   int64_t half = rotated / 2, step = interleaved ? 2 : 1;
-  Value p = b.sliceAxis(turned, 3, 0, half, step), q = b.sliceAxis(turned, 3, interleaved ? 1 : half, half, step);
-  Value real = b.sub(b.mul(cosines, p), b.mul(sines, q)), imaginary = b.add(b.mul(sines, p), b.mul(cosines, q));
-  Value y = interleaved ? b.reshape(b.stack({real, imaginary}, 4), b.shape(turned)) : b.concat({real, imaginary}, 3);
+  Value p = b.sliceAxis(turned, 3, 0, half, step),
+        q = b.sliceAxis(turned, 3, interleaved ? 1 : half, half, step);
+  Value real = b.sub(b.mul(cosines, p), b.mul(sines, q)),
+        imaginary = b.add(b.mul(sines, p), b.mul(cosines, q));
+  Value y = interleaved ? b.reshape(b.stack({real, imaginary}, 4), b.shape(turned))
+                        : b.concat({real, imaginary}, 3);
   if (rotated < size)
     y = b.concat({y, rest}, 3);
   n.set(0, packed ? joinHeads(b, y) : y);

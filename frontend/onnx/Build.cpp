@@ -60,7 +60,9 @@ bool Build::quietly(std::string &reason, llvm::function_ref<bool()> f) {
 
 //===--- What is known of a value --------------------------------------------===//
 
-RankedTensorType Build::type(Value v) const { return v ? dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType(); }
+RankedTensorType Build::type(Value v) const {
+  return v ? dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType();
+}
 
 Type Build::elem(Value v) const {
   auto t = type(v);
@@ -91,147 +93,11 @@ int64_t Build::count(Value v) const {
 int64_t Build::axis(int64_t axis, int64_t rank, StringRef what) {
   int64_t a = axis < 0 ? axis + rank : axis;
   if (a < 0 || a >= rank) {
-    error(what + " must be from " + Twine(-rank) + " to " + Twine(rank - 1) + ", and is " + Twine(axis));
+    error(what + " must be from " + Twine(-rank) + " to " + Twine(rank - 1) + ", and is " +
+          Twine(axis));
     return 0;
   }
   return a;
-}
-
-std::optional<ref::Tensor> Build::known(Value v) {
-  if (!v)
-    return std::nullopt;
-  if (auto it = tensors.find(v); it != tensors.end())
-    return it->second;
-  auto op = v.getDefiningOp<ConstantOp>();
-  if (!op || count(v) > foldLimit)
-    return std::nullopt;
-  auto tensor = ref::Tensor::fromAttr(op.getValue());
-  if (mlir::failed(tensor))
-    return std::nullopt;
-  tensors[v] = *tensor;
-  return *tensor;
-}
-
-/// Values used inside an operation's regions and defined outside.
-static void captured(Operation *op, SmallVectorImpl<Value> &values) {
-  op->walk([&](Operation *inner) {
-    if (inner == op)
-      return;
-    for (Value operand : inner->getOperands())
-      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
-        values.push_back(operand);
-  });
-}
-
-std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
-  // Operations before their users.
-  SmallVector<Operation *> order;
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  llvm::SetVector<StringRef> inputs;
-  SmallVector<std::pair<Value, bool>> stack{{root, false}};
-  while (!stack.empty()) {
-    auto [v, done] = stack.pop_back_val();
-    if (auto argument = dyn_cast<BlockArgument>(v)) {
-      if (argument.getOwner() == entry) {
-        inputs.insert(inputName(argument));
-      } else if (reason.empty()) {
-        reason = "it changes from one iteration of a loop to the next";
-      }
-      continue;
-    }
-    Operation *op = v.getDefiningOp();
-    if (done) {
-      order.push_back(op);
-      continue;
-    }
-    if (tensors.count(v) || !seen.insert(op).second)
-      continue;
-    stack.push_back({v, true});
-    SmallVector<Value> from(op->getOperands());
-    captured(op, from);
-    for (Value operand : from)
-      stack.push_back({operand, false});
-  }
-  if (!reason.empty())
-    return std::nullopt;
-  if (!inputs.empty()) {
-    std::string names;
-    for (StringRef name : inputs)
-      names += (names.empty() ? "'" : ", '") + name.str() + "'";
-    if (!silent)
-      needed.insert(inputs.begin(), inputs.end());
-    reason = "it depends on the value of " + names + "; bind " + (inputs.size() == 1 ? "this input" : "these inputs") +
-             " to make a program for that value";
-    return std::nullopt;
-  }
-  for (Operation *op : order) {
-    SmallVector<ref::Tensor> operands, results;
-    for (Value result : op->getResults())
-      if (count(result) > needLimit) {
-        reason = "its computation has an intermediate result of " + std::to_string(count(result)) + " elements; at most " +
-                 std::to_string(needLimit) + " are computed at import";
-        return std::nullopt;
-      }
-    if (auto constant = dyn_cast<ConstantOp>(op)) {
-      auto tensor = ref::Tensor::fromAttr(constant.getValue());
-      if (mlir::failed(tensor)) {
-        reason = "a constant it needs cannot be read";
-        return std::nullopt;
-      }
-      tensors[constant.getResult()] = *tensor;
-      continue;
-    }
-    for (Value operand : op->getOperands())
-      operands.push_back(tensors.lookup(operand));
-    auto outer = [&](Value v) { return tensors.lookup(v); };
-    bool evaluated = quietly(reason, [&] { return mlir::succeeded(ref::evaluateOp(op, operands, outer, results)); });
-    if (!evaluated || results.size() != op->getNumResults()) {
-      if (reason.empty())
-        reason = "it cannot be computed";
-      return std::nullopt;
-    }
-    reason.clear();
-    for (auto [value, tensor] : llvm::zip(op->getResults(), results))
-      tensors[value] = tensor;
-  }
-  auto it = tensors.find(root);
-  return it == tensors.end() ? std::nullopt : std::optional(it->second);
-}
-
-std::optional<ref::Tensor> Build::need(Value v, const Twine &what) {
-  if (!ok() || !v)
-    return std::nullopt;
-  if (auto tensor = known(v))
-    return tensor;
-  std::string reason;
-  if (count(v) > needLimit)
-    reason = "it has " + std::to_string(count(v)) + " elements, and at most " + std::to_string(needLimit) + " can be";
-  else if (auto tensor = compute(v, reason))
-    return tensor;
-  error(what + " must be known when the model is imported: " + reason);
-  return std::nullopt;
-}
-
-Dims Build::needInts(Value v, const Twine &what) {
-  Dims result;
-  if (auto tensor = need(v, what))
-    for (int64_t i = 0; i < tensor->size(); ++i)
-      result.push_back(tensor->getInt(i));
-  return result;
-}
-
-int64_t Build::needInt(Value v, const Twine &what) {
-  Dims values = needInts(v, what);
-  if (ok() && values.size() != 1)
-    error(what + " must have one element, and has " + Twine(values.size()));
-  return values.size() == 1 ? values[0] : 0;
-}
-
-double Build::needDouble(Value v, const Twine &what) {
-  auto tensor = need(v, what);
-  if (ok() && tensor->size() != 1)
-    error(what + " must have one element, and has " + Twine(tensor->size()));
-  return ok() ? tensor->getDouble(0) : 0;
 }
 
 //===--- Constants -----------------------------------------------------------===//
@@ -246,10 +112,10 @@ Value Build::constant(const ref::Tensor &tensor, StringRef name) {
   if (!name.empty() && tensor.bytes() >= inlineBytes && !tensor.getElementType().isInteger(1)) {
     // The blob holds the tensor's storage alive: the mapped file, mostly.
     auto keep = std::make_shared<ref::Tensor>(tensor);
-    attr = DenseResourceElementsAttr::get(
-        tensor.getType(), name,
-        UnmanagedAsmResourceBlob::allocateWithAlign(ArrayRef<char>(tensor.data(), size_t(tensor.bytes())), 1,
-                                                    [keep](void *, size_t, size_t) {}));
+    attr = DenseResourceElementsAttr::get(tensor.getType(), name,
+                                          UnmanagedAsmResourceBlob::allocateWithAlign(
+                                              ArrayRef<char>(tensor.data(), size_t(tensor.bytes())),
+                                              1, [keep](void *, size_t, size_t) {}));
   } else {
     attr = tensor.toAttr();
   }
@@ -279,20 +145,29 @@ Value Build::materialise(ElementsAttr attr, RankedTensorType type) {
 Value Build::scalarInt(Type element, int64_t value) { return ints(value, {}, element); }
 
 Value Build::splat(Type element, ArrayRef<int64_t> shape, double value) {
+  if (!element)
+    return {};
   auto tensor = ref::Tensor::empty(RankedTensorType::get({}, element));
   tensor.setDouble(0, value);
   return shape.empty() ? constant(tensor) : splat(tensor, shape);
 }
 
-Value Build::splat(const ref::Tensor &tensor, ArrayRef<int64_t> shape) {
+bool Build::checkShape(ArrayRef<int64_t> shape) {
   int64_t n = 1;
   for (int64_t d : shape) {
-    if (d < 0 || (d > 0 && n > countLimit / d))
-      return error("a shape has the impossible dimension " + Twine(d));
-    n *= d;
+    if (!require(d >= 0 && (d == 0 || n <= countLimit / d),
+                 "a shape has the impossible dimension " + Twine(d)))
+      return false;
+    n *= std::max<int64_t>(d, 1);
   }
+  return true;
+}
+
+Value Build::splat(const ref::Tensor &tensor, ArrayRef<int64_t> shape) {
+  if (!checkShape(shape))
+    return {};
   auto element = dyn_cast<DenseElementsAttr>(tensor.toAttr());
-  if (!element || n == 0)
+  if (!element || llvm::is_contained(shape, 0))
     return constant(ref::Tensor::empty(RankedTensorType::get(shape, tensor.getElementType())));
   auto type = RankedTensorType::get(shape, tensor.getElementType());
   return materialise(DenseElementsAttr::get(type, element.getSplatValue<Attribute>()), type);
@@ -301,8 +176,11 @@ Value Build::splat(const ref::Tensor &tensor, ArrayRef<int64_t> shape) {
 Value Build::ints(ArrayRef<int64_t> values) { return ints(values, {int64_t(values.size())}, i64); }
 
 Value Build::ints(ArrayRef<int64_t> values, ArrayRef<int64_t> shape, Type element) {
+  if (!checkShape(shape) || !element)
+    return {};
   auto tensor = ref::Tensor::empty(RankedTensorType::get(shape, element));
-  if (!require(tensor.size() == int64_t(values.size()), "a constant's shape and elements do not agree"))
+  if (!require(tensor.size() == int64_t(values.size()),
+               "a constant's shape and elements do not agree"))
     return {};
   for (auto [i, value] : llvm::enumerate(values))
     isa<FloatType>(element) ? tensor.setDouble(i, double(value)) : tensor.setInt(i, value);
@@ -310,8 +188,11 @@ Value Build::ints(ArrayRef<int64_t> values, ArrayRef<int64_t> shape, Type elemen
 }
 
 Value Build::floats(ArrayRef<double> values, ArrayRef<int64_t> shape, Type element) {
+  if (!checkShape(shape) || !element)
+    return {};
   auto tensor = ref::Tensor::empty(RankedTensorType::get(shape, element));
-  if (!require(tensor.size() == int64_t(values.size()), "a constant's shape and elements do not agree"))
+  if (!require(tensor.size() == int64_t(values.size()),
+               "a constant's shape and elements do not agree"))
     return {};
   for (auto [i, value] : llvm::enumerate(values))
     tensor.setDouble(i, value);
@@ -320,7 +201,9 @@ Value Build::floats(ArrayRef<double> values, ArrayRef<int64_t> shape, Type eleme
 
 //===--- Any operation -------------------------------------------------------===//
 
-NamedAttribute Build::attr(StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); }
+NamedAttribute Build::attr(StringRef name, int64_t value) {
+  return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+}
 
 NamedAttribute Build::attr(StringRef name, ArrayRef<int64_t> values) {
   return b.getNamedAttr(name, b.getDenseI64ArrayAttr(values));
@@ -332,8 +215,8 @@ bool Build::anyNull(ArrayRef<Value> operands) const {
 
 std::vector<Value> Build::finish(OperationState &state) {
   if (++made > operationLimit) {
-    error("the model makes more than " + Twine(operationLimit) + " operations: a loop is unrolled too far, or functions " +
-          "call one another too often");
+    error("the model makes more than " + Twine(operationLimit) +
+          " operations: a loop is unrolled too far, or functions " + "call one another too often");
     return {};
   }
   int64_t results = 0, operands = 0;
@@ -341,7 +224,8 @@ std::vector<Value> Build::finish(OperationState &state) {
     int64_t n = 1;
     for (int64_t d : llvm::cast<RankedTensorType>(type).getShape()) {
       if (d < 0 || (d > 0 && n > countLimit / d)) {
-        error("a result would have a dynamic dimension, or more than " + Twine(countLimit) + " elements");
+        error("a result would have a dynamic dimension, or more than " + Twine(countLimit) +
+              " elements");
         return {};
       }
       n *= d;
@@ -355,7 +239,8 @@ std::vector<Value> Build::finish(OperationState &state) {
   }
   Operation *op = b.create(state);
   std::string reason;
-  if (!quietly(reason, [&] { return mlir::succeeded(mlir::verify(op, /*verifyRecursively=*/false)); })) {
+  if (!quietly(reason,
+               [&] { return mlir::succeeded(mlir::verify(op, /*verifyRecursively=*/false)); })) {
     op->erase();
     error(reason);
     return {};
@@ -373,7 +258,8 @@ std::vector<Value> Build::finish(OperationState &state) {
     inputs.push_back(*tensor);
   }
   auto outer = [](Value) { return ref::Tensor(); };
-  if (!quietly(reason, [&] { return mlir::succeeded(ref::evaluateOp(op, inputs, outer, outputs)); }) ||
+  if (!quietly(reason,
+               [&] { return mlir::succeeded(ref::evaluateOp(op, inputs, outer, outputs)); }) ||
       outputs.size() != values.size())
     return values;
   op->erase();

@@ -1,7 +1,7 @@
 //===- Build.h - dlc operations, built, checked and folded one by one -----===//
-// The importer's hand. Errors are sticky: the first is reported with the node's name and place, the value is null from
-// there on, and every further step with a null operand gives null. Handlers can so be written without a test per line;
-// they test `ok()` before they look at shapes.
+// The importer's hand. Errors are sticky: the first is reported with the node's name and place, the
+// value is null from there on, and every further step with a null operand gives null. Handlers can
+// so be written without a test per line; they test `ok()` before they look at shapes.
 #ifndef DLC_FRONTEND_ONNX_BUILD_H
 #define DLC_FRONTEND_ONNX_BUILD_H
 
@@ -16,10 +16,10 @@
 
 namespace dlc::onnxfront {
 
-using mlir::Type;
-using mlir::Value;
 using llvm::ArrayRef;
 using llvm::StringRef;
+using mlir::Type;
+using mlir::Value;
 using Dims = std::vector<int64_t>;
 
 class Build {
@@ -62,7 +62,8 @@ public:
 
   /// The value, when it is a constant of at most `foldLimit` elements.
   std::optional<ref::Tensor> known(Value v);
-  /// The value, computed if need be, or an error that names the graph inputs whose values must be given.
+  /// The value, computed if need be, or an error that names the graph inputs whose values must be
+  /// given.
   std::optional<ref::Tensor> need(Value v, const llvm::Twine &what);
   Dims needInts(Value v, const llvm::Twine &what);
   int64_t needInt(Value v, const llvm::Twine &what);
@@ -87,19 +88,26 @@ public:
   Value like(Value x, double value) { return scalar(elem(x) ? elem(x) : f32, value); }
 
   //===--- Any operation ------------------------------------------------------===//
-  /// Builds an operation whose result types are inferred; folds it when it is small and its operands are constants.
+  /// Builds an operation whose result types are inferred; folds it when it is small and its
+  /// operands are constants.
   template <typename Op>
   std::vector<Value> ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {});
-  template <typename Op> Value op(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  template <typename Op>
+  Value op(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return first(ops<Op>(operands, attributes));
   }
   /// Builds an operation with a given result type.
   template <typename Op>
-  Value typed(Type result, ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {});
+  Value typed(Type result, ArrayRef<Value> operands,
+              ArrayRef<mlir::NamedAttribute> attributes = {});
   mlir::NamedAttribute attr(StringRef name, int64_t value);
   mlir::NamedAttribute attr(StringRef name, ArrayRef<int64_t> values);
-  mlir::NamedAttribute attr(StringRef name, mlir::Attribute value) { return b.getNamedAttr(name, value); }
-  mlir::NamedAttribute attrFloat(StringRef name, double value) { return attr(name, b.getF64FloatAttr(value)); }
+  mlir::NamedAttribute attr(StringRef name, mlir::Attribute value) {
+    return b.getNamedAttr(name, value);
+  }
+  mlir::NamedAttribute attrFloat(StringRef name, double value) {
+    return attr(name, b.getF64FloatAttr(value));
+  }
   mlir::NamedAttribute attrUnit(StringRef name) { return attr(name, b.getUnitAttr()); }
 
   //===--- Elementwise --------------------------------------------------------===//
@@ -148,7 +156,9 @@ public:
   Value flatten(Value x) { return reshape(x, {count(x)}); }
 
   //===--- The rest -----------------------------------------------------------===//
-  Value gather(Value x, Value indices, int64_t axis) { return op<GatherOp>({x, indices}, {attr("axis", axis)}); }
+  Value gather(Value x, Value indices, int64_t axis) {
+    return op<GatherOp>({x, indices}, {attr("axis", axis)});
+  }
   Value gatherNd(Value x, Value indices, int64_t batchDims = 0);
   Value reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes, bool keepdims);
   Value matmul(Value a, Value c, bool transposeA = false, bool transposeB = false);
@@ -167,11 +177,15 @@ public:
   static constexpr int64_t operationLimit = 1 << 20;
 
 private:
-  Value first(const std::vector<Value> &values) { return values.empty() ? Value() : values.front(); }
+  Value first(const std::vector<Value> &values) {
+    return values.empty() ? Value() : values.front();
+  }
   /// Creates the operation, verifies it, and replaces it by constants where it folds.
   std::vector<Value> finish(mlir::OperationState &state);
   /// Runs f; what it says goes to `reason` and not to the user.
   bool quietly(std::string &reason, llvm::function_ref<bool()> f);
+  /// Errors on a negative dimension, and on too many elements.
+  bool checkShape(ArrayRef<int64_t> shape);
   Value materialise(mlir::ElementsAttr attr, mlir::RankedTensorType type);
   bool anyNull(ArrayRef<Value> operands) const;
   std::optional<ref::Tensor> compute(Value v, std::string &reason);
@@ -197,11 +211,14 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
   llvm::SmallVector<Type> types;
   std::string reason;
   bool built = quietly(reason, [&] {
-    return mlir::succeeded(Op::setPropertiesFromAttr(properties, dictionary, [&] { return mlir::emitError(loc); })) &&
-           mlir::succeeded(Op::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types));
+    return mlir::succeeded(Op::setPropertiesFromAttr(properties, dictionary,
+                                                     [&] { return mlir::emitError(loc); })) &&
+           mlir::succeeded(
+               Op::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types));
   });
   if (!built) {
-    error(reason.empty() ? "'" + Op::getOperationName().str() + "' does not take these operands" : reason);
+    error(reason.empty() ? "'" + Op::getOperationName().str() + "' does not take these operands"
+                         : reason);
     return {};
   }
   if constexpr (!std::is_same_v<typename Op::Properties, mlir::EmptyProperties>)
@@ -211,7 +228,8 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
 }
 
 template <typename Op>
-Value Build::typed(Type result, ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes) {
+Value Build::typed(Type result, ArrayRef<Value> operands,
+                   ArrayRef<mlir::NamedAttribute> attributes) {
   if (failed || anyNull(operands) || !result)
     return {};
   mlir::OperationState state(loc, Op::getOperationName());

@@ -17,7 +17,9 @@ Value Build::compare(Predicate predicate, Value a, Value c) {
 }
 
 Value Build::cast(Value x, Type element) {
-  if (!x || elem(x) == element)
+  if (!x || !element)
+    return {};
+  if (elem(x) == element)
     return x;
   return op<CastOp>({x}, {attr("to", TypeAttr::get(element))});
 }
@@ -35,7 +37,8 @@ Value Build::reshape(Value x, ArrayRef<int64_t> target) {
     std::string text;
     for (int64_t d : target)
       text += (text.empty() ? "" : "x") + std::to_string(d);
-    return error("cannot give " + Twine(count(x)) + " elements the shape [" + text + "], which has " + Twine(n));
+    return error("cannot give " + Twine(count(x)) + " elements the shape [" + text +
+                 "], which has " + Twine(n));
   }
   return typed<ReshapeOp>(RankedTensorType::get(target, elem(x)), {x});
 }
@@ -71,7 +74,8 @@ Value Build::broadcast(Value x, ArrayRef<int64_t> target) {
   return typed<BroadcastOp>(RankedTensorType::get(target, elem(x)), {x});
 }
 
-Value Build::slice(Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size, ArrayRef<int64_t> stride) {
+Value Build::slice(Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size,
+                   ArrayRef<int64_t> stride) {
   if (!x)
     return x;
   if (size == shape(x) && llvm::all_of(stride, [](int64_t s) { return s == 1; }))
@@ -81,7 +85,8 @@ Value Build::slice(Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size, Arr
 
 Value Build::sliceAxis(Value x, int64_t axis, int64_t start, int64_t size, int64_t stride) {
   int64_t r = rank(x);
-  if (!x || !require(axis >= 0 && axis < r, "axis " + Twine(axis) + " is none of a tensor of rank " + Twine(r)))
+  if (!x || !require(axis >= 0 && axis < r,
+                     "axis " + Twine(axis) + " is none of a tensor of rank " + Twine(r)))
     return {};
   Dims starts(r, 0), sizes = dims(x), strides(r, 1);
   starts[axis] = start;
@@ -116,10 +121,13 @@ Value Build::stack(ArrayRef<Value> xs, int64_t axis) {
   return concat(parts, axis);
 }
 
-Value Build::pad(Value x, Value value, PadMode mode, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
-  if (llvm::all_of(low, [](int64_t p) { return p == 0; }) && llvm::all_of(high, [](int64_t p) { return p == 0; }))
+Value Build::pad(Value x, Value value, PadMode mode, ArrayRef<int64_t> low,
+                 ArrayRef<int64_t> high) {
+  if (llvm::all_of(low, [](int64_t p) { return p == 0; }) &&
+      llvm::all_of(high, [](int64_t p) { return p == 0; }))
     return x;
-  return op<PadOp>({x, value}, {attr("mode", PadModeAttr::get(context, mode)), attr("low", low), attr("high", high)});
+  return op<PadOp>({x, value}, {attr("mode", PadModeAttr::get(context, mode)), attr("low", low),
+                                attr("high", high)});
 }
 
 Value Build::padZero(Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
@@ -127,6 +135,8 @@ Value Build::padZero(Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
 }
 
 Value Build::iota(Type element, ArrayRef<int64_t> shape, int64_t axis) {
+  if (!element)
+    return {};
   for (int64_t d : shape)
     if (d < 0)
       return error("a shape has the impossible dimension " + Twine(d));
@@ -144,7 +154,8 @@ Value Build::expandDims(Value x, int64_t axis) {
 Value Build::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes, bool keepdims) {
   if (axes.empty())
     return x;
-  SmallVector<NamedAttribute> attributes{attr("kind", ReduceKindAttr::get(context, kind)), attr("axes", axes)};
+  SmallVector<NamedAttribute> attributes{attr("kind", ReduceKindAttr::get(context, kind)),
+                                         attr("axes", axes)};
   if (keepdims)
     attributes.push_back(attrUnit("keepdims"));
   return op<ReduceOp>({x}, attributes);

@@ -24,23 +24,28 @@ void binarizer(Node &n, Build &b) {
 
 /// Counts n-grams of a pool, whose items stand some steps apart.
 void tfIdfVectorizer(Node &n, Build &b) {
-  Dims pool = n.integers("pool_int64s"), starts = n.integers("ngram_counts"), places = n.integers("ngram_indexes");
+  Dims pool = n.integers("pool_int64s"), starts = n.integers("ngram_counts"),
+       places = n.integers("ngram_indexes");
   int64_t shortest = n.integer("min_gram_length", 1), longest = n.integer("max_gram_length", 1);
   int64_t skips = n.integer("max_skip_count", 0);
   std::string mode = n.string("mode", "TF");
   std::vector<double> weights = n.reals("weights");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
     return n.unsupported("mode", mode, "TF, IDF, TFIDF");
-  if (!b.require(!pool.empty(), "attribute 'pool_int64s' is required; n-grams of strings are not supported"))
+  if (!b.require(!pool.empty(),
+                 "attribute 'pool_int64s' is required; n-grams of strings are not supported"))
     return;
   auto x = b.need(n.in(0), "the items, which n-grams are looked for in,");
-  if (!b.ok() || !b.require(x->getRank() == 1 || x->getRank() == 2, "required items [C] or [N, C]") ||
-      !b.require(shortest >= 1 && longest >= shortest && longest <= 64 && skips >= 0 && skips <= 4096,
+  if (!b.ok() ||
+      !b.require(x->getRank() == 1 || x->getRank() == 2, "required items [C] or [N, C]") ||
+      !b.require(shortest >= 1 && longest >= shortest && longest <= 64 && skips >= 0 &&
+                     skips <= 4096,
                  "the n-grams' lengths or skips are out of range"))
     return;
   int64_t width = 0;
   for (int64_t place : places) {
-    if (!b.require(place >= 0 && place < (1 << 24), "attribute 'ngram_indexes' has an index out of range"))
+    if (!b.require(place >= 0 && place < (1 << 24),
+                   "attribute 'ngram_indexes' has an index out of range"))
       return;
     width = std::max(width, place + 1);
   }
@@ -48,8 +53,10 @@ void tfIdfVectorizer(Node &n, Build &b) {
   std::vector<double> counts(size_t(rows * width), 0.0);
   int64_t entry = 0;
   for (int64_t length = 1; length <= int64_t(starts.size()); ++length) {
-    int64_t from = starts[length - 1], to = length < int64_t(starts.size()) ? starts[length] : int64_t(pool.size());
-    if (!b.require(from >= 0 && to >= from && to <= int64_t(pool.size()) && (to - from) % length == 0,
+    int64_t from = starts[length - 1],
+            to = length < int64_t(starts.size()) ? starts[length] : int64_t(pool.size());
+    if (!b.require(from >= 0 && to >= from && to <= int64_t(pool.size()) &&
+                       (to - from) % length == 0,
                    "attribute 'ngram_counts' does not divide the pool into n-grams"))
       return;
     for (int64_t at = from; at < to; at += length, ++entry) {
@@ -88,7 +95,8 @@ struct Forest {
 bool readForest(Node &n, Build &b, Forest &f) {
   auto constants = [&](StringRef name) {
     std::vector<double> values;
-    if (auto tensor = n.hasAttr(name) ? b.need(n.tensor(name), "attribute '" + name + "'") : std::nullopt)
+    if (auto tensor =
+            n.hasAttr(name) ? b.need(n.tensor(name), "attribute '" + name + "'") : std::nullopt)
       for (int64_t i = 0; i < tensor->size(); ++i)
         values.push_back(tensor->getDouble(i));
     return values;
@@ -105,19 +113,24 @@ bool readForest(Node &n, Build &b, Forest &f) {
   f.missingTrue = n.integers("nodes_missing_value_tracks_true", Dims(f.nodes, 0));
   f.roots = n.integers("tree_roots");
   f.targets = n.integers("leaf_targetids");
-  for (const Dims *list : {&f.feature, &f.whenTrue, &f.whenFalse, &trueLeafs, &falseLeafs, &f.missingTrue})
-    if (!b.require(int64_t(list->size()) == f.nodes, "the attributes 'nodes_*' must have one length"))
+  for (const Dims *list :
+       {&f.feature, &f.whenTrue, &f.whenFalse, &trueLeafs, &falseLeafs, &f.missingTrue})
+    if (!b.require(int64_t(list->size()) == f.nodes,
+                   "the attributes 'nodes_*' must have one length"))
       return false;
-  if (!b.require(int64_t(modes.size()) == f.nodes && int64_t(f.targets.size()) == f.leaves && f.nodes > 0 && f.leaves > 0,
+  if (!b.require(int64_t(modes.size()) == f.nodes && int64_t(f.targets.size()) == f.leaves &&
+                     f.nodes > 0 && f.leaves > 0,
                  "the attributes 'nodes_*' must have one length, and so must 'leaf_*'"))
     return false;
   size_t member = 0;
   f.members.resize(f.nodes);
   for (int64_t i = 0; i < f.nodes; ++i) {
     f.modes.push_back(int64_t(modes[i]));
-    int64_t limitTrue = trueLeafs[i] ? f.leaves : f.nodes, limitFalse = falseLeafs[i] ? f.leaves : f.nodes;
-    if (!b.require(modes[i] >= 0 && modes[i] <= 6 && f.whenTrue[i] >= 0 && f.whenTrue[i] < limitTrue &&
-                       f.whenFalse[i] >= 0 && f.whenFalse[i] < limitFalse,
+    int64_t limitTrue = trueLeafs[i] ? f.leaves : f.nodes,
+            limitFalse = falseLeafs[i] ? f.leaves : f.nodes;
+    if (!b.require(modes[i] >= 0 && modes[i] <= 6 && f.whenTrue[i] >= 0 &&
+                       f.whenTrue[i] < limitTrue && f.whenFalse[i] >= 0 &&
+                       f.whenFalse[i] < limitFalse,
                    "node " + Twine(i) + " of the trees has an unknown mode or leads nowhere"))
       return false;
     f.whenTrue[i] += trueLeafs[i] ? f.nodes : 0;
@@ -156,10 +169,12 @@ void treeEnsemble(Node &n, Build &b) {
   if (!b.require(b.rank(x) == 2, "required x [N, F]") || !readForest(n, b, f))
     return;
   Type element = b.elem(x);
-  int64_t N = b.dim(x, 0), F = b.dim(x, 1), total = f.nodes + f.leaves, trees = int64_t(f.roots.size());
+  int64_t N = b.dim(x, 0), F = b.dim(x, 1), total = f.nodes + f.leaves,
+          trees = int64_t(f.roots.size());
   int64_t targets = n.integer("n_targets", 1);
   for (int64_t feature : f.feature)
-    if (!b.require(feature >= 0 && feature < F, "a node asks for feature " + Twine(feature) + " of " + Twine(F)))
+    if (!b.require(feature >= 0 && feature < F,
+                   "a node asks for feature " + Twine(feature) + " of " + Twine(F)))
       return;
   if (!b.require(trees > 0 && targets > 0 && targets < (1 << 20), "required trees and targets"))
     return;
@@ -168,7 +183,8 @@ void treeEnsemble(Node &n, Build &b) {
       values.push_back(self ? i : 0);
     return b.ints(values);
   };
-  Value feature = padded(f.feature, false), whenTrue = padded(f.whenTrue, true), whenFalse = padded(f.whenFalse, true);
+  Value feature = padded(f.feature, false), whenTrue = padded(f.whenTrue, true),
+        whenFalse = padded(f.whenFalse, true);
   Value mode = padded(f.modes, false), missing = padded(f.missingTrue, false);
   std::vector<double> splits = f.splits;
   splits.resize(total, 0.0);
@@ -181,18 +197,22 @@ void treeEnsemble(Node &n, Build &b) {
     std::vector<double> all;
     for (int64_t i = 0; i < total; ++i)
       for (size_t k = 0; k < std::max<size_t>(widest, 1); ++k)
-        all.push_back(i < f.nodes && k < f.members[i].size() ? f.members[i][k] : std::numeric_limits<double>::quiet_NaN());
+        all.push_back(i < f.nodes && k < f.members[i].size()
+                          ? f.members[i][k]
+                          : std::numeric_limits<double>::quiet_NaN());
     sets = b.floats(all, {total, int64_t(std::max<size_t>(widest, 1))}, element);
   }
   Value at = b.broadcast(b.ints(f.roots, {1, trees}, b.i64), {N, trees});
   for (int64_t level = 0; level < f.depth && b.ok(); ++level) {
     Value v = b.op<GatherElementsOp>({x, b.gather(feature, at, 0)}, {b.attr("axis", int64_t(1))});
     Value s = b.gather(split, at, 0), m = b.gather(mode, at, 0);
-    constexpr Predicate predicates[] = {Predicate::le, Predicate::lt, Predicate::ge, Predicate::gt, Predicate::eq, Predicate::ne};
+    constexpr Predicate predicates[] = {Predicate::le, Predicate::lt, Predicate::ge,
+                                        Predicate::gt, Predicate::eq, Predicate::ne};
     Value yes = b.compare(Predicate::le, v, s);
     for (int64_t k = 1; k < 6; ++k)
       if (llvm::is_contained(f.modes, k))
-        yes = b.select(b.compare(Predicate::eq, m, b.like(m, double(k))), b.compare(predicates[k], v, s), yes);
+        yes = b.select(b.compare(Predicate::eq, m, b.like(m, double(k))),
+                       b.compare(predicates[k], v, s), yes);
     if (sets) {
       Value equal = b.compare(Predicate::eq, b.expandDims(v, 2), b.gather(sets, at, 0));
       Value inside = b.cast(b.reduce(ReduceKind::max, b.cast(equal, b.i32), {2}, false), b.i1);
@@ -207,11 +227,14 @@ void treeEnsemble(Node &n, Build &b) {
   Value target = b.expandDims(b.gather(b.ints(f.targets), leaf, 0), 2);
   Value hit = b.compare(Predicate::eq, target, b.iota(b.i64, {1, 1, targets}, 2));
   int64_t aggregate = n.integer("aggregate_function", 1), post = n.integer("post_transform", 0);
-  if (!b.require(aggregate >= 0 && aggregate <= 3, "attribute 'aggregate_function' must be from 0 to 3"))
+  if (!b.require(aggregate >= 0 && aggregate <= 3,
+                 "attribute 'aggregate_function' must be from 0 to 3"))
     return;
   double otherwise = aggregate == 2 ? INFINITY : aggregate == 3 ? -INFINITY : 0;
-  constexpr ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::sum, ReduceKind::min, ReduceKind::max};
-  Value y = b.reduce(kinds[aggregate], b.select(hit, weight, b.like(weight, otherwise)), {1}, false);
+  constexpr ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::sum, ReduceKind::min,
+                                  ReduceKind::max};
+  Value y =
+      b.reduce(kinds[aggregate], b.select(hit, weight, b.like(weight, otherwise)), {1}, false);
   if (aggregate == 0)
     y = b.div(y, double(trees));
   if (post == 1)

@@ -1,6 +1,7 @@
 //===- Compact.cpp - a model's bytes without its weights ------------------===//
-// protobuf copies every byte of a model when it parses. Weights are most of the bytes, so they are taken out first:
-// a walk over the wire format that looks only into the messages on the way to a tensor.
+// protobuf copies every byte of a model when it parses. Weights are most of the bytes, so they are
+// taken out first: a walk over the wire format that looks only into the messages on the way to a
+// tensor.
 #include "frontend/onnx/ModelFile.h"
 
 namespace dlc::onnxfront {
@@ -14,7 +15,10 @@ Kind childOf(Kind kind, uint64_t field) {
   case Model:
     return field == 7 ? Graph : field == 25 ? Function : Opaque;
   case Graph:
-    return field == 1 ? NodeMessage : field == 5 ? TensorMessage : field == 15 ? SparseTensor : Opaque;
+    return field == 1    ? NodeMessage
+           : field == 5  ? TensorMessage
+           : field == 15 ? SparseTensor
+                         : Opaque;
   case NodeMessage:
     return field == 5 ? Attribute : Opaque;
   case Attribute:
@@ -70,8 +74,9 @@ public:
       if (!varint(at, end, length))
         return false;
       if (length > end - at)
-        return fail(start, "a field of " + std::to_string(length) + " bytes is longer than what is left (" +
-                               std::to_string(end - at) + " bytes): the file is cut off or damaged");
+        return fail(start, "a field of " + std::to_string(length) +
+                               " bytes is longer than what is left (" + std::to_string(end - at) +
+                               " bytes): the file is cut off or damaged");
       if (!lengthDelimited(kind, field, start, at, length, depth, out))
         return false;
       at += length;
@@ -80,8 +85,8 @@ public:
   }
 
 private:
-  bool lengthDelimited(Kind kind, uint64_t field, uint64_t start, uint64_t at, uint64_t length, int depth,
-                       std::string &out) {
+  bool lengthDelimited(Kind kind, uint64_t field, uint64_t start, uint64_t at, uint64_t length,
+                       int depth, std::string &out) {
     if (kind == TensorMessage) {
       if (field == extentField)
         return true;
@@ -94,7 +99,8 @@ private:
     }
     Kind child = childOf(kind, field);
     if (child == Opaque || length < threshold) {
-      // A short child holds nothing worth taking out; a marker inside it would be an index that nobody made.
+      // A short child holds nothing worth taking out; a marker inside it would be an index that
+      // nobody made.
       if (child == Opaque || !mayHoldMarker(at, length)) {
         out.append(bytes.data() + start, at + length - start);
         return true;
@@ -112,7 +118,8 @@ private:
   /// Whether the bytes of the marker's tag (1000 << 3 | 0 or 2) occur.
   bool mayHoldMarker(uint64_t at, uint64_t length) const {
     llvm::StringRef part = bytes.substr(at, length);
-    return part.contains(llvm::StringRef("\xc0\x3e", 2)) || part.contains(llvm::StringRef("\xc2\x3e", 2));
+    return part.contains(llvm::StringRef("\xc0\x3e", 2)) ||
+           part.contains(llvm::StringRef("\xc2\x3e", 2));
   }
 
   bool varint(uint64_t &at, uint64_t end, uint64_t &value) {
@@ -154,8 +161,8 @@ private:
 
 } // namespace
 
-bool compactModel(llvm::StringRef bytes, size_t threshold, std::string &compact, std::vector<Extent> &extents,
-                  std::string &reason) {
+bool compactModel(llvm::StringRef bytes, size_t threshold, std::string &compact,
+                  std::vector<Extent> &extents, std::string &reason) {
   return Walker(bytes, threshold, extents, reason).message(Model, 0, bytes.size(), 0, compact);
 }
 

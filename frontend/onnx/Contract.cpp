@@ -11,7 +11,8 @@ namespace dlc::onnxfront {
 
 /// NumPy's rule: a vector becomes a matrix of one row (or column), which goes away again.
 Value matmulNumpy(Build &b, Value a, Value c) {
-  if (!b.require(b.rank(a) > 0 && b.rank(c) > 0, "a matrix product needs operands of rank 1 or more"))
+  if (!b.require(b.rank(a) > 0 && b.rank(c) > 0,
+                 "a matrix product needs operands of rank 1 or more"))
     return {};
   bool row = b.rank(a) == 1, column = b.rank(c) == 1;
   Value y = b.matmul(row ? b.expandDims(a, 0) : a, column ? b.expandDims(c, 1) : c);
@@ -59,8 +60,10 @@ void takeDiagonals(Build &b, Term &t) {
         return;
       Dims square(t.labels.size(), 1);
       square[i] = square[j] = b.shape(t.value)[i];
-      Value hit = b.compare(Predicate::eq, b.iota(b.i64, square, int64_t(i)), b.iota(b.i64, square, int64_t(j)));
-      t.value = b.reduce(ReduceKind::sum, b.select(hit, t.value, b.like(t.value, 0)), {int64_t(j)}, false);
+      Value hit = b.compare(Predicate::eq, b.iota(b.i64, square, int64_t(i)),
+                            b.iota(b.i64, square, int64_t(j)));
+      t.value = b.reduce(ReduceKind::sum, b.select(hit, t.value, b.like(t.value, 0)), {int64_t(j)},
+                         false);
       t.labels.erase(j, 1);
     }
 }
@@ -115,8 +118,10 @@ Term contractPair(Build &b, Term p, Term q, const std::string &keep) {
       result *= size[c];
     return result;
   };
-  Value a = b.reshape(stretched(p, batch + left + inner), {extent(batch), extent(left), extent(inner)});
-  Value c = b.reshape(stretched(q, batch + inner + right), {extent(batch), extent(inner), extent(right)});
+  Value a =
+      b.reshape(stretched(p, batch + left + inner), {extent(batch), extent(left), extent(inner)});
+  Value c =
+      b.reshape(stretched(q, batch + inner + right), {extent(batch), extent(inner), extent(right)});
   Dims shape;
   for (char label : batch + left + right)
     shape.push_back(size[label]);
@@ -129,22 +134,25 @@ void einsum(Node &n, Build &b) {
     if (c != ' ')
       equation += c;
   size_t arrow = equation.find("->");
-  std::string left = equation.substr(0, arrow), output = arrow == std::string::npos ? "" : equation.substr(arrow + 2);
-  // The ellipsis stands for as many labels as the operand has dimensions left: the characters 1 and on,
-  // right to left.
+  std::string left = equation.substr(0, arrow),
+              output = arrow == std::string::npos ? "" : equation.substr(arrow + 2);
+  // The ellipsis stands for as many labels as the operand has dimensions left: the characters 1 and
+  // on, right to left.
   std::vector<Term> terms;
   std::string ellipsis;
   SmallVector<StringRef> parts;
   StringRef(left).split(parts, ',');
-  if (!b.require(int64_t(parts.size()) == n.numInputs(), "attribute 'equation' has " + Twine(parts.size()) +
-                                                             " terms for " + Twine(n.numInputs()) + " operands"))
+  if (!b.require(int64_t(parts.size()) == n.numInputs(), "attribute 'equation' has " +
+                                                             Twine(parts.size()) + " terms for " +
+                                                             Twine(n.numInputs()) + " operands"))
     return;
   for (auto [i, part] : llvm::enumerate(parts)) {
     Term t{n.in(i), part.str()};
     size_t dots = t.labels.find("...");
     if (dots != std::string::npos) {
       int64_t more = b.rank(t.value) - int64_t(t.labels.size() - 3);
-      if (!b.require(more >= 0 && more < 31, "a term of the equation has more labels than its operand dimensions"))
+      if (!b.require(more >= 0 && more < 31,
+                     "a term of the equation has more labels than its operand dimensions"))
         return;
       std::string names;
       for (int64_t k = more; k-- > 0;)
@@ -156,7 +164,8 @@ void einsum(Node &n, Build &b) {
     bool valid = int64_t(t.labels.size()) == b.rank(t.value);
     for (char c : t.labels)
       valid &= llvm::isAlpha(c) || (c > 0 && c < 32);
-    if (!b.require(valid, "term '" + Twine(part) + "' of the equation does not fit an operand of rank " +
+    if (!b.require(valid, "term '" + Twine(part) +
+                              "' of the equation does not fit an operand of rank " +
                               Twine(b.rank(t.value))))
       return;
     takeDiagonals(b, t);
@@ -204,8 +213,9 @@ void det(Node &n, Build &b) {
   for (int64_t k = 0; k < size && b.ok(); ++k) {
     int64_t left = size - k;
     Value column = b.at(m, 2, 0);
-    Value pivot = b.op<ArgReduceOp>({b.unary<AbsOp>(column)}, {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
-                                                               b.attr("axis", int64_t(1)), b.attrUnit("keepdims")});
+    Value pivot = b.op<ArgReduceOp>(
+        {b.unary<AbsOp>(column)}, {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
+                                   b.attr("axis", int64_t(1)), b.attrUnit("keepdims")});
     // Row 0 and the pivot's row change places.
     Value row = b.iota(b.i64, {batch, left}, 1), zero = b.scalarInt(b.i64, 0);
     Value swapped = b.select(b.compare(Predicate::eq, row, zero), pivot,
@@ -217,8 +227,10 @@ void det(Node &n, Build &b) {
     result = b.mul(result, b.select(same, head, b.unary<NegOp>(head)));
     if (left == 1)
       break;
-    Value divisor = b.select(b.compare(Predicate::eq, head, b.like(head, 0)), b.like(head, 1), head);
-    Value rest = b.sliceAxis(m, 1, 1, left - 1), top = b.sliceAxis(b.sliceAxis(m, 1, 0, 1), 2, 1, left - 1);
+    Value divisor =
+        b.select(b.compare(Predicate::eq, head, b.like(head, 0)), b.like(head, 1), head);
+    Value rest = b.sliceAxis(m, 1, 1, left - 1),
+          top = b.sliceAxis(b.sliceAxis(m, 1, 0, 1), 2, 1, left - 1);
     Value factor = b.div(b.sliceAxis(rest, 2, 0, 1), b.reshape(divisor, {batch, 1, 1}));
     m = b.sub(b.sliceAxis(rest, 2, 1, left - 1), b.mul(factor, top));
   }

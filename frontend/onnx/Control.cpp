@@ -1,5 +1,6 @@
 //===- Control.cpp - branches and loops -----------------------------------===//
-// What is known at import is decided here: a branch on a constant is inlined, a short loop of known length unrolled.
+// What is known at import is decided here: a branch on a constant is inlined, a short loop of known
+// length unrolled.
 #include "frontend/onnx/Importer.h"
 
 using namespace mlir;
@@ -36,7 +37,9 @@ template <typename F> bool inBlock(Build &b, Block *block, bool quiet, F f) {
   return good;
 }
 
-void yield(Build &b, ArrayRef<Value> values) { YieldOp::create(b.b, b.getLoc(), ValueRange(values)); }
+void yield(Build &b, ArrayRef<Value> values) {
+  YieldOp::create(b.b, b.getLoc(), ValueRange(values));
+}
 
 void branch(Node &n, Build &b) {
   const onnx::GraphProto *thenGraph = n.graph("then_branch"), *elseGraph = n.graph("else_branch");
@@ -60,7 +63,8 @@ void branch(Node &n, Build &b) {
     regions[side].push_back(block);
     good = inBlock(b, block, true, [&] {
       std::vector<Item> items;
-      if (!n.importer.graph(side == 0 ? *thenGraph : *elseGraph, {}, &n.scope, n.frame, b, items) || !allTensors(items))
+      if (!n.importer.graph(side == 0 ? *thenGraph : *elseGraph, {}, &n.scope, n.frame, b, items) ||
+          !allTensors(items))
         return false;
       SmallVector<Value> values;
       for (const Item &item : items) {
@@ -87,11 +91,14 @@ void branch(Node &n, Build &b) {
   b.forgive();
   b.discard(regions[0]);
   b.discard(regions[1]);
-  if (auto condition = b.need(n.in(0), "the condition, since the branches' results differ in shape or one cannot be imported,"))
+  if (auto condition = b.need(
+          n.in(0),
+          "the condition, since the branches' results differ in shape or one cannot be imported,"))
     inlined(condition->getInt(0) != 0);
 }
 
-/// A loop in the form that Loop and Scan share: body(iteration, carried) -> (condition, carried, scanned).
+/// A loop in the form that Loop and Scan share: body(iteration, carried) -> (condition, carried,
+/// scanned).
 struct LoopForm {
   const onnx::GraphProto *body;
   std::vector<Item> inits;
@@ -109,7 +116,8 @@ struct LoopResult {
   std::vector<Value> scanned;
 };
 
-/// As one dlc.loop; false (and nothing left behind) when types change, or something must be known at import.
+/// As one dlc.loop; false (and nothing left behind) when types change, or something must be known
+/// at import.
 bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   if (!allTensors(form.inits))
     return false;
@@ -130,7 +138,9 @@ bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   bool conditional = false;
   bool good = inBlock(b, block, true, [&] {
     std::vector<Item> items;
-    if (!n.importer.graph(*form.body, form.arguments(iteration, carried), &n.scope, n.frame, b, items) || !allTensors(items))
+    if (!n.importer.graph(*form.body, form.arguments(iteration, carried), &n.scope, n.frame, b,
+                          items) ||
+        !allTensors(items))
       return false;
     size_t first = form.yieldsCondition ? 1 : 0;
     if (items.size() != first + carried.size() + size_t(form.scans))
@@ -193,7 +203,9 @@ bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
 }
 
 bool unroll(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
-  int64_t trip = form.trip ? b.needInt(form.trip, "the loop's trip count, since the loop must be unrolled,") : INT64_MAX;
+  int64_t trip =
+      form.trip ? b.needInt(form.trip, "the loop's trip count, since the loop must be unrolled,")
+                : INT64_MAX;
   Value condition = form.condition;
   std::vector<Item> carried = form.inits;
   std::vector<std::vector<Value>> scanned(form.scans);
@@ -203,20 +215,23 @@ bool unroll(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
       if (!known || known->size() != 1 || known->getInt(0) == 0)
         break;
     }
-    if (!b.require(i < maxUnrolled, "the loop must be unrolled, and has more than " + Twine(maxUnrolled) + " iterations"))
+    if (!b.require(i < maxUnrolled, "the loop must be unrolled, and has more than " +
+                                        Twine(maxUnrolled) + " iterations"))
       break;
     std::vector<Item> items;
-    if (!n.importer.graph(*form.body, form.arguments(b.scalarInt(b.i64, i), carried), &n.scope, n.frame, b, items))
+    if (!n.importer.graph(*form.body, form.arguments(b.scalarInt(b.i64, i), carried), &n.scope,
+                          n.frame, b, items))
       break;
     n.restore();
     size_t first = form.yieldsCondition ? 1 : 0;
     if (!b.require(items.size() == first + carried.size() + size_t(form.scans),
-                   "the body must have " + Twine(first + carried.size() + size_t(form.scans)) + " outputs, and has " +
-                       Twine(items.size())))
+                   "the body must have " + Twine(first + carried.size() + size_t(form.scans)) +
+                       " outputs, and has " + Twine(items.size())))
       break;
     if (form.yieldsCondition && form.condition)
       condition = items[0].value;
-    std::copy(items.begin() + long(first), items.begin() + long(first + carried.size()), carried.begin());
+    std::copy(items.begin() + long(first), items.begin() + long(first + carried.size()),
+              carried.begin());
     for (int64_t s = 0; s < form.scans; ++s)
       scanned[s].push_back(items[first + carried.size() + size_t(s)].value);
   }
@@ -224,7 +239,8 @@ bool unroll(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   if (!b.ok())
     return false;
   for (auto &values : scanned) {
-    if (!b.require(!values.empty(), "a scanned result of a loop without iterations has no known shape"))
+    if (!b.require(!values.empty(),
+                   "a scanned result of a loop without iterations has no known shape"))
       return false;
     result.scanned.push_back(b.stack(values, 0));
   }
@@ -254,8 +270,9 @@ void loop(Node &n, Build &b) {
     form.inits.push_back(n.inputs[i]);
   int64_t carried = int64_t(form.inits.size());
   form.scans = form.body->output_size() - 1 - carried;
-  if (!b.require(form.scans >= 0 && form.body->input_size() == carried + 2, "the body must take the iteration, the condition "
-                                                                            "and the carried values, and give the last two back"))
+  if (!b.require(form.scans >= 0 && form.body->input_size() == carried + 2,
+                 "the body must take the iteration, the condition "
+                 "and the carried values, and give the last two back"))
     return;
   if (auto known = b.known(form.condition); known && known->size() == 1 && known->getInt(0) == 0) {
     for (int64_t i = 0; i < carried; ++i)
@@ -263,7 +280,8 @@ void loop(Node &n, Build &b) {
     b.require(form.scans == 0, "a scanned result of a loop without iterations has no known shape");
     return;
   }
-  if (!b.require(form.trip || form.condition, "the loop has neither a trip count nor a condition, and so no end"))
+  if (!b.require(form.trip || form.condition,
+                 "the loop has neither a trip count nor a condition, and so no end"))
     return;
   // In the body the condition holds. A body that hands it on has none of its own.
   form.arguments = [&b](Value iteration, ArrayRef<Item> carried) {
@@ -287,20 +305,26 @@ void scan(Node &n, Build &b) {
   bool batched = n.opset < 9;
   std::vector<Item> inputs(n.inputs.begin() + (batched ? 1 : 0), n.inputs.end());
   int64_t states = int64_t(inputs.size()) - scanInputs;
-  if (!body || !b.require(scanInputs > 0 && states >= 0 && !(batched && n.has(0)) && allTensors(inputs),
-                          "required states and 'num_scan_inputs' tensors to scan; sequence lengths are not supported"))
+  if (!body ||
+      !b.require(scanInputs > 0 && states >= 0 && !(batched && n.has(0)) && allTensors(inputs),
+                 "required states and 'num_scan_inputs' tensors to scan; sequence lengths are not "
+                 "supported"))
     return;
   int64_t scans = body->output_size() - states;
   if (!b.require(scans >= 0, "the body must give back all states"))
     return;
-  Dims axes = n.integers("scan_input_axes", scanInputs, 0), backward = n.integers("scan_input_directions", scanInputs, 0);
-  Dims outAxes = n.integers("scan_output_axes", scans, 0), outBackward = n.integers("scan_output_directions", scans, 0);
+  Dims axes = n.integers("scan_input_axes", scanInputs, 0),
+       backward = n.integers("scan_input_directions", scanInputs, 0);
+  Dims outAxes = n.integers("scan_output_axes", scans, 0),
+       outBackward = n.integers("scan_output_directions", scans, 0);
   if (batched)
     backward = n.integers("directions", scanInputs, 0);
   int64_t batches = batched ? b.dim(inputs[0].value, 0) : 1;
   std::vector<std::vector<Value>> perBatch(body->output_size());
   for (int64_t batch = 0; batch < batches && b.ok(); ++batch) {
-    auto part = [&](int64_t i) { return batched ? b.at(inputs[i].value, 0, batch) : inputs[i].value; };
+    auto part = [&](int64_t i) {
+      return batched ? b.at(inputs[i].value, 0, batch) : inputs[i].value;
+    };
     LoopForm form;
     form.body = body;
     form.scans = scans;
@@ -312,7 +336,8 @@ void scan(Node &n, Build &b) {
       Value x = part(states + i);
       int64_t axis = b.axis(axes[i], b.rank(x));
       int64_t extent = b.dim(x, axis);
-      if (!b.ok() || !b.require(length < 0 || extent == length, "the scanned inputs have different lengths"))
+      if (!b.ok() ||
+          !b.require(length < 0 || extent == length, "the scanned inputs have different lengths"))
         return;
       length = extent;
       axes[i] = axis;
@@ -323,7 +348,8 @@ void scan(Node &n, Build &b) {
       std::vector<Item> arguments(carried.begin(), carried.end());
       for (int64_t i = 0; i < scanInputs; ++i) {
         auto known = b.known(iteration);
-        arguments.push_back(known ? b.at(scanned[i], axes[i], known->getInt(0)) : b.gather(scanned[i], iteration, axes[i]));
+        arguments.push_back(known ? b.at(scanned[i], axes[i], known->getInt(0))
+                                  : b.gather(scanned[i], iteration, axes[i]));
       }
       return arguments;
     };

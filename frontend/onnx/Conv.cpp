@@ -7,7 +7,8 @@ using namespace mlir;
 namespace dlc::onnxfront {
 
 Value convolve(Node &n, Build &b, Value x, Value w, Value bias) {
-  if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x), "x and the weights must have one rank of 3 or more"))
+  if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x),
+                 "x and the weights must have one rank of 3 or more"))
     return {};
   Window window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
   int64_t groups = n.integer("group", 1);
@@ -27,7 +28,8 @@ void conv(Node &n, Build &b) { n.set(0, convolve(n, b, n.in(0), n.in(1), n.in(2)
 
 void convTranspose(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1);
-  if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x), "x and the weights must have one rank of 3 or more"))
+  if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x),
+                 "x and the weights must have one rank of 3 or more"))
     return;
   int64_t spatial = b.rank(x) - 2, groups = n.integer("group", 1);
   Dims kernel(b.shape(w).begin() + 2, b.shape(w).end());
@@ -44,8 +46,9 @@ void convTranspose(Node &n, Build &b) {
   if (int64_t(shape.size()) == spatial + 2)
     shape.erase(shape.begin(), shape.begin() + 2);
   if (!b.ok() || !b.require(groups > 0, "attribute 'group' must be positive") ||
-      !b.require(!byShape || int64_t(shape.size()) == spatial, "attribute 'output_shape' must have one entry per spatial "
-                                                               "dimension"))
+      !b.require(!byShape || int64_t(shape.size()) == spatial,
+                 "attribute 'output_shape' must have one entry per spatial "
+                 "dimension"))
     return;
   for (int64_t i = 0; i < spatial; ++i) {
     if (autoPad == "VALID")
@@ -53,7 +56,8 @@ void convTranspose(Node &n, Build &b) {
     if (!byShape && !same)
       continue;
     int64_t wanted = byShape ? shape[i] : b.shape(x)[2 + i] * strides[i];
-    int64_t total = strides[i] * (b.shape(x)[2 + i] - 1) + extra[i] + (kernel[i] - 1) * dilations[i] + 1 - wanted;
+    int64_t total = strides[i] * (b.shape(x)[2 + i] - 1) + extra[i] +
+                    (kernel[i] - 1) * dilations[i] + 1 - wanted;
     if (total < 0) {
       extra[i] -= total;
       total = 0;
@@ -64,18 +68,22 @@ void convTranspose(Node &n, Build &b) {
   SmallVector<Value> operands{x, w};
   if (n.has(2))
     operands.push_back(n.in(2));
-  n.set(0, b.op<ConvTransposeOp>(operands, {b.attr("strides", strides), b.attr("dilations", dilations), b.attr("low", low),
-                                            b.attr("high", high), b.attr("extra", extra), b.attr("groups", groups)}));
+  n.set(0,
+        b.op<ConvTransposeOp>(operands, {b.attr("strides", strides), b.attr("dilations", dilations),
+                                         b.attr("low", low), b.attr("high", high),
+                                         b.attr("extra", extra), b.attr("groups", groups)}));
 }
 
-/// Each window element is read at its place plus an offset, by linear interpolation; then it is a matrix product.
+/// Each window element is read at its place plus an offset, by linear interpolation; then it is a
+/// matrix product.
 void deformConv(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), offset = n.in(2);
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x) && b.rank(offset) == b.rank(x),
                  "x, the weights and the offsets must have one rank of 3 or more"))
     return;
   Window window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
-  int64_t groups = n.integer("group", 1), offsetGroups = n.integer("offset_group", 1), spatial = window.spatial();
+  int64_t groups = n.integer("group", 1), offsetGroups = n.integer("offset_group", 1),
+          spatial = window.spatial();
   if (!b.ok())
     return;
   int64_t N = b.dim(x, 0), C = b.dim(x, 1), O = b.dim(w, 0), taps = 1, places = 1;
@@ -84,7 +92,8 @@ void deformConv(Node &n, Build &b) {
     taps *= window.kernel[i];
     places *= out[i];
   }
-  if (!b.require(groups > 0 && offsetGroups > 0 && C % groups == 0 && O % groups == 0 && C % offsetGroups == 0,
+  if (!b.require(groups > 0 && offsetGroups > 0 && C % groups == 0 && O % groups == 0 &&
+                     C % offsetGroups == 0,
                  "the groups must divide the channels") ||
       !b.require(b.dim(offset, 1) == offsetGroups * taps * spatial && b.dim(w, 1) * groups == C,
                  "the offsets' or the weights' channels do not fit"))
@@ -105,7 +114,8 @@ void deformConv(Node &n, Build &b) {
       tapAt.push_back(t / tapInner % window.kernel[d] * window.dilations[d]);
     for (int64_t p = 0; p < places; ++p)
       placeAt.push_back(p / placeInner % out[d] * window.strides[d] - window.low[d]);
-    Value start = b.add(b.ints(tapAt, {1, taps, 1}, b.elem(offset)), b.ints(placeAt, {1, 1, places}, b.elem(offset)));
+    Value start = b.add(b.ints(tapAt, {1, taps, 1}, b.elem(offset)),
+                        b.ints(placeAt, {1, 1, places}, b.elem(offset)));
     at.push_back(b.reshape(b.add(b.at(offsets, 2, d), start), {B, taps * places}));
   }
   Dims image{B, C / offsetGroups};
@@ -139,8 +149,9 @@ void causalConvWithState(Node &n, Build &b) {
   if (n.has(2))
     operands.push_back(n.in(2));
   Dims zero{0}, one{1};
-  Value y = b.op<ConvOp>(operands, {b.attr("strides", one), b.attr("dilations", one), b.attr("low", zero),
-                                    b.attr("high", zero), b.attr("groups", C)});
+  Value y =
+      b.op<ConvOp>(operands, {b.attr("strides", one), b.attr("dilations", one), b.attr("low", zero),
+                              b.attr("high", zero), b.attr("groups", C)});
   std::string activation = n.string("activation", "none");
   if (activation == "silu" || activation == "swish")
     y = b.mul(y, b.sigmoid(y));

@@ -13,10 +13,24 @@ template <typename Op> void rounding(Node &n, Build &b) {
   n.set(0, b.isFloat(n.in(0)) ? b.unary<Op>(n.in(0)) : n.in(0));
 }
 
-template <typename Op> void binary(Node &n, Build &b) { n.set(0, b.op<Op>({n.in(0), n.in(1)})); }
+/// Before opset 7 the second operand broadcasts when an attribute says so, and from an axis on.
+Value second(Node &n, Build &b) {
+  Value v = n.in(1);
+  if (n.opset >= 7 || !n.integer("broadcast", 0) || !n.hasAttr("axis"))
+    return v;
+  int64_t rank = b.rank(n.in(0)), axis = b.axis(n.integer("axis", 0), rank);
+  Dims shape = b.dims(v);
+  if (b.require(axis + b.rank(v) <= rank, "the second operand has too many dimensions for 'axis'"))
+    shape.resize(rank - axis, 1);
+  return b.reshape(v, shape);
+}
+
+template <typename Op> void binary(Node &n, Build &b) {
+  n.set(0, b.op<Op>({n.in(0), second(n, b)}));
+}
 
 template <Predicate predicate> void compare(Node &n, Build &b) {
-  n.set(0, b.compare(predicate, n.in(0), n.in(1)));
+  n.set(0, b.compare(predicate, n.in(0), second(n, b)));
 }
 
 /// Operators of any number of operands.
@@ -32,12 +46,7 @@ void mean(Node &n, Build &b) {
   n.set(0, b.div(n.outputs[0].value, double(n.numInputs())));
 }
 
-void mod(Node &n, Build &b) {
-  bool truncated = n.integer("fmod", 0) != 0;
-  if (!b.require(truncated || !b.isFloat(n.in(0)), "attribute 'fmod' must be 1 for floats"))
-    return;
-  n.set(0, b.rem(n.in(0), n.in(1), truncated));
-}
+void mod(Node &n, Build &b) { n.set(0, b.rem(n.in(0), n.in(1), n.integer("fmod", 0) != 0)); }
 
 void bitShift(Node &n, Build &b) {
   std::string direction = n.string("direction", "");
@@ -68,8 +77,9 @@ void clip(Node &n, Build &b) {
 }
 
 void isInf(Node &n, Build &b) {
-  n.set(0, b.op<IsInfOp>({n.in(0)}, {b.attr("positive", b.b.getBoolAttr(n.integer("detect_positive", 1))),
-                                     b.attr("negative", b.b.getBoolAttr(n.integer("detect_negative", 1)))}));
+  n.set(0, b.op<IsInfOp>({n.in(0)},
+                         {b.attr("positive", b.b.getBoolAttr(n.integer("detect_positive", 1))),
+                          b.attr("negative", b.b.getBoolAttr(n.integer("detect_negative", 1)))}));
 }
 
 void castNode(Node &n, Build &b) {
@@ -82,14 +92,14 @@ void castLike(Node &n, Build &b) { n.set(0, b.cast(n.in(0), b.elem(n.in(1)))); }
 
 void reciprocal(Node &n, Build &b) { n.set(0, b.div(b.like(n.in(0), 1), n.in(0))); }
 
-/// Halves of the bits are shifted down and joined; there is no operation that reads bits as another type. Between
-/// integers of one width a cast keeps the bits.
+/// Between integers of one width (and bool, which is a byte) a cast keeps the bits. No operation
+/// reads a float's bits.
 void bitCast(Node &n, Build &b) {
   Type to = n.dataType("to", 0), from = b.elem(n.in(0));
   if (!b.ok() || from == to)
     return n.set(0, n.in(0));
-  bool sameWidth = ref::elementBytes(from) == ref::elementBytes(to) && from.isInteger(1) == to.isInteger(1);
-  if (!b.require(sameWidth, "BitCast needs types of one width"))
+  if (!b.require(ref::elementBytes(from) == ref::elementBytes(to),
+                 "BitCast needs types of one width"))
     return;
   if (!isa<FloatType>(from) && !isa<FloatType>(to))
     return n.set(0, b.cast(n.in(0), to));

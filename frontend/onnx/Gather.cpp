@@ -7,7 +7,9 @@ namespace dlc::onnxfront {
 namespace {
 
 /// dlc's indices are i32 or i64.
-Value indexOf(Build &b, Value v) { return v && (b.elem(v) == b.i32 || b.elem(v) == b.i64) ? v : b.cast(v, b.i64); }
+Value indexOf(Build &b, Value v) {
+  return v && (b.elem(v) == b.i32 || b.elem(v) == b.i64) ? v : b.cast(v, b.i64);
+}
 
 void gather(Node &n, Build &b) {
   n.set(0, b.gather(n.in(0), indexOf(b, n.in(1)), b.axis(n.integer("axis", 0), b.rank(n.in(0)))));
@@ -18,7 +20,9 @@ void gatherElements(Node &n, Build &b) {
   n.set(0, b.op<GatherElementsOp>({n.in(0), indexOf(b, n.in(1))}, {b.attr("axis", axis)}));
 }
 
-void gatherNd(Node &n, Build &b) { n.set(0, b.gatherNd(n.in(0), indexOf(b, n.in(1)), n.integer("batch_dims", 0))); }
+void gatherNd(Node &n, Build &b) {
+  n.set(0, b.gatherNd(n.in(0), indexOf(b, n.in(1)), n.integer("batch_dims", 0)));
+}
 
 std::optional<ScatterReduction> reductionOf(Node &n) {
   std::string name = n.string("reduction", "none");
@@ -33,13 +37,15 @@ void scatterElements(Node &n, Build &b) {
   if (auto reduction = reductionOf(n))
     n.set(0, b.op<ScatterElementsOp>(
                  {n.in(0), indexOf(b, n.in(1)), n.in(2)},
-                 {b.attr("axis", axis), b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
+                 {b.attr("axis", axis),
+                  b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
 }
 
 void scatterNd(Node &n, Build &b) {
   if (auto reduction = reductionOf(n))
-    n.set(0, b.op<ScatterNdOp>({n.in(0), indexOf(b, n.in(1)), n.in(2)},
-                               {b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
+    n.set(0, b.op<ScatterNdOp>(
+                 {n.in(0), indexOf(b, n.in(1)), n.in(2)},
+                 {b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
 }
 
 /// Writes a run of positions along one axis, starting at a place of its own for each batch element.
@@ -49,8 +55,9 @@ void tensorScatter(Node &n, Build &b) {
   int64_t rank = b.rank(cache), axis = b.axis(n.integer("axis", -2), rank);
   if (mode != "linear" && mode != "circular")
     return n.unsupported("mode", mode, "linear, circular");
-  if (!b.ok() || !b.require(b.rank(update) == rank && axis > 0, "the update must have the cache's rank, and the axis "
-                                                                "must not be the batch"))
+  if (!b.ok() || !b.require(b.rank(update) == rank && axis > 0,
+                            "the update must have the cache's rank, and the axis "
+                            "must not be the batch"))
     return;
   Value index = b.iota(b.i64, b.shape(update), axis);
   if (n.has(2)) {
@@ -60,9 +67,11 @@ void tensorScatter(Node &n, Build &b) {
   }
   if (mode == "circular")
     index = b.rem(index, b.scalarInt(b.i64, b.dim(cache, axis)));
-  n.set(0, b.op<ScatterElementsOp>(
-               {cache, index, update},
-               {b.attr("axis", axis), b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))}));
+  n.set(0,
+        b.op<ScatterElementsOp>(
+            {cache, index, update},
+            {b.attr("axis", axis),
+             b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))}));
 }
 
 void oneHot(Node &n, Build &b) {
@@ -75,7 +84,8 @@ void oneHot(Node &n, Build &b) {
   int64_t depth = int64_t(depthTensor->getDouble(0));
   if (!b.require(depth >= 0 && depth < Build::countLimit, "the depth must not be negative"))
     return;
-  Value wrapped = b.select(b.compare(Predicate::lt, index, b.like(index, 0)), b.add(index, double(depth)), index);
+  Value wrapped = b.select(b.compare(Predicate::lt, index, b.like(index, 0)),
+                           b.add(index, double(depth)), index);
   Dims shape = b.dims(index);
   shape.insert(shape.begin() + axis, depth);
   Value hit = b.compare(Predicate::eq, b.expandDims(wrapped, axis), b.iota(b.i64, shape, axis));

@@ -1,6 +1,6 @@
 //===- Image.cpp - sampling images at computed places ---------------------===//
-#include "frontend/onnx/Sample.h"
 #include "frontend/onnx/Node.h"
+#include "frontend/onnx/Sample.h"
 
 using namespace mlir;
 
@@ -13,7 +13,8 @@ Value reflect(Build &b, Value x, double low, double high) {
   if (span <= 0)
     return b.mul(x, 0.0);
   Value t = b.rem(b.unary<AbsOp>(b.sub(x, low)), b.like(x, 2 * span), true);
-  Value folded = b.select(b.compare(Predicate::gt, t, b.like(t, span)), b.sub(b.like(t, 2 * span), t), t);
+  Value folded =
+      b.select(b.compare(Predicate::gt, t, b.like(t, span)), b.sub(b.like(t, 2 * span), t), t);
   return b.add(folded, low);
 }
 
@@ -45,7 +46,8 @@ std::vector<Tap> tapsOf(Build &b, Value x, StringRef mode) {
 
 void gridSample(Node &n, Build &b) {
   Value x = n.in(0), grid = n.in(1);
-  std::string mode = n.string("mode", n.opset >= 20 ? "linear" : "bilinear"), padding = n.string("padding_mode", "zeros");
+  std::string mode = n.string("mode", n.opset >= 20 ? "linear" : "bilinear"),
+              padding = n.string("padding_mode", "zeros");
   bool corners = n.integer("align_corners", 0) != 0;
   if (mode == "bilinear")
     mode = "linear";
@@ -56,8 +58,8 @@ void gridSample(Node &n, Build &b) {
   if (padding != "zeros" && padding != "border" && padding != "reflection")
     return n.unsupported("padding_mode", padding, "zeros, border, reflection");
   int64_t spatial = b.rank(x) - 2, rank = b.rank(grid);
-  if (!b.require(spatial >= 1 && spatial <= 3 && rank == spatial + 2 && b.dim(grid, -1) == spatial &&
-                     b.dim(grid, 0) == b.dim(x, 0),
+  if (!b.require(spatial >= 1 && spatial <= 3 && rank == spatial + 2 &&
+                     b.dim(grid, -1) == spatial && b.dim(grid, 0) == b.dim(x, 0),
                  "required x [N, C, spatial..] and a grid [N, places.., spatial dimensions]"))
     return;
   int64_t N = b.dim(x, 0), C = b.dim(x, 1);
@@ -74,13 +76,15 @@ void gridSample(Node &n, Build &b) {
     Value at = b.at(points, 2, spatial - 1 - d);
     double extent = double(b.dim(x, 2 + d));
     borders.push_back(corners ? std::pair(0.0, extent - 1) : std::pair(-0.5, extent - 0.5));
-    at = corners ? b.mul(b.add(at, 1.0), (extent - 1) / 2) : b.div(b.sub(b.mul(b.add(at, 1.0), extent), 1.0), 2.0);
+    at = corners ? b.mul(b.add(at, 1.0), (extent - 1) / 2)
+                 : b.div(b.sub(b.mul(b.add(at, 1.0), extent), 1.0), 2.0);
     if (mode == "nearest")
       at = b.unary<RoundOp>(at);
     if (padding != "zeros") {
       Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
                                b.compare(Predicate::gt, at, b.like(at, borders[d].second)));
-      Value moved = padding == "border" ? b.clamp(at, 0, extent - 1) : reflect(b, at, borders[d].first, borders[d].second);
+      Value moved = padding == "border" ? b.clamp(at, 0, extent - 1)
+                                        : reflect(b, at, borders[d].first, borders[d].second);
       at = b.select(outside, moved, at);
     }
     taps.push_back(tapsOf(b, at, mode));
@@ -131,14 +135,17 @@ void affineGrid(Node &n, Build &b) {
   Dims size = b.needInts(n.in(1), "the size");
   int64_t spatial = int64_t(size.size()) - 2;
   bool corners = n.integer("align_corners", 0) != 0;
-  if (!b.ok() || !b.require((spatial == 2 || spatial == 3) && b.rank(theta) == 3 && b.dim(theta, 1) == spatial &&
-                                b.dim(theta, 2) == spatial + 1 && b.dim(theta, 0) == size[0],
-                            "required theta [N, 2, 3] and a size of 4, or theta [N, 3, 4] and a size of 5"))
+  if (!b.ok() ||
+      !b.require((spatial == 2 || spatial == 3) && b.rank(theta) == 3 &&
+                     b.dim(theta, 1) == spatial && b.dim(theta, 2) == spatial + 1 &&
+                     b.dim(theta, 0) == size[0],
+                 "required theta [N, 2, 3] and a size of 4, or theta [N, 3, 4] and a size of 5"))
     return;
   Dims shape = gridShape(spatial, size);
   int64_t total = 1;
   for (int64_t d : shape) {
-    if (!b.require(d > 0 && total < (int64_t(1) << 32) / d, "the size is not positive, or too large"))
+    if (!b.require(d > 0 && total < (int64_t(1) << 32) / d,
+                   "the size is not positive, or too large"))
       return;
     total *= d;
   }
@@ -165,7 +172,8 @@ struct RoiSettings {
 };
 
 /// Regions [R, 4] of images [R, C, H, W], each bin read at gh x gw places.
-Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSettings &s, int64_t gh, int64_t gw) {
+Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSettings &s, int64_t gh,
+                   int64_t gw) {
   int64_t R = b.dim(images, 0), C = b.dim(images, 1);
   int64_t grid[2] = {gh, gw}, bins[2] = {s.height, s.width};
   int64_t places = s.height * gh * s.width * gw;
@@ -177,14 +185,17 @@ Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSett
     for (int64_t i = 0; i < bins[d] * grid[d]; ++i)
       steps.push_back(double(i / grid[d]) + (double(i % grid[d]) + 0.5) / double(grid[d]));
     int64_t extent = b.dim(images, 2 + d), number = bins[d] * grid[d];
-    Value at = b.add(b.mul(b.sliceAxis(bin, 1, d, 1), b.floats(steps, {1, number}, b.elem(bin))), b.sliceAxis(start, 1, d, 1));
-    Value good = b.both(b.compare(Predicate::ge, at, b.like(at, -1)), b.compare(Predicate::le, at, b.like(at, double(extent))));
+    Value at = b.add(b.mul(b.sliceAxis(bin, 1, d, 1), b.floats(steps, {1, number}, b.elem(bin))),
+                     b.sliceAxis(start, 1, d, 1));
+    Value good = b.both(b.compare(Predicate::ge, at, b.like(at, -1)),
+                        b.compare(Predicate::le, at, b.like(at, double(extent))));
     at = b.clamp(at, 0, double(extent - 1));
     Value low = b.unary<FloorOp>(at);
     auto spread = [&](Value v) {
       Dims one{R, 1, 1};
       one[d + 1] = number;
-      return b.reshape(b.broadcast(b.reshape(v, one), {R, s.height * gh, s.width * gw}), {R, places});
+      return b.reshape(b.broadcast(b.reshape(v, one), {R, s.height * gh, s.width * gw}),
+                       {R, places});
     };
     fractions.push_back(spread(b.sub(at, low)));
     lows.push_back(spread(b.cast(low, b.i64)));
@@ -195,9 +206,12 @@ Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSett
   Value sum;
   for (int corner = 0; corner < 4 && b.ok(); ++corner) {
     auto side = [&](int d) { return (corner >> d & 1) != 0; };
-    auto weightOf = [&](int d) { return side(d) ? fractions[d] : b.sub(b.like(fractions[d], 1), fractions[d]); };
+    auto weightOf = [&](int d) {
+      return side(d) ? fractions[d] : b.sub(b.like(fractions[d], 1), fractions[d]);
+    };
     Value weight = b.select(valid, b.mul(weightOf(0), weightOf(1)), b.like(fractions[0], 0));
-    Value term = samplePoints(b, images, {side(0) ? highs[0] : lows[0], side(1) ? highs[1] : lows[1]});
+    Value term =
+        samplePoints(b, images, {side(0) ? highs[0] : lows[0], side(1) ? highs[1] : lows[1]});
     term = b.mul(term, b.expandDims(weight, 1));
     sum = !sum ? term : s.average ? b.add(sum, term) : b.max(sum, term);
   }
@@ -208,25 +222,29 @@ Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSett
 void roiAlign(Node &n, Build &b) {
   Value x = n.in(0), rois = n.in(1), batch = n.in(2);
   std::string mode = n.string("mode", "avg");
-  std::string transform = n.string("coordinate_transformation_mode", n.opset >= 16 ? "half_pixel" : "output_half_pixel");
+  std::string transform = n.string("coordinate_transformation_mode",
+                                   n.opset >= 16 ? "half_pixel" : "output_half_pixel");
   int64_t ratio = n.integer("sampling_ratio", 0);
   RoiSettings s{n.integer("output_height", 1), n.integer("output_width", 1), mode == "avg"};
   if (mode != "avg" && mode != "max")
     return n.unsupported("mode", mode, "avg, max");
   if (transform != "half_pixel" && transform != "output_half_pixel")
-    return n.unsupported("coordinate_transformation_mode", transform, "half_pixel, output_half_pixel");
+    return n.unsupported("coordinate_transformation_mode", transform,
+                         "half_pixel, output_half_pixel");
   auto sane = [](int64_t v, int64_t low) { return v >= low && v <= 4096; };
   if (!b.require(b.rank(x) == 4 && b.rank(rois) == 2 && b.dim(rois, 1) == 4 && b.rank(batch) == 1 &&
                      b.dim(batch, 0) == b.dim(rois, 0),
                  "required x [N, C, H, W], rois [R, 4] and batch_indices [R]") ||
-      !b.require(sane(s.height, 1) && sane(s.width, 1) && sane(ratio, 0), "the output's size or the sampling ratio is out of range"))
+      !b.require(sane(s.height, 1) && sane(s.width, 1) && sane(ratio, 0),
+                 "the output's size or the sampling ratio is out of range"))
     return;
   bool half = transform == "half_pixel";
   Value scaled = b.mul(rois, n.real("spatial_scale", 1));
   if (half)
     scaled = b.sub(scaled, 0.5);
   // [R, 2] as height, width; the regions are x1, y1, x2, y2.
-  Value start = b.reverse(b.sliceAxis(scaled, 1, 0, 2), 1), end = b.reverse(b.sliceAxis(scaled, 1, 2, 2), 1);
+  Value start = b.reverse(b.sliceAxis(scaled, 1, 0, 2), 1),
+        end = b.reverse(b.sliceAxis(scaled, 1, 2, 2), 1);
   Value size = b.sub(end, start);
   if (!half)
     size = b.max(size, b.like(size, 1));
@@ -243,10 +261,12 @@ void roiAlign(Node &n, Build &b) {
     if (!b.require(h < 4096 && w < 4096, "a region is too large"))
       return;
     auto one = [&](Value v) { return b.sliceAxis(v, 0, r, 1); };
-    results.push_back(alignRegions(b, one(images), one(start), one(bin), s, std::max<int64_t>(1, int64_t(h)),
+    results.push_back(alignRegions(b, one(images), one(start), one(bin), s,
+                                   std::max<int64_t>(1, int64_t(h)),
                                    std::max<int64_t>(1, int64_t(w))));
   }
-  n.set(0, results.empty() ? b.splat(b.elem(x), {0, b.dim(x, 1), s.height, s.width}, 0) : b.concat(results, 0));
+  n.set(0, results.empty() ? b.splat(b.elem(x), {0, b.dim(x, 1), s.height, s.width}, 0)
+                           : b.concat(results, 0));
 }
 
 const Operator table[] = {

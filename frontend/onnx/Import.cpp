@@ -15,7 +15,9 @@ static ImportInfo::Value describeValue(const onnx::ValueInfoProto &info, MLIRCon
   if (type->has_optional_type())
     type = &type->optional_type().elem_type();
   if (!type->has_tensor_type()) {
-    value.typeName = type->has_sequence_type() ? "sequence" : type->has_map_type() ? "map" : "unknown";
+    value.typeName = type->has_sequence_type() ? "sequence"
+                     : type->has_map_type()    ? "map"
+                                               : "unknown";
     return value;
   }
   const auto &tensor = type->tensor_type();
@@ -47,8 +49,8 @@ static ImportInfo inspect(const ModelFile &file, MLIRContext *context) {
 
 } // namespace onnxfront
 
-FailureOr<OwningOpRef<ModuleOp>> importOnnx(MLIRContext &context, StringRef path, const ImportOptions &options,
-                                            ImportInfo *info) {
+FailureOr<OwningOpRef<ModuleOp>> importOnnx(MLIRContext &context, StringRef path,
+                                            const ImportOptions &options, ImportInfo *info) {
   context.loadDialect<DlcDialect, func::FuncDialect>();
   auto file = onnxfront::ModelFile::open(context, path);
   if (failed(file))

@@ -15,8 +15,8 @@ namespace dlc {
 struct ImportOptions {
   /// Graph input name to its static shape; needed for inputs whose declared shape is not static.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Inputs whose value is known: the program is made for these values only. The function keeps the argument, with the
-  /// value as attribute `dlc.value`, so that who runs it can check.
+  /// Inputs whose value is known: the program is made for these values only. The function keeps the
+  /// argument, with the value as attribute `dlc.value`, so that who runs it can check.
   std::map<std::string, ref::Tensor> values;
 };
 
@@ -33,13 +33,16 @@ struct ImportInfo {
     std::vector<std::string> symbols;
   };
   std::vector<Value> inputs, outputs;
-  /// When importing failed for want of values: bind these inputs in ImportOptions::values, and try again.
+  /// When importing failed for want of values: bind these inputs in ImportOptions::values, and try
+  /// again.
   std::vector<std::string> neededValues;
 };
 
 /// Imports a model. Errors are diagnostics on the context. `info` may be null.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-importOnnx(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options, ImportInfo *info);
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext &context,
+                                                              llvm::StringRef path,
+                                                              const ImportOptions &options,
+                                                              ImportInfo *info);
 
 /// Reads the inputs and outputs only.
 mlir::FailureOr<ImportInfo> inspectOnnx(mlir::MLIRContext &context, llvm::StringRef path);

@@ -25,7 +25,7 @@ opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imp
 }
 
 static Location locate(const onnx::NodeProto &node, MLIRContext *context, StringRef path) {
-  StringRef name = !node.name().empty()    ? StringRef(node.name())
+  StringRef name = !node.name().empty()     ? StringRef(node.name())
                    : node.output_size() > 0 ? StringRef(node.output(0))
                                             : StringRef(node.op_type());
   return NameLoc::get(StringAttr::get(context, name), FileLineColLoc::get(context, path, 0, 0));
@@ -35,7 +35,8 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   const onnx::ModelProto &model = modelFile.model();
   Location top = FileLineColLoc::get(&context, modelFile.path(), 0, 0);
   if (!model.has_graph() || model.opset_import_size() == 0) {
-    emitError(top) << "required an ONNX model, found a message without " << (model.has_graph() ? "opset_import" : "graph")
+    emitError(top) << "required an ONNX model, found a message without "
+                   << (model.has_graph() ? "opset_import" : "graph")
                    << ": the file is damaged, or of another format";
     return failure();
   }
@@ -44,7 +45,8 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
 
   OwningOpRef<ModuleOp> module = ModuleOp::create(top);
   OpBuilder moduleBuilder(module->getBodyRegion());
-  auto main = func::FuncOp::create(moduleBuilder, top, "main", moduleBuilder.getFunctionType({}, {}));
+  auto main =
+      func::FuncOp::create(moduleBuilder, top, "main", moduleBuilder.getFunctionType({}, {}));
   Block *entry = main.addEntryBlock();
   Build b(&context, entry);
   b.setNode(top, "");
@@ -65,13 +67,15 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
       arguments.push_back({});
       continue;
     }
-    if (!b.require(names.insert(input.name()).second, "the graph has two inputs of the name '" + Twine(input.name()) + "'"))
+    if (!b.require(names.insert(input.name()).second,
+                   "the graph has two inputs of the name '" + Twine(input.name()) + "'"))
       break;
     Type type = inputType(input, b);
     if (!type)
       break;
     auto bound = options.values.find(input.name());
-    Value argument = entry->addArgument(type, NameLoc::get(StringAttr::get(&context, input.name()), top));
+    Value argument =
+        entry->addArgument(type, NameLoc::get(StringAttr::get(&context, input.name()), top));
     argumentNames.push_back(input.name());
     inputTypes.push_back(type);
     SmallVector<NamedAttribute> attributes{b.attr("dlc.name", b.b.getStringAttr(input.name()))};
@@ -83,9 +87,11 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     arguments.push_back(argument);
   }
   for (const auto &[name, ignored] : options.values)
-    b.require(names.contains(name), "a value was given for '" + Twine(name) + "', which is no input of the model");
+    b.require(names.contains(name),
+              "a value was given for '" + Twine(name) + "', which is no input of the model");
   for (const auto &[name, ignored] : options.shapes)
-    b.require(names.contains(name), "a shape was given for '" + Twine(name) + "', which is no input of the model");
+    b.require(names.contains(name),
+              "a shape was given for '" + Twine(name) + "', which is no input of the model");
 
   Frame frame;
   frame.opsets = opsetsOf(model.opset_import());
@@ -98,13 +104,15 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   for (int i = 0; imported && i < graph.output_size(); ++i) {
     const Item &item = results[i];
     if (item.kind != Item::Tensor) {
-      b.error("output '" + Twine(graph.output(i).name()) + "' is no tensor; a program gives back tensors only");
+      b.error("output '" + Twine(graph.output(i).name()) +
+              "' is no tensor; a program gives back tensors only");
       imported = false;
       break;
     }
     values.push_back(item.value);
     resultTypes.push_back(item.value.getType());
-    resultAttrs.push_back(b.b.getDictionaryAttr(b.attr("dlc.name", b.b.getStringAttr(graph.output(i).name()))));
+    resultAttrs.push_back(
+        b.b.getDictionaryAttr(b.attr("dlc.name", b.b.getStringAttr(graph.output(i).name()))));
   }
   neededValues.assign(b.needed.begin(), b.needed.end());
   if (!imported || !b.ok())
@@ -121,73 +129,6 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   if (failed(verify(*module)))
     return failure();
   return module;
-}
-
-Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
-  const onnx::TypeProto *declared = &input.type();
-  // An optional that is given is its value.
-  if (declared->has_optional_type())
-    declared = &declared->optional_type().elem_type();
-  std::string what = "input '" + input.name() + "' ";
-  if (!declared->has_tensor_type()) {
-    b.error(what + "is no tensor; a program takes tensors only");
-    return {};
-  }
-  const auto &tensor = declared->tensor_type();
-  Type element = elementTypeOf(tensor.elem_type(), &context);
-  if (!element) {
-    b.error(what + "has the element type " + dataTypeName(tensor.elem_type()) +
-            ", which is not supported; dlc has f16, bf16, f32, f64, bool and integers of 8 to 64 bits");
-    return {};
-  }
-  Dims dims;
-  std::string symbolic;
-  for (int i = 0; i < tensor.shape().dim_size(); ++i) {
-    const auto &dim = tensor.shape().dim(i);
-    dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-    if (!dim.has_dim_value() && symbolic.empty())
-      symbolic = "dimension " + std::to_string(i) + (dim.dim_param().empty() ? "" : " ('" + dim.dim_param() + "')");
-  }
-  const Dims *given = nullptr;
-  Dims ofValue;
-  if (auto it = options.shapes.find(input.name()); it != options.shapes.end())
-    given = &it->second;
-  if (auto it = options.values.find(input.name()); it != options.values.end()) {
-    ofValue = it->second.getShape().vec();
-    given = &ofValue;
-    if (it->second.getElementType() != element) {
-      b.error(what + "has another element type than the value given for it");
-      return {};
-    }
-  }
-  if (given) {
-    auto text = [](const Dims &dims) {
-      std::string out;
-      for (int64_t d : dims)
-        out += (out.empty() ? "" : "x") + (d < 0 ? std::string("?") : std::to_string(d));
-      return "[" + out + "]";
-    };
-    bool fits = !tensor.has_shape() || given->size() == dims.size();
-    for (size_t i = 0; fits && tensor.has_shape() && i < dims.size(); ++i)
-      fits = dims[i] < 0 || dims[i] == (*given)[i];
-    for (int64_t d : *given)
-      fits &= d >= 0;
-    if (!b.require(fits, what + "has the declared shape " + text(dims) + ", which the given shape " + text(*given) +
-                             " does not fit"))
-      return {};
-    dims = *given;
-  } else if (!tensor.has_shape() || !symbolic.empty()) {
-    b.error(what + (tensor.has_shape() ? "has the dynamic " + symbolic : "has no declared shape") +
-            "; give its shape, as by --shape " + input.name() + "=1x3x224x224");
-    return {};
-  }
-  int64_t n = 1;
-  for (int64_t d : dims) {
-    if (!b.require(d >= 0 && (d == 0 || n <= Build::countLimit / d), what + "has an impossible or too large shape"))
-      return {};
-    n *= d;
-  }
-  return RankedTensorType::get(dims, element);
 }
 
 const Item *Importer::lookup(Scope &start, StringRef name, Build &b) {
@@ -209,52 +150,13 @@ const Item *Importer::lookup(Scope &start, StringRef name, Build &b) {
   return nullptr;
 }
 
-Value Importer::sparse(const onnx::SparseTensorProto &sparse, Build &b) {
-  std::string reason;
-  auto values = modelFile.tensor(sparse.values(), &context, reason);
-  if (failed(values))
-    return b.error("a sparse tensor's values: " + reason);
-  auto indices = modelFile.tensor(sparse.indices(), &context, reason);
-  if (failed(indices))
-    return b.error("a sparse tensor's indices: " + reason);
-  Dims dims(sparse.dims().begin(), sparse.dims().end());
-  int64_t n = 1;
-  for (int64_t d : dims) {
-    if (!b.require(d >= 0 && (d == 0 || n <= (int64_t(1) << 28) / d), "a sparse tensor has an impossible or too large shape"))
-      return {};
-    n *= d;
-  }
-  auto result = ref::Tensor::empty(RankedTensorType::get(dims, values->getElementType()));
-  int64_t width = ref::elementBytes(values->getElementType());
-  bool flat = indices->getRank() == 1;
-  int64_t r = int64_t(dims.size());
-  if (!b.require(values->getRank() == 1 && indices->getElementType().isInteger(64) &&
-                     indices->size() == values->size() * (flat ? 1 : r),
-                 "a sparse tensor's indices must be i64, one (or one per dimension) for each value"))
-    return {};
-  Dims strides = ref::rowMajorStrides(dims);
-  for (int64_t i = 0; i < values->size(); ++i) {
-    int64_t at = flat ? indices->getInt(i) : 0;
-    bool inside = true;
-    for (int64_t d = 0; !flat && d < r; ++d) {
-      int64_t index = indices->getInt(i * r + d);
-      inside &= index >= 0 && index < dims[d];
-      at += index * strides[d];
-    }
-    if (!b.require(inside && at >= 0 && at < n, "a sparse tensor's index is out of range"))
-      return {};
-    memcpy(result.mutableData() + at * width, values->data() + i * width, width);
-  }
-  return b.constant(result, sparse.values().name());
-}
-
-bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer, const Frame &frame, Build &b,
-                     std::vector<Item> &results) {
+bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer,
+                     const Frame &frame, Build &b, std::vector<Item> &results) {
   Scope scope;
   scope.outer = outer;
-  if (!b.require(int(arguments.size()) == graph.input_size(), "graph '" + Twine(graph.name()) + "' takes " +
-                                                                  Twine(graph.input_size()) + " inputs and is given " +
-                                                                  Twine(arguments.size())))
+  if (!b.require(int(arguments.size()) == graph.input_size(),
+                 "graph '" + Twine(graph.name()) + "' takes " + Twine(graph.input_size()) +
+                     " inputs and is given " + Twine(arguments.size())))
     return false;
   for (const auto &tensor : graph.initializer())
     scope.tensors[tensor.name()] = &tensor;
@@ -271,7 +173,8 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
   results.clear();
   for (const std::string &output : outputs) {
     const Item *item = lookup(scope, output, b);
-    if (!b.require(item, "output '" + Twine(output) + "' of graph '" + graph.name() + "' is defined nowhere, or not made by the importer"))
+    if (!b.require(item, "output '" + Twine(output) + "' of graph '" + graph.name() +
+                             "' is defined nowhere, or not made by the importer"))
       return false;
     results.push_back(*item);
   }
@@ -294,11 +197,33 @@ bool Importer::nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &
   return b.ok();
 }
 
-/// Operators that meant something else before opset 7 (mostly: broadcasting by attribute).
-static bool changedInOpset7(StringRef op) {
-  static const llvm::StringSet<> changed{"Add",  "Sub",  "Mul", "Div",   "And",  "Or",   "Xor", "Equal",  "Greater", "Less",
-                                         "Pow",  "Gemm", "PRelu", "LSTM", "GRU", "RNN", "BatchNormalization", "Dropout",
-                                         "Upsample", "Sum", "Mean", "Max", "Min"};
+/// Operators that meant something else before opset 6.
+static bool changedInOpset6(StringRef op) {
+  static const llvm::StringSet<> changed{"Add",
+                                         "Sub",
+                                         "Mul",
+                                         "Div",
+                                         "And",
+                                         "Or",
+                                         "Xor",
+                                         "Equal",
+                                         "Greater",
+                                         "Less",
+                                         "Pow",
+                                         "Gemm",
+                                         "PRelu",
+                                         "Cast",
+                                         "Reshape",
+                                         "Pad",
+                                         "Split",
+                                         "Concat",
+                                         "BatchNormalization",
+                                         "Dropout",
+                                         "Upsample",
+                                         "Sum",
+                                         "Mean",
+                                         "Max",
+                                         "Min"};
   return changed.contains(op);
 }
 
@@ -311,7 +236,8 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
       continue;
     }
     const Item *item = lookup(scope, name, b);
-    if (!b.require(item, "its input '" + Twine(name) + "' is an output that the importer does not make"))
+    if (!b.require(item,
+                   "its input '" + Twine(name) + "' is an output that the importer does not make"))
       return false;
     inputs.push_back(*item);
   }
@@ -324,16 +250,18 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
     std::string domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
     auto opset = frame.opsets.find(domain);
     if (!b.require(opset != frame.opsets.end(),
-                   "the model imports no opset of the operator's domain '" + Twine(domain.empty() ? "ai.onnx" : domain) + "'"))
+                   "the model imports no opset of the operator's domain '" +
+                       Twine(domain.empty() ? "ai.onnx" : domain) + "'"))
       return false;
     const Operator *op = findOperator(domain, proto.op_type());
     std::string full = (domain.empty() ? "ai.onnx" : domain) + "." + proto.op_type();
     if (!b.require(op, "operator " + Twine(full) + " (opset " + Twine(opset->second) +
                            ") is not supported, and the model has no function of that name"))
       return false;
-    if (!b.require(!domain.empty() || opset->second >= 7 || !changedInOpset7(proto.op_type()),
+    if (!b.require(!domain.empty() || opset->second >= 6 || !changedInOpset6(proto.op_type()),
                    "operator " + Twine(full) + " of opset " + Twine(opset->second) +
-                       " is older than opset 7, the oldest supported; convert the model with onnx.version_converter"))
+                       " is older than opset 6, the oldest supported; convert the model with "
+                       "onnx.version_converter"))
       return false;
     Node n(*this, b, proto, frame, scope, opset->second);
     n.inputs = std::move(inputs);
@@ -342,7 +270,8 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
         return false;
     for (int64_t i = 0; op->tensors && i < n.numInputs(); ++i)
       if (!b.require(!n.has(i) || n.inputs[i].kind == Item::Tensor,
-                     "input " + Twine(i) + " must be a tensor, and is a sequence or an empty optional"))
+                     "input " + Twine(i) +
+                         " must be a tensor, and is a sequence or an empty optional"))
         return false;
     op->handler(n, b);
     results = std::move(n.outputs);
@@ -357,8 +286,9 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
   return true;
 }
 
-bool Importer::call(const onnx::FunctionProto &function, const onnx::NodeProto &proto, ArrayRef<Item> inputs,
-                    const Frame &frame, Build &b, std::vector<Item> &results) {
+bool Importer::call(const onnx::FunctionProto &function, const onnx::NodeProto &proto,
+                    ArrayRef<Item> inputs, const Frame &frame, Build &b,
+                    std::vector<Item> &results) {
   Frame inner;
   inner.caller = &frame;
   inner.opsets = opsetsOf(function.opset_import());

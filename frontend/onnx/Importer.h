@@ -18,17 +18,17 @@ public:
 
   ModelFile &file() { return modelFile; }
 
-  /// Imports a graph's nodes where the builder stands. Its inputs stand for `arguments`; the names around it are `outer`.
-  /// False after an error.
-  bool graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer, const Frame &frame, Build &b,
-             std::vector<Item> &results);
+  /// Imports a graph's nodes where the builder stands. Its inputs stand for `arguments`; the names
+  /// around it are `outer`. False after an error.
+  bool graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer,
+             const Frame &frame, Build &b, std::vector<Item> &results);
 
 private:
   bool nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Scope &scope,
              ArrayRef<std::string> outputs, const Frame &frame, Build &b);
   bool node(const onnx::NodeProto &proto, Scope &scope, const Frame &frame, Build &b);
-  bool call(const onnx::FunctionProto &function, const onnx::NodeProto &proto, ArrayRef<Item> inputs,
-            const Frame &frame, Build &b, std::vector<Item> &results);
+  bool call(const onnx::FunctionProto &function, const onnx::NodeProto &proto,
+            ArrayRef<Item> inputs, const Frame &frame, Build &b, std::vector<Item> &results);
   Value sparse(const onnx::SparseTensorProto &sparse, Build &b);
   const Item *lookup(Scope &scope, StringRef name, Build &b);
   Type inputType(const onnx::ValueInfoProto &input, Build &b);
@@ -40,13 +40,13 @@ private:
   int depth = 0;
 };
 
-/// The order in which nodes can be imported: those that the outputs need, each after what it uses. Reports names that
-/// nobody defines, names defined twice, and cycles; then the result is empty and `b` has failed.
-std::vector<const onnx::NodeProto *> orderNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
-                                                ArrayRef<std::string> outputs,
-                                                llvm::function_ref<bool(StringRef)> isDefined,
-                                                llvm::function_ref<mlir::Location(const onnx::NodeProto &)> locate,
-                                                Build &b);
+/// The order in which nodes can be imported: those that the outputs need, each after what it uses.
+/// Reports names that nobody defines, names defined twice, and cycles; then the result is empty and
+/// `b` has failed.
+std::vector<const onnx::NodeProto *>
+orderNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+           ArrayRef<std::string> outputs, llvm::function_ref<bool(StringRef)> isDefined,
+           llvm::function_ref<mlir::Location(const onnx::NodeProto &)> locate, Build &b);
 
 /// "node 'conv1' (Conv): "
 std::string describe(const onnx::NodeProto &node);

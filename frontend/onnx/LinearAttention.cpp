@@ -15,15 +15,18 @@ namespace {
 void linearAttention(Node &n, Build &b) {
   int64_t heads = n.integer("q_num_heads", 0), kvHeads = n.integer("kv_num_heads", 0);
   std::string rule = n.string("update_rule", "gated_delta");
-  bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
+  bool gated = rule == "gated" || rule == "gated_delta",
+       delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear")
     return n.unsupported("update_rule", rule, "linear, gated, delta, gated_delta");
-  if (!b.require(heads > 0 && kvHeads > 0 && heads % kvHeads == 0, "kv_num_heads must divide q_num_heads") ||
+  if (!b.require(heads > 0 && kvHeads > 0 && heads % kvHeads == 0,
+                 "kv_num_heads must divide q_num_heads") ||
       !b.require(!gated || n.has(4), "update_rule '" + Twine(rule) + "' needs the input 'decay'") ||
       !b.require(!delta || n.has(5), "update_rule '" + Twine(rule) + "' needs the input 'beta'"))
     return;
   Type element = b.elem(n.in(0)), stateElement = n.has(3) ? b.elem(n.in(3)) : element;
-  Value q = b.cast(splitHeads(b, n.in(0), heads), b.f32), k = b.cast(splitHeads(b, n.in(1), kvHeads), b.f32);
+  Value q = b.cast(splitHeads(b, n.in(0), heads), b.f32),
+        k = b.cast(splitHeads(b, n.in(1), kvHeads), b.f32);
   Value v = b.cast(splitHeads(b, n.in(2), kvHeads), b.f32);
   if (!b.ok())
     return;

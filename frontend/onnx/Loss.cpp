@@ -26,7 +26,8 @@ Value negativeLogLikelihood(Node &n, Build &b, Value x, Value labels, Value weig
   Value loss = b.unary<NegOp>(b.reshape(picked, b.shape(labels)));
   Value weight = weights ? b.gather(weights, place, 0) : Value(), zero = b.like(loss, 0);
   if (n.hasAttr("ignore_index")) {
-    Value ignored = b.compare(Predicate::eq, labels, b.scalarInt(b.elem(labels), n.integer("ignore_index", 0)));
+    Value ignored =
+        b.compare(Predicate::eq, labels, b.scalarInt(b.elem(labels), n.integer("ignore_index", 0)));
     weight = b.select(ignored, zero, weight ? weight : b.like(loss, 1));
     // 0 times an infinite loss is not 0.
     loss = b.select(ignored, zero, loss);

@@ -71,7 +71,8 @@ static std::shared_ptr<llvm::MemoryBuffer> mapFile(StringRef path, std::string &
     reason = "it is not a regular file";
     return nullptr;
   }
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer) {
     reason = buffer.getError().message();
     return nullptr;
@@ -94,32 +95,36 @@ FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, Stri
   if (!compactModel(bytes, viewThreshold, compact, file->extents, reason))
     return emitError(location) << "required an ONNX model (a serialised ModelProto); " << reason;
   if (compact.size() > size_t(INT32_MAX))
-    return emitError(location) << "the model without its weights has " << compact.size()
-                               << " bytes, and 2 GiB is the most that protobuf reads; keep the weights as raw_data "
-                                  "or as external data";
+    return emitError(location)
+           << "the model without its weights has " << compact.size()
+           << " bytes, and 2 GiB is the most that protobuf reads; keep the weights as raw_data "
+              "or as external data";
   if (!file->proto.ParseFromArray(compact.data(), int(compact.size())))
-    return emitError(location) << "required an ONNX model (a serialised ModelProto); protobuf finds the bytes invalid: "
-                                  "the file is damaged, or of another format";
+    return emitError(location)
+           << "required an ONNX model (a serialised ModelProto); protobuf finds the bytes invalid: "
+              "the file is damaged, or of another format";
   return file;
 }
 
-FailureOr<ref::Tensor> ModelFile::view(Mapping map, uint64_t offset, uint64_t length, RankedTensorType type,
-                                       std::string &reason) {
+FailureOr<ref::Tensor> ModelFile::view(Mapping map, uint64_t offset, uint64_t length,
+                                       RankedTensorType type, std::string &reason) {
   uint64_t wanted = uint64_t(type.getNumElements()) * ref::elementBytes(type.getElementType());
   uint64_t size = map->getBufferSize();
   if (offset > size || length > size - offset) {
-    reason = "bytes " + std::to_string(offset) + " to " + std::to_string(offset + length) + " lie outside the file of " +
-             std::to_string(size) + " bytes";
+    reason = "bytes " + std::to_string(offset) + " to " + std::to_string(offset + length) +
+             " lie outside the file of " + std::to_string(size) + " bytes";
     return failure();
   }
   if (length != wanted) {
-    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and there are " + std::to_string(length);
+    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and there are " +
+             std::to_string(length);
     return failure();
   }
   return ref::Tensor::borrow(type, map->getBufferStart() + offset, map);
 }
 
-FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, RankedTensorType type, std::string &reason) {
+FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, RankedTensorType type,
+                                           std::string &reason) {
   std::string name;
   uint64_t offset = 0, length = 0;
   bool hasLength = false;
@@ -158,7 +163,8 @@ FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, Rank
     return failure();
   }
   if (!llvm::sys::path::has_root_path(realFolder) || !StringRef(realFile).starts_with(realFolder) ||
-      (realFolder != "/" && (realFile.size() <= realFolder.size() || realFile[realFolder.size()] != '/'))) {
+      (realFolder != "/" &&
+       (realFile.size() <= realFolder.size() || realFile[realFolder.size()] != '/'))) {
     reason = "external data's location '" + name + "' leads outside the model's folder";
     return failure();
   }
@@ -181,10 +187,11 @@ FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, Rank
 
 /// Elements kept in one of the typed fields.
 template <typename Field, typename Set>
-static FailureOr<ref::Tensor> typed(const Field &field, RankedTensorType type, std::string &reason, Set set) {
+static FailureOr<ref::Tensor> typed(const Field &field, RankedTensorType type, std::string &reason,
+                                    Set set) {
   if (field.size() != type.getNumElements()) {
-    reason = "its shape needs " + std::to_string(type.getNumElements()) + " elements, and there are " +
-             std::to_string(field.size());
+    reason = "its shape needs " + std::to_string(type.getNumElements()) +
+             " elements, and there are " + std::to_string(field.size());
     return failure();
   }
   ref::Tensor result = ref::Tensor::empty(type);
@@ -193,21 +200,27 @@ static FailureOr<ref::Tensor> typed(const Field &field, RankedTensorType type, s
   return result;
 }
 
-static FailureOr<ref::Tensor> fromFields(const onnx::TensorProto &tensor, RankedTensorType type, std::string &reason) {
+static FailureOr<ref::Tensor> fromFields(const onnx::TensorProto &tensor, RankedTensorType type,
+                                         std::string &reason) {
   Type element = type.getElementType();
   if (element.isF32())
-    return typed(tensor.float_data(), type, reason,
-                 [](ref::Tensor &t, int i, float v) { reinterpret_cast<float *>(t.mutableData())[i] = v; });
+    return typed(tensor.float_data(), type, reason, [](ref::Tensor &t, int i, float v) {
+      reinterpret_cast<float *>(t.mutableData())[i] = v;
+    });
   if (element.isF64())
-    return typed(tensor.double_data(), type, reason,
-                 [](ref::Tensor &t, int i, double v) { reinterpret_cast<double *>(t.mutableData())[i] = v; });
+    return typed(tensor.double_data(), type, reason, [](ref::Tensor &t, int i, double v) {
+      reinterpret_cast<double *>(t.mutableData())[i] = v;
+    });
   if (element.isF16() || element.isBF16())
-    return typed(tensor.int32_data(), type, reason,
-                 [](ref::Tensor &t, int i, int32_t v) { reinterpret_cast<uint16_t *>(t.mutableData())[i] = uint16_t(v); });
+    return typed(tensor.int32_data(), type, reason, [](ref::Tensor &t, int i, int32_t v) {
+      reinterpret_cast<uint16_t *>(t.mutableData())[i] = uint16_t(v);
+    });
   if (element.isInteger(64) && !element.isUnsignedInteger())
-    return typed(tensor.int64_data(), type, reason, [](ref::Tensor &t, int i, int64_t v) { t.setInt(i, v); });
+    return typed(tensor.int64_data(), type, reason,
+                 [](ref::Tensor &t, int i, int64_t v) { t.setInt(i, v); });
   if (element.isUnsignedInteger(64) || element.isUnsignedInteger(32))
-    return typed(tensor.uint64_data(), type, reason, [](ref::Tensor &t, int i, uint64_t v) { t.setInt(i, int64_t(v)); });
+    return typed(tensor.uint64_data(), type, reason,
+                 [](ref::Tensor &t, int i, uint64_t v) { t.setInt(i, int64_t(v)); });
   return typed(tensor.int32_data(), type, reason, [](ref::Tensor &t, int i, int32_t v) {
     t.setInt(i, t.getElementType().isInteger(1) ? v != 0 : v);
   });
@@ -217,7 +230,8 @@ static FailureOr<ref::Tensor> fromFields(const onnx::TensorProto &tensor, Ranked
 static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
   using google::protobuf::internal::WireFormatLite;
   const std::string &unknown = tensor.unknown_fields();
-  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t *>(unknown.data()), int(unknown.size()));
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t *>(unknown.data()),
+                                            int(unknown.size()));
   while (uint32_t tag = in.ReadTag()) {
     uint64_t index;
     if (tag == extentField << 3)
@@ -228,7 +242,8 @@ static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
   return std::nullopt;
 }
 
-FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRContext *context, std::string &reason) {
+FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRContext *context,
+                                         std::string &reason) {
   Type element = elementTypeOf(tensor.data_type(), context);
   if (!element) {
     reason = "element type " + dataTypeName(tensor.data_type()) +
@@ -240,7 +255,8 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
   bool zero = false;
   for (int64_t dim : dims) {
     if (dim < 0 || (dim > 0 && count > maxElements / dim)) {
-      reason = dim < 0 ? "dimension " + std::to_string(dim) + " is negative" : std::string("it has too many elements");
+      reason = dim < 0 ? "dimension " + std::to_string(dim) + " is negative"
+                       : std::string("it has too many elements");
       return failure();
     }
     zero |= dim == 0;

@@ -19,10 +19,11 @@ struct Extent {
   uint64_t offset = 0, length = 0;
 };
 
-/// Copies a serialised ModelProto, leaving out the tensors' raw_data of `threshold` bytes or more: in its place stands
-/// field `extentField` with an index into `extents`. Returns false, with a reason, on bytes that are no such message.
-bool compactModel(llvm::StringRef bytes, size_t threshold, std::string &compact, std::vector<Extent> &extents,
-                  std::string &reason);
+/// Copies a serialised ModelProto, leaving out the tensors' raw_data of `threshold` bytes or more:
+/// in its place stands field `extentField` with an index into `extents`. Returns false, with a
+/// reason, on bytes that are no such message.
+bool compactModel(llvm::StringRef bytes, size_t threshold, std::string &compact,
+                  std::vector<Extent> &extents, std::string &reason);
 
 /// A field number of TensorProto that ONNX does not use.
 constexpr uint32_t extentField = 1000;
@@ -35,19 +36,23 @@ std::string dataTypeName(int32_t dataType);
 class ModelFile {
 public:
   /// Maps and parses a model; a failure is reported at the file's location.
-  static mlir::FailureOr<std::unique_ptr<ModelFile>> open(mlir::MLIRContext &context, llvm::StringRef path);
+  static mlir::FailureOr<std::unique_ptr<ModelFile>> open(mlir::MLIRContext &context,
+                                                          llvm::StringRef path);
 
   const onnx::ModelProto &model() const { return proto; }
   llvm::StringRef path() const { return filePath; }
 
-  /// The tensor's elements: a view of the mapped file where that is possible. `reason` says why not.
-  mlir::FailureOr<ref::Tensor> tensor(const onnx::TensorProto &tensor, mlir::MLIRContext *context, std::string &reason);
+  /// The tensor's elements: a view of the mapped file where that is possible. `reason` says why
+  /// not.
+  mlir::FailureOr<ref::Tensor> tensor(const onnx::TensorProto &tensor, mlir::MLIRContext *context,
+                                      std::string &reason);
 
 private:
   using Mapping = std::shared_ptr<llvm::MemoryBuffer>;
-  mlir::FailureOr<ref::Tensor> external(const onnx::TensorProto &tensor, mlir::RankedTensorType type, std::string &reason);
-  mlir::FailureOr<ref::Tensor> view(Mapping mapping, uint64_t offset, uint64_t length, mlir::RankedTensorType type,
-                                    std::string &reason);
+  mlir::FailureOr<ref::Tensor> external(const onnx::TensorProto &tensor,
+                                        mlir::RankedTensorType type, std::string &reason);
+  mlir::FailureOr<ref::Tensor> view(Mapping mapping, uint64_t offset, uint64_t length,
+                                    mlir::RankedTensorType type, std::string &reason);
 
   std::string filePath;
   Mapping mapping;

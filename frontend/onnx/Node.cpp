@@ -33,15 +33,18 @@ const onnx::AttributeProto *Node::find(StringRef name) const {
 }
 
 /// Files of old IR versions leave the type out; then any field may be the one in use.
-static bool isOfType(const onnx::AttributeProto &attribute, onnx::AttributeProto::AttributeType type) {
-  return !attribute.has_type() || attribute.type() == type || attribute.type() == onnx::AttributeProto::UNDEFINED;
+static bool isOfType(const onnx::AttributeProto &attribute,
+                     onnx::AttributeProto::AttributeType type) {
+  return !attribute.has_type() || attribute.type() == type ||
+         attribute.type() == onnx::AttributeProto::UNDEFINED;
 }
 
 static const onnx::AttributeProto *checked(const Node &n, Build &b, StringRef name,
                                            onnx::AttributeProto::AttributeType type) {
   const onnx::AttributeProto *attribute = n.find(name);
   if (attribute && !isOfType(*attribute, type)) {
-    b.error("attribute '" + name + "' must be of type " + onnx::AttributeProto::AttributeType_Name(type) + ", and is " +
+    b.error("attribute '" + name + "' must be of type " +
+            onnx::AttributeProto::AttributeType_Name(type) + ", and is " +
             onnx::AttributeProto::AttributeType_Name(attribute->type()));
     return nullptr;
   }
@@ -71,7 +74,8 @@ Dims Node::integers(StringRef name, Dims otherwise) {
 Dims Node::integers(StringRef name, int64_t number, int64_t each) {
   Dims values = integers(name, Dims(number, each));
   if (int64_t(values.size()) != number) {
-    b.error("attribute '" + name + "' must have " + Twine(number) + " elements, and has " + Twine(values.size()));
+    b.error("attribute '" + name + "' must have " + Twine(number) + " elements, and has " +
+            Twine(values.size()));
     return Dims(number, each);
   }
   return values;
@@ -79,13 +83,15 @@ Dims Node::integers(StringRef name, int64_t number, int64_t each) {
 
 std::vector<double> Node::reals(StringRef name) {
   auto *attribute = checked(*this, b, name, onnx::AttributeProto::FLOATS);
-  return attribute ? std::vector<double>(attribute->floats().begin(), attribute->floats().end()) : std::vector<double>();
+  return attribute ? std::vector<double>(attribute->floats().begin(), attribute->floats().end())
+                   : std::vector<double>();
 }
 
 std::vector<std::string> Node::strings(StringRef name) {
   auto *attribute = checked(*this, b, name, onnx::AttributeProto::STRINGS);
-  return attribute ? std::vector<std::string>(attribute->strings().begin(), attribute->strings().end())
-                   : std::vector<std::string>();
+  return attribute
+             ? std::vector<std::string>(attribute->strings().begin(), attribute->strings().end())
+             : std::vector<std::string>();
 }
 
 const onnx::GraphProto *Node::graph(StringRef name) {
@@ -115,8 +121,9 @@ Type Node::dataType(StringRef name, int32_t otherwise) {
   int64_t value = integer(name, otherwise);
   Type type = value == int32_t(value) ? elementTypeOf(int32_t(value), b.context) : Type();
   if (!type) {
-    b.error("attribute '" + name + "' names the element type " + dataTypeName(int32_t(value)) +
-            ", which is not supported; dlc has f16, bf16, f32, f64, bool and integers of 8 to 64 bits");
+    b.error(
+        "attribute '" + name + "' names the element type " + dataTypeName(int32_t(value)) +
+        ", which is not supported; dlc has f16, bf16, f32, f64, bool and integers of 8 to 64 bits");
     return b.f32;
   }
   return type;

@@ -11,7 +11,8 @@ namespace dlc::onnxfront {
 
 class Importer;
 
-/// What a name stands for: a tensor, or, at import time only, a sequence of such or an empty optional.
+/// What a name stands for: a tensor, or, at import time only, a sequence of such or an empty
+/// optional.
 struct Item {
   enum Kind { Absent, Tensor, Sequence, None } kind = Absent;
   Value value;
@@ -51,9 +52,10 @@ struct Scope {
 
 class Node {
 public:
-  Node(Importer &importer, Build &b, const onnx::NodeProto &proto, const Frame &frame, Scope &scope, int64_t opset)
-      : importer(importer), proto(proto), frame(frame), scope(scope), opset(opset), b(b), loc(b.getLoc()),
-        prefix(b.getPrefix()) {}
+  Node(Importer &importer, Build &b, const onnx::NodeProto &proto, const Frame &frame, Scope &scope,
+       int64_t opset)
+      : importer(importer), proto(proto), frame(frame), scope(scope), opset(opset), b(b),
+        loc(b.getLoc()), prefix(b.getPrefix()) {}
 
   Importer &importer;
   const onnx::NodeProto &proto;

@@ -20,8 +20,9 @@ Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double
   if (bias)
     operands.push_back(bias);
   SmallVector<int32_t> segments{1, scale ? 1 : 0, bias ? 1 : 0};
-  return b.op<LayerNormOp>(operands, {b.attr("axis", axis), b.attrFloat("eps", eps),
-                                      b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))});
+  return b.op<LayerNormOp>(operands,
+                           {b.attr("axis", axis), b.attrFloat("eps", eps),
+                            b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))});
 }
 
 /// Mean and variance over axes, kept as dimensions of 1.
@@ -38,6 +39,9 @@ void batchNormalization(Node &n, Build &b) {
   Type element = b.elem(x);
   auto of = [&](int64_t i) { return b.cast(n.in(i), element); };
   Value mean = n.in(3), variance = n.in(4);
+  if (!b.require(n.opset >= 7 || n.integer("is_test", 0),
+                 "training (attribute 'is_test' is 0) is not supported before opset 7"))
+    return;
   if (n.integer("training_mode", 0)) {
     double momentum = n.real("momentum", 0.9f);
     Dims axes;
@@ -55,7 +59,8 @@ void batchNormalization(Node &n, Build &b) {
     mean = batchMean;
     variance = batchVariance;
   }
-  n.set(0, b.op<BatchNormOp>({x, of(1), of(2), b.cast(mean, element), b.cast(variance, element)}, {b.attrFloat("eps", eps)}));
+  n.set(0, b.op<BatchNormOp>({x, of(1), of(2), b.cast(mean, element), b.cast(variance, element)},
+                             {b.attrFloat("eps", eps)}));
 }
 
 void instanceNormalization(Node &n, Build &b) {
@@ -70,7 +75,8 @@ void instanceNormalization(Node &n, Build &b) {
 void groupNormalization(Node &n, Build &b) {
   Value x = n.in(0), scale = n.in(1), bias = n.in(2);
   int64_t groups = n.integer("num_groups", 0);
-  if (!b.require(b.rank(x) >= 2 && groups > 0 && b.dim(x, 1) % groups == 0, "num_groups must divide the channels"))
+  if (!b.require(b.rank(x) >= 2 && groups > 0 && b.dim(x, 1) % groups == 0,
+                 "num_groups must divide the channels"))
     return;
   int64_t N = b.dim(x, 0), C = b.dim(x, 1), rest = C && N ? b.count(x) / N / groups : 0;
   bool perGroup = n.opset < 21 && b.count(scale) == groups && groups != C;
@@ -104,12 +110,15 @@ void layerNormalization(Node &n, Build &b) {
 void rmsNormalization(Node &n, Build &b) {
   Value x = n.in(0), scale = n.in(1);
   int64_t axis = b.axis(n.integer("axis", -1), b.rank(x));
-  n.set(0, b.op<RmsNormOp>({x, b.cast(scale, b.elem(x))}, {b.attr("axis", axis), b.attrFloat("eps", n.real("epsilon", 1e-5f))}));
+  n.set(0, b.op<RmsNormOp>({x, b.cast(scale, b.elem(x))},
+                           {b.attr("axis", axis), b.attrFloat("eps", n.real("epsilon", 1e-5f))}));
 }
 
 void lrn(Node &n, Build &b) {
-  n.set(0, b.op<LrnOp>({n.in(0)}, {b.attr("size", n.integer("size", 0)), b.attrFloat("alpha", n.real("alpha", 1e-4f)),
-                                   b.attrFloat("beta", n.real("beta", 0.75)), b.attrFloat("k", n.real("bias", 1))}));
+  n.set(0, b.op<LrnOp>({n.in(0)}, {b.attr("size", n.integer("size", 0)),
+                                   b.attrFloat("alpha", n.real("alpha", 1e-4f)),
+                                   b.attrFloat("beta", n.real("beta", 0.75)),
+                                   b.attrFloat("k", n.real("bias", 1))}));
 }
 
 void lpNormalization(Node &n, Build &b) {

@@ -58,7 +58,8 @@ class Order {
 public:
   Order(const Nodes &nodes, llvm::function_ref<bool(StringRef)> isDefined,
         llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b)
-      : nodes(nodes), isDefined(isDefined), locate(locate), b(b), state(nodes.size(), Unseen), used(nodes.size()) {}
+      : nodes(nodes), isDefined(isDefined), locate(locate), b(b), state(nodes.size(), Unseen),
+        used(nodes.size()) {}
 
   std::vector<const onnx::NodeProto *> run(ArrayRef<std::string> outputs) {
     for (int i = 0; i < nodes.size(); ++i)
@@ -75,7 +76,8 @@ public:
     for (int i : order)
       for (int maker : makersOf(i))
         inOrder &= maker < i;
-    // The file's own order where it serves: results are then the same from one version of this code to the next.
+    // The file's own order where it serves: results are then the same from one version of this code
+    // to the next.
     if (inOrder)
       std::sort(order.begin(), order.end());
     std::vector<const onnx::NodeProto *> result;
@@ -117,7 +119,8 @@ private:
           if (isDefined(name))
             continue;
           at(i);
-          b.error("its input '" + name + "' is defined nowhere: not by a node, an initializer or an input of the graph");
+          b.error("its input '" + name +
+                  "' is defined nowhere: not by a node, an initializer or an input of the graph");
           return false;
         }
         if (state[it->second] == Open) {
@@ -143,9 +146,10 @@ private:
 };
 } // namespace
 
-std::vector<const onnx::NodeProto *> orderNodes(const Nodes &nodes, ArrayRef<std::string> outputs,
-                                                llvm::function_ref<bool(StringRef)> isDefined,
-                                                llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b) {
+std::vector<const onnx::NodeProto *>
+orderNodes(const Nodes &nodes, ArrayRef<std::string> outputs,
+           llvm::function_ref<bool(StringRef)> isDefined,
+           llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b) {
   return Order(nodes, isDefined, locate, b).run(outputs);
 }
 

@@ -38,7 +38,9 @@ void averagePool(Node &n, Build &b) {
 }
 
 /// (sum |x|^p)^(1/p)
-Value rootOfPower(Build &b, Value sum, double p) { return p == 1 ? sum : b.pow(sum, b.like(sum, 1 / p)); }
+Value rootOfPower(Build &b, Value sum, double p) {
+  return p == 1 ? sum : b.pow(sum, b.like(sum, 1 / p));
+}
 Value powerOf(Build &b, Value x, double p) {
   Value a = b.unary<AbsOp>(x);
   return p == 1 ? a : p == 2 ? b.mul(a, a) : b.pow(a, b.like(a, p));
@@ -70,10 +72,14 @@ template <ReduceKind kind> void global(Node &n, Build &b) {
 void globalLpPool(Node &n, Build &b) {
   double p = double(n.integer("p", 2));
   if (b.require(p > 0, "attribute 'p' must be positive"))
-    n.set(0, rootOfPower(b, b.reduce(ReduceKind::sum, powerOf(b, n.in(0), p), spatialAxes(b, n.in(0)), true), p));
+    n.set(0,
+          rootOfPower(
+              b, b.reduce(ReduceKind::sum, powerOf(b, n.in(0), p), spatialAxes(b, n.in(0)), true),
+              p));
 }
 
-/// Indices count in the flattened tensor that was pooled; a larger output shape holds it at its start.
+/// Indices count in the flattened tensor that was pooled; a larger output shape holds it at its
+/// start.
 void maxUnpool(Node &n, Build &b) {
   Value x = n.in(0), indices = n.in(1);
   Window w = windowOf(n, b, x, {});
@@ -90,15 +96,18 @@ void maxUnpool(Node &n, Build &b) {
   }
   Value flat = b.op<ScatterElementsOp>(
       {b.splat(b.elem(x), {total}, 0), b.flatten(indices), b.flatten(x)},
-      {b.attr("axis", int64_t(0)), b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
+      {b.attr("axis", int64_t(0)),
+       b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
   Value y = b.reshape(flat, pooled);
   if (n.has(2)) {
     Dims target = b.needInts(n.in(2), "the output's shape"), low(pooled.size(), 0), high;
-    if (!b.ok() || !b.require(target.size() == pooled.size(), "the output's shape must have x's rank"))
+    if (!b.ok() ||
+        !b.require(target.size() == pooled.size(), "the output's shape must have x's rank"))
       return;
     for (size_t i = 0; i < target.size(); ++i) {
       high.push_back(target[i] - pooled[i]);
-      if (!b.require(std::abs(high[i]) < Build::countLimit && target[i] >= 0, "the output's shape is impossible"))
+      if (!b.require(std::abs(high[i]) < Build::countLimit && target[i] >= 0,
+                     "the output's shape is impossible"))
         return;
     }
     y = b.padZero(y, low, high);

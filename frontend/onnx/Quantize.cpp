@@ -17,7 +17,8 @@ std::pair<double, double> rangeOf(Type element) {
   return {-std::ldexp(1.0, int(width) - 1), std::ldexp(1.0, int(width) - 1) - 1};
 }
 
-/// A scale or zero point beside x: one for all, one per index of an axis, or one per block along the axis.
+/// A scale or zero point beside x: one for all, one per index of an axis, or one per block along
+/// the axis.
 Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block) {
   if (!v || b.rank(v) == 0)
     return v;
@@ -26,15 +27,17 @@ Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block) {
       return b.reshape(v, {});
     axis = b.axis(axis, b.rank(x));
     Dims shape(b.rank(x), 1);
-    if (!b.ok() || !b.require(b.count(v) == b.shape(x)[axis], "a scale per index of axis " + Twine(axis) + " must have " +
-                                                                  Twine(b.shape(x)[axis]) + " elements, and has " +
-                                                                  Twine(b.count(v))))
+    if (!b.ok() ||
+        !b.require(b.count(v) == b.shape(x)[axis], "a scale per index of axis " + Twine(axis) +
+                                                       " must have " + Twine(b.shape(x)[axis]) +
+                                                       " elements, and has " + Twine(b.count(v))))
       return {};
     shape[axis] = b.count(v);
     return b.reshape(v, shape);
   }
   axis = b.axis(axis, b.rank(x));
-  if (!b.ok() || !b.require(block > 0 && b.rank(v) == b.rank(x), "scales per block need the attribute 'block_size', and x's rank"))
+  if (!b.ok() || !b.require(block > 0 && b.rank(v) == b.rank(x),
+                            "scales per block need the attribute 'block_size', and x's rank"))
     return {};
   Dims wide = b.dims(v), merged = b.dims(v);
   wide.insert(wide.begin() + axis + 1, block);
@@ -47,6 +50,9 @@ Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block) {
 
 /// Rounds to nearest even, adds the zero point, and saturates.
 Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element) {
+  if (!b.require(element && isa<IntegerType>(element) && !element.isInteger(1),
+                 "the quantised type must be an integer"))
+    return {};
   auto [low, high] = rangeOf(element);
   Value y = b.unary<RoundOp>(scaled);
   if (zeroPoint)
@@ -62,11 +68,10 @@ void quantizeLinear(Node &n, Build &b) {
     element = b.elem(n.in(2));
   else if (n.integer("output_dtype", 0))
     element = n.dataType("output_dtype", 0);
-  if (!b.ok() || !b.require(isa<IntegerType>(element) && !element.isInteger(1), "the quantised type must be an integer"))
-    return;
   Type wide = b.elem(x) == b.f64 ? b.f64 : b.f32;
   Value scale = b.cast(besides(b, n.in(1), x, axis, block), wide);
-  n.set(0, toQuantized(b, b.div(b.cast(x, wide), scale), besides(b, n.in(2), x, axis, block), element));
+  n.set(0, toQuantized(b, b.div(b.cast(x, wide), scale), besides(b, n.in(2), x, axis, block),
+                       element));
 }
 
 void dequantizeLinear(Node &n, Build &b) {
@@ -128,16 +133,20 @@ void convInteger(Node &n, Build &b) {
 
 void qLinearMatMul(Node &n, Build &b) {
   Value sum = matmulNumpy(b, centred(b, n.in(0), perRow(b, n.in(2))), centred(b, n.in(3), n.in(5)));
-  Value factor = b.div(b.mul(b.cast(perRow(b, n.in(1)), b.f32), b.cast(n.in(4), b.f32)), b.cast(n.in(6), b.f32));
+  Value factor = b.div(b.mul(b.cast(perRow(b, n.in(1)), b.f32), b.cast(n.in(4), b.f32)),
+                       b.cast(n.in(6), b.f32));
   n.set(0, toQuantized(b, b.mul(b.cast(sum, b.f32), factor), n.in(7), b.elem(n.in(7))));
 }
 
 void qLinearConv(Node &n, Build &b) {
   Value w = n.in(3);
   int64_t rank = b.rank(w);
-  Value sum = convolve(n, b, centred(b, n.in(0), perOutput(b, n.in(2), 1)), centred(b, w, perOutput(b, n.in(5), rank)), n.in(8));
-  Value factor = b.div(b.mul(perOutput(b, n.in(1), 1), perOutput(b, n.in(4), rank - 1)), perOutput(b, n.in(6), 1));
-  n.set(0, toQuantized(b, b.mul(b.cast(sum, b.f32), b.cast(factor, b.f32)), perOutput(b, n.in(7), 1), b.elem(n.in(7))));
+  Value sum = convolve(n, b, centred(b, n.in(0), perOutput(b, n.in(2), 1)),
+                       centred(b, w, perOutput(b, n.in(5), rank)), n.in(8));
+  Value factor = b.div(b.mul(perOutput(b, n.in(1), 1), perOutput(b, n.in(4), rank - 1)),
+                       perOutput(b, n.in(6), 1));
+  n.set(0, toQuantized(b, b.mul(b.cast(sum, b.f32), b.cast(factor, b.f32)),
+                       perOutput(b, n.in(7), 1), b.elem(n.in(7))));
 }
 
 const Operator table[] = {

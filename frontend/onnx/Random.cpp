@@ -19,8 +19,9 @@ Value random(Node &n, Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type e
   for (int64_t d : shape)
     if (!b.require(d >= 0, "the shape has the impossible dimension " + Twine(d)))
       return {};
-  return b.typed<RandomOp>(RankedTensorType::get(shape, element), {b.scalarInt(b.i64, 0)},
-                           {b.attr("kind", RandomKindAttr::get(b.context, kind)), b.attr("seed", int64_t(seed >> 1))});
+  return b.typed<RandomOp>(
+      RankedTensorType::get(shape, element), {b.scalarInt(b.i64, 0)},
+      {b.attr("kind", RandomKindAttr::get(b.context, kind)), b.attr("seed", int64_t(seed >> 1))});
 }
 
 template <RandomKind kind, bool like> void distribution(Node &n, Build &b) {
@@ -48,18 +49,24 @@ void multinomial(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t samples = n.integer("sample_size", 1);
   Type element = n.dataType("dtype", onnx::TensorProto::INT32);
-  if (!b.ok() || !b.require(b.rank(x) == 2 && samples > 0, "required log probabilities [batch, classes]"))
+  if (!b.ok() ||
+      !b.require(b.rank(x) == 2 && samples > 0, "required log probabilities [batch, classes]"))
     return;
   int64_t batch = b.dim(x, 0), classes = b.dim(x, 1);
-  Value u = b.max(random(n, b, RandomKind::uniform, {batch, samples, classes}, b.f32), b.scalar(b.f32, 1e-30));
+  Value u = b.max(random(n, b, RandomKind::uniform, {batch, samples, classes}, b.f32),
+                  b.scalar(b.f32, 1e-30));
   Value gumbel = b.unary<NegOp>(b.unary<LogOp>(b.unary<NegOp>(b.unary<LogOp>(u))));
   Value best = b.op<ArgReduceOp>({b.add(gumbel, b.expandDims(b.cast(x, b.f32), 1))},
-                                 {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)), b.attr("axis", int64_t(2))});
+                                 {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
+                                  b.attr("axis", int64_t(2))});
   n.set(0, b.cast(best, element));
 }
 
 void dropout(Node &n, Build &b) {
   Value x = n.in(0);
+  if (!b.require(n.opset >= 7 || n.integer("is_test", 0),
+                 "training (attribute 'is_test' is 0) is not supported before opset 7"))
+    return;
   bool training = n.opset >= 12 && n.has(2) && b.needInt(n.in(2), "training_mode") != 0;
   double ratio = training ? (n.has(1) ? b.needDouble(n.in(1), "the ratio") : 0.5) : 0;
   if (!b.ok() || !b.require(ratio >= 0 && ratio <= 1, "the ratio must be from 0 to 1"))
@@ -68,7 +75,8 @@ void dropout(Node &n, Build &b) {
     n.set(0, x);
     return n.set(1, b.splat(n.opset >= 10 ? b.i1 : b.elem(x), b.shape(x), 1));
   }
-  Value keep = b.compare(Predicate::ge, random(n, b, RandomKind::uniform, b.shape(x), b.f32), b.scalar(b.f32, ratio));
+  Value keep = b.compare(Predicate::ge, random(n, b, RandomKind::uniform, b.shape(x), b.f32),
+                         b.scalar(b.f32, ratio));
   Value scaled = ratio == 1 ? b.mul(x, 0.0) : b.mul(x, 1 / (1 - ratio));
   n.set(0, b.select(keep, scaled, b.like(x, 0)));
   n.set(1, keep);

@@ -59,10 +59,12 @@ void reverseSequence(Node &n, Build &b) {
   n.set(0, b.op<GatherElementsOp>({x, index}, {b.attr("axis", time)}));
 }
 
-/// Columns [N, C * window, L] back into an image: one dilated, strided slice of the padded image per window element.
+/// Columns [N, C * window, L] back into an image: one dilated, strided slice of the padded image
+/// per window element.
 void col2Im(Node &n, Build &b) {
   Value x = n.in(0);
-  Dims image = b.needInts(n.in(1), "the image's shape"), window = b.needInts(n.in(2), "the block's shape");
+  Dims image = b.needInts(n.in(1), "the image's shape"),
+       window = b.needInts(n.in(2), "the block's shape");
   int64_t spatial = int64_t(image.size());
   Dims dilations = n.integers("dilations", spatial, 1), strides = n.integers("strides", spatial, 1);
   Dims pads = n.integers("pads", 2 * spatial, 0);
@@ -72,8 +74,8 @@ void col2Im(Node &n, Build &b) {
   int64_t taps = 1, steps = 1;
   Dims out(spatial), padded(spatial);
   for (int64_t i = 0; i < spatial; ++i) {
-    if (!b.require(strides[i] > 0 && dilations[i] > 0 && window[i] > 0 && window[i] < 65536 && image[i] > 0 &&
-                       pads[i] >= 0 && pads[spatial + i] >= 0,
+    if (!b.require(strides[i] > 0 && dilations[i] > 0 && window[i] > 0 && window[i] < 65536 &&
+                       image[i] > 0 && pads[i] >= 0 && pads[spatial + i] >= 0,
                    "strides, dilations, block and image must be positive, pads not negative"))
       return;
     padded[i] = image[i] + pads[i] + pads[spatial + i];

@@ -1,6 +1,6 @@
 //===- Recurrent.cpp - LSTM, GRU and RNN ----------------------------------===//
-// The standard form becomes one dlc operation. Anything else (other activations, peepholes, clipping, sequences of
-// several lengths) is unrolled in time from primitives.
+// The standard form becomes one dlc operation. Anything else (other activations, peepholes,
+// clipping, sequences of several lengths) is unrolled in time from primitives.
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -53,15 +53,17 @@ Value activate(Build &b, const Activation &f, Value x) {
     return b.select(negative, b.mul(b.unary<Expm1Op>(x), f.alpha), x);
   if (is("ThresholdedRelu"))
     return b.select(b.compare(Predicate::ge, x, b.like(x, f.alpha)), x, b.like(x, 0));
-  return b.error("activation '" + Twine(f.name) + "' is not supported; supported: Sigmoid, Tanh, Relu, Affine, HardSigmoid, "
-                                                  "ScaledTanh, Softsign, Softplus, LeakyRelu, Elu, ThresholdedRelu");
+  return b.error("activation '" + Twine(f.name) +
+                 "' is not supported; supported: Sigmoid, Tanh, Relu, Affine, HardSigmoid, "
+                 "ScaledTanh, Softsign, Softplus, LeakyRelu, Elu, ThresholdedRelu");
 }
 
 bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaults) {
   std::vector<std::string> names = n.strings("activations");
   std::vector<double> alphas = n.reals("activation_alpha"), betas = n.reals("activation_beta");
   size_t number = defaults.size() * size_t(layer.directions);
-  if (!b.require(names.empty() || names.size() == number, "attribute 'activations' must have " + Twine(number) + " entries"))
+  if (!b.require(names.empty() || names.size() == number,
+                 "attribute 'activations' must have " + Twine(number) + " entries"))
     return false;
   size_t nextAlpha = 0, nextBeta = 0;
   for (size_t i = 0; i < number; ++i) {
@@ -74,8 +76,9 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
       const char *name;
       double alpha, beta;
       bool hasBeta;
-    } parameters[] = {{"Affine", 1, 0, true},     {"HardSigmoid", 0.2f, 0.5, true},  {"ScaledTanh", 1, 1, true},
-                      {"LeakyRelu", 0.01f, 0, false}, {"Elu", 1, 0, false}, {"ThresholdedRelu", 1, 0, false}};
+    } parameters[] = {{"Affine", 1, 0, true},     {"HardSigmoid", 0.2f, 0.5, true},
+                      {"ScaledTanh", 1, 1, true}, {"LeakyRelu", 0.01f, 0, false},
+                      {"Elu", 1, 0, false},       {"ThresholdedRelu", 1, 0, false}};
     for (auto &p : parameters)
       if (name.equals_insensitive(p.name)) {
         f.alpha = nextAlpha < alphas.size() ? alphas[nextAlpha++] : p.alpha;
@@ -85,7 +88,8 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
     layer.activations.push_back(f);
   }
   if (layer.cell == Cell::Rnn && layer.directions == 2)
-    layer.standard &= StringRef(layer.activations[0].name).equals_insensitive(layer.activations[1].name);
+    layer.standard &=
+        StringRef(layer.activations[0].name).equals_insensitive(layer.activations[1].name);
   return true;
 }
 
@@ -93,7 +97,8 @@ struct State {
   Value h, c;
 };
 
-/// One step of one direction. wx is w x [N, G*H] with both biases, but for the part of GRU that the reset gate scales.
+/// One step of one direction. wx is w x [N, G*H] with both biases, but for the part of GRU that the
+/// reset gate scales.
 State step(Build &b, const Layer &l, int64_t d, Value wx, State s, Value r, Value recurrentBias) {
   auto clip = [&](Value v) { return l.clip > 0 ? b.clamp(v, -l.clip, l.clip) : v; };
   auto gate = [&](Value v, int64_t g) { return b.sliceAxis(v, 1, g * l.H, l.H); };
@@ -107,10 +112,12 @@ State step(Build &b, const Layer &l, int64_t d, Value wx, State s, Value r, Valu
   if (l.cell == Cell::Lstm) {
     Value all = b.add(b.add(wx, b.matmul(s.h, r, false, true)), recurrentBias);
     auto peep = [&](Value v, int64_t p, Value c) {
-      return l.peepholes ? b.add(v, b.mul(b.sliceAxis(b.at(l.peepholes, 0, d), 0, p * l.H, l.H), c)) : v;
+      return l.peepholes ? b.add(v, b.mul(b.sliceAxis(b.at(l.peepholes, 0, d), 0, p * l.H, l.H), c))
+                         : v;
     };
     Value in = activate(b, f(0), clip(peep(gate(all, 0), 0, s.c)));
-    Value forget = l.inputForget ? b.sub(b.like(in, 1), in) : activate(b, f(0), clip(peep(gate(all, 2), 2, s.c)));
+    Value forget = l.inputForget ? b.sub(b.like(in, 1), in)
+                                 : activate(b, f(0), clip(peep(gate(all, 2), 2, s.c)));
     Value candidate = activate(b, f(1), clip(gate(all, 3)));
     Value c = b.add(b.mul(forget, s.c), b.mul(in, candidate));
     Value out = activate(b, f(0), clip(peep(gate(all, 1), 1, c)));
@@ -118,10 +125,13 @@ State step(Build &b, const Layer &l, int64_t d, Value wx, State s, Value r, Valu
   }
   auto rows = [&](int64_t g) { return b.sliceAxis(r, 0, g * l.H, l.H); };
   auto rb = [&](int64_t g) { return b.sliceAxis(recurrentBias, 0, g * l.H, l.H); };
-  auto recurrent = [&](Value h, int64_t g) { return b.add(b.matmul(h, rows(g), false, true), rb(g)); };
+  auto recurrent = [&](Value h, int64_t g) {
+    return b.add(b.matmul(h, rows(g), false, true), rb(g));
+  };
   Value update = activate(b, f(0), clip(b.add(gate(wx, 0), recurrent(s.h, 0))));
   Value reset = activate(b, f(0), clip(b.add(gate(wx, 1), recurrent(s.h, 1))));
-  Value inner = l.linearBeforeReset ? b.mul(reset, recurrent(s.h, 2)) : recurrent(b.mul(reset, s.h), 2);
+  Value inner =
+      l.linearBeforeReset ? b.mul(reset, recurrent(s.h, 2)) : recurrent(b.mul(reset, s.h), 2);
   Value candidate = activate(b, f(1), clip(b.add(gate(wx, 2), inner)));
   return {b.add(b.mul(b.sub(b.like(update, 1), update), candidate), b.mul(update, s.h)), {}};
 }
@@ -133,7 +143,8 @@ std::vector<Value> unrolled(Build &b, const Layer &l) {
   for (int64_t d = 0; d < l.directions && b.ok(); ++d) {
     bool backward = l.direction == "reverse" || d == 1;
     Value w = b.at(l.w, 0, d), r = b.at(l.r, 0, d), bias = b.at(l.bias, 0, d);
-    Value inputBias = b.sliceAxis(bias, 0, 0, half), recurrentBias = b.sliceAxis(bias, 0, half, half);
+    Value inputBias = b.sliceAxis(bias, 0, 0, half),
+          recurrentBias = b.sliceAxis(bias, 0, half, half);
     Value all = b.add(b.matmul(l.x, b.expandDims(w, 0), false, true), inputBias);
     State s{b.at(l.h0, 0, d), l.c0 ? b.at(l.c0, 0, d) : Value()};
     std::vector<Value> outputs(l.T);
@@ -143,7 +154,8 @@ std::vector<Value> unrolled(Build &b, const Layer &l) {
       Value y = next.h;
       if (l.lengths) {
         // Past its end a sequence keeps its state and gives zeros.
-        Value live = b.reshape(b.compare(Predicate::lt, b.like(l.lengths, double(t)), l.lengths), {l.N, 1});
+        Value live =
+            b.reshape(b.compare(Predicate::lt, b.like(l.lengths, double(t)), l.lengths), {l.N, 1});
         y = b.select(live, y, b.like(y, 0));
         next.h = b.select(live, next.h, s.h);
         if (next.c)
@@ -162,8 +174,11 @@ std::vector<Value> unrolled(Build &b, const Layer &l) {
 }
 
 std::vector<Value> asOneOperation(Build &b, const Layer &l) {
-  Direction direction = l.directions == 2 ? Direction::both : l.direction == "reverse" ? Direction::reverse : Direction::forward;
-  SmallVector<NamedAttribute> attributes{b.attr("direction", DirectionAttr::get(b.context, direction))};
+  Direction direction = l.directions == 2          ? Direction::both
+                        : l.direction == "reverse" ? Direction::reverse
+                                                   : Direction::forward;
+  SmallVector<NamedAttribute> attributes{
+      b.attr("direction", DirectionAttr::get(b.context, direction))};
   if (l.cell == Cell::Lstm)
     return b.ops<LstmOp>({l.x, l.w, l.r, l.bias, l.h0, l.c0}, attributes);
   if (l.cell == Cell::Gru) {
@@ -181,7 +196,8 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
   l.cell = cell;
   l.gates = cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1;
   bool batchFirst = n.integer("layout", 0) != 0;
-  if (!b.require(b.rank(n.in(0)) == 3 && b.rank(n.in(1)) == 3 && b.rank(n.in(2)) == 3, "X, W and R must have rank 3"))
+  if (!b.require(b.rank(n.in(0)) == 3 && b.rank(n.in(1)) == 3 && b.rank(n.in(2)) == 3,
+                 "X, W and R must have rank 3"))
     return;
   l.x = batchFirst ? b.transpose(n.in(0), {1, 0, 2}) : n.in(0);
   l.w = n.in(1);
@@ -194,9 +210,11 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
   l.directions = l.direction == "bidirectional" ? 2 : 1;
   if (l.direction != "forward" && l.direction != "reverse" && l.directions != 2)
     return n.unsupported("direction", l.direction, "forward, reverse, bidirectional");
-  if (!b.require(b.dim(l.w, 0) == l.directions && b.dim(l.w, 1) == l.gates * l.H && b.dim(l.w, 2) == l.I &&
-                     b.dim(l.r, 0) == l.directions && b.dim(l.r, 1) == l.gates * l.H && l.H > 0 && l.T > 0,
-                 "W must be [directions, gates * hidden, inputs] and R [directions, gates * hidden, hidden]"))
+  if (!b.require(b.dim(l.w, 0) == l.directions && b.dim(l.w, 1) == l.gates * l.H &&
+                     b.dim(l.w, 2) == l.I && b.dim(l.r, 0) == l.directions &&
+                     b.dim(l.r, 1) == l.gates * l.H && l.H > 0 && l.T > 0,
+                 "W must be [directions, gates * hidden, inputs] and R [directions, gates * "
+                 "hidden, hidden]"))
     return;
   Type element = b.elem(l.x);
   auto state = [&](int64_t i) {

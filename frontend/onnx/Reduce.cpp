@@ -37,16 +37,17 @@ Reduction reductionOf(Node &n, Build &b) {
 template <ReduceKind kind> void plain(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
   Value x = n.in(0);
-  // Booleans: any and all.
+  // Booleans: any and all. Bytes have the right answer for no elements at all.
   if (b.isBool(x) && (kind == ReduceKind::max || kind == ReduceKind::min))
-    x = b.cast(b.reduce(kind, b.cast(x, b.i32), r.axes, r.keepdims), b.i1);
+    x = b.cast(b.reduce(kind, b.cast(x, b.b.getIntegerType(8, false)), r.axes, r.keepdims), b.i1);
   else
     x = b.reduce(kind, x, r.axes, r.keepdims);
   n.set(0, x);
 }
 
 /// A sum of something made of each element, and something made of the sum.
-template <Value (*before)(Build &, Value), Value (*after)(Build &, Value)> void ofSum(Node &n, Build &b) {
+template <Value (*before)(Build &, Value), Value (*after)(Build &, Value)>
+void ofSum(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
   n.set(0, after(b, b.reduce(ReduceKind::sum, before(b, n.in(0)), r.axes, r.keepdims)));
 }
@@ -63,7 +64,8 @@ Value logarithm(Build &b, Value x) {
   return b.isFloat(x) ? b.unary<LogOp>(x) : b.cast(b.unary<LogOp>(b.cast(x, b.f64)), element);
 }
 
-/// max + log(sum(e^(x - max))); an infinite maximum is left out of the subtraction, where it would make NaN.
+/// max + log(sum(e^(x - max))); an infinite maximum is left out of the subtraction, where it would
+/// make NaN.
 void logSumExp(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
   Value x = n.in(0);
@@ -91,7 +93,8 @@ void logSumExp(Node &n, Build &b) {
 template <ReduceKind kind> void arg(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(x));
-  SmallVector<NamedAttribute> attributes{b.attr("kind", ReduceKindAttr::get(b.context, kind)), b.attr("axis", axis)};
+  SmallVector<NamedAttribute> attributes{b.attr("kind", ReduceKindAttr::get(b.context, kind)),
+                                         b.attr("axis", axis)};
   if (n.integer("keepdims", 1))
     attributes.push_back(b.attrUnit("keepdims"));
   if (n.integer("select_last_index", 0))
@@ -101,7 +104,8 @@ template <ReduceKind kind> void arg(Node &n, Build &b) {
 
 template <ReduceKind kind> void cumulative(Node &n, Build &b) {
   int64_t axis = b.axis(b.needInt(n.in(1), "the axis"), b.rank(n.in(0)));
-  SmallVector<NamedAttribute> attributes{b.attr("kind", ReduceKindAttr::get(b.context, kind)), b.attr("axis", axis)};
+  SmallVector<NamedAttribute> attributes{b.attr("kind", ReduceKindAttr::get(b.context, kind)),
+                                         b.attr("axis", axis)};
   if (n.integer("exclusive", 0))
     attributes.push_back(b.attrUnit("exclusive"));
   if (n.integer("reverse", 0))

@@ -6,12 +6,15 @@ namespace dlc::onnxfront {
 
 static llvm::StringMap<const Operator *> makeTable() {
   llvm::StringMap<const Operator *> table;
-  for (auto family :
-       {elementwiseOperators(), activationOperators(), shapeOperators(),    sliceOperators(),     rearrangeOperators(),
-        gatherOperators(),      selectionOperators(),  reduceOperators(),   contractOperators(),  quantizeOperators(),
-        convOperators(),        poolOperators(),       normOperators(),     attentionOperators(), linearAttentionOperators(),
-        recurrentOperators(),   controlOperators(),    randomOperators(),   resizeOperators(),    sequenceOperators(),
-        imageOperators(),       signalOperators(),     lossOperators(),     trainingOperators(),  classicOperators()})
+  for (auto family : {elementwiseOperators(), activationOperators(), shapeOperators(),
+                      sliceOperators(),       rearrangeOperators(),  gatherOperators(),
+                      selectionOperators(),   reduceOperators(),     contractOperators(),
+                      quantizeOperators(),    convOperators(),       poolOperators(),
+                      normOperators(),        attentionOperators(),  linearAttentionOperators(),
+                      recurrentOperators(),   controlOperators(),    randomOperators(),
+                      resizeOperators(),      sequenceOperators(),   imageOperators(),
+                      signalOperators(),      lossOperators(),       trainingOperators(),
+                      classicOperators()})
     for (const Operator &entry : family)
       table[(llvm::Twine(entry.domain) + ":" + entry.name).str()] = &entry;
   return table;

@@ -1,6 +1,6 @@
 //===- Resize.cpp - resampling along each axis ----------------------------===//
-// Interpolation is separable. Scales are known at import, so each axis becomes a weighted sum of gathers at constant
-// places.
+// Interpolation is separable. Scales are known at import, so each axis becomes a weighted sum of
+// gathers at constant places.
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -65,8 +65,10 @@ Value alongAxis(Build &b, Value x, const Settings &s, const Axis &a) {
   if (!b.require(a.in > 0 || a.out == 0, "an empty axis cannot be resized"))
     return {};
   double shrink = s.antialias ? std::min(a.scale, 1.0) : 1.0;
-  int64_t reach = s.mode == "nearest" ? 0 : int64_t(std::ceil((s.mode == "linear" ? 1 : 2) / shrink));
-  if (!b.require(reach <= 4096 && a.out < (int64_t(1) << 24), "the scale is too small or the result too large"))
+  int64_t reach =
+      s.mode == "nearest" ? 0 : int64_t(std::ceil((s.mode == "linear" ? 1 : 2) / shrink));
+  if (!b.require(reach <= 4096 && a.out < (int64_t(1) << 24),
+                 "the scale is too small or the result too large"))
     return {};
   int64_t taps = s.mode == "nearest" ? 1 : 2 * reach + 1;
   std::vector<Dims> places(taps);
@@ -138,9 +140,10 @@ void resize(Node &n, Build &b) {
     s.mode = "linear";
   if (!oneOf(n, "mode", s.mode, {"nearest", "linear", "cubic"}) ||
       !oneOf(n, "coordinate_transformation_mode", s.coordinates,
-             {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-              "tf_crop_and_resize"}) ||
-      !oneOf(n, "nearest_mode", s.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}))
+             {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+              "asymmetric", "tf_crop_and_resize"}) ||
+      !oneOf(n, "nearest_mode", s.nearest,
+             {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}))
     return;
   Dims all;
   for (int64_t i = 0; i < rank; ++i)
@@ -158,8 +161,10 @@ void resize(Node &n, Build &b) {
   if (s.coordinates == "tf_crop_and_resize")
     roi = b.need(n.in(1), "the region of interest");
   size_t given = scales ? size_t(scales->size()) : sizes.size();
-  if (!b.ok() || !b.require(given == axes.size() && (!roi || roi->size() == int64_t(2 * axes.size())),
-                            "required one scale or size per axis, " + Twine(axes.size()) + ", found " + Twine(given)))
+  if (!b.ok() ||
+      !b.require(given == axes.size() && (!roi || roi->size() == int64_t(2 * axes.size())),
+                 "required one scale or size per axis, " + Twine(axes.size()) + ", found " +
+                     Twine(given)))
     return;
   std::string policy = n.string("keep_aspect_ratio_policy", "stretch");
   if (!oneOf(n, "keep_aspect_ratio_policy", policy, {"stretch", "not_larger", "not_smaller"}))
@@ -167,7 +172,9 @@ void resize(Node &n, Build &b) {
   double common = 0;
   for (size_t i = 0; i < axes.size() && !scales && policy != "stretch"; ++i) {
     double ratio = double(sizes[i]) / double(std::max<int64_t>(1, b.dim(x, axes[i])));
-    common = i == 0 ? ratio : policy == "not_larger" ? std::min(common, ratio) : std::max(common, ratio);
+    common = i == 0                   ? ratio
+             : policy == "not_larger" ? std::min(common, ratio)
+                                      : std::max(common, ratio);
   }
   Type element = b.elem(x);
   if (s.mode != "nearest" && !b.isFloat(x))

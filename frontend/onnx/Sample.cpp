@@ -25,7 +25,8 @@ Value samplePoints(Build &b, Value x, ArrayRef<Value> places) {
     return {};
   int64_t B = b.dim(x, 0), C = b.dim(x, 1), P = b.dim(index, 1);
   Value spread = b.broadcast(b.expandDims(index, 1), {B, C, P});
-  return b.op<GatherElementsOp>({b.reshape(x, {B, C, total}), spread}, {b.attr("axis", int64_t(2))});
+  return b.op<GatherElementsOp>({b.reshape(x, {B, C, total}), spread},
+                                {b.attr("axis", int64_t(2))});
 }
 
 Value sampleLinear(Build &b, Value x, ArrayRef<Value> places) {

@@ -6,11 +6,12 @@
 
 namespace dlc::onnxfront {
 
-/// x [B, C, spatial..] at integer places (one i64 [B, P] per spatial dimension), as [B, C, P]; places outside read the
-/// nearest element.
+/// x [B, C, spatial..] at integer places (one i64 [B, P] per spatial dimension), as [B, C, P];
+/// places outside read the nearest element.
 Value samplePoints(Build &b, Value x, ArrayRef<Value> places);
 
-/// x [B, C, spatial..] at float places [B, P] by linear interpolation, as [B, C, P]; outside are zeros.
+/// x [B, C, spatial..] at float places [B, P] by linear interpolation, as [B, C, P]; outside are
+/// zeros.
 Value sampleLinear(Build &b, Value x, ArrayRef<Value> places);
 
 /// Whether integer places lie inside an image, as bool.

@@ -1,5 +1,6 @@
 //===- Selection.cpp - operators whose result's shape depends on values ---===//
-// Shapes are static, so these need their operands' values at import; what they select is a constant from then on.
+// Shapes are static, so these need their operands' values at import; what they select is a constant
+// from then on.
 #include "frontend/onnx/Node.h"
 
 #include <numeric>
@@ -36,7 +37,8 @@ void compress(Node &n, Build &b) {
     return;
   Dims chosen;
   for (int64_t i = 0; i < condition->size(); ++i)
-    if (condition->getInt(i) && b.require(i < b.dim(x, axis), "the condition is longer than the axis"))
+    if (condition->getInt(i) &&
+        b.require(i < b.dim(x, axis), "the condition is longer than the axis"))
       chosen.push_back(i);
   n.set(0, b.gather(x, b.ints(chosen), axis));
 }
@@ -83,7 +85,8 @@ void unique(Node &n, Build &b) {
   };
   Dims sorted(extent);
   std::iota(sorted.begin(), sorted.end(), 0);
-  std::stable_sort(sorted.begin(), sorted.end(), [&](int64_t s, int64_t t) { return order(s, t) < 0; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](int64_t s, int64_t t) { return order(s, t) < 0; });
   // The first slice of each group of equals stands for it.
   Dims firsts, counts, group(extent);
   for (int64_t i = 0; i < extent; ++i) {
@@ -125,7 +128,8 @@ Box boxAt(const ref::Tensor &boxes, int64_t at, bool centered) {
     v[i] = boxes.getDouble(at + i);
   if (centered)
     return {{v[1] - v[3] / 2, v[0] - v[2] / 2}, {v[1] + v[3] / 2, v[0] + v[2] / 2}};
-  return {{std::min(v[0], v[2]), std::min(v[1], v[3])}, {std::max(v[0], v[2]), std::max(v[1], v[3])}};
+  return {{std::min(v[0], v[2]), std::min(v[1], v[3])},
+          {std::max(v[0], v[2]), std::max(v[1], v[3])}};
 }
 
 double overlap(const Box &p, const Box &q) {
@@ -144,10 +148,12 @@ void nonMaxSuppression(Node &n, Build &b) {
   bool centered = n.integer("center_point_box", 0) != 0;
   if (!b.ok() ||
       !b.require(boxes->getRank() == 3 && scores->getRank() == 3 && boxes->getShape()[2] == 4 &&
-                     boxes->getShape()[0] == scores->getShape()[0] && boxes->getShape()[1] == scores->getShape()[2],
+                     boxes->getShape()[0] == scores->getShape()[0] &&
+                     boxes->getShape()[1] == scores->getShape()[2],
                  "required boxes [batches, boxes, 4] and scores [batches, classes, boxes]"))
     return;
-  int64_t batches = scores->getShape()[0], classes = scores->getShape()[1], number = scores->getShape()[2];
+  int64_t batches = scores->getShape()[0], classes = scores->getShape()[1],
+          number = scores->getShape()[2];
   Dims result;
   for (int64_t batch = 0; batch < batches; ++batch)
     for (int64_t c = 0; c < classes; ++c) {
@@ -156,7 +162,8 @@ void nonMaxSuppression(Node &n, Build &b) {
       for (int64_t i = 0; i < number; ++i)
         if (score(i) > floor)
           candidates.push_back(i);
-      std::stable_sort(candidates.begin(), candidates.end(), [&](int64_t i, int64_t j) { return score(i) > score(j); });
+      std::stable_sort(candidates.begin(), candidates.end(),
+                       [&](int64_t i, int64_t j) { return score(i) > score(j); });
       std::vector<Box> kept;
       for (int64_t i : candidates) {
         if (int64_t(kept.size()) >= limit)

@@ -8,7 +8,8 @@ namespace dlc::onnxfront {
 namespace {
 
 bool isSequence(Node &n, Build &b, int64_t i) {
-  return b.require(n.has(i) && n.inputs[i].kind == Item::Sequence, "input " + Twine(i) + " must be a sequence");
+  return b.require(n.has(i) && n.inputs[i].kind == Item::Sequence,
+                   "input " + Twine(i) + " must be a sequence");
 }
 
 /// A position in a sequence; `end` allows the one past the last.
@@ -16,7 +17,8 @@ int64_t position(Node &n, Build &b, int64_t input, int64_t size, bool end) {
   int64_t at = b.needInt(n.in(input), "the position"), from = at;
   if (at < 0)
     at += size;
-  b.require(at >= 0 && at < size + (end ? 1 : 0), "position " + Twine(from) + " is outside a sequence of " + Twine(size));
+  b.require(at >= 0 && at < size + (end ? 1 : 0),
+            "position " + Twine(from) + " is outside a sequence of " + Twine(size));
   return at;
 }
 
@@ -36,7 +38,8 @@ void insert(Node &n, Build &b) {
   if (!isSequence(n, b, 0))
     return;
   auto elements = n.inputs[0].elements;
-  int64_t i = n.has(2) ? position(n, b, 2, int64_t(elements.size()), true) : int64_t(elements.size());
+  int64_t i =
+      n.has(2) ? position(n, b, 2, int64_t(elements.size()), true) : int64_t(elements.size());
   if (!b.ok())
     return;
   elements.insert(elements.begin() + i, n.inputs[1]);
@@ -47,7 +50,8 @@ void erase(Node &n, Build &b) {
   if (!isSequence(n, b, 0))
     return;
   auto elements = n.inputs[0].elements;
-  int64_t i = n.has(1) ? position(n, b, 1, int64_t(elements.size()), false) : int64_t(elements.size()) - 1;
+  int64_t i =
+      n.has(1) ? position(n, b, 1, int64_t(elements.size()), false) : int64_t(elements.size()) - 1;
   if (!b.ok() || !b.require(!elements.empty(), "nothing can be erased from an empty sequence"))
     return;
   elements.erase(elements.begin() + i);
@@ -121,7 +125,8 @@ void sequenceMap(Node &n, Build &b) {
     std::vector<Item> arguments, results;
     for (const Item &input : n.inputs) {
       bool sequence = input.kind == Item::Sequence;
-      if (!b.require(!sequence || input.elements.size() == size, "the sequences must have one length"))
+      if (!b.require(!sequence || input.elements.size() == size,
+                     "the sequences must have one length"))
         return;
       arguments.push_back(sequence ? input.elements[i] : input);
     }

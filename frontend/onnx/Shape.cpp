@@ -24,15 +24,17 @@ void reshape(Node &n, Build &b) {
       continue;
     }
     if (!b.require(target[i] >= 0, "the shape has the impossible dimension " + Twine(target[i])) ||
-        !b.require(target[i] == 0 || known <= Build::countLimit / target[i], "the shape has too many elements"))
+        !b.require(target[i] == 0 || known <= Build::countLimit / target[i],
+                   "the shape has too many elements"))
       return;
     known *= target[i];
   }
   if (!b.ok())
     return;
   if (open >= 0) {
-    if (!b.require(known != 0 && b.count(x) % known == 0, "the dimension -1 cannot be found: " + Twine(b.count(x)) +
-                                                              " elements do not divide by " + Twine(known)))
+    if (!b.require(known != 0 && b.count(x) % known == 0,
+                   "the dimension -1 cannot be found: " + Twine(b.count(x)) +
+                       " elements do not divide by " + Twine(known)))
       return;
     target[open] = b.count(x) / known;
   }
@@ -40,7 +42,9 @@ void reshape(Node &n, Build &b) {
 }
 
 /// The axes operand of opset 13 and later, or the attribute of before.
-Dims axesOf(Node &n, Build &b) { return n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes"); }
+Dims axesOf(Node &n, Build &b) {
+  return n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
+}
 
 void squeeze(Node &n, Build &b) {
   Value x = n.in(0);
@@ -49,7 +53,8 @@ void squeeze(Node &n, Build &b) {
   std::vector<bool> drop(rank, axes.empty());
   for (int64_t axis : axes) {
     int64_t a = b.axis(axis, rank);
-    if (!b.ok() || !b.require(b.shape(x)[a] == 1, "dimension " + Twine(a) + " is squeezed and must be 1, and is " +
+    if (!b.ok() || !b.require(b.shape(x)[a] == 1, "dimension " + Twine(a) +
+                                                      " is squeezed and must be 1, and is " +
                                                       Twine(b.shape(x)[a])))
       return;
     drop[a] = true;
@@ -112,13 +117,15 @@ void constant(Node &n, Build &b) {
     std::vector<double> values = n.reals("value_floats");
     return n.set(0, b.floats(values, {int64_t(values.size())}, b.f32));
   }
-  b.error("required an attribute 'value', 'value_int', 'value_ints', 'value_float' or 'value_floats'; strings and sparse "
+  b.error("required an attribute 'value', 'value_int', 'value_ints', 'value_float' or "
+          "'value_floats'; strings and sparse "
           "tensors are not supported");
 }
 
 void constantOfShape(Node &n, Build &b) {
   Dims shape = b.needInts(n.in(0), "the shape");
-  auto value = n.hasAttr("value") ? b.known(n.tensor("value")) : ref::Tensor::empty(RankedTensorType::get({1}, b.f32));
+  auto value = n.hasAttr("value") ? b.known(n.tensor("value"))
+                                  : ref::Tensor::empty(RankedTensorType::get({1}, b.f32));
   if (!b.ok() || !b.require(value && value->size() == 1, "attribute 'value' must have one element"))
     return;
   n.set(0, b.splat(*value, shape));
@@ -126,7 +133,8 @@ void constantOfShape(Node &n, Build &b) {
 
 void range(Node &n, Build &b) {
   Type element = b.elem(n.in(0));
-  auto start = b.need(n.in(0), "the start"), limit = b.need(n.in(1), "the limit"), delta = b.need(n.in(2), "the delta");
+  auto start = b.need(n.in(0), "the start"), limit = b.need(n.in(1), "the limit"),
+       delta = b.need(n.in(2), "the delta");
   if (!b.ok() || !b.require(start->size() == 1 && limit->size() == 1 && delta->size() == 1,
                             "start, limit and delta must have one element each"))
     return;
@@ -180,7 +188,8 @@ void trilu(Node &n, Build &b) {
     return;
   Dims matrix{b.dim(x, -2), b.dim(x, -1)};
   k = std::clamp(k, -matrix[0] - matrix[1], matrix[0] + matrix[1]);
-  Value row = b.add(b.iota(b.i64, matrix, 0), b.scalarInt(b.i64, k)), column = b.iota(b.i64, matrix, 1);
+  Value row = b.add(b.iota(b.i64, matrix, 0), b.scalarInt(b.i64, k)),
+        column = b.iota(b.i64, matrix, 1);
   Value keep = b.compare(n.integer("upper", 1) ? Predicate::ge : Predicate::le, column, row);
   n.set(0, b.select(keep, x, b.like(x, 0)));
 }

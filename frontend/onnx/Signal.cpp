@@ -12,7 +12,8 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 
 /// Two constant matrices [in, out] of cos and sin of 2 pi k n / length.
-std::pair<Value, Value> twiddles(Build &b, int64_t in, int64_t out, int64_t length, Type element, double scale) {
+std::pair<Value, Value> twiddles(Build &b, int64_t in, int64_t out, int64_t length, Type element,
+                                 double scale) {
   std::vector<double> cosines, sines;
   for (int64_t i = 0; i < in; ++i)
     for (int64_t k = 0; k < out; ++k) {
@@ -37,7 +38,8 @@ Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse
       x.imaginary = b.sliceAxis(x.imaginary, last, 0, length);
     in = length;
   }
-  if (!b.require(length > 0 && length <= 16384 && in * out <= (int64_t(1) << 26), "transforms of 1 to 16384 points are supported"))
+  if (!b.require(length > 0 && length <= 16384 && in * out <= (int64_t(1) << 26),
+                 "transforms of 1 to 16384 points are supported"))
     return {};
   auto [c, s] = twiddles(b, in, out, length, b.elem(x.real), inverse ? 1 / double(length) : 1);
   if (!inverse)
@@ -48,7 +50,8 @@ Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse
   };
   if (!x.imaginary)
     return {times(x.real, c), times(x.real, s)};
-  return {b.sub(times(x.real, c), times(x.imaginary, s)), b.add(times(x.real, s), times(x.imaginary, c))};
+  return {b.sub(times(x.real, c), times(x.imaginary, s)),
+          b.add(times(x.real, s), times(x.imaginary, c))};
 }
 
 /// Splits [.., 1 or 2] into parts.
@@ -60,11 +63,13 @@ Complex split(Build &b, Value x) {
 void dft(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x);
-  int64_t axis = n.opset >= 20 ? (n.has(2) ? b.needInt(n.in(2), "the axis") : -2) : n.integer("axis", 1);
+  int64_t axis =
+      n.opset >= 20 ? (n.has(2) ? b.needInt(n.in(2), "the axis") : -2) : n.integer("axis", 1);
   axis = b.axis(axis, rank);
   bool inverse = n.integer("inverse", 0) != 0, onesided = n.integer("onesided", 0) != 0;
-  if (!b.ok() || !b.require(rank >= 2 && axis < rank - 1 && (b.dim(x, -1) == 1 || b.dim(x, -1) == 2),
-                            "required a signal [.., 1 or 2], and an axis that is not the last"))
+  if (!b.ok() ||
+      !b.require(rank >= 2 && axis < rank - 1 && (b.dim(x, -1) == 1 || b.dim(x, -1) == 2),
+                 "required a signal [.., 1 or 2], and an axis that is not the last"))
     return;
   int64_t length = inverse && onesided ? 2 * (b.shape(x)[axis] - 1) : b.shape(x)[axis];
   if (n.has(1))
@@ -117,14 +122,16 @@ void stft(Node &n, Build &b) {
   int64_t step = b.needInt(n.in(1), "the frame step");
   if (b.rank(x) == 2)
     x = b.expandDims(x, 2);
-  if (!b.ok() || !b.require(b.rank(x) == 3 && step > 0, "required a signal [batch, length, 1 or 2], and a positive step"))
+  if (!b.ok() || !b.require(b.rank(x) == 3 && step > 0,
+                            "required a signal [batch, length, 1 or 2], and a positive step"))
     return;
   int64_t samples = b.dim(x, 1), size = samples;
   if (n.has(3))
     size = b.needInt(n.in(3), "the frame length");
   else if (window)
     size = b.dim(window, 0);
-  if (!b.ok() || !b.require(size > 0 && size <= samples, "the frame must not be longer than the signal"))
+  if (!b.ok() ||
+      !b.require(size > 0 && size <= samples, "the frame must not be longer than the signal"))
     return;
   int64_t frames = 1 + (samples - size) / step;
   Dims index;
@@ -151,7 +158,8 @@ void stft(Node &n, Build &b) {
 void cosineWindow(Node &n, Build &b, double a, double c1, double c2) {
   int64_t size = b.needInt(n.in(0), "the window's size");
   Type element = n.dataType("output_datatype", onnx::TensorProto::FLOAT);
-  if (!b.ok() || !b.require(size >= 0 && size <= (int64_t(1) << 24), "the window's size is out of range"))
+  if (!b.ok() ||
+      !b.require(size >= 0 && size <= (int64_t(1) << 24), "the window's size is out of range"))
     return;
   double period = double(n.integer("periodic", 1) ? size : size - 1);
   std::vector<double> values;
@@ -169,10 +177,12 @@ void blackman(Node &n, Build &b) { cosineWindow(n, b, 0.42, 0.5, 0.08); }
 void melWeightMatrix(Node &n, Build &b) {
   int64_t bins = b.needInt(n.in(0), "num_mel_bins"), length = b.needInt(n.in(1), "dft_length");
   int64_t rate = b.needInt(n.in(2), "sample_rate");
-  double low = b.needDouble(n.in(3), "lower_edge_hertz"), high = b.needDouble(n.in(4), "upper_edge_hertz");
+  double low = b.needDouble(n.in(3), "lower_edge_hertz"),
+         high = b.needDouble(n.in(4), "upper_edge_hertz");
   Type element = n.dataType("output_datatype", onnx::TensorProto::FLOAT);
-  if (!b.ok() || !b.require(bins > 0 && bins < 65536 && length > 0 && length < (1 << 24) && rate > 0,
-                            "the numbers of bins, points and samples must be positive"))
+  if (!b.ok() ||
+      !b.require(bins > 0 && bins < 65536 && length > 0 && length < (1 << 24) && rate > 0,
+                 "the numbers of bins, points and samples must be positive"))
     return;
   int64_t spectrum = length / 2 + 1;
   auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
@@ -181,7 +191,8 @@ void melWeightMatrix(Node &n, Build &b) {
   for (int64_t i = 0; i < bins + 2; ++i) {
     double hertz = 700 * (std::pow(10, (from + double(i) * step) / 2595) - 1);
     double edge = std::floor(double(length + 1) * hertz / double(rate));
-    if (!b.require(edge >= 0 && edge <= double(spectrum) + 1, "the edges must lie between 0 and half the sample rate"))
+    if (!b.require(edge >= 0 && edge <= double(spectrum) + 1,
+                   "the edges must lie between 0 and half the sample rate"))
       return;
     edges.push_back(int64_t(edge));
   }
@@ -204,8 +215,12 @@ void melWeightMatrix(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"DFT", 1, dft},           {"STFT", 2, stft},         {"HannWindow", 1, hann},
-    {"HammingWindow", 1, hamming}, {"BlackmanWindow", 1, blackman}, {"MelWeightMatrix", 5, melWeightMatrix},
+    {"DFT", 1, dft},
+    {"STFT", 2, stft},
+    {"HannWindow", 1, hann},
+    {"HammingWindow", 1, hamming},
+    {"BlackmanWindow", 1, blackman},
+    {"MelWeightMatrix", 5, melWeightMatrix},
 };
 
 } // namespace

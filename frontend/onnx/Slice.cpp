@@ -14,10 +14,12 @@ void slice(Node &n, Build &b) {
   Dims all;
   for (size_t i = 0; i < starts.size(); ++i)
     all.push_back(int64_t(i));
-  Dims axes = byInput ? (n.has(3) ? b.needInts(n.in(3), "the axes") : all) : n.integers("axes", all);
+  Dims axes =
+      byInput ? (n.has(3) ? b.needInts(n.in(3), "the axes") : all) : n.integers("axes", all);
   Dims steps = byInput && n.has(4) ? b.needInts(n.in(4), "the steps") : Dims(starts.size(), 1);
   int64_t rank = b.rank(x);
-  if (!b.ok() || !b.require(starts.size() == ends.size() && starts.size() == axes.size() && starts.size() == steps.size(),
+  if (!b.ok() || !b.require(starts.size() == ends.size() && starts.size() == axes.size() &&
+                                starts.size() == steps.size(),
                             "starts, ends, axes and steps must have one length"))
     return;
   Dims start(rank, 0), size = b.dims(x), stride(rank, 1);
@@ -30,7 +32,8 @@ void slice(Node &n, Build &b) {
       return std::clamp(at < 0 ? at + extent : at, low, high);
     };
     // Walking down, the end may stand before the first element.
-    int64_t from = step > 0 ? place(starts[i], 0, extent) : place(starts[i], 0, std::max<int64_t>(extent - 1, 0));
+    int64_t from = step > 0 ? place(starts[i], 0, extent)
+                            : place(starts[i], 0, std::max<int64_t>(extent - 1, 0));
     int64_t to = step > 0 ? place(ends[i], 0, extent) : place(ends[i], -1, extent - 1);
     int64_t span = step > 0 ? to - from : from - to, width = step > 0 ? step : -step;
     start[axis] = from;
@@ -46,7 +49,8 @@ void slice(Node &n, Build &b) {
 
 void split(Node &n, Build &b) {
   Value x = n.in(0);
-  int64_t axis = b.axis(n.integer("axis", 0), b.rank(x)), parts = std::max<int64_t>(1, n.numOutputs());
+  int64_t axis = b.axis(n.integer("axis", 0), b.rank(x)),
+          parts = std::max<int64_t>(1, n.numOutputs());
   if (!b.ok())
     return;
   int64_t extent = b.shape(x)[axis];
@@ -61,7 +65,8 @@ void split(Node &n, Build &b) {
   }
   int64_t at = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (!b.require(sizes[i] >= 0 && sizes[i] <= extent - at, "the parts are longer than dimension " + Twine(axis)))
+    if (!b.require(sizes[i] >= 0 && sizes[i] <= extent - at,
+                   "the parts are longer than dimension " + Twine(axis)))
       return;
     n.set(int64_t(i), b.sliceAxis(x, axis, at, sizes[i]));
     at += sizes[i];
@@ -92,8 +97,9 @@ void pad(Node &n, Build &b) {
   if (!n.has(3))
     for (int64_t i = 0; i < rank; ++i)
       axes.push_back(i);
-  if (!b.ok() || !b.require(pads.size() == 2 * axes.size(), "the pads must have two entries per axis, " +
-                                                                Twine(2 * axes.size()) + ", and have " + Twine(pads.size())))
+  if (!b.ok() || !b.require(pads.size() == 2 * axes.size(),
+                            "the pads must have two entries per axis, " + Twine(2 * axes.size()) +
+                                ", and have " + Twine(pads.size())))
     return;
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = b.axis(axes[i], rank);
@@ -101,7 +107,9 @@ void pad(Node &n, Build &b) {
       return;
     low[axis] = pads[i];
     high[axis] = pads[i + axes.size()];
-    if (!b.require(std::abs(low[axis]) < Build::countLimit && std::abs(high[axis]) < Build::countLimit, "a pad is too large"))
+    if (!b.require(std::abs(low[axis]) < Build::countLimit &&
+                       std::abs(high[axis]) < Build::countLimit,
+                   "a pad is too large"))
       return;
   }
   PadMode kind = PadMode::constant;
@@ -121,12 +129,14 @@ void tile(Node &n, Build &b) {
   Value x = n.in(0);
   Dims repeats = b.needInts(n.in(1), "the repeats");
   int64_t rank = b.rank(x);
-  if (!b.ok() || !b.require(int64_t(repeats.size()) == rank, "the repeats must have one entry per dimension"))
+  if (!b.ok() ||
+      !b.require(int64_t(repeats.size()) == rank, "the repeats must have one entry per dimension"))
     return;
   Dims split, stretched, merged;
   for (int64_t i = 0; i < rank; ++i) {
     int64_t extent = b.shape(x)[i];
-    if (!b.require(repeats[i] >= 0 && repeats[i] < Build::countLimit, "a repeat is negative or too large"))
+    if (!b.require(repeats[i] >= 0 && repeats[i] < Build::countLimit,
+                   "a repeat is negative or too large"))
       return;
     split.insert(split.end(), {1, extent});
     stretched.insert(stretched.end(), {repeats[i], extent});
@@ -147,7 +157,8 @@ void centerCropPad(Node &n, Build &b) {
   Dims low(rank, 0), high(rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = b.axis(axes[i], rank);
-    if (!b.ok() || !b.require(target[i] >= 0 && target[i] < Build::countLimit, "a dimension is negative or too large"))
+    if (!b.ok() || !b.require(target[i] >= 0 && target[i] < Build::countLimit,
+                              "a dimension is negative or too large"))
       return;
     int64_t extent = b.shape(x)[axis], more = target[i] - extent;
     // Both halves round down towards the start.
@@ -162,8 +173,8 @@ void centerCropPad(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Slice", 1, slice},   {"Split", 1, split}, {"Concat", 1, concat},
-    {"Pad", 1, pad},       {"Tile", 2, tile},   {"CenterCropPad", 2, centerCropPad},
+    {"Slice", 1, slice}, {"Split", 1, split}, {"Concat", 1, concat},
+    {"Pad", 1, pad},     {"Tile", 2, tile},   {"CenterCropPad", 2, centerCropPad},
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 //===- Training.cpp - optimisers' steps -----------------------------------===//
-// Operands are the rate R, the step T, and then groups of tensors: all parameters, all gradients, all states.
+// Operands are the rate R, the step T, and then groups of tensors: all parameters, all gradients,
+// all states.
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -12,8 +13,9 @@ constexpr const char *domain = "ai.onnx.preview.training";
 /// The number of parameters, given how many tensors each has.
 int64_t groupsOf(Node &n, Build &b, int64_t perParameter) {
   int64_t tensors = n.numInputs() - 2;
-  if (!b.require(tensors > 0 && tensors % perParameter == 0,
-                 "required the rate, the step and " + Twine(perParameter) + " tensors per parameter"))
+  if (!b.require(tensors > 0 && tensors % perParameter == 0, "required the rate, the step and " +
+                                                                 Twine(perParameter) +
+                                                                 " tensors per parameter"))
     return 0;
   return tensors / perParameter;
 }
@@ -33,11 +35,14 @@ void adagrad(Node &n, Build &b) {
   int64_t number = groupsOf(n, b, 3);
   Step s = stepOf(n, b);
   for (int64_t i = 0; i < number; ++i) {
-    Value x = n.in(2 + i), g = regularised(n, b, x, n.in(2 + number + i)), h = n.in(2 + 2 * number + i);
+    Value x = n.in(2 + i), g = regularised(n, b, x, n.in(2 + number + i)),
+          h = n.in(2 + 2 * number + i);
     Type element = b.elem(x);
-    Value rate = b.div(b.cast(s.rate, element), b.add(b.mul(b.cast(s.step, element), n.real("decay_factor", 0)), 1.0));
+    Value rate = b.div(b.cast(s.rate, element),
+                       b.add(b.mul(b.cast(s.step, element), n.real("decay_factor", 0)), 1.0));
     Value next = b.add(h, b.mul(g, g));
-    n.set(i, b.sub(x, b.div(b.mul(g, rate), b.add(b.unary<SqrtOp>(next), n.real("epsilon", 1e-6f)))));
+    n.set(i,
+          b.sub(x, b.div(b.mul(g, rate), b.add(b.unary<SqrtOp>(next), n.real("epsilon", 1e-6f)))));
     n.set(number + i, next);
   }
 }
@@ -45,19 +50,22 @@ void adagrad(Node &n, Build &b) {
 void adam(Node &n, Build &b) {
   int64_t number = groupsOf(n, b, 4);
   Step s = stepOf(n, b);
-  double alpha = n.real("alpha", 0.9f), beta = n.real("beta", 0.999f), after = n.real("norm_coefficient_post", 0);
+  double alpha = n.real("alpha", 0.9f), beta = n.real("beta", 0.999f),
+         after = n.real("norm_coefficient_post", 0);
   for (int64_t i = 0; i < number; ++i) {
     Value x = n.in(2 + i), g = regularised(n, b, x, n.in(2 + number + i));
     Value v = n.in(2 + 2 * number + i), h = n.in(2 + 3 * number + i);
     Type element = b.elem(x);
     v = b.add(b.mul(v, alpha), b.mul(g, 1 - alpha));
     h = b.add(b.mul(h, beta), b.mul(b.mul(g, g), 1 - beta));
-    // The moments start at 0 and are too small at first, except at step 0, which asks for none of this.
+    // The moments start at 0 and are too small at first, except at step 0, which asks for none of
+    // this.
     Value rate = b.cast(s.rate, element), t = b.cast(s.step, element);
     auto lack = [&](double decay) { return b.sub(b.like(x, 1), b.pow(b.like(x, decay), t)); };
     Value corrected = b.div(b.mul(rate, b.unary<SqrtOp>(lack(beta))), lack(alpha));
     rate = b.select(b.compare(Predicate::gt, t, b.like(t, 0)), corrected, rate);
-    Value next = b.sub(x, b.mul(b.div(v, b.add(b.unary<SqrtOp>(h), n.real("epsilon", 1e-6f))), rate));
+    Value next =
+        b.sub(x, b.mul(b.div(v, b.add(b.unary<SqrtOp>(h), n.real("epsilon", 1e-6f))), rate));
     n.set(i, after == 0 ? next : b.mul(next, 1 - after));
     n.set(number + i, v);
     n.set(2 * number + i, h);
@@ -72,7 +80,8 @@ void momentum(Node &n, Build &b) {
   if (mode != "standard" && mode != "nesterov")
     return n.unsupported("mode", mode, "standard, nesterov");
   for (int64_t i = 0; i < number; ++i) {
-    Value x = n.in(2 + i), g = regularised(n, b, x, n.in(2 + number + i)), v = n.in(2 + 2 * number + i);
+    Value x = n.in(2 + i), g = regularised(n, b, x, n.in(2 + number + i)),
+          v = n.in(2 + 2 * number + i);
     Type element = b.elem(x);
     Value later = b.compare(Predicate::gt, s.step, b.like(s.step, 0));
     v = b.add(b.mul(v, alpha), b.mul(g, b.select(later, b.like(x, beta), b.like(x, 1))));

@@ -6,8 +6,8 @@ using namespace mlir;
 namespace dlc::onnxfront {
 
 std::vector<NamedAttribute> Window::attributes(Build &b, bool withKernel) const {
-  std::vector<NamedAttribute> result{b.attr("strides", strides), b.attr("dilations", dilations), b.attr("low", low),
-                                     b.attr("high", high)};
+  std::vector<NamedAttribute> result{b.attr("strides", strides), b.attr("dilations", dilations),
+                                     b.attr("low", low), b.attr("high", high)};
   if (withKernel)
     result.push_back(b.attr("window", kernel));
   return result;
@@ -20,12 +20,14 @@ Window windowOf(Node &n, Build &b, Value x, Dims kernel) {
     return w;
   if (n.hasAttr("kernel_shape")) {
     Dims given = n.integers("kernel_shape", spatial, 1);
-    if (!b.require(kernel.empty() || kernel == given, "attribute 'kernel_shape' does not agree with the weights"))
+    if (!b.require(kernel.empty() || kernel == given,
+                   "attribute 'kernel_shape' does not agree with the weights"))
       return w;
     kernel = given;
   }
-  if (!b.require(int64_t(kernel.size()) == spatial, "attribute 'kernel_shape' is required, with one entry per spatial "
-                                                    "dimension"))
+  if (!b.require(int64_t(kernel.size()) == spatial,
+                 "attribute 'kernel_shape' is required, with one entry per spatial "
+                 "dimension"))
     return w;
   w.kernel = kernel;
   w.strides = n.integers("strides", spatial, 1);
@@ -46,7 +48,8 @@ Window windowOf(Node &n, Build &b, Value x, Dims kernel) {
                        sane(std::abs(w.low[i]), 0) && sane(std::abs(w.high[i]), 0),
                    "kernel, strides and dilations must be positive, and pads within reason"))
       break;
-    int64_t extent = b.shape(x)[2 + i], span = (w.kernel[i] - 1) * w.dilations[i] + 1, stride = w.strides[i];
+    int64_t extent = b.shape(x)[2 + i], span = (w.kernel[i] - 1) * w.dilations[i] + 1,
+            stride = w.strides[i];
     if (valid)
       w.low[i] = w.high[i] = 0;
     if (same) {

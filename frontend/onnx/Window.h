@@ -14,8 +14,8 @@ struct Window {
   std::vector<mlir::NamedAttribute> attributes(Build &b, bool withKernel) const;
 };
 
-/// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode for x [N, C, spatial..]. `kernel` is used where
-/// there is no kernel_shape.
+/// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode for x [N, C, spatial..].
+/// `kernel` is used where there is no kernel_shape.
 Window windowOf(Node &n, Build &b, Value x, Dims kernel);
 
 } // namespace dlc::onnxfront

@@ -1,6 +1,7 @@
 //===- OnnxRef.cpp - imports ONNX models and evaluates them by reference --===//
-// Each directory named has model.onnx and test_data_set_0 with input_N.pb and output_N.pb. One line per model: PASS or FAIL
-// and why. Each model runs in a process of its own, so that a crash or a hang is one failure.
+// Each directory named has model.onnx and test_data_set_0 with input_N.pb and output_N.pb. One line
+// per model: PASS or FAIL and why. Each model runs in a process of its own, so that a crash or a
+// hang is one failure.
 #include "frontend/onnx/Import.h"
 #include "frontend/onnx/ModelFile.h"
 #include "ir/reference/Evaluate.h"
@@ -30,10 +31,12 @@ struct Options {
 };
 
 /// A serialised TensorProto.
-std::optional<ref::Tensor> readTensor(const std::string &path, MLIRContext &context, std::string &reason) {
+std::optional<ref::Tensor> readTensor(const std::string &path, MLIRContext &context,
+                                      std::string &reason) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
   onnx::TensorProto proto;
-  if (!buffer || !proto.ParseFromArray((*buffer)->getBufferStart(), int((*buffer)->getBufferSize()))) {
+  if (!buffer ||
+      !proto.ParseFromArray((*buffer)->getBufferStart(), int((*buffer)->getBufferSize()))) {
     reason = path + " is no tensor";
     return std::nullopt;
   }
@@ -49,13 +52,15 @@ std::string compare(const ref::Tensor &found, const ref::Tensor &wanted, const O
     return text;
   }
   // Two units in the last place of bf16, as the package's own runner allows.
-  double rtol = found.getElementType().isBF16() ? std::max(options.rtol, std::ldexp(1.0, -6)) : options.rtol;
+  double rtol =
+      found.getElementType().isBF16() ? std::max(options.rtol, std::ldexp(1.0, -6)) : options.rtol;
   int64_t wrong = 0, first = -1;
   for (int64_t i = 0; i < found.size(); ++i) {
     bool same;
     if (found.isFloat()) {
       double a = found.getDouble(i), b = wanted.getDouble(i);
-      same = a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= options.atol + rtol * std::abs(b);
+      same = a == b || (std::isnan(a) && std::isnan(b)) ||
+             std::abs(a - b) <= options.atol + rtol * std::abs(b);
     } else {
       same = found.getInt(i) == wanted.getInt(i);
     }
@@ -63,8 +68,8 @@ std::string compare(const ref::Tensor &found, const ref::Tensor &wanted, const O
       first = i;
   }
   if (wrong)
-    out << wrong << " of " << found.size() << " elements differ; element " << first << " is " << found.getDouble(first)
-        << " instead of " << wanted.getDouble(first);
+    out << wrong << " of " << found.size() << " elements differ; element " << first << " is "
+        << found.getDouble(first) << " instead of " << wanted.getDouble(first);
   return text;
 }
 
@@ -123,7 +128,8 @@ std::string runOne(const std::string &directory, const Options &options) {
   if (failed(module))
     return "import: " + messages;
   if (options.print)
-    (*module)->print(llvm::outs(), OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+    (*module)->print(llvm::outs(),
+                     OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
   if (options.importOnly || isFile) {
     size_t number = 0;
     (*module)->walk([&](Operation *) { ++number; });
@@ -174,7 +180,8 @@ std::string isolated(const std::string &directory, const Options &options) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status))
-    return WTERMSIG(status) == SIGALRM ? "TIMEOUT" : "CRASH by signal " + std::to_string(WTERMSIG(status));
+    return WTERMSIG(status) == SIGALRM ? "TIMEOUT"
+                                       : "CRASH by signal " + std::to_string(WTERMSIG(status));
   return status == 0 || !text.empty() ? text : "CRASH";
 }
 

@@ -1,0 +1,150 @@
+//===- Known.cpp - what is known of values while importing ----------------===//
+#include "frontend/onnx/Build.h"
+
+#include "ir/reference/Evaluate.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+
+std::optional<ref::Tensor> Build::known(Value v) {
+  if (!v)
+    return std::nullopt;
+  if (auto it = tensors.find(v); it != tensors.end())
+    return it->second;
+  auto op = v.getDefiningOp<ConstantOp>();
+  if (!op || count(v) > foldLimit)
+    return std::nullopt;
+  auto tensor = ref::Tensor::fromAttr(op.getValue());
+  if (mlir::failed(tensor))
+    return std::nullopt;
+  tensors[v] = *tensor;
+  return *tensor;
+}
+
+/// Values used inside an operation's regions and defined outside.
+static void captured(Operation *op, SmallVectorImpl<Value> &values) {
+  op->walk([&](Operation *inner) {
+    if (inner == op)
+      return;
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+        values.push_back(operand);
+  });
+}
+
+std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
+  // Operations before their users.
+  SmallVector<Operation *> order;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  llvm::SetVector<StringRef> inputs;
+  SmallVector<std::pair<Value, bool>> stack{{root, false}};
+  while (!stack.empty()) {
+    auto [v, done] = stack.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(v)) {
+      if (argument.getOwner() == entry) {
+        inputs.insert(inputName(argument));
+      } else if (reason.empty()) {
+        reason = "it changes from one iteration of a loop to the next";
+      }
+      continue;
+    }
+    Operation *op = v.getDefiningOp();
+    if (done) {
+      order.push_back(op);
+      continue;
+    }
+    if (tensors.count(v) || !seen.insert(op).second)
+      continue;
+    stack.push_back({v, true});
+    SmallVector<Value> from(op->getOperands());
+    captured(op, from);
+    for (Value operand : from)
+      stack.push_back({operand, false});
+  }
+  if (!reason.empty())
+    return std::nullopt;
+  if (!inputs.empty()) {
+    std::string names;
+    for (StringRef name : inputs)
+      names += (names.empty() ? "'" : ", '") + name.str() + "'";
+    if (!silent)
+      needed.insert(inputs.begin(), inputs.end());
+    reason = "it depends on the value of " + names + "; bind " +
+             (inputs.size() == 1 ? "this input" : "these inputs") +
+             " to make a program for that value";
+    return std::nullopt;
+  }
+  for (Operation *op : order) {
+    SmallVector<ref::Tensor> operands, results;
+    for (Value result : op->getResults())
+      if (count(result) > needLimit) {
+        reason = "its computation has an intermediate result of " + std::to_string(count(result)) +
+                 " elements; at most " + std::to_string(needLimit) + " are computed at import";
+        return std::nullopt;
+      }
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      auto tensor = ref::Tensor::fromAttr(constant.getValue());
+      if (mlir::failed(tensor)) {
+        reason = "a constant it needs cannot be read";
+        return std::nullopt;
+      }
+      tensors[constant.getResult()] = *tensor;
+      continue;
+    }
+    for (Value operand : op->getOperands())
+      operands.push_back(tensors.lookup(operand));
+    auto outer = [&](Value v) { return tensors.lookup(v); };
+    bool evaluated = quietly(
+        reason, [&] { return mlir::succeeded(ref::evaluateOp(op, operands, outer, results)); });
+    if (!evaluated || results.size() != op->getNumResults()) {
+      if (reason.empty())
+        reason = "it cannot be computed";
+      return std::nullopt;
+    }
+    reason.clear();
+    for (auto [value, tensor] : llvm::zip(op->getResults(), results))
+      tensors[value] = tensor;
+  }
+  auto it = tensors.find(root);
+  return it == tensors.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<ref::Tensor> Build::need(Value v, const Twine &what) {
+  if (!ok() || !v)
+    return std::nullopt;
+  if (auto tensor = known(v))
+    return tensor;
+  std::string reason;
+  if (count(v) > needLimit)
+    reason = "it has " + std::to_string(count(v)) + " elements, and at most " +
+             std::to_string(needLimit) + " can be";
+  else if (auto tensor = compute(v, reason))
+    return tensor;
+  error(what + " must be known when the model is imported: " + reason);
+  return std::nullopt;
+}
+
+Dims Build::needInts(Value v, const Twine &what) {
+  Dims result;
+  if (auto tensor = need(v, what))
+    for (int64_t i = 0; i < tensor->size(); ++i)
+      result.push_back(tensor->getInt(i));
+  return result;
+}
+
+int64_t Build::needInt(Value v, const Twine &what) {
+  Dims values = needInts(v, what);
+  if (ok() && values.size() != 1)
+    error(what + " must have one element, and has " + Twine(values.size()));
+  return values.size() == 1 ? values[0] : 0;
+}
+
+double Build::needDouble(Value v, const Twine &what) {
+  auto tensor = need(v, what);
+  if (ok() && tensor->size() != 1)
+    error(what + " must have one element, and has " + Twine(tensor->size()));
+  return ok() ? tensor->getDouble(0) : 0;
+}
+
+} // namespace dlc::onnxfront
