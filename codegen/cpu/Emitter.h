@@ -9,6 +9,7 @@
 #ifndef DLC_CODEGEN_CPU_EMITTER_H
 #define DLC_CODEGEN_CPU_EMITTER_H
 
+#include "codegen/cpu/Target.h"
 #include "ir/dlc/Dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,14 +31,6 @@ struct Index {
   bool isUniform() const { return !vec && step == 0 && !unknown; }
 };
 using Indices = llvm::SmallVector<Index, 6>;
-
-/// What generated code may count on.
-struct Target {
-  std::string cpu, features;
-  int64_t vectorBits = 256;
-  /// Lanes of a 32-bit element in one register.
-  int64_t lanes32() const { return vectorBits / 32; }
-};
 
 class Emitter {
 public:

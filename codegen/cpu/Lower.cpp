@@ -1,6 +1,7 @@
 //===- Lower.cpp - emitted kernels to the llvm dialect --------------------===//
 #include "codegen/cpu/Native.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"

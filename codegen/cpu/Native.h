@@ -2,9 +2,11 @@
 #ifndef DLC_CODEGEN_CPU_NATIVE_H
 #define DLC_CODEGEN_CPU_NATIVE_H
 
-#include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
 
 namespace dlc::cpu {
 

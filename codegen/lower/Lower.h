@@ -3,7 +3,7 @@
 #define DLC_CODEGEN_LOWER_LOWER_H
 
 #include "codegen/Pipeline.h"
-#include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Target.h"
 
 namespace dlc {
 

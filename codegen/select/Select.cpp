@@ -4,6 +4,7 @@
 #include "codegen/cpu/Kernel.h"
 #include "codegen/cpu/Normalize.h"
 #include "codegen/select/LibraryCall.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 

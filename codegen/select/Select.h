@@ -8,7 +8,7 @@
 #define DLC_CODEGEN_SELECT_SELECT_H
 
 #include "codegen/Pipeline.h"
-#include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Target.h"
 
 namespace dlc {
 

@@ -1,6 +1,7 @@
 //===- Registration.cpp - what the IR tools know: dialects and passes -----===//
 #include "tools/opt/Registration.h"
 
+#include "codegen/Passes.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/exec/Exec.h"
 #include "ir/reference/Passes.h"
@@ -16,5 +17,6 @@ void dlc::registerToolDialects(mlir::DialectRegistry &registry) {
 void dlc::registerToolPasses() {
   mlir::registerTransformsPasses();
   dlc::registerPasses();
+  dlc::registerCodegenPasses();
   dlc::ref::registerReferencePasses();
 }

@@ -1,0 +1,60 @@
+// RUN: dlc-opt %s -split-input-file -dlc-plan-memory -dlc-verify-memory | FileCheck %s
+
+// A buffer whose last reader has run gives its place to the next one.
+exec.kernel @k {
+}
+// CHECK-LABEL: exec.program @reuse
+// CHECK-SAME: arena 8192
+exec.program @reuse inputs [] outputs [] {
+  %in = exec.input 0 : !exec.buffer<4096>
+  %out = exec.output 0 : !exec.buffer<4096>
+  // CHECK: exec.alloc at 0
+  %a = exec.alloc : !exec.buffer<4096>
+  // CHECK: exec.alloc at 4096
+  %b = exec.alloc : !exec.buffer<4096>
+  // CHECK: exec.alloc at 0
+  %c = exec.alloc : !exec.buffer<4096>
+  exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+  exec.launch @k(%a, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+  exec.launch @k(%b, %c) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+  exec.launch @k(%c, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+}
+
+// -----
+
+// A result takes over the operand that dies with it.
+exec.kernel @k {
+}
+// CHECK-LABEL: exec.program @inplace
+// CHECK-SAME: arena 4096
+exec.program @inplace inputs [] outputs [] {
+  %in = exec.input 0 : !exec.buffer<4096>
+  %out = exec.output 0 : !exec.buffer<4096>
+  %a = exec.alloc : !exec.buffer<4096>
+  %b = exec.alloc : !exec.buffer<4096>
+  exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+  exec.launch @k(%a, %b) writes [1] inplace [1, 0] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+  exec.launch @k(%b, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<4096>
+}
+
+// -----
+
+// What a loop reads from outside outlives all its iterations.
+exec.kernel @k {
+}
+// CHECK-LABEL: exec.program @loop
+// CHECK-SAME: arena 192
+exec.program @loop inputs [] outputs [] {
+  %in = exec.input 0 : !exec.buffer<64>
+  %trip = exec.input 1 : !exec.buffer<8>
+  %out = exec.output 0 : !exec.buffer<64>
+  %a = exec.alloc : !exec.buffer<64>
+  exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  exec.loop trip %trip : !exec.buffer<8> {
+    %b = exec.alloc : !exec.buffer<64>
+    %c = exec.alloc : !exec.buffer<64>
+    exec.launch @k(%a, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+    exec.launch @k(%b, %c) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+    exec.copy %c to %out bytes 64 : !exec.buffer<64>, !exec.buffer<64>
+  }
+}

@@ -1,0 +1,50 @@
+// RUN: dlc-opt %s -split-input-file -dlc-verify-memory -verify-diagnostics
+
+exec.kernel @k {
+}
+exec.program @overwritten inputs [] outputs [] arena 128 {
+  %in = exec.input 0 : !exec.buffer<64>
+  %out = exec.output 0 : !exec.buffer<64>
+  %a = exec.alloc at 0 : !exec.buffer<64>
+  // expected-note @below {{by this one}}
+  %b = exec.alloc at 32 : !exec.buffer<64>
+  exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  exec.launch @k(%in, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  // expected-error @below {{memory: reads byte 32 of the arena, but another live buffer was written there}}
+  exec.launch @k(%a, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+}
+
+// -----
+
+exec.kernel @k {
+}
+exec.program @unwritten inputs [] outputs [] arena 64 {
+  %out = exec.output 0 : !exec.buffer<64>
+  %a = exec.alloc at 0 : !exec.buffer<64>
+  // expected-error @below {{memory: reads byte 0 of the arena, which nothing has written}}
+  exec.launch @k(%a, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+}
+
+// -----
+
+exec.kernel @k {
+}
+exec.program @overlap inputs [] outputs [] arena 64 {
+  %in = exec.input 0 : !exec.buffer<64>
+  %a = exec.alloc at 0 : !exec.buffer<64>
+  %b = exec.alloc at 0 : !exec.buffer<64>
+  exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  // expected-error @below {{memory: buffers 1 and 0 overlap, which the command does not allow}}
+  exec.launch @k(%a, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+}
+
+// -----
+
+exec.kernel @k {
+}
+exec.program @outside inputs [] outputs [] arena 64 {
+  %in = exec.input 0 : !exec.buffer<128>
+  %a = exec.alloc at 0 : !exec.buffer<128>
+  // expected-error @below {{memory: writes bytes 0 to 128 of an arena of 64}}
+  exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<128>, !exec.buffer<128>
+}
