@@ -1,0 +1,31 @@
+//===- Loops.h - the loops of STREAM ----------------------------------------------------===//
+#ifndef DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
+#define DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
+
+#include <cstddef>
+
+namespace bandwidth {
+
+/// Three arrays, each page first touched by the thread that will use it.
+class Arrays {
+public:
+  Arrays(size_t elements, int threads);
+  ~Arrays();
+  Arrays(const Arrays &) = delete;
+  Arrays &operator=(const Arrays &) = delete;
+
+  void triad(); // a = b + s c
+  void copy();  // a = b
+  float *a() { return data[0]; }
+  float *b() { return data[1]; }
+  float *c() { return data[2]; }
+
+private:
+  float *data[3];
+  long elements;
+  int threads;
+};
+
+} // namespace bandwidth
+
+#endif // DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
