@@ -286,11 +286,13 @@ TEST(OneDnn, InnerProductWithPackedWeights) {
     }
   for (const char *dtype : {"f32", "bf16"}) {
     SCOPED_TRACE(dtype);
-    Ran ran = runDesc({{"kind", "inner_product"},
-                       {"src", layout({m, k}, "ab", dtype)},
-                       {"weights", layout({n, k}, "any", dtype)},
-                       {"dst", layout({m, n}, "ab", dtype)}},
-                      {{"src", x}, {"weights", weights}});
+    json desc = {{"kind", "inner_product"},
+                 {"src", layout({m, k}, "ab", dtype)},
+                 {"weights", layout({n, k}, "any", dtype)},
+                 {"dst", layout({m, n}, "ab", dtype)}};
+    if (*dtype == 'b' && !describe(desc).ok)
+      continue; // AVX2 has none
+    Ran ran = runDesc(desc, {{"src", x}, {"weights", weights}});
     expectClose(ran.outputs["dst"], expected, *dtype == 'f' ? 1e-5 : 1e-2);
     expectRoundTrip(ran.described);
   }
@@ -463,6 +465,20 @@ TEST(OneDnn, WrongDescriptions) {
   EXPECT_FALSE(onednn::layoutBytes(layout({2, 3}, "any")));
 }
 
+/// Blocks are chosen for a number of threads. What was compiled for one number must not fall back to the
+/// reference implementation with another.
+TEST(OneDnn, OtherThreadCountsKeepFastImplementations) {
+  for (const ConvShape &s : kConvs) {
+    Described compiled = describe(convDesc(s), 2);
+    ASSERT_TRUE(compiled.ok);
+    for (int threads : {1, 3, 8, 64}) {
+      Described other = describe(compiled.desc, threads);
+      ASSERT_TRUE(other.ok) << other.error;
+      EXPECT_EQ(other.implementation.rfind("ref", 0), std::string::npos) << threads << compiled.desc;
+    }
+  }
+}
+
 TEST(OneDnn, LibraryCommandInAProgram) {
   const ConvShape &s = kConvs[1];
   Described described = describe(convDesc(s), 2);
@@ -495,7 +511,7 @@ TEST(OneDnn, LibraryCommandInAProgram) {
     std::vector<float> y(expected.size());
     runOnce(session, {x.data()}, {y.data()});
     expectClose(y, expected, 1e-5);
-    EXPECT_EQ(session.commands()[1].implementation, described.implementation);
+    EXPECT_EQ(session.commands()[1].implementation.rfind("ref", 0), std::string::npos);
   }
   Program cut = program;
   cut.manifest["buffers"][4]["bytes"] = dst - 4;

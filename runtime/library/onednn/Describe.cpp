@@ -54,6 +54,9 @@ Described describeOperation(const json &desc, const Operation &operation) {
   described.desc = desc;
   described.implementation = operation.implementation;
   described.desc["impl"] = operation.implementation;
+  // Described again with another number of threads, the layouts are still those of the first.
+  if (!described.desc.contains("threads"))
+    described.desc["threads"] = omp_get_max_threads();
   described.scratchpadBytes = operation.scratchpadBytes();
   for (const Slot &slot : operation.slots) {
     const_dnnl_memory_desc_t md = operation.layout(slot);

@@ -1,6 +1,7 @@
 //===- Operation.cpp - a JSON description turned into a oneDNN primitive ------===//
 #include "runtime/library/onednn/Operation.h"
 
+#include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/program/Message.h"
 
@@ -258,12 +259,11 @@ std::vector<Operation> makeOperations(const json &desc) {
   return operations;
 }
 
-Operation makeOperation(const json &desc) {
+namespace {
+
+/// The implementation of that name, else the first that fits; nothing but `complaint` if none does.
+Operation chooseOperation(const json &desc, const std::string &name, std::string &complaint) {
   Operation first, wanted;
-  std::string complaint;
-  std::string name = desc.is_object() && desc.contains("impl") && desc["impl"].is_string()
-                         ? desc["impl"].get<std::string>()
-                         : "";
   walk(desc, [&](const Operation &operation) {
     if (!keepsOpaqueSizes(operation, complaint.empty() ? &complaint : nullptr))
       return true;
@@ -274,11 +274,33 @@ Operation makeOperation(const json &desc) {
     wanted = copyOf(operation);
     return false;
   });
-  if (wanted.pd)
-    return wanted;
-  if (!first.pd)
+  return wanted.pd ? std::move(wanted) : std::move(first);
+}
+
+bool isReference(const Operation &operation) {
+  return !operation.pd || operation.implementation.rfind("ref", 0) == 0;
+}
+
+} // namespace
+
+Operation makeOperation(const json &desc) {
+  bool isObject = desc.is_object();
+  std::string name = isObject && desc.contains("impl") && desc["impl"].is_string()
+                         ? desc["impl"].get<std::string>()
+                         : "";
+  std::string complaint;
+  Operation chosen = chooseOperation(desc, name, complaint);
+  if (isReference(chosen) && chosen.implementation != name && isObject &&
+      desc.contains("threads") && desc["threads"].is_number_integer()) {
+    int64_t threads = desc["threads"].get<int64_t>();
+    runtime::ThreadScope scope(threads > 0 && threads <= 4096 ? static_cast<int>(threads) : 0);
+    Operation original = chooseOperation(desc, name, complaint);
+    if (!isReference(original))
+      chosen = std::move(original);
+  }
+  if (!chosen.pd)
     fail(complaint.empty() ? "oneDNN: no implementation" : complaint);
-  return first;
+  return chosen;
 }
 
 } // namespace dlc::onednn
