@@ -127,7 +127,12 @@ mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
     Tensor view = borrow(type, blob->getData().data());
     if (int64_t(blob->getData().size()) != view.bytes())
       return mlir::failure();
-    return view;
+    // Files put weights anywhere; elements are read at their own alignment.
+    if (reinterpret_cast<uintptr_t>(view.data()) % elementBytes(view.element) == 0)
+      return view;
+    Tensor copy = empty(type);
+    std::memcpy(copy.mutableData(), view.data(), view.bytes());
+    return copy;
   }
 
   auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(attr);
