@@ -20,9 +20,21 @@ void DlcDialect::registerControl() {
 namespace {
 YieldOp terminatorOf(Region &region) { return cast<YieldOp>(region.front().getTerminator()); }
 
+/// Regions are verified after the operation that holds them: until then their end may be anything.
+FailureOr<YieldOp> checkYield(Operation *op, Region &region) {
+  Block &block = region.front();
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  if (!yield)
+    return op->emitOpError("must have regions that end with dlc.yield; add one");
+  for (Type type : yield.getOperandTypes())
+    if (!isa<RankedTensorType>(type))
+      return op->emitOpError("must yield ranked tensors; found ") << type;
+  return yield;
+}
+
 bool isScalar(Type type, unsigned width) {
-  auto tensor = cast<RankedTensorType>(type);
-  return tensor.getRank() == 0 && tensor.getElementType().isSignlessInteger(width);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() == 0 && tensor.getElementType().isSignlessInteger(width);
 }
 } // namespace
 
@@ -39,7 +51,10 @@ LogicalResult IfOp::verify() {
     return emitOpError() << "C1: the condition must have one element; found " << shapeText(condition.getShape())
                          << "; slice or reduce it";
   for (auto [region, name] : {std::pair<Region *, StringRef>{&getThenRegion(), "then"}, {&getElseRegion(), "else"}}) {
-    TypeRange yielded = terminatorOf(*region).getOperandTypes();
+    FailureOr<YieldOp> yield = checkYield(*this, *region);
+    if (failed(yield))
+      return failure();
+    TypeRange yielded = yield->getOperandTypes();
     if (!areCompatible(yielded, getResultTypes()))
       return emitOpError() << "C2: both regions must yield the result types (" << getResultTypes() << "); found ("
                            << yielded << ") in the " << name << " region; mend the yield";
@@ -93,11 +108,13 @@ LogicalResult LoopOp::verify() {
   if (body.getNumArguments() != carried + 1)
     return emitOpError() << "C2: the region must take the iteration number and " << carried
                          << " carried values; found " << body.getNumArguments() << " arguments; mend its arguments";
-  if (!isa<RankedTensorType>(body.getArgument(0).getType()) || !isScalar(body.getArgument(0).getType(), 64))
+  if (!isScalar(body.getArgument(0).getType(), 64))
     return emitOpError() << "C2: the region's first argument must be a 0-d i64; found "
                          << body.getArgument(0).getType();
-  YieldOp yield = terminatorOf(getBody());
-  SmallVector<Type> yielded(yield.getOperandTypes());
+  FailureOr<YieldOp> yield = checkYield(*this, getBody());
+  if (failed(yield))
+    return failure();
+  SmallVector<Type> yielded(yield->getOperandTypes());
   if (getCondition()) {
     if (yielded.empty() || !isScalar(yielded.front(), 1))
       return emitOpError() << "C2: the region must yield the next condition, a 0-d bool, first; found ("
@@ -147,7 +164,10 @@ LogicalResult FusionOp::verify() {
   if (arguments != getOperandTypes())
     return emitOpError() << "C1: the block arguments must have the operands' types (" << getOperandTypes()
                          << "); found (" << arguments << "); mend the arguments";
-  TypeRange yielded = terminatorOf(getBody()).getOperandTypes();
+  FailureOr<YieldOp> yield = checkYield(*this, getBody());
+  if (failed(yield))
+    return failure();
+  TypeRange yielded = yield->getOperandTypes();
   if (yielded != TypeRange(getResultTypes()))
     return emitOpError() << "C2: the body must yield the result types (" << getResultTypes() << "); found (" << yielded
                          << "); mend the yield";
@@ -180,7 +200,7 @@ ParseResult FusionOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void FusionOp::print(OpAsmPrinter &printer) {
   printer << '(';
-  llvm::interleaveComma(llvm::zip_equal(getBody().getArguments(), getInputs()), printer,
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()), printer,
                         [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair); });
   printer << ") : ";
   printer.printFunctionalType(getOperation());

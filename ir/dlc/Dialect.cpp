@@ -101,7 +101,7 @@ LogicalResult OnAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
     return emitError() << "C2: the layout must name each of the " << shape.size() << " dimensions once, from 'a' on; found '"
                        << tag << "'; mend the tag";
   };
-  if (outer.size() != shape.size())
+  if (outer.size() != shape.size() || shape.size() > 26)
     return wrongDims();
   unsigned seen = 0, blocked = 0, open = 0;
   for (char c : outer) {

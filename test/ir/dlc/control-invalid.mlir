@@ -178,3 +178,25 @@ func.func @fusion_isolated(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @no_yield(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.fusion' op must have regions that end with dlc.yield; add one}}
+  %0 = "dlc.fusion"(%x) ({
+  ^bb0(%a: tensor<4xf32>):
+    func.return
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @no_tensor(%c: tensor<i1>, %i: index) {
+  // expected-error @+1 {{'dlc.loop' op must yield ranked tensors; found 'index'}}
+  "dlc.loop"(%c) <{operandSegmentSizes = array<i32: 0, 1, 0>}> ({
+  ^bb0(%a: tensor<i64>):
+    "dlc.yield"(%i) : (index) -> ()
+  }) : (tensor<i1>) -> ()
+  return
+}
