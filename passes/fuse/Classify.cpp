@@ -34,6 +34,8 @@ int64_t innermost(ArrayRef<int64_t> shape) {
 } // namespace
 
 bool isContiguousConcat(ConcatOp op) {
+  if (!layoutOf(op.getY().getType()).empty())
+    return false;
   ArrayRef<int64_t> shape = shapeOf(op.getY());
   for (int64_t d : shape.take_front(op.getAxis()))
     if (d != 1)

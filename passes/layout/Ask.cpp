@@ -4,6 +4,8 @@
 #include "passes/layout/Tag.h"
 #include "runtime/library/onednn/Describe.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using nlohmann::json;
 
@@ -63,7 +65,11 @@ std::optional<std::string> followable(const onednn::Described &described, const 
 
 std::optional<Wanted> ask(const json &desc, int threads) {
   onednn::Described described = onednn::describe(desc, threads);
-  if (!described.ok || StringRef(described.implementation).starts_with("ref"))
+  if (!described.ok)
+    return std::nullopt;
+  // Neither the slow general code nor products over unfolded images.
+  StringRef implementation = described.implementation;
+  if (implementation.starts_with("ref") || implementation.contains("gemm:"))
     return std::nullopt;
   auto source = followable(described, "src"), destination = followable(described, "dst");
   if (!source || !destination)
@@ -73,7 +79,23 @@ std::optional<Wanted> ask(const json &desc, int threads) {
 
 } // namespace
 
-std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op) {
+std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op) { return askConv(op, "any", "any"); }
+
+std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op, StringRef tag) {
+  if (tag.empty())
+    return wantedByConv(op);
+  std::string plain = plainTag(shapeOf(op->getOperand(0)).size());
+  // Three channels fill no block: the first convolution of a network often reads images as they come.
+  if (llvm::any_of(tag, llvm::isUpper))
+    if (auto wanted = askConv(op, plain, tag))
+      return wanted;
+  if (auto wanted = askConv(op, tag, tag))
+    return wanted;
+  return wantedByConv(op);
+}
+
+std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
+                                            StringRef destination) {
   if (!isFollowable(op))
     return std::nullopt;
   auto conv = dyn_cast<ConvOp>(op);
@@ -95,8 +117,8 @@ std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op) {
   if (groups > 1)
     weights.insert(weights.begin(), groups);
   desc["kind"] = conv ? "convolution" : "deconvolution";
-  desc["src"] = argument(shapeOf(op->getOperand(0)), type, "any");
-  desc["dst"] = argument(shapeOf(op->getResult(0)), type, "any");
+  desc["src"] = argument(shapeOf(op->getOperand(0)), type, source);
+  desc["dst"] = argument(shapeOf(op->getResult(0)), type, destination);
   desc["weights"] = argument(weights, type, "any");
   if (op->getNumOperands() > 2)
     desc["bias"] = argument(shapeOf(op->getOperand(2)), type, "a");

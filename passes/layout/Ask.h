@@ -17,12 +17,18 @@ class LayoutOracle {
 public:
   explicit LayoutOracle(int threads) : threads(threads) {}
 
-  /// For a conv or conv_transpose, whatever its operand has now.
+  /// For a conv or conv_transpose: `tag` on both sides (or on the result alone, when the plain operand is as good), if
+  /// that has a kernel of its own; else what oneDNN chooses freely.
+  std::optional<Wanted> wantedByConv(mlir::Operation *op, llvm::StringRef tag);
+  /// What oneDNN chooses freely.
   std::optional<Wanted> wantedByConv(mlir::Operation *op);
   /// For a pool whose operand is in `source`.
   std::optional<Wanted> wantedByPool(mlir::Operation *op, llvm::StringRef source);
 
 private:
+  std::optional<Wanted> askConv(mlir::Operation *op, llvm::StringRef source,
+                                llvm::StringRef destination);
+
   std::map<std::string, std::optional<Wanted>> answers;
   int threads;
 };

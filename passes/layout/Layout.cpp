@@ -22,6 +22,7 @@ public:
   BlockLayouts(Block &block, LayoutOracle &oracle) : block(block), oracle(oracle) {}
 
   void run() {
+    vote();
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isa<ConstantOp, ReorderOp>(op))
         continue;
@@ -41,9 +42,32 @@ public:
   }
 
 private:
+  /// Kernels for different layouts are nearly as fast as each other, reorders between them are not free: the layout that
+  /// oneDNN chooses for most of the work is every convolution's first choice.
+  void vote() {
+    std::map<std::pair<int64_t, std::string>, double> votes; // by rank and tag
+    for (Operation &op : block) {
+      if (!isa<ConvOp, ConvTransposeOp>(op))
+        continue;
+      std::optional<Wanted> wanted = oracle.wantedByConv(&op);
+      if (!wanted || wanted->destination.empty())
+        continue;
+      RankedTensorType weights = typeOf(op.getOperand(1)), y = typeOf(op.getResult(0));
+      votes[{y.getRank(), wanted->destination}] +=
+          double(y.getNumElements()) * double(weights.getNumElements()) / double(y.getDimSize(1));
+    }
+    std::map<int64_t, double> most;
+    for (auto &[key, work] : votes)
+      if (work > most[key.first]) {
+        most[key.first] = work;
+        preferred[key.first] = key.second;
+      }
+  }
+
   void visitConv(Operation *op) {
-    std::optional<Wanted> wanted = deviceOf(op->getResult(0).getType()) ? oracle.wantedByConv(op)
-                                                                       : std::nullopt;
+    std::optional<Wanted> wanted;
+    if (deviceOf(op->getResult(0).getType()))
+      wanted = oracle.wantedByConv(op, preferred[typeOf(op->getResult(0)).getRank()]);
     if (!wanted)
       return wantPlain(op);
     give(op->getOpOperand(0), wanted->source);
@@ -158,6 +182,7 @@ private:
 
   Block &block;
   LayoutOracle &oracle;
+  std::map<int64_t, std::string> preferred; // by rank
   std::map<std::pair<Value, std::string>, Value, KeyLess> reorders;
 };
 

@@ -89,7 +89,8 @@ func.func @turned(%x: tensor<64x8x32xf32>, %z: tensor<8x64x1xf32>) -> tensor<8x6
 // CHECK: %[[T:.*]] = dlc.fusion(%{{.*}} = %[[R]])
 // CHECK-NEXT: dlc.transpose
 // CHECK-NEXT: dlc.yield
-// CHECK: dlc.slice %[[T]]
+// CHECK: dlc.reshape %[[T]]
+// CHECK: dlc.slice
 func.func @views(%x: tensor<4096x64xf32>) -> tensor<8x4096xf32> {
   %r = dlc.reshape %x : (tensor<4096x64xf32>) -> tensor<64x4096xf32>
   %t = dlc.transpose %r [1, 0] : (tensor<64x4096xf32>) -> tensor<4096x64xf32>
