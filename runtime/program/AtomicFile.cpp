@@ -20,8 +20,8 @@ AtomicFile::AtomicFile(const std::string &path) : target(path) {
     descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     static std::atomic<unsigned> counter = 0;
-    // mkostemp() would make a file that only its owner may read. A leftover of a process that was killed
-    // may bear the first name tried.
+    // mkostemp() would make a file that only its owner may read. A leftover of a process that was
+    // killed may bear the first name tried.
     for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
       std::string candidate = message(path, ".", getpid(), "-", counter++, ".tmp");
       descriptor = open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -64,8 +64,8 @@ struct Node {
 
   uint64_t unsignedUpTo(uint64_t limit) const {
     // Numbers that were parsed are unsigned; those put in by a program may be signed.
-    bool fits = value.is_number_unsigned() ||
-                (value.is_number_integer() && value.get<int64_t>() >= 0);
+    bool fits =
+        value.is_number_unsigned() || (value.is_number_integer() && value.get<int64_t>() >= 0);
     if (!fits)
       failAt(where, "a non-negative integer was expected, found ", describe());
     uint64_t number = value.get<uint64_t>();
@@ -155,8 +155,8 @@ private:
       plan.constantBytes.push_back(bytes);
     });
     if (plan.constantBytes.size() != program.constants.size())
-      failAt(node.where, "the program carries ", program.constants.size(), " constants, listed are ",
-             plan.constantBytes.size());
+      failAt(node.where, "the program carries ", program.constants.size(),
+             " constants, listed are ", plan.constantBytes.size());
   }
 
   void readTensors(const Node &list, std::vector<TensorInfo> &tensors) {
@@ -206,10 +206,14 @@ private:
   /// Bytes of what a buffer lies in.
   uint64_t spaceBytes(const Buffer &buffer) const {
     switch (buffer.space) {
-    case Space::Arena: return plan.arenaBytes;
-    case Space::Constant: return plan.constantBytes[buffer.index];
-    case Space::Input: return plan.inputs[buffer.index].bytes;
-    case Space::Output: return plan.outputs[buffer.index].bytes;
+    case Space::Arena:
+      return plan.arenaBytes;
+    case Space::Constant:
+      return plan.constantBytes[buffer.index];
+    case Space::Input:
+      return plan.inputs[buffer.index].bytes;
+    case Space::Output:
+      return plan.outputs[buffer.index].bytes;
     }
     return 0;
   }
@@ -247,7 +251,8 @@ private:
   uint32_t bufferIndex(const Node &node, uint64_t atLeast, bool written) {
     uint64_t index = node.unsignedUpTo(UINT32_MAX);
     if (index >= plan.buffers.size())
-      failAt(node.where, "buffer ", index, " does not exist: the program has ", plan.buffers.size());
+      failAt(node.where, "buffer ", index, " does not exist: the program has ",
+             plan.buffers.size());
     const Buffer &buffer = plan.buffers[index];
     if (buffer.bytes < atLeast)
       failAt(node.where, "buffer ", index, " has ", buffer.bytes, " bytes, ", atLeast, " needed");
@@ -286,7 +291,8 @@ private:
     else if (op == "loop")
       readLoop(node, command, depth);
     else
-      failAt(node.where, "unknown command '", op, "': launch, library, copy, fill, if or loop expected");
+      failAt(node.where, "unknown command '", op,
+             "': launch, library, copy, fill, if or loop expected");
     return command;
   }
 
@@ -294,16 +300,16 @@ private:
     command.op = Op::Launch;
     uint64_t kernel = node.member("kernel").unsignedUpTo(UINT32_MAX);
     if (kernel >= plan.kernels.size())
-      failAt(node.where, "kernel ", kernel, " does not exist: the program has ", plan.kernels.size());
+      failAt(node.where, "kernel ", kernel, " does not exist: the program has ",
+             plan.kernels.size());
     command.kernel = static_cast<uint32_t>(kernel);
     command.extent = static_cast<int64_t>(node.member("extent").unsignedUpTo(kMaxBytes));
     command.grain = static_cast<int64_t>(node.member("grain").unsignedOr(1, kMaxBytes));
     if (command.grain == 0)
       failAt(node.where, "grain must be at least 1");
     command.scratch = node.member("scratch").unsignedOr(0, kMaxBytes);
-    node.member("buffers").forEach([&](const Node &buffer) {
-      command.buffers.push_back(bufferIndex(buffer, 0, false));
-    });
+    node.member("buffers").forEach(
+        [&](const Node &buffer) { command.buffers.push_back(bufferIndex(buffer, 0, false)); });
   }
 
   void readLibrary(const Node &node, Command &command) {
@@ -315,9 +321,8 @@ private:
     if (!desc.value.is_object())
       failAt(desc.where, "an object was expected, found ", desc.describe());
     command.desc = desc.value;
-    node.member("buffers").forEach([&](const Node &buffer) {
-      command.buffers.push_back(bufferIndex(buffer, 0, false));
-    });
+    node.member("buffers").forEach(
+        [&](const Node &buffer) { command.buffers.push_back(bufferIndex(buffer, 0, false)); });
   }
 
   void readCopy(const Node &node, Command &command, bool inLoop) {

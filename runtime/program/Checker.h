@@ -7,8 +7,8 @@
 
 namespace dlc::runtime {
 
-/// Checks the manifest against the program's constants and code. Throws dlc::Error naming the place in
-/// the manifest ("commands[3].buffers[1]"), what was required and what was found.
+/// Checks the manifest against the program's constants and code. Throws dlc::Error naming the place
+/// in the manifest ("commands[3].buffers[1]"), what was required and what was found.
 DLC_EXPORT Plan checkProgram(const Program &program);
 
 } // namespace dlc::runtime

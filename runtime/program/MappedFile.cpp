@@ -16,7 +16,8 @@ static Span mapBytes(int descriptor, uint64_t offset, uint64_t bytes, int protec
                      const std::string &path) {
   if (bytes == 0)
     return {};
-  void *memory = mmap(nullptr, bytes, protection, MAP_PRIVATE, descriptor, static_cast<off_t>(offset));
+  void *memory =
+      mmap(nullptr, bytes, protection, MAP_PRIVATE, descriptor, static_cast<off_t>(offset));
   if (memory == MAP_FAILED)
     fail("cannot map '", path, "': ", std::strerror(errno));
   return {memory, bytes, std::shared_ptr<const void>(memory, [bytes](const void *p) {

@@ -17,7 +17,8 @@ public:
   size_t size() const { return whole.bytes; }
   const std::string &path() const { return name; }
 
-  /// Bytes [offset, offset + bytes) that keep the mapping alive; throws if they are not in the file.
+  /// Bytes [offset, offset + bytes) that keep the mapping alive; throws if they are not in the
+  /// file.
   Span slice(uint64_t offset, uint64_t bytes) const;
 
   /// The same bytes mapped for execution; offset must be a multiple of the page size.

@@ -21,14 +21,26 @@ struct DescrName {
   std::string_view descr;
   DType dtype;
 };
-constexpr DescrName kDescrs[] = {
-    {"<f4", DType::F32},  {"<f2", DType::F16}, {"<V2", DType::BF16}, {"<f8", DType::F64},
-    {"|i1", DType::I8},   {"|u1", DType::U8},  {"<i2", DType::I16},  {"<u2", DType::U16},
-    {"<i4", DType::I32},  {"<u4", DType::U32}, {"<i8", DType::I64},  {"<u8", DType::U64},
-    {"|b1", DType::Bool},
-    // Other spellings of the same, read but never written.
-    {"|V2", DType::BF16}, {"<i1", DType::I8},  {"<u1", DType::U8},   {"<b1", DType::Bool},
-    {"=f4", DType::F32},  {"=f8", DType::F64}};
+constexpr DescrName kDescrs[] = {{"<f4", DType::F32},
+                                 {"<f2", DType::F16},
+                                 {"<V2", DType::BF16},
+                                 {"<f8", DType::F64},
+                                 {"|i1", DType::I8},
+                                 {"|u1", DType::U8},
+                                 {"<i2", DType::I16},
+                                 {"<u2", DType::U16},
+                                 {"<i4", DType::I32},
+                                 {"<u4", DType::U32},
+                                 {"<i8", DType::I64},
+                                 {"<u8", DType::U64},
+                                 {"|b1", DType::Bool},
+                                 // Other spellings of the same, read but never written.
+                                 {"|V2", DType::BF16},
+                                 {"<i1", DType::I8},
+                                 {"<u1", DType::U8},
+                                 {"<b1", DType::Bool},
+                                 {"=f4", DType::F32},
+                                 {"=f8", DType::F64}};
 
 /// The header is a Python dict literal with three known keys; this reads just that much of Python.
 class HeaderParser {

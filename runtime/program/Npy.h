@@ -1,8 +1,8 @@
 //===- Npy.h - NumPy's array files --------------------------------------------===//
 //
-// Versions 1 to 3, little-endian. NumPy has no bfloat16: it is written as '<V2' (raw two-byte records,
-// what ml_dtypes arrays are saved as) and '<V2' reads as bf16; '<u2' stays u16. Arrays in Fortran order
-// are turned to C order when read.
+// Versions 1 to 3, little-endian. NumPy has no bfloat16: it is written as '<V2' (raw two-byte
+// records, what ml_dtypes arrays are saved as) and '<V2' reads as bf16; '<u2' stays u16. Arrays in
+// Fortran order are turned to C order when read.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_NPY_H

@@ -1,7 +1,7 @@
 //===- Program.h - a compiled program in memory -------------------------------===//
 //
-// What the compiler makes, the writer stores and the session runs. The manifest is JSON; its schema is
-// documented in Manifest.md beside this file and enforced by Checker.cpp.
+// What the compiler makes, the writer stores and the session runs. The manifest is JSON; its schema
+// is documented in Manifest.md beside this file and enforced by Checker.cpp.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_PROGRAM_H

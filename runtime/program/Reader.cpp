@@ -21,27 +21,34 @@ struct Sections {
 
 const char *kindName(uint32_t kind) {
   switch (kind) {
-  case Manifest: return "manifest";
-  case Constants: return "constants";
-  case Code: return "code";
-  case Ir: return "ir";
-  default: return "unknown";
+  case Manifest:
+    return "manifest";
+  case Constants:
+    return "constants";
+  case Code:
+    return "code";
+  case Ir:
+    return "ir";
+  default:
+    return "unknown";
   }
 }
 
 /// Headers are small and may be unaligned in memory given by a caller: copy, then look.
 Header readHeader(const uint8_t *data, size_t size, const std::string &name) {
   if (size < sizeof(Header))
-    fail("'", name, "' is not a dlc program: ", size, " bytes, the header alone has ", sizeof(Header));
+    fail("'", name, "' is not a dlc program: ", size, " bytes, the header alone has ",
+         sizeof(Header));
   Header header;
   std::memcpy(&header, data, sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
     fail("'", name, "' is not a dlc program: it does not begin with \"DLCX\"");
   if (header.version != kVersion)
-    fail("'", name, "' has format version ", header.version, ", this runtime reads version ", kVersion,
-         "; compile the model again");
+    fail("'", name, "' has format version ", header.version, ", this runtime reads version ",
+         kVersion, "; compile the model again");
   if (header.sectionCount == 0 || header.sectionCount > kMaxSections)
-    fail("'", name, "': header: ", header.sectionCount, " sections, 1 to ", kMaxSections, " expected");
+    fail("'", name, "': header: ", header.sectionCount, " sections, 1 to ", kMaxSections,
+         " expected");
   if (header.fileBytes != size)
     fail("'", name, "' has ", size, " bytes, its header says ", header.fileBytes,
          "; it was cut or something was appended");
@@ -135,11 +142,13 @@ std::vector<Span> readConstants(const nlohmann::json &manifest, const Span &sect
       return member->get<uint64_t>();
     };
     uint64_t offset = number("offset"), bytes = number("bytes");
-    if (offset % kConstantAlignment != 0 || offset > section.bytes || bytes > section.bytes - offset)
+    if (offset % kConstantAlignment != 0 || offset > section.bytes ||
+        bytes > section.bytes - offset)
       fail("'", name, "': manifest: constants[", constants.size(), "]: offset ", offset, " with ",
-           bytes, " bytes must be a multiple of ", kConstantAlignment, " inside the ", section.bytes,
-           " bytes of the constants section");
-    constants.push_back({static_cast<const uint8_t *>(section.data) + offset, bytes, section.owner});
+           bytes, " bytes must be a multiple of ", kConstantAlignment, " inside the ",
+           section.bytes, " bytes of the constants section");
+    constants.push_back(
+        {static_cast<const uint8_t *>(section.data) + offset, bytes, section.owner});
   }
   return constants;
 }

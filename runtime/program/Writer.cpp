@@ -23,14 +23,15 @@ static uint64_t placeConstants(const Program &program, nlohmann::json &manifest)
   return end;
 }
 
-/// The hash over the section as it will stand in the file needs it in one piece; only small ones are hashed.
+/// The hash over the section as it will stand in the file needs it in one piece; only small ones
+/// are hashed.
 static uint64_t hashConstants(const Program &program, const nlohmann::json &manifest,
                               uint64_t bytes) {
   std::vector<uint8_t> section(bytes);
   for (size_t i = 0; i < program.constants.size(); ++i)
     if (const Span &constant = program.constants[i]; constant.bytes)
-      std::memcpy(section.data() + manifest["constants"][i]["offset"].get<uint64_t>(), constant.data,
-                  constant.bytes);
+      std::memcpy(section.data() + manifest["constants"][i]["offset"].get<uint64_t>(),
+                  constant.data, constant.bytes);
   return hashBytes(section.data(), section.size());
 }
 
@@ -72,8 +73,8 @@ void writeProgram(const Program &program, const std::string &path) {
   header.version = kVersion;
   header.sectionCount = static_cast<uint32_t>(table.size());
   header.fileBytes = end;
-  header.tableHash = hashBytes(table.data(), table.size() * sizeof(Section),
-                               hashBytes(&header, sizeof header));
+  header.tableHash =
+      hashBytes(table.data(), table.size() * sizeof(Section), hashBytes(&header, sizeof header));
 
   AtomicFile file(path);
   file.write(&header, sizeof header);
@@ -81,9 +82,15 @@ void writeProgram(const Program &program, const std::string &path) {
   for (const Section &section : table) {
     file.padTo(section.offset);
     switch (section.kind) {
-    case Manifest: file.write(text.data(), text.size()); break;
-    case Ir: file.write(program.ir.data(), program.ir.size()); break;
-    case Code: file.write(program.code.data, program.code.bytes); break;
+    case Manifest:
+      file.write(text.data(), text.size());
+      break;
+    case Ir:
+      file.write(program.ir.data(), program.ir.size());
+      break;
+    case Code:
+      file.write(program.code.data, program.code.bytes);
+      break;
     case Constants:
       for (size_t i = 0; i < program.constants.size(); ++i) {
         file.padTo(section.offset + manifest["constants"][i]["offset"].get<uint64_t>());

@@ -8,8 +8,9 @@
 
 namespace dlc::runtime {
 
-/// Writes to a temporary file beside `path`, syncs it and renames it, so that `path` is either the whole
-/// new program or what it was. Checks the program first. Throws dlc::Error (disk full, bad program).
+/// Writes to a temporary file beside `path`, syncs it and renames it, so that `path` is either the
+/// whole new program or what it was. Checks the program first. Throws dlc::Error (disk full, bad
+/// program).
 DLC_EXPORT void writeProgram(const Program &program, const std::string &path);
 
 } // namespace dlc::runtime

@@ -60,7 +60,9 @@ Session &sessionOf(dlc_session *session) { return session->session; }
 
 const char *dlc_version(void) { return DLC_VERSION; }
 
-const char *dlc_error_message(const dlc_error *error) { return error ? error->message.c_str() : ""; }
+const char *dlc_error_message(const dlc_error *error) {
+  return error ? error->message.c_str() : "";
+}
 void dlc_error_free(dlc_error *error) { delete error; }
 
 dlc_error *dlc_program_load(const char *path, dlc_program **program) {
@@ -82,7 +84,9 @@ dlc_error *dlc_program_load_memory(const void *data, size_t size, dlc_program **
 void dlc_program_destroy(dlc_program *program) { delete program; }
 
 size_t dlc_program_input_count(const dlc_program *program) { return program->plan->inputs.size(); }
-size_t dlc_program_output_count(const dlc_program *program) { return program->plan->outputs.size(); }
+size_t dlc_program_output_count(const dlc_program *program) {
+  return program->plan->outputs.size();
+}
 
 static void describe(const std::vector<TensorInfo> &tensors, size_t index, dlc_tensor_info *info,
                      const char *what) {

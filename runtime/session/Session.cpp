@@ -6,7 +6,6 @@
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
-#include "runtime/program/AtomicFile.h"
 #include "runtime/program/Checker.h"
 #include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
@@ -109,8 +108,8 @@ struct Session::Impl {
     scratch = Block(scratchBytes, "scratch memory");
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (int64_t value = plan.inputs[i].value; value >= 0)
-        fixedInputs.push_back({static_cast<uint32_t>(i), program->constants[value].data,
-                               plan.constantBytes[value]});
+        fixedInputs.push_back(
+            {static_cast<uint32_t>(i), program->constants[value].data, plan.constantBytes[value]});
     lastInputs.resize(plan.inputs.size());
     lastOutputs.resize(plan.outputs.size());
   }
@@ -125,8 +124,9 @@ struct Session::Impl {
                    (isKnownFeature(feature) ? "" : " (unknown to this runtime)");
     }
     if (!missing.empty())
-      fail("program '", plan.name, "' was compiled for a CPU with features that this one lacks: ",
-           missing, "; compile the model on this machine");
+      fail("program '", plan.name,
+           "' was compiled for a CPU with features that this one lacks: ", missing,
+           "; compile the model on this machine");
     if (tiles && !enableTiles())
       fail("program '", plan.name, "' needs AMX tiles, which the operating system refused");
   }
@@ -139,13 +139,19 @@ struct Session::Impl {
   void bind(void **slot, uint32_t index) {
     const Buffer &buffer = plan.buffers[index];
     switch (buffer.space) {
-    case Space::Arena: *slot = arena.data() + buffer.offset; break;
+    case Space::Arena:
+      *slot = arena.data() + buffer.offset;
+      break;
     case Space::Constant:
       *slot = static_cast<char *>(const_cast<void *>(program->constants[buffer.index].data)) +
               buffer.offset;
       break;
-    case Space::Input: inputPatches.push_back({slot, buffer.index, buffer.offset}); break;
-    case Space::Output: outputPatches.push_back({slot, buffer.index, buffer.offset}); break;
+    case Space::Input:
+      inputPatches.push_back({slot, buffer.index, buffer.offset});
+      break;
+    case Space::Output:
+      outputPatches.push_back({slot, buffer.index, buffer.offset});
+      break;
     }
   }
 
@@ -159,16 +165,23 @@ struct Session::Impl {
   void prepare(const Command &command, uint64_t &scratchBytes) {
     size_t at = steps.size();
     steps.push_back({command.op, static_cast<uint32_t>(infos.size())});
-    infos.push_back({command.name, opName(command.op), "", command.loc, command.flops, command.moved});
+    infos.push_back(
+        {command.name, opName(command.op), "", command.loc, command.flops, command.moved});
     Step step = steps[at];
     step.buffers = slots.data() + usedSlots;
     for (size_t i = 0; i < command.buffers.size(); ++i)
       bind(step.buffers + i, command.buffers[i]);
     usedSlots += command.buffers.size();
     switch (command.op) {
-    case Op::Launch: prepareLaunch(command, step, scratchBytes); break;
-    case Op::Library: prepareLibrary(command, step, scratchBytes); break;
-    case Op::Copy: prepareCopy(command, step); break;
+    case Op::Launch:
+      prepareLaunch(command, step, scratchBytes);
+      break;
+    case Op::Library:
+      prepareLibrary(command, step, scratchBytes);
+      break;
+    case Op::Copy:
+      prepareCopy(command, step);
+      break;
     case Op::Fill:
       step.bytes = command.bytes;
       step.byte = command.byte;
@@ -217,7 +230,8 @@ struct Session::Impl {
     std::vector<BufferInfo> buffers;
     for (uint32_t index : command.buffers) {
       const Buffer &buffer = plan.buffers[index];
-      buffers.push_back({buffer.bytes, buffer.space == Space::Arena || buffer.space == Space::Output});
+      buffers.push_back(
+          {buffer.bytes, buffer.space == Space::Arena || buffer.space == Space::Output});
     }
     auto make = command.library == "onednn" ? makeOneDnnCall : makeBuiltinCall;
     try {
@@ -248,15 +262,14 @@ struct Session::Impl {
     step.bytes = command.bytes;
     step.fromStep = command.fromStep;
     step.toStep = command.toStep;
-    step.lastIteration =
-        std::min(lastInside(command.buffers[0], command.fromStep, command.bytes),
-                 lastInside(command.buffers[1], command.toStep, command.bytes));
+    step.lastIteration = std::min(lastInside(command.buffers[0], command.fromStep, command.bytes),
+                                  lastInside(command.buffers[1], command.toStep, command.bytes));
   }
 
   [[noreturn]] void failIn(uint32_t command, const std::string &what) const {
     const CommandInfo &info = infos[command];
-    fail(info.loc.empty() ? "" : info.loc + ": ", "command ", command, " '", info.name, "' (", info.op,
-         "): ", what);
+    fail(info.loc.empty() ? "" : info.loc + ": ", "command ", command, " '", info.name, "' (",
+         info.op, "): ", what);
   }
 
   void runCopy(const Step &step, int64_t iteration) const {
@@ -278,7 +291,8 @@ struct Session::Impl {
       return;
     }
     parallelFor(threads, step.extent, step.grain, [&](int64_t begin, int64_t end, int thread) {
-      step.kernel(step.buffers, begin, end, memory ? memory + thread * step.scratch : nullptr, context);
+      step.kernel(step.buffers, begin, end, memory ? memory + thread * step.scratch : nullptr,
+                  context);
     });
   }
 
@@ -286,7 +300,8 @@ struct Session::Impl {
     const Step &step = steps[at];
     int64_t iteration = 0;
     auto wanted = [&] {
-      return (step.trip < 0 || iteration < *static_cast<const int64_t *>(step.buffers[step.trip])) &&
+      return (step.trip < 0 ||
+              iteration < *static_cast<const int64_t *>(step.buffers[step.trip])) &&
              (step.cond < 0 || *static_cast<const uint8_t *>(step.buffers[step.cond]) != 0);
     };
     for (; wanted(); ++iteration) {
@@ -309,17 +324,27 @@ struct Session::Impl {
       const Step &step = steps[at];
       int64_t start = tracing ? nowNs() : 0;
       switch (step.op) {
-      case Op::Launch: runLaunch(step); break;
-      case Op::Library: runLibrary(step); break;
-      case Op::Copy: runCopy(step, iteration); break;
-      case Op::Fill: std::memset(step.buffers[0], step.byte, step.bytes); break;
+      case Op::Launch:
+        runLaunch(step);
+        break;
+      case Op::Library:
+        runLibrary(step);
+        break;
+      case Op::Copy:
+        runCopy(step, iteration);
+        break;
+      case Op::Fill:
+        std::memset(step.buffers[0], step.byte, step.bytes);
+        break;
       case Op::If:
         if (*static_cast<const uint8_t *>(step.buffers[step.cond]))
           runRange(at + 1, step.bodyEnd, iteration);
         else
           runRange(step.bodyEnd, step.elseEnd, iteration);
         break;
-      case Op::Loop: runLoop(at); break;
+      case Op::Loop:
+        runLoop(at);
+        break;
       }
       if (tracing)
         events.push_back({step.command, start, nowNs()});
@@ -353,7 +378,8 @@ struct Session::Impl {
 
   void checkArguments(std::span<const void *const> inputs, std::span<void *const> outputs) const {
     if (inputs.size() != plan.inputs.size())
-      fail("program '", plan.name, "' takes ", plan.inputs.size(), " inputs, ", inputs.size(), " given");
+      fail("program '", plan.name, "' takes ", plan.inputs.size(), " inputs, ", inputs.size(),
+           " given");
     if (outputs.size() != plan.outputs.size())
       fail("program '", plan.name, "' has ", plan.outputs.size(), " outputs, ", outputs.size(),
            " given");
@@ -365,9 +391,10 @@ struct Session::Impl {
         fail("output '", plan.outputs[i].name, "' has no memory");
     for (const FixedInput &fixed : fixedInputs)
       if (fixed.bytes && std::memcmp(inputs[fixed.input], fixed.value, fixed.bytes) != 0)
-        fail("input '", plan.inputs[fixed.input].name,
-             "' differs from the value that the program was compiled for; compile it again with the "
-             "new value, or leave that input unspecialised");
+        fail(
+            "input '", plan.inputs[fixed.input].name,
+            "' differs from the value that the program was compiled for; compile it again with the "
+            "new value, or leave that input unspecialised");
   }
 };
 
@@ -405,38 +432,6 @@ void Session::setTrace(bool enabled) {
 std::vector<TraceEvent> Session::takeTrace() {
   std::lock_guard lock(impl->mutex);
   return std::exchange(impl->events, {});
-}
-
-void Session::writeTrace(const std::string &path) {
-  std::vector<TraceEvent> events = takeTrace();
-  int64_t origin = INT64_MAX;
-  for (const TraceEvent &event : events)
-    origin = std::min(origin, event.startNs);
-  nlohmann::json list = nlohmann::json::array();
-  for (const TraceEvent &event : events) {
-    const CommandInfo &info = impl->infos[event.command];
-    nlohmann::json args = {{"command", event.command}, {"implementation", info.implementation}};
-    if (!info.loc.empty())
-      args["loc"] = info.loc;
-    double ns = std::max<double>(1, static_cast<double>(event.endNs - event.startNs));
-    if (info.flops > 0)
-      args["flops"] = info.flops, args["GFLOP/s"] = info.flops / ns;
-    if (info.bytes > 0)
-      args["bytes"] = info.bytes, args["GB/s"] = info.bytes / ns;
-    list.push_back({{"name", info.name},
-                    {"cat", info.op},
-                    {"ph", "X"},
-                    {"ts", static_cast<double>(event.startNs - origin) / 1000},
-                    {"dur", static_cast<double>(event.endNs - event.startNs) / 1000},
-                    {"pid", 1},
-                    {"tid", 1},
-                    {"args", std::move(args)}});
-  }
-  nlohmann::json trace = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(list)}};
-  std::string text = trace.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  AtomicFile file(path);
-  file.write(text.data(), text.size());
-  file.commit();
 }
 
 } // namespace dlc::runtime

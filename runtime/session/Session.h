@@ -33,8 +33,8 @@ struct TraceEvent {
   int64_t startNs, endNs;
 };
 
-/// Everything is resolved when the session is made; run() patches pointers and walks a list. Two threads
-/// that use one session are serialised.
+/// Everything is resolved when the session is made; run() patches pointers and walks a list. Two
+/// threads that use one session are serialised.
 class DLC_EXPORT Session {
 public:
   /// Throws dlc::Error if the program is wrong or this machine lacks what it needs.
@@ -49,7 +49,8 @@ public:
   MemoryFigures memory() const;
 
   /// Contiguous arrays in the order of plan().inputs and plan().outputs. No allocation. Throws
-  /// dlc::Error for a run-time error (index out of range, an input that differs from its fixed value).
+  /// dlc::Error for a run-time error (index out of range, an input that differs from its fixed
+  /// value).
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
 
   std::vector<CommandInfo> commands() const;

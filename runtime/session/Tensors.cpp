@@ -16,14 +16,19 @@ DLDataType dlpackType(DType type) {
   switch (type) {
   case DType::F32:
   case DType::F16:
-  case DType::F64: return {kDLFloat, bits, 1};
-  case DType::BF16: return {kDLBfloat, bits, 1};
+  case DType::F64:
+    return {kDLFloat, bits, 1};
+  case DType::BF16:
+    return {kDLBfloat, bits, 1};
   case DType::I8:
   case DType::I16:
   case DType::I32:
-  case DType::I64: return {kDLInt, bits, 1};
-  case DType::Bool: return {kDLBool, bits, 1};
-  default: return {kDLUInt, bits, 1};
+  case DType::I64:
+    return {kDLInt, bits, 1};
+  case DType::Bool:
+    return {kDLBool, bits, 1};
+  default:
+    return {kDLUInt, bits, 1};
   }
 }
 
@@ -42,7 +47,8 @@ static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const ch
          "; the program takes host memory");
   DLDataType wanted = dlpackType(info.dtype);
   // NumPy hands out booleans as bytes in older DLPack versions.
-  bool byteForBool = info.dtype == DType::Bool && tensor.dtype.code == kDLUInt && tensor.dtype.bits == 8;
+  bool byteForBool =
+      info.dtype == DType::Bool && tensor.dtype.code == kDLUInt && tensor.dtype.bits == 8;
   if (!byteForBool && (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits ||
                        tensor.dtype.lanes != 1))
     fail(what, " '", info.name, "' must be of type ", dtypeName(info.dtype), ", found ",
@@ -52,7 +58,8 @@ static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const ch
     sameShape = tensor.shape[d] == info.shape[d];
   if (!sameShape) {
     std::vector<int64_t> found(tensor.shape, tensor.shape + std::max(0, tensor.ndim));
-    fail(what, " '", info.name, "' must have shape ", listed(info.shape), ", found ", listed(found));
+    fail(what, " '", info.name, "' must have shape ", listed(info.shape), ", found ",
+         listed(found));
   }
   if (!tensor.data && info.bytes > 0)
     fail(what, " '", info.name, "' has no data");
@@ -70,15 +77,16 @@ static bool isCompact(const DLTensor &tensor, const TensorInfo &info) {
   return true;
 }
 
-static void gather(const DLTensor &tensor, size_t bytes, int32_t dim, const char *from, uint8_t *&to) {
+static void gather(const DLTensor &tensor, size_t bytes, int32_t dim, const char *from,
+                   uint8_t *&to) {
   if (dim == tensor.ndim) {
     std::memcpy(to, from, bytes);
     to += bytes;
     return;
   }
   for (int64_t i = 0; i < tensor.shape[dim]; ++i)
-    gather(tensor, bytes, dim + 1,
-           from + i * tensor.strides[dim] * static_cast<int64_t>(bytes), to);
+    gather(tensor, bytes, dim + 1, from + i * tensor.strides[dim] * static_cast<int64_t>(bytes),
+           to);
 }
 
 const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vector<uint8_t> &copy) {
@@ -95,7 +103,8 @@ const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vecto
 void *outputData(const DLTensor &tensor, const TensorInfo &info) {
   checkTensor(tensor, info, "output");
   if (!isCompact(tensor, info))
-    fail("output '", info.name, "' must be compact and row-major; give a contiguous tensor or let the "
+    fail("output '", info.name,
+         "' must be compact and row-major; give a contiguous tensor or let the "
          "session allocate one");
   return static_cast<char *>(tensor.data) + tensor.byte_offset;
 }

@@ -11,8 +11,8 @@ namespace dlc::runtime {
 
 DLDataType dlpackType(DType type);
 
-/// The data of an input: in place if it is compact, else copied into `copy`. Throws dlc::Error when type,
-/// shape or device differ from `info`.
+/// The data of an input: in place if it is compact, else copied into `copy`. Throws dlc::Error when
+/// type, shape or device differ from `info`.
 const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vector<uint8_t> &copy);
 
 /// The memory of an output, which must be compact.

@@ -26,7 +26,9 @@ struct Array {
       std::memcpy(array.bytes.data() + i * sizeof(T), &values[i], sizeof(T));
     return array;
   }
-  template <typename T> static Array output(size_t count) { return {std::vector<uint8_t>(count * sizeof(T), 0xcd), true}; }
+  template <typename T> static Array output(size_t count) {
+    return {std::vector<uint8_t>(count * sizeof(T), 0xcd), true};
+  }
   template <typename T> std::vector<T> as() const {
     std::vector<T> values(bytes.size() / sizeof(T));
     std::memcpy(values.data(), bytes.data(), bytes.size());
@@ -44,7 +46,8 @@ void runBuiltin(const json &desc, std::vector<Array> &arrays, int threads = 2) {
   for (Array &array : arrays) {
     int64_t size = static_cast<int64_t>(array.bytes.size());
     json &list = m[array.isOutput ? "outputs" : "inputs"];
-    m["buffers"].push_back(buffer(array.isOutput ? "output" : "input", static_cast<int>(list.size()), array.bytes.size()));
+    m["buffers"].push_back(buffer(array.isOutput ? "output" : "input",
+                                  static_cast<int>(list.size()), array.bytes.size()));
     list.push_back(tensor("t" + std::to_string(list.size()), "u8", {size}));
     if (array.isOutput)
       outputs.push_back(array.bytes.data());
@@ -52,7 +55,11 @@ void runBuiltin(const json &desc, std::vector<Array> &arrays, int threads = 2) {
       inputs.push_back(array.bytes.data());
     buffers.push_back(buffers.size());
   }
-  m["commands"] = {{{"op", "library"}, {"library", "builtin"}, {"name", "tested"}, {"desc", desc}, {"buffers", buffers}}};
+  m["commands"] = {{{"op", "library"},
+                    {"library", "builtin"},
+                    {"name", "tested"},
+                    {"desc", desc},
+                    {"buffers", buffers}}};
   Session session(share(program), {threads});
   runOnce(session, inputs, outputs);
 }
@@ -98,8 +105,13 @@ TEST(Builtin, TopKAgainstSorting) {
           auto x = randomValues<float>(static_cast<size_t>(outer * len * inner), range, 7);
           std::vector<Array> arrays = {Array::of(x), Array::output<float>(outer * k * inner),
                                        Array::output<int64_t>(outer * k * inner)};
-          runBuiltin({{"kind", "topk"}, {"dtype", "f32"}, {"outer", outer}, {"len", len}, {"inner", inner},
-                      {"k", k}, {"largest", largest}},
+          runBuiltin({{"kind", "topk"},
+                      {"dtype", "f32"},
+                      {"outer", outer},
+                      {"len", len},
+                      {"inner", inner},
+                      {"k", k},
+                      {"largest", largest}},
                      arrays);
           auto values = arrays[1].as<float>();
           auto indices = arrays[2].as<int64_t>();
@@ -121,17 +133,21 @@ TEST(Builtin, TopKAgainstSorting) {
 }
 
 TEST(Builtin, TopKOfOtherTypes) {
-  std::vector<Array> arrays = {Array::of<float>({1, kNan, 3}), Array::output<float>(2), Array::output<int64_t>(2)};
-  json desc = {{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1}, {"len", 3}, {"inner", 1}, {"k", 2}};
+  std::vector<Array> arrays = {Array::of<float>({1, kNan, 3}), Array::output<float>(2),
+                               Array::output<int64_t>(2)};
+  json desc = {{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1},
+               {"len", 3},       {"inner", 1},     {"k", 2}};
   runBuiltin(desc, arrays);
   EXPECT_EQ(arrays[2].as<int64_t>(), (std::vector<int64_t>{1, 2}));
   desc["dtype"] = "u64";
-  arrays = {Array::of<uint64_t>({1, ~0ull, 3}), Array::output<uint64_t>(2), Array::output<int64_t>(2)};
+  arrays = {Array::of<uint64_t>({1, ~0ull, 3}), Array::output<uint64_t>(2),
+            Array::output<int64_t>(2)};
   runBuiltin(desc, arrays);
   EXPECT_EQ(arrays[1].as<uint64_t>(), (std::vector<uint64_t>{~0ull, 3}));
   desc["dtype"] = "bf16";
   desc["largest"] = false;
-  arrays = {Array::of<uint16_t>({0x3f80, 0xc000, 0x0000}), Array::output<uint16_t>(2), Array::output<int64_t>(2)};
+  arrays = {Array::of<uint16_t>({0x3f80, 0xc000, 0x0000}), Array::output<uint16_t>(2),
+            Array::output<int64_t>(2)};
   runBuiltin(desc, arrays);
   EXPECT_EQ(arrays[2].as<int64_t>(), (std::vector<int64_t>{1, 2}));
 }
@@ -139,8 +155,13 @@ TEST(Builtin, TopKOfOtherTypes) {
 TEST(Builtin, ArgReduce) {
   auto run = [](const std::vector<float> &x, const char *op, bool last) {
     std::vector<Array> arrays = {Array::of(x), Array::output<int64_t>(2)};
-    runBuiltin({{"kind", "arg_reduce"}, {"op", op}, {"select_last", last}, {"dtype", "f32"}, {"outer", 1},
-                {"len", 3}, {"inner", 2}},
+    runBuiltin({{"kind", "arg_reduce"},
+                {"op", op},
+                {"select_last", last},
+                {"dtype", "f32"},
+                {"outer", 1},
+                {"len", 3},
+                {"inner", 2}},
                arrays);
     return arrays[1].as<int64_t>();
   };
@@ -160,8 +181,14 @@ TEST(Builtin, Cumulative) {
     for (bool exclusive : {false, true})
       for (bool reverse : {false, true}) {
         std::vector<Array> arrays = {Array::of(x), Array::output<int32_t>(x.size())};
-        runBuiltin({{"kind", "cumulative"}, {"op", product ? "prod" : "sum"}, {"dtype", "i32"}, {"outer", outer},
-                    {"len", len}, {"inner", inner}, {"exclusive", exclusive}, {"reverse", reverse}},
+        runBuiltin({{"kind", "cumulative"},
+                    {"op", product ? "prod" : "sum"},
+                    {"dtype", "i32"},
+                    {"outer", outer},
+                    {"len", len},
+                    {"inner", inner},
+                    {"exclusive", exclusive},
+                    {"reverse", reverse}},
                    arrays);
         auto y = arrays[1].as<int32_t>();
         for (int64_t o = 0; o < outer; ++o)
@@ -178,13 +205,14 @@ TEST(Builtin, Cumulative) {
   // A long sum of small halves does not get stuck.
   std::vector<uint16_t> ones(5000, 0x3f80);
   std::vector<Array> arrays = {Array::of(ones), Array::output<uint16_t>(5000)};
-  runBuiltin({{"kind", "cumulative"}, {"dtype", "bf16"}, {"outer", 1}, {"len", 5000}, {"inner", 1}}, arrays);
+  runBuiltin({{"kind", "cumulative"}, {"dtype", "bf16"}, {"outer", 1}, {"len", 5000}, {"inner", 1}},
+             arrays);
   EXPECT_EQ(float(BFloat16{arrays[1].as<uint16_t>()[4999]}), 4992.0f);
 }
 
 TEST(Builtin, ScatterElements) {
   json desc = {{"kind", "scatter_elements"}, {"dtype", "f32"}, {"index", "i64"}, {"data", {3, 3}},
-               {"indices", {2, 3}}, {"axis", 0}};
+               {"indices", {2, 3}},          {"axis", 0}};
   auto run = [&](const char *reduction, const std::vector<int64_t> &indices) {
     desc["reduction"] = reduction;
     std::vector<Array> arrays = {Array::of<float>(std::vector<float>(9, 2)), Array::of(indices),
@@ -213,10 +241,16 @@ TEST(Builtin, ScatterElementsLargeInParallel) {
   std::vector<int32_t> expected(rows * columns, 1);
   for (int64_t i = 0; i < rows * columns; ++i)
     expected[i / columns * columns + indices[i]] += updates[i];
-  std::vector<Array> arrays = {Array::of(std::vector<int32_t>(rows * columns, 1)), Array::of(indices),
-                               Array::of(updates), Array::output<int32_t>(rows * columns)};
-  runBuiltin({{"kind", "scatter_elements"}, {"dtype", "i32"}, {"index", "i32"}, {"data", {rows, columns}},
-              {"indices", {rows, columns}}, {"axis", 1}, {"reduction", "add"}},
+  std::vector<Array> arrays = {Array::of(std::vector<int32_t>(rows * columns, 1)),
+                               Array::of(indices), Array::of(updates),
+                               Array::output<int32_t>(rows * columns)};
+  runBuiltin({{"kind", "scatter_elements"},
+              {"dtype", "i32"},
+              {"index", "i32"},
+              {"data", {rows, columns}},
+              {"indices", {rows, columns}},
+              {"axis", 1},
+              {"reduction", "add"}},
              arrays);
   EXPECT_EQ(arrays[3].as<int32_t>(), expected);
 }
@@ -226,10 +260,11 @@ TEST(Builtin, ScatterNd) {
   std::vector<int16_t> data(4 * slice), updates(3 * slice), expected(4 * slice);
   for (size_t i = 0; i < updates.size(); ++i)
     updates[i] = static_cast<int16_t>(i);
-  json desc = {{"kind", "scatter_nd"}, {"dtype", "i16"}, {"index", "i64"}, {"data", {4, slice}},
-               {"indices", {3, 1}}, {"reduction", "add"}};
+  json desc = {{"kind", "scatter_nd"}, {"dtype", "i16"},    {"index", "i64"},
+               {"data", {4, slice}},   {"indices", {3, 1}}, {"reduction", "add"}};
   const std::vector<int64_t> indices = {3, -1, 0};
-  std::vector<Array> arrays = {Array::of(data), Array::of(indices), Array::of(updates), Array::output<int16_t>(4 * slice)};
+  std::vector<Array> arrays = {Array::of(data), Array::of(indices), Array::of(updates),
+                               Array::output<int16_t>(4 * slice)};
   runBuiltin(desc, arrays);
   for (int64_t i = 0; i < slice; ++i) {
     expected[3 * slice + i] = static_cast<int16_t>(updates[i] + updates[slice + i]);
@@ -237,18 +272,30 @@ TEST(Builtin, ScatterNd) {
   }
   EXPECT_EQ(arrays[3].as<int16_t>(), expected);
   arrays[1] = Array::of<int64_t>({0, 4, 0});
-  EXPECT_NE(errorOf([&] { runBuiltin(desc, arrays); }).find("index 4 is out of range"), std::string::npos);
+  EXPECT_NE(errorOf([&] { runBuiltin(desc, arrays); }).find("index 4 is out of range"),
+            std::string::npos);
 }
 
 TEST(Builtin, Nms) {
-  const std::vector<float> boxes = {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, -0.1f, 1, 0.9f,
-                                    0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, 100, 1, 101};
+  const std::vector<float> boxes = {0, 0,  1, 1,  0, 0.1f,  1, 1.1f,  0, -0.1f, 1, 0.9f,
+                                    0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, 100,   1, 101};
   const std::vector<float> scores = {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f};
-  json desc = {{"kind", "nms"}, {"dtype", "f32"}, {"batch", 1}, {"classes", 1}, {"boxes", 6}, {"max_output", 4},
-               {"max_per_class", "buffer"}, {"iou_threshold", 0.5}, {"score_threshold", "buffer"}};
+  json desc = {{"kind", "nms"},
+               {"dtype", "f32"},
+               {"batch", 1},
+               {"classes", 1},
+               {"boxes", 6},
+               {"max_output", 4},
+               {"max_per_class", "buffer"},
+               {"iou_threshold", 0.5},
+               {"score_threshold", "buffer"}};
   auto run = [&](int64_t limit, float threshold) {
-    std::vector<Array> arrays = {Array::of(boxes), Array::of(scores), Array::of<int64_t>({limit}),
-                                 Array::of<float>({threshold}), Array::output<int64_t>(12), Array::output<int64_t>(1)};
+    std::vector<Array> arrays = {Array::of(boxes),
+                                 Array::of(scores),
+                                 Array::of<int64_t>({limit}),
+                                 Array::of<float>({threshold}),
+                                 Array::output<int64_t>(12),
+                                 Array::output<int64_t>(1)};
     runBuiltin(desc, arrays);
     std::vector<int64_t> chosen, rows = arrays[4].as<int64_t>();
     int64_t count = arrays[5].as<int64_t>()[0];
@@ -273,8 +320,10 @@ TEST(Builtin, MaxPoolIndices) {
     x[i] = static_cast<float>(i % 25 + 1);
   auto run = [&](json more, std::vector<int64_t> dst) {
     size_t outputs = static_cast<size_t>(2 * dst[2] * dst[3]);
-    std::vector<Array> arrays = {Array::of(x), Array::output<float>(outputs), Array::output<int64_t>(outputs)};
-    json desc = {{"kind", "max_pool_indices"}, {"dtype", "f32"}, {"src", {1, 2, 5, 5}}, {"dst", dst}};
+    std::vector<Array> arrays = {Array::of(x), Array::output<float>(outputs),
+                                 Array::output<int64_t>(outputs)};
+    json desc = {
+        {"kind", "max_pool_indices"}, {"dtype", "f32"}, {"src", {1, 2, 5, 5}}, {"dst", dst}};
     desc.update(more);
     runBuiltin(desc, arrays);
     return std::pair(arrays[1].as<float>(), arrays[2].as<int64_t>());
@@ -302,9 +351,16 @@ TEST(Builtin, RandomIsPhilox) {
 
 TEST(Builtin, RandomDependsOnSeedAndOffsetOnly) {
   auto draw = [](int threads, int64_t count, int64_t seed, int64_t offset) {
-    std::vector<Array> arrays = {Array::of<int64_t>({seed}), Array::of<int64_t>({offset}), Array::output<float>(static_cast<size_t>(count))};
-    runBuiltin({{"kind", "random"}, {"op", "normal"}, {"dtype", "f32"}, {"count", count}, {"seed", "buffer"},
-                {"offset", "buffer"}, {"mean", 1}, {"scale", 2}},
+    std::vector<Array> arrays = {Array::of<int64_t>({seed}), Array::of<int64_t>({offset}),
+                                 Array::output<float>(static_cast<size_t>(count))};
+    runBuiltin({{"kind", "random"},
+                {"op", "normal"},
+                {"dtype", "f32"},
+                {"count", count},
+                {"seed", "buffer"},
+                {"offset", "buffer"},
+                {"mean", 1},
+                {"scale", 2}},
                arrays, threads);
     return arrays[2].as<float>();
   };
@@ -324,7 +380,14 @@ TEST(Builtin, RandomDependsOnSeedAndOffsetOnly) {
 TEST(Builtin, RandomOfOtherKinds) {
   const int64_t n = 10001;
   std::vector<Array> arrays = {Array::output<double>(n)};
-  runBuiltin({{"kind", "random"}, {"op", "uniform"}, {"dtype", "f64"}, {"count", n}, {"seed", 1}, {"low", -2}, {"high", 6}}, arrays);
+  runBuiltin({{"kind", "random"},
+              {"op", "uniform"},
+              {"dtype", "f64"},
+              {"count", n},
+              {"seed", 1},
+              {"low", -2},
+              {"high", 6}},
+             arrays);
   double mean = 0;
   for (double value : arrays[0].as<double>()) {
     ASSERT_GE(value, -2);
@@ -334,8 +397,13 @@ TEST(Builtin, RandomOfOtherKinds) {
   EXPECT_NEAR(mean, 2, 0.1);
   std::vector<float> probabilities(n, 0.25f);
   arrays = {Array::of(probabilities), Array::output<uint8_t>(n)};
-  runBuiltin({{"kind", "random"}, {"op", "bernoulli"}, {"dtype", "bool"}, {"count", n}, {"seed", 1},
-              {"probability", "buffer"}, {"probability_dtype", "f32"}},
+  runBuiltin({{"kind", "random"},
+              {"op", "bernoulli"},
+              {"dtype", "bool"},
+              {"count", n},
+              {"seed", 1},
+              {"probability", "buffer"},
+              {"probability_dtype", "f32"}},
              arrays);
   int64_t ones = 0;
   for (uint8_t value : arrays[1].as<uint8_t>()) {
@@ -347,13 +415,23 @@ TEST(Builtin, RandomOfOtherKinds) {
 
 TEST(Builtin, WrongDescriptions) {
   std::vector<Array> arrays = {Array::output<float>(4)};
-  for (json desc : {json{{"kind", "nonsense"}}, json{{"kind", 5}},
-                    json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "f32"}, {"count", 5}},
-                    json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "f32"}, {"count", -5}},
-                    json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "u8"}, {"count", 4}, {"low", -1}},
-                    json{{"kind", "cumulative"}, {"dtype", "f32"}, {"outer", 1}, {"len", 1}, {"inner", 1}},
-                    json{{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1}, {"len", 1}, {"inner", 1}, {"k", 2}},
-                    json{{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1 << 30}, {"len", 1 << 30}, {"inner", 1}, {"k", 2}},
-                    json{{"kind", "scatter_nd"}, {"dtype", "f32"}, {"index", "i8"}, {"data", {1}}, {"indices", {1, 1}}}})
+  for (json desc :
+       {json{{"kind", "nonsense"}}, json{{"kind", 5}},
+        json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "f32"}, {"count", 5}},
+        json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "f32"}, {"count", -5}},
+        json{{"kind", "random"}, {"op", "uniform"}, {"dtype", "u8"}, {"count", 4}, {"low", -1}},
+        json{{"kind", "cumulative"}, {"dtype", "f32"}, {"outer", 1}, {"len", 1}, {"inner", 1}},
+        json{{"kind", "topk"}, {"dtype", "f32"}, {"outer", 1}, {"len", 1}, {"inner", 1}, {"k", 2}},
+        json{{"kind", "topk"},
+             {"dtype", "f32"},
+             {"outer", 1 << 30},
+             {"len", 1 << 30},
+             {"inner", 1},
+             {"k", 2}},
+        json{{"kind", "scatter_nd"},
+             {"dtype", "f32"},
+             {"index", "i8"},
+             {"data", {1}},
+             {"indices", {1, 1}}}})
     EXPECT_NE(errorOf([&] { runBuiltin(desc, arrays); }), "") << desc;
 }

@@ -28,8 +28,13 @@ std::string messageOf(dlc_error *error) {
 }
 
 DLTensor floats(std::vector<float> &data, std::vector<int64_t> &shape) {
-  return {data.data(), {kDLCPU, 0}, static_cast<int32_t>(shape.size()), {kDLFloat, 32, 1}, shape.data(),
-          nullptr, 0};
+  return {data.data(),
+          {kDLCPU, 0},
+          static_cast<int32_t>(shape.size()),
+          {kDLFloat, 32, 1},
+          shape.data(),
+          nullptr,
+          0};
 }
 
 } // namespace
@@ -45,7 +50,8 @@ TEST(CApi, LoadRunAndQuery) {
   EXPECT_STREQ(info.name, "y");
   EXPECT_EQ(info.shape[0], 8);
   EXPECT_EQ(info.bytes, 32u);
-  EXPECT_NE(messageOf(dlc_program_input(program, 1, &info)).find("does not exist"), std::string::npos);
+  EXPECT_NE(messageOf(dlc_program_input(program, 1, &info)).find("does not exist"),
+            std::string::npos);
   dlc_session *session = nullptr;
   dlc_session_options options = {1};
   ASSERT_EQ(dlc_session_create(program, &options, &session), nullptr);
@@ -71,7 +77,8 @@ TEST(CApi, StridedInputsAndOffsets) {
   ASSERT_EQ(dlc_session_run(session, &in, 1, &out, 1), nullptr);
   EXPECT_EQ(y, (std::vector<float>{1.5, 3.5, 5.5, 7.5}));
   out.strides = strides.data();
-  EXPECT_NE(messageOf(dlc_session_run(session, &in, 1, &out, 1)).find("compact"), std::string::npos);
+  EXPECT_NE(messageOf(dlc_session_run(session, &in, 1, &out, 1)).find("compact"),
+            std::string::npos);
   dlc_session_destroy(session);
 }
 

@@ -14,7 +14,8 @@ using runtime::writeNpy;
 
 namespace {
 
-std::vector<uint8_t> npy(const std::string &header, const std::vector<uint8_t> &data, int version = 1) {
+std::vector<uint8_t> npy(const std::string &header, const std::vector<uint8_t> &data,
+                         int version = 1) {
   std::vector<uint8_t> bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<uint8_t>(version), 0};
   for (int i = 0; i < (version == 1 ? 2 : 4); ++i)
     bytes.push_back(static_cast<uint8_t>(header.size() >> (8 * i)));
@@ -53,40 +54,42 @@ TEST(Npy, RoundTripOfEveryType) {
 }
 
 TEST(Npy, FortranOrder) {
-  NpyArray array = parse(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n",
-                             {1, 2, 3, 4, 5, 6}));
+  NpyArray array = parse(
+      npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", {1, 2, 3, 4, 5, 6}));
   const uint8_t expected[] = {1, 3, 5, 2, 4, 6};
   EXPECT_EQ(std::memcmp(array.data.data, expected, 6), 0);
 }
 
 TEST(Npy, OtherVersionsAndSpellings) {
-  EXPECT_EQ(parse(npy("{'shape':(1,),'fortran_order':False,\"descr\":'<i2'}", {1, 2}, 2)).dtype, DType::I16);
+  EXPECT_EQ(parse(npy("{'shape':(1,),'fortran_order':False,\"descr\":'<i2'}", {1, 2}, 2)).dtype,
+            DType::I16);
   EXPECT_EQ(parse(npy("{'descr': '<V2', 'fortran_order': False, 'shape': (1,)}", {1, 2}, 3)).dtype,
             DType::BF16);
 }
 
 TEST(Npy, WrongFiles) {
-  const char *headers[] = {"",
-                           "{",
-                           "{}",
-                           "{'descr': '<f4', 'fortran_order': False}",
-                           "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
-                           "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}",
-                           "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
-                           "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}",
-                           "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
-                           "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
-                           "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
-                           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
-                           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
-                           "{'descr': '<f4, 'fortran_order': False, 'shape': (1,)}"};
+  const char *headers[] = {
+      "",
+      "{",
+      "{}",
+      "{'descr': '<f4', 'fortran_order': False}",
+      "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
+      "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}",
+      "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+      "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
+      "{'descr': '<f4, 'fortran_order': False, 'shape': (1,)}"};
   for (const char *header : headers)
     EXPECT_NE(errorOf([&] { parse(npy(header, {0, 0, 0, 0})); }), "") << header;
 }
 
 TEST(Npy, TruncationsAndFlipsNeverCrash) {
-  std::vector<uint8_t> good =
-      npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n", std::vector<uint8_t>(24, 1));
+  std::vector<uint8_t> good = npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n",
+                                  std::vector<uint8_t>(24, 1));
   for (size_t size = 0; size < good.size(); ++size)
     EXPECT_NE(errorOf([&] { parse({good.begin(), good.begin() + static_cast<long>(size)}); }), "");
   for (size_t at = 0; at < good.size() - 24; ++at)

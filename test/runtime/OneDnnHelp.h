@@ -44,7 +44,8 @@ struct Ran {
   std::map<std::string, std::vector<float>> outputs; // row-major f32
 };
 
-/// Resolves `desc`, packs the row-major f32 `inputs` into the resolved layouts, runs, unpacks the outputs.
+/// Resolves `desc`, packs the row-major f32 `inputs` into the resolved layouts, runs, unpacks the
+/// outputs.
 inline Ran runDesc(const json &desc, const std::map<std::string, std::vector<float>> &inputs,
                    int threads = 2) {
   Ran ran;

@@ -13,10 +13,10 @@ struct Cell {
   std::vector<float> x, h0, c0, wx, wh, bias;
 
   Cell(int64_t gates, int64_t biases)
-      : steps(5), batch(3), input(20), hidden(24), gates(gates), x(pattern(steps * batch * input, 1)),
-        h0(pattern(batch * hidden, 2)), c0(pattern(batch * hidden, 3)),
-        wx(scaled(pattern(input * gates * hidden, 4))), wh(scaled(pattern(hidden * gates * hidden, 5))),
-        bias(pattern(biases * hidden, 6)) {}
+      : steps(5), batch(3), input(20), hidden(24), gates(gates),
+        x(pattern(steps * batch * input, 1)), h0(pattern(batch * hidden, 2)),
+        c0(pattern(batch * hidden, 3)), wx(scaled(pattern(input * gates * hidden, 4))),
+        wh(scaled(pattern(hidden * gates * hidden, 5))), bias(pattern(biases * hidden, 6)) {}
 
   static std::vector<float> scaled(std::vector<float> values) {
     for (float &value : values)
@@ -49,8 +49,8 @@ struct Cell {
             {"dst_iter", layout({1, 1, batch, hidden}, "abcd")}};
   }
   std::map<std::string, std::vector<float>> inputs() const {
-    return {{"src_layer", x}, {"src_iter", h0}, {"src_iter_c", c0}, {"weights_layer", wx},
-            {"weights_iter", wh}, {"bias", bias}};
+    return {{"src_layer", x},      {"src_iter", h0},     {"src_iter_c", c0},
+            {"weights_layer", wx}, {"weights_iter", wh}, {"bias", bias}};
   }
 };
 
@@ -111,7 +111,8 @@ TEST(OneDnnRecurrent, GruAndLinearBeforeReset) {
       std::vector<double> reset(h.size()), update(h.size()), next = h;
       for (int64_t b = 0; b < cell.batch; ++b)
         for (int64_t o = 0; o < H; ++o) {
-          update[b * H + o] = sigmoid(cell.inputPart(t, b, 0, o) + cell.hiddenPart(h, b, 0, o) + cell.bias[o]);
+          update[b * H + o] =
+              sigmoid(cell.inputPart(t, b, 0, o) + cell.hiddenPart(h, b, 0, o) + cell.bias[o]);
           reset[b * H + o] =
               sigmoid(cell.inputPart(t, b, 1, o) + cell.hiddenPart(h, b, 1, o) + cell.bias[H + o]);
         }
@@ -120,8 +121,9 @@ TEST(OneDnnRecurrent, GruAndLinearBeforeReset) {
         gated[i] *= reset[i];
       for (int64_t b = 0; b < cell.batch; ++b)
         for (int64_t o = 0; o < H; ++o) {
-          double hidden = linear ? reset[b * H + o] * (cell.hiddenPart(h, b, 2, o) + cell.bias[3 * H + o])
-                                 : cell.hiddenPart(gated, b, 2, o);
+          double hidden =
+              linear ? reset[b * H + o] * (cell.hiddenPart(h, b, 2, o) + cell.bias[3 * H + o])
+                     : cell.hiddenPart(gated, b, 2, o);
           double candidate = std::tanh(cell.inputPart(t, b, 2, o) + hidden + cell.bias[2 * H + o]);
           double u = update[b * H + o];
           next[b * H + o] = u * h[b * H + o] + (1 - u) * candidate;
@@ -146,7 +148,8 @@ TEST(OneDnnRecurrent, VanillaBackwardsAndBothWays) {
       for (const char *name : {"weights_layer", "weights_iter", "bias"}) {
         desc[name]["dims"][1] = 2;
         std::vector<float> &values = inputs[name];
-        values.insert(values.end(), values.begin(), values.begin() + static_cast<long>(values.size()));
+        values.insert(values.end(), values.begin(),
+                      values.begin() + static_cast<long>(values.size()));
       }
       desc["dst_layer"]["dims"][2] = 2 * cell.hidden;
     }
@@ -160,7 +163,8 @@ TEST(OneDnnRecurrent, VanillaBackwardsAndBothWays) {
     std::vector<double> next = h;
     for (int64_t b = 0; b < cell.batch; ++b)
       for (int64_t o = 0; o < H; ++o) {
-        next[b * H + o] = std::tanh(cell.inputPart(t, b, 0, o) + cell.hiddenPart(h, b, 0, o) + cell.bias[o]);
+        next[b * H + o] =
+            std::tanh(cell.inputPart(t, b, 0, o) + cell.hiddenPart(h, b, 0, o) + cell.bias[o]);
         expected[(t * cell.batch + b) * H + o] = static_cast<float>(next[b * H + o]);
       }
     h = next;
@@ -191,7 +195,8 @@ TEST(OneDnnLowPrecision, Bf16MathOnF32Data) {
           expected[i * n + j] += a[i * n + k] * b[k * n + j];
     expectClose(ran.outputs["dst"], expected, 1e-2);
     std::cout << math << ": " << ran.described.implementation << ", weights "
-              << ran.described.find("weights")->dtype << " " << ran.described.find("weights")->tag << "\n";
+              << ran.described.find("weights")->dtype << " " << ran.described.find("weights")->tag
+              << "\n";
   }
 }
 
@@ -229,7 +234,45 @@ TEST(OneDnnLowPrecision, QuantisedMatmul) {
   std::string error;
   auto executable = onednn::Executable::create(described.desc, 2, error);
   ASSERT_NE(executable, nullptr) << error;
-  std::vector<void *> buffers = {src.data(), weights.data(), dst.data(), scale.data(), scales.data(), zero.data()};
+  std::vector<void *> buffers = {src.data(),   weights.data(), dst.data(),
+                                 scale.data(), scales.data(),  zero.data()};
   ASSERT_TRUE(executable->run(buffers));
   expectClose(dst, expected, 1e-6);
+}
+
+/// Signed inputs make oneDNN keep a compensation beside the weights: a layout that has no name.
+TEST(OneDnnLowPrecision, SignedConvolutionWithOpaqueWeights) {
+  const int64_t c = 16, o = 24, size = 6;
+  json desc = {{"kind", "convolution"},
+               {"src", layout({1, c, size, size}, "any", "i8")},
+               {"weights", layout({o, c, 3, 3}, "any", "i8")},
+               {"dst", layout({1, o, size, size}, "any", "f32")},
+               {"pads_l", {1, 1}},
+               {"pads_r", {1, 1}}};
+  auto x = pattern(c * size * size, 1), weights = pattern(o * c * 9, 2);
+  for (auto *values : {&x, &weights})
+    for (float &value : *values)
+      value = std::round(value * 8);
+  Described resolved = onednn::describe(desc, 2);
+  ASSERT_TRUE(resolved.ok) << resolved.error;
+  std::cout << resolved.implementation << ": " << resolved.find("weights")->tag << "\n";
+  Described again = onednn::describe(resolved.desc, 2);
+  ASSERT_TRUE(again.ok) << again.error;
+  EXPECT_EQ(again.desc, resolved.desc);
+  Ran ran = runDesc(resolved.desc, {{"src", x}, {"weights", weights}});
+  std::vector<float> expected;
+  for (int64_t k = 0; k < o; ++k)
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t j = 0; j < size; ++j) {
+        double sum = 0;
+        for (int64_t n = 0; n < c; ++n)
+          for (int64_t p = 0; p < 3; ++p)
+            for (int64_t q = 0; q < 3; ++q) {
+              int64_t r = i + p - 1, t = j + q - 1;
+              if (r >= 0 && t >= 0 && r < size && t < size)
+                sum += x[(n * size + r) * size + t] * weights[((k * c + n) * 3 + p) * 3 + q];
+            }
+        expected.push_back(static_cast<float>(sum));
+      }
+  expectClose(ran.outputs["dst"], expected, 1e-6);
 }

@@ -43,7 +43,8 @@ std::vector<float> naiveConv(const ConvShape &s, const std::vector<float> &x,
   return y;
 }
 
-json convDesc(const ConvShape &s, const std::string &tag = "any", const std::string &dtype = "f32") {
+json convDesc(const ConvShape &s, const std::string &tag = "any",
+              const std::string &dtype = "f32") {
   std::vector<int64_t> weights = {s.o, s.c / s.groups, s.k, s.k};
   if (s.groups > 1)
     weights = {s.groups, s.o / s.groups, s.c / s.groups, s.k, s.k};
@@ -59,12 +60,12 @@ json convDesc(const ConvShape &s, const std::string &tag = "any", const std::str
 }
 
 const ConvShape kConvs[] = {
-    {1, 3, 23, 23, 32, 7, 2, 3, 1, 1},  {1, 64, 14, 14, 64, 3, 1, 1, 1, 1},
-    {2, 64, 7, 7, 128, 1, 1, 0, 1, 1},  {1, 128, 14, 14, 32, 1, 2, 0, 1, 1},
+    {1, 3, 23, 23, 32, 7, 2, 3, 1, 1},   {1, 64, 14, 14, 64, 3, 1, 1, 1, 1},
+    {2, 64, 7, 7, 128, 1, 1, 0, 1, 1},   {1, 128, 14, 14, 32, 1, 2, 0, 1, 1},
     {1, 32, 15, 15, 32, 3, 1, 1, 1, 32}, {1, 48, 9, 9, 48, 3, 2, 1, 1, 48},
-    {1, 64, 9, 9, 64, 3, 1, 1, 1, 4},   {2, 13, 9, 9, 21, 3, 1, 1, 1, 1},
-    {1, 16, 12, 12, 16, 3, 1, 2, 2, 1}, {1, 1, 8, 8, 5, 3, 1, 1, 1, 1},
-    {1, 20, 5, 5, 20, 5, 1, 2, 1, 20},  {1, 3, 32, 32, 64, 4, 4, 0, 1, 1}};
+    {1, 64, 9, 9, 64, 3, 1, 1, 1, 4},    {2, 13, 9, 9, 21, 3, 1, 1, 1, 1},
+    {1, 16, 12, 12, 16, 3, 1, 2, 2, 1},  {1, 1, 8, 8, 5, 3, 1, 1, 1, 1},
+    {1, 20, 5, 5, 20, 5, 1, 2, 1, 20},   {1, 3, 32, 32, 64, 4, 4, 0, 1, 1}};
 
 /// Every argument's tag must come back as the same layout: same bytes, same name.
 void expectRoundTrip(const Described &described) {
@@ -148,16 +149,20 @@ TEST(OneDnn, PostOps) {
   json add = layout({1, 16, 6, 6}, "acdb"), mul = layout({1, 16, 1, 1}, "abcd");
   add.update({{"kind", "binary"}, {"alg", "add"}});
   mul.update({{"kind", "binary"}, {"alg", "mul"}});
-  desc["post_ops"] = {{{"kind", "eltwise"}, {"alg", "relu"}}, add, mul,
+  desc["post_ops"] = {{{"kind", "eltwise"}, {"alg", "relu"}},
+                      add,
+                      mul,
                       {{"kind", "eltwise"}, {"alg", "clip"}, {"alpha", -3}, {"beta", 3}}};
-  Ran ran = runDesc(desc, {{"src", x}, {"weights", weights}, {"bias", bias}, {"post1", addend},
-                           {"post2", scale}});
+  Ran ran = runDesc(
+      desc,
+      {{"src", x}, {"weights", weights}, {"bias", bias}, {"post1", addend}, {"post2", scale}});
   ASSERT_EQ(ran.described.arguments.size(), 6u);
   EXPECT_EQ(ran.described.arguments[3].name, "dst");
   EXPECT_EQ(ran.described.arguments[4].name, "post1");
   auto expected = naiveConv(s, x, weights, bias);
   for (size_t i = 0; i < expected.size(); ++i)
-    expected[i] = std::clamp((std::max(expected[i], 0.0f) + addend[i]) * scale[i / 36], -3.0f, 3.0f);
+    expected[i] =
+        std::clamp((std::max(expected[i], 0.0f) + addend[i]) * scale[i / 36], -3.0f, 3.0f);
   expectClose(ran.outputs["dst"], expected, 1e-5);
 }
 
@@ -174,7 +179,9 @@ TEST(OneDnn, EltwisePostOpsOfEveryName) {
       {"logistic", 0, 0, logistic},
       {"gelu_erf", 0, 0, [](double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); }},
       {"gelu_tanh", 0, 0,
-       [](double v) { return 0.5 * v * (1 + std::tanh(0.7978845608 * (v + 0.044715 * v * v * v))); }},
+       [](double v) {
+         return 0.5 * v * (1 + std::tanh(0.7978845608 * (v + 0.044715 * v * v * v)));
+       }},
       {"swish", 1, 0, [&](double v) { return v * logistic(v); }},
       {"clip", -0.5, 0.75, [](double v) { return std::clamp(v, -0.5, 0.75); }},
       {"hardswish", 1.0 / 6, 0.5, [](double v) { return v * std::clamp(v / 6 + 0.5, 0.0, 1.0); }},
@@ -348,7 +355,8 @@ TEST(OneDnn, Pooling) {
                   sum += value;
                   ++count;
                 }
-            double value = *alg == 'm' ? best : sum / (std::string(alg) == "avg_include" ? 9 : count);
+            double value =
+                *alg == 'm' ? best : sum / (std::string(alg) == "avg_include" ? 9 : count);
             expected.push_back(static_cast<float>(value));
           }
       expectClose(ran.outputs["dst"], expected, 1e-5);
@@ -368,33 +376,49 @@ TEST(OneDnn, NormalisationsSoftmaxReductionBinary) {
     sums.push_back(static_cast<float>(mean * n));
     for (int64_t j = 0; j < n; ++j) {
       double v = x[i * n + j];
-      norm.push_back(static_cast<float>((v - mean) / std::sqrt(variance + 1e-3) * scale[j] + shift[j]));
+      norm.push_back(
+          static_cast<float>((v - mean) / std::sqrt(variance + 1e-3) * scale[j] + shift[j]));
       soft.push_back(static_cast<float>(std::exp(v) / total));
       logSoft.push_back(static_cast<float>(v - std::log(total)));
       sub.push_back(static_cast<float>(v - scale[j]));
     }
   }
   json two = layout({m, n}, "ab");
-  expectClose(runDesc({{"kind", "layer_normalization"}, {"src", two}, {"dst", two}, {"epsilon", 1e-3},
-                       {"scale", layout({n}, "a")}, {"shift", layout({n}, "a")}},
+  expectClose(runDesc({{"kind", "layer_normalization"},
+                       {"src", two},
+                       {"dst", two},
+                       {"epsilon", 1e-3},
+                       {"scale", layout({n}, "a")},
+                       {"shift", layout({n}, "a")}},
                       {{"src", x}, {"scale", scale}, {"shift", shift}})
-                  .outputs["dst"], norm, 1e-5);
+                  .outputs["dst"],
+              norm, 1e-5);
   expectClose(runDesc({{"kind", "softmax"}, {"src", two}, {"dst", two}, {"axis", 1}}, {{"src", x}})
-                  .outputs["dst"], soft, 1e-5);
-  expectClose(runDesc({{"kind", "softmax"}, {"alg", "log"}, {"src", two}, {"dst", two}, {"axis", 1}},
-                      {{"src", x}})
-                  .outputs["dst"], logSoft, 1e-5);
-  expectClose(runDesc({{"kind", "reduction"}, {"alg", "sum"}, {"src", two}, {"dst", layout({m, 1}, "ab")}},
-                      {{"src", x}})
-                  .outputs["dst"], sums, 1e-5);
-  expectClose(runDesc({{"kind", "binary"}, {"alg", "sub"}, {"src0", two}, {"src1", layout({1, n}, "ab")},
+                  .outputs["dst"],
+              soft, 1e-5);
+  expectClose(
+      runDesc({{"kind", "softmax"}, {"alg", "log"}, {"src", two}, {"dst", two}, {"axis", 1}},
+              {{"src", x}})
+          .outputs["dst"],
+      logSoft, 1e-5);
+  expectClose(
+      runDesc({{"kind", "reduction"}, {"alg", "sum"}, {"src", two}, {"dst", layout({m, 1}, "ab")}},
+              {{"src", x}})
+          .outputs["dst"],
+      sums, 1e-5);
+  expectClose(runDesc({{"kind", "binary"},
+                       {"alg", "sub"},
+                       {"src0", two},
+                       {"src1", layout({1, n}, "ab")},
                        {"dst", two}},
                       {{"src0", x}, {"src1", scale}})
-                  .outputs["dst"], sub, 1e-6);
+                  .outputs["dst"],
+              sub, 1e-6);
 }
 
 TEST(OneDnn, BatchNormalisationResamplingLrn) {
-  auto x = pattern(2 * 16 * 9, 1), mean = pattern(16, 2), scale = pattern(16, 3), shift = pattern(16, 4);
+  auto x = pattern(2 * 16 * 9, 1), mean = pattern(16, 2), scale = pattern(16, 3),
+       shift = pattern(16, 4);
   std::vector<float> variance(16, 0.75f), expected, upsampled, lrn;
   for (size_t i = 0; i < x.size(); ++i) {
     size_t c = i / 9 % 16;
@@ -406,17 +430,33 @@ TEST(OneDnn, BatchNormalisationResamplingLrn) {
     lrn.push_back(static_cast<float>(x[i] / std::pow(1 + 0.1 * squares / 5, 0.75)));
   }
   json four = layout({2, 16, 3, 3}, "abcd"), channel = layout({16}, "a");
-  expectClose(runDesc({{"kind", "batch_normalization"}, {"src", four}, {"dst", four}, {"mean", channel},
-                       {"variance", channel}, {"scale", channel}, {"shift", channel}, {"epsilon", 1e-3},
-                       {"relu", true}},
-                      {{"src", x}, {"mean", mean}, {"variance", variance}, {"scale", scale},
-                       {"shift", shift}})
-                  .outputs["dst"], expected, 1e-5);
-  expectClose(runDesc({{"kind", "lrn"}, {"src", four}, {"dst", four}, {"local_size", 5}, {"alpha", 0.1},
-                       {"beta", 0.75}, {"k", 1}},
+  expectClose(
+      runDesc(
+          {{"kind", "batch_normalization"},
+           {"src", four},
+           {"dst", four},
+           {"mean", channel},
+           {"variance", channel},
+           {"scale", channel},
+           {"shift", channel},
+           {"epsilon", 1e-3},
+           {"relu", true}},
+          {{"src", x}, {"mean", mean}, {"variance", variance}, {"scale", scale}, {"shift", shift}})
+          .outputs["dst"],
+      expected, 1e-5);
+  expectClose(runDesc({{"kind", "lrn"},
+                       {"src", four},
+                       {"dst", four},
+                       {"local_size", 5},
+                       {"alpha", 0.1},
+                       {"beta", 0.75},
+                       {"k", 1}},
                       {{"src", x}})
-                  .outputs["dst"], lrn, 1e-4);
-  Ran ran = runDesc({{"kind", "resampling"}, {"alg", "nearest"}, {"src", four},
+                  .outputs["dst"],
+              lrn, 1e-4);
+  Ran ran = runDesc({{"kind", "resampling"},
+                     {"alg", "nearest"},
+                     {"src", four},
                      {"dst", layout({2, 16, 6, 6}, "abcd")}},
                     {{"src", x}});
   for (int64_t p = 0; p < 32; ++p)
@@ -431,9 +471,11 @@ TEST(OneDnn, PlainPermutationsOfAnyOrder) {
   do {
     std::vector<float> permuted(120), back(120);
     ASSERT_EQ(onednn::reorder(layout({2, 3, 4, 5}, "abcd"), x.data(), layout({2, 3, 4, 5}, order),
-                              permuted.data()), "");
-    ASSERT_EQ(onednn::reorder(layout({2, 3, 4, 5}, order), permuted.data(), layout({2, 3, 4, 5}, "abcd"),
-                              back.data()), "");
+                              permuted.data()),
+              "");
+    ASSERT_EQ(onednn::reorder(layout({2, 3, 4, 5}, order), permuted.data(),
+                              layout({2, 3, 4, 5}, "abcd"), back.data()),
+              "");
     EXPECT_EQ(back, x) << order;
   } while (std::next_permutation(order.begin(), order.end()));
 }
@@ -451,22 +493,25 @@ TEST(OneDnn, WrongDescriptions) {
   EXPECT_NE(errorOfChange("/src/dims", {1, 64}), "");
   EXPECT_NE(errorOfChange("/src/dims", {1, 63, 14, 14}), "");
   EXPECT_NE(errorOfChange("/src/dims", {1, -64, 14, 14}), "");
-  EXPECT_NE(errorOfChange("/src/dims", {1 << 30, 1 << 30, 14, 14}).find("too large"), std::string::npos);
+  EXPECT_NE(errorOfChange("/src/dims", {1 << 30, 1 << 30, 14, 14}).find("too large"),
+            std::string::npos);
   EXPECT_NE(errorOfChange("/src/dtype", "u64").find("u64"), std::string::npos);
   EXPECT_NE(errorOfChange("/src/tag", "xyz").find("no layout 'xyz'"), std::string::npos);
   EXPECT_NE(errorOfChange("/src/tag", "abc").find("no layout"), std::string::npos);
   EXPECT_NE(errorOfChange("/strides", {1}).find("'strides' must be 2 integers"), std::string::npos);
   EXPECT_NE(errorOfChange("/strides", {0, 0}), "");
-  EXPECT_NE(errorOfChange("/post_ops", {{{"kind", "magic"}}}).find("unknown post-op"), std::string::npos);
+  EXPECT_NE(errorOfChange("/post_ops", {{{"kind", "magic"}}}).find("unknown post-op"),
+            std::string::npos);
   EXPECT_NE(errorOfChange("/math", "sloppy").find("math mode"), std::string::npos);
-  EXPECT_NE(errorOfChange("/weights/tag", "opaque:12").find("packed as 12 bytes"), std::string::npos);
+  EXPECT_NE(errorOfChange("/weights/tag", "opaque:12").find("packed as 12 bytes"),
+            std::string::npos);
   EXPECT_TRUE(describeAll(json::array()).empty());
   EXPECT_FALSE(onednn::packWeights(good, "nothing", nullptr).ok);
   EXPECT_FALSE(onednn::layoutBytes(layout({2, 3}, "any")));
 }
 
-/// Blocks are chosen for a number of threads. What was compiled for one number must not fall back to the
-/// reference implementation with another.
+/// Blocks are chosen for a number of threads. What was compiled for one number must not fall back
+/// to the reference implementation with another.
 TEST(OneDnn, OtherThreadCountsKeepFastImplementations) {
   for (const ConvShape &s : kConvs) {
     Described compiled = describe(convDesc(s), 2);
@@ -474,7 +519,8 @@ TEST(OneDnn, OtherThreadCountsKeepFastImplementations) {
     for (int threads : {1, 3, 8, 64}) {
       Described other = describe(compiled.desc, threads);
       ASSERT_TRUE(other.ok) << other.error;
-      EXPECT_EQ(other.implementation.rfind("ref", 0), std::string::npos) << threads << compiled.desc;
+      EXPECT_EQ(other.implementation.rfind("ref", 0), std::string::npos)
+          << threads << compiled.desc;
     }
   }
 }
@@ -490,19 +536,22 @@ TEST(OneDnn, LibraryCommandInAProgram) {
   program.constants = {{packed.data.get(), packed.bytes, packed.data},
                        runtime::copyToSpan(bias.data(), 256)};
   m["constants"] = {{{"bytes", packed.bytes}}, {{"bytes", 256}}};
-  uint64_t plain = 64 * 196 * 4, src = described.find("src")->bytes, dst = described.find("dst")->bytes;
+  uint64_t plain = 64 * 196 * 4, src = described.find("src")->bytes,
+           dst = described.find("dst")->bytes;
   m["inputs"] = {tensor("x", "f32", {1, 64, 14, 14})};
   m["outputs"] = {tensor("y", "f32", {1, 64, 14, 14})};
   m["arena"]["cpu"] = src + dst + 1024;
-  m["buffers"] = {buffer("input", 0, plain), buffer("arena", 0, src), buffer("constant", 0, packed.bytes),
-                  buffer("constant", 1, 256), buffer("arena", 0, dst, src), buffer("output", 0, plain)};
+  m["buffers"] = {buffer("input", 0, plain),           buffer("arena", 0, src),
+                  buffer("constant", 0, packed.bytes), buffer("constant", 1, 256),
+                  buffer("arena", 0, dst, src),        buffer("output", 0, plain)};
   json from = layout({1, 64, 14, 14}, "abcd");
   auto library = [](json desc, json buffers) {
     return json{{"op", "library"}, {"library", "onednn"}, {"desc", desc}, {"buffers", buffers}};
   };
-  m["commands"] = {library({{"kind", "reorder"}, {"src", from}, {"dst", described.desc["src"]}}, {0, 1}),
-                   library(described.desc, {1, 2, 3, 4}),
-                   library({{"kind", "reorder"}, {"src", described.desc["dst"]}, {"dst", from}}, {4, 5})};
+  m["commands"] = {
+      library({{"kind", "reorder"}, {"src", from}, {"dst", described.desc["src"]}}, {0, 1}),
+      library(described.desc, {1, 2, 3, 4}),
+      library({{"kind", "reorder"}, {"src", described.desc["dst"]}, {"dst", from}}, {4, 5})};
   TemporaryFolder folder;
   runtime::writeProgram(program, folder / "p.dlcx");
   auto expected = naiveConv(s, x, weights, bias);

@@ -204,11 +204,21 @@ TEST(Checker, LoopsMustEndAndNestingIsBounded) {
   EXPECT_NE(errorOf([&] { checkProgram(program); }).find("nested"), std::string::npos);
 }
 
-/// Every value of the manifest, replaced by every other sort of value: an error or a program that still
-/// checks, never a crash.
+/// Every value of the manifest, replaced by every other sort of value: an error or a program that
+/// still checks, never a crash.
 TEST(Checker, AnyValueAnywhere) {
-  const json values[] = {nullptr, -1, 0, 1, 1e300, uint64_t(-1), "x", json::array(), json::object(),
-                         true, json::array({1}), int64_t(1) << 45};
+  const json values[] = {nullptr,
+                         -1,
+                         0,
+                         1,
+                         1e300,
+                         uint64_t(-1),
+                         "x",
+                         json::array(),
+                         json::object(),
+                         true,
+                         json::array({1}),
+                         int64_t(1) << 45};
   Program program = affineProgram(16);
   json flat = program.manifest.flatten();
   int refused = 0;

@@ -70,8 +70,8 @@ Program affineProgram(int64_t n) {
   m["constants"] = {{{"bytes", bytes}, {"name", "c"}}};
   std::vector<float> half(static_cast<size_t>(n), 0.5f);
   program.constants = {runtime::copyToSpan(half.data(), bytes)};
-  m["buffers"] = {buffer("input", 0, bytes), buffer("arena", 0, bytes), buffer("constant", 0, bytes),
-                  buffer("output", 0, bytes)};
+  m["buffers"] = {buffer("input", 0, bytes), buffer("arena", 0, bytes),
+                  buffer("constant", 0, bytes), buffer("output", 0, bytes)};
   m["commands"] = {{{"op", "launch"},
                     {"name", "affine"},
                     {"loc", "model.py:3"},

@@ -29,7 +29,8 @@ inline std::vector<uint8_t> readFile(const std::string &path) {
 
 inline void writeFile(const std::string &path, const std::vector<uint8_t> &bytes) {
   std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.write(reinterpret_cast<const char *>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
 }
 
 /// A folder of its own for each test, removed at the end.
@@ -67,7 +68,8 @@ Program affineProgram(int64_t n);
 std::string errorOf(const std::function<void()> &body);
 
 /// Runs once on arrays given by address.
-inline void runOnce(Session &session, std::vector<const void *> inputs, std::vector<void *> outputs) {
+inline void runOnce(Session &session, std::vector<const void *> inputs,
+                    std::vector<void *> outputs) {
   session.run(inputs, outputs);
 }
 

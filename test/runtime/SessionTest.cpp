@@ -11,24 +11,26 @@ using namespace dlc::test;
 
 namespace {
 
-json scalarBuffer(const char *space, int index, uint64_t offset) { return buffer(space, index, 8, offset); }
+json scalarBuffer(const char *space, int index, uint64_t offset) {
+  return buffer(space, index, 8, offset);
+}
 
 /// count (i64) and go (bool) live in the output so that the test can look at them.
 Program countingLoop(json loop) {
   Program program = emptyProgram();
   json &m = program.manifest;
   m["inputs"] = {tensor("limit", "i64", {}), tensor("go", "bool", {})};
-  m["outputs"] = {tensor("value", "i64", {}), tensor("index", "i64", {}), tensor("done", "i64", {})};
+  m["outputs"] = {tensor("value", "i64", {}), tensor("index", "i64", {}),
+                  tensor("done", "i64", {})};
   m["arena"]["cpu"] = 64;
-  m["buffers"] = {scalarBuffer("input", 0, 0), buffer("input", 1, 1), scalarBuffer("output", 0, 0),
-                  scalarBuffer("output", 1, 0), scalarBuffer("output", 2, 0), buffer("arena", 0, 1)};
+  m["buffers"] = {scalarBuffer("input", 0, 0),  buffer("input", 1, 1),
+                  scalarBuffer("output", 0, 0), scalarBuffer("output", 1, 0),
+                  scalarBuffer("output", 2, 0), buffer("arena", 0, 1)};
   loop["op"] = "loop";
   loop["index"] = 3;
   loop["count"] = 4;
-  loop["body"] = {{{"op", "launch"},
-                   {"kernel", kernelIndex("count")},
-                   {"buffers", {2, 5, 0}},
-                   {"extent", 1}}};
+  loop["body"] = {
+      {{"op", "launch"}, {"kernel", kernelIndex("count")}, {"buffers", {2, 5, 0}}, {"extent", 1}}};
   m["commands"] = {{{"op", "fill"}, {"to", 2}, {"byte", 0}},
                    {{"op", "fill"}, {"to", 3}, {"byte", 0}},
                    {{"op", "copy"}, {"from", 1}, {"to", 5}, {"bytes", 1}},
@@ -114,8 +116,9 @@ TEST(Session, Loops) {
   EXPECT_EQ(runLoop(countingLoop({{"max", 3}, {"cond", 5}}), 100, true), (Counted{3, 2, 3}));
   EXPECT_EQ(runLoop(countingLoop({{"trip", 0}}), 0, true), (Counted{0, 0, 0}));
   EXPECT_EQ(runLoop(countingLoop({{"trip", 0}}), -4, true), (Counted{0, 0, 0}));
-  std::string error = errorOf(
-      [] { runLoop(countingLoop({{"trip", 0}, {"max", 3}, {"overflow", "error"}}), 5, true); });
+  std::string error = errorOf([] {
+    runLoop(countingLoop({{"trip", 0}, {"max", 3}, {"overflow", "error"}}), 5, true);
+  });
   EXPECT_NE(error.find("more than 3 iterations"), std::string::npos) << error;
 }
 
@@ -127,7 +130,8 @@ TEST(Session, CopiesWithSteps) {
     m["inputs"] = {tensor("x", "i32", {4})};
     m["outputs"] = {tensor("y", "i32", {4})};
     m["buffers"] = {buffer("input", 0, 4, 12), buffer("output", 0, 16)};
-    json body = {{{"op", "copy"}, {"from", 0}, {"to", 1}, {"bytes", 4}, {"from_step", -4}, {"to_step", 4}}};
+    json body = {
+        {{"op", "copy"}, {"from", 0}, {"to", 1}, {"bytes", 4}, {"from_step", -4}, {"to_step", 4}}};
     m["commands"] = {{{"op", "loop"}, {"max", trips}, {"body", body}}};
     Session session(share(program));
     int32_t x[4] = {1, 2, 3, 4}, y[4] = {};
@@ -149,8 +153,9 @@ TEST(Session, If) {
   m["outputs"] = {tensor("y", "u8", {2})};
   m["buffers"] = {buffer("input", 0, 1), buffer("output", 0, 1), buffer("output", 0, 1, 1)};
   auto fill = [](int to, int byte) { return json{{"op", "fill"}, {"to", to}, {"byte", byte}}; };
-  m["commands"] = {{{"op", "if"}, {"cond", 0}, {"then", {fill(1, 7)}}, {"else", {fill(1, 9), fill(1, 8)}}},
-                   fill(2, 1)};
+  m["commands"] = {
+      {{"op", "if"}, {"cond", 0}, {"then", {fill(1, 7)}}, {"else", {fill(1, 9), fill(1, 8)}}},
+      fill(2, 1)};
   Session session(share(program));
   for (uint8_t c : {1, 0}) {
     uint8_t y[2] = {};
@@ -235,7 +240,8 @@ TEST(Session, Trace) {
   EXPECT_EQ(session.commands()[0].implementation, "affine");
 }
 
-/// Ten small commands: the bound is generous because tests run on busy machines; the figure is printed.
+/// Ten small commands: the bound is generous because tests run on busy machines; the figure is
+/// printed.
 TEST(Session, OverheadOfSmallCommands) {
   Program program = affineProgram(16);
   json &m = program.manifest;

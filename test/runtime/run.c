@@ -13,7 +13,7 @@ static void check(dlc_error *error) {
 int main(int argc, char **argv) {
   dlc_program *program;
   dlc_session *session;
-  DLTensor in[16] = {{0}};
+  DLTensor in[16] = {0};
   DLManagedTensor *out[16];
   check(dlc_program_load(argc > 1 ? argv[1] : "model.dlcx", &program));
   check(dlc_session_create(program, NULL, &session));
@@ -21,19 +21,16 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < inputs && i < 16; ++i) {
     dlc_tensor_info info;
     check(dlc_program_input(program, i, &info));
-    in[i] = (DLTensor){.data = calloc(info.bytes, 1), .device = {kDLCPU, 0}, .ndim = info.ndim,
-                       .dtype = info.dtype, .shape = (int64_t *)info.shape};
+    void *data = calloc(info.bytes, 1);
+    in[i] = (DLTensor){data, {kDLCPU, 0}, info.ndim, info.dtype, (int64_t *)info.shape, NULL, 0};
     for (size_t j = 0; info.dtype.code == kDLFloat && j < info.bytes / 4; ++j)
-      ((float *)in[i].data)[j] = 1;
+      ((float *)data)[j] = 1;
   }
   check(dlc_session_run_alloc(session, in, inputs, out, outputs));
   for (size_t i = 0; i < outputs; ++i) {
     printf("%g\n", ((float *)out[i]->dl_tensor.data)[0]);
     out[i]->deleter(out[i]);
   }
-  for (size_t i = 0; i < inputs; ++i)
-    free(in[i].data);
   dlc_session_destroy(session);
   dlc_program_destroy(program);
-  return 0;
 }

@@ -10,8 +10,8 @@
 
 namespace dlc::runtime {
 
-/// Names are LLVM's ("avx2", "avx512bf16", "amx-tile"). A feature counts only when the operating system
-/// saves its registers too.
+/// Names are LLVM's ("avx2", "avx512bf16", "amx-tile"). A feature counts only when the operating
+/// system saves its registers too.
 DLC_EXPORT bool hostHasFeature(std::string_view name);
 /// Every known feature that this machine has: what a compiler puts into target.features.
 DLC_EXPORT std::vector<std::string> hostFeatures();

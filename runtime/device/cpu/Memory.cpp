@@ -32,8 +32,8 @@ Block::Block(size_t wanted, const char *purpose) {
   }
   start = static_cast<char *>(mapping);
   if (huge) {
-    start = reinterpret_cast<char *>(
-        format::alignUp(reinterpret_cast<uintptr_t>(mapping), kHugePage));
+    start =
+        reinterpret_cast<char *>(format::alignUp(reinterpret_cast<uintptr_t>(mapping), kHugePage));
     madvise(start, format::alignUp(wanted, kHugePage), MADV_HUGEPAGE);
   }
 }

@@ -8,7 +8,8 @@
 
 namespace dlc::runtime {
 
-/// Anonymous memory, aligned to a page and, from 2 MiB on, to a huge page that the system is asked for.
+/// Anonymous memory, aligned to a page and, from 2 MiB on, to a huge page that the system is asked
+/// for.
 class Block {
 public:
   Block() = default;

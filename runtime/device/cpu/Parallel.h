@@ -8,8 +8,8 @@
 
 namespace dlc::runtime {
 
-/// Sets the number of OpenMP threads for the calling thread; oneDNN looks at it when it plans and when it
-/// runs. The caller's own setting comes back at the end.
+/// Sets the number of OpenMP threads for the calling thread; oneDNN looks at it when it plans and
+/// when it runs. The caller's own setting comes back at the end.
 class ThreadScope {
 public:
   explicit ThreadScope(int threads) : before(omp_get_max_threads()) {
@@ -29,8 +29,8 @@ private:
   int before;
 };
 
-/// body(begin, end, thread) over [0, extent): one contiguous range of whole grains per thread, so that
-/// consecutive loops over the same data find it in the same cache. `body` must not throw.
+/// body(begin, end, thread) over [0, extent): one contiguous range of whole grains per thread, so
+/// that consecutive loops over the same data find it in the same cache. `body` must not throw.
 template <typename Body>
 inline void parallelFor(int threads, int64_t extent, int64_t grain, const Body &body) {
   int64_t chunks = extent / grain + (extent % grain != 0);

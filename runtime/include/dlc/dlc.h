@@ -1,8 +1,8 @@
 /*===- dlc.h - the C interface of the runtime: load a program and run it ------===
  *
- * Every function that can fail returns a dlc_error *, NULL meaning success; the caller frees an error
- * with dlc_error_free. Tensors are DLPack's. A session may be used by several threads (its runs are
- * then serialised); several sessions run at once.
+ * Every function that can fail returns a dlc_error *, NULL meaning success; the caller frees an
+ * error with dlc_error_free. Tensors are DLPack's. A session may be used by several threads (its
+ * runs are then serialised); several sessions run at once.
  */
 #ifndef DLC_DLC_H
 #define DLC_DLC_H
@@ -67,8 +67,8 @@ DLC_C_EXPORT void dlc_session_destroy(dlc_session *session);
 DLC_C_EXPORT const dlc_program *dlc_session_program(const dlc_session *session);
 DLC_C_EXPORT void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures);
 
-/* Runs on tensors in the order of the program's inputs and outputs. An input with strides is copied to
- * a compact one first; an output must be compact. */
+/* Runs on tensors in the order of the program's inputs and outputs. An input with strides is copied
+ * to a compact one first; an output must be compact. */
 DLC_C_EXPORT dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs,
                                         size_t input_count, const DLTensor *outputs,
                                         size_t output_count);

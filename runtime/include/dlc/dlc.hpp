@@ -121,14 +121,20 @@ public:
   template <typename T> T *data() const {
     static_assert(!std::is_same_v<T, void>);
     if (sizeof(T) != dtypeBytes(type))
-      throw Error("a tensor of " + std::string(dtypeName(type)) + " read as a type of another size");
+      throw Error("a tensor of " + std::string(dtypeName(type)) +
+                  " read as a type of another size");
     return static_cast<T *>(memory.get());
   }
 
   /// Points into this tensor, which must outlive it.
   DLTensor dlpack() const {
-    return {memory.get(), {kDLCPU, 0}, static_cast<int32_t>(dims.size()), detail::toDlpack(type),
-            const_cast<int64_t *>(dims.data()), nullptr, 0};
+    return {memory.get(),
+            {kDLCPU, 0},
+            static_cast<int32_t>(dims.size()),
+            detail::toDlpack(type),
+            const_cast<int64_t *>(dims.data()),
+            nullptr,
+            0};
   }
 
 private:
@@ -217,8 +223,8 @@ private:
     return false;
   }
   using Query = dlc_error *(*)(const dlc_program *, size_t, dlc_tensor_info *);
-  static std::shared_ptr<const std::vector<TensorSpec>> read(const dlc_program *program, size_t count,
-                                                             Query query) {
+  static std::shared_ptr<const std::vector<TensorSpec>> read(const dlc_program *program,
+                                                             size_t count, Query query) {
     auto specs = std::make_shared<std::vector<TensorSpec>>();
     for (size_t i = 0; i < count; ++i) {
       dlc_tensor_info info;

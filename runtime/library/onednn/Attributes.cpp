@@ -122,7 +122,8 @@ void Builder::quantization(const char *name, bool scales) {
     if (!masks.contains(argument))
       continue;
     int mask = masks[argument].get<int>();
-    auto set = scales ? dnnl_primitive_attr_set_scales_mask : dnnl_primitive_attr_set_zero_points_mask;
+    auto set =
+        scales ? dnnl_primitive_attr_set_scales_mask : dnnl_primitive_attr_set_zero_points_mask;
     check(set(attr.get(), number, mask), scales ? "setting scales" : "setting zero points");
     int64_t count = 1;
     if (has(argument)) {

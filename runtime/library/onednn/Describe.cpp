@@ -31,7 +31,8 @@ template <typename Body> std::string guarded(Body &&body) {
   }
 }
 
-/// Where the layout of an argument stands in the description; null for those that have no such place.
+/// Where the layout of an argument stands in the description; null for those that have no such
+/// place.
 json *layoutIn(json &desc, const std::string &argument) {
   if (argument.rfind("post", 0) == 0 && desc.contains("post_ops")) {
     size_t index = std::strtoul(argument.c_str() + 4, nullptr, 10);
@@ -230,7 +231,8 @@ bool Executable::run(std::span<void *const> buffers) {
   ThreadScope scope(impl->threads);
   return guarded([&] {
            impl->call->execute(buffers.data(), {impl->scratch.data(), impl->threads});
-         }).empty();
+         })
+      .empty();
 }
 
 std::string libraryVersion() {

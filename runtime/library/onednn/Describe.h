@@ -1,7 +1,7 @@
 //===- Describe.h - oneDNN seen from the compiler: ask before running ---------===//
 //
-// Plain structures and JSON only; nothing here throws. The JSON of an operation is documented in Desc.md
-// beside this file: what describe() accepts is what a library command's "desc" carries.
+// Plain structures and JSON only; nothing here throws. The JSON of an operation is documented in
+// Desc.md beside this file: what describe() accepts is what a library command's "desc" carries.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ONEDNN_DESCRIBE_H
@@ -26,7 +26,7 @@ struct Argument {
   std::string name; // "src", "weights", "bias", "dst", "post0", ...
   std::vector<int64_t> dims;
   std::string dtype;
-  std::string tag; // concrete: "aBcd16b", "strided" (see strides) or "opaque:BYTES"
+  std::string tag;              // concrete: "aBcd16b", "strided" (see strides) or "opaque:BYTES"
   std::vector<int64_t> strides; // in elements, for plain layouts only
   uint64_t bytes = 0;           // padding included
   bool isOutput = false;
@@ -49,8 +49,8 @@ struct Described {
   }
 };
 
-/// What oneDNN would do for `desc` with `threads` threads (0: as many as the machine has; its choice
-/// depends on it).
+/// What oneDNN would do for `desc` with `threads` threads (0: as many as the machine has; its
+/// choice depends on it).
 DLC_EXPORT Described describe(const nlohmann::json &desc, int threads = 0);
 
 /// Every implementation in oneDNN's order of preference. desc["impl"] is ignored here; elsewhere it
@@ -70,7 +70,8 @@ DLC_EXPORT Packed packWeights(const nlohmann::json &desc, std::string_view argum
                               const void *plain, std::string_view plainTag = "",
                               std::string_view plainDtype = "", int threads = 0);
 
-/// Bytes of a layout {"dims", "dtype", "tag"|"strides"}, padding included; nothing if it is not one.
+/// Bytes of a layout {"dims", "dtype", "tag"|"strides"}, padding included; nothing if it is not
+/// one.
 DLC_EXPORT std::optional<uint64_t> layoutBytes(const nlohmann::json &layout);
 
 /// Copies between two such layouts, converting types; empty on success, else what went wrong.

@@ -20,8 +20,8 @@ void buildEltwise(Builder &builder) {
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
   builder.created(dnnl_eltwise_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, eltwiseAlgorithm(builder.word("alg", "")), src,
-      dst, builder.number("alpha", 0), builder.number("beta", 0), builder.attr.get()));
+      &builder.raw, engine(), dnnl_forward_inference, eltwiseAlgorithm(builder.word("alg", "")),
+      src, dst, builder.number("alpha", 0), builder.number("beta", 0), builder.attr.get()));
 }
 
 void buildBinary(Builder &builder) {
@@ -113,9 +113,9 @@ void buildReduction(Builder &builder) {
   if (algorithm == dnnl_alg_kind_undef)
     fail("oneDNN: reduction: unknown alg '", alg, "'");
   builder.attributes();
-  builder.created(dnnl_reduction_primitive_desc_create(&builder.raw, engine(), algorithm, src, dst,
-                                                       builder.number("p", 0),
-                                                       builder.number("eps", 0), builder.attr.get()));
+  builder.created(dnnl_reduction_primitive_desc_create(
+      &builder.raw, engine(), algorithm, src, dst, builder.number("p", 0), builder.number("eps", 0),
+      builder.attr.get()));
 }
 
 void buildLrn(Builder &builder) {

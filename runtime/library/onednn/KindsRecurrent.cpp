@@ -23,7 +23,8 @@ struct Layers {
     weightsIter = builder.argument("weights_iter", DNNL_ARG_WEIGHTS_ITER);
     if (isLstm) {
       peephole = builder.argument("weights_peephole", DNNL_ARG_WEIGHTS_PEEPHOLE, false, false);
-      projection = builder.argument("weights_projection", DNNL_ARG_WEIGHTS_PROJECTION, false, false);
+      projection =
+          builder.argument("weights_projection", DNNL_ARG_WEIGHTS_PROJECTION, false, false);
     }
     bias = builder.argument("bias", DNNL_ARG_BIAS, false, false);
     dstLayer = builder.argument("dst_layer", DNNL_ARG_DST_LAYER, true);
@@ -56,7 +57,8 @@ void buildVanillaRnn(Builder &builder) {
       &builder.raw, engine(), dnnl_forward_inference,
       eltwiseAlgorithm(builder.word("activation", "tanh")), direction(builder), layers.srcLayer,
       layers.srcIter, layers.weightsLayer, layers.weightsIter, layers.bias, layers.dstLayer,
-      layers.dstIter, 0, builder.number("alpha", 0), builder.number("beta", 0), builder.attr.get()));
+      layers.dstIter, 0, builder.number("alpha", 0), builder.number("beta", 0),
+      builder.attr.get()));
 }
 
 void buildLstm(Builder &builder) {

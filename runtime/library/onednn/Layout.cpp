@@ -124,8 +124,8 @@ uint64_t bytesOf(const_dnnl_memory_desc_t md) {
   return static_cast<uint64_t>(elements) * dnnl_data_type_size(type);
 }
 
-/// The canonical spelling: dimensions from the outermost in, then the blocks. Equal strides (dimensions
-/// of one element) come in logical order.
+/// The canonical spelling: dimensions from the outermost in, then the blocks. Equal strides
+/// (dimensions of one element) come in logical order.
 static std::string spell(const_dnnl_memory_desc_t md) {
   int rank = rankOf(md), blocks = innerBlocks(md);
   std::vector<int64_t> strides = queryDims(md, dnnl_query_strides, rank);
@@ -133,7 +133,8 @@ static std::string spell(const_dnnl_memory_desc_t md) {
   std::vector<int64_t> owners = queryDims(md, dnnl_query_inner_idxs, blocks);
   std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return strides[a] > strides[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return strides[a] > strides[b]; });
   std::string name;
   for (int dim : order) {
     bool blocked = std::find(owners.begin(), owners.end(), dim) != owners.end();

@@ -14,12 +14,12 @@ namespace dlc::onednn {
 
 std::optional<dnnl_data_type_t> parseType(std::string_view name);
 
-/// A tag ("acdb", "aBcd16b", "any", "opaque:BYTES") to a descriptor; null if there is no such layout for
-/// these dimensions. An opaque layout is `any` until a primitive has chosen it.
+/// A tag ("acdb", "aBcd16b", "any", "opaque:BYTES") to a descriptor; null if there is no such
+/// layout for these dimensions. An opaque layout is `any` until a primitive has chosen it.
 MemoryDesc parseTag(std::string_view tag, const std::vector<int64_t> &dims, dnnl_data_type_t type);
 
-/// The name that parseTag() turns back into an equal descriptor; "strided" for a plain layout with gaps
-/// (its strides say the rest), "opaque:BYTES" for what has no name.
+/// The name that parseTag() turns back into an equal descriptor; "strided" for a plain layout with
+/// gaps (its strides say the rest), "opaque:BYTES" for what has no name.
 std::string tagName(const_dnnl_memory_desc_t md);
 
 /// Strides in elements; empty for layouts with blocks and opaque ones.
@@ -27,8 +27,8 @@ std::vector<int64_t> plainStrides(const_dnnl_memory_desc_t md);
 
 std::vector<int64_t> dimsOf(const_dnnl_memory_desc_t md);
 
-/// Bytes from the first element to the last, padding included. For a plain layout with gaps less than
-/// what oneDNN says, which counts a gap after the last element too.
+/// Bytes from the first element to the last, padding included. For a plain layout with gaps less
+/// than what oneDNN says, which counts a gap after the last element too.
 uint64_t bytesOf(const_dnnl_memory_desc_t md);
 
 /// The size that an "opaque:BYTES" tag promises.

@@ -57,7 +57,8 @@ MemoryDesc layoutOf(const json &layout, const std::string &what) {
   if (!type)
     fail("oneDNN: '", what, "': element type '", dtype, "' is not supported");
   if (auto strides = layout.find("strides"); strides != layout.end() && !strides->is_null()) {
-    std::vector<int64_t> steps = strides->is_array() ? integersOf("strides") : std::vector<int64_t>{};
+    std::vector<int64_t> steps =
+        strides->is_array() ? integersOf("strides") : std::vector<int64_t>{};
     dnnl_memory_desc_t md = nullptr;
     if (steps.size() != dims.size() ||
         dnnl_memory_desc_create_with_strides(&md, static_cast<int>(dims.size()), dims.data(), *type,
@@ -136,8 +137,8 @@ std::string Builder::word(const char *name, const char *otherwise) {
 
 void Builder::created(dnnl_status_t status) {
   if (status == dnnl_unimplemented)
-    fail("oneDNN has no ", desc.value("kind", "?"), " for these types and layouts on this machine: ",
-         desc.dump());
+    fail("oneDNN has no ", desc.value("kind", "?"),
+         " for these types and layouts on this machine: ", desc.dump());
   if (status != dnnl_success)
     fail("oneDNN refuses the description (", dnnl_status2str(status), "): ", desc.dump());
 }
@@ -151,8 +152,7 @@ const_dnnl_memory_desc_t Operation::layout(const Slot &slot) const {
 }
 
 uint64_t Operation::scratchpadBytes() const {
-  const_dnnl_memory_desc_t md =
-      dnnl_primitive_desc_query_md(pd.get(), dnnl_query_scratchpad_md, 0);
+  const_dnnl_memory_desc_t md = dnnl_primitive_desc_query_md(pd.get(), dnnl_query_scratchpad_md, 0);
   return md ? dnnl_memory_desc_get_size(md) : 0;
 }
 
@@ -243,7 +243,8 @@ Operation copyOf(const Operation &operation) {
   for (const Slot &slot : operation.slots) {
     dnnl_memory_desc_t md = nullptr;
     check(dnnl_memory_desc_clone(&md, slot.given.get()), "copying a layout");
-    copy.slots.push_back({slot.name, slot.execArgument, slot.isOutput, MemoryDesc(md), slot.givenTag});
+    copy.slots.push_back(
+        {slot.name, slot.execArgument, slot.isOutput, MemoryDesc(md), slot.givenTag});
   }
   return copy;
 }

@@ -30,7 +30,8 @@ public:
   const_dnnl_memory_desc_t argument(const char *name, int execArgument, bool isOutput = false,
                                     bool required = true);
   bool has(const char *name) const;
-  /// A list of `count` integers; `otherwise` for each if absent (then it is required when negative).
+  /// A list of `count` integers; `otherwise` for each if absent (then it is required when
+  /// negative).
   std::vector<int64_t> integers(const char *name, size_t count, int64_t otherwise);
   int64_t integer(const char *name, int64_t otherwise);
   int64_t integer(const char *name);

@@ -4,7 +4,7 @@
 typedef double (*unary)(double);
 
 #define KERNEL(name) __attribute__((section(".text." #name), used)) void name
-#define ARGUMENTS                                                                                   \
+#define ARGUMENTS                                                                                  \
   (void *const *buffers, int64_t begin, int64_t end, void *scratch, const void *const *ctx)
 
 /* buffers[1][i] = 2 * buffers[0][i] + 1 */

@@ -1,7 +1,7 @@
 //===- Builtin.h - what the built-in kernels share ----------------------------===//
 //
-// Each kernel's file has at its head the description it takes. "outer", "len" and "inner" cut a tensor
-// at an axis: element (o, l, i) stands at (o * len + l) * inner + i.
+// Each kernel's file has at its head the description it takes. "outer", "len" and "inner" cut a
+// tensor at an axis: element (o, l, i) stands at (o * len + l) * inner + i.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CPU_BUILTIN_BUILTIN_H

@@ -2,7 +2,8 @@
 //
 // {"kind": "cumulative", "op": "sum|prod", "dtype", "outer", "len", "inner", "exclusive" = false,
 //  "reverse" = false}
-//   buffers: src, dst (may be the same). f32 and the half types accumulate in f64 and f32; integers wrap.
+//   buffers: src, dst (may be the same). f32 and the half types accumulate in f64 and f32; integers
+//   wrap.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -21,8 +22,9 @@ struct Options {
 template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, Compute<T>>;
 
-template <typename T> void cumulate(void *const *buffers, const CallContext &context,
-                                    const Lines &lines, Options options) {
+template <typename T>
+void cumulate(void *const *buffers, const CallContext &context, const Lines &lines,
+              Options options) {
   using A = Accumulator<T>;
   constexpr int64_t kColumns = 64;
   const T *src = static_cast<const T *>(buffers[0]);

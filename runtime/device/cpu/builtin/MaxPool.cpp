@@ -1,10 +1,11 @@
 //===- MaxPool.cpp - max pooling that also tells where ------------------------===//
 //
-// {"kind": "max_pool_indices", "dtype", "src": [N, C, spatial...], "dst": [N, C, spatial...], "kernel",
+// {"kind": "max_pool_indices", "dtype", "src": [N, C, spatial...], "dst": [N, C, spatial...],
+// "kernel",
 //  "strides", "dilations" (0 = dense, as oneDNN counts), "pads_l", "storage_order" = 0}
-//   buffers: src, values, indices (i64: position in all of src; with storage_order 1 the spatial part is
-//   counted with the first spatial dimension fastest). The first of equal maxima; NaN is the largest. A window
-//   wholly in the padding gives the least value and index -1.
+//   buffers: src, values, indices (i64: position in all of src; with storage_order 1 the spatial
+//   part is counted with the first spatial dimension fastest). The first of equal maxima; NaN is
+//   the largest. A window wholly in the padding gives the least value and index -1.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -22,8 +23,8 @@ struct Pool {
   int64_t planes, planeElements, outputs, taps;
 };
 
-template <typename T> void poolOne(const Pool &pool, const T *plane, int64_t output, T &value,
-                                   int64_t &index) {
+template <typename T>
+void poolOne(const Pool &pool, const T *plane, int64_t output, T &value, int64_t &index) {
   using C = Compute<T>;
   size_t rank = pool.src.size();
   int64_t origin[32];
@@ -83,8 +84,8 @@ std::unique_ptr<LibraryCall> makeMaxPoolIndices(const Request &request) {
   pool.src.assign(src.begin() + 2, src.end());
   pool.dst.assign(dst.begin() + 2, dst.end());
   auto list = [&](const char *name, int64_t otherwise) {
-    std::vector<int64_t> values = request.has(name) ? request.sizes(name)
-                                                    : std::vector<int64_t>(rank, otherwise);
+    std::vector<int64_t> values =
+        request.has(name) ? request.sizes(name) : std::vector<int64_t>(rank, otherwise);
     for (int64_t value : values)
       if (values.size() != rank || value > INT32_MAX)
         request.complain(std::string(name) + " must have one size per spatial dimension");
@@ -123,9 +124,8 @@ std::unique_ptr<LibraryCall> makeMaxPoolIndices(const Request &request) {
   request.need(1, "values", product(dst), pool.dtype, true);
   request.need(2, "indices", product(dst), DType::I64, true);
   return makeCall("max_pool_indices", [pool](void *const *buffers, const CallContext &context) {
-    dispatch(pool.dtype, [&](auto type) {
-      runPool<typename decltype(type)::type>(pool, buffers, context);
-    });
+    dispatch(pool.dtype,
+             [&](auto type) { runPool<typename decltype(type)::type>(pool, buffers, context); });
   });
 }
 

@@ -3,13 +3,14 @@
 // {"kind": "nms", "dtype": f32 f16 bf16 f64, "batch", "classes", "boxes", "max_output",
 //  "center_point_box" = false, "max_per_class": N | "buffer", "iou_threshold": x | "buffer" = 0,
 //  "score_threshold": x | "buffer" | absent (none)}
-//   buffers: boxes [batch, boxes, 4], scores [batch, classes, boxes], then those parameters that are
-//   "buffer" in the order above (i64; f32; f32), then selected [max_output, 3] (i64: batch, class, box;
-//   rows past the count are -1) and count (i64). More than max_output selected boxes are an error.
+//   buffers: boxes [batch, boxes, 4], scores [batch, classes, boxes], then those parameters that
+//   are "buffer" in the order above (i64; f32; f32), then selected [max_output, 3] (i64: batch,
+//   class, box; rows past the count are -1) and count (i64). More than max_output selected boxes
+//   are an error.
 //
-// Boxes are (y1, x1, y2, x2) with any two opposite corners, or (x, y, width, height) around a centre. A box
-// is taken if its score is above the threshold and its intersection over union with every box taken before
-// is at most the threshold; the lower box comes first among equal scores.
+// Boxes are (y1, x1, y2, x2) with any two opposite corners, or (x, y, width, height) around a
+// centre. A box is taken if its score is above the threshold and its intersection over union with
+// every box taken before is at most the threshold; the lower box comes first among equal scores.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -100,7 +101,8 @@ void runNms(const Nms &nms, void *const *buffers, const CallContext &context) {
   const T *boxes = static_cast<const T *>(buffers[0]);
   const T *scores = static_cast<const T *>(buffers[1]);
   double wanted = valueOf(nms.maxPerClass, buffers, true);
-  int64_t limit = static_cast<int64_t>(std::clamp<double>(wanted, 0, static_cast<double>(nms.boxes)));
+  int64_t limit =
+      static_cast<int64_t>(std::clamp<double>(wanted, 0, static_cast<double>(nms.boxes)));
   double iou = valueOf(nms.iou, buffers, false), threshold = valueOf(nms.score, buffers, false);
   int64_t groups = nms.batch * nms.classes;
   std::vector<std::vector<int64_t>> taken(static_cast<size_t>(groups));
@@ -169,10 +171,14 @@ std::unique_ptr<LibraryCall> makeNms(const Request &request) {
   request.need(nms.count, "count", 1, DType::I64, true);
   return makeCall("nms", [nms](void *const *buffers, const CallContext &context) {
     switch (nms.dtype) {
-    case DType::F16: return runNms<Float16>(nms, buffers, context);
-    case DType::BF16: return runNms<BFloat16>(nms, buffers, context);
-    case DType::F64: return runNms<double>(nms, buffers, context);
-    default: return runNms<float>(nms, buffers, context);
+    case DType::F16:
+      return runNms<Float16>(nms, buffers, context);
+    case DType::BF16:
+      return runNms<BFloat16>(nms, buffers, context);
+    case DType::F64:
+      return runNms<double>(nms, buffers, context);
+    default:
+      return runNms<float>(nms, buffers, context);
     }
   });
 }

@@ -37,7 +37,8 @@ struct BFloat16 {
 struct Float16 {
   uint16_t bits;
   operator float() const {
-    uint32_t sign = uint32_t(bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    uint32_t sign = uint32_t(bits & 0x8000) << 16, exponent = bits >> 10 & 31,
+             mantissa = bits & 1023;
     if (exponent == 31)
       return bitsToFloat(sign | 0x7f800000 | mantissa << 13);
     if (exponent == 0)
@@ -71,7 +72,8 @@ inline constexpr bool isHalf = std::is_same_v<T, BFloat16> || std::is_same_v<T, 
 
 /// What values of T are compared and stored through.
 template <typename T>
-using Compute = std::conditional_t<isHalf<T>, float, std::conditional_t<std::is_same_v<T, Boolean>, int, T>>;
+using Compute =
+    std::conditional_t<isHalf<T>, float, std::conditional_t<std::is_same_v<T, Boolean>, int, T>>;
 
 template <typename T> Compute<T> load(T value) { return static_cast<Compute<T>>(value); }
 
@@ -125,26 +127,37 @@ template <typename T> Compute<T> wrappingMul(Compute<T> a, Compute<T> b) {
     return a * b;
 }
 
-template <typename T> struct Type {
-  using type = T;
-};
+template <typename T> struct Type { using type = T; };
 
 /// Calls fn(Type<T>{}) with the C++ type of `type` and returns its result.
 template <typename Fn> auto dispatch(DType type, Fn &&fn) {
   switch (type) {
-  case DType::F32: return fn(Type<float>{});
-  case DType::F16: return fn(Type<Float16>{});
-  case DType::BF16: return fn(Type<BFloat16>{});
-  case DType::F64: return fn(Type<double>{});
-  case DType::I8: return fn(Type<int8_t>{});
-  case DType::U8: return fn(Type<uint8_t>{});
-  case DType::I16: return fn(Type<int16_t>{});
-  case DType::U16: return fn(Type<uint16_t>{});
-  case DType::I32: return fn(Type<int32_t>{});
-  case DType::U32: return fn(Type<uint32_t>{});
-  case DType::I64: return fn(Type<int64_t>{});
-  case DType::U64: return fn(Type<uint64_t>{});
-  case DType::Bool: break;
+  case DType::F32:
+    return fn(Type<float>{});
+  case DType::F16:
+    return fn(Type<Float16>{});
+  case DType::BF16:
+    return fn(Type<BFloat16>{});
+  case DType::F64:
+    return fn(Type<double>{});
+  case DType::I8:
+    return fn(Type<int8_t>{});
+  case DType::U8:
+    return fn(Type<uint8_t>{});
+  case DType::I16:
+    return fn(Type<int16_t>{});
+  case DType::U16:
+    return fn(Type<uint16_t>{});
+  case DType::I32:
+    return fn(Type<int32_t>{});
+  case DType::U32:
+    return fn(Type<uint32_t>{});
+  case DType::I64:
+    return fn(Type<int64_t>{});
+  case DType::U64:
+    return fn(Type<uint64_t>{});
+  case DType::Bool:
+    break;
   }
   return fn(Type<Boolean>{});
 }

@@ -1,14 +1,16 @@
 //===- Random.cpp - random numbers from a counter -----------------------------===//
 //
 // {"kind": "random", "op": "uniform|normal|bernoulli", "dtype", "count", "seed": N | "buffer",
-//  "offset": N | "buffer" = 0, "low" = 0, "high" = 1, "mean" = 0, "scale" = 1, "probability": p | "buffer",
-//  "probability_dtype"}
-//   buffers: [seed (i64)], [offset (i64)], [probabilities, count of probability_dtype (bernoulli)], dst.
+//  "offset": N | "buffer" = 0, "low" = 0, "high" = 1, "mean" = 0, "scale" = 1, "probability": p |
+//  "buffer", "probability_dtype"}
+//   buffers: [seed (i64)], [offset (i64)], [probabilities, count of probability_dtype (bernoulli)],
+//   dst.
 //
-// Philox 4x32-10 with the seed as key: element i comes from block offset + i / 4, so a result depends on
-// nothing but seed, offset and i. uniform lies in [low, high); integers take the floor. normal is
-// Box and Muller's. bernoulli is 1 where a uniform number is below the probability. f64 takes two words per
-// number (block offset + i / 2); one draw uses count / 4 (f64: count / 2) blocks, rounded up.
+// Philox 4x32-10 with the seed as key: element i comes from block offset + i / 4, so a result
+// depends on nothing but seed, offset and i. uniform lies in [low, high); integers take the floor.
+// normal is Box and Muller's. bernoulli is 1 where a uniform number is below the probability. f64
+// takes two words per number (block offset + i / 2); one draw uses count / 4 (f64: count / 2)
+// blocks, rounded up.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -81,10 +83,14 @@ template <typename R> int drawBlock(Draw draw, uint64_t block, uint64_t seed, R 
 
 double probabilityAt(const Random &random, const void *data, int64_t at) {
   switch (random.probabilityType) {
-  case DType::F16: return static_cast<const Float16 *>(data)[at];
-  case DType::BF16: return static_cast<const BFloat16 *>(data)[at];
-  case DType::F64: return static_cast<const double *>(data)[at];
-  default: return static_cast<const float *>(data)[at];
+  case DType::F16:
+    return static_cast<const Float16 *>(data)[at];
+  case DType::BF16:
+    return static_cast<const BFloat16 *>(data)[at];
+  case DType::F64:
+    return static_cast<const double *>(data)[at];
+  default:
+    return static_cast<const float *>(data)[at];
   }
 }
 
@@ -108,12 +114,13 @@ T shape(const Random &random, R drawn, const void *probabilities, int64_t at) {
   return store<T>(static_cast<Compute<T>>(value));
 }
 
-template <typename T> void runRandom(const Random &random, void *const *buffers,
-                                     const CallContext &context) {
+template <typename T>
+void runRandom(const Random &random, void *const *buffers, const CallContext &context) {
   using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
   constexpr int64_t kPerBlock = std::is_same_v<R, double> ? 2 : 4;
   auto scalar = [&](int buffer, int64_t known) {
-    return static_cast<uint64_t>(buffer < 0 ? known : *static_cast<const int64_t *>(buffers[buffer]));
+    return static_cast<uint64_t>(buffer < 0 ? known
+                                            : *static_cast<const int64_t *>(buffers[buffer]));
   };
   uint64_t seed = scalar(random.seedBuffer, random.seed);
   uint64_t offset = scalar(random.offsetBuffer, random.offset);
@@ -188,7 +195,8 @@ std::unique_ptr<LibraryCall> makeRandom(const Request &request) {
   if (random.offsetBuffer >= 0)
     request.need(random.offsetBuffer, "offset", 1, DType::I64, false);
   if (random.probabilityBuffer >= 0)
-    request.need(random.probabilityBuffer, "probability", random.count, random.probabilityType, false);
+    request.need(random.probabilityBuffer, "probability", random.count, random.probabilityType,
+                 false);
   request.need(random.dst, "dst", random.count, random.dtype, true);
   return makeCall("random_" + op, [random](void *const *buffers, const CallContext &context) {
     dispatch(random.dtype, [&](auto type) {

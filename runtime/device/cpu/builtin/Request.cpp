@@ -20,7 +20,8 @@ bool Request::has(const char *name) const {
 int64_t Request::size(const char *name) const {
   int64_t value = integer(name, -1);
   if (value < 0 || value > kMaxSize)
-    complain(message("'", name, "' must be a size, found ", has(name) ? desc[name].dump() : "nothing"));
+    complain(
+        message("'", name, "' must be a size, found ", has(name) ? desc[name].dump() : "nothing"));
   return value;
 }
 
@@ -123,7 +124,9 @@ class FunctionCall : public LibraryCall {
 public:
   FunctionCall(std::string name, Body body, uint64_t scratch)
       : name(std::move(name)), body(std::move(body)), scratch(scratch) {}
-  void execute(void *const *buffers, const CallContext &context) override { body(buffers, context); }
+  void execute(void *const *buffers, const CallContext &context) override {
+    body(buffers, context);
+  }
   std::string implementation() const override { return name; }
   uint64_t scratchBytes() const override { return scratch; }
 

@@ -6,11 +6,11 @@
 //   updates[p], along `axis`.
 //
 // {"kind": "scatter_nd", "dtype", "index", "data": dims, "indices": dims, "reduction"}
-//   buffers: data, indices, updates (indices' dims without the last, then data's dims from indices' last
-//   on), dst (may be data).
+//   buffers: data, indices, updates (indices' dims without the last, then data's dims from indices'
+//   last on), dst (may be data).
 //
-// Negative indices count from the end; one out of range is an error at run time. Updates apply in order, so
-// with "none" the last one of several to the same place stays.
+// Negative indices count from the end; one out of range is an error at run time. Updates apply in
+// order, so with "none" the last one of several to the same place stays.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -39,11 +39,16 @@ template <typename T> T combine(Reduction reduction, T before, T update) {
   using C = Compute<T>;
   C a = load(before), b = load(update);
   switch (reduction) {
-  case Reduction::None: return update;
-  case Reduction::Add: return store<T>(wrappingAdd<T>(a, b));
-  case Reduction::Mul: return store<T>(wrappingMul<T>(a, b));
-  case Reduction::Max: return lessThan(a, b) ? update : before;
-  case Reduction::Min: return isNan(b) || (!isNan(a) && b < a) ? update : before;
+  case Reduction::None:
+    return update;
+  case Reduction::Add:
+    return store<T>(wrappingAdd<T>(a, b));
+  case Reduction::Mul:
+    return store<T>(wrappingMul<T>(a, b));
+  case Reduction::Max:
+    return lessThan(a, b) ? update : before;
+  case Reduction::Min:
+    return isNan(b) || (!isNan(a) && b < a) ? update : before;
   }
   return update;
 }
@@ -69,7 +74,8 @@ void copyParallel(void *to, const void *from, int64_t bytes, int threads) {
   if (to == from)
     return;
   parallelFor(threads, bytes, 1 << 20, [&](int64_t begin, int64_t end, int) {
-    std::memmove(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, end - begin);
+    std::memmove(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin,
+                 end - begin);
   });
 }
 
@@ -185,7 +191,8 @@ std::unique_ptr<LibraryCall> makeScatterElements(const Request &request) {
                              listed(s.indices)));
   for (size_t d = 0; d < s.data.size(); ++d)
     if (d != s.axis && s.indices[d] > s.data[d])
-      request.complain(message("indices ", listed(s.indices), " do not fit into data ", listed(s.data)));
+      request.complain(
+          message("indices ", listed(s.indices), " do not fit into data ", listed(s.data)));
   s.dataStrides = rowMajorStrides(s.data);
   s.indexStrides = rowMajorStrides(s.indices);
   request.expectBuffers(4);
@@ -225,9 +232,8 @@ std::unique_ptr<LibraryCall> makeScatterNd(const Request &request) {
   request.need(2, "updates", updates, s.dtype, false);
   request.need(3, "dst", product(s.data), s.dtype, true);
   return makeCall("scatter_nd", [s](void *const *buffers, const CallContext &context) {
-    dispatch(s.dtype, [&](auto type) {
-      scatterNd<typename decltype(type)::type>(s, buffers, context);
-    });
+    dispatch(s.dtype,
+             [&](auto type) { scatterNd<typename decltype(type)::type>(s, buffers, context); });
   });
 }
 

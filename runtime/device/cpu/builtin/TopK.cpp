@@ -1,11 +1,13 @@
 //===- TopK.cpp - the k largest or smallest along an axis, and where the extremes are ===//
 //
 // {"kind": "topk", "dtype", "outer", "len", "inner", "k", "largest" = true, "sorted" = true}
-//   buffers: src, values [outer, k, inner], indices (i64). The lower index comes first among equals; NaN
-//   counts as the largest. The result is always sorted, which "sorted": false allows too.
+//   buffers: src, values [outer, k, inner], indices (i64). The lower index comes first among
+//   equals; NaN counts as the largest. The result is always sorted, which "sorted": false allows
+//   too.
 //
 // {"kind": "arg_reduce", "op": "max|min", "dtype", "outer", "len", "inner", "select_last" = false}
-//   buffers: src, indices [outer, inner] (i64). The first (or last) extreme; a NaN wins over numbers.
+//   buffers: src, indices [outer, inner] (i64). The first (or last) extreme; a NaN wins over
+//   numbers.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
