@@ -90,8 +90,8 @@ void measure(const Case &x, int threads, double seconds) {
   double t = now();
   test::ContractKernel kernel(product);
   double compile = now() - t;
-  std::vector<char> packed = kernel.pack(b.data());
-  const void *right = x.packed ? packed.data() : static_cast<void *>(b.data());
+  auto packed = kernel.pack(b.data());
+  const void *right = x.packed ? packed.get() : static_cast<void *>(b.data());
   OneDnn library(x, a.data(), b.data(), c.data());
   auto ours = [&] { kernel(a.data(), right, d.data(), nullptr, threads); };
   ours();

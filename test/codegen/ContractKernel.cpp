@@ -1,8 +1,6 @@
 //===- ContractKernel.cpp - a generated matrix product as a function, for tests ---===//
 #include "test/codegen/ContractKernel.h"
 
-#include <cstdlib>
-
 using namespace mlir;
 
 namespace dlc::test {
@@ -89,11 +87,13 @@ void ContractKernel::operator()(const void *a, const void *b, void *c, const voi
                        });
 }
 
-std::vector<char> ContractKernel::pack(const void *b) const {
-  std::vector<char> packed(plan.packedBytes);
+std::unique_ptr<void, ContractKernel::Free> ContractKernel::pack(const void *b) const {
+  if (!product.packedB)
+    return nullptr;
+  std::unique_ptr<void, Free> packed(
+      std::aligned_alloc(4096, (plan.packedBytes + 4095) / 4096 * 4096));
   MLIRContext context;
-  if (product.packedB)
-    cpu::packB(specOf(product, &context), plan, b, packed.data());
+  cpu::packB(specOf(product, &context), plan, b, packed.get());
   return packed;
 }
 

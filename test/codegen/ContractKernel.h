@@ -6,6 +6,7 @@
 #include "runtime/device/cpu/Parallel.h"
 #include "test/codegen/Jit.h"
 
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -32,8 +33,11 @@ public:
   ContractKernel(const Product &product, const cpu::Target &target = cpu::hostTarget());
   void operator()(const void *a, const void *b, void *c, const void *bias = nullptr,
                   int threads = 1) const;
-  /// B as the kernel wants it; empty if it takes B as it is.
-  std::vector<char> pack(const void *b) const;
+  /// B as the kernel wants it, aligned as a program's constants are.
+  struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> pack(const void *b) const;
 
   cpu::ContractPlan plan;
   size_t codeBytes() const { return kernel->codeBytes(); }

@@ -76,8 +76,8 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
   std::vector<Sum> c(lastC + (p.m - 1) * p.leadingC() + p.n, untouched);
 
   test::ContractKernel kernel(p, target);
-  std::vector<char> packed = kernel.pack(b.bytes.data());
-  kernel(a.bytes.data(), p.packedB ? packed.data() : b.bytes.data(), c.data(), bias.bytes.data(),
+  auto packed = kernel.pack(b.bytes.data());
+  kernel(a.bytes.data(), p.packedB ? packed.get() : b.bytes.data(), c.data(), bias.bytes.data(),
          threads);
 
   std::vector<bool> written(c.size());
