@@ -9,6 +9,7 @@
 #include "ir/dlc/Dialect.h"
 #include "ir/exec/Exec.h"
 #include "passes/Passes.h"
+#include "runtime/device/cpu/Features.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -23,7 +24,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 #include <chrono>
-#include <thread>
 
 using namespace mlir;
 
@@ -80,7 +80,7 @@ static LogicalResult requireStaticShapes(ModuleOp module) {
 FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const CompileOptions &given) {
   CompileOptions options = given;
   if (options.threads <= 0)
-    options.threads = int(std::max(1u, std::thread::hardware_concurrency()));
+    options.threads = runtime::hostThreads();
   cpu::Target target = cpu::hostTarget();
   std::shared_ptr<runtime::Program> program;
   auto passes = [&](std::initializer_list<std::function<std::unique_ptr<Pass>()>> makers) {

@@ -114,7 +114,11 @@ std::optional<Layout> parseLayout(StringRef tag) {
   return layout;
 }
 
-FailureOr<FusionOp> spellOutLayouts(FusionOp fusion) {
+FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
+  auto fail = [&](const Twine &reason) -> FailureOr<FusionOp> {
+    why = reason.str();
+    return failure();
+  };
   StringRef tag;
   bool mixed = false;
   size_t rank = 0;
@@ -129,10 +133,11 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion) {
     return fusion;
   auto layout = parseLayout(tag);
   if (mixed || !layout || layout->order.size() != rank)
-    return fusion.emitError("a generated kernel cannot read layout '") << tag << "' here; put a dlc.reorder before it";
+    return fail("a generated kernel cannot read layout '" + tag + "' here; put a dlc.reorder before it");
   for (Operation &op : fusion.getBody().front())
     if (!isDimensionwise(&op) && !isa<ConcatOp>(op))
-      return op.emitError("works on plain layouts only, found '") << tag << "'; put a dlc.reorder before it";
+      return fail("generated '" + op.getName().getStringRef() + "' works on plain layouts only, found '" + tag +
+                  "'; put a dlc.reorder before it");
   bool divides = true;
   forEachValue(fusion, [&](Value v) {
     auto shape = keptShape(v);
@@ -141,7 +146,7 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion) {
       divides &= shape[d] == 1 || shape[d] % layout->block == 0;
   });
   if (!divides)
-    return fusion.emitError("layout '") << tag << "' pads its blocks here; put a dlc.reorder before it";
+    return fail("layout '" + tag + "' pads its blocks here; put a dlc.reorder before it");
   bool blocked = layout->blockedDim >= 0;
   auto shapeOf = [&](ArrayRef<int64_t> shape, RankedTensorType) {
     SmallVector<int64_t> result;
@@ -226,21 +231,20 @@ FusionOp joinDimensions(FusionOp fusion) {
 
 } // namespace
 
-FailureOr<FusionOp> normalize(FusionOp fusion) {
+FailureOr<FusionOp> normalize(FusionOp fusion, std::string &why) {
   OpBuilder b(fusion);
   auto copy = cast<FusionOp>(b.clone(*fusion));
-  for (auto step : {+[](FusionOp f) { return spellOutLayouts(f); },
-                    +[](FusionOp f) { return FailureOr<FusionOp>(joinDimensions(f)); }}) {
-    auto next = step(copy);
-    if (failed(next)) {
-      copy.erase();
-      return failure();
-    }
-    if (*next != copy)
-      copy.erase();
-    copy = *next;
+  auto plain = spellOutLayouts(copy, why);
+  if (failed(plain)) {
+    copy.erase();
+    return failure();
   }
-  return copy;
+  auto joined = joinDimensions(*plain);
+  if (*plain != copy)
+    copy.erase();
+  if (joined != *plain)
+    plain->erase();
+  return joined;
 }
 
 } // namespace dlc::cpu

@@ -268,9 +268,10 @@ private:
   }
 
   LogicalResult launch(FusionOp fusion) {
-    auto normal = cpu::normalize(fusion);
+    std::string why;
+    auto normal = cpu::normalize(fusion, why);
     if (failed(normal))
-      return failure();
+      return fusion.emitError(why);
     auto plan = cpu::planKernel(*normal, target);
     // Kernels are told apart by their text, without where they come from.
     std::string text;

@@ -4,6 +4,7 @@
 #include "codegen/memory/Memory.h"
 #include "codegen/select/LibraryCall.h"
 #include "ir/exec/Exec.h"
+#include "runtime/device/cpu/Features.h"
 #include "runtime/program/Program.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -200,7 +201,8 @@ FailureOr<std::shared_ptr<runtime::Program>> buildProgram(ModuleOp module, const
     SmallVector<StringRef> list;
     StringRef(target.features).split(list, ',', -1, false);
     for (StringRef feature : list)
-      if (feature.consume_front("+"))
+      // What the runtime cannot ask the processor for (shadow stacks and the like) no generated code uses.
+      if (feature.consume_front("+") && runtime::isKnownFeature(feature.str()))
         features.push_back(feature.str());
   }
   program->manifest = {{"format", 1}, {"name", module.getName().value_or("model").str()}, {"producer", "dlc 0.1.0"},

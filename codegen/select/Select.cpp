@@ -66,10 +66,8 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, cons
     else
       refusals += "; onednn: " + why;
     if (auto fusion = dyn_cast<FusionOp>(op)) {
-      if (cpu::canEmit(fusion, &why)) {
-        auto normal = cpu::normalize(fusion);
-        if (failed(normal))
-          return failure();
+      auto normal = cpu::canEmit(fusion, &why) ? cpu::normalize(fusion, why) : FailureOr<FusionOp>(failure());
+      if (succeeded(normal)) {
         candidates.push_back({"generated", "generated", estimateGenerated(*normal, cpu::planKernel(*normal, target))});
         normal->erase();
       } else {
