@@ -81,7 +81,8 @@ template <typename T> void store(void *data, int64_t index, double value) {
   if constexpr (std::is_integral_v<T>) {
     if (std::isnan(value))
       value = 0;
-    // The largest 64-bit values are no doubles: compare before the conversion, which must be in range.
+    // The largest 64-bit values are no doubles: compare before the conversion, which must be in
+    // range.
     constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
     constexpr double beyond = 2 * static_cast<double>(T(1) << (std::numeric_limits<T>::digits - 1));
     value = std::trunc(value);
@@ -154,14 +155,16 @@ template <typename T> static Array copied(DType dtype, Shape shape, const std::v
   void *elements;
   Array array = Array::zeros(dtype, std::move(shape), &elements);
   if (array.size() != static_cast<int64_t>(values.size()))
-    throw Error("an array's values must fill its shape: " + std::to_string(array.size()) + " elements required, " +
-                std::to_string(values.size()) + " found");
+    throw Error("an array's values must fill its shape: " + std::to_string(array.size()) +
+                " elements required, " + std::to_string(values.size()) + " found");
   if (!values.empty())
     std::memcpy(elements, values.data(), array.bytes());
   return array;
 }
 
-Array Array::of(Shape shape, const std::vector<float> &values) { return copied(DType::F32, std::move(shape), values); }
+Array Array::of(Shape shape, const std::vector<float> &values) {
+  return copied(DType::F32, std::move(shape), values);
+}
 Array Array::ints(Shape shape, const std::vector<int64_t> &values) {
   return copied(DType::I64, std::move(shape), values);
 }

@@ -11,10 +11,11 @@ MultiheadAttention::MultiheadAttention(int64_t width, int64_t heads, bool withBi
     : outProj(width, width, withBias), width(width), heads(heads) {
   markLayer();
   if (heads < 1 || width % heads != 0)
-    throw Error("MultiheadAttention: the number of heads must divide the width; found " + std::to_string(heads) +
-                " heads for " + std::to_string(width));
+    throw Error("MultiheadAttention: the number of heads must divide the width; found " +
+                std::to_string(heads) + " heads for " + std::to_string(width));
   // Glorot's bound over [3 * width, width].
-  inProjWeight = parameter("in_proj_weight", {3 * width, width}, Init::uniform(std::sqrt(6.0 / double(4 * width))));
+  inProjWeight = parameter("in_proj_weight", {3 * width, width},
+                           Init::uniform(std::sqrt(6.0 / double(4 * width))));
   if (withBias)
     inProjBias = parameter("in_proj_bias", {3 * width}, Init::constant(0));
   add("out_proj", outProj);
@@ -27,8 +28,8 @@ Tensor headsOf(const Tensor &x, int64_t heads) {
 }
 } // namespace
 
-Tensor MultiheadAttention::attend(const Operand &query, const Operand &key, const Operand &value, const Tensor &mask,
-                                  bool causal) {
+Tensor MultiheadAttention::attend(const Operand &query, const Operand &key, const Operand &value,
+                                  const Tensor &mask, bool causal) {
   Scope scope(*this, query);
   Call call("MultiheadAttention", {&query, &key, &value});
   for (const Operand *x : {&query, &key, &value}) {
@@ -51,7 +52,8 @@ Tensor MultiheadAttention::attend(const Operand &query, const Operand &key, cons
     Tensor *to[] = {&q, &k, &v};
     for (int64_t i = 0; i < 3; ++i) {
       Tensor bias = inProjBias ? trace::narrow(inProjBias, 0, i * width, width) : Tensor();
-      *to[i] = headsOf(trace::linear(*from[i], trace::narrow(inProjWeight, 0, i * width, width), bias), heads);
+      *to[i] = headsOf(
+          trace::linear(*from[i], trace::narrow(inProjWeight, 0, i * width, width), bias), heads);
     }
   }
   Tensor y = permute(trace::attention(q, k, v, mask, causal), {0, 2, 1, 3});

@@ -2,6 +2,7 @@
 #include "frontend/trace/State.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/Format.h"
 
 #include <cmath>
 
@@ -37,9 +38,11 @@ void Call::enter(ArrayRef<const Operand *> operands) {
       continue;
     State *owner = State::ownerOf(operand->tensor);
     if (!owner->open)
-      fail("an operand belongs to a trace that has ended; tensors live only inside the traced function");
+      fail("an operand belongs to a trace that has ended; tensors live only inside the traced "
+           "function");
     if (owner != active)
-      fail("an operand belongs to another trace; use the tensors that this traced function was given");
+      fail("an operand belongs to another trace; use the tensors that this traced function was "
+           "given");
   }
   if (!active)
     fail("no trace is in progress; call this inside a function given to dlc::trace::trace()");
@@ -67,7 +70,8 @@ void Call::raise(const std::string &text) const {
 void Call::numbersLike(std::initializer_list<const Operand *> operands) {
   for (const Operand *operand : operands) {
     if (operand->kind == Operand::Kind::Tensor)
-      numberType = cast<RankedTensorType>(State::valueOf(operand->tensor).getType()).getElementType();
+      numberType =
+          cast<RankedTensorType>(State::valueOf(operand->tensor).getType()).getElementType();
     else if (operand->kind == Operand::Kind::Parameter)
       numberType = elementTypeOf(operand->parameter->dtype(), context());
     else
@@ -89,7 +93,8 @@ Value Call::value(const Operand &operand) {
   case Operand::Kind::Tensor: {
     Value value = State::valueOf(operand.tensor);
     if (!llvm::is_contained(active->blocks, value.getParentBlock()))
-      fail("an operand was made inside a branch or loop that has ended; return it from there and use the result");
+      fail("an operand was made inside a branch or loop that has ended; return it from there and "
+           "use the result");
     return value;
   }
   case Operand::Kind::Parameter:
@@ -99,7 +104,8 @@ Value Call::value(const Operand &operand) {
     break;
   }
   if (!numberType)
-    numberType = operand.kind == Operand::Kind::Real ? Type(builder().getF32Type()) : Type(builder().getI64Type());
+    numberType = operand.kind == Operand::Kind::Real ? Type(builder().getF32Type())
+                                                     : Type(builder().getI64Type());
   return operand.kind == Operand::Kind::Real ? number(numberType, operand.real)
                                              : integerNumber(numberType, operand.integer);
 }
@@ -115,12 +121,14 @@ SmallVector<Value> Call::values(std::initializer_list<const Operand *> operands)
 Value Call::number(Type element, double value) {
   if (!isa<FloatType>(element)) {
     if (value != std::trunc(value) || std::abs(value) > 0x1p62)
-      fail("the number ", value, " does not fit the element type ", dtypeName(dtypeOf(element)),
+      fail("the number ", llvm::format("%g", value), " does not fit the element type ",
+           dtypeName(dtypeOf(element)),
            " of the tensor beside it; cast the tensor to a floating-point type first");
     return integerNumber(element, int64_t(value));
   }
   auto type = RankedTensorType::get({}, element);
-  return ConstantOp::create(builder(), loc(), type, DenseElementsAttr::get(type, FloatAttr::get(element, value)))
+  return ConstantOp::create(builder(), loc(), type,
+                            DenseElementsAttr::get(type, FloatAttr::get(element, value)))
       .getResult();
 }
 
@@ -129,22 +137,25 @@ Value Call::integerNumber(Type element, int64_t value) {
     return number(element, double(value));
   auto integer = cast<IntegerType>(element);
   unsigned width = integer.getWidth();
-  bool fits = width == 1               ? value == 0 || value == 1
+  bool fits = width == 1             ? value == 0 || value == 1
               : integer.isUnsigned() ? value >= 0 && (width == 64 || value < int64_t(1) << width)
-              : width == 64            ? true
-                                       : value >= -(int64_t(1) << (width - 1)) && value < int64_t(1) << (width - 1);
+              : width == 64
+                  ? true
+                  : value >= -(int64_t(1) << (width - 1)) && value < int64_t(1) << (width - 1);
   if (!fits)
     fail("the number ", value, " does not fit the element type ", dtypeName(dtypeOf(element)),
          " of the tensor beside it; cast the tensor to a wider type first");
   auto type = RankedTensorType::get({}, element);
-  return ConstantOp::create(builder(), loc(), type,
-                            DenseElementsAttr::get(type, APInt(width, uint64_t(value), false, true)))
+  return ConstantOp::create(
+             builder(), loc(), type,
+             DenseElementsAttr::get(type, APInt(width, uint64_t(value), false, true)))
       .getResult();
 }
 
 int64_t Call::dimension(int64_t dim, int64_t rank) const {
   if (dim < -rank || dim >= rank)
-    fail("a dimension must lie in -", rank, " to ", rank - 1, " for a tensor of rank ", rank, "; found ", dim);
+    fail("a dimension must lie in -", rank, " to ", rank - 1, " for a tensor of rank ", rank,
+         "; found ", dim);
   return dim < 0 ? dim + rank : dim;
 }
 
@@ -166,14 +177,15 @@ std::vector<int64_t> Call::spread(const char *name, const Dims &dims, size_t cou
   if (dims.size() == 1)
     return std::vector<int64_t>(count, dims[0]);
   if (dims.size() != count)
-    fail("`", name, "` must have one entry, or one for each of the ", count, " spatial dimensions; found ",
-         dims.size());
+    fail("`", name, "` must have one entry, or one for each of the ", count,
+         " spatial dimensions; found ", dims.size());
   return dims;
 }
 
 void Call::wantStatic(RankedTensorType type, const char *why) const {
   if (!type.hasStaticShape())
-    fail("all sizes must be known ", why, "; found ", type, "; give the traced inputs static shapes");
+    fail("all sizes must be known ", why, "; found ", type,
+         "; give the traced inputs static shapes");
 }
 
 SmallVector<Value> Call::checked(Operation *op, Capture &capture) {

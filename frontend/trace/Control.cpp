@@ -10,7 +10,8 @@ namespace dlc::trace {
 namespace {
 /// Traces a function into a region of its own that ends in dlc.yield.
 std::unique_ptr<Region> region(Call &call, TypeRange arguments,
-                               llvm::function_ref<std::vector<Tensor>(Block &)> trace, SmallVectorImpl<Type> &types) {
+                               llvm::function_ref<std::vector<Tensor>(Block &)> trace,
+                               SmallVectorImpl<Type> &types) {
   State &state = call.state();
   auto region = std::make_unique<Region>();
   Block &block = region->emplaceBlock();
@@ -63,11 +64,13 @@ std::vector<Tensor> cond(const Operand &condition, const std::function<std::vect
   Call call("cond", {&condition});
   Value value = call.value(condition);
   SmallVector<Type> thenTypes, elseTypes;
-  auto thenRegion = region(call, {}, [&](Block &) { return then(); }, thenTypes);
-  auto elseRegion = region(call, {}, [&](Block &) { return otherwise(); }, elseTypes);
+  auto thenRegion = region(
+      call, {}, [&](Block &) { return then(); }, thenTypes);
+  auto elseRegion = region(
+      call, {}, [&](Block &) { return otherwise(); }, elseTypes);
   if (thenTypes != elseTypes)
-    call.fail("both sides must give tensors of the same types; found ", typesText(thenTypes), " and ",
-              typesText(elseTypes), "; cast or reshape one");
+    call.fail("both sides must give tensors of the same types; found ", typesText(thenTypes),
+              " and ", typesText(elseTypes), "; cast or reshape one");
   OperationState opState(call.loc(), IfOp::getOperationName());
   opState.addOperands(value);
   opState.addTypes(thenTypes);
@@ -76,14 +79,16 @@ std::vector<Tensor> cond(const Operand &condition, const std::function<std::vect
   return finish(call, opState);
 }
 
-std::vector<Tensor> repeat(const Operand &trips, const Operands &carried,
-                           const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body) {
+std::vector<Tensor>
+repeat(const Operand &trips, const Operands &carried,
+       const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body) {
   Call call("repeat", {&trips});
   call.numbersLike({}); // i64
   SmallVector<Value> operands = {call.value(trips)};
   auto count = RankedTensorType::get({}, call.builder().getI64Type());
   if (operands[0].getType() != count)
-    call.fail("the number of rounds must be a number or a 0-d tensor of i64; found ", operands[0].getType());
+    call.fail("the number of rounds must be a number or a 0-d tensor of i64; found ",
+              operands[0].getType());
   SmallVector<Type> arguments = {count}, types, yielded;
   for (const Operand &each : carried) {
     operands.push_back(call.value(each));
@@ -100,12 +105,13 @@ std::vector<Tensor> repeat(const Operand &trips, const Operands &carried,
       },
       yielded);
   if (types != yielded)
-    call.fail("the body must give the carried types back; found ", typesText(yielded), " for ", typesText(types),
-              "; cast or reshape what it gives");
+    call.fail("the body must give the carried types back; found ", typesText(yielded), " for ",
+              typesText(types), "; cast or reshape what it gives");
   OperationState opState(call.loc(), LoopOp::getOperationName());
   opState.addOperands(operands);
   opState.addTypes(types);
-  opState.getOrAddProperties<LoopOp::Properties>().operandSegmentSizes = {1, 0, int32_t(types.size())};
+  opState.getOrAddProperties<LoopOp::Properties>().operandSegmentSizes = {1, 0,
+                                                                          int32_t(types.size())};
   opState.addRegion(std::move(bodyRegion));
   return finish(call, opState);
 }

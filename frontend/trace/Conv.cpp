@@ -8,7 +8,8 @@ namespace dlc::trace {
 namespace {
 /// What forward and transposed convolutions have in common.
 template <typename Properties>
-Properties windowed(Call &call, const Operand &x, const ConvOptions &options, std::vector<int64_t> &low) {
+Properties windowed(Call &call, const Operand &x, const ConvOptions &options,
+                    std::vector<int64_t> &low) {
   int64_t rank = call.type(x).getRank();
   if (rank < 3 || rank > 5)
     call.fail("x must be [N, C, spatial..] with 1 to 3 spatial dimensions; found ", call.type(x),
@@ -19,28 +20,31 @@ Properties windowed(Call &call, const Operand &x, const ConvOptions &options, st
   properties.strides = call.list(call.spread("stride", options.stride, spatial));
   properties.dilations = call.list(call.spread("dilation", options.dilation, spatial));
   properties.low = call.list(low);
-  properties.high = call.list(options.high.empty() ? low : call.spread("high", options.high, spatial));
+  properties.high =
+      call.list(options.high.empty() ? low : call.spread("high", options.high, spatial));
   properties.groups = call.integer(options.groups);
   return properties;
 }
 } // namespace
 
-Tensor conv(const Operand &x, const Operand &weight, const Operand &bias, const ConvOptions &options) {
+Tensor conv(const Operand &x, const Operand &weight, const Operand &bias,
+            const ConvOptions &options) {
   Call call("conv", {&x, &weight, &bias});
   std::vector<int64_t> low;
   auto properties = windowed<ConvOp::Adaptor::Properties>(call, x, options, low);
   return call.tensor(call.make<ConvOp>(call.values({&x, &weight, &bias}), properties));
 }
 
-Tensor conv2d(const Operand &x, const Operand &weight, const Operand &bias, const ConvOptions &options) {
+Tensor conv2d(const Operand &x, const Operand &weight, const Operand &bias,
+              const ConvOptions &options) {
   Call call("conv2d", {&x, &weight, &bias});
   if (call.type(x).getRank() != 4)
     call.fail("x must be [N, C, H, W]; found ", call.type(x));
   return conv(x, weight, bias, options);
 }
 
-Tensor conv_transpose(const Operand &x, const Operand &weight, const Operand &bias, const ConvOptions &options,
-                      Dims extra) {
+Tensor conv_transpose(const Operand &x, const Operand &weight, const Operand &bias,
+                      const ConvOptions &options, Dims extra) {
   Call call("conv_transpose", {&x, &weight, &bias});
   std::vector<int64_t> low;
   auto properties = windowed<ConvTransposeOp::Adaptor::Properties>(call, x, options, low);

@@ -1,6 +1,8 @@
 //===- Elementwise.cpp - one result element from one element of each operand ===//
 #include "frontend/trace/State.h"
 
+#include "llvm/Support/Format.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -34,14 +36,30 @@ Tensor operator%(const Operand &a, const Operand &b) { return binary<RemOp>("ope
 Tensor operator&(const Operand &a, const Operand &b) { return binary<AndOp>("operator &", a, b); }
 Tensor operator|(const Operand &a, const Operand &b) { return binary<OrOp>("operator |", a, b); }
 Tensor operator^(const Operand &a, const Operand &b) { return binary<XorOp>("operator ^", a, b); }
-Tensor operator<<(const Operand &a, const Operand &b) { return binary<ShiftLeftOp>("operator <<", a, b); }
-Tensor operator>>(const Operand &a, const Operand &b) { return binary<ShiftRightOp>("operator >>", a, b); }
-Tensor operator==(const Operand &a, const Operand &b) { return compare("operator ==", Predicate::eq, a, b); }
-Tensor operator!=(const Operand &a, const Operand &b) { return compare("operator !=", Predicate::ne, a, b); }
-Tensor operator<(const Operand &a, const Operand &b) { return compare("operator <", Predicate::lt, a, b); }
-Tensor operator<=(const Operand &a, const Operand &b) { return compare("operator <=", Predicate::le, a, b); }
-Tensor operator>(const Operand &a, const Operand &b) { return compare("operator >", Predicate::gt, a, b); }
-Tensor operator>=(const Operand &a, const Operand &b) { return compare("operator >=", Predicate::ge, a, b); }
+Tensor operator<<(const Operand &a, const Operand &b) {
+  return binary<ShiftLeftOp>("operator <<", a, b);
+}
+Tensor operator>>(const Operand &a, const Operand &b) {
+  return binary<ShiftRightOp>("operator >>", a, b);
+}
+Tensor operator==(const Operand &a, const Operand &b) {
+  return compare("operator ==", Predicate::eq, a, b);
+}
+Tensor operator!=(const Operand &a, const Operand &b) {
+  return compare("operator !=", Predicate::ne, a, b);
+}
+Tensor operator<(const Operand &a, const Operand &b) {
+  return compare("operator <", Predicate::lt, a, b);
+}
+Tensor operator<=(const Operand &a, const Operand &b) {
+  return compare("operator <=", Predicate::le, a, b);
+}
+Tensor operator>(const Operand &a, const Operand &b) {
+  return compare("operator >", Predicate::gt, a, b);
+}
+Tensor operator>=(const Operand &a, const Operand &b) {
+  return compare("operator >=", Predicate::ge, a, b);
+}
 Tensor operator-(const Operand &x) { return unary<NegOp>("operator -", x); }
 Tensor logical_not(const Operand &x) { return unary<NotOp>("logical_not", x); }
 Tensor operator~(const Operand &x) { return unary<NotOp>("operator ~", x); }
@@ -61,7 +79,8 @@ Tensor where(const Operand &condition, const Operand &a, const Operand &b) {
   Value c = call.value(condition);
   if (!getElementTypeOrSelf(c.getType()).isInteger(1))
     call.fail("the condition must have element type bool; found ",
-              dtypeName(dtypeOf(getElementTypeOrSelf(c.getType()))), "; compare it, for example x != 0");
+              dtypeName(dtypeOf(getElementTypeOrSelf(c.getType()))),
+              "; compare it, for example x != 0");
   call.numbersLike({&a, &b});
   return call.tensor(call.make<SelectOp>({c, call.value(a), call.value(b)}));
 }
@@ -69,7 +88,8 @@ Tensor where(const Operand &condition, const Operand &a, const Operand &b) {
 Tensor clamp(const Operand &x, double low, double high) {
   Call call("clamp", {&x});
   if (!(low <= high))
-    call.fail("the lower bound must not be above the upper one; found ", low, " and ", high);
+    call.fail("the lower bound must not be above the upper one; found ", llvm::format("%g", low),
+              " and ", llvm::format("%g", high));
   Tensor y = std::isinf(low) ? call.tensor(call.value(x)) : maximum(x, low);
   return std::isinf(high) ? y : minimum(y, high);
 }
@@ -114,7 +134,9 @@ Tensor is_inf(const Operand &x) { return unary<IsInfOp>("is_inf", x); }
 Tensor relu(const Operand &x) { return unary<ReluOp>("relu", x); }
 Tensor sigmoid(const Operand &x) { return unary<SigmoidOp>("sigmoid", x); }
 Tensor square(const Operand &x) { return binary<MulOp>("square", x, x); }
-Tensor reciprocal(const Operand &x) { return binary<DivOp>("reciprocal", Operand(1, x.location), x); }
+Tensor reciprocal(const Operand &x) {
+  return binary<DivOp>("reciprocal", Operand(1, x.location), x);
+}
 
 Tensor gelu(const Operand &x, bool approximate) {
   Call call("gelu", {&x});

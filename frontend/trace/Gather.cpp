@@ -6,15 +6,17 @@ using namespace mlir;
 namespace dlc::trace {
 
 static ScatterReductionAttr reduction(Call &call, ScatterMode mode) {
-  static constexpr ScatterReduction kinds[] = {ScatterReduction::none, ScatterReduction::add, ScatterReduction::mul,
-                                               ScatterReduction::max, ScatterReduction::min};
+  static constexpr ScatterReduction kinds[] = {ScatterReduction::none, ScatterReduction::add,
+                                               ScatterReduction::mul, ScatterReduction::max,
+                                               ScatterReduction::min};
   return ScatterReductionAttr::get(call.context(), kinds[int(mode)]);
 }
 
 static void wantIndices(Call &call, const Operand &indices) {
   Type element = call.type(indices).getElementType();
   if (!element.isSignlessInteger(32) && !element.isSignlessInteger(64))
-    call.fail("indices must have element type i32 or i64; found ", dtypeName(dtypeOf(element)), "; cast them first");
+    call.fail("indices must have element type i32 or i64; found ", dtypeName(dtypeOf(element)),
+              "; cast them first");
 }
 
 Tensor index_select(const Operand &x, int64_t dim, const Operand &indices) {
@@ -46,21 +48,25 @@ Tensor gather_nd(const Operand &x, const Operand &indices, int64_t batchDims) {
   return call.tensor(call.make<GatherNdOp>({call.value(x), call.value(indices)}, properties));
 }
 
-Tensor scatter(const Operand &x, int64_t dim, const Operand &indices, const Operand &updates, ScatterMode mode) {
+Tensor scatter(const Operand &x, int64_t dim, const Operand &indices, const Operand &updates,
+               ScatterMode mode) {
   Call call("scatter", {&x, &indices, &updates});
   wantIndices(call, indices);
   ScatterElementsOp::Adaptor::Properties properties;
   properties.axis = call.integer(call.dimension(dim, call.type(x).getRank()));
   properties.reduction = reduction(call, mode);
-  return call.tensor(call.make<ScatterElementsOp>({call.value(x), call.value(indices), call.value(updates)}, properties));
+  return call.tensor(call.make<ScatterElementsOp>(
+      {call.value(x), call.value(indices), call.value(updates)}, properties));
 }
 
-Tensor scatter_nd(const Operand &x, const Operand &indices, const Operand &updates, ScatterMode mode) {
+Tensor scatter_nd(const Operand &x, const Operand &indices, const Operand &updates,
+                  ScatterMode mode) {
   Call call("scatter_nd", {&x, &indices, &updates});
   wantIndices(call, indices);
   ScatterNdOp::Adaptor::Properties properties;
   properties.reduction = reduction(call, mode);
-  return call.tensor(call.make<ScatterNdOp>({call.value(x), call.value(indices), call.value(updates)}, properties));
+  return call.tensor(call.make<ScatterNdOp>(
+      {call.value(x), call.value(indices), call.value(updates)}, properties));
 }
 
 } // namespace dlc::trace

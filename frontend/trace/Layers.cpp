@@ -10,7 +10,8 @@ Dims spread(const char *layer, Dims dims, size_t count) {
     dims.resize(count, dims[0]);
   if (dims.size() != count)
     throw Error(std::string(layer) + ": the window must have one entry, or one for each of the " +
-                std::to_string(count) + " spatial dimensions; found " + std::to_string(dims.size()));
+                std::to_string(count) + " spatial dimensions; found " +
+                std::to_string(dims.size()));
   return dims;
 }
 
@@ -37,15 +38,17 @@ Linear::Linear(int64_t in, int64_t out, bool withBias) {
 }
 Tensor Linear::forward(Tensor x) { return trace::linear(x, weight, bias); }
 
-ConvNd::ConvNd(int64_t rank, int64_t in, int64_t out, Dims window, ConvOptions options, bool withBias)
+ConvNd::ConvNd(int64_t rank, int64_t in, int64_t out, Dims window, ConvOptions options,
+               bool withBias)
     : options(std::move(options)) {
   markLayer();
   window = spread("Conv", std::move(window), size_t(rank));
   int64_t groups = this->options.groups;
   wantPositive("Conv", {in, out, groups, *std::min_element(window.begin(), window.end())});
   if (in % groups != 0 || out % groups != 0)
-    throw Error("Conv: the number of groups must divide the channels; found " + std::to_string(groups) +
-                " groups for " + std::to_string(in) + " and " + std::to_string(out) + " channels");
+    throw Error("Conv: the number of groups must divide the channels; found " +
+                std::to_string(groups) + " groups for " + std::to_string(in) + " and " +
+                std::to_string(out) + " channels");
   Shape shape = {out, in / groups};
   shape.insert(shape.end(), window.begin(), window.end());
   int64_t fanIn = in / groups * productOf(window);
@@ -55,15 +58,16 @@ ConvNd::ConvNd(int64_t rank, int64_t in, int64_t out, Dims window, ConvOptions o
 }
 Tensor ConvNd::forward(Tensor x) { return trace::conv(x, weight, bias, options); }
 
-ConvTranspose2d::ConvTranspose2d(int64_t in, int64_t out, Dims window, ConvOptions options, Dims outputPadding,
-                                 bool withBias)
+ConvTranspose2d::ConvTranspose2d(int64_t in, int64_t out, Dims window, ConvOptions options,
+                                 Dims outputPadding, bool withBias)
     : options(std::move(options)), outputPadding(std::move(outputPadding)) {
   markLayer();
   window = spread("ConvTranspose2d", std::move(window), 2);
   int64_t groups = this->options.groups;
   wantPositive("ConvTranspose2d", {in, out, groups, window[0], window[1]});
   if (in % groups != 0 || out % groups != 0)
-    throw Error("ConvTranspose2d: the number of groups must divide the channels; found " + std::to_string(groups));
+    throw Error("ConvTranspose2d: the number of groups must divide the channels; found " +
+                std::to_string(groups));
   int64_t fanIn = out / groups * productOf(window);
   weight = parameter("weight", {in, out / groups, window[0], window[1]}, Init::fanIn(fanIn));
   if (withBias)
@@ -82,7 +86,9 @@ BatchNorm::BatchNorm(int64_t features, double eps) : eps(eps) {
   runningVar = buffer("running_var", {features}, Init::constant(1));
   batches = buffer("num_batches_tracked", {}, Init::constant(0), DType::I64);
 }
-Tensor BatchNorm::forward(Tensor x) { return trace::batch_norm(x, weight, bias, runningMean, runningVar, eps); }
+Tensor BatchNorm::forward(Tensor x) {
+  return trace::batch_norm(x, weight, bias, runningMean, runningVar, eps);
+}
 
 LayerNorm::LayerNorm(Dims shape, double eps, bool affine) : eps(eps), dims(int64_t(shape.size())) {
   markLayer();
@@ -114,12 +120,14 @@ Embedding::Embedding(int64_t count, int64_t width) {
 }
 Tensor Embedding::forward(Tensor indices) { return trace::embedding(indices, weight); }
 
-MaxPool2d::MaxPool2d(Dims window, PoolOptions options) : window(std::move(window)), options(std::move(options)) {
+MaxPool2d::MaxPool2d(Dims window, PoolOptions options)
+    : window(std::move(window)), options(std::move(options)) {
   markLayer();
 }
 Tensor MaxPool2d::forward(Tensor x) { return trace::max_pool2d(x, window, options); }
 
-AvgPool2d::AvgPool2d(Dims window, PoolOptions options) : window(std::move(window)), options(std::move(options)) {
+AvgPool2d::AvgPool2d(Dims window, PoolOptions options)
+    : window(std::move(window)), options(std::move(options)) {
   markLayer();
 }
 Tensor AvgPool2d::forward(Tensor x) { return trace::avg_pool2d(x, window, options); }
@@ -130,7 +138,8 @@ Tensor AdaptiveAvgPool2d::forward(Tensor x) { return trace::adaptive_avg_pool2d(
 Dropout::Dropout(double probability) : probability(probability) {
   markLayer();
   if (!(probability >= 0 && probability <= 1))
-    throw Error("Dropout: the probability must lie in 0 to 1; found " + std::to_string(probability));
+    throw Error("Dropout: the probability must lie in 0 to 1; found " +
+                std::to_string(probability));
 }
 
 Flatten::Flatten(int64_t start, int64_t end) : start(start), end(end) { markLayer(); }

@@ -15,8 +15,9 @@ struct Module::Registry {
 
   void takeName(std::string_view name) {
     if (name.empty() || !names.emplace(name).second)
-      throw Error("the parts and parameters of a module must have names of their own; found '" + std::string(name) +
-                  "'" + (name.empty() ? "" : " twice") + (path.empty() ? "" : " in '" + path + "'"));
+      throw Error("the parts and parameters of a module must have names of their own; found '" +
+                  std::string(name) + "'" + (name.empty() ? "" : " twice") +
+                  (path.empty() ? "" : " in '" + path + "'"));
   }
 
   /// Puts this module and all below it under a name.
@@ -50,7 +51,8 @@ Tensor Module::operator()(const Operand &x) {
 
 Tensor Module::forward(Tensor) {
   throw Error("module '" + registry->path +
-              "' has no forward() from one tensor; override it, or call the function that the module does have");
+              "' has no forward() from one tensor; override it, or call the function that the "
+              "module does have");
 }
 
 Module::Scope::Scope(const Module &module, const Operand &x) : state(trace::State::current()) {
@@ -76,7 +78,8 @@ void Module::markLayer() { registry->layer = true; }
 
 void Module::own(std::string_view name, const Parameter &parameter) {
   registry->takeName(name);
-  parameter.state->name = registry->path.empty() ? std::string(name) : registry->path + "." + std::string(name);
+  parameter.state->name =
+      registry->path.empty() ? std::string(name) : registry->path + "." + std::string(name);
   registry->parameters.push_back(parameter.state);
 }
 
@@ -94,17 +97,19 @@ Parameter Module::buffer(std::string_view name, Shape shape, Init init, DType dt
 
 void Module::attach(std::string_view name, const Module &part) {
   if (part.registry == registry || part.registry->attached)
-    throw Error("module '" + std::string(name) + "' is part of another already, as '" + part.registry->path +
-                "'; make a new one, or use the one that is there");
+    throw Error("module '" + std::string(name) + "' is part of another already, as '" +
+                part.registry->path + "'; make a new one, or use the one that is there");
   registry->takeName(name);
   part.registry->attached = true;
-  part.registry->prefix(registry->path.empty() ? std::string(name) : registry->path + "." + std::string(name));
+  part.registry->prefix(registry->path.empty() ? std::string(name)
+                                               : registry->path + "." + std::string(name));
   registry->parts.push_back(part.registry);
 }
 
 std::vector<Parameter> Module::parameters() const {
   std::vector<Parameter> all;
-  registry->walk([&](const std::shared_ptr<Parameter::State> &state) { all.emplace_back().state = state; });
+  registry->walk(
+      [&](const std::shared_ptr<Parameter::State> &state) { all.emplace_back().state = state; });
   return all;
 }
 

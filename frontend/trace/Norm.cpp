@@ -23,9 +23,12 @@ int64_t firstOfLast(Call &call, const Operand &x, int64_t dims) {
 } // namespace
 
 Tensor softmax(const Operand &x, int64_t dim) { return alongAxis<SoftmaxOp>("softmax", x, dim); }
-Tensor log_softmax(const Operand &x, int64_t dim) { return alongAxis<LogSoftmaxOp>("log_softmax", x, dim); }
+Tensor log_softmax(const Operand &x, int64_t dim) {
+  return alongAxis<LogSoftmaxOp>("log_softmax", x, dim);
+}
 
-Tensor layer_norm(const Operand &x, const Operand &scale, const Operand &bias, double eps, int64_t dims) {
+Tensor layer_norm(const Operand &x, const Operand &scale, const Operand &bias, double eps,
+                  int64_t dims) {
   Call call("layer_norm", {&x, &scale, &bias});
   LayerNormOp::Adaptor::Properties properties;
   properties.axis = call.integer(firstOfLast(call, x, dims));
@@ -47,10 +50,12 @@ Tensor batch_norm(const Operand &x, const Operand &scale, const Operand &bias, c
   Call call("batch_norm", {&x, &scale, &bias, &mean, &variance});
   BatchNormOp::Adaptor::Properties properties;
   properties.eps = call.real(eps);
-  return call.tensor(call.make<BatchNormOp>(call.values({&x, &scale, &bias, &mean, &variance}), properties));
+  return call.tensor(
+      call.make<BatchNormOp>(call.values({&x, &scale, &bias, &mean, &variance}), properties));
 }
 
-Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale, const Operand &bias, double eps) {
+Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale, const Operand &bias,
+                  double eps) {
   Call call("group_norm", {&x, &scale, &bias});
   RankedTensorType type = call.type(x);
   if (type.getRank() < 2)

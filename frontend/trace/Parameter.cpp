@@ -28,16 +28,18 @@ uint64_t keyOf(uint64_t seed, const std::string &name) {
 /// In (0, 1), never an end of it.
 double unit(uint64_t bits) { return (double(bits >> 11) + 0.5) * 0x1p-53; }
 
-/// The standard normal distribution's quantile by rational approximations (relative error below 1.2e-9). Unlike the
-/// usual transforms of pairs it takes one number per element, so elements stay independent of their order.
+/// The standard normal distribution's quantile by rational approximations (relative error
+/// below 1.2e-9). Unlike the usual transforms of pairs it takes one number per element, so elements
+/// stay independent of their order.
 double normalQuantile(double p) {
   constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                           1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
-  constexpr double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01,
-                          -1.328068155288572e+01};
+  constexpr double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
+                          6.680131188771972e+01, -1.328068155288572e+01};
   constexpr double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
                           -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
-  constexpr double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
+  constexpr double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+                          3.754408661907416e+00};
   auto tail = [&](double q) {
     return (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
            ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
@@ -88,7 +90,8 @@ Array start(const Parameter::State &p) {
 
 Init Init::fanIn(int64_t fanIn) { return uniform(fanIn > 0 ? 1 / std::sqrt(double(fanIn)) : 0); }
 
-Parameter::Parameter(Shape shape, Init init, DType dtype, bool buffer) : state(std::make_shared<State>()) {
+Parameter::Parameter(Shape shape, Init init, DType dtype, bool buffer)
+    : state(std::make_shared<State>()) {
   __int128 count = 1;
   for (int64_t dim : shape) {
     if (dim < 0)
@@ -131,9 +134,10 @@ void Parameter::set(Array value) {
     return std::string(dtypeName(dtype)) + " [" + dims + "]";
   };
   if (value.dtype != state->dtype || value.shape != state->shape)
-    throw Error("parameter '" + state->name + "' must be " + text(state->dtype, state->shape) + "; found " +
-                text(value.dtype, value.shape) +
-                (value.shape == state->shape ? "; convert the values, or the parameter with to()" : ""));
+    throw Error(
+        "parameter '" + state->name + "' must be " + text(state->dtype, state->shape) + "; found " +
+        text(value.dtype, value.shape) +
+        (value.shape == state->shape ? "; convert the values, or the parameter with to()" : ""));
   std::lock_guard lock(state->mutex);
   state->elements = std::move(value);
 }
@@ -142,7 +146,8 @@ void Parameter::to(DType dtype) {
   if (!isFloat(known(state).dtype))
     return;
   if (!isFloat(dtype))
-    throw Error("parameters convert between floating-point types only; found " + std::string(dtypeName(dtype)));
+    throw Error("parameters convert between floating-point types only; found " +
+                std::string(dtypeName(dtype)));
   std::lock_guard lock(state->mutex);
   if (state->elements.data)
     state->elements = state->elements.to(dtype);

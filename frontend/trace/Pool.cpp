@@ -13,11 +13,13 @@ struct Sizes {
 Sizes sizesOf(Call &call, const Operand &x, const Dims &window, const PoolOptions &options) {
   RankedTensorType type = call.type(x);
   if (type.getRank() < 3)
-    call.fail("x must be [N, C, spatial..]; found ", type, "; add a batch dimension with unsqueeze(x, 0)");
+    call.fail("x must be [N, C, spatial..]; found ", type,
+              "; add a batch dimension with unsqueeze(x, 0)");
   size_t spatial = size_t(type.getRank() - 2);
   Sizes sizes;
   sizes.window = call.spread("window", window, spatial);
-  sizes.stride = options.stride.empty() ? sizes.window : call.spread("stride", options.stride, spatial);
+  sizes.stride =
+      options.stride.empty() ? sizes.window : call.spread("stride", options.stride, spatial);
   sizes.dilation = call.spread("dilation", options.dilation, spatial);
   sizes.low = call.spread("padding", options.padding, spatial);
   sizes.high = options.high.empty() ? sizes.low : call.spread("high", options.high, spatial);
@@ -25,14 +27,17 @@ Sizes sizesOf(Call &call, const Operand &x, const Dims &window, const PoolOption
   if (!options.ceilMode)
     return sizes;
   for (size_t i = 0; i < spatial; ++i) {
-    int64_t size = type.getDimSize(i + 2), stride = sizes.stride[i], low = sizes.low[i], high = sizes.high[i];
+    int64_t size = type.getDimSize(i + 2), stride = sizes.stride[i], low = sizes.low[i],
+            high = sizes.high[i];
     int64_t extent = sizes.dilation[i] * (sizes.window[i] - 1) + 1;
     if (ShapedType::isDynamic(size))
-      call.fail("sizes must be known to round up; found ", type, "; give the traced inputs static shapes");
+      call.fail("sizes must be known to round up; found ", type,
+                "; give the traced inputs static shapes");
     if (stride < 1 || size + low + high < extent)
       continue;
     int64_t windows = (size + low + high - extent + stride - 1) / stride + 1;
-    // The last window starts inside the tensor or its first padding, never in what rounding up added.
+    // The last window starts inside the tensor or its first padding, never in what rounding up
+    // added.
     if ((windows - 1) * stride >= size + low)
       --windows;
     sizes.high[i] = std::max(high, (windows - 1) * stride + extent - size - low);
@@ -53,8 +58,8 @@ template <typename Op> typename Op::Adaptor::Properties properties(Call &call, c
 
 Tensor max_pool(const Operand &x, Dims window, const PoolOptions &options) {
   Call call("max_pool", {&x});
-  return call.tensor(
-      call.make<MaxPoolOp>(call.value(x), properties<MaxPoolOp>(call, sizesOf(call, x, window, options))));
+  return call.tensor(call.make<MaxPoolOp>(
+      call.value(x), properties<MaxPoolOp>(call, sizesOf(call, x, window, options))));
 }
 
 Tensor avg_pool(const Operand &x, Dims window, const PoolOptions &options) {

@@ -13,20 +13,21 @@ DirectionAttr attribute(Call &call, Direction direction) {
 }
 
 RecurrentResult result(Call &call, ArrayRef<Value> values) {
-  return {call.tensor(values[0]), call.tensor(values[1]), values.size() > 2 ? call.tensor(values[2]) : Tensor()};
+  return {call.tensor(values[0]), call.tensor(values[1]),
+          values.size() > 2 ? call.tensor(values[2]) : Tensor()};
 }
 } // namespace
 
-RecurrentResult lstm(const Operand &x, const Operand &w, const Operand &r, const Operand &b, const Operand &h0,
-                     const Operand &c0, Direction direction) {
+RecurrentResult lstm(const Operand &x, const Operand &w, const Operand &r, const Operand &b,
+                     const Operand &h0, const Operand &c0, Direction direction) {
   Call call("lstm", {&x, &w, &r, &b, &h0, &c0});
   LstmOp::Adaptor::Properties properties;
   properties.direction = attribute(call, direction);
   return result(call, call.makeAll<LstmOp>(call.values({&x, &w, &r, &b, &h0, &c0}), properties));
 }
 
-RecurrentResult gru(const Operand &x, const Operand &w, const Operand &r, const Operand &b, const Operand &h0,
-                    Direction direction, bool linearBeforeReset) {
+RecurrentResult gru(const Operand &x, const Operand &w, const Operand &r, const Operand &b,
+                    const Operand &h0, Direction direction, bool linearBeforeReset) {
   Call call("gru", {&x, &w, &r, &b, &h0});
   GruOp::Adaptor::Properties properties;
   properties.direction = attribute(call, direction);
@@ -34,8 +35,8 @@ RecurrentResult gru(const Operand &x, const Operand &w, const Operand &r, const 
   return result(call, call.makeAll<GruOp>(call.values({&x, &w, &r, &b, &h0}), properties));
 }
 
-RecurrentResult rnn(const Operand &x, const Operand &w, const Operand &r, const Operand &b, const Operand &h0,
-                    Direction direction, bool useRelu) {
+RecurrentResult rnn(const Operand &x, const Operand &w, const Operand &r, const Operand &b,
+                    const Operand &h0, Direction direction, bool useRelu) {
   Call call("rnn", {&x, &w, &r, &b, &h0});
   RnnOp::Adaptor::Properties properties;
   properties.direction = attribute(call, direction);

@@ -6,7 +6,8 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-Tensor reduce(const char *name, ReduceKind kind, const Operand &x, const Dims &dims, bool keepdims) {
+Tensor reduce(const char *name, ReduceKind kind, const Operand &x, const Dims &dims,
+              bool keepdims) {
   Call call(name, {&x});
   ReduceOp::Adaptor::Properties properties;
   properties.kind = ReduceKindAttr::get(call.context(), kind);
@@ -33,11 +34,21 @@ Tensor cumulative(const char *name, ReduceKind kind, const Operand &x, int64_t d
 }
 } // namespace
 
-Tensor sum(const Operand &x, Dims dims, bool keepdims) { return reduce("sum", ReduceKind::sum, x, dims, keepdims); }
-Tensor mean(const Operand &x, Dims dims, bool keepdims) { return reduce("mean", ReduceKind::mean, x, dims, keepdims); }
-Tensor max(const Operand &x, Dims dims, bool keepdims) { return reduce("max", ReduceKind::max, x, dims, keepdims); }
-Tensor min(const Operand &x, Dims dims, bool keepdims) { return reduce("min", ReduceKind::min, x, dims, keepdims); }
-Tensor prod(const Operand &x, Dims dims, bool keepdims) { return reduce("prod", ReduceKind::prod, x, dims, keepdims); }
+Tensor sum(const Operand &x, Dims dims, bool keepdims) {
+  return reduce("sum", ReduceKind::sum, x, dims, keepdims);
+}
+Tensor mean(const Operand &x, Dims dims, bool keepdims) {
+  return reduce("mean", ReduceKind::mean, x, dims, keepdims);
+}
+Tensor max(const Operand &x, Dims dims, bool keepdims) {
+  return reduce("max", ReduceKind::max, x, dims, keepdims);
+}
+Tensor min(const Operand &x, Dims dims, bool keepdims) {
+  return reduce("min", ReduceKind::min, x, dims, keepdims);
+}
+Tensor prod(const Operand &x, Dims dims, bool keepdims) {
+  return reduce("prod", ReduceKind::prod, x, dims, keepdims);
+}
 
 Tensor variance(const Operand &x, Dims dims, bool keepdims) {
   Call call("variance", {&x});
@@ -50,8 +61,12 @@ Tensor argmax(const Operand &x, int64_t dim, bool keepdims) {
 Tensor argmin(const Operand &x, int64_t dim, bool keepdims) {
   return argReduce("argmin", ReduceKind::min, x, dim, keepdims);
 }
-Tensor cumsum(const Operand &x, int64_t dim) { return cumulative("cumsum", ReduceKind::sum, x, dim); }
-Tensor cumprod(const Operand &x, int64_t dim) { return cumulative("cumprod", ReduceKind::prod, x, dim); }
+Tensor cumsum(const Operand &x, int64_t dim) {
+  return cumulative("cumsum", ReduceKind::sum, x, dim);
+}
+Tensor cumprod(const Operand &x, int64_t dim) {
+  return cumulative("cumprod", ReduceKind::prod, x, dim);
+}
 
 TopK topk(const Operand &x, int64_t k, int64_t dim, bool largest) {
   Call call("topk", {&x});

@@ -23,9 +23,10 @@ struct Name {
   DType dtype;
   const char *text;
 };
-constexpr Name names[] = {{DType::F32, "F32"},  {DType::F16, "F16"}, {DType::BF16, "BF16"}, {DType::F64, "F64"},
-                          {DType::I8, "I8"},    {DType::U8, "U8"},   {DType::I16, "I16"},   {DType::U16, "U16"},
-                          {DType::I32, "I32"},  {DType::U32, "U32"}, {DType::I64, "I64"},   {DType::U64, "U64"},
+constexpr Name names[] = {{DType::F32, "F32"},  {DType::F16, "F16"}, {DType::BF16, "BF16"},
+                          {DType::F64, "F64"},  {DType::I8, "I8"},   {DType::U8, "U8"},
+                          {DType::I16, "I16"},  {DType::U16, "U16"}, {DType::I32, "I32"},
+                          {DType::U32, "U32"},  {DType::I64, "I64"}, {DType::U64, "U64"},
                           {DType::Bool, "BOOL"}};
 
 [[noreturn]] void fail(const std::string &path, const std::string &text) {
@@ -43,10 +44,13 @@ std::string quotedText(const std::string &text) {
 json parseHeader(const std::string &path, const char *begin, const char *end) {
   std::set<std::string> keys;
   auto unique = [&](int depth, json::parse_event_t event, json &value) {
-    if (event == json::parse_event_t::key && depth == 1 && !keys.insert(value.get<std::string>()).second)
-      fail(path, "each name must occur once in the header; " + quotedText(value.get<std::string>()) + " occurs twice");
+    if (event == json::parse_event_t::key && depth == 1 &&
+        !keys.insert(value.get<std::string>()).second)
+      fail(path, "each name must occur once in the header; " +
+                     quotedText(value.get<std::string>()) + " occurs twice");
     if (depth > 3)
-      fail(path, "the header must hold objects with element type, shape and byte range; found deeper nesting");
+      fail(path, "the header must hold objects with element type, shape and byte range; found "
+                 "deeper nesting");
     return true;
   };
   try {
@@ -58,11 +62,13 @@ json parseHeader(const std::string &path, const char *begin, const char *end) {
 
 uint64_t unsignedOf(const json &value, const std::string &path, const std::string &what) {
   if (!value.is_number_unsigned())
-    fail(path, what + " must be whole numbers of 0 or more; found " + quotedText(value.dump(-1, ' ', false, json::error_handler_t::replace)));
+    fail(path, what + " must be whole numbers of 0 or more; found " +
+                   quotedText(value.dump(-1, ' ', false, json::error_handler_t::replace)));
   return value.get<uint64_t>();
 }
 
-const json &fieldOf(const json &entry, const char *field, const std::string &path, const std::string &what) {
+const json &fieldOf(const json &entry, const char *field, const std::string &path,
+                    const std::string &what) {
   auto at = entry.find(field);
   if (at == entry.end())
     fail(path, what + " must have a field '" + field + "'; found none");
@@ -83,11 +89,13 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
   const json &dtype = fieldOf(entry, "dtype", path, what);
   if (!dtype.is_string())
     fail(path, what + " must have its element type as a string");
-  auto known = std::find_if(std::begin(names), std::end(names),
-                            [&](const Name &n) { return dtype.get_ref<const std::string &>() == n.text; });
+  auto known = std::find_if(std::begin(names), std::end(names), [&](const Name &n) {
+    return dtype.get_ref<const std::string &>() == n.text;
+  });
   if (known == std::end(names))
-    fail(path, what + " has the element type " + quotedText(dtype.get<std::string>()) +
-                   ", which dlc does not have; save it as F32, F16, BF16, F64, BOOL or an integer type");
+    fail(path,
+         what + " has the element type " + quotedText(dtype.get<std::string>()) +
+             ", which dlc does not have; save it as F32, F16, BF16, F64, BOOL or an integer type");
   result.array.dtype = known->dtype;
   const json &shape = fieldOf(entry, "shape", path, what);
   if (!shape.is_array())
@@ -112,7 +120,8 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
   result.end = unsignedOf(offsets[1], path, "the data_offsets of " + what);
   uint64_t wanted = empty ? 0 : uint64_t(bytes);
   if (result.end < result.begin || result.end - result.begin != wanted)
-    fail(path, what + " must have " + std::to_string(wanted) + " bytes by its shape and element type; found bytes " +
+    fail(path, what + " must have " + std::to_string(wanted) +
+                   " bytes by its shape and element type; found bytes " +
                    std::to_string(result.begin) + " to " + std::to_string(result.end));
   return result;
 }
@@ -121,14 +130,15 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
 File read(const std::string &path) {
   runtime::MappedFile mapped(path);
   if (mapped.size() < 8)
-    fail(path, "it must begin with the 8 bytes of the header's length; found " + std::to_string(mapped.size()) +
-                   " bytes in all; it was cut");
+    fail(path, "it must begin with the 8 bytes of the header's length; found " +
+                   std::to_string(mapped.size()) + " bytes in all; it was cut");
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | mapped.data()[i];
   if (length > maxHeader || length > mapped.size() - 8)
     fail(path, "the header of " + std::to_string(length) + " bytes must lie in the file of " +
-                   std::to_string(mapped.size()) + " bytes (and have at most 100 MB); it was cut, or is another kind of file");
+                   std::to_string(mapped.size()) +
+                   " bytes (and have at most 100 MB); it was cut, or is another kind of file");
   const char *text = reinterpret_cast<const char *>(mapped.data()) + 8;
   json header = parseHeader(path, text, text + length);
   if (!header.is_object())
@@ -149,22 +159,26 @@ File read(const std::string &path) {
       file.metadata[key] = word.get<std::string>();
     }
   }
-  // One after another without holes or overlaps: the format's rule, and a check on every offset at once.
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry &a, const Entry &b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  // One after another without holes or overlaps: the format's rule, and a check on every offset at
+  // once.
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
   uint64_t at = 0, data = 8 + length;
   for (Entry &entry : entries) {
     if (entry.begin != at)
-      fail(path, "the tensors' bytes must follow one another; " + quotedText(entry.name) + " begins at " +
-                     std::to_string(entry.begin) + " where " + std::to_string(at) + " was required");
+      fail(path, "the tensors' bytes must follow one another; " + quotedText(entry.name) +
+                     " begins at " + std::to_string(entry.begin) + " where " + std::to_string(at) +
+                     " was required");
     at = entry.end;
     if (at > mapped.size() - data)
-      fail(path, "tensor " + quotedText(entry.name) + " ends at byte " + std::to_string(at) + " of the data, which has " +
-                     std::to_string(mapped.size() - data) + "; the file was cut");
+      fail(path, "tensor " + quotedText(entry.name) + " ends at byte " + std::to_string(at) +
+                     " of the data, which has " + std::to_string(mapped.size() - data) +
+                     "; the file was cut");
   }
   if (at != mapped.size() - data)
-    fail(path, "the tensors must fill the file; found " + std::to_string(mapped.size() - data - at) +
-                   " bytes after the last");
+    fail(path, "the tensors must fill the file; found " +
+                   std::to_string(mapped.size() - data - at) + " bytes after the last");
   for (Entry &entry : entries) {
     runtime::Span span = mapped.slice(data + entry.begin, entry.end - entry.begin);
     Array &array = entry.array;
@@ -197,11 +211,15 @@ void write(const std::string &path, const Tensors &tensors, const Metadata &meta
   for (const auto *tensor : order) {
     const Array &array = tensor->second;
     if (tensor->first == "__metadata__")
-      throw Error(path + ": a tensor cannot be named __metadata__, which the format keeps for itself; rename it");
+      throw Error(
+          path +
+          ": a tensor cannot be named __metadata__, which the format keeps for itself; rename it");
     if (!array.data && array.bytes())
       throw Error(path + ": tensor '" + tensor->first + "' has no elements in memory");
-    auto name = std::find_if(std::begin(names), std::end(names), [&](const Name &n) { return n.dtype == array.dtype; });
-    header[tensor->first] = {{"dtype", name->text}, {"shape", array.shape}, {"data_offsets", {at, at + array.bytes()}}};
+    auto name = std::find_if(std::begin(names), std::end(names),
+                             [&](const Name &n) { return n.dtype == array.dtype; });
+    header[tensor->first] = {
+        {"dtype", name->text}, {"shape", array.shape}, {"data_offsets", {at, at + array.bytes()}}};
     at += array.bytes();
   }
   std::string text;
@@ -213,7 +231,8 @@ void write(const std::string &path, const Tensors &tensors, const Metadata &meta
   // Spaces bring the first element to a boundary that vector loads like.
   text.resize((text.size() + 8 + 63) / 64 * 64 - 8, ' ');
   if (text.size() > maxHeader)
-    throw Error(path + ": the header would have " + std::to_string(text.size()) + " bytes; at most 100 MB are allowed");
+    throw Error(path + ": the header would have " + std::to_string(text.size()) +
+                " bytes; at most 100 MB are allowed");
   unsigned char length[8];
   for (int i = 0; i < 8; ++i)
     length[i] = static_cast<unsigned char>(text.size() >> (8 * i));

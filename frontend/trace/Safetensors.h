@@ -1,7 +1,8 @@
 //===- Safetensors.h - reading and writing .safetensors files -------------===//
 //
-// A file is 8 bytes with the length of a header (little endian), the header (a JSON object: name to element type, shape
-// and byte range), and the tensors' bytes one after another. See https://github.com/huggingface/safetensors.
+// A file is 8 bytes with the length of a header (little endian), the header (a JSON object: name to
+// element type, shape and byte range), and the tensors' bytes one after another. See
+// https://github.com/huggingface/safetensors.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_FRONTEND_TRACE_SAFETENSORS_H
@@ -21,8 +22,8 @@ struct File {
   Metadata metadata;
 };
 
-/// Maps the file; the arrays are views that keep the mapping alive. Everything in the header is checked against the
-/// file before it is used. Throws dlc::Error.
+/// Maps the file; the arrays are views that keep the mapping alive. Everything in the header is
+/// checked against the file before it is used. Throws dlc::Error.
 File read(const std::string &path);
 
 /// Writes a whole new file, or leaves the old one as it was and throws dlc::Error.

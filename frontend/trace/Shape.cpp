@@ -30,7 +30,8 @@ Value reshaped(Call &call, Value x, ArrayRef<int64_t> shape) {
   return call.makeAs<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), x);
 }
 
-Value sliced(Call &call, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size, ArrayRef<int64_t> stride) {
+Value sliced(Call &call, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size,
+             ArrayRef<int64_t> stride) {
   SliceOp::Adaptor::Properties properties;
   properties.start = call.list(start);
   properties.size = call.list(size);
@@ -39,10 +40,12 @@ Value sliced(Call &call, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> siz
 }
 
 /// `size` elements from `start` on, `stride` apart, along one dimension.
-Value slicedAlong(Call &call, Value x, int64_t dim, int64_t start, int64_t size, int64_t stride = 1) {
+Value slicedAlong(Call &call, Value x, int64_t dim, int64_t start, int64_t size,
+                  int64_t stride = 1) {
   auto type = cast<RankedTensorType>(x.getType());
   call.wantStatic(type, "to take a part of a tensor");
-  SmallVector<int64_t> starts(type.getRank(), 0), sizes(type.getShape()), strides(type.getRank(), 1);
+  SmallVector<int64_t> starts(type.getRank(), 0), sizes(type.getShape()),
+      strides(type.getRank(), 1);
   starts[dim] = start;
   sizes[dim] = size;
   strides[dim] = stride;
@@ -56,26 +59,33 @@ Tensor full(Shape shape, double value, DType dtype, Location location) {
   Value number = call.number(type.getElementType(), value);
   auto dense = cast<DenseElementsAttr>(number.getDefiningOp<ConstantOp>().getValue());
   number.getDefiningOp()->erase();
-  return call.tensor(ConstantOp::create(call.builder(), call.loc(), type, dense.resizeSplat(type)).getResult());
+  return call.tensor(
+      ConstantOp::create(call.builder(), call.loc(), type, dense.resizeSplat(type)).getResult());
 }
 
-Tensor zeros(Shape shape, DType dtype, Location location) { return full(std::move(shape), 0, dtype, location); }
-Tensor ones(Shape shape, DType dtype, Location location) { return full(std::move(shape), 1, dtype, location); }
+Tensor zeros(Shape shape, DType dtype, Location location) {
+  return full(std::move(shape), 0, dtype, location);
+}
+Tensor ones(Shape shape, DType dtype, Location location) {
+  return full(std::move(shape), 1, dtype, location);
+}
 
 Tensor arange(int64_t size, DType dtype, Location location) {
   Call call("arange", location);
   IotaOp::Adaptor::Properties properties;
   properties.axis = call.integer(0);
-  return call.tensor(
-      call.makeAs<IotaOp>(staticType(call, {size}, elementTypeOf(dtype, call.context())), {}, properties));
+  return call.tensor(call.makeAs<IotaOp>(
+      staticType(call, {size}, elementTypeOf(dtype, call.context())), {}, properties));
 }
 
 Tensor constant(Array value, std::string_view name, Location location) {
   Call call("constant", location);
   staticType(call, value.shape, elementTypeOf(value.dtype, call.context()));
   if (!value.data && value.size() != 0)
-    call.fail("the array has no elements in memory; make it with Array::of, Array::ints or Array::zeros");
-  return call.tensor(call.state().constant(value, StringRef(name.data(), name.size()), call.loc(), false));
+    call.fail(
+        "the array has no elements in memory; make it with Array::of, Array::ints or Array::zeros");
+  return call.tensor(
+      call.state().constant(value, StringRef(name.data(), name.size()), call.loc(), false));
 }
 
 Tensor reshape(const Operand &x, Shape shape) {
@@ -83,8 +93,10 @@ Tensor reshape(const Operand &x, Shape shape) {
   Value value = call.value(x);
   auto type = cast<RankedTensorType>(value.getType());
   auto open = std::find(shape.begin(), shape.end(), -1);
-  if (std::count_if(shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; }) > (open != shape.end()))
-    call.fail("sizes must be 0 or more, and at most one -1 (whatever is left); found ", shapeText(shape));
+  if (std::count_if(shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; }) >
+      (open != shape.end()))
+    call.fail("sizes must be 0 or more, and at most one -1 (whatever is left); found ",
+              shapeText(shape));
   if (open != shape.end() && type.hasStaticShape()) {
     *open = 1;
     int64_t known = countOf(shape), total = type.getNumElements();
@@ -97,8 +109,9 @@ Tensor reshape(const Operand &x, Shape shape) {
   } else if (open != shape.end()) {
     *open = ShapedType::kDynamic;
   } else if (type.hasStaticShape() && countOf(shape) != type.getNumElements()) {
-    call.fail("the number of elements must stay; found ", type.getNumElements(), " in ", type, " and ", countOf(shape),
-              " in ", shapeText(shape), "; -1 stands for whatever is left");
+    call.fail("the number of elements must stay; found ", type.getNumElements(), " in ", type,
+              " and ", countOf(shape), " in ", shapeText(shape),
+              "; -1 stands for whatever is left");
   }
   return call.tensor(reshaped(call, value, shape));
 }
@@ -114,7 +127,8 @@ Tensor flatten(const Operand &x, int64_t start, int64_t end) {
     call.fail("the first dimension must not come after the last; found ", start, " and ", end);
   SmallVector<int64_t> shape(type.getShape().take_front(start));
   auto middle = type.getShape().slice(start, end - start + 1);
-  shape.push_back(llvm::any_of(middle, ShapedType::isDynamic) ? ShapedType::kDynamic : countOf(middle));
+  shape.push_back(llvm::any_of(middle, ShapedType::isDynamic) ? ShapedType::kDynamic
+                                                              : countOf(middle));
   llvm::append_range(shape, type.getShape().drop_front(end + 1));
   return call.tensor(reshaped(call, call.value(x), shape));
 }
@@ -143,7 +157,8 @@ Tensor permute(const Operand &x, Dims permutation) {
   Call call("permute", {&x});
   int64_t rank = call.type(x).getRank();
   if (int64_t(permutation.size()) != rank)
-    call.fail("the permutation must name each of the ", rank, " dimensions once; found ", shapeText(permutation));
+    call.fail("the permutation must name each of the ", rank, " dimensions once; found ",
+              shapeText(permutation));
   call.dimensions(permutation, rank); // distinct
   for (int64_t &dim : permutation)
     dim = call.dimension(dim, rank);
@@ -166,7 +181,8 @@ Tensor broadcast_to(const Operand &x, Shape shape) {
   Call call("broadcast_to", {&x});
   RankedTensorType type = call.type(x);
   auto result = staticType(call, shape, type.getElementType());
-  return call.tensor(type == result ? call.value(x) : call.makeAs<BroadcastOp>(result, call.value(x)));
+  return call.tensor(type == result ? call.value(x)
+                                    : call.makeAs<BroadcastOp>(result, call.value(x)));
 }
 
 Tensor cat(const Operands &xs, int64_t dim) {
@@ -216,8 +232,8 @@ Tensor narrow(const Operand &x, int64_t dim, int64_t start, int64_t length) {
   if (start < 0)
     start += size;
   if (start < 0 || length < 0 || start > size || length > size - start)
-    call.fail("the part must lie inside dimension ", dim, " of size ", size, "; found ", length, " elements from ",
-              start, " on");
+    call.fail("the part must lie inside dimension ", dim, " of size ", size, "; found ", length,
+              " elements from ", start, " on");
   return call.tensor(slicedAlong(call, call.value(x), dim, start, length));
 }
 
@@ -253,8 +269,8 @@ Tensor flip(const Operand &x, int64_t dim) {
 
 Tensor pad(const Operand &x, Dims low, Dims high, const Operand &value, PadMode mode) {
   Call call("pad", {&x});
-  static constexpr dlc::PadMode modes[] = {dlc::PadMode::constant, dlc::PadMode::reflect, dlc::PadMode::edge,
-                                           dlc::PadMode::wrap};
+  static constexpr dlc::PadMode modes[] = {dlc::PadMode::constant, dlc::PadMode::reflect,
+                                           dlc::PadMode::edge, dlc::PadMode::wrap};
   PadOp::Adaptor::Properties properties;
   properties.mode = PadModeAttr::get(call.context(), modes[int(mode)]);
   properties.low = call.list(low);

@@ -94,7 +94,8 @@ Capture::Capture(MLIRContext *context)
       }) {}
 
 State::State(MLIRContext *context, func::FuncOp function, bool parametersAsArguments)
-    : context(context), function(function), builder(context), parametersAsArguments(parametersAsArguments) {
+    : context(context), function(function), builder(context),
+      parametersAsArguments(parametersAsArguments) {
   builder.setInsertionPointToEnd(&function.front());
   blocks.push_back(&function.front());
 }
@@ -105,7 +106,8 @@ State::Activate::~Activate() { currentState = previous; }
 
 mlir::Location State::locate(const Location &given) const {
   Location place = outermost(given);
-  mlir::Location file = FileLineColLoc::get(context, place.file_name(), place.line(), place.column());
+  mlir::Location file =
+      FileLineColLoc::get(context, place.file_name(), place.line(), place.column());
   if (modulePath().empty())
     return file;
   return NameLoc::get(StringAttr::get(context, names.back()), file);
@@ -121,7 +123,8 @@ Value State::constant(const Array &array, StringRef name, mlir::Location locatio
   } else {
     ArrayRef<char> bytes(static_cast<const char *>(array.data.get()), array.bytes());
     AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
-        bytes, dtypeBytes(array.dtype), [keep = array.data](void *, size_t, size_t) mutable { keep.reset(); });
+        bytes, dtypeBytes(array.dtype),
+        [keep = array.data](void *, size_t, size_t) mutable { keep.reset(); });
     value = DenseResourceElementsAttr::get(type, name, std::move(blob));
   }
   OpBuilder::InsertionGuard guard(builder);

@@ -44,21 +44,28 @@ public:
     State *previous;
   };
 
-  Tensor tensor(mlir::Value value) { return Tensor(shared_from_this(), value.getAsOpaquePointer()); }
-  static mlir::Value valueOf(const Tensor &tensor) { return mlir::Value::getFromOpaquePointer(tensor.value); }
+  Tensor tensor(mlir::Value value) {
+    return Tensor(shared_from_this(), value.getAsOpaquePointer());
+  }
+  static mlir::Value valueOf(const Tensor &tensor) {
+    return mlir::Value::getFromOpaquePointer(tensor.value);
+  }
   static State *ownerOf(const Tensor &tensor) { return tensor.state.get(); }
 
   /// The place of the call, by what the layers around it say of theirs.
   mlir::Location locate(const Location &given) const;
-  Location outermost(const Location &given) const { return locations.empty() ? given : locations.front(); }
+  Location outermost(const Location &given) const {
+    return locations.empty() ? given : locations.front();
+  }
   std::string modulePath() const { return names.empty() ? std::string() : names.back(); }
 
   mlir::Value parameter(const Parameter &parameter);
-  /// A constant made from parameters on the host, once per trace; only where parameters are constants. It bears the
-  /// first one's name and the suffix.
+  /// A constant made from parameters on the host, once per trace; only where parameters are
+  /// constants. It bears the first one's name and the suffix.
   mlir::Value derived(llvm::ArrayRef<Parameter> from, const std::string &suffix,
                       llvm::function_ref<Array(llvm::ArrayRef<Array>)> make);
-  mlir::Value constant(const Array &array, llvm::StringRef name, mlir::Location location, bool atEntry);
+  mlir::Value constant(const Array &array, llvm::StringRef name, mlir::Location location,
+                       bool atEntry);
 
   mlir::MLIRContext *context;
   mlir::func::FuncOp function;
@@ -76,7 +83,8 @@ private:
   mlir::Operation *lastParameter = nullptr;
 };
 
-/// One call of a public function: resolves its operands, makes its operations at its location, and says what is wrong.
+/// One call of a public function: resolves its operands, makes its operations at its location, and
+/// says what is wrong.
 class Call {
 public:
   Call(llvm::StringRef what, std::initializer_list<const Operand *> operands);
@@ -102,27 +110,32 @@ public:
   llvm::SmallVector<mlir::Value> values(std::initializer_list<const Operand *> operands);
 
   template <typename Op>
-  llvm::SmallVector<mlir::Value> makeAll(mlir::ValueRange operands, typename Op::Adaptor::Properties properties = {}) {
+  llvm::SmallVector<mlir::Value> makeAll(mlir::ValueRange operands,
+                                         typename Op::Adaptor::Properties properties = {}) {
     llvm::SmallVector<mlir::Type> types;
     mlir::OpaqueProperties opaque(&properties);
     Capture capture(context());
-    if (failed(Op::inferReturnTypes(context(), loc(), operands, mlir::DictionaryAttr(), opaque, mlir::RegionRange(),
-                                    types)))
+    if (failed(Op::inferReturnTypes(context(), loc(), operands, mlir::DictionaryAttr(), opaque,
+                                    mlir::RegionRange(), types)))
       raise(capture.text);
     return create<Op>(operands, types, std::move(properties), capture);
   }
-  template <typename Op> mlir::Value make(mlir::ValueRange operands, typename Op::Adaptor::Properties properties = {}) {
+  template <typename Op>
+  mlir::Value make(mlir::ValueRange operands, typename Op::Adaptor::Properties properties = {}) {
     return makeAll<Op>(operands, std::move(properties)).front();
   }
   /// For operations whose result type does not follow from their operands.
   template <typename Op>
-  mlir::Value makeAs(mlir::Type type, mlir::ValueRange operands, typename Op::Adaptor::Properties properties = {}) {
+  mlir::Value makeAs(mlir::Type type, mlir::ValueRange operands,
+                     typename Op::Adaptor::Properties properties = {}) {
     Capture capture(context());
     return create<Op>(operands, type, std::move(properties), capture).front();
   }
 
   Tensor tensor(mlir::Value value) const { return active->tensor(value); }
-  mlir::DenseI64ArrayAttr list(llvm::ArrayRef<int64_t> values) const { return builder().getDenseI64ArrayAttr(values); }
+  mlir::DenseI64ArrayAttr list(llvm::ArrayRef<int64_t> values) const {
+    return builder().getDenseI64ArrayAttr(values);
+  }
   mlir::IntegerAttr integer(int64_t value) const { return builder().getI64IntegerAttr(value); }
   mlir::FloatAttr real(double value) const { return builder().getF64FloatAttr(value); }
   mlir::UnitAttr flag(bool set) const { return set ? builder().getUnitAttr() : mlir::UnitAttr(); }
@@ -151,7 +164,8 @@ public:
 private:
   template <typename Op>
   llvm::SmallVector<mlir::Value> create(mlir::ValueRange operands, mlir::TypeRange types,
-                                        typename Op::Adaptor::Properties properties, Capture &capture) {
+                                        typename Op::Adaptor::Properties properties,
+                                        Capture &capture) {
     mlir::OperationState opState(loc(), Op::getOperationName());
     opState.addOperands(operands);
     opState.addTypes(types);

@@ -40,9 +40,9 @@ void Module::load(const std::string &path, const LoadOptions &options) {
     }
     Array array = at->second;
     if (array.shape != parameter.shape())
-      throw Error(path + ": tensor '" + parameter.name() + "' must have the shape " + shapeText(parameter.shape()) +
-                  " of the module's parameter; found " + shapeText(array.shape) +
-                  "; load the file of a model built with the same sizes");
+      throw Error(path + ": tensor '" + parameter.name() + "' must have the shape " +
+                  shapeText(parameter.shape()) + " of the module's parameter; found " +
+                  shapeText(array.shape) + "; load the file of a model built with the same sizes");
     if (array.dtype != parameter.dtype()) {
       auto isFloat = [](DType d) {
         return d == DType::F32 || d == DType::F16 || d == DType::BF16 || d == DType::F64;
@@ -50,7 +50,8 @@ void Module::load(const std::string &path, const LoadOptions &options) {
       bool floats = isFloat(array.dtype) && isFloat(parameter.dtype());
       if (!floats || !options.convert)
         throw Error(path + ": tensor '" + parameter.name() + "' must have element type " +
-                    std::string(dtypeName(parameter.dtype())) + "; found " + std::string(dtypeName(array.dtype)) +
+                    std::string(dtypeName(parameter.dtype())) + "; found " +
+                    std::string(dtypeName(array.dtype)) +
                     (floats ? "; set LoadOptions::convert, or convert the module with to()" : ""));
       array = array.to(parameter.dtype());
     }
@@ -60,7 +61,8 @@ void Module::load(const std::string &path, const LoadOptions &options) {
     if (!names.count(name))
       extra.push_back(name);
   // Counters of training steps do not change what a model computes; many files leave them out.
-  std::erase_if(missing, [](const std::string &name) { return name.ends_with("num_batches_tracked"); });
+  std::erase_if(missing,
+                [](const std::string &name) { return name.ends_with("num_batches_tracked"); });
   if (!missing.empty() && !options.allowMissing)
     throw Error(path + ": must hold all of the module's parameters; " + someOf(missing) +
                 " not found; set LoadOptions::allowMissing to leave them as they are");

@@ -9,7 +9,8 @@ static RankedTensorType typeOf(const Tensor &tensor) {
   if (!tensor)
     throw Error("this dlc::trace::Tensor was never given a value: it has no shape or element type");
   if (!State::ownerOf(tensor)->open)
-    throw Error("this dlc::trace::Tensor belongs to a trace that has ended; tensors live only inside the traced function");
+    throw Error("this dlc::trace::Tensor belongs to a trace that has ended; tensors live only "
+                "inside the traced function");
   return cast<RankedTensorType>(State::valueOf(tensor).getType());
 }
 
@@ -24,8 +25,9 @@ int64_t Tensor::dim(int64_t dimension) const {
   Shape dims = shape();
   int64_t rank = static_cast<int64_t>(dims.size());
   if (dimension < -rank || dimension >= rank)
-    throw Error("a dimension must lie in -" + std::to_string(rank) + " to " + std::to_string(rank - 1) +
-                " for the shape " + shapeText(dims) + "; found " + std::to_string(dimension));
+    throw Error("a dimension must lie in -" + std::to_string(rank) + " to " +
+                std::to_string(rank - 1) + " for the shape " + shapeText(dims) + "; found " +
+                std::to_string(dimension));
   return dims[dimension < 0 ? dimension + rank : dimension];
 }
 

@@ -11,7 +11,8 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-SmallVector<Type> inputTypes(MLIRContext &context, const std::vector<Spec> &inputs, const Location &location) {
+SmallVector<Type> inputTypes(MLIRContext &context, const std::vector<Spec> &inputs,
+                             const Location &location) {
   SmallVector<Type> types;
   std::set<std::string> names;
   for (const Spec &input : inputs) {
@@ -22,7 +23,8 @@ SmallVector<Type> inputTypes(MLIRContext &context, const std::vector<Spec> &inpu
     __int128 count = 1;
     for (int64_t dim : input.shape) {
       if (dim < 0 && dim != kDynamic)
-        throw Error(where + "must have sizes of 0 or more, or kDynamic; found " + shapeText(input.shape));
+        throw Error(where + "must have sizes of 0 or more, or kDynamic; found " +
+                    shapeText(input.shape));
       shape.push_back(dim == kDynamic ? ShapedType::kDynamic : dim);
       count *= std::max<int64_t>(dim, 1);
       if (count >= __int128(1) << 46)
@@ -40,11 +42,12 @@ std::string outputName(const TraceOptions &options, size_t index, size_t count) 
 }
 } // namespace
 
-OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function, const std::vector<Spec> &inputs,
-                                const TraceOptions &options, std::vector<Parameter> *parameters,
-                                Location location) {
+OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
+                                const std::vector<Spec> &inputs, const TraceOptions &options,
+                                std::vector<Parameter> *parameters, Location location) {
   context.loadDialect<DlcDialect, func::FuncDialect>();
-  mlir::Location place = FileLineColLoc::get(&context, location.file_name(), location.line(), location.column());
+  mlir::Location place =
+      FileLineColLoc::get(&context, location.file_name(), location.line(), location.column());
   SmallVector<Type> types = inputTypes(context, inputs, location);
   OpBuilder builder(&context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(place);
@@ -67,16 +70,18 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function, 
     results = function(arguments);
     Call call("trace", location);
     if (!options.outputs.empty() && options.outputs.size() != results.size())
-      call.fail("the options must name every result; found ", options.outputs.size(), " names for ", results.size(),
-                " results");
+      call.fail("the options must name every result; found ", options.outputs.size(), " names for ",
+                results.size(), " results");
     for (const Tensor &result : results) {
       if (result && State::ownerOf(result) != state.get())
-        call.fail("a result belongs to another trace; return what was computed from this function's tensors");
+        call.fail("a result belongs to another trace; return what was computed from this "
+                  "function's tensors");
       values.push_back(call.value(Operand(result, location)));
     }
   }
   func::ReturnOp::create(state->builder, place, values);
-  main.setType(builder.getFunctionType(main.front().getArgumentTypes(), TypeRange(ValueRange(values))));
+  main.setType(
+      builder.getFunctionType(main.front().getArgumentTypes(), TypeRange(ValueRange(values))));
   for (auto [i, input] : llvm::enumerate(inputs))
     main.setArgAttr(i, "dlc.name", builder.getStringAttr(input.name));
   for (auto [i, parameter] : llvm::enumerate(state->argumentParameters)) {
@@ -93,8 +98,8 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function, 
   return module;
 }
 
-Graph traceFunction(const Function &function, const std::vector<Spec> &inputs, const TraceOptions &options,
-                    Location location) {
+Graph traceFunction(const Function &function, const std::vector<Spec> &inputs,
+                    const TraceOptions &options, Location location) {
   auto impl = std::make_unique<Graph::Impl>();
   impl->traced.context = std::make_shared<MLIRContext>();
   impl->traced.module =
@@ -131,8 +136,8 @@ void Graph::verify() const {
 std::vector<Parameter> Graph::parameters() const { return impl->parameters; }
 
 void detail::wrongArity(size_t takes, size_t inputs, Location location) {
-  throw Error(whereText(location) + "trace: the function takes " + std::to_string(takes) + " tensors; found " +
-              std::to_string(inputs) + " inputs; describe one input for each");
+  throw Error(whereText(location) + "trace: the function takes " + std::to_string(takes) +
+              " tensors; found " + std::to_string(inputs) + " inputs; describe one input for each");
 }
 
 } // namespace dlc::trace

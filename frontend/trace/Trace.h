@@ -25,9 +25,11 @@ namespace trace {
 /// The module, ready for compile(); the graph is empty afterwards.
 TracedModule takeModule(Graph graph);
 
-/// As traceFunction(), into a context that the caller owns. `parameters` receives those that became arguments.
+/// As traceFunction(), into a context that the caller owns. `parameters` receives those that became
+/// arguments.
 mlir::OwningOpRef<mlir::ModuleOp> traceInto(mlir::MLIRContext &context, const Function &function,
-                                            const std::vector<Spec> &inputs, const TraceOptions &options = {},
+                                            const std::vector<Spec> &inputs,
+                                            const TraceOptions &options = {},
                                             std::vector<Parameter> *parameters = nullptr,
                                             Location location = Location::current());
 

@@ -1,4 +1,5 @@
-// trace_mlp.cpp - a network in C++: parameters from a .safetensors file, compiled and run in this process.
+// trace_mlp.cpp - a network in C++: parameters from a .safetensors file, compiled and run in this
+// process.
 #include <dlc/compiler.hpp>
 #include <dlc/nn.hpp>
 
@@ -18,7 +19,8 @@ int main(int argc, char **argv) try {
   auto x = dlc::Tensor::of({1, 784}, std::vector<float>(784, 0.5f));
   dlc::Tensor y = net.run({{"x", x}})["y"];
   const float *p = y.data<float>();
-  std::printf("class %d of 10, probability %.4f\n", int(std::max_element(p, p + 10) - p), *std::max_element(p, p + 10));
+  std::printf("class %d of 10, probability %.4f\n", int(std::max_element(p, p + 10) - p),
+              *std::max_element(p, p + 10));
 } catch (const dlc::Error &error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -12,8 +12,9 @@ template <typename F> std::string messageOf(F &&function, const std::vector<Spec
 }
 
 TEST(Errors, HaveThePlaceOfTheCall) {
-  unsigned line = __LINE__ + 1;
-  std::string text = messageOf([](Tensor a, Tensor b) { return a + b; }, {{"a", {2, 3}}, {"b", {4}}});
+  unsigned line = __LINE__ + 2;
+  std::string text =
+      messageOf([](Tensor a, Tensor b) { return a + b; }, {{"a", {2, 3}}, {"b", {4}}});
   EXPECT_CONTAINS(text, "ErrorTest.cpp:" + std::to_string(line) + ":");
   EXPECT_CONTAINS(text, "C3");
   EXPECT_CONTAINS(text, "[2, 3]");
@@ -21,7 +22,8 @@ TEST(Errors, HaveThePlaceOfTheCall) {
 }
 
 TEST(Errors, MixedElementTypes) {
-  std::string text = messageOf([](Tensor a, Tensor b) { return a * b; }, {{"a", {2}}, {"b", {2}, DType::F64}});
+  std::string text =
+      messageOf([](Tensor a, Tensor b) { return a * b; }, {{"a", {2}}, {"b", {2}, DType::F64}});
   EXPECT_CONTAINS(text, "C1");
   EXPECT_CONTAINS(text, "f32");
   EXPECT_CONTAINS(text, "f64");
@@ -35,16 +37,34 @@ TEST(Errors, NumbersThatDoNotFit) {
 }
 
 TEST(Errors, Shapes) {
-  EXPECT_CONTAINS(messageOf([](Tensor a) { return reshape(a, {4, -1}); }, {{"a", {2, 3}}}), "do not divide");
-  EXPECT_CONTAINS(messageOf([](Tensor a) { return reshape(a, {7}); }, {{"a", {2, 3}}}), "number of elements");
-  EXPECT_CONTAINS(messageOf([](Tensor a) { return reshape(a, {-1, -1}); }, {{"a", {2, 3}}}), "at most one -1");
+  EXPECT_CONTAINS(messageOf(
+                      [](Tensor a) {
+                        return reshape(a, {4, -1});
+                      },
+                      {{"a", {2, 3}}}),
+                  "do not divide");
+  EXPECT_CONTAINS(messageOf([](Tensor a) { return reshape(a, {7}); }, {{"a", {2, 3}}}),
+                  "number of elements");
+  EXPECT_CONTAINS(messageOf(
+                      [](Tensor a) {
+                        return reshape(a, {-1, -1});
+                      },
+                      {{"a", {2, 3}}}),
+                  "at most one -1");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return softmax(a, 2); }, {{"a", {2, 3}}}), "-2 to 1");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return sum(a, {0, -2}); }, {{"a", {2, 3}}}), "distinct");
-  EXPECT_CONTAINS(messageOf([](Tensor a) { return narrow(a, 0, 1, 2); }, {{"a", {2, 3}}}), "lie inside");
+  EXPECT_CONTAINS(messageOf([](Tensor a) { return narrow(a, 0, 1, 2); }, {{"a", {2, 3}}}),
+                  "lie inside");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return matmul(a, a); }, {{"a", {2, 3}}}), "C2");
-  EXPECT_CONTAINS(messageOf([](Tensor a) { return permute(a, {0, 0}); }, {{"a", {2, 3}}}), "distinct");
+  EXPECT_CONTAINS(messageOf(
+                      [](Tensor a) {
+                        return permute(a, {0, 0});
+                      },
+                      {{"a", {2, 3}}}),
+                  "distinct");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return squeeze(a, 0); }, {{"a", {2, 3}}}), "size 1");
-  EXPECT_CONTAINS(messageOf([](Tensor a) { return slice(a, 0, 0, 1); }, {{"a", {kDynamic}}}), "must be known");
+  EXPECT_CONTAINS(messageOf([](Tensor a) { return slice(a, 0, 0, 1); }, {{"a", {kDynamic}}}),
+                  "must be known");
 }
 
 TEST(Errors, LayersNameThemselves) {
@@ -84,16 +104,18 @@ TEST(Errors, TensorsStayInTheirBranch) {
   EXPECT_CONTAINS(messageOf(
                       [](Tensor x) {
                         Tensor inner;
-                        cond(sum(x) > 0, [&] { return std::vector{inner = x * 2}; },
-                             [&] { return std::vector{x}; });
+                        cond(
+                            sum(x) > 0, [&] { return std::vector{inner = x * 2}; },
+                            [&] { return std::vector{x}; });
                         return inner + 1;
                       },
                       {{"x", {2}}}),
                   "branch or loop that has ended");
   EXPECT_CONTAINS(messageOf(
                       [](Tensor x) {
-                        return cond(sum(x) > 0, [&] { return std::vector{x}; },
-                                    [&] { return std::vector{sum(x)}; });
+                        return cond(
+                            sum(x) > 0, [&] { return std::vector{x}; },
+                            [&] { return std::vector{sum(x)}; });
                       },
                       {{"x", {2}}}),
                   "same types");
@@ -103,10 +125,14 @@ TEST(Errors, Inputs) {
   auto identity = [](Tensor x) { return x; };
   EXPECT_CONTAINS(messageOf(identity, {}), "takes 1 tensors");
   EXPECT_CONTAINS(messageOf(identity, {{"", {2}}}), "name");
-  EXPECT_CONTAINS(messageOf([](Tensor a, Tensor b) { return a + b; }, {{"x", {2}}, {"x", {2}}}), "name");
+  EXPECT_CONTAINS(messageOf([](Tensor a, Tensor b) { return a + b; }, {{"x", {2}}, {"x", {2}}}),
+                  "name");
   EXPECT_CONTAINS(messageOf(identity, {{"x", {-5}}}), "sizes");
   EXPECT_CONTAINS(messageOf(identity, {{"x", {int64_t(1) << 40, int64_t(1) << 40}}}), "memory");
-  EXPECT_CONTAINS(errorOf([&] { trace::trace(identity, {{"x", {2}}}, {.outputs = {"a", "b"}}); }), "2 names");
+  EXPECT_CONTAINS(errorOf([&] {
+                    trace::trace(identity, {{"x", {2}}}, {.outputs = {"a", "b"}});
+                  }),
+                  "2 names");
 }
 
 TEST(Errors, MissingTensors) {
@@ -117,7 +143,8 @@ TEST(Errors, MissingTensors) {
 TEST(Errors, LeaveTheNextTraceAlone) {
   auto bad = [](Tensor x) { return reshape(x, {3}); };
   messageOf(bad, {{"x", {2}}});
-  EXPECT_EQ(valuesOf(run([](Tensor x) { return x + 1; }, {Array::of({1}, {1.f})})[0]), (std::vector<double>{2}));
+  EXPECT_EQ(valuesOf(run([](Tensor x) { return x + 1; }, {Array::of({1}, {1.f})})[0]),
+            (std::vector<double>{2}));
 }
 
 } // namespace

@@ -14,7 +14,8 @@ using trace::Tensor;
 namespace {
 
 const safetensors::Tensors &numbers() {
-  static const safetensors::Tensors tensors = safetensors::read(DLC_TEST_INPUTS "/layers.safetensors").tensors;
+  static const safetensors::Tensors tensors =
+      safetensors::read(DLC_TEST_INPUTS "/layers.safetensors").tensors;
   return tensors;
 }
 
@@ -60,7 +61,8 @@ TEST(Layers, Linear) {
 TEST(Layers, Convolution) {
   checkLayer("conv1d", nn::Conv1d(4, 6, 3, {.stride = 2, .padding = 1}));
   checkLayer("conv2d",
-             nn::Conv2d(4, 6, {3, 2}, {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}, .groups = 2}));
+             nn::Conv2d(4, 6, {3, 2},
+                        {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}, .groups = 2}));
   checkLayer("conv3d", nn::Conv3d(2, 3, 2, {}, false));
   checkLayer("conv_transpose2d", nn::ConvTranspose2d(3, 4, 3, {.stride = 2, .padding = 1}, 1));
 }
@@ -100,14 +102,19 @@ TEST(Layers, MultiheadAttention) {
 }
 
 TEST(Functions, Pooling) {
-  checkFunction("max_pool2d",
-                [](Tensor x) { return max_pool2d(x, 3, {.stride = 2, .padding = 1, .ceilMode = true}); });
-  checkFunction("max_pool2d_dilated", [](Tensor x) { return max_pool2d(x, 2, {.stride = 1, .dilation = 2}); });
-  checkFunction("avg_pool2d_up", [](Tensor x) { return avg_pool2d(x, 3, {.stride = 2, .ceilMode = true}); });
-  checkFunction("avg_pool2d_padded",
-                [](Tensor x) { return avg_pool2d(x, 3, {.stride = 2, .padding = 1, .ceilMode = true}); });
-  checkFunction("avg_pool2d_uncounted",
-                [](Tensor x) { return avg_pool2d(x, 3, {.stride = 2, .padding = 1, .countPadding = false}); });
+  checkFunction("max_pool2d", [](Tensor x) {
+    return max_pool2d(x, 3, {.stride = 2, .padding = 1, .ceilMode = true});
+  });
+  checkFunction("max_pool2d_dilated",
+                [](Tensor x) { return max_pool2d(x, 2, {.stride = 1, .dilation = 2}); });
+  checkFunction("avg_pool2d_up",
+                [](Tensor x) { return avg_pool2d(x, 3, {.stride = 2, .ceilMode = true}); });
+  checkFunction("avg_pool2d_padded", [](Tensor x) {
+    return avg_pool2d(x, 3, {.stride = 2, .padding = 1, .ceilMode = true});
+  });
+  checkFunction("avg_pool2d_uncounted", [](Tensor x) {
+    return avg_pool2d(x, 3, {.stride = 2, .padding = 1, .countPadding = false});
+  });
   checkFunction("adaptive_avg_pool2d", [](Tensor x) { return adaptive_avg_pool2d(x, {2, 3}); });
   checkFunction("adaptive_avg_pool2d_1", [](Tensor x) { return adaptive_avg_pool2d(x, 1); });
 }
@@ -131,7 +138,8 @@ TEST(Functions, Others) {
   checkFunction("softmax", [](Tensor x) { return softmax(x, 1); });
   checkFunction("log_softmax", [](Tensor x) { return log_softmax(x); });
   checkFunction("variance", [](Tensor x) { return variance(x, {0, 2}, true); });
-  checkFunction("causal", [](Tensor q, Tensor k, Tensor v) { return attention(q, k, v, Tensor(), true); });
+  checkFunction("causal",
+                [](Tensor q, Tensor k, Tensor v) { return attention(q, k, v, Tensor(), true); });
   checkFunction("where", [](Tensor a, Tensor b) { return where(a > b, a * 2, 1.5); });
   checkFunction("lrn", [](Tensor x) { return local_response_norm(x, 3); });
 }

@@ -25,15 +25,17 @@ std::vector<std::string> namesOf(const nn::Module &module) {
 }
 
 TEST(Modules, ParametersAreNamedByPath) {
-  EXPECT_EQ(namesOf(Mlp()), (std::vector<std::string>{"scale", "hidden.weight", "hidden.bias", "out.weight"}));
+  EXPECT_EQ(namesOf(Mlp()),
+            (std::vector<std::string>{"scale", "hidden.weight", "hidden.bias", "out.weight"}));
   struct Outer : nn::Module {
     Sequential body = add("body", Sequential(Mlp(), nn::ReLU(), Linear(2, 1)));
     BatchNorm1d norm = add("norm", BatchNorm1d(1));
   };
   Outer outer;
   EXPECT_EQ(namesOf(outer),
-            (std::vector<std::string>{"body.0.scale", "body.0.hidden.weight", "body.0.hidden.bias", "body.0.out.weight",
-                                      "body.2.weight", "body.2.bias", "norm.weight", "norm.bias", "norm.running_mean",
+            (std::vector<std::string>{"body.0.scale", "body.0.hidden.weight", "body.0.hidden.bias",
+                                      "body.0.out.weight", "body.2.weight", "body.2.bias",
+                                      "norm.weight", "norm.bias", "norm.running_mean",
                                       "norm.running_var", "norm.num_batches_tracked"}));
   EXPECT_TRUE(outer.find("norm.running_var").isBuffer());
   EXPECT_FALSE(outer.find("norm.nothing"));
@@ -124,7 +126,8 @@ TEST(Modules, ParametersCanBeArguments) {
     names.push_back(parameter.name());
     inputs.push_back(parameter.value());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"hidden.weight", "hidden.bias", "out.weight", "scale"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"hidden.weight", "hidden.bias", "out.weight", "scale"}));
   Array found = evaluate(std::move(graph), inputs)[0];
   expectNear(found, evaluate(trace::trace(mlp, {{"x", {1, 8}}}), {inputs[0]})[0]);
 }

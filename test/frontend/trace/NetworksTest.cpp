@@ -1,6 +1,6 @@
 //===- NetworksTest.cpp - the benchmark networks become valid programs ----===//
-#include "test/frontend/trace/Support.h"
 #include "tools/bench/networks/Networks.h"
+#include "test/frontend/trace/Support.h"
 
 using namespace dlc;
 using namespace dlc::test;
@@ -23,28 +23,32 @@ TEST_P(Networks, Trace) {
   EXPECT_EQ(network.module->parameterCount(), wanted.parameters);
   EXPECT_EQ(network.module->parameters().size(), wanted.tensors);
   // As arguments: the weights' elements are not made.
-  trace::Graph graph = trace::trace(*network.module, network.inputs, {.parametersAsArguments = true});
-  EXPECT_CONTAINS(graph.text(), std::string("-> (tensor<") + wanted.result + "> {dlc.name = \"y\"})");
+  trace::Graph graph =
+      trace::trace(*network.module, network.inputs, {.parametersAsArguments = true});
+  EXPECT_CONTAINS(graph.text(),
+                  std::string("-> (tensor<") + wanted.result + "> {dlc.name = \"y\"})");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Networks, testing::Values(
-    Wanted{"fcn-s", 117997696, 8, "2x26752xf32"},
-    Wanted{"alexnet-s", 76009832, 16, "2x1000xf32"},
-    Wanted{"resnet-50", 25557032, 320, "2x1000xf32"},
-    Wanted{"fcn-r", 14205962, 8, "2x10xf32"},
-    Wanted{"alexnet-r", 89578, 8, "2x10xf32"},
-    Wanted{"resnet-56", 853018, 332, "2x10xf32"},
-    Wanted{"lstm", 6182672, 11, "2x32x10000xf32"},
-    Wanted{"bert", 108891650, 150, "2x2xf32"},
-    Wanted{"mobilenet-v2", 3504872, 314, "2x1000xf32"},
-    Wanted{"vit", 86567656, 152, "2x1000xf32"}
-), [](const auto &info) {
-  std::string name = info.param.name;
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, Networks,
+                         testing::Values(Wanted{"fcn-s", 117997696, 8, "2x26752xf32"},
+                                         Wanted{"alexnet-s", 76009832, 16, "2x1000xf32"},
+                                         Wanted{"resnet-50", 25557032, 320, "2x1000xf32"},
+                                         Wanted{"fcn-r", 14205962, 8, "2x10xf32"},
+                                         Wanted{"alexnet-r", 89578, 8, "2x10xf32"},
+                                         Wanted{"resnet-56", 853018, 332, "2x10xf32"},
+                                         Wanted{"lstm", 6182672, 11, "2x32x10000xf32"},
+                                         Wanted{"bert", 108891650, 150, "2x2xf32"},
+                                         Wanted{"mobilenet-v2", 3504872, 314, "2x1000xf32"},
+                                         Wanted{"vit", 86567656, 152, "2x1000xf32"}),
+                         [](const auto &info) {
+                           std::string name = info.param.name;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
-TEST(Networks, UnknownNames) { EXPECT_CONTAINS(errorOf([] { bench::makeNetwork("vgg"); }), "known: fcn-s"); }
+TEST(Networks, UnknownNames) {
+  EXPECT_CONTAINS(errorOf([] { bench::makeNetwork("vgg"); }), "known: fcn-s");
+}
 
 TEST(Networks, Evaluate) {
   // The smallest one as a whole, on a picture of ones.

@@ -46,7 +46,8 @@ protected:
     return text;
   }
   size_t files() const {
-    return size_t(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+    return size_t(std::distance(std::filesystem::directory_iterator(folder),
+                                std::filesystem::directory_iterator()));
   }
 
   std::string folder;
@@ -75,7 +76,9 @@ TEST_F(Safetensors, AllTypesComeBack) {
 }
 
 TEST_F(Safetensors, UnalignedTensorsAreRead) {
-  putHeader(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U32","shape":[1],"data_offsets":[1,5]}})", 5);
+  putHeader(
+      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U32","shape":[1],"data_offsets":[1,5]}})",
+      5);
   Array b = safetensors::read(path()).tensors.at("b");
   EXPECT_EQ(b.at(0), 0x01010101);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(b.data.get()) % 4, 0u);
@@ -90,7 +93,8 @@ TEST_F(Safetensors, TheMappingOutlivesTheFile) {
 
 TEST_F(Safetensors, WrongHeaders) {
   auto one = [](const std::string &dtype, const std::string &shape, const std::string &offsets) {
-    return R"({"a":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
+    return R"({"a":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets +
+           "}}";
   };
   EXPECT_CONTAINS(errorFor("", 0), "JSON");
   EXPECT_CONTAINS(errorFor("[]", 0), "object");
@@ -110,8 +114,11 @@ TEST_F(Safetensors, WrongHeaders) {
   EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[0,4]"), 3), "was cut");
   EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[0,4]"), 5), "after the last");
   EXPECT_CONTAINS(errorFor("{\"__metadata__\":{\"a\":1}}", 0), "__metadata__");
-  EXPECT_CONTAINS(errorFor(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1),
-                  "occurs twice");
+  EXPECT_CONTAINS(
+      errorFor(
+          R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+          1),
+      "occurs twice");
   EXPECT_CONTAINS(errorFor("{\"a\":" + std::string(100000, '['), 0), "nesting");
   EXPECT_CONTAINS(errorFor("{\"\xff\xfe\":{}}", 0), "JSON");
 }
@@ -127,7 +134,8 @@ TEST_F(Safetensors, WrongFiles) {
 
 TEST_F(Safetensors, MutatedAndTruncatedFilesEndInAnErrorOrAFile) {
   safetensors::write(path(),
-                     {{"a.weight", Array::of({2, 3}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f})}, {"b", Array::of({1}, {7.f})}},
+                     {{"a.weight", Array::of({2, 3}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f})},
+                      {"b", Array::of({1}, {7.f})}},
                      {{"format", "pt"}});
   const std::string whole = bytes();
   size_t refused = 0;
@@ -169,14 +177,22 @@ TEST_F(Safetensors, NothingIsLeftWhereWritingFails) {
   getrlimit(RLIMIT_FSIZE, &before);
   rlimit small = {1024, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
-  std::string text = errorOf([&] { safetensors::write(path(), {{"a", Array::zeros(DType::F32, {10000})}}); });
+  std::string text = errorOf([&] {
+    safetensors::write(path(), {{"a", Array::zeros(DType::F32, {10000})}});
+  });
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_CONTAINS(text, "cannot write");
   EXPECT_EQ(bytes(), "old");
   EXPECT_EQ(files(), 1u);
   EXPECT_CONTAINS(errorOf([&] { safetensors::write(folder + "/none/a", {}); }), "cannot create");
-  EXPECT_CONTAINS(errorOf([&] { safetensors::write(path(), {{"\xff", Array::of({1}, {1.f})}}); }), "UTF-8");
-  EXPECT_CONTAINS(errorOf([&] { safetensors::write(path(), {{"__metadata__", Array::of({1}, {1.f})}}); }), "rename");
+  EXPECT_CONTAINS(errorOf([&] {
+                    safetensors::write(path(), {{"\xff", Array::of({1}, {1.f})}});
+                  }),
+                  "UTF-8");
+  EXPECT_CONTAINS(errorOf([&] {
+                    safetensors::write(path(), {{"__metadata__", Array::of({1}, {1.f})}});
+                  }),
+                  "rename");
 }
 
 struct Net : nn::Module {
@@ -191,10 +207,12 @@ TEST_F(Safetensors, ModulesComeBack) {
   a.save(path());
   b.load(path());
   for (const nn::Parameter &parameter : a.parameters())
-    EXPECT_EQ(valuesOf(parameter.value()), valuesOf(b.find(parameter.name()).value())) << parameter.name();
+    EXPECT_EQ(valuesOf(parameter.value()), valuesOf(b.find(parameter.name()).value()))
+        << parameter.name();
   // Straight from the mapped file into the program.
   Array x = Array::of({1, 3}, {1.f, 2.f, 3.f});
-  expectNear(run([&](trace::Tensor t) { return b(t); }, {x})[0], run([&](trace::Tensor t) { return a(t); }, {x})[0]);
+  expectNear(run([&](trace::Tensor t) { return b(t); }, {x})[0],
+             run([&](trace::Tensor t) { return a(t); }, {x})[0]);
 }
 
 TEST_F(Safetensors, ModulesAndFilesMustAgree) {

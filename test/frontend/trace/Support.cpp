@@ -16,7 +16,8 @@ std::vector<Array> evaluate(trace::Graph graph, const std::vector<Array> &inputs
   auto main = traced.module->lookupSymbol<mlir::func::FuncOp>("main");
   llvm::SmallVector<ref::Tensor> arguments, results;
   for (const Array &input : inputs) {
-    auto type = mlir::RankedTensorType::get(input.shape, trace::elementTypeOf(input.dtype, traced.context.get()));
+    auto type = mlir::RankedTensorType::get(
+        input.shape, trace::elementTypeOf(input.dtype, traced.context.get()));
     arguments.push_back(ref::Tensor::borrow(type, input.data.get()));
   }
   trace::Capture capture(traced.context.get());
@@ -44,7 +45,8 @@ void expectNear(const Array &found, const Array &wanted, double tolerance) {
   ASSERT_EQ(found.dtype, wanted.dtype);
   ASSERT_EQ(found.shape, wanted.shape);
   for (int64_t i = 0; i < found.size(); ++i)
-    ASSERT_NEAR(found.at(i), wanted.at(i), tolerance * (1 + std::abs(wanted.at(i)))) << "element " << i;
+    ASSERT_NEAR(found.at(i), wanted.at(i), tolerance * (1 + std::abs(wanted.at(i))))
+        << "element " << i;
 }
 
 } // namespace dlc::test

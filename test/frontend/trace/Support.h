@@ -12,7 +12,8 @@ namespace dlc::test {
 std::vector<trace::Array> evaluate(trace::Graph graph, const std::vector<trace::Array> &inputs);
 
 /// Traces a function on inputs of these arrays' types and evaluates it on them.
-template <typename F> std::vector<trace::Array> run(F &&function, const std::vector<trace::Array> &inputs) {
+template <typename F>
+std::vector<trace::Array> run(F &&function, const std::vector<trace::Array> &inputs) {
   std::vector<trace::Spec> specs;
   for (size_t i = 0; i < inputs.size(); ++i)
     specs.push_back({"x" + std::to_string(i), inputs[i].shape, inputs[i].dtype});
@@ -23,7 +24,8 @@ std::vector<double> valuesOf(const trace::Array &array);
 
 void expectNear(const trace::Array &found, const trace::Array &wanted, double tolerance = 1e-5);
 
-/// The message of the dlc::Error that the function throws; empty (and a failure) when it throws none.
+/// The message of the dlc::Error that the function throws; empty (and a failure) when it throws
+/// none.
 template <typename F> std::string errorOf(F &&function) {
   try {
     function();

@@ -8,12 +8,15 @@ using namespace dlc::trace;
 namespace {
 
 TEST(Trace, NamesInputsAndResults) {
-  std::string text = trace::trace([](Tensor a, Tensor b) { return std::pair(a + b, a * b); },
-                                  {{"left", {2, 3}}, {"right", {3}}}, {.outputs = {"sum", "product"}})
-                         .text();
-  EXPECT_CONTAINS(text, "func.func @main(%arg0: tensor<2x3xf32> {dlc.name = \"left\"}, %arg1: tensor<3xf32> {dlc.name "
-                        "= \"right\"}) -> (tensor<2x3xf32> {dlc.name = \"sum\"}, tensor<2x3xf32> {dlc.name = "
-                        "\"product\"})");
+  std::string text =
+      trace::trace([](Tensor a, Tensor b) { return std::pair(a + b, a * b); },
+                   {{"left", {2, 3}}, {"right", {3}}}, {.outputs = {"sum", "product"}})
+          .text();
+  EXPECT_CONTAINS(
+      text, "func.func @main(%arg0: tensor<2x3xf32> {dlc.name = \"left\"}, %arg1: tensor<3xf32> "
+            "{dlc.name "
+            "= \"right\"}) -> (tensor<2x3xf32> {dlc.name = \"sum\"}, tensor<2x3xf32> {dlc.name = "
+            "\"product\"})");
   EXPECT_CONTAINS(text, "dlc.add");
   EXPECT_CONTAINS(text, "dlc.mul");
 }
@@ -57,8 +60,9 @@ TEST(Trace, NumbersTakeTheTensorsType) {
 TEST(Trace, Arithmetic) {
   auto results = run(
       [](Tensor a, Tensor b) {
-        return std::vector<Tensor>{a + b, a - b, a * b, a / b, -a, maximum(a, b), pow(a, 2.0), 1 / b, clamp(a, -1, 2),
-                                   cast(a < b, DType::F32)};
+        return std::vector<Tensor>{
+            a + b,         a - b,       a * b, a / b,           -a,
+            maximum(a, b), pow(a, 2.0), 1 / b, clamp(a, -1, 2), cast(a < b, DType::F32)};
       },
       {Array::of({2, 2}, {1.f, -2.f, 3.f, 4.f}), Array::of({2}, {2.f, 4.f})});
   auto values = [&](size_t i) { return valuesOf(results[i]); };
@@ -78,7 +82,8 @@ TEST(Trace, Arithmetic) {
 TEST(Trace, IntegersAndBooleans) {
   auto results = run(
       [](Tensor a) {
-        return std::vector<Tensor>{a % 4, fmod(a, 4), a & 3, a << 1, ~a, cast(logical_not(a > 0) | (a == 5), DType::I64)};
+        return std::vector<Tensor>{
+            a % 4, fmod(a, 4), a & 3, a << 1, ~a, cast(logical_not(a > 0) | (a == 5), DType::I64)};
       },
       {Array::ints({3}, {5, -6, 7})});
   using V = std::vector<double>;
@@ -101,9 +106,10 @@ TEST(Trace, Shapes) {
         EXPECT_EQ(stack({x, x, x}, 1).shape(), (Shape{2, 3, 3}));
         EXPECT_EQ(squeeze(narrow(x, 0, 1, 1), 0).shape(), (Shape{3}));
         EXPECT_EQ(chunk(x, 2, 1)[1].shape(), (Shape{2, 1}));
-        return std::vector<Tensor>{transpose(x, 0, 1),     slice(x, 1, -2),          select(x, 0, -1),
-                                   cat({x, x * 10}, -1),   pad(x, {0, 1}, {1, 0}, 9), flip(x, 1),
-                                   slice(x, 1, 0, 99, 2),  arange(3, DType::I32),    full({2}, 7, DType::F16)};
+        return std::vector<Tensor>{
+            transpose(x, 0, 1),    slice(x, 1, -2),           select(x, 0, -1),
+            cat({x, x * 10}, -1),  pad(x, {0, 1}, {1, 0}, 9), flip(x, 1),
+            slice(x, 1, 0, 99, 2), arange(3, DType::I32),     full({2}, 7, DType::F16)};
       },
       {x});
   using V = std::vector<double>;
@@ -123,8 +129,15 @@ TEST(Trace, ReductionsAndLookups) {
   auto results = run(
       [](Tensor x, Tensor i) {
         TopK top = topk(x, 2);
-        return std::vector<Tensor>{sum(x, 0),  mean(x), max(x, 1, true),        argmax(x, 1), cumsum(x, 1), top.values,
-                                   top.indices, index_select(x, 1, i), scatter(x, 1, reshape(i, {2, 1}), full({2, 1}, 9))};
+        return std::vector<Tensor>{sum(x, 0),
+                                   mean(x),
+                                   max(x, 1, true),
+                                   argmax(x, 1),
+                                   cumsum(x, 1),
+                                   top.values,
+                                   top.indices,
+                                   index_select(x, 1, i),
+                                   scatter(x, 1, reshape(i, {2, 1}), full({2, 1}, 9))};
       },
       {x, i});
   using V = std::vector<double>;
@@ -142,7 +155,8 @@ TEST(Trace, ReductionsAndLookups) {
 
 TEST(Trace, BranchesAndLoops) {
   auto function = [](Tensor x) {
-    Tensor y = cond(sum(x) > 0, [&] { return std::vector{x * 2}; }, [&] { return std::vector{-x}; })[0];
+    Tensor y = cond(
+        sum(x) > 0, [&] { return std::vector{x * 2}; }, [&] { return std::vector{-x}; })[0];
     // y, y + 0, y + 0 + 1, y + 0 + 1 + 2
     return repeat(3, {y}, [](Tensor i, std::vector<Tensor> carried) {
       return std::vector{carried[0] + cast(i, DType::F32)};
@@ -153,7 +167,8 @@ TEST(Trace, BranchesAndLoops) {
 }
 
 TEST(Trace, DynamicSizesStayOpen) {
-  std::string text = trace::trace([](Tensor x) { return relu(x) + 1; }, {{"x", {kDynamic, 3}}}).text();
+  std::string text =
+      trace::trace([](Tensor x) { return relu(x) + 1; }, {{"x", {kDynamic, 3}}}).text();
   EXPECT_CONTAINS(text, "tensor<?x3xf32>");
 }
 

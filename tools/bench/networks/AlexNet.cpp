@@ -24,7 +24,8 @@ struct AlexNetS : Module {
   Conv2d c3 = add("c3", Conv2d(256, 384, 3, {.padding = 1}));
   Conv2d c4 = add("c4", Conv2d(384, 384, 3, {.padding = 1}));
   Conv2d c5 = add("c5", Conv2d(384, 256, 3, {.padding = 1}));
-  Linear f6 = add("f6", Linear(256 * 49, 4096)), f7 = add("f7", Linear(4096, 4096)), f8 = add("f8", Linear(4096, 1000));
+  Linear f6 = add("f6", Linear(256 * 49, 4096)), f7 = add("f7", Linear(4096, 4096)),
+         f8 = add("f8", Linear(4096, 1000));
 
   Tensor forward(Tensor x) override {
     x = samePool(relu(c1(x)));

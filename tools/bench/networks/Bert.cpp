@@ -23,9 +23,10 @@ struct Bert : Module {
   Bert() {
     for (int64_t i = 0; i < layers; ++i) {
       std::string number = "." + std::to_string(i);
-      stack.push_back({add("q" + number, Linear(width, 3 * width)), add("o" + number, Linear(width, width)),
-                       add("a" + number, LayerNorm(width)), add("u" + number, Linear(width, 4 * width)),
-                       add("v" + number, Linear(4 * width, width)), add("b" + number, LayerNorm(width))});
+      stack.push_back(
+          {add("q" + number, Linear(width, 3 * width)), add("o" + number, Linear(width, width)),
+           add("a" + number, LayerNorm(width)), add("u" + number, Linear(width, 4 * width)),
+           add("v" + number, Linear(4 * width, width)), add("b" + number, LayerNorm(width))});
     }
   }
 

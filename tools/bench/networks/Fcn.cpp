@@ -11,8 +11,8 @@ std::shared_ptr<Module> makeFcnS() {
 }
 
 std::shared_ptr<Module> makeFcnR() {
-  return std::make_shared<Sequential>(Linear(784, 2048), Sigmoid(), Linear(2048, 4096), Sigmoid(), Linear(4096, 1024),
-                                      Sigmoid(), Linear(1024, 10));
+  return std::make_shared<Sequential>(Linear(784, 2048), Sigmoid(), Linear(2048, 4096), Sigmoid(),
+                                      Linear(4096, 1024), Sigmoid(), Linear(1024, 10));
 }
 
 } // namespace dlc::bench

@@ -12,7 +12,8 @@ Sequential convBnRelu6(int64_t in, int64_t out, int64_t window, int64_t stride, 
 }
 
 struct InvertedResidual : Module {
-  InvertedResidual(int64_t in, int64_t out, int64_t stride, int64_t expansion) : residual(stride == 1 && in == out) {
+  InvertedResidual(int64_t in, int64_t out, int64_t stride, int64_t expansion)
+      : residual(stride == 1 && in == out) {
     int64_t wide = in * expansion;
     Sequential parts;
     if (expansion != 1)
@@ -45,13 +46,16 @@ struct MobileNetV2 : Module {
     int64_t in = 32;
     for (const Stage &stage : stages)
       for (int64_t i = 0; i < stage.count; ++i) {
-        features.append(InvertedResidual(in, stage.channels, i == 0 ? stage.stride : 1, stage.expansion));
+        features.append(
+            InvertedResidual(in, stage.channels, i == 0 ? stage.stride : 1, stage.expansion));
         in = stage.channels;
       }
     features.append(convBnRelu6(in, 1280, 1, 1, 1));
     return features;
   }
-  Tensor forward(Tensor x) override { return classifier(flatten(adaptive_avg_pool2d(features(x), 1), 1)); }
+  Tensor forward(Tensor x) override {
+    return classifier(flatten(adaptive_avg_pool2d(features(x), 1), 1));
+  }
 };
 } // namespace
 

@@ -6,7 +6,8 @@
 
 namespace dlc::bench {
 
-/// A network whose parameters are named as those of the PyTorch module of the same name, and its inputs.
+/// A network whose parameters are named as those of the PyTorch module of the same name, and its
+/// inputs.
 struct Network {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;

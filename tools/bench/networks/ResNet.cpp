@@ -14,8 +14,8 @@ struct Bottleneck : Module {
   Bottleneck(int64_t in, int64_t width, int64_t stride)
       : conv1(add("conv1", Conv2d(in, width, 1, {}, false))), bn1(add("bn1", BatchNorm2d(width))),
         conv2(add("conv2", conv3x3(width, width, stride))), bn2(add("bn2", BatchNorm2d(width))),
-        conv3(add("conv3", Conv2d(width, 4 * width, 1, {}, false))), bn3(add("bn3", BatchNorm2d(4 * width))),
-        projects(stride != 1 || in != 4 * width) {
+        conv3(add("conv3", Conv2d(width, 4 * width, 1, {}, false))),
+        bn3(add("bn3", BatchNorm2d(4 * width))), projects(stride != 1 || in != 4 * width) {
     if (projects)
       downsample = add("downsample", Sequential(Conv2d(in, 4 * width, 1, {.stride = stride}, false),
                                                 BatchNorm2d(4 * width)));
@@ -65,8 +65,9 @@ struct ResNet50 : Module {
 
 struct Block56 : Module {
   Block56(int64_t in, int64_t out, int64_t stride)
-      : c1(add("c1", conv3x3(in, out, stride))), b1(add("b1", BatchNorm2d(out))), c2(add("c2", conv3x3(out, out, 1))),
-        b2(add("b2", BatchNorm2d(out))), stride(stride), extra(out - in) {}
+      : c1(add("c1", conv3x3(in, out, stride))), b1(add("b1", BatchNorm2d(out))),
+        c2(add("c2", conv3x3(out, out, 1))), b2(add("b2", BatchNorm2d(out))), stride(stride),
+        extra(out - in) {}
   Tensor forward(Tensor x) override {
     Tensor y = b2(c2(relu(b1(c1(x)))));
     if (stride != 1)

@@ -12,8 +12,8 @@ struct Block : Module {
   LayerNorm ln1 = add("ln_1", LayerNorm(width, 1e-6));
   MultiheadAttention attention = add("self_attention", MultiheadAttention(width, heads));
   LayerNorm ln2 = add("ln_2", LayerNorm(width, 1e-6));
-  Sequential mlp = add("mlp", Sequential(Linear(width, 4 * width), GELU(), Dropout(0), Linear(4 * width, width),
-                                         Dropout(0)));
+  Sequential mlp = add("mlp", Sequential(Linear(width, 4 * width), GELU(), Dropout(0),
+                                         Linear(4 * width, width), Dropout(0)));
 
   Tensor forward(Tensor x) override {
     x = x + attention(ln1(x));

@@ -5,8 +5,8 @@
 //     Tensor forward(Tensor x) override { return out(relu(hidden(x))); }
 //   };
 //
-// Parameters are named as in PyTorch's state_dict (`hidden.weight`), so that files can be exchanged. Layers are in
-// nn_layers.hpp. A copy of a module shares its parameters.
+// Parameters are named as in PyTorch's state_dict (`hidden.weight`), so that files can be
+// exchanged. Layers are in nn_layers.hpp. A copy of a module shares its parameters.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_NN_HPP
@@ -28,12 +28,13 @@ class Module;
 // With the tensors, so that functions of tensors are found for parameters too.
 namespace dlc::trace {
 
-/// How a parameter starts. Values depend on the seed and the parameter's name only, so that neither the platform nor
-/// the order of construction changes them.
+/// How a parameter starts. Values depend on the seed and the parameter's name only, so that neither
+/// the platform nor the order of construction changes them.
 struct Init {
   enum class Kind { Constant, Uniform, Normal, TruncatedNormal };
   Kind kind = Kind::Constant;
-  /// The constant; the bound of a uniform distribution around 0; the standard deviation (cut at two of them).
+  /// The constant; the bound of a uniform distribution around 0; the standard deviation (cut at two
+  /// of them).
   double value = 0;
 
   static Init constant(double value) { return {Kind::Constant, value}; }
@@ -44,7 +45,8 @@ struct Init {
   static Init fanIn(int64_t fanIn);
 };
 
-/// A named array that belongs to a module. Copies are the same parameter. Its elements are made when first asked for.
+/// A named array that belongs to a module. Copies are the same parameter. Its elements are made
+/// when first asked for.
 class Parameter {
 public:
   /// None: a layer without bias.
@@ -153,7 +155,8 @@ public:
 
   /// Calls forward() under this module's name.
   Tensor operator()(const Operand &x);
-  /// What the module computes from one tensor. Modules with other inputs have functions of their own.
+  /// What the module computes from one tensor. Modules with other inputs have functions of their
+  /// own.
   virtual Tensor forward(Tensor x);
 
   /// All parameters and buffers, this module's first, then its parts' in order of addition.
@@ -179,7 +182,8 @@ protected:
   }
   Parameter parameter(std::string_view name, Shape shape, Init init);
   Parameter buffer(std::string_view name, Shape shape, Init init, DType dtype = DType::F32);
-  /// One operation with a name of its own: its operations bear the caller's location, not its own source's.
+  /// One operation with a name of its own: its operations bear the caller's location, not its own
+  /// source's.
   void markLayer();
 
   /// While it lives, operations belong to this module (and, for a layer, to the caller's line).

@@ -43,8 +43,8 @@ public:
 
 class ConvTranspose2d : public Module {
 public:
-  ConvTranspose2d(int64_t in, int64_t out, Dims window, ConvOptions options = {}, Dims outputPadding = 0,
-                  bool withBias = true);
+  ConvTranspose2d(int64_t in, int64_t out, Dims window, ConvOptions options = {},
+                  Dims outputPadding = 0, bool withBias = true);
   Tensor forward(Tensor x) override;
   Parameter weight, bias;
   ConvOptions options;
@@ -110,7 +110,8 @@ struct RecurrentOptions {
   bool bias = true;
 };
 
-/// Layers of long short-term memory; parameters and gates as PyTorch's. forward() gives the last layer's outputs.
+/// Layers of long short-term memory; parameters and gates as PyTorch's. forward() gives the last
+/// layer's outputs.
 class LSTM : public Module {
 public:
   LSTM(int64_t in, int64_t hidden, RecurrentOptions options = {});
@@ -141,8 +142,8 @@ public:
   MultiheadAttention(int64_t width, int64_t heads, bool withBias = true);
   Tensor forward(Tensor x) override;
   /// The mask is bool (false hides) or is added, and broadcasts to [N, heads, T, S].
-  Tensor attend(const Operand &query, const Operand &key, const Operand &value, const Tensor &mask = {},
-                bool causal = false);
+  Tensor attend(const Operand &query, const Operand &key, const Operand &value,
+                const Tensor &mask = {}, bool causal = false);
   Parameter inProjWeight, inProjBias;
   Linear outProj;
   int64_t width, heads;
@@ -213,8 +214,8 @@ class Sequential : public Module {
 public:
   Sequential() = default;
   template <std::derived_from<Module>... M>
-    requires(sizeof...(M) > 0 && !(sizeof...(M) == 1 && (std::same_as<M, Sequential> && ...)))
-  explicit Sequential(M... parts) {
+  requires(sizeof...(M) > 0 && !(sizeof...(M) == 1 && (std::same_as<M, Sequential> &&
+                                                       ...))) explicit Sequential(M... parts) {
     (append(std::move(parts)), ...);
   }
   template <std::derived_from<Module> M> void append(M part) {

@@ -1,8 +1,9 @@
 //===- trace.hpp - C++ functions over symbolic tensors, as programs -------===//
 //
-// A function called once on symbolic tensors becomes a program of the dlc dialect; each operation remembers the line
-// that called it. Numbers mix with tensors, shapes broadcast as in NumPy, negative dimensions count from the end, and
-// what does not fit is a dlc::Error at the call that says what was required, what was found and how to mend it.
+// A function called once on symbolic tensors becomes a program of the dlc dialect; each operation
+// remembers the line that called it. Numbers mix with tensors, shapes broadcast as in NumPy,
+// negative dimensions count from the end, and what does not fit is a dlc::Error at the call that
+// says what was required, what was found and how to mend it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_TRACE_HPP
@@ -91,12 +92,14 @@ Tensor softplus(const Operand &x);
 Tensor gelu(const Operand &x, bool approximate = false);
 
 // Constants.
-Tensor full(Shape shape, double value, DType dtype = DType::F32, Location location = Location::current());
+Tensor full(Shape shape, double value, DType dtype = DType::F32,
+            Location location = Location::current());
 Tensor zeros(Shape shape, DType dtype = DType::F32, Location location = Location::current());
 Tensor ones(Shape shape, DType dtype = DType::F32, Location location = Location::current());
 /// 0, 1, … size - 1.
 Tensor arange(int64_t size, DType dtype = DType::I64, Location location = Location::current());
-Tensor constant(Array value, std::string_view name = "constant", Location location = Location::current());
+Tensor constant(Array value, std::string_view name = "constant",
+                Location location = Location::current());
 
 // Operations that move elements. One size of a reshape may be -1: whatever is left.
 Tensor reshape(const Operand &x, Shape shape);
@@ -108,9 +111,10 @@ Tensor permute(const Operand &x, Dims permutation);
 Tensor broadcast_to(const Operand &x, Shape shape);
 Tensor cat(const Operands &xs, int64_t dim = 0);
 Tensor stack(const Operands &xs, int64_t dim = 0);
-/// Elements start, start + step, … before stop along a dimension; negative positions count from the end.
-Tensor slice(const Operand &x, int64_t dim, int64_t start, int64_t stop = std::numeric_limits<int64_t>::max(),
-             int64_t step = 1);
+/// Elements start, start + step, … before stop along a dimension; negative positions count from the
+/// end.
+Tensor slice(const Operand &x, int64_t dim, int64_t start,
+             int64_t stop = std::numeric_limits<int64_t>::max(), int64_t step = 1);
 Tensor narrow(const Operand &x, int64_t dim, int64_t start, int64_t length);
 /// One position along a dimension, which goes away.
 Tensor select(const Operand &x, int64_t dim, int64_t index);
@@ -118,7 +122,8 @@ std::vector<Tensor> chunk(const Operand &x, int64_t chunks, int64_t dim = 0);
 Tensor flip(const Operand &x, int64_t dim);
 enum class PadMode { Constant, Reflect, Edge, Wrap };
 /// Adds (or, when negative, removes) elements: `low` and `high` have one entry per dimension.
-Tensor pad(const Operand &x, Dims low, Dims high, const Operand &value = 0, PadMode mode = PadMode::Constant);
+Tensor pad(const Operand &x, Dims low, Dims high, const Operand &value = 0,
+           PadMode mode = PadMode::Constant);
 
 // Reading and writing at computed places.
 Tensor index_select(const Operand &x, int64_t dim, const Operand &indices);
@@ -152,15 +157,18 @@ TopK topk(const Operand &x, int64_t k, int64_t dim = -1, bool largest = true);
 Tensor matmul(const Operand &a, const Operand &b, bool transposeA = false, bool transposeB = false);
 Tensor linear(const Operand &x, const Operand &weight, const Operand &bias = Tensor());
 
-/// One number stands for all spatial dimensions. `padding` is on both sides; give `high` for another at the end.
+/// One number stands for all spatial dimensions. `padding` is on both sides; give `high` for
+/// another at the end.
 struct ConvOptions {
   Dims stride = 1, padding = 0, dilation = 1;
   int64_t groups = 1;
   Dims high = {};
 };
 /// x [N, C, spatial..] with weights [O, C/groups, window..]: 1 to 3 spatial dimensions.
-Tensor conv(const Operand &x, const Operand &weight, const Operand &bias = Tensor(), const ConvOptions &options = {});
-Tensor conv2d(const Operand &x, const Operand &weight, const Operand &bias = Tensor(), const ConvOptions &options = {});
+Tensor conv(const Operand &x, const Operand &weight, const Operand &bias = Tensor(),
+            const ConvOptions &options = {});
+Tensor conv2d(const Operand &x, const Operand &weight, const Operand &bias = Tensor(),
+              const ConvOptions &options = {});
 /// Weights are [C, O/groups, window..]; `extra` lengthens the result at the end.
 Tensor conv_transpose(const Operand &x, const Operand &weight, const Operand &bias = Tensor(),
                       const ConvOptions &options = {}, Dims extra = 0);
@@ -187,38 +195,46 @@ Tensor adaptive_avg_pool2d(const Operand &x, Dims size);
 Tensor softmax(const Operand &x, int64_t dim = -1);
 Tensor log_softmax(const Operand &x, int64_t dim = -1);
 /// Over the last `dims` dimensions.
-Tensor layer_norm(const Operand &x, const Operand &scale = Tensor(), const Operand &bias = Tensor(), double eps = 1e-5,
-                  int64_t dims = 1);
-Tensor rms_norm(const Operand &x, const Operand &scale = Tensor(), double eps = 1e-5, int64_t dims = 1);
+Tensor layer_norm(const Operand &x, const Operand &scale = Tensor(), const Operand &bias = Tensor(),
+                  double eps = 1e-5, int64_t dims = 1);
+Tensor rms_norm(const Operand &x, const Operand &scale = Tensor(), double eps = 1e-5,
+                int64_t dims = 1);
 Tensor batch_norm(const Operand &x, const Operand &scale, const Operand &bias, const Operand &mean,
                   const Operand &variance, double eps = 1e-5);
-Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale = Tensor(), const Operand &bias = Tensor(),
-                  double eps = 1e-5);
-Tensor local_response_norm(const Operand &x, int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1);
-/// softmax(scale q k^T + mask) v for q [.., T, D], k [.., S, D], v [.., S, E]; scale 0 stands for 1 / sqrt(D).
-Tensor attention(const Operand &q, const Operand &k, const Operand &v, const Operand &mask = Tensor(),
-                 bool causal = false, double scale = 0);
+Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale = Tensor(),
+                  const Operand &bias = Tensor(), double eps = 1e-5);
+Tensor local_response_norm(const Operand &x, int64_t size, double alpha = 1e-4, double beta = 0.75,
+                           double k = 1);
+/// softmax(scale q k^T + mask) v for q [.., T, D], k [.., S, D], v [.., S, E]; scale 0 stands for 1
+/// / sqrt(D).
+Tensor attention(const Operand &q, const Operand &k, const Operand &v,
+                 const Operand &mask = Tensor(), bool causal = false, double scale = 0);
 
-/// One recurrent layer in the dialect's own form: x [T, N, I], w [D, G*H, I], r [D, G*H, H], b [D, 2*G*H], h0 (and c0)
-/// [D, N, H]; the LSTM's gates in the order i o f c, the GRU's z r h.
+/// One recurrent layer in the dialect's own form: x [T, N, I], w [D, G*H, I], r [D, G*H, H], b [D,
+/// 2*G*H], h0 (and c0) [D, N, H]; the LSTM's gates in the order i o f c, the GRU's z r h.
 struct RecurrentResult {
   Tensor y, h, c;
 };
 enum class Direction { Forward, Reverse, Both };
-RecurrentResult lstm(const Operand &x, const Operand &w, const Operand &r, const Operand &b, const Operand &h0,
-                     const Operand &c0, Direction direction = Direction::Forward);
-RecurrentResult gru(const Operand &x, const Operand &w, const Operand &r, const Operand &b, const Operand &h0,
-                    Direction direction = Direction::Forward, bool linearBeforeReset = true);
-RecurrentResult rnn(const Operand &x, const Operand &w, const Operand &r, const Operand &b, const Operand &h0,
-                    Direction direction = Direction::Forward, bool useRelu = false);
+RecurrentResult lstm(const Operand &x, const Operand &w, const Operand &r, const Operand &b,
+                     const Operand &h0, const Operand &c0,
+                     Direction direction = Direction::Forward);
+RecurrentResult gru(const Operand &x, const Operand &w, const Operand &r, const Operand &b,
+                    const Operand &h0, Direction direction = Direction::Forward,
+                    bool linearBeforeReset = true);
+RecurrentResult rnn(const Operand &x, const Operand &w, const Operand &r, const Operand &b,
+                    const Operand &h0, Direction direction = Direction::Forward,
+                    bool useRelu = false);
 
-/// A branch decided when the program runs; both sides give the same number of tensors of the same types and may use
-/// any tensor from outside.
+/// A branch decided when the program runs; both sides give the same number of tensors of the same
+/// types and may use any tensor from outside.
 std::vector<Tensor> cond(const Operand &condition, const std::function<std::vector<Tensor>()> &then,
                          const std::function<std::vector<Tensor>()> &otherwise);
-/// Runs the body `trips` times on the carried tensors: body(iteration, carried) gives the next ones, of the same types.
-std::vector<Tensor> repeat(const Operand &trips, const Operands &carried,
-                           const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body);
+/// Runs the body `trips` times on the carried tensors: body(iteration, carried) gives the next
+/// ones, of the same types.
+std::vector<Tensor>
+repeat(const Operand &trips, const Operands &carried,
+       const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body);
 
 /// An input of the program.
 struct Spec {
@@ -230,8 +246,8 @@ struct Spec {
 struct TraceOptions {
   /// Results' names in order; empty: `y`, or `y0`, `y1`, … for several.
   std::vector<std::string> outputs = {};
-  /// Parameters become arguments of @main, after the inputs, with their name as attribute `dlc.parameter`; else they
-  /// are constants that refer to the parameters' memory.
+  /// Parameters become arguments of @main, after the inputs, with their name as attribute
+  /// `dlc.parameter`; else they are constants that refer to the parameters' memory.
   bool parametersAsArguments = false;
 };
 
@@ -259,8 +275,8 @@ private:
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
 
 /// Calls the function once on symbolic tensors of these types.
-Graph traceFunction(const Function &function, const std::vector<Spec> &inputs, const TraceOptions &options = {},
-                    Location location = Location::current());
+Graph traceFunction(const Function &function, const std::vector<Spec> &inputs,
+                    const TraceOptions &options = {}, Location location = Location::current());
 
 namespace detail {
 template <typename F, typename Indices> struct TakesTensors;
@@ -282,21 +298,25 @@ inline std::vector<Tensor> listOf(std::vector<Tensor> tensors) { return tensors;
 template <typename... T> std::vector<Tensor> listOf(const std::tuple<T...> &tensors) {
   return std::apply([](const auto &...each) { return std::vector<Tensor>{each...}; }, tensors);
 }
-inline std::vector<Tensor> listOf(const std::pair<Tensor, Tensor> &tensors) { return {tensors.first, tensors.second}; }
+inline std::vector<Tensor> listOf(const std::pair<Tensor, Tensor> &tensors) {
+  return {tensors.first, tensors.second};
+}
 [[noreturn]] void wrongArity(size_t takes, size_t inputs, Location location);
 } // namespace detail
 
-/// The same for any callable of up to 16 tensors (or of one std::vector<Tensor>) that returns a Tensor, or a pair,
-/// tuple or vector of them.
+/// The same for any callable of up to 16 tensors (or of one std::vector<Tensor>) that returns a
+/// Tensor, or a pair, tuple or vector of them.
 template <typename F>
 Graph trace(F &&function, const std::vector<Spec> &inputs, const TraceOptions &options = {},
             Location location = Location::current()) {
   constexpr size_t arity = detail::tensorArity<F>();
   if constexpr (arity > 16) {
     static_assert(std::is_invocable_v<F &, const std::vector<Tensor> &>,
-                  "trace() wants a callable that takes up to 16 dlc::trace::Tensor, or one std::vector of them");
-    return traceFunction([&](const std::vector<Tensor> &xs) { return detail::listOf(function(xs)); }, inputs, options,
-                         location);
+                  "trace() wants a callable that takes up to 16 dlc::trace::Tensor, or one "
+                  "std::vector of them");
+    return traceFunction(
+        [&](const std::vector<Tensor> &xs) { return detail::listOf(function(xs)); }, inputs,
+        options, location);
   } else {
     if (inputs.size() != arity)
       detail::wrongArity(arity, inputs.size(), location);
@@ -304,7 +324,8 @@ Graph trace(F &&function, const std::vector<Spec> &inputs, const TraceOptions &o
         [&](const std::vector<Tensor> &xs) {
           return [&]<size_t... I>(std::index_sequence<I...>) {
             return detail::listOf(function(xs[I]...));
-          }(std::make_index_sequence<arity>());
+          }
+          (std::make_index_sequence<arity>());
         },
         inputs, options, location);
   }

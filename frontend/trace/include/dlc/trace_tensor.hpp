@@ -73,8 +73,8 @@ private:
   void *value = nullptr;
 };
 
-/// What an operation takes: a tensor, a number, a parameter or nothing, and where in the source it was given.
-/// A number becomes a constant of the element type of the tensors beside it.
+/// What an operation takes: a tensor, a number, a parameter or nothing, and where in the source it
+/// was given. A number becomes a constant of the element type of the tensors beside it.
 class Operand {
 public:
   enum class Kind { None, Tensor, Parameter, Integer, Real };
@@ -83,8 +83,7 @@ public:
       : kind(tensor ? Kind::Tensor : Kind::None), tensor(tensor), location(location) {}
   Operand(const Parameter &parameter, Location location = Location::current());
   template <typename T>
-    requires std::is_arithmetic_v<T>
-  Operand(T number, Location location = Location::current())
+  requires std::is_arithmetic_v<T> Operand(T number, Location location = Location::current())
       : kind(std::is_floating_point_v<T> ? Kind::Real : Kind::Integer), location(location) {
     if constexpr (std::is_floating_point_v<T>)
       real = static_cast<double>(number);
