@@ -1,6 +1,9 @@
 //===- SessionTest.cpp - the executor -----------------------------------------===//
 #include "Sample.h"
 
+#include "runtime/device/cpu/Features.h"
+
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -263,4 +266,16 @@ TEST(Session, OverheadOfSmallCommands) {
   RecordProperty("microseconds", std::to_string(best));
   std::cout << "ten small commands: " << best << " us\n";
   EXPECT_LT(best, 5.0);
+}
+
+TEST(Features, HostListIsConsistent) {
+  std::vector<std::string> host = runtime::hostFeatures();
+  EXPECT_NE(std::find(host.begin(), host.end(), "sse2"), host.end());
+  for (const std::string &name : host) {
+    EXPECT_TRUE(runtime::hostHasFeature(name)) << name;
+    EXPECT_TRUE(runtime::isKnownFeature(name)) << name;
+  }
+  EXPECT_TRUE(runtime::hostHasFeature("shstk")); // no program needs it
+  EXPECT_FALSE(runtime::isKnownFeature("warp-drive"));
+  EXPECT_GE(runtime::hostThreads(), 1);
 }

@@ -12,7 +12,7 @@ namespace {
 
 enum Register : uint8_t { Eax, Ebx, Ecx, Edx };
 /// What the operating system must save for the feature to be usable.
-enum State : uint8_t { None, Ymm, Zmm, Tiles };
+enum State : uint8_t { None, Ymm, Zmm, Tiles, ExtendedGprs };
 
 struct Feature {
   std::string_view name;
@@ -23,6 +23,7 @@ struct Feature {
 };
 
 constexpr Feature kFeatures[] = {
+    {"x87", 1, 0, Edx, 0, None},
     {"cx8", 1, 0, Edx, 8, None},
     {"cmov", 1, 0, Edx, 15, None},
     {"mmx", 1, 0, Edx, 23, None},
@@ -77,24 +78,61 @@ constexpr Feature kFeatures[] = {
     {"avx512fp16", 7, 0, Edx, 23, Zmm},
     {"amx-tile", 7, 0, Edx, 24, Tiles},
     {"amx-int8", 7, 0, Edx, 25, Tiles},
+    {"sha512", 7, 1, Eax, 0, Ymm},
+    {"sm3", 7, 1, Eax, 1, Ymm},
+    {"sm4", 7, 1, Eax, 2, Ymm},
+    {"raoint", 7, 1, Eax, 3, None},
     {"avxvnni", 7, 1, Eax, 4, Ymm},
     {"avx512bf16", 7, 1, Eax, 5, Zmm},
+    {"cmpccxadd", 7, 1, Eax, 7, None},
     {"amx-fp16", 7, 1, Eax, 21, Tiles},
     {"avxifma", 7, 1, Eax, 23, Ymm},
     {"avxvnniint8", 7, 1, Edx, 4, Ymm},
     {"avxneconvert", 7, 1, Edx, 5, Ymm},
+    {"movrs", 7, 1, Eax, 31, None},
+    {"amx-complex", 7, 1, Edx, 8, Tiles},
     {"avxvnniint16", 7, 1, Edx, 10, Ymm},
+    {"apxf", 7, 1, Edx, 21, ExtendedGprs},
+    {"egpr", 7, 1, Edx, 21, ExtendedGprs},
+    {"push2pop2", 7, 1, Edx, 21, ExtendedGprs},
+    {"ppx", 7, 1, Edx, 21, ExtendedGprs},
+    {"ndd", 7, 1, Edx, 21, ExtendedGprs},
+    {"ccmp", 7, 1, Edx, 21, ExtendedGprs},
+    {"nf", 7, 1, Edx, 21, ExtendedGprs},
+    {"cf", 7, 1, Edx, 21, ExtendedGprs},
+    {"zu", 7, 1, Edx, 21, ExtendedGprs},
+    {"amx-fp8", 0x1e, 1, Eax, 4, Tiles},
+    {"amx-tf32", 0x1e, 1, Eax, 6, Tiles},
+    {"amx-avx512", 0x1e, 1, Eax, 7, Tiles},
+    {"amx-movrs", 0x1e, 1, Eax, 8, Tiles},
     {"xsaveopt", 13, 1, Eax, 0, None},
     {"xsavec", 13, 1, Eax, 1, None},
     {"xsaves", 13, 1, Eax, 3, None},
     {"sahf", 0x80000001, 0, Ecx, 0, None},
     {"lzcnt", 0x80000001, 0, Ecx, 5, None},
     {"sse4a", 0x80000001, 0, Ecx, 6, None},
+    {"xop", 0x80000001, 0, Ecx, 11, Ymm},
+    {"lwp", 0x80000001, 0, Ecx, 15, None},
+    {"fma4", 0x80000001, 0, Ecx, 16, Ymm},
+    {"tbm", 0x80000001, 0, Ecx, 21, None},
     {"prfchw", 0x80000001, 0, Ecx, 8, None},
     {"64bit", 0x80000001, 0, Edx, 29, None},
     {"clzero", 0x80000008, 0, Ebx, 0, None},
     {"wbnoinvd", 0x80000008, 0, Ebx, 9, None},
 };
+
+/// What compilers list for a machine but never emit for arithmetic: a program runs without them.
+constexpr std::string_view kSystemFeatures[] = {
+    "cldemote",  "enqcmd",  "hreset",  "kl",      "mwaitx",    "pconfig",   "pku",
+    "prefetchi", "ptwrite", "rdpru",   "rtm",     "serialize", "sgx",       "shstk",
+    "tsxldtrk",  "uintr",   "usermsr", "waitpkg", "widekl",    "vzeroupper"};
+
+/// The converged vector instructions count versions instead of bits.
+bool hasAvx10(uint32_t version) {
+  uint32_t a, b, c, d;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (d >> 19 & 1) &&
+         __get_cpuid_count(0x24, 0, &a, &b, &c, &d) && (b & 0xff) >= version;
+}
 
 uint32_t cpuidBit(const Feature &feature) {
   uint32_t r[4];
@@ -111,8 +149,15 @@ bool stateSaved(State state) {
     return false;
   uint32_t low, high;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  uint32_t needed = state == Ymm ? 0x6 : state == Zmm ? 0xe6 : 0x60000;
+  uint32_t needed = state == Ymm ? 0x6 : state == Zmm ? 0xe6 : state == Tiles ? 0x60000 : 0x80000;
   return (low & needed) == needed;
+}
+
+bool isSystemFeature(std::string_view name) {
+  for (std::string_view known : kSystemFeatures)
+    if (known == name)
+      return true;
+  return false;
 }
 
 bool has(const Feature &feature) { return cpuidBit(feature) && stateSaved(feature.state); }
@@ -123,14 +168,16 @@ bool hostHasFeature(std::string_view name) {
   for (const Feature &feature : kFeatures)
     if (feature.name == name)
       return has(feature);
-  return false;
+  if (name == "avx10.1" || name == "avx10.2")
+    return hasAvx10(name.back() == '1' ? 1 : 2) && stateSaved(Zmm);
+  return isSystemFeature(name);
 }
 
 bool isKnownFeature(std::string_view name) {
   for (const Feature &feature : kFeatures)
     if (feature.name == name)
       return true;
-  return false;
+  return name == "avx10.1" || name == "avx10.2" || isSystemFeature(name);
 }
 
 std::vector<std::string> hostFeatures() {

@@ -11,7 +11,7 @@
 namespace dlc::runtime {
 
 /// Names are LLVM's ("avx2", "avx512bf16", "amx-tile"). A feature counts only when the operating
-/// system saves its registers too.
+/// system saves its registers too. True also for what no generated code uses ("shstk", "pku").
 DLC_EXPORT bool hostHasFeature(std::string_view name);
 /// Every known feature that this machine has: what a compiler puts into target.features.
 DLC_EXPORT std::vector<std::string> hostFeatures();
