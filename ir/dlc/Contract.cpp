@@ -14,15 +14,16 @@ void DlcDialect::registerContract() {
       >();
 }
 
-LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                         Types &types) {
+LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand a{"a", adaptor.getA()}, b{"b", adaptor.getB()};
   ArrayRef<int64_t> left = a.type().getShape(), right = b.type().getShape();
   if (left.size() < 2 || right.size() < 2)
     return site.fail("C1: both ranks must be 2 or more; found ", left.size(), " and ", right.size(),
                      "; reshape a vector to a matrix of one row or column");
-  int64_t m = left[left.size() - 2], k = left.back(), n = right.back(), other = right[right.size() - 2];
+  int64_t m = left[left.size() - 2], k = left.back(), n = right.back(),
+          other = right[right.size() - 2];
   if (adaptor.getTransposeA())
     std::swap(m, k);
   if (adaptor.getTransposeB())
@@ -37,12 +38,14 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     int64_t one = i < batchA.size() ? batchA[batchA.size() - 1 - i] : 1;
     int64_t two = i < batchB.size() ? batchB[batchB.size() - 1 - i] : 1;
     if (one != 1 && two != 1 && !dimsAgree(one, two))
-      return site.fail("C3: the batch dimensions must broadcast together; found ", shapeText(batchA), " in 'a' and ",
-                       shapeText(batchB), " in 'b'; make them equal, or 1");
+      return site.fail("C3: the batch dimensions must broadcast together; found ",
+                       shapeText(batchA), " in 'a' and ", shapeText(batchB),
+                       " in 'b'; make them equal, or 1");
     shape[shape.size() - 1 - i] = one == 1 ? two : two == 1 ? one : mergeDims(one, two);
   }
   FailureOr<OnAttr> device;
-  if (failed(sameElementType(site, "C4", {a, b})) || failed(device = commonDevice(site, "C4", {a, b})))
+  if (failed(sameElementType(site, "C4", {a, b})) ||
+      failed(device = commonDevice(site, "C4", {a, b})))
     return failure();
   shape.push_back(m);
   shape.push_back(n);

@@ -48,16 +48,18 @@ void YieldOp::build(OpBuilder &, OperationState &) {}
 LogicalResult IfOp::verify() {
   RankedTensorType condition = getCondition().getType();
   if (condition.hasStaticShape() && countElements(condition.getShape()) != 1)
-    return emitOpError() << "C1: the condition must have one element; found " << shapeText(condition.getShape())
-                         << "; slice or reduce it";
-  for (auto [region, name] : {std::pair<Region *, StringRef>{&getThenRegion(), "then"}, {&getElseRegion(), "else"}}) {
+    return emitOpError() << "C1: the condition must have one element; found "
+                         << shapeText(condition.getShape()) << "; slice or reduce it";
+  for (auto [region, name] :
+       {std::pair<Region *, StringRef>{&getThenRegion(), "then"}, {&getElseRegion(), "else"}}) {
     FailureOr<YieldOp> yield = checkYield(*this, *region);
     if (failed(yield))
       return failure();
     TypeRange yielded = yield->getOperandTypes();
     if (!areCompatible(yielded, getResultTypes()))
-      return emitOpError() << "C2: both regions must yield the result types (" << getResultTypes() << "); found ("
-                           << yielded << ") in the " << name << " region; mend the yield";
+      return emitOpError() << "C2: both regions must yield the result types (" << getResultTypes()
+                           << "); found (" << yielded << ") in the " << name
+                           << " region; mend the yield";
   }
   return success();
 }
@@ -95,19 +97,21 @@ void IfOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext 
 
 LogicalResult LoopOp::verify() {
   if (!getTrip() && !getCondition())
-    return emitOpError() << "C1: a trip count or a condition must be there; found none; give at least one";
+    return emitOpError()
+           << "C1: a trip count or a condition must be there; found none; give at least one";
   if (getTrip() && !isScalar(getTrip().getType(), 64))
     return emitOpError() << "C1: the trip count must be a 0-d i64; found " << getTrip().getType()
                          << "; reshape or cast it";
   if (getCondition() && !isScalar(getCondition().getType(), 1))
-    return emitOpError() << "C1: the condition must be a 0-d bool; found " << getCondition().getType()
-                         << "; reshape or cast it";
+    return emitOpError() << "C1: the condition must be a 0-d bool; found "
+                         << getCondition().getType() << "; reshape or cast it";
 
   Block &body = getBody().front();
   size_t carried = getInits().size();
   if (body.getNumArguments() != carried + 1)
     return emitOpError() << "C2: the region must take the iteration number and " << carried
-                         << " carried values; found " << body.getNumArguments() << " arguments; mend its arguments";
+                         << " carried values; found " << body.getNumArguments()
+                         << " arguments; mend its arguments";
   if (!isScalar(body.getArgument(0).getType(), 64))
     return emitOpError() << "C2: the region's first argument must be a 0-d i64; found "
                          << body.getArgument(0).getType();
@@ -117,14 +121,15 @@ LogicalResult LoopOp::verify() {
   SmallVector<Type> yielded(yield->getOperandTypes());
   if (getCondition()) {
     if (yielded.empty() || !isScalar(yielded.front(), 1))
-      return emitOpError() << "C2: the region must yield the next condition, a 0-d bool, first; found ("
-                           << TypeRange(yielded) << "); mend the yield";
+      return emitOpError()
+             << "C2: the region must yield the next condition, a 0-d bool, first; found ("
+             << TypeRange(yielded) << "); mend the yield";
     yielded.erase(yielded.begin());
   }
   if (yielded.size() < carried || yielded.size() != getNumResults())
-    return emitOpError() << "C2: the region must yield one value per result and at least the " << carried
-                         << " carried ones; found " << yielded.size() << " values and " << getNumResults()
-                         << " results; mend the yield";
+    return emitOpError() << "C2: the region must yield one value per result and at least the "
+                         << carried << " carried ones; found " << yielded.size() << " values and "
+                         << getNumResults() << " results; mend the yield";
   for (size_t i = 0; i < carried; ++i) {
     Type result = getResult(i).getType();
     std::pair<StringRef, Type> others[] = {{"initial value", getInits()[i].getType()},
@@ -132,22 +137,26 @@ LogicalResult LoopOp::verify() {
                                            {"yielded value", yielded[i]}};
     for (auto [what, type] : others)
       if (!areCompatible(type, result))
-        return emitOpError() << "C2: carried value " << i << " must have one type throughout; its result is " << result
+        return emitOpError() << "C2: carried value " << i
+                             << " must have one type throughout; its result is " << result
                              << ", its " << what << " is " << type << "; mend one";
   }
 
   if (yielded.size() == carried)
     return success();
   if (!getTrip() || getCondition())
-    return emitOpError() << "C3: stacked results need a trip count and no condition; drop the condition, or carry the values";
+    return emitOpError() << "C3: stacked results need a trip count and no condition; drop the "
+                            "condition, or carry the values";
   double number;
-  int64_t trips = isSplat(getTrip(), number) ? std::max<int64_t>(int64_t(number), 0) : ShapedType::kDynamic;
+  int64_t trips =
+      isSplat(getTrip(), number) ? std::max<int64_t>(int64_t(number), 0) : ShapedType::kDynamic;
   for (size_t i = carried; i < yielded.size(); ++i) {
     auto part = cast<RankedTensorType>(yielded[i]);
     SmallVector<int64_t> shape{trips};
     llvm::append_range(shape, part.getShape());
     OnAttr place = getPlace(part);
-    Type stacked = RankedTensorType::get(shape, part.getElementType(), place ? place.withLayout("") : place);
+    Type stacked =
+        RankedTensorType::get(shape, part.getElementType(), place ? place.withLayout("") : place);
     if (!areCompatible(stacked, getResult(i).getType()))
       return emitOpError() << "C3: stacked result " << i << " must be " << stacked << "; found "
                            << getResult(i).getType() << "; mend the result type";
@@ -162,15 +171,16 @@ LogicalResult LoopOp::verify() {
 LogicalResult FusionOp::verify() {
   TypeRange arguments = getBody().getArgumentTypes();
   if (arguments != getOperandTypes())
-    return emitOpError() << "C1: the block arguments must have the operands' types (" << getOperandTypes()
-                         << "); found (" << arguments << "); mend the arguments";
+    return emitOpError() << "C1: the block arguments must have the operands' types ("
+                         << getOperandTypes() << "); found (" << arguments
+                         << "); mend the arguments";
   FailureOr<YieldOp> yield = checkYield(*this, getBody());
   if (failed(yield))
     return failure();
   TypeRange yielded = yield->getOperandTypes();
   if (yielded != TypeRange(getResultTypes()))
-    return emitOpError() << "C2: the body must yield the result types (" << getResultTypes() << "); found (" << yielded
-                         << "); mend the yield";
+    return emitOpError() << "C2: the body must yield the result types (" << getResultTypes()
+                         << "); found (" << yielded << "); mend the yield";
   return success();
 }
 
@@ -184,8 +194,8 @@ ParseResult FusionOp::parse(OpAsmParser &parser, OperationState &result) {
                    parser.parseOperand(operands.emplace_back()));
   };
   FunctionType type;
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parsePair) || parser.parseColonType(type) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parsePair) ||
+      parser.parseColonType(type) || parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.resolveOperands(operands, type.getInputs(), where, result.operands))
     return failure();
   for (auto [argument, input] : llvm::zip_equal(arguments, type.getInputs()))
@@ -200,8 +210,9 @@ ParseResult FusionOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void FusionOp::print(OpAsmPrinter &printer) {
   printer << '(';
-  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()), printer,
-                        [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair); });
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getInputs()), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+  });
   printer << ") : ";
   printer.printFunctionalType(getOperation());
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());

@@ -18,15 +18,16 @@ void DlcDialect::registerConv() {
 
 namespace {
 /// What conv and conv_transpose ask alike: C1, C2 and C4.
-template <typename Adaptor> LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
+template <typename Adaptor>
+LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
   Operand x{"x", adaptor.getX()}, w{"w", adaptor.getW()}, bias{"bias", adaptor.getBias()};
   int64_t rank = x.type().getRank();
   if (rank < 3 || rank > 5)
     return site.fail("C1: 'x' must be [N, C, spatial..] with 1 to 3 spatial dimensions; found ",
                      shapeText(x.type().getShape()), "; reshape it");
   if (w.type().getRank() != rank)
-    return site.fail("C1: both ranks must agree; 'x' has rank ", rank, ", 'w' rank ", w.type().getRank(),
-                     "; reshape one");
+    return site.fail("C1: both ranks must agree; 'x' has rank ", rank, ", 'w' rank ",
+                     w.type().getRank(), "; reshape one");
   size_t spatial = rank - 2;
   if (failed(checkEntries(site, "C2", "strides", adaptor.getStrides(), spatial, 1)) ||
       failed(checkEntries(site, "C2", "dilations", adaptor.getDilations(), spatial, 1)) ||
@@ -47,17 +48,20 @@ template <typename Adaptor> Window windowOf(Adaptor adaptor, size_t i) {
           adaptor.getHigh()[i]};
 }
 
-LogicalResult wrongChannels(const Site &site, int64_t channels, ArrayRef<int64_t> weights, int64_t groups) {
-  return site.fail("C3: channels must agree under `groups`, which divides both; found ", dimText(channels),
-                   " channels in 'x', weights ", shapeText(weights), " and groups ", groups,
-                   "; mend the groups or a shape");
+LogicalResult wrongChannels(const Site &site, int64_t channels, ArrayRef<int64_t> weights,
+                            int64_t groups) {
+  return site.fail("C3: channels must agree under `groups`, which divides both; found ",
+                   dimText(channels), " channels in 'x', weights ", shapeText(weights),
+                   " and groups ", groups, "; mend the groups or a shape");
 }
 
-bool divides(int64_t groups, int64_t dim) { return ShapedType::isDynamic(dim) || dim % groups == 0; }
+bool divides(int64_t groups, int64_t dim) {
+  return ShapedType::isDynamic(dim) || dim % groups == 0;
+}
 } // namespace
 
-LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                       Types &types) {
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   FailureOr<OnAttr> device;
   if (failed(checkOperands(site, adaptor, device)))
@@ -80,8 +84,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return addResult(site, types, shape, x.getElementType(), *device);
 }
 
-LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                                Types &types) {
+LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   FailureOr<OnAttr> device;
   if (failed(checkOperands(site, adaptor, device)))
@@ -101,7 +105,8 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
     return failure();
   Shape shape{x.getDimSize(0), outputs};
   for (size_t i = 0; i < spatial; ++i) {
-    FailureOr<int64_t> dim = transposedDim(site, "C5", i, windowOf(adaptor, i), adaptor.getExtra()[i]);
+    FailureOr<int64_t> dim =
+        transposedDim(site, "C5", i, windowOf(adaptor, i), adaptor.getExtra()[i]);
     if (failed(dim))
       return failure();
     shape.push_back(*dim);

@@ -17,7 +17,8 @@ using namespace dlc;
 #include "ir/dlc/Attrs.cpp.inc"
 
 namespace {
-/// Functions of dlc operations may be inlined anywhere: nothing in them depends on where they stand.
+/// Functions of dlc operations may be inlined anywhere: nothing in them depends on where they
+/// stand.
 struct InlineAnywhere : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
@@ -45,7 +46,8 @@ void DlcDialect::initialize() {
   registerTransfer();
 }
 
-Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                           Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
   if (!elements || elements.getType() != type)
     return nullptr;
@@ -72,7 +74,8 @@ Attribute OnAttr::parse(AsmParser &parser, Type) {
   unsigned ordinal = 0;
   if (parser.parseLess() || parser.parseKeyword(&kind) ||
       (succeeded(parser.parseOptionalColon()) && parser.parseInteger(ordinal)) ||
-      (succeeded(parser.parseOptionalComma()) && parser.parseKeyword(&layout)) || parser.parseGreater())
+      (succeeded(parser.parseOptionalComma()) && parser.parseKeyword(&layout)) ||
+      parser.parseGreater())
     return {};
   return parser.getChecked<OnAttr>(where, parser.getContext(), kind, ordinal, layout);
 }
@@ -84,10 +87,11 @@ void OnAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult OnAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef kind, unsigned ordinal,
-                             StringRef layout) {
+LogicalResult OnAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef kind,
+                             unsigned ordinal, StringRef layout) {
   if (kind != "cpu" && kind != "cuda")
-    return emitError() << "C1: the device must be cpu, cpu:N or cuda:N; found '" << kind << "'; mend the name";
+    return emitError() << "C1: the device must be cpu, cpu:N or cuda:N; found '" << kind
+                       << "'; mend the name";
   return success();
 }
 
@@ -98,8 +102,8 @@ LogicalResult OnAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
     return success();
   StringRef outer = tag.take_while([](char c) { return !llvm::isDigit(c); });
   auto wrongDims = [&] {
-    return emitError() << "C2: the layout must name each of the " << shape.size() << " dimensions once, from 'a' on; found '"
-                       << tag << "'; mend the tag";
+    return emitError() << "C2: the layout must name each of the " << shape.size()
+                       << " dimensions once, from 'a' on; found '" << tag << "'; mend the tag";
   };
   if (outer.size() != shape.size() || shape.size() > 26)
     return wrongDims();
@@ -115,11 +119,13 @@ LogicalResult OnAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
   open = blocked;
   for (StringRef rest = tag.drop_front(outer.size()); !rest.empty();) {
     unsigned size = 0;
-    bool wrong = rest.consumeInteger(10, size) || size == 0 || size > 4096 || rest.empty() || !llvm::isLower(rest[0]);
+    bool wrong = rest.consumeInteger(10, size) || size == 0 || size > 4096 || rest.empty() ||
+                 !llvm::isLower(rest[0]);
     unsigned dim = wrong ? 0 : rest[0] - 'a';
     if (wrong || dim >= shape.size() || !(blocked & (1u << dim)))
-      return emitError() << "C3: inner blocks must read like 16b, each for an upper-case dimension; found '" << tag
-                         << "'; mend the tag";
+      return emitError()
+             << "C3: inner blocks must read like 16b, each for an upper-case dimension; found '"
+             << tag << "'; mend the tag";
     open &= ~(1u << dim);
     rest = rest.drop_front();
   }

@@ -54,34 +54,39 @@ OpFoldResult foldTo(Value operand, Value result) {
 }
 } // namespace
 
-LogicalResult GeluOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+LogicalResult GeluOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, Types &types) {
   return inferUnary({location, getOperationName()}, adaptor.getX(), types);
 }
 
-LogicalResult IsNanOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor, Types &types) {
+LogicalResult IsNanOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+                                        Adaptor adaptor, Types &types) {
   return inferElement(adaptor.getX(), boolType(context), types);
 }
 
-LogicalResult IsInfOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor, Types &types) {
+LogicalResult IsInfOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+                                        Adaptor adaptor, Types &types) {
   return inferElement(adaptor.getX(), boolType(context), types);
 }
 
-LogicalResult CastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                       Types &types) {
+LogicalResult CastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, Types &types) {
   return inferElement(adaptor.getX(), adaptor.getTo(), types);
 }
 
-LogicalResult PowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+LogicalResult PowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
   Operand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};
   return inferBroadcast({location, getOperationName()}, operands, types);
 }
 
-LogicalResult RemOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+LogicalResult RemOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
   return inferBinary({location, getOperationName()}, adaptor.getA(), adaptor.getB(), types);
 }
 
-LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                          Types &types) {
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                          Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};
   if (failed(sameElementType(site, "C1", operands)))
@@ -89,10 +94,11 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   return inferBroadcast(site, operands, types, boolType(context));
 }
 
-LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                         Types &types) {
+LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
-  Operand operands[] = {{"condition", adaptor.getCondition()}, {"a", adaptor.getA()}, {"b", adaptor.getB()}};
+  Operand operands[] = {
+      {"condition", adaptor.getCondition()}, {"a", adaptor.getA()}, {"b", adaptor.getB()}};
   if (failed(sameElementType(site, "C1", ArrayRef(operands).drop_front())))
     return failure();
   return inferBroadcast(site, operands, types, operands[1].type().getElementType());
@@ -127,7 +133,9 @@ OpFoldResult MulOp::fold(FoldAdaptor) {
   return isOne(getA()) ? foldTo(getB(), getResult()) : OpFoldResult();
 }
 
-OpFoldResult DivOp::fold(FoldAdaptor) { return isOne(getB()) ? foldTo(getA(), getResult()) : OpFoldResult(); }
+OpFoldResult DivOp::fold(FoldAdaptor) {
+  return isOne(getB()) ? foldTo(getA(), getResult()) : OpFoldResult();
+}
 
 OpFoldResult CastOp::fold(FoldAdaptor) {
   if (getX().getType() == getType())

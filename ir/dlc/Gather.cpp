@@ -14,13 +14,14 @@ void DlcDialect::registerGather() {
       >();
 }
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                         Types &types) {
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
   int64_t axis = adaptor.getAxis();
   FailureOr<OnAttr> device;
-  if (failed(checkAxis(site, "C1", axis, x)) || failed(device = commonDevice(site, "C2", {x, indices})))
+  if (failed(checkAxis(site, "C1", axis, x)) ||
+      failed(device = commonDevice(site, "C2", {x, indices})))
     return failure();
   ArrayRef<int64_t> dims = x.type().getShape();
   Shape shape(dims.take_front(axis));
@@ -29,8 +30,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return addResult(site, types, shape, x.type().getElementType(), *device);
 }
 
-LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                                 Types &types) {
+LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                 Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
   int64_t axis = adaptor.getAxis();
@@ -38,38 +39,40 @@ LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Lo
     return failure();
   ArrayRef<int64_t> dims = x.type().getShape(), taken = indices.type().getShape();
   if (dims.size() != taken.size())
-    return site.fail("C1: both ranks must agree; 'x' has rank ", dims.size(), ", 'indices' rank ", taken.size(),
-                     "; reshape one");
+    return site.fail("C1: both ranks must agree; 'x' has rank ", dims.size(), ", 'indices' rank ",
+                     taken.size(), "; reshape one");
   for (size_t d = 0; d < dims.size(); ++d)
     if (int64_t(d) != axis && !ShapedType::isDynamic(dims[d]) && !ShapedType::isDynamic(taken[d]) &&
         taken[d] > dims[d])
-      return site.fail("C2: apart from the axis, no dimension of 'indices' may be larger than x's; dimension ", d, " is ",
-                       taken[d], " against ", dims[d], "; mend the shape");
+      return site.fail(
+          "C2: apart from the axis, no dimension of 'indices' may be larger than x's; dimension ",
+          d, " is ", taken[d], " against ", dims[d], "; mend the shape");
   FailureOr<OnAttr> device = commonDevice(site, "C3", {x, indices});
   if (failed(device))
     return failure();
   return addResult(site, types, taken, x.type().getElementType(), *device);
 }
 
-LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                           Types &types) {
+LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                           Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()};
   ArrayRef<int64_t> dims = x.type().getShape(), taken = indices.type().getShape();
   int64_t batch = adaptor.getBatchDims();
   if (taken.empty())
-    return site.fail("C2: 'indices' must have a last dimension for the tuples; found rank 0; reshape it");
+    return site.fail(
+        "C2: 'indices' must have a last dimension for the tuples; found rank 0; reshape it");
   if (batch < 0 || batch >= int64_t(taken.size()) || batch > int64_t(dims.size()))
-    return site.fail("C1: `batch_dims` must be dimensions of both, the tuples apart; found ", batch, " for ranks ",
-                     dims.size(), " and ", taken.size(), "; mend it");
+    return site.fail("C1: `batch_dims` must be dimensions of both, the tuples apart; found ", batch,
+                     " for ranks ", dims.size(), " and ", taken.size(), "; mend it");
   for (int64_t d = 0; d < batch; ++d)
     if (!dimsAgree(dims[d], taken[d]))
-      return site.fail("C1: the first `batch_dims` dimensions must agree; dimension ", d, " is ", dims[d],
-                       " in 'x' and ", taken[d], " in 'indices'; mend one shape");
+      return site.fail("C1: the first `batch_dims` dimensions must agree; dimension ", d, " is ",
+                       dims[d], " in 'x' and ", taken[d], " in 'indices'; mend one shape");
   int64_t tuple = taken.back(), most = int64_t(dims.size()) - batch;
   if (ShapedType::isDynamic(tuple) || tuple > most)
-    return site.fail("C2: the tuple must have a static length of at most ", most, "; found ", dimText(tuple),
-                     "; mend the last dimension of 'indices'");
+    return site.fail("C2: the tuple must have a static length of at most ", most, "; found ",
+                     dimText(tuple), "; mend the last dimension of 'indices'");
   FailureOr<OnAttr> device = commonDevice(site, "C3", {x, indices});
   if (failed(device))
     return failure();
@@ -78,16 +81,17 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location
   return addResult(site, types, shape, x.type().getElementType(), *device);
 }
 
-LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                                  Types &types) {
+LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                  Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()}, updates{"updates", adaptor.getUpdates()};
+  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()},
+      updates{"updates", adaptor.getUpdates()};
   if (failed(checkAxis(site, "C1", adaptor.getAxis(), x)))
     return failure();
   for (const Operand &other : {indices, updates})
     if (other.type().getRank() != x.type().getRank())
-      return site.fail("C1: all ranks must agree; 'x' has rank ", x.type().getRank(), ", '", other.name, "' rank ",
-                       other.type().getRank(), "; reshape one");
+      return site.fail("C1: all ranks must agree; 'x' has rank ", x.type().getRank(), ", '",
+                       other.name, "' rank ", other.type().getRank(), "; reshape one");
   if (failed(checkShape(site, "C2", updates, indices.type().getShape(), "of the indices' shape")) ||
       failed(sameElementType(site, "C2", {x, updates})))
     return failure();
@@ -97,15 +101,16 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<L
   return addResult(site, types, x.type().getShape(), x.type().getElementType(), *device);
 }
 
-LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                            Types &types) {
+LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
-  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()}, updates{"updates", adaptor.getUpdates()};
+  Operand x{"x", adaptor.getX()}, indices{"indices", adaptor.getIndices()},
+      updates{"updates", adaptor.getUpdates()};
   ArrayRef<int64_t> dims = x.type().getShape(), taken = indices.type().getShape();
   int64_t tuple = taken.empty() ? ShapedType::kDynamic : taken.back();
   if (ShapedType::isDynamic(tuple) || tuple > int64_t(dims.size()))
-    return site.fail("C1: the last dimension of 'indices' must be static and at most x's rank ", dims.size(),
-                     "; found ", shapeText(taken), "; mend the shape");
+    return site.fail("C1: the last dimension of 'indices' must be static and at most x's rank ",
+                     dims.size(), "; found ", shapeText(taken), "; mend the shape");
   Shape wanted(taken.drop_back());
   llvm::append_range(wanted, dims.drop_front(tuple));
   if (failed(checkShape(site, "C1", updates, wanted, "of the shape that the indices and x give")) ||

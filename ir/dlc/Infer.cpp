@@ -20,7 +20,9 @@ OnAttr dlc::getPlace(Type type) {
   return tensor ? dyn_cast_or_null<OnAttr>(tensor.getEncoding()) : OnAttr();
 }
 
-std::string dlc::dimText(int64_t dim) { return ShapedType::isDynamic(dim) ? "?" : std::to_string(dim); }
+std::string dlc::dimText(int64_t dim) {
+  return ShapedType::isDynamic(dim) ? "?" : std::to_string(dim);
+}
 
 std::string dlc::shapeText(ArrayRef<int64_t> shape) {
   std::string text = "[";
@@ -67,7 +69,8 @@ std::optional<int64_t> dlc::countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-FailureOr<OnAttr> dlc::commonDevice(const Site &site, StringRef constraint, ArrayRef<Operand> operands) {
+FailureOr<OnAttr> dlc::commonDevice(const Site &site, StringRef constraint,
+                                    ArrayRef<Operand> operands) {
   const Operand *first = nullptr;
   for (const Operand &operand : operands) {
     if (!operand.value || operand.type().getRank() == 0)
@@ -78,8 +81,9 @@ FailureOr<OnAttr> dlc::commonDevice(const Site &site, StringRef constraint, Arra
     }
     OnAttr a = getPlace(first->type()), b = getPlace(operand.type());
     if (bool(a) != bool(b) || (a && !a.sameDevice(b)))
-      return site.fail(constraint, ": operands must be on one device; '", first->name, "' is ", deviceText(a), ", '",
-                       operand.name, "' ", deviceText(b), "; move one with dlc.transfer");
+      return site.fail(constraint, ": operands must be on one device; '", first->name, "' is ",
+                       deviceText(a), ", '", operand.name, "' ", deviceText(b),
+                       "; move one with dlc.transfer");
   }
   OnAttr place;
   if (first)
@@ -91,7 +95,8 @@ FailureOr<OnAttr> dlc::commonDevice(const Site &site, StringRef constraint, Arra
   return place && !place.getLayout().empty() ? place.withLayout("") : place;
 }
 
-LogicalResult dlc::sameElementType(const Site &site, StringRef constraint, ArrayRef<Operand> operands) {
+LogicalResult dlc::sameElementType(const Site &site, StringRef constraint,
+                                   ArrayRef<Operand> operands) {
   const Operand *first = nullptr;
   for (const Operand &operand : operands) {
     if (!operand.value)
@@ -100,13 +105,14 @@ LogicalResult dlc::sameElementType(const Site &site, StringRef constraint, Array
       first = &operand;
     else if (operand.type().getElementType() != first->type().getElementType())
       return site.fail(constraint, ": element types must agree; '", first->name, "' has ",
-                       first->type().getElementType(), ", '", operand.name, "' has ", operand.type().getElementType(),
-                       "; convert one with dlc.cast");
+                       first->type().getElementType(), ", '", operand.name, "' has ",
+                       operand.type().getElementType(), "; convert one with dlc.cast");
   }
   return success();
 }
 
-LogicalResult dlc::broadcastShapes(const Site &site, StringRef constraint, ArrayRef<Operand> operands, Shape &shape) {
+LogicalResult dlc::broadcastShapes(const Site &site, StringRef constraint,
+                                   ArrayRef<Operand> operands, Shape &shape) {
   size_t rank = 0;
   for (const Operand &operand : operands)
     rank = std::max<size_t>(rank, operand.type().getRank());
@@ -127,9 +133,11 @@ LogicalResult dlc::broadcastShapes(const Site &site, StringRef constraint, Array
       if (sofar != 1 && !ShapedType::isDynamic(sofar)) {
         std::string shapes;
         for (const Operand &each : operands)
-          shapes += (shapes.empty() ? "'" : ", '") + each.name.str() + "' " + shapeText(each.type().getShape());
-        return site.fail(constraint, ": shapes must broadcast together; found ", sofar, " against ", dim,
-                         " in dimension ", offset + i, " of ", shapes, "; make the sizes equal, or one of them 1");
+          shapes += (shapes.empty() ? "'" : ", '") + each.name.str() + "' " +
+                    shapeText(each.type().getShape());
+        return site.fail(constraint, ": shapes must broadcast together; found ", sofar, " against ",
+                         dim, " in dimension ", offset + i, " of ", shapes,
+                         "; make the sizes equal, or one of them 1");
       }
       sofar = dim;
     }
@@ -141,26 +149,29 @@ LogicalResult dlc::checkAxis(const Site &site, StringRef constraint, int64_t axi
   int64_t rank = x.type().getRank();
   if (axis >= 0 && axis < rank)
     return success();
-  return site.fail(constraint, ": the axis must be a dimension of '", x.name, "'; found ", axis, " for rank ", rank,
-                   "; give 0 to rank - 1");
+  return site.fail(constraint, ": the axis must be a dimension of '", x.name, "'; found ", axis,
+                   " for rank ", rank, "; give 0 to rank - 1");
 }
 
-LogicalResult dlc::checkShape(const Site &site, StringRef constraint, Operand x, ArrayRef<int64_t> wanted,
-                              StringRef meaning) {
+LogicalResult dlc::checkShape(const Site &site, StringRef constraint, Operand x,
+                              ArrayRef<int64_t> wanted, StringRef meaning) {
   if (!x.value)
     return success();
   ArrayRef<int64_t> found = x.type().getShape();
-  if (found.size() == wanted.size() &&
-      llvm::all_of(llvm::zip_equal(found, wanted), [](auto p) { return dimsAgree(std::get<0>(p), std::get<1>(p)); }))
+  if (found.size() == wanted.size() && llvm::all_of(llvm::zip_equal(found, wanted), [](auto p) {
+        return dimsAgree(std::get<0>(p), std::get<1>(p));
+      }))
     return success();
-  return site.fail(constraint, ": '", x.name, "' must be ", meaning, ", here ", shapeText(wanted), "; found ",
-                   shapeText(found), "; mend the shape");
+  return site.fail(constraint, ": '", x.name, "' must be ", meaning, ", here ", shapeText(wanted),
+                   "; found ", shapeText(found), "; mend the shape");
 }
 
-LogicalResult dlc::addResult(const Site &site, Types &types, ArrayRef<int64_t> shape, Type element, OnAttr place) {
+LogicalResult dlc::addResult(const Site &site, Types &types, ArrayRef<int64_t> shape, Type element,
+                             OnAttr place) {
   int64_t count = 1;
   for (int64_t dim : shape)
-    if (!ShapedType::isDynamic(dim) && dim != 0 && (llvm::MulOverflow(count, dim, count) || count > maxElements))
+    if (!ShapedType::isDynamic(dim) && dim != 0 &&
+        (llvm::MulOverflow(count, dim, count) || count > maxElements))
       return site.fail("gives a result of shape ", shapeText(shape),
                        ", which no memory holds; at most 2^46 elements are possible");
   types.push_back(RankedTensorType::get(shape, element, place));
@@ -168,19 +179,23 @@ LogicalResult dlc::addResult(const Site &site, Types &types, ArrayRef<int64_t> s
 }
 
 namespace {
-FailureOr<int64_t> boundedDim(const Site &site, StringRef constraint, unsigned dimension, __int128 size,
-                              const Window &w) {
+FailureOr<int64_t> boundedDim(const Site &site, StringRef constraint, unsigned dimension,
+                              __int128 size, const Window &w) {
   if (size >= 0 && size <= maxElements)
     return int64_t(size);
-  std::string found = size < 0 && size > -maxElements ? std::to_string(int64_t(size)) : "a size beyond 2^46";
-  return site.fail(constraint, ": no dimension of the result may be negative (or beyond 2^46); spatial dimension ",
-                   dimension, " gives ", found, " (input ", w.input, ", padding ", w.low, " + ", w.high, ", window ",
-                   w.window, ", stride ", w.stride, ", dilation ", w.dilation,
-                   "); pad more or take a smaller window");
+  std::string found =
+      size < 0 && size > -maxElements ? std::to_string(int64_t(size)) : "a size beyond 2^46";
+  return site.fail(
+      constraint,
+      ": no dimension of the result may be negative (or beyond 2^46); spatial dimension ",
+      dimension, " gives ", found, " (input ", w.input, ", padding ", w.low, " + ", w.high,
+      ", window ", w.window, ", stride ", w.stride, ", dilation ", w.dilation,
+      "); pad more or take a smaller window");
 }
 } // namespace
 
-FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsigned dimension, Window w) {
+FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsigned dimension,
+                                    Window w) {
   if (ShapedType::isDynamic(w.input) || ShapedType::isDynamic(w.window))
     return ShapedType::kDynamic;
   __int128 extent = __int128(w.dilation) * (w.window - 1) + 1;
@@ -190,8 +205,8 @@ FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsi
   return boundedDim(site, constraint, dimension, steps + 1, w);
 }
 
-FailureOr<int64_t> dlc::transposedDim(const Site &site, StringRef constraint, unsigned dimension, Window w,
-                                      int64_t extra) {
+FailureOr<int64_t> dlc::transposedDim(const Site &site, StringRef constraint, unsigned dimension,
+                                      Window w, int64_t extra) {
   if (ShapedType::isDynamic(w.input) || ShapedType::isDynamic(w.window))
     return ShapedType::kDynamic;
   __int128 extent = __int128(w.dilation) * (w.window - 1) + 1;
@@ -199,14 +214,16 @@ FailureOr<int64_t> dlc::transposedDim(const Site &site, StringRef constraint, un
   return boundedDim(site, constraint, dimension, size, w);
 }
 
-LogicalResult dlc::checkEntries(const Site &site, StringRef constraint, StringRef name, ArrayRef<int64_t> entries,
-                                size_t count, int64_t least) {
+LogicalResult dlc::checkEntries(const Site &site, StringRef constraint, StringRef name,
+                                ArrayRef<int64_t> entries, size_t count, int64_t least) {
   if (entries.size() != count)
-    return site.fail(constraint, ": `", name, "` must have ", count, count == 1 ? " entry" : " entries", "; found ",
-                     entries.size(), "; give one per dimension that it speaks of");
+    return site.fail(constraint, ": `", name, "` must have ", count,
+                     count == 1 ? " entry" : " entries", "; found ", entries.size(),
+                     "; give one per dimension that it speaks of");
   for (int64_t entry : entries)
     if (entry < least)
-      return site.fail(constraint, ": the entries of `", name, "` must be ", least, " or more; found ", entry);
+      return site.fail(constraint, ": the entries of `", name, "` must be ", least,
+                       " or more; found ", entry);
   return success();
 }
 
@@ -231,7 +248,8 @@ LogicalResult dlc::inferUnary(const Site &site, Value x, Types &types) {
   return success();
 }
 
-LogicalResult dlc::inferBroadcast(const Site &site, ArrayRef<Operand> operands, Types &types, Type element) {
+LogicalResult dlc::inferBroadcast(const Site &site, ArrayRef<Operand> operands, Types &types,
+                                  Type element) {
   FailureOr<OnAttr> device = commonDevice(site, "C2", operands);
   Shape shape;
   if (failed(device) || failed(broadcastShapes(site, "C3", operands, shape)))

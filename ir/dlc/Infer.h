@@ -17,12 +17,15 @@ struct Site {
   }
 };
 
-/// An operand and its name in the operation's description. A null value is an optional operand left out.
+/// An operand and its name in the operation's description. A null value is an optional operand left
+/// out.
 struct Operand {
   llvm::StringRef name;
   mlir::Value value;
 
-  mlir::RankedTensorType type() const { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+  mlir::RankedTensorType type() const {
+    return llvm::cast<mlir::RankedTensorType>(value.getType());
+  }
 };
 
 using Shape = llvm::SmallVector<int64_t, 6>;
@@ -51,25 +54,28 @@ bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 /// The number of elements; none when a dimension is dynamic or the product leaves 63 bits.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
-/// The device that the operands share, without a layout (null when unplaced). 0-d operands may be anywhere, and decide only
-/// when there is no other.
-mlir::FailureOr<OnAttr> commonDevice(const Site &site, llvm::StringRef constraint, llvm::ArrayRef<Operand> operands);
+/// The device that the operands share, without a layout (null when unplaced). 0-d operands may be
+/// anywhere, and decide only when there is no other.
+mlir::FailureOr<OnAttr> commonDevice(const Site &site, llvm::StringRef constraint,
+                                     llvm::ArrayRef<Operand> operands);
 
-llvm::LogicalResult sameElementType(const Site &site, llvm::StringRef constraint, llvm::ArrayRef<Operand> operands);
+llvm::LogicalResult sameElementType(const Site &site, llvm::StringRef constraint,
+                                    llvm::ArrayRef<Operand> operands);
 
-llvm::LogicalResult broadcastShapes(const Site &site, llvm::StringRef constraint, llvm::ArrayRef<Operand> operands,
-                                    Shape &shape);
+llvm::LogicalResult broadcastShapes(const Site &site, llvm::StringRef constraint,
+                                    llvm::ArrayRef<Operand> operands, Shape &shape);
 
 /// Checks that an axis is a dimension of the operand.
-llvm::LogicalResult checkAxis(const Site &site, llvm::StringRef constraint, int64_t axis, Operand x);
+llvm::LogicalResult checkAxis(const Site &site, llvm::StringRef constraint, int64_t axis,
+                              Operand x);
 
 /// Checks that an operand has the given dimensions; dynamic ones agree with all.
-llvm::LogicalResult checkShape(const Site &site, llvm::StringRef constraint, Operand x, llvm::ArrayRef<int64_t> wanted,
-                               llvm::StringRef meaning);
+llvm::LogicalResult checkShape(const Site &site, llvm::StringRef constraint, Operand x,
+                               llvm::ArrayRef<int64_t> wanted, llvm::StringRef meaning);
 
 /// Appends a result type, unless its size is beyond all memory.
-llvm::LogicalResult addResult(const Site &site, Types &types, llvm::ArrayRef<int64_t> shape, mlir::Type element,
-                              OnAttr place);
+llvm::LogicalResult addResult(const Site &site, Types &types, llvm::ArrayRef<int64_t> shape,
+                              mlir::Type element, OnAttr place);
 
 /// One spatial dimension of a sliding window.
 struct Window {
@@ -77,17 +83,21 @@ struct Window {
 };
 
 /// The size of the result along it; fails when it would be negative.
-mlir::FailureOr<int64_t> windowedDim(const Site &site, llvm::StringRef constraint, unsigned dimension, Window w);
+mlir::FailureOr<int64_t> windowedDim(const Site &site, llvm::StringRef constraint,
+                                     unsigned dimension, Window w);
 /// The size that conv_transpose gives: the adjoint of the above.
-mlir::FailureOr<int64_t> transposedDim(const Site &site, llvm::StringRef constraint, unsigned dimension, Window w,
-                                       int64_t extra);
+mlir::FailureOr<int64_t> transposedDim(const Site &site, llvm::StringRef constraint,
+                                       unsigned dimension, Window w, int64_t extra);
 
 /// Checks that an attribute has `count` entries, none below `least`.
 llvm::LogicalResult checkEntries(const Site &site, llvm::StringRef constraint, llvm::StringRef name,
-                                 llvm::ArrayRef<int64_t> entries, size_t count, int64_t least = INT64_MIN);
+                                 llvm::ArrayRef<int64_t> entries, size_t count,
+                                 int64_t least = INT64_MIN);
 
-/// The result's place for elementwise operations: the common device, and the layout that all full-size operands share.
-OnAttr elementwisePlace(OnAttr device, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Operand> operands);
+/// The result's place for elementwise operations: the common device, and the layout that all
+/// full-size operands share.
+OnAttr elementwisePlace(OnAttr device, llvm::ArrayRef<int64_t> shape,
+                        llvm::ArrayRef<Operand> operands);
 
 llvm::LogicalResult inferUnary(const Site &site, mlir::Value x, Types &types);
 /// Broadcasts; the result has the element type given, or the first operand's.

@@ -31,7 +31,8 @@ bool readBlob(DenseResourceElementsAttr attr, double &number) {
   memcpy(&raw, blob->getData().data(), bits / 8);
   APInt value(bits, raw);
   auto floating = dyn_cast<FloatType>(type);
-  number = floating ? toDouble(APFloat(floating.getFloatSemantics(), value)) : toDouble(value, type);
+  number =
+      floating ? toDouble(APFloat(floating.getFloatSemantics(), value)) : toDouble(value, type);
   return true;
 }
 } // namespace

@@ -7,8 +7,9 @@
 
 namespace dlc {
 
-/// Whether all elements are one value, which then stands in `number` (as double). Sees splats, constants of one element, and
-/// those through reshape, broadcast and transpose. Never reads more than one element of a blob.
+/// Whether all elements are one value, which then stands in `number` (as double). Sees splats,
+/// constants of one element, and those through reshape, broadcast and transpose. Never reads more
+/// than one element of a blob.
 bool isSplat(mlir::Value value, double &number);
 bool isSplat(mlir::Attribute value, double &number);
 

@@ -28,47 +28,53 @@ LogicalResult inferSoftmax(const Site &site, Value value, int64_t axis, Types &t
 }
 
 /// layer_norm and rms_norm: parameters over the dimensions from the axis on.
-LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, int64_t axis, Types &types) {
+LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, int64_t axis,
+                                Types &types) {
   Operand x = operands[0];
   if (failed(checkAxis(site, "C1", axis, x)))
     return failure();
   ArrayRef<int64_t> normalised = x.type().getShape().drop_front(axis);
   for (const Operand &parameter : operands.drop_front())
     if (parameter.value && !broadcastsTo(parameter.type().getShape(), normalised))
-      return site.fail("C2: '", parameter.name, "' must broadcast to x's dimensions from the axis on, ",
-                       shapeText(normalised), "; found ", shapeText(parameter.type().getShape()), "; mend the shape");
+      return site.fail("C2: '", parameter.name,
+                       "' must broadcast to x's dimensions from the axis on, ",
+                       shapeText(normalised), "; found ", shapeText(parameter.type().getShape()),
+                       "; mend the shape");
   FailureOr<OnAttr> device;
-  if (failed(sameElementType(site, "C3", operands)) || failed(device = commonDevice(site, "C3", operands)))
+  if (failed(sameElementType(site, "C3", operands)) ||
+      failed(device = commonDevice(site, "C3", operands)))
     return failure();
   return inferLike(site, x, *device, types);
 }
 } // namespace
 
-LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                          Types &types) {
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, Types &types) {
   return inferSoftmax({location, getOperationName()}, adaptor.getX(), adaptor.getAxis(), types);
 }
 
-LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                             Types &types) {
+LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                             Adaptor adaptor, Types &types) {
   return inferSoftmax({location, getOperationName()}, adaptor.getX(), adaptor.getAxis(), types);
 }
 
-LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                            Types &types) {
+LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
+  return inferTrailingNorm(
+      {location, getOperationName()},
+      {{"x", adaptor.getX()}, {"scale", adaptor.getScale()}, {"bias", adaptor.getBias()}},
+      adaptor.getAxis(), types);
+}
+
+LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, Types &types) {
   return inferTrailingNorm({location, getOperationName()},
-                           {{"x", adaptor.getX()}, {"scale", adaptor.getScale()}, {"bias", adaptor.getBias()}},
+                           {{"x", adaptor.getX()}, {"scale", adaptor.getScale()}},
                            adaptor.getAxis(), types);
 }
 
-LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                          Types &types) {
-  return inferTrailingNorm({location, getOperationName()}, {{"x", adaptor.getX()}, {"scale", adaptor.getScale()}},
-                           adaptor.getAxis(), types);
-}
-
-LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                            Types &types) {
+LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand operands[] = {{"x", adaptor.getX()},
                         {"scale", adaptor.getScale()},
@@ -77,7 +83,8 @@ LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
                         {"variance", adaptor.getVariance()}};
   Operand x = operands[0];
   if (x.type().getRank() < 2)
-    return site.fail("C1: x's rank must be 2 or more; found ", x.type().getRank(), "; reshape it to [N, C, ..]");
+    return site.fail("C1: x's rank must be 2 or more; found ", x.type().getRank(),
+                     "; reshape it to [N, C, ..]");
   for (const Operand &parameter : ArrayRef(operands).drop_front())
     if (failed(checkShape(site, "C2", parameter, x.type().getDimSize(1), "[C]")))
       return failure();
@@ -87,12 +94,13 @@ LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return inferLike(site, x, *device, types);
 }
 
-LogicalResult LrnOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+LogicalResult LrnOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   int64_t size = adaptor.getSize();
   if (x.type().getRank() < 2 || size < 1)
-    return site.fail("C1: x's rank must be 2 or more and size 1 or more; found rank ", x.type().getRank(),
-                     " and size ", size, "; mend them");
+    return site.fail("C1: x's rank must be 2 or more and size 1 or more; found rank ",
+                     x.type().getRank(), " and size ", size, "; mend them");
   return inferLike(site, x, *commonDevice(site, "", x), types);
 }

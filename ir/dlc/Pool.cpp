@@ -16,7 +16,8 @@ void DlcDialect::registerPool() {
 
 namespace {
 /// Checks C1 to C3 and gives the shape of the result.
-template <typename Adaptor> LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
+template <typename Adaptor>
+LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
   RankedTensorType x = tensorType(adaptor.getX());
   if (x.getRank() < 3)
     return site.fail("C1: 'x' must be [N, C, spatial..] with at least 1 spatial dimension; found ",
@@ -30,9 +31,10 @@ template <typename Adaptor> LogicalResult pooledShape(const Site &site, Adaptor 
     return failure();
   shape.assign({x.getDimSize(0), x.getDimSize(1)});
   for (size_t i = 0; i < spatial; ++i) {
-    FailureOr<int64_t> dim = windowedDim(site, "C3", i,
-                                         {x.getDimSize(i + 2), adaptor.getWindow()[i], adaptor.getStrides()[i],
-                                          adaptor.getDilations()[i], adaptor.getLow()[i], adaptor.getHigh()[i]});
+    FailureOr<int64_t> dim =
+        windowedDim(site, "C3", i,
+                    {x.getDimSize(i + 2), adaptor.getWindow()[i], adaptor.getStrides()[i],
+                     adaptor.getDilations()[i], adaptor.getLow()[i], adaptor.getHigh()[i]});
     if (failed(dim))
       return failure();
     shape.push_back(*dim);
@@ -41,8 +43,8 @@ template <typename Adaptor> LogicalResult pooledShape(const Site &site, Adaptor 
 }
 } // namespace
 
-LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                          Types &types) {
+LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   Shape shape;
@@ -51,8 +53,9 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
 }
 
-LogicalResult MaxPoolIndicesOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
-                                                 Adaptor adaptor, Types &types) {
+LogicalResult MaxPoolIndicesOp::inferReturnTypes(MLIRContext *context,
+                                                 std::optional<Location> location, Adaptor adaptor,
+                                                 Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   Shape shape;
@@ -64,8 +67,8 @@ LogicalResult MaxPoolIndicesOp::inferReturnTypes(MLIRContext *context, std::opti
   return addResult(site, types, shape, IntegerType::get(context, 64), device);
 }
 
-LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                          Types &types) {
+LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   Shape shape;

@@ -18,24 +18,27 @@ void DlcDialect::registerRecurrent() {
 
 namespace {
 /// All three layers: they differ in the number of gates and in having a cell state.
-LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t gates, Direction direction,
-                         Types &types) {
+LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t gates,
+                         Direction direction, Types &types) {
   Operand x = operands[0], w = operands[1], r = operands[2], b = operands[3];
   ArrayRef<Operand> states = operands.drop_front(4);
   int64_t directions = direction == Direction::both ? 2 : 1;
   auto rankIs = [&](Operand operand, int64_t rank, StringRef meaning) -> LogicalResult {
     if (operand.type().getRank() == rank)
       return success();
-    return site.fail("C1: '", operand.name, "' must be ", meaning, "; found ", shapeText(operand.type().getShape()),
-                     "; reshape it");
+    return site.fail("C1: '", operand.name, "' must be ", meaning, "; found ",
+                     shapeText(operand.type().getShape()), "; reshape it");
   };
   if (failed(rankIs(x, 3, "[T, N, I]")) || failed(rankIs(r, 3, "[D, G*H, H]")))
     return failure();
   constexpr int64_t dynamic = ShapedType::kDynamic;
-  int64_t steps = x.type().getDimSize(0), batch = x.type().getDimSize(1), inputs = x.type().getDimSize(2);
+  int64_t steps = x.type().getDimSize(0), batch = x.type().getDimSize(1),
+          inputs = x.type().getDimSize(2);
   int64_t hidden = r.type().getDimSize(2), gated = dynamic, biases = dynamic;
-  if (hidden != dynamic && (llvm::MulOverflow(hidden, gates, gated) || llvm::MulOverflow(gated, int64_t(2), biases)))
-    return site.fail("C1: the hidden size ", hidden, " is beyond all memory; mend the shape of 'r'");
+  if (hidden != dynamic &&
+      (llvm::MulOverflow(hidden, gates, gated) || llvm::MulOverflow(gated, int64_t(2), biases)))
+    return site.fail("C1: the hidden size ", hidden,
+                     " is beyond all memory; mend the shape of 'r'");
   if (failed(checkShape(site, "C1", w, {directions, gated, inputs}, "[D, G*H, I]")) ||
       failed(checkShape(site, "C1", r, {directions, gated, hidden}, "[D, G*H, H]")) ||
       failed(checkShape(site, "C1", b, {directions, biases}, "[D, 2*G*H]")))
@@ -44,7 +47,8 @@ LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t g
     if (failed(checkShape(site, "C1", state, {directions, batch, hidden}, "[D, N, H]")))
       return failure();
   FailureOr<OnAttr> device;
-  if (failed(sameElementType(site, "C2", operands)) || failed(device = commonDevice(site, "C2", operands)))
+  if (failed(sameElementType(site, "C2", operands)) ||
+      failed(device = commonDevice(site, "C2", operands)))
     return failure();
   Type element = x.type().getElementType();
   if (failed(addResult(site, types, {steps, directions, batch, hidden}, element, *device)))
@@ -56,8 +60,8 @@ LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t g
 }
 } // namespace
 
-LogicalResult LstmOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                       Types &types) {
+LogicalResult LstmOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, Types &types) {
   return inferLayer({location, getOperationName()},
                     {{"x", adaptor.getX()},
                      {"w", adaptor.getW()},
@@ -68,7 +72,8 @@ LogicalResult LstmOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
                     4, adaptor.getDirection(), types);
 }
 
-LogicalResult GruOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+LogicalResult GruOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
   return inferLayer({location, getOperationName()},
                     {{"x", adaptor.getX()},
                      {"w", adaptor.getW()},
@@ -78,7 +83,8 @@ LogicalResult GruOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
                     3, adaptor.getDirection(), types);
 }
 
-LogicalResult RnnOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+LogicalResult RnnOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
   return inferLayer({location, getOperationName()},
                     {{"x", adaptor.getX()},
                      {"w", adaptor.getW()},

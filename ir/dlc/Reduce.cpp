@@ -29,20 +29,21 @@ Shape reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepDim
 LogicalResult checkKind(const Site &site, ReduceKind kind, ReduceKind one, ReduceKind other) {
   if (kind == one || kind == other)
     return success();
-  return site.fail("C2: the kind must be ", stringifyReduceKind(one), " or ", stringifyReduceKind(other), "; found ",
-                   stringifyReduceKind(kind));
+  return site.fail("C2: the kind must be ", stringifyReduceKind(one), " or ",
+                   stringifyReduceKind(other), "; found ", stringifyReduceKind(kind));
 }
 } // namespace
 
-LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                         Types &types) {
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   ArrayRef<int64_t> axes = adaptor.getAxes();
   for (auto [i, axis] : llvm::enumerate(axes))
     if (axis < 0 || axis >= x.type().getRank() || (i && axis <= axes[i - 1]))
-      return site.fail("C1: `axes` must be distinct dimensions of 'x', ascending; found ", shapeText(axes),
-                       " for rank ", x.type().getRank(), "; sort them, and count from 0");
+      return site.fail("C1: `axes` must be distinct dimensions of 'x', ascending; found ",
+                       shapeText(axes), " for rank ", x.type().getRank(),
+                       "; sort them, and count from 0");
   return addResult(site, types, reducedShape(x.type().getShape(), axes, adaptor.getKeepdims()),
                    x.type().getElementType(), *commonDevice(site, "", x));
 }
@@ -53,8 +54,8 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return {};
 }
 
-LogicalResult ArgReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                            Types &types) {
+LogicalResult ArgReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   int64_t axis = adaptor.getAxis();
@@ -65,18 +66,19 @@ LogicalResult ArgReduceOp::inferReturnTypes(MLIRContext *context, std::optional<
                    IntegerType::get(context, 64), *commonDevice(site, "", x));
 }
 
-LogicalResult CumulativeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                             Types &types) {
+LogicalResult CumulativeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                             Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   if (failed(checkAxis(site, "C1", adaptor.getAxis(), x)) ||
       failed(checkKind(site, adaptor.getKind(), ReduceKind::sum, ReduceKind::prod)))
     return failure();
-  return addResult(site, types, x.type().getShape(), x.type().getElementType(), *commonDevice(site, "", x));
+  return addResult(site, types, x.type().getShape(), x.type().getElementType(),
+                   *commonDevice(site, "", x));
 }
 
-LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                       Types &types) {
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                       Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   int64_t axis = adaptor.getAxis(), k = adaptor.getK();
@@ -84,8 +86,8 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
     return failure();
   Shape shape(x.type().getShape());
   if (k < 0 || (!ShapedType::isDynamic(shape[axis]) && k > shape[axis]))
-    return site.fail("C2: k must be 0 to the size of the axis; found ", k, " for size ", dimText(shape[axis]),
-                     "; take fewer");
+    return site.fail("C2: k must be 0 to the size of the axis; found ", k, " for size ",
+                     dimText(shape[axis]), "; take fewer");
   shape[axis] = k;
   OnAttr device = *commonDevice(site, "", x);
   if (failed(addResult(site, types, shape, x.type().getElementType(), device)))

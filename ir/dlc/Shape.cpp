@@ -20,15 +20,18 @@ void DlcDialect::registerShape() {
 
 namespace {
 /// Element type and device of the result are the operand's.
-LogicalResult verifyKept(Operation *op, StringRef constraint, RankedTensorType x, RankedTensorType y) {
+LogicalResult verifyKept(Operation *op, StringRef constraint, RankedTensorType x,
+                         RankedTensorType y) {
   if (x.getElementType() != y.getElementType())
-    return op->emitOpError() << constraint << ": the element type must stay; found " << x.getElementType()
-                             << " to " << y.getElementType() << "; convert with dlc.cast";
+    return op->emitOpError() << constraint << ": the element type must stay; found "
+                             << x.getElementType() << " to " << y.getElementType()
+                             << "; convert with dlc.cast";
   OnAttr from = getPlace(x), to = getPlace(y);
   if (bool(from) != bool(to) || (from && !from.sameDevice(to)))
     return op->emitOpError() << constraint << ": the device must stay; found "
                              << (from ? from.getDeviceName() : "unplaced") << " to "
-                             << (to ? to.getDeviceName() : "unplaced") << "; move with dlc.transfer";
+                             << (to ? to.getDeviceName() : "unplaced")
+                             << "; move with dlc.transfer";
   return success();
 }
 
@@ -57,8 +60,8 @@ LogicalResult IotaOp::verify() {
   int64_t rank = getType().getRank();
   if (getAxis() < uint64_t(rank))
     return success();
-  return emitOpError() << "C1: the axis must be a dimension of the result; found " << int64_t(getAxis())
-                       << " for rank " << rank << "; give 0 to rank - 1";
+  return emitOpError() << "C1: the axis must be a dimension of the result; found "
+                       << int64_t(getAxis()) << " for rank " << rank << "; give 0 to rank - 1";
 }
 
 //===----------------------------------------------------------------------===//
@@ -68,10 +71,12 @@ LogicalResult IotaOp::verify() {
 LogicalResult ReshapeOp::verify() {
   RankedTensorType x = getX().getType(), y = getType();
   if (x.hasStaticShape() && y.hasStaticShape()) {
-    std::optional<int64_t> before = countElements(x.getShape()), after = countElements(y.getShape());
+    std::optional<int64_t> before = countElements(x.getShape()),
+                           after = countElements(y.getShape());
     if (!before || !after || *before != *after)
-      return emitOpError() << "C1: the number of elements must stay; found " << shapeText(x.getShape()) << " to "
-                           << shapeText(y.getShape()) << "; mend the shape";
+      return emitOpError() << "C1: the number of elements must stay; found "
+                           << shapeText(x.getShape()) << " to " << shapeText(y.getShape())
+                           << "; mend the shape";
   }
   return verifyKept(*this, "C2", x, y);
 }
@@ -80,7 +85,8 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   if (getX().getType() == getType())
     return getX();
   auto inner = getX().getDefiningOp<ReshapeOp>();
-  // Blocked layouts are left alone: the elements' order in memory is not their order by index there.
+  // Blocked layouts are left alone: the elements' order in memory is not their order by index
+  // there.
   if (!inner || !isPlain(inner.getX()) || !isPlain(getX()) || !isPlain(getResult()))
     return {};
   if (inner.getX().getType() == getType())
@@ -92,8 +98,8 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
 LogicalResult BroadcastOp::verify() {
   RankedTensorType x = getX().getType(), y = getType();
   if (!broadcastsTo(x.getShape(), y.getShape()))
-    return emitOpError() << "C1: the operand's shape must broadcast to the result's; found " << shapeText(x.getShape())
-                         << " to " << shapeText(y.getShape())
+    return emitOpError() << "C1: the operand's shape must broadcast to the result's; found "
+                         << shapeText(x.getShape()) << " to " << shapeText(y.getShape())
                          << "; each dimension, from the last on, must be 1 or the result's";
   return verifyKept(*this, "C2", x, y);
 }
@@ -112,8 +118,8 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
 // transpose
 //===----------------------------------------------------------------------===//
 
-LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                            Types &types) {
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
@@ -166,18 +172,21 @@ void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 // slice, pad, concat
 //===----------------------------------------------------------------------===//
 
-LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                        Types &types) {
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                        Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   size_t rank = x.type().getRank();
-  ArrayRef<int64_t> start = adaptor.getStart(), size = adaptor.getSize(), stride = adaptor.getStride();
-  if (failed(checkEntries(site, "C1", "start", start, rank)) || failed(checkEntries(site, "C1", "size", size, rank)) ||
+  ArrayRef<int64_t> start = adaptor.getStart(), size = adaptor.getSize(),
+                    stride = adaptor.getStride();
+  if (failed(checkEntries(site, "C1", "start", start, rank)) ||
+      failed(checkEntries(site, "C1", "size", size, rank)) ||
       failed(checkEntries(site, "C1", "stride", stride, rank)))
     return failure();
   for (size_t d = 0; d < rank; ++d) {
     if (stride[d] == 0)
-      return site.fail("C2: strides must not be zero; found 0 in dimension ", d, "; give 1 to take every element");
+      return site.fail("C2: strides must not be zero; found 0 in dimension ", d,
+                       "; give 1 to take every element");
     if (size[d] < 0)
       return site.fail("C2: sizes must be 0 or more; found ", size[d], " in dimension ", d);
     if (size[d] == 0)
@@ -187,9 +196,9 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     bool inside = start[d] >= 0 && last >= 0 &&
                   (ShapedType::isDynamic(dim) || (start[d] < dim && last < dim));
     if (!inside)
-      return site.fail("C2: every element taken must lie inside the operand; found start ", start[d], ", size ",
-                       size[d], ", stride ", stride[d], " in dimension ", d, " of size ", dimText(dim),
-                       "; take fewer or begin elsewhere");
+      return site.fail("C2: every element taken must lie inside the operand; found start ",
+                       start[d], ", size ", size[d], ", stride ", stride[d], " in dimension ", d,
+                       " of size ", dimText(dim), "; take fewer or begin elsewhere");
   }
   return addResult(site, types, size, x.type().getElementType(), *commonDevice(site, "", x));
 }
@@ -201,15 +210,18 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return whole ? OpFoldResult(getX()) : OpFoldResult();
 }
 
-LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, Types &types) {
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()}, value{"value", adaptor.getValue()};
   size_t rank = x.type().getRank();
   ArrayRef<int64_t> low = adaptor.getLow(), high = adaptor.getHigh();
-  if (failed(checkEntries(site, "C1", "low", low, rank)) || failed(checkEntries(site, "C1", "high", high, rank)))
+  if (failed(checkEntries(site, "C1", "low", low, rank)) ||
+      failed(checkEntries(site, "C1", "high", high, rank)))
     return failure();
   if (value.type().getRank() != 0)
-    return site.fail("C2: 'value' must be 0-d; found ", shapeText(value.type().getShape()), "; reshape it to []");
+    return site.fail("C2: 'value' must be 0-d; found ", shapeText(value.type().getShape()),
+                     "; reshape it to []");
   if (failed(sameElementType(site, "C2", {x, value})))
     return failure();
   Shape shape;
@@ -220,28 +232,31 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
       continue;
     }
     if (llvm::AddOverflow(dim, low[d], size) || llvm::AddOverflow(size, high[d], size) || size < 0)
-      return site.fail("C3: no dimension of the result may be negative; dimension ", d, " of size ", dim, " is padded by ",
-                       low[d], " and ", high[d], "; remove less");
-    if (adaptor.getMode() == PadMode::reflect && (low[d] >= std::max<int64_t>(dim, 1) || high[d] >= std::max<int64_t>(dim, 1)))
-      return site.fail("C3: reflect wants padding below the dimension's size; dimension ", d, " of size ", dim,
-                       " is padded by ", low[d], " and ", high[d], "; pad less");
+      return site.fail("C3: no dimension of the result may be negative; dimension ", d, " of size ",
+                       dim, " is padded by ", low[d], " and ", high[d], "; remove less");
+    if (adaptor.getMode() == PadMode::reflect &&
+        (low[d] >= std::max<int64_t>(dim, 1) || high[d] >= std::max<int64_t>(dim, 1)))
+      return site.fail("C3: reflect wants padding below the dimension's size; dimension ", d,
+                       " of size ", dim, " is padded by ", low[d], " and ", high[d], "; pad less");
     bool grows = low[d] > 0 || high[d] > 0;
     if (dim == 0 && grows && adaptor.getMode() != PadMode::constant)
       return site.fail("C3: an empty dimension has no elements to repeat; dimension ", d,
                        " has size 0; pad with a constant");
     shape.push_back(size);
   }
-  return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "C2", {x, value}));
+  return addResult(site, types, shape, x.type().getElementType(),
+                   *commonDevice(site, "C2", {x, value}));
 }
 
 OpFoldResult PadOp::fold(FoldAdaptor) {
   auto isNothing = [](int64_t amount) { return amount == 0; };
-  bool nothing = getX().getType() == getType() && llvm::all_of(getLow(), isNothing) && llvm::all_of(getHigh(), isNothing);
+  bool nothing = getX().getType() == getType() && llvm::all_of(getLow(), isNothing) &&
+                 llvm::all_of(getHigh(), isNothing);
   return nothing ? OpFoldResult(getX()) : OpFoldResult();
 }
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                         Types &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   SmallVector<std::string> names;
   for (size_t i = 0; i < adaptor.getXs().size(); ++i)
@@ -258,8 +273,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   for (const Operand &operand : ArrayRef(operands).drop_front()) {
     ArrayRef<int64_t> dims = operand.type().getShape();
     if (dims.size() != shape.size())
-      return site.fail("C1: all ranks must agree; '", operands[0].name, "' has rank ", shape.size(), ", '",
-                       operand.name, "' rank ", dims.size(), "; reshape one");
+      return site.fail("C1: all ranks must agree; '", operands[0].name, "' has rank ", shape.size(),
+                       ", '", operand.name, "' rank ", dims.size(), "; reshape one");
     for (auto [d, dim] : llvm::enumerate(dims)) {
       if (int64_t(d) == axis) {
         bool dynamic = ShapedType::isDynamic(dim) || ShapedType::isDynamic(shape[d]);
@@ -270,8 +285,9 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
         continue;
       }
       if (!dimsAgree(dim, shape[d]))
-        return site.fail("C2: dimensions other than the axis must agree; dimension ", d, " is ", shape[d], " in '",
-                         operands[0].name, "' and ", dim, " in '", operand.name, "'; mend one shape");
+        return site.fail("C2: dimensions other than the axis must agree; dimension ", d, " is ",
+                         shape[d], " in '", operands[0].name, "' and ", dim, " in '", operand.name,
+                         "'; mend one shape");
       shape[d] = mergeDims(shape[d], dim);
     }
   }

@@ -17,14 +17,15 @@ void DlcDialect::registerTransfer() {
 namespace {
 LogicalResult verifySameTensor(Operation *op, RankedTensorType x, RankedTensorType y) {
   if (x.getElementType() != y.getElementType())
-    return op->emitOpError() << "C1: the element type must stay; found " << x.getElementType() << " to "
-                             << y.getElementType() << "; convert with dlc.cast";
-  bool same = x.getRank() == y.getRank() && llvm::all_of(llvm::zip_equal(x.getShape(), y.getShape()), [](auto dims) {
+    return op->emitOpError() << "C1: the element type must stay; found " << x.getElementType()
+                             << " to " << y.getElementType() << "; convert with dlc.cast";
+  bool same = x.getRank() == y.getRank() &&
+              llvm::all_of(llvm::zip_equal(x.getShape(), y.getShape()), [](auto dims) {
                 return dimsAgree(std::get<0>(dims), std::get<1>(dims));
               });
   if (!same)
-    return op->emitOpError() << "C1: the shape must stay; found " << shapeText(x.getShape()) << " to "
-                             << shapeText(y.getShape()) << "; reshape before or after";
+    return op->emitOpError() << "C1: the shape must stay; found " << shapeText(x.getShape())
+                             << " to " << shapeText(y.getShape()) << "; reshape before or after";
   return success();
 }
 
@@ -61,7 +62,8 @@ LogicalResult ReorderOp::verify() {
   OnAttr from = getPlace(x), to = getPlace(y);
   if (bool(from) == bool(to) && (!from || from.sameDevice(to)))
     return success();
-  return emitOpError() << "C1: the device must stay; found " << (from ? from.getDeviceName() : "unplaced") << " to "
+  return emitOpError() << "C1: the device must stay; found "
+                       << (from ? from.getDeviceName() : "unplaced") << " to "
                        << (to ? to.getDeviceName() : "unplaced") << "; move with dlc.transfer";
 }
 
@@ -71,5 +73,6 @@ LogicalResult RandomOp::verify() {
   RankedTensorType counter = getCounter().getType();
   if (counter.getRank() == 0 && counter.getElementType().isSignlessInteger(64))
     return success();
-  return emitOpError() << "C1: the counter must be a 0-d i64; found " << counter << "; reshape or cast it";
+  return emitOpError() << "C1: the counter must be a 0-d i64; found " << counter
+                       << "; reshape or cast it";
 }
