@@ -210,6 +210,9 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside) {
 }
 
 void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp) {
+  bool isEltwise = postOp.kind == PostOp::Kind::Eltwise;
+  if (isEltwise && postOp.alg == "linear" && postOp.alpha == 1 && postOp.beta == 0)
+    return;
   if (!postOps.empty() && postOps.back().kind == PostOp::Kind::Eltwise &&
       postOp.kind == PostOp::Kind::Eltwise && postOps.back().alg == postOp.alg) {
     PostOp &last = postOps.back();

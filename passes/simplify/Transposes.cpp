@@ -230,17 +230,12 @@ struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
         !isStatic(matmul.getA()) || typeOf(matmul.getB()).getRank() != 2 ||
         !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())))
       return failure();
-    // Worth it only where the rows were merged from just that.
-    auto merge = matmul.getA().getDefiningOp<ReshapeOp>();
-    if (!merge || shapeOf(merge.getX()).drop_back() != shapeOf(op.getY()).drop_back())
-      return failure();
+    // What follows, a sum with a residual for one, then meets the product itself.
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> shape(shapeOf(op.getY()));
     shape.back() = shapeOf(matmul.getA()).back();
-    if (typeOf(merge.getX()).getShape() != ArrayRef<int64_t>(shape))
-      return failure();
-    rewriter.replaceOpWithNewOp<MatmulOp>(op, merge.getX(), matmul.getB(), false,
-                                          matmul.getTransposeB());
+    rewriter.replaceOpWithNewOp<MatmulOp>(op, b.reshape(matmul.getA(), shape), matmul.getB(),
+                                          false, matmul.getTransposeB());
     return success();
   }
 };
@@ -264,7 +259,7 @@ struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
                own == shape)
         return failure();
     }
-    // Only on the way to the product that the rows were merged for.
+    // Only on the way to a product.
     if (!full || !reachesMatmul(full))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
@@ -285,7 +280,7 @@ struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
       if (!def || !value.hasOneUse())
         return false;
       if (isa<MatmulOp>(def))
-        return isa_and_nonnull<ReshapeOp>(def->getOperand(0).getDefiningOp());
+        return true;
       if (!def->hasTrait<Elementwise>())
         return false;
       value = def->getOperand(0);
