@@ -228,7 +228,7 @@ std::vector<Value> Build::finish(OperationState &state) {
               " elements");
         return {};
       }
-      n *= d;
+      n *= std::max<int64_t>(d, 1);
     }
     results += n;
   }

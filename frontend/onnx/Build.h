@@ -53,6 +53,10 @@ public:
   int64_t dim(Value v, int64_t index);
   /// Elements; 1 for null.
   int64_t count(Value v) const;
+  /// Whether a number can be a size: from `low` to 2^31, so that products of two do not overflow.
+  static bool isSane(int64_t value, int64_t low) {
+    return value >= low && value <= (int64_t(1) << 31);
+  }
   /// Checks an axis against a rank and makes it non-negative; an error gives 0.
   int64_t axis(int64_t axis, int64_t rank, StringRef what = "axis");
   bool isFloat(Value v) const { return llvm::isa_and_nonnull<mlir::FloatType>(elem(v)); }

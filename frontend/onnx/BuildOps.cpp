@@ -27,12 +27,11 @@ Value Build::cast(Value x, Type element) {
 Value Build::reshape(Value x, ArrayRef<int64_t> target) {
   if (!x || shape(x) == target)
     return x;
+  if (!checkShape(target))
+    return {};
   int64_t n = 1;
-  for (int64_t d : target) {
-    if (d < 0 || (d > 0 && n > countLimit / d))
-      return error("a shape has the impossible dimension " + Twine(d));
+  for (int64_t d : target)
     n *= d;
-  }
   if (n != count(x)) {
     std::string text;
     for (int64_t d : target)

@@ -250,8 +250,8 @@ bool unroll(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
 
 bool run(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   auto trip = b.known(form.trip);
-  bool small = trip && trip->size() == 1 && trip->getInt(0) * nodesIn(*form.body) <= smallLoop &&
-               trip->getInt(0) <= smallLoop && trip->getInt(0) > 0;
+  bool small = trip && trip->size() == 1 && trip->getInt(0) > 0 && trip->getInt(0) <= smallLoop &&
+               trip->getInt(0) * nodesIn(*form.body) <= smallLoop;
   // A condition that is computed in the loop can only be unrolled when it turns out constant.
   if (!(small && !form.condition) && asLoop(n, b, form, result))
     return true;

@@ -51,6 +51,13 @@ void convTranspose(Node &n, Build &b) {
                  "dimension"))
     return;
   for (int64_t i = 0; i < spatial; ++i) {
+    auto sane = Build::isSane;
+    constexpr int64_t least = -(int64_t(1) << 31);
+    if (!b.require(sane(strides[i], 1) && sane(dilations[i], 1) && sane(extra[i], 0) &&
+                       sane(low[i], least) && sane(high[i], least) &&
+                       (!byShape || sane(shape[i], 0)) && sane(b.shape(x)[2 + i], 0),
+                   "strides, dilations, pads or shapes are out of range"))
+      return;
     if (autoPad == "VALID")
       low[i] = high[i] = 0;
     if (!byShape && !same)
@@ -92,6 +99,8 @@ void deformConv(Node &n, Build &b) {
     taps *= window.kernel[i];
     places *= out[i];
   }
+  if (!b.require(taps * places <= (1 << 26), "there are too many places to read"))
+    return;
   if (!b.require(groups > 0 && offsetGroups > 0 && C % groups == 0 && O % groups == 0 &&
                      C % offsetGroups == 0,
                  "the groups must divide the channels") ||

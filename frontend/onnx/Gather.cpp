@@ -81,8 +81,9 @@ void oneHot(Node &n, Build &b) {
   if (!b.ok() || !b.require(depthTensor->size() == 1 && b.count(values) == 2,
                             "the depth must have one element, and the values two"))
     return;
-  int64_t depth = int64_t(depthTensor->getDouble(0));
-  if (!b.require(depth >= 0 && depth < Build::countLimit, "the depth must not be negative"))
+  double given = depthTensor->getDouble(0);
+  int64_t depth = given >= 0 && given < double(Build::countLimit) ? int64_t(given) : -1;
+  if (!b.require(depth >= 0, "the depth must not be negative"))
     return;
   Value wrapped = b.select(b.compare(Predicate::lt, index, b.like(index, 0)),
                            b.add(index, double(depth)), index);

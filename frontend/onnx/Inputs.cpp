@@ -70,7 +70,7 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
     if (!b.require(d >= 0 && (d == 0 || n <= Build::countLimit / d),
                    what + "has an impossible or too large shape"))
       return {};
-    n *= d;
+    n *= std::max<int64_t>(d, 1);
   }
   return RankedTensorType::get(dims, element);
 }

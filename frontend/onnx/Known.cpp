@@ -42,7 +42,11 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
   while (!stack.empty()) {
     auto [v, done] = stack.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(v)) {
-      if (argument.getOwner() == entry) {
+      if (argument.getOwner() == entry && count(v) > needLimit && reason.empty()) {
+        reason = "it depends on the values of '" + inputName(argument).str() + "', which has " +
+                 std::to_string(count(v)) + " elements; at most " + std::to_string(needLimit) +
+                 " can be bound";
+      } else if (argument.getOwner() == entry) {
         inputs.insert(inputName(argument));
       } else if (reason.empty()) {
         reason = "it changes from one iteration of a loop to the next";
@@ -77,13 +81,16 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
   }
   for (Operation *op : order) {
     SmallVector<ref::Tensor> operands, results;
+    auto constant = dyn_cast<ConstantOp>(op);
+    // Weights are read where they are; a splat would be written out.
     for (Value result : op->getResults())
-      if (count(result) > needLimit) {
+      if (count(result) > needLimit &&
+          !(constant && isa<DenseResourceElementsAttr>(constant.getValue()))) {
         reason = "its computation has an intermediate result of " + std::to_string(count(result)) +
                  " elements; at most " + std::to_string(needLimit) + " are computed at import";
         return std::nullopt;
       }
-    if (auto constant = dyn_cast<ConstantOp>(op)) {
+    if (constant) {
       auto tensor = ref::Tensor::fromAttr(constant.getValue());
       if (mlir::failed(tensor)) {
         reason = "a constant it needs cannot be read";

@@ -36,7 +36,7 @@ Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block) {
     return b.reshape(v, shape);
   }
   axis = b.axis(axis, b.rank(x));
-  if (!b.ok() || !b.require(block > 0 && b.rank(v) == b.rank(x),
+  if (!b.ok() || !b.require(Build::isSane(block, 1) && b.rank(v) == b.rank(x),
                             "scales per block need the attribute 'block_size', and x's rank"))
     return {};
   Dims wide = b.dims(v), merged = b.dims(v);

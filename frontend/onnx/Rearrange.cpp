@@ -29,7 +29,8 @@ void spaceToDepth(Node &n, Build &b) {
   int64_t block = n.integer("blocksize", 0);
   std::string mode = n.string("mode", "DCR");
   if (!b.require(b.rank(x) == 4, "required rank 4, found " + Twine(b.rank(x))) ||
-      !b.require(block > 0 && b.dim(x, 2) % block == 0 && b.dim(x, 3) % block == 0,
+      !b.require(block > 0 && block < (1 << 20) && b.dim(x, 2) % block == 0 &&
+                     b.dim(x, 3) % block == 0,
                  "height and width must divide by blocksize"))
     return;
   int64_t N = b.dim(x, 0), C = b.dim(x, 1), H = b.dim(x, 2) / block, W = b.dim(x, 3) / block;
@@ -74,8 +75,10 @@ void col2Im(Node &n, Build &b) {
   int64_t taps = 1, steps = 1;
   Dims out(spatial), padded(spatial);
   for (int64_t i = 0; i < spatial; ++i) {
-    if (!b.require(strides[i] > 0 && dilations[i] > 0 && window[i] > 0 && window[i] < 65536 &&
-                       image[i] > 0 && pads[i] >= 0 && pads[spatial + i] >= 0,
+    if (!b.require(Build::isSane(strides[i], 1) && Build::isSane(dilations[i], 1) &&
+                       window[i] > 0 && window[i] <= 65536 && taps <= 65536 &&
+                       Build::isSane(image[i], 1) && Build::isSane(pads[i], 0) &&
+                       Build::isSane(pads[spatial + i], 0),
                    "strides, dilations, block and image must be positive, pads not negative"))
       return;
     padded[i] = image[i] + pads[i] + pads[spatial + i];

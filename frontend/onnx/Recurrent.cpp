@@ -247,6 +247,8 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
   if (!readActivations(n, b, l, ArrayRef<StringRef>(defaults).take_front(used)) || !b.ok())
     return;
   l.standard &= !l.peepholes && !l.lengths && l.clip <= 0 && !l.inputForget;
+  if (!b.require(l.standard || l.T <= 65536, "a layer that is unrolled has at most 65536 steps"))
+    return;
   std::vector<Value> results = l.standard ? asOneOperation(b, l) : unrolled(b, l);
   if (!b.ok())
     return;

@@ -67,7 +67,8 @@ Value alongAxis(Build &b, Value x, const Settings &s, const Axis &a) {
   double shrink = s.antialias ? std::min(a.scale, 1.0) : 1.0;
   int64_t reach =
       s.mode == "nearest" ? 0 : int64_t(std::ceil((s.mode == "linear" ? 1 : 2) / shrink));
-  if (!b.require(reach <= 4096 && a.out < (int64_t(1) << 24),
+  if (!b.require(reach <= 4096 && a.out < (int64_t(1) << 24) &&
+                     (2 * reach + 1) * a.out < (int64_t(1) << 26),
                  "the scale is too small or the result too large"))
     return {};
   int64_t taps = s.mode == "nearest" ? 1 : 2 * reach + 1;

@@ -176,7 +176,8 @@ void eyeLike(Node &n, Build &b) {
   if (!b.require(b.rank(x) == 2, "required a matrix, found rank " + Twine(b.rank(x))))
     return;
   Type element = n.hasAttr("dtype") ? n.dataType("dtype", 0) : b.elem(x);
-  Value row = b.add(b.iota(b.i64, b.shape(x), 0), b.scalarInt(b.i64, n.integer("k", 0)));
+  int64_t k = std::clamp(n.integer("k", 0), -Build::countLimit, Build::countLimit);
+  Value row = b.add(b.iota(b.i64, b.shape(x), 0), b.scalarInt(b.i64, k));
   n.set(0, b.cast(b.compare(Predicate::eq, row, b.iota(b.i64, b.shape(x), 1)), element));
 }
 

@@ -38,7 +38,7 @@ Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse
       x.imaginary = b.sliceAxis(x.imaginary, last, 0, length);
     in = length;
   }
-  if (!b.require(length > 0 && length <= 16384 && in * out <= (int64_t(1) << 26),
+  if (!b.require(length > 0 && length <= 16384 && in * out <= (int64_t(1) << 24),
                  "transforms of 1 to 16384 points are supported"))
     return {};
   auto [c, s] = twiddles(b, in, out, length, b.elem(x.real), inverse ? 1 / double(length) : 1);
@@ -130,12 +130,12 @@ void stft(Node &n, Build &b) {
     size = b.needInt(n.in(3), "the frame length");
   else if (window)
     size = b.dim(window, 0);
-  if (!b.ok() ||
-      !b.require(size > 0 && size <= samples, "the frame must not be longer than the signal"))
+  if (!b.ok() || !b.require(size > 0 && size <= samples && samples < (1 << 24),
+                            "the frame must not be longer than the signal"))
     return;
   int64_t frames = 1 + (samples - size) / step;
   Dims index;
-  if (!b.require(frames * size <= (int64_t(1) << 26), "there are too many frames"))
+  if (!b.require(frames * size <= (int64_t(1) << 24), "there are too many frames"))
     return;
   for (int64_t f = 0; f < frames; ++f)
     for (int64_t i = 0; i < size; ++i)
@@ -185,6 +185,8 @@ void melWeightMatrix(Node &n, Build &b) {
                  "the numbers of bins, points and samples must be positive"))
     return;
   int64_t spectrum = length / 2 + 1;
+  if (!b.require(spectrum * bins < (int64_t(1) << 26), "the matrix is too large"))
+    return;
   auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   double from = mel(low), step = (mel(high) - from) / double(bins + 2);
   std::vector<int64_t> edges;

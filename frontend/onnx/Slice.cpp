@@ -107,8 +107,8 @@ void pad(Node &n, Build &b) {
       return;
     low[axis] = pads[i];
     high[axis] = pads[i + axes.size()];
-    if (!b.require(std::abs(low[axis]) < Build::countLimit &&
-                       std::abs(high[axis]) < Build::countLimit,
+    constexpr int64_t least = -(int64_t(1) << 31);
+    if (!b.require(Build::isSane(low[axis], least) && Build::isSane(high[axis], least),
                    "a pad is too large"))
       return;
   }
@@ -135,7 +135,7 @@ void tile(Node &n, Build &b) {
   Dims split, stretched, merged;
   for (int64_t i = 0; i < rank; ++i) {
     int64_t extent = b.shape(x)[i];
-    if (!b.require(repeats[i] >= 0 && repeats[i] < Build::countLimit,
+    if (!b.require(Build::isSane(repeats[i], 0) && Build::isSane(extent, 0),
                    "a repeat is negative or too large"))
       return;
     split.insert(split.end(), {1, extent});

@@ -42,10 +42,10 @@ Window windowOf(Node &n, Build &b, Value x, Dims kernel) {
     n.unsupported("auto_pad", autoPad, "NOTSET, SAME_UPPER, SAME_LOWER, VALID");
   bool ceilMode = n.integer("ceil_mode", 0) != 0;
   for (int64_t i = 0; i < spatial && b.ok(); ++i) {
-    constexpr int64_t limit = int64_t(1) << 31;
-    auto sane = [&](int64_t v, int64_t low) { return v >= low && v < limit; };
+    auto sane = Build::isSane;
+    constexpr int64_t least = -(int64_t(1) << 31);
     if (!b.require(sane(w.kernel[i], 1) && sane(w.strides[i], 1) && sane(w.dilations[i], 1) &&
-                       sane(std::abs(w.low[i]), 0) && sane(std::abs(w.high[i]), 0),
+                       sane(w.low[i], least) && sane(w.high[i], least),
                    "kernel, strides and dilations must be positive, and pads within reason"))
       break;
     int64_t extent = b.shape(x)[2 + i], span = (w.kernel[i] - 1) * w.dilations[i] + 1,
