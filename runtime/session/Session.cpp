@@ -59,6 +59,15 @@ int64_t nowNs() {
       .count();
 }
 
+/// Scalars may lie in a caller's array of any alignment.
+int64_t loadInteger(const void *from) {
+  int64_t value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+void storeInteger(void *to, int64_t value) { std::memcpy(to, &value, sizeof value); }
+
 const char *opName(Op op) {
   constexpr const char *names[] = {"launch", "library", "copy", "fill", "if", "loop"};
   return names[static_cast<int>(op)];
@@ -300,8 +309,7 @@ struct Session::Impl {
     const Step &step = steps[at];
     int64_t iteration = 0;
     auto wanted = [&] {
-      return (step.trip < 0 ||
-              iteration < *static_cast<const int64_t *>(step.buffers[step.trip])) &&
+      return (step.trip < 0 || iteration < loadInteger(step.buffers[step.trip])) &&
              (step.cond < 0 || *static_cast<const uint8_t *>(step.buffers[step.cond]) != 0);
     };
     for (; wanted(); ++iteration) {
@@ -312,11 +320,11 @@ struct Session::Impl {
         break;
       }
       if (step.index >= 0)
-        *static_cast<int64_t *>(step.buffers[step.index]) = iteration;
+        storeInteger(step.buffers[step.index], iteration);
       runRange(at + 1, step.bodyEnd, iteration);
     }
     if (step.count >= 0)
-      *static_cast<int64_t *>(step.buffers[step.count]) = iteration;
+      storeInteger(step.buffers[step.count], iteration);
   }
 
   void runRange(uint32_t begin, uint32_t end, int64_t iteration) {

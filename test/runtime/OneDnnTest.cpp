@@ -571,3 +571,42 @@ TEST(OneDnn, LibraryCommandInAProgram) {
   error = errorOf([&] { Session session(share(wrong)); });
   EXPECT_NE(error.find("is written"), std::string::npos) << error;
 }
+
+TEST(OneDnn, ScratchpadFromTheProgram) {
+  // The reduction goes through a scratchpad: once in the arena, once of the session's own.
+  json desc = {{"kind", "convolution"},
+               {"src", layout({1, 64, 14, 14}, "abcd")},
+               {"weights", layout({64, 64, 3, 3}, "abcd")},
+               {"dst", layout({1, 64, 14, 14}, "abcd")},
+               {"pads_l", {1, 1}},
+               {"pads_r", {1, 1}}};
+  Described described;
+  for (const Described &one : describeAll(desc, 2))
+    if (one.scratchpadBytes > 0)
+      described = one;
+  if (!described.ok)
+    GTEST_SKIP() << "no implementation here wants a scratchpad";
+  auto x = pattern(64 * 196, 1), weights = pattern(64 * 64 * 9, 2);
+  std::vector<float> results[2];
+  for (bool given : {false, true}) {
+    Program program = emptyProgram();
+    json &m = program.manifest;
+    uint64_t plain = 64 * 196 * 4, pad = described.scratchpadBytes;
+    program.constants = {runtime::copyToSpan(weights.data(), weights.size() * 4)};
+    m["constants"] = {{{"bytes", weights.size() * 4}}};
+    m["inputs"] = {tensor("x", "f32", {1, 64, 14, 14})};
+    m["outputs"] = {tensor("y", "f32", {1, 64, 14, 14})};
+    m["arena"]["cpu"] = pad;
+    m["buffers"] = {buffer("input", 0, plain), buffer("constant", 0, weights.size() * 4),
+                    buffer("output", 0, plain), buffer("arena", 0, pad)};
+    m["commands"] = {{{"op", "library"},
+                      {"library", "onednn"},
+                      {"desc", described.desc},
+                      {"buffers", given ? json{0, 1, 2, 3} : json{0, 1, 2}}}};
+    Session session(share(program), {2});
+    EXPECT_EQ(session.memory().scratchBytes, given ? 0 : pad);
+    results[given].resize(64 * 196);
+    runOnce(session, {x.data()}, {results[given].data()});
+  }
+  EXPECT_EQ(results[0], results[1]);
+}

@@ -34,13 +34,14 @@ private:
 template <typename Body>
 inline void parallelFor(int threads, int64_t extent, int64_t grain, const Body &body) {
   int64_t chunks = extent / grain + (extent % grain != 0);
-  int wanted = static_cast<int>(std::min<int64_t>(threads, chunks));
-  if (wanted <= 1) {
+  if (threads <= 1 || chunks <= 1) {
     if (extent > 0)
       body(int64_t(0), extent, 0);
     return;
   }
-#pragma omp parallel num_threads(wanted)
+  // Always the whole team, even for few chunks: libgomp ends threads that a smaller team leaves
+  // over, and starting them again costs more than letting them pass.
+#pragma omp parallel num_threads(threads)
   {
     // Inside somebody else's parallel region there may be fewer than asked for.
     int64_t team = omp_get_num_threads(), me = omp_get_thread_num();
