@@ -22,6 +22,37 @@ int Grouping::create(ArrayRef<Operation *> ops, bool closed) {
 void Grouping::add(int group, Operation *op) {
   groups[group].ops.insert(op);
   groupByOp[op] = group;
+  if (!lowest.empty())
+    spanWindow(groups[group]);
+}
+
+void Grouping::number() {
+  positions.clear();
+  int position = 0;
+  for (Operation &op : block)
+    positions[&op] = position++;
+  lowest.resize(position);
+  for (int i = 0; i < position; ++i)
+    lowest[i] = i;
+  for (const Group &group : groups)
+    spanWindow(group);
+}
+
+void Grouping::spanWindow(const Group &group) {
+  int first = static_cast<int>(lowest.size()), last = -1;
+  for (Operation *op : group.ops) {
+    int position = positions.lookup(op);
+    first = std::min(first, position);
+    last = std::max(last, position);
+  }
+  for (int i = last; i > first; --i)
+    lowest[i] = std::min(lowest[i], first);
+}
+
+bool Grouping::isPast(int position, int last) const {
+  while (position > last && lowest[position] < position)
+    position = lowest[position];
+  return position > last;
 }
 
 llvm::SmallSetVector<Operation *, 8> Grouping::usersInBlock(Operation *op) const {
@@ -33,6 +64,10 @@ llvm::SmallSetVector<Operation *, 8> Grouping::usersInBlock(Operation *op) const
 }
 
 bool Grouping::reaches(ArrayRef<Operation *> from, int group, Operation *target) const {
+  int last = target ? positions.lookup(target) : -1;
+  if (group >= 0)
+    for (Operation *member : groups[group].ops)
+      last = std::max(last, positions.lookup(member));
   SmallVector<Operation *> work(from);
   llvm::DenseSet<Operation *> seen(from.begin(), from.end());
   while (!work.empty()) {
@@ -40,6 +75,8 @@ bool Grouping::reaches(ArrayRef<Operation *> from, int group, Operation *target)
     int own = groupOf(op);
     if (op == target || (group >= 0 && own == group))
       return true;
+    if (isPast(positions.lookup(op), last))
+      continue;
     // A kernel's results all wait for all of its operands.
     auto visitUsers = [&](Operation *member) {
       for (Operation *user : usersInBlock(member))

@@ -28,6 +28,10 @@ public:
 
   int create(llvm::ArrayRef<mlir::Operation *> ops, bool closed);
   void add(int group, mlir::Operation *op);
+  /// Numbers the block's operations; to be called after operations were added or erased, before makesCycle().
+  void number();
+  /// `copy` stands where `op` stands.
+  void numberLike(mlir::Operation *copy, mlir::Operation *op) { positions[copy] = positions[op]; }
   /// `op` is about to be erased.
   void forget(mlir::Operation *op) { groupByOp.erase(op); }
 
@@ -44,10 +48,17 @@ public:
 
 private:
   bool reaches(llvm::ArrayRef<mlir::Operation *> from, int group, mlir::Operation *op) const;
+  /// Whether nothing at or before position `last` waits for what stands at `position`.
+  bool isPast(int position, int last) const;
+  void spanWindow(const Group &group);
 
   mlir::Block &block;
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, int> groupByOp;
+  llvm::DenseMap<mlir::Operation *, int> positions;
+  /// For each position: the first position of any kernel that has a member there or later. Operations wait for earlier ones
+  /// only, but a kernel waits as a whole.
+  std::vector<int> lowest;
 };
 
 } // namespace dlc

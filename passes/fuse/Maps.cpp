@@ -18,6 +18,7 @@ public:
   explicit MapGrouper(Grouping &grouping) : grouping(grouping) {}
 
   void run() {
+    grouping.number();
     SmallVector<Operation *> ops;
     for (Operation &op : grouping.getBlock())
       ops.push_back(&op);
@@ -141,6 +142,7 @@ private:
     for (auto &[group, users] : consumers.open) {
       OpBuilder builder(op);
       Operation *copy = builder.clone(*op);
+      grouping.numberLike(copy, op);
       for (Operation *user : users)
         for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
           user->replaceUsesOfWith(from, to);
