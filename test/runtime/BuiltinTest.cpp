@@ -435,3 +435,119 @@ TEST(Builtin, WrongDescriptions) {
              {"indices", {1, 1}}}})
     EXPECT_NE(errorOf([&] { runBuiltin(desc, arrays); }), "") << desc;
 }
+
+/// Every value of some descriptions, replaced by every sort of value: refused, or run within the
+/// buffers.
+TEST(Builtin, AnyValueAnywhereInADescription) {
+  const size_t n = 24;
+  auto floats = Array::of<float>(randomValues<float>(n, 20, 1));
+  auto indices = Array::of<int64_t>(randomValues<int64_t>(n, 2, 2));
+  auto out = Array::output<float>(n), outIndices = Array::output<int64_t>(n);
+  struct Case {
+    json desc;
+    std::vector<Array> arrays;
+  };
+  const Case cases[] = {{{{"kind", "topk"},
+                          {"dtype", "f32"},
+                          {"outer", 2},
+                          {"len", 4},
+                          {"inner", 3},
+                          {"k", 2},
+                          {"largest", true}},
+                         {floats, out, outIndices}},
+                        {{{"kind", "arg_reduce"},
+                          {"op", "max"},
+                          {"dtype", "f32"},
+                          {"outer", 2},
+                          {"len", 4},
+                          {"inner", 3}},
+                         {floats, outIndices}},
+                        {{{"kind", "cumulative"},
+                          {"op", "sum"},
+                          {"dtype", "f32"},
+                          {"outer", 2},
+                          {"len", 4},
+                          {"inner", 3}},
+                         {floats, out}},
+                        {{{"kind", "scatter_elements"},
+                          {"dtype", "f32"},
+                          {"index", "i64"},
+                          {"data", {4, 6}},
+                          {"indices", {2, 6}},
+                          {"axis", 0},
+                          {"reduction", "add"}},
+                         {floats, indices, floats, out}},
+                        {{{"kind", "scatter_nd"},
+                          {"dtype", "f32"},
+                          {"index", "i64"},
+                          {"data", {4, 6}},
+                          {"indices", {2, 1}},
+                          {"reduction", "mul"}},
+                         {floats, indices, floats, out}},
+                        {{{"kind", "nms"},
+                          {"dtype", "f32"},
+                          {"batch", 1},
+                          {"classes", 2},
+                          {"boxes", 6},
+                          {"max_output", 8},
+                          {"max_per_class", 2},
+                          {"iou_threshold", 0.5}},
+                         {floats, floats, outIndices, Array::output<int64_t>(1)}},
+                        {{{"kind", "max_pool_indices"},
+                          {"dtype", "f32"},
+                          {"src", {1, 1, 4, 6}},
+                          {"dst", {1, 1, 2, 3}},
+                          {"kernel", {2, 2}},
+                          {"strides", {2, 2}},
+                          {"pads_l", {0, 0}},
+                          {"dilations", {0, 0}},
+                          {"storage_order", 0}},
+                         {floats, out, outIndices}},
+                        {{{"kind", "random"},
+                          {"op", "uniform"},
+                          {"dtype", "f32"},
+                          {"count", 20},
+                          {"seed", 1},
+                          {"low", 0},
+                          {"high", 1}},
+                         {out}}};
+  const json values[] = {nullptr,
+                         -1,
+                         0,
+                         1,
+                         3,
+                         5,
+                         1 << 20,
+                         int64_t(1) << 45,
+                         INT64_MAX,
+                         1e300,
+                         "",
+                         "max",
+                         "buffer",
+                         "f64",
+                         "i8",
+                         "u64",
+                         "bool",
+                         true,
+                         {},
+                         {1},
+                         {2, 2},
+                         {0, 0},
+                         {1 << 20, 1 << 20},
+                         {4, 6, 1}};
+  int refused = 0, ran = 0;
+  for (const Case &one : cases) {
+    auto whole = one.arrays;
+    ASSERT_EQ(errorOf([&] { runBuiltin(one.desc, whole); }), "");
+    json flat = one.desc.flatten();
+    for (auto &[pointer, old] : flat.items())
+      for (const json &value : values) {
+        json desc = one.desc;
+        desc[json::json_pointer(pointer)] = value;
+        auto arrays = one.arrays;
+        (errorOf([&] { runBuiltin(desc, arrays); }).empty() ? ran : refused)++;
+      }
+  }
+  std::cout << refused << " refused, " << ran << " ran\n";
+  EXPECT_GT(refused, 500);
+}

@@ -610,3 +610,49 @@ TEST(OneDnn, ScratchpadFromTheProgram) {
   }
   EXPECT_EQ(results[0], results[1]);
 }
+
+/// Every value of some descriptions, replaced by every sort of value: refused or described, no
+/// crash.
+TEST(OneDnn, AnyValueAnywhereInADescription) {
+  json add = layout({1, 64, 14, 14}, "acdb");
+  add.update({{"kind", "binary"}, {"alg", "add"}});
+  json conv = convDesc(kConvs[1]), softmax, norm, pool, matmul, lstm;
+  conv["post_ops"] = {{{"kind", "eltwise"}, {"alg", "clip"}, {"alpha", 0}, {"beta", 6}}, add};
+  conv["math"] = "strict";
+  json two = layout({6, 40}, "ab"), state = layout({1, 1, 3, 24}, "abcd");
+  softmax = {{"kind", "softmax"}, {"src", two}, {"dst", two}, {"axis", 1}};
+  norm = {{"kind", "layer_normalization"}, {"src", two}, {"dst", two}, {"epsilon", 1e-3}};
+  norm["scale"] = norm["shift"] = layout({40}, "a");
+  pool = {{"kind", "pooling"}, {"alg", "avg_include"}, {"kernel", {3, 3}},
+          {"strides", {2, 2}}, {"pads_l", {1, 1}},     {"pads_r", {1, 1}}};
+  pool["src"] = layout({1, 16, 7, 7}, "abcd");
+  pool["dst"] = layout({1, 16, 4, 4}, "abcd");
+  matmul = {{"kind", "matmul"}, {"src", {{"dims", {4, 4}}, {"dtype", "u8"}, {"strides", {8, 1}}}}};
+  matmul["weights"] = layout({4, 3}, "ab", "i8");
+  matmul["dst"] = layout({4, 3}, "ab");
+  matmul["scales"] = {{"src", 0}, {"weights", 2}};
+  lstm = {{"kind", "lstm"}, {"direction", "l2r"}};
+  lstm["src_layer"] = layout({5, 3, 20}, "abc");
+  lstm["dst_layer"] = layout({5, 3, 24}, "abc");
+  lstm["weights_layer"] = layout({1, 1, 20, 4, 24});
+  lstm["weights_iter"] = layout({1, 1, 24, 4, 24});
+  lstm["bias"] = layout({1, 1, 4, 24}, "abcd");
+  for (const char *name : {"src_iter", "src_iter_c", "dst_iter", "dst_iter_c"})
+    lstm[name] = state;
+  const json values[] = {
+      nullptr, -1,  0,    1,  7,   1 << 30,      int64_t(1) << 40, uint64_t(-1), 1e300,  "",
+      "any",   "a", true, {}, {1}, {1, 2, 3, 4}, {-1, -1},         "opaque:1",   "abcd", "aBcd8b"};
+  int refused = 0, accepted = 0;
+  for (const json &good : {conv, softmax, norm, pool, matmul, lstm}) {
+    ASSERT_TRUE(describe(good, 2).ok) << describe(good, 2).error;
+    json flat = good.flatten();
+    for (auto &[pointer, old] : flat.items())
+      for (const json &value : values) {
+        json desc = good;
+        desc[json::json_pointer(pointer)] = value;
+        (describe(desc, 2).ok ? accepted : refused)++;
+      }
+  }
+  std::cout << refused << " refused, " << accepted << " accepted\n";
+  EXPECT_GT(refused, 1000);
+}

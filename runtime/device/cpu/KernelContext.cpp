@@ -20,7 +20,8 @@ const void *const *kernelContext() {
       address(Unary(std::atan)),  address(Unary(std::sinh)),  address(Unary(std::cosh)),
       address(Unary(std::tanh)),  address(Unary(std::asinh)), address(Unary(std::acosh)),
       address(Unary(std::atanh)), address(Unary(std::erf)),   address(Binary(std::pow)),
-      address(Binary(std::fmod)), address(Binary(std::atan2))};
+      address(Binary(std::fmod)), address(Binary(std::atan2)),
+      address(Unary(std::erfc))};
   static_assert(sizeof table / sizeof *table == static_cast<unsigned>(KernelFunction::Count));
   return table;
 }

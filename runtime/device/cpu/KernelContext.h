@@ -38,6 +38,8 @@ enum class KernelFunction : uint32_t {
   Pow,
   Fmod,
   Atan2,
+  // (double) -> double
+  Erfc,
   Count
 };
 
