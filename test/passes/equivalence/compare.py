@@ -17,7 +17,7 @@ def functions(path):
             numbers = [float.fromhex(n) if n.startswith("0x") and "p" in n else number(n, match[3])
                        for n in re.findall(r"0x[0-9A-Fa-f]+|-?[0-9][0-9.eE+-]*", text)]
             array = numpy.array(numbers)
-            constants[match[1]] = numpy.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
+            constants[match[1]] = numpy.full(shape, array.item()) if array.size == 1 else array.reshape(shape)
         elif match := re.search(r"return (%[^:]*) :", line):
             found[name] = [constants[value.strip()] for value in match[1].split(",")]
     return found
