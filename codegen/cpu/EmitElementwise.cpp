@@ -41,7 +41,7 @@ Type elementLike(Type type, Type element) {
   return element;
 }
 
-/// f32 to bf16 with round to nearest even, in integers: not every processor has the instruction, and LLVM would
+/// f32 to the bits of bf16 with round to nearest even, in integers: not every processor has the instruction, and LLVM would
 /// call a library function in its place.
 Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
@@ -54,8 +54,7 @@ Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   Value quiet = arith::OrIOp::create(b, loc, high, c(0x40));
   Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
   Value half = arith::SelectOp::create(b, loc, nan, quiet, rounded);
-  Value narrow = arith::TruncIOp::create(b, loc, elementLike(type, b.getI16Type()), half);
-  return arith::BitcastOp::create(b, loc, elementLike(type, b.getBF16Type()), narrow);
+  return arith::TruncIOp::create(b, loc, elementLike(type, b.getI16Type()), half);
 }
 
 Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
@@ -122,7 +121,13 @@ arith::CmpIPredicate integerPredicate(Predicate p, bool u) {
 } // namespace
 
 Value toCompute(OpBuilder &b, Location loc, Value stored, Type element) {
-  if (element.isF16() || element.isBF16())
+  if (element.isBF16()) {
+    // In integers: LLVM would fold the extension into operations that it cannot legalise on bf16 vectors.
+    Value wide = arith::ExtUIOp::create(b, loc, elementLike(stored.getType(), b.getI32Type()), stored);
+    Value bits = arith::ShLIOp::create(b, loc, wide, constantLike(b, loc, wide.getType(), 16));
+    return arith::BitcastOp::create(b, loc, elementLike(stored.getType(), b.getF32Type()), bits);
+  }
+  if (element.isF16())
     return arith::ExtFOp::create(b, loc, elementLike(stored.getType(), b.getF32Type()), stored);
   if (element.isInteger(1))
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored,

@@ -14,6 +14,8 @@ Type computeType(Type element) {
 }
 
 Type storageType(Type element) {
+  if (element.isBF16())
+    return IntegerType::get(element.getContext(), 16);
   if (auto integer = dyn_cast<IntegerType>(element))
     return IntegerType::get(element.getContext(), std::max(8u, integer.getWidth()));
   return element;

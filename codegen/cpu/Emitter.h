@@ -116,7 +116,7 @@ private:
 
 /// The type in which elements of `element` are computed: f32 for 16-bit floats, signless integers.
 mlir::Type computeType(mlir::Type element);
-/// The type of an element in memory: i8 for bool, signless integers.
+/// The type of an element in memory: i8 for bool, signless integers, i16 for bf16.
 mlir::Type storageType(mlir::Type element);
 /// `type` or a vector of it.
 mlir::Type withLanes(mlir::Type type, int64_t lanes);

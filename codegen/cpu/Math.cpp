@@ -124,7 +124,8 @@ Value emitF64(OpBuilder &b, Location loc, StringRef function, ValueRange args, V
     return (select(x > 0.0, like(x, 1.0), e) / (e + 1.0)).v;
   }
   if (function == "gelu_erf") {
-    Lanes phi = (table(KernelFunction::Erf, x * 0x1.6a09e667f3bcdp-1) + 1.0) * 0.5;
+    // erfc keeps its digits where 1 + erf cancels.
+    Lanes phi = table(KernelFunction::Erfc, x * -0x1.6a09e667f3bcdp-1) * 0.5;
     return select(x < -40.0, like(x, -0.0), x * phi).v;
   }
   if (function == "gelu_tanh") {

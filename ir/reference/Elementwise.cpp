@@ -229,8 +229,10 @@ LogicalResult GeluOp::evaluate(Inputs in, Outputs out) {
   using namespace std::numbers;
   if (getApproximate())
     return floatUnary(*this, in, out, [](double x) {
-      const double inner = std::sqrt(2 / pi) * (x + 0.044715 * x * x * x);
-      return 0.5 * x * (1 + std::tanh(inner));
+      // (1 + tanh u) / 2 as 1 / (1 + e^-2u), which keeps its digits where the sum cancels.
+      const double u = std::sqrt(2 / pi) * (x + 0.044715 * x * x * x);
+      const double weight = 1 / (1 + std::exp(-2 * u));
+      return weight == 0 ? -0.0 : x * weight;
     });
   // erfc keeps its digits where 1 + erf cancels. At minus infinity the product would be NaN.
   return floatUnary(*this, in, out, [](double x) {
