@@ -10,18 +10,6 @@ using trace::RecurrentResult;
 using trace::State;
 
 namespace {
-/// One recurrent layer's parameters: per direction the weights of x and of h, and the two biases
-/// (or none).
-std::vector<Parameter> layerParameters(const std::vector<Parameter> &all,
-                                       const RecurrentOptions &options, int64_t layer,
-                                       size_t which) {
-  size_t each = options.bias ? 4 : 2, directions = options.bidirectional ? 2 : 1;
-  std::vector<Parameter> found;
-  for (size_t d = 0; d < directions; ++d)
-    found.push_back(all[(size_t(layer) * directions + d) * each + which]);
-  return found;
-}
-
 std::vector<std::pair<std::string, Shape>> namedShapes(int64_t in, int64_t hidden, int64_t gates,
                                                        const RecurrentOptions &options) {
   if (in < 1 || hidden < 1 || options.layers < 1)
@@ -43,51 +31,44 @@ std::vector<std::pair<std::string, Shape>> namedShapes(int64_t in, int64_t hidde
   return shapes;
 }
 
-/// Puts parameters [G*H, ..] into one array [D, parts*G*H, ..] with the gates in the dialect's
-/// order. `from` holds the parts of the first direction, then of the second.
-Array reordered(llvm::ArrayRef<Array> from, size_t directions, llvm::ArrayRef<int64_t> order) {
-  Shape shape = from[0].shape;
-  size_t parts = from.size() / directions, block = from[0].bytes() / order.size();
-  shape[0] *= int64_t(parts);
-  shape.insert(shape.begin(), int64_t(directions));
+/// Puts parameters [G*H, ..] into one array [1, parts*G*H, ..] with the gates in the dialect's
+/// order.
+Array reordered(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
+  Shape shape = parts[0].shape;
+  size_t block = parts[0].bytes() / order.size();
+  shape[0] *= int64_t(parts.size());
+  shape.insert(shape.begin(), 1);
   void *memory;
-  Array array = Array::zeros(from[0].dtype, shape, &memory);
+  Array array = Array::zeros(parts[0].dtype, shape, &memory);
   char *to = static_cast<char *>(memory);
-  for (const Array &each : from)
+  for (const Array &part : parts)
     for (int64_t gate : order) {
-      std::memcpy(to, each.as<char>() + size_t(gate) * block, block);
+      std::memcpy(to, part.as<char>() + size_t(gate) * block, block);
       to += block;
     }
   return array;
 }
 
 /// The same as operations, where parameters are arguments.
-Tensor reorderedInside(const std::vector<Parameter> &from, size_t directions,
-                       llvm::ArrayRef<int64_t> order) {
-  size_t parts = from.size() / directions;
-  int64_t hidden = from[0].shape()[0] / int64_t(order.size());
-  std::vector<Tensor> rows;
-  for (size_t d = 0; d < directions; ++d) {
-    std::vector<Tensor> blocks;
-    for (size_t p = 0; p < parts; ++p)
-      for (int64_t gate : order)
-        blocks.push_back(trace::narrow(from[d * parts + p], 0, gate * hidden, hidden));
-    rows.push_back(trace::unsqueeze(trace::cat(blocks, 0), 0));
-  }
-  return trace::cat(rows, 0);
+Tensor reorderedInside(llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> order) {
+  int64_t hidden = parts[0].shape()[0] / int64_t(order.size());
+  std::vector<Tensor> blocks;
+  for (const Parameter &part : parts)
+    for (int64_t gate : order)
+      blocks.push_back(trace::narrow(part, 0, gate * hidden, hidden));
+  return trace::unsqueeze(trace::cat(blocks, 0), 0);
 }
 
-Tensor gates(Call &call, const std::vector<Parameter> &from, size_t directions,
-             llvm::ArrayRef<int64_t> order) {
+Tensor gates(Call &call, llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> order) {
   State &state = call.state();
   if (state.parametersAsArguments)
-    return reorderedInside(from, directions, order);
-  return state.tensor(state.derived(from, ".gates", [&](llvm::ArrayRef<Array> arrays) {
-    return reordered(arrays, directions, order);
-  }));
+    return reorderedInside(parts, order);
+  return state.tensor(state.derived(
+      parts, ".gates", [&](llvm::ArrayRef<Array> arrays) { return reordered(arrays, order); }));
 }
 
-/// Runs all layers; `cell` runs one on x, w, r, b, h0 and c0.
+/// Runs all layers; `cell` runs one layer in one direction on x, w, r, b, h0 and c0 (which a cell
+/// may not need). Two directions are two operations whose results stand side by side.
 template <typename Cell>
 RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0, const Tensor &c0,
                         const std::vector<Parameter> &weights, const RecurrentOptions &options,
@@ -104,33 +85,33 @@ RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0
               call.type(given));
   if (options.batchFirst)
     x = transpose(x, 0, 1);
-  size_t directions = options.bidirectional ? 2 : 1;
-  int64_t d = int64_t(directions), n = x.dim(1);
+  int64_t directions = options.bidirectional ? 2 : 1, n = x.dim(1), index = 0;
+  for (const Tensor *states : {&h0, &c0})
+    if (*states && states->shape() != Shape{options.layers * directions, n, hidden})
+      call.fail("states must be [layers * directions, N, H], here ",
+                trace::shapeText({options.layers * directions, n, hidden}), "; found ",
+                trace::shapeText(states->shape()));
+  size_t each = options.bias ? 4 : 2;
   std::vector<Tensor> lastH, lastC;
   for (int64_t layer = 0; layer < options.layers; ++layer) {
-    Tensor w = gates(call, layerParameters(weights, options, layer, 0), directions, order);
-    Tensor r = gates(call, layerParameters(weights, options, layer, 1), directions, order);
-    Tensor b;
-    if (options.bias) {
-      std::vector<Parameter> ofX = layerParameters(weights, options, layer, 2);
-      std::vector<Parameter> ofH = layerParameters(weights, options, layer, 3), both;
-      for (size_t i = 0; i < directions; ++i)
-        both.insert(both.end(), {ofX[i], ofH[i]});
-      b = gates(call, both, directions, order);
-    } else {
-      b = trace::zeros({d, 2 * int64_t(order.size()) * hidden}, x.dtype());
+    std::vector<Tensor> results;
+    for (int64_t d = 0; d < directions; ++d, ++index) {
+      const Parameter *at = &weights[size_t(index) * each];
+      Tensor w = gates(call, at[0], order), r = gates(call, at[1], order);
+      Tensor b = options.bias ? gates(call, llvm::ArrayRef(at + 2, 2), order)
+                              : trace::zeros({1, 2 * int64_t(order.size()) * hidden}, x.dtype());
+      auto start = [&](const Tensor &states) {
+        return states ? trace::narrow(states, 0, index, 1)
+                      : trace::zeros({1, n, hidden}, x.dtype());
+      };
+      RecurrentResult result = cell(x, w, r, b, start(h0), start(c0),
+                                    d ? trace::Direction::Reverse : trace::Direction::Forward);
+      lastH.push_back(result.h);
+      if (result.c)
+        lastC.push_back(result.c);
+      results.push_back(squeeze(result.y, 1));
     }
-    auto start = [&](const Tensor &states) {
-      return states ? trace::narrow(states, 0, layer * d, d)
-                    : trace::zeros({d, n, hidden}, x.dtype());
-    };
-    RecurrentResult result = cell(x, w, r, b, start(h0), c0);
-    lastH.push_back(result.h);
-    if (result.c)
-      lastC.push_back(result.c);
-    // [T, D, N, H] to [T, N, D * H].
-    x = d == 1 ? squeeze(result.y, 1)
-               : reshape(permute(result.y, {0, 2, 1, 3}), {x.dim(0), n, d * hidden});
+    x = cat(results, 2);
   }
   if (options.batchFirst)
     x = transpose(x, 0, 1);
@@ -151,17 +132,9 @@ LSTM::LSTM(int64_t in, int64_t hidden, RecurrentOptions options)
 
 RecurrentResult LSTM::run(const Operand &x, const Tensor &h0, const Tensor &c0) {
   Scope scope(*this, x);
-  trace::Direction direction =
-      options.bidirectional ? trace::Direction::Both : trace::Direction::Forward;
-  int64_t layer = 0, d = options.bidirectional ? 2 : 1;
   return stacked("LSTM", x, h0, c0, weights, options, hidden, lstmOrder,
-                 [&](const Tensor &in, const Tensor &w, const Tensor &r, const Tensor &b,
-                     const Tensor &h, const Tensor &states) {
-                   Tensor c = states ? trace::narrow(states, 0, layer * d, d) : h;
-                   // Both states start from zeros unless given.
-                   if (!states && h0)
-                     c = trace::zeros(h.shape(), h.dtype());
-                   ++layer;
+                 [](const Tensor &in, const Tensor &w, const Tensor &r, const Tensor &b,
+                    const Tensor &h, const Tensor &c, trace::Direction direction) {
                    return trace::lstm(in, w, r, b, h, c, direction);
                  });
 }
@@ -175,12 +148,10 @@ GRU::GRU(int64_t in, int64_t hidden, RecurrentOptions options) : hidden(hidden),
 
 RecurrentResult GRU::run(const Operand &x, const Tensor &h0) {
   Scope scope(*this, x);
-  trace::Direction direction =
-      options.bidirectional ? trace::Direction::Both : trace::Direction::Forward;
   return stacked("GRU", x, h0, {}, weights, options, hidden, gruOrder,
-                 [&](const Tensor &in, const Tensor &w, const Tensor &r, const Tensor &b,
-                     const Tensor &h,
-                     const Tensor &) { return trace::gru(in, w, r, b, h, direction); });
+                 [](const Tensor &in, const Tensor &w, const Tensor &r, const Tensor &b,
+                    const Tensor &h, const Tensor &,
+                    trace::Direction direction) { return trace::gru(in, w, r, b, h, direction); });
 }
 Tensor GRU::forward(Tensor x) { return run(x).y; }
 

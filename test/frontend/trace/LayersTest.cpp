@@ -1,6 +1,7 @@
 //===- LayersTest.cpp - layers and functions against PyTorch's results ----===//
 //
-// Inputs/make_layers.py made the numbers.
+// Inputs/make_layers.py made the numbers. Where the compiler is there, its code is held against
+// them too.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/trace/Safetensors.h"
@@ -34,6 +35,13 @@ template <typename F> void checkFunction(const std::string &name, F &&function) 
   std::vector<Array> results = run(function, inputsOf(name));
   ASSERT_EQ(results.size(), 1u);
   expectNear(results[0], numbers().at(name + "/y"));
+#ifdef DLC_HAVE_COMPILER
+  SCOPED_TRACE("compiled");
+  std::vector<Array> inputs = inputsOf(name);
+  results = execute(trace::trace(function, specsOf(inputs)), inputs);
+  ASSERT_EQ(results.size(), 1u);
+  expectNear(results[0], numbers().at(name + "/y"));
+#endif
 }
 
 /// Gives the module PyTorch's parameters: all of them, and no others.

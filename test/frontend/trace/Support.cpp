@@ -34,6 +34,13 @@ std::vector<Array> evaluate(trace::Graph graph, const std::vector<Array> &inputs
   return arrays;
 }
 
+std::vector<trace::Spec> specsOf(const std::vector<Array> &inputs) {
+  std::vector<trace::Spec> specs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    specs.push_back({"x" + std::to_string(i), inputs[i].shape, inputs[i].dtype});
+  return specs;
+}
+
 std::vector<double> valuesOf(const Array &array) {
   std::vector<double> values;
   for (int64_t i = 0; i < array.size(); ++i)

@@ -11,13 +11,16 @@ namespace dlc::test {
 /// Evaluates a traced program; the graph is used up.
 std::vector<trace::Array> evaluate(trace::Graph graph, const std::vector<trace::Array> &inputs);
 
+/// Compiles it and runs it on the CPU instead.
+std::vector<trace::Array> execute(trace::Graph graph, const std::vector<trace::Array> &inputs);
+
+/// The inputs x0, x1, … of a function of these arrays.
+std::vector<trace::Spec> specsOf(const std::vector<trace::Array> &inputs);
+
 /// Traces a function on inputs of these arrays' types and evaluates it on them.
 template <typename F>
 std::vector<trace::Array> run(F &&function, const std::vector<trace::Array> &inputs) {
-  std::vector<trace::Spec> specs;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    specs.push_back({"x" + std::to_string(i), inputs[i].shape, inputs[i].dtype});
-  return evaluate(trace::trace(function, specs), inputs);
+  return evaluate(trace::trace(function, specsOf(inputs)), inputs);
 }
 
 std::vector<double> valuesOf(const trace::Array &array);
