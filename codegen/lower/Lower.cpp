@@ -106,7 +106,7 @@ public:
         return failure();
     for (auto [i, value] : llvm::enumerate(results))
       if (!direct[i])
-        copy(body.getTerminator()->getLoc(), buffers.lookup(value), outputBuffers[i], storageBytes(tensorType(value)));
+        copy(body.getTerminator()->getLoc(), bufferOf(value), outputBuffers[i], storageBytes(tensorType(value)));
     main.erase();
     return success();
   }
