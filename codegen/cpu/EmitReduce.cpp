@@ -95,7 +95,11 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
     extents.push_back(x.getDimSize(axis));
     count *= x.getDimSize(axis);
   }
-  Value total = fold(op.getKind(), x.getElementType(), extents, lanes, [&](ArrayRef<Index> where, int64_t n) {
+  // A mean of integers is taken of the true sum, which a narrow type would wrap.
+  Type element = x.getElementType();
+  bool wide = op.getKind() == ReduceKind::mean && !isa<FloatType>(element);
+  Type sums = wide ? b.getI64Type() : element;
+  Value total = fold(op.getKind(), sums, extents, lanes, [&](ArrayRef<Index> where, int64_t n) {
     Indices from;
     size_t kept = 0, reduced = 0;
     for (int64_t d = 0; d < x.getRank(); ++d) {
@@ -106,12 +110,12 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
         from.push_back(at[kept++]);
       }
     }
-    return eval(op.getX(), from, n);
+    Value v = eval(op.getX(), from, n);
+    return wide ? castElement(b, loc, v, element, sums) : v;
   });
   if (op.getKind() == ReduceKind::mean)
-    total = divideByCount(*this, total, x.getElementType(), elementConstant(*this, total.getType(), double(count)));
-  // A narrow type would overflow or round where the reference does, at the end.
-  return castElement(b, loc, total, computeType(x.getElementType()), x.getElementType());
+    total = divideByCount(*this, total, sums, elementConstant(*this, total.getType(), double(count)));
+  return castElement(b, loc, total, wide ? sums : computeType(element), element);
 }
 
 Value Emitter::matmul(MatmulOp op, const Indices &at, int64_t lanes) {

@@ -1,8 +1,8 @@
 //===- Lower.cpp - tensors to buffers, operations to commands -------------===//
 #include "codegen/lower/Lower.h"
 
-#include "codegen/cpu/Kernel.h"
 #include "codegen/cpu/Normalize.h"
+#include "codegen/lower/Schedule.h"
 #include "codegen/select/LibraryCall.h"
 #include "codegen/select/Select.h"
 #include "ir/exec/Exec.h"
@@ -243,8 +243,8 @@ private:
         resultBuffer(v);
       return success();
     }
-    if (kernel == "generated")
-      return launch(cast<FusionOp>(op));
+    if (kernel == "generated" || kernel == "contract")
+      return launch(cast<FusionOp>(op), kernel);
     std::string why;
     auto call = kernel == "builtin" ? builtinCall(&op) : onednnCall(&op, options.threads, &why);
     if (!call)
@@ -267,14 +267,19 @@ private:
     return success();
   }
 
-  LogicalResult launch(FusionOp fusion) {
+  LogicalResult launch(FusionOp fusion, StringRef selected) {
     std::string why;
     auto normal = cpu::normalize(fusion, why);
     if (failed(normal))
       return fusion.emitError(why);
-    auto plan = cpu::planKernel(*normal, target);
+    auto schedule = planSchedule(fusion, *normal, selected, target, true, why);
+    if (failed(schedule)) {
+      normal->erase();
+      return fusion.emitError("the selected kernel cannot be made: ") << why;
+    }
+    const cpu::KernelPlan &plan = schedule->plan;
     // Kernels are told apart by their text, without where they come from.
-    std::string text;
+    std::string text = scheduleText(*schedule);
     llvm::raw_string_ostream os(text);
     (*normal)->setAttrs(DictionaryAttr::get(b.getContext()));
     {
@@ -293,6 +298,7 @@ private:
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(program);
       auto kernel = exec::KernelOp::create(b, fusion.getLoc(), symbol);
+      setSchedule(kernel, *schedule);
       Block *block = new Block;
       kernel.getBody().push_back(block);
       b.setInsertionPointToStart(block);
@@ -306,8 +312,12 @@ private:
       normal->erase();
     }
     SmallVector<Value> list;
-    for (Value input : fusion.getInputs())
-      list.push_back(bufferOf(input));
+    for (auto [i, input] : llvm::enumerate(fusion.getInputs())) {
+      if (auto &operand = schedule->packed; operand && operand->argument == i)
+        list.push_back(packed(fusion.getLoc(), operand->data, operand->bytes, operand->layout));
+      else
+        list.push_back(bufferOf(input));
+    }
     SmallVector<int64_t> writes, inplace;
     for (Value result : fusion.getResults()) {
       writes.push_back(list.size());

@@ -84,6 +84,7 @@ SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> stri
 std::optional<LibraryCall> matmul(Builder &b, int threads) {
   Epilogue &e = b.epilogue;
   Type element = typeOf(e.lhs.base).getElementType();
+  Type result = typeOf(b.fusion.getResult(0)).getElementType();
   size_t rank = std::max(e.lhs.shape.size(), e.rhs.shape.size());
   auto aligned = [&](StridedView &v) {
     v.shape.insert(v.shape.begin(), rank - v.shape.size(), 1);
@@ -108,10 +109,10 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
     int64_t tall = batch * m;
     if (rank > 2) {
       desc["src"] = argument({tall, k}, element);
-      desc["dst"] = argument({tall, n}, element);
+      desc["dst"] = argument({tall, n}, result);
     } else {
       desc["src"] = strided({m, k}, tidyStrides({m, k}, e.lhs.strides), element);
-      desc["dst"] = strided({m, n}, tidyStrides({m, n}, e.destination.strides), element);
+      desc["dst"] = strided({m, n}, tidyStrides({m, n}, e.destination.strides), result);
     }
     dstDims = {tall, n};
     SmallVector<int64_t> strides(e.rhs.strides.end() - 2, e.rhs.strides.end());
@@ -129,7 +130,7 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
   } else {
     desc["src"] = strided(e.lhs.shape, tidyStrides(e.lhs.shape, e.lhs.strides), element);
     desc["weights"] = strided(e.rhs.shape, tidyStrides(e.rhs.shape, e.rhs.strides), element);
-    desc["dst"] = strided(e.destination.shape, tidyStrides(e.destination.shape, e.destination.strides), element);
+    desc["dst"] = strided(e.destination.shape, tidyStrides(e.destination.shape, e.destination.strides), result);
     dstDims = SmallVector<int64_t>(e.destination.shape);
     b.addSource("weights", e.rhs.base, e.rhs.offset);
   }
@@ -300,6 +301,7 @@ std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string
     return std::nullopt;
   }
   Builder b{fusion, *epilogue, {}, why};
+  b.call.op = fusion;
   Type element = typeOf(fusion.getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())
     return b.no("element type " + elementName(element) + " is none of oneDNN's");
