@@ -22,7 +22,8 @@ std::unique_ptr<mlir::Pass> createLayoutPass(int threads = 0);
 /// `dlc-verify-layout`: only operations that understand a blocked layout see one.
 std::unique_ptr<mlir::Pass> createVerifyLayoutPass();
 
-/// `dlc-decompose`: layers that no kernel does whole become elementwise operations, reductions and products.
+/// `dlc-decompose`: layers that no kernel does whole become elementwise operations, reductions and
+/// products.
 std::unique_ptr<mlir::Pass> createDecomposePass();
 /// `dlc-fuse`: what runs as one kernel becomes one dlc.fusion.
 std::unique_ptr<mlir::Pass> createFusePass();

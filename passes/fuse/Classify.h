@@ -18,7 +18,8 @@ enum class NodeClass {
 
 NodeClass classify(mlir::Operation *op);
 
-/// Whether the result lies in the operand's memory in order: reshape, slices along the outermost dimension.
+/// Whether the result lies in the operand's memory in order: reshape, slices along the outermost
+/// dimension.
 bool isAlias(mlir::Operation *op);
 /// Whether a concatenation can be written in place: nothing but unit dimensions before its axis.
 bool isContiguousConcat(ConcatOp op);

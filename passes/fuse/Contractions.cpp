@@ -12,8 +12,8 @@ namespace {
 
 bool isView(Operation *op) { return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op); }
 
-/// Makes the operand's view operations part of the contraction where strides can say them. They are copied, so that
-/// other users keep theirs.
+/// Makes the operand's view operations part of the contraction where strides can say them. They are
+/// copied, so that other users keep theirs.
 void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operand,
                         SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> chain; // from the contraction outwards
@@ -105,8 +105,8 @@ void groupContractions(Grouping &grouping) {
     if (kind == NodeClass::Contraction || kind == NodeClass::Pool)
       anchors.push_back(&op);
   }
-  // All operands first: a transposition between two products is read by the second one where possible, because
-  // reading by strides is what libraries do best.
+  // All operands first: a transposition between two products is read by the second one where
+  // possible, because reading by strides is what libraries do best.
   llvm::DenseMap<Operation *, SmallVector<Operation *>> members;
   for (Operation *anchor : anchors) {
     SmallVector<Operation *> ops{anchor};

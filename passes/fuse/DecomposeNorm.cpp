@@ -106,8 +106,8 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
     double eps = op.getEps().convertToDouble();
     Value s = b.make<MulOp>(b.cast(op.getScale(), type),
                             b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, x))));
-    Value shift = b.make<SubOp>(b.cast(op.getBias(), type),
-                                b.make<MulOp>(b.cast(op.getMean(), type), s));
+    Value shift =
+        b.make<SubOp>(b.cast(op.getBias(), type), b.make<MulOp>(b.cast(op.getMean(), type), s));
     Value y = b.make<AddOp>(b.make<MulOp>(x, perChannel(b, s, rank)), perChannel(b, shift, rank));
     rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
     return success();
@@ -134,11 +134,9 @@ struct Lrn : OpRewritePattern<LrnOp> {
       Value part = b.make<SliceOp>(padded, start, shapeOf(x), one);
       sum = sum ? b.make<AddOp>(sum, part) : part;
     }
-    Value scaled =
-        b.make<MulOp>(sum, b.scalar(op.getAlpha().convertToDouble() / double(size), x));
+    Value scaled = b.make<MulOp>(sum, b.scalar(op.getAlpha().convertToDouble() / double(size), x));
     Value base = b.make<AddOp>(scaled, b.scalar(op.getK().convertToDouble(), x));
-    Value y = b.make<DivOp>(
-        x, b.make<PowOp>(base, b.scalar(op.getBeta().convertToDouble(), x)));
+    Value y = b.make<DivOp>(x, b.make<PowOp>(base, b.scalar(op.getBeta().convertToDouble(), x)));
     rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
     return success();
   }

@@ -2,7 +2,8 @@
 //
 //   views -> contraction -> + bias -> post-ops -> view
 //
-// The fuse pass asks it what may join a contraction, and kernel selection asks it again to read the fusion's body.
+// The fuse pass asks it what may join a contraction, and kernel selection asks it again to read the
+// fusion's body.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_FUSE_EPILOGUE_H
@@ -20,8 +21,8 @@ struct PostOp {
   Kind kind = Kind::Eltwise;
   std::string alg;
   double alpha = 0, beta = 0;
-  /// Binary: the second operand, by NumPy's rule against the contraction's result: of its shape, one element, or
-  /// one element per channel (dimension 1 of a convolution, the last of a matmul).
+  /// Binary: the second operand, by NumPy's rule against the contraction's result: of its shape,
+  /// one element, or one element per channel (dimension 1 of a convolution, the last of a matmul).
   mlir::Value operand;
 
   bool isFullSize(llvm::ArrayRef<int64_t> destination) const {
@@ -32,7 +33,8 @@ struct PostOp {
 struct Epilogue {
   /// matmul, conv, conv_transpose, or a pool (then there is no rhs, bias or post-op).
   mlir::Operation *anchor = nullptr;
-  /// matmul: [.., m, k] and [.., k, n], flags applied, stretched batch dimensions as size 1. Else x and w as they are.
+  /// matmul: [.., m, k] and [.., k, n], flags applied, stretched batch dimensions as size 1. Else x
+  /// and w as they are.
   StridedView lhs, rhs;
   /// One element per output channel, as [O], [1, .., O] or such; null when there is none.
   mlir::Value bias;
@@ -41,11 +43,12 @@ struct Epilogue {
   StridedView destination;
 };
 
-/// Reads a fusion's body; nothing when it is not of this form. Operands are the body's values: block arguments, or
-/// constants.
+/// Reads a fusion's body; nothing when it is not of this form. Operands are the body's values:
+/// block arguments, or constants.
 std::optional<Epilogue> matchEpilogue(FusionOp fusion);
 
-/// The same for operations that are not yet a fusion: all of `ops` must be used up, and give `result`.
+/// The same for operations that are not yet a fusion: all of `ops` must be used up, and give
+/// `result`.
 std::optional<Epilogue> matchEpilogue(llvm::ArrayRef<mlir::Operation *> ops, mlir::Value result);
 
 } // namespace dlc

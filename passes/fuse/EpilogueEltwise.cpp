@@ -26,9 +26,7 @@ Value other(Operation *op, Value value) {
 }
 
 /// `op` does not change the shape of `value` by broadcasting.
-bool keepsShape(Operation *op, Value value) {
-  return shapeOf(op->getResult(0)) == shapeOf(value);
-}
+bool keepsShape(Operation *op, Value value) { return shapeOf(op->getResult(0)) == shapeOf(value); }
 
 /// One operation on `value` whose other operands are constants.
 std::optional<PostOp> matchSimple(Operation *op, Value value) {
@@ -160,7 +158,8 @@ std::optional<Step> matchLeakyMax(Value x, MaxOp max) {
 // select(x > 0, x, c x) = select(x < 0, c x, x):  leaky relu
 std::optional<Step> matchLeakySelect(Value x, SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<CompareOp>();
-  if (!compare || !compare.getY().hasOneUse() || compare.getA() != x || !isSplatOf(compare.getB(), 0))
+  if (!compare || !compare.getY().hasOneUse() || compare.getA() != x ||
+      !isSplatOf(compare.getB(), 0))
     return std::nullopt;
   Predicate predicate = compare.getPredicate();
   bool positive = predicate == Predicate::gt || predicate == Predicate::ge;

@@ -13,8 +13,8 @@ struct Step {
   llvm::SmallVector<mlir::Operation *, 6> ops;
 };
 
-/// The step that starts at `value`: one operation with constants, or an activation spelled out in several.
-/// Only operations that `inside` accepts are looked at.
+/// The step that starts at `value`: one operation with constants, or an activation spelled out in
+/// several. Only operations that `inside` accepts are looked at.
 std::optional<Step> matchEltwise(mlir::Value value, OpFilter inside);
 
 /// Adds a step to the list; neighbouring linear and clip steps become one.

@@ -34,7 +34,8 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
             blocks.push_back(&block);
       return WalkResult::advance();
     });
-    // Inner blocks first: what they use of outer values is then known when the outer ones are grouped.
+    // Inner blocks first: what they use of outer values is then known when the outer ones are
+    // grouped.
     for (Block *block : llvm::reverse(blocks)) {
       eraseDead(*block);
       Grouping grouping(*block);

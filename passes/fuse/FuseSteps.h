@@ -10,18 +10,19 @@ namespace dlc {
 inline constexpr int maxFusionOps = 64;
 inline constexpr int maxFusionInputs = 16;
 
-/// 1. Each matrix product, convolution and pool with its views, bias and post-ops. Copies view operations that
-/// others use too.
+/// 1. Each matrix product, convolution and pool with its views, bias and post-ops. Copies view
+/// operations that others use too.
 void groupContractions(Grouping &grouping);
 
-/// 2. Elementwise operations, movements and reductions, from consumers to producers. Copies cheap operations
-/// into several consumers.
+/// 2. Elementwise operations, movements and reductions, from consumers to producers. Copies cheap
+/// operations into several consumers.
 void groupMaps(Grouping &grouping);
 
 /// 3. Every group becomes a dlc.fusion.
 void outlineGroups(Grouping &grouping);
 
-/// 4. A generated kernel does not work on layouts whose last block is partly padding: reorders around it.
+/// 4. A generated kernel does not work on layouts whose last block is partly padding: reorders
+/// around it.
 void plainPaddedFusions(mlir::Block &block);
 
 } // namespace dlc

@@ -8,8 +8,8 @@
 
 namespace dlc {
 
-/// A partition of a block's operations. Every operation is in no group (a constant, an alias, its own command)
-/// or in one; a group becomes one kernel.
+/// A partition of a block's operations. Every operation is in no group (a constant, an alias, its
+/// own command) or in one; a group becomes one kernel.
 class Grouping {
 public:
   struct Group {
@@ -28,14 +28,16 @@ public:
 
   int create(llvm::ArrayRef<mlir::Operation *> ops, bool closed);
   void add(int group, mlir::Operation *op);
-  /// Numbers the block's operations; to be called after operations were added or erased, before makesCycle().
+  /// Numbers the block's operations; to be called after operations were added or erased, before
+  /// makesCycle().
   void number();
   /// `copy` stands where `op` stands.
   void numberLike(mlir::Operation *copy, mlir::Operation *op) { positions[copy] = positions[op]; }
   /// `op` is about to be erased.
   void forget(mlir::Operation *op) { groupByOp.erase(op); }
 
-  /// Operations of this block that use a result of `op`, nested regions counting as the operation that holds them.
+  /// Operations of this block that use a result of `op`, nested regions counting as the operation
+  /// that holds them.
   llvm::SmallSetVector<mlir::Operation *, 8> usersInBlock(mlir::Operation *op) const;
 
   /// Whether one kernel of `group` and `op` would have to wait for itself.
@@ -56,8 +58,8 @@ private:
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, int> groupByOp;
   llvm::DenseMap<mlir::Operation *, int> positions;
-  /// For each position: the first position of any kernel that has a member there or later. Operations wait for earlier ones
-  /// only, but a kernel waits as a whole.
+  /// For each position: the first position of any kernel that has a member there or later.
+  /// Operations wait for earlier ones only, but a kernel waits as a whole.
   std::vector<int> lowest;
 };
 

@@ -90,7 +90,8 @@ bool IndexSpace::acceptsReduce(ReduceOp op, const Place &place) const {
 
 ReduceOp IndexSpace::upcomingReduce(Operation *op, const Place &place) const {
   Shape row = toVector(shapeOf(op->getResult(0)));
-  if (hasReduce || place.maps.size() != 1 || place.maps.front() != derived(rootMap, row, nullptr, -1))
+  if (hasReduce || place.maps.size() != 1 ||
+      place.maps.front() != derived(rootMap, row, nullptr, -1))
     return {};
   SmallVector<Operation *> work{op};
   for (int steps = 0; !work.empty() && steps < 16; ++steps) {
@@ -112,13 +113,14 @@ bool IndexSpace::accepts(Operation *op, ArrayRef<Operation *> usersInside, bool 
   Place place = placeOf(op, usersInside);
   Shape shape = toVector(shapeOf(op->getResult(0)));
   if (asOutput) {
-    // Written once, at its own index: over the kernel's shape, or over the rows or the whole of its reductions.
+    // Written once, at its own index: over the kernel's shape, or over the rows or the whole of its
+    // reductions.
     if (place.maps.size() != 1 || place.redundant)
       return false;
     int map = place.maps.front();
     bool own = (map == rootMap && shape == rootShape) ||
-               (hasReduce && ((map == fullMap && shape == fullShape) ||
-                              (map == rowMap && shape == rowShape))) ||
+               (hasReduce &&
+                ((map == fullMap && shape == fullShape) || (map == rowMap && shape == rowShape))) ||
                (isa<ReduceOp>(op) && !hasReduce);
     if (!own)
       return false;

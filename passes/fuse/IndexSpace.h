@@ -1,9 +1,10 @@
 //===- IndexSpace.h - at which indices a kernel computes each of its values ===//
 //
-// A kernel walks the elements of its results and pulls what each needs. A value that two consumers want at different
-// indices is computed twice; one that stretches along a dimension is computed again and again. This keeps count, and
-// keeps reductions where their rows can be hoisted: all of a kernel's reductions have one shape and one set of axes,
-// and what comes after them is elementwise over that shape or over its rows.
+// A kernel walks the elements of its results and pulls what each needs. A value that two consumers
+// want at different indices is computed twice; one that stretches along a dimension is computed
+// again and again. This keeps count, and keeps reductions where their rows can be hoisted: all of a
+// kernel's reductions have one shape and one set of axes, and what comes after them is elementwise
+// over that shape or over its rows.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_FUSE_INDEXSPACE_H
@@ -20,7 +21,8 @@ public:
   /// A kernel whose first operation is `root`.
   explicit IndexSpace(mlir::Operation *root);
 
-  /// Whether `op`, all of whose users inside are in the kernel already, may join; `asOutput` when others use it too.
+  /// Whether `op`, all of whose users inside are in the kernel already, may join; `asOutput` when
+  /// others use it too.
   bool accepts(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> usersInside,
                bool asOutput) const;
   /// Joins; accepts() must have said so.
@@ -28,7 +30,8 @@ public:
 
 private:
   using Shape = llvm::SmallVector<int64_t>;
-  /// Where an operation is computed: the maps (by number) and whether more often than it has elements.
+  /// Where an operation is computed: the maps (by number) and whether more often than it has
+  /// elements.
   struct Place {
     llvm::SmallVector<int, 2> maps;
     bool redundant = false;
@@ -36,7 +39,8 @@ private:
 
   Place placeOf(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> usersInside) const;
   bool acceptsReduce(ReduceOp op, const Place &place) const;
-  /// A value with one element per row of a reduction over the kernel's own shape that is yet to join: the reduction.
+  /// A value with one element per row of a reduction over the kernel's own shape that is yet to
+  /// join: the reduction.
   ReduceOp upcomingReduce(mlir::Operation *op, const Place &place) const;
   void setReduce(ReduceOp op, int row);
   int derived(int map, const Shape &shape, mlir::Operation *by, int operand) const;

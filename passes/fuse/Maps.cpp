@@ -22,7 +22,8 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : grouping.getBlock())
       ops.push_back(&op);
-    // Consumers before producers, so that all users of an operation have their kernel when its turn comes.
+    // Consumers before producers, so that all users of an operation have their kernel when its turn
+    // comes.
     for (Operation *op : llvm::reverse(ops)) {
       NodeClass kind = classify(op);
       if (grouping.groupOf(op) >= 0)
@@ -57,7 +58,8 @@ private:
     return consumers;
   }
 
-  /// Whether vectors of the kernel stay vectors: what moves the innermost dimension runs alone, by a library.
+  /// Whether vectors of the kernel stay vectors: what moves the innermost dimension runs alone, by
+  /// a library.
   static bool isVectorFriendly(Operation *op) {
     return keepsInnermost(op) || bytesOf(op->getResult(0).getType()) <= smallBytes;
   }
@@ -70,18 +72,20 @@ private:
     return "";
   }
 
-  /// Whether the operation means the same when all its tensors are read in a layout as if in plain order.
+  /// Whether the operation means the same when all its tensors are read in a layout as if in plain
+  /// order.
   static bool worksIn(StringRef tag, Operation *op) {
     if (!isElementwise(op) && !isa<ReduceOp, BroadcastOp, ConcatOp>(op))
       return false;
     auto parsed = Tag::parse(tag);
-    return parsed && llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
-                                  [&](Type type) {
-                                    StringRef own = layoutOf(type);
-                                    auto shape = cast<RankedTensorType>(type).getShape();
-                                    return own.empty() ? readsAlike(shape, parsed->order.size(), tag)
-                                                       : own == tag;
-                                  });
+    return parsed &&
+           llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+                        [&](Type type) {
+                          StringRef own = layoutOf(type);
+                          auto shape = cast<RankedTensorType>(type).getShape();
+                          return own.empty() ? readsAlike(shape, parsed->order.size(), tag)
+                                             : own == tag;
+                        });
   }
 
   /// One kernel works in one layout.
@@ -93,7 +97,8 @@ private:
     StringRef tag = groupTag.empty() ? tagOf(op) : groupTag;
     if (tag.empty())
       return true;
-    return worksIn(tag, op) && (!groupTag.empty() || llvm::all_of(grouping[group].ops, [&](Operation *member) {
+    return worksIn(tag, op) &&
+           (!groupTag.empty() || llvm::all_of(grouping[group].ops, [&](Operation *member) {
              return worksIn(tag, member);
            }));
   }

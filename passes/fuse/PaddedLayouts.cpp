@@ -27,8 +27,8 @@ void unblock(FusionOp fusion) {
   OpBuilder builder(fusion);
   for (OpOperand &operand : fusion->getOpOperands())
     if (!layoutOf(operand.get().getType()).empty())
-      operand.set(ReorderOp::create(builder, fusion.getLoc(), plain(typeOf(operand.get())),
-                                    operand.get()));
+      operand.set(
+          ReorderOp::create(builder, fusion.getLoc(), plain(typeOf(operand.get())), operand.get()));
   builder.setInsertionPointAfter(fusion);
   for (Value result : fusion->getResults()) {
     RankedTensorType type = typeOf(result);

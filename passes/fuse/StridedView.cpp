@@ -35,10 +35,10 @@ std::optional<StridedView> reshaped(StridedView view, ArrayRef<int64_t> shape) {
 
 } // namespace
 
-std::optional<SmallVector<int64_t>> reshapeStrides(ArrayRef<int64_t> shape,
-                                                   ArrayRef<int64_t> strides,
-                                                   ArrayRef<int64_t> newShape) {
-  // Maximal runs of dimensions that one stride walks: (elements, innermost stride), outermost first.
+std::optional<SmallVector<int64_t>>
+reshapeStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, ArrayRef<int64_t> newShape) {
+  // Maximal runs of dimensions that one stride walks: (elements, innermost stride), outermost
+  // first.
   SmallVector<std::pair<int64_t, int64_t>> runs;
   for (auto [size, stride] : llvm::zip(shape, strides)) {
     if (size == 0)

@@ -8,7 +8,8 @@
 
 namespace dlc {
 
-/// Element `index` of the view is element offset + sum(index[d] * strides[d]) of `base`, which lies row-major.
+/// Element `index` of the view is element offset + sum(index[d] * strides[d]) of `base`, which lies
+/// row-major.
 struct StridedView {
   mlir::Value base;
   llvm::SmallVector<int64_t> shape;
@@ -22,15 +23,17 @@ struct StridedView {
 
 using OpFilter = llvm::function_ref<bool(mlir::Operation *)>;
 
-/// Reads `value` through reshapes, transposes, slices and broadcasts as strides over the first value that comes from
-/// anything else, or from an operation that is not `inside`. Nothing when strides cannot say it.
+/// Reads `value` through reshapes, transposes, slices and broadcasts as strides over the first
+/// value that comes from anything else, or from an operation that is not `inside`. Nothing when
+/// strides cannot say it.
 std::optional<StridedView> asStrided(mlir::Value value, OpFilter inside = nullptr);
 
-/// The other way round: `yielded` is made from `inner` by transposes and reshapes alone. Where in `yielded`'s
-/// buffer (the base of the result) the elements of `inner` go.
+/// The other way round: `yielded` is made from `inner` by transposes and reshapes alone. Where in
+/// `yielded`'s buffer (the base of the result) the elements of `inner` go.
 std::optional<StridedView> asStridedDestination(mlir::Value inner, mlir::Value yielded);
 
-/// Strides of the same elements under another shape; nothing when a dimension would need two strides.
+/// Strides of the same elements under another shape; nothing when a dimension would need two
+/// strides.
 std::optional<llvm::SmallVector<int64_t>> reshapeStrides(llvm::ArrayRef<int64_t> shape,
                                                          llvm::ArrayRef<int64_t> strides,
                                                          llvm::ArrayRef<int64_t> newShape);

@@ -79,13 +79,16 @@ std::optional<Wanted> ask(const json &desc, int threads) {
 
 } // namespace
 
-std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op) { return askConv(op, "any", "any"); }
+std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op) {
+  return askConv(op, "any", "any");
+}
 
 std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op, StringRef tag) {
   if (tag.empty())
     return wantedByConv(op);
   std::string plain = plainTag(shapeOf(op->getOperand(0)).size());
-  // Three channels fill no block: the first convolution of a network often reads images as they come.
+  // Three channels fill no block: the first convolution of a network often reads images as they
+  // come.
   if (llvm::any_of(tag, llvm::isUpper))
     if (auto wanted = askConv(op, plain, tag))
       return wanted;

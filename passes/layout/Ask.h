@@ -17,8 +17,8 @@ class LayoutOracle {
 public:
   explicit LayoutOracle(int threads) : threads(threads) {}
 
-  /// For a conv or conv_transpose: `tag` on both sides (or on the result alone, when the plain operand is as good), if
-  /// that has a kernel of its own; else what oneDNN chooses freely.
+  /// For a conv or conv_transpose: `tag` on both sides (or on the result alone, when the plain
+  /// operand is as good), if that has a kernel of its own; else what oneDNN chooses freely.
   std::optional<Wanted> wantedByConv(mlir::Operation *op, llvm::StringRef tag);
   /// What oneDNN chooses freely.
   std::optional<Wanted> wantedByConv(mlir::Operation *op);

@@ -42,8 +42,8 @@ public:
   }
 
 private:
-  /// Kernels for different layouts are nearly as fast as each other, reorders between them are not free: the layout that
-  /// oneDNN chooses for most of the work is every convolution's first choice.
+  /// Kernels for different layouts are nearly as fast as each other, reorders between them are not
+  /// free: the layout that oneDNN chooses for most of the work is every convolution's first choice.
   void vote() {
     std::map<std::pair<int64_t, std::string>, double> votes; // by rank and tag
     for (Operation &op : block) {
@@ -78,8 +78,7 @@ private:
 
   void visitPool(Operation *op) {
     StringRef source = layoutOf(op->getOperand(0).getType());
-    std::optional<Wanted> wanted =
-        source.empty() ? std::nullopt : oracle.wantedByPool(op, source);
+    std::optional<Wanted> wanted = source.empty() ? std::nullopt : oracle.wantedByPool(op, source);
     if (!wanted || wanted->source != source)
       return wantPlain(op);
     setResult(op, wanted->destination);
@@ -87,7 +86,8 @@ private:
 
   void visitElementwise(Operation *op) {
     RankedTensorType type = typeOf(op->getResult(0));
-    // The largest blocked operand decides: the others are reordered to it, or are small and read alike.
+    // The largest blocked operand decides: the others are reordered to it, or are small and read
+    // alike.
     StringRef tag;
     for (Value operand : op->getOperands())
       if (shapeOf(operand) == type.getShape() && !layoutOf(operand.getType()).empty())
@@ -156,7 +156,8 @@ private:
     result.setType(withLayout(typeOf(result), tag));
   }
 
-  /// Makes an operand come in a layout: the value itself, what it was reordered from, or a reorder made once.
+  /// Makes an operand come in a layout: the value itself, what it was reordered from, or a reorder
+  /// made once.
   void give(OpOperand &operand, StringRef tag) {
     Value value = operand.get();
     auto type = dyn_cast<RankedTensorType>(value.getType());

@@ -59,7 +59,8 @@ bool readsAlike(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
     return true;
   // The blocks are innermost: nothing may vary inside of the blocked dimension.
   return aligned[blocked] % parsed->block == 0 &&
-         llvm::all_of(llvm::seq<int64_t>(blocked + 1, rank), [&](int64_t d) { return aligned[d] == 1; });
+         llvm::all_of(llvm::seq<int64_t>(blocked + 1, rank),
+                      [&](int64_t d) { return aligned[d] == 1; });
 }
 
 } // namespace dlc

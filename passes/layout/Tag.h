@@ -20,8 +20,9 @@ std::string normalTag(llvm::StringRef tag);
 /// Whether a layout leaves holes in a tensor: its blocked dimension is no multiple of the block.
 bool padsBlocks(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
 
-/// Whether a row-major tensor that broadcasts against one of `rank` dimensions in layout `tag` lies in memory as that layout
-/// would have it: scalars, per-channel values, [N, C, 1, 1] with whole blocks.
+/// Whether a row-major tensor that broadcasts against one of `rank` dimensions in layout `tag` lies
+/// in memory as that layout would have it: scalars, per-channel values, [N, C, 1, 1] with whole
+/// blocks.
 bool readsAlike(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag);
 
 } // namespace dlc

@@ -17,9 +17,10 @@ LogicalResult checkElementwise(Operation *op) {
     bool full = shapeOf(operand) == shapeOf(result);
     StringRef found = layoutOf(operand.getType());
     if (found != (full ? tag : StringRef()))
-      return op->emitError() << "operands must have the result's layout when of its shape, and be plain when "
-                                "smaller: the result's is '"
-                             << tag << "', one operand's '" << found << "'; put a dlc.reorder between";
+      return op->emitError()
+             << "operands must have the result's layout when of its shape, and be plain when "
+                "smaller: the result's is '"
+             << tag << "', one operand's '" << found << "'; put a dlc.reorder between";
   }
   return success();
 }
@@ -37,7 +38,8 @@ LogicalResult check(Operation *op) {
   if (isa<ConcatOp>(op)) {
     for (Value operand : op->getOperands())
       if (layoutOf(operand.getType()) != layoutOf(op->getResult(0).getType()))
-        return op->emitError() << "all parts must have the result's layout; put a dlc.reorder between";
+        return op->emitError()
+               << "all parts must have the result's layout; put a dlc.reorder between";
     return success();
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))

@@ -43,8 +43,8 @@ struct PlacePass : PassWrapper<PlacePass, OperationPass<ModuleOp>> {
   void runOnOperation() final {
     FailureOr<OnAttr> on = OnAttr::fromName(&getContext(), device);
     if (failed(on)) {
-      getOperation().emitError("'") << device
-                                    << "' is not a device; write cpu, cpu:1 or cuda:0, for example";
+      getOperation().emitError("'")
+          << device << "' is not a device; write cpu, cpu:1 or cuda:0, for example";
       return signalPassFailure();
     }
     WalkResult result = getOperation().walk([&](Operation *op) {

@@ -64,7 +64,8 @@ Value plusOne(Value value) {
 }
 
 bool isOnly(const Product &product, Value x, size_t power) {
-  return product.factors.size() == power && llvm::all_of(product.factors, [&](Value v) { return v == x; });
+  return product.factors.size() == power &&
+         llvm::all_of(product.factors, [&](Value v) { return v == x; });
 }
 
 /// x / sqrt(2)

@@ -52,7 +52,8 @@ struct SimplifyDiv : OpRewritePattern<DivOp> {
     if (std::optional<double> c = splatValue(op.getB())) {
       int exponent;
       double reciprocal = 1 / *c;
-      // Exact only where neither the power of two nor its reciprocal leaves the normal numbers of half precision.
+      // Exact only where neither the power of two nor its reciprocal leaves the normal numbers of
+      // half precision.
       if (*c == 0 || std::fabs(std::frexp(*c, &exponent)) != 0.5 || std::abs(exponent) > 12 ||
           *c == 1)
         return failure();

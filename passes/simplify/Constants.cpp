@@ -44,8 +44,7 @@ Value makeConstant(OpBuilder &builder, Location loc, const ref::Tensor &tensor,
   return ConstantOp::create(builder, loc, constantAttr(tensor, type)).getY();
 }
 
-std::optional<std::vector<double>> perChannelConstant(Value value, int64_t rank,
-                                                      int64_t channels) {
+std::optional<std::vector<double>> perChannelConstant(Value value, int64_t rank, int64_t channels) {
   RankedTensorType type = typeOf(value);
   if (!isa<FloatType>(type.getElementType()) || !type.hasStaticShape() || type.getRank() > rank)
     return std::nullopt;

@@ -9,15 +9,16 @@ namespace dlc {
 /// The value of a constant, if it is one that can be read.
 std::optional<ref::Tensor> constantTensor(mlir::Value value);
 
-/// A constant of the tensor's elements under a type (same shape and element type; the encoding may differ). Equal
-/// elements become a splat.
+/// A constant of the tensor's elements under a type (same shape and element type; the encoding may
+/// differ). Equal elements become a splat.
 mlir::Value makeConstant(mlir::OpBuilder &builder, mlir::Location loc, const ref::Tensor &tensor,
                          mlir::RankedTensorType type);
 /// The attribute of the same.
 mlir::ElementsAttr constantAttr(const ref::Tensor &tensor, mlir::RankedTensorType type);
 
-/// A float constant's elements as one number per channel of [N, C, ..], from shapes such as [C, 1, 1], [1, C, 1, 1], or one
-/// element; `rank` is that of the tensor it broadcasts against. Nothing when it is anything else.
+/// A float constant's elements as one number per channel of [N, C, ..], from shapes such as [C, 1,
+/// 1], [1, C, 1, 1], or one element; `rank` is that of the tensor it broadcasts against. Nothing
+/// when it is anything else.
 std::optional<std::vector<double>> perChannelConstant(mlir::Value value, int64_t rank,
                                                       int64_t channels);
 

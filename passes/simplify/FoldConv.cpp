@@ -76,8 +76,8 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, ArrayRef<double> scal
   if (!weights)
     return failure();
   RankedTensorType weightsType = typeOf(conv.weights);
-  auto biasType = RankedTensorType::get({conv.channels}, weightsType.getElementType(),
-                                        deviceOf(weightsType));
+  auto biasType =
+      RankedTensorType::get({conv.channels}, weightsType.getElementType(), deviceOf(weightsType));
   std::vector<double> old(conv.channels, 0);
   if (conv.bias) {
     auto read = constantTensor(conv.bias);
@@ -86,14 +86,14 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, ArrayRef<double> scal
     for (int64_t c = 0; c < conv.channels; ++c)
       old[c] = read->getDouble(c);
   }
-  ref::Tensor bias = ref::Tensor::empty(
-      RankedTensorType::get({conv.channels}, weightsType.getElementType()));
+  ref::Tensor bias =
+      ref::Tensor::empty(RankedTensorType::get({conv.channels}, weightsType.getElementType()));
   for (int64_t c = 0; c < conv.channels; ++c)
     bias.setDouble(c, old[c] * scale[c] + shift[c]);
   Value newWeights = conv.weights;
   if (llvm::any_of(scale, [](double s) { return s != 1; }))
-    newWeights = makeConstant(rewriter, conv.weights.getLoc(),
-                              scaleWeights(conv, *weights, scale), weightsType);
+    newWeights = makeConstant(rewriter, conv.weights.getLoc(), scaleWeights(conv, *weights, scale),
+                              weightsType);
   Value newBias = makeConstant(rewriter, root->getLoc(), bias, biasType);
   Location loc = FusedLoc::get(root->getContext(), {conv.op->getLoc(), root->getLoc()});
   Value result;
@@ -101,9 +101,9 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, ArrayRef<double> scal
     result = ConvOp::create(rewriter, loc, op.getX(), newWeights, newBias, op.getStrides(),
                             op.getDilations(), op.getLow(), op.getHigh(), op.getGroups());
   else if (auto op = dyn_cast<ConvTransposeOp>(conv.op))
-    result = ConvTransposeOp::create(rewriter, loc, op.getX(), newWeights, newBias,
-                                     op.getStrides(), op.getDilations(), op.getLow(), op.getHigh(),
-                                     op.getExtra(), op.getGroups());
+    result = ConvTransposeOp::create(rewriter, loc, op.getX(), newWeights, newBias, op.getStrides(),
+                                     op.getDilations(), op.getLow(), op.getHigh(), op.getExtra(),
+                                     op.getGroups());
   rewriter.replaceOp(root, result);
   return success();
 }
@@ -148,8 +148,7 @@ struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
     SmallVector<int64_t> shape(type.getRank() - 1, 1);
     shape[0] = type.getDimSize(1);
     auto constant = [&](ArrayRef<double> numbers) {
-      ref::Tensor tensor =
-          ref::Tensor::empty(RankedTensorType::get(shape, type.getElementType()));
+      ref::Tensor tensor = ref::Tensor::empty(RankedTensorType::get(shape, type.getElementType()));
       for (auto [c, number] : llvm::enumerate(numbers))
         tensor.setDouble(c, number);
       auto placed = RankedTensorType::get(shape, type.getElementType(), deviceOf(type));

@@ -113,8 +113,8 @@ struct BroadcastLast : OpTraitRewritePattern<Elementwise> {
     if (!broadcast || !broadcast.getY().hasOneUse())
       return failure();
     RankedTensorType type = typeOf(op->getResult(0));
-    auto small = RankedTensorType::get(shapeOf(broadcast.getX()), type.getElementType(),
-                                       deviceOf(type));
+    auto small =
+        RankedTensorType::get(shapeOf(broadcast.getX()), type.getElementType(), deviceOf(type));
     Operation *inner = rewriter.clone(*op);
     inner->setOperand(0, broadcast.getX());
     inner->getResult(0).setType(small);

@@ -46,7 +46,8 @@ std::optional<ScaledOperand> dropScale(Value operand, PatternRewriter &rewriter)
   return std::nullopt;
 }
 
-// matmul(s a, t b) = s t matmul(a, b): one product by a constant, which a kernel takes as its epilogue
+// matmul(s a, t b) = s t matmul(a, b): one product by a constant, which a kernel takes as its
+// epilogue
 struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
@@ -67,7 +68,8 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
   }
 };
 
-// matmul(broadcast(a), b) = matmul(a, b) where only batch dimensions were stretched, and b or nothing needs them
+// matmul(broadcast(a), b) = matmul(a, b) where only batch dimensions were stretched, and b or
+// nothing needs them
 struct BroadcastIntoMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {

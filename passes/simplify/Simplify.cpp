@@ -36,7 +36,8 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
   }
 
   void runOnOperation() final {
-    // Patterns that look for single uses see more of them once equal operations are one, and the other way round.
+    // Patterns that look for single uses see more of them once equal operations are one, and the
+    // other way round.
     for (int round = 0; round < 4; ++round) {
       IRRewriter rewriter(&getContext());
       DominanceInfo dominance(getOperation());

@@ -1,8 +1,8 @@
 //===- Transposes.cpp - transpositions down, splitting reshapes up --------===//
 //
-// A transposition moves towards its consumers until it meets its inverse, a product that reads by strides, or a
-// reason to stop; a reshape that splits dimensions moves towards its producers until it meets the reshape that merged
-// them. The two directions never undo one another.
+// A transposition moves towards its consumers until it meets its inverse, a product that reads by
+// strides, or a reason to stop; a reshape that splits dimensions moves towards its producers until
+// it meets the reshape that merged them. The two directions never undo one another.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/TensorBuilder.h"
@@ -24,8 +24,9 @@ SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
   return inverse;
 }
 
-/// For each dimension of `from`, the run of dimensions of `to` that it splits into; nothing when some dimension of `to`
-/// holds parts of two. Unit dimensions of `to` go with the dimension before them.
+/// For each dimension of `from`, the run of dimensions of `to` that it splits into; nothing when
+/// some dimension of `to` holds parts of two. Unit dimensions of `to` go with the dimension before
+/// them.
 std::optional<SmallVector<SmallVector<int64_t>>> splitGroups(ArrayRef<int64_t> from,
                                                              ArrayRef<int64_t> to) {
   SmallVector<SmallVector<int64_t>> groups(from.size());
@@ -86,9 +87,11 @@ struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
     auto groups = splitGroups(shapeOf(op.getX()), shapeOf(op.getY()));
     if (!groups)
       return failure();
-    // Dimension d of the transposed value is dimension permutation[d] of x, which is to be split alike.
+    // Dimension d of the transposed value is dimension permutation[d] of x, which is to be split
+    // alike.
     ArrayRef<int64_t> permutation = transpose.getPermutation();
-    SmallVector<int64_t> inverse = inverseOf(permutation), shape, position(shapeOf(op.getY()).size());
+    SmallVector<int64_t> inverse = inverseOf(permutation), shape,
+                         position(shapeOf(op.getY()).size());
     for (int64_t d = 0, rank = permutation.size(); d < rank; ++d)
       for (int64_t part : (*groups)[inverse[d]]) {
         position[part] = shape.size();
@@ -101,8 +104,8 @@ struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// The transposed operands of an elementwise operation as they were, when every operand is that, a scalar, or has one
-/// dimension that counts.
+/// The transposed operands of an elementwise operation as they were, when every operand is that, a
+/// scalar, or has one dimension that counts.
 struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
   using OpTraitRewritePattern::OpTraitRewritePattern;
 
@@ -163,7 +166,8 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
   }
 };
 
-// matmul(transpose(x), y) = matmul(x, y) with the other flag, where the last two dimensions change places
+// matmul(transpose(x), y) = matmul(x, y) with the other flag, where the last two dimensions change
+// places
 struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
@@ -234,13 +238,14 @@ struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> shape(shapeOf(op.getY()));
     shape.back() = shapeOf(matmul.getA()).back();
-    rewriter.replaceOpWithNewOp<MatmulOp>(op, b.reshape(matmul.getA(), shape), matmul.getB(),
-                                          false, matmul.getTransposeB());
+    rewriter.replaceOpWithNewOp<MatmulOp>(op, b.reshape(matmul.getA(), shape), matmul.getB(), false,
+                                          matmul.getTransposeB());
     return success();
   }
 };
 
-// reshape(op(x, c)) = op(reshape(x), c) when the reshape splits rows and c has at most the last dimension
+// reshape(op(x, c)) = op(reshape(x), c) when the reshape splits rows and c has at most the last
+// dimension
 struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -255,7 +260,8 @@ struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
       ArrayRef<int64_t> own = shapeOf(operand);
       if (own == shape && !full)
         full = operand;
-      else if (llvm::any_of(own.empty() ? own : own.drop_back(), [](int64_t d) { return d != 1; }) ||
+      else if (llvm::any_of(own.empty() ? own : own.drop_back(),
+                            [](int64_t d) { return d != 1; }) ||
                own == shape)
         return failure();
     }

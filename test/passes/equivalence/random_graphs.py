@@ -1,8 +1,12 @@
-"""Writes random functions of dlc operations: random_graphs.py SEED FUNCTIONS OPERATIONS."""
+"""Writes random functions of dlc operations: random_graphs.py SEED FUNCTIONS OPERATIONS [images].
+
+With `images`, values are [N, C, H, W], and convolutions and pools are among the operations.
+"""
 import random
 import sys
 
 seed, functions, count = map(int, sys.argv[1:4])
+images = "images" in sys.argv
 random.seed(seed)
 
 
@@ -36,7 +40,47 @@ class Function:
         # Recent values more often: chains are what fusion is about.
         return found[-1 - min(int(random.expovariate(0.4)), len(found) - 1)] if found else None
 
+    def add_image(self):
+        kind = random.choice(["conv"] * 4 + ["pool", "scale", "shift", "concat", "gate", "turn", "residual", "residual"])
+        x = self.pick(lambda o: len(o) == 4 and min(o[2:]) > 1 and o[1] <= 64)
+        n, c, h, w = x[1]
+        ones = "strides = array<i64: {0}, {0}>, dilations = array<i64: 1, 1>, low = array<i64: {1}, {1}>, high = array<i64: {1}, {1}>"
+        if kind == "conv":
+            k, stride = random.choice([1, 3, 3]), random.choice([1, 1, 2])
+            groups = random.choice([g for g in (1, 1, 1, c) if c % g == 0])
+            o = c if groups > 1 else random.choice([8, 16, 24, 32])
+            to = (n, o, (h - 1) // stride + 1, (w - 1) // stride + 1)
+            name = f"%w{self.next}"
+            self.lines.append(f"  {name} = dlc.random normal %counter seed {1000 + self.next} : (tensor<i64>) -> {tensor((o, c // groups, k, k))}")
+            y = self.emit(f"conv {{0}}, {{1}} {{{{{ones.format(stride, k // 2)}, groups = {groups} : i64}}}}",
+                          [x, (name, (o, c // groups, k, k), "f32")], to, keep=random.random() < 0.3)
+            self.emit(random.choice(["relu", "tanh", "sigmoid", "sin"]) + " {0}", [y], to)
+        elif kind == "pool":
+            to = (n, c, (h - 1) // 2 + 1, (w - 1) // 2 + 1)
+            if random.random() < 0.5:
+                self.emit(f"max_pool {{0}} {{{{window = array<i64: 3, 3>, {ones.format(2, 1)}}}}}", [x], to)
+            else:
+                self.emit(f"avg_pool {{0}} {{{{window = array<i64: 3, 3>, {ones.format(2, 1)}, counted_high = array<i64: 1, 1>, include_pad}}}}", [x], to)
+        elif kind in ("scale", "shift"):
+            v = self.constant([[[round(random.uniform(-1, 1), 3)]] for _ in range(c)], "f32", (c, 1, 1))
+            self.emit(("mul" if kind == "scale" else "add") + " {0}, {1}", [x, v], x[1])
+        elif kind == "concat":
+            y = self.pick(lambda o: len(o) == 4 and o[0] == n and o[2:] == (h, w) and o[1] + c <= 64)
+            if y:
+                self.emit("concat 1 ({0}, {1})", [x, y], (n, c + y[1][1], h, w))
+        elif kind == "gate":
+            m = self.emit("reduce mean {0} axes [2, 3] keepdims", [x], (n, c, 1, 1))
+            g = self.emit("sigmoid {0}", [m], (n, c, 1, 1))
+            self.emit("mul {0}, {1}", [x, g], x[1])
+        elif kind == "turn":
+            self.emit("transpose {0} [0, 2, 3, 1]", [x], (n, h, w, c))
+        elif kind == "residual":
+            y = self.pick(lambda o: o == x[1])
+            self.emit("add {0}, {1}", [x, y], x[1])
+
     def add(self):
+        if images and random.random() < 0.8:
+            return self.add_image()
         kind = random.choice(["unary"] * 6 + ["binary"] * 8 + ["scalar"] * 4 + ["reduce"] * 4 + ["matmul"] * 3 + [
             "reshape", "transpose", "transpose", "slice", "concat", "pad", "softmax", "norm", "select", "topk", "broadcast", "gather"])
         x = self.pick()
@@ -135,7 +179,10 @@ class Function:
 for f in range(functions):
     function = Function(f"f{f}")
     counter = function.constant(0, "i64")
-    for i, shape in enumerate([(2, 4, 6), (4, 6), (6,), (4, 1), (6, 4), (2, 6, 4)]):
+    function.lines[-1] = function.lines[-1].replace(counter[0], "%counter")
+    counter = ("%counter",) + counter[1:]
+    shapes = [(1, 3, 8, 8), (2, 16, 6, 6), (1, 8, 5, 7)] if images else [(2, 4, 6), (4, 6), (6,), (4, 1), (6, 4), (2, 6, 4)]
+    for i, shape in enumerate(shapes):
         name = f"%x{i}"
         function.lines.append(f"  {name} = dlc.random normal {counter[0]} seed {f * 100 + i} : (tensor<i64>) -> {tensor(shape)}")
         function.values.append((name, shape, "f32"))
@@ -143,9 +190,14 @@ for f in range(functions):
     for _ in range(count):
         function.add()
         # Large values make many operations of nothing but rounding.
-        while function.values and len(function.values[-1][1]) and eval("*".join(map(str, function.values[-1][1]))) > 2000:
+        while function.values and len(function.values[-1][1]) and eval("*".join(map(str, function.values[-1][1]))) > (6000 if images else 2000):
             function.values.pop()
     results = random.sample(function.values[inputs:], min(4, len(function.values) - inputs)) + [function.values[-1]]
+    # Large results would be printed as blobs: a corner of them will do.
+    for i, (name, shape, _) in enumerate(results):
+        if eval("*".join(map(str, shape + (1,)))) > 500:
+            size = [min(s, 4) for s in shape]
+            results[i] = function.emit(f"slice {{0}} start {[s - z for s, z in zip(shape, size)]} size {size} stride {[1] * len(shape)}", [results[i]], size)
     results = list(dict.fromkeys(results))
     types = ", ".join(tensor(s) for _, s, _ in results)
     print(f"func.func @{function.name}() -> ({types}) {{")
