@@ -144,6 +144,7 @@ bool compileAndRun(Batch &batch, ArrayRef<RankedTensorType> types, const RunnerO
                    std::vector<ref::Tensor> &got, std::string &why) {
   CompileOptions compileOptions;
   compileOptions.tune = options.tune;
+  compileOptions.kernels = options.kernels;
   auto program = dlc::compile(*batch.module, compileOptions);
   if (failed(program) || !*program) {
     why = "does not compile: " + why;

@@ -18,8 +18,12 @@ struct Failure {
 struct RunnerOptions {
   bool dump = false;
   bool tune = false;
+  /// Whose kernels to take wherever they can do the work; empty: what the compiler would choose.
+  std::string kernels;
   /// Cases compiled as one module.
   int batch = 24;
+  /// Processes at a time; 0: as many as there are processors.
+  int jobs = 0;
 };
 
 /// Runs the cases; calls `failed` for each that does not agree with the reference. A module that

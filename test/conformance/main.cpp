@@ -1,11 +1,11 @@
 //===- main.cpp - the conformance driver: arguments, coverage, report -------------===//
-#include "test/conformance/Runner.h"
+#include "test/conformance/Isolate.h"
 
 #include "codegen/Pipeline.h"
 #include "ir/dlc/Dialect.h"
 
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
@@ -21,7 +21,10 @@ const std::set<std::string> insideOthers = {"dlc.fusion", "dlc.yield", "dlc.tran
                                             "dlc.reorder"};
 
 /// Operations of the dialect that no table names.
-std::vector<std::string> uncovered(mlir::MLIRContext &context, const std::vector<Case> &cases) {
+std::vector<std::string> uncovered(const std::vector<Case> &cases) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  dlc::prepareContext(context);
+  context.loadAllAvailableDialects();
   std::set<std::string> named;
   for (const Case &c : cases)
     named.insert("dlc." + c.op);
@@ -35,9 +38,9 @@ std::vector<std::string> uncovered(mlir::MLIRContext &context, const std::vector
 }
 
 int usage() {
-  std::fprintf(
-      stderr,
-      "usage: conformance [--filter TEXT] [--list] [--dump] [--tune] [--one-by-one] [--verbose]\n");
+  std::fprintf(stderr,
+               "usage: conformance [--filter TEXT] [--list] [--dump] [--tune] [--kernels NAME] "
+               "[--one-by-one] [--jobs N] [--verbose]\n");
   return 2;
 }
 
@@ -57,8 +60,12 @@ int main(int argc, char **argv) {
       options.dump = true;
     else if (a == "--tune")
       options.tune = true;
+    else if (a == "--kernels" && i + 1 < argc)
+      options.kernels = argv[++i];
     else if (a == "--one-by-one")
       options.batch = 1;
+    else if (a == "--jobs" && i + 1 < argc)
+      options.jobs = std::atoi(argv[++i]);
     else if (a == "--verbose")
       verbose = true;
     else
@@ -76,10 +83,6 @@ int main(int argc, char **argv) {
   addRecurrentCases(all);
   addControlCases(all);
 
-  mlir::MLIRContext context;
-  dlc::prepareContext(context);
-  context.loadAllAvailableDialects();
-
   std::vector<Case> cases;
   for (Case &c : all)
     if (c.name().find(filter) != std::string::npos)
@@ -89,8 +92,7 @@ int main(int argc, char **argv) {
       std::printf("%s\n", c.name().c_str());
     return 0;
   }
-  std::vector<std::string> missing =
-      filter.empty() ? uncovered(context, all) : std::vector<std::string>();
+  std::vector<std::string> missing = filter.empty() ? uncovered(all) : std::vector<std::string>();
   for (const std::string &name : missing)
     std::printf(
         "FAIL %s: no conformance case; add one to the table of its family in test/conformance\n",
@@ -99,20 +101,18 @@ int main(int argc, char **argv) {
   std::map<std::string, std::pair<int, int>> perOp;
   for (const Case &c : cases)
     ++perOp[c.op].first;
-  size_t failures = missing.size(), done = 0;
-  bool terminal = isatty(1);
-  for (size_t i = 0; i < cases.size(); i += options.batch) {
-    size_t n = std::min<size_t>(options.batch, cases.size() - i);
-    runCases(context, llvm::ArrayRef(cases).slice(i, n), options, [&](const Failure &f) {
-      ++failures;
-      ++perOp[f.name.substr(0, f.name.find('/'))].second;
-      std::printf("FAIL %s: %s\n", f.name.c_str(), f.reason.c_str());
-      std::fflush(stdout);
-    });
-    done += n;
+  size_t failures = missing.size();
+  auto report = [&](const Failure &f) {
+    ++failures;
+    ++perOp[f.name.substr(0, f.name.find('/'))].second;
+    std::printf("FAIL %s: %s\n", f.name.c_str(), f.reason.c_str());
+    std::fflush(stdout);
+  };
+  bool terminal = isatty(2);
+  runIsolated(cases, options, report, [&](size_t done) {
     if (terminal)
       std::fprintf(stderr, "\r%zu of %zu", done, cases.size());
-  }
+  });
   if (terminal)
     std::fprintf(stderr, "\n");
   for (auto &[op, counts] : perOp)

@@ -178,7 +178,7 @@ void compileSeeds(const std::string &) {}
 Format mlirFormat(const std::string &source) {
   Format format{"mlir"};
   format.isText = true;
-  format.seeds = seedsBelow(source + "/test/ir", ".mlir", 8000, 40);
+  format.seeds = seedsBelow(source + "/test", ".mlir", 8000, 60);
   format.seeds.insert(format.seeds.end(), std::begin(models), std::end(models));
   format.read = [](const std::string &bytes, const std::string &folder) {
     writeFile(folder + "/mutant.mlir", bytes);
@@ -287,7 +287,7 @@ Format dlcxFormat(const std::string &seeds) {
 } // namespace
 
 std::vector<Format> makeFormats(const std::string &source, const std::string &packages,
-                                const std::string &folder) {
+                                const std::string &seeds, const std::string &folder) {
   std::vector<Format> formats;
   formats.push_back(npyFormat(folder));
 #if DLC_WITH_FRONTENDS

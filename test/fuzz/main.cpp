@@ -19,10 +19,13 @@ constexpr int secondsPerMutant = 20;
 
 /// What the child tells while it works.
 struct Shared {
-  volatile size_t index, taken, refused, silent;
+  volatile size_t index, seeds, taken, refused;
 };
 
 std::string mutantOf(const Format &format, size_t index, uint64_t seed) {
+  // The seeds themselves come first: what is refused as it is would make a poor mutant.
+  if (index < format.seeds.size())
+    return format.seeds[index];
   Engine engine(seed * 1000003 + index * 7919 + format.name.size());
   const std::string &original = format.seeds[below(engine, format.seeds.size())];
   if (format.special && below(engine, 2) == 0)
@@ -48,13 +51,12 @@ void write(const std::string &path, const std::string &bytes) {
     try {
       format.read(mutantOf(format, i, seed), folder);
       shared.taken = shared.taken + 1;
+      shared.seeds = shared.seeds + (i < format.seeds.size());
     } catch (const std::exception &error) {
       if (*error.what())
         shared.refused = shared.refused + 1;
-      else {
-        shared.silent = shared.silent + 1;
+      else
         _exit(4);
-      }
     }
   }
   shared.index = count;
@@ -95,8 +97,15 @@ size_t fuzz(const Format &format, size_t count, uint64_t seed, const std::string
       std::printf("    %s\n", line.c_str());
     first = index + 1;
   }
-  std::printf("%-12s %6zu mutants: %zu refused with a message, %zu taken, %zu failed\n",
-              format.name.c_str(), count, size_t(shared->refused), size_t(shared->taken), failures);
+  if (shared->seeds == 0) {
+    std::printf("FAIL %s: not one of its %zu seeds is taken as it is\n", format.name.c_str(),
+                format.seeds.size());
+    ++failures;
+  }
+  std::printf("%-12s %6zu mutants of %zu seeds (%zu taken): %zu refused with a message, %zu taken, "
+              "%zu failed\n",
+              format.name.c_str(), count, format.seeds.size(), size_t(shared->seeds),
+              size_t(shared->refused), size_t(shared->taken), failures);
   std::fflush(stdout);
   munmap(shared, sizeof(Shared));
   return failures;

@@ -59,7 +59,7 @@ const Kernel kernels[] = {
 })"},
     {"layer norm",
      R"(func.func @main(%x: tensor<RRx1024xf32> {dlc.name = "x"}, %s: tensor<1024xf32> {dlc.name = "s"}, %b: tensor<1024xf32> {dlc.name = "b"}) -> (tensor<RRx1024xf32> {dlc.name = "y"}) {
-  %y = dlc.layer_norm %x, %s, %b {axis = 1 : i64, eps = 1.0e-5 : f64, operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<RRx1024xf32>, tensor<1024xf32>, tensor<1024xf32>) -> tensor<RRx1024xf32>
+  %y = dlc.layer_norm %x scale %s bias %b {axis = 1 : i64, eps = 1.0e-5 : f64} : (tensor<RRx1024xf32>, tensor<1024xf32>, tensor<1024xf32>) -> tensor<RRx1024xf32>
   return %y : tensor<RRx1024xf32>
 })"},
 };
