@@ -1,9 +1,9 @@
 //===- Passes.cpp - the later phases as passes, for dlc-opt ---------------===//
 #include "codegen/Passes.h"
 
-#include "codegen/cpu/Kernel.h"
 #include "codegen/cpu/Native.h"
 #include "codegen/lower/Lower.h"
+#include "codegen/lower/Schedule.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/select/Select.h"
 #include "ir/exec/Exec.h"
@@ -70,8 +70,7 @@ struct EmitKernelsPass : PhasePass<EmitKernelsPass> {
     OpBuilder b(module.getContext());
     b.setInsertionPointToEnd(module.getBody());
     for (auto kernel : llvm::make_early_inc_range(module.getOps<exec::KernelOp>())) {
-      auto fusion = *kernel.getBody().getOps<FusionOp>().begin();
-      if (failed(cpu::emitKernel(b, fusion, kernel.getSymName(), target())))
+      if (failed(emitScheduled(b, kernel, kernel.getSymName(), target())))
         return failure();
       kernel.erase();
     }

@@ -32,6 +32,8 @@ struct CompileOptions {
   Phase from = Phase::Simplify;
   /// Stop after this phase; only `Native` makes a program.
   Phase to = Phase::Native;
+  /// Whose kernels to take wherever they can do the work: generated, rows, contract, onednn, builtin; empty: the fastest.
+  std::string kernels;
   /// Measure candidates instead of asking the cost model.
   bool tune = false;
   /// Where object code and tuning results are kept; empty means keep nothing.

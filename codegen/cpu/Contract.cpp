@@ -1,6 +1,8 @@
 //===- Contract.cpp - the code of a generated matrix product ----------------===//
 #include "codegen/cpu/Contract.h"
 
+#include "codegen/cpu/Emitter.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -70,9 +72,9 @@ struct Generator {
   VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get({lanes}, element); }
 
   /// Sums are taken in `sum`.
-  Value widened(Value x) {
-    Type element = getElementTypeOrSelf(x.getType());
-    if (element == sum)
+  Value widened(Value stored, Type element) {
+    Value x = toCompute(b, loc, stored, element);
+    if (getElementTypeOrSelf(x.getType()) == sum)
       return x;
     Type type = sum;
     if (auto vector = dyn_cast<VectorType>(x.getType()))
@@ -80,20 +82,22 @@ struct Generator {
     return arith::ExtFOp::create(b, loc, type, x);
   }
   Value loadScalar(Value address, Type element) {
-    return widened(LLVM::LoadOp::create(b, loc, element, address, bytes(element)));
+    return widened(LLVM::LoadOp::create(b, loc, storageType(element), address, bytes(element)),
+                   element);
   }
   /// plan.lanes elements, of which only `valid` are read; the others are zero.
   Value loadVector(Value address, Type element, int64_t valid) {
-    VectorType type = vectorOf(element, plan.lanes);
+    VectorType type = vectorOf(storageType(element), plan.lanes);
     if (valid >= plan.lanes)
-      return widened(LLVM::LoadOp::create(b, loc, type, address, bytes(element)));
+      return widened(LLVM::LoadOp::create(b, loc, type, address, bytes(element)), element);
     SmallVector<bool> keep(plan.lanes, false);
     std::fill_n(keep.begin(), valid, true);
     Value mask = arith::ConstantOp::create(
         b, loc, DenseElementsAttr::get(vectorOf(b.getI1Type(), plan.lanes), ArrayRef<bool>(keep)));
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     return widened(LLVM::MaskedLoadOp::create(b, loc, type, address, mask, zero,
-                                              b.getI32IntegerAttr(bytes(element))));
+                                              b.getI32IntegerAttr(bytes(element))),
+                   element);
   }
   Value zeroVector() {
     return arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorOf(sum, plan.lanes)));

@@ -234,6 +234,8 @@ Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
 }
 
 Value Emitter::evalUncached(Value value, const Indices &at, int64_t lanes) {
+  if (Value element = elements.lookup(value))
+    return element;
   if (Value pointer = buffers.lookup(value))
     return load(value, pointer, at, lanes);
   Operation *op = value.getDefiningOp();

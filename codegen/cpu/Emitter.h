@@ -42,6 +42,9 @@ public:
   /// Declares that `value` lies in memory at `pointer`, row-major, with the type's elements.
   void bindBuffer(mlir::Value value, mlir::Value pointer) { buffers[value] = pointer; }
 
+  /// Declares that `value` is `element` at every index asked for in the current scope.
+  void bindElement(mlir::Value value, mlir::Value element) { elements[value] = element; }
+
   /// The value's element at `at`: a scalar where the index is uniform, else a vector of `lanes`.
   mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
   /// Evaluates ahead whatever below `value` needs a loop of its own and does not depend on unknown coordinates.
@@ -110,7 +113,7 @@ private:
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
 
   using Key = std::vector<const void *>;
-  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers, elements;
   std::vector<std::map<Key, mlir::Value>> scopes;
 };
 

@@ -1,5 +1,5 @@
 //===- Generate.cpp - machine code of all kernels, on all cores -----------===//
-#include "codegen/cpu/Kernel.h"
+#include "codegen/lower/Schedule.h"
 #include "codegen/native/Build.h"
 #include "codegen/native/ObjectCache.h"
 #include "ir/exec/Exec.h"
@@ -19,6 +19,7 @@ namespace {
 std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
   std::string key = compilerIdentity() + "\n" + target.cpu + " " + target.features + " " + std::to_string(target.vectorBits) + "\n";
   llvm::raw_string_ostream os(key);
+  os << kernel->getDiscardableAttrDictionary() << "\n";
   for (Operation &op : kernel.getBody().front())
     op.print(os, OpPrintingFlags().useLocalScope());
   return key;
@@ -27,8 +28,7 @@ std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
 FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::Target &target) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   OpBuilder b(module->getBodyRegion());
-  auto fusion = *kernel.getBody().getOps<FusionOp>().begin();
-  if (failed(cpu::emitKernel(b, fusion, "kernel", target)) || failed(cpu::lowerToLlvm(*module)))
+  if (failed(emitScheduled(b, kernel, "kernel", target)) || failed(cpu::lowerToLlvm(*module)))
     return failure();
   return cpu::compileKernel(*module, "kernel", target);
 }

@@ -28,6 +28,8 @@ struct LibraryCall {
   std::string library;          ///< onednn or builtin
   std::string implementation;   ///< for people
   nlohmann::json desc;
+  /// What the library was asked for, layouts of its choice still open.
+  nlohmann::json request;
   std::vector<CallArgument> arguments;
   /// Arguments that may be one buffer: (written, read).
   std::vector<std::pair<unsigned, unsigned>> inplace;
@@ -38,6 +40,8 @@ struct LibraryCall {
 
 /// How oneDNN would do it; nothing where it cannot. `why` says what stood in the way.
 std::optional<LibraryCall> onednnCall(mlir::Operation *op, int threads, std::string *why = nullptr);
+/// Implementations that oneDNN offers for the same request, in its order of preference, few and worth measuring.
+std::vector<std::string> onednnImplementations(const LibraryCall &call, int threads);
 /// How the runtime's own kernels would do it.
 std::optional<LibraryCall> builtinCall(mlir::Operation *op);
 

@@ -1,5 +1,6 @@
 //===- Onednn.cpp - what oneDNN can do, as candidates ---------------------===//
 #include "codegen/select/OnednnDesc.h"
+#include "codegen/select/Select.h"
 #include "runtime/library/onednn/Describe.h"
 
 using namespace mlir;
@@ -16,6 +17,9 @@ std::string elementName(Type element) {
     return "u" + name.substr(2);
   return name;
 }
+
+/// Before the library's own name of an implementation.
+constexpr llvm::StringLiteral kPrefix = "onednn:";
 
 namespace onednn_desc {
 
@@ -46,6 +50,10 @@ Value outside(FusionOp fusion, Value inner) {
 ConstantOp constantOf(Value value) { return value.getDefiningOp<ConstantOp>(); }
 
 std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why) {
+  json request = pending.desc;
+  if (auto chosen = pending.op ? pending.op->getAttrOfType<StringAttr>(kImplementationAttr) : StringAttr())
+    if (StringRef name = chosen.getValue(); name.consume_front(kPrefix))
+      pending.desc["impl"] = name.str();
   auto described = onednn::describe(pending.desc, threads);
   if (!described.ok) {
     if (why)
@@ -54,7 +62,8 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
   }
   LibraryCall call;
   call.library = "onednn";
-  call.implementation = "onednn:" + described.implementation;
+  call.request = request;
+  call.implementation = kPrefix.str() + described.implementation;
   call.desc = described.desc;
   call.flops = pending.flops;
   std::map<std::string, unsigned> position;
@@ -108,6 +117,16 @@ int64_t storageBytes(RankedTensorType type) {
     if (auto bytes = onednn::layoutBytes(onednn_desc::argument(type.getShape(), type.getElementType(), on.getLayout())))
       return int64_t(*bytes);
   return type.getNumElements() * ref::elementBytes(type.getElementType());
+}
+
+std::vector<std::string> onednnImplementations(const LibraryCall &call, int threads) {
+  constexpr size_t worthMeasuring = 3;
+  std::vector<std::string> names;
+  for (auto &described : onednn::describeAll(call.request, threads))
+    // The reference implementations are for tests.
+    if (described.ok && names.size() < worthMeasuring && described.implementation.rfind("ref", 0) != 0)
+      names.push_back(kPrefix.str() + described.implementation);
+  return names;
 }
 
 std::optional<LibraryCall> onednnCall(Operation *op, int threads, std::string *why) {

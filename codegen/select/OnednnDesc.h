@@ -28,6 +28,7 @@ ConstantOp constantOf(mlir::Value value);
 /// Ends a call: asks oneDNN, gives each argument its buffer. `sources` are the values in the library's order without
 /// result and packed ones; on failure says why.
 struct Pending {
+  mlir::Operation *op = nullptr; ///< its attribute dlc.implementation, where it has one, names what to take
   json desc;
   /// By argument name: where its bytes come from.
   std::vector<std::pair<std::string, CallArgument>> sources;

@@ -23,6 +23,7 @@ std::optional<LibraryCall> movement(Operation *op, int threads, std::string *why
     return std::nullopt;
   };
   Pending call;
+  call.op = op;
   call.desc["kind"] = "reorder";
   Value x, y = op->getResult(0);
   if (isa<ReorderOp>(op)) {

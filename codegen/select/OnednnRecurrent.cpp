@@ -59,6 +59,7 @@ std::optional<LibraryCall> recurrent(Operation *op, int threads, std::string *wh
   int64_t hidden = rType.getDimSize(2), gates = rType.getDimSize(1) / hidden;
   int64_t steps = xType.getDimSize(0), batch = xType.getDimSize(1), width = xType.getDimSize(2);
   Pending call;
+  call.op = op;
   json &desc = call.desc;
   SmallVector<int64_t> order{0};
   bool lbr = false;

@@ -1,7 +1,8 @@
 //===- Select.h - which kernel does each operation ------------------------===//
 //
 // Every provider is asked for a candidate; all stand in one list with their estimates, and the choice is written on the
-// operation: dlc.kernel = "generated" | "onednn" | "builtin", dlc.candidates = what stood for election.
+// operation: dlc.kernel = "generated" | "contract" | "onednn" | "builtin", dlc.implementation = which of a library's,
+// dlc.candidates = what stood for election.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_SELECT_H
@@ -13,6 +14,7 @@
 namespace dlc {
 
 constexpr llvm::StringLiteral kKernelAttr = "dlc.kernel";
+constexpr llvm::StringLiteral kImplementationAttr = "dlc.implementation";
 constexpr llvm::StringLiteral kCandidatesAttr = "dlc.candidates";
 
 /// Chooses for every fusion and every operation that is a command of its own.

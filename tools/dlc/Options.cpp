@@ -66,6 +66,7 @@ CompileOptions compileOptionsOf(const ModelArguments &arguments) {
   options.device = arguments.device;
   options.threads = arguments.threads;
   options.tune = arguments.tune;
+  options.kernels = arguments.kernels;
   options.cacheDir = arguments.cache.empty()     ? defaultCacheDir()
                      : arguments.cache == "none" ? ""
                                                  : arguments.cache;

@@ -18,7 +18,7 @@ struct ModelArguments {
   std::string device = "cpu";
   int threads = 0;
   bool tune = false;
-  std::string cache;
+  std::string kernels, cache;
   uint64_t seed = 0;
 };
 

@@ -27,6 +27,10 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   command->add_flag("--tune", a.tune, "measure candidate kernels and remember the fastest");
+  command
+      ->add_option("--kernels", a.kernels,
+                   "whose kernels to take wherever they can do the work; else the fastest")
+      ->check(CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin"}));
   command->add_option("--cache", a.cache,
                       "where object code and tuning results are kept, or 'none'; else "
                       "$DLC_CACHE_DIR or ~/.cache/dlc");

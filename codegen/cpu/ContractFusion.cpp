@@ -1,0 +1,285 @@
+//===- ContractFusion.cpp - a fusion around one matrix product, as a blocked kernel ---===//
+#include "codegen/cpu/ContractFusion.h"
+
+#include "passes/fuse/StridedView.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+namespace {
+
+/// Whether the value comes from the product, and on the way there is nothing but elementwise
+/// operations on values of its shape.
+enum class Follows { No, Yes, Wrongly };
+
+Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &known) {
+  if (value == matmul.getY())
+    return Follows::Yes;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return Follows::No;
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  Follows result = Follows::No;
+  for (Value operand : op->getOperands()) {
+    Follows one = follows(operand, matmul, known);
+    if (one == Follows::Wrongly)
+      result = one;
+    else if (one == Follows::Yes && result == Follows::No)
+      result = op->hasTrait<Elementwise>() && shapeOf(operand) == shapeOf(value) ? Follows::Yes
+                                                                                : Follows::Wrongly;
+  }
+  // What is reduced or multiplied beside the product would be computed again for each element.
+  if (result == Follows::No &&
+      isa<ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op))
+    result = Follows::Wrongly;
+  return known[value] = result;
+}
+
+/// An operand as strides over an argument of the body, with as many dimensions as the product.
+std::optional<StridedView> operandView(Value value, bool transposed, size_t rank) {
+  auto view = asStrided(value, [](Operation *) { return true; });
+  if (!view || !isa<BlockArgument>(view->base))
+    return std::nullopt;
+  if (transposed)
+    view->swapLastTwo();
+  view->shape.insert(view->shape.begin(), rank - view->shape.size(), 1);
+  view->strides.insert(view->strides.begin(), rank - view->strides.size(), 0);
+  for (size_t d = 0; d + 2 < rank; ++d)
+    if (view->shape[d] == 1)
+      view->strides[d] = 0;
+  return view;
+}
+
+bool isProductFloat(Type element) {
+  return element.isF32() || element.isBF16() || element.isF16() || element.isF64();
+}
+
+} // namespace
+
+std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &target, bool packed,
+                                            std::string *why) {
+  auto no = [&](const char *reason) {
+    if (why)
+      *why = reason;
+    return std::nullopt;
+  };
+  Block &body = fusion.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  ContractFusion contract;
+  for (auto matmul : body.getOps<MatmulOp>()) {
+    if (contract.matmul)
+      return no("more than one product");
+    contract.matmul = matmul;
+  }
+  if (!contract.matmul || yield.getNumOperands() != 1)
+    return no("not one product with one result");
+  MatmulOp matmul = contract.matmul;
+  Type element = typeOf(matmul.getA()).getElementType();
+  if (!isProductFloat(element) || !isa<FloatType, IntegerType>(typeOf(matmul.getY()).getElementType()))
+    return no("a product of other than floating point numbers");
+  for (Value v : {Value(matmul.getA()), Value(matmul.getB()), yield.getOperand(0)})
+    if (!layoutOf(v.getType()).empty())
+      return no("a blocked layout");
+
+  Value result = yield.getOperand(0);
+  Value inner = result;
+  while (isa_and_nonnull<ReshapeOp, TransposeOp>(inner.getDefiningOp()))
+    inner = inner.getDefiningOp()->getOperand(0);
+  llvm::DenseMap<Value, Follows> known;
+  if (follows(inner, matmul, known) != Follows::Yes)
+    return no("what follows the product is not elementwise");
+  contract.hasEpilogue = inner != matmul.getY() || (!element.isF32() && !element.isF64());
+
+  ArrayRef<int64_t> shape = shapeOf(matmul.getY());
+  size_t rank = shape.size();
+  auto a = operandView(matmul.getA(), matmul.getTransposeA(), rank);
+  auto b = operandView(matmul.getB(), matmul.getTransposeB(), rank);
+  auto c = asStridedDestination(inner, result);
+  if (!a || !b || !c)
+    return no("an operand or the result is no strided view of a buffer");
+  int64_t k = a->shape[rank - 1];
+  if (k == 0 || typeOf(matmul.getY()).getNumElements() == 0)
+    return no("an empty product");
+
+  // Vectors go along what is contiguous in the result; a single column is turned into a row.
+  size_t row = rank - 2, column = rank - 1;
+  bool straight = shape[column] == 1 || c->strides[column] == 1;
+  bool crossed = shape[row] == 1 || c->strides[row] == 1;
+  if (!straight && !crossed)
+    return no("the result is contiguous neither along its rows nor along its columns");
+  contract.swapped = !straight || (crossed && shape[column] == 1 && shape[row] > 1);
+  if (contract.swapped) {
+    std::swap(a, b);
+    a->swapLastTwo();
+    b->swapLastTwo();
+    std::swap(row, column);
+  }
+  ContractSpec &spec = contract.spec;
+  spec.m = shape[row], spec.n = shape[column], spec.k = k;
+  spec.strideAm = a->strides[rank - 2], spec.strideAk = a->strides[rank - 1];
+  spec.strideBk = b->strides[rank - 2], spec.strideBn = b->strides[rank - 1];
+  spec.strideCm = c->strides[row];
+  spec.elementA = typeOf(a->base).getElementType();
+  spec.elementB = typeOf(b->base).getElementType();
+  spec.packedB = packed;
+  contract.argumentA = cast<BlockArgument>(a->base).getArgNumber();
+  contract.argumentB = cast<BlockArgument>(b->base).getArgNumber();
+  contract.offsetA = a->offset, contract.offsetB = b->offset;
+
+  contract.rowDims.push_back(row);
+  bool folding = true;
+  for (int64_t d = int64_t(rank) - 3; d >= 0; --d) {
+    if (shape[d] == 1)
+      continue;
+    // Batches that share B and follow one another as rows do are more rows.
+    bool first = spec.m == 1;
+    folding &= b->strides[d] == 0 && (first || (a->strides[d] == spec.strideAm * spec.m &&
+                                                c->strides[d] == spec.strideCm * spec.m));
+    if (folding) {
+      if (first)
+        spec.strideAm = a->strides[d], spec.strideCm = c->strides[d];
+      spec.m *= shape[d];
+      contract.rowDims.insert(contract.rowDims.begin(), d);
+      continue;
+    }
+    contract.batchDims.insert(contract.batchDims.begin(), d);
+    spec.batch.insert(spec.batch.begin(), {shape[d], a->strides[d], b->strides[d], c->strides[d]});
+  }
+  contract.plan = planContract(spec, target, contract.hasEpilogue);
+  return contract;
+}
+
+bool canPackContract(FusionOp fusion, const ContractFusion &contract) {
+  if (!fusion.getInputs()[contract.argumentB].getDefiningOp<ConstantOp>())
+    return false;
+  // Views on the way to the product may have no other reader.
+  Value value = fusion.getBody().getArgument(contract.argumentB);
+  while (true) {
+    if (!value.hasOneUse())
+      return false;
+    Operation *user = *value.getUsers().begin();
+    if (user == contract.matmul)
+      return true;
+    value = user->getResult(0);
+  }
+}
+
+KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract) {
+  KernelPlan plan;
+  plan.extent = contract.plan.extent;
+  plan.grain = contract.plan.grain;
+  plan.scratch = contract.plan.scratchBytes;
+  const ContractSpec &spec = contract.spec;
+  plan.flops = 2.0 * double(spec.batchSize()) * double(spec.m) * double(spec.n) * double(spec.k);
+  for (Value argument : fusion.getBody().getArguments())
+    plan.bytes += double(typeOf(argument).getNumElements() *
+                         ref::elementBytes(typeOf(argument).getElementType()));
+  auto result = typeOf(fusion.getResult(0));
+  plan.bytes += double(result.getNumElements() * ref::elementBytes(result.getElementType()));
+  return plan;
+}
+
+namespace {
+
+/// The elements of the kernel's result from a vector of sums.
+class EpilogueEmitter {
+public:
+  EpilogueEmitter(Emitter &e, const ContractFusion &contract, Value inner)
+      : e(e), contract(contract), product(MatmulOp(contract.matmul).getY()), inner(inner) {}
+
+  Value operator()(Value sums, Value batch, Value row, Value column) {
+    OpBuilder &b = e.b;
+    Location loc = e.loc;
+    int64_t lanes = cast<VectorType>(sums.getType()).getNumElements();
+    ArrayRef<int64_t> shape = shapeOf(product);
+    Indices at;
+    for (size_t d = 0; d < shape.size(); ++d)
+      at.push_back(e.constant(0));
+    split(at, contract.batchDims, batch);
+    split(at, contract.rowDims, row);
+    size_t last = shape.size() - (contract.swapped ? 2 : 1);
+    at[last] = {column, lanes > 1 ? 1 : 0, nullptr, false};
+    // One lane is a scalar to the emitter.
+    Value bound = lanes > 1 ? sums : vector::ExtractOp::create(b, loc, sums, int64_t(0)).getResult();
+    e.pushScope();
+    e.bindElement(product, bound);
+    Value x = e.eval(inner, at, lanes > 1 ? lanes : 0);
+    e.popScope();
+    return toStorage(b, loc, e.splat(x, lanes), typeOf(inner).getElementType());
+  }
+
+private:
+  void split(Indices &at, ArrayRef<int64_t> dims, Value linear) {
+    for (size_t i = dims.size(); i-- > 0;) {
+      int64_t size = shapeOf(product)[dims[i]];
+      at[dims[i]].base = i == 0 ? linear : e.binary("rem", linear, e.i64(size));
+      if (i > 0)
+        linear = e.binary("div", linear, e.i64(size));
+    }
+  }
+
+  Emitter &e;
+  const ContractFusion &contract;
+  Value product, inner;
+};
+
+} // namespace
+
+LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Target &target,
+                                 bool packed) {
+  std::string why;
+  auto contract = matchContract(fusion, target, packed, &why);
+  if (!contract || !canEmit(fusion, &why))
+    return fusion.emitError("no blocked product can be made of it: ") << why;
+  Location loc = fusion.getLoc();
+  MLIRContext *context = b.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context), i64 = b.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                          {pointer, i64, i64, pointer, pointer});
+  auto function = LLVM::LLVMFuncOp::create(b, loc, name, type);
+  Block *entry = function.addEntryBlock(b);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  Emitter e(b, loc, entry->getArgument(4), target);
+  SmallVector<Value> buffers;
+  for (size_t i = 0; i <= fusion.getInputs().size(); ++i) {
+    Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, entry->getArgument(0),
+                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    auto load = LLVM::LoadOp::create(b, loc, pointer, slot, 8);
+    load.setInvariant(true);
+    buffers.push_back(load);
+  }
+  for (Value argument : fusion.getBody().getArguments())
+    e.bindBuffer(argument, buffers[cast<BlockArgument>(argument).getArgNumber()]);
+  auto start = [&](unsigned argument, int64_t offset) {
+    Value base = buffers[argument];
+    Type element = storageType(typeOf(fusion.getBody().getArgument(argument)).getElementType());
+    return offset == 0 ? base
+                       : LLVM::GEPOp::create(b, loc, pointer, element, base,
+                                             ArrayRef<LLVM::GEPArg>{e.i64(offset)})
+                             .getResult();
+  };
+  ContractOperands operands{start(contract->argumentA, contract->offsetA),
+                            packed ? buffers[contract->argumentB]
+                                   : start(contract->argumentB, contract->offsetB),
+                            buffers.back(),
+                            entry->getArgument(1),
+                            entry->getArgument(2),
+                            entry->getArgument(3)};
+  Value inner = fusion.getBody().front().getTerminator()->getOperand(0);
+  while (isa_and_nonnull<ReshapeOp, TransposeOp>(inner.getDefiningOp()))
+    inner = inner.getDefiningOp()->getOperand(0);
+  EpilogueEmitter finish(e, *contract, inner);
+  Epilogue epilogue;
+  if (contract->hasEpilogue)
+    epilogue = [&](OpBuilder &, Location, Value sums, Value batch, Value row, Value column) {
+      return finish(sums, batch, row, column);
+    };
+  emitContract(b, loc, operands, contract->spec, contract->plan, epilogue);
+  LLVM::ReturnOp::create(b, loc, ValueRange{});
+  return success();
+}
+
+} // namespace dlc::cpu

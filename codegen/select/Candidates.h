@@ -1,0 +1,29 @@
+//===- Candidates.h - all kernels that could do an operation --------------===//
+#ifndef DLC_CODEGEN_SELECT_CANDIDATES_H
+#define DLC_CODEGEN_SELECT_CANDIDATES_H
+
+#include "codegen/Pipeline.h"
+#include "codegen/select/Cost.h"
+
+namespace dlc {
+
+struct Candidate {
+  std::string kernel;         ///< builtin, onednn, generated, contract: who makes it
+  std::string implementation; ///< which of the provider's; what people see
+  double estimate = 0;        ///< microseconds
+  std::optional<double> measured;
+};
+
+/// Who can do it, the cheapest by estimate first. `refusals` gets why others cannot. With `every`, library providers give
+/// all implementations worth a measurement, not only the one that they prefer.
+std::vector<Candidate> candidatesFor(mlir::Operation *op, const CompileOptions &options, const cpu::Target &target, bool every,
+                                     std::string &refusals);
+
+/// Puts those in front that `options.kernels` asks for; the order is otherwise kept.
+void preferKernels(std::vector<Candidate> &candidates, llvm::StringRef kernels);
+
+/// Writes the choice (the first) and the election on the operation.
+void writeChoice(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates);
+
+} // namespace dlc
+#endif
