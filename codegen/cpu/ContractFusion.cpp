@@ -160,8 +160,10 @@ bool canPackContract(FusionOp fusion, const ContractFusion &contract) {
     if (!value.hasOneUse())
       return false;
     Operation *user = *value.getUsers().begin();
-    if (user == contract.matmul)
+    if (isa<MatmulOp>(user))
       return true;
+    if (user->getNumResults() != 1)
+      return false;
     value = user->getResult(0);
   }
 }
