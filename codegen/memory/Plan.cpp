@@ -97,6 +97,13 @@ private:
           continue;
         if (source->last != begin[op] || target.first != begin[op])
           continue;
+        // Another operand that looks into the same buffer would be overwritten while it is read.
+        bool shared = false;
+        for (auto [p, operand] : llvm::enumerate(op->getOperands()))
+          if (auto alloc = rootOf(operand).first.getDefiningOp<exec::AllocOp>(); alloc && int64_t(p) != pairs[i + 1])
+            shared |= lives[alloc].representative() == source;
+        if (shared)
+          continue;
         target.mergedInto = source;
         source->last = std::max(source->last, target.last);
         break;

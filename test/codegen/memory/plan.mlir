@@ -58,3 +58,23 @@ exec.program @loop inputs [] outputs [] {
     exec.copy %c to %out bytes 64 : !exec.buffer<64>, !exec.buffer<64>
   }
 }
+
+// -----
+
+// Not in place where another operand is a part of the dying buffer.
+exec.kernel @k {
+}
+// CHECK-LABEL: exec.program @part
+// CHECK-SAME: arena 256
+exec.program @part inputs [] outputs [] {
+  %in = exec.input 0 : !exec.buffer<64>
+  %out = exec.output 0 : !exec.buffer<128>
+  %whole = exec.alloc : !exec.buffer<128>
+  %first = exec.view %whole at 0 : !exec.buffer<128> -> !exec.buffer<64>
+  %second = exec.view %whole at 64 : !exec.buffer<128> -> !exec.buffer<64>
+  %product = exec.alloc : !exec.buffer<128>
+  exec.launch @k(%in, %first) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  exec.launch @k(%in, %second) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  exec.launch @k(%whole, %second, %product) writes [2] inplace [2, 0] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<128>, !exec.buffer<64>, !exec.buffer<128>
+  exec.launch @k(%product, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<128>, !exec.buffer<128>
+}

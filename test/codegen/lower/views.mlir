@@ -1,0 +1,58 @@
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select -dlc-lower | FileCheck %s
+
+// What makes the parts of a concatenation writes them in place: no copy.
+// CHECK-LABEL: exec.program @main
+// CHECK: %[[W:.*]] = exec.output 0 : <64>
+// CHECK-NOT: exec.copy
+// CHECK: exec.view %[[W]] at 0
+// CHECK: exec.launch
+// CHECK: exec.view %[[W]] at 32
+// CHECK: exec.launch
+// CHECK-NOT: exec.copy
+func.func @main(%x: tensor<8xf32>) -> tensor<16xf32> {
+  %a = dlc.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+  %b = dlc.tanh %x : (tensor<8xf32>) -> tensor<8xf32>
+  %y = dlc.concat 0 (%a, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+  return %y : tensor<16xf32>
+}
+
+// -----
+
+// A slice along the outermost dimension is a view of the input.
+// CHECK-LABEL: exec.program @main
+// CHECK: %[[X:.*]] = exec.input 0 : <128>
+// CHECK: %[[V:.*]] = exec.view %[[X]] at 64 : <128> -> <32>
+// CHECK: exec.launch @{{.*}}(%[[V]],
+func.func @main(%x: tensor<4x8xf32>) -> tensor<1x8xf32> {
+  %s = dlc.slice %x start [2, 0] size [1, 8] stride [1, 1] : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %y = dlc.exp %s : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  return %y : tensor<1x8xf32>
+}
+
+// -----
+
+// An input that is returned is copied; one value returned twice is written once and copied once.
+// CHECK-LABEL: exec.program @main
+// CHECK-DAG: %[[X:.*]] = exec.input 0
+// CHECK-DAG: %[[A:.*]] = exec.output 0
+// CHECK-DAG: %[[B:.*]] = exec.output 1
+// CHECK-DAG: %[[C:.*]] = exec.output 2
+// CHECK: exec.launch @{{.*}}(%[[X]], %[[B]])
+// CHECK: exec.copy %[[X]] to %[[A]] bytes 32
+// CHECK: exec.copy %[[B]] to %[[C]] bytes 32
+func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %y = dlc.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+  return %x, %y, %y : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// A constant that is returned is copied out.
+// CHECK-LABEL: exec.program @main
+// CHECK: %[[K:.*]] = exec.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK: %[[A:.*]] = exec.output 0
+// CHECK: exec.copy %[[K]] to %[[A]] bytes 8
+func.func @main() -> tensor<2xf32> {
+  %y = dlc.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
