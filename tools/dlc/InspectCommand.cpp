@@ -80,6 +80,11 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
           {"edges", edges}};
 }
 
+/// The end of a source location says more than its beginning; all of it is in --json.
+std::string shortened(const std::string &text, size_t most) {
+  return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
+}
+
 void printValues(const char *title, const std::vector<runtime::TensorInfo> &infos) {
   for (const runtime::TensorInfo &v : infos)
     std::printf("%-8s %s  %s %s%s\n", title, v.name.c_str(),
@@ -113,9 +118,11 @@ void print(const runtime::Session &session, const Graph &graph) {
     if (timed)
       std::printf(" %10.1f %5.1f", node.microseconds, 100 * node.microseconds / total);
     std::printf("  %*s%s", 2 * node.depth, "", node.implementation.c_str());
-    if (node.title != node.implementation || !node.location.empty())
-      std::printf("  (%s%s%s)", node.title.c_str(), node.location.empty() ? "" : ", ",
-                  node.location.c_str());
+    std::string what = node.title == node.implementation ? "" : node.title;
+    if (!node.location.empty())
+      what += (what.empty() ? "" : ", ") + shortened(node.location, 80);
+    if (!what.empty())
+      std::printf("  (%s)", what.c_str());
     std::printf("\n");
     if (node.candidates.is_array() && node.candidates.size() > 1)
       for (const nlohmann::json &candidate : node.candidates)
