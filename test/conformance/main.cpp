@@ -4,6 +4,7 @@
 #include "codegen/Pipeline.h"
 #include "ir/dlc/Dialect.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -37,10 +38,21 @@ std::vector<std::string> uncovered(const std::vector<Case> &cases) {
   return missing;
 }
 
+/// Whether the name holds one of the texts divided by commas; any name holds an empty one.
+bool matches(const std::string &name, const std::string &texts) {
+  for (size_t at = 0; at <= texts.size();) {
+    size_t end = std::min(texts.find(',', at), texts.size());
+    if (name.find(texts.substr(at, end - at)) != std::string::npos)
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 int usage() {
-  std::fprintf(stderr,
-               "usage: conformance [--filter TEXT] [--list] [--dump] [--tune] [--kernels NAME] "
-               "[--one-by-one] [--jobs N] [--verbose]\n");
+  std::fprintf(stderr, "usage: conformance [--filter TEXT,...] [--list] [--dump] "
+                       "[--tune] [--kernels NAME] "
+                       "[--one-by-one] [--jobs N] [--verbose]\n");
   return 2;
 }
 
@@ -85,7 +97,7 @@ int main(int argc, char **argv) {
 
   std::vector<Case> cases;
   for (Case &c : all)
-    if (c.name().find(filter) != std::string::npos)
+    if (matches(c.name(), filter))
       cases.push_back(c);
   if (list) {
     for (const Case &c : cases)
