@@ -12,11 +12,6 @@ namespace dlc::cpu {
 
 namespace {
 
-int64_t lanesOf(Value v) {
-  auto type = dyn_cast<VectorType>(v.getType());
-  return type ? type.getNumElements() : 0;
-}
-
 Value constantLike(OpBuilder &b, Location loc, Type type, double value) {
   Type element = getElementTypeOrSelf(type);
   TypedAttr attr = isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, value))
@@ -412,8 +407,8 @@ Value emitElement(Emitter &e, Operation *op, ArrayRef<Value> operands) {
         if (!isFloat)
           return larger ? (u ? Value(arith::MaxUIOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y)))
                         : (u ? Value(arith::MinUIOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y)));
-        return e.b.create<arith::SelectOp>(
-            loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x), x,
+        return arith::SelectOp::create(
+            b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x), x,
             arith::SelectOp::create(
                 b, loc,
                 arith::CmpFOp::create(b, loc, larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y), x, y));

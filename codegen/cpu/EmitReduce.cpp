@@ -95,6 +95,8 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
     extents.push_back(x.getDimSize(axis));
     count *= x.getDimSize(axis);
   }
+  KeptRow stored = rows.lookup(op.getX());
+  bool fill = stored.pointer && !stored.filled && lanes == 0 && axes.size() == 1 && axes[0] == x.getRank() - 1;
   // A mean of integers is taken of the true sum, which a narrow type would wrap.
   Type element = x.getElementType();
   bool wide = op.getKind() == ReduceKind::mean && !isa<FloatType>(element);
@@ -111,8 +113,16 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
       }
     }
     Value v = eval(op.getX(), from, n);
+    if (fill) {
+      Type type = computeType(element);
+      Value p = LLVM::GEPOp::create(b, loc, stored.pointer.getType(), type, stored.pointer,
+                                    ValueRange{from.back().base});
+      LLVM::StoreOp::create(b, loc, splat(v, n), p, type.getIntOrFloatBitWidth() / 8);
+    }
     return wide ? castElement(b, loc, v, element, sums) : v;
   });
+  if (fill)
+    rows[op.getX()].filled = true;
   if (op.getKind() == ReduceKind::mean)
     total = divideByCount(*this, total, sums, elementConstant(*this, total.getType(), double(count)));
   return castElement(b, loc, total, wide ? sums : computeType(element), element);

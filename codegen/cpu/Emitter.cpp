@@ -238,6 +238,8 @@ Value Emitter::evalUncached(Value value, const Indices &at, int64_t lanes) {
     return element;
   if (Value pointer = buffers.lookup(value))
     return load(value, pointer, at, lanes);
+  if (auto row = rows.find(value); row != rows.end() && row->second.filled)
+    return loadRow(value, row->second.pointer, at.back(), lanes);
   Operation *op = value.getDefiningOp();
   assert(op && "a block argument of a fusion without a buffer");
   if (auto moved = movedIndex(op, at, lanes))
@@ -329,6 +331,13 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
   Value loaded = LLVM::masked_gather::create(b, loc, withLanes(storage, lanes), pointers, all, ValueRange{none},
                                              b.getI32IntegerAttr(align));
   return toCompute(b, loc, loaded, element);
+}
+
+Value Emitter::loadRow(Value value, Value pointer, const Index &at, int64_t lanes) {
+  assert(!at.vec && (at.step == 1 || at.isUniform()) && "rows are read in order");
+  Type type = computeType(cast<RankedTensorType>(value.getType()).getElementType());
+  Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), type, pointer, ValueRange{at.base});
+  return LLVM::LoadOp::create(b, loc, withLanes(type, lanes), p, type.getIntOrFloatBitWidth() / 8);
 }
 
 void Emitter::store(RankedTensorType type, Value pointer, const Indices &at, Value element, int64_t lanes) {

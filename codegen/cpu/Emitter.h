@@ -49,6 +49,10 @@ public:
   mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
   /// Evaluates ahead whatever below `value` needs a loop of its own and does not depend on unknown coordinates.
   void hoist(mlir::Value value, const Indices &at);
+  /// Gives `value` a row of scratch memory: the first reduction over its rows keeps the elements there on its way, and
+  /// what needs them afterwards in the same row loads them.
+  void keepRow(mlir::Value value, mlir::Value pointer) { rows[value] = {pointer, false}; }
+  void forgetRows() { rows.clear(); }
   /// Stores `element` (as eval gives it) at `at` of a row-major buffer of `type`.
   void store(mlir::RankedTensorType type, mlir::Value pointer, const Indices &at, mlir::Value element, int64_t lanes);
 
@@ -112,8 +116,15 @@ private:
   mlir::Value neutral(ReduceKind kind, mlir::Type element, int64_t lanes);
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
 
+  struct KeptRow {
+    mlir::Value pointer;
+    bool filled = false;
+  };
+  mlir::Value loadRow(mlir::Value value, mlir::Value pointer, const Index &at, int64_t lanes);
+
   using Key = std::vector<const void *>;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers, elements;
+  llvm::DenseMap<mlir::Value, KeptRow> rows;
   std::vector<std::map<Key, mlir::Value>> scopes;
 };
 

@@ -137,6 +137,46 @@ int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
   return std::min(lanes, row);
 }
 
+/// Values worth keeping while a row is reduced, since the rest of the row's work needs them again and they cost
+/// more than a store and a load: softmax's exponentials.
+SmallVector<Value> keptRows(FusionOp fusion) {
+  constexpr int64_t kRowBytes = 1 << 18; // a part of the second-level cache
+  SmallVector<Value> result;
+  // Nothing may look into another row, or into the row in another order.
+  for (Operation &op : fusion.getBody().front().without_terminator()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (reduce ? reduce.getAxes() != ArrayRef<int64_t>{tensorType(reduce.getX()).getRank() - 1}
+               : !op.hasTrait<Elementwise>() && !isa<ConstantOp, BroadcastOp>(op))
+      return result;
+  }
+  for (Operation &op : fusion.getBody().front().without_terminator()) {
+    if (!op.hasTrait<Elementwise>() || weight(&op) <= 4 || op.getResult(0).hasOneUse())
+      continue;
+    auto type = tensorType(op.getResult(0));
+    if (type.getRank() == 0 || type.getShape().back() * 8 > kRowBytes || isa<IntegerType>(type.getElementType()))
+      continue;
+    auto reducesRow = [&](Operation *user) {
+      auto reduce = dyn_cast<ReduceOp>(user);
+      return reduce && reduce.getAxes() == ArrayRef<int64_t>{type.getRank() - 1};
+    };
+    // All its uses must meet in the same row: reductions of it, and elementwise work of its own shape.
+    bool reduced = false, sameRow = true;
+    for (Operation *user : op.getResult(0).getUsers()) {
+      reduced |= reducesRow(user);
+      sameRow &= isa<YieldOp>(user) || reducesRow(user) ||
+                 (user->hasTrait<Elementwise>() && tensorType(user->getResult(0)).getShape() == type.getShape());
+    }
+    if (reduced && sameRow)
+      result.push_back(op.getResult(0));
+  }
+  return result;
+}
+
+int64_t rowBytes(Value value) {
+  int64_t bytes = tensorType(value).getShape().back() * (computeType(tensorType(value).getElementType()).getIntOrFloatBitWidth() / 8);
+  return (bytes + 63) / 64 * 64;
+}
+
 SmallVector<Nest> planNests(FusionOp fusion, const Target &target) {
   auto yield = cast<YieldOp>(fusion.getBody().front().getTerminator());
   SmallVector<Nest> nests;
@@ -235,6 +275,8 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
     plan.extent += nest.units;
     work += nest.work * double(nest.units);
   }
+  for (Value value : keptRows(fusion))
+    plan.scratch += rowBytes(value);
   plan.flops = totalWork(fusion);
   auto bytesOf = [](RankedTensorType type) {
     return double(type.getNumElements()) * double(ref::elementBytes(type.getElementType()));
@@ -253,8 +295,8 @@ namespace {
 
 class KernelEmitter {
 public:
-  KernelEmitter(OpBuilder &b, Emitter &e, FusionOp fusion, ArrayRef<Value> outputs, const Target &target)
-      : b(b), e(e), loc(e.loc), fusion(fusion), outputs(outputs), target(target) {}
+  KernelEmitter(OpBuilder &b, Emitter &e, FusionOp fusion, ArrayRef<Value> outputs, Value scratch)
+      : b(b), e(e), loc(e.loc), fusion(fusion), outputs(outputs), scratch(scratch) {}
 
   void run(Nest &nest, Value begin, Value end, int64_t first) {
     Value from = e.binary("max", begin, e.i64(first)), to = e.binary("min", end, e.i64(first + nest.units));
@@ -287,6 +329,14 @@ private:
       at[d] = {take(nest.shape[d], product(ArrayRef<int64_t>(nest.shape).take_front(d)) == 1), 0, nullptr, false};
 
     // What the whole row needs is computed before its loop.
+    e.forgetRows();
+    int64_t offset = 0;
+    for (Value value : keptRows(fusion)) {
+      // Another nest's rows are not this one's.
+      if (tensorType(value).getShape() == ArrayRef<int64_t>(nest.shape) && !nest.scalarRow)
+        e.keepRow(value, LLVM::GEPOp::create(b, loc, scratch.getType(), b.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{int32_t(offset)}));
+      offset += rowBytes(value);
+    }
     at[outer] = {nullptr, 0, nullptr, true};
     for (auto &store : nest.stores)
       e.hoist(store.value, padTo(at, store.value));
@@ -361,7 +411,7 @@ private:
   Location loc;
   FusionOp fusion;
   ArrayRef<Value> outputs;
-  const Target &target;
+  Value scratch;
 };
 
 } // namespace
@@ -392,7 +442,7 @@ LogicalResult emitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Ta
   SmallVector<Value> outputs;
   for (size_t i = 0; i < fusion.getBody().front().getTerminator()->getNumOperands(); ++i)
     outputs.push_back(buffer(next++));
-  KernelEmitter emitter(b, e, fusion, outputs, target);
+  KernelEmitter emitter(b, e, fusion, outputs, entry->getArgument(3));
   int64_t first = 0;
   for (Nest &nest : planNests(fusion, target)) {
     emitter.run(nest, entry->getArgument(1), entry->getArgument(2), first);
