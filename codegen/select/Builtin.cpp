@@ -64,7 +64,7 @@ json descOf(Operation *op) {
       })
       .Case<RandomOp>([](RandomOp o) {
         return json{{"kind", "random"}, {"op", stringifyRandomKind(o.getKind()).str()}, {"count", typeOf(o.getY()).getNumElements()},
-                    {"seed", o.getSeed()}, {"offset", "buffer"}};
+                    {"seed", o.getSeed()}, {"counter", "buffer"}};
       })
       .Default([](Operation *) { return json(); });
 }

@@ -1,16 +1,15 @@
 //===- Random.cpp - random numbers from a counter -----------------------------===//
 //
 // {"kind": "random", "op": "uniform|normal|bernoulli", "dtype", "count", "seed": N | "buffer",
-//  "offset": N | "buffer" = 0, "low" = 0, "high" = 1, "mean" = 0, "scale" = 1, "probability": p |
-//  "buffer", "probability_dtype"}
-//   buffers: [seed (i64)], [offset (i64)], [probabilities, count of probability_dtype (bernoulli)],
-//   dst.
+//  "counter": N | "buffer" = 0, "offset": N | "buffer" = 0, "low" = 0, "high" = 1, "mean" = 0,
+//  "scale" = 1, "probability": p | "buffer", "probability_dtype"}
+//   buffers: [seed (i64)], [counter (i64)], [offset (i64)], [probabilities, count of
+//   probability_dtype (bernoulli)], dst.
 //
-// Philox 4x32-10 with the seed as key: element i comes from block offset + i / 4, so a result
-// depends on nothing but seed, offset and i. uniform lies in [low, high); integers take the floor.
-// normal is Box and Muller's. bernoulli is 1 where a uniform number is below the probability. f64
-// takes two words per number (block offset + i / 2); one draw uses count / 4 (f64: count / 2)
-// blocks, rounded up.
+// Philox 4x32-10 with the seed as key: element i takes lane i % 4 of block (offset + i / 4, counter),
+// so a result depends on nothing but seed, counter, offset and i. ir/reference/Random.h says what
+// number a word means; this is the same. uniform lies in [low, high); integers take the floor.
+// bernoulli is 1 where a uniform number is below the probability.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -26,8 +25,9 @@ struct Words {
   uint32_t word[4];
 };
 
-Words philox(uint64_t block, uint64_t seed) {
-  uint32_t counter[4] = {uint32_t(block), uint32_t(block >> 32), 0, 0};
+Words philox(uint64_t block, uint64_t high, uint64_t seed) {
+  uint32_t counter[4] = {uint32_t(block), uint32_t(block >> 32), uint32_t(high),
+                         uint32_t(high >> 32)};
   uint32_t key[2] = {uint32_t(seed), uint32_t(seed >> 32)};
   for (int round = 0; round < 10; ++round) {
     uint64_t a = uint64_t(0xD2511F53u) * counter[0], b = uint64_t(0xCD9E8D57u) * counter[2];
@@ -40,10 +40,10 @@ Words philox(uint64_t block, uint64_t seed) {
   return {{counter[0], counter[1], counter[2], counter[3]}};
 }
 
-/// In [0, 1), every value a multiple of 2^-24 (f64: 2^-53).
-float unit(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
-double unit(uint32_t high, uint32_t low) {
-  return static_cast<double>((uint64_t(high) << 32 | low) >> 11) * 0x1p-53;
+/// In [0, 1): as many leading bits of the word as the type holds, so that none rounds up to 1.
+template <typename T> double unit(uint32_t word) {
+  constexpr int bits = std::is_same_v<T, Float16> ? 11 : std::is_same_v<T, BFloat16> ? 8 : 24;
+  return std::ldexp(static_cast<double>(word >> (32 - bits)), -bits);
 }
 
 enum class Draw { Uniform, Normal, Bernoulli };
@@ -51,34 +51,30 @@ enum class Draw { Uniform, Normal, Bernoulli };
 struct Random {
   Draw draw;
   DType dtype, probabilityType;
-  int64_t count, seed, offset;
-  int seedBuffer = -1, offsetBuffer = -1, probabilityBuffer = -1, dst = 0;
+  int64_t count, seed, counter, offset;
+  int seedBuffer = -1, counterBuffer = -1, offsetBuffer = -1, probabilityBuffer = -1, dst = 0;
   double low, high, mean, scale, probability;
 };
 
-template <typename R> void normalPair(R u, R v, R out[2]) {
-  // 1 - u lies in (0, 1], so the logarithm is finite.
-  R radius = std::sqrt(R(-2) * std::log(R(1) - u)), angle = R(6.283185307179586476925) * v;
+/// Box and Muller's two numbers of two words. In double: near a zero of the cosine a float's angle is too coarse.
+void normalPair(uint32_t first, uint32_t second, double out[2]) {
+  // One step above zero at least, so that the logarithm is finite.
+  double u = std::ldexp(static_cast<double>((first >> 8) + 1), -24);
+  double radius = std::sqrt(-2 * std::log(u)), angle = 6.283185307179586476925 * unit<float>(second);
   out[0] = radius * std::cos(angle);
   out[1] = radius * std::sin(angle);
 }
 
-/// The numbers of one block: four floats or two doubles, uniform or standard normal.
-template <typename R> int drawBlock(Draw draw, uint64_t block, uint64_t seed, R out[4]) {
-  Words w = philox(block, seed);
-  int count = 4;
-  if constexpr (std::is_same_v<R, double>) {
-    count = 2;
-    out[0] = unit(w.word[0], w.word[1]);
-    out[1] = unit(w.word[2], w.word[3]);
-  } else {
-    for (int i = 0; i < 4; ++i)
-      out[i] = unit(w.word[i]);
+/// The four numbers of one block, uniform or standard normal.
+template <typename T> void drawBlock(Draw draw, const Words &w, double out[4]) {
+  if (draw == Draw::Normal) {
+    normalPair(w.word[0], w.word[1], out);
+    normalPair(w.word[2], w.word[3], out + 2);
+    return;
   }
-  if (draw == Draw::Normal)
-    for (int i = 0; i < count; i += 2)
-      normalPair(out[i], out[i + 1], out + i);
-  return count;
+  for (int i = 0; i < 4; ++i)
+    // A probability is compared with all bits, whatever type the result has.
+    out[i] = draw == Draw::Bernoulli ? unit<float>(w.word[i]) : unit<T>(w.word[i]);
 }
 
 double probabilityAt(const Random &random, const void *data, int64_t at) {
@@ -117,12 +113,13 @@ T shape(const Random &random, R drawn, const void *probabilities, int64_t at) {
 template <typename T>
 void runRandom(const Random &random, void *const *buffers, const CallContext &context) {
   using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  constexpr int64_t kPerBlock = std::is_same_v<R, double> ? 2 : 4;
+  constexpr int64_t kPerBlock = 4;
   auto scalar = [&](int buffer, int64_t known) {
     return static_cast<uint64_t>(buffer < 0 ? known
                                             : *static_cast<const int64_t *>(buffers[buffer]));
   };
   uint64_t seed = scalar(random.seedBuffer, random.seed);
+  uint64_t counter = scalar(random.counterBuffer, random.counter);
   uint64_t offset = scalar(random.offsetBuffer, random.offset);
   const void *probabilities =
       random.probabilityBuffer < 0 ? nullptr : buffers[random.probabilityBuffer];
@@ -130,11 +127,11 @@ void runRandom(const Random &random, void *const *buffers, const CallContext &co
   int64_t blocks = (random.count + kPerBlock - 1) / kPerBlock;
   parallelFor(context.threads, blocks, 1024, [&](int64_t begin, int64_t end, int) {
     for (int64_t block = begin; block < end; ++block) {
-      R drawn[4];
-      int64_t have = drawBlock(random.draw, offset + static_cast<uint64_t>(block), seed, drawn);
-      int64_t first = block * kPerBlock, count = std::min(have, random.count - first);
+      double drawn[4];
+      drawBlock<T>(random.draw, philox(offset + static_cast<uint64_t>(block), counter, seed), drawn);
+      int64_t first = block * kPerBlock, count = std::min(kPerBlock, random.count - first);
       for (int64_t i = 0; i < count; ++i)
-        dst[first + i] = shape<T>(random, drawn[i], probabilities, first + i);
+        dst[first + i] = shape<T>(random, R(drawn[i]), probabilities, first + i);
     }
   });
 }
@@ -162,6 +159,7 @@ std::unique_ptr<LibraryCall> makeRandom(const Request &request) {
     return inBuffer;
   };
   random.seed = source("seed", random.seedBuffer) ? 0 : request.integer("seed", 0);
+  random.counter = source("counter", random.counterBuffer) ? 0 : request.integer("counter", 0);
   random.offset = source("offset", random.offsetBuffer) ? 0 : request.integer("offset", 0);
   random.low = request.number("low", 0);
   random.high = request.number("high", 1);
@@ -192,6 +190,8 @@ std::unique_ptr<LibraryCall> makeRandom(const Request &request) {
   request.expectBuffers(next);
   if (random.seedBuffer >= 0)
     request.need(random.seedBuffer, "seed", 1, DType::I64, false);
+  if (random.counterBuffer >= 0)
+    request.need(random.counterBuffer, "counter", 1, DType::I64, false);
   if (random.offsetBuffer >= 0)
     request.need(random.offsetBuffer, "offset", 1, DType::I64, false);
   if (random.probabilityBuffer >= 0)
