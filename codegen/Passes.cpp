@@ -42,7 +42,10 @@ template <typename Derived> struct PhasePass : PassWrapper<Derived, OperationPas
 struct SelectPass : PhasePass<SelectPass> {
   StringRef getArgument() const final { return "dlc-select"; }
   StringRef getDescription() const final { return "Choose a kernel for every fusion and command"; }
-  LogicalResult run(ModuleOp module) { return selectKernels(module, {.threads = 1}, target()); }
+  LogicalResult run(ModuleOp module) { return selectKernels(module, {.threads = 1, .kernels = kernels}, target()); }
+  SelectPass() = default;
+  SelectPass(const SelectPass &other) : PhasePass(other) {}
+  Pass::Option<std::string> kernels{*this, "kernels", llvm::cl::desc("whose kernels to take wherever they can do the work")};
 };
 
 struct LowerPass : PhasePass<LowerPass> {

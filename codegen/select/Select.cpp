@@ -1,7 +1,7 @@
 //===- Select.cpp - which kernel does each operation ----------------------===//
 #include "codegen/select/Select.h"
 
-#include "codegen/select/Candidates.h"
+#include "codegen/select/Tune.h"
 
 using namespace mlir;
 
@@ -23,17 +23,51 @@ static SmallVector<Operation *> operationsToSelect(ModuleOp module) {
   return work;
 }
 
+/// Those that the estimate does not rule out by an order of magnitude.
+static ArrayRef<Candidate> worthMeasuring(ArrayRef<Candidate> candidates) {
+  constexpr double hopeless = 20, cheapToTry = 50;
+  return candidates.take_while([&](const Candidate &c) { return c.estimate < std::max(cheapToTry, hopeless * candidates[0].estimate); });
+}
+
 LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
   if (!llvm::is_contained({"", "generated", "rows", "contract", "onednn", "builtin"}, options.kernels))
     return module.emitError("kernels '") << options.kernels << "' are unknown; required: generated, rows, contract, onednn or builtin";
-  for (Operation *op : operationsToSelect(module)) {
+  std::string warning;
+  TuningFile file(options.cacheDir, warning);
+  if (!warning.empty())
+    module.emitWarning(warning);
+  TuningConditions conditions = conditionsOf(module, options, target);
+  auto work = operationsToSelect(module);
+  int done = 0, undecided = 0;
+  for (Operation *op : work) {
     std::string refusals;
-    auto candidates = candidatesFor(op, options, target, false, refusals);
+    auto candidates = candidatesFor(op, options, target, options.tune, refusals);
     if (candidates.empty())
       return op->emitError("no kernel for this operation") << refusals;
+    std::string key = tuningKey(op, conditions);
+    const TunedEntry *known = file.find(key);
+    if (!known && options.tune && candidates.size() > 1) {
+      if (auto entry = measureCandidates(op, worthMeasuring(candidates), conditions, options, target)) {
+        file.put(key, std::move(*entry));
+        known = file.find(key);
+      } else {
+        ++undecided;
+      }
+    }
+    if (known)
+      applyMeasurement(*known, candidates);
     preferKernels(candidates, options.kernels);
     writeChoice(op, candidates);
+    if (options.tune && options.progress)
+      options.progress("tuning", ++done, int(work.size()));
   }
+  if (undecided > 0)
+    module.emitWarning("other work on this machine disturbed the measurement of ")
+        << undecided << " operations, which are chosen by estimate; tune again when it is quiet";
+  warning.clear();
+  file.save(warning);
+  if (!warning.empty())
+    module.emitWarning(warning);
   return success();
 }
 

@@ -22,7 +22,9 @@ MAY = {
 # which layout it wants. Frontends read and write files with the artefact's helpers and use public types.
 RUNTIME_FOR = {
     "codegen": ["runtime/program/", "runtime/library/onednn/Describe.h", "runtime/device/cpu/Features.h",
-                "runtime/device/cpu/KernelContext.h", "dlc/"],
+                "runtime/device/cpu/KernelContext.h",
+                "runtime/session/Session.h",  # measuring candidates is running them
+                "dlc/"],
     "passes": ["runtime/library/onednn/Describe.h", "dlc/DType.h"],
     "frontend": ["runtime/program/", "dlc/"],
     "ir": ["dlc/DType.h"],

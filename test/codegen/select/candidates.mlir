@@ -1,0 +1,26 @@
+// All kernels that could do an operation stand in one list; one of them is chosen, or the one asked for.
+// RUN: dlc compile %s --threads 1 --cache none --to select | FileCheck %s
+// RUN: dlc compile %s --threads 1 --cache none --to select --kernels contract | FileCheck %s --check-prefix=CONTRACT
+// RUN: dlc compile %s --threads 1 --cache none --to select --kernels rows | FileCheck %s --check-prefix=ROWS
+// RUN: dlc compile %s --threads 1 --cache none --to select --kernels onednn | FileCheck %s --check-prefix=ONEDNN
+// RUN: not dlc-opt %s -dlc-select=kernels=fast 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// REQUIRES: dlc, dlc-opt
+
+// Weights that are constant are packed when the program is compiled.
+// CHECK: dlc.fusion
+// CHECK-SAME: dlc.candidates = [{{.*}}"contract:packed {{[0-9.]+}}us"
+// CHECK: dlc.fusion
+// CHECK-SAME: dlc.candidates = [{{.*}}"contract {{[0-9.]+}}us"
+
+// CONTRACT: dlc.candidates = ["contract:packed {{.*}}{{.*}}"onednn:{{.*}}dlc.kernel = "contract"
+// CONTRACT: dlc.candidates = ["contract {{.*}}dlc.kernel = "contract"
+// ROWS: dlc.candidates = ["generated {{.*}}dlc.kernel = "generated"
+// ONEDNN: dlc.candidates = ["onednn:{{.*}}dlc.implementation = "onednn:{{.*}}dlc.kernel = "onednn"
+// UNKNOWN: error: kernels 'fast' are unknown; required: generated, rows, contract, onednn or builtin
+func.func @main(%x: tensor<4x2xf32> {dlc.name = "x"}, %v: tensor<8x8xf32> {dlc.name = "v"}) -> (tensor<4x8xf32> {dlc.name = "y"}) {
+  %w = dlc.constant dense<[[0.5, -1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [-0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5]]> : tensor<2x8xf32>
+  %0 = dlc.matmul %x, %w : (tensor<4x2xf32>, tensor<2x8xf32>) -> tensor<4x8xf32>
+  %1 = dlc.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = dlc.matmul %1, %v : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
