@@ -46,13 +46,16 @@ struct Attention : OpRewritePattern<AttentionOp> {
     Value hidden = b.scalar(-std::numeric_limits<double>::infinity(), scores);
     if (op.getCausal())
       scores = b.make<SelectOp>(causalMask(b, rewriter, op.getLoc(), scores), scores, hidden);
-    if (Value mask = op.getMask()) {
-      if (typeOf(mask).getElementType().isInteger(1))
-        scores = b.make<SelectOp>(mask, scores, hidden);
-      else
-        scores = b.make<AddOp>(scores, mask);
-    }
+    Value mask = op.getMask();
+    bool isBool = mask && typeOf(mask).getElementType().isInteger(1);
+    if (isBool)
+      scores = b.make<SelectOp>(mask, scores, hidden);
+    else if (mask)
+      scores = b.make<AddOp>(scores, mask);
     Value weights = b.make<SoftmaxOp>(scores, typeOf(scores).getRank() - 1);
+    // A row that hides everything has no largest score: its weights are 0, not what becomes of infinities.
+    if (isBool)
+      weights = b.make<SelectOp>(b.make<CompareOp>(Predicate::eq, scores, hidden), b.scalar(0, scores), weights);
     rewriter.replaceOp(op, b.make<MatmulOp>(weights, op.getV(), false, false));
     return success();
   }
@@ -63,13 +66,14 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
 
   StringRef getArgument() const final { return "dlc-decompose"; }
   StringRef getDescription() const final {
-    return "opens softmax, normalisations and attention into simple operations";
+    return "opens softmax, normalisations, attention and recurrent layers into simple operations";
   }
 
   void runOnOperation() final {
     RewritePatternSet patterns(&getContext());
     patterns.add<KeepReducedDims, Attention>(&getContext());
     addNormDecompositions(patterns);
+    addRecurrentDecompositions(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

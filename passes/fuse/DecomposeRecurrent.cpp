@@ -1,0 +1,310 @@
+//===- DecomposeRecurrent.cpp - recurrent layers that no kernel does whole ===//
+//
+// A library runs a recurrent layer of f32 in one direction with known weights. Others become such
+// layers where they can (both directions are two layers, 16-bit floats are widened), and loops over
+// time else.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/reference/Evaluate.h"
+#include "passes/fuse/DecomposePatterns.h"
+#include "passes/simplify/Constants.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// The operands of every recurrent layer.
+enum { X, W, R, B, H0, C0 };
+
+/// The same value; as a constant where it is computed of constants, since a library packs only
+/// weights that are known.
+Value known(Value value, PatternRewriter &rewriter) {
+  Operation *op = value.getDefiningOp();
+  SmallVector<ref::Tensor> inputs, outputs;
+  for (Value operand : op->getOperands()) {
+    std::optional<ref::Tensor> tensor = constantTensor(operand);
+    if (!tensor)
+      return value;
+    inputs.push_back(*tensor);
+  }
+  ScopedDiagnosticHandler silence(op->getContext(), [](Diagnostic &) { return success(); });
+  auto nothing = [](Value) { return ref::Tensor(); };
+  if (failed(ref::evaluateOp(op, inputs, nothing, outputs)) || outputs.size() != 1)
+    return value;
+  Value constant = makeConstant(rewriter, op->getLoc(), outputs.front(), typeOf(value));
+  rewriter.replaceOp(op, constant);
+  return constant;
+}
+
+/// Elements [from, from + size) of one dimension.
+Value part(TensorBuilder &b, Value x, int64_t axis, int64_t from, int64_t size) {
+  SmallVector<int64_t> start(typeOf(x).getRank(), 0), sizes(shapeOf(x)),
+      stride(typeOf(x).getRank(), 1);
+  start[axis] = from;
+  sizes[axis] = size;
+  return b.make<SliceOp>(x, start, sizes, stride);
+}
+
+Value knownReshape(TensorBuilder &b, PatternRewriter &rewriter, Value x, ArrayRef<int64_t> shape) {
+  Value reshaped = b.reshape(x, shape);
+  return reshaped == x ? x : known(reshaped, rewriter);
+}
+
+bool isSixteenBits(Value x) {
+  Type element = typeOf(x).getElementType();
+  return element.isF16() || element.isBF16();
+}
+
+template <typename Layer> bool hasStaticShapes(Layer op) {
+  return llvm::all_of(llvm::concat<Value>(op->getOperands(), op->getResults()),
+                      [](Value v) { return typeOf(v).hasStaticShape(); });
+}
+
+/// Whether a library can run the layer as it is.
+template <typename Layer> bool isLibraryLayer(Layer op) {
+  if (op.getDirection() == Direction::both || !typeOf(op.getX()).getElementType().isF32())
+    return false;
+  for (Value operand : op->getOperands())
+    if (typeOf(operand).getNumElements() == 0)
+      return false;
+  return llvm::all_of(ArrayRef<Value>{op.getW(), op.getR(), op.getB()},
+                      [](Value v) { return constantTensor(v).has_value(); });
+}
+
+/// The layer's attributes with another direction.
+template <typename Layer>
+Operation *createLayer(PatternRewriter &rewriter, Layer op, Direction direction,
+                       ArrayRef<Value> operands) {
+  NamedAttrList attributes(op->getAttrs());
+  attributes.set("direction", DirectionAttr::get(op.getContext(), direction));
+  return Layer::create(rewriter, op.getLoc(), ValueRange(operands), attributes.getAttrs());
+}
+
+// layer(both) = concat(layer(forward), layer(reverse))
+template <typename Layer> struct SplitDirections : OpRewritePattern<Layer> {
+  using OpRewritePattern<Layer>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Layer op, PatternRewriter &rewriter) const override {
+    if (op.getDirection() != Direction::both || !hasStaticShapes(op))
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    SmallVector<Operation *> layers;
+    for (Direction direction : {Direction::forward, Direction::reverse}) {
+      SmallVector<Value> operands{op.getX()};
+      for (Value both : op->getOperands().drop_front())
+        operands.push_back(known(part(b, both, 0, int64_t(layers.size()), 1), rewriter));
+      layers.push_back(createLayer(rewriter, op, direction, operands));
+    }
+    SmallVector<Value> results;
+    for (unsigned i = 0; i < op->getNumResults(); ++i) {
+      SmallVector<Value> halves{layers[0]->getResult(i), layers[1]->getResult(i)};
+      results.push_back(b.make<ConcatOp>(halves, /*axis=*/i == 0 ? 1 : 0));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+// layer(x: f16) = cast(layer(cast(x): f32)): a state that is rounded at every step drifts
+template <typename Layer> struct Widen : OpRewritePattern<Layer> {
+  using OpRewritePattern<Layer>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Layer op, PatternRewriter &rewriter) const override {
+    if (op.getDirection() == Direction::both || !isSixteenBits(op.getX()) || !hasStaticShapes(op))
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    Type narrow = typeOf(op.getX()).getElementType();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(known(b.cast(operand, rewriter.getF32Type()), rewriter));
+    Operation *layer = createLayer(rewriter, op, op.getDirection(), operands);
+    SmallVector<Value> results;
+    for (Value result : layer->getResults())
+      results.push_back(b.cast(result, narrow));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+/// A layer of one direction as it stands outside of the loop over time.
+struct Sizes {
+  explicit Sizes(Operation *op)
+      : steps(shapeOf(op->getOperand(X))[0]), batch(shapeOf(op->getOperand(X))[1]),
+        features(shapeOf(op->getOperand(X))[2]), gated(shapeOf(op->getOperand(R))[1]),
+        hidden(shapeOf(op->getOperand(R))[2]) {}
+  int64_t steps, batch, features, gated, hidden;
+};
+
+/// What one step of time does: from what the input gives to the gates [N, G*H] and the states [N,
+/// H] to the next states, of which the first is the step's result.
+using Step = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Value, ValueRange)>;
+
+/// Gate `g` of [N, G*H].
+Value gate(TensorBuilder &b, Value gates, int64_t g, int64_t hidden) {
+  return part(b, gates, 1, g * hidden, hidden);
+}
+
+/// r as [G*H, H].
+Value recurrentWeights(TensorBuilder &b, PatternRewriter &rewriter, Operation *op) {
+  Sizes size(op);
+  return knownReshape(b, rewriter, op->getOperand(R), {size.gated, size.hidden});
+}
+
+/// The half of the biases that stands with the input's weights (0) or the recurrence's (1), [G*H].
+Value bias(TensorBuilder &b, PatternRewriter &rewriter, Operation *op, int64_t which) {
+  Sizes size(op);
+  Value half = known(part(b, op->getOperand(B), 1, which * size.gated, size.gated), rewriter);
+  return knownReshape(b, rewriter, half, {size.gated});
+}
+
+/// The layer as a loop over time. `added` is what is added to the input's part of the gates.
+void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewriter &rewriter,
+                   Step step) {
+  Location loc = op->getLoc();
+  TensorBuilder b(rewriter, loc);
+  Sizes size(op);
+  bool reverse = direction == Direction::reverse;
+  // The input's part of all steps is one product.
+  Value x = b.reshape(op->getOperand(X), {size.steps * size.batch, size.features});
+  Value w = knownReshape(b, rewriter, op->getOperand(W), {size.gated, size.features});
+  Value fromInput = b.make<AddOp>(b.make<MatmulOp>(x, w, false, true), added);
+  fromInput = b.reshape(fromInput, {size.steps, size.batch, size.gated});
+
+  auto index = RankedTensorType::get({}, rewriter.getI64Type(), deviceOf(x.getType()));
+  auto number = [&](int64_t value) -> Value {
+    return b.make<ConstantOp>(llvm::cast<ElementsAttr>(DenseElementsAttr::get(index, value)));
+  };
+  SmallVector<Value> states;
+  for (Value state : op->getOperands().drop_front(H0))
+    states.push_back(b.reshape(state, {size.batch, size.hidden}));
+  SmallVector<Type> types{ValueRange(states).getTypes()};
+  auto state = llvm::cast<RankedTensorType>(types.front());
+  SmallVector<Type> arguments{index}, results(types);
+  llvm::append_range(arguments, types);
+  results.push_back(RankedTensorType::get({size.steps, size.batch, size.hidden},
+                                          state.getElementType(), state.getEncoding()));
+  Value last = reverse ? number(size.steps - 1) : Value();
+  auto loop = LoopOp::create(rewriter, loc, results, number(size.steps), Value(), states);
+  {
+    OpBuilder::InsertionGuard guard(rewriter);
+    Block *body = rewriter.createBlock(&loop.getBody(), {}, arguments,
+                                       SmallVector<Location>(arguments.size(), loc));
+    Value time = body->getArgument(0);
+    if (reverse)
+      time = b.make<SubOp>(last, time);
+    Value now = b.make<GatherOp>(fromInput, time, /*axis=*/0);
+    SmallVector<Value> next = step(b, now, body->getArguments().drop_front());
+    next.push_back(next.front());
+    YieldOp::create(rewriter, loc, next);
+  }
+
+  Value y = loop->getResults().back();
+  if (reverse && size.steps > 1)
+    y = b.make<SliceOp>(y, ArrayRef<int64_t>{size.steps - 1, 0, 0}, shapeOf(y),
+                        ArrayRef<int64_t>{-1, 1, 1});
+  SmallVector<Value> values{b.reshape(y, {size.steps, 1, size.batch, size.hidden})};
+  for (Value after : loop->getResults().drop_back())
+    values.push_back(b.reshape(after, {1, size.batch, size.hidden}));
+  rewriter.replaceOp(op, values);
+}
+
+template <typename Layer> bool needsLoop(Layer op) {
+  return hasStaticShapes(op) && op.getDirection() != Direction::both &&
+         !isSixteenBits(op.getX()) && !isLibraryLayer(op);
+}
+
+// c' = f c + i tanh(g), h' = o tanh(c')
+struct LstmLoop : OpRewritePattern<LstmOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LstmOp op, PatternRewriter &rewriter) const override {
+    if (!needsLoop(op))
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    int64_t hidden = Sizes(op).hidden;
+    Value r = recurrentWeights(b, rewriter, op);
+    Value added =
+        known(b.make<AddOp>(bias(b, rewriter, op, 0), bias(b, rewriter, op, 1)), rewriter);
+    rewriteAsLoop(op, op.getDirection(), added, rewriter,
+                  [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
+                    enum { input, output, forget, cell };
+                    Value gates = b.make<AddOp>(b.make<MatmulOp>(states[0], r, false, true), now);
+                    auto open = [&](int64_t g) {
+                      return b.make<SigmoidOp>(gate(b, gates, g, hidden));
+                    };
+                    Value kept = b.make<MulOp>(open(forget), states[1]);
+                    Value candidate = b.make<TanhOp>(gate(b, gates, cell, hidden));
+                    Value c = b.make<AddOp>(kept, b.make<MulOp>(open(input), candidate));
+                    return {b.make<MulOp>(open(output), b.make<TanhOp>(c)), c};
+                  });
+    return success();
+  }
+};
+
+// h' = (1 - z) tanh(candidate) + z h
+struct GruLoop : OpRewritePattern<GruOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GruOp op, PatternRewriter &rewriter) const override {
+    if (!needsLoop(op))
+      return failure();
+    enum { update, reset, candidate };
+    TensorBuilder b(rewriter, op.getLoc());
+    int64_t hidden = Sizes(op).hidden;
+    bool late = op.getLinearBeforeReset();
+    Value r = recurrentWeights(b, rewriter, op);
+    Value inputBias = bias(b, rewriter, op, 0), hiddenBias = bias(b, rewriter, op, 1);
+    // The reset gate scales the candidate's recurrent bias too when it comes after the product.
+    Value added = late ? inputBias : known(b.make<AddOp>(inputBias, hiddenBias), rewriter);
+    Value early = late ? r : known(part(b, r, 0, 0, 2 * hidden), rewriter);
+    Value rest = late ? Value() : known(part(b, r, 0, 2 * hidden, hidden), rewriter);
+    rewriteAsLoop(
+        op, op.getDirection(), added, rewriter,
+        [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
+          Value h = states[0], gates = b.make<MatmulOp>(h, early, false, true);
+          if (late)
+            gates = b.make<AddOp>(gates, hiddenBias);
+          auto open = [&](int64_t g) {
+            return b.make<SigmoidOp>(
+                b.make<AddOp>(gate(b, gates, g, hidden), gate(b, now, g, hidden)));
+          };
+          Value z = open(update), opened = open(reset);
+          Value recurrent = late ? b.make<MulOp>(opened, gate(b, gates, candidate, hidden))
+                                 : b.make<MatmulOp>(b.make<MulOp>(opened, h), rest, false, true);
+          Value value = b.make<TanhOp>(b.make<AddOp>(recurrent, gate(b, now, candidate, hidden)));
+          Value fresh = b.make<MulOp>(b.make<SubOp>(b.scalar(1, z), z), value);
+          return {b.make<AddOp>(fresh, b.make<MulOp>(z, h))};
+        });
+    return success();
+  }
+};
+
+// h' = tanh(r h + w x + b), or relu of it
+struct RnnLoop : OpRewritePattern<RnnOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(RnnOp op, PatternRewriter &rewriter) const override {
+    if (!needsLoop(op))
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    bool relu = op.getRelu();
+    Value r = recurrentWeights(b, rewriter, op);
+    Value added =
+        known(b.make<AddOp>(bias(b, rewriter, op, 0), bias(b, rewriter, op, 1)), rewriter);
+    rewriteAsLoop(op, op.getDirection(), added, rewriter,
+                  [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
+                    Value sum = b.make<AddOp>(b.make<MatmulOp>(states[0], r, false, true), now);
+                    return {relu ? b.make<ReluOp>(sum) : b.make<TanhOp>(sum)};
+                  });
+    return success();
+  }
+};
+
+} // namespace
+
+void addRecurrentDecompositions(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<SplitDirections<LstmOp>, SplitDirections<GruOp>, SplitDirections<RnnOp>>(context);
+  patterns.add<Widen<LstmOp>, Widen<GruOp>, Widen<RnnOp>>(context);
+  patterns.add<LstmLoop, GruLoop, RnnLoop>(context);
+}
+
+} // namespace dlc

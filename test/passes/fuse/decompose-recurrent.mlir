@@ -1,0 +1,43 @@
+// RUN: dlc-opt %s --dlc-decompose --split-input-file | FileCheck %s
+
+// Weights that are not constant: the product with the inputs for all steps at once, then a loop.
+// CHECK-LABEL: @lstm
+// CHECK: %[[P:.*]] = dlc.matmul %{{.*}}, %{{.*}} transpose_b : (tensor<6x3xf32>, tensor<16x3xf32>) -> tensor<6x16xf32>
+// CHECK: dlc.loop trip({{.*}}) inits({{.*}} : tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<3x2x4xf32>)
+// CHECK: dlc.gather 0
+// CHECK: dlc.matmul %{{.*}} transpose_b : (tensor<2x4xf32>, tensor<16x4xf32>) -> tensor<2x16xf32>
+// CHECK-COUNT-3: dlc.sigmoid
+// CHECK: dlc.yield
+// CHECK-NOT: dlc.lstm
+func.func @lstm(%x: tensor<3x2x3xf32>, %w: tensor<1x16x3xf32>, %r: tensor<1x16x4xf32>, %b: tensor<1x32xf32>, %h: tensor<1x2x4xf32>, %c: tensor<1x2x4xf32>) -> tensor<3x1x2x4xf32> {
+  %y, %hn, %cn = dlc.lstm %x, %w, %r, %b, %h, %c {direction = #dlc<direction forward>} : (tensor<3x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, tensor<1x32xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>) -> (tensor<3x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>)
+  return %y : tensor<3x1x2x4xf32>
+}
+
+// -----
+
+// Backwards: the steps are read from the last on, and what they stacked is turned around. 16-bit states are kept in f32.
+// CHECK-LABEL: @reverse
+// CHECK: dlc.loop {{.*}} -> (tensor<2x4xf32>, tensor<3x2x4xf32>)
+// CHECK: ^bb0(%[[I:[^:]*]]: tensor<i64>
+// CHECK: %[[AT:.*]] = dlc.sub %{{.*}}, %[[I]]
+// CHECK: dlc.gather 0 %{{.*}}, %[[AT]]
+// CHECK: dlc.slice {{.*}} stride [-1, 1, 1]
+// CHECK: dlc.cast {{.*}} to bf16
+func.func @reverse(%x: tensor<3x2x3xbf16>, %w: tensor<1x4x3xbf16>, %r: tensor<1x4x4xbf16>, %b: tensor<1x8xbf16>, %h: tensor<1x2x4xbf16>) -> tensor<3x1x2x4xbf16> {
+  %y, %hn = dlc.rnn %x, %w, %r, %b, %h {direction = #dlc<direction reverse>} : (tensor<3x2x3xbf16>, tensor<1x4x3xbf16>, tensor<1x4x4xbf16>, tensor<1x8xbf16>, tensor<1x2x4xbf16>) -> (tensor<3x1x2x4xbf16>, tensor<1x2x4xbf16>)
+  return %y : tensor<3x1x2x4xbf16>
+}
+
+// -----
+
+// Constant f32 weights in one direction are the library's.
+// CHECK-LABEL: @library
+// CHECK: dlc.gru
+func.func @library(%x: tensor<3x2x3xf32>, %h: tensor<1x2x4xf32>) -> tensor<3x1x2x4xf32> {
+  %w = dlc.constant dense<0.5> : tensor<1x12x3xf32>
+  %r = dlc.constant dense<0.5> : tensor<1x12x4xf32>
+  %b = dlc.constant dense<0.5> : tensor<1x24xf32>
+  %y, %hn = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>} : (tensor<3x2x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, tensor<1x24xf32>, tensor<1x2x4xf32>) -> (tensor<3x1x2x4xf32>, tensor<1x2x4xf32>)
+  return %y : tensor<3x1x2x4xf32>
+}
