@@ -48,7 +48,7 @@ public:
         if (!disturbed)
           c->times.push_back(time);
         else // Who has slept is served first.
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          std::this_thread::sleep_for(std::chrono::microseconds(int(std::clamp(2 * time, 1e3, 1e4))));
       }
       std::reverse(list.begin(), list.end());
       dropHopeless(round);

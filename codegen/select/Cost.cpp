@@ -1,66 +1,165 @@
 //===- Cost.cpp - how long kernels may take, by arithmetic alone ----------===//
 #include "codegen/select/Cost.h"
 
+#include <cmath>
+
 using namespace mlir;
+using nlohmann::json;
 
 namespace dlc {
 
-CostModel::CostModel(const cpu::Target &target, int threads) : threads(std::max(1, threads)) {
-  if (target.vectorBits < 512) {
-    machine.vectorGflops /= 2;
-    machine.elementGflops /= 1.5;
-  }
+namespace {
+
+std::vector<int64_t> dimsOf(const json &desc, const char *argument) {
+  auto found = desc.find(argument);
+  return found == desc.end() ? std::vector<int64_t>() : found->value("dims", std::vector<int64_t>());
+}
+
+double productOf(const std::vector<int64_t> &dims, size_t drop = 0) {
+  double n = 1;
+  for (size_t i = 0; i + drop < dims.size(); ++i)
+    n *= double(dims[i]);
+  return n;
+}
+
+bool isPlainLayout(const json &desc, const char *argument) {
+  auto found = desc.find(argument);
+  return found == desc.end() || found->contains("strides") ||
+         StringRef("abcdefghijkl").starts_with(found->value("tag", std::string()));
+}
+
+bool isLibraryImplementation(const LibraryCall &call, StringRef word) {
+  return StringRef(call.implementation).contains(word);
+}
+
+/// Of vectors over n columns, the part that is not behind the last one.
+double laneShare(double n, double lanes) { return n / (std::ceil(n / lanes) * lanes); }
+
+double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).getNumElements()); }
+
+} // namespace
+
+CostModel::CostModel(const cpu::Target &target, int threads) : threads(std::max(1, threads)), lanes(double(target.lanes32())) {
+  if (target.vectorBits < 512)
+    for (double *figure : {&machine.libraryGflops, &machine.contractGflops, &machine.contractLargeGflops, &machine.convolutionGflops, &machine.recurrentGflops,
+                           &machine.innerProductGflops})
+      *figure /= 2;
+  if (!StringRef(target.features).contains("+avx512bf16"))
+    machine.libraryBf16Gain = 1;
 }
 
 /// Nanoseconds for bytes that pass once.
-double CostModel::traffic(double bytes) const {
-  return bytes > machine.cacheBytes ? bytes / machine.memoryGigabytes : bytes / (machine.cacheGigabytes * threads);
+double CostModel::traffic(double bytes, double cores) const {
+  if (bytes > machine.cacheBytes)
+    return bytes / machine.memoryGigabytes;
+  return bytes / ((bytes > machine.nearBytes ? machine.cacheGigabytes : machine.nearGigabytes) * cores);
+}
+
+double CostModel::coresFor(const cpu::KernelPlan &plan) const {
+  return std::clamp(double(plan.extent) / double(std::max<int64_t>(1, plan.grain)), 1.0, threads);
+}
+
+double CostModel::ended(double nanoseconds, double overhead, double cores) const {
+  return nanoseconds / 1000 + overhead + (cores > 1 ? machine.wake : 0);
+}
+
+double CostModel::product(const LibraryCall &call) const {
+  auto src = dimsOf(call.desc, "src"), weights = dimsOf(call.desc, "weights"), dst = dimsOf(call.desc, "dst");
+  if (src.size() < 2 || weights.size() != src.size() || dst.size() != src.size())
+    return call.flops / (machine.libraryGflops * threads);
+  double m = double(dst[dst.size() - 2]), batches = productOf(dst, 2);
+  double cores = call.flops > machine.wakeFlops ? threads : 1;
+  double rate = machine.libraryGflops * laneShare(double(dst.back()), lanes);
+  if (call.desc["src"].value("dtype", "") == "bf16")
+    rate *= machine.libraryBf16Gain;
+  double nanoseconds = call.flops / (rate * cores * std::min(1.0, machine.oneRow + machine.eachRow * m));
+  if (m <= 16)
+    nanoseconds *= machine.libraryShortProduct;
+  bool packed = llvm::any_of(call.arguments, [](const CallArgument &a) { return a.kind == CallArgument::Kind::Packed; });
+  if (isLibraryImplementation(call, "gemm:"))
+    nanoseconds += batches * machine.gemmBatchNanoseconds / cores;
+  else
+    nanoseconds += batches * machine.libraryBatchNanoseconds / cores + (packed ? 0 : productOf(weights) / (machine.libraryPacked * cores));
+  return std::max(nanoseconds, traffic(call.bytes, cores) * (m == 1 ? machine.libraryOneRow : 1));
 }
 
 double CostModel::call(const LibraryCall &call) const {
-  return std::max(call.flops / (machine.vectorGflops * threads), traffic(call.bytes)) / 1000 + machine.callMicroseconds;
+  std::string kind = call.desc.value("kind", "");
+  double cores = call.flops + call.bytes > machine.wakeFlops ? threads : 1;
+  double nanoseconds = traffic(call.bytes, cores);
+  if (kind == "matmul") {
+    nanoseconds = product(call);
+  } else if (kind == "reorder") {
+    auto dst = dimsOf(call.desc, "dst");
+    auto strides = call.desc.contains("src") ? call.desc["src"].value("strides", std::vector<int64_t>()) : std::vector<int64_t>();
+    bool wholeRows = !strides.empty() && strides.back() == 1;
+    if (!wholeRows)
+      nanoseconds = std::max(nanoseconds, productOf(dst) / (machine.libraryTransposed * cores));
+  } else if (kind == "pooling") {
+    double own = isPlainLayout(call.desc, "src") ? productOf(dimsOf(call.desc, "dst")) / machine.libraryPoolOutputs
+                                                 : call.flops / machine.libraryPoolTaps;
+    nanoseconds = std::max(nanoseconds, own / cores);
+  } else {
+    bool recurrent = kind == "lstm" || kind == "gru" || kind == "rnn";
+    nanoseconds = std::max(nanoseconds, call.flops / ((recurrent ? machine.recurrentGflops : machine.convolutionGflops) * cores));
+  }
+  return ended(nanoseconds, machine.call, cores);
 }
 
 double CostModel::rows(FusionOp normal, const cpu::KernelPlan &plan) const {
-  double gflops = machine.elementGflops, moved = 0;
-  for (Operation &op : normal.getBody().front()) {
-    // Products and windows come out of the pull emitter without blocks of registers.
-    if (isa<MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op))
-      gflops = machine.scalarGflops;
-    // Lanes that are strided in memory are gathered one by one.
-    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+  double nanoseconds = 0, counted = 0;
+  for (Operation &op : normal.getBody().front().without_terminator()) {
+    double results = elementsOf(op.getResult(0));
+    if (auto matmul = dyn_cast<MatmulOp>(op)) {
+      auto a = cast<RankedTensorType>(matmul.getA().getType()), b = cast<RankedTensorType>(matmul.getB().getType());
+      double flops = 2 * results * double(a.getDimSize(a.getRank() - (matmul.getTransposeA() ? 2 : 1)));
+      double bytes = double(ref::elementBytes(b.getElementType()) * b.getDimSize(b.getRank() - 1) * b.getDimSize(b.getRank() - 2));
+      bool inner = bytes <= machine.firstLevelBytes && !matmul.getTransposeB();
+      nanoseconds += flops / (inner ? machine.innerProductGflops : machine.outerProductGflops);
+      counted += flops;
+    } else if (isa<ConvOp, ConvTransposeOp>(op)) {
+      auto w = cast<RankedTensorType>(op.getOperand(1).getType());
+      double flops = 2 * results * double(w.getNumElements()) / double(std::max<int64_t>(1, w.getDimSize(isa<ConvOp>(op) ? 0 : 1)));
+      nanoseconds += flops / machine.scalarGflops;
+      counted += flops;
+    } else if (isa<MaxPoolOp, AvgPoolOp>(op)) {
+      auto window = isa<MaxPoolOp>(op) ? cast<MaxPoolOp>(op).getWindow() : cast<AvgPoolOp>(op).getWindow();
+      double taps = results;
+      for (int64_t size : window)
+        taps *= double(size);
+      nanoseconds += taps / (isa<MaxPoolOp>(op) ? machine.maximumGigataps : machine.averageGigataps);
+      counted += taps;
+    } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      // Lanes that are strided in memory are gathered one by one.
       auto permutation = transpose.getPermutation();
       if (!permutation.empty() && permutation.back() != int64_t(permutation.size()) - 1)
-        moved += double(cast<RankedTensorType>(transpose.getY().getType()).getNumElements());
+        nanoseconds += results / machine.gathered;
     }
   }
-  double units = std::max(1.0, double(plan.extent) / double(std::max<int64_t>(1, plan.grain)));
-  double used = std::min(double(threads), units);
-  double nanoseconds = std::max(plan.flops / (gflops * used) + moved / (machine.gatherGigaelements * used), traffic(plan.bytes));
-  return nanoseconds / 1000 + machine.launchMicroseconds + (used > 1 ? machine.wakeMicroseconds : 0);
+  nanoseconds += std::max(0.0, plan.flops - counted) / machine.elementGflops;
+  double cores = coresFor(plan);
+  return ended(std::max(nanoseconds / cores, traffic(plan.bytes, cores)), machine.launch, cores);
 }
 
 double CostModel::contract(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan) const {
   const cpu::ContractSpec &spec = contract.spec;
   const cpu::ContractPlan &schedule = contract.plan;
-  double rate = machine.vectorGflops * (spec.elementA.isF64() ? 0.5 : 1);
   double batches = double(spec.batchSize()), m = double(spec.m), n = double(spec.n), k = double(spec.k);
-  // Short blocks leave sums waiting for one another and load B for few rows.
-  double height = double(schedule.blockHeight());
-  double registers = std::min(1.0, (height + 1) / 10);
-  double columns = n / (double(schedule.panels) * double(schedule.panelColumns));
-  double flops = 2 * batches * m * n * k;
-  double units = std::max(1.0, double(plan.extent) / double(std::max<int64_t>(1, plan.grain)));
-  double used = std::min(double(threads), units);
-  double nanoseconds = flops / (rate * used * registers * columns);
-  // Every copied element is written, and read again where it was to be read once.
-  double copied = (schedule.packsA ? batches * m * k : 0) + (schedule.packsB ? batches * double(schedule.chunks) * n * k : 0) +
-                  (schedule.keepsSums ? batches * m * n : 0);
-  nanoseconds += copied * 4 / (machine.cacheGigabytes * used);
-  if (schedule.packsB && spec.strideBn != 1)
-    nanoseconds += batches * n * k * double(schedule.chunks) / (4 * machine.gatherGigaelements * used);
-  return std::max(nanoseconds, traffic(plan.bytes)) / 1000 + machine.launchMicroseconds +
-         (used > 1 ? machine.wakeMicroseconds : 0);
+  double bytesB = n * k * double(ref::elementBytes(spec.elementB));
+  bool large = bytesB > machine.largeBytes;
+  double rate = (large && m > 32 ? machine.contractLargeGflops : machine.contractGflops) * (spec.elementA.isF64() ? 0.5 : 1);
+  // Short blocks leave sums waiting for one another; lanes behind the last column are computed for nothing.
+  rate *= std::min(1.0, machine.oneRow + machine.eachRow * double(schedule.blockHeight()));
+  rate *= laneShare(n, double(schedule.lanes));
+  double cores = coresFor(plan);
+  double nanoseconds = 2 * batches * m * n * k / rate;
+  if (schedule.packsA)
+    nanoseconds += batches * m * k / machine.packed;
+  if (schedule.packsB)
+    nanoseconds += batches * double(schedule.chunks) * n * k / (spec.strideBn == 1 ? machine.packed : large ? machine.packedTransposedLarge : machine.packedTransposed);
+  // What is not in panels is read in short runs.
+  double bytes = traffic(plan.bytes, cores) * (spec.packedB || schedule.packsB ? 1 : 1.4);
+  return ended(std::max(nanoseconds / cores, bytes), machine.launch, cores);
 }
 
 } // namespace dlc

@@ -7,24 +7,51 @@
 
 namespace dlc {
 
-/// The machine of the cost model: figures of one core and of all together, good enough to rank what differs by factors.
-/// Everything that the model believes about hardware stands here.
+/// The machine of the cost model: figures of one core unless they say otherwise, good enough to rank what differs by
+/// factors. Everything that the model believes about hardware and libraries stands here; the figures were measured with
+/// --tune on a Zen 5 core (AVX-512 at full width).
 struct Machine {
-  double vectorGflops = 110;       ///< one core, blocked f32 products of AVX-512 width; half of it with AVX2
-  double elementGflops = 30;       ///< one core, elementwise bodies with lanes
-  double scalarGflops = 2;         ///< one core, loops without lanes or without reuse of registers
-  double gatherGigaelements = 0.5; ///< one core, elements loaded one by one into lanes
-  double cacheGigabytes = 40;      ///< one core, what lies in its caches
-  double memoryGigabytes = 20;     ///< all cores together, from memory
-  double cacheBytes = 24e6;        ///< what is larger comes from memory
-  double launchMicroseconds = 0.3; ///< a command that runs generated code
-  double callMicroseconds = 2.0;   ///< a command that calls a library
-  double wakeMicroseconds = 1.5;   ///< work that is spread over several threads
+  // Products, f32 with 512-bit vectors; half of it with 256.
+  double libraryGflops = 230;
+  double contractGflops = 232, contractLargeGflops = 218; ///< large: the right operand is beyond `largeBytes`
+  double largeBytes = 1.5e6;
+  double convolutionGflops = 210;
+  double recurrentGflops = 110;
+  double libraryBf16Gain = 1.8; ///< where the processor multiplies bf16 itself
+  /// A product of one row has so much of the rate, each further row so much more.
+  double oneRow = 0.35, eachRow = 0.15;
+  double libraryShortProduct = 1.1, libraryOneRow = 1.2; ///< longer than contract for the same
+  double gemmBatchNanoseconds = 250, libraryBatchNanoseconds = 60; ///< oneDNN's gemm starts anew for each batch
+
+  // Bodies pulled row by row.
+  double elementGflops = 30;
+  double scalarGflops = 2;           ///< no lanes along the loop, or no reuse of registers
+  double innerProductGflops = 60;    ///< a product whose right operand stays in the first-level cache
+  double outerProductGflops = 6;     ///< and one whose does not
+  double averageGigataps = 3, maximumGigataps = 0.5;
+  double firstLevelBytes = 32e3;
+
+  // Moving elements, in elements per nanosecond.
+  double gathered = 1.6;       ///< loaded one by one into lanes
+  double libraryTransposed = 3.2;
+  double packed = 80, packedTransposed = 25, packedTransposedLarge = 7, libraryPacked = 12;
+  double libraryPoolOutputs = 1.0; ///< results of a pool in a plain layout
+  double libraryPoolTaps = 30;     ///< and its taps in a blocked one
+
+  // Bytes per nanosecond.
+  double nearGigabytes = 110, cacheGigabytes = 65;
+  double memoryGigabytes = 30; ///< all cores together
+  double nearBytes = 6e6, cacheBytes = 24e6;
+
+  // Microseconds.
+  double launch = 0.05, call = 0.6, wake = 1.5;
+  double wakeFlops = 400e3; ///< a library starts other threads for more than that
 };
 
 /// Microseconds of each kind of candidate with so many threads.
-struct CostModel {
-  explicit CostModel(const cpu::Target &target, int threads);
+class CostModel {
+public:
+  CostModel(const cpu::Target &target, int threads);
 
   double call(const LibraryCall &call) const;
   /// A body pulled row by row.
@@ -32,9 +59,14 @@ struct CostModel {
   double contract(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan) const;
 
 private:
-  double traffic(double bytes) const;
+  double traffic(double bytes, double cores) const;
+  double product(const LibraryCall &call) const;
+  /// Cores that a generated kernel's units keep busy.
+  double coresFor(const cpu::KernelPlan &plan) const;
+  double ended(double nanoseconds, double overhead, double cores) const;
+
   Machine machine;
-  int threads;
+  double threads, lanes;
 };
 
 } // namespace dlc

@@ -3,6 +3,8 @@
 
 #include "codegen/select/Tune.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace dlc {
@@ -38,7 +40,8 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, cons
     module.emitWarning(warning);
   TuningConditions conditions = conditionsOf(module, options, target);
   auto work = operationsToSelect(module);
-  int done = 0, undecided = 0;
+  int done = 0;
+  llvm::StringSet<> disturbed;
   for (Operation *op : work) {
     std::string refusals;
     auto candidates = candidatesFor(op, options, target, options.tune, refusals);
@@ -46,12 +49,12 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, cons
       return op->emitError("no kernel for this operation") << refusals;
     std::string key = tuningKey(op, conditions);
     const TunedEntry *known = file.find(key);
-    if (!known && options.tune && candidates.size() > 1) {
+    if (!known && options.tune && candidates.size() > 1 && !disturbed.contains(key)) {
       if (auto entry = measureCandidates(op, worthMeasuring(candidates), conditions, options, target)) {
         file.put(key, std::move(*entry));
         known = file.find(key);
       } else {
-        ++undecided;
+        disturbed.insert(key);
       }
     }
     if (known)
@@ -61,9 +64,9 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, cons
     if (options.tune && options.progress)
       options.progress("tuning", ++done, int(work.size()));
   }
-  if (undecided > 0)
+  if (!disturbed.empty())
     module.emitWarning("other work on this machine disturbed the measurement of ")
-        << undecided << " operations, which are chosen by estimate; tune again when it is quiet";
+        << disturbed.size() << " operations, which are chosen by estimate; tune again when it is quiet";
   warning.clear();
   file.save(warning);
   if (!warning.empty())
