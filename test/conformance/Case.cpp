@@ -40,7 +40,12 @@ void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed) {
   }
   for (int64_t i = 0; i < tensor.size(); ++i) {
     double unit = double(engine() >> 11) * 0x1p-53;
-    if (fill.kind == Fill::Permutation) {
+    bool hidden = fill.kind == Fill::HiddenRows && i / tensor.getShape().back() % 2 == 1;
+    if (hidden && isBool) {
+      tensor.setInt(i, 0);
+    } else if (hidden) {
+      tensor.setDouble(i, -INFINITY);
+    } else if (fill.kind == Fill::Permutation) {
       if (isFloat)
         tensor.setDouble(i, fill.low + double(order[i]));
       else

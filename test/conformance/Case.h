@@ -14,7 +14,8 @@ using Shape = std::vector<int64_t>;
 
 /// How an operand's elements are made.
 struct Fill {
-  enum Kind { Uniform, Special, Index, Permutation } kind = Uniform;
+  /// HiddenRows: every second row is false, or minus infinity.
+  enum Kind { Uniform, Special, Index, Permutation, HiddenRows } kind = Uniform;
   double low = -2, high = 2;
 };
 

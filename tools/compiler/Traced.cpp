@@ -8,7 +8,8 @@ namespace dlc {
 Model compile(trace::Graph &&graph, const ModelOptions &options) {
   TracedModule traced = trace::takeModule(std::move(graph));
   prepareContext(*traced.context);
-  auto source = std::make_shared<Source>("traced program", traced.context, std::move(traced.module));
+  auto source =
+      std::make_shared<Source>("traced program", traced.context, std::move(traced.module));
   return Model(std::make_shared<Model::Impl>(source, options));
 }
 
