@@ -28,6 +28,8 @@ config.substitutions += [
     ("%build", config.dlc_build),
     ("%inputs", os.path.join(config.dlc_source, "test", "Inputs")),
 ]
-for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika", "dlc-example-tracer"):
+for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika"):
     if os.path.exists(os.path.join(bin, tool)):
         config.available_features.add(tool)
+if os.path.exists(os.path.join(config.dlc_build, "lib", "libdlc_compiler.so")):
+    config.available_features.add("dlc-compiler-library")
