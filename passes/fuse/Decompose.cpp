@@ -47,15 +47,12 @@ struct Attention : OpRewritePattern<AttentionOp> {
     if (op.getCausal())
       scores = b.make<SelectOp>(causalMask(b, rewriter, op.getLoc(), scores), scores, hidden);
     Value mask = op.getMask();
-    bool isBool = mask && typeOf(mask).getElementType().isInteger(1);
-    if (isBool)
+    if (mask && typeOf(mask).getElementType().isInteger(1))
       scores = b.make<SelectOp>(mask, scores, hidden);
     else if (mask)
       scores = b.make<AddOp>(scores, mask);
-    Value weights = b.make<SoftmaxOp>(scores, typeOf(scores).getRank() - 1);
-    // A row that hides everything has no largest score: its weights are 0, not what becomes of infinities.
-    if (isBool)
-      weights = b.make<SelectOp>(b.make<CompareOp>(Predicate::eq, scores, hidden), b.scalar(0, scores), weights);
+    // Only a mask can hide a whole row: causally, position 0 is always seen.
+    Value weights = softmaxOf(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(mask));
     rewriter.replaceOp(op, b.make<MatmulOp>(weights, op.getV(), false, false));
     return success();
   }

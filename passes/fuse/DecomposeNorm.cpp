@@ -29,13 +29,7 @@ struct Softmax : OpRewritePattern<SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SoftmaxOp op, PatternRewriter &rewriter) const override {
     TensorBuilder b(rewriter, op.getLoc());
-    Value x = b.cast(op.getX(), statisticsType(op.getX()));
-    int64_t axis = op.getAxis();
-    Value e = b.make<ExpOp>(b.make<SubOp>(x, b.reduce(ReduceKind::max, x, axis)));
-    Value sum = b.reduce(ReduceKind::sum, e, axis);
-    // One division per row, and a product per element.
-    Value y = b.make<MulOp>(e, b.make<DivOp>(b.scalar(1, x), sum));
-    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    rewriter.replaceOp(op, softmaxOf(b, op.getX(), op.getAxis(), /*hidden=*/false));
     return success();
   }
 };
@@ -143,6 +137,25 @@ struct Lrn : OpRewritePattern<LrnOp> {
 };
 
 } // namespace
+
+Value softmaxOf(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidden) {
+  Value x = b.cast(input, statisticsType(input));
+  Value largest = b.reduce(ReduceKind::max, x, axes);
+  if (hidden) {
+    // The lowest number instead of -inf: every element of such a row becomes exp(-inf) = 0.
+    auto type = llvm::cast<FloatType>(typeOf(x).getElementType());
+    APFloat lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true);
+    largest = b.make<MaxOp>(largest, b.scalar(lowest.convertToDouble(), x));
+  }
+  Value e = b.make<ExpOp>(b.make<SubOp>(x, largest));
+  Value sum = b.reduce(ReduceKind::sum, e, axes);
+  // The largest element adds 1, so that other sums stay what they are.
+  if (hidden)
+    sum = b.make<MaxOp>(sum, b.scalar(1, x));
+  // One division per row, and a product per element.
+  Value y = b.make<MulOp>(e, b.make<DivOp>(b.scalar(1, x), sum));
+  return b.cast(y, typeOf(input).getElementType());
+}
 
 void addNormDecompositions(RewritePatternSet &patterns) {
   patterns.add<Softmax, LogSoftmax, LayerNorm, RmsNorm, BatchNorm, Lrn>(patterns.getContext());

@@ -210,8 +210,8 @@ void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewri
 }
 
 template <typename Layer> bool needsLoop(Layer op) {
-  return hasStaticShapes(op) && op.getDirection() != Direction::both &&
-         !isSixteenBits(op.getX()) && !isLibraryLayer(op);
+  return hasStaticShapes(op) && op.getDirection() != Direction::both && !isSixteenBits(op.getX()) &&
+         !isLibraryLayer(op);
 }
 
 // c' = f c + i tanh(g), h' = o tanh(c')
@@ -257,23 +257,24 @@ struct GruLoop : OpRewritePattern<GruOp> {
     Value added = late ? inputBias : known(b.make<AddOp>(inputBias, hiddenBias), rewriter);
     Value early = late ? r : known(part(b, r, 0, 0, 2 * hidden), rewriter);
     Value rest = late ? Value() : known(part(b, r, 0, 2 * hidden, hidden), rewriter);
-    rewriteAsLoop(
-        op, op.getDirection(), added, rewriter,
-        [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
-          Value h = states[0], gates = b.make<MatmulOp>(h, early, false, true);
-          if (late)
-            gates = b.make<AddOp>(gates, hiddenBias);
-          auto open = [&](int64_t g) {
-            return b.make<SigmoidOp>(
-                b.make<AddOp>(gate(b, gates, g, hidden), gate(b, now, g, hidden)));
-          };
-          Value z = open(update), opened = open(reset);
-          Value recurrent = late ? b.make<MulOp>(opened, gate(b, gates, candidate, hidden))
-                                 : b.make<MatmulOp>(b.make<MulOp>(opened, h), rest, false, true);
-          Value value = b.make<TanhOp>(b.make<AddOp>(recurrent, gate(b, now, candidate, hidden)));
-          Value fresh = b.make<MulOp>(b.make<SubOp>(b.scalar(1, z), z), value);
-          return {b.make<AddOp>(fresh, b.make<MulOp>(z, h))};
-        });
+    rewriteAsLoop(op, op.getDirection(), added, rewriter,
+                  [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
+                    Value h = states[0], gates = b.make<MatmulOp>(h, early, false, true);
+                    if (late)
+                      gates = b.make<AddOp>(gates, hiddenBias);
+                    auto open = [&](int64_t g) {
+                      return b.make<SigmoidOp>(
+                          b.make<AddOp>(gate(b, gates, g, hidden), gate(b, now, g, hidden)));
+                    };
+                    Value z = open(update), opened = open(reset);
+                    Value recurrent =
+                        late ? b.make<MulOp>(opened, gate(b, gates, candidate, hidden))
+                             : b.make<MatmulOp>(b.make<MulOp>(opened, h), rest, false, true);
+                    Value value =
+                        b.make<TanhOp>(b.make<AddOp>(recurrent, gate(b, now, candidate, hidden)));
+                    Value fresh = b.make<MulOp>(b.make<SubOp>(b.scalar(1, z), z), value);
+                    return {b.make<AddOp>(fresh, b.make<MulOp>(z, h))};
+                  });
     return success();
   }
 };

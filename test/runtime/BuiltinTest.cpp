@@ -349,6 +349,38 @@ TEST(Builtin, RandomIsPhilox) {
   EXPECT_EQ(arrays[0].as<float>(), expected);
 }
 
+TEST(Builtin, RandomCounterAndWidths) {
+  // The published vector: counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822 299f31d0 gives
+  // d16cfe09 94fdcceb 5001e420 24126ea1. The block number is the counter's low half.
+  auto draw = [](auto type, const char *dtype) {
+    using T = decltype(type);
+    std::vector<Array> arrays = {
+        Array::of<int64_t>({0x299f31d0a4093822}), Array::of<int64_t>({0x0370734413198a2e}),
+        Array::of<int64_t>({int64_t(0x85a308d3243f6a88u)}), Array::output<T>(4)};
+    runBuiltin({{"kind", "random"},
+                {"op", "uniform"},
+                {"dtype", dtype},
+                {"count", 4},
+                {"seed", "buffer"},
+                {"counter", "buffer"},
+                {"offset", "buffer"}},
+               arrays);
+    return arrays[3].as<T>();
+  };
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  for (uint32_t word : {0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u}) {
+    floats.push_back(static_cast<float>(word >> 8) / 16777216.0f);
+    doubles.push_back(floats.back());
+  }
+  EXPECT_EQ(draw(float(), "f32"), floats);
+  EXPECT_EQ(draw(double(), "f64"), doubles);
+  // 16-bit types keep as many leading bits as they hold: d1 / 2^8 = 0.81640625 is 0x3f51.
+  EXPECT_EQ(draw(uint16_t(), "bf16")[0], 0x3f51);
+  // d16c >> 5 = 68b = 1675, and 1675 / 2^11 = 0.81787109375 is 0x3a8b.
+  EXPECT_EQ(draw(uint16_t(), "f16")[0], 0x3a8b);
+}
+
 TEST(Builtin, RandomDependsOnSeedAndOffsetOnly) {
   auto draw = [](int threads, int64_t count, int64_t seed, int64_t offset) {
     std::vector<Array> arrays = {Array::of<int64_t>({seed}), Array::of<int64_t>({offset}),

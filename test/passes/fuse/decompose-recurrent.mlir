@@ -41,3 +41,40 @@ func.func @library(%x: tensor<3x2x3xf32>, %h: tensor<1x2x4xf32>) -> tensor<3x1x2
   %y, %hn = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>} : (tensor<3x2x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, tensor<1x24xf32>, tensor<1x2x4xf32>) -> (tensor<3x1x2x4xf32>, tensor<1x2x4xf32>)
   return %y : tensor<3x1x2x4xf32>
 }
+
+// -----
+
+// Both directions are two layers, each with its half of the weights as constants.
+// CHECK-LABEL: @both
+// CHECK-DAG: dlc.constant dense<2.500000e-01> : tensor<1x4x3xf32>
+// CHECK-DAG: dlc.constant dense<5.000000e-01> : tensor<1x4x3xf32>
+// CHECK: dlc.slice %arg1 start [0, 0, 0]
+// CHECK: dlc.rnn {{.*}}direction forward
+// CHECK: dlc.slice %arg1 start [1, 0, 0]
+// CHECK: dlc.rnn {{.*}}direction reverse
+// CHECK: dlc.concat 1
+// CHECK-NOT: dlc.loop
+func.func @both(%x: tensor<3x2x3xf32>, %h: tensor<2x2x4xf32>) -> tensor<3x2x2x4xf32> {
+  %w0 = dlc.constant dense<[[[0.25, 0.25, 0.25], [0.25, 0.25, 0.25], [0.25, 0.25, 0.25], [0.25, 0.25, 0.25]], [[0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]]> : tensor<2x4x3xf32>
+  %r = dlc.constant dense<0.5> : tensor<2x4x4xf32>
+  %b = dlc.constant dense<0.5> : tensor<2x8xf32>
+  %y, %hn = dlc.rnn %x, %w0, %r, %b, %h {direction = #dlc<direction both>, relu} : (tensor<3x2x3xf32>, tensor<2x4x3xf32>, tensor<2x4x4xf32>, tensor<2x8xf32>, tensor<2x2x4xf32>) -> (tensor<3x2x2x4xf32>, tensor<2x2x4xf32>)
+  return %y : tensor<3x2x2x4xf32>
+}
+
+// -----
+
+// Known weights of 16 bits are widened for the library.
+// CHECK-LABEL: @widened
+// CHECK-DAG: dlc.constant dense<5.000000e-01> : tensor<1x12x3xf32>
+// CHECK-DAG: dlc.cast %arg0 to f32
+// CHECK: dlc.gru {{.*}}linear_before_reset
+// CHECK: dlc.cast {{.*}} to f16
+// CHECK-NOT: dlc.loop
+func.func @widened(%x: tensor<3x2x3xf16>, %h: tensor<1x2x4xf16>) -> tensor<3x1x2x4xf16> {
+  %w = dlc.constant dense<0.5> : tensor<1x12x3xf16>
+  %r = dlc.constant dense<0.5> : tensor<1x12x4xf16>
+  %b = dlc.constant dense<0.5> : tensor<1x24xf16>
+  %y, %hn = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>, linear_before_reset} : (tensor<3x2x3xf16>, tensor<1x12x3xf16>, tensor<1x12x4xf16>, tensor<1x24xf16>, tensor<1x2x4xf16>) -> (tensor<3x1x2x4xf16>, tensor<1x2x4xf16>)
+  return %y : tensor<3x1x2x4xf16>
+}

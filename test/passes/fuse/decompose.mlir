@@ -54,6 +54,22 @@ func.func @attention(%q: tensor<2x3x4xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x
 
 // -----
 
+// A mask may hide a whole row: its largest score counts as finite and its sum as 1, so that weights are 0.
+// CHECK-LABEL: @masked_attention
+// CHECK: %[[S:.*]] = dlc.select %arg3
+// CHECK: %[[M:.*]] = dlc.reduce {{ *}}max %[[S]]
+// CHECK: %[[L:.*]] = dlc.max %[[M]]
+// CHECK: dlc.sub %[[S]], %[[L]]
+// CHECK: %[[T:.*]] = dlc.reduce {{ *}}sum
+// CHECK: %[[N:.*]] = dlc.max %[[T]]
+// CHECK: dlc.div %{{.*}}, %[[N]]
+func.func @masked_attention(%q: tensor<2x3x4xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x3x4xf32>, %m: tensor<3x3xi1>) -> tensor<2x3x4xf32> {
+  %y = dlc.attention %q, %k, %v, %m {scale = 0.5 : f64} : (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<3x3xi1>) -> tensor<2x3x4xf32>
+  return %y : tensor<2x3x4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @reduce
 // CHECK: %[[R:.*]] = dlc.reduce {{ *}}sum %arg0 axes [1] keepdims
 // CHECK: dlc.reshape %[[R]] : (tensor<3x1xf32>) -> tensor<3xf32>

@@ -6,10 +6,11 @@
 //   buffers: [seed (i64)], [counter (i64)], [offset (i64)], [probabilities, count of
 //   probability_dtype (bernoulli)], dst.
 //
-// Philox 4x32-10 with the seed as key: element i takes lane i % 4 of block (offset + i / 4, counter),
-// so a result depends on nothing but seed, counter, offset and i. ir/reference/Random.h says what
-// number a word means; this is the same. uniform lies in [low, high); integers take the floor.
-// bernoulli is 1 where a uniform number is below the probability.
+// Philox 4x32-10 with the seed as key: element i takes lane i % 4 of the block whose counter words
+// are (offset + i / 4, counter), low halves first, so a result depends on nothing but seed,
+// counter, offset and i. ir/reference/Random.h says what number a word means; the bits here are the
+// same. uniform lies in [low, high); integers take the floor. bernoulli is 1 where a uniform number
+// is below the probability.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -56,11 +57,13 @@ struct Random {
   double low, high, mean, scale, probability;
 };
 
-/// Box and Muller's two numbers of two words. In double: near a zero of the cosine a float's angle is too coarse.
+/// Box and Muller's two numbers of two words. In double: near a zero of the cosine a float's angle
+/// is too coarse.
 void normalPair(uint32_t first, uint32_t second, double out[2]) {
   // One step above zero at least, so that the logarithm is finite.
   double u = std::ldexp(static_cast<double>((first >> 8) + 1), -24);
-  double radius = std::sqrt(-2 * std::log(u)), angle = 6.283185307179586476925 * unit<float>(second);
+  double radius = std::sqrt(-2 * std::log(u)),
+         angle = 6.283185307179586476925 * unit<float>(second);
   out[0] = radius * std::cos(angle);
   out[1] = radius * std::sin(angle);
 }
@@ -128,7 +131,8 @@ void runRandom(const Random &random, void *const *buffers, const CallContext &co
   parallelFor(context.threads, blocks, 1024, [&](int64_t begin, int64_t end, int) {
     for (int64_t block = begin; block < end; ++block) {
       double drawn[4];
-      drawBlock<T>(random.draw, philox(offset + static_cast<uint64_t>(block), counter, seed), drawn);
+      drawBlock<T>(random.draw, philox(offset + static_cast<uint64_t>(block), counter, seed),
+                   drawn);
       int64_t first = block * kPerBlock, count = std::min(kPerBlock, random.count - first);
       for (int64_t i = 0; i < count; ++i)
         dst[first + i] = shape<T>(random, R(drawn[i]), probabilities, first + i);
