@@ -77,7 +77,7 @@ double CostModel::product(const LibraryCall &call) const {
     nanoseconds *= machine.libraryShortProduct;
   bool packed = llvm::any_of(call.arguments, [](const CallArgument &a) { return a.kind == CallArgument::Kind::Packed; });
   if (isLibraryImplementation(call, "gemm:"))
-    nanoseconds += batches * machine.gemmBatchNanoseconds / cores;
+    nanoseconds = nanoseconds / machine.gemmPart + batches * machine.gemmBatchNanoseconds / cores;
   else
     nanoseconds += batches * machine.libraryBatchNanoseconds / cores + (packed ? 0 : productOf(weights) / (machine.libraryPacked * cores));
   return std::max(nanoseconds, traffic(call.bytes, cores) * (m == 1 ? machine.libraryOneRow : 1));
@@ -115,7 +115,9 @@ double CostModel::rows(FusionOp normal, const cpu::KernelPlan &plan) const {
       double flops = 2 * results * double(a.getDimSize(a.getRank() - (matmul.getTransposeA() ? 2 : 1)));
       double bytes = double(ref::elementBytes(b.getElementType()) * b.getDimSize(b.getRank() - 1) * b.getDimSize(b.getRank() - 2));
       bool inner = bytes <= machine.firstLevelBytes && !matmul.getTransposeB();
-      nanoseconds += flops / (inner ? machine.innerProductGflops : machine.outerProductGflops);
+      // A row's lanes run along its columns.
+      double filled = std::min(1.0, double(b.getDimSize(b.getRank() - 1)) / lanes);
+      nanoseconds += flops / (inner ? machine.innerProductGflops * filled : machine.outerProductGflops);
       counted += flops;
     } else if (isa<ConvOp, ConvTransposeOp>(op)) {
       auto w = cast<RankedTensorType>(op.getOperand(1).getType());

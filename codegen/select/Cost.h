@@ -21,6 +21,7 @@ struct Machine {
   /// A product of one row has so much of the rate, each further row so much more.
   double oneRow = 0.35, eachRow = 0.15;
   double libraryShortProduct = 1.1, libraryOneRow = 1.2; ///< longer than contract for the same
+  double gemmPart = 0.93; ///< what oneDNN's gemm reaches of its rate
   double gemmBatchNanoseconds = 250, libraryBatchNanoseconds = 60; ///< oneDNN's gemm starts anew for each batch
 
   // Bodies pulled row by row.
