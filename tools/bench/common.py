@@ -1,4 +1,5 @@
 """What the scripts of this folder share: where things stand, and the right Python."""
+import importlib.util
 import os
 import subprocess
 import sys
@@ -13,11 +14,8 @@ MODELS = os.environ.get("DLC_BENCH_MODELS", os.path.join(ROOT, "build", "bench")
 
 def use_bench_python():
     """Runs the script again under the environment that has the peers (tools/setup --bench), unless this is it."""
-    try:
-        import torch  # noqa: F401
+    if importlib.util.find_spec("torch"):
         return
-    except ImportError:
-        pass
     python = os.environ.get("DLC_BENCH_PYTHON", os.path.join(ROOT, "build", "venv-bench", "bin", "python"))
     if not os.path.exists(python) or os.environ.get("DLC_BENCH_INSIDE"):
         sys.exit(f"{python} is missing or lacks torch: run tools/setup --bench, or set DLC_BENCH_PYTHON")
@@ -51,10 +49,23 @@ def input_specs(path):
 
 
 def random_inputs(path, seed=0):
+    """The inputs by name, kept beside the model: whoever runs it need not read the model to know them."""
+    import numpy as np
+    kept = f"{os.path.splitext(path)[0]}-inputs-{seed}.npz"
+    if not os.path.exists(kept):
+        here = os.path.dirname(os.path.abspath(__file__))
+        subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {here!r}); import common; common.make_inputs({path!r}, {seed}, {kept!r})"],
+                       check=True)
+    return dict(np.load(kept))
+
+
+def make_inputs(path, seed, kept):
     import numpy as np
     rng = np.random.default_rng(seed)
-    return {name: rng.standard_normal(shape).astype(dtype) if dtype.kind == "f" else rng.integers(0, 9999, shape).astype(dtype)
-            for name, dtype, shape in input_specs(path)}
+    inputs = {name: rng.standard_normal(shape).astype(dtype) if dtype.kind == "f" else rng.integers(0, 9999, shape).astype(dtype)
+              for name, dtype, shape in input_specs(path)}
+    np.savez(kept + ".part.npz", **inputs)
+    os.rename(kept + ".part.npz", kept)
 
 
 def compile_program(model, out, threads, cache, tune=False):

@@ -4,9 +4,9 @@
 worker.py TOOL MODEL THREADS [BATCH NETWORK]; then lines on stdin: {"seconds": 0.5}; each answered by one line of JSON.
 """
 import ctypes
+import importlib
 import json
 import os
-import resource
 import sys
 import time
 
@@ -15,7 +15,9 @@ import common
 
 
 def peak_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Not getrusage: its figure outlives exec, so that it may be the parent's."""
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmHWM")) / 1024
 
 
 class DLDevice(ctypes.Structure):
@@ -70,7 +72,8 @@ def dlc(model, threads, inputs):
     outs = tensors(lib.dlc_program_output_count(program), lib.dlc_program_output, None)
     keep += [ins, outs, inputs]
     run, n, m = lib.dlc_session_run, ctypes.c_size_t(len(ins)), ctypes.c_size_t(len(outs))
-    return lambda: check(run(session, ins, n, outs, m))
+    # The arrays live as long as what runs on them.
+    return lambda keep=keep: check(run(session, ins, n, outs, m))
 
 
 def onnxruntime(model, threads, inputs):
@@ -107,12 +110,9 @@ def torch_compile(network, batch, threads):
 
 def main():
     tool, model, threads, batch, network = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
-    if tool == "onnxruntime":
-        import onnxruntime  # noqa: F401  imported before the clock starts
-    elif tool == "openvino":
-        import openvino  # noqa: F401
-    elif tool == "torch.compile":
-        import torch  # noqa: F401
+    # Imported before the clock starts.
+    if tool != "dlc":
+        importlib.import_module({"torch.compile": "torch"}.get(tool, tool))
     inputs = None if tool == "torch.compile" else common.random_inputs(os.path.join(common.MODELS, f"{network}-{batch}.onnx"))
     before, start = peak_mib(), time.perf_counter()
     if tool == "dlc":
