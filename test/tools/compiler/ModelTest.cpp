@@ -1,0 +1,126 @@
+//===- ModelTest.cpp - programs per shape, their bound, threads, errors ---------------===//
+#include "dlc/compiler.hpp"
+#include "dlc/nn_layers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+const std::string dynamicModel = INPUTS "/dynamic.mlir", fixedModel = INPUTS "/model.mlir";
+
+dlc::Tensor ramp(int64_t rows) {
+  std::vector<float> values(size_t(rows) * 4);
+  std::iota(values.begin(), values.end(), 0.0f);
+  return dlc::Tensor::of({rows, 4}, values);
+}
+
+std::string messageOf(const std::function<void()> &f) {
+  try {
+    f();
+  } catch (const dlc::Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void expectSoftmax(const dlc::Tensor &y, int64_t rows) {
+  ASSERT_EQ(y.shape(), (std::vector<int64_t>{rows, 4}));
+  for (int64_t i = 0; i < rows; ++i) {
+    const float *row = y.data<float>() + 4 * i;
+    EXPECT_NEAR(row[0], 0.0320586f, 1e-6);
+    EXPECT_NEAR(row[3], 0.6439142f, 1e-6);
+  }
+}
+
+TEST(Model, MakesAProgramForEachShape) {
+  dlc::Model model = dlc::compile(dynamicModel, {.cacheDir = ""});
+  EXPECT_EQ(model.inputs().at(0).shape, (std::vector<int64_t>{-1, 4}));
+  EXPECT_EQ(model.programs(), 0u);
+  for (int64_t rows : {1, 7, 1, 7, 33}) {
+    dlc::Tensor x = ramp(rows);
+    expectSoftmax(model.run({{"x", x}})["y"], rows);
+  }
+  EXPECT_EQ(model.programs(), 3u);
+}
+
+TEST(Model, KeepsNoMoreThanItMay) {
+  dlc::Model model = dlc::compile(dynamicModel, {.maxPrograms = 2, .cacheDir = ""});
+  for (int64_t rows : {1, 2, 3, 4})
+    model.run({{"x", ramp(rows)}});
+  EXPECT_EQ(model.programs(), 2u);
+  // The least recently used left: 3 and 4 are there.
+  EXPECT_EQ(model.prepare({{"x", {4, 4}}}), 0);
+  EXPECT_EQ(model.prepare({{"x", {3, 4}}}), 0);
+}
+
+TEST(Model, RunsFromSeveralThreads) {
+  dlc::Model model = dlc::compile(dynamicModel, {.threads = 1, .maxPrograms = 3, .cacheDir = ""});
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t, model] {
+      for (int i = 0; i < 20; ++i) {
+        int64_t rows = 1 + (i + t) % 5;
+        dlc::Tensor y = model.run({{"x", ramp(rows)}})["y"];
+        wrong += y.shape()[0] != rows || std::abs(y.data<float>()[0] - 0.0320586f) > 1e-6;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Model, SavesWhatTheRuntimeLoads) {
+  std::string path = std::filesystem::temp_directory_path() /
+                     ("dlc-model-test-" + std::to_string(getpid()) + ".dlcx");
+  dlc::compile(dynamicModel, {.cacheDir = ""}).save(path, {{"x", {3, 4}}});
+  expectSoftmax(dlc::Session::load(path).run({{"x", ramp(3)}})["y"], 3);
+  // A compiled program is a model too, of one shape.
+  dlc::Model model = dlc::compile(path);
+  expectSoftmax(model.run({{"x", ramp(3)}})["y"], 3);
+  EXPECT_NE(messageOf([&] {
+              model.run({{"x", ramp(4)}});
+            }).find("required: f32[3, 4]; found: the shape 4x4"),
+            std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(Model, SaysWhatIsWrong) {
+  dlc::Model model = dlc::compile(fixedModel, {.cacheDir = ""});
+  auto has = [](const std::string &message, const char *part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  has(messageOf([&] { model.run({}); }), "input 'x' is missing; required: f32[1, 3]");
+  has(messageOf([&] { model.run({{"z", ramp(1)}}); }), "input 'x' is missing");
+  has(messageOf([&] {
+        model.run({{"x", dlc::Tensor::of({1, 3}, std::vector<double>(3))}});
+      }),
+      "required: f32; found: f64");
+  has(messageOf([&] { model.run({{"x", ramp(1)}}); }), "required: f32[1, 3]; found: the shape 1x4");
+  has(messageOf([&] { dlc::compile("nothing.onnx"); }), "nothing.onnx: cannot be opened");
+  has(messageOf([&] { dlc::compile(dynamicModel, {.cacheDir = ""}).prepare(); }),
+      "its shape must be given");
+  has(messageOf([&] { dlc::compile(fixedModel, {.device = "moon", .cacheDir = ""}).prepare(); }),
+      "moon");
+}
+
+TEST(Model, TakesATracedProgram) {
+  auto graph = dlc::trace::trace([](dlc::trace::Tensor x) { return dlc::trace::softmax(x); },
+                                 {{"x", {2, 4}}});
+  dlc::Model model = dlc::compile(std::move(graph), {.cacheDir = ""});
+  expectSoftmax(model.run({{"x", ramp(2)}})["y"], 2);
+  ASSERT_FALSE(model.commands().empty());
+  // The location is that of the call above.
+  EXPECT_NE(model.commands()[0].location.find("ModelTest.cpp"), std::string::npos)
+      << model.commands()[0].location;
+}
+
+} // namespace
