@@ -70,6 +70,7 @@ void preferKernels(std::vector<Candidate> &candidates, StringRef kernels) {
 void writeChoice(Operation *op, ArrayRef<Candidate> candidates) {
   Builder b(op->getContext());
   op->setAttr(kKernelAttr, b.getStringAttr(candidates[0].kernel));
+  op->removeAttr(kImplementationAttr);
   if (candidates[0].kernel == "onednn")
     op->setAttr(kImplementationAttr, b.getStringAttr(candidates[0].implementation));
   SmallVector<Attribute> list;

@@ -31,6 +31,17 @@ static ArrayRef<Candidate> worthMeasuring(ArrayRef<Candidate> candidates) {
   return candidates.take_while([&](const Candidate &c) { return c.estimate < std::max(cheapToTry, hopeless * candidates[0].estimate); });
 }
 
+/// A file may name what no library here has: such candidates leave.
+static void dropUnknown(Operation *op, const CompileOptions &options, std::vector<Candidate> &candidates) {
+  while (candidates.size() > 1 && candidates[0].kernel == "onednn") {
+    writeChoice(op, candidates);
+    auto call = onednnCall(op, options.threads);
+    if (call && call->implementation == candidates[0].implementation)
+      return;
+    candidates.erase(candidates.begin());
+  }
+}
+
 LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
   if (!llvm::is_contained({"", "generated", "rows", "contract", "onednn", "builtin"}, options.kernels))
     return module.emitError("kernels '") << options.kernels << "' are unknown; required: generated, rows, contract, onednn or builtin";
@@ -43,6 +54,7 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, cons
   int done = 0;
   llvm::StringSet<> disturbed;
   for (Operation *op : work) {
+    op->removeAttr(kImplementationAttr);
     std::string refusals;
     auto candidates = candidatesFor(op, options, target, options.tune, refusals);
     if (candidates.empty())
@@ -60,6 +72,8 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, cons
     if (known)
       applyMeasurement(*known, candidates);
     preferKernels(candidates, options.kernels);
+    if (known)
+      dropUnknown(op, options, candidates);
     writeChoice(op, candidates);
     if (options.tune && options.progress)
       options.progress("tuning", ++done, int(work.size()));

@@ -5,11 +5,14 @@
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
 #include "codegen/select/Select.h"
+#include "ir/exec/Exec.h"
 #include "runtime/program/Program.h"
 #include "runtime/session/Session.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
 
@@ -91,7 +94,20 @@ TrialOperands::TrialOperands(Operation *op) {
     tensors.push_back(operand.getDefiningOp<ConstantOp>() ? ref::Tensor() : randomTensor(operand.getType(), tensors.size() + 1));
 }
 
-Trial::~Trial() = default;
+/// The context would keep the bytes for as long as it lives itself.
+void Trial::releasePacked() {
+  if (packed.empty())
+    return;
+  auto *resources = context->getLoadedDialect<BuiltinDialect>()->getRegisteredInterface<ResourceBlobManagerDialectInterface>();
+  for (const std::string &name : packed)
+    resources->getBlobManager().update(name, AsmResourceBlob());
+}
+
+Trial::~Trial() {
+  session.reset();
+  program.reset();
+  releasePacked();
+}
 
 std::unique_ptr<Trial> Trial::create(Operation *op, const Candidate &candidate, const TrialOperands &operands,
                                      const CompileOptions &options, const cpu::Target &target, std::string &reason) {
@@ -112,6 +128,11 @@ std::unique_ptr<Trial> Trial::create(Operation *op, const Candidate &candidate, 
   std::unique_ptr<Trial> trial(new Trial);
   if (failed(lowerToExec(*module, quiet, target)) || failed(planMemory(*module)) || failed(verifyMemory(*module)))
     return nullptr;
+  trial->context = op->getContext();
+  module->walk([&](exec::ConstantOp constant) {
+    if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue()); resource && constant.getLayout())
+      trial->packed.push_back(resource.getRawHandle().getKey().str());
+  });
   auto built = buildProgram(*module, quiet, target);
   if (failed(built))
     return nullptr;

@@ -36,9 +36,12 @@ public:
 
 private:
   Trial() = default;
+  void releasePacked();
   std::shared_ptr<runtime::Program> program;
   std::unique_ptr<runtime::Session> session;
   std::vector<ref::Tensor> inputs, outputs;
+  mlir::MLIRContext *context = nullptr;
+  std::vector<std::string> packed; ///< names of weights that were packed for this trial
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
 };

@@ -151,7 +151,7 @@ void TuningFile::save(std::string &warning) {
   std::map<std::string, TunedEntry> merged = added, others;
   if (read(pathIn(folder), others))
     merged.merge(others);
-  std::string text = toJson(merged).dump(1) + "\n";
+  std::string text = toJson(merged).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
   int descriptor;
   llvm::SmallString<128> temporary;
   if (auto error = llvm::sys::fs::createUniqueFile(pathIn(folder) + ".%%%%%%%%", descriptor, temporary))
