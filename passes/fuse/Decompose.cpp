@@ -40,7 +40,10 @@ struct Attention : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
     TensorBuilder b(rewriter, op.getLoc());
-    Value scores = b.make<MatmulOp>(op.getQ(), op.getK(), false, true);
+    // From here on in f32: each further rounding to 16 bits would show in the exponentials.
+    Type element = typeOf(op.getQ()).getElementType();
+    Value scores =
+        b.cast(b.make<MatmulOp>(op.getQ(), op.getK(), false, true), statisticsType(op.getQ()));
     Value scale = b.scalar(op.getScale().convertToDouble(), scores);
     scores = b.make<MulOp>(scores, scale);
     Value hidden = b.scalar(-std::numeric_limits<double>::infinity(), scores);
@@ -50,9 +53,10 @@ struct Attention : OpRewritePattern<AttentionOp> {
     if (mask && typeOf(mask).getElementType().isInteger(1))
       scores = b.make<SelectOp>(mask, scores, hidden);
     else if (mask)
-      scores = b.make<AddOp>(scores, mask);
+      scores = b.make<AddOp>(scores, b.cast(mask, statisticsType(mask)));
     // Only a mask can hide a whole row: causally, position 0 is always seen.
     Value weights = softmaxOf(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(mask));
+    weights = b.cast(weights, element);
     rewriter.replaceOp(op, b.make<MatmulOp>(weights, op.getV(), false, false));
     return success();
   }

@@ -5,13 +5,13 @@
 using namespace mlir;
 
 namespace dlc {
-namespace {
 
-/// The type that statistics of a value are kept in: f32 for the 16-bit floats.
 Type statisticsType(Value x) {
   Type element = typeOf(x).getElementType();
   return element.isF16() || element.isBF16() ? Float32Type::get(x.getContext()) : element;
 }
+
+namespace {
 
 SmallVector<int64_t> axesFrom(int64_t axis, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(axis, rank));

@@ -4,7 +4,8 @@
   check.py node|light --runner dlc-onnx-run --out DIR [--update]
 
 node: the backend node tests (expected.txt; the rest stands in failing.txt, each with its reason). light: the nine light_*
-models, all of which must pass. --update writes the lists anew; a name may leave expected.txt only for a reason.
+models, all of which must pass. --update writes the lists anew; a name may leave expected.txt only for a reason. A reason that
+stands in failing.txt stays: a person may have found the cause behind the runner's message, which is written for new names.
 """
 import argparse
 import glob
@@ -54,9 +55,13 @@ def shown(reason):
     return " ".join(re.sub(r"\S*/onnx-node/", "", reason).split())
 
 
-def names_in(path):
+def lines_in(path):
+    """{name: reason or nothing} of a list."""
+    if not os.path.exists(path):
+        return {}
     with open(path) as f:
-        return {line.split(":")[0].strip() for line in f if line.strip() and not line.startswith("#")}
+        parts = [line.partition(":") for line in f if line.strip() and not line.startswith("#")]
+    return {name.strip(): reason.strip() for name, _, reason in parts}
 
 
 def main():
@@ -91,14 +96,15 @@ def main():
     if o.update:
         with open(expected, "w") as f:
             f.write("# Node tests that pass on the cpu. The list may only grow.\n" + "".join(n + "\n" for n in sorted(passed)))
+        reasons = {n: shown(r)[:160] for n, r in failed.items()} | {n: r for n, r in lines_in(failing).items() if n in failed}
         with open(failing, "w") as f:
-            f.write("# Node tests that do not pass, each with its reason.\n" +
-                    "".join(f"{n}: {shown(r)[:160]}\n" for n, r in sorted(failed.items())))
+            f.write("# Node tests that do not pass, each with its reason.\n" + "".join(f"{n}: {r}\n" for n, r in sorted(reasons.items())))
         return 0
-    lost = sorted(names_in(expected) - passed)
+    known = lines_in(expected).keys()
+    lost = sorted(known - passed)
     for name in lost:
         print(f"FAIL {name}: {failed.get(name, 'it did not run')}")
-    gained = sorted(passed - names_in(expected))
+    gained = sorted(passed - known)
     if gained:
         print(f"{len(gained)} more than expected pass; check.py --update keeps them: {' '.join(gained[:20])}")
     return len(lost) != 0
