@@ -324,8 +324,9 @@ private:
       list.push_back(resultBuffer(result));
     }
     findInplace(fusion, inplace);
-    exec::LaunchOp::create(b, fusion.getLoc(), symbol, list, writes, inplace, plan.extent, plan.grain, plan.scratch,
-                           llvm::APFloat(plan.flops), llvm::APFloat(plan.bytes));
+    auto made = exec::LaunchOp::create(b, fusion.getLoc(), symbol, list, writes, inplace, plan.extent, plan.grain, plan.scratch,
+                                       llvm::APFloat(plan.flops), llvm::APFloat(plan.bytes));
+    tellCandidates(fusion, made);
     return success();
   }
 
@@ -338,6 +339,12 @@ private:
       for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
         if (input.getType() == result.getType() && fusion.getNumResults() == 1)
           inplace.append({int64_t(fusion.getInputs().size() + r), int64_t(i)});
+  }
+
+  /// What stood for election goes along, for who inspects the program.
+  static void tellCandidates(Operation *from, Operation *to) {
+    if (Attribute candidates = from->getAttr(kCandidatesAttr))
+      to->setAttr("candidates", candidates);
   }
 
   std::string kernelName(FusionOp fusion) {
@@ -388,6 +395,7 @@ private:
                                         b.getDenseI64ArrayAttr(writes), b.getDenseI64ArrayAttr(inplace),
                                         b.getF64FloatAttr(call.flops), b.getF64FloatAttr(call.bytes));
     made->setAttr("implementation", b.getStringAttr(call.implementation));
+    tellCandidates(&op, made);
     return success();
   }
 

@@ -164,6 +164,9 @@ private:
         });
     if (std::string where = locationText(o.getLoc()); !where.empty())
       c["loc"] = where;
+    if (auto candidates = o.getAttrOfType<ArrayAttr>("candidates"))
+      for (StringAttr candidate : candidates.getAsRange<StringAttr>())
+        c["candidates"].push_back(candidate.str());
     return c;
   }
 

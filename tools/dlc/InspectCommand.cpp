@@ -96,8 +96,11 @@ void print(const runtime::Session &session, const Graph &graph) {
   const runtime::Plan &plan = session.plan();
   runtime::MemoryFigures memory = session.memory();
   std::printf("program  %s, made by %s for", plan.name.c_str(), plan.producer.c_str());
-  for (const std::string &feature : plan.features)
-    std::printf(" %s", feature.c_str());
+  // All of them are in --json; these tell machines apart.
+  for (const char *telling :
+       {"avx2", "avx512f", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile"})
+    if (std::find(plan.features.begin(), plan.features.end(), telling) != plan.features.end())
+      std::printf(" %s", telling);
   std::printf("; %d threads\n", session.threads());
   printValues("input", plan.inputs);
   printValues("output", plan.outputs);
@@ -126,7 +129,9 @@ void print(const runtime::Session &session, const Graph &graph) {
     std::printf("\n");
     if (node.candidates.is_array() && node.candidates.size() > 1)
       for (const nlohmann::json &candidate : node.candidates)
-        std::printf("%*s%s\n", 48 + 2 * node.depth, "", candidate.dump().c_str());
+        std::printf("%*s- %s\n", 44 + (timed ? 17 : 0) + 2 * node.depth, "",
+                    candidate.is_string() ? candidate.get<std::string>().c_str()
+                                          : candidate.dump().c_str());
   }
   std::printf("\n%zu commands, %s moved, %s", graph.nodes.size(), bytesText(bytes).c_str(),
               flopsText(flops).c_str());
