@@ -179,6 +179,6 @@ int main(int argc, char **argv) {
   }
   std::filesystem::remove_all(folder);
   if (replay.empty())
-    std::printf("fuzz: %zu passed, %zu failed\n", total - failures, failures);
+    std::printf("fuzz: %zu mutants, %zu failures\n", total, failures);
   return failures != 0;
 }
