@@ -38,7 +38,8 @@ template <typename Op> static LogicalResult verifyPositions(Op op) {
   for (ArrayRef<int64_t> list : {op.getWrites(), op.getInplace()})
     for (int64_t position : list)
       if (position < 0 || position >= int64_t(op.getBuffers().size()))
-        return op.emitOpError("C1: positions must name buffers; found ") << position << " of " << op.getBuffers().size();
+        return op.emitOpError("C1: positions must name buffers; found ")
+               << position << " of " << op.getBuffers().size();
   return success();
 }
 
@@ -47,9 +48,11 @@ LogicalResult LibraryOp::verify() { return verifyPositions(*this); }
 
 LogicalResult CopyOp::verify() {
   int64_t bytes = int64_t(getBytes());
-  if (bytes < 0 || bytes > int64_t(getFrom().getType().getBytes()) || bytes > int64_t(getTo().getType().getBytes()))
+  if (bytes < 0 || bytes > int64_t(getFrom().getType().getBytes()) ||
+      bytes > int64_t(getTo().getType().getBytes()))
     return emitOpError("C1: both buffers must hold the bytes copied; found ")
-           << bytes << " of " << getFrom().getType().getBytes() << " and " << getTo().getType().getBytes();
+           << bytes << " of " << getFrom().getType().getBytes() << " and "
+           << getTo().getType().getBytes();
   return success();
 }
 

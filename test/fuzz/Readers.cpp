@@ -249,7 +249,7 @@ void damageJson(nlohmann::json &json, Engine &engine) {
   if (at->is_structured() && !at->empty() && below(engine, 3) == 0)
     at->erase(std::next(at->begin(), long(below(engine, at->size()))));
   else if (at->is_number_integer() && below(engine, 2))
-    *at = at->get<int64_t>() + int64_t(below(engine, 129)) - 64;
+    *at = int64_t(uint64_t(at->get<int64_t>()) + below(engine, 129) - 64);
   else
     *at = values[below(engine, std::size(values))];
 }

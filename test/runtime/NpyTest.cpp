@@ -3,6 +3,7 @@
 
 #include "runtime/program/Npy.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace dlc;
@@ -47,7 +48,8 @@ TEST(Npy, RoundTripOfEveryType) {
       EXPECT_EQ(back.dtype, type);
       EXPECT_EQ(back.shape, shape);
       ASSERT_EQ(back.data.bytes, data.size());
-      EXPECT_EQ(std::memcmp(back.data.data, data.data(), data.size()), 0);
+      EXPECT_TRUE(
+          std::equal(data.begin(), data.end(), static_cast<const uint8_t *>(back.data.data)));
       EXPECT_EQ(data.empty() ? 0 : reinterpret_cast<uintptr_t>(back.data.data) % 64, 0u);
     }
   }

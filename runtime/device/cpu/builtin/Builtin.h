@@ -50,7 +50,8 @@ struct Lines {
 int64_t product(const std::vector<int64_t> &dims);
 
 using Body = std::function<void(void *const *buffers, const CallContext &context)>;
-std::unique_ptr<LibraryCall> makeCall(std::string name, Body body, uint64_t scratchBytes = 0);
+std::unique_ptr<LibraryCall> makeCall(const std::string &name, Body body,
+                                      uint64_t scratchBytes = 0);
 
 std::unique_ptr<LibraryCall> makeTopK(const Request &request);
 std::unique_ptr<LibraryCall> makeCumulative(const Request &request);

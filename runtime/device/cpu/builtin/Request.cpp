@@ -138,7 +138,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeCall(std::string name, Body body, uint64_t scratchBytes) {
+std::unique_ptr<LibraryCall> makeCall(const std::string &name, Body body, uint64_t scratchBytes) {
   return std::make_unique<FunctionCall>("builtin:" + name, std::move(body), scratchBytes);
 }
 
