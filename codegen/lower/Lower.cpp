@@ -81,7 +81,8 @@ public:
     for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
       outputs.push_back(describe(main.getResultAttrDict(i), type, "output", i));
     b.setInsertionPoint(main);
-    program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs), IntegerAttr());
+    program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs), ArrayAttr(),
+                                      IntegerAttr());
     Block *commands = new Block;
     program.getBody().push_back(commands);
     b.setInsertionPointToStart(commands);

@@ -29,9 +29,13 @@ def Exec_Buffer : TypeDef<Exec_Dialect, "Buffer"> {
 
 def Exec_ProgramOp : Exec_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "a command list; `inputs` and `outputs` are dictionaries with name, type and perhaps a required value";
-  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$outputs, OptionalAttr<I64Attr>:$arena);
+  let description = [{
+    `states` are dictionaries of what lives from run to run: name, type, `parameter` where it is one, and `init`, the elements that it
+    begins with (absent: zeros).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$outputs, OptionalAttr<ArrayAttr>:$states, OptionalAttr<I64Attr>:$arena);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs (`arena` $arena^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs (`states` $states^)? (`arena` $arena^)? attr-dict-with-keyword $body";
 }
 
 def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
@@ -52,6 +56,16 @@ def Exec_OutputOp : Exec_Op<"output"> {
   let arguments = (ins I64Attr:$index);
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "$index attr-dict `:` type($buffer)";
+}
+def Exec_StateOp : Exec_Op<"state"> {
+  let summary = "the memory of one state: as the run found it or, with `new`, as the run leaves it";
+  let description = [{
+    Both are the same memory, which lives from run to run. What reads the old value must come before what writes the new one there, or be
+    the command that writes it, in place.
+  }];
+  let arguments = (ins I64Attr:$index, UnitAttr:$fresh);
+  let results = (outs Exec_Buffer:$buffer);
+  let assemblyFormat = "$index (`new` $fresh^)? attr-dict `:` type($buffer)";
 }
 def Exec_ConstantOp : Exec_Op<"constant", [Pure]> {
   let summary = "bytes known at compile time; `layout` says how a library packed them";
