@@ -21,9 +21,18 @@ def Dlc_Dialect : Dialect {
     Functional operations on ranked tensors. The tensor's encoding, `#dlc.on<cpu:1, aBcd16b>`, names the
     device that holds it and, once chosen, its layout in memory; a tensor with no encoding is unplaced.
     Every operation has a reference evaluation (ir/reference), which is its meaning.
+
+    State of a training step: an argument with `dlc.state` keeps its value from run to run; the result with `dlc.state` and the same
+    `dlc.name` is its next value. `dlc.init` is its first value; without it that is zero.
+    - (C1) `dlc.state` is a unit attribute beside a `dlc.name`, on a tensor.
+    - (C2) no two state arguments, and no two state results, have one name.
+    - (C3) a state result has the name and the type of a state argument.
+    - (C4) `dlc.init` stands beside `dlc.state` and has the argument's shape and element type.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     // One function per family, so that no file instantiates every operation.
     void registerElementwise();
@@ -38,6 +47,7 @@ def Dlc_Dialect : Dialect {
     void registerRecurrent();
     void registerControl();
     void registerTransfer();
+    void registerGradient();
   }];
 }
 

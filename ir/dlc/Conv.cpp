@@ -113,3 +113,47 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   }
   return addResult(site, types, shape, x.getElementType(), *device);
 }
+
+LogicalResult ConvWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                 Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, dy{"dy", adaptor.getDy()};
+  ArrayRef<int64_t> image = x.type().getShape(), result = dy.type().getShape();
+  if (image.size() < 3 || image.size() > 5 || result.size() != image.size() ||
+      !dimsAgree(image[0], result[0]))
+    return site.fail(
+        "C1: 'x' and 'dy' must be [N, channels, spatial..] of one rank, 3 to 5, and one N; found ",
+        shapeText(image), " and ", shapeText(result), "; reshape one");
+  const size_t spatial = image.size() - 2;
+  if (failed(checkEntries(site, "C2", "window", adaptor.getWindow(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "strides", adaptor.getStrides(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "dilations", adaptor.getDilations(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "low", adaptor.getLow(), spatial)) ||
+      failed(checkEntries(site, "C2", "high", adaptor.getHigh(), spatial)))
+    return failure();
+  const int64_t groups = adaptor.getGroups();
+  if (groups < 1 || !divides(groups, image[1]) || !divides(groups, result[1]))
+    return site.fail("C3: `groups` must divide the channels of both; found ", dimText(image[1]),
+                     " in 'x', ", dimText(result[1]), " in 'dy' and groups ", groups,
+                     "; mend the groups or a shape");
+  FailureOr<OnAttr> device;
+  if (failed(sameElementType(site, "C4", {x, dy})) ||
+      failed(device = commonDevice(site, "C4", {x, dy})))
+    return failure();
+  Shape forward(result.take_front(2));
+  for (size_t i = 0; i < spatial; ++i) {
+    FailureOr<int64_t> dim =
+        windowedDim(site, "C5", i,
+                    {image[i + 2], adaptor.getWindow()[i], adaptor.getStrides()[i],
+                     adaptor.getDilations()[i], adaptor.getLow()[i], adaptor.getHigh()[i]});
+    if (failed(dim))
+      return failure();
+    forward.push_back(*dim);
+  }
+  if (failed(checkShape(site, "C5", dy, forward, "what conv gives")))
+    return failure();
+  const int64_t channels = ShapedType::isDynamic(image[1]) ? image[1] : image[1] / groups;
+  Shape shape{result[1], channels};
+  llvm::append_range(shape, adaptor.getWindow());
+  return addResult(site, types, shape, x.type().getElementType(), *device);
+}

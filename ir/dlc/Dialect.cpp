@@ -3,6 +3,7 @@
 
 #include "ir/dlc/Infer.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -44,6 +45,7 @@ void DlcDialect::initialize() {
   registerRecurrent();
   registerControl();
   registerTransfer();
+  registerGradient();
 }
 
 Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
@@ -52,6 +54,96 @@ Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, 
   if (!elements || elements.getType() != type)
     return nullptr;
   return ConstantOp::create(builder, loc, type, elements);
+}
+
+namespace {
+bool isState(DictionaryAttr attributes) { return attributes && attributes.contains("dlc.state"); }
+
+StringAttr nameIn(DictionaryAttr attributes) {
+  return attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr();
+}
+
+/// C1 and C2: `all` are the attributes of the arguments, or of the results, of which `at` is one.
+LogicalResult checkStateName(Operation *op, StringRef what, Type type, Attribute value,
+                             ArrayRef<DictionaryAttr> all, unsigned at) {
+  StringAttr name = nameIn(all[at]);
+  if (!isa<UnitAttr>(value) || !isa<RankedTensorType>(type) || !name)
+    return op->emitError()
+           << "C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found "
+           << value << " on " << what << " " << at << " of type " << type
+           << (name ? "" : ", which has no name") << "; mend the attributes";
+  for (unsigned i = 0; i < at; ++i)
+    if (isState(all[i]) && nameIn(all[i]) == name)
+      return op->emitError() << "C2: the names of states must differ; found '" << name.getValue()
+                             << "' on " << what << "s " << i << " and " << at << "; rename one";
+  return success();
+}
+
+template <typename F> SmallVector<DictionaryAttr> gather(unsigned count, F attributesOf) {
+  SmallVector<DictionaryAttr> all;
+  for (unsigned i = 0; i < count; ++i)
+    all.push_back(attributesOf(i));
+  return all;
+}
+
+SmallVector<DictionaryAttr> argumentsOf(FunctionOpInterface function) {
+  return gather(function.getNumArguments(), [&](unsigned i) { return function.getArgAttrDict(i); });
+}
+} // namespace
+
+LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                   NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  Type type = function.getArgumentTypes()[argument];
+  SmallVector<DictionaryAttr> all = argumentsOf(function);
+  if (attribute.getName() == "dlc.state")
+    return checkStateName(op, "argument", type, attribute.getValue(), all, argument);
+  if (attribute.getName() != "dlc.init")
+    return success();
+  auto wanted = dyn_cast<RankedTensorType>(type);
+  auto value = dyn_cast<ElementsAttr>(attribute.getValue());
+  Type found = value ? value.getType() : Type();
+  auto tensor = dyn_cast_or_null<RankedTensorType>(found);
+  if (isState(all[argument]) && wanted && tensor && wanted.getShape() == tensor.getShape() &&
+      wanted.getElementType() == tensor.getElementType())
+    return success();
+  InFlightDiagnostic error = op->emitError();
+  error << "C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element "
+           "type, "
+        << type << "; found ";
+  if (!isState(all[argument]))
+    return error << "it without `dlc.state` on argument " << argument << "; add that or remove it";
+  if (!value)
+    return error << "an attribute that is no tensor; give dense elements";
+  return error << found << "; mend the value";
+}
+
+LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned result,
+                                                      NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function || attribute.getName() != "dlc.state")
+    return success();
+  Type type = function.getResultTypes()[result];
+  SmallVector<DictionaryAttr> all =
+      gather(function.getNumResults(), [&](unsigned i) { return function.getResultAttrDict(i); });
+  if (failed(checkStateName(op, "result", type, attribute.getValue(), all, result)))
+    return failure();
+  SmallVector<DictionaryAttr> arguments = argumentsOf(function);
+  StringAttr name = nameIn(all[result]);
+  for (auto [i, attributes] : llvm::enumerate(arguments)) {
+    if (!isState(attributes) || nameIn(attributes) != name)
+      continue;
+    if (function.getArgumentTypes()[i] == type)
+      return success();
+    return op->emitError() << "C3: the next value of a state must have its type, here "
+                           << function.getArgumentTypes()[i] << "; found " << type << " for '"
+                           << name.getValue() << "'; cast or reshape it";
+  }
+  return op->emitError() << "C3: a state result must have the name of a state argument; found '"
+                         << name.getValue() << "' on result " << result
+                         << " alone; mark the argument with `dlc.state`";
 }
 
 std::string OnAttr::getDeviceName() const {

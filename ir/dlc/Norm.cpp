@@ -46,6 +46,27 @@ LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, in
     return failure();
   return inferLike(site, x, *device, types);
 }
+
+/// C1 to C3 of the batch normalisations, whose first operand is x and whose others are [C].
+FailureOr<OnAttr> inferPerChannel(const Site &site, ArrayRef<Operand> operands) {
+  RankedTensorType x = operands.front().type();
+  if (x.getRank() < 2)
+    return site.fail("C1: x's rank must be 2 or more; found ", x.getRank(),
+                     "; reshape it to [N, C, ..]");
+  for (const Operand &parameter : operands.drop_front())
+    if (failed(checkShape(site, "C2", parameter, x.getDimSize(1), "[C]")))
+      return failure();
+  return commonDevice(site, "C3", operands);
+}
+
+/// Two results of one element per channel.
+LogicalResult addStatistics(const Site &site, int64_t channels, Operand like, OnAttr device,
+                            Types &types) {
+  Type element = like.type().getElementType();
+  if (failed(addResult(site, types, channels, element, device)))
+    return failure();
+  return addResult(site, types, channels, element, device);
+}
 } // namespace
 
 LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -76,22 +97,46 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
-  Operand operands[] = {{"x", adaptor.getX()},
-                        {"scale", adaptor.getScale()},
-                        {"bias", adaptor.getBias()},
-                        {"mean", adaptor.getMean()},
-                        {"variance", adaptor.getVariance()}};
-  Operand x = operands[0];
-  if (x.type().getRank() < 2)
-    return site.fail("C1: x's rank must be 2 or more; found ", x.type().getRank(),
-                     "; reshape it to [N, C, ..]");
-  for (const Operand &parameter : ArrayRef(operands).drop_front())
-    if (failed(checkShape(site, "C2", parameter, x.type().getDimSize(1), "[C]")))
-      return failure();
-  FailureOr<OnAttr> device = commonDevice(site, "C3", operands);
+  FailureOr<OnAttr> device = inferPerChannel(site, {{"x", adaptor.getX()},
+                                                    {"scale", adaptor.getScale()},
+                                                    {"bias", adaptor.getBias()},
+                                                    {"mean", adaptor.getMean()},
+                                                    {"variance", adaptor.getVariance()}});
   if (failed(device))
     return failure();
-  return inferLike(site, x, *device, types);
+  return inferLike(site, {"x", adaptor.getX()}, *device, types);
+}
+
+LogicalResult BatchNormTrainOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                 Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, scale{"scale", adaptor.getScale()},
+      bias{"bias", adaptor.getBias()};
+  FailureOr<OnAttr> device = inferPerChannel(site, {x, scale, bias});
+  if (failed(device))
+    return failure();
+  ArrayRef<int64_t> shape = x.type().getShape();
+  Shape others(shape);
+  others.erase(others.begin() + 1);
+  if (shape[1] != 0 && llvm::is_contained(others, 0))
+    return site.fail("C4: a channel must have at least one element; found ", shapeText(shape),
+                     "; give a batch that is not empty");
+  if (failed(inferLike(site, x, *device, types)))
+    return failure();
+  return addStatistics(site, shape[1], scale, *device, types);
+}
+
+LogicalResult BatchNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()}, dy{"dy", adaptor.getDy()}, scale{"scale", adaptor.getScale()};
+  Operand mean{"mean", adaptor.getMean()}, variance{"variance", adaptor.getVariance()};
+  FailureOr<OnAttr> device = inferPerChannel(site, {x, scale, mean, variance});
+  if (failed(device) || failed(checkShape(site, "C1", dy, x.type().getShape(), "of x's shape")) ||
+      failed(sameElementType(site, "C1", {x, dy})) || failed(commonDevice(site, "C3", {x, dy})) ||
+      failed(inferLike(site, x, *device, types)))
+    return failure();
+  return addStatistics(site, x.type().getDimSize(1), scale, *device, types);
 }
 
 LogicalResult LrnOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

@@ -34,6 +34,32 @@ def Dlc_BatchNormOp : Dlc_PureOp<"batch_norm"> {
   let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$scale, Dlc_FloatTensor:$bias, Dlc_FloatTensor:$mean, Dlc_FloatTensor:$variance, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y);
 }
+def Dlc_BatchNormTrainOp : Dlc_PureOp<"batch_norm_train"> {
+  let summary = "batch_norm with the batch's own mean and (population) variance, which are results too; statistics in f32 at least";
+  let description = [{
+    - (C1) x's rank is 2 or more.
+    - (C2) scale and bias are [C].
+    - (C3) devices agree.
+    - (C4) a channel has at least one element.
+    mean and variance are [C] in scale's element type.
+  }];
+  let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$scale, Dlc_FloatTensor:$bias, F64Attr:$eps);
+  let results = (outs Dlc_FloatTensor:$y, Dlc_FloatTensor:$mean, Dlc_FloatTensor:$variance);
+}
+def Dlc_BatchNormGradOp : Dlc_PureOp<"batch_norm_grad"> {
+  let summary = "batch_norm_train's gradients in x, scale and bias, from x, its batch statistics and dy";
+  let description = [{
+    With r = 1 / sqrt(variance + eps), h = (x - mean) * r and M elements a channel: dbias = sum(dy), dscale = sum(dy * h),
+    dx = scale * r * (dy - dbias / M - h * dscale / M).
+    - (C1) x's rank is 2 or more, and dy has x's shape and element type.
+    - (C2) scale, mean and variance are [C].
+    - (C3) devices agree.
+    dscale and dbias are [C] in scale's element type.
+  }];
+  let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$dy, Dlc_FloatTensor:$scale, Dlc_FloatTensor:$mean, Dlc_FloatTensor:$variance,
+                       F64Attr:$eps);
+  let results = (outs Dlc_FloatTensor:$dx, Dlc_FloatTensor:$dscale, Dlc_FloatTensor:$dbias);
+}
 def Dlc_LrnOp : Dlc_PureOp<"lrn"> {
   let summary = "x / (k + alpha / size * sum of squares over `size` neighbouring channels)^beta for x [N, C, ..]";
   let description = "- (C1) x's rank is 2 or more, and size is 1 or more.";

@@ -41,6 +41,42 @@ LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
   }
   return success();
 }
+
+/// C1 to C3 of the gradients; appends their result.
+template <typename Adaptor>
+LogicalResult inferPoolGrad(const Site &site, Adaptor adaptor, Types &types) {
+  Operand dy{"dy", adaptor.getDy()};
+  ArrayRef<int64_t> found = dy.type().getShape();
+  if (found.size() < 3)
+    return site.fail("C1: 'dy' must be [N, C, spatial..] with at least 1 spatial dimension; found ",
+                     shapeText(found), "; reshape it");
+  const size_t spatial = found.size() - 2;
+  if (failed(checkEntries(site, "C2", "spatial", adaptor.getSpatial(), spatial, 0)) ||
+      failed(checkEntries(site, "C2", "window", adaptor.getWindow(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "strides", adaptor.getStrides(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "dilations", adaptor.getDilations(), spatial, 1)) ||
+      failed(checkEntries(site, "C2", "low", adaptor.getLow(), spatial)) ||
+      failed(checkEntries(site, "C2", "high", adaptor.getHigh(), spatial)))
+    return failure();
+  Shape forward(found.take_front(2)), shape(forward);
+  for (size_t i = 0; i < spatial; ++i) {
+    FailureOr<int64_t> dim =
+        windowedDim(site, "C3", i,
+                    {adaptor.getSpatial()[i], adaptor.getWindow()[i], adaptor.getStrides()[i],
+                     adaptor.getDilations()[i], adaptor.getLow()[i], adaptor.getHigh()[i]});
+    if (failed(dim))
+      return failure();
+    forward.push_back(*dim);
+    shape.push_back(adaptor.getSpatial()[i]);
+  }
+  if (failed(checkShape(site, "C3", dy, forward, "what the forward operation gives")))
+    return failure();
+  return addResult(site, types, shape, dy.type().getElementType(), *commonDevice(site, "", dy));
+}
+
+Type positionType(MLIRContext *context) {
+  return IntegerType::get(context, 8, IntegerType::Unsigned);
+}
 } // namespace
 
 LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -76,4 +112,46 @@ LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location>
       failed(checkEntries(site, "C2", "counted_high", adaptor.getCountedHigh(), shape.size() - 2)))
     return failure();
   return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
+}
+
+LogicalResult MaxPoolPositionsOp::inferReturnTypes(MLIRContext *context,
+                                                   std::optional<Location> location,
+                                                   Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  Shape shape;
+  if (failed(pooledShape(site, adaptor, shape)))
+    return failure();
+  std::optional<int64_t> places = countElements(adaptor.getWindow());
+  if (!places || *places > 256)
+    return site.fail(
+        "C4: the window must have at most 256 elements, for a position is a byte; found ",
+        shapeText(adaptor.getWindow()), "; use dlc.max_pool_indices");
+  OnAttr device = *commonDevice(site, "", x);
+  if (failed(addResult(site, types, shape, x.type().getElementType(), device)))
+    return failure();
+  return addResult(site, types, shape, positionType(context), device);
+}
+
+LogicalResult MaxPoolGradOp::inferReturnTypes(MLIRContext *context,
+                                              std::optional<Location> location, Adaptor adaptor,
+                                              Types &types) {
+  Site site{location, getOperationName()};
+  Operand dy{"dy", adaptor.getDy()}, position{"position", adaptor.getPosition()};
+  if (failed(inferPoolGrad(site, adaptor, types)) ||
+      failed(checkShape(site, "C4", position, dy.type().getShape(), "of dy's shape")))
+    return failure();
+  if (Type found = position.type().getElementType(); found != positionType(context))
+    return site.fail("C4: 'position' must be ui8; found ", found,
+                     "; take it from dlc.max_pool_positions");
+  return failed(commonDevice(site, "C5", {dy, position})) ? failure() : success();
+}
+
+LogicalResult AvgPoolGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                              Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  if (failed(inferPoolGrad(site, adaptor, types)))
+    return failure();
+  return checkEntries(site, "C2", "counted_high", adaptor.getCountedHigh(),
+                      adaptor.getSpatial().size());
 }

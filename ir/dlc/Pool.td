@@ -33,4 +33,38 @@ def Dlc_AvgPoolOp : Dlc_PureOp<"avg_pool"> {
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$counted_high, UnitAttr:$include_pad);
   let results = (outs Dlc_FloatTensor:$y);
 }
+
+// What training needs of pooling. The position of a maximum is a byte: where in its window it stands, row-major.
+
+def Dlc_MaxPoolPositionsOp : Dlc_PureOp<"max_pool_positions"> {
+  let summary = "max_pool, and where in its window each maximum stands (u8, row-major over the window; the first of equal ones)";
+  let description = poolRules # "- (C4) the window has at most 256 elements.";
+  let arguments = (ins Dlc_FloatTensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
+  let results = (outs Dlc_FloatTensor:$y, Dlc_Tensor:$position);
+}
+
+defvar poolGradRules = [{
+    `spatial` are the spatial sizes of the operand of the forward operation, whose attributes the others are.
+    - (C1) dy is [N, C, spatial..] with at least 1 spatial dimension.
+    - (C2) `spatial`, `window`, `strides`, `dilations`, `low` and `high` have one entry per spatial dimension.
+    - (C3) dy's spatial dimensions are those that the forward operation gives.
+}];
+
+def Dlc_MaxPoolGradOp : Dlc_PureOp<"max_pool_grad"> {
+  let summary = "max_pool's gradient: each dy added where in its window the maximum stood";
+  let description = poolGradRules # "- (C4) position is ui8 and has dy's shape. \n- (C5) devices agree.";
+  let arguments = (ins Dlc_FloatTensor:$dy, Dlc_Tensor:$position, DenseI64ArrayAttr:$spatial, DenseI64ArrayAttr:$window,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
+  let results = (outs Dlc_FloatTensor:$dx);
+}
+
+def Dlc_AvgPoolGradOp : Dlc_PureOp<"avg_pool_grad"> {
+  let summary = "avg_pool's gradient: each dy divided by its window's count, added to the elements of the window";
+  let description = poolGradRules;
+  let arguments = (ins Dlc_FloatTensor:$dy, DenseI64ArrayAttr:$spatial, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$counted_high,
+                       UnitAttr:$include_pad);
+  let results = (outs Dlc_FloatTensor:$dx);
+}
 #endif

@@ -127,4 +127,47 @@ LogicalResult ConvTransposeOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
+LogicalResult ConvWeightGradOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0], &dy = inputs[1];
+  ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = dy.getShape().drop_front(2);
+  const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
+  if (ArrayRef<int64_t>(window.outputShape(image)) != spatial)
+    return emitOpError("(C5) does not fit dy's spatial dimensions");
+  const int64_t groups = getGroups(), batches = x.getShape()[0], channels = x.getShape()[1];
+  const int64_t features = dy.getShape()[1];
+  if (groups < 1 || channels % groups || features % groups)
+    return emitOpError("(C3) channels of x and of dy do not agree under ") << groups << " groups";
+  const int64_t channelsPer = channels / groups, featuresPer = features / groups;
+  const int64_t pixels = product(image), positions = product(spatial);
+  const int64_t places = product(window.size);
+  Shape shape{features, channelsPer};
+  llvm::append_range(shape, window.size);
+  Tensor dw = makeResult(getDw(), shape, x.getElementType());
+
+  const std::vector<double> values = loadAll<double>(x), slopes = loadAll<double>(dy);
+  // [batch][pixel][channel] and [place][feature][channel of the group]: the innermost loop runs
+  // over channels.
+  std::vector<double> ordered(values.size()), sums(dw.size()), results(dw.size());
+  for (int64_t n = 0; n < batches; ++n)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t p = 0; p < pixels; ++p)
+        ordered[(n * pixels + p) * channels + c] = values[(n * channels + c) * pixels + p];
+  window.forEachOutput(image, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
+    for (int64_t n = 0; n < batches; ++n)
+      for (Window::Tap tap : taps)
+        for (int64_t f = 0; f < features; ++f)
+          addScaled(sums.data() + (tap.place * features + f) * channelsPer,
+                    slopes[(n * features + f) * positions + position],
+                    ordered.data() + (n * pixels + tap.input) * channels +
+                        f / featuresPer * channelsPer,
+                    channelsPer);
+  });
+  for (int64_t p = 0; p < places; ++p)
+    for (int64_t fc = 0; fc < features * channelsPer; ++fc)
+      results[fc * places + p] = sums[p * features * channelsPer + fc];
+  storeAll<double>(dw, results);
+  outputs.push_back(dw);
+  return success();
+}
+
 } // namespace dlc

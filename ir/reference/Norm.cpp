@@ -112,6 +112,67 @@ LogicalResult BatchNormOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
+/// Calls `f(c, i)` for every element i of x, in order, with its channel.
+template <typename F> static void forEachInChannel(const AxisView &view, F f) {
+  for (int64_t row = 0; row < view.outer * view.size; ++row)
+    for (int64_t i = row * view.inner; i < (row + 1) * view.inner; ++i)
+      f(row % view.size, i);
+}
+
+LogicalResult BatchNormTrainOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0], &scale = inputs[1], &bias = inputs[2];
+  const AxisView view(x.getShape(), 1);
+  const int64_t channels = view.size, count = view.outer * view.inner;
+  if (channels && !count)
+    return emitOpError("(C4) has channels without elements");
+  const double eps = getEps().convertToDouble();
+  std::vector<double> values = loadAll<double>(x), means(channels), variances(channels);
+  forEachInChannel(view, [&](int64_t c, int64_t i) { means[c] += values[i] / double(count); });
+  forEachInChannel(view, [&](int64_t c, int64_t i) {
+    variances[c] += (values[i] - means[c]) * (values[i] - means[c]) / double(count);
+  });
+  forEachInChannel(view, [&](int64_t c, int64_t i) {
+    values[i] = (values[i] - means[c]) / std::sqrt(variances[c] + eps) * scale.getDouble(c) +
+                bias.getDouble(c);
+  });
+  Tensor y = makeResult(getY(), x.getShape(), x.getElementType());
+  Tensor mean = makeResult(getMean(), channels, scale.getElementType());
+  Tensor variance = makeResult(getVariance(), channels, scale.getElementType());
+  storeAll<double>(y, values);
+  storeAll<double>(mean, means);
+  storeAll<double>(variance, variances);
+  outputs.append({y, mean, variance});
+  return success();
+}
+
+LogicalResult BatchNormGradOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0], &dy = inputs[1], &scale = inputs[2];
+  const AxisView view(x.getShape(), 1);
+  const int64_t channels = view.size;
+  const double count = double(view.outer * view.inner), eps = getEps().convertToDouble();
+  std::vector<double> values = loadAll<double>(x), slopes = loadAll<double>(dy);
+  std::vector<double> deviations(channels), dscales(channels), dbiases(channels);
+  for (int64_t c = 0; c < channels; ++c)
+    deviations[c] = std::sqrt(inputs[4].getDouble(c) + eps);
+  forEachInChannel(view, [&](int64_t c, int64_t i) {
+    values[i] = (values[i] - inputs[3].getDouble(c)) / deviations[c];
+    dbiases[c] += slopes[i];
+    dscales[c] += slopes[i] * values[i];
+  });
+  forEachInChannel(view, [&](int64_t c, int64_t i) {
+    values[i] = scale.getDouble(c) / deviations[c] *
+                (slopes[i] - dbiases[c] / count - values[i] * dscales[c] / count);
+  });
+  Tensor dx = makeResult(getDx(), x.getShape(), x.getElementType());
+  Tensor dscale = makeResult(getDscale(), channels, scale.getElementType());
+  Tensor dbias = makeResult(getDbias(), channels, scale.getElementType());
+  storeAll<double>(dx, values);
+  storeAll<double>(dscale, dscales);
+  storeAll<double>(dbias, dbiases);
+  outputs.append({dx, dscale, dbias});
+  return success();
+}
+
 LogicalResult LrnOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   Tensor y = makeResult(getY(), x.getShape(), x.getElementType());

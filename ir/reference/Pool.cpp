@@ -17,9 +17,10 @@ static FailureOr<Shape> pooledShape(Operation *op, const Tensor &x, const Window
   return shape;
 }
 
-/// The maxima and, when `indices` is given, the flat place of each in x (-1 in a window of padding
-/// alone).
-static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *indices) {
+/// The maxima; where asked for, the flat place of each in x (-1 in a window of padding alone) and
+/// in its window (then 0).
+static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *indices,
+                   uint8_t *places = nullptr) {
   ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = y.getShape().drop_front(2);
   const int64_t pixels = product(image), positions = product(spatial);
   const int64_t planes = product(x.getShape().take_front(2));
@@ -29,18 +30,22 @@ static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *in
     std::vector<C> best(y.size(), lowestOf<C>(x.getElement()));
     window.forEachOutput(image, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
       for (int64_t plane = 0; plane < planes; ++plane) {
-        int64_t where = -1;
+        int64_t where = -1, place = 0;
         for (Window::Tap tap : taps) {
           const int64_t at = plane * pixels + tap.input;
           // The first of equals wins; NaN wins over every number.
           if (where < 0 || values[at] > values[where] ||
-              (values[at] != values[at] && values[where] == values[where]))
+              (values[at] != values[at] && values[where] == values[where])) {
             where = at;
+            place = tap.place;
+          }
         }
         if (where >= 0)
           best[plane * positions + position] = values[where];
         if (indices)
           indices[plane * positions + position] = where;
+        if (places)
+          places[plane * positions + position] = uint8_t(place);
       }
     });
     storeAll<C>(y, best);
@@ -56,6 +61,21 @@ LogicalResult MaxPoolOp::evaluate(Inputs inputs, Outputs outputs) {
   Tensor y = makeResult(getY(), *shape, x.getElementType());
   maxima(x, window, y, nullptr);
   outputs.push_back(y);
+  return success();
+}
+
+LogicalResult MaxPoolPositionsOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0];
+  const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
+  FailureOr<Shape> shape = pooledShape(*this, x, window);
+  if (failed(shape))
+    return failure();
+  Tensor y = makeResult(getY(), *shape, x.getElementType());
+  Tensor position =
+      makeResult(getPosition(), *shape, IntegerType::get(getContext(), 8, IntegerType::Unsigned));
+  maxima(x, window, y, nullptr, reinterpret_cast<uint8_t *>(position.mutableData()));
+  outputs.push_back(y);
+  outputs.push_back(position);
   return success();
 }
 
@@ -90,6 +110,25 @@ LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
+/// By how much each window's sum is divided: the places that count as elements, padding included or
+/// not.
+static std::vector<int64_t> countsOf(const Window &window, ArrayRef<int64_t> image,
+                                     ArrayRef<int64_t> spatial, bool includePad,
+                                     ArrayRef<int64_t> countedHigh) {
+  std::vector<int64_t> counts(product(spatial));
+  Shape counted(image), offset(window.low);
+  for (size_t d = 0; d < counted.size() && includePad; ++d) {
+    counted[d] += window.low[d] + countedHigh[d];
+    offset[d] = 0;
+  }
+  Window counter = window;
+  counter.low = offset;
+  counter.forEachOutput(counted, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
+    counts[position] = int64_t(taps.size());
+  });
+  return counts;
+}
+
 LogicalResult AvgPoolOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
@@ -101,21 +140,8 @@ LogicalResult AvgPoolOp::evaluate(Inputs inputs, Outputs outputs) {
   const int64_t pixels = product(image), positions = product(spatial);
   const int64_t planes = product(x.getShape().take_front(2));
 
-  // By how much each window's sum is divided: the places that count as elements, padding included
-  // or not.
-  std::vector<int64_t> counts(positions);
-  Shape counted(image), offset(getLow());
-  if (getIncludePad())
-    for (size_t d = 0; d < counted.size(); ++d) {
-      counted[d] += getLow()[d] + getCountedHigh()[d];
-      offset[d] = 0;
-    }
-  Window counter = window;
-  counter.low = offset;
-  counter.forEachOutput(counted, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
-    counts[position] = int64_t(taps.size());
-  });
-
+  const std::vector<int64_t> counts =
+      countsOf(window, image, spatial, getIncludePad(), getCountedHigh());
   const std::vector<double> values = loadAll<double>(x);
   std::vector<double> means(y.size());
   window.forEachOutput(image, spatial, [&](int64_t position, ArrayRef<Window::Tap> taps) {
@@ -128,6 +154,57 @@ LogicalResult AvgPoolOp::evaluate(Inputs inputs, Outputs outputs) {
   });
   storeAll<double>(y, means);
   outputs.push_back(y);
+  return success();
+}
+
+/// Sums over all windows into a tensor of the forward operand's shape: `share(position, from, tap)`
+/// is what the element `from` of dy, at that position, gives to a place of its window.
+template <typename Share>
+static FailureOr<Tensor> spread(Operation *op, const Tensor &dy, const Window &window,
+                                ArrayRef<int64_t> image, Share share) {
+  Shape shape(dy.getShape().take_front(2)), forward = window.outputShape(image);
+  if (ArrayRef<int64_t>(forward) != dy.getShape().drop_front(2))
+    return op->emitOpError("(C3) does not fit dy's spatial dimensions");
+  shape.append(image.begin(), image.end());
+  Tensor dx = makeResult(op->getResult(0), shape, dy.getElementType());
+  const int64_t pixels = product(image), positions = product(forward);
+  const int64_t planes = product(dy.getShape().take_front(2));
+  std::vector<double> sums(dx.size());
+  window.forEachOutput(image, forward, [&](int64_t position, ArrayRef<Window::Tap> taps) {
+    for (int64_t plane = 0; plane < planes; ++plane)
+      for (Window::Tap tap : taps)
+        sums[plane * pixels + tap.input] += share(position, plane * positions + position, tap);
+  });
+  storeAll<double>(dx, sums);
+  return dx;
+}
+
+LogicalResult MaxPoolGradOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
+  const std::vector<double> values = loadAll<double>(inputs[0]);
+  const std::vector<int64_t> places = loadAll<int64_t>(inputs[1]);
+  FailureOr<Tensor> dx =
+      spread(*this, inputs[0], window, getSpatial(), [&](int64_t, int64_t from, Window::Tap tap) {
+        return places[from] == tap.place ? values[from] : 0.0;
+      });
+  if (failed(dx))
+    return failure();
+  outputs.push_back(*dx);
+  return success();
+}
+
+LogicalResult AvgPoolGradOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
+  const std::vector<double> values = loadAll<double>(inputs[0]);
+  const std::vector<int64_t> counts = countsOf(
+      window, getSpatial(), window.outputShape(getSpatial()), getIncludePad(), getCountedHigh());
+  FailureOr<Tensor> dx = spread(
+      *this, inputs[0], window, getSpatial(), [&](int64_t position, int64_t from, Window::Tap) {
+        return counts[position] ? values[from] / double(counts[position]) : 0.0;
+      });
+  if (failed(dx))
+    return failure();
+  outputs.push_back(*dx);
   return success();
 }
 
