@@ -7,6 +7,8 @@
 
 #include <oneapi/dnnl/dnnl_debug.h>
 
+#include <algorithm>
+
 namespace dlc::onednn {
 
 using runtime::fail;
@@ -15,7 +17,7 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
   Operation operation = makeOperation(desc);
   name = operation.implementation;
   size_t count = operation.slots.size();
-  uint64_t scratch = operation.scratchpadBytes();
+  uint64_t scratch = operation.scratchBytes(), staged = operation.scratchpadBytes();
   if (buffers.size() != count && buffers.size() != count + 1) {
     std::string names;
     for (const Slot &slot : operation.slots)
@@ -32,26 +34,27 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
   };
   for (size_t i = 0; i < count; ++i) {
     const Slot &slot = operation.slots[i];
-    const_dnnl_memory_desc_t md = operation.layout(slot);
-    uint64_t needed = bytesOf(md);
+    uint64_t needed = bytesOf(operation.bufferLayout(slot));
     if (buffers[i].bytes < needed)
       fail("oneDNN ", desc.value("kind", "?"), ": buffer ", i, " ('", slot.name, "') has ",
            buffers[i].bytes, " bytes, ", needed, " needed");
     if (slot.isOutput && !buffers[i].writable)
       fail("oneDNN ", desc.value("kind", "?"), ": buffer ", i, " ('", slot.name,
            "') is written but lies in a constant or an input");
-    addMemory(md, slot.execArgument);
+    addMemory(operation.layout(slot), slot.execArgument);
+    if (operation.isStaged(slot)) {
+      stagings.push_back(makeStaging(operation, slot, i, staged));
+      staged += operation.stagedBytes(slot);
+    }
   }
-  bufferCount = count;
-  if (scratch > 0) {
-    // The planner may have given the scratchpad a place in the arena; this machine may need more.
-    if (buffers.size() == count + 1 && buffers[count].bytes >= scratch && buffers[count].writable)
-      bufferCount = count + 1;
-    else
-      ownScratch = scratch;
+  slotCount = count;
+  // The planner may have given the scratchpad a place in the arena; this machine may need more.
+  scratchIsBuffer =
+      buffers.size() == count + 1 && buffers[count].bytes >= scratch && buffers[count].writable;
+  ownScratch = scratchIsBuffer ? 0 : scratch;
+  if (operation.scratchpadBytes() > 0)
     addMemory(dnnl_primitive_desc_query_md(operation.pd.get(), dnnl_query_scratchpad_md, 0),
               DNNL_ARG_SCRATCHPAD);
-  }
   dnnl_primitive_t made = nullptr;
   check(dnnl_primitive_create(&made, operation.pd.get()), "making a primitive");
   primitive.reset(made);
@@ -60,18 +63,68 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
   stream.reset(madeStream);
 }
 
-void Call::execute(void *const *buffers, const runtime::CallContext &context) {
-  for (size_t i = 0; i < memories.size(); ++i) {
-    void *wanted = i < bufferCount ? buffers[i] : context.scratch;
-    if (wanted == bound[i])
-      continue;
-    check(dnnl_memory_set_data_handle(memories[i].get(), wanted), "binding a buffer");
-    bound[i] = wanted;
-  }
-  dnnl_status_t status = dnnl_primitive_execute(
-      primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
+Call::Staging Call::makeStaging(const Operation &operation, const Slot &slot, size_t index,
+                                uint64_t offset) {
+  Staging staging;
+  staging.slot = index;
+  staging.isOutput = slot.isOutput;
+  staging.offset = offset;
+  const_dnnl_memory_desc_t inside = operation.layout(slot), outside = slot.outside.get();
+  dnnl_primitive_desc_t pd = nullptr;
+  check(dnnl_reorder_primitive_desc_create(&pd, slot.isOutput ? inside : outside, engine(),
+                                           slot.isOutput ? outside : inside, engine(), nullptr),
+        "preparing a reorder");
+  PrimitiveDesc owned(pd);
+  dnnl_primitive_t made = nullptr;
+  check(dnnl_primitive_create(&made, pd), "making a reorder");
+  staging.reorder.reset(made);
+  dnnl_memory_t memory = nullptr;
+  check(dnnl_memory_create(&memory, outside, engine(), DNNL_MEMORY_NONE), "making a memory object");
+  staging.outside.reset(memory);
+  return staging;
+}
+
+void Call::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with) {
+  dnnl_status_t status =
+      dnnl_primitive_execute(what, stream.get(), static_cast<int>(with.size()), with.data());
   if (status != dnnl_success)
     fail("oneDNN (", name, ") failed: ", dnnl_status2str(status));
+}
+
+void Call::reorder(const Staging &staging, void *buffer) {
+  check(dnnl_memory_set_data_handle(staging.outside.get(), buffer), "binding a buffer");
+  dnnl_memory_t inside = memories[staging.slot].get(), outside = staging.outside.get();
+  dnnl_exec_arg_t both[] = {{DNNL_ARG_FROM, staging.isOutput ? inside : outside},
+                            {DNNL_ARG_TO, staging.isOutput ? outside : inside}};
+  run(staging.reorder.get(), both);
+}
+
+void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+  char *scratch = static_cast<char *>(scratchIsBuffer ? buffers[slotCount] : context.scratch);
+  auto bind = [&](size_t i, void *wanted) {
+    if (wanted == bound[i])
+      return;
+    check(dnnl_memory_set_data_handle(memories[i].get(), wanted), "binding a buffer");
+    bound[i] = wanted;
+  };
+  for (const Staging &staging : stagings)
+    bind(staging.slot, scratch + staging.offset);
+  auto isStaged = [&](size_t i) {
+    return std::any_of(stagings.begin(), stagings.end(),
+                       [&](const Staging &staging) { return staging.slot == i; });
+  };
+  for (size_t i = 0; i < memories.size(); ++i)
+    if (i >= slotCount)
+      bind(i, scratch);
+    else if (stagings.empty() || !isStaged(i))
+      bind(i, buffers[i]);
+  for (const Staging &staging : stagings)
+    if (!staging.isOutput)
+      reorder(staging, buffers[staging.slot]);
+  run(primitive.get(), arguments);
+  for (const Staging &staging : stagings)
+    if (staging.isOutput)
+      reorder(staging, buffers[staging.slot]);
 }
 
 } // namespace dlc::onednn

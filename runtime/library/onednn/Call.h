@@ -17,13 +17,28 @@ public:
   uint64_t scratchBytes() const override { return ownScratch; }
 
 private:
+  /// A buffer whose contents the primitive takes in another layout.
+  struct Staging {
+    size_t slot = 0;
+    bool isOutput = false;
+    uint64_t offset = 0; // into the scratch memory
+    Primitive reorder;
+    Memory outside;
+  };
+  static Staging makeStaging(const Operation &operation, const Slot &slot, size_t index,
+                             uint64_t offset);
+  void reorder(const Staging &staging, void *buffer);
+  void run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with);
+
   std::string name;
   Primitive primitive;
   Stream stream;
   std::vector<Memory> memories; // the last one is the scratchpad
   std::vector<void *> bound;
   std::vector<dnnl_exec_arg_t> arguments;
-  size_t bufferCount = 0;
+  std::vector<Staging> stagings;
+  size_t slotCount = 0;
+  bool scratchIsBuffer = false; // the last buffer; else the caller's own
   uint64_t ownScratch = 0;
 };
 

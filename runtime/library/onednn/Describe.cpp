@@ -58,7 +58,7 @@ Described describeOperation(const json &desc, const Operation &operation) {
   // Described again with another number of threads, the layouts are still those of the first.
   if (!described.desc.contains("threads"))
     described.desc["threads"] = omp_get_max_threads();
-  described.scratchpadBytes = operation.scratchpadBytes();
+  described.scratchpadBytes = operation.scratchBytes();
   for (const Slot &slot : operation.slots) {
     const_dnnl_memory_desc_t md = operation.layout(slot);
     json *layout = layoutIn(described.desc, slot.name);
@@ -79,6 +79,11 @@ Described describeOperation(const json &desc, const Operation &operation) {
         (*layout)["tag"] = argument.tag;
         layout->erase("strides");
       }
+    }
+    if (slot.outside) {
+      argument.tag = slot.outsideTag;
+      argument.strides = plainStrides(slot.outside.get());
+      argument.bytes = bytesOf(slot.outside.get());
     }
     described.arguments.push_back(std::move(argument));
   }
@@ -163,7 +168,7 @@ Packed packWeights(const json &desc, std::string_view argument, const void *plai
         slot = &candidate;
     if (!slot)
       runtime::fail("oneDNN ", desc.value("kind", "?"), " has no argument '", argument, "'");
-    const_dnnl_memory_desc_t to = operation.layout(*slot);
+    const_dnnl_memory_desc_t to = operation.bufferLayout(*slot);
     std::vector<int64_t> dims = dimsOf(to);
     dnnl_data_type_t type = dnnl_data_type_undef;
     dnnl_memory_desc_query(to, dnnl_query_data_type, &type);

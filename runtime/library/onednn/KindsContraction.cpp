@@ -1,32 +1,36 @@
 //===- KindsContraction.cpp - convolutions and matrix products ----------------===//
 #include "runtime/library/onednn/Layout.h"
-#include "runtime/library/onednn/Operation.h"
+#include "runtime/library/onednn/Window.h"
 #include "runtime/program/Message.h"
 
 namespace dlc::onednn {
 
 using runtime::fail;
 
-namespace {
+Window::Window(Builder &builder, const_dnnl_memory_desc_t src) {
+  size_t rank = dimsOf(src).size();
+  if (rank < 3)
+    fail("oneDNN: ", builder.word("kind", ""), ": src needs at least 3 dimensions, found ", rank);
+  strides = builder.integers("strides", rank - 2, 1);
+  dilations = builder.integers("dilations", rank - 2, 0);
+  padsLeft = builder.integers("pads_l", rank - 2, 0);
+  padsRight = builder.integers("pads_r", rank - 2, 0);
+  for (int64_t stride : strides)
+    if (stride < 1)
+      fail("oneDNN: ", builder.word("kind", ""), ": strides must be at least 1");
+}
 
-struct Window {
-  std::vector<int64_t> strides, dilations, padsLeft, padsRight;
-
-  Window(Builder &builder, const_dnnl_memory_desc_t src) {
-    size_t rank = dimsOf(src).size();
-    if (rank < 3)
-      fail("oneDNN: ", builder.word("kind", ""), ": src needs at least 3 dimensions, found ", rank);
-    strides = builder.integers("strides", rank - 2, 1);
-    dilations = builder.integers("dilations", rank - 2, 0);
-    padsLeft = builder.integers("pads_l", rank - 2, 0);
-    padsRight = builder.integers("pads_r", rank - 2, 0);
-    for (int64_t stride : strides)
-      if (stride < 1)
-        fail("oneDNN: ", builder.word("kind", ""), ": strides must be at least 1");
-  }
-};
-
-} // namespace
+Pool::Pool(Builder &builder, const_dnnl_memory_desc_t src)
+    : window(builder, src), kernel(builder.integers("kernel", dimsOf(src).size() - 2, -1)) {
+  std::string alg = builder.word("alg", "max");
+  algorithm = alg == "max"           ? dnnl_pooling_max
+              : alg == "avg_include" ? dnnl_pooling_avg_include_padding
+              : alg == "avg_exclude" ? dnnl_pooling_avg_exclude_padding
+                                     : dnnl_alg_kind_undef;
+  if (algorithm == dnnl_alg_kind_undef)
+    fail("oneDNN: ", builder.word("kind", ""), ": unknown alg '", alg,
+         "': max, avg_include or avg_exclude expected");
+}
 
 void buildConvolution(Builder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
@@ -81,20 +85,15 @@ void buildMatmul(Builder &builder) {
 void buildPooling(Builder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
-  Window window(builder, src);
-  size_t spatial = dimsOf(src).size() - 2;
-  std::vector<int64_t> kernel = builder.integers("kernel", spatial, -1);
-  std::string alg = builder.word("alg", "max");
-  dnnl_alg_kind_t algorithm = alg == "max"           ? dnnl_pooling_max
-                              : alg == "avg_include" ? dnnl_pooling_avg_include_padding
-                              : alg == "avg_exclude" ? dnnl_pooling_avg_exclude_padding
-                                                     : dnnl_alg_kind_undef;
-  if (algorithm == dnnl_alg_kind_undef)
-    fail("oneDNN: pooling: unknown alg '", alg, "': max, avg_include or avg_exclude expected");
+  bool training = builder.argument("workspace", DNNL_ARG_WORKSPACE, true, false);
+  Pool pool(builder, src);
+  if (training && pool.algorithm != dnnl_pooling_max)
+    fail("oneDNN: pooling: only alg max has a workspace");
   builder.attributes();
   builder.created(dnnl_pooling_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, algorithm, src, dst, window.strides.data(),
-      kernel.data(), window.dilations.data(), window.padsLeft.data(), window.padsRight.data(),
+      &builder.raw, engine(), training ? dnnl_forward_training : dnnl_forward_inference,
+      pool.algorithm, src, dst, pool.window.strides.data(), pool.kernel.data(),
+      pool.window.dilations.data(), pool.window.padsLeft.data(), pool.window.padsRight.data(),
       builder.attr.get()));
 }
 

@@ -51,8 +51,7 @@ void buildSoftmax(Builder &builder) {
       builder.attr.get()));
 }
 
-/// Scale and shift as slots; returns their flags.
-static unsigned scaleAndShift(Builder &builder) {
+unsigned scaleAndShift(Builder &builder) {
   unsigned flags = dnnl_normalization_flags_none;
   if (builder.argument("scale", DNNL_ARG_SCALE, false, false))
     flags |= dnnl_use_scale;

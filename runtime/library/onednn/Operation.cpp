@@ -88,6 +88,16 @@ const_dnnl_memory_desc_t Builder::argument(const char *name, int execArgument, b
   const json &layout = desc[name];
   slots.push_back({name, execArgument, isOutput, layoutOf(layout, name),
                    layout.contains("strides") ? "" : layout.value("tag", "any")});
+  if (layout.contains("outside")) {
+    Slot &slot = slots.back();
+    slot.outsideTag = layout["outside"].is_string() ? layout["outside"].get<std::string>() : "";
+    json plain = {
+        {"dims", layout["dims"]}, {"dtype", layout.value("dtype", "")}, {"tag", slot.outsideTag}};
+    if (slot.outsideTag == "any" || opaqueBytes(slot.outsideTag))
+      fail("oneDNN: '", name, "': \"outside\" must be a layout with a name, found ",
+           layout["outside"].dump());
+    slot.outside = layoutOf(plain, name);
+  }
   return slots.back().given.get();
 }
 
@@ -151,9 +161,30 @@ const_dnnl_memory_desc_t Operation::layout(const Slot &slot) const {
   return known ? md : slot.given.get();
 }
 
+const_dnnl_memory_desc_t Operation::bufferLayout(const Slot &slot) const {
+  return slot.outside ? slot.outside.get() : layout(slot);
+}
+
+bool Operation::isStaged(const Slot &slot) const {
+  return slot.outside && !dnnl_memory_desc_equal(slot.outside.get(), layout(slot));
+}
+
+static uint64_t roundedUp(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 uint64_t Operation::scratchpadBytes() const {
   const_dnnl_memory_desc_t md = dnnl_primitive_desc_query_md(pd.get(), dnnl_query_scratchpad_md, 0);
-  return md ? dnnl_memory_desc_get_size(md) : 0;
+  return md ? roundedUp(dnnl_memory_desc_get_size(md)) : 0;
+}
+
+uint64_t Operation::stagedBytes(const Slot &slot) const {
+  return isStaged(slot) ? roundedUp(dnnl_memory_desc_get_size(layout(slot))) : 0;
+}
+
+uint64_t Operation::scratchBytes() const {
+  uint64_t bytes = scratchpadBytes();
+  for (const Slot &slot : slots)
+    bytes += stagedBytes(slot);
+  return bytes;
 }
 
 namespace {
@@ -176,6 +207,11 @@ BuildKind builderOf(const std::string &kind) {
       {"reduction", buildReduction},
       {"resampling", buildResampling},
       {"lrn", buildLrn},
+      {"convolution_backward_data", buildConvolutionBackwardData},
+      {"convolution_backward_weights", buildConvolutionBackwardWeights},
+      {"pooling_backward", buildPoolingBackward},
+      {"batch_normalization_training", buildBatchNormalizationTraining},
+      {"batch_normalization_backward", buildBatchNormalizationBackward},
       {"vanilla_rnn", buildVanillaRnn},
       {"lstm", buildLstm},
       {"gru", buildGru},
@@ -211,6 +247,24 @@ bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
   return true;
 }
 
+/// A workspace is a value of the program: its element type and layout are the description's.
+bool keepsWorkspace(const Operation &operation) {
+  for (const Slot &slot : operation.slots) {
+    if (slot.name != "workspace")
+      continue;
+    const_dnnl_memory_desc_t found =
+        dnnl_primitive_desc_query_md(operation.pd.get(), dnnl_query_workspace_md, 0);
+    dnnl_data_type_t wanted = dnnl_data_type_undef, type = dnnl_data_type_undef;
+    dnnl_memory_desc_query(slot.given.get(), dnnl_query_data_type, &wanted);
+    if (!found || dnnl_memory_desc_query(found, dnnl_query_data_type, &type) != dnnl_success ||
+        type != wanted)
+      return false;
+    if (slot.givenTag != "any" && !dnnl_memory_desc_equal(found, slot.given.get()))
+      return false;
+  }
+  return true;
+}
+
 /// Walks the implementations; `visit` returns false to stop there.
 template <typename Visit> void walk(const json &desc, Visit &&visit) {
   if (!desc.is_object())
@@ -226,7 +280,7 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
       std::string name = implementationOf(operation.pd.get());
       int count = ++seen[name];
       operation.implementation = count == 1 ? name : name + "#" + std::to_string(count);
-      if (!visit(operation))
+      if (keepsWorkspace(operation) && !visit(operation))
         return;
     } while (dnnl_primitive_desc_next_impl(operation.pd.get()) == dnnl_success);
   } catch (const json::exception &error) {
@@ -245,6 +299,11 @@ Operation copyOf(const Operation &operation) {
     check(dnnl_memory_desc_clone(&md, slot.given.get()), "copying a layout");
     copy.slots.push_back(
         {slot.name, slot.execArgument, slot.isOutput, MemoryDesc(md), slot.givenTag});
+    if (!slot.outside)
+      continue;
+    check(dnnl_memory_desc_clone(&md, slot.outside.get()), "copying a layout");
+    copy.slots.back().outside.reset(md);
+    copy.slots.back().outsideTag = slot.outsideTag;
   }
   return copy;
 }
@@ -300,7 +359,8 @@ Operation makeOperation(const json &desc) {
       chosen = std::move(original);
   }
   if (!chosen.pd)
-    fail(complaint.empty() ? "oneDNN: no implementation" : complaint);
+    fail(complaint.empty() ? "oneDNN: no implementation keeps the layouts of " + desc.dump()
+                           : complaint);
   return chosen;
 }
 

@@ -19,6 +19,10 @@ struct Slot {
   /// As the description gave it; what it becomes is known once the primitive descriptor exists.
   MemoryDesc given;
   std::string givenTag;
+  /// What the buffer holds where that need not be what the primitive takes ("outside"): the call
+  /// reorders between the two.
+  MemoryDesc outside;
+  std::string outsideTag;
 };
 
 /// What the builders of the kinds (Kinds*.cpp) work with. Everything throws dlc::Error.
@@ -60,6 +64,9 @@ MemoryDesc layoutOf(const nlohmann::json &layout, const std::string &what);
 dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name);
 dnnl_alg_kind_t binaryAlgorithm(const std::string &name);
 
+/// Scale and shift as slots; returns their flags.
+unsigned scaleAndShift(Builder &builder);
+
 /// Called with a builder whose `desc` is checked to be an object; leave `raw` set.
 void buildConvolution(Builder &builder);
 void buildDeconvolution(Builder &builder);
@@ -75,6 +82,11 @@ void buildBatchNormalization(Builder &builder);
 void buildReduction(Builder &builder);
 void buildResampling(Builder &builder);
 void buildLrn(Builder &builder);
+void buildConvolutionBackwardData(Builder &builder);
+void buildConvolutionBackwardWeights(Builder &builder);
+void buildPoolingBackward(Builder &builder);
+void buildBatchNormalizationTraining(Builder &builder);
+void buildBatchNormalizationBackward(Builder &builder);
 void buildVanillaRnn(Builder &builder);
 void buildLstm(Builder &builder);
 void buildGru(Builder &builder);
@@ -86,8 +98,15 @@ struct Operation {
   PrimitiveDesc pd;
   std::string implementation;
 
+  /// As the primitive takes it.
   const_dnnl_memory_desc_t layout(const Slot &slot) const;
+  /// As the command's buffer holds it.
+  const_dnnl_memory_desc_t bufferLayout(const Slot &slot) const;
+  bool isStaged(const Slot &slot) const;
+  /// The primitive's own scratchpad, rounded up; what is staged comes behind it.
   uint64_t scratchpadBytes() const;
+  uint64_t stagedBytes(const Slot &slot) const;
+  uint64_t scratchBytes() const;
 };
 
 /// The implementation that desc["impl"] names if it exists, else the first that fits.

@@ -1,0 +1,108 @@
+//===- KindsBackward.cpp - gradients of convolutions, pools and batch normalisation ===//
+#include "runtime/library/onednn/Layout.h"
+#include "runtime/library/onednn/Window.h"
+#include "runtime/program/Message.h"
+
+namespace dlc::onednn {
+
+using runtime::fail;
+
+void buildConvolutionBackwardData(Builder &builder) {
+  auto diffDst = builder.argument("diff_dst", DNNL_ARG_DIFF_DST);
+  auto weights = builder.argument("weights", DNNL_ARG_WEIGHTS);
+  auto diffSrc = builder.argument("diff_src", DNNL_ARG_DIFF_SRC, true);
+  Window window(builder, diffSrc);
+  builder.attributes();
+  builder.created(dnnl_convolution_backward_data_primitive_desc_create(
+      &builder.raw, engine(), dnnl_convolution_direct, diffSrc, weights, diffDst,
+      window.strides.data(), window.dilations.data(), window.padsLeft.data(),
+      window.padsRight.data(), nullptr, builder.attr.get()));
+}
+
+void buildConvolutionBackwardWeights(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto diffDst = builder.argument("diff_dst", DNNL_ARG_DIFF_DST);
+  auto diffWeights = builder.argument("diff_weights", DNNL_ARG_DIFF_WEIGHTS, true);
+  auto diffBias = builder.argument("diff_bias", DNNL_ARG_DIFF_BIAS, true, false);
+  Window window(builder, src);
+  builder.attributes();
+  builder.created(dnnl_convolution_backward_weights_primitive_desc_create(
+      &builder.raw, engine(), dnnl_convolution_direct, src, diffWeights, diffBias, diffDst,
+      window.strides.data(), window.dilations.data(), window.padsLeft.data(),
+      window.padsRight.data(), nullptr, builder.attr.get()));
+}
+
+static bool sameLayout(const_dnnl_memory_desc_t a, const_dnnl_memory_desc_t b) {
+  return a && b && dnnl_memory_desc_equal(a, b);
+}
+
+void buildPoolingBackward(Builder &builder) {
+  auto diffDst = builder.argument("diff_dst", DNNL_ARG_DIFF_DST);
+  auto workspace = builder.argument("workspace", DNNL_ARG_WORKSPACE, false, false);
+  auto diffSrc = builder.argument("diff_src", DNNL_ARG_DIFF_SRC, true);
+  Pool pool(builder, diffSrc);
+  if (pool.algorithm == dnnl_pooling_max && !workspace)
+    fail("oneDNN: pooling_backward: alg max needs 'workspace'");
+  if (pool.algorithm != dnnl_pooling_max && workspace)
+    fail("oneDNN: pooling_backward: only alg max has a workspace");
+  builder.attributes();
+  // The gradient's implementation follows the workspace of the forward one that it is told of.
+  dnnl_primitive_desc_t raw = nullptr;
+  builder.created(dnnl_pooling_forward_primitive_desc_create(
+      &raw, engine(), dnnl_forward_training, pool.algorithm, diffSrc, diffDst,
+      pool.window.strides.data(), pool.kernel.data(), pool.window.dilations.data(),
+      pool.window.padsLeft.data(), pool.window.padsRight.data(), builder.attr.get()));
+  PrimitiveDesc forward(raw);
+  dnnl_status_t status = dnnl_unimplemented;
+  do {
+    if (workspace && builder.slots[1].givenTag != "any" &&
+        !sameLayout(workspace,
+                    dnnl_primitive_desc_query_md(forward.get(), dnnl_query_workspace_md, 0)))
+      continue;
+    status = dnnl_pooling_backward_primitive_desc_create(
+        &builder.raw, engine(), pool.algorithm, diffSrc, diffDst, pool.window.strides.data(),
+        pool.kernel.data(), pool.window.dilations.data(), pool.window.padsLeft.data(),
+        pool.window.padsRight.data(), forward.get(), builder.attr.get());
+  } while (status != dnnl_success && dnnl_primitive_desc_next_impl(forward.get()) == dnnl_success);
+  builder.created(status);
+}
+
+void buildBatchNormalizationTraining(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  unsigned flags = scaleAndShift(builder);
+  auto dst = builder.argument("dst", DNNL_ARG_DST, true);
+  builder.argument("mean", DNNL_ARG_MEAN, true);
+  builder.argument("variance", DNNL_ARG_VARIANCE, true);
+  builder.attributes();
+  builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
+      &builder.raw, engine(), dnnl_forward_training, src, dst, builder.number("epsilon", 1e-5f),
+      flags, builder.attr.get()));
+}
+
+void buildBatchNormalizationBackward(Builder &builder) {
+  auto src = builder.argument("src", DNNL_ARG_SRC);
+  auto diffDst = builder.argument("diff_dst", DNNL_ARG_DIFF_DST);
+  builder.argument("mean", DNNL_ARG_MEAN);
+  builder.argument("variance", DNNL_ARG_VARIANCE);
+  unsigned flags = dnnl_normalization_flags_none;
+  if (builder.argument("scale", DNNL_ARG_SCALE, false, false))
+    flags |= dnnl_use_scale;
+  auto diffSrc = builder.argument("diff_src", DNNL_ARG_DIFF_SRC, true);
+  auto diffScale = builder.argument("diff_scale", DNNL_ARG_DIFF_SCALE, true, false);
+  auto diffShift = builder.argument("diff_shift", DNNL_ARG_DIFF_SHIFT, true, false);
+  if (!diffScale != !(flags & dnnl_use_scale))
+    fail("oneDNN: batch_normalization_backward: scale and diff_scale come together or not at all");
+  if (diffShift)
+    flags |= dnnl_use_shift;
+  builder.attributes();
+  float epsilon = builder.number("epsilon", 1e-5f);
+  dnnl_primitive_desc_t raw = nullptr;
+  builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
+      &raw, engine(), dnnl_forward_training, src, diffDst, epsilon, flags, builder.attr.get()));
+  PrimitiveDesc forward(raw);
+  builder.created(dnnl_batch_normalization_backward_primitive_desc_create(
+      &builder.raw, engine(), flags ? dnnl_backward : dnnl_backward_data, diffSrc, diffDst, src,
+      epsilon, flags, forward.get(), builder.attr.get()));
+}
+
+} // namespace dlc::onednn
