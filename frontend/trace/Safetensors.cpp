@@ -1,247 +1,26 @@
-//===- Safetensors.cpp - reading and writing .safetensors files -----------===//
+//===- Safetensors.cpp - arrays in .safetensors files ---------------------===//
 #include "frontend/trace/Safetensors.h"
 
-#include "runtime/program/AtomicFile.h"
-#include "runtime/program/MappedFile.h"
-
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <cstring>
-#include <set>
+#include "runtime/program/Safetensors.h"
 
 namespace dlc::safetensors {
 
-using nlohmann::json;
-using trace::Array;
-
-namespace {
-/// What the format's own library allows.
-constexpr uint64_t maxHeader = 100'000'000;
-
-struct Name {
-  DType dtype;
-  const char *text;
-};
-constexpr Name names[] = {{DType::F32, "F32"},  {DType::F16, "F16"}, {DType::BF16, "BF16"},
-                          {DType::F64, "F64"},  {DType::I8, "I8"},   {DType::U8, "U8"},
-                          {DType::I16, "I16"},  {DType::U16, "U16"}, {DType::I32, "I32"},
-                          {DType::U32, "U32"},  {DType::I64, "I64"}, {DType::U64, "U64"},
-                          {DType::Bool, "BOOL"}};
-
-[[noreturn]] void fail(const std::string &path, const std::string &text) {
-  throw Error(path + ": not a usable .safetensors file: " + text);
-}
-
-/// Text of a header in a message: short, and printable.
-std::string quotedText(const std::string &text) {
-  std::string shown;
-  for (char c : text.substr(0, 80))
-    shown += c >= ' ' && c != 0x7f ? c : '?';
-  return "'" + shown + (text.size() > 80 ? "…'" : "'");
-}
-
-json parseHeader(const std::string &path, const char *begin, const char *end) {
-  std::set<std::string> keys;
-  auto unique = [&](int depth, json::parse_event_t event, json &value) {
-    if (event == json::parse_event_t::key && depth == 1 &&
-        !keys.insert(value.get<std::string>()).second)
-      fail(path, "each name must occur once in the header; " +
-                     quotedText(value.get<std::string>()) + " occurs twice");
-    if (depth > 3)
-      fail(path, "the header must hold objects with element type, shape and byte range; found "
-                 "deeper nesting");
-    return true;
-  };
-  try {
-    return json::parse(begin, end, unique);
-  } catch (const json::exception &e) {
-    fail(path, std::string("the header must be JSON; ") + e.what());
-  }
-}
-
-uint64_t unsignedOf(const json &value, const std::string &path, const std::string &what) {
-  if (!value.is_number_unsigned())
-    fail(path, what + " must be whole numbers of 0 or more; found " +
-                   quotedText(value.dump(-1, ' ', false, json::error_handler_t::replace)));
-  return value.get<uint64_t>();
-}
-
-const json &fieldOf(const json &entry, const char *field, const std::string &path,
-                    const std::string &what) {
-  auto at = entry.find(field);
-  if (at == entry.end())
-    fail(path, what + " must have a field '" + field + "'; found none");
-  return *at;
-}
-
-struct Entry {
-  std::string name;
-  Array array;
-  uint64_t begin, end;
-};
-
-Entry parseEntry(const std::string &path, const std::string &name, const json &entry) {
-  std::string what = "tensor " + quotedText(name);
-  if (!entry.is_object())
-    fail(path, what + " must be described by an object");
-  Entry result{name, {}, 0, 0};
-  const json &dtype = fieldOf(entry, "dtype", path, what);
-  if (!dtype.is_string())
-    fail(path, what + " must have its element type as a string");
-  auto known = std::find_if(std::begin(names), std::end(names), [&](const Name &n) {
-    return dtype.get_ref<const std::string &>() == n.text;
-  });
-  if (known == std::end(names))
-    fail(path,
-         what + " has the element type " + quotedText(dtype.get<std::string>()) +
-             ", which dlc does not have; save it as F32, F16, BF16, F64, BOOL or an integer type");
-  result.array.dtype = known->dtype;
-  const json &shape = fieldOf(entry, "shape", path, what);
-  if (!shape.is_array())
-    fail(path, what + " must have its shape as a list");
-  unsigned __int128 bytes = dtypeBytes(known->dtype);
-  bool empty = false;
-  for (const json &dim : shape) {
-    uint64_t size = unsignedOf(dim, path, "the sizes of " + what);
-    if (size > uint64_t(INT64_MAX))
-      fail(path, what + " has a size beyond 2^63");
-    result.array.shape.push_back(static_cast<int64_t>(size));
-    empty |= size == 0;
-    if (size != 0)
-      bytes *= size;
-    if (bytes > (unsigned __int128)1 << 62)
-      fail(path, what + " has more elements than memory can hold");
-  }
-  const json &offsets = fieldOf(entry, "data_offsets", path, what);
-  if (!offsets.is_array() || offsets.size() != 2)
-    fail(path, what + " must have two data_offsets: first byte, and the one past the last");
-  result.begin = unsignedOf(offsets[0], path, "the data_offsets of " + what);
-  result.end = unsignedOf(offsets[1], path, "the data_offsets of " + what);
-  uint64_t wanted = empty ? 0 : uint64_t(bytes);
-  if (result.end < result.begin || result.end - result.begin != wanted)
-    fail(path, what + " must have " + std::to_string(wanted) +
-                   " bytes by its shape and element type; found bytes " +
-                   std::to_string(result.begin) + " to " + std::to_string(result.end));
-  return result;
-}
-} // namespace
-
 File read(const std::string &path) {
-  runtime::MappedFile mapped(path);
-  if (mapped.size() < 8)
-    fail(path, "it must begin with the 8 bytes of the header's length; found " +
-                   std::to_string(mapped.size()) + " bytes in all; it was cut");
-  uint64_t length = 0;
-  for (int i = 7; i >= 0; --i)
-    length = length << 8 | mapped.data()[i];
-  if (length > maxHeader || length > mapped.size() - 8)
-    fail(path, "the header of " + std::to_string(length) + " bytes must lie in the file of " +
-                   std::to_string(mapped.size()) +
-                   " bytes (and have at most 100 MB); it was cut, or is another kind of file");
-  const char *text = reinterpret_cast<const char *>(mapped.data()) + 8;
-  json header = parseHeader(path, text, text + length);
-  if (!header.is_object())
-    fail(path, "the header must be a JSON object");
-
+  runtime::TensorFile found = runtime::readSafetensors(path);
   File file;
-  std::vector<Entry> entries;
-  for (const auto &[name, value] : header.items()) {
-    if (name != "__metadata__") {
-      entries.push_back(parseEntry(path, name, value));
-      continue;
-    }
-    if (!value.is_object())
-      fail(path, "__metadata__ must be an object of strings");
-    for (const auto &[key, word] : value.items()) {
-      if (!word.is_string())
-        fail(path, "__metadata__ must be an object of strings; " + quotedText(key) + " is none");
-      file.metadata[key] = word.get<std::string>();
-    }
-  }
-  // One after another without holes or overlaps: the format's rule, and a check on every offset at
-  // once.
-  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
-  });
-  uint64_t at = 0, data = 8 + length;
-  for (Entry &entry : entries) {
-    if (entry.begin != at)
-      fail(path, "the tensors' bytes must follow one another; " + quotedText(entry.name) +
-                     " begins at " + std::to_string(entry.begin) + " where " + std::to_string(at) +
-                     " was required");
-    at = entry.end;
-    if (at > mapped.size() - data)
-      fail(path, "tensor " + quotedText(entry.name) + " ends at byte " + std::to_string(at) +
-                     " of the data, which has " + std::to_string(mapped.size() - data) +
-                     "; the file was cut");
-  }
-  if (at != mapped.size() - data)
-    fail(path, "the tensors must fill the file; found " +
-                   std::to_string(mapped.size() - data - at) + " bytes after the last");
-  for (Entry &entry : entries) {
-    runtime::Span span = mapped.slice(data + entry.begin, entry.end - entry.begin);
-    Array &array = entry.array;
-    if (reinterpret_cast<uintptr_t>(span.data) % dtypeBytes(array.dtype) == 0 && span.data) {
-      array.data = std::shared_ptr<const void>(span.owner, span.data);
-    } else {
-      // Few files: readers may use elements in place only where their address allows.
-      void *elements;
-      array = Array::zeros(array.dtype, std::move(array.shape), &elements);
-      if (span.bytes)
-        std::memcpy(elements, span.data, span.bytes);
-    }
-    file.tensors.emplace(std::move(entry.name), std::move(array));
-  }
+  file.metadata = std::move(found.metadata);
+  for (auto &[name, tensor] : found.tensors)
+    file.tensors[name] = {tensor.dtype, tensor.shape,
+                          std::shared_ptr<const void>(tensor.data.owner, tensor.data.data)};
   return file;
 }
 
 void write(const std::string &path, const Tensors &tensors, const Metadata &metadata) {
-  json header = json::object();
-  if (!metadata.empty())
-    header["__metadata__"] = metadata;
-  // Wide elements first keeps all of them aligned, as the format's own library does.
-  std::vector<const Tensors::value_type *> order;
-  for (const auto &tensor : tensors)
-    order.push_back(&tensor);
-  std::stable_sort(order.begin(), order.end(), [](const auto *a, const auto *b) {
-    return dtypeBytes(a->second.dtype) > dtypeBytes(b->second.dtype);
-  });
-  uint64_t at = 0;
-  for (const auto *tensor : order) {
-    const Array &array = tensor->second;
-    if (tensor->first == "__metadata__")
-      throw Error(
-          path +
-          ": a tensor cannot be named __metadata__, which the format keeps for itself; rename it");
-    if (!array.data && array.bytes())
-      throw Error(path + ": tensor '" + tensor->first + "' has no elements in memory");
-    auto name = std::find_if(std::begin(names), std::end(names),
-                             [&](const Name &n) { return n.dtype == array.dtype; });
-    header[tensor->first] = {
-        {"dtype", name->text}, {"shape", array.shape}, {"data_offsets", {at, at + array.bytes()}}};
-    at += array.bytes();
-  }
-  std::string text;
-  try {
-    text = header.dump();
-  } catch (const json::exception &) {
-    throw Error(path + ": tensors' names and metadata must be UTF-8");
-  }
-  // Spaces bring the first element to a boundary that vector loads like.
-  text.resize((text.size() + 8 + 63) / 64 * 64 - 8, ' ');
-  if (text.size() > maxHeader)
-    throw Error(path + ": the header would have " + std::to_string(text.size()) +
-                " bytes; at most 100 MB are allowed");
-  unsigned char length[8];
-  for (int i = 0; i < 8; ++i)
-    length[i] = static_cast<unsigned char>(text.size() >> (8 * i));
-  runtime::AtomicFile file(path);
-  file.write(length, sizeof length);
-  file.write(text.data(), text.size());
-  for (const auto *tensor : order)
-    file.write(tensor->second.data.get(), tensor->second.bytes());
-  file.commit();
+  runtime::TensorFile file;
+  file.metadata = metadata;
+  for (const auto &[name, array] : tensors)
+    file.tensors[name] = {array.dtype, array.shape, {array.data.get(), array.bytes(), array.data}};
+  runtime::writeSafetensors(path, file);
 }
 
 } // namespace dlc::safetensors

@@ -1,10 +1,4 @@
-//===- Safetensors.h - reading and writing .safetensors files -------------===//
-//
-// A file is 8 bytes with the length of a header (little endian), the header (a JSON object: name to
-// element type, shape and byte range), and the tensors' bytes one after another. See
-// https://github.com/huggingface/safetensors.
-//
-//===----------------------------------------------------------------------===//
+//===- Safetensors.h - arrays in .safetensors files -----------------------===//
 #ifndef DLC_FRONTEND_TRACE_SAFETENSORS_H
 #define DLC_FRONTEND_TRACE_SAFETENSORS_H
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 #include <string_view>
+#include <type_traits>
 
 namespace dlc::runtime {
 
@@ -88,6 +89,13 @@ struct Node {
       failAt(where, "found ", number, ", which no program needs");
     return number;
   }
+  bool booleanOr(bool otherwise) const {
+    if (absent())
+      return otherwise;
+    if (!value.is_boolean())
+      failAt(where, "true or false was expected, found ", describe());
+    return value.get<bool>();
+  }
   double numberOr(double otherwise) const {
     if (absent())
       return otherwise;
@@ -127,6 +135,7 @@ public:
     readConstants(root.member("constants"));
     readTensors(root.member("inputs"), plan.inputs);
     readTensors(root.member("outputs"), plan.outputs);
+    readTensors(root.member("state"), plan.states);
     root.member("kernels").forEach([&](const Node &node) { readKernel(node); });
     root.member("buffers").forEach([&](const Node &node) { readBuffer(node); });
     readCommands(root.member("commands"), plan.commands, 0, false);
@@ -159,10 +168,20 @@ private:
              " constants, listed are ", plan.constantBytes.size());
   }
 
-  void readTensors(const Node &list, std::vector<TensorInfo> &tensors) {
+  /// The constant that a tensor's bytes are, or -1.
+  int64_t constantOf(const Node &node, const TensorInfo &info) const {
+    if (node.absent())
+      return -1;
+    uint64_t index = node.unsignedUpTo(kMaxBytes);
+    if (index >= plan.constantBytes.size() || plan.constantBytes[index] != info.bytes)
+      failAt(node.where, "must be a constant of ", info.bytes, " bytes");
+    return static_cast<int64_t>(index);
+  }
+
+  template <typename Info> void readTensors(const Node &list, std::vector<Info> &tensors) {
     std::set<std::string> names;
     list.forEach([&](const Node &node) {
-      TensorInfo info;
+      Info info;
       info.name = node.member("name").string();
       if (!names.insert(info.name).second)
         failAt(node.where, "a second tensor named '", info.name, "'");
@@ -183,11 +202,11 @@ private:
       if (info.shape.size() > size_t(kMaxRank))
         failAt(node.where, info.shape.size(), " dimensions, at most ", kMaxRank, " allowed");
       info.bytes = bytes;
-      if (Node value = node.member("value"); !value.absent()) {
-        info.value = static_cast<int64_t>(value.unsignedUpTo(kMaxBytes));
-        if (size_t(info.value) >= plan.constantBytes.size() ||
-            plan.constantBytes[info.value] != info.bytes)
-          failAt(value.where, "must be a constant of ", info.bytes, " bytes");
+      if constexpr (std::is_same_v<Info, StateInfo>) {
+        info.init = constantOf(node.member("init"), info);
+        info.parameter = node.member("parameter").booleanOr(false);
+      } else {
+        info.value = constantOf(node.member("value"), info);
       }
       tensors.push_back(std::move(info));
     });
@@ -214,6 +233,8 @@ private:
       return plan.inputs[buffer.index].bytes;
     case Space::Output:
       return plan.outputs[buffer.index].bytes;
+    case Space::State:
+      return plan.states[buffer.index].bytes;
     }
     return 0;
   }
@@ -230,14 +251,20 @@ private:
       buffer.space = Space::Input, count = plan.inputs.size();
     else if (space == "output")
       buffer.space = Space::Output, count = plan.outputs.size();
+    else if (space == "state")
+      buffer.space = Space::State, count = plan.states.size();
     else
-      failAt(node.where, "unknown space '", space, "': arena, constant, input or output expected");
+      failAt(node.where, "unknown space '", space,
+             "': arena, constant, input, output or state expected");
     if (buffer.space != Space::Arena) {
       uint64_t index = node.member("index").unsignedUpTo(UINT32_MAX);
       if (index >= count)
         failAt(node.where, space, " ", index, " does not exist: the program has ", count);
       buffer.index = static_cast<uint32_t>(index);
     }
+    buffer.fresh = node.member("new").booleanOr(false);
+    if (buffer.fresh && buffer.space != Space::State)
+      failAt(node.where, "only a state has a new value");
     buffer.offset = node.member("offset").unsignedOr(0, kMaxBytes);
     buffer.bytes = node.member("bytes").unsignedUpTo(kMaxBytes);
     uint64_t limit = spaceBytes(buffer);
@@ -258,6 +285,8 @@ private:
       failAt(node.where, "buffer ", index, " has ", buffer.bytes, " bytes, ", atLeast, " needed");
     if (written && (buffer.space == Space::Constant || buffer.space == Space::Input))
       failAt(node.where, "buffer ", index, " is written but lies in a constant or an input");
+    if (written && buffer.space == Space::State && !buffer.fresh)
+      failAt(node.where, "buffer ", index, " is written but is a state's old value");
     return static_cast<uint32_t>(index);
   }
 

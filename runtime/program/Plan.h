@@ -21,15 +21,25 @@ struct TensorInfo {
   int64_t value = -1;
 };
 
+/// What lives in a session from run to run.
+struct StateInfo : TensorInfo {
+  /// Gradients go to it.
+  bool parameter = false;
+  /// Index of the constant that it begins as, or -1: zeros.
+  int64_t init = -1;
+};
+
 struct Kernel {
   std::string name;
   uint64_t offset = 0;
 };
 
-enum class Space : uint8_t { Arena, Constant, Input, Output };
+enum class Space : uint8_t { Arena, Constant, Input, Output, State };
 
 struct Buffer {
   Space space = Space::Arena;
+  /// Of a state: its new value.
+  bool fresh = false;
   uint32_t index = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
@@ -67,6 +77,7 @@ struct Plan {
   int threads = 0;
   uint64_t arenaBytes = 0;
   std::vector<TensorInfo> inputs, outputs;
+  std::vector<StateInfo> states;
   std::vector<uint64_t> constantBytes;
   std::vector<Kernel> kernels;
   std::vector<Buffer> buffers;

@@ -6,6 +6,7 @@
 #include "runtime/program/Reader.h"
 #include "runtime/session/Handles.h"
 #include "runtime/session/Session.h"
+#include "runtime/session/State.h"
 #include "runtime/session/Tensors.h"
 
 #include <new>
@@ -88,7 +89,8 @@ size_t dlc_program_output_count(const dlc_program *program) {
   return program->plan->outputs.size();
 }
 
-static void describe(const std::vector<TensorInfo> &tensors, size_t index, dlc_tensor_info *info,
+template <typename Info>
+static void describe(const std::vector<Info> &tensors, size_t index, dlc_tensor_info *info,
                      const char *what) {
   if (index >= tensors.size())
     fail(what, " ", index, " does not exist: the program has ", tensors.size());
@@ -104,6 +106,14 @@ dlc_error *dlc_program_output(const dlc_program *program, size_t index, dlc_tens
   return guarded([&] { describe(program->plan->outputs, index, info, "output"); });
 }
 
+size_t dlc_program_state_count(const dlc_program *program) { return program->plan->states.size(); }
+dlc_error *dlc_program_state(const dlc_program *program, size_t index, dlc_tensor_info *info) {
+  return guarded([&] { describe(program->plan->states, index, info, "state"); });
+}
+int dlc_program_state_is_parameter(const dlc_program *program, size_t index) {
+  return index < program->plan->states.size() && program->plan->states[index].parameter;
+}
+
 dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_options *options,
                               dlc_session **session) {
   return guarded([&] {
@@ -111,7 +121,8 @@ dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_opti
     *session = nullptr;
     SessionOptions converted;
     if (options)
-      converted.threads = options->threads;
+      converted = {options->threads,
+                   options->share_state ? &options->share_state->session : nullptr};
     *session = new dlc_session{*program, Session(program->program, converted)};
   });
 }
@@ -121,7 +132,8 @@ const dlc_program *dlc_session_program(const dlc_session *session) { return &ses
 
 void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures) {
   MemoryFigures found = session->session.memory();
-  *figures = {found.arenaBytes, found.scratchBytes, found.constantBytes, found.codeBytes};
+  *figures = {found.arenaBytes, found.scratchBytes, found.constantBytes, found.codeBytes,
+              found.stateBytes};
 }
 
 namespace {
@@ -200,6 +212,45 @@ dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, s
     session->session.run(from.all(), to.all());
     for (size_t i = 0; i < output_count; ++i)
       outputs[i] = made[i].release();
+  });
+}
+
+dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
+                                 const DLTensor *value) {
+  return guarded([&] {
+    require(session && name && value, "dlc_session_get_state: NULL argument");
+    const StateSet &states = session->session.states();
+    size_t index = states.indexOf(name);
+    states.get(index, outputData(*value, session->session.plan().states[index], "state"));
+  });
+}
+
+dlc_error *dlc_session_set_state(dlc_session *session, const char *name, const DLTensor *value) {
+  return guarded([&] {
+    require(session && name && value, "dlc_session_set_state: NULL argument");
+    StateSet &states = session->session.states();
+    size_t index = states.indexOf(name);
+    std::vector<uint8_t> copy;
+    states.set(index, inputData(*value, session->session.plan().states[index], copy, "state"));
+  });
+}
+
+dlc_error *dlc_session_reset_state(dlc_session *session) {
+  return guarded([&] { session->session.states().reset(); });
+}
+
+dlc_error *dlc_session_save_state(const dlc_session *session, const char *path) {
+  return guarded([&] {
+    require(session && path, "dlc_session_save_state: NULL argument");
+    session->session.states().save(path);
+  });
+}
+
+dlc_error *dlc_session_load_state(dlc_session *session, const char *path, unsigned flags) {
+  return guarded([&] {
+    require(session && path, "dlc_session_load_state: NULL argument");
+    session->session.states().load(path, flags & DLC_STATE_ALLOW_MISSING,
+                                   flags & DLC_STATE_ALLOW_EXTRA);
   });
 }
 

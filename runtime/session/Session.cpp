@@ -9,6 +9,7 @@
 #include "runtime/program/Checker.h"
 #include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
+#include "runtime/session/State.h"
 
 #include <chrono>
 #include <cstring>
@@ -88,6 +89,9 @@ struct Session::Impl {
   int threads = 1;
   Span code;
   Block arena, scratch;
+  StateSet states;
+  /// Steps before this one write no state.
+  uint32_t firstUpdate = UINT32_MAX, topLevel = 0;
   std::vector<std::unique_ptr<LibraryCall>> calls;
   std::vector<void *> slots;
   size_t usedSlots = 0;
@@ -102,7 +106,9 @@ struct Session::Impl {
   std::vector<void *> lastOutputs;
 
   Impl(std::shared_ptr<const Program> given, SessionOptions options)
-      : program(std::move(given)), plan(checkProgram(*program)) {
+      : program(std::move(given)), plan(checkProgram(*program)),
+        states(plan, *program,
+               options.shareState ? &options.shareState->states() : nullptr) {
     checkTarget();
     int available = hostThreads();
     threads = options.threads > 0 ? options.threads
@@ -113,7 +119,11 @@ struct Session::Impl {
     arena = Block(plan.arenaBytes, "arena");
     slots.resize(slotCount(plan.commands));
     uint64_t scratchBytes = 0;
-    prepareAll(plan.commands, scratchBytes);
+    for (const Command &command : plan.commands) {
+      topLevel = static_cast<uint32_t>(steps.size());
+      prepare(command, scratchBytes);
+    }
+    firstUpdate = std::min(firstUpdate, static_cast<uint32_t>(steps.size()));
     scratch = Block(scratchBytes, "scratch memory");
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (int64_t value = plan.inputs[i].value; value >= 0)
@@ -160,6 +170,11 @@ struct Session::Impl {
       break;
     case Space::Output:
       outputPatches.push_back({slot, buffer.index, buffer.offset});
+      break;
+    case Space::State:
+      *slot = states.data(buffer.index) + buffer.offset;
+      if (buffer.fresh)
+        firstUpdate = std::min(firstUpdate, topLevel);
       break;
     }
   }
@@ -240,7 +255,8 @@ struct Session::Impl {
     for (uint32_t index : command.buffers) {
       const Buffer &buffer = plan.buffers[index];
       buffers.push_back(
-          {buffer.bytes, buffer.space == Space::Arena || buffer.space == Space::Output});
+          {buffer.bytes, buffer.space == Space::Arena || buffer.space == Space::Output ||
+                             (buffer.space == Space::State && buffer.fresh)});
     }
     auto make = command.library == "onednn" ? makeOneDnnCall : makeBuiltinCall;
     try {
@@ -259,6 +275,7 @@ struct Session::Impl {
     uint64_t limit = buffer.space == Space::Arena      ? plan.arenaBytes
                      : buffer.space == Space::Constant ? plan.constantBytes[buffer.index]
                      : buffer.space == Space::Input    ? plan.inputs[buffer.index].bytes
+                     : buffer.space == Space::State    ? plan.states[buffer.index].bytes
                                                        : plan.outputs[buffer.index].bytes;
     if (step == 0)
       return INT64_MAX;
@@ -415,7 +432,8 @@ const std::shared_ptr<const Program> &Session::program() const { return impl->pr
 int Session::threads() const { return impl->threads; }
 
 MemoryFigures Session::memory() const {
-  MemoryFigures figures{impl->arena.size(), impl->scratch.size(), 0, impl->code.bytes};
+  MemoryFigures figures{impl->arena.size(), impl->scratch.size(), 0, impl->code.bytes,
+                        impl->states.ownBytes()};
   for (uint64_t bytes : impl->plan.constantBytes)
     figures.constantBytes += bytes;
   return figures;
@@ -426,9 +444,20 @@ void Session::run(std::span<const void *const> inputs, std::span<void *const> ou
   impl->checkArguments(inputs, outputs);
   impl->bindInputs(inputs);
   impl->bindOutputs(outputs);
+  StateSet::Lock stateLock(impl->states);
+  impl->states.requireWhole("run");
   ThreadScope scope(impl->threads);
-  impl->runRange(0, static_cast<uint32_t>(impl->steps.size()), 0);
+  impl->runRange(0, impl->firstUpdate, 0);
+  try {
+    impl->runRange(impl->firstUpdate, static_cast<uint32_t>(impl->steps.size()), 0);
+  } catch (const std::exception &error) {
+    impl->states.tear(error.what());
+    fail(error.what(), "; some of the program's state was updated before and some was not: load a "
+                       "checkpoint or reset the state");
+  }
 }
+
+StateSet &Session::states() const { return impl->states; }
 
 std::vector<CommandInfo> Session::commands() const { return impl->infos; }
 

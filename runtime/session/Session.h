@@ -12,13 +12,20 @@
 
 namespace dlc::runtime {
 
+class Session;
+class StateSet;
+
 struct SessionOptions {
   /// 0: as many as the program was compiled for, at most those of the machine.
   int threads = 0;
+  /// States of the same name are this session's memory.
+  const Session *shareState = nullptr;
 };
 
 struct MemoryFigures {
   uint64_t arenaBytes = 0, scratchBytes = 0, constantBytes = 0, codeBytes = 0;
+  /// Without what another session lends.
+  uint64_t stateBytes = 0;
 };
 
 /// One command as it runs here, for `inspect` and traces.
@@ -50,8 +57,11 @@ public:
 
   /// Contiguous arrays in the order of plan().inputs and plan().outputs. No allocation. Throws
   /// dlc::Error for a run-time error (index out of range, an input that differs from its fixed
-  /// value).
+  /// value). One after the first update of state leaves that torn (State.h).
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
+
+  /// What lives from run to run.
+  StateSet &states() const;
 
   std::vector<CommandInfo> commands() const;
   void setTrace(bool enabled);

@@ -89,8 +89,9 @@ static void gather(const DLTensor &tensor, size_t bytes, int32_t dim, const char
            to);
 }
 
-const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vector<uint8_t> &copy) {
-  checkTensor(tensor, info, "input");
+const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vector<uint8_t> &copy,
+                      const char *what) {
+  checkTensor(tensor, info, what);
   const char *data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
   if (isCompact(tensor, info))
     return data;
@@ -100,10 +101,10 @@ const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vecto
   return copy.data();
 }
 
-void *outputData(const DLTensor &tensor, const TensorInfo &info) {
-  checkTensor(tensor, info, "output");
+void *outputData(const DLTensor &tensor, const TensorInfo &info, const char *what) {
+  checkTensor(tensor, info, what);
   if (!isCompact(tensor, info))
-    fail("output '", info.name,
+    fail(what, " '", info.name,
          "' must be compact and row-major; give a contiguous tensor or let the "
          "session allocate one");
   return static_cast<char *>(tensor.data) + tensor.byte_offset;

@@ -12,11 +12,12 @@ namespace dlc::runtime {
 DLDataType dlpackType(DType type);
 
 /// The data of an input: in place if it is compact, else copied into `copy`. Throws dlc::Error when
-/// type, shape or device differ from `info`.
-const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vector<uint8_t> &copy);
+/// type, shape or device differ from `info`; `what` names it there.
+const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vector<uint8_t> &copy,
+                      const char *what = "input");
 
 /// The memory of an output, which must be compact.
-void *outputData(const DLTensor &tensor, const TensorInfo &info);
+void *outputData(const DLTensor &tensor, const TensorInfo &info, const char *what = "output");
 
 /// A compact tensor of its own memory, aligned to 64, freed by its deleter.
 DLManagedTensor *allocateTensor(const TensorInfo &info);

@@ -19,7 +19,7 @@ typedef struct dlc_error dlc_error;
 typedef struct dlc_program dlc_program;
 typedef struct dlc_session dlc_session;
 
-/* What an input or output is. The pointers live as long as the program. */
+/* What an input, output or state is. The pointers live as long as the program. */
 typedef struct {
   const char *name;
   DLDataType dtype;
@@ -30,6 +30,10 @@ typedef struct {
 
 typedef struct {
   int threads; /* 0: as many as the program was compiled for, at most the machine's */
+  /* NULL, or a session whose state this one uses where both programs have a state of the same name:
+   * one memory, kept until the last session that uses it is destroyed. Type and shape must agree.
+   * Runs of sessions that share state take turns. */
+  const dlc_session *share_state;
 } dlc_session_options;
 
 typedef struct {
@@ -37,6 +41,7 @@ typedef struct {
   uint64_t scratch_bytes;  /* kernels' and libraries' working memory */
   uint64_t constant_bytes; /* mapped, shared between sessions */
   uint64_t code_bytes;
+  uint64_t state_bytes; /* what lives from run to run, without what another session lends */
 } dlc_memory_figures;
 
 DLC_C_EXPORT const char *dlc_version(void);
@@ -59,6 +64,14 @@ DLC_C_EXPORT dlc_error *dlc_program_input(const dlc_program *program, size_t ind
 DLC_C_EXPORT dlc_error *dlc_program_output(const dlc_program *program, size_t index,
                                            dlc_tensor_info *info);
 
+/* State is what lives in a session from run to run: parameters, running statistics, an optimiser's
+ * memory. A run reads and replaces it; it is neither input nor output. */
+DLC_C_EXPORT size_t dlc_program_state_count(const dlc_program *program);
+DLC_C_EXPORT dlc_error *dlc_program_state(const dlc_program *program, size_t index,
+                                          dlc_tensor_info *info);
+/* Whether gradients go to it (0 too where there is no such state). */
+DLC_C_EXPORT int dlc_program_state_is_parameter(const dlc_program *program, size_t index);
+
 /* options may be NULL. */
 DLC_C_EXPORT dlc_error *dlc_session_create(const dlc_program *program,
                                            const dlc_session_options *options,
@@ -76,6 +89,28 @@ DLC_C_EXPORT dlc_error *dlc_session_run(dlc_session *session, const DLTensor *in
 DLC_C_EXPORT dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs,
                                               size_t input_count, DLManagedTensor **outputs,
                                               size_t output_count);
+
+/* State by name, copied. A run that fails before its first update leaves state as it was. One that
+ * fails later (the message says so) leaves some states updated and others not: from then on every
+ * run and save of a session that uses this memory is refused until load_state without
+ * DLC_STATE_ALLOW_MISSING, or reset_state, has given all of it a value again. get_state works even
+ * then. */
+DLC_C_EXPORT dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
+                                              const DLTensor *value);
+DLC_C_EXPORT dlc_error *dlc_session_set_state(dlc_session *session, const char *name,
+                                              const DLTensor *value);
+/* Back to the values that the program begins with. */
+DLC_C_EXPORT dlc_error *dlc_session_reset_state(dlc_session *session);
+
+/* Checkpoints are safetensors files with a tensor for each state. Saving writes a new file and then
+ * renames it: whatever dies meanwhile, `path` is the old file or the whole new one. */
+DLC_C_EXPORT dlc_error *dlc_session_save_state(const dlc_session *session, const char *path);
+/* What a file lacks stays as it is; what it has too much is passed over. Without these both are
+ * errors. A wrong type or shape always is one. After an error nothing has been loaded. */
+#define DLC_STATE_ALLOW_MISSING 1u
+#define DLC_STATE_ALLOW_EXTRA 2u
+DLC_C_EXPORT dlc_error *dlc_session_load_state(dlc_session *session, const char *path,
+                                               unsigned flags);
 
 /* From now on (or no longer) each command's time is kept. */
 DLC_C_EXPORT void dlc_session_set_trace(dlc_session *session, int enabled);

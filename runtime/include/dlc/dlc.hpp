@@ -150,8 +150,17 @@ struct TensorSpec {
   std::vector<int64_t> shape;
 };
 
+class Session;
+
 struct SessionOptions {
   int threads = 0; // 0: as many as the program was compiled for
+  /// States of the same name are this session's memory; see dlc_session_options.
+  const Session *shareState = nullptr;
+};
+
+/// What a checkpoint may lack or have too much.
+struct LoadState {
+  bool allowMissing = false, allowExtra = false;
 };
 
 /// A program ready to run. Copies share one session.
@@ -162,7 +171,9 @@ public:
   /// Takes over a program of the C interface.
   explicit Session(dlc_program *program, SessionOptions options = {}) {
     std::unique_ptr<dlc_program, void (*)(dlc_program *)> owned(program, dlc_program_destroy);
-    dlc_session_options converted = {options.threads};
+    dlc_session_options converted = {options.threads, nullptr};
+    if (options.shareState)
+      converted.share_state = options.shareState->get();
     dlc_session *made = nullptr;
     detail::check(dlc_session_create(program, &converted, &made));
     handle = std::shared_ptr<dlc_session>(made, dlc_session_destroy);
@@ -177,6 +188,8 @@ public:
 
   const std::vector<TensorSpec> &inputs() const { return *inputSpecs; }
   const std::vector<TensorSpec> &outputs() const { return *outputSpecs; }
+  /// What lives in the session from run to run.
+  const std::vector<TensorSpec> &states() const { return *stateSpecs; }
 
   /// Inputs by name; every one is needed and none more.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &given) const {
@@ -201,6 +214,34 @@ public:
     for (size_t i = 0; i < made.size(); ++i)
       results[outputs()[i].name] = made[i];
     return results;
+  }
+
+  /// A copy of a state's value.
+  Tensor state(const std::string &name) const {
+    for (const TensorSpec &spec : states()) {
+      if (spec.name != name)
+        continue;
+      Tensor value(spec.dtype, spec.shape);
+      DLTensor to = value.dlpack();
+      detail::check(dlc_session_get_state(handle.get(), name.c_str(), &to));
+      return value;
+    }
+    throw Error("the program has no state '" + name + "'");
+  }
+  void setState(const std::string &name, const Tensor &value) const {
+    DLTensor from = value.dlpack();
+    detail::check(dlc_session_set_state(handle.get(), name.c_str(), &from));
+  }
+  /// Back to the values that the program begins with.
+  void resetState() const { detail::check(dlc_session_reset_state(handle.get())); }
+  /// Checkpoints: safetensors files, written whole or not at all.
+  void saveState(const std::string &path) const {
+    detail::check(dlc_session_save_state(handle.get(), path.c_str()));
+  }
+  void loadState(const std::string &path, LoadState options = {}) const {
+    unsigned flags = (options.allowMissing ? DLC_STATE_ALLOW_MISSING : 0u) |
+                     (options.allowExtra ? DLC_STATE_ALLOW_EXTRA : 0u);
+    detail::check(dlc_session_load_state(handle.get(), path.c_str(), flags));
   }
 
   dlc_memory_figures memory() const {
@@ -238,10 +279,11 @@ private:
     const dlc_program *program = dlc_session_program(handle.get());
     inputSpecs = read(program, dlc_program_input_count(program), dlc_program_input);
     outputSpecs = read(program, dlc_program_output_count(program), dlc_program_output);
+    stateSpecs = read(program, dlc_program_state_count(program), dlc_program_state);
   }
 
   std::shared_ptr<dlc_session> handle;
-  std::shared_ptr<const std::vector<TensorSpec>> inputSpecs, outputSpecs;
+  std::shared_ptr<const std::vector<TensorSpec>> inputSpecs, outputSpecs, stateSpecs;
 };
 
 } // namespace dlc

@@ -1,0 +1,42 @@
+//===- Safetensors.h - reading and writing .safetensors files -----------------===//
+//
+// A file is 8 bytes with the length of a header (little endian), the header (a JSON object: name to
+// element type, shape and byte range), and the tensors' bytes one after another. See
+// https://github.com/huggingface/safetensors.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_PROGRAM_SAFETENSORS_H
+#define DLC_RUNTIME_PROGRAM_SAFETENSORS_H
+
+#include "dlc/DType.h"
+#include "runtime/program/Program.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// A tensor in a file: row-major, aligned to its elements.
+struct FileTensor {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  Span data;
+};
+
+struct TensorFile {
+  std::map<std::string, FileTensor> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+/// Maps the file; the tensors are views that keep the mapping alive. Everything in the header is
+/// checked against the file before it is used. Throws dlc::Error.
+DLC_EXPORT TensorFile readSafetensors(const std::string &path);
+
+/// Writes a whole new file, or leaves the old one as it was and throws dlc::Error.
+DLC_EXPORT void writeSafetensors(const std::string &path, const TensorFile &file);
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_PROGRAM_SAFETENSORS_H

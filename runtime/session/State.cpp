@@ -1,0 +1,196 @@
+//===- State.cpp - what lives in a session from run to run --------------------===//
+#include "runtime/session/State.h"
+
+#include "runtime/program/Format.h"
+#include "runtime/program/Message.h"
+#include "runtime/program/Safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <set>
+
+namespace dlc::runtime {
+
+static std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
+  return message(dtypeName(dtype), " ", listed(shape));
+}
+
+/// The first few names of a list that may be long.
+static std::string someOf(const std::vector<std::string> &names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < 5; ++i)
+    text += (i ? ", '" : "'") + names[i] + "'";
+  return names.size() <= 5 ? text : message(text, " and ", names.size() - 5, " more");
+}
+
+StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender)
+    : plan(plan), program(program), bound(plan.states.size()) {
+  uint64_t bytes = 0;
+  std::vector<uint64_t> offsets(bound.size());
+  std::vector<size_t> made;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const StateInfo &info = plan.states[i];
+    bool lent = false;
+    for (size_t k = 0; lender && k < lender->bound.size() && !lent; ++k) {
+      const StateInfo &other = lender->plan.states[k];
+      if (other.name != info.name)
+        continue;
+      if (other.dtype != info.dtype || other.shape != info.shape)
+        fail("state '", info.name, "' is ", typeText(info.dtype, info.shape), " in program '",
+             plan.name, "' and ", typeText(other.dtype, other.shape), " in '", lender->plan.name,
+             "', which was to share it; give them the same type and shape, or other names");
+      bound[i] = lender->bound[k];
+      lent = true;
+    }
+    if (lent)
+      continue;
+    offsets[i] = format::alignUp(bytes, 64);
+    if (info.bytes > UINT64_MAX / 2 - offsets[i])
+      fail("program '", plan.name, "': its state is larger than memory can be");
+    bytes = offsets[i] + info.bytes;
+    made.push_back(i);
+  }
+  if (!made.empty())
+    own = std::make_shared<StateMemory>(bytes, made.size());
+  for (size_t i : made) {
+    bound[i] = {own->block.data() + offsets[i], own};
+    // Fresh memory is zero.
+    if (plan.states[i].init >= 0)
+      initialise(i);
+  }
+  for (const Bound &one : bound)
+    memories.push_back(one.memory.get());
+  std::sort(memories.begin(), memories.end(), std::less<>());
+  memories.erase(std::unique(memories.begin(), memories.end()), memories.end());
+}
+
+void StateSet::initialise(size_t index) {
+  const StateInfo &info = plan.states[index];
+  if (info.bytes == 0)
+    return;
+  if (info.init < 0)
+    std::memset(bound[index].data, 0, info.bytes);
+  else
+    std::memcpy(bound[index].data, program.constants[info.init].data, info.bytes);
+}
+
+StateSet::Lock::Lock(const StateSet &set) : set(set) {
+  for (StateMemory *memory : set.memories)
+    memory->mutex.lock();
+}
+
+StateSet::Lock::~Lock() {
+  for (StateMemory *memory : set.memories)
+    memory->mutex.unlock();
+}
+
+void StateSet::requireWhole(const char *doing) const {
+  for (const StateMemory *memory : memories)
+    if (!memory->torn.empty())
+      fail("cannot ", doing, ": a run failed half way through its updates of state (", memory->torn,
+           "); load a checkpoint or reset the state");
+}
+
+void StateSet::tear(const std::string &why) {
+  for (StateMemory *memory : memories)
+    memory->torn = why.empty() ? "for an unknown reason" : why;
+}
+
+void StateSet::mend() {
+  for (StateMemory *memory : memories) {
+    auto here = std::count_if(bound.begin(), bound.end(),
+                              [&](const Bound &one) { return one.memory.get() == memory; });
+    if (size_t(here) == memory->count)
+      memory->torn.clear();
+  }
+}
+
+size_t StateSet::indexOf(const std::string &name) const {
+  std::vector<std::string> known;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (plan.states[i].name == name)
+      return i;
+    known.push_back(plan.states[i].name);
+  }
+  fail("program '", plan.name, "' has no state '", name, "'; ",
+       known.empty() ? "it has none at all" : "it has " + someOf(known));
+}
+
+void StateSet::get(size_t index, void *to) const {
+  Lock lock(*this);
+  if (uint64_t bytes = plan.states[index].bytes)
+    std::memcpy(to, bound[index].data, bytes);
+}
+
+void StateSet::set(size_t index, const void *from) {
+  Lock lock(*this);
+  if (uint64_t bytes = plan.states[index].bytes)
+    std::memmove(bound[index].data, from, bytes);
+}
+
+void StateSet::reset() {
+  Lock lock(*this);
+  for (size_t i = 0; i < bound.size(); ++i)
+    initialise(i);
+  mend();
+}
+
+void StateSet::save(const std::string &path, std::map<std::string, std::string> metadata) const {
+  Lock lock(*this);
+  requireWhole("save the state");
+  TensorFile file;
+  // "pt" is what readers of such files from PyTorch ask for.
+  file.metadata = std::move(metadata);
+  file.metadata.insert(
+      {{"format", "pt"}, {"dlc.state_of", plan.name}, {"dlc.made_by", plan.producer}});
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const StateInfo &info = plan.states[i];
+    file.tensors[info.name] = {info.dtype, info.shape, {bound[i].data, info.bytes, nullptr}};
+  }
+  writeSafetensors(path, file);
+}
+
+void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra) {
+  TensorFile file = readSafetensors(path);
+  auto other = [&] {
+    auto of = file.metadata.find("dlc.state_of");
+    return message(path, ": a checkpoint of another model",
+                   of == file.metadata.end() ? "" : " ('" + of->second + "')", ": ");
+  };
+  std::vector<std::string> missing, extra;
+  std::vector<const FileTensor *> found(bound.size());
+  std::set<std::string> names;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const StateInfo &info = plan.states[i];
+    names.insert(info.name);
+    auto at = file.tensors.find(info.name);
+    if (at == file.tensors.end()) {
+      missing.push_back(info.name);
+      continue;
+    }
+    const FileTensor &tensor = at->second;
+    if (tensor.dtype != info.dtype || tensor.shape != info.shape)
+      fail(other(), "tensor '", info.name, "' must be ", typeText(info.dtype, info.shape),
+           " as in program '", plan.name, "', found ", typeText(tensor.dtype, tensor.shape));
+    found[i] = &tensor;
+  }
+  for (const auto &[name, tensor] : file.tensors)
+    if (!names.count(name))
+      extra.push_back(name);
+  if (!missing.empty() && !allowMissing)
+    fail(other(), "it lacks ", someOf(missing), " of program '", plan.name,
+         "'; allow what is missing to leave that as it is");
+  if (!extra.empty() && !allowExtra)
+    fail(other(), "program '", plan.name, "' has no state for its ", someOf(extra),
+         "; allow what is extra to pass over it");
+  // Only now, so that a wrong file changes nothing.
+  Lock lock(*this);
+  for (size_t i = 0; i < bound.size(); ++i)
+    if (found[i] && plan.states[i].bytes)
+      std::memcpy(bound[i].data, found[i]->data.data, plan.states[i].bytes);
+  if (missing.empty())
+    mend();
+}
+
+} // namespace dlc::runtime

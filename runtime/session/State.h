@@ -1,0 +1,80 @@
+//===- State.h - what lives in a session from run to run ----------------------===//
+#ifndef DLC_RUNTIME_SESSION_STATE_H
+#define DLC_RUNTIME_SESSION_STATE_H
+
+#include "runtime/device/cpu/Memory.h"
+#include "runtime/program/Plan.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// Memory of states that were made together. Sessions that share one of them share the lock.
+struct StateMemory {
+  StateMemory(uint64_t bytes, size_t count) : block(bytes, "state"), count(count) {}
+  Block block;
+  size_t count;
+  std::mutex mutex;
+  /// Why some states here are updated and others not; empty where all is whole.
+  std::string torn;
+};
+
+/// The states of one session, some of them perhaps another's. Every function but data() locks.
+class DLC_EXPORT StateSet {
+public:
+  /// New states have the values that the program begins with.
+  StateSet(const Plan &plan, const Program &program, const StateSet *lender);
+  StateSet(const StateSet &) = delete;
+
+  char *data(size_t index) const { return bound[index].data; }
+  uint64_t ownBytes() const { return own ? own->block.size() : 0; }
+
+  /// Throws dlc::Error where there is none of that name.
+  size_t indexOf(const std::string &name) const;
+  void get(size_t index, void *to) const;
+  void set(size_t index, const void *from);
+  void reset();
+
+  /// As .safetensors, a tensor per state; see dlc.h for what is refused.
+  /// `metadata` is written beside what says whose state it is.
+  void save(const std::string &path, std::map<std::string, std::string> metadata = {}) const;
+  void load(const std::string &path, bool allowMissing, bool allowExtra);
+
+  /// Holds all memory of the set.
+  class Lock {
+  public:
+    explicit Lock(const StateSet &set);
+    ~Lock();
+    Lock(const Lock &) = delete;
+
+  private:
+    const StateSet &set;
+  };
+  /// Throws where state is torn. Under a Lock, like tear().
+  void requireWhole(const char *doing) const;
+  void tear(const std::string &why);
+
+private:
+  struct Bound {
+    char *data = nullptr;
+    std::shared_ptr<StateMemory> memory;
+  };
+  void initialise(size_t index);
+  /// All of the set has values again: memory whose states are all in it is whole.
+  void mend();
+
+  const Plan &plan;
+  const Program &program;
+  std::shared_ptr<StateMemory> own;
+  std::vector<Bound> bound;
+  /// Each memory once, in the order in which all sessions lock.
+  std::vector<StateMemory *> memories;
+};
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_STATE_H
