@@ -47,10 +47,10 @@ json parseHeader(const std::string &path, const char *begin, const char *end) {
     if (event == json::parse_event_t::key && depth == 1 &&
         !keys.insert(value.get<std::string>()).second)
       failFile(path, "each name must occur once in the header; " +
-                     quotedText(value.get<std::string>()) + " occurs twice");
+                         quotedText(value.get<std::string>()) + " occurs twice");
     if (depth > 3)
       failFile(path, "the header must hold objects with element type, shape and byte range; found "
-                 "deeper nesting");
+                     "deeper nesting");
     return true;
   };
   try {
@@ -63,7 +63,7 @@ json parseHeader(const std::string &path, const char *begin, const char *end) {
 uint64_t unsignedOf(const json &value, const std::string &path, const std::string &what) {
   if (!value.is_number_unsigned())
     failFile(path, what + " must be whole numbers of 0 or more; found " +
-                   quotedText(value.dump(-1, ' ', false, json::error_handler_t::replace)));
+                       quotedText(value.dump(-1, ' ', false, json::error_handler_t::replace)));
   return value.get<uint64_t>();
 }
 
@@ -93,9 +93,10 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
     return dtype.get_ref<const std::string &>() == n.text;
   });
   if (known == std::end(names))
-    failFile(path,
-         what + " has the element type " + quotedText(dtype.get<std::string>()) +
-             ", which dlc does not have; save it as F32, F16, BF16, F64, BOOL or an integer type");
+    failFile(
+        path,
+        what + " has the element type " + quotedText(dtype.get<std::string>()) +
+            ", which dlc does not have; save it as F32, F16, BF16, F64, BOOL or an integer type");
   result.tensor.dtype = known->dtype;
   const json &shape = fieldOf(entry, "shape", path, what);
   if (!shape.is_array())
@@ -121,8 +122,8 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
   uint64_t wanted = empty ? 0 : uint64_t(bytes);
   if (result.end < result.begin || result.end - result.begin != wanted)
     failFile(path, what + " must have " + std::to_string(wanted) +
-                   " bytes by its shape and element type; found bytes " +
-                   std::to_string(result.begin) + " to " + std::to_string(result.end));
+                       " bytes by its shape and element type; found bytes " +
+                       std::to_string(result.begin) + " to " + std::to_string(result.end));
   return result;
 }
 } // namespace
@@ -131,14 +132,14 @@ TensorFile readSafetensors(const std::string &path) {
   MappedFile mapped(path);
   if (mapped.size() < 8)
     failFile(path, "it must begin with the 8 bytes of the header's length; found " +
-                   std::to_string(mapped.size()) + " bytes in all; it was cut");
+                       std::to_string(mapped.size()) + " bytes in all; it was cut");
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | mapped.data()[i];
   if (length > maxHeader || length > mapped.size() - 8)
     failFile(path, "the header of " + std::to_string(length) + " bytes must lie in the file of " +
-                   std::to_string(mapped.size()) +
-                   " bytes (and have at most 100 MB); it was cut, or is another kind of file");
+                       std::to_string(mapped.size()) +
+                       " bytes (and have at most 100 MB); it was cut, or is another kind of file");
   const char *text = reinterpret_cast<const char *>(mapped.data()) + 8;
   json header = parseHeader(path, text, text + length);
   if (!header.is_object())
@@ -155,7 +156,8 @@ TensorFile readSafetensors(const std::string &path) {
       failFile(path, "__metadata__ must be an object of strings");
     for (const auto &[key, word] : value.items()) {
       if (!word.is_string())
-        failFile(path, "__metadata__ must be an object of strings; " + quotedText(key) + " is none");
+        failFile(path,
+                 "__metadata__ must be an object of strings; " + quotedText(key) + " is none");
       file.metadata[key] = word.get<std::string>();
     }
   }
@@ -168,17 +170,17 @@ TensorFile readSafetensors(const std::string &path) {
   for (Entry &entry : entries) {
     if (entry.begin != at)
       failFile(path, "the tensors' bytes must follow one another; " + quotedText(entry.name) +
-                     " begins at " + std::to_string(entry.begin) + " where " + std::to_string(at) +
-                     " was required");
+                         " begins at " + std::to_string(entry.begin) + " where " +
+                         std::to_string(at) + " was required");
     at = entry.end;
     if (at > mapped.size() - data)
       failFile(path, "tensor " + quotedText(entry.name) + " ends at byte " + std::to_string(at) +
-                     " of the data, which has " + std::to_string(mapped.size() - data) +
-                     "; the file was cut");
+                         " of the data, which has " + std::to_string(mapped.size() - data) +
+                         "; the file was cut");
   }
   if (at != mapped.size() - data)
     failFile(path, "the tensors must fill the file; found " +
-                   std::to_string(mapped.size() - data - at) + " bytes after the last");
+                       std::to_string(mapped.size() - data - at) + " bytes after the last");
   for (Entry &entry : entries) {
     Span span = mapped.slice(data + entry.begin, entry.end - entry.begin);
     // Few files: readers may use elements in place only where their address allows.
@@ -212,8 +214,9 @@ void writeSafetensors(const std::string &path, const TensorFile &given) {
       throw Error(path + ": tensor '" + tensor->first + "' has no elements in memory");
     auto name = std::find_if(std::begin(names), std::end(names),
                              [&](const Name &n) { return n.dtype == array.dtype; });
-    header[tensor->first] = {
-        {"dtype", name->text}, {"shape", array.shape}, {"data_offsets", {at, at + array.data.bytes}}};
+    header[tensor->first] = {{"dtype", name->text},
+                             {"shape", array.shape},
+                             {"data_offsets", {at, at + array.data.bytes}}};
     at += array.data.bytes;
   }
   std::string text;

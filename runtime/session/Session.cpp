@@ -107,8 +107,7 @@ struct Session::Impl {
 
   Impl(std::shared_ptr<const Program> given, SessionOptions options)
       : program(std::move(given)), plan(checkProgram(*program)),
-        states(plan, *program,
-               options.shareState ? &options.shareState->states() : nullptr) {
+        states(plan, *program, options.shareState ? &options.shareState->states() : nullptr) {
     checkTarget();
     int available = hostThreads();
     threads = options.threads > 0 ? options.threads
@@ -254,9 +253,9 @@ struct Session::Impl {
     std::vector<BufferInfo> buffers;
     for (uint32_t index : command.buffers) {
       const Buffer &buffer = plan.buffers[index];
-      buffers.push_back(
-          {buffer.bytes, buffer.space == Space::Arena || buffer.space == Space::Output ||
-                             (buffer.space == Space::State && buffer.fresh)});
+      buffers.push_back({buffer.bytes, buffer.space == Space::Arena ||
+                                           buffer.space == Space::Output ||
+                                           (buffer.space == Space::State && buffer.fresh)});
     }
     auto make = command.library == "onednn" ? makeOneDnnCall : makeBuiltinCall;
     try {

@@ -29,8 +29,8 @@ json stateBuffer(int index, uint64_t bytes, bool isNew) {
 }
 
 /// sum += x in place and y = 2 * sum + 1; `sum` begins as halves. `seen` is state that no command
-/// touches. Then (or, with `early`, before) a loop copies bytes about, as often as `trips` says: one
-/// time is fine.
+/// touches. Then (or, with `early`, before) a loop copies bytes about, as often as `trips` says:
+/// one time is fine.
 Program summing(int64_t n, bool early = false) {
   Program program = emptyProgram();
   uint64_t bytes = static_cast<uint64_t>(n) * 4;
@@ -49,18 +49,10 @@ Program summing(int64_t n, bool early = false) {
                   stateBuffer(0, bytes, false), stateBuffer(0, bytes, true),
                   buffer("input", 1, 8),        buffer("arena", 0, 8, 0),
                   buffer("arena", 0, 8, 56)};
-  json add = {{"op", "launch"},
-              {"name", "add"},
-              {"kernel", kernelIndex("add")},
-              {"buffers", {2, 0, 3}},
-              {"extent", n},
-              {"grain", 64}};
-  json affine = {{"op", "launch"},
-                 {"name", "affine"},
-                 {"kernel", kernelIndex("affine")},
-                 {"buffers", {3, 1}},
-                 {"extent", n},
-                 {"grain", 64}};
+  json add = {{"op", "launch"},       {"name", "add"}, {"kernel", kernelIndex("add")},
+              {"buffers", {2, 0, 3}}, {"extent", n},   {"grain", 64}};
+  json affine = {{"op", "launch"},    {"name", "affine"}, {"kernel", kernelIndex("affine")},
+                 {"buffers", {3, 1}}, {"extent", n},      {"grain", 64}};
   json copy = {{"op", "copy"}, {"from", 5}, {"to", 6}, {"bytes", 8}, {"to_step", 8}};
   json loop = {{"op", "loop"}, {"trip", 4}, {"body", json::array({copy})}};
   m["commands"] = early ? json{loop, add, affine} : json{add, affine, loop};
@@ -157,15 +149,16 @@ TEST(State, CheckpointsOfAnotherModelChangeNothing) {
     runtime::TensorFile file = right;
     change(file);
     runtime::writeSafetensors(folder / "w.safetensors", file);
-    return errorOf(
-        [&] { s.session.states().load(folder / "w.safetensors", missing, extra); });
+    return errorOf([&] { s.session.states().load(folder / "w.safetensors", missing, extra); });
   };
   auto drop = [](auto &file) { file.tensors.erase("seen"); };
   auto add = [](auto &file) { file.tensors["other"] = file.tensors["seen"]; };
   std::string error = load(drop);
   EXPECT_HAS(error, "w.safetensors: a checkpoint of another model ('sample'): it lacks 'seen'");
   EXPECT_HAS(load(add), "no state for its 'other'");
-  EXPECT_HAS(load([](auto &file) { file.tensors["sum"].shape = {2, 2}; }),
+  EXPECT_HAS(load([](auto &file) {
+               file.tensors["sum"].shape = {2, 2};
+             }),
              "tensor 'sum' must be f32 [4] as in program 'sample', found f32 [2, 2]");
   EXPECT_HAS(load([](auto &file) { file.tensors["sum"].dtype = DType::I32; }), "found i32 [4]");
   // A wrong shape is wrong whatever is allowed.
@@ -287,7 +280,9 @@ TEST(State, IsSharedByName) {
 
   Program wrong = summing(5);
   wrong.manifest["name"] = "wrong";
-  EXPECT_HAS(errorOf([&] { Session(share(wrong), {0, borrower.get()}); }),
+  EXPECT_HAS(errorOf([&] {
+               Session(share(wrong), {0, borrower.get()});
+             }),
              "state 'sum' is f32 [5] in program 'wrong' and f32 [4] in 'other'");
 }
 
@@ -387,7 +382,7 @@ TEST(State, TheCheckerSaysWhereAndWhat) {
 /// Every value of the manifest, replaced by every other sort of value: an error, or a program whose
 /// session can be made.
 TEST(State, AnyValueAnywhere) {
-  const json values[] = {nullptr, -1, 0, 1, 1e300, "x", json::array(), json::object(), true,
+  const json values[] = {nullptr,         -1, 0, 1, 1e300, "x", json::array(), json::object(), true,
                          int64_t(1) << 45};
   Program program = summing(16);
   json flat = program.manifest.flatten();
