@@ -1,0 +1,68 @@
+//===- Buffers.h - memory for batches that comes back when it is free ---------===//
+#ifndef DLC_RUNTIME_DATA_BUFFERS_H
+#define DLC_RUNTIME_DATA_BUFFERS_H
+
+#include "dlc/data.hpp"
+
+#include <mutex>
+
+namespace dlc::data {
+
+/// One full batch's tensors, aligned.
+struct Buffers {
+  std::vector<Tensor> tensors;
+};
+
+/// Outlives the loader as long as batches do.
+class BufferPool : public std::enable_shared_from_this<BufferPool> {
+public:
+  BufferPool(const std::vector<TensorSpec> &fields, int64_t batch) : fields(fields), batch(batch) {}
+
+  /// Free ones, or new ones. They come back when the last copy of the pointer is gone.
+  std::shared_ptr<Buffers> take() {
+    std::unique_ptr<Buffers> buffers;
+    {
+      std::lock_guard lock(mutex);
+      if (!free.empty()) {
+        buffers = std::move(free.back());
+        free.pop_back();
+      } else {
+        ++madeCount;
+      }
+    }
+    if (!buffers)
+      buffers = make();
+    return {buffers.release(),
+            [pool = shared_from_this()](Buffers *back) { pool->giveBack(back); }};
+  }
+  size_t made() const {
+    std::lock_guard lock(mutex);
+    return madeCount;
+  }
+
+private:
+  std::unique_ptr<Buffers> make() const {
+    auto buffers = std::make_unique<Buffers>();
+    for (const TensorSpec &field : fields) {
+      std::vector<int64_t> shape = {batch};
+      shape.insert(shape.end(), field.shape.begin(), field.shape.end());
+      buffers->tensors.emplace_back(field.dtype, std::move(shape));
+    }
+    return buffers;
+  }
+  void giveBack(Buffers *back) {
+    std::unique_ptr<Buffers> owned(back);
+    std::lock_guard lock(mutex);
+    free.push_back(std::move(owned));
+  }
+
+  const std::vector<TensorSpec> fields;
+  const int64_t batch;
+  mutable std::mutex mutex;
+  std::vector<std::unique_ptr<Buffers>> free;
+  size_t madeCount = 0;
+};
+
+} // namespace dlc::data
+
+#endif // DLC_RUNTIME_DATA_BUFFERS_H

@@ -1,0 +1,339 @@
+//===- Loader.cpp - batches made ahead by threads, handed out in order --------===//
+//
+// A batch has a number in its epoch. Threads take the numbers in order, as far as `prefetch` beyond
+// what was handed out, and put what they made where next() finds it by its number: so the order of
+// the batches does not depend on who is faster. All that is shared lies under one mutex; samples
+// are read outside of it. What was begun before a seek bears an old round and is thrown away.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/data/Buffers.h"
+#include "runtime/data/Order.h"
+#include "runtime/data/Source.h"
+
+#include "runtime/program/Message.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <thread>
+
+namespace dlc::data {
+
+using runtime::fail;
+using runtime::message;
+
+namespace {
+
+/// What a thread made of a number: a batch, an error, or the end of a generator.
+struct Made {
+  std::shared_ptr<Buffers> buffers;
+  int64_t samples = 0;
+  std::string error;
+  bool atEnd = false;
+};
+
+/// One epoch as threads see it; never changed but for `stream`, which one thread uses.
+struct Epoch {
+  Order order;
+  int64_t share = 0;
+  Generator stream;
+  int64_t skip = 0; // samples of the stream that were used before a checkpoint
+};
+
+std::string causeOf(std::exception_ptr exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception &error) {
+    return error.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+} // namespace
+
+struct Loader::Impl {
+  Impl(Dataset given, const LoaderOptions &o)
+      : dataset(std::move(given)), options(o),
+        specs(std::make_shared<const std::vector<TensorSpec>>(dataset.fields())),
+        pool(std::make_shared<BufferPool>(dataset.fields(), o.batch)),
+        total(isStream() ? -1 : batchesOf(dataset.size(), o)) {
+    for (const TensorSpec &field : dataset.fields())
+      sampleBytes.push_back(Tensor::view(nullptr, field.dtype, field.shape).bytes());
+  }
+  ~Impl() {
+    {
+      std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    wake.notify_all();
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+  bool isStream() const { return dataset.size() < 0; }
+  void open();
+  void close();
+  void startThreads();
+  void work();
+  Made make(Epoch &epoch, uint64_t number, int64_t batch) const;
+  Made makeOfStream(Epoch &epoch) const;
+  Batch finish(Made &&made, Position at) const;
+
+  const Dataset dataset;
+  const LoaderOptions options;
+  const std::shared_ptr<const std::vector<TensorSpec>> specs;
+  const std::shared_ptr<BufferPool> pool;
+  const int64_t total; // batches of an epoch; -1: nobody knows
+  std::vector<size_t> sampleBytes;
+
+  // The consumer's own.
+  Position position;
+  bool fresh = true; // nothing was taken since the epoch's beginning or a seek
+
+  // Under the mutex.
+  std::mutex mutex;
+  std::condition_variable wake, ready;
+  bool stopping = false;
+  uint64_t round = 0;
+  std::shared_ptr<Epoch> epoch; // null: none is open, threads sleep
+  int64_t begun = 0;            // the next number that a thread takes
+  int64_t limit = 0;            // and where threads must wait
+  bool ended = false;           // the generator has no more
+  std::map<int64_t, Made> made;
+  std::vector<std::thread> threads;
+};
+
+Made Loader::Impl::makeOfStream(Epoch &epoch) const {
+  Made made;
+  made.buffers = pool->take();
+  int64_t drawn = 0;
+  try {
+    for (; epoch.skip > 0; --epoch.skip)
+      if (!epoch.stream || !epoch.stream()) {
+        made.atEnd = true;
+        return made;
+      }
+    while (made.samples < options.batch) {
+      // Of each group of as many samples as there are ranks, this rank has one.
+      std::optional<Sample> own;
+      int64_t member = 0;
+      for (; member < options.world; ++member) {
+        std::optional<Sample> sample = epoch.stream ? epoch.stream() : std::nullopt;
+        if (!sample)
+          break;
+        ++drawn;
+        if (member == options.rank)
+          own = std::move(sample);
+      }
+      if (member < options.world) {
+        epoch.stream = nullptr; // an ended generator is not asked again
+        break;
+      }
+      checkSample(*specs, *own);
+      for (size_t f = 0; f < own->size(); ++f)
+        if (sampleBytes[f])
+          std::memcpy(static_cast<char *>(made.buffers->tensors[f].raw()) +
+                          static_cast<size_t>(made.samples) * sampleBytes[f],
+                      (*own)[f].raw(), sampleBytes[f]);
+      ++made.samples;
+    }
+  } catch (...) {
+    epoch.stream = nullptr;
+    made.error = message("sample ", made.samples, " of this batch, after ", drawn,
+                         " draws: ", causeOf(std::current_exception()));
+    return made;
+  }
+  made.atEnd = made.samples == 0 || (options.dropLast && made.samples < options.batch);
+  return made;
+}
+
+Made Loader::Impl::make(Epoch &epoch, uint64_t number, int64_t batch) const {
+  if (isStream()) {
+    Made made = makeOfStream(epoch);
+    if (!made.error.empty())
+      made.error = message("epoch ", number, ", batch ", batch, ", ", made.error);
+    return made;
+  }
+  Made made;
+  made.buffers = pool->take();
+  int64_t first = batch * options.batch;
+  made.samples = std::min(options.batch, epoch.share - first);
+  std::vector<void *> to(sampleBytes.size());
+  for (int64_t i = 0; i < made.samples; ++i) {
+    int64_t sample = epoch.order[first + i];
+    for (size_t f = 0; f < to.size(); ++f)
+      to[f] = static_cast<char *>(made.buffers->tensors[f].raw()) +
+              static_cast<size_t>(i) * sampleBytes[f];
+    try {
+      dataset.source().read(sample, to.data());
+    } catch (...) {
+      made.error = message("sample ", sample, " (epoch ", number, ", batch ", batch,
+                           "): ", causeOf(std::current_exception()));
+      return made;
+    }
+  }
+  return made;
+}
+
+void Loader::Impl::work() {
+  std::unique_lock lock(mutex);
+  while (true) {
+    wake.wait(lock, [&] {
+      return stopping || (epoch && !ended && begun < limit && (total < 0 || begun < total));
+    });
+    if (stopping)
+      return;
+    int64_t number = begun++;
+    uint64_t mine = round, which = position.epoch;
+    std::shared_ptr<Epoch> current = epoch;
+    lock.unlock();
+    Made result;
+    try {
+      result = make(*current, which, number);
+    } catch (...) { // no memory for the buffers
+      result.error =
+          message("epoch ", which, ", batch ", number, ": ", causeOf(std::current_exception()));
+    }
+    // Its samples may be the user's: they leave while no lock is held.
+    current.reset();
+    lock.lock();
+    if (mine != round) {
+      lock.unlock();
+      result = {};
+      lock.lock();
+      continue;
+    }
+    ended |= result.atEnd;
+    made.emplace(number, std::move(result));
+    ready.notify_one();
+  }
+}
+
+void Loader::Impl::startThreads() {
+  // A generator has no use for more than one.
+  int wanted = isStream() ? std::min(options.workers, 1) : options.workers;
+  while (static_cast<int>(threads.size()) < wanted)
+    threads.emplace_back([this] { work(); });
+}
+
+void Loader::Impl::open() {
+  auto opened = std::make_shared<Epoch>();
+  if (isStream()) {
+    opened->stream = dataset.source().start(position.epoch);
+    opened->skip = position.batch * options.batch * options.world;
+  } else {
+    opened->order = Order(dataset.size(), options, position.epoch);
+    opened->share = shareOf(dataset.size(), options);
+  }
+  {
+    std::lock_guard lock(mutex);
+    epoch = std::move(opened);
+    begun = position.batch;
+    limit = begun + options.prefetch;
+    ended = false;
+  }
+  wake.notify_all();
+  startThreads();
+}
+
+void Loader::Impl::close() {
+  std::map<int64_t, Made> dropped;
+  std::shared_ptr<Epoch> closed;
+  std::lock_guard lock(mutex);
+  ++round;
+  dropped.swap(made);
+  closed.swap(epoch);
+}
+
+Batch Loader::Impl::finish(Made &&made, Position at) const {
+  Batch batch;
+  batch.specs = specs;
+  batch.position = at;
+  for (const Tensor &whole : made.buffers->tensors) {
+    std::vector<int64_t> shape = whole.shape();
+    shape[0] = made.samples;
+    batch.fields.push_back(Tensor::view(whole.raw(), whole.dtype(), shape, made.buffers));
+  }
+  return batch;
+}
+
+Loader::Loader(Dataset dataset, const LoaderOptions &o) {
+  if (o.batch < 1 || o.workers < 0 || o.workers > 1024 || o.prefetch < 1)
+    fail("required: a batch and a prefetch of 1 or more, and 0 to 1024 workers; found: batch ",
+         o.batch, ", prefetch ", o.prefetch, ", workers ", o.workers);
+  if (o.world < 1 || o.rank < 0 || o.rank >= o.world)
+    fail("required: a rank from 0 to world - 1; found: rank ", o.rank, " of world ", o.world);
+  if (o.shuffle && dataset.size() < 0)
+    fail("a generator's samples come in its own order; required: shuffle off, or a dataset that "
+         "is indexed");
+  impl = std::make_unique<Impl>(std::move(dataset), o);
+}
+
+Loader::~Loader() = default;
+Loader::Loader(Loader &&) noexcept = default;
+Loader &Loader::operator=(Loader &&) noexcept = default;
+
+std::optional<Batch> Loader::next() {
+  Impl &s = *impl;
+  auto endEpoch = [&] {
+    s.close();
+    std::lock_guard lock(s.mutex);
+    s.position = {s.position.epoch + 1, 0};
+    s.fresh = true;
+  };
+  if (s.total >= 0 && s.position.batch >= s.total) {
+    endEpoch();
+    return std::nullopt;
+  }
+  // Only this thread ever opens or closes.
+  if (!s.epoch)
+    s.open();
+  Made made;
+  if (s.options.workers == 0) {
+    made = s.make(*s.epoch, s.position.epoch, s.position.batch);
+  } else {
+    std::unique_lock lock(s.mutex);
+    auto here = [&] { return s.made.find(s.position.batch); };
+    s.ready.wait(lock, [&] { return here() != s.made.end(); });
+    made = std::move(s.made.extract(here()).mapped());
+  }
+  if (made.atEnd) {
+    endEpoch();
+    return std::nullopt;
+  }
+  Position at = s.position;
+  {
+    std::lock_guard lock(s.mutex);
+    ++s.position.batch;
+    s.fresh = false;
+    s.limit = s.position.batch + s.options.prefetch;
+  }
+  s.wake.notify_all();
+  if (!made.error.empty())
+    throw Error(made.error);
+  return s.finish(std::move(made), at);
+}
+
+int64_t Loader::batches() const { return impl->total; }
+Position Loader::position() const { return impl->position; }
+const Dataset &Loader::dataset() const { return impl->dataset; }
+const LoaderOptions &Loader::options() const { return impl->options; }
+size_t Loader::buffersMade() const { return impl->pool->made(); }
+
+void Loader::seek(Position to) {
+  Impl &s = *impl;
+  if (to.batch < 0 || (s.total >= 0 && to.batch > s.total))
+    fail("required: a batch from 0 to ", s.total, ", as an epoch has; found: ", to.batch);
+  s.close();
+  std::lock_guard lock(s.mutex);
+  s.position = to;
+  s.fresh = true;
+}
+
+void Loader::beginEpoch() {
+  if (!impl->fresh)
+    seek({impl->position.epoch + 1, 0});
+}
+
+} // namespace dlc::data

@@ -1,0 +1,32 @@
+//===- Order.h - which sample stands where in an epoch ------------------------===//
+#ifndef DLC_RUNTIME_DATA_ORDER_H
+#define DLC_RUNTIME_DATA_ORDER_H
+
+#include "dlc/data.hpp"
+
+namespace dlc::data {
+
+/// One rank's samples of one epoch.
+class Order {
+public:
+  Order() = default;
+  Order(int64_t size, const LoaderOptions &options, uint64_t epoch);
+
+  /// The sample at a place of this rank's share.
+  int64_t operator[](int64_t place) const {
+    int64_t at = (place * world + rank) % size;
+    return permutation.empty() ? at : permutation[static_cast<size_t>(at)];
+  }
+
+private:
+  std::vector<int64_t> permutation; // empty: as they come
+  int64_t size = 0, rank = 0, world = 1;
+};
+
+/// Samples in a rank's share of an epoch, the same for all ranks.
+int64_t shareOf(int64_t size, const LoaderOptions &options);
+int64_t batchesOf(int64_t size, const LoaderOptions &options);
+
+} // namespace dlc::data
+
+#endif // DLC_RUNTIME_DATA_ORDER_H
