@@ -174,8 +174,9 @@ Tensor hardswish(const Operand &x) {
 
 Tensor softplus(const Operand &x) {
   Call call("softplus", {&x});
-  // log(1 + e^x) without overflow.
-  return relu(x) + log1p(exp(-abs(x)));
+  // log(1 + e^x) without overflow; both choices by one comparison, so that the slope at 0 is 1/2.
+  Tensor positive = x > 0;
+  return where(positive, x, 0) + log1p(exp(where(positive, -x, x)));
 }
 
 } // namespace dlc::trace

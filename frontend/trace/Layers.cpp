@@ -1,5 +1,5 @@
 //===- Layers.cpp - linear, convolution, normalisation, pooling -----------===//
-#include "dlc/nn.hpp"
+#include "frontend/trace/State.h"
 
 namespace dlc::nn {
 
@@ -77,7 +77,7 @@ Tensor ConvTranspose2d::forward(Tensor x) {
   return trace::conv_transpose(x, weight, bias, options, outputPadding);
 }
 
-BatchNorm::BatchNorm(int64_t features, double eps) : eps(eps) {
+BatchNorm::BatchNorm(int64_t features, double eps, double momentum) : eps(eps), momentum(momentum) {
   markLayer();
   wantPositive("BatchNorm", {features});
   weight = parameter("weight", {features}, Init::constant(1));
@@ -87,7 +87,23 @@ BatchNorm::BatchNorm(int64_t features, double eps) : eps(eps) {
   batches = buffer("num_batches_tracked", {}, Init::constant(0), DType::I64);
 }
 Tensor BatchNorm::forward(Tensor x) {
-  return trace::batch_norm(x, weight, bias, runningMean, runningVar, eps);
+  if (!isTraining())
+    return trace::batch_norm(x, weight, bias, runningMean, runningVar, eps);
+  auto [y, mean, variance] = trace::batch_norm_train(x, weight, bias, eps);
+  int64_t count = 1;
+  Shape shape = x.shape();
+  for (size_t i = 0; i < shape.size(); ++i)
+    count *= i == 1 ? 1 : shape[i];
+  // Dynamic sizes make the product negative or 0.
+  if (count < 2)
+    trace::Call("BatchNorm", {trace::Operand(x)})
+        .fail("in training all sizes must be known, with more than one element per channel; found ",
+              trace::shapeText(shape), "; give a larger batch, or call eval() on the layer");
+  double unbiased = double(count) / double(count - 1);
+  assign(runningMean, runningMean * (1 - momentum) + mean * momentum);
+  assign(runningVar, runningVar * (1 - momentum) + variance * (momentum * unbiased));
+  assign(batches, batches + 1);
+  return y;
 }
 
 LayerNorm::LayerNorm(Dims shape, double eps, bool affine) : eps(eps), dims(int64_t(shape.size())) {
@@ -141,6 +157,8 @@ Dropout::Dropout(double probability) : probability(probability) {
     throw Error("Dropout: the probability must lie in 0 to 1; found " +
                 std::to_string(probability));
 }
+
+Tensor Dropout::forward(Tensor x) { return isTraining() ? trace::dropout(x, probability) : x; }
 
 Flatten::Flatten(int64_t start, int64_t end) : start(start), end(end) { markLayer(); }
 Tensor Flatten::forward(Tensor x) { return trace::flatten(x, start, end); }

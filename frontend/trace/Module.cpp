@@ -2,6 +2,7 @@
 #include "frontend/trace/Parameter.h"
 #include "frontend/trace/State.h"
 
+#include <optional>
 #include <set>
 
 namespace dlc::nn {
@@ -9,6 +10,7 @@ namespace dlc::nn {
 struct Module::Registry {
   std::string path;
   bool attached = false, layer = false;
+  std::optional<bool> training;
   std::vector<std::shared_ptr<Parameter::State>> parameters;
   std::vector<std::shared_ptr<Registry>> parts;
   std::set<std::string, std::less<>> names;
@@ -27,6 +29,12 @@ struct Module::Registry {
       parameter->name = name + "." + parameter->name;
     for (auto &part : parts)
       part->prefix(name);
+  }
+
+  void train(bool on) {
+    training = on;
+    for (auto &part : parts)
+      part->train(on);
   }
 
   template <typename F> void walk(F &&f) const {
@@ -129,6 +137,15 @@ int64_t Module::parameterCount() const {
     count += each;
   }
   return count;
+}
+
+void Module::train(bool training) { registry->train(training); }
+
+bool Module::isTraining() const {
+  if (registry->training)
+    return *registry->training;
+  const trace::State *state = trace::State::current();
+  return state && state->training;
 }
 
 void Module::seed(uint64_t seed) {

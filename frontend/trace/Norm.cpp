@@ -54,6 +54,16 @@ Tensor batch_norm(const Operand &x, const Operand &scale, const Operand &bias, c
       call.make<BatchNormOp>(call.values({&x, &scale, &bias, &mean, &variance}), properties));
 }
 
+BatchNormResult batch_norm_train(const Operand &x, const Operand &scale, const Operand &bias,
+                                 double eps) {
+  Call call("batch_norm_train", {&x, &scale, &bias});
+  BatchNormTrainOp::Adaptor::Properties properties;
+  properties.eps = call.real(eps);
+  SmallVector<Value> results =
+      call.makeAll<BatchNormTrainOp>(call.values({&x, &scale, &bias}), properties);
+  return {call.tensor(results[0]), call.tensor(results[1]), call.tensor(results[2])};
+}
+
 Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale, const Operand &bias,
                   double eps) {
   Call call("group_norm", {&x, &scale, &bias});

@@ -2,6 +2,7 @@
 #include "frontend/trace/Parameter.h"
 
 #include <cmath>
+#include <utility>
 
 namespace dlc::trace {
 
@@ -106,6 +107,17 @@ Parameter::Parameter(Shape shape, Init init, DType dtype, bool buffer)
   state->buffer = buffer;
 }
 
+Parameter::Parameter(std::string name, Shape shape, Init init, DType dtype, bool buffer)
+    : Parameter(std::move(shape), init, dtype, buffer) {
+  state->name = std::move(name);
+}
+
+Parameter Parameter::variable(std::string name, Shape shape, double start, DType dtype) {
+  Parameter made(std::move(name), std::move(shape), Init::constant(start), dtype, true);
+  made.state->variable = true;
+  return made;
+}
+
 static const Parameter::State &known(const std::shared_ptr<Parameter::State> &state) {
   if (!state)
     throw Error("this parameter is absent (a layer without bias, or a path that no module has)");
@@ -116,13 +128,24 @@ const std::string &Parameter::name() const { return known(state).name; }
 const Shape &Parameter::shape() const { return known(state).shape; }
 DType Parameter::dtype() const { return known(state).dtype; }
 bool Parameter::isBuffer() const { return known(state).buffer; }
+bool Parameter::isVariable() const { return known(state).variable; }
 
 Array Parameter::value() const {
   known(state);
   std::lock_guard lock(state->mutex);
+  if (state->home)
+    return state->home();
   if (!state->elements.data)
     state->elements = start(*state);
   return state->elements;
+}
+
+std::optional<double> startNumber(const Parameter &parameter) {
+  const Parameter::State &state = *parameter.identity();
+  std::lock_guard lock(state.mutex);
+  if (state.elements.data || state.home || state.init.kind != Init::Kind::Constant)
+    return std::nullopt;
+  return state.init.value;
 }
 
 void Parameter::set(Array value) {
@@ -140,6 +163,14 @@ void Parameter::set(Array value) {
         (value.shape == state->shape ? "; convert the values, or the parameter with to()" : ""));
   std::lock_guard lock(state->mutex);
   state->elements = std::move(value);
+  state->home = nullptr;
+}
+
+void Parameter::moveTo(std::function<Array()> home) {
+  known(state);
+  std::lock_guard lock(state->mutex);
+  state->home = std::move(home);
+  state->elements = {};
 }
 
 void Parameter::to(DType dtype) {
@@ -148,7 +179,11 @@ void Parameter::to(DType dtype) {
   if (!isFloat(dtype))
     throw Error("parameters convert between floating-point types only; found " +
                 std::string(dtypeName(dtype)));
+  if (dtype == state->dtype)
+    return;
   std::lock_guard lock(state->mutex);
+  if (state->home)
+    state->elements = std::exchange(state->home, nullptr)();
   if (state->elements.data)
     state->elements = state->elements.to(dtype);
   state->dtype = dtype;
@@ -159,6 +194,7 @@ void Parameter::reset(uint64_t seed) {
   std::lock_guard lock(state->mutex);
   state->seed = seed;
   state->elements = {};
+  state->home = nullptr;
 }
 
 } // namespace dlc::trace

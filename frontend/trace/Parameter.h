@@ -5,6 +5,7 @@
 #include "dlc/nn.hpp"
 
 #include <mutex>
+#include <optional>
 
 namespace dlc::trace {
 
@@ -13,12 +14,17 @@ struct Parameter::State {
   Shape shape;
   DType dtype = DType::F32;
   Init init;
-  bool buffer = false;
+  bool buffer = false, variable = false;
   uint64_t seed = 0;
   /// Made when first asked for: a model that is loaded from a file never makes what it replaces.
   Array elements;
-  std::mutex mutex;
+  /// Who has the elements, when they were given away.
+  std::function<Array()> home;
+  mutable std::mutex mutex;
 };
+
+/// The number that all elements start at, where they do and are not made yet.
+std::optional<double> startNumber(const Parameter &parameter);
 
 } // namespace dlc::trace
 

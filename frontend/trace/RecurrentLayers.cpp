@@ -72,7 +72,7 @@ Tensor gates(Call &call, llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t
 template <typename Cell>
 RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0, const Tensor &c0,
                         const std::vector<Parameter> &weights, const RecurrentOptions &options,
-                        int64_t hidden, llvm::ArrayRef<int64_t> order, Cell cell) {
+                        int64_t hidden, llvm::ArrayRef<int64_t> order, bool training, Cell cell) {
   Call call(name, {&given});
   Tensor x = call.tensor(call.value(given));
   if (x.rank() != 3)
@@ -112,6 +112,8 @@ RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0
       results.push_back(squeeze(result.y, 1));
     }
     x = cat(results, 2);
+    if (training && layer + 1 < options.layers)
+      x = trace::dropout(x, options.dropout);
   }
   if (options.batchFirst)
     x = transpose(x, 0, 1);
@@ -132,7 +134,7 @@ LSTM::LSTM(int64_t in, int64_t hidden, RecurrentOptions options)
 
 RecurrentResult LSTM::run(const Operand &x, const Tensor &h0, const Tensor &c0) {
   Scope scope(*this, x);
-  return stacked("LSTM", x, h0, c0, weights, options, hidden, lstmOrder,
+  return stacked("LSTM", x, h0, c0, weights, options, hidden, lstmOrder, isTraining(),
                  [](const Tensor &in, const Tensor &w, const Tensor &r, const Tensor &b,
                     const Tensor &h, const Tensor &c, trace::Direction direction) {
                    return trace::lstm(in, w, r, b, h, c, direction);
@@ -148,7 +150,7 @@ GRU::GRU(int64_t in, int64_t hidden, RecurrentOptions options) : hidden(hidden),
 
 RecurrentResult GRU::run(const Operand &x, const Tensor &h0) {
   Scope scope(*this, x);
-  return stacked("GRU", x, h0, {}, weights, options, hidden, gruOrder,
+  return stacked("GRU", x, h0, {}, weights, options, hidden, gruOrder, isTraining(),
                  [](const Tensor &in, const Tensor &w, const Tensor &r, const Tensor &b,
                     const Tensor &h, const Tensor &,
                     trace::Direction direction) { return trace::gru(in, w, r, b, h, direction); });

@@ -93,9 +93,11 @@ Capture::Capture(MLIRContext *context)
         return success();
       }) {}
 
-State::State(MLIRContext *context, func::FuncOp function, bool parametersAsArguments)
-    : context(context), function(function), builder(context),
-      parametersAsArguments(parametersAsArguments) {
+State::State(MLIRContext *context, func::FuncOp function, const TraceOptions &options)
+    : context(context), function(function), builder(context), hasState(options.state),
+      hasStarts(options.starts),
+      parametersAsArguments(options.parametersAsArguments || options.state),
+      training(options.training), seed(options.seed) {
   builder.setInsertionPointToEnd(&function.front());
   blocks.push_back(&function.front());
 }
@@ -113,20 +115,20 @@ mlir::Location State::locate(const Location &given) const {
   return NameLoc::get(StringAttr::get(context, names.back()), file);
 }
 
-Value State::constant(const Array &array, StringRef name, mlir::Location location, bool atEntry) {
+ElementsAttr State::elements(const Array &array, StringRef name) {
   SmallVector<int64_t> shape(array.shape.begin(), array.shape.end());
   auto type = RankedTensorType::get(shape, elementTypeOf(array.dtype, context));
-  ElementsAttr value;
   // The evaluator's tensor knows how elements are packed in attributes.
-  if (array.size() <= smallConstant) {
-    value = ref::Tensor::borrow(type, array.data.get()).toAttr();
-  } else {
-    ArrayRef<char> bytes(static_cast<const char *>(array.data.get()), array.bytes());
-    AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
-        bytes, dtypeBytes(array.dtype),
-        [keep = array.data](void *, size_t, size_t) mutable { keep.reset(); });
-    value = DenseResourceElementsAttr::get(type, name, std::move(blob));
-  }
+  if (array.size() <= smallConstant)
+    return ref::Tensor::borrow(type, array.data.get()).toAttr();
+  ArrayRef<char> bytes(static_cast<const char *>(array.data.get()), array.bytes());
+  AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
+      bytes, dtypeBytes(array.dtype),
+      [keep = array.data](void *, size_t, size_t) mutable { keep.reset(); });
+  return DenseResourceElementsAttr::get(type, name, std::move(blob));
+}
+
+Value State::constant(const Array &array, StringRef name, mlir::Location location, bool atEntry) {
   OpBuilder::InsertionGuard guard(builder);
   if (atEntry) {
     if (lastParameter)
@@ -134,7 +136,8 @@ Value State::constant(const Array &array, StringRef name, mlir::Location locatio
     else
       builder.setInsertionPointToStart(&function.front());
   }
-  auto op = ConstantOp::create(builder, location, type, value);
+  ElementsAttr value = elements(array, name);
+  auto op = ConstantOp::create(builder, location, Type(value.getType()), value);
   if (atEntry)
     lastParameter = op;
   return op.getResult();
@@ -147,8 +150,9 @@ Value State::parameter(const Parameter &parameter) {
   mlir::Location location = NameLoc::get(StringAttr::get(context, parameter.name()));
   if (parametersAsArguments) {
     SmallVector<int64_t> shape(parameter.shape().begin(), parameter.shape().end());
-    value = function.front().addArgument(
-        RankedTensorType::get(shape, elementTypeOf(parameter.dtype(), context)), location);
+    parameterArguments.push_back(function.front().getNumArguments());
+    value = argument(RankedTensorType::get(shape, elementTypeOf(parameter.dtype(), context)),
+                     parameter.name(), location);
     argumentParameters.push_back(parameter);
   } else {
     value = constant(parameter.value(), parameter.name(), location, true);

@@ -9,6 +9,9 @@
 #include "mlir/IR/Diagnostics.h"
 
 #include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 
 namespace dlc::trace {
 
@@ -31,7 +34,7 @@ private:
 /// A program while it is traced. One trace at a time is active on a thread (they nest).
 class State : public std::enable_shared_from_this<State> {
 public:
-  State(mlir::MLIRContext *context, mlir::func::FuncOp function, bool parametersAsArguments);
+  State(mlir::MLIRContext *context, mlir::func::FuncOp function, const TraceOptions &options);
 
   /// The innermost active trace; null when there is none.
   static State *current();
@@ -67,11 +70,32 @@ public:
   mlir::Value constant(const Array &array, llvm::StringRef name, mlir::Location location,
                        bool atEntry);
 
+  /// An argument of @main beside the inputs that the trace began with.
+  mlir::Value argument(mlir::Type type, const std::string &name, mlir::Location location);
+  void assign(const Parameter &parameter, mlir::Value value);
+  /// The argument that a parameter came in as.
+  mlir::Value start(const Parameter &parameter);
+  /// The variable of that name; an absent Parameter when there is none.
+  Parameter &variable(const std::string &name) { return variables[name]; }
+  /// When the trace ends: results for the state that changed, and then, when the function has its
+  /// type, the attributes of its arguments.
+  void finish(llvm::SmallVectorImpl<mlir::Value> &results,
+              llvm::SmallVectorImpl<std::string> &names);
+  void describeArguments();
+  /// Where the value comes from an input, that input's numbers name one of so many classes (or the
+  /// ignored one): who runs the program can check them.
+  void noteClasses(mlir::Value value, int64_t count, std::optional<int64_t> ignored);
+  /// Of random numbers: another one at each call.
+  int64_t nextSeed();
+
   mlir::MLIRContext *context;
   mlir::func::FuncOp function;
   mlir::OpBuilder builder;
   bool open = true;
-  const bool parametersAsArguments;
+  const bool hasState, hasStarts, parametersAsArguments, training;
+  const uint64_t seed;
+  /// Names of @main's arguments.
+  std::set<std::string> argumentNames;
   std::vector<Parameter> argumentParameters;
   /// Blocks under construction, outermost first: values of these can be used.
   std::vector<mlir::Block *> blocks;
@@ -79,8 +103,18 @@ public:
   std::vector<Location> locations;
 
 private:
+  mlir::ElementsAttr elements(const Array &array, llvm::StringRef name);
+  mlir::ElementsAttr startOf(const Parameter &parameter, mlir::RankedTensorType type);
+
   std::map<std::pair<const void *, std::string>, mlir::Value> parameterValues;
   mlir::Operation *lastParameter = nullptr;
+  std::map<std::string, Parameter> variables;
+  /// Positions among @main's arguments.
+  std::vector<std::pair<unsigned, std::string>> lateArguments;
+  std::vector<unsigned> parameterArguments;
+  std::vector<std::tuple<unsigned, const char *, int64_t>> classNotes;
+  std::vector<Parameter> assigned;
+  std::map<std::string, int64_t> randomCalls;
 };
 
 /// One call of a public function: resolves its operands, makes its operations at its location, and
@@ -120,16 +154,21 @@ public:
       raise(capture.text);
     return create<Op>(operands, types, std::move(properties), capture);
   }
+  /// For operations whose result types do not follow from their operands.
+  template <typename Op>
+  llvm::SmallVector<mlir::Value> makeAllAs(mlir::TypeRange types, mlir::ValueRange operands,
+                                           typename Op::Adaptor::Properties properties = {}) {
+    Capture capture(context());
+    return create<Op>(operands, types, std::move(properties), capture);
+  }
   template <typename Op>
   mlir::Value make(mlir::ValueRange operands, typename Op::Adaptor::Properties properties = {}) {
     return makeAll<Op>(operands, std::move(properties)).front();
   }
-  /// For operations whose result type does not follow from their operands.
   template <typename Op>
   mlir::Value makeAs(mlir::Type type, mlir::ValueRange operands,
                      typename Op::Adaptor::Properties properties = {}) {
-    Capture capture(context());
-    return create<Op>(operands, type, std::move(properties), capture).front();
+    return makeAllAs<Op>(type, operands, std::move(properties)).front();
   }
 
   Tensor tensor(mlir::Value value) const { return active->tensor(value); }

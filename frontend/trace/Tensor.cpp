@@ -39,4 +39,9 @@ Operand::Operand(const Parameter &given, Location location)
     parameter = std::make_shared<const Parameter>(given);
 }
 
+Operands::Operands(const std::vector<Parameter> &parameters, Location location) {
+  for (const Parameter &parameter : parameters)
+    emplace_back(parameter, location);
+}
+
 } // namespace dlc::trace

@@ -55,13 +55,16 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
   auto main = func::FuncOp::create(builder, place, "main", builder.getFunctionType(types, {}));
   main.addEntryBlock();
 
-  auto state = std::make_shared<State>(&context, main, options.parametersAsArguments);
+  auto state = std::make_shared<State>(&context, main, options);
+  for (const Spec &input : inputs)
+    state->argumentNames.insert(input.name);
   // Tensors that the function kept somewhere must not touch the module later, however it ends.
   struct Close {
     State &state;
     ~Close() { state.open = false; }
   } close{*state};
   std::vector<Tensor> arguments, results;
+  SmallVector<std::string> names;
   for (Value argument : main.getArguments())
     arguments.push_back(state->tensor(argument));
   SmallVector<Value> values;
@@ -76,20 +79,22 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
       if (result && State::ownerOf(result) != state.get())
         call.fail("a result belongs to another trace; return what was computed from this "
                   "function's tensors");
+      names.push_back(outputName(options, values.size(), results.size()));
       values.push_back(call.value(Operand(result, location)));
     }
+    state->finish(values, names);
   }
   func::ReturnOp::create(state->builder, place, values);
   main.setType(
       builder.getFunctionType(main.front().getArgumentTypes(), TypeRange(ValueRange(values))));
   for (auto [i, input] : llvm::enumerate(inputs))
     main.setArgAttr(i, "dlc.name", builder.getStringAttr(input.name));
-  for (auto [i, parameter] : llvm::enumerate(state->argumentParameters)) {
-    main.setArgAttr(inputs.size() + i, "dlc.name", builder.getStringAttr(parameter.name()));
-    main.setArgAttr(inputs.size() + i, "dlc.parameter", builder.getUnitAttr());
+  state->describeArguments();
+  for (auto [i, name] : llvm::enumerate(names)) {
+    main.setResultAttr(i, "dlc.name", builder.getStringAttr(name));
+    if (i >= results.size())
+      main.setResultAttr(i, "dlc.state", builder.getUnitAttr());
   }
-  for (size_t i = 0; i < values.size(); ++i)
-    main.setResultAttr(i, "dlc.name", builder.getStringAttr(outputName(options, i, values.size())));
   Capture capture(&context);
   if (failed(mlir::verify(*module)))
     throw Error(whereText(location) + "trace: " + capture.text);

@@ -15,6 +15,7 @@
 #include "dlc/trace.hpp"
 
 #include <concepts>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -52,6 +53,12 @@ public:
   /// None: a layer without bias.
   Parameter() = default;
   Parameter(Shape shape, Init init, DType dtype = DType::F32, bool buffer = false);
+  /// One that belongs to no module.
+  Parameter(std::string name, Shape shape, Init init, DType dtype = DType::F32,
+            bool buffer = false);
+
+  /// State that belongs to a program only; see trace::variable().
+  static Parameter variable(std::string name, Shape shape, double start, DType dtype);
 
   explicit operator bool() const { return state != nullptr; }
   /// The path from the outermost module: `layer1.0.conv1.weight`.
@@ -60,12 +67,16 @@ public:
   DType dtype() const;
   /// State that no gradient goes to, such as running statistics.
   bool isBuffer() const;
+  /// A trace's own, made by variable().
+  bool isVariable() const;
 
   Array value() const;
   /// Replaces the elements; shape and type must stay.
   void set(Array value);
   /// Converts a floating-point parameter.
   void to(DType dtype);
+  /// Gives the elements away: until set() or reset(), value() is what `home` says.
+  void moveTo(std::function<Array()> home);
   /// Forgets the elements: they start anew from this seed.
   void reset(uint64_t seed);
 
@@ -165,6 +176,13 @@ public:
   Parameter find(std::string_view path) const;
   /// The number of elements of all parameters (buffers apart).
   int64_t parameterCount() const;
+
+  /// How this module and its parts behave: dropout, and batch norm's statistics. Who is told
+  /// nothing behaves as the trace says: as in training inside a training step, else as in
+  /// inference.
+  void train(bool training = true);
+  void eval() { train(false); }
+  bool isTraining() const;
 
   /// Starts all parameters anew from a seed.
   void seed(uint64_t seed);

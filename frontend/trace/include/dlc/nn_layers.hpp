@@ -51,13 +51,14 @@ public:
   Dims outputPadding;
 };
 
-/// Inference: the running statistics are given.
+/// In training by the batch's statistics, of which the running ones take `momentum` (the variance's
+/// unbiased estimate); in inference by the running ones.
 class BatchNorm : public Module {
 public:
-  explicit BatchNorm(int64_t features, double eps = 1e-5);
+  explicit BatchNorm(int64_t features, double eps = 1e-5, double momentum = 0.1);
   Tensor forward(Tensor x) override;
   Parameter weight, bias, runningMean, runningVar, batches;
-  double eps;
+  double eps, momentum;
 };
 class BatchNorm1d : public BatchNorm {
 public:
@@ -108,6 +109,8 @@ struct RecurrentOptions {
   /// x is [N, T, I] instead of [T, N, I], and so is the result.
   bool batchFirst = false;
   bool bias = true;
+  /// In training, of what goes from one layer to the next.
+  double dropout = 0;
 };
 
 /// Layers of long short-term memory; parameters and gates as PyTorch's. forward() gives the last
@@ -170,11 +173,11 @@ public:
   Dims size;
 };
 
-/// Inference: the identity.
+/// The identity in inference.
 class Dropout : public Module {
 public:
   explicit Dropout(double probability = 0.5);
-  Tensor forward(Tensor x) override { return x; }
+  Tensor forward(Tensor x) override;
   double probability;
 };
 class Flatten : public Module {

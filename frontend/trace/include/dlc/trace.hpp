@@ -201,6 +201,12 @@ Tensor rms_norm(const Operand &x, const Operand &scale = Tensor(), double eps = 
                 int64_t dims = 1);
 Tensor batch_norm(const Operand &x, const Operand &scale, const Operand &bias, const Operand &mean,
                   const Operand &variance, double eps = 1e-5);
+/// With the batch's own mean and (population) variance, which are results too.
+struct BatchNormResult {
+  Tensor y, mean, variance;
+};
+BatchNormResult batch_norm_train(const Operand &x, const Operand &scale, const Operand &bias,
+                                 double eps = 1e-5);
 Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale = Tensor(),
                   const Operand &bias = Tensor(), double eps = 1e-5);
 Tensor local_response_norm(const Operand &x, int64_t size, double alpha = 1e-4, double beta = 0.75,
@@ -242,6 +248,36 @@ struct Spec {
   Shape shape;
   DType dtype = DType::F32;
 };
+/// One more input, beside those that trace() was given.
+Tensor input(const Spec &spec, Location location = Location::current());
+
+/// The derivatives of a loss of one element in tensors or parameters. `allowUnused`: what the loss
+/// does not depend on gets zeros; else it is an error.
+std::vector<Tensor> grad(const Operand &loss, const Operands &xs, bool allowUnused = false);
+/// The same for ys of any shape: each times its seed, all summed.
+std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operands &xs,
+                         bool allowUnused = false);
+/// The parameters (buffers apart) that a value depends on, in the order in which they were used.
+std::vector<Parameter> parametersOf(const Operand &value);
+
+// State: what a program keeps from run to run (TraceOptions::state).
+/// The parameter's value after this run; from here on the trace reads it as the value.
+void assign(const Parameter &parameter, const Operand &value);
+/// A state variable that belongs to no module and starts at `start` everywhere; the same name is
+/// the same variable.
+Parameter variable(const std::string &name, Shape shape, DType dtype = DType::F32, double start = 0,
+                   Location location = Location::current());
+/// How often the program has run before: the state `step`, 0-d i64, which counts by itself.
+Tensor step_count(Location location = Location::current());
+
+// Random numbers: the same seed and counter give the same bits on every machine.
+/// In [0, 1); the counter is a 0-d i64.
+Tensor random_uniform(Shape shape, const Operand &counter, int64_t seed, DType dtype = DType::F32);
+/// Standard normal.
+Tensor random_normal(Shape shape, const Operand &counter, int64_t seed, DType dtype = DType::F32);
+/// Each element 0 with this probability, else divided by the probability to stay; other elements in
+/// each run and at each call.
+Tensor dropout(const Operand &x, double probability);
 
 struct TraceOptions {
   /// Results' names in order; empty: `y`, or `y0`, `y1`, … for several.
@@ -249,6 +285,16 @@ struct TraceOptions {
   /// Parameters become arguments of @main, after the inputs, with their name as attribute
   /// `dlc.parameter`; else they are constants that refer to the parameters' memory.
   bool parametersAsArguments = false;
+  /// Parameters and variables are state: arguments of @main with the attribute `dlc.state` and
+  /// their start in `dlc.init`; where assign() gave a new value, there is a result of the same
+  /// name.
+  bool state = false;
+  /// State has its start with it; not needed where another model lends the state.
+  bool starts = true;
+  /// Layers that were not told train() or eval() behave as in training.
+  bool training = false;
+  /// Of dropout's random numbers.
+  uint64_t seed = 0;
 };
 
 /// A traced program. Move it to who compiles it.

@@ -103,7 +103,7 @@ public:
   Location location;
 };
 
-/// Several operands: a braced list, or a vector of tensors.
+/// Several operands: a braced list, or a vector of tensors or parameters.
 class Operands : public std::vector<Operand> {
 public:
   Operands(std::initializer_list<Operand> operands) : vector(operands) {}
@@ -111,6 +111,7 @@ public:
     for (const Tensor &tensor : tensors)
       emplace_back(tensor, location);
   }
+  Operands(const std::vector<Parameter> &parameters, Location location = Location::current());
 };
 
 } // namespace dlc::trace

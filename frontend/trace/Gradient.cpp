@@ -1,0 +1,81 @@
+//===- Gradient.cpp - derivatives, and what a value depends on ------------===//
+#include "frontend/trace/State.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+namespace {
+std::vector<Tensor> gradient(Call &call, ArrayRef<Value> ys, ArrayRef<Value> seeds,
+                             const Operands &xs, bool allowUnused) {
+  SmallVector<Value> operands(ys), targets;
+  llvm::append_range(operands, seeds);
+  for (const Operand &x : xs) {
+    if (x.kind != Operand::Kind::Tensor && x.kind != Operand::Kind::Parameter)
+      call.fail("gradients go to tensors and parameters; found a number or nothing");
+    targets.push_back(call.value(x));
+  }
+  llvm::append_range(operands, targets);
+  GradientOp::Adaptor::Properties properties;
+  properties.allow_unused = call.flag(allowUnused);
+  properties.operandSegmentSizes = {int32_t(ys.size()), int32_t(seeds.size()),
+                                    int32_t(targets.size())};
+  std::vector<Tensor> results;
+  for (Value result :
+       call.makeAllAs<GradientOp>(TypeRange(ValueRange(targets)), operands, properties))
+    results.push_back(call.tensor(result));
+  return results;
+}
+} // namespace
+
+std::vector<Tensor> grad(const Operand &loss, const Operands &xs, bool allowUnused) {
+  Call call("grad", {&loss});
+  RankedTensorType type = call.type(loss);
+  if (!type.hasStaticShape() || type.getNumElements() != 1)
+    call.fail("the loss must have one element; found ", type,
+              "; reduce it with sum() or mean(), or give seeds");
+  return gradient(call, call.value(loss), {}, xs, allowUnused);
+}
+
+std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operands &xs,
+                         bool allowUnused) {
+  Call call("grad", ys);
+  if (ys.size() != seeds.size())
+    call.fail("there must be one seed for each value; found ", seeds.size(), " for ", ys.size());
+  SmallVector<Value> values, weights;
+  for (const Operand &y : ys)
+    values.push_back(call.value(y));
+  for (const Operand &seed : seeds)
+    weights.push_back(call.value(seed));
+  return gradient(call, values, weights, xs, allowUnused);
+}
+
+std::vector<Parameter> parametersOf(const Operand &value) {
+  Call call("parametersOf", {&value});
+  // As gradients go: through floating-point values only.
+  llvm::SetVector<Value> reached;
+  auto reach = [&](Value operand) {
+    if (isa<FloatType>(getElementTypeOrSelf(operand.getType())))
+      reached.insert(operand);
+  };
+  reach(call.value(value));
+  for (size_t i = 0; i < reached.size(); ++i) {
+    Operation *op = reached[i].getDefiningOp();
+    // A region's argument: what goes into the operation around it was reached already.
+    if (!op)
+      continue;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        reach(operand);
+    });
+  }
+  std::vector<Parameter> parameters;
+  for (const Parameter &parameter : call.state().argumentParameters)
+    if (!parameter.isBuffer() && reached.contains(call.state().start(parameter)))
+      parameters.push_back(parameter);
+  return parameters;
+}
+
+} // namespace dlc::trace

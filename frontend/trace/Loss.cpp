@@ -1,0 +1,158 @@
+//===- Loss.cpp - losses of classes ---------------------------------------===//
+#include "dlc/loss.hpp"
+
+#include "frontend/trace/State.h"
+
+using namespace mlir;
+
+namespace dlc::loss {
+
+using namespace trace;
+
+namespace {
+/// Class numbers against [.., C, ..]: what both losses of classes share.
+struct Classes {
+  Tensor x, target;
+  int64_t dim, count;
+
+  Classes(Call &call, const Operand &given, const Operand &wanted, std::optional<int64_t> ignored) {
+    x = call.tensor(call.value(given));
+    target = call.tensor(call.value(wanted));
+    Shape shape = x.shape();
+    call.wantStatic(call.type(given), "for a loss over classes");
+    if (shape.empty())
+      call.fail("the last results must be [N, C], [N, C, ..] or [C]; found ", call.type(given));
+    dim = shape.size() > 1 ? 1 : 0;
+    count = shape[size_t(dim)];
+    shape.erase(shape.begin() + dim);
+    if (target.shape() != shape)
+      call.fail("the targets must be the numbers of classes, of the shape ", shapeText(shape),
+                " (that of ", call.type(given), " without the classes); found ", call.type(wanted));
+    if (target.dtype() != DType::I64 && target.dtype() != DType::I32)
+      call.fail("the targets must have element type i32 or i64; found ", dtypeName(target.dtype()),
+                "; cast them first");
+    call.state().noteClasses(call.value(wanted), count, ignored);
+    target = unsqueeze(target, dim);
+  }
+
+  /// [.., 1, ..]: x where the class is the target's. By comparison, so that it fuses with the row's
+  /// other sums, and its gradient with theirs.
+  Tensor picked(Call &call, const Operand &values) const {
+    IotaOp::Adaptor::Properties properties;
+    properties.axis = call.integer(dim);
+    auto type = RankedTensorType::get(line(), elementTypeOf(target.dtype(), call.context()));
+    Tensor numbers = call.tensor(call.makeAs<IotaOp>(type, {}, properties));
+    return sum(where(numbers == target, values, 0), dim, true);
+  }
+
+  Shape line() const {
+    Shape shape(size_t(x.rank()), 1);
+    shape[size_t(dim)] = count;
+    return shape;
+  }
+
+  Tensor perClass(const Tensor &weight) const { return reshape(weight, line()); }
+};
+
+/// Each loss times its weight, reduced. Without weights the mean's divisor is a number.
+Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t dim) {
+  if (weight)
+    each = each * weight;
+  if (reduction == Reduction::None)
+    return squeeze(each, dim);
+  if (reduction == Reduction::Sum)
+    return sum(each);
+  return weight ? sum(each) / sum(weight) : mean(each);
+}
+
+/// 1 where the target counts, times its class's weight; nothing where all count alike.
+Tensor weightOf(Call &call, const Classes &classes, std::optional<int64_t> ignored,
+                const Tensor &weight) {
+  Tensor result;
+  if (weight)
+    result = classes.picked(call, classes.perClass(weight));
+  if (!ignored)
+    return result;
+  Tensor counts = cast(classes.target != *ignored, classes.x.dtype());
+  return result ? result * counts : counts;
+}
+
+/// By probabilities of classes instead of one class each.
+Tensor softCrossEntropy(Call &call, const Operand &logits, const Operand &target,
+                        const CrossEntropyOptions &options) {
+  Tensor t = call.tensor(call.value(target));
+  int64_t dim = t.rank() > 1 ? 1 : 0;
+  if (options.ignoreIndex)
+    call.fail("an ignored class needs class numbers as targets; found probabilities");
+  if (options.labelSmoothing != 0)
+    t = t * (1 - options.labelSmoothing) + options.labelSmoothing / double(t.dim(dim));
+  if (options.weight) {
+    Shape line(size_t(t.rank()), 1);
+    line[size_t(dim)] = t.dim(dim);
+    t = t * reshape(options.weight, line);
+  }
+  return reduced(-sum(log_softmax(logits, dim) * t, dim, true), Tensor(), options.reduction, dim);
+}
+} // namespace
+
+Tensor cross_entropy(const Operand &logits, const Operand &target,
+                     const CrossEntropyOptions &options) {
+  Call call("cross_entropy", {&logits, &target});
+  if (!(options.labelSmoothing >= 0 && options.labelSmoothing <= 1))
+    call.fail("label smoothing must lie in 0 to 1; found ", std::to_string(options.labelSmoothing));
+  if (isa<FloatType>(call.type(target).getElementType()) &&
+      call.type(target).getShape() == call.type(logits).getShape())
+    return softCrossEntropy(call, logits, target, options);
+  Classes classes(call, logits, target, options.ignoreIndex);
+  const Tensor &x = classes.x;
+  int64_t dim = classes.dim;
+  // The maximum cancels out of the sum's logarithm: no gradient need go through it.
+  Tensor top = max(x, dim, true);
+  State::valueOf(top).getDefiningOp()->setAttr("dlc.no_gradient", call.builder().getUnitAttr());
+  Tensor whole = top + log(sum(exp(x - top), dim, true));
+  Tensor each = whole - classes.picked(call, x);
+  Tensor weight = weightOf(call, classes, options.ignoreIndex, options.weight);
+  if (options.labelSmoothing == 0)
+    return reduced(each, weight, options.reduction, dim);
+
+  // Over all classes: sum of weight[c] * (whole - x[c]), for targets that count.
+  Tensor spread = options.weight ? sum((whole - x) * classes.perClass(options.weight), dim, true)
+                                 : whole * double(classes.count) - sum(x, dim, true);
+  if (options.ignoreIndex)
+    spread = spread * cast(classes.target != *options.ignoreIndex, x.dtype());
+  if (weight)
+    each = each * weight;
+  each = each * (1 - options.labelSmoothing) +
+         spread * (options.labelSmoothing / double(classes.count));
+  if (options.reduction == Reduction::Mean && weight)
+    return sum(each) / sum(weight);
+  return reduced(each, Tensor(), options.reduction, dim);
+}
+
+Tensor nll_loss(const Operand &x, const Operand &target, const ClassOptions &options) {
+  Call call("nll_loss", {&x, &target});
+  Classes classes(call, x, target, options.ignoreIndex);
+  return reduced(-classes.picked(call, classes.x),
+                 weightOf(call, classes, options.ignoreIndex, options.weight), options.reduction,
+                 classes.dim);
+}
+
+Tensor cross_entropy(const Operand &logits, const Operand &target) {
+  return cross_entropy(logits, target, {});
+}
+Tensor nll_loss(const Operand &x, const Operand &target) { return nll_loss(x, target, {}); }
+
+} // namespace dlc::loss
+
+namespace dlc::metric {
+
+trace::Tensor accuracy(const trace::Operand &logits, const trace::Operand &target) {
+  trace::Call call("accuracy", {&logits, &target});
+  trace::Tensor named = argmax(logits, call.type(logits).getRank() > 1 ? 1 : 0);
+  if (named.shape() != call.tensor(call.value(target)).shape())
+    call.fail("the targets must be class numbers of the shape ", trace::shapeText(named.shape()),
+              "; found ", call.type(target));
+  return mean(cast(named == cast(target, named.dtype()), DType::F32));
+}
+
+} // namespace dlc::metric

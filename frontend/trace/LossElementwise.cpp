@@ -1,0 +1,68 @@
+//===- LossElementwise.cpp - losses of each element by itself -------------===//
+#include "dlc/loss.hpp"
+
+#include "frontend/trace/State.h"
+
+namespace dlc::loss {
+
+using namespace trace;
+
+namespace {
+Tensor reduced(const Tensor &each, Reduction reduction) {
+  return reduction == Reduction::Mean ? mean(each) : reduction == Reduction::Sum ? sum(each) : each;
+}
+
+/// Broadcasting two different shapes here is nearly always a mistake.
+void wantSameShape(Call &call, const Operand &x, const Operand &target) {
+  if (call.type(x).getShape() != call.type(target).getShape())
+    call.fail("the result and its target must have one shape; found ", call.type(x), " and ",
+              call.type(target), "; reshape one");
+}
+} // namespace
+
+Tensor mse_loss(const Operand &x, const Operand &target, Reduction reduction) {
+  Call call("mse_loss", {&x, &target});
+  wantSameShape(call, x, target);
+  return reduced(square(x - target), reduction);
+}
+
+Tensor l1_loss(const Operand &x, const Operand &target, Reduction reduction) {
+  Call call("l1_loss", {&x, &target});
+  wantSameShape(call, x, target);
+  return reduced(abs(x - target), reduction);
+}
+
+Tensor bce_with_logits(const Operand &x, const Operand &target, Reduction reduction,
+                       const Operand &positiveWeight) {
+  Call call("bce_with_logits", {&x, &target, &positiveWeight});
+  wantSameShape(call, x, target);
+  // t softplus(-x) + (1 - t) softplus(x), of which softplus(x) = x + softplus(-x).
+  Tensor negative = softplus(-x);
+  if (!positiveWeight)
+    return reduced((1 - target) * x + negative, reduction);
+  Tensor factor = 1 + target * (positiveWeight - 1);
+  return reduced((1 - target) * x + factor * negative, reduction);
+}
+
+Tensor kl_div(const Operand &x, const Operand &target, Reduction reduction) {
+  Call call("kl_div", {&x, &target});
+  wantSameShape(call, x, target);
+  // 0 log 0 is 0, and no logarithm of 0 is taken.
+  Tensor some = target > 0;
+  return reduced(where(some, target * (log(where(some, target, 1)) - x), 0), reduction);
+}
+
+Tensor mse_loss(const Operand &x, const Operand &target) {
+  return mse_loss(x, target, Reduction::Mean);
+}
+Tensor l1_loss(const Operand &x, const Operand &target) {
+  return l1_loss(x, target, Reduction::Mean);
+}
+Tensor bce_with_logits(const Operand &x, const Operand &target) {
+  return bce_with_logits(x, target, Reduction::Mean);
+}
+Tensor kl_div(const Operand &x, const Operand &target) {
+  return kl_div(x, target, Reduction::Mean);
+}
+
+} // namespace dlc::loss

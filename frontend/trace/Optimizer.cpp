@@ -1,0 +1,150 @@
+//===- Optimizer.cpp - gradients to updates: groups, state, clipping ------===//
+#include "dlc/optim.hpp"
+
+#include "frontend/trace/State.h"
+
+namespace dlc::optim {
+
+using namespace trace;
+
+namespace {
+/// `*` stands for any characters, `?` for one.
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty())
+    return name.empty();
+  if (pattern[0] == '*')
+    return matches(pattern.substr(1), name) || (!name.empty() && matches(pattern, name.substr(1)));
+  return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) &&
+         matches(pattern.substr(1), name.substr(1));
+}
+
+std::string rateInput(size_t group) { return group ? "lr." + std::to_string(group) : "lr"; }
+} // namespace
+
+Update::Update(Parameter given, Tensor gradient, Operand rate, std::string prefix, Tensor finite)
+    : parameter(std::move(given)), gradient(std::move(gradient)), rate(std::move(rate)),
+      prefix(std::move(prefix)), finite(std::move(finite)) {
+  Operand operand(parameter);
+  Call call("Update", {&operand});
+  value = call.tensor(call.value(operand));
+}
+
+Tensor Update::count() { return cast(step_count() + 1, gradient.dtype()); }
+
+Parameter Update::slot(const std::string &name) {
+  return variable(prefix + name + "." + parameter.name(), parameter.shape(), parameter.dtype());
+}
+
+Tensor Update::get(const std::string &name) {
+  Operand operand(slot(name));
+  Call call("Update::get", {&operand});
+  return call.tensor(call.value(operand));
+}
+
+void Update::set(const std::string &name, const Tensor &next) {
+  assign(slot(name), finite ? where(finite, next, get(name)) : next);
+}
+
+Optimizer::Optimizer(std::string name, Rate rate, std::function<Tensor(Update &)> next)
+    : name(std::move(name)), rate(std::move(rate)), next(std::move(next)) {}
+
+Optimizer &Optimizer::group(std::string pattern, Optimizer other) {
+  if (!other.groups.empty())
+    throw Error("the optimiser of group '" + pattern +
+                "' must have no groups of its own; add all groups to the outermost one");
+  groups.emplace_back(std::move(pattern), std::move(other));
+  return *this;
+}
+
+std::map<std::string, Schedule> Optimizer::schedules() const {
+  std::map<std::string, Schedule> all;
+  if (rate.schedule)
+    all[rateInput(0)] = rate.schedule;
+  for (size_t i = 0; i < groups.size(); ++i)
+    if (groups[i].second.rate.schedule)
+      all[rateInput(i + 1)] = groups[i].second.rate.schedule;
+  return all;
+}
+
+void Optimizer::update(const Parameter &parameter, const Tensor &gradient, const std::string &input,
+                       std::map<std::string, Tensor> &rates, const Tensor &finite) const {
+  if (!next)
+    return;
+  Operand given(rate.number);
+  if (rate.schedule) {
+    Tensor &known = rates[input];
+    if (!known)
+      known = trace::input({input, {}});
+    given = Operand(cast(known, gradient.dtype()));
+  }
+  Update update(parameter, gradient, given, "optimizer." + name + ".", finite);
+  Tensor value = next(update);
+  assign(parameter, finite ? where(finite, value, update.value) : value);
+}
+
+void Optimizer::apply(const Gradients &gradients, const Tensor &finite) const {
+  if (gradients.parameters.size() != gradients.values.size())
+    throw Error("Optimizer::apply: there must be one gradient for each parameter; found " +
+                std::to_string(gradients.values.size()) + " for " +
+                std::to_string(gradients.parameters.size()));
+  std::map<std::string, Tensor> rates;
+  for (size_t i = 0; i < gradients.parameters.size(); ++i) {
+    const Parameter &parameter = gradients.parameters[i];
+    size_t group = 0;
+    while (group < groups.size() && !matches(groups[group].first, parameter.name()))
+      ++group;
+    bool own = group == groups.size();
+    const Optimizer &chosen = own ? *this : groups[group].second;
+    chosen.update(parameter, gradients.values[i], rateInput(own ? 0 : group + 1), rates, finite);
+  }
+}
+
+Gradients gradients(const Operand &loss) {
+  Call call("gradients", {&loss});
+  Gradients result;
+  result.parameters = parametersOf(loss);
+  if (result.parameters.empty())
+    call.fail("the loss depends on no parameter: there is nothing to train; compute it from a "
+              "network's results");
+  result.values = grad(loss, result.parameters);
+  return result;
+}
+
+Tensor globalNorm(const Gradients &gradients) {
+  Tensor total;
+  for (const Tensor &value : gradients.values) {
+    Tensor part = sum(square(cast(value, DType::F32)));
+    total = total ? total + part : part;
+  }
+  if (!total)
+    throw Error("globalNorm: there are no gradients");
+  return sqrt(total);
+}
+
+Gradients clipByNorm(const Gradients &gradients, double limit) {
+  // PyTorch's guard against a norm of 0.
+  Tensor factor = minimum(limit / (globalNorm(gradients) + 1e-6), 1);
+  Gradients result = gradients;
+  for (Tensor &value : result.values)
+    value = value * cast(factor, value.dtype());
+  return result;
+}
+
+Gradients clipByValue(const Gradients &gradients, double limit) {
+  Gradients result = gradients;
+  for (Tensor &value : result.values)
+    value = clamp(value, -limit, limit);
+  return result;
+}
+
+void minimize(const Operand &loss, const Optimizer &optimizer, const MinimizeOptions &options) {
+  Call call("minimize", {&loss});
+  Gradients all = gradients(loss);
+  if (options.clipValue > 0)
+    all = clipByValue(all, options.clipValue);
+  if (options.clipNorm > 0)
+    all = clipByNorm(all, options.clipNorm);
+  optimizer.apply(all);
+}
+
+} // namespace dlc::optim

@@ -1,0 +1,111 @@
+//===- Optimizers.cpp - SGD, Adam, AdamW, RMSprop -------------------------===//
+#include "dlc/optim.hpp"
+
+#include <cmath>
+
+namespace dlc::optim {
+
+using namespace trace;
+
+namespace {
+/// The gradient of the loss plus weightDecay / 2 * |value|^2.
+Tensor decayed(const Update &u, double weightDecay) {
+  return weightDecay == 0 ? u.gradient : u.gradient + u.value * weightDecay;
+}
+
+/// 1 - beta^count, accurate where it is small.
+Tensor correction(Update &u, double beta) {
+  return beta == 0 ? u.count() * 0 + 1 : -expm1(u.count() * std::log(beta));
+}
+
+/// value - lr * (m / (1 - beta1^count)) / (sqrt(v / (1 - beta2^count)) + eps)
+Tensor adamStep(Update &u, const Tensor &value, const Tensor &gradient,
+                const AdamOptions &options) {
+  Tensor m = u.get("m") * options.beta1 + gradient * (1 - options.beta1);
+  Tensor v = u.get("v") * options.beta2 + square(gradient) * (1 - options.beta2);
+  u.set("m", m);
+  u.set("v", v);
+  // Scalars first: each element takes a square root, a division and few multiplications.
+  Tensor rate = u.rate / correction(u, options.beta1);
+  Tensor scale = rsqrt(correction(u, options.beta2));
+  return value - rate * m / (sqrt(v) * scale + options.eps);
+}
+} // namespace
+
+Optimizer sgd(const SgdOptions &options) {
+  return Optimizer("sgd", options.lr, [options](Update &u) {
+    Tensor g = decayed(u, options.weightDecay);
+    if (options.momentum != 0) {
+      Tensor fresh = options.dampening == 0 ? g : g * (1 - options.dampening);
+      Tensor momentum = u.get("momentum") * options.momentum + fresh;
+      // The first gradient enters undampened.
+      if (options.dampening != 0)
+        momentum = where(u.count() == 1, g, momentum);
+      u.set("momentum", momentum);
+      g = options.nesterov ? g + momentum * options.momentum : momentum;
+    }
+    return u.value - g * u.rate;
+  });
+}
+
+Optimizer adam(const AdamOptions &options) {
+  return Optimizer("adam", options.lr, [options](Update &u) {
+    return adamStep(u, u.value, decayed(u, options.weightDecay), options);
+  });
+}
+
+Optimizer adamw(const AdamWOptions &options) {
+  AdamOptions rest = {options.lr, options.beta1, options.beta2, options.eps};
+  return Optimizer("adamw", options.lr, [rest, decay = options.weightDecay](Update &u) {
+    Tensor value = decay == 0 ? u.value : u.value * (1 - u.rate * decay);
+    return adamStep(u, value, u.gradient, rest);
+  });
+}
+
+Optimizer rmsprop(const RmspropOptions &options) {
+  return Optimizer("rmsprop", options.lr, [options](Update &u) {
+    Tensor g = decayed(u, options.weightDecay);
+    Tensor squares = u.get("square") * options.alpha + square(g) * (1 - options.alpha);
+    u.set("square", squares);
+    if (options.centered) {
+      Tensor mean = u.get("mean") * options.alpha + g * (1 - options.alpha);
+      u.set("mean", mean);
+      squares = squares - square(mean);
+    }
+    Tensor change = g / (sqrt(squares) + options.eps);
+    if (options.momentum != 0) {
+      change = u.get("momentum") * options.momentum + change;
+      u.set("momentum", change);
+    }
+    return u.value - change * u.rate;
+  });
+}
+
+Optimizer frozen() { return Optimizer("frozen", 0, nullptr); }
+
+Schedule stepDecay(double rate, int64_t every, double factor) {
+  if (every < 1)
+    throw Error("stepDecay: the rate must stay for 1 step or more; found " + std::to_string(every));
+  return [=](int64_t step) { return rate * std::pow(factor, double(step / every)); };
+}
+
+Schedule cosine(double rate, int64_t steps, double last) {
+  if (steps < 1)
+    throw Error("cosine: it must take 1 step or more; found " + std::to_string(steps));
+  return [=](int64_t step) {
+    double part = double(std::min(step, steps)) / double(steps);
+    return last + (rate - last) * (1 + std::cos(part * M_PI)) / 2;
+  };
+}
+
+Schedule warmUp(int64_t steps, Schedule then) {
+  return [=](int64_t step) {
+    return step < steps ? then(0) * double(step + 1) / double(steps) : then(step - steps);
+  };
+}
+
+Schedule warmUp(int64_t steps, double rate) {
+  return warmUp(steps, [rate](int64_t) { return rate; });
+}
+
+} // namespace dlc::optim

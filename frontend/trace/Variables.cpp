@@ -1,0 +1,146 @@
+//===- Variables.cpp - what a program keeps from run to run, and inputs found on the way ---===//
+#include "frontend/trace/Parameter.h"
+#include "frontend/trace/State.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+static constexpr char counterName[] = "step";
+
+Value State::argument(Type type, const std::string &name, mlir::Location location) {
+  if (name.empty() || !argumentNames.insert(name).second)
+    throw Error("inputs, parameters and variables must have names of their own; found '" + name +
+                (name.empty() ? "': make the parameter part of a module"
+                              : "' twice: put modules that know the same names under one module"));
+  lateArguments.emplace_back(function.front().getNumArguments(), name);
+  return function.front().addArgument(type, location);
+}
+
+ElementsAttr State::startOf(const Parameter &parameter, RankedTensorType type) {
+  // What starts as one number everywhere is never made in memory.
+  std::optional<double> number = startNumber(parameter);
+  if (!number)
+    return elements(parameter.value(), parameter.name());
+  if (*number == 0)
+    return {};
+  Type element = type.getElementType();
+  if (isa<FloatType>(element))
+    return DenseElementsAttr::get(type, FloatAttr::get(element, *number).getValue());
+  return DenseElementsAttr::get(
+      type, APInt(element.getIntOrFloatBitWidth(), uint64_t(int64_t(*number)), false, true));
+}
+
+Value State::start(const Parameter &parameter) {
+  for (auto [position, each] : llvm::zip_equal(parameterArguments, argumentParameters))
+    if (each.identity() == parameter.identity())
+      return function.front().getArgument(position);
+  return this->parameter(parameter);
+}
+
+void State::assign(const Parameter &parameter, Value value) {
+  this->parameter(parameter);
+  parameterValues[{parameter.identity(), ""}] = value;
+  for (const Parameter &each : assigned)
+    if (each.identity() == parameter.identity())
+      return;
+  assigned.push_back(parameter);
+}
+
+void State::noteClasses(Value value, int64_t count, std::optional<int64_t> ignored) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<SliceOp, ReshapeOp, TransposeOp, CastOp>(op))
+      return;
+    value = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(value);
+  if (argument.getOwner() != &function.front())
+    return;
+  classNotes.emplace_back(argument.getArgNumber(), "dlc.classes", count);
+  if (ignored)
+    classNotes.emplace_back(argument.getArgNumber(), "dlc.ignored", *ignored);
+}
+
+void State::finish(SmallVectorImpl<Value> &results, SmallVectorImpl<std::string> &names) {
+  if (Parameter counter = variable(counterName);
+      counter && llvm::none_of(assigned, [&](const Parameter &each) {
+        return each.identity() == counter.identity();
+      })) {
+    Call call("step_count", Location());
+    Operand before(counter);
+    assign(counter,
+           call.make<AddOp>({call.value(before), call.integerNumber(builder.getI64Type(), 1)}));
+  }
+  for (const Parameter &parameter : assigned) {
+    results.push_back(this->parameter(parameter));
+    names.push_back(parameter.name());
+  }
+}
+
+void State::describeArguments() {
+  for (const auto &[position, attribute, number] : classNotes)
+    function.setArgAttr(position, attribute, builder.getI64IntegerAttr(number));
+  for (const auto &[position, name] : lateArguments)
+    function.setArgAttr(position, "dlc.name", builder.getStringAttr(name));
+  for (auto [position, parameter] : llvm::zip_equal(parameterArguments, argumentParameters)) {
+    if (!hasState || !parameter.isBuffer())
+      function.setArgAttr(position, "dlc.parameter", builder.getUnitAttr());
+    if (!hasState)
+      continue;
+    function.setArgAttr(position, "dlc.state", builder.getUnitAttr());
+    auto type = cast<RankedTensorType>(function.front().getArgument(position).getType());
+    if (ElementsAttr start = hasStarts ? startOf(parameter, type) : ElementsAttr())
+      function.setArgAttr(position, "dlc.init", start);
+  }
+}
+
+void assign(const Parameter &parameter, const Operand &value) {
+  Operand target(parameter, value.location);
+  Call call("assign", {&target, &value});
+  State &state = call.state();
+  if (!state.hasState)
+    call.fail("parameter '", parameter.name(),
+              "' has one value only in this trace; trace with the option {.state = true}");
+  if (state.blocks.size() != 1)
+    call.fail(
+        "parameter '", parameter.name(),
+        "' cannot change inside a branch or loop; return its value from there and assign that");
+  Value given = call.value(value);
+  Type wanted = call.value(target).getType();
+  if (given.getType() != wanted)
+    call.fail("the value of '", parameter.name(), "' must be ", wanted, "; found ", given.getType(),
+              "; cast or reshape it");
+  state.assign(parameter, given);
+}
+
+Parameter variable(const std::string &name, Shape shape, DType dtype, double start,
+                   Location location) {
+  Call call("variable", location);
+  if (!call.state().hasState)
+    call.fail("'", name, "' must live from run to run; trace with the option {.state = true}");
+  Parameter &known = call.state().variable(name);
+  if (!known)
+    known = Parameter::variable(name, std::move(shape), start, dtype);
+  else if (known.shape() != shape || known.dtype() != dtype)
+    call.fail("'", name, "' is ", dtypeName(known.dtype()), " ", shapeText(known.shape()),
+              " already; found ", dtypeName(dtype), " ", shapeText(shape));
+  return known;
+}
+
+Tensor step_count(Location location) {
+  Call call("step_count", location);
+  Operand counter(variable(counterName, {}, DType::I64, 0, location), location);
+  return call.tensor(call.value(counter));
+}
+
+Tensor input(const Spec &spec, Location location) {
+  Call call("input", location);
+  SmallVector<int64_t> shape;
+  for (int64_t dim : spec.shape)
+    shape.push_back(dim == kDynamic ? ShapedType::kDynamic : dim);
+  return call.tensor(
+      call.state().argument(RankedTensorType::get(shape, elementTypeOf(spec.dtype, call.context())),
+                            spec.name, call.loc()));
+}
+
+} // namespace dlc::trace

@@ -1,0 +1,91 @@
+//===- step.hpp - a whole training step as one traced program -------------===//
+//
+// (batch, state) -> (loss, metrics, new state): forward pass, loss, gradients and update in one
+// program. dlc/train.hpp compiles and runs it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_STEP_HPP
+#define DLC_STEP_HPP
+
+#include "dlc/loss.hpp"
+#include "dlc/optim.hpp"
+
+namespace dlc {
+
+/// A function of several tensors that gives one, and how many it takes.
+class TensorFunction {
+public:
+  using Function = std::function<trace::Tensor(const std::vector<trace::Tensor> &)>;
+
+  TensorFunction(size_t arity, Function function) : arity(arity), function(std::move(function)) {}
+  /// Any callable of up to 16 tensors.
+  template <typename F>
+  requires(!std::derived_from<std::remove_cvref_t<F>, nn::Module> &&
+           !std::derived_from<std::remove_cvref_t<F>, TensorFunction> &&
+           trace::detail::tensorArity<std::remove_cvref_t<F>>() <= 16) TensorFunction(F callable)
+      : arity(trace::detail::tensorArity<F>()) {
+    function = [callable](const std::vector<trace::Tensor> &xs) mutable {
+      return [&]<size_t... I>(std::index_sequence<I...>)->trace::Tensor {
+        return callable(xs[I]...);
+      }
+      (std::make_index_sequence<trace::detail::tensorArity<F>()>());
+    };
+  }
+  /// A function of two operands, such as dlc::loss::cross_entropy.
+  TensorFunction(trace::Tensor (*callable)(const trace::Operand &, const trace::Operand &))
+      : arity(2), function([callable](const std::vector<trace::Tensor> &xs) {
+          return callable(xs[0], xs[1]);
+        }) {}
+
+  size_t arity;
+  Function function;
+};
+
+/// What is trained: a module (copied, which shares its parameters), or any function of tensors that
+/// uses parameters.
+class Network : public TensorFunction {
+public:
+  using TensorFunction::TensorFunction;
+  template <std::derived_from<nn::Module> M>
+  requires(!std::same_as<M, nn::Module>) Network(M module)
+      : TensorFunction(
+            1, [module](const std::vector<trace::Tensor> &xs) mutable { return module(xs[0]); }) {}
+  template <std::derived_from<nn::Module> M>
+  Network(std::shared_ptr<M> module)
+      : TensorFunction(
+            1, [module](const std::vector<trace::Tensor> &xs) { return (*module)(xs[0]); }) {}
+};
+
+/// One more number of each step, from the network's result and what the loss takes beside it.
+struct Metric {
+  std::string name;
+  TensorFunction value;
+};
+
+struct StepOptions {
+  /// Limits of the gradients' norm and elements; 0: none.
+  double clipNorm = 0, clipValue = 0;
+  /// The batch is taken in so many parts, one after another, of which the gradients are averaged:
+  /// memory for activations shrinks, the code grows.
+  int64_t microBatches = 1;
+  std::vector<Metric> metrics = {};
+  /// 0: losses and metrics are results of each step. Else they stay on the device, in a log of so
+  /// many steps (the state `log`), and are fetched when it is full.
+  int64_t log = 0;
+  /// Of dropout's random numbers.
+  uint64_t seed = 0;
+  /// The program has the parameters' values with it (TraceOptions::starts).
+  bool starts = true;
+};
+
+/// Traces the step. The network takes the first inputs, as many as its arity says; the loss (and
+/// each metric) the network's result and the other inputs. Results are `loss` and the metrics'
+/// names.
+trace::Graph traceStep(const Network &network, const TensorFunction &loss,
+                       const optim::Optimizer &optimizer, const std::vector<trace::Spec> &inputs,
+                       const StepOptions &options = {},
+                       trace::Location location = trace::Location::current());
+
+} // namespace dlc
+
+#endif // DLC_STEP_HPP
