@@ -24,35 +24,9 @@ import common
 PEERS = ["onnxruntime", "openvino", "torch.compile"]
 
 
-class Worker:
-    def __init__(self, tool, model, threads, batch, network):
-        self.tool, self.times, self.peak, self.error = tool, [], 0, None
-        environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-        here = os.path.dirname(os.path.abspath(__file__))
-        self.process = subprocess.Popen([sys.executable, os.path.join(here, "worker.py"), tool, model, str(threads), str(batch), network],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-        self.about = self.answer()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            self.error = (self.process.stderr.read().strip().splitlines() or ["died without a word"])[-1]
-            return {}
-        return json.loads(line)
-
-    def round(self, seconds):
-        try:
-            self.process.stdin.write(json.dumps({"seconds": seconds}) + "\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the answer says why
-        answer = self.answer()
-        self.times += answer.get("times", [])
-        self.peak = answer.get("peak_mib", self.peak)
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
+def worker(tool, model, threads, batch, network):
+    here = os.path.dirname(os.path.abspath(__file__))
+    return common.Worker(tool, [sys.executable, os.path.join(here, "worker.py"), tool, model, str(threads), str(batch), network], threads)
 
 
 def measure(network, threads, o):
@@ -67,27 +41,27 @@ def measure(network, threads, o):
             cache = os.path.join(folder, "cache")
             compiled["cold_s"], compiled["compile_peak_mib"] = common.compile_program(model, program, threads, cache, o.tune)
             compiled["warm_s"], _ = common.compile_program(model, program, threads, cache, o.tune)
-            workers.append(Worker("dlc", program, threads, o.batch, network))
+            workers.append(worker("dlc", program, threads, o.batch, network))
         except RuntimeError as error:
             results["dlc"] = {"error": str(error)}
         for peer in o.peers:
-            workers.append(Worker(peer, model, threads, o.batch, network))
+            workers.append(worker(peer, model, threads, o.batch, network))
         for _ in range(o.rounds):
-            for worker in workers:
-                if not worker.error:
-                    worker.round(o.seconds)
-        for worker in workers:
-            if worker.error or not worker.times:
-                results[worker.tool] = {"error": worker.error or "no times"}
+            for each in workers:
+                if not each.error:
+                    each.round(o.seconds)
+        for each in workers:
+            if each.error or not each.times:
+                results[each.tool] = {"error": each.error or "no times"}
                 continue
-            results[worker.tool] = {"min_ms": min(worker.times) * 1e3, "median_ms": statistics.median(worker.times) * 1e3,
-                                    "runs": len(worker.times), "ready_s": worker.about["ready_s"], "peak_mib": worker.peak,
-                                    "before_mib": worker.about["before_mib"]}
-            if worker.tool == "dlc":
+            results[each.tool] = {"min_ms": min(each.times) * 1e3, "median_ms": statistics.median(each.times) * 1e3,
+                                  "runs": len(each.times), "ready_s": each.about["ready_s"], "peak_mib": each.peak,
+                                  "before_mib": each.about["before_mib"]}
+            if each.tool == "dlc":
                 results["dlc"].update(compiled)
     finally:
-        for worker in workers:
-            worker.close()
+        for each in workers:
+            each.close()
         shutil.rmtree(folder, ignore_errors=True)
     return results
 
@@ -127,16 +101,11 @@ def main():
             everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
             if o.json:
                 with open(o.json + ".part", "w") as f:
-                    json.dump({"machine": cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
+                    json.dump({"machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
                 os.rename(o.json + ".part", o.json)
     for threads, values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))
         print(f"{threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
-
-
-def cpu_name():
-    with open("/proc/cpuinfo") as f:
-        return next((line.split(":")[1].strip() for line in f if line.startswith("model name")), "")
 
 
 main()

@@ -1,6 +1,8 @@
 """What the scripts of this folder share: where things stand, and the right Python."""
 import importlib.util
+import json
 import os
+import struct
 import subprocess
 import sys
 import time
@@ -79,3 +81,66 @@ def compile_program(model, out, threads, cache, tune=False):
     if status:
         raise RuntimeError(f"failed with status {os.waitstatus_to_exitcode(status)}: {' '.join(command)}")
     return seconds, usage.ru_maxrss / 1024
+
+
+class Worker:
+    """One tool in a process of its own, told how long to run (worker.py, train_worker.py, dlc-train-network --serve)."""
+
+    def __init__(self, tool, command, threads):
+        self.tool, self.times, self.peak, self.error = tool, [], 0, None
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
+        self.about = self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            self.error = (self.process.stderr.read().strip().splitlines() or ["died without a word"])[-1]
+            return {}
+        return json.loads(line)
+
+    def round(self, seconds):
+        try:
+            self.process.stdin.write(json.dumps({"seconds": seconds}) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # the answer says why
+        answer = self.answer()
+        self.times += answer.get("times", [])
+        self.peak = answer.get("peak_mib", self.peak)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def cpu_name():
+    with open("/proc/cpuinfo") as f:
+        return next((line.split(":")[1].strip() for line in f if line.startswith("model name")), "")
+
+
+KINDS = {"F32": "float32", "F64": "float64", "I64": "int64", "I32": "int32"}
+
+
+def write_safetensors(path, tensors):
+    """numpy arrays by name."""
+    kinds = {v: k for k, v in KINDS.items()}
+    header, at = {}, 0
+    for name, value in tensors.items():
+        header[name] = {"dtype": kinds[str(value.dtype)], "shape": list(value.shape), "data_offsets": [at, at + value.nbytes]}
+        at += value.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text)
+        for value in tensors.values():
+            f.write(value.tobytes())
+
+
+def read_safetensors(path):
+    import numpy as np
+    with open(path, "rb") as f:
+        size, = struct.unpack("<Q", f.read(8))
+        header, data = json.loads(f.read(size)), f.read()
+    return {name: np.frombuffer(data[slice(*about["data_offsets"])], KINDS[about["dtype"]]).reshape(about["shape"])
+            for name, about in header.items() if name != "__metadata__"}

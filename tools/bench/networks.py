@@ -1,8 +1,9 @@
-"""The networks that the benchmarks run: seven definitions of our own, exported to ONNX by torch.
+"""The networks that the benchmarks run: definitions of our own, exported to ONNX by torch, or trained.
 
-build(name, batch) gives (module in eval mode, example inputs); export(name, batch, folder) the path of an .onnx file.
-Weights are random from a fixed seed: time does not depend on them, and outputs are compared on the same file.
+build(name, batch) gives (module in eval mode, example inputs); export(name, batch, folder) the path of an .onnx file;
+training(name, batch) a Training. Weights are random from a fixed seed. Parameters bear the names of tools/bench/networks (C++).
 """
+import collections
 import os
 
 import torch
@@ -12,13 +13,20 @@ from torch.nn import functional as F
 VOCABULARY, STEPS, TOKENS = 10000, 32, 128
 
 
-def fcn_s():
-    """A perceptron: 26752 features, three hidden layers of 2048, sigmoids between."""
-    widths = [26752, 2048, 2048, 2048, 26752]
+def perceptron(*widths):
+    """Linear layers with sigmoids between."""
     layers = []
     for i, (a, b) in enumerate(zip(widths, widths[1:])):
-        layers += [nn.Linear(a, b)] + ([nn.Sigmoid()] if i < 3 else [])
+        layers += ([nn.Sigmoid()] if i else []) + [nn.Linear(a, b)]
     return nn.Sequential(*layers)
+
+
+def fcn_s():
+    return perceptron(26752, 2048, 2048, 2048, 26752)
+
+
+def fcn_r():
+    return perceptron(784, 2048, 4096, 1024, 10)
 
 
 def same_padding(x, window, stride, value=0.0):
@@ -36,15 +44,63 @@ class AlexNetS(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.convolutions = nn.ModuleList(nn.Conv2d(i, o, k, s) for i, o, k, s, _ in self.plan)
-        self.head = nn.Sequential(nn.Linear(256 * 7 * 7, 4096), nn.ReLU(), nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 1000))
+        for number, (i, o, k, s, _) in enumerate(self.plan, 1):
+            self.add_module(f"c{number}", nn.Conv2d(i, o, k, s))
+        self.f6, self.f7, self.f8 = nn.Linear(256 * 7 * 7, 4096), nn.Linear(4096, 4096), nn.Linear(4096, 1000)
 
     def forward(self, x):
-        for convolution, (_, _, window, stride, pooled) in zip(self.convolutions, self.plan):
-            x = F.relu(convolution(same_padding(x, window, stride)))
+        for number, (_, _, window, stride, pooled) in enumerate(self.plan, 1):
+            x = F.relu(getattr(self, f"c{number}")(same_padding(x, window, stride)))
             if pooled:
                 x = F.max_pool2d(same_padding(x, 3, 2, float("-inf")), 3, 2)
-        return self.head(x.flatten(1))
+        return self.f8(F.relu(self.f7(F.relu(self.f6(x.flatten(1))))))
+
+
+class AlexNetR(nn.Module):
+    """The small one, for 32x32 pixels: three convolutions 5x5, pools that round up, one linear layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.c1, self.c2, self.c3 = (nn.Conv2d(i, o, 5, padding=2) for i, o in ((3, 32), (32, 32), (32, 64)))
+        self.f = nn.Linear(64 * 4 * 4, 10)
+
+    def forward(self, x):
+        x = F.relu(F.max_pool2d(self.c1(x), 3, 2, ceil_mode=True))
+        for convolution in (self.c2, self.c3):
+            x = F.avg_pool2d(F.relu(convolution(x)), 3, 2, ceil_mode=True)
+        return self.f(x.flatten(1))
+
+
+def convolution3(i, o, stride=1):
+    return nn.Conv2d(i, o, 3, stride, 1, bias=False)
+
+
+class BasicBlock(nn.Module):
+    """Two normalised convolutions beside a shortcut; where the size changes, that is a mean of 2x2 and zero channels."""
+
+    def __init__(self, i, o, stride):
+        super().__init__()
+        self.c1, self.b1, self.c2, self.b2 = convolution3(i, o, stride), nn.BatchNorm2d(o), convolution3(o, o), nn.BatchNorm2d(o)
+        self.shrinks, self.missing = stride > 1, o - i
+
+    def forward(self, x):
+        y = F.relu(self.b1(self.c1(x)))
+        if self.shrinks:
+            x = F.pad(F.avg_pool2d(x, 2), (0,) * 4 + (self.missing // 2, self.missing - self.missing // 2))
+        return x + self.b2(self.c2(y))
+
+
+class ResNet56(nn.Module):
+    """For 32x32 pixels: three stages of nine basic blocks at 16, 32 and 64 channels."""
+
+    def __init__(self):
+        super().__init__()
+        widths = [16] * 9 + [32] * 9 + [64] * 9
+        self.c, self.b, self.f = convolution3(3, 16), nn.BatchNorm2d(16), nn.Linear(64, 10)
+        self.blocks = nn.Sequential(*(BasicBlock(i, o, 1 if i == o else 2) for i, o in zip([16] + widths, widths)))
+
+    def forward(self, x):
+        return self.f(self.blocks(F.relu(self.b(self.c(x)))).mean(dim=(2, 3)))
 
 
 class Language(nn.Module):
@@ -52,47 +108,36 @@ class Language(nn.Module):
 
     def __init__(self, width=256):
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, width)
-        self.layers = nn.LSTM(width, width, 2, batch_first=True)
-        self.out = nn.Linear(width, VOCABULARY)
+        self.e, self.f = nn.Embedding(VOCABULARY, width), nn.Linear(width, VOCABULARY)
+        self.r = nn.LSTM(width, width, 2, batch_first=True)
 
     def forward(self, ids):
-        y, _ = self.layers(self.embedding(ids))
-        return self.out(y)
-
-
-class EncoderLayer(nn.Module):
-    """Self-attention and a perceptron, each followed by the sum with its input and a layer norm."""
-
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.qkv, self.merge = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-
-    def forward(self, x):
-        batch, tokens, width = x.shape
-        q, k, v = self.qkv(x).view(batch, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, tokens, width)
-        x = self.norm1(x + self.merge(y))
-        return self.norm2(x + self.narrow(F.gelu(self.wide(x))))
+        y, _ = self.r(self.e(ids))
+        return self.f(y)
 
 
 class Bert(nn.Module):
-    """An encoder of BERT-base's shape with a classifier on the first token."""
+    """An encoder of BERT-base's shape with a classifier on the first token: in each layer self-attention (q: query, key and
+    value; o) and a perceptron (u, v), each followed by the sum with its input and a layer norm (a, b)."""
 
     def __init__(self, layers=12, width=768, heads=12, vocabulary=30522, positions=512):
         super().__init__()
-        self.word, self.position, self.norm = nn.Embedding(vocabulary, width), nn.Embedding(positions, width), nn.LayerNorm(width)
-        self.layers = nn.ModuleList(EncoderLayer(width, heads) for _ in range(layers))
-        self.classifier = nn.Linear(width, 2)
+        self.heads = heads
+        self.e, self.p, self.n, self.f = nn.Embedding(vocabulary, width), nn.Embedding(positions, width), nn.LayerNorm(width), nn.Linear(width, 2)
+        for name, i, o in (("q", 1, 3), ("o", 1, 1), ("u", 1, 4), ("v", 4, 1)):
+            self.add_module(name, nn.ModuleList(nn.Linear(i * width, o * width) for _ in range(layers)))
+        for name in ("a", "b"):
+            self.add_module(name, nn.ModuleList(nn.LayerNorm(width) for _ in range(layers)))
 
     def forward(self, ids):
-        x = self.norm(self.word(ids) + self.position(torch.arange(ids.shape[1])))
-        for layer in self.layers:
-            x = layer(x)
-        return self.classifier(x[:, 0])
+        batch, tokens = ids.shape
+        x = self.n(self.e(ids) + self.p(torch.arange(tokens)))
+        for i in range(len(self.q)):
+            q, k, v = self.q[i](x).view(batch, tokens, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+            y = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, tokens, -1)
+            x = self.a[i](x + self.o[i](y))
+            x = self.b[i](x + self.v[i](F.gelu(self.u[i](x))))
+        return self.f(x[:, 0])
 
 
 def torchvision_model(name):
@@ -113,6 +158,10 @@ def image(batch):
     return torch.randn(batch, 3, 224, 224)
 
 
+def small_image(batch):
+    return torch.randn(batch, 3, 32, 32)
+
+
 def token_ids(vocabulary, length):
     return lambda batch: torch.randint(vocabulary, (batch, length))
 
@@ -125,7 +174,40 @@ NETWORKS = {
     "lstm": (Language, token_ids(VOCABULARY, STEPS)),
     "alexnet-s": (AlexNetS, image),
     "fcn-s": (fcn_s, lambda batch: torch.randn(batch, 26752)),
+    "fcn-r": (fcn_r, lambda batch: torch.randn(batch, 784)),
+    "alexnet-r": (AlexNetR, small_image),
+    "resnet-56": (ResNet56, small_image),
 }
+
+# Usual batch, number of classes, and what differs from plain SGD at 0.01 without clipping.
+TRAINED = {
+    "fcn-s": (64, 26752, {}), "alexnet-s": (16, 1000, {}), "resnet-50": (16, 1000, {}), "fcn-r": (1024, 10, {"rate": 0.05}),
+    "alexnet-r": (128, 10, {}), "resnet-56": (128, 10, {}), "lstm": (128, VOCABULARY, {"clip": 5.0}), "bert": (4, 2, {}), "vit": (1, 1000, {}),
+}
+Training = collections.namedtuple("Training", "module batch_of loss rate clip")
+
+
+def sequence_loss(y, t):
+    """Summed over the steps, divided by the batch."""
+    return F.cross_entropy(y.flatten(0, 1), t.flatten(), reduction="sum") / t.shape[0]
+
+
+def training(name, batch=0):
+    """The module in training mode; batch_of(i) gives batch i, always the same one."""
+    usual, classes, different = TRAINED[name]
+    batch = batch or usual
+    make, inputs = NETWORKS[name]
+    torch.manual_seed(0)
+    module = make().train()
+    for part in module.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
+
+    def batch_of(i):
+        torch.manual_seed(1000 + i)
+        x = inputs(batch)
+        return x, torch.randint(classes, (batch, STEPS) if name == "lstm" else (batch,))
+    return Training(module, batch_of, sequence_loss if name == "lstm" else F.cross_entropy, different.get("rate", 0.01), different.get("clip", 0.0))
 
 
 def build(name, batch):

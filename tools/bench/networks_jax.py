@@ -1,0 +1,165 @@
+"""The seven benchmark networks in JAX: step(name, batch) gives a function that makes one SGD step and returns its loss.
+
+Only for timing: parameters are random, with the shapes of networks.py; pictures are [N, H, W, C], for which XLA has its fast
+convolutions. Statistics of batch norm are kept, as in PyTorch.
+"""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+BATCH = {"fcn-s": 64, "alexnet-s": 16, "resnet-50": 16, "fcn-r": 1024, "alexnet-r": 128, "resnet-56": 128, "lstm": 128}
+RATE = {"fcn-r": 0.05}
+random = np.random.default_rng(0)
+
+
+class Parameters:
+    """Made on the first pass, taken in the same order afterwards; statistics of batch norm go out beside the result."""
+
+    def __init__(self, given=None):
+        self.given, self.made, self.statistics, self.next = given, [], [], 0
+
+    def take(self, shape, scale):
+        self.next += 1
+        if self.given is not None:
+            return self.given[self.next - 1]
+        self.made.append((random.uniform(-scale, scale, shape) if scale else np.ones(shape)).astype(np.float32))
+        return self.made[-1]
+
+    def linear(self, x, out):
+        bound = x.shape[-1] ** -0.5
+        return x @ self.take((x.shape[-1], out), bound) + self.take((out,), bound)
+
+    def conv(self, x, out, window, stride=1, padding="SAME", bias=True):
+        bound = (x.shape[-1] * window * window) ** -0.5
+        y = lax.conv_general_dilated(x, self.take((window, window, x.shape[-1], out), bound), (stride, stride), padding,
+                                     dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        return y + self.take((out,), bound) if bias else y
+
+    def norm(self, x):
+        scale, shift = self.take((x.shape[-1],), 0), self.take((x.shape[-1],), 1e-3)
+        mean, variance = x.mean((0, 1, 2)), x.var((0, 1, 2))
+        count = x.size // x.shape[-1]
+        self.statistics += [mean, variance * (count / (count - 1))]
+        return (x - mean) * (lax.rsqrt(variance + 1e-5) * scale) + shift
+
+
+def pool(x, window, stride, padding, by=lax.max, start=-jnp.inf):
+    pads = ((0, 0), padding, padding, (0, 0)) if isinstance(padding, tuple) else padding
+    return lax.reduce_window(x, start, by, (1, window, window, 1), (1, stride, stride, 1), pads)
+
+
+def perceptron(*widths):
+    def forward(p, x):
+        for i, width in enumerate(widths):
+            x = p.linear(jax.nn.sigmoid(x) if i else x, width)
+        return x
+    return forward
+
+
+def alexnet_s(p, x):
+    for out, window, stride, pooled in ((96, 11, 4, True), (256, 5, 1, True), (384, 3, 1, False), (384, 3, 1, False), (256, 3, 1, True)):
+        x = jax.nn.relu(p.conv(x, out, window, stride))
+        x = pool(x, 3, 2, "SAME") if pooled else x
+    x = x.reshape(x.shape[0], -1)
+    for out in (4096, 4096):
+        x = jax.nn.relu(p.linear(x, out))
+    return p.linear(x, 1000)
+
+
+def alexnet_r(p, x):
+    x = jax.nn.relu(pool(p.conv(x, 32, 5), 3, 2, (0, 1)))
+    for out in (32, 64):
+        x = jax.nn.relu(p.conv(x, out, 5))
+        ones = pool(jnp.ones_like(x[:1, :, :, :1]), 3, 2, (0, 1), lax.add, 0.0)
+        x = pool(x, 3, 2, (0, 1), lax.add, 0.0) / ones
+    return p.linear(x.reshape(x.shape[0], -1), 10)
+
+
+def resnet_50(p, x):
+    three = lambda x, out, stride: p.conv(x, out, 3, stride, ((1, 1), (1, 1)), False)
+    x = jax.nn.relu(p.norm(p.conv(x, 64, 7, 2, ((3, 3), (3, 3)), False)))
+    x = pool(x, 3, 2, (1, 1))
+    for stage, count in enumerate((3, 4, 6, 3)):
+        width = 64 << stage
+        for i in range(count):
+            stride = 2 if stage and i == 0 else 1
+            y = jax.nn.relu(p.norm(p.conv(x, width, 1, bias=False)))
+            y = jax.nn.relu(p.norm(three(y, width, stride)))
+            y = p.norm(p.conv(y, 4 * width, 1, bias=False))
+            x = jax.nn.relu(y + (p.norm(p.conv(x, 4 * width, 1, stride, "VALID", False)) if i == 0 else x))
+    return p.linear(x.mean((1, 2)), 1000)
+
+
+def resnet_56(p, x):
+    three = lambda x, out, stride=1: p.conv(x, out, 3, stride, ((1, 1), (1, 1)), False)
+    x = jax.nn.relu(p.norm(three(x, 16)))
+    for stage in range(3):
+        width = 16 << stage
+        for i in range(9):
+            stride = 2 if stage and i == 0 else 1
+            y = p.norm(three(jax.nn.relu(p.norm(three(x, width, stride))), width))
+            if stride == 2:
+                x = pool(x, 2, 2, "VALID", lax.add, 0.0) / 4
+                x = jnp.pad(x, ((0, 0), (0, 0), (0, 0), (width // 4, width // 4)))
+            x = x + y
+    return p.linear(x.mean((1, 2)), 10)
+
+
+def language(p, ids):
+    table = p.take((10000, 256), 1)
+    x = jnp.take(table, ids, 0).swapaxes(0, 1)
+    for _ in range(2):
+        w, r = p.take((256, 1024), 1 / 16), p.take((256, 1024), 1 / 16)
+        b = p.take((1024,), 1 / 16) + p.take((1024,), 1 / 16)
+        projected = x @ w + b
+
+        def cell(state, each):
+            h, c = state
+            i, f, g, o = jnp.split(each + h @ r, 4, -1)
+            c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+            h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            return (h, c), h
+        zero = jnp.zeros((x.shape[1], 256))
+        x = lax.scan(cell, (zero, zero), projected)[1]
+    return p.linear(x.swapaxes(0, 1), 10000)
+
+
+NETWORKS = {"fcn-s": (perceptron(2048, 2048, 2048, 26752), (26752,), 26752), "fcn-r": (perceptron(2048, 4096, 1024, 10), (784,), 10),
+            "alexnet-s": (alexnet_s, (224, 224, 3), 1000), "alexnet-r": (alexnet_r, (32, 32, 3), 10), "resnet-50": (resnet_50, (224, 224, 3), 1000),
+            "resnet-56": (resnet_56, (32, 32, 3), 10), "lstm": (language, None, 10000)}
+
+
+def step(name, batch=0):
+    forward, shape, classes = NETWORKS[name]
+    batch = batch or BATCH[name]
+    if shape is None:
+        x, t = random.integers(0, classes, (batch, 32)), random.integers(0, classes, (batch, 32))
+    else:
+        x, t = random.standard_normal((batch,) + shape, np.float32), random.integers(0, classes, batch)
+    x, t = jnp.asarray(x), jnp.asarray(t)
+    first = Parameters()
+    jax.eval_shape(lambda x: forward(first, x), x)
+    made = [jnp.asarray(p) for p in first.made]
+
+    def loss(parameters, x, t):
+        p = Parameters(parameters)
+        y = forward(p, x)
+        each = jax.nn.logsumexp(y, -1) - jnp.take_along_axis(y, t[..., None], -1)[..., 0]
+        return each.sum() / batch, p.statistics
+
+    def update(parameters, running, x, t):
+        (value, statistics), gradients = jax.value_and_grad(loss, has_aux=True)(parameters, x, t)
+        if name == "lstm":
+            norm = jnp.sqrt(sum(jnp.sum(g * g) for g in gradients))
+            gradients = [g * jnp.minimum(1, 5 / (norm + 1e-6)) for g in gradients]
+        rate = RATE.get(name, 0.01)
+        return [p - rate * g for p, g in zip(parameters, gradients)], [0.9 * r + 0.1 * s for r, s in zip(running, statistics)], value
+    fast = jax.jit(update, donate_argnums=(0, 1))
+    statistics = jax.eval_shape(lambda p: loss(p, x, t)[1], made)
+    state = [made, [jnp.zeros(s.shape) for s in statistics]]
+
+    def run():
+        state[0], state[1], value = fast(state[0], state[1], x, t)
+        return float(value)
+    return run

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Times a training step of the benchmark networks: dlc against PyTorch (both memory formats), torch.compile and JAX.
+
+    tools/bench/train.py [--networks resnet-50,lstm] [--threads 1,2] [--rounds 4] [--json FILE]
+
+A step is forward, loss, backward and the plain SGD update on one batch in memory, f32. Each tool stands ready in a process of
+its own; a round lets each run for a moment, one after the other. Printed: minimum and median of a step, the ratio of the best
+peer's minimum to dlc's (above 1: dlc is faster), MiB at the peak above what the process had before its first step, and seconds
+from then (dlc: from before tracing and compiling) until the first step was done.
+"""
+import argparse
+import importlib.util
+import json
+import math
+import os
+import statistics
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import common
+
+PEERS = ["torch", "torch-cl", "torch.compile", "jax"]
+IMAGES = {"alexnet-s", "resnet-50", "alexnet-r", "resnet-56"}
+
+
+def start(tool, network, batch, threads):
+    if tool == "dlc":
+        command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), network, "--batch", str(batch), "--threads", str(threads), "--serve"]
+    else:
+        here = os.path.dirname(os.path.abspath(__file__))
+        command = [sys.executable, os.path.join(here, "train_worker.py"), tool, network, str(batch), str(threads)]
+    return common.Worker(tool, command, threads)
+
+
+def measure(network, threads, o):
+    results, workers = {}, []
+    tools = ["dlc"] + [p for p in o.peers if network in IMAGES or not p.endswith("-cl")]
+    try:
+        workers = [start(tool, network, o.batch, threads) for tool in tools]
+        for _ in range(o.rounds):
+            for worker in workers:
+                if not worker.error:
+                    worker.round(o.seconds)
+        for worker in workers:
+            if worker.error or not worker.times:
+                results[worker.tool] = {"error": worker.error or "no times"}
+                continue
+            about = worker.about
+            results[worker.tool] = {"min_ms": min(worker.times) * 1e3, "median_ms": statistics.median(worker.times) * 1e3, "steps": len(worker.times),
+                                    "ready_s": about["ready_s"], "memory_mib": max(worker.peak, about["peak_mib"]) - about["before_mib"]}
+    finally:
+        for worker in workers:
+            worker.close()
+    return results
+
+
+def show(network, threads, results, ratios):
+    peers = {t: r["min_ms"] for t, r in results.items() if t != "dlc" and "min_ms" in r}
+    best = min(peers, key=peers.get) if peers else None
+    for tool, r in results.items():
+        if "error" in r:
+            print(f"{network:10} {threads:7}  {tool:14} {r['error'][:90]}", flush=True)
+            continue
+        ratio = ""
+        if tool == "dlc" and best:
+            r["ratio"] = peers[best] / r["min_ms"]
+            ratios.setdefault(threads, []).append(r["ratio"])
+            ratio = f"{r['ratio']:.2f}"
+        elif tool == best:
+            ratio = "best"
+        print(f"{network:10} {threads:7}  {tool:14} {r['min_ms']:10.2f} {r['median_ms']:10.2f} {ratio:>6} {r['memory_mib']:9.0f} {r['ready_s']:8.2f}", flush=True)
+
+
+def main():
+    common.use_bench_python()
+    import networks
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", default=",".join(n for n in networks.TRAINED if n not in ("bert", "vit")))
+    a.add_argument("--threads", default="1,2")
+    a.add_argument("--peers", default=",".join(PEERS))
+    a.add_argument("--batch", type=int, default=0, help="instead of each network's usual one")
+    a.add_argument("--rounds", type=int, default=4)
+    a.add_argument("--seconds", type=float, default=1.0, help="of each tool in each round, two steps at least")
+    a.add_argument("--json", help="write all figures there")
+    o = a.parse_args()
+    o.peers = [p for p in o.peers.split(",") if p]
+    if "jax" in o.peers and not importlib.util.find_spec("jax"):
+        o.peers.remove("jax")
+        print("jax is not installed: left out", flush=True)
+    everything, ratios = [], {}
+    print(f"{'network':10} {'threads':>7}  {'tool':14} {'min ms':>10} {'median':>10} {'ratio':>6} {'above MiB':>9} {'ready s':>8}", flush=True)
+    for network in o.networks.split(","):
+        for threads in map(int, o.threads.split(",")):
+            results = measure(network, threads, o)
+            show(network, threads, results, ratios)
+            everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
+            if o.json:
+                with open(o.json + ".part", "w") as f:
+                    json.dump({"machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
+                os.rename(o.json + ".part", o.json)
+    for threads, values in ratios.items():
+        mean = math.exp(sum(map(math.log, values)) / len(values))
+        print(f"{threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
+
+
+main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""One peer training one network, in a process of its own: told how long to run, it answers with times.
+
+train_worker.py TOOL NETWORK BATCH THREADS, where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl or jax;
+then lines on stdin: {"seconds": 0.5}; each answered by one line of JSON. A step is forward, loss, backward, plain SGD.
+"""
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+
+def memory_mib(which):
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith(which + ":")) / 1024
+
+
+def torch_step(tool, network, batch, threads):
+    import torch
+    import networks
+    torch.set_num_threads(threads)
+    task = networks.training(network, batch)
+    module, (x, t) = task.module, task.batch_of(0)
+    if tool.endswith("-cl"):
+        module = module.to(memory_format=torch.channels_last)
+        x = x.to(memory_format=torch.channels_last) if x.dim() == 4 else x
+    sgd = torch.optim.SGD(module.parameters(), lr=task.rate)
+
+    def forward(x, t):
+        return task.loss(module(x), t)
+    if tool.startswith("torch.compile"):
+        forward = torch.compile(forward)
+
+    def step():
+        sgd.zero_grad()
+        loss = forward(x, t)
+        loss.backward()
+        if task.clip:
+            torch.nn.utils.clip_grad_norm_(module.parameters(), task.clip)
+        sgd.step()
+        return loss.item()
+    return step
+
+
+def jax_step(network, batch, threads):
+    if threads == 1:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    import networks_jax
+    return networks_jax.step(network, batch)
+
+
+def main():
+    tool, network, batch, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    step = jax_step(network, batch, threads) if tool == "jax" else torch_step(tool, network, batch, threads)
+    before, start = memory_mib("VmRSS"), time.perf_counter()
+    loss = step()
+    print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": memory_mib("VmHWM")}), flush=True)
+    for line in sys.stdin:
+        seconds, times = json.loads(line)["seconds"], []
+        step()  # caches are the other tools' at first
+        while sum(times) < seconds or len(times) < 2:
+            start = time.perf_counter()
+            step()
+            times.append(time.perf_counter() - start)
+        print(json.dumps({"times": times, "peak_mib": memory_mib("VmHWM")}), flush=True)
+
+
+main()
