@@ -102,24 +102,24 @@ int64_t Build::axis(int64_t axis, int64_t rank, StringRef what) {
 
 //===--- Constants -----------------------------------------------------------===//
 
+ElementsAttr Build::elements(const ref::Tensor &tensor, StringRef name) {
+  constexpr int64_t inlineBytes = 1024;
+  if (name.empty() || tensor.bytes() < inlineBytes || tensor.getElementType().isInteger(1))
+    return tensor.toAttr();
+  // The blob holds the tensor's storage alive: the mapped file, mostly.
+  auto keep = std::make_shared<ref::Tensor>(tensor);
+  return DenseResourceElementsAttr::get(tensor.getType(), name,
+                                        UnmanagedAsmResourceBlob::allocateWithAlign(
+                                            ArrayRef<char>(tensor.data(), size_t(tensor.bytes())),
+                                            1, [keep](void *, size_t, size_t) {}));
+}
+
 Value Build::constant(const ref::Tensor &tensor, StringRef name) {
   if (!tensor) {
     error("a constant has no value");
     return {};
   }
-  ElementsAttr attr;
-  constexpr int64_t inlineBytes = 1024;
-  if (!name.empty() && tensor.bytes() >= inlineBytes && !tensor.getElementType().isInteger(1)) {
-    // The blob holds the tensor's storage alive: the mapped file, mostly.
-    auto keep = std::make_shared<ref::Tensor>(tensor);
-    attr = DenseResourceElementsAttr::get(tensor.getType(), name,
-                                          UnmanagedAsmResourceBlob::allocateWithAlign(
-                                              ArrayRef<char>(tensor.data(), size_t(tensor.bytes())),
-                                              1, [keep](void *, size_t, size_t) {}));
-  } else {
-    attr = tensor.toAttr();
-  }
-  Value value = materialise(attr, tensor.getType());
+  Value value = materialise(elements(tensor, name), tensor.getType());
   if (tensor.size() <= foldLimit)
     tensors[value] = tensor;
   return value;

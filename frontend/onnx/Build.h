@@ -22,6 +22,8 @@ using mlir::Type;
 using mlir::Value;
 using Dims = std::vector<int64_t>;
 
+class TrainingState;
+
 class Build {
 public:
   Build(mlir::MLIRContext *context, mlir::Block *entry);
@@ -80,6 +82,8 @@ public:
   //===--- Constants ----------------------------------------------------------===//
   Type f32, f64, i64, i32, i1;
   Value constant(const ref::Tensor &tensor, StringRef name = "");
+  /// Large tensors with a name become blobs that share the storage.
+  static mlir::ElementsAttr elements(const ref::Tensor &tensor, StringRef name);
   Value scalar(Type element, double value) { return splat(element, {}, value); }
   Value scalarInt(Type element, int64_t value);
   Value splat(Type element, ArrayRef<int64_t> shape, double value);
@@ -171,6 +175,8 @@ public:
 
   mlir::OpBuilder b;
   mlir::MLIRContext *context;
+  /// Set where the model is to be trained.
+  TrainingState *training = nullptr;
   /// Constants with more elements are left to the passes.
   static constexpr int64_t foldLimit = 64 * 1024;
   /// Values asked for at import time have no more elements.

@@ -18,6 +18,11 @@ struct ImportOptions {
   /// Inputs whose value is known: the program is made for these values only. The function keeps the
   /// argument, with the value as attribute `dlc.value`, so that who runs it can check.
   std::map<std::string, ref::Tensor> values;
+  /// The model is to be trained: initializers of floats (but scalars) are state arguments, dropout
+  /// drops, batch norm takes the batch's statistics and updates the running ones.
+  bool training = false;
+  /// Of dropout's random numbers.
+  uint64_t seed = 0;
 };
 
 struct ImportInfo {

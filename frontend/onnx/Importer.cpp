@@ -1,6 +1,8 @@
 //===- Importer.cpp - graphs, nodes and functions -------------------------===//
 #include "frontend/onnx/Importer.h"
 
+#include "frontend/onnx/State.h"
+
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
@@ -50,6 +52,8 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   Block *entry = main.addEntryBlock();
   Build b(&context, entry);
   b.setNode(top, "");
+  TrainingState training(entry, options.seed);
+  b.training = options.training ? &training : nullptr;
 
   const onnx::GraphProto &graph = model.graph();
   llvm::StringSet<> initialized, names;
@@ -59,9 +63,11 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     initialized.insert(tensor.values().name());
   std::vector<Item> arguments;
   std::vector<StringRef> argumentNames;
-  SmallVector<Type> inputTypes;
   SmallVector<DictionaryAttr> inputAttrs;
-  b.inputName = [&](BlockArgument argument) { return argumentNames[argument.getArgNumber()]; };
+  b.inputName = [&](BlockArgument argument) {
+    unsigned number = argument.getArgNumber();
+    return number < argumentNames.size() ? argumentNames[number] : StringRef("step");
+  };
   for (const auto &input : graph.input()) {
     if (initialized.contains(input.name())) {
       arguments.push_back({});
@@ -77,7 +83,6 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     Value argument =
         entry->addArgument(type, NameLoc::get(StringAttr::get(&context, input.name()), top));
     argumentNames.push_back(input.name());
-    inputTypes.push_back(type);
     SmallVector<NamedAttribute> attributes{b.attr("dlc.name", b.b.getStringAttr(input.name()))};
     if (bound != options.values.end()) {
       attributes.push_back(b.attr("dlc.value", bound->second.toAttr()));
@@ -99,7 +104,6 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   bool imported = b.ok() && this->graph(graph, arguments, nullptr, frame, b, results);
   b.setNode(top, "");
   SmallVector<Value> values;
-  SmallVector<Type> resultTypes;
   SmallVector<DictionaryAttr> resultAttrs;
   for (int i = 0; imported && i < graph.output_size(); ++i) {
     const Item &item = results[i];
@@ -110,15 +114,17 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
       break;
     }
     values.push_back(item.value);
-    resultTypes.push_back(item.value.getType());
     resultAttrs.push_back(
         b.b.getDictionaryAttr(b.attr("dlc.name", b.b.getStringAttr(graph.output(i).name()))));
   }
   neededValues.assign(b.needed.begin(), b.needed.end());
   if (!imported || !b.ok())
     return failure();
+  training.finish(b, values, resultAttrs);
   func::ReturnOp::create(b.b, top, values);
-  main.setFunctionType(b.b.getFunctionType(inputTypes, resultTypes));
+  main.setFunctionType(
+      b.b.getFunctionType(entry->getArgumentTypes(), ValueRange(values).getTypes()));
+  inputAttrs.resize(main.getNumArguments(), b.b.getDictionaryAttr({}));
   main.setAllArgAttrs(inputAttrs);
   main.setAllResultAttrs(resultAttrs);
   // Users come after what they use, so that one walk from the end takes whole chains away.
@@ -126,6 +132,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     if (isOpTriviallyDead(op))
       op->erase();
   });
+  training.describe(b, main);
   if (failed(verify(*module)))
     return failure();
   return module;
@@ -142,7 +149,9 @@ const Item *Importer::lookup(Scope &start, StringRef name, Build &b) {
         b.error("initializer '" + name + "': " + reason);
         return nullptr;
       }
-      return &(scope->names[name.str()] = b.constant(*tensor, name));
+      return &(scope->names[name.str()] = b.training && TrainingState::takes(*tensor)
+                                              ? b.training->argument(b, name, *tensor)
+                                              : b.constant(*tensor, name));
     }
     if (auto it = scope->sparseTensors.find(name); it != scope->sparseTensors.end())
       return &(scope->names[name.str()] = sparse(*it->second, b));

@@ -1,6 +1,8 @@
 //===- Known.cpp - what is known of values while importing ----------------===//
 #include "frontend/onnx/Build.h"
 
+#include "frontend/onnx/State.h"
+
 #include "ir/reference/Evaluate.h"
 
 using namespace mlir;
@@ -42,7 +44,9 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
   while (!stack.empty()) {
     auto [v, done] = stack.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(v)) {
-      if (argument.getOwner() == entry && count(v) > needLimit && reason.empty()) {
+      if (const ref::Tensor *start = training ? training->pin(v) : nullptr)
+        tensors[v] = *start;
+      else if (argument.getOwner() == entry && count(v) > needLimit && reason.empty()) {
         reason = "it depends on the values of '" + inputName(argument).str() + "', which has " +
                  std::to_string(count(v)) + " elements; at most " + std::to_string(needLimit) +
                  " can be bound";

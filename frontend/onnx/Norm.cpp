@@ -1,5 +1,6 @@
 //===- Norm.cpp - normalisation -------------------------------------------===//
 #include "frontend/onnx/Node.h"
+#include "frontend/onnx/State.h"
 
 using namespace mlir;
 
@@ -31,6 +32,28 @@ std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes) {
   return {mean, b.reduce(ReduceKind::mean, b.mul(centred, centred), axes, true)};
 }
 
+/// Running statistics are the importer's to keep, whatever mode the node was exported in. They move
+/// by ONNX's formula, which takes the population's variance.
+void batchNormalizationTrained(Node &n, Build &b) {
+  double momentum = n.real("momentum", 0.9f);
+  Value x = n.in(0), scale = n.in(1);
+  std::vector<Value> made = b.ops<BatchNormTrainOp>({x, scale, b.cast(n.in(2), b.elem(scale))},
+                                                    {b.attrFloat("eps", n.real("epsilon", 1e-5f))});
+  if (!b.ok())
+    return;
+  n.set(0, made[0]);
+  for (int64_t i = 1; i <= 2; ++i) {
+    Value argument = n.in(i + 2), running = b.training->statistics(argument);
+    // Statistics that are computed are nobody's to keep.
+    Value before = running ? running : argument;
+    Value next = b.add(b.mul(before, momentum),
+                       b.mul(b.cast(made[size_t(i)], b.elem(before)), 1 - momentum));
+    n.set(i, next);
+    if (running)
+      b.training->update(argument, next);
+  }
+}
+
 void batchNormalization(Node &n, Build &b) {
   Value x = n.in(0);
   double eps = n.real("epsilon", 1e-5f);
@@ -42,6 +65,8 @@ void batchNormalization(Node &n, Build &b) {
   if (!b.require(n.opset >= 7 || n.integer("is_test", 0),
                  "training (attribute 'is_test' is 0) is not supported before opset 7"))
     return;
+  if (b.training)
+    return batchNormalizationTrained(n, b);
   if (n.integer("training_mode", 0)) {
     double momentum = n.real("momentum", 0.9f);
     Dims axes;

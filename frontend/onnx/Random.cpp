@@ -1,6 +1,8 @@
 //===- Random.cpp - random numbers and dropout ----------------------------===//
 // A program's random numbers follow from the node's seed and name alone: each run gives the same.
+// In training they follow from the step's number too.
 #include "frontend/onnx/Node.h"
+#include "frontend/onnx/State.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -19,8 +21,13 @@ Value random(Node &n, Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type e
   for (int64_t d : shape)
     if (!b.require(d >= 0, "the shape has the impossible dimension " + Twine(d)))
       return {};
+  Value counter = b.scalarInt(b.i64, 0);
+  if (b.training) {
+    counter = b.training->counter(b);
+    seed ^= b.training->seed * 0x9e3779b97f4a7c15u;
+  }
   return b.typed<RandomOp>(
-      RankedTensorType::get(shape, element), {b.scalarInt(b.i64, 0)},
+      RankedTensorType::get(shape, element), {counter},
       {b.attr("kind", RandomKindAttr::get(b.context, kind)), b.attr("seed", int64_t(seed >> 1))});
 }
 
@@ -67,8 +74,12 @@ void dropout(Node &n, Build &b) {
   if (!b.require(n.opset >= 7 || n.integer("is_test", 0),
                  "training (attribute 'is_test' is 0) is not supported before opset 7"))
     return;
-  bool training = n.opset >= 12 && n.has(2) && b.needInt(n.in(2), "training_mode") != 0;
-  double ratio = training ? (n.has(1) ? b.needDouble(n.in(1), "the ratio") : 0.5) : 0;
+  bool training =
+      b.training || (n.opset >= 12 && n.has(2) && b.needInt(n.in(2), "training_mode") != 0);
+  double ratio = !training      ? 0
+                 : n.opset < 12 ? n.real("ratio", 0.5f)
+                 : n.has(1)     ? b.needDouble(n.in(1), "the ratio")
+                                : 0.5;
   if (!b.ok() || !b.require(ratio >= 0 && ratio <= 1, "the ratio must be from 0 to 1"))
     return;
   if (ratio == 0) {

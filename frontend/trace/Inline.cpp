@@ -1,0 +1,119 @@
+//===- Inline.cpp - a function of another front end inside a trace --------===//
+#include "frontend/trace/Inline.h"
+
+#include "frontend/trace/State.h"
+#include "ir/reference/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+namespace {
+
+constexpr char inlinedName[] = "inlined";
+
+Array arrayOf(ElementsAttr attr, const std::string &name) {
+  FailureOr<ref::Tensor> tensor = ref::Tensor::fromAttr(attr);
+  if (failed(tensor))
+    throw Error("the start of '" + name + "' cannot be read: its elements are not in the file");
+  auto keep = std::make_shared<ref::Tensor>(*tensor);
+  ArrayRef<int64_t> shape = tensor->getShape();
+  return {dtypeOf(tensor->getElementType()), Shape(shape.begin(), shape.end()),
+          std::shared_ptr<const void>(keep, keep->data())};
+}
+
+std::string nameOf(func::FuncOp function, unsigned argument) {
+  auto name = function.getArgAttrOfType<StringAttr>(argument, "dlc.name");
+  return name ? name.str() : "arg" + std::to_string(argument);
+}
+
+bool isState(func::FuncOp function, unsigned argument) {
+  return function.getArgAttr(argument, "dlc.state") ||
+         function.getArgAttr(argument, "dlc.parameter");
+}
+
+bool isCounter(const std::string &name, RankedTensorType type) {
+  return name == "step" && type.getRank() == 0 && type.getElementType().isInteger(64);
+}
+
+} // namespace
+
+MLIRContext &currentContext() {
+  if (!State::current())
+    throw Error("no trace is in progress");
+  return *State::current()->context;
+}
+
+InlinedModule::InlinedModule(OwningOpRef<ModuleOp> module) {
+  if (module->getContext() != &currentContext())
+    throw Error("the module was made in another context than the trace's");
+  function = module->lookupSymbol<func::FuncOp>("main");
+  if (!function || !llvm::hasSingleElement(function.getBody()))
+    throw Error("required: a module with a function @main of one block");
+  function->remove();
+  function.setName(inlinedName);
+  State::current()->function->getParentOfType<ModuleOp>().push_back(function);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto type = cast<RankedTensorType>(function.getArgument(i).getType());
+    std::string name = nameOf(function, i);
+    if (!isState(function, i) || isCounter(name, type))
+      continue;
+    Parameter parameter(name, Shape(type.getShape().begin(), type.getShape().end()),
+                        Init::constant(0), dtypeOf(type.getElementType()),
+                        !function.getArgAttr(i, "dlc.parameter"));
+    if (auto start = function.getArgAttrOfType<ElementsAttr>(i, "dlc.init"))
+      parameter.set(arrayOf(start, name));
+    state[name] = parameter;
+  }
+}
+
+std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
+                                              Location location) {
+  Operands operands(inputs, location);
+  Call call("the model", operands);
+  IRMapping mapping;
+  size_t taken = 0;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    BlockArgument argument = function.getArgument(i);
+    std::string name = nameOf(function, i);
+    Value value;
+    if (auto known = state.find(name); known != state.end())
+      value = call.value(Operand(known->second, location));
+    else if (isState(function, i))
+      value = call.value(Operand(step_count(location), location));
+    else if (taken == inputs.size())
+      call.fail("it takes more inputs than the ", inputs.size(), " given");
+    else
+      value = call.value(operands[taken++]);
+    if (value.getType() != argument.getType())
+      call.fail("'", name, "' must be ", argument.getType(), "; found ", value.getType());
+    mapping.map(argument, value);
+  }
+  if (taken != inputs.size())
+    call.fail("it takes ", taken, " inputs; found ", inputs.size());
+  Block &body = function.getBody().front();
+  for (Operation &op : body.without_terminator())
+    call.builder().clone(op, mapping);
+  std::vector<Tensor> results;
+  for (auto [i, result] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    Tensor value = call.tensor(mapping.lookup(result));
+    auto name = function.getResultAttrOfType<StringAttr>(unsigned(i), "dlc.name");
+    if (!function.getResultAttr(unsigned(i), "dlc.state"))
+      results.push_back(value);
+    else if (auto known = state.find(name ? name.str() : ""); known != state.end())
+      assign(known->second, value);
+  }
+  return results;
+}
+
+void eraseInlined(ModuleOp traced) {
+  SmallVector<func::FuncOp> functions;
+  for (auto function : traced.getOps<func::FuncOp>())
+    if (function.getName() != "main")
+      functions.push_back(function);
+  for (func::FuncOp function : functions)
+    function.erase();
+}
+
+} // namespace dlc::trace
