@@ -5,6 +5,7 @@
 #include "runtime/library/onednn/Describe.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using nlohmann::json;
@@ -38,8 +39,8 @@ json argument(ArrayRef<int64_t> dims, const std::string &type, StringRef tag) {
 std::string plainTag(size_t rank) { return std::string("abcdefgh").substr(0, rank); }
 
 /// Only spatial dimensions, one of the types, and layouts that can be followed.
-bool isFollowable(Operation *op) {
-  RankedTensorType x = typeOf(op->getOperand(0)), y = typeOf(op->getResult(0));
+bool isFollowable(Value from, Value to) {
+  RankedTensorType x = typeOf(from), y = typeOf(to);
   return x.hasStaticShape() && y.hasStaticShape() && x.getNumElements() > 0 &&
          y.getNumElements() > 0 && (x.getRank() == 4 || x.getRank() == 5) &&
          typeName(x.getElementType()) && x.getElementType() == y.getElementType();
@@ -63,7 +64,8 @@ std::optional<std::string> followable(const onednn::Described &described, const 
   return tag;
 }
 
-std::optional<Wanted> ask(const json &desc, int threads) {
+std::optional<Wanted> ask(const json &desc, const char *sourceName, const char *destinationName,
+                          int threads) {
   onednn::Described described = onednn::describe(desc, threads);
   if (!described.ok)
     return std::nullopt;
@@ -71,7 +73,8 @@ std::optional<Wanted> ask(const json &desc, int threads) {
   StringRef implementation = described.implementation;
   if (implementation.starts_with("ref") || implementation.contains("gemm:"))
     return std::nullopt;
-  auto source = followable(described, "src"), destination = followable(described, "dst");
+  auto source = followable(described, sourceName),
+       destination = followable(described, destinationName);
   if (!source || !destination)
     return std::nullopt;
   return Wanted{*source, *destination};
@@ -89,7 +92,7 @@ std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op, StringRef tag) {
   std::string plain = plainTag(shapeOf(op->getOperand(0)).size());
   // Three channels fill no block: the first convolution of a network often reads images as they
   // come.
-  if (llvm::any_of(tag, llvm::isUpper))
+  if (llvm::any_of(tag, llvm::isUpper) && layoutOf(op->getOperand(0).getType()).empty())
     if (auto wanted = askConv(op, plain, tag))
       return wanted;
   if (auto wanted = askConv(op, tag, tag))
@@ -97,45 +100,101 @@ std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op, StringRef tag) {
   return wantedByConv(op);
 }
 
+std::optional<Wanted> LayoutOracle::answer(const json &desc, const char *source,
+                                           const char *destination) {
+  auto [it, isNew] = answers.try_emplace(desc.dump());
+  if (isNew)
+    it->second = ask(desc, source, destination, threads);
+  return it->second;
+}
+
 std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
                                             StringRef destination) {
-  if (!isFollowable(op))
+  if (!isFollowable(op->getOperand(0), op->getResult(0)))
     return std::nullopt;
   auto conv = dyn_cast<ConvOp>(op);
   auto transposed = dyn_cast<ConvTransposeOp>(op);
   std::string type = *typeName(typeOf(op->getResult(0)).getElementType());
+  json from = argument(shapeOf(op->getOperand(0)), type, source);
+  json to = argument(shapeOf(op->getResult(0)), type, destination);
   int64_t groups = conv ? conv.getGroups() : transposed.getGroups();
-  SmallVector<int64_t> weights(shapeOf(op->getOperand(1)));
-  json desc;
-  if (conv) {
-    addGeometry(desc, conv);
+  auto grouped = [&](SmallVector<int64_t> weights, bool swapped) {
     weights[0] /= groups;
-  } else {
+    if (swapped)
+      std::swap(weights[0], weights[1]);
+    if (groups > 1)
+      weights.insert(weights.begin(), groups);
+    return argument(weights, type, "any");
+  };
+  ArrayRef<int64_t> weights = shapeOf(op->getOperand(1));
+  bool biased = op->getNumOperands() > 2;
+  json desc;
+  if (conv)
+    addGeometry(desc, conv);
+  else
     addGeometry(desc, transposed);
+  if (transposed && !biased) {
+    // As kernel selection does it: a convolution's gradient, if there is code for that.
+    json gradient = desc;
+    gradient["kind"] = "convolution_backward_data";
+    gradient["diff_dst"] = from;
+    gradient["diff_src"] = to;
+    gradient["weights"] = grouped(SmallVector<int64_t>(weights), /*swapped=*/false);
+    if (auto wanted = answer(gradient, "diff_dst", "diff_src"))
+      return wanted;
+  }
+  if (transposed)
     for (auto [pad, extra] : llvm::zip(desc["pads_r"], transposed.getExtra()))
       pad = pad.get<int64_t>() - extra;
-    weights[0] /= groups;
-    std::swap(weights[0], weights[1]); // the library's are output channels first
-  }
-  if (groups > 1)
-    weights.insert(weights.begin(), groups);
   desc["kind"] = conv ? "convolution" : "deconvolution";
-  desc["src"] = argument(shapeOf(op->getOperand(0)), type, source);
-  desc["dst"] = argument(shapeOf(op->getResult(0)), type, destination);
-  desc["weights"] = argument(weights, type, "any");
-  if (op->getNumOperands() > 2)
+  desc["src"] = from;
+  desc["dst"] = to;
+  // The library's weights are output channels first.
+  desc["weights"] = grouped(SmallVector<int64_t>(weights), /*swapped=*/bool(transposed));
+  if (biased)
     desc["bias"] = argument(shapeOf(op->getOperand(2)), type, "a");
-  auto [it, isNew] = answers.try_emplace(desc.dump());
-  if (isNew)
-    it->second = ask(desc, threads);
-  return it->second;
+  return answer(desc, "src", "dst");
+}
+
+std::optional<Wanted> LayoutOracle::wantedByWeightGrad(ConvWeightGradOp op) {
+  return askWeightGrad(op, "any", "any");
+}
+
+std::optional<Wanted> LayoutOracle::wantedByWeightGrad(ConvWeightGradOp op, StringRef source,
+                                                       StringRef tag) {
+  if (tag.empty())
+    return wantedByWeightGrad(op);
+  std::string plain = plainTag(shapeOf(op.getX()).size());
+  if (auto wanted = askWeightGrad(op, source.empty() ? StringRef(plain) : source, tag))
+    return wanted;
+  if (auto wanted = askWeightGrad(op, tag, tag))
+    return wanted;
+  return wantedByWeightGrad(op);
+}
+
+std::optional<Wanted> LayoutOracle::askWeightGrad(ConvWeightGradOp op, StringRef source,
+                                                  StringRef destination) {
+  if (!isFollowable(op.getX(), op.getDy()))
+    return std::nullopt;
+  std::string type = *typeName(typeOf(op.getDw()).getElementType());
+  SmallVector<int64_t> weights(shapeOf(op.getDw()));
+  if (int64_t groups = op.getGroups(); groups > 1) {
+    weights[0] /= groups;
+    weights.insert(weights.begin(), groups);
+  }
+  json desc;
+  addGeometry(desc, op);
+  desc["kind"] = "convolution_backward_weights";
+  desc["src"] = argument(shapeOf(op.getX()), type, source);
+  desc["diff_dst"] = argument(shapeOf(op.getDy()), type, destination);
+  desc["diff_weights"] = argument(weights, type, "any");
+  return answer(desc, "src", "diff_dst");
 }
 
 std::optional<Wanted> LayoutOracle::wantedByPool(Operation *op, StringRef source) {
-  if (!isFollowable(op))
+  if (!isFollowable(op->getOperand(0), op->getResult(0)))
     return std::nullopt;
   json desc;
-  desc["kind"] = "pooling";
   auto common = [&](auto pool) {
     addGeometry(desc, pool);
     desc["kernel"] = list(pool.getWindow());
@@ -144,25 +203,29 @@ std::optional<Wanted> LayoutOracle::wantedByPool(Operation *op, StringRef source
         return false;
     return true;
   };
-  if (auto max = dyn_cast<MaxPoolOp>(op)) {
-    if (!common(max))
-      return std::nullopt;
-    desc["alg"] = "max";
-  } else {
-    auto avg = cast<AvgPoolOp>(op);
-    if (!common(avg) || (avg.getIncludePad() && avg.getCountedHigh() != avg.getHigh()))
-      return std::nullopt;
-    desc["alg"] = avg.getIncludePad() ? "avg_include" : "avg_exclude";
-  }
+  auto average = [&](auto pool) {
+    desc["alg"] = pool.getIncludePad() ? "avg_include" : "avg_exclude";
+    return common(pool) && (!pool.getIncludePad() || pool.getCountedHigh() == pool.getHigh());
+  };
+  desc["alg"] = "max";
+  bool fits = llvm::TypeSwitch<Operation *, bool>(op)
+                  .Case<MaxPoolOp, MaxPoolPositionsOp, MaxPoolGradOp>(common)
+                  .Case<AvgPoolOp, AvgPoolGradOp>(average);
+  if (!fits)
+    return std::nullopt;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
   std::string type = *typeName(typeOf(op->getResult(0)).getElementType());
   std::string tag = source.empty() ? plainTag(shape.size()) : source.str();
-  desc["src"] = argument(shape, type, tag);
-  desc["dst"] = argument(shapeOf(op->getResult(0)), type, tag);
-  auto [it, isNew] = answers.try_emplace(desc.dump());
-  if (isNew)
-    it->second = ask(desc, threads);
-  return it->second;
+  bool isGradient = isa<MaxPoolGradOp, AvgPoolGradOp>(op);
+  const char *from = isGradient ? "diff_dst" : "src", *to = isGradient ? "diff_src" : "dst";
+  desc["kind"] = isGradient ? "pooling_backward" : "pooling";
+  desc[from] = argument(shape, type, tag);
+  desc[to] = argument(shapeOf(op->getResult(0)), type, tag);
+  if (auto pool = dyn_cast<MaxPoolPositionsOp>(op))
+    desc["workspace"] = argument(shapeOf(pool.getPosition()), "u8", tag);
+  if (isa<MaxPoolGradOp>(op))
+    desc["workspace"] = argument(shape, "u8", tag);
+  return answer(desc, from, to);
 }
 
 } // namespace dlc

@@ -4,6 +4,8 @@
 
 #include "passes/TensorBuilder.h"
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 
 namespace dlc {
@@ -22,12 +24,20 @@ public:
   std::optional<Wanted> wantedByConv(mlir::Operation *op, llvm::StringRef tag);
   /// What oneDNN chooses freely.
   std::optional<Wanted> wantedByConv(mlir::Operation *op);
-  /// For a pool whose operand is in `source`.
+  /// For a conv_weight_grad (source: x, destination: dy): the same with x as it comes.
+  std::optional<Wanted> wantedByWeightGrad(ConvWeightGradOp op, llvm::StringRef source,
+                                           llvm::StringRef tag);
+  std::optional<Wanted> wantedByWeightGrad(ConvWeightGradOp op);
+  /// For a pool, or a pool's gradient, whose operand is in `source`.
   std::optional<Wanted> wantedByPool(mlir::Operation *op, llvm::StringRef source);
 
 private:
   std::optional<Wanted> askConv(mlir::Operation *op, llvm::StringRef source,
                                 llvm::StringRef destination);
+  std::optional<Wanted> askWeightGrad(ConvWeightGradOp op, llvm::StringRef source,
+                                      llvm::StringRef destination);
+  std::optional<Wanted> answer(const nlohmann::json &desc, const char *source,
+                               const char *destination);
 
   std::map<std::string, std::optional<Wanted>> answers;
   int threads;

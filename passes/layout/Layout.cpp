@@ -28,8 +28,12 @@ public:
         continue;
       if (isa<ConvOp, ConvTransposeOp>(op))
         visitConv(&op);
-      else if (isa<MaxPoolOp, AvgPoolOp>(op))
+      else if (auto gradient = dyn_cast<ConvWeightGradOp>(op))
+        visitWeightGrad(gradient);
+      else if (isa<MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op))
         visitPool(&op);
+      else if (isa<BatchNormTrainOp, BatchNormGradOp>(op))
+        visitBatchNorm(&op);
       else if (op.hasTrait<Elementwise>())
         visitElementwise(&op);
       else if (auto concat = dyn_cast<ConcatOp>(op))
@@ -47,14 +51,19 @@ private:
   void vote() {
     std::map<std::pair<int64_t, std::string>, double> votes; // by rank and tag
     for (Operation &op : block) {
-      if (!isa<ConvOp, ConvTransposeOp>(op))
-        continue;
-      std::optional<Wanted> wanted = oracle.wantedByConv(&op);
-      if (!wanted || wanted->destination.empty())
-        continue;
-      RankedTensorType weights = typeOf(op.getOperand(1)), y = typeOf(op.getResult(0));
-      votes[{y.getRank(), wanted->destination}] +=
-          double(y.getNumElements()) * double(weights.getNumElements()) / double(y.getDimSize(1));
+      std::optional<Wanted> wanted;
+      Value weights, y;
+      if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
+        wanted = oracle.wantedByWeightGrad(gradient);
+        weights = gradient.getDw(), y = gradient.getDy();
+      } else if (isa<ConvOp, ConvTransposeOp>(op)) {
+        wanted = oracle.wantedByConv(&op);
+        weights = op.getOperand(1), y = op.getResult(0);
+      }
+      if (wanted && !wanted->destination.empty())
+        votes[{typeOf(y).getRank(), wanted->destination}] +=
+            double(typeOf(y).getNumElements()) * double(typeOf(weights).getNumElements()) /
+            double(typeOf(y).getDimSize(1));
     }
     std::map<int64_t, double> most;
     for (auto &[key, work] : votes)
@@ -76,12 +85,42 @@ private:
     setResult(op, wanted->destination);
   }
 
+  void visitWeightGrad(ConvWeightGradOp op) {
+    std::optional<Wanted> wanted;
+    if (deviceOf(op.getDw().getType()))
+      wanted = oracle.wantedByWeightGrad(op, layoutOf(op.getX().getType()),
+                                         preferred[typeOf(op.getX()).getRank()]);
+    if (!wanted)
+      return wantPlain(op);
+    give(op.getXMutable(), wanted->source);
+    give(op.getDyMutable(), wanted->destination);
+    setResult(op, "");
+  }
+
   void visitPool(Operation *op) {
-    StringRef source = layoutOf(op->getOperand(0).getType());
+    // A gradient goes where the forward operation's positions lie.
+    auto gradient = dyn_cast<MaxPoolGradOp>(op);
+    std::string source =
+        layoutOf(gradient ? gradient.getPosition().getType() : op->getOperand(0).getType()).str();
     std::optional<Wanted> wanted = source.empty() ? std::nullopt : oracle.wantedByPool(op, source);
     if (!wanted || wanted->source != source)
       return wantPlain(op);
-    setResult(op, wanted->destination);
+    for (OpOperand &operand : op->getOpOperands())
+      give(operand, source);
+    for (Value result : op->getResults())
+      setLayout(result, wanted->destination);
+  }
+
+  /// Results of x's shape follow it; the statistics are plain.
+  void visitBatchNorm(Operation *op) {
+    std::string tag = layoutOf(op->getOperand(0).getType()).str();
+    ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+    if (tag.empty() || padsBlocks(shape, tag))
+      return wantPlain(op);
+    for (OpOperand &operand : op->getOpOperands())
+      give(operand, shapeOf(operand.get()) == shape ? StringRef(tag) : StringRef());
+    for (Value result : op->getResults())
+      setLayout(result, shapeOf(result) == shape ? StringRef(tag) : StringRef());
   }
 
   void visitElementwise(Operation *op) {
@@ -128,10 +167,8 @@ private:
     Value x = op.getX();
     StringRef tag = layoutOf(x.getType());
     int64_t rank = typeOf(x).getRank();
-    // Over all spatial dimensions: [N, C] is left, which is plain in whole blocks too.
-    bool spatial = int64_t(op.getAxes().size()) == rank - 2 &&
-                   (op.getAxes().empty() || op.getAxes().front() == 2);
-    if (tag.empty() || !spatial || padsBlocks(shapeOf(x), tag))
+    // What is left is [N, C] or [C], which is plain in whole blocks too.
+    if (tag.empty() || padsBlocks(shapeOf(x), tag) || !keepsChannels(op, rank))
       return wantPlain(op);
     setResult(op, "");
   }
@@ -151,10 +188,9 @@ private:
         result.setType(withLayout(typeOf(result), ""));
   }
 
-  void setResult(Operation *op, StringRef tag) {
-    Value result = op->getResult(0);
-    result.setType(withLayout(typeOf(result), tag));
-  }
+  void setResult(Operation *op, StringRef tag) { setLayout(op->getResult(0), tag); }
+
+  void setLayout(Value result, StringRef tag) { result.setType(withLayout(typeOf(result), tag)); }
 
   /// Makes an operand come in a layout: the value itself, what it was reordered from, or a reorder
   /// made once.
@@ -167,8 +203,14 @@ private:
     if (!reordered) {
       OpBuilder builder(block.getParentOp()->getContext());
       builder.setInsertionPointAfterValue(value);
-      reordered =
-          ReorderOp::create(builder, value.getLoc(), withLayout(type, tag), value).getResult();
+      // One value per channel stretched over an image is that in any layout.
+      auto stretch = value.getDefiningOp<BroadcastOp>();
+      if (stretch && readsAlike(shapeOf(stretch.getX()), type.getRank(), tag))
+        reordered =
+            BroadcastOp::create(builder, value.getLoc(), withLayout(type, tag), stretch.getX());
+      else
+        reordered =
+            ReorderOp::create(builder, value.getLoc(), withLayout(type, tag), value).getResult();
     }
     operand.set(reordered);
   }

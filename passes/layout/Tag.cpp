@@ -63,4 +63,19 @@ bool readsAlike(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
                       [&](int64_t d) { return aligned[d] == 1; });
 }
 
+bool slicesWhole(SliceOp op, int64_t blockedDim) {
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
+  for (int64_t d = 0; d < int64_t(from.size()); ++d)
+    if (to[d] != 1 ? to[d] != from[d] || op.getStride()[d] != 1 : d == blockedDim && from[d] != 1)
+      return false;
+  return true;
+}
+
+bool keepsChannels(ReduceOp op, int64_t rank) {
+  ArrayRef<int64_t> axes = op.getAxes();
+  if (!axes.empty() && axes.front() == 0)
+    axes = axes.drop_front();
+  return int64_t(axes.size()) == rank - 2 && (axes.empty() || axes.front() == 2);
+}
+
 } // namespace dlc

@@ -25,6 +25,13 @@ bool padsBlocks(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
 /// blocks.
 bool readsAlike(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag);
 
+/// Whether a slice takes all or one of each dimension, and all of the blocked one: the result is
+/// read alike in any layout.
+bool slicesWhole(SliceOp op, int64_t blockedDim);
+
+/// Whether a reduction of [N, C, spatial..] is over all spatial dimensions, and N perhaps.
+bool keepsChannels(ReduceOp op, int64_t rank);
+
 } // namespace dlc
 
 #endif // DLC_PASSES_LAYOUT_TAG_H

@@ -30,9 +30,15 @@ LogicalResult check(Operation *op) {
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     anyBlocked |= !layoutOf(type).empty();
   if (!anyBlocked ||
-      isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, ReorderOp, TransferOp, FusionOp>(op) ||
+      isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp,
+          MaxPoolGradOp, AvgPoolGradOp, BatchNormTrainOp, BatchNormGradOp, ReorderOp, TransferOp,
+          FusionOp>(op) ||
       (isa<YieldOp>(op) && isa<FusionOp>(op->getParentOp())))
     return success();
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (StringRef tag = layoutOf(type); !Tag::parse(tag))
+      return op->emitError() << "understands layouts with one blocked dimension at most; found '"
+                             << tag << "'; put a dlc.reorder between";
   if (op->hasTrait<Elementwise>())
     return checkElementwise(op);
   if (isa<ConcatOp>(op)) {
@@ -43,8 +49,19 @@ LogicalResult check(Operation *op) {
     return success();
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
-    if (reduce.getAxes().size() + 2 == shapeOf(reduce.getX()).size() &&
+    if (keepsChannels(reduce, typeOf(reduce.getX()).getRank()) &&
         layoutOf(reduce.getType()).empty())
+      return success();
+  if (auto slice = dyn_cast<SliceOp>(op)) {
+    auto tag = Tag::parse(layoutOf(slice.getX().getType()));
+    if (tag && layoutOf(slice.getY().getType()).empty() && slicesWhole(slice, tag->blockedDim) &&
+        readsAlike(shapeOf(slice.getY()), typeOf(slice.getX()).getRank(),
+                   layoutOf(slice.getX().getType())))
+      return success();
+  }
+  if (auto stretch = dyn_cast<BroadcastOp>(op))
+    if (readsAlike(shapeOf(stretch.getX()), typeOf(stretch.getY()).getRank(),
+                   layoutOf(stretch.getY().getType())))
       return success();
   return op->emitError() << "understands plain layouts only; put a dlc.reorder between";
 }

@@ -20,3 +20,14 @@ func.func @returned(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1
   // expected-error @+1 {{understands plain layouts only}}
   return %x : tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>
 }
+
+// -----
+
+// Weights as a library packs them go through reorders and library calls alone.
+func.func @weights(%x: tensor<64x64x3x3xbf16, #dlc.on<cpu>>) -> tensor<64x64x3x3xbf16, #dlc.on<cpu>> {
+  %0 = dlc.reorder %x : (tensor<64x64x3x3xbf16, #dlc.on<cpu>>) -> tensor<64x64x3x3xbf16, #dlc.on<cpu, ABcd4b16a4b>>
+  // expected-error @+1 {{understands layouts with one blocked dimension at most; found 'ABcd4b16a4b'; put a dlc.reorder between}}
+  %1 = dlc.relu %0 : (tensor<64x64x3x3xbf16, #dlc.on<cpu, ABcd4b16a4b>>) -> tensor<64x64x3x3xbf16, #dlc.on<cpu, ABcd4b16a4b>>
+  %2 = dlc.reorder %1 : (tensor<64x64x3x3xbf16, #dlc.on<cpu, ABcd4b16a4b>>) -> tensor<64x64x3x3xbf16, #dlc.on<cpu>>
+  return %2 : tensor<64x64x3x3xbf16, #dlc.on<cpu>>
+}
