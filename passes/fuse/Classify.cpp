@@ -53,6 +53,10 @@ bool isAlias(Operation *op) {
   return false;
 }
 
+bool standsAlone(Operation *op) {
+  return isa<ConvWeightGradOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op);
+}
+
 bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
 
 bool isMovement(Operation *op) {
@@ -107,9 +111,9 @@ NodeClass classify(Operation *op) {
     return NodeClass::Map;
   if (isa<ReduceOp>(op))
     return NodeClass::Reduce;
-  if (isa<MatmulOp, ConvOp, ConvTransposeOp>(op))
+  if (isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
     return NodeClass::Contraction;
-  if (isa<MaxPoolOp, AvgPoolOp>(op))
+  if (isa<MaxPoolOp, AvgPoolOp>(op) || standsAlone(op))
     return NodeClass::Pool;
   return NodeClass::Opaque;
 }

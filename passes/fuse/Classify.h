@@ -11,9 +11,9 @@ enum class NodeClass {
   Alias,       // the same bytes under another type: no kernel when it stands alone
   Map,         // each result element from some operand elements
   Reduce,      // many elements into one
-  Contraction, // matmul, conv, conv_transpose
-  Pool,
-  Opaque // its own command, or control flow, or not ours
+  Contraction, // matmul, conv, conv_transpose, conv_weight_grad
+  Pool,        // pools and their gradients
+  Opaque       // its own command, or control flow, or not ours
 };
 
 NodeClass classify(mlir::Operation *op);
@@ -23,6 +23,9 @@ NodeClass classify(mlir::Operation *op);
 bool isAlias(mlir::Operation *op);
 /// Whether a concatenation can be written in place: nothing but unit dimensions before its axis.
 bool isContiguousConcat(ConcatOp op);
+
+/// Contractions and pools that no library joins with anything: each is a fusion of its own.
+bool standsAlone(mlir::Operation *op);
 
 /// Operations that move elements and compute nothing.
 bool isMovement(mlir::Operation *op);

@@ -2,6 +2,7 @@
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/FuseSteps.h"
+#include "passes/fuse/StateUpdate.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -59,6 +60,51 @@ SmallVector<Operation *> nextOps(Value value, Block &block) {
   return {*value.getUsers().begin()};
 }
 
+/// The state of which `value` is a multiple for `user` alone; null if it is none.
+Value stateOf(Value value) {
+  auto mul = value.getDefiningOp<MulOp>();
+  if (!mul || !mul.getY().hasOneUse())
+    return {};
+  for (int i : {0, 1})
+    if (splatValue(mul->getOperand(i)) && isState(mul->getOperand(1 - i)))
+      return mul->getOperand(1 - i);
+  return {};
+}
+
+/// What makes state's new value of a product: sums with multiples of the state and scalar factors.
+/// Nothing when the chain ends elsewhere, or the library cannot add it up in place.
+SmallVector<Operation *> updateChain(Value value, ArrayRef<Operation *> members) {
+  constexpr size_t longest = 8;
+  SmallVector<Operation *> chain;
+  while (value.hasOneUse() && chain.size() < longest) {
+    Operation *user = *value.getUsers().begin();
+    if (user->getBlock() != value.getParentBlock() || !isa<AddOp, SubOp, MulOp, NegOp>(user))
+      break;
+    Value state;
+    for (Value operand : user->getOperands()) {
+      if (operand == value)
+        continue;
+      if (Value multiple = stateOf(operand)) {
+        chain.push_back(operand.getDefiningOp());
+        state = multiple;
+      } else if (isState(operand)) {
+        state = operand;
+      }
+    }
+    chain.push_back(user);
+    value = user->getResult(0);
+    if (!state || !isStateUpdate(state, value))
+      continue;
+    SmallVector<Operation *> trial = llvm::to_vector(members);
+    trial.append(chain);
+    std::optional<Epilogue> epilogue = matchEpilogue(trial, value);
+    if (epilogue && foldUpdate(*epilogue))
+      return chain;
+    break;
+  }
+  return {};
+}
+
 /// Takes post-ops while the matcher agrees; returns the last value.
 Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   Block &block = grouping.getBlock();
@@ -67,9 +113,14 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
     if (next.empty() || isa<TransposeOp, ReshapeOp>(next.front()) ||
         next.front()->getNumResults() != 1 || int(members.size() + next.size()) > maxFusionOps)
       return value;
-    for (Operation *op : next)
+    for (Operation *op : next) {
       if (grouping.groupOf(op) >= 0)
         return value;
+      // A multiple of state is read where it is added: by a kernel that updates state.
+      for (Value operand : op->getOperands())
+        if (stateOf(operand))
+          return value;
+    }
     SmallVector<Operation *> trial = llvm::to_vector(members);
     trial.append(next);
     Value result = next.back()->getResult(0);
@@ -119,9 +170,13 @@ void groupContractions(Grouping &grouping) {
     SmallVector<Operation *> &ops = members[anchor];
     bool isPool = classify(anchor) == NodeClass::Pool;
     if (!isPool && matchEpilogue(ops, anchor->getResult(0))) {
-      Value value = growPostOps(grouping, anchor->getResult(0), ops);
-      if (isa<MatmulOp>(anchor))
-        growDestination(grouping, value, ops);
+      SmallVector<Operation *> update = updateChain(anchor->getResult(0), ops);
+      ops.append(update);
+      if (update.empty()) {
+        Value value = growPostOps(grouping, anchor->getResult(0), ops);
+        if (isa<MatmulOp>(anchor))
+          growDestination(grouping, value, ops);
+      }
     }
     grouping.create(ops, /*closed=*/true);
   }

@@ -18,7 +18,7 @@ bool isLibraryFloat(Type type) {
 
 bool isAnchor(Operation *op) {
   NodeClass kind = classify(op);
-  return kind == NodeClass::Contraction || kind == NodeClass::Pool;
+  return !standsAlone(op) && (kind == NodeClass::Contraction || kind == NodeClass::Pool);
 }
 
 int64_t channelDim(Operation *anchor) {
@@ -37,33 +37,59 @@ bool isPerChannel(Value operand, ArrayRef<int64_t> shape, int64_t channel) {
   return true;
 }
 
-/// add, mul .. of `value` with a tensor that comes from outside.
-std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside) {
+/// c in c * x, where only `user` reads the product.
+std::optional<double> factorOf(MulOp mul, Value &x) {
+  for (int i : {0, 1})
+    if (std::optional<double> c = splatValue(mul->getOperand(i))) {
+      x = mul->getOperand(1 - i);
+      return shapeOf(x) == shapeOf(mul.getY()) ? c : std::nullopt;
+    }
+  return std::nullopt;
+}
+
+/// add, mul .. of `value` with a tensor that comes from outside, or add with a multiple of one.
+/// `negated`: it is subtracted from the operand.
+std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside,
+                                  bool &negated, llvm::DenseSet<Operation *> &used) {
   if (!isa<AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp>(op) || !value.hasOneUse())
     return std::nullopt;
   bool first = op->getOperand(0) == value;
-  if (!first && isa<SubOp, DivOp>(op))
+  negated = !first && isa<SubOp>(op);
+  if (!first && isa<DivOp>(op))
     return std::nullopt;
-  Value operand = op->getOperand(first ? 1 : 0);
-  Operation *def = operand.getDefiningOp();
-  if ((def && inside(def)) || !isLibraryFloat(operand.getType()))
+  PostOp postOp;
+  postOp.operand = op->getOperand(first ? 1 : 0);
+  Operation *def = postOp.operand.getDefiningOp();
+  if (def && inside(def)) {
+    auto mul = dyn_cast<MulOp>(def);
+    if (!mul || !mul.getY().hasOneUse() || !(negated || isa<AddOp>(op)))
+      return std::nullopt;
+    std::optional<double> factor = factorOf(mul, postOp.operand);
+    Operation *base = factor ? postOp.operand.getDefiningOp() : nullptr;
+    if (!factor || (base && inside(base)))
+      return std::nullopt;
+    postOp.scale = *factor;
+    used.insert(mul);
+  }
+  if (!isLibraryFloat(postOp.operand.getType()))
     return std::nullopt;
   auto type = typeOf(value);
   if (typeOf(op->getResult(0)).getShape() != type.getShape())
     return std::nullopt;
-  bool full = typeOf(operand).getShape() == type.getShape();
-  if (full ? layoutOf(operand.getType()) != layoutOf(type)
-           : !isScalarLike(typeOf(operand)) && !isPerChannel(operand, type.getShape(), channel))
+  bool full = typeOf(postOp.operand).getShape() == type.getShape();
+  if (!full && postOp.scale != 1)
     return std::nullopt;
-  PostOp postOp;
+  if (full ? layoutOf(postOp.operand.getType()) != layoutOf(type)
+           : !isScalarLike(typeOf(postOp.operand)) &&
+                 !isPerChannel(postOp.operand, type.getShape(), channel))
+    return std::nullopt;
   postOp.kind = PostOp::Kind::Binary;
-  postOp.alg = isa<AddOp>(op)   ? "add"
-               : isa<SubOp>(op) ? "sub"
-               : isa<MulOp>(op) ? "mul"
-               : isa<DivOp>(op) ? "div"
-               : isa<MaxOp>(op) ? "max"
-                                : "min";
-  postOp.operand = operand;
+  postOp.alg = isa<AddOp>(op) || negated ? "add"
+               : isa<SubOp>(op)          ? "sub"
+               : isa<MulOp>(op)          ? "mul"
+               : isa<DivOp>(op)          ? "div"
+               : isa<MaxOp>(op)          ? "max"
+                                         : "min";
   return postOp;
 }
 
@@ -96,6 +122,13 @@ void collectViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> &use
     return;
   used.insert(op);
   collectViews(op->getOperand(0), inside, used);
+}
+
+PostOp linear(double factor) {
+  PostOp postOp;
+  postOp.alg = "linear";
+  postOp.alpha = factor;
+  return postOp;
 }
 
 bool matchOperands(Epilogue &epilogue, OpFilter inside) {
@@ -140,7 +173,10 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside,
     if (!value.hasOneUse() || !inside(*value.getUsers().begin()))
       return false;
     Operation *user = *value.getUsers().begin();
-    if (std::optional<PostOp> binary = matchBinary(user, value, channel, inside)) {
+    bool negated = false;
+    if (std::optional<PostOp> binary = matchBinary(user, value, channel, inside, negated, used)) {
+      if (negated)
+        appendPostOp(epilogue.postOps, linear(-1));
       if (binary->alg == "add" && !epilogue.bias && epilogue.postOps.empty() &&
           isPerChannel(binary->operand, shape, channel))
         epilogue.bias = binary->operand;

@@ -24,6 +24,8 @@ struct PostOp {
   /// Binary: the second operand, by NumPy's rule against the contraction's result: of its shape,
   /// one element, or one element per channel (dimension 1 of a convolution, the last of a matmul).
   mlir::Value operand;
+  /// Binary add: the operand's factor.
+  double scale = 1;
 
   bool isFullSize(llvm::ArrayRef<int64_t> destination) const {
     return operand && shapeOf(operand) == destination;

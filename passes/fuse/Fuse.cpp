@@ -1,6 +1,7 @@
 //===- Fuse.cpp - the fuse pass: what runs as one kernel ------------------===//
 #include "passes/Passes.h"
 #include "passes/fuse/FuseSteps.h"
+#include "passes/fuse/StateUpdate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -45,6 +46,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       outlineGroups(grouping);
       plainPaddedFusions(*block);
       eraseDead(*block);
+      markUpdates(*block);
     }
   }
 };

@@ -1,4 +1,5 @@
 //===- PaddedLayouts.cpp - generated kernels read no padded blocks --------===//
+#include "passes/fuse/Classify.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/layout/Tag.h"
@@ -53,7 +54,7 @@ void plainPaddedFusions(Block &block) {
     bool padded = llvm::any_of(fusion->getOperands(), isPadded) ||
                   llvm::any_of(fusion->getResults(), isPadded);
     // A library keeps its padding in order itself.
-    if (padded && !matchEpilogue(fusion))
+    if (padded && !matchEpilogue(fusion) && !standsAlone(&fusion.getBody().front().front()))
       unblock(fusion);
   }
 }

@@ -1,0 +1,79 @@
+//===- StateUpdate.cpp - results that take the place of state -------------===//
+#include "passes/fuse/StateUpdate.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+/// The function of an argument that is state.
+static func::FuncOp functionOf(BlockArgument argument) {
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  if (!function || !argument.getOwner()->isEntryBlock() ||
+      !function.getArgAttr(argument.getArgNumber(), "dlc.state"))
+    return {};
+  return function;
+}
+
+bool isState(Value value) { return bool(functionOf(dyn_cast<BlockArgument>(value))); }
+
+bool isStateUpdate(Value old, Value fresh) {
+  auto argument = dyn_cast<BlockArgument>(old);
+  func::FuncOp function = functionOf(argument);
+  if (!function || old.getType() != fresh.getType())
+    return false;
+  Attribute name = function.getArgAttr(argument.getArgNumber(), "dlc.name");
+  for (OpOperand &returned : argument.getOwner()->getTerminator()->getOpOperands())
+    if (returned.get() == fresh &&
+        function.getResultAttr(returned.getOperandNumber(), "dlc.state") &&
+        function.getResultAttr(returned.getOperandNumber(), "dlc.name") == name)
+      return bool(name);
+  return false;
+}
+
+bool foldUpdate(Epilogue &epilogue) {
+  SmallVector<PostOp> &steps = epilogue.postOps;
+  if (steps.empty() || steps.back().kind != PostOp::Kind::Binary || steps.back().alg != "add" ||
+      !epilogue.destination.isContiguous())
+    return false;
+  Value old = steps.back().operand;
+  if (old.getType() != epilogue.destination.base.getType() || epilogue.lhs.base == old ||
+      epilogue.rhs.base == old || epilogue.bias == old)
+    return false;
+  // c * old, and what the following steps multiply it with
+  for (size_t i = steps.size() - 1; i-- > 0;) {
+    if (steps[i].operand != old) {
+      if (steps[i].operand && steps[i].scale != 1)
+        return false;
+      continue;
+    }
+    double factor = steps[i].scale;
+    for (size_t j = i + 1; j + 1 < steps.size(); ++j) {
+      if (steps[j].kind != PostOp::Kind::Eltwise || steps[j].alg != "linear")
+        return false;
+      factor *= steps[j].alpha;
+    }
+    if (steps[i].alg != "add")
+      return false;
+    steps.back().scale += factor;
+    steps.erase(steps.begin() + i);
+  }
+  return true;
+}
+
+void markUpdates(Block &block) {
+  for (auto fusion : block.getOps<FusionOp>()) {
+    std::optional<Epilogue> epilogue =
+        fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
+    if (!epilogue || !foldUpdate(*epilogue))
+      continue;
+    auto operand = dyn_cast<BlockArgument>(epilogue->postOps.back().operand);
+    if (operand && isStateUpdate(fusion.getInputs()[operand.getArgNumber()], fusion.getResult(0)))
+      fusion->setAttr(kUpdatesAttr, IntegerAttr::get(IntegerType::get(fusion.getContext(), 64),
+                                                     operand.getArgNumber()));
+  }
+}
+
+} // namespace dlc
