@@ -28,6 +28,16 @@ bool isPlainLayout(const json &desc, const char *argument) {
          StringRef("abcdefghijkl").starts_with(found->value("tag", std::string()));
 }
 
+/// Elements that a call packs or unpacks each time.
+double packedInside(const json &desc) {
+  double elements = 0;
+  for (const char *argument : {"weights", "diff_weights"})
+    if (auto found = desc.find(argument); found != desc.end() && found->contains("outside") &&
+                                          (*found)["outside"] != found->value("tag", ""))
+      elements += productOf(dimsOf(desc, argument));
+  return elements;
+}
+
 bool isLibraryImplementation(const LibraryCall &call, StringRef word) {
   return StringRef(call.implementation).contains(word);
 }
@@ -101,7 +111,13 @@ double CostModel::call(const LibraryCall &call) const {
     nanoseconds = std::max(nanoseconds, own / cores);
   } else {
     bool recurrent = kind == "lstm" || kind == "gru" || kind == "rnn";
-    nanoseconds = std::max(nanoseconds, call.flops / ((recurrent ? machine.recurrentGflops : machine.convolutionGflops) * cores));
+    double rate = recurrent ? machine.recurrentGflops : machine.convolutionGflops;
+    if (isLibraryImplementation(call, "gemm:"))
+      rate *= machine.unfoldedPart;
+    else if (isLibraryImplementation(call, "ref:") || isLibraryImplementation(call, "ref_"))
+      rate = machine.scalarGflops;
+    nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
+                  packedInside(call.desc) / machine.libraryPacked;
   }
   return ended(nanoseconds, machine.call, cores);
 }

@@ -17,6 +17,10 @@ struct Machine {
   double largeBytes = 1.5e6;
   double convolutionGflops = 210;
   double recurrentGflops = 110;
+  double unfoldedPart =
+      0.5; ///< what convolutions as products over unfolded images reach of their rate
+  double builtinWindows =
+      1.5; ///< window elements, or products of a weight gradient, of the runtime's own kernels
   double libraryBf16Gain = 1.8; ///< where the processor multiplies bf16 itself
   /// A product of one row has so much of the rate, each further row so much more.
   double oneRow = 0.35, eachRow = 0.15;

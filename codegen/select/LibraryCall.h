@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -33,8 +34,9 @@ struct LibraryCall {
   std::vector<CallArgument> arguments;
   /// Arguments that may be one buffer: (written, read).
   std::vector<std::pair<unsigned, unsigned>> inplace;
-  /// The result starts as a copy of this argument's bytes where they are not one buffer already.
-  std::optional<std::pair<unsigned, unsigned>> accumulates;
+  /// The result starts as a copy of this value's bytes where they are not one buffer already: the
+  /// call adds to what is there.
+  std::optional<CallArgument> accumulates;
   double flops = 0, bytes = 0;
 };
 

@@ -41,6 +41,19 @@ json strided(ArrayRef<int64_t> dims, ArrayRef<int64_t> strides, Type element) {
   return {{"dims", list(dims)}, {"dtype", elementName(element)}, {"strides", list(strides)}};
 }
 
+json packedInside(ArrayRef<int64_t> dims, Type element, StringRef plain) {
+  json packed = argument(dims, element, "any");
+  packed["outside"] = plain.str();
+  return packed;
+}
+
+std::vector<int64_t> lessOne(ArrayRef<int64_t> values) {
+  auto result = list(values);
+  for (int64_t &v : result)
+    --v;
+  return result;
+}
+
 Value outside(FusionOp fusion, Value inner) {
   if (auto argument = dyn_cast<BlockArgument>(inner))
     return fusion.getInputs()[argument.getArgNumber()];
@@ -103,6 +116,7 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
     scratch.bytes = int64_t(described.scratchpadBytes);
     call.arguments.push_back(scratch);
   }
+  call.accumulates = pending.accumulates;
   for (auto &[written, read] : pending.inplace)
     if (position.count(written) && position.count(read))
       call.inplace.push_back({position[written], position[read]});
@@ -134,6 +148,8 @@ std::optional<LibraryCall> onednnCall(Operation *op, int threads, std::string *w
   if (auto fusion = dyn_cast<FusionOp>(op)) {
     if (auto call = onednn_desc::contraction(fusion, threads, why))
       return call;
+    if (auto call = onednn_desc::training(fusion, threads, why))
+      return call;
     // A lone transpose or cast.
     auto &body = fusion.getBody().front();
     if (std::distance(body.begin(), body.end()) == 2)
@@ -142,6 +158,8 @@ std::optional<LibraryCall> onednnCall(Operation *op, int threads, std::string *w
   }
   if (isa<LstmOp, GruOp, RnnOp>(op))
     return onednn_desc::recurrent(op, threads, why);
+  if (auto call = onednn_desc::training(op, threads, why))
+    return call;
   return onednn_desc::movement(op, threads, why);
 }
 

@@ -1,5 +1,6 @@
 //===- OnednnContraction.cpp - products, convolutions and pools as oneDNN calls ===//
 #include "codegen/select/OnednnDesc.h"
+#include "passes/fuse/StateUpdate.h"
 
 using namespace mlir;
 
@@ -37,13 +38,28 @@ struct Builder {
     call.sources.push_back({"dst", argument});
   }
 
+  /// Whether the last post-op adds to what the result replaces: then the library adds in place.
+  bool isUpdate(const PostOp &postOp) {
+    auto updates = fusion->getAttrOfType<IntegerAttr>(kUpdatesAttr);
+    return updates && &postOp == &epilogue.postOps.back() &&
+           outside(fusion, postOp.operand) == fusion.getInputs()[updates.getInt()];
+  }
+
   /// Post-ops against a destination of `dims`; `dimsOf` gives an operand's dimensions there.
   bool addPostOps(function_ref<std::optional<json>(const PostOp &)> operandDesc) {
     json list = json::array();
     size_t index = 0;
     for (const PostOp &postOp : epilogue.postOps) {
       if (postOp.kind == PostOp::Kind::Eltwise) {
-        list.push_back({{"kind", "eltwise"}, {"alg", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}});
+        list.push_back({{"kind", "eltwise"},
+                        {"alg", postOp.alg},
+                        {"alpha", postOp.alpha},
+                        {"beta", postOp.beta}});
+      } else if (isUpdate(postOp)) {
+        list.push_back({{"kind", "sum"}, {"scale", postOp.scale}});
+        call.accumulates = valueArgument(postOp.operand);
+      } else if (postOp.scale != 1) {
+        return false;
       } else {
         auto desc = operandDesc(postOp);
         if (!desc)
@@ -159,23 +175,47 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
     return argument(dims, type);
   });
   if (!ok)
-    return b.no("a post-op's operand has a shape that oneDNN does not broadcast");
+    return b.no("a post-op's operand has a shape or factor that oneDNN does not take");
   return finish(std::move(b.call), threads, b.why);
 }
 
-std::vector<int64_t> lessOne(ArrayRef<int64_t> values) {
-  auto result = list(values);
-  for (int64_t &v : result)
-    --v;
-  return result;
+/// General code, or products over unfolded images.
+bool isSlow(const LibraryCall &call) {
+  StringRef name = call.implementation;
+  return name.contains("ref:") || name.contains("ref_") || name.contains("gemm:");
 }
 
-/// The conv-like anchors share their geometry.
-template <typename Op> void addGeometry(json &desc, Op op) {
-  desc["strides"] = list(op.getStrides());
-  desc["dilations"] = lessOne(op.getDilations());
-  desc["pads_l"] = list(op.getLow());
-  desc["pads_r"] = list(op.getHigh());
+/// A transposed convolution without bias is a convolution's gradient in its operand; the library
+/// has more code for that.
+Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
+  Pending gradient = call;
+  json &desc = gradient.desc;
+  desc["kind"] = "convolution_backward_data";
+  desc["diff_dst"] = desc["src"];
+  desc["diff_src"] = desc["dst"];
+  // The convolution's own padding: what does not fill its last stride is no padding taken away.
+  std::vector<int64_t> high;
+  for (auto [pad, extra, stride] : llvm::zip(op.getHigh(), op.getExtra(), op.getStrides()))
+    high.push_back(extra < stride ? pad : pad - extra);
+  desc["pads_r"] = high;
+  desc.erase("src");
+  desc.erase("dst");
+  SmallVector<int64_t> dims(typeOf(op.getW()).getShape());
+  if (int64_t groups = op.getGroups(); groups > 1) {
+    dims[0] /= groups;
+    dims.insert(dims.begin(), groups);
+  }
+  if (StringRef tag = layoutOf(op.getW().getType()); !tag.empty()) {
+    desc["weights"] = argument(op.getW());
+  } else if (gradient.packs.empty()) {
+    desc["weights"] = packedInside(dims, element, plainTag(dims.size()));
+  } else {
+    desc["weights"] = argument(dims, element, "any");
+    gradient.packs.front().tag = plainTag(dims.size());
+  }
+  for (auto &[name, source] : gradient.sources)
+    name = name == "src" ? "diff_dst" : name == "dst" ? "diff_src" : name;
+  return gradient;
 }
 
 std::optional<LibraryCall> convolution(Builder &b, int threads) {
@@ -220,16 +260,24 @@ std::optional<LibraryCall> convolution(Builder &b, int threads) {
       pads[d] -= transposed.getExtra()[d];
     desc["pads_r"] = pads;
   }
-  double taps = double(typeOf(w).getNumElements()) / double(typeOf(w).getDimSize(0));
-  b.call.flops = 2.0 * double(yType.getNumElements()) * (conv ? taps : taps * double(typeOf(w).getDimSize(0)) / double(yType.getDimSize(1)) );
+  // Each element of the result, or of a transposed convolution's operand, meets the weights of its channel.
+  double meets = double((conv ? yType : typeOf(x)).getNumElements());
+  b.call.flops = 2.0 * meets * double(typeOf(w).getNumElements()) / double(typeOf(w).getDimSize(0));
   if (ConstantOp weights = constantOf(outside(b.fusion, w))) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
       return b.no("its weights cannot be read");
     desc["weights"] = argument(wDims, element, "any");
     b.call.packs.push_back({"weights", *plain, wTag});
+  } else if (StringRef tag = layoutOf(w.getType()); tag.empty()) {
+    desc["weights"] = packedInside(wDims, element, wTag);
+    b.addSource("weights", w);
   } else {
-    desc["weights"] = argument(wDims, element, wTag);
+    // Layouts are of the operation's dimensions: the library's are the same where there are no
+    // groups to split off.
+    if (groups > 1 || (transposed && bias))
+      return b.no("weights in layout '" + tag + "' that have other dimensions in the library");
+    desc["weights"] = argument(w);
     b.addSource("weights", w);
   }
   b.addSource("src", x);
@@ -251,8 +299,14 @@ std::optional<LibraryCall> convolution(Builder &b, int threads) {
     return argument(dims, type.getElementType());
   });
   if (!ok)
-    return b.no("a post-op's operand has a shape that oneDNN does not broadcast");
-  return finish(std::move(b.call), threads, b.why);
+    return b.no("a post-op's operand has a shape or factor that oneDNN does not take");
+  if (!transposed || bias || desc.contains("post_ops"))
+    return finish(std::move(b.call), threads, b.why);
+  auto asGradient = finish(dataGradient(b.call, transposed, element), threads, b.why);
+  if ((asGradient && !isSlow(*asGradient)) || !layoutOf(w.getType()).empty())
+    return asGradient;
+  auto direct = finish(b.call, threads, b.why);
+  return !direct || (asGradient && isSlow(*direct)) ? asGradient : direct;
 }
 
 std::optional<LibraryCall> pool(Builder &b, int threads) {
@@ -261,30 +315,17 @@ std::optional<LibraryCall> pool(Builder &b, int threads) {
   desc["kind"] = "pooling";
   desc["src"] = argument(op->getOperand(0));
   desc["dst"] = argument(b.fusion.getResult(0));
+  auto max = dyn_cast<MaxPoolOp>(op);
+  auto avg = dyn_cast<AvgPoolOp>(op);
+  if (!(max ? addPoolGeometry(desc, max) : addPoolGeometry(desc, avg)))
+    return b.no("its padding is as wide as the window");
+  auto algorithm = max ? std::optional<std::string>("max") : averageOf(avg);
+  if (!algorithm)
+    return b.no("it counts a part of the padding only");
+  desc["alg"] = *algorithm;
   int64_t window = 1;
-  auto common = [&](auto o) {
-    addGeometry(desc, o);
-    desc["kernel"] = list(o.getWindow());
-    for (int64_t w : o.getWindow())
-      window *= w;
-    // Padding as wide as a window would leave windows empty, which the library refuses.
-    for (size_t d = 0; d < o.getWindow().size(); ++d)
-      if (o.getHigh()[d] >= o.getWindow()[d] || o.getLow()[d] >= o.getWindow()[d])
-        return false;
-    return true;
-  };
-  if (auto max = dyn_cast<MaxPoolOp>(op)) {
-    if (!common(max))
-      return b.no("its padding is as wide as the window");
-    desc["alg"] = "max";
-  } else {
-    auto avg = cast<AvgPoolOp>(op);
-    if (!common(avg))
-      return b.no("its padding is as wide as the window");
-    if (avg.getIncludePad() && avg.getCountedHigh() != avg.getHigh())
-      return b.no("it counts a part of the padding only");
-    desc["alg"] = avg.getIncludePad() ? "avg_include" : "avg_exclude";
-  }
+  for (int64_t size : max ? max.getWindow() : avg.getWindow())
+    window *= size;
   b.call.flops = double(typeOf(b.fusion.getResult(0)).getNumElements()) * double(window);
   b.addSource("src", op->getOperand(0));
   b.addResult();
@@ -300,6 +341,8 @@ std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string
       *why = "not one contraction with post-ops";
     return std::nullopt;
   }
+  if (fusion->hasAttr(kUpdatesAttr))
+    foldUpdate(*epilogue);
   Builder b{fusion, *epilogue, {}, why};
   b.call.op = fusion;
   Type element = typeOf(fusion.getResult(0)).getElementType();

@@ -20,7 +20,35 @@ json strided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, mlir
 /// abcd for rank 4.
 std::string plainTag(int64_t rank);
 
-/// The value outside of a fusion that one of its body stands for: an operand, or a constant's own value.
+std::vector<int64_t> lessOne(llvm::ArrayRef<int64_t> values);
+/// What all operations with a sliding window have.
+template <typename Op> void addGeometry(json &desc, Op op) {
+  desc["strides"] = list(op.getStrides());
+  desc["dilations"] = lessOne(op.getDilations());
+  desc["pads_l"] = list(op.getLow());
+  desc["pads_r"] = list(op.getHigh());
+}
+/// The same for pools. Padding as wide as a window would leave windows empty, which the library
+/// refuses.
+template <typename Op> bool addPoolGeometry(json &desc, Op op) {
+  addGeometry(desc, op);
+  desc["kernel"] = list(op.getWindow());
+  for (auto [low, high, window] : llvm::zip(op.getLow(), op.getHigh(), op.getWindow()))
+    if (low >= window || high >= window)
+      return false;
+  return true;
+}
+/// The averaging algorithm; nothing where it counts a part of the padding only.
+template <typename Op> std::optional<std::string> averageOf(Op op) {
+  if (op.getIncludePad() && op.getCountedHigh() != op.getHigh())
+    return std::nullopt;
+  return op.getIncludePad() ? "avg_include" : "avg_exclude";
+}
+/// Weights that change from run to run: the library packs them as it likes within each call.
+json packedInside(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef plain);
+
+/// The value outside of a fusion that one of its body stands for: an operand, or a constant's own
+/// value.
 mlir::Value outside(FusionOp fusion, mlir::Value inner);
 /// The constant behind a value, if it is one.
 ConstantOp constantOf(mlir::Value value);
@@ -41,11 +69,13 @@ struct Pending {
   std::vector<Pack> packs;
   double flops = 0;
   std::vector<std::pair<std::string, std::string>> inplace; ///< (written, read) by name
+  std::optional<CallArgument> accumulates;
 };
 std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why);
 
 /// Families.
 std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why);
+std::optional<LibraryCall> training(mlir::Operation *op, int threads, std::string *why);
 std::optional<LibraryCall> recurrent(mlir::Operation *op, int threads, std::string *why);
 std::optional<LibraryCall> movement(mlir::Operation *op, int threads, std::string *why);
 

@@ -1,0 +1,161 @@
+//===- OnednnTraining.cpp - what only training needs, as oneDNN calls -----===//
+#include "codegen/select/OnednnDesc.h"
+
+using namespace mlir;
+
+namespace dlc::onednn_desc {
+
+namespace {
+
+/// An operation that stands alone, or is all that a fusion holds.
+struct Single {
+  Operation *outer, *op;
+
+  static std::optional<Single> of(Operation *outer) {
+    auto fusion = dyn_cast<FusionOp>(outer);
+    if (!fusion)
+      return Single{outer, outer};
+    auto &body = fusion.getBody().front();
+    if (std::distance(body.begin(), body.end()) != 2)
+      return std::nullopt;
+    return Single{outer, &body.front()};
+  }
+
+  Value operand(Value inner) const {
+    auto fusion = dyn_cast<FusionOp>(outer);
+    return fusion ? outside(fusion, inner) : inner;
+  }
+
+  /// Which of the outer results a result is; nothing when a fusion does not give it away.
+  std::optional<unsigned> result(Value inner) const {
+    auto fusion = dyn_cast<FusionOp>(outer);
+    if (!fusion)
+      return cast<OpResult>(inner).getResultNumber();
+    for (OpOperand &yielded : fusion.getBody().front().getTerminator()->getOpOperands())
+      if (yielded.get() == inner)
+        return yielded.getOperandNumber();
+    return std::nullopt;
+  }
+};
+
+struct Training {
+  Single single;
+  Pending call;
+  std::string *why;
+
+  std::nullopt_t no(const char *reason) {
+    if (why)
+      *why = reason;
+    return std::nullopt;
+  }
+
+  void reads(const char *name, Value inner) {
+    call.desc[name] = argument(inner);
+    call.sources.push_back({name, {CallArgument::Kind::Value, single.operand(inner)}});
+  }
+
+  bool writes(const char *name, Value inner) {
+    auto index = single.result(inner);
+    if (!index)
+      return false;
+    if (!call.desc.contains(name))
+      call.desc[name] = argument(inner);
+    CallArgument result{CallArgument::Kind::Result};
+    result.result = *index;
+    call.sources.push_back({name, result});
+    return true;
+  }
+
+  std::optional<LibraryCall> weightGradient(ConvWeightGradOp op, int threads) {
+    call.desc["kind"] = "convolution_backward_weights";
+    reads("src", op.getX());
+    reads("diff_dst", op.getDy());
+    auto type = typeOf(op.getDw());
+    SmallVector<int64_t> dims(type.getShape());
+    if (int64_t groups = op.getGroups(); groups > 1) {
+      dims[0] /= groups;
+      dims.insert(dims.begin(), groups);
+    }
+    if (layoutOf(type).empty())
+      call.desc["diff_weights"] = packedInside(dims, type.getElementType(), plainTag(dims.size()));
+    else if (op.getGroups() > 1)
+      return no("weights in a layout that have other dimensions in the library");
+    addGeometry(call.desc, op);
+    // Each element of dy meets the weights of one output channel.
+    call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
+                 double(type.getDimSize(0));
+    if (!writes("diff_weights", op.getDw()))
+      return no("its result is not given away");
+    return finish(std::move(call), threads, why);
+  }
+
+  template <typename Op> bool poolOf(const char *kind, Op op, Value pooled) {
+    call.desc["kind"] = kind;
+    call.flops = double(typeOf(pooled).getNumElements());
+    for (int64_t size : op.getWindow())
+      call.flops *= double(size);
+    return addPoolGeometry(call.desc, op);
+  }
+
+  std::optional<LibraryCall> maxPool(MaxPoolPositionsOp op, int threads) {
+    if (!poolOf("pooling", op, op.getY()))
+      return no("its padding is as wide as the window");
+    call.desc["alg"] = "max";
+    reads("src", op.getX());
+    if (!writes("dst", op.getY()) || !writes("workspace", op.getPosition()))
+      return no("one of its results is not given away");
+    return finish(std::move(call), threads, why);
+  }
+
+  std::optional<LibraryCall> maxPoolGradient(MaxPoolGradOp op, int threads) {
+    if (!poolOf("pooling_backward", op, op.getDy()))
+      return no("its padding is as wide as the window");
+    call.desc["alg"] = "max";
+    reads("diff_dst", op.getDy());
+    reads("workspace", op.getPosition());
+    if (!writes("diff_src", op.getDx()))
+      return no("its result is not given away");
+    return finish(std::move(call), threads, why);
+  }
+
+  std::optional<LibraryCall> averagePoolGradient(AvgPoolGradOp op, int threads) {
+    if (!poolOf("pooling_backward", op, op.getDy()))
+      return no("its padding is as wide as the window");
+    auto algorithm = averageOf(op);
+    if (!algorithm)
+      return no("it counts a part of the padding only");
+    call.desc["alg"] = *algorithm;
+    reads("diff_dst", op.getDy());
+    if (!writes("diff_src", op.getDx()))
+      return no("its result is not given away");
+    return finish(std::move(call), threads, why);
+  }
+};
+
+} // namespace
+
+std::optional<LibraryCall> training(Operation *op, int threads, std::string *why) {
+  auto single = Single::of(op);
+  if (!single ||
+      !isa<ConvWeightGradOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(single->op))
+    return std::nullopt;
+  Training t{*single, {}, why};
+  t.call.op = op;
+  Type element = typeOf(single->op->getResult(0)).getElementType();
+  if (!element.isF32() && !element.isBF16() && !element.isF16())
+    return t.no("an element type that is none of oneDNN's");
+  for (ValueRange values :
+       {ValueRange(single->op->getOperands()), ValueRange(single->op->getResults())})
+    for (Value value : values)
+      if (typeOf(value).getNumElements() == 0)
+        return t.no("an empty tensor");
+  if (auto gradient = dyn_cast<ConvWeightGradOp>(single->op))
+    return t.weightGradient(gradient, threads);
+  if (auto pool = dyn_cast<MaxPoolPositionsOp>(single->op))
+    return t.maxPool(pool, threads);
+  if (auto gradient = dyn_cast<MaxPoolGradOp>(single->op))
+    return t.maxPoolGradient(gradient, threads);
+  return t.averagePoolGradient(cast<AvgPoolGradOp>(single->op), threads);
+}
+
+} // namespace dlc::onednn_desc
