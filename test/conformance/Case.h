@@ -68,6 +68,7 @@ void addGatherCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
 void addContractCases(std::vector<Case> &cases);
 void addWindowCases(std::vector<Case> &cases);
+void addTrainingCases(std::vector<Case> &cases);
 void addNormCases(std::vector<Case> &cases);
 void addRecurrentCases(std::vector<Case> &cases);
 void addControlCases(std::vector<Case> &cases);

@@ -92,6 +92,7 @@ int main(int argc, char **argv) {
   addContractCases(all);
   addWindowCases(all);
   addNormCases(all);
+  addTrainingCases(all);
   addRecurrentCases(all);
   addControlCases(all);
 

@@ -1,0 +1,87 @@
+//===- TrainingCases.cpp - networks forth and back, in one layout throughout -----===//
+#include "test/conformance/Case.h"
+
+namespace dlc::conformance {
+namespace {
+
+std::string window(const std::string &k, const std::string &stride, const std::string &pad) {
+  return "strides = array<i64: " + stride + ", " + stride +
+         ">, dilations = array<i64: 1, 1>, low = array<i64: " + pad + ", " + pad +
+         ">, high = array<i64: " + pad + ", " + pad + ">" +
+         (k.empty() ? "" : ", window = array<i64: " + k + ", " + k + ">");
+}
+
+/// A body with the types that its names stand for.
+std::string spelled(std::string body, std::vector<std::pair<std::string, std::string>> types) {
+  for (const auto &[name, text] : types)
+    for (size_t at; (at = body.find(name)) != std::string::npos;)
+      body.replace(at, name.size(), text);
+  return body;
+}
+
+/// conv, bias, ReLU, max pool, conv, batch norm, average pool, and all their gradients.
+Case images(int64_t channels, int64_t groups) {
+  Shape x = {2, 3, 16, 16}, w = {channels, 3, 3, 3}, b = {channels};
+  Shape v = {2 * channels, channels / groups, 3, 3}, s = {2 * channels};
+  Shape first = {2, channels, 16, 16}, pooled = {2, channels, 8, 8};
+  Shape second = {2, 2 * channels, 4, 4}, last = {2, 2 * channels, 2, 2};
+  std::string g = ", groups = " + std::to_string(groups) + " : i64";
+  std::string body = R"(
+    %zero = dlc.constant dense<0.0> : tensor<f32>
+    %a = dlc.conv %a0, %a1, %a2 {CONV1, groups = 1 : i64} : (XX, WW, BB) -> FF
+    %r = dlc.relu %a : (FF) -> FF
+    %p, %at = dlc.max_pool_positions %r {POOL} : (FF) -> (PP, UU)
+    %c = dlc.conv %p, %a3 {CONV2} : (PP, VV) -> SS
+    %n, %mean, %variance = dlc.batch_norm_train %c, %a4, %a5 {eps = 1.0e-3 : f64} : (SS, CC, CC) -> (SS, CC, CC)
+    %y = dlc.avg_pool %n {AVERAGE, counted_high = array<i64: 0, 0>} : (SS) -> LL
+    %dn = dlc.avg_pool_grad %a6 {AVERAGE, counted_high = array<i64: 0, 0>, spatial = array<i64: 4, 4>} : (LL) -> SS
+    %dc, %ds, %db = dlc.batch_norm_grad %c, %dn, %a4, %mean, %variance {eps = 1.0e-3 : f64} : (SS, SS, CC, CC, CC) -> (SS, CC, CC)
+    %dv = dlc.conv_weight_grad %p, %dc {CONV2, window = array<i64: 3, 3>} : (PP, SS) -> VV
+    %dp = dlc.conv_transpose %dc, %a3 {CONV2, extra = array<i64: 1, 1>} : (SS, VV) -> PP
+    %dr = dlc.max_pool_grad %dp, %at {POOL, spatial = array<i64: 16, 16>} : (PP, UU) -> FF
+    %on = dlc.compare gt %r, %zero : (FF, tensor<f32>) -> MM
+    %off = dlc.constant dense<0.0> : FF
+    %da = dlc.select %on, %dr, %off : (MM, FF, FF) -> FF
+    %dbias = dlc.reduce sum %da axes [0, 2, 3] : (FF) -> BB
+    %dw = dlc.conv_weight_grad %a0, %da {CONV1, window = array<i64: 3, 3>, groups = 1 : i64} : (XX, FF) -> WW
+    return %y, %mean, %variance, %ds, %db, %dv, %dbias, %dw : LL, CC, CC, CC, CC, VV, BB, WW
+  )";
+  auto type = [](const Shape &shape) { return typeText(shape, "f32"); };
+  std::vector<std::string> results = {type(last), type(s), type(s), type(s),
+                                      type(s),    type(v), type(b), type(w)};
+  body = spelled(body, {{"CONV1", window("", "1", "1")},
+                        {"CONV2", window("", "2", "1") + g},
+                        {"POOL", window("2", "2", "0")},
+                        {"AVERAGE", window("2", "2", "0")},
+                        {"XX", type(x)},
+                        {"WW", type(w)},
+                        {"BB", type(b)},
+                        {"VV", type(v)},
+                        {"CC", type(s)},
+                        {"FF", type(first)},
+                        {"PP", type(pooled)},
+                        {"UU", typeText(pooled, "ui8")},
+                        {"MM", typeText(first, "i1")},
+                        {"SS", type(second)},
+                        {"LL", type(last)}});
+  Case c{"training",
+         "images/" + std::to_string(channels) + "/" + std::to_string(groups),
+         {{x}, {w}, {b}, {v}, {s}, {s}, {last}},
+         "",
+         unsigned(results.size()),
+         {64, 256},
+         results,
+         body};
+  return c;
+}
+
+} // namespace
+
+void addTrainingCases(std::vector<Case> &cases) {
+  // Whole blocks, half full ones, groups, and as many groups as channels.
+  for (auto [channels, groups] :
+       std::initializer_list<std::pair<int64_t, int64_t>>{{32, 1}, {20, 1}, {64, 4}, {32, 32}})
+    cases.push_back(images(channels, groups));
+}
+
+} // namespace dlc::conformance
