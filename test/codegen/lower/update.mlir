@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select=kernels=onednn -dlc-lower -dlc-plan-memory -dlc-verify-memory | FileCheck %s
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select=kernels=contract -dlc-lower -dlc-plan-memory -dlc-verify-memory | FileCheck %s --check-prefix=GENERATED
 
 // The product adds into the weights where they lie, after the product that reads the old ones; no gradient is kept.
 // CHECK-LABEL: exec.program @main
@@ -13,6 +14,13 @@
 // CHECK: exec.library "onednn"(%[[X]], %[[DY]], %[[NEW]]
 // CHECK-SAME: sum
 // CHECK-NOT: exec.copy
+
+// A generated product stores each element when its sum is complete: it may do the same.
+// GENERATED-LABEL: exec.program @main
+// GENERATED: exec.state 0 : <2048>
+// GENERATED-NOT: exec.copy
+// GENERATED: exec.launch @{{[a-z0-9_]*}}_matmul_mul_sub({{.*}}) writes [3] inplace [3, 2]
+// GENERATED-NOT: exec.copy
 func.func @main(%w: tensor<32x16xf32> {dlc.name = "w", dlc.state}, %x: tensor<8x32xf32> {dlc.name = "x"}, %dy: tensor<8x16xf32> {dlc.name = "dy"}) -> (tensor<32x16xf32> {dlc.name = "w", dlc.state}, tensor<8x32xf32> {dlc.name = "dx"}) {
   %lr = dlc.constant dense<0.1> : tensor<f32>
   %0 = dlc.matmul %x, %dy transpose_a : (tensor<8x32xf32>, tensor<8x16xf32>) -> tensor<32x16xf32>
