@@ -298,39 +298,47 @@ TEST(OneDnnTraining, BatchNormalizationForthAndBack) {
   }
 }
 
-/// w -= 0.5 * x^T dy, in the weights' own buffer.
+/// w = f * w - 0.5 * x^T dy, in the weights' own buffer; long sums are added up in several steps.
 TEST(OneDnnTraining, ProductsAccumulateIntoWeights) {
-  const int64_t m = 96, k = 24, n = 80;
-  auto x = pattern(k * m, 1), dy = pattern(k * n, 2), w = pattern(m * n, 3);
-  std::vector<float> expected = w, step = {-0.5f};
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j)
-      for (int64_t p = 0; p < k; ++p)
-        expected[i * n + j] -= 0.5f * x[p * m + i] * dy[p * n + j];
-  json desc = {{"kind", "matmul"},
-               {"src", layout({m, k}, "ba")},
-               {"weights", layout({k, n}, "ab")},
-               {"dst", layout({m, n}, "ab")}};
-  json constant = desc, runtime = desc;
-  constant["post_ops"] = {{{"kind", "eltwise"}, {"alg", "linear"}, {"alpha", -0.5}, {"beta", 0}},
-                          {{"kind", "sum"}}};
-  runtime["post_ops"] = {{{"kind", "sum"}}};
-  runtime["scales"] = {{"weights", 0}};
-  for (const json &one : {constant, runtime}) {
-    SCOPED_TRACE(one.dump());
-    Described described = describe(one, 2);
-    ASSERT_TRUE(described.ok) << described.error;
-    std::vector<float> state = w;
-    std::vector<void *> buffers = {x.data(), dy.data(), state.data()};
-    if (one.contains("scales"))
-      buffers.push_back(step.data());
-    ASSERT_EQ(described.arguments.size(), buffers.size());
-    std::string error;
-    auto executable = onednn::Executable::create(described.desc, 2, error);
-    ASSERT_NE(executable, nullptr) << error;
-    EXPECT_TRUE(executable->run(buffers));
-    expectClose(state, expected, 1e-5);
-  }
+  const int64_t m = 96, n = 80;
+  for (int64_t k : {1, 24, 1500})
+    for (float factor : {1.0f, 0.75f}) {
+      auto x = pattern(k * m, 1), dy = pattern(k * n, 2), w = pattern(m * n, 3);
+      std::vector<float> expected, step = {0.5f};
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int64_t p = 0; p < k; ++p)
+            sum += static_cast<double>(x[p * m + i]) * dy[p * n + j];
+          expected.push_back(static_cast<float>(factor * w[i * n + j] - 0.5 * sum));
+        }
+      json desc = {{"kind", "matmul"},
+                   {"src", layout({m, k}, "ba")},
+                   {"weights", layout({k, n}, "ab")},
+                   {"dst", layout({m, n}, "ab")}};
+      json constant = desc, runtime = desc;
+      json sum = {{"kind", "sum"}, {"scale", factor}};
+      constant["post_ops"] = {
+          {{"kind", "eltwise"}, {"alg", "linear"}, {"alpha", -0.5}, {"beta", 0}}, sum};
+      runtime["post_ops"] = {
+          {{"kind", "binary"}, {"alg", "mul"}, {"dims", {1, 1}}, {"dtype", "f32"}, {"tag", "ab"}},
+          {{"kind", "eltwise"}, {"alg", "linear"}, {"alpha", -1.0}, {"beta", 0}},
+          sum};
+      for (const json &one : {constant, runtime})
+        for (const Described &described : describeAll(one, 2)) {
+          SCOPED_TRACE(described.implementation + " " + one.dump());
+          std::vector<float> state = w;
+          std::vector<void *> buffers = {x.data(), dy.data(), state.data()};
+          if (one["post_ops"].size() == 3)
+            buffers.push_back(step.data());
+          ASSERT_EQ(described.arguments.size(), buffers.size());
+          std::string error;
+          auto executable = onednn::Executable::create(described.desc, 2, error);
+          ASSERT_NE(executable, nullptr) << error;
+          EXPECT_TRUE(executable->run(buffers));
+          expectClose(state, expected, 1e-5);
+        }
+    }
 }
 
 /// Weights and their gradients stay row-major outside, whatever the implementation wants.
