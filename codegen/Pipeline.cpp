@@ -92,9 +92,12 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
   auto run = [&](Phase phase) -> LogicalResult {
     switch (phase) {
     case Phase::Import:
-    case Phase::Grad:
     case Phase::Precision:
-      return success(); // nothing is asked of these in inference
+      return success(); // nothing is asked of these so far
+    case Phase::Grad: {
+      bool asked = module.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      return asked ? passes({createGradPass, createSimplifyPass}) : success();
+    }
     case Phase::Simplify:
       return passes({createSimplifyPass});
     case Phase::Place:

@@ -5,6 +5,7 @@
 
 void dlc::registerPasses() {
   mlir::registerPass([] { return createSimplifyPass(); });
+  mlir::registerPass([] { return createGradPass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });
   mlir::registerPass([] { return createLayoutPass(); });

@@ -12,6 +12,9 @@ namespace dlc {
 /// `dlc-simplify`: constants, algebra, dead code. Works on unplaced and placed modules.
 std::unique_ptr<mlir::Pass> createSimplifyPass();
 
+/// `dlc-grad`: spells every dlc.gradient out, in reverse mode.
+std::unique_ptr<mlir::Pass> createGradPass();
+
 /// `dlc-place`: every tensor that has no device yet gets this one.
 std::unique_ptr<mlir::Pass> createPlacePass(std::string device = "cpu");
 /// `dlc-verify-placement`: every tensor is placed, and only dlc.transfer crosses devices.

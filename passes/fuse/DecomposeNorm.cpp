@@ -1,15 +1,10 @@
 //===- DecomposeNorm.cpp - normalisations as rows of simple operations ----===//
-#include "passes/TensorBuilder.h"
+#include "passes/Compositions.h"
 #include "passes/fuse/DecomposePatterns.h"
 
 using namespace mlir;
 
 namespace dlc {
-
-Type statisticsType(Value x) {
-  Type element = typeOf(x).getElementType();
-  return element.isF16() || element.isBF16() ? Float32Type::get(x.getContext()) : element;
-}
 
 namespace {
 
@@ -114,22 +109,9 @@ struct Lrn : OpRewritePattern<LrnOp> {
   LogicalResult matchAndRewrite(LrnOp op, PatternRewriter &rewriter) const override {
     TensorBuilder b(rewriter, op.getLoc());
     Value x = b.cast(op.getX(), statisticsType(op.getX()));
-    int64_t rank = typeOf(x).getRank(), size = op.getSize();
-    if (size > 16)
+    if (op.getSize() > 16)
       return rewriter.notifyMatchFailure(op, "the window would become too many slices");
-    SmallVector<int64_t> low(rank, 0), high(rank, 0), start(rank, 0), one(rank, 1);
-    low[1] = (size - 1) / 2;
-    high[1] = size - 1 - low[1];
-    Value square = b.make<MulOp>(x, x);
-    Value padded = b.make<PadOp>(square, b.scalar(0, x), PadMode::constant, low, high);
-    Value sum;
-    for (int64_t i = 0; i < size; ++i) {
-      start[1] = i;
-      Value part = b.make<SliceOp>(padded, start, shapeOf(x), one);
-      sum = sum ? b.make<AddOp>(sum, part) : part;
-    }
-    Value scaled = b.make<MulOp>(sum, b.scalar(op.getAlpha().convertToDouble() / double(size), x));
-    Value base = b.make<AddOp>(scaled, b.scalar(op.getK().convertToDouble(), x));
+    Value base = lrnBase(b, op, x);
     Value y = b.make<DivOp>(x, b.make<PowOp>(base, b.scalar(op.getBeta().convertToDouble(), x)));
     rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
     return success();
@@ -137,25 +119,6 @@ struct Lrn : OpRewritePattern<LrnOp> {
 };
 
 } // namespace
-
-Value softmaxOf(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidden) {
-  Value x = b.cast(input, statisticsType(input));
-  Value largest = b.reduce(ReduceKind::max, x, axes);
-  if (hidden) {
-    // The lowest number instead of -inf: every element of such a row becomes exp(-inf) = 0.
-    auto type = llvm::cast<FloatType>(typeOf(x).getElementType());
-    APFloat lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true);
-    largest = b.make<MaxOp>(largest, b.scalar(lowest.convertToDouble(), x));
-  }
-  Value e = b.make<ExpOp>(b.make<SubOp>(x, largest));
-  Value sum = b.reduce(ReduceKind::sum, e, axes);
-  // The largest element adds 1, so that other sums stay what they are.
-  if (hidden)
-    sum = b.make<MaxOp>(sum, b.scalar(1, x));
-  // One division per row, and a product per element.
-  Value y = b.make<MulOp>(e, b.make<DivOp>(b.scalar(1, x), sum));
-  return b.cast(y, typeOf(input).getElementType());
-}
 
 void addNormDecompositions(RewritePatternSet &patterns) {
   patterns.add<Softmax, LogSoftmax, LayerNorm, RmsNorm, BatchNorm, Lrn>(patterns.getContext());

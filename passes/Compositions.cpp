@@ -1,0 +1,86 @@
+//===- Compositions.cpp - layers spelled out, for more than one pass ------===//
+#include "passes/Compositions.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace dlc {
+
+Type statisticsType(Value x) {
+  Type element = typeOf(x).getElementType();
+  return element.isF16() || element.isBF16() ? Float32Type::get(x.getContext()) : element;
+}
+
+Value softmaxOf(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidden) {
+  Value x = b.cast(input, statisticsType(input));
+  Value largest = b.reduce(ReduceKind::max, x, axes);
+  if (hidden) {
+    // The lowest number instead of -inf: every element of such a row becomes exp(-inf) = 0.
+    auto type = llvm::cast<FloatType>(typeOf(x).getElementType());
+    APFloat lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true);
+    largest = b.make<MaxOp>(largest, b.scalar(lowest.convertToDouble(), x));
+  }
+  Value e = b.make<ExpOp>(b.make<SubOp>(x, largest));
+  Value sum = b.reduce(ReduceKind::sum, e, axes);
+  // The largest element adds 1, so that other sums stay what they are.
+  if (hidden)
+    sum = b.make<MaxOp>(sum, b.scalar(1, x));
+  // One division per row, and a product per element.
+  Value y = b.make<MulOp>(e, b.make<DivOp>(b.scalar(1, x), sum));
+  return b.cast(y, typeOf(input).getElementType());
+}
+
+/// True on and below the diagonal of [T, S]: position s is no later than position t.
+static Value causalMask(TensorBuilder &b, Value scores) {
+  ArrayRef<int64_t> shape = shapeOf(scores).take_back(2);
+  auto type = RankedTensorType::get(shape, IntegerType::get(scores.getContext(), 64),
+                                    deviceOf(scores.getType()));
+  Value row = b.make<IotaOp>(type, /*axis=*/0);
+  Value column = b.make<IotaOp>(type, /*axis=*/1);
+  return b.make<CompareOp>(Predicate::ge, row, column);
+}
+
+Value attentionWeights(TensorBuilder &b, AttentionOp op) {
+  // From here on in f32: each further rounding to 16 bits would show in the exponentials.
+  Type element = typeOf(op.getQ()).getElementType();
+  Value scores =
+      b.cast(b.make<MatmulOp>(op.getQ(), op.getK(), false, true), statisticsType(op.getQ()));
+  Value scale = b.scalar(op.getScale().convertToDouble(), scores);
+  scores = b.make<MulOp>(scores, scale);
+  Value hidden = b.scalar(-std::numeric_limits<double>::infinity(), scores);
+  if (op.getCausal())
+    scores = b.make<SelectOp>(causalMask(b, scores), scores, hidden);
+  Value mask = op.getMask();
+  if (mask && typeOf(mask).getElementType().isInteger(1))
+    scores = b.make<SelectOp>(mask, scores, hidden);
+  else if (mask)
+    scores = b.make<AddOp>(scores, b.cast(mask, statisticsType(mask)));
+  // Only a mask can hide a whole row: causally, position 0 is always seen.
+  Value weights = softmaxOf(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(mask));
+  return b.cast(weights, element);
+}
+
+Value channelWindowSum(TensorBuilder &b, Value x, int64_t size, int64_t before) {
+  int64_t rank = typeOf(x).getRank();
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), start(rank, 0), one(rank, 1);
+  low[1] = before;
+  high[1] = size - 1 - before;
+  Value padded = b.make<PadOp>(x, b.scalar(0, x), PadMode::constant, low, high);
+  Value sum;
+  for (int64_t i = 0; i < size; ++i) {
+    start[1] = i;
+    Value part = b.make<SliceOp>(padded, start, shapeOf(x), one);
+    sum = sum ? b.make<AddOp>(sum, part) : part;
+  }
+  return sum;
+}
+
+Value lrnBase(TensorBuilder &b, LrnOp op, Value x) {
+  int64_t size = op.getSize();
+  Value sum = channelWindowSum(b, b.make<MulOp>(x, x), size, (size - 1) / 2);
+  Value scaled = b.make<MulOp>(sum, b.scalar(op.getAlpha().convertToDouble() / double(size), x));
+  return b.make<AddOp>(scaled, b.scalar(op.getK().convertToDouble(), x));
+}
+
+} // namespace dlc

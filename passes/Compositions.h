@@ -1,0 +1,26 @@
+//===- Compositions.h - layers spelled out, for more than one pass --------===//
+#ifndef DLC_PASSES_COMPOSITIONS_H
+#define DLC_PASSES_COMPOSITIONS_H
+
+#include "passes/TensorBuilder.h"
+
+namespace dlc {
+
+/// The type that statistics of a value are kept in: f32 for the 16-bit floats.
+mlir::Type statisticsType(mlir::Value x);
+
+/// softmax(x) along some axes, in x's element type. Rows that are -inf throughout give 0 where
+/// `hidden` says that there may be such, and NaN else.
+mlir::Value softmaxOf(TensorBuilder &b, mlir::Value x, llvm::ArrayRef<int64_t> axes, bool hidden);
+
+/// What attention multiplies v with: softmax(scale * q k^T [masked]).
+mlir::Value attentionWeights(TensorBuilder &b, AttentionOp op);
+
+/// For x [N, C, ..] the sum over `size` neighbouring channels, of which `before` precede each.
+mlir::Value channelWindowSum(TensorBuilder &b, mlir::Value x, int64_t size, int64_t before);
+/// k + alpha / size * the sum of x^2 over neighbouring channels; x in the type of statistics.
+mlir::Value lrnBase(TensorBuilder &b, LrnOp op, mlir::Value x);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_COMPOSITIONS_H

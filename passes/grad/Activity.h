@@ -1,0 +1,42 @@
+//===- Activity.h - which values lie on a path from xs to ys --------------===//
+#ifndef DLC_PASSES_GRAD_ACTIVITY_H
+#define DLC_PASSES_GRAD_ACTIVITY_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace dlc::grad {
+
+class Rules;
+
+/// The values that depend on some x and on which some y depends, through floating-point numbers
+/// only.
+class Activity {
+public:
+  /// `ops` in the order in which they run.
+  Activity(const Rules &rules, llvm::ArrayRef<mlir::Operation *> ops, mlir::ValueRange ys,
+           mlir::ValueRange xs);
+
+  bool isActive(mlir::Value value) const {
+    return varied.contains(value) && needed.contains(value);
+  }
+  bool isActive(mlir::Operation *op) const;
+
+private:
+  void vary(mlir::Operation *op);
+  void vary(mlir::Block &block);
+  void need(mlir::Operation *op);
+  void need(mlir::Block &block);
+  bool isVaried(mlir::Value value) const { return varied.contains(value); }
+  bool isNeeded(mlir::Value value) const { return needed.contains(value); }
+  /// Each says whether that is new.
+  bool setVaried(mlir::Value value);
+  bool setNeeded(mlir::Value value);
+
+  const Rules &rules;
+  llvm::DenseSet<mlir::Value> varied, needed;
+};
+
+} // namespace dlc::grad
+
+#endif // DLC_PASSES_GRAD_ACTIVITY_H

@@ -1,0 +1,31 @@
+//===- Contract.cpp - gradients of matrix products ------------------------===//
+#include "passes/grad/Rules.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+/// [.., m, n] as one matrix of all rows.
+static Expr rows(Expr x) { return x.reshape({product(x.shape().drop_back()), x.shape().back()}); }
+
+// y = A B for A, B = a, b or their transposes: dA = dy B^T, dB = A^T dy, written so that nothing is
+// transposed in memory
+static void differentiate(MatmulOp op, Backward &g) {
+  Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
+  bool ta = op.getTransposeA(), tb = op.getTransposeB();
+  g.add(a, [&] { return ta ? matmul(b, dy, tb, true) : matmul(dy, b, false, !tb); });
+  g.add(b, [&] {
+    // Weights that all of a batch share: one product over all rows instead of a sum of products.
+    bool shared = product(b.shape().drop_back(2)) == 1 && dy.rank() > 2 && !ta &&
+                  a.shape().drop_back(2) == dy.shape().drop_back(2);
+    Expr left = shared ? rows(a) : a, right = shared ? rows(dy) : dy;
+    Expr db = tb ? matmul(right, left, true, ta) : matmul(left, right, !ta, false);
+    return shared ? db.reshape(b.shape()) : db;
+  });
+}
+
+void addContract(Rules &rules) {
+  rules.add<MatmulOp>([](MatmulOp op, Backward &g) { differentiate(op, g); });
+}
+
+} // namespace dlc::grad

@@ -1,0 +1,227 @@
+//===- Control.cpp - gradients of branches and loops ----------------------===//
+//
+// A region's backward pass runs the region again, as far as it needs its values, and goes back
+// from there. Values from outside of the region are results of the backward operation too.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/grad/Rules.h"
+
+#include "ir/dlc/Matchers.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+/// The values from outside that the regions use and whose gradients are asked for.
+static SmallVector<Value> captured(Operation *op, Backward &g) {
+  llvm::SetVector<Value> values;
+  for (Region &region : op->getRegions())
+    getUsedValuesDefinedAbove(region, values);
+  return llvm::to_vector(llvm::make_filter_range(values, [&](Value v) { return g.wants(v); }));
+}
+
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+/// Runs the operations of a block again at the builder's place and differentiates its yields there.
+static FailureOr<SmallVector<Value>> runBack(Backward &g, Block &block, IRMapping &map,
+                                             ArrayRef<std::pair<Value, Value>> yieldsAndSeeds,
+                                             ArrayRef<Value> xs) {
+  OpBuilder &here = g.place();
+  for (Operation &op : block.without_terminator())
+    here.clone(op, map);
+  SmallVector<Value> ys, seeds, inside;
+  for (auto [y, seed] : yieldsAndSeeds) {
+    ys.push_back(map.lookupOrDefault(y));
+    seeds.push_back(seed);
+  }
+  for (Value x : xs)
+    inside.push_back(map.lookupOrDefault(x));
+  Backward inner(g.allRules(), here);
+  return inner.run({ys, seeds, inside, g.location(), here.getInsertionBlock()});
+}
+
+// if (c) f(v) else g(v): dv = if (c) df(v) else dg(v)
+static LogicalResult differentiate(IfOp op, Backward &g) {
+  SmallVector<Value> outside = captured(op, g);
+  SmallVector<Type> types{ValueRange(outside).getTypes()};
+  SmallVector<Value> seeds;
+  for (Value result : op.getResults())
+    seeds.push_back(g.of(result));
+  auto backward = IfOp::create(g.place(), g.location(), types, op.getCondition());
+  for (auto [from, to] : llvm::zip(op->getRegions(), backward->getRegions())) {
+    OpBuilder::InsertionGuard guard(g.place());
+    g.place().createBlock(&to);
+    Block &block = from.front();
+    SmallVector<std::pair<Value, Value>> pairs;
+    for (auto [y, seed] : llvm::zip(block.getTerminator()->getOperands(), seeds))
+      if (seed)
+        pairs.push_back({y, seed});
+    IRMapping map;
+    auto gradients = runBack(g, block, map, pairs, outside);
+    if (failed(gradients))
+      return failure();
+    TensorBuilder b(g.place(), g.location());
+    for (auto [gradient, type] : llvm::zip(*gradients, types))
+      if (!gradient)
+        gradient = zeros(b, type);
+    YieldOp::create(g.place(), g.location(), *gradients);
+    eraseDead(to.front());
+  }
+  for (auto [value, gradient] : llvm::zip(outside, backward.getResults()))
+    g.add(value, [&, gradient = gradient] { return gradient; });
+  return success();
+}
+
+/// A copy of the loop with the values that enter its iterations stacked as further results.
+static LoopOp keepStates(LoopOp op, int64_t trips, OpBuilder &here) {
+  SmallVector<Type> types(op->getResultTypes());
+  for (Value state : op.getBody().getArguments().drop_front()) {
+    SmallVector<int64_t> shape{trips};
+    llvm::append_range(shape, shapeOf(state));
+    types.push_back(
+        RankedTensorType::get(shape, typeOf(state).getElementType(), deviceOf(state.getType())));
+  }
+  auto kept = LoopOp::create(here, op.getLoc(), types, op.getTrip(), Value(), op.getInits());
+  kept->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  IRMapping map;
+  op.getBody().cloneInto(&kept.getBody(), map);
+  Block &body = kept.getBody().front();
+  auto yield = llvm::cast<YieldOp>(body.getTerminator());
+  yield.getValuesMutable().append(ValueRange(body.getArguments().drop_front()));
+  return kept;
+}
+
+/// Drops stacked results from `first` on that nothing uses.
+static LoopOp dropUnused(LoopOp op, unsigned first) {
+  OpBuilder here(op);
+  auto yield = llvm::cast<YieldOp>(op.getBody().front().getTerminator());
+  SmallVector<Value> results, values;
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    if (i < first || !result.use_empty()) {
+      results.push_back(result);
+      values.push_back(yield.getValues()[i]);
+    }
+  yield.getValuesMutable().assign(values);
+  auto less = LoopOp::create(here, op.getLoc(), ValueRange(results).getTypes(), op.getTrip(),
+                             Value(), op.getInits());
+  less->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  less.getBody().takeBody(op.getBody());
+  for (auto [before, after] : llvm::zip(results, less->getResults()))
+    before.replaceAllUsesWith(after);
+  op->erase();
+  return less;
+}
+
+namespace {
+/// The backward pass of one loop.
+struct LoopBack {
+  LoopBack(LoopOp op, Backward &g) : op(op), g(g) {}
+
+  LoopOp op;
+  Backward &g;
+  /// Carried values, and values from outside, whose gradients are asked for.
+  SmallVector<unsigned> states;
+  SmallVector<Value> outside;
+  SmallVector<Value> seeds;
+
+  LogicalResult run();
+  LogicalResult fill(LoopOp backward, LoopOp kept);
+};
+} // namespace
+
+// s[i + 1], y[i] = f(i, s[i], v): backwards, ds[i], dv += df(i, s[i], v) of ds[i + 1], dy[i]
+LogicalResult LoopBack::run() {
+  if (op.getCondition())
+    return op.emitError("has no gradient: how often a loop with a condition runs is not known "
+                        "before; give the loop a trip count alone, and choose its values with "
+                        "dlc.select");
+  double trips;
+  if (!isSplat(op.getTrip(), trips))
+    return op.emitError("has no gradient: the values of all iterations are kept for it, and how "
+                        "many there are is not known; make the trip count a constant");
+  Block &body = op.getBody().front();
+  for (auto [i, argument] : llvm::enumerate(body.getArguments().drop_front()))
+    if (g.wants(argument) || g.wants(op.getResult(i)) || g.wants(op.getInits()[i]))
+      states.push_back(unsigned(i));
+  outside = captured(op, g);
+  SmallVector<Value> inits;
+  for (Value result : op->getResults())
+    seeds.push_back(g.of(result));
+  for (unsigned i : states)
+    inits.push_back(seeds[i] ? seeds[i] : Value(zeros(g.build(), op.getInits()[i].getType())));
+  for (Value value : outside)
+    inits.push_back(zeros(g.build(), value.getType()));
+
+  unsigned first = op->getNumResults();
+  OpBuilder here(op);
+  LoopOp kept = keepStates(op, std::max<int64_t>(int64_t(trips), 0), here);
+  auto backward = LoopOp::create(g.place(), g.location(), ValueRange(inits).getTypes(),
+                                 kept.getTrip(), Value(), inits);
+  if (failed(fill(backward, kept)))
+    return failure();
+  kept = dropUnused(kept, first);
+  for (auto [i, state] : llvm::enumerate(states))
+    g.add(kept.getInits()[state], [&, i = i] { return backward->getResult(i); });
+  for (auto [i, value] : llvm::enumerate(outside))
+    g.add(value, [&, i = i] { return backward->getResult(states.size() + i); });
+  g.replace(op, kept->getResults().take_front(first));
+  return success();
+}
+
+LogicalResult LoopBack::fill(LoopOp backward, LoopOp kept) {
+  OpBuilder &here = g.place();
+  Block &forward = kept.getBody().front();
+  auto yield = llvm::cast<YieldOp>(forward.getTerminator());
+  OpBuilder::InsertionGuard guard(here);
+  SmallVector<Type> types{forward.getArgument(0).getType()};
+  llvm::append_range(types, backward->getResultTypes());
+  Block *body = here.createBlock(&backward.getBody(), {}, types,
+                                 SmallVector<Location>(types.size(), g.location()));
+  TensorBuilder b(here, g.location());
+  unsigned carried = kept.getInits().size();
+  Expr trip(b, kept.getTrip());
+  Expr time = trip - 1 - Expr(b, body->getArgument(0));
+  IRMapping map;
+  map.map(forward.getArgument(0), Value(time));
+  SmallVector<Value> xs;
+  for (auto [i, argument] : llvm::enumerate(forward.getArguments().drop_front())) {
+    Value stacked = kept->getResult(op->getNumResults() + i);
+    map.map(argument, Value(Expr(b, stacked).at(time)));
+  }
+  SmallVector<std::pair<Value, Value>> pairs;
+  for (auto [i, state] : llvm::enumerate(states)) {
+    xs.push_back(forward.getArgument(state + 1));
+    pairs.push_back({yield.getValues()[state], body->getArgument(i + 1)});
+  }
+  for (unsigned i = carried; i < op->getNumResults(); ++i)
+    if (seeds[i])
+      pairs.push_back({yield.getValues()[i], Value(Expr(b, seeds[i]).at(time))});
+  llvm::append_range(xs, outside);
+  auto gradients = runBack(g, forward, map, pairs, xs);
+  if (failed(gradients))
+    return failure();
+  for (auto [i, gradient] : llvm::enumerate(*gradients)) {
+    Value before = body->getArgument(i + 1);
+    if (i >= states.size())
+      gradient = gradient ? b.make<AddOp>(before, gradient) : before;
+    else if (!gradient)
+      gradient = zeros(b, before.getType());
+  }
+  YieldOp::create(here, g.location(), *gradients);
+  eraseDead(*body);
+  return success();
+}
+
+void addControl(Rules &rules) {
+  rules.add<IfOp>([](IfOp op, Backward &g) { return differentiate(op, g); });
+  rules.add<LoopOp>([](LoopOp op, Backward &g) { return LoopBack(op, g).run(); });
+}
+
+} // namespace dlc::grad

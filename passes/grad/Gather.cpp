@@ -1,0 +1,123 @@
+//===- Gather.cpp - gradients of reading and writing at computed places ---===//
+#include "passes/grad/Rules.h"
+#include "passes/grad/Scatter.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+Expr scatterAlong(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t axis) {
+  TensorBuilder &b = x.builder();
+  int64_t taken = indices.rank(), rank = int64_t(shape.size());
+  // Slices are added along the first dimension: others are brought there, and back.
+  SmallVector<int64_t> first = range(axis, axis + taken), moved(shape), back = range(1, axis + 1);
+  llvm::append_range(first, range(0, axis));
+  llvm::append_range(first, range(axis + taken, x.rank()));
+  moved.erase(moved.begin() + axis);
+  moved.insert(moved.begin(), shape[axis]);
+  back.push_back(0);
+  llvm::append_range(back, range(axis + 1, rank));
+  SmallVector<int64_t> tuples(indices.shape());
+  tuples.push_back(1);
+  auto type = RankedTensorType::get(moved, x.element(), deviceOf(Value(x).getType()));
+  Expr updates = axis == 0 ? x : x.transpose(first);
+  Expr sum(b, b.make<ScatterNdOp>(Value(zeros(b, type)), Value(indices.reshape(tuples)),
+                                  Value(updates), ScatterReduction::add));
+  return axis == 0 ? sum : sum.transpose(back);
+}
+
+/// Index tuples [b.., i.., k] with the batch dimensions' own numbers put before each tuple.
+static Expr withBatch(Expr indices, int64_t batch) {
+  SmallVector<int64_t> shape(indices.shape());
+  shape.back() = 1;
+  SmallVector<Value> parts;
+  for (int64_t d = 0; d < batch; ++d)
+    parts.push_back(iota(indices.builder(), shape, d, indices).cast(indices.element()));
+  parts.push_back(indices);
+  return concat(parts, int64_t(shape.size()) - 1, indices.builder());
+}
+
+/// What scatter_elements and scatter_nd share: `read` takes elements at the indices, `write` puts
+/// zeros there.
+template <typename Op, typename Read, typename Write>
+static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
+  Expr dy = g.of(op.getY()), x = g(op.getX()), y = g(op.getY()), updates = g(op.getUpdates());
+  switch (op.getReduction()) {
+  case ScatterReduction::none:
+    // dx = dy with 0 at the indices, dupdates = dy[indices]
+    g.add(x,
+          [&] { return write(dy, zeros(g.build(), Value(updates).getType()), op.getReduction()); });
+    g.add(updates, [&] { return read(dy); });
+    return;
+  case ScatterReduction::add:
+    // dx = dy, dupdates = dy[indices]
+    g.add(x, [&] { return dy; });
+    g.add(updates, [&] { return read(dy); });
+    return;
+  case ScatterReduction::mul:
+    // dx = dy times the updates, dupdates = (dy y)[indices] / updates
+    g.add(x, [&] { return write(dy, updates, ScatterReduction::mul); });
+    g.add(updates, [&] { return read(dy * y) / updates; });
+    return;
+  case ScatterReduction::max:
+  case ScatterReduction::min:
+    // dx = dy where x stayed; dupdates = dy[indices] where an update took x's place
+    g.add(x, [&] { return keep(compare(Predicate::eq, x, y), dy); });
+    g.add(updates, [&] {
+      Expr won = compare(Predicate::eq, updates, read(y));
+      return keep(won, drop(compare(Predicate::eq, read(x), read(y)), read(dy)));
+    });
+    return;
+  }
+}
+
+void addGather(Rules &rules) {
+  // dx = dy's slices added at the indices
+  rules.add<GatherOp>([](GatherOp op, Backward &g) {
+    g.add(op.getX(), [&] {
+      return scatterAlong(g.of(op.getY()), g(op.getIndices()), shapeOf(op.getX()), op.getAxis());
+    });
+  });
+  // dx = dy's elements added at the indices
+  rules.add<GatherElementsOp>([](GatherElementsOp op, Backward &g) {
+    g.add(op.getX(), [&] {
+      return g.build().make<ScatterElementsOp>(Value(zeros(g.build(), op.getX().getType())),
+                                               op.getIndices(), Value(g.of(op.getY())),
+                                               op.getAxis(), ScatterReduction::add);
+    });
+  });
+  // dx = dy's slices added at the index tuples
+  rules.add<GatherNdOp>([](GatherNdOp op, Backward &g) {
+    g.add(op.getX(), [&] {
+      Expr tuples = withBatch(g(op.getIndices()), op.getBatchDims());
+      return g.build().make<ScatterNdOp>(Value(zeros(g.build(), op.getX().getType())),
+                                         Value(tuples), Value(g.of(op.getY())),
+                                         ScatterReduction::add);
+    });
+  });
+  rules.add<ScatterElementsOp>([](ScatterElementsOp op, Backward &g) {
+    TensorBuilder &b = g.build();
+    differentiateScatter(
+        op, g,
+        [&](Expr x) -> Expr {
+          return {b, b.make<GatherElementsOp>(Value(x), op.getIndices(), op.getAxis())};
+        },
+        [&](Expr x, Value updates, ScatterReduction reduction) -> Expr {
+          return {b, b.make<ScatterElementsOp>(Value(x), op.getIndices(), updates, op.getAxis(),
+                                               reduction)};
+        });
+  });
+  rules.add<ScatterNdOp>([](ScatterNdOp op, Backward &g) {
+    TensorBuilder &b = g.build();
+    differentiateScatter(
+        op, g,
+        [&](Expr x) -> Expr {
+          return {b, b.make<GatherNdOp>(Value(x), op.getIndices(), /*batch_dims=*/0)};
+        },
+        [&](Expr x, Value updates, ScatterReduction reduction) -> Expr {
+          return {b, b.make<ScatterNdOp>(Value(x), op.getIndices(), updates, reduction)};
+        });
+  });
+}
+
+} // namespace dlc::grad

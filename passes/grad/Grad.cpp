@@ -1,0 +1,112 @@
+//===- Grad.cpp - the grad pass: spells every dlc.gradient out ------------===//
+#include "passes/Passes.h"
+#include "passes/grad/Rules.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace grad {
+namespace {
+
+const Rules &allRules() {
+  static const Rules rules = [] {
+    Rules all;
+    addElementwise(all);
+    addShape(all);
+    addGather(all);
+    addReduce(all);
+    addContract(all);
+    addConv(all);
+    addPool(all);
+    addNorm(all);
+    addAttention(all);
+    addRecurrent(all);
+    addControl(all);
+    addTransfer(all);
+    return all;
+  }();
+  return rules;
+}
+
+/// What the user calls a value: the name of an input or a parameter, else that of its location.
+std::string nameOf(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "dlc.name"))
+        return name.str();
+  if (auto name = dyn_cast<NameLoc>(value.getLoc()))
+    return name.getName().str();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  value.printAsOperand(stream, OpPrintingFlags());
+  return text;
+}
+
+LogicalResult independent(GradientOp op, Value x) {
+  InFlightDiagnostic error = op.emitError("the loss does not depend on '")
+                             << nameOf(x)
+                             << "'; leave it out of what is differentiated, use it in the loss, or "
+                                "allow it to be unused";
+  error.attachNote(x.getLoc()) << "'" << nameOf(x) << "' is this value, " << x.getType();
+  return error;
+}
+
+LogicalResult expand(GradientOp op) {
+  OpBuilder builder(op);
+  TensorBuilder b(builder, op.getLoc());
+  SmallVector<Value> seeds(op.getSeeds());
+  if (seeds.empty())
+    for (Value y : op.getYs())
+      seeds.push_back(b.reshape(b.scalar(1, y), shapeOf(y)));
+  FailureOr<SmallVector<Value>> gradients = failure();
+  {
+    // The operation that failed is reported; who asked stands beside it.
+    ScopedDiagnosticHandler note(op.getContext(), [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+        diagnostic.attachNote(op.getLoc()) << "the gradient is asked for here";
+      return failure();
+    });
+    Backward backward(allRules(), builder);
+    gradients = backward.run({op.getYs(), seeds, op.getXs(), op.getLoc()});
+  }
+  if (failed(gradients))
+    return failure();
+  LogicalResult found = success();
+  for (auto [x, gradient] : llvm::zip_equal(op.getXs(), *gradients)) {
+    if (!gradient && !op.getAllowUnused())
+      found = independent(op, x);
+    else if (!gradient)
+      gradient = zeros(b, x.getType());
+  }
+  if (failed(found))
+    return failure();
+  op->replaceAllUsesWith(*gradients);
+  op->erase();
+  return success();
+}
+
+struct GradPass : PassWrapper<GradPass, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GradPass)
+
+  StringRef getArgument() const final { return "dlc-grad"; }
+  StringRef getDescription() const final { return "spells gradients out in reverse mode"; }
+
+  void runOnOperation() final {
+    // Inner and earlier ones first: a gradient of a gradient then sees plain operations.
+    SmallVector<GradientOp> ops;
+    getOperation()->walk<WalkOrder::PostOrder>([&](GradientOp op) { ops.push_back(op); });
+    for (GradientOp op : ops)
+      if (failed(expand(op)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace grad
+
+std::unique_ptr<Pass> createGradPass() { return std::make_unique<grad::GradPass>(); }
+
+} // namespace dlc

@@ -1,0 +1,164 @@
+//===- Norm.cpp - gradients of softmax and normalisation ------------------===//
+//
+// Where statistics are needed in both directions the forward operation is spelled out, so that
+// they are computed once.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Compositions.h"
+#include "passes/grad/Rules.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+/// [C] as [C, 1, ..] so that it stretches along the channels of [N, C, ..].
+static Expr perChannel(Expr vector, int64_t rank) {
+  SmallVector<int64_t> shape(rank - 1, 1);
+  shape[0] = vector.dim(0);
+  return vector.reshape(shape);
+}
+
+/// An operation's normalised rows: h = c * r, y = h * scale + bias.
+struct Rows {
+  Value c, r, y;
+};
+
+/// Spells layer_norm (centred) or rms_norm out in the place of the operation.
+template <typename Op> static Rows spellOut(Op op, Value bias, bool centred) {
+  OpBuilder here(op);
+  TensorBuilder b(here, op.getLoc());
+  Expr x(b, op.getX());
+  Type narrow = x.element(), wide = statisticsType(x);
+  x = x.cast(wide);
+  SmallVector<int64_t> axes = range(op.getAxis(), x.rank());
+  Expr c = centred ? x - x.mean(axes) : x;
+  Expr r = ((c * c).mean(axes) + op.getEps().convertToDouble()).template as<RsqrtOp>();
+  Expr y = c * r;
+  if (op.getScale())
+    y = y * Expr(b, op.getScale()).cast(wide);
+  if (bias)
+    y = y + Expr(b, bias).cast(wide);
+  return {c, r, y.cast(narrow)};
+}
+
+// With h = c r and dh = dy scale: dx = r (dh - mean(dh) - h mean(dh h)), without the first mean for
+// rms_norm; dscale = sum of dy h, dbias = sum of dy
+template <typename Op> static void differentiateRows(Op op, Backward &g, Value bias, bool centred) {
+  Rows rows = spellOut(op, bias, centred);
+  Expr r = g(rows.r), h = g(rows.c) * r;
+  Expr dy = g.of(op.getY()).cast(h.element());
+  SmallVector<int64_t> axes = range(op.getAxis(), h.rank());
+  g.add(op.getX(), [&] {
+    Expr dh = op.getScale() ? dy * g(op.getScale()).cast(h.element()) : dy;
+    Expr rest = h * (dh * h).mean(axes);
+    return r * (centred ? dh - dh.mean(axes) - rest : dh - rest);
+  });
+  if (op.getScale())
+    g.add(op.getScale(), [&] { return dy * h; });
+  if (bias)
+    g.add(bias, [&] { return dy; });
+  g.replace(op, rows.y);
+}
+
+// With r = 1 / sqrt(variance + eps) and h = (x - mean) r for each channel: dx = dy scale r,
+// dscale = sum(dy h), dbias = sum(dy), dmean = -scale r sum(dy),
+// dvariance = -scale r^2 sum(dy h) / 2
+static void differentiate(BatchNormOp op, Backward &g) {
+  Expr x = g(op.getX());
+  Type wide = statisticsType(x);
+  auto inWide = [&](Value v) { return g(v).cast(wide); };
+  Expr r = (inWide(op.getVariance()) + op.getEps().convertToDouble()).as<RsqrtOp>();
+  Expr dy = g.of(op.getY()).cast(wide), scaled = inWide(op.getScale()) * r;
+  auto sumOfH = [&] {
+    Expr centred = x.cast(wide) - perChannel(inWide(op.getMean()), x.rank());
+    return channelSums(dy * centred) * r;
+  };
+  g.add(op.getX(), [&] { return dy * perChannel(scaled, x.rank()); });
+  g.add(op.getScale(), [&] { return sumOfH(); });
+  g.add(op.getBias(), [&] { return channelSums(dy); });
+  g.add(op.getMean(), [&] { return -(scaled * channelSums(dy)); });
+  g.add(op.getVariance(), [&] { return -0.5 * (scaled * r * sumOfH()); });
+}
+
+// batch_norm_grad, and what the loss asks of the statistics themselves:
+// dx += dmean / M + 2 dvariance (x - mean) / M
+static void differentiate(BatchNormTrainOp op, Backward &g) {
+  Expr x = g(op.getX());
+  if (Expr dy = g.of(op.getY())) {
+    auto grad = BatchNormGradOp::create(g.place(), g.location(), op.getX(), Value(dy),
+                                        op.getScale(), op.getMean(), op.getVariance(), op.getEps());
+    g.add(op.getX(), [&] { return grad.getDx(); });
+    g.add(op.getScale(), [&] { return grad.getDscale(); });
+    g.add(op.getBias(), [&] { return grad.getDbias(); });
+  }
+  Type wide = statisticsType(x);
+  double share = double(x.dim(1)) / double(product(x.shape()));
+  auto inWide = [&](Value v) { return perChannel(g(v).cast(wide), x.rank()); };
+  if (Expr dmean = g.of(op.getMean()))
+    g.add(op.getX(), [&] { return share * inWide(dmean); });
+  if (Expr dvariance = g.of(op.getVariance()))
+    g.add(op.getX(),
+          [&] { return 2 * share * inWide(dvariance) * (x.cast(wide) - inWide(op.getMean())); });
+}
+
+// y = x B^-beta, B = k + alpha / size S(x^2), S a sum over channels: with S* its adjoint,
+// dx = dy B^-beta - 2 alpha beta / size x S*(dy y / B)
+static void differentiate(LrnOp op, Backward &g) {
+  OpBuilder here(op);
+  TensorBuilder forward(here, op.getLoc());
+  Type wide = statisticsType(op.getX()), narrow = typeOf(op.getX()).getElementType();
+  Expr x = Expr(forward, op.getX()).cast(wide), base(forward, lrnBase(forward, op, x));
+  double beta = op.getBeta().convertToDouble();
+  Expr power = base.with<PowOp>(base.scalar(-beta));
+  Expr y = x * power;
+  g.add(op.getX(), [&] {
+    Expr dy = g.of(op.getY()).cast(wide);
+    int64_t size = op.getSize();
+    Expr inner = dy * g(y) / g(base);
+    Expr sums(g.build(), channelWindowSum(g.build(), inner, size, size - 1 - (size - 1) / 2));
+    double factor = 2 * op.getAlpha().convertToDouble() * beta / double(size);
+    return dy * g(power) - factor * (g(x) * sums);
+  });
+  g.replace(op, Value(y.cast(narrow)));
+}
+
+void addNorm(Rules &rules) {
+  // dx = y (dy - sum of dy y)
+  rules.add<SoftmaxOp>([](SoftmaxOp op, Backward &g) {
+    g.add(op.getX(), [&] {
+      Type wide = statisticsType(op.getX());
+      Expr dy = g.of(op.getY()).cast(wide), y = g(op.getY()).cast(wide);
+      return y * (dy - (dy * y).sum(int64_t(op.getAxis())));
+    });
+  });
+  // dx = dy - e^y sum of dy
+  rules.add<LogSoftmaxOp>([](LogSoftmaxOp op, Backward &g) {
+    g.add(op.getX(), [&] {
+      Type wide = statisticsType(op.getX());
+      Expr dy = g.of(op.getY()).cast(wide), y = g(op.getY()).cast(wide);
+      return dy - y.as<ExpOp>() * dy.sum(int64_t(op.getAxis()));
+    });
+  });
+  rules.add<LayerNormOp>(
+      [](LayerNormOp op, Backward &g) { differentiateRows(op, g, op.getBias(), true); });
+  rules.add<RmsNormOp>([](RmsNormOp op, Backward &g) { differentiateRows(op, g, Value(), false); });
+  rules.add<BatchNormOp>([](BatchNormOp op, Backward &g) { differentiate(op, g); });
+  rules.add<BatchNormTrainOp>([](BatchNormTrainOp op, Backward &g) { differentiate(op, g); });
+  // As its formula says, when a gradient of it is asked for.
+  rules.open<BatchNormGradOp>([](BatchNormGradOp op, TensorBuilder &b) -> SmallVector<Value> {
+    Type narrow = typeOf(op.getX()).getElementType(), wide = statisticsType(op.getX());
+    Type statistics = typeOf(op.getScale()).getElementType();
+    Expr x = Expr(b, op.getX()).cast(wide), dy = Expr(b, op.getDy()).cast(wide);
+    auto inWide = [&](Value v) { return perChannel(Expr(b, v).cast(wide), x.rank()); };
+    Expr variance = Expr(b, op.getVariance()).cast(wide);
+    Expr r = perChannel((variance + op.getEps().convertToDouble()).as<RsqrtOp>(), x.rank());
+    Expr h = (x - inWide(op.getMean())) * r;
+    Expr dbias = channelSums(dy), dscale = channelSums(dy * h);
+    double share = double(x.dim(1)) / double(product(x.shape()));
+    Expr dx =
+        inWide(op.getScale()) * r * (dy - share * inWide(dbias) - share * (h * inWide(dscale)));
+    return {dx.cast(narrow), dscale.cast(statistics), dbias.cast(statistics)};
+  });
+}
+
+} // namespace dlc::grad

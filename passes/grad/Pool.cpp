@@ -1,0 +1,114 @@
+//===- Pool.cpp - gradients of sliding windows ----------------------------===//
+#include "passes/grad/Rules.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+/// A byte counts the places of a window.
+static constexpr int64_t largestWindow = 256;
+
+template <typename Op> static Operation *positionsOf(OpBuilder &here, Op op) {
+  return MaxPoolPositionsOp::create(here, op.getLoc(), op.getX(), op.getWindow(), op.getStrides(),
+                                    op.getDilations(), op.getLow(), op.getHigh());
+}
+
+template <typename Op>
+static Value maxPoolGrad(Backward &g, Op op, Value dy, Value position, ArrayRef<int64_t> spatial) {
+  return g.build().make<MaxPoolGradOp>(dy, position, spatial, op.getWindow(), op.getStrides(),
+                                       op.getDilations(), op.getLow(), op.getHigh());
+}
+
+/// dx = dy added where the maxima stand in the flattened x; nowhere for windows of padding alone.
+static Value scatterFlat(Backward &g, Expr dy, Expr indices, Value x) {
+  int64_t count = product(dy.shape());
+  Expr places = indices.reshape(count);
+  Expr values = drop(compare(Predicate::lt, places, places.scalar(0)), dy.reshape(count));
+  auto type = RankedTensorType::get(product(shapeOf(x)), dy.element(), deviceOf(x.getType()));
+  Value sum = g.build().make<ScatterElementsOp>(Value(zeros(g.build(), type)), Value(places),
+                                                Value(values), /*axis=*/0, ScatterReduction::add);
+  return g.build().reshape(sum, shapeOf(x));
+}
+
+// The forward operation keeps where each maximum stands: dx = dy there
+template <typename Op> static void differentiateMax(Op op, Backward &g) {
+  Expr dy = g.of(op->getResult(0));
+  if (!g.wants(op.getX()))
+    return;
+  OpBuilder here(op);
+  if (product(op.getWindow()) > largestWindow) {
+    auto whole = MaxPoolIndicesOp::create(here, op.getLoc(), op.getX(), op.getWindow(),
+                                          op.getStrides(), op.getDilations(), op.getLow(),
+                                          op.getHigh(), /*column_major=*/false);
+    g.add(op.getX(), [&] { return scatterFlat(g, dy, g(whole.getIndices()), op.getX()); });
+    return;
+  }
+  Operation *positions = positionsOf(here, op);
+  g.add(op.getX(), [&] {
+    return maxPoolGrad(g, op, dy, positions->getResult(1), shapeOf(op.getX()).drop_front(2));
+  });
+  SmallVector<Value> values{positions->getResult(0)};
+  if (op->getNumResults() == 1)
+    g.replace(op, values);
+}
+
+/// For each element of dy the index, in [N, C, pixels], of the place that its position names.
+static Expr pixelOf(Backward &g, MaxPoolGradOp op) {
+  Expr position = g(op.getPosition()).cast(IntegerType::get(op.getContext(), 64));
+  ArrayRef<int64_t> window = op.getWindow(), spatial = op.getSpatial();
+  Expr pixel;
+  for (size_t d = 0; d < spatial.size(); ++d) {
+    int64_t after = product(window.drop_front(d + 1));
+    Expr place = position.with<DivOp>(position.scalar(double(after)));
+    place = Expr(g.build(),
+                 g.build().make<RemOp>(Value(place), Value(place.scalar(double(window[d]))), true));
+    Expr out = iota(g.build(), position.shape(), int64_t(d) + 2, position);
+    Expr at = double(op.getStrides()[d]) * out + double(op.getDilations()[d]) * place -
+              double(op.getLow()[d]);
+    pixel = pixel ? double(spatial[d]) * pixel + at : at;
+  }
+  return pixel;
+}
+
+// of dx = max_pool_grad(dy) with the gradient v: ddy = v where the maxima stand
+static void differentiate(MaxPoolGradOp op, Backward &g) {
+  g.add(op.getDy(), [&] {
+    Expr v = g.of(op.getDx()), pixel = pixelOf(g, op);
+    SmallVector<int64_t> planes{v.dim(0), v.dim(1), product(op.getSpatial())};
+    SmallVector<int64_t> places{v.dim(0), v.dim(1), product(pixel.shape().drop_front(2))};
+    Value taken = g.build().make<GatherElementsOp>(Value(v.reshape(planes)),
+                                                   Value(pixel.reshape(places)), /*axis=*/2);
+    return g.build().reshape(taken, shapeOf(op.getDy()));
+  });
+}
+
+void addPool(Rules &rules) {
+  rules.add<MaxPoolOp>([](MaxPoolOp op, Backward &g) { differentiateMax(op, g); });
+  rules.add<MaxPoolIndicesOp>([](MaxPoolIndicesOp op, Backward &g) { differentiateMax(op, g); });
+  rules.add<MaxPoolPositionsOp>([](MaxPoolPositionsOp op, Backward &g) {
+    // dx = dy at the positions
+    g.add(op.getX(), [&] {
+      return maxPoolGrad(g, op, g.of(op.getY()), op.getPosition(),
+                         shapeOf(op.getX()).drop_front(2));
+    });
+  });
+  rules.add<MaxPoolGradOp>([](MaxPoolGradOp op, Backward &g) { differentiate(op, g); });
+  // dx = dy / count in the whole window
+  rules.add<AvgPoolOp>([](AvgPoolOp op, Backward &g) {
+    g.add(op.getX(), [&] {
+      return g.build().make<AvgPoolGradOp>(
+          Value(g.of(op.getY())), shapeOf(op.getX()).drop_front(2), op.getWindow(), op.getStrides(),
+          op.getDilations(), op.getLow(), op.getHigh(), op.getCountedHigh(), op.getIncludePad());
+    });
+  });
+  // of dx = avg_pool_grad(dy) with the gradient v: ddy = avg_pool(v)
+  rules.add<AvgPoolGradOp>([](AvgPoolGradOp op, Backward &g) {
+    g.add(op.getDy(), [&] {
+      return g.build().make<AvgPoolOp>(Value(g.of(op.getDx())), op.getWindow(), op.getStrides(),
+                                       op.getDilations(), op.getLow(), op.getHigh(),
+                                       op.getCountedHigh(), op.getIncludePad());
+    });
+  });
+}
+
+} // namespace dlc::grad

@@ -1,0 +1,209 @@
+//===- Recurrent.cpp - gradients of recurrent layers ----------------------===//
+//
+// The layer becomes a loop over time that keeps its gates, and its backward pass a loop that runs
+// the other way and keeps the gradients of the gates' sums. The gradients of weights and of the
+// input are products over all time steps at once, after that loop.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/grad/RecurrentCells.h"
+#include "passes/grad/Rules.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+namespace {
+
+/// The operands of every recurrent layer.
+enum { X, W, R, B, H0 };
+
+/// What the body of a loop over time makes of the step's number and the states: the next states,
+/// then what is stacked.
+using Body = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Expr, ArrayRef<Value>)>;
+
+LoopOp timeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Value> inits, Body fill) {
+  TensorBuilder b(here, loc);
+  Expr trip = index(b, steps, inits.front());
+  SmallVector<Type> types{Value(trip).getType()}, results;
+  llvm::append_range(types, ValueRange(inits).getTypes());
+  Region region;
+  {
+    OpBuilder::InsertionGuard guard(here);
+    Block *body = here.createBlock(&region, {}, types, SmallVector<Location>(types.size(), loc));
+    SmallVector<Value> states(body->getArguments().drop_front());
+    SmallVector<Value> values = fill(b, Expr(b, body->getArgument(0)), states);
+    for (auto [i, value] : llvm::enumerate(values)) {
+      SmallVector<int64_t> shape(shapeOf(value));
+      if (i >= inits.size())
+        shape.insert(shape.begin(), steps);
+      results.push_back(
+          RankedTensorType::get(shape, typeOf(value).getElementType(), deviceOf(value.getType())));
+    }
+    YieldOp::create(here, loc, values);
+  }
+  auto loop = LoopOp::create(here, loc, results, Value(trip), Value(), inits);
+  loop.getBody().takeBody(region);
+  return loop;
+}
+
+/// One direction of a layer, its operands without the dimension of directions.
+struct Layer {
+  Layer(Operation *op, TensorBuilder &b, bool reverse, bool lateReset)
+      : steps(shapeOf(op->getOperand(X))[0]), batch(shapeOf(op->getOperand(X))[1]),
+        features(shapeOf(op->getOperand(X))[2]), gated(shapeOf(op->getOperand(R))[1]),
+        hidden(shapeOf(op->getOperand(R))[2]), reverse(reverse) {
+    x = Expr(b, op->getOperand(X)).reshape({steps * batch, features});
+    w = Expr(b, op->getOperand(W)).reshape({gated, features});
+    r = Expr(b, op->getOperand(R)).reshape({gated, hidden});
+    Expr biases(b, op->getOperand(B));
+    Expr first = biases.part(1, 0, gated).reshape(gated);
+    second = biases.part(1, gated, gated).reshape(gated);
+    Expr all = matmul(x, w, false, true) + (lateReset ? first : first + second);
+    fromInput = all.reshape({steps, batch, gated});
+    for (Value state : op->getOperands().drop_front(H0))
+      states.push_back(Expr(b, state).reshape({batch, hidden}));
+  }
+
+  /// The place in time of the loop's step.
+  Expr time(Expr step) const { return reverse ? double(steps - 1) - step : step; }
+
+  int64_t steps, batch, features, gated, hidden;
+  bool reverse;
+  Expr x, w, r, second, fromInput;
+  SmallVector<Value> states;
+};
+
+/// Adds the gradients of all operands, given those of the gates' sums of all steps.
+void addGradients(Operation *op, Backward &g, const Layer &layer, const Cell &cell, LoopOp backward,
+                  ArrayRef<Value> kept) {
+  int64_t rows = layer.steps * layer.batch;
+  size_t states = layer.states.size();
+  auto flat = [&](Value v) { return g(v).reshape({rows, shapeOf(v).back()}); };
+  // The backward loop stacks its last step first.
+  auto inStepOrder = [&](Expr x) { return x.reversed(0); };
+  Expr last = g(backward->getResult(states));
+  Expr input = flat(layer.reverse ? last : inStepOrder(last));
+  bool separate = backward->getNumResults() > states + 1;
+  Expr recurrent = separate ? g(backward->getResult(states + 1)) : last;
+  recurrent = flat(inStepOrder(recurrent));
+  Expr sums = input.sum(0), recurrentSums = separate ? recurrent.sum(0) : sums;
+  g.add(op->getOperand(X), [&] {
+    return matmul(input, g(layer.w)).reshape({layer.steps, layer.batch, layer.features});
+  });
+  g.add(op->getOperand(W),
+        [&] { return matmul(input, g(layer.x), true).reshape(shapeOf(op->getOperand(W))); });
+  g.add(op->getOperand(R), [&] {
+    SmallVector<Value> flatKept;
+    for (Value value : kept)
+      flatKept.push_back(flat(value));
+    return cell.recurrentGradient(g.build(), recurrent, flatKept)
+        .reshape(shapeOf(op->getOperand(R)));
+  });
+  g.add(op->getOperand(B), [&] { return concat({sums, recurrentSums}, 1, g.build()); });
+  for (size_t i = 0; i < states; ++i)
+    g.add(op->getOperand(H0 + i), [&] {
+      return g(backward->getResult(i)).reshape({1, layer.batch, layer.hidden});
+    });
+}
+
+void differentiate(Operation *op, Backward &g, bool reverse, bool lateReset, const Cell &cell) {
+  OpBuilder here(op);
+  TensorBuilder b(here, op->getLoc());
+  Layer layer(op, b, reverse, lateReset);
+  size_t states = layer.states.size();
+  Weights weights{layer.r, layer.second, {}, {}, layer.hidden};
+  if (cell.wantsApart) {
+    weights.gates = layer.r.part(0, 0, layer.gated - layer.hidden);
+    weights.candidate = layer.r.part(0, layer.gated - layer.hidden, layer.hidden);
+  }
+  LoopOp forward =
+      timeLoop(here, op->getLoc(), layer.steps, layer.states,
+               [&](TensorBuilder &b, Expr step, ArrayRef<Value> before) {
+                 Expr now = Expr(b, layer.fromInput).at(layer.time(step));
+                 SmallVector<Value> values = cell.forward(b, weights, now, before);
+                 // Each step's state is the layer's result; what enters it is kept for the way
+                 // back.
+                 values.insert(values.begin() + states, values.front());
+                 values.insert(values.begin() + states + 1, before.begin(), before.end());
+                 return values;
+               });
+  ArrayRef<int64_t> stateShape = shapeOf(layer.states.front());
+  Expr y(b, forward->getResult(states));
+  SmallVector<Value> results{
+      (reverse ? y.reversed(0) : y).reshape({layer.steps, 1, layer.batch, layer.hidden})};
+  for (size_t i = 0; i < states; ++i)
+    results.push_back(Expr(b, forward->getResult(i)).reshape({1, layer.batch, layer.hidden}));
+
+  SmallVector<Value> kept(forward->getResults().drop_front(states)), inits;
+  for (size_t i = 0; i < states; ++i) {
+    Expr last = g.of(op->getResult(i + 1));
+    inits.push_back(last ? last.reshape(stateShape) : zeros(g.build(), layer.states[i].getType()));
+  }
+  Value dy = g.of(op->getResult(0));
+  if (dy)
+    dy = g.build().reshape(dy, {layer.steps, layer.batch, layer.hidden});
+  LoopOp backward = timeLoop(g.place(), g.location(), layer.steps, inits,
+                             [&](TensorBuilder &b, Expr number, ArrayRef<Value> gradients) {
+                               Expr step = double(layer.steps - 1) - number;
+                               SmallVector<Value> all(gradients), saved;
+                               if (dy)
+                                 all[0] = Expr(b, all[0]) + Expr(b, dy).at(layer.time(step));
+                               for (Value value : kept)
+                                 saved.push_back(Expr(b, value).at(step));
+                               return cell.backward(b, weights, all, saved);
+                             });
+  addGradients(op, g, layer, cell, backward, kept);
+  g.replace(op, results);
+}
+
+/// The layer's attributes with another direction.
+template <typename L>
+Operation *createLayer(L op, TensorBuilder &b, Direction direction, ArrayRef<Value> operands) {
+  NamedAttrList attributes(op->getAttrs());
+  attributes.set("direction", DirectionAttr::get(op.getContext(), direction));
+  return b.make<L>(ValueRange(operands), attributes.getAttrs()).getDefiningOp();
+}
+
+// layer(both) = concat(layer(forward), layer(reverse)); layer(x: f16) = cast(layer(cast(x): f32))
+template <typename L> SmallVector<Value> simpler(L op, TensorBuilder &b) {
+  Type narrow = typeOf(op.getX()).getElementType();
+  SmallVector<Value> results;
+  if (op.getDirection() == Direction::both) {
+    SmallVector<Operation *> layers;
+    for (Direction direction : {Direction::forward, Direction::reverse}) {
+      SmallVector<Value> operands{op.getX()};
+      for (Value both : op->getOperands().drop_front())
+        operands.push_back(Expr(b, both).part(0, int64_t(layers.size()), 1));
+      layers.push_back(createLayer(op, b, direction, operands));
+    }
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      results.push_back(
+          concat({layers[0]->getResult(i), layers[1]->getResult(i)}, i == 0 ? 1 : 0, b));
+  } else if (narrow.isF16() || narrow.isBF16()) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(b.cast(operand, Float32Type::get(op.getContext())));
+    for (Value result : createLayer(op, b, op.getDirection(), operands)->getResults())
+      results.push_back(b.cast(result, narrow));
+  }
+  return results;
+}
+
+} // namespace
+
+void addRecurrent(Rules &rules) {
+  rules.open<LstmOp>([](LstmOp op, TensorBuilder &b) { return simpler(op, b); });
+  rules.open<GruOp>([](GruOp op, TensorBuilder &b) { return simpler(op, b); });
+  rules.open<RnnOp>([](RnnOp op, TensorBuilder &b) { return simpler(op, b); });
+  rules.add<LstmOp>([](LstmOp op, Backward &g) {
+    differentiate(op, g, op.getDirection() == Direction::reverse, false, lstmCell());
+  });
+  rules.add<GruOp>([](GruOp op, Backward &g) {
+    bool late = op.getLinearBeforeReset();
+    differentiate(op, g, op.getDirection() == Direction::reverse, late, gruCell(late));
+  });
+  rules.add<RnnOp>([](RnnOp op, Backward &g) {
+    differentiate(op, g, op.getDirection() == Direction::reverse, false, rnnCell(op.getRelu()));
+  });
+}
+
+} // namespace dlc::grad

@@ -1,0 +1,95 @@
+//===- Reduce.cpp - gradients of many elements into one -------------------===//
+#include "passes/grad/Rules.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+/// The running product of what stands before each element along an axis (after it, reversed).
+static Expr productBefore(Expr x, int64_t axis, bool reverse) {
+  TensorBuilder &b = x.builder();
+  return {b, b.make<CumulativeOp>(ReduceKind::prod, Value(x), axis, /*exclusive=*/true, reverse)};
+}
+
+/// For each element the product of all others along the axes: right where there are zeros too.
+static Expr productOfOthers(Expr x, ArrayRef<int64_t> axes) {
+  if (axes.empty())
+    return x.scalar(1).broadcast(x.shape());
+  if (axes.size() == 1)
+    return productBefore(x, axes[0], false) * productBefore(x, axes[0], true);
+  // Several dimensions are brought to the end and become one.
+  SmallVector<int64_t> permutation, inverse(x.rank()), shape;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (!llvm::is_contained(axes, d)) {
+      permutation.push_back(d);
+      shape.push_back(x.dim(d));
+    }
+  int64_t last = int64_t(shape.size());
+  llvm::append_range(permutation, axes);
+  for (auto [i, d] : llvm::enumerate(permutation))
+    inverse[d] = int64_t(i);
+  Expr moved = x.transpose(permutation);
+  shape.push_back(product(moved.shape().drop_front(last)));
+  Expr others = productOfOthers(moved.reshape(shape), last);
+  return others.reshape(moved.shape()).transpose(inverse);
+}
+
+static void differentiate(ReduceOp op, Backward &g) {
+  Expr x = g(op.getX());
+  SmallVector<int64_t> kept(x.shape());
+  int64_t count = 1;
+  for (int64_t axis : op.getAxes()) {
+    count *= kept[axis];
+    kept[axis] = 1;
+  }
+  Expr dy = g.of(op.getY()).reshape(kept);
+  g.add(x, [&]() -> Value {
+    switch (op.getKind()) {
+    case ReduceKind::sum:
+      // dx = dy
+      return dy.broadcast(x.shape());
+    case ReduceKind::mean:
+      // dx = dy / count
+      return (1.0 / double(std::max<int64_t>(count, 1)) * dy).broadcast(x.shape());
+    case ReduceKind::prod:
+      // dx = dy times the product of the other elements
+      return dy * productOfOthers(x, op.getAxes());
+    case ReduceKind::max:
+    case ReduceKind::min: {
+      // dx = dy shared among the elements that are the largest
+      Expr chosen = compare(Predicate::eq, x, g(op.getY()).reshape(kept));
+      Expr number = chosen.cast(x.element()).sum(op.getAxes());
+      return keep(chosen, dy / number).fit(x.shape());
+    }
+    }
+    llvm_unreachable("kind");
+  });
+}
+
+static Value cumulativeSum(Backward &g, CumulativeOp op, Expr x) {
+  return g.build().make<CumulativeOp>(ReduceKind::sum, Value(x), op.getAxis(), op.getExclusive(),
+                                      !op.getReverse());
+}
+
+void addReduce(Rules &rules) {
+  rules.add<ReduceOp>([](ReduceOp op, Backward &g) { differentiate(op, g); });
+  // sum: dx = dy summed the other way; prod: dx = (dy y) summed the other way / x, for x without 0
+  rules.add<CumulativeOp>([](CumulativeOp op, Backward &g) {
+    Expr dy = g.of(op.getY()), x = g(op.getX()), y = g(op.getY());
+    g.add(x, [&]() -> Value {
+      if (op.getKind() == ReduceKind::sum)
+        return cumulativeSum(g, op, dy);
+      return Expr(g.build(), cumulativeSum(g, op, dy * y)) / x;
+    });
+  });
+  // dx = dvalues at the indices
+  rules.add<TopKOp>([](TopKOp op, Backward &g) {
+    g.add(op.getX(), [&] {
+      return g.build().make<ScatterElementsOp>(Value(zeros(g.build(), op.getX().getType())),
+                                               op.getIndices(), Value(g.of(op.getValues())),
+                                               op.getAxis(), ScatterReduction::none);
+    });
+  });
+}
+
+} // namespace dlc::grad

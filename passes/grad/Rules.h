@@ -1,0 +1,79 @@
+//===- Rules.h - the gradient rule of each operation ----------------------===//
+#ifndef DLC_PASSES_GRAD_RULES_H
+#define DLC_PASSES_GRAD_RULES_H
+
+#include "passes/grad/Backward.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <functional>
+
+namespace dlc::grad {
+
+/// From an operation to what its gradient is, by the operation's type.
+class Rules {
+public:
+  using Rule = std::function<llvm::LogicalResult(mlir::Operation *, Backward &)>;
+  /// Values to stand for the operation's results; none when it may stay.
+  using Opening = std::function<llvm::SmallVector<mlir::Value>(mlir::Operation *, TensorBuilder &)>;
+
+  /// `rule(op, backward)` adds to the gradients of the operands, given those of the results.
+  template <typename Op, typename F> void add(F rule) {
+    rules[mlir::TypeID::get<Op>()] = [rule](mlir::Operation *op, Backward &g) {
+      if constexpr (std::is_void_v<decltype(rule(llvm::cast<Op>(op), g))>) {
+        rule(llvm::cast<Op>(op), g);
+        return llvm::success();
+      } else {
+        return rule(llvm::cast<Op>(op), g);
+      }
+    };
+  }
+  /// A rule for an operation of one operand: dx from dy, x and y.
+  template <typename Op, typename F> void unary(F derivative) {
+    add<Op>([derivative](Op op, Backward &g) {
+      Expr dy = g.of(op->getResult(0)), x = g(op->getOperand(0)), y = g(op->getResult(0));
+      g.add(x, [&] { return derivative(dy, x, y); });
+    });
+  }
+  /// Operations whose derivative is 0 wherever there is one.
+  template <typename... Ops> void constant() { (flat.insert(mlir::TypeID::get<Ops>()), ...); }
+  /// Operations that become simpler ones before they are differentiated.
+  template <typename Op, typename F> void open(F opening) {
+    openings[mlir::TypeID::get<Op>()] = [opening](mlir::Operation *op, TensorBuilder &b) {
+      return opening(llvm::cast<Op>(op), b);
+    };
+  }
+
+  const Rule *find(mlir::Operation *op) const { return lookup(rules, op); }
+  const Opening *findOpening(mlir::Operation *op) const { return lookup(openings, op); }
+  bool isConstant(mlir::Operation *op) const {
+    return op->hasAttr("dlc.no_gradient") || flat.contains(op->getName().getTypeID());
+  }
+
+private:
+  template <typename T>
+  static const T *lookup(const llvm::DenseMap<mlir::TypeID, T> &map, mlir::Operation *op) {
+    auto it = map.find(op->getName().getTypeID());
+    return it == map.end() ? nullptr : &it->second;
+  }
+  llvm::DenseMap<mlir::TypeID, Rule> rules;
+  llvm::DenseMap<mlir::TypeID, Opening> openings;
+  llvm::DenseSet<mlir::TypeID> flat;
+};
+
+void addElementwise(Rules &rules);
+void addShape(Rules &rules);
+void addGather(Rules &rules);
+void addReduce(Rules &rules);
+void addContract(Rules &rules);
+void addConv(Rules &rules);
+void addPool(Rules &rules);
+void addNorm(Rules &rules);
+void addAttention(Rules &rules);
+void addRecurrent(Rules &rules);
+void addControl(Rules &rules);
+void addTransfer(Rules &rules);
+
+} // namespace dlc::grad
+
+#endif // DLC_PASSES_GRAD_RULES_H

@@ -1,0 +1,124 @@
+//===- Shape.cpp - gradients of operations that move elements -------------===//
+#include "passes/grad/Rules.h"
+#include "passes/grad/Scatter.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+/// Puts n elements `stride` apart: zeros follow each of them.
+static Expr spread(Expr x, int64_t axis, int64_t stride) {
+  if (stride == 1)
+    return x;
+  SmallVector<int64_t> split(x.shape()), joined(x.shape());
+  split.insert(split.begin() + axis + 1, 1);
+  joined[axis] *= stride;
+  SmallVector<int64_t> low(split.size(), 0), high(split.size(), 0);
+  high[axis + 1] = stride - 1;
+  return x.reshape(split).pad(low, high).reshape(joined);
+}
+
+// dx = dy where the elements came from, 0 elsewhere
+static void differentiate(SliceOp op, Backward &g) {
+  Expr dy = g.of(op.getY());
+  ArrayRef<int64_t> whole = shapeOf(op.getX());
+  SmallVector<int64_t> start(op.getStart());
+  if (llvm::all_of(op.getStride(), [](int64_t stride) { return stride == 1; }))
+    return g.addPart(op.getX(), start, [&] { return dy; });
+  g.add(op.getX(), [&]() -> Value {
+    if (product(dy.shape()) == 0)
+      return zeros(g.build(), op.getX().getType());
+    Expr dx = dy;
+    SmallVector<int64_t> high;
+    for (auto [d, stride] : llvm::enumerate(op.getStride())) {
+      if (stride < 0) {
+        start[d] += (dy.dim(d) - 1) * stride;
+        dx = dx.reversed(d);
+      }
+      dx = spread(dx, d, std::abs(stride));
+      high.push_back(whole[d] - start[d] - dx.dim(d));
+    }
+    return dx.pad(start, high);
+  });
+}
+
+/// Where each element along an axis of pad's result came from.
+static SmallVector<int64_t> paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
+  SmallVector<int64_t> from;
+  for (int64_t i = -low; i < size + high; ++i) {
+    int64_t at = i;
+    if (mode == PadMode::edge)
+      at = std::clamp<int64_t>(i, 0, size - 1);
+    else if (mode == PadMode::wrap)
+      at = (i % size + size) % size;
+    else
+      at = i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
+    from.push_back(at);
+  }
+  return from;
+}
+
+static void differentiate(PadOp op, Backward &g) {
+  Expr dy = g.of(op.getY());
+  ArrayRef<int64_t> low = op.getLow(), high = op.getHigh();
+  auto negative = [](ArrayRef<int64_t> sizes) {
+    return llvm::map_to_vector(sizes, [](int64_t size) { return -size; });
+  };
+  if (op.getMode() == PadMode::constant) {
+    // dx = dy without the padding, dvalue = the sum of dy in the padding
+    Expr dx = dy.pad(negative(low), negative(high));
+    g.add(op.getX(), [&] { return dx; });
+    g.add(op.getValue(), [&] {
+      auto all = range(0, dy.rank());
+      return dy.sum(all).reshape({}) - dx.sum(all).reshape({});
+    });
+    return;
+  }
+  // dx[from[i]] += dy[i], one dimension after the other
+  g.add(op.getX(), [&]() -> Value {
+    Expr dx = dy;
+    for (auto [d, size] : llvm::enumerate(shapeOf(op.getX()))) {
+      if (low[d] == 0 && high[d] == 0)
+        continue;
+      SmallVector<int64_t> from = paddedFrom(op.getMode(), size, low[d], high[d]);
+      Builder attributes(op.getContext());
+      auto type = RankedTensorType::get({int64_t(from.size())}, attributes.getI64Type(),
+                                        deviceOf(op.getX().getType()));
+      auto attr = DenseElementsAttr::get(type, ArrayRef<int64_t>(from));
+      Value indices = g.build().make<ConstantOp>(llvm::cast<ElementsAttr>(attr));
+      SmallVector<int64_t> shape(dx.shape());
+      shape[d] = size;
+      dx = scatterAlong(dx, g(indices), shape, d);
+    }
+    return dx;
+  });
+}
+
+void addShape(Rules &rules) {
+  rules.constant<ConstantOp, IotaOp>();
+  // dx = dy in x's shape
+  rules.unary<ReshapeOp>([](Expr dy, Expr x, Expr) { return dy.reshape(x.shape()); });
+  // dx = dy summed over what was stretched
+  rules.unary<BroadcastOp>([](Expr dy, Expr x, Expr) { return dy.fit(x.shape()); });
+  // dx = dy by the inverse permutation
+  rules.add<TransposeOp>([](TransposeOp op, Backward &g) {
+    SmallVector<int64_t> inverse(op.getPermutation().size());
+    for (auto [i, d] : llvm::enumerate(op.getPermutation()))
+      inverse[d] = int64_t(i);
+    g.add(op.getX(), [&] { return g.of(op.getY()).transpose(inverse); });
+  });
+  rules.add<SliceOp>([](SliceOp op, Backward &g) { differentiate(op, g); });
+  rules.add<PadOp>([](PadOp op, Backward &g) { differentiate(op, g); });
+  // dx = dy's part
+  rules.add<ConcatOp>([](ConcatOp op, Backward &g) {
+    Expr dy = g.of(op.getY());
+    int64_t axis = op.getAxis(), from = 0;
+    for (Value x : op.getXs()) {
+      int64_t size = shapeOf(x)[axis];
+      g.add(x, [&] { return dy.part(axis, from, size); });
+      from += size;
+    }
+  });
+}
+
+} // namespace dlc::grad

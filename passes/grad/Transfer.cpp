@@ -1,0 +1,20 @@
+//===- Transfer.cpp - gradients across devices and layouts ----------------===//
+#include "passes/grad/Rules.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+void addTransfer(Rules &rules) {
+  rules.constant<RandomOp>();
+  // dx = dy on x's device
+  rules.unary<TransferOp>([](Expr dy, Expr x, Expr) {
+    return Expr(dy.builder(), dy.builder().make<TransferOp>(Value(x).getType(), Value(dy)));
+  });
+  // dx = dy in x's layout
+  rules.unary<ReorderOp>([](Expr dy, Expr x, Expr) {
+    return Expr(dy.builder(), dy.builder().make<ReorderOp>(Value(x).getType(), Value(dy)));
+  });
+}
+
+} // namespace dlc::grad
