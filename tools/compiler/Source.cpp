@@ -222,6 +222,35 @@ OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
   return nullptr;
 }
 
+OwningOpRef<ModuleOp> Source::trainingModule(MLIRContext &context, const Shapes &shapes,
+                                             uint64_t seed, std::vector<std::string> &needed) {
+  DiagnosticCollector diagnostics(context);
+  OwningOpRef<ModuleOp> made;
+  if (fileKind == Kind::Onnx) {
+    ImportOptions options;
+    options.shapes = shapes;
+    options.training = true;
+    options.seed = seed;
+    ImportInfo info;
+    auto imported = importOnnx(context, name, options, &info);
+    needed = info.neededValues;
+    if (succeeded(imported))
+      made = std::move(*imported);
+    else if (!needed.empty())
+      return nullptr;
+  } else if (fileKind == Kind::Mlir) {
+    made = &context == mlirContext.get() ? original->clone()
+                                         : parseSourceFile<ModuleOp>(name, ParserConfig(&context));
+    if (made && failed(specializeShapes(*made, shapes)))
+      made = nullptr;
+  } else {
+    throw Error(name + ": is compiled already; required: a model (.onnx or .mlir)");
+  }
+  if (!made)
+    throw Error(diagnostics.take(name + ": cannot be made a model to train"));
+  return made;
+}
+
 Shapes Source::complete(const Shapes &given,
                         const std::function<int64_t(const ValueInfo &, size_t)> &open) const {
   for (const auto &[input, shape] : given) {

@@ -61,6 +61,11 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> module(const Shapes &shapes, const Values &values,
                                            std::vector<std::string> &needed);
 
+  /// The same in training mode, made in any context: weights are state arguments. `seed` is
+  /// dropout's.
+  mlir::OwningOpRef<mlir::ModuleOp> trainingModule(mlir::MLIRContext &context, const Shapes &shapes,
+                                                   uint64_t seed, std::vector<std::string> &needed);
+
   /// Kind Program only.
   std::shared_ptr<runtime::Program> program() const { return loaded; }
 

@@ -32,6 +32,25 @@ void writeText(mlir::ModuleOp module, const std::string &path) {
   file.commit();
 }
 
+/// The shapes with `batch` as the first dimension wherever the file leaves that open.
+Shapes withBatch(const Source &source, const Shapes &given, int64_t batch) {
+  if (batch == 0)
+    return source.complete(given);
+  for (const ValueInfo &input : source.inputs())
+    if (!given.count(input.name) && !input.shape.empty() && input.shape[0] >= 0 &&
+        input.shape[0] != batch)
+      throw Error(source.path() + ": input '" + input.name + "' is " + input.text() +
+                  "; required for --batch " + std::to_string(batch) +
+                  ": that first dimension, or an open one (export the model with a dynamic batch)");
+  return source.complete(given, [&](const ValueInfo &input, size_t dimension) {
+    if (dimension != 0)
+      throw Error(source.path() + ": input '" + input.name + "' is " + input.text() +
+                  ": its shape must be given to compile it, as in --shape " + input.name +
+                  "=1x3x224x224");
+    return batch;
+  });
+}
+
 } // namespace
 
 int compileCommand(const CompileArguments &arguments) {
@@ -77,11 +96,20 @@ int compileCommand(const CompileArguments &arguments) {
   if (source.kind() == Source::Kind::Program)
     throw Error(arguments.model + ": is compiled already; required: a model (.onnx or .mlir)");
   Values values = readInputs(arguments.inputs);
-  Shapes shapes = source.complete(shapesOf(arguments, values));
+  Shapes shapes = withBatch(source, shapesOf(arguments, values), arguments.batch);
+  TrainingStep step;
+  if (arguments.train) {
+    if (!values.empty())
+      throw Error("--input means nothing to --train: the data of a step are no part of it");
+    step = trainingStep(source, shapes, arguments.training);
+    shapes = step.source->complete({});
+  }
   std::set<std::string> bound;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::shared_ptr<runtime::Program> program =
-      compileSource(source, shapes, values, options, bound, &module);
+      compileSource(step.source ? *step.source : source, shapes, values, options, bound, &module);
+  if (program && arguments.train)
+    program->manifest["training"] = step.about;
   progress.clear();
 
   if (wantsText) {

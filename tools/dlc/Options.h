@@ -4,6 +4,7 @@
 
 #include "codegen/Pipeline.h"
 #include "tools/compiler/Source.h"
+#include "tools/compiler/Training.h"
 
 #include <cstdint>
 #include <string>
@@ -26,6 +27,18 @@ struct CompileArguments : ModelArguments {
   std::string output, from, to;
   std::vector<std::string> printAfter;
   bool time = false;
+  bool train = false;
+  TrainingOptions training;
+  int64_t batch = 0;
+};
+
+struct TrainArguments {
+  std::string program, data, init, checkpoint, svg;
+  int64_t epochs = 1, steps = 0;
+  bool noShuffle = false, resume = false, json = false;
+  uint64_t seed = 0;
+  int64_t checkpointEvery = 0, logEvery = 0;
+  int workers = 1, threads = 0;
 };
 
 struct RunArguments : ModelArguments {
@@ -43,6 +56,7 @@ struct InspectArguments : ModelArguments {
 int compileCommand(const CompileArguments &arguments);
 int runCommand(const RunArguments &arguments);
 int inspectCommand(const InspectArguments &arguments);
+int trainCommand(const TrainArguments &arguments);
 
 /// "x=1x3x224x224" each. Throws dlc::Error.
 Shapes parseShapes(const std::vector<std::string> &texts);

@@ -2,6 +2,7 @@
 #include "tools/dlc/Progress.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +15,7 @@ Progress::Progress() {
   enabled = isatty(2) && !(terminal && !std::strcmp(terminal, "dumb"));
 }
 
-void Progress::show(const std::string &what, int done, int total) {
+void Progress::show(const std::string &what, int done, int total, const std::string &after) {
   if (!enabled)
     return;
   std::lock_guard lock(mutex);
@@ -23,11 +24,12 @@ void Progress::show(const std::string &what, int done, int total) {
     return;
   last = now;
   constexpr int width = 32;
-  int filled = total > 0 ? std::clamp(done * width / total, 0, width) : 0;
+  int filled = total > 0 ? std::clamp(int(int64_t(done) * width / total), 0, width) : 0;
   std::string bar;
   for (int i = 0; i < width; ++i)
     bar += i < filled ? "━" : "╌";
-  std::fprintf(stderr, "\r\033[K%-10.10s %s %d/%d", what.c_str(), bar.c_str(), done, total);
+  std::fprintf(stderr, "\r\033[K%-10.16s %s %d/%d%s%s", what.c_str(), bar.c_str(), done, total,
+               after.empty() ? "" : "  ", after.c_str());
   std::fflush(stderr);
   drawn = true;
 }

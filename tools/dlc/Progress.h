@@ -14,7 +14,9 @@ class Progress {
 public:
   Progress();
   ~Progress() { clear(); }
-  void show(const std::string &what, int done, int total);
+  void show(const std::string &what, int done, int total, const std::string &after = "");
+  /// Whether anybody sees it.
+  bool visible() const { return enabled; }
   void clear();
 
 private:

@@ -36,6 +36,75 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
                       "$DLC_CACHE_DIR or ~/.cache/dlc");
 }
 
+void addTrainingArguments(CLI::App *command, CompileArguments &a) {
+  dlc::TrainingOptions &t = a.training;
+  CLI::Option *train =
+      command->add_flag("--train", a.train, "compile a training step of the model");
+  auto number = [&](const char *name, auto &to, const char *what) {
+    return command->add_option(name, to, what)->needs(train)->group("Training");
+  };
+  number("--loss", t.loss, "of the first output and the input 'target'")
+      ->check(CLI::IsMember(dlc::trainingLosses()))
+      ->capture_default_str();
+  number("--optimizer", t.optimizer, "what makes new parameters of gradients")
+      ->check(CLI::IsMember(dlc::trainingOptimizers()))
+      ->capture_default_str();
+  number("--lr", t.lr, "the learning rate; else the optimizer's default");
+  number("--momentum", t.momentum, "of sgd and rmsprop");
+  number("--dampening", t.dampening, "of sgd's momentum");
+  command->add_flag("--nesterov", t.nesterov, "sgd looks ahead")->needs(train)->group("Training");
+  number("--weight-decay", t.weightDecay, "how strongly parameters shrink");
+  number("--beta1", t.beta1, "of adam and adamw: memory of gradients");
+  number("--beta2", t.beta2, "of adam and adamw: memory of their squares");
+  number("--alpha", t.alpha, "of rmsprop: memory of squares");
+  number("--eps", t.eps, "what keeps divisors from 0");
+  number("--clip-norm", t.clipNorm, "the greatest norm of all gradients together; 0: any");
+  number("--clip-value", t.clipValue, "the greatest gradient of an element; 0: any");
+  number("--label-smoothing", t.labelSmoothing, "so much of a target goes to all classes")
+      ->check(CLI::Range(0.0, 1.0));
+  number("--ignore-index", t.ignoreIndex, "a target that does not count");
+  number("--micro-batches", t.microBatches, "parts that a batch is taken in, to save memory")
+      ->check(CLI::PositiveNumber);
+  number("--freeze", t.freeze, "parameters of these names stay (* any characters, ? one)")
+      ->take_all()
+      ->allow_extra_args(false);
+  number("--dropout-seed", t.seed, "of dropout's random numbers");
+}
+
+void addTrainCommand(CLI::App &app, TrainArguments &a) {
+  CLI::App *c = app.add_subcommand("train", "run a training step over a file of data");
+  c->add_option("program", a.program, "a step, made by dlc compile --train (.dlcx)")->required();
+  c->add_option("--data", a.data, "an .npz with an array for each of the step's inputs")
+      ->required();
+  CLI::Option *epochs =
+      c->add_option("--epochs", a.epochs, "how often to go through the data, from the beginning on")
+          ->check(CLI::PositiveNumber)
+          ->capture_default_str();
+  c->add_option("--steps", a.steps, "how many steps to take, from the beginning on")
+      ->check(CLI::PositiveNumber)
+      ->excludes(epochs);
+  c->add_flag("--no-shuffle", a.noShuffle, "take the samples in the file's order");
+  c->add_option("--seed", a.seed, "of the order of the samples")->capture_default_str();
+  c->add_option("--init", a.init, "begin with the parameters of this .safetensors file");
+  CLI::Option *checkpoint =
+      c->add_option("--checkpoint", a.checkpoint, "the .safetensors file to keep the state in");
+  c->add_option("--checkpoint-every", a.checkpointEvery, "in steps; else at the end of each epoch")
+      ->check(CLI::PositiveNumber)
+      ->needs(checkpoint);
+  c->add_flag("--resume", a.resume, "go on from the checkpoint, if it is there")->needs(checkpoint);
+  c->add_option("--log-every", a.logEvery,
+                "in steps: a line each; else each epoch, --json each step")
+      ->check(CLI::PositiveNumber);
+  c->add_flag("--json", a.json, "print lines as JSON objects");
+  c->add_option("--svg", a.svg, "draw the loss of each step");
+  c->add_option("--workers", a.workers, "threads that make batches ahead")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  c->add_option("--threads", a.threads, "threads to run with; 0: all that this process may use")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -58,6 +127,11 @@ int main(int argc, char **argv) {
       ->allow_extra_args(false);
   compileApp->add_flag("--time", compile.time, "print the seconds of each phase");
 
+  compileApp
+      ->add_option("--batch", compile.batch, "the first dimension of inputs that leave it open")
+      ->check(CLI::PositiveNumber);
+  addTrainingArguments(compileApp, compile);
+
   RunArguments run;
   CLI::App *runApp = app.add_subcommand("run", "run a model or a program");
   addModelArguments(runApp, run);
@@ -78,6 +152,9 @@ int main(int argc, char **argv) {
   inspectApp->add_option("--svg", inspect.svg, "draw the graph, coloured by kernel and time");
   inspectApp->add_option("--html", inspect.html, "the same as a page with a table");
 
+  TrainArguments train;
+  addTrainCommand(app, train);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -88,6 +165,8 @@ int main(int argc, char **argv) {
       return compileCommand(compile);
     if (*runApp)
       return runCommand(run);
+    if (app.got_subcommand("train"))
+      return trainCommand(train);
     return inspectCommand(inspect);
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "dlc: error: not enough memory\n");

@@ -1,0 +1,80 @@
+"""Small models to train, and data for them: train_models.py FOLDER."""
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+folder = sys.argv[1]
+rng = np.random.default_rng(3)
+
+
+def save(name, nodes, inputs, outputs, weights, opset=17):
+    weights = [numpy_helper.from_array(w, n) for n, w in weights.items()]
+    graph = helper.make_graph(nodes, name, inputs, outputs, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    onnx.checker.check_model(model)
+    onnx.save(model, f"{folder}/{name}.onnx")
+
+
+def value(name, shape, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def floats(*shape):
+    return (rng.standard_normal(shape) * 0.5).astype(np.float32)
+
+
+# Two layers with a scalar between them that somebody wrote, and an integer shape: neither is trained.
+save("mlp",
+     [helper.make_node("Reshape", ["x", "flat"], ["f"], "flatten"),
+      helper.make_node("Gemm", ["f", "hidden.weight", "hidden.bias"], ["h"], "hidden", transB=1),
+      helper.make_node("Relu", ["h"], ["r"], "relu"),
+      helper.make_node("Mul", ["r", "half"], ["m"], "scale"),
+      helper.make_node("Gemm", ["m", "out.weight", "out.bias"], ["y"], "out", transB=1)],
+     [value("x", ["batch", 2, 3])], [value("y", ["batch", 4])],
+     {"hidden.weight": floats(5, 6), "hidden.bias": floats(5), "out.weight": floats(4, 5), "out.bias": floats(4),
+      "half": np.float32(0.5), "flat": np.array([-1, 6], np.int64)})
+
+# Exported for inference, with what training changes.
+save("norm",
+     [helper.make_node("Gemm", ["x", "w"], ["h"], "first"),
+      helper.make_node("BatchNormalization", ["h", "scale", "bias", "mean", "var"], ["n"], "bn", momentum=0.75),
+      helper.make_node("Dropout", ["n", "ratio"], ["d"], "drop"),
+      helper.make_node("Gemm", ["d", "v"], ["y"], "last")],
+     [value("x", [8, 6])], [value("y", [8, 2])],
+     {"w": floats(6, 16), "v": floats(16, 2), "scale": np.ones(16, np.float32), "bias": np.zeros(16, np.float32),
+      "mean": np.zeros(16, np.float32), "var": np.ones(16, np.float32), "ratio": np.float32(0.5)})
+
+# A float tensor that is a shape's figure: it is read while importing and stays as it is.
+save("resize",
+     [helper.make_node("Resize", ["x", "", "scales"], ["r"], "up"),
+      helper.make_node("Mul", ["r", "gain"], ["y"], "gain")],
+     [value("x", [2, 3])], [value("y", [2, 6])],
+     {"scales": np.array([1, 2], np.float32), "gain": floats(6)})
+
+save("softmax", [helper.make_node("MatMul", ["x", "w"], ["l"]), helper.make_node("Softmax", ["l"], ["y"])],
+     [value("x", [8, 6])], [value("y", [8, 4])], {"w": floats(6, 4)})
+save("nothing", [helper.make_node("Relu", ["x"], ["y"])], [value("x", [8, 6])], [value("y", [8, 6])], {})
+
+x = rng.standard_normal((44, 2, 3)).astype(np.float32)
+labels = rng.integers(0, 4, 44)
+x += labels[:, None, None] * 0.7
+np.savez(f"{folder}/data.npz", x=x, target=labels)
+np.savez(f"{folder}/flat.npz", x=x.reshape(44, 6), target=labels)
+np.savez_compressed(f"{folder}/packed.npz", x=x, target=labels)
+np.savez(f"{folder}/values.npz", x=x.reshape(44, 6), target=rng.standard_normal((44, 2)).astype(np.float32))
+
+# What is wrong with data.
+bad = x.copy()
+bad[17, 1, 2] = np.nan
+np.savez(f"{folder}/nan.npz", x=bad, target=labels)
+high = labels.copy()
+high[30] = 4
+np.savez(f"{folder}/label.npz", x=x, target=high)
+np.savez(f"{folder}/name.npz", images=x, target=labels)
+np.savez(f"{folder}/shape.npz", x=x.reshape(44, 3, 2), target=labels)
+np.savez(f"{folder}/type.npz", x=x.astype(np.float64), target=labels)
+np.savez(f"{folder}/few.npz", x=x[:7], target=labels[:7])
+np.savez(f"{folder}/uneven.npz", x=x, target=labels[:40])
+np.savez(f"{folder}/large.npz", x=x * 1e30, target=labels)

@@ -1,0 +1,294 @@
+//===- Training.cpp - a model file's training step --------------------------------------===//
+#include "tools/compiler/Training.h"
+
+#include "codegen/Pipeline.h"
+#include "dlc/step.hpp"
+#include "frontend/trace/Inline.h"
+#include "frontend/trace/Trace.h"
+
+#include "ir/dlc/Dialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <regex>
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+using trace::Operand;
+using trace::Tensor;
+
+/// Shape and type of a target follow from the model's output.
+enum class Target { Classes, LikeOutput };
+
+struct Loss {
+  const char *name;
+  Target target;
+  Tensor (*value)(const Operand &, const Operand &, const TrainingOptions &);
+};
+
+const Loss losses[] = {
+    {"cross_entropy", Target::Classes,
+     [](const Operand &x, const Operand &target, const TrainingOptions &o) {
+       return loss::cross_entropy(
+           x, target, {.ignoreIndex = o.ignoreIndex, .labelSmoothing = o.labelSmoothing});
+     }},
+    {"nll", Target::Classes,
+     [](const Operand &x, const Operand &target, const TrainingOptions &o) {
+       return loss::nll_loss(x, target, loss::ClassOptions{.ignoreIndex = o.ignoreIndex});
+     }},
+    {"mse", Target::LikeOutput,
+     [](const Operand &x, const Operand &target, const TrainingOptions &) {
+       return loss::mse_loss(x, target);
+     }},
+    {"l1", Target::LikeOutput,
+     [](const Operand &x, const Operand &target, const TrainingOptions &) {
+       return loss::l1_loss(x, target);
+     }},
+    {"bce_with_logits", Target::LikeOutput,
+     [](const Operand &x, const Operand &target, const TrainingOptions &) {
+       return loss::bce_with_logits(x, target);
+     }},
+};
+
+/// An optimiser, and the options that mean something to it beside lr and weight decay.
+struct Rule {
+  const char *name;
+  std::vector<std::string> takes;
+  optim::Optimizer (*make)(const TrainingOptions &);
+};
+
+template <typename Options> Options common(const TrainingOptions &o) {
+  Options result;
+  if (o.lr)
+    result.lr = *o.lr;
+  result.weightDecay = o.weightDecay.value_or(result.weightDecay);
+  return result;
+}
+
+template <typename Options> Options moments(const TrainingOptions &o) {
+  auto result = common<Options>(o);
+  result.beta1 = o.beta1.value_or(result.beta1);
+  result.beta2 = o.beta2.value_or(result.beta2);
+  result.eps = o.eps.value_or(result.eps);
+  return result;
+}
+
+const std::vector<Rule> &rules() {
+  static const std::vector<Rule> all = {
+      {"sgd",
+       {"momentum", "dampening", "nesterov"},
+       [](const TrainingOptions &o) {
+         auto s = common<optim::SgdOptions>(o);
+         s.momentum = o.momentum.value_or(s.momentum);
+         s.dampening = o.dampening.value_or(s.dampening);
+         s.nesterov = o.nesterov;
+         return optim::sgd(s);
+       }},
+      {"adam",
+       {"beta1", "beta2", "eps"},
+       [](const TrainingOptions &o) { return optim::adam(moments<optim::AdamOptions>(o)); }},
+      {"adamw",
+       {"beta1", "beta2", "eps"},
+       [](const TrainingOptions &o) { return optim::adamw(moments<optim::AdamWOptions>(o)); }},
+      {"rmsprop",
+       {"alpha", "eps", "momentum"},
+       [](const TrainingOptions &o) {
+         auto s = common<optim::RmspropOptions>(o);
+         s.momentum = o.momentum.value_or(s.momentum);
+         s.alpha = o.alpha.value_or(s.alpha);
+         s.eps = o.eps.value_or(s.eps);
+         return optim::rmsprop(s);
+       }},
+  };
+  return all;
+}
+
+template <typename List> std::vector<std::string> namesOf(const List &list) {
+  std::vector<std::string> names;
+  for (const auto &entry : list)
+    names.push_back(entry.name);
+  return names;
+}
+
+template <typename List>
+const auto &choose(const List &list, const std::string &name, const char *what) {
+  for (const auto &entry : list)
+    if (entry.name == name)
+      return entry;
+  throw Error(std::string(what) + ": required: one of " + llvm::join(namesOf(list), ", ") +
+              "; found: '" + name + "'");
+}
+
+optim::Optimizer optimizerOf(const TrainingOptions &o) {
+  const Rule &rule = choose(rules(), o.optimizer, "--optimizer");
+  const std::pair<const char *, bool> given[] = {{"momentum", o.momentum.has_value()},
+                                                 {"dampening", o.dampening.has_value()},
+                                                 {"nesterov", o.nesterov},
+                                                 {"beta1", o.beta1.has_value()},
+                                                 {"beta2", o.beta2.has_value()},
+                                                 {"alpha", o.alpha.has_value()},
+                                                 {"eps", o.eps.has_value()}};
+  for (auto [name, isGiven] : given)
+    if (isGiven && !llvm::is_contained(rule.takes, name))
+      throw Error(std::string("--") + name + " means nothing to " + o.optimizer +
+                  ", which takes --lr, --weight-decay, --" + llvm::join(rule.takes, ", --"));
+  optim::Optimizer optimizer = rule.make(o);
+  for (const std::string &pattern : o.freeze)
+    optimizer.group(pattern, optim::frozen());
+  return optimizer;
+}
+
+/// Inputs and the first output of the model for these shapes.
+struct Border {
+  std::vector<trace::Spec> inputs;
+  trace::Spec output;
+  bool endsInSoftmax = false;
+};
+
+trace::Spec specOf(const std::string &name, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return {name,
+          {tensor.getShape().begin(), tensor.getShape().end()},
+          *dtypeOf(tensor.getElementType())};
+}
+
+Border borderOf(Source &model, func::FuncOp function) {
+  Border border;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (function.getArgAttr(i, "dlc.state") || function.getArgAttr(i, "dlc.parameter"))
+      continue;
+    auto name = function.getArgAttrOfType<StringAttr>(i, "dlc.name");
+    border.inputs.push_back(
+        specOf(name ? name.str() : "arg" + std::to_string(i), function.getArgumentTypes()[i]));
+    if (border.inputs.back().name == "target")
+      throw Error(model.path() + ": an input is named 'target', which is the loss's; rename it");
+  }
+  auto results = function.getBody().front().getTerminator()->getOperands();
+  for (unsigned i = 0; i < results.size(); ++i) {
+    if (function.getResultAttr(i, "dlc.state"))
+      continue;
+    auto type = cast<RankedTensorType>(results[i].getType());
+    border.output = specOf("output", type);
+    if (!isa<FloatType>(type.getElementType()) || !type.hasStaticShape())
+      throw Error(model.path() +
+                  ": its first output: required: floats of a known shape, for the loss; found: " +
+                  std::string(dtypeName(border.output.dtype)) + " " +
+                  shapeText(border.output.shape));
+    border.endsInSoftmax = isa_and_nonnull<SoftmaxOp>(results[i].getDefiningOp());
+    return border;
+  }
+  throw Error(model.path() + ": required: an output for the loss; found none");
+}
+
+trace::Spec targetOf(Source &model, const Loss &loss, const trace::Spec &output) {
+  trace::Spec target = output;
+  target.name = "target";
+  if (loss.target == Target::LikeOutput)
+    return target;
+  if (output.shape.empty())
+    throw Error(model.path() + ": " + loss.name +
+                ": required: an output [N, classes, ..] or [classes]; found a 0-d one");
+  target.dtype = DType::I64;
+  target.shape.erase(target.shape.begin() + (output.shape.size() > 1));
+  return target;
+}
+
+/// Messages of the tracer begin with the caller's line, which is one of this file or of those
+/// below.
+std::string withoutOurPlace(llvm::StringRef text) {
+  static const std::regex place(R"(^[^ ]*\.cpp:\d+:\d+: )");
+  return std::regex_replace(text.str(), place, "");
+}
+
+bool isOurs(Location location) {
+  auto file = dyn_cast<FileLineColLoc>(location);
+  return file && file.getFilename().getValue().ends_with(".cpp");
+}
+
+/// Loss, gradients and update belong to the model's step, not to a line of the compiler's source.
+void placeInModel(ModuleOp module, const std::string &path) {
+  MLIRContext *context = module.getContext();
+  Location file = FileLineColLoc::get(context, path, 0, 0);
+  Location step = NameLoc::get(StringAttr::get(context, "training step"), file);
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](LocationAttr location) -> std::optional<Attribute> {
+    if (isOurs(location))
+      return Attribute(step);
+    return std::nullopt;
+  });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/false, /*replaceLocs=*/true);
+}
+
+} // namespace
+
+std::vector<std::string> trainingLosses() { return namesOf(losses); }
+std::vector<std::string> trainingOptimizers() { return namesOf(rules()); }
+
+TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options) {
+  const Loss &loss = choose(losses, options.loss, "--loss");
+  optim::Optimizer optimizer = optimizerOf(options);
+  if (loss.target != Target::Classes && (options.labelSmoothing != 0 || options.ignoreIndex))
+    throw Error("--label-smoothing and --ignore-index mean nothing to " + options.loss +
+                ", whose targets are no classes");
+  auto moduleIn = [&](MLIRContext &context) {
+    std::vector<std::string> needed;
+    auto module = model.trainingModule(context, shapes, options.seed, needed);
+    if (!module)
+      throw Error(model.path() + ": shapes depend on the value of input '" + needed.front() +
+                  "'; required for training: a model whose shapes its inputs' shapes tell");
+    return module;
+  };
+  Border border;
+  {
+    auto module = moduleIn(model.context());
+    border = borderOf(model, module->lookupSymbol<func::FuncOp>("main"));
+  }
+  bool isClasses = loss.target == Target::Classes;
+  if (isClasses && border.endsInSoftmax)
+    llvm::errs() << "dlc: " << model.path() << ": ends in a softmax, and " << options.loss
+                 << " takes what stands before it (nll: its logarithm); train a model without it\n";
+  trace::Spec target = targetOf(model, loss, border.output);
+  std::vector<trace::Spec> inputs = border.inputs;
+  inputs.push_back(target);
+
+  std::optional<trace::InlinedModule> inlined;
+  Network network(border.inputs.size(), [&](const std::vector<Tensor> &xs) {
+    if (!inlined)
+      inlined.emplace(moduleIn(trace::currentContext()));
+    return (*inlined)(xs)[0];
+  });
+  TensorFunction value(2, [&](const std::vector<Tensor> &xs) {
+    return trace::cast(loss.value(xs[0], xs[1], options), DType::F32);
+  });
+  StepOptions stepOptions{.clipNorm = options.clipNorm,
+                          .clipValue = options.clipValue,
+                          .microBatches = options.microBatches,
+                          .seed = options.seed};
+  if (isClasses)
+    stepOptions.metrics = {{"accuracy", metric::accuracy}};
+  TracedModule traced;
+  try {
+    traced = trace::takeModule(traceStep(network, value, optimizer, inputs, stepOptions));
+  } catch (const Error &error) {
+    throw Error(model.path() + ": " + withoutOurPlace(error.what()));
+  }
+  trace::eraseInlined(*traced.module);
+  placeInModel(*traced.module, model.path());
+  prepareContext(*traced.context);
+
+  nlohmann::json about = {{"loss", options.loss}, {"optimizer", options.optimizer}};
+  if (isClasses) {
+    about["classes"] = border.output.shape[border.output.shape.size() > 1];
+    if (options.ignoreIndex)
+      about["ignored"] = *options.ignoreIndex;
+  }
+  return {std::make_shared<Source>(model.path(), traced.context, std::move(traced.module)),
+          std::move(about)};
+}
+
+} // namespace dlc

@@ -1,0 +1,39 @@
+//===- Training.h - a model file's training step ----------------------------------------===//
+#ifndef DLC_TOOLS_COMPILER_TRAINING_H
+#define DLC_TOOLS_COMPILER_TRAINING_H
+
+#include "tools/compiler/Source.h"
+
+#include <nlohmann/json.hpp>
+
+namespace dlc {
+
+/// What `dlc compile --train` is asked for. Nothing where the optimiser's own default holds.
+struct TrainingOptions {
+  std::string loss = "cross_entropy", optimizer = "sgd";
+  std::optional<double> lr, momentum, dampening, weightDecay, beta1, beta2, alpha, eps;
+  bool nesterov = false;
+  double labelSmoothing = 0, clipNorm = 0, clipValue = 0;
+  std::optional<int64_t> ignoreIndex;
+  int64_t microBatches = 1;
+  uint64_t seed = 0;
+  /// Patterns of parameters that stay as they are.
+  std::vector<std::string> freeze;
+};
+
+std::vector<std::string> trainingLosses();
+std::vector<std::string> trainingOptimizers();
+
+struct TrainingStep {
+  std::shared_ptr<Source> source;
+  /// For the program's manifest, so that who trains can check the data.
+  nlohmann::json about;
+};
+
+/// The model's initializers (or state arguments) as parameters, its first output and the input
+/// `target` in the loss, and the optimiser's update. Throws dlc::Error.
+TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options);
+
+} // namespace dlc
+
+#endif // DLC_TOOLS_COMPILER_TRAINING_H

@@ -1,0 +1,304 @@
+//===- TrainCommand.cpp - dlc train -------------------------------------------------------===//
+#include "tools/dlc/Curve.h"
+#include "tools/dlc/Options.h"
+#include "tools/dlc/Progress.h"
+#include "tools/dlc/TrainData.h"
+
+#include "dlc/Error.h"
+#include "runtime/program/AtomicFile.h"
+#include "runtime/program/Safetensors.h"
+#include "runtime/session/Session.h"
+#include "runtime/session/State.h"
+
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace dlc::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+using Metadata = std::map<std::string, std::string>;
+
+/// One number of the step's outputs.
+struct Figure {
+  std::string name;
+  float value = 0;
+};
+
+struct Training {
+  explicit Training(const TrainArguments &arguments);
+  int run();
+
+private:
+  void start();
+  Metadata identity() const;
+  void resume();
+  void save();
+  bool step();
+  void logStep();
+  void logEpoch();
+  [[noreturn]] void failAt(const std::string &what) const;
+  std::string figuresText(const std::vector<double> &values) const;
+
+  const TrainArguments &arguments;
+  std::shared_ptr<runtime::Program> program;
+  runtime::Session session;
+  data::Dataset dataset;
+  data::Loader loader;
+  int64_t batch, perEpoch, total;
+  /// Steps done, by this run and those before it.
+  int64_t done = 0;
+  std::vector<Figure> figures;
+  std::vector<double> losses; // of this run's steps
+  std::vector<double> sums;   // of this epoch's figures
+  int64_t summed = 0;
+  Progress progress;
+};
+
+std::shared_ptr<runtime::Program> programOf(const std::string &path) {
+  Source source(path);
+  if (source.kind() != Source::Kind::Program)
+    throw Error(path + ": required: a compiled step; dlc compile --train " + path +
+                " -o step.dlcx makes one");
+  if (source.program()->manifest.value("state", nlohmann::json::array()).empty())
+    throw Error(path + ": has no state, so there is nothing to train; required: a program made by "
+                       "dlc compile --train");
+  return source.program();
+}
+
+data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch) {
+  return {.batch = batch,
+          .shuffle = !a.noShuffle,
+          .seed = a.seed,
+          .workers = a.workers,
+          .prefetch = std::max(2, a.workers),
+          .dropLast = true};
+}
+
+Training::Training(const TrainArguments &a)
+    : arguments(a), program(programOf(a.program)), session(program, {a.threads}),
+      dataset(trainingData(a.data, session.plan(),
+                           program->manifest.value("training", nlohmann::json::object()))),
+      loader(dataset, loaderOptions(a, batchOf(session.plan()))), batch(loader.options().batch),
+      perEpoch(loader.batches()) {
+  if (perEpoch == 0)
+    throw Error(a.data + ": has " + std::to_string(dataset.size()) +
+                " samples; required: at least one batch of " + std::to_string(batch));
+  total = a.steps > 0 ? a.steps : a.epochs * perEpoch;
+  for (const runtime::TensorInfo &output : session.plan().outputs) {
+    if (output.dtype != DType::F32 || output.bytes != sizeof(float))
+      throw Error(a.program + ": output '" + output.name + "' is " +
+                  std::string(dtypeName(output.dtype)) + " " + shapeText(output.shape) +
+                  "; required of a step: single f32 numbers, the loss first");
+    figures.push_back({output.name});
+  }
+  if (figures.empty())
+    throw Error(a.program + ": has no outputs; required: the loss");
+  sums.resize(figures.size());
+}
+
+/// What must be the same for a run to go on bit for bit.
+Metadata Training::identity() const {
+  return {{"dlc.train.samples", std::to_string(dataset.size())},
+          {"dlc.train.data", fingerprintOf(dataset)},
+          {"dlc.train.batch", std::to_string(batch)},
+          {"dlc.train.shuffle", arguments.noShuffle ? "no" : "yes"},
+          {"dlc.train.seed", std::to_string(arguments.seed)}};
+}
+
+void Training::save() {
+  Metadata metadata = identity();
+  metadata["dlc.train.steps"] = std::to_string(done);
+  session.states().save(arguments.checkpoint, metadata);
+}
+
+void Training::resume() {
+  const std::string &path = arguments.checkpoint;
+  Metadata found = runtime::readSafetensors(path).metadata;
+  if (!found.count("dlc.train.steps"))
+    throw Error(path + ": does not say where it stands; required for --resume: a checkpoint of dlc "
+                       "train (--init takes any file's parameters)");
+  for (const auto &[key, value] : identity())
+    if (found[key] != value)
+      throw Error(path + ": was made with another " + key.substr(strlen("dlc.train.")) + ": '" +
+                  found[key] + "'; found now: '" + value +
+                  "'; required: the same data and order, or --init " + path +
+                  " to begin anew with its parameters");
+  session.states().load(path, false, false);
+  char *end = nullptr;
+  done = std::strtoll(found["dlc.train.steps"].c_str(), &end, 10);
+  if (done < 0 || *end || found["dlc.train.steps"].empty())
+    throw Error(path + ": says that '" + found["dlc.train.steps"] +
+                "' steps are done; required: a number");
+}
+
+/// A run that was killed while it wrote leaves "NAME.PID-NUMBER.tmp" beside the checkpoint.
+void removeLeftovers(const std::string &checkpoint) {
+  namespace fs = std::filesystem;
+  fs::path path(checkpoint);
+  std::string prefix = path.filename().string() + ".";
+  std::error_code ignored;
+  fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (auto it = fs::directory_iterator(folder, ignored); it != fs::directory_iterator();
+       it.increment(ignored)) {
+    std::string name = it->path().filename().string();
+    int process = 0, number = 0, end = 0;
+    if (name.starts_with(prefix) &&
+        std::sscanf(name.c_str() + prefix.size(), "%d-%d.tmp%n", &process, &number, &end) == 2 &&
+        end > 0 && prefix.size() + size_t(end) == name.size() && process > 0 &&
+        kill(process, 0) != 0 && errno == ESRCH)
+      fs::remove(it->path(), ignored);
+  }
+}
+
+void Training::start() {
+  if (!arguments.checkpoint.empty())
+    removeLeftovers(arguments.checkpoint);
+  if (!arguments.init.empty()) {
+    auto file = runtime::readSafetensors(arguments.init);
+    for (const runtime::StateInfo &state : session.plan().states)
+      if (state.parameter && !file.tensors.count(state.name))
+        throw Error(arguments.init + ": lacks parameter '" + state.name +
+                    "'; required: all parameters of the step");
+    session.states().load(arguments.init, true, true);
+  }
+  if (arguments.resume && std::filesystem::exists(arguments.checkpoint))
+    resume();
+  loader.seek({uint64_t(done / perEpoch), done % perEpoch});
+}
+
+void Training::failAt(const std::string &what) const {
+  throw Error("step " + std::to_string(done + 1) + " (epoch " +
+              std::to_string(done / perEpoch + 1) + ", batch " +
+              std::to_string(done % perEpoch + 1) + " of " + std::to_string(perEpoch) +
+              "): " + what);
+}
+
+bool Training::step() {
+  std::optional<data::Batch> taken = loader.next();
+  if (!taken) // the epoch's end; the next one begins
+    taken = loader.next();
+  std::vector<const void *> inputs;
+  for (const Tensor &field : taken->fields)
+    inputs.push_back(field.raw());
+  std::vector<void *> outputs;
+  for (Figure &figure : figures)
+    outputs.push_back(&figure.value);
+  session.run(inputs, outputs);
+  if (!std::isfinite(figures[0].value))
+    failAt("the " + figures[0].name + " is " + (std::isnan(figures[0].value) ? "NaN" : "infinite") +
+           "; required: a number; lower --lr, limit gradients (--clip-norm) or look at the data" +
+           (arguments.checkpoint.empty() ? "" : "; the last checkpoint stands"));
+  ++done;
+  losses.push_back(figures[0].value);
+  for (size_t i = 0; i < figures.size(); ++i)
+    sums[i] += figures[i].value;
+  ++summed;
+  return done < total;
+}
+
+std::string Training::figuresText(const std::vector<double> &values) const {
+  std::string text;
+  char number[64];
+  for (size_t i = 0; i < figures.size(); ++i) {
+    bool share = figures[i].name == "accuracy";
+    std::snprintf(number, sizeof number, share ? "%s %.2f %%" : "%s %.6g", figures[i].name.c_str(),
+                  share ? 100 * values[i] : values[i]);
+    text += (i ? "  " : "") + std::string(number);
+  }
+  return text;
+}
+
+void Training::logStep() {
+  int64_t every = arguments.logEvery ? arguments.logEvery : arguments.json ? 1 : 0;
+  int64_t epoch = (done - 1) / perEpoch + 1;
+  if (progress.visible() && !arguments.json) {
+    std::vector<double> means = sums;
+    for (double &mean : means)
+      mean /= double(summed);
+    progress.show("epoch " + std::to_string(epoch), int((done - 1) % perEpoch + 1), int(perEpoch),
+                  figuresText(means));
+  }
+  if (every == 0 || done % every != 0)
+    return;
+  if (arguments.json) {
+    nlohmann::ordered_json line = {
+        {"step", done}, {"epoch", epoch}, {"batch", (done - 1) % perEpoch + 1}};
+    for (const Figure &figure : figures)
+      line[figure.name] = figure.value;
+    std::printf("%s\n", line.dump().c_str());
+  } else {
+    progress.clear();
+    std::vector<double> values(figures.size());
+    for (size_t i = 0; i < figures.size(); ++i)
+      values[i] = figures[i].value;
+    std::printf("step %lld  epoch %lld  %s\n", static_cast<long long>(done),
+                static_cast<long long>(epoch), figuresText(values).c_str());
+  }
+  std::fflush(stdout);
+}
+
+void Training::logEpoch() {
+  if (!arguments.json) {
+    progress.clear();
+    for (double &sum : sums)
+      sum /= double(summed);
+    std::printf("epoch %lld  %lld steps  %s\n", static_cast<long long>((done - 1) / perEpoch + 1),
+                static_cast<long long>(summed), figuresText(sums).c_str());
+    std::fflush(stdout);
+  }
+  sums.assign(sums.size(), 0);
+  summed = 0;
+}
+
+int Training::run() {
+  start();
+  const int64_t first = done;
+  bool more = done < total, saved = false;
+  while (more && !interrupted) {
+    more = step();
+    logStep();
+    bool epochEnds = done % perEpoch == 0;
+    if (epochEnds || !more)
+      logEpoch();
+    saved = false;
+    if (!arguments.checkpoint.empty() &&
+        (arguments.checkpointEvery ? done % arguments.checkpointEvery == 0 : epochEnds)) {
+      save();
+      saved = true;
+    }
+  }
+  progress.clear();
+  if (!arguments.checkpoint.empty() && !saved)
+    save();
+  if (!arguments.svg.empty()) {
+    std::string text = lossCurve(losses, first + 1, figures[0].name + " of each step");
+    runtime::AtomicFile file(arguments.svg);
+    file.write(text.data(), text.size());
+    file.commit();
+  }
+  if (first >= total && !arguments.json)
+    std::printf("nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first),
+                static_cast<long long>(total));
+  return interrupted ? 130 : 0;
+}
+
+} // namespace
+
+int trainCommand(const TrainArguments &arguments) {
+  Training training(arguments);
+  // The step in progress is finished and the state kept; a second one ends at once.
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = int(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return training.run();
+}
+
+} // namespace dlc::cli

@@ -1,0 +1,195 @@
+//===- TrainData.cpp - a file of data for a training step ---------------------------------===//
+#include "tools/dlc/TrainData.h"
+
+#include "runtime/data/Npz.h"
+#include "tools/compiler/Source.h"
+
+#include "llvm/Support/xxhash.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace dlc::cli {
+namespace {
+
+/// What numpy calls a type, for the advice in messages.
+const char *numpyName(DType dtype) {
+  switch (dtype) {
+  case DType::F32:
+    return "float32";
+  case DType::F64:
+    return "float64";
+  case DType::F16:
+    return "float16";
+  case DType::I64:
+    return "int64";
+  case DType::I32:
+    return "int32";
+  case DType::U8:
+    return "uint8";
+  case DType::Bool:
+    return "bool";
+  default:
+    return nullptr;
+  }
+}
+
+std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
+  return std::string(dtypeName(dtype)) + " " + shapeText(shape);
+}
+
+/// The first element that is not a number, or -1. By bits: an exponent of ones, and a fraction.
+template <typename Word> int64_t firstNan(const void *data, size_t count, int fractionBits) {
+  constexpr int width = 8 * sizeof(Word);
+  const Word exponent = Word(((Word(1) << (width - 1 - fractionBits)) - 1) << fractionBits);
+  const Word magnitude = Word(Word(~Word(0)) >> 1);
+  const char *at = static_cast<const char *>(data);
+  for (size_t i = 0; i < count; ++i) {
+    Word word; // a member of an archive may lie anywhere
+    std::memcpy(&word, at + i * sizeof(Word), sizeof word);
+    if ((word & magnitude) > exponent)
+      return int64_t(i);
+  }
+  return -1;
+}
+
+int64_t firstNanOf(DType dtype, const void *data, size_t count) {
+  switch (dtype) {
+  case DType::F32:
+    return firstNan<uint32_t>(data, count, 23);
+  case DType::F64:
+    return firstNan<uint64_t>(data, count, 52);
+  case DType::F16:
+    return firstNan<uint16_t>(data, count, 10);
+  case DType::BF16:
+    return firstNan<uint16_t>(data, count, 7);
+  default:
+    return -1;
+  }
+}
+
+int64_t integerAt(DType dtype, const void *data, size_t index) {
+  const char *at = static_cast<const char *>(data) + index * dtypeBytes(dtype);
+  if (dtype == DType::I32) {
+    int32_t value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  int64_t value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+void checkArray(const std::string &where, const runtime::TensorInfo &input,
+                const runtime::NpyArray &array) {
+  std::vector<int64_t> sample(input.shape.begin() + 1, input.shape.end());
+  std::string what = where + "array '" + input.name + "': ";
+  bool hasSamples = !array.shape.empty();
+  std::vector<int64_t> found(array.shape.begin() + hasSamples, array.shape.end());
+  if (!hasSamples || found != sample)
+    throw Error(what + "required: samples of shape " + shapeText(sample) +
+                " along a first dimension; found: the shape " + shapeText(array.shape));
+  if (array.dtype != input.dtype) {
+    const char *wanted = numpyName(input.dtype);
+    throw Error(what + "required: " + std::string(dtypeName(input.dtype)) +
+                "; found: " + std::string(dtypeName(array.dtype)) +
+                (wanted ? std::string("; save it as .astype(numpy.") + wanted + ")" : ""));
+  }
+  size_t count = array.data.bytes / dtypeBytes(array.dtype);
+  int64_t nan = firstNanOf(array.dtype, array.data.data, count);
+  if (nan >= 0) {
+    size_t perSample = count / size_t(array.shape[0]);
+    throw Error(what + "sample " + std::to_string(size_t(nan) / perSample) + ", element " +
+                std::to_string(size_t(nan) % perSample) +
+                ": is NaN; required: numbers; leave such samples out or fill them in");
+  }
+}
+
+void checkClasses(const std::string &where, const runtime::TensorInfo &input,
+                  const runtime::NpyArray &array, const nlohmann::json &training) {
+  int64_t classes = training.value("classes", int64_t(0));
+  if (classes <= 0 || (array.dtype != DType::I64 && array.dtype != DType::I32))
+    return;
+  bool hasIgnored = training.contains("ignored");
+  int64_t ignored = training.value("ignored", int64_t(0));
+  size_t count = array.data.bytes / dtypeBytes(array.dtype);
+  for (size_t i = 0; i < count; ++i) {
+    int64_t label = integerAt(array.dtype, array.data.data, i);
+    if ((label >= 0 && label < classes) || (hasIgnored && label == ignored))
+      continue;
+    size_t perSample = count / size_t(array.shape[0]);
+    throw Error(
+        where + "array '" + input.name + "', sample " + std::to_string(i / perSample) +
+        ": required: a class from 0 to " + std::to_string(classes - 1) +
+        (hasIgnored ? " or the ignored " + std::to_string(ignored) : "") +
+        "; found: " + std::to_string(label) +
+        (hasIgnored ? "" : " (--ignore-index of dlc compile names one that does not count)"));
+  }
+}
+
+} // namespace
+
+int64_t batchOf(const runtime::Plan &plan) {
+  if (plan.inputs.empty())
+    throw Error("the step has no inputs; required: a batch");
+  for (const runtime::TensorInfo &input : plan.inputs)
+    if (input.shape.empty() || input.shape[0] != plan.inputs[0].shape[0] || input.shape[0] < 1)
+      throw Error("input '" + input.name + "' is " + typeText(input.dtype, input.shape) +
+                  "; required: the batch as the first dimension of every input");
+  return plan.inputs[0].shape[0];
+}
+
+data::Dataset trainingData(const std::string &path, const runtime::Plan &plan,
+                           const nlohmann::json &training) {
+  const std::string where = path + ": ";
+  auto arrays = runtime::readNpz(path);
+  data::NamedTensors fields;
+  for (const runtime::TensorInfo &input : plan.inputs) {
+    auto found = std::find_if(arrays.begin(), arrays.end(),
+                              [&](const auto &array) { return array.first == input.name; });
+    if (found == arrays.end()) {
+      std::string known;
+      for (const auto &[name, array] : arrays)
+        known += (known.empty() ? "'" : ", '") + name + "'";
+      throw Error(where + "required: an array '" + input.name + "' of " +
+                  typeText(input.dtype, input.shape) +
+                  " a batch; found: " + (known.empty() ? "no arrays" : known));
+    }
+    checkArray(where, input, found->second);
+    if (input.name == "target")
+      checkClasses(where, input, found->second, training);
+    const runtime::NpyArray &array = found->second;
+    if (!fields.empty() && array.shape[0] != fields[0].second.shape()[0])
+      throw Error(where + "required: as many samples in every array; found: " +
+                  std::to_string(fields[0].second.shape()[0]) + " in '" + fields[0].first +
+                  "' and " + std::to_string(array.shape[0]) + " in '" + input.name + "'");
+    // Samples are copied byte by byte: an array's address in its file does not matter.
+    fields.emplace_back(input.name,
+                        Tensor::view(const_cast<void *>(array.data.data), array.dtype, array.shape,
+                                     std::const_pointer_cast<void>(array.data.owner)));
+  }
+  return data::arrays(std::move(fields));
+}
+
+std::string fingerprintOf(const data::Dataset &dataset) {
+  // The first, the last and some samples between: reading all of a large file would take long.
+  uint64_t hash = llvm::xxh3_64bits(std::to_string(dataset.size()));
+  auto add = [&](const void *bytes, size_t count) {
+    uint64_t both[2] = {hash, llvm::xxh3_64bits({static_cast<const uint8_t *>(bytes), count})};
+    hash = llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(both), sizeof both});
+  };
+  for (const TensorSpec &field : dataset.fields()) {
+    std::string text = field.name + typeText(field.dtype, field.shape);
+    add(text.data(), text.size());
+  }
+  int64_t last = dataset.size() - 1, parts = std::min<int64_t>(last, 255);
+  for (int64_t i = 0; i <= parts; ++i)
+    for (const Tensor &tensor : dataset[parts ? i * last / parts : 0])
+      add(tensor.raw(), tensor.bytes());
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+} // namespace dlc::cli
