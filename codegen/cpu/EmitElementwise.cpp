@@ -36,8 +36,8 @@ Type elementLike(Type type, Type element) {
   return element;
 }
 
-/// f32 to the bits of bf16 with round to nearest even, in integers: not every processor has the instruction, and LLVM would
-/// call a library function in its place.
+/// f32 to the bits of bf16 with round to nearest even, in integers: not every processor has the
+/// instruction, and LLVM would call a library function in its place.
 Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
   Type type = bits.getType();
@@ -54,22 +54,26 @@ Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
 
 Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
   Type element = getElementTypeOrSelf(x.getType());
-  // Through f64 where f32 cannot hold the bounds; i64's upper bound is no float either, hence the selects.
+  // Through f64 where f32 cannot hold the bounds; i64's upper bound is no float either, hence the
+  // selects.
   unsigned width = to.getWidth();
   double low = isSigned ? -std::ldexp(1.0, width - 1) : 0;
   double high = std::ldexp(1.0, isSigned ? width - 1 : width);
   Type result = elementLike(x.getType(), IntegerType::get(b.getContext(), width));
-  Value lowV = constantLike(b, loc, x.getType(), low), highV = constantLike(b, loc, x.getType(), high);
+  Value lowV = constantLike(b, loc, x.getType(), low),
+        highV = constantLike(b, loc, x.getType(), high);
   Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
   Value over = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, highV);
   Value under = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, lowV);
   Value outside = arith::OrIOp::create(b, loc, nan, arith::OrIOp::create(b, loc, over, under));
   Value safe = arith::SelectOp::create(b, loc, outside, constantLike(b, loc, x.getType(), 0), x);
-  // Convert through a signed type wide enough where there is one: vectors convert to those natively.
+  // Convert through a signed type wide enough where there is one: vectors convert to those
+  // natively.
   Value converted;
   if (width < 32 || (!isSigned && width == 32)) {
     Type wide = elementLike(x.getType(), width < 32 ? b.getI32Type() : b.getI64Type());
-    converted = arith::TruncIOp::create(b, loc, result, arith::FPToSIOp::create(b, loc, wide, safe));
+    converted =
+        arith::TruncIOp::create(b, loc, result, arith::FPToSIOp::create(b, loc, wide, safe));
   } else if (isSigned) {
     converted = arith::FPToSIOp::create(b, loc, result, safe);
   } else {
@@ -91,24 +95,36 @@ Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool i
 
 arith::CmpFPredicate floatPredicate(Predicate p) {
   switch (p) {
-  case Predicate::eq: return arith::CmpFPredicate::OEQ;
-  case Predicate::ne: return arith::CmpFPredicate::UNE;
-  case Predicate::lt: return arith::CmpFPredicate::OLT;
-  case Predicate::le: return arith::CmpFPredicate::OLE;
-  case Predicate::gt: return arith::CmpFPredicate::OGT;
-  case Predicate::ge: return arith::CmpFPredicate::OGE;
+  case Predicate::eq:
+    return arith::CmpFPredicate::OEQ;
+  case Predicate::ne:
+    return arith::CmpFPredicate::UNE;
+  case Predicate::lt:
+    return arith::CmpFPredicate::OLT;
+  case Predicate::le:
+    return arith::CmpFPredicate::OLE;
+  case Predicate::gt:
+    return arith::CmpFPredicate::OGT;
+  case Predicate::ge:
+    return arith::CmpFPredicate::OGE;
   }
   llvm_unreachable("predicate");
 }
 
 arith::CmpIPredicate integerPredicate(Predicate p, bool u) {
   switch (p) {
-  case Predicate::eq: return arith::CmpIPredicate::eq;
-  case Predicate::ne: return arith::CmpIPredicate::ne;
-  case Predicate::lt: return u ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-  case Predicate::le: return u ? arith::CmpIPredicate::ule : arith::CmpIPredicate::sle;
-  case Predicate::gt: return u ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
-  case Predicate::ge: return u ? arith::CmpIPredicate::uge : arith::CmpIPredicate::sge;
+  case Predicate::eq:
+    return arith::CmpIPredicate::eq;
+  case Predicate::ne:
+    return arith::CmpIPredicate::ne;
+  case Predicate::lt:
+    return u ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+  case Predicate::le:
+    return u ? arith::CmpIPredicate::ule : arith::CmpIPredicate::sle;
+  case Predicate::gt:
+    return u ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
+  case Predicate::ge:
+    return u ? arith::CmpIPredicate::uge : arith::CmpIPredicate::sge;
   }
   llvm_unreachable("predicate");
 }
@@ -117,8 +133,10 @@ arith::CmpIPredicate integerPredicate(Predicate p, bool u) {
 
 Value toCompute(OpBuilder &b, Location loc, Value stored, Type element) {
   if (element.isBF16()) {
-    // In integers: LLVM would fold the extension into operations that it cannot legalise on bf16 vectors.
-    Value wide = arith::ExtUIOp::create(b, loc, elementLike(stored.getType(), b.getI32Type()), stored);
+    // In integers: LLVM would fold the extension into operations that it cannot legalise on bf16
+    // vectors.
+    Value wide =
+        arith::ExtUIOp::create(b, loc, elementLike(stored.getType(), b.getI32Type()), stored);
     Value bits = arith::ShLIOp::create(b, loc, wide, constantLike(b, loc, wide.getType(), 16));
     return arith::BitcastOp::create(b, loc, elementLike(stored.getType(), b.getF32Type()), bits);
   }
@@ -158,7 +176,8 @@ Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
       x = arith::ExtFOp::create(b, loc, toC, x);
     else if (a > c)
       x = arith::TruncFOp::create(b, loc, toC, x);
-    // A narrow result is rounded here and now: later operations must see what a store would have kept.
+    // A narrow result is rounded here and now: later operations must see what a store would have
+    // kept.
     if (to.isF16() || to.isBF16())
       x = toCompute(b, loc, toStorage(b, loc, x, to), to);
     return x;
@@ -192,7 +211,8 @@ Value integerDivide(Emitter &e, Value x, Value y, bool u, bool remainder, bool t
   Value result;
   if (u) {
     Value safe = arith::SelectOp::create(b, loc, byZero, one, y);
-    result = remainder ? Value(arith::RemUIOp::create(b, loc, x, safe)) : Value(arith::DivUIOp::create(b, loc, x, safe));
+    result = remainder ? Value(arith::RemUIOp::create(b, loc, x, safe))
+                       : Value(arith::DivUIOp::create(b, loc, x, safe));
   } else {
     // The lowest value divided by -1 traps: divide by -1 as negation.
     Value minus = constantLike(b, loc, x.getType(), -1);
@@ -206,11 +226,13 @@ Value integerDivide(Emitter &e, Value x, Value y, bool u, bool remainder, bool t
         Value differ = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                              arith::XOrIOp::create(b, loc, result, safe), zero);
         Value fix = arith::AndIOp::create(b, loc, nonzero, differ);
-        result = arith::SelectOp::create(b, loc, fix, arith::AddIOp::create(b, loc, result, safe), result);
+        result = arith::SelectOp::create(b, loc, fix, arith::AddIOp::create(b, loc, result, safe),
+                                         result);
       }
     } else {
       Value quotient = arith::DivSIOp::create(b, loc, x, safe);
-      result = arith::SelectOp::create(b, loc, byMinus, arith::SubIOp::create(b, loc, zero, x), quotient);
+      result = arith::SelectOp::create(b, loc, byMinus, arith::SubIOp::create(b, loc, zero, x),
+                                       quotient);
     }
   }
   return arith::SelectOp::create(b, loc, byZero, zero, result);
@@ -231,7 +253,8 @@ Value floatRemainder(Emitter &e, Value x, Value y, bool truncated) {
   return arith::SelectOp::create(b, loc, fix, arith::AddFOp::create(b, loc, r, y), r);
 }
 
-/// Exponentiation of integers by squaring; 64 steps cover every exponent, a negative one gives 0 (or 1 / a for +-1).
+/// Exponentiation of integers by squaring; 64 steps cover every exponent, a negative one gives 0
+/// (or 1 / a for +-1).
 Value integerPower(Emitter &e, Value x, Value y, bool u) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
@@ -243,12 +266,15 @@ Value integerPower(Emitter &e, Value x, Value y, bool u) {
     exponent = arith::SelectOp::create(b, loc, negative, zero, y);
   }
   int64_t width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
-  auto loop = scf::ForOp::create(b, loc, e.i64(0), e.i64(width), e.i64(1), ValueRange{one, x, exponent});
+  auto loop =
+      scf::ForOp::create(b, loc, e.i64(0), e.i64(width), e.i64(1), ValueRange{one, x, exponent});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value result = loop.getRegionIterArg(0), base = loop.getRegionIterArg(1), rest = loop.getRegionIterArg(2);
-    Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, rest, one), zero);
+    Value result = loop.getRegionIterArg(0), base = loop.getRegionIterArg(1),
+          rest = loop.getRegionIterArg(2);
+    Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                      arith::AndIOp::create(b, loc, rest, one), zero);
     Value times = arith::MulIOp::create(b, loc, result, base);
     result = arith::SelectOp::create(b, loc, odd, times, result);
     base = arith::MulIOp::create(b, loc, base, base);
@@ -261,9 +287,11 @@ Value integerPower(Emitter &e, Value x, Value y, bool u) {
   Value minusOne = constantLike(b, loc, x.getType(), -1);
   Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, one);
   Value isMinusOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, minusOne);
-  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, y, one), zero);
+  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                    arith::AndIOp::create(b, loc, y, one), zero);
   Value alternating = arith::SelectOp::create(b, loc, odd, minusOne, one);
-  Value inverse = arith::SelectOp::create(b, loc, isOne, one, arith::SelectOp::create(b, loc, isMinusOne, alternating, zero));
+  Value inverse = arith::SelectOp::create(
+      b, loc, isOne, one, arith::SelectOp::create(b, loc, isMinusOne, alternating, zero));
   return arith::SelectOp::create(b, loc, negative, inverse, result);
 }
 
@@ -289,9 +317,11 @@ StringRef mathName(Operation *op) {
   if (auto gelu = dyn_cast<GeluOp>(op))
     return gelu.getApproximate() ? "gelu_tanh" : "gelu_erf";
   return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
-      .Cases({"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan"},
+      .Cases({"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos",
+              "atan"},
              op->getName().stripDialect())
-      .Cases({"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "sigmoid", "ceil", "floor", "round"},
+      .Cases({"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "sigmoid", "ceil", "floor",
+              "round"},
              op->getName().stripDialect())
       .Default("");
 }
@@ -311,7 +341,8 @@ Value unary(Emitter &e, Operation *op, Value x, Type element) {
     return arith::SelectOp::create(b, loc, negative, arith::SubIOp::create(b, loc, zero, x), x);
   }
   if (isa<NegOp>(op))
-    return isFloat ? Value(arith::NegFOp::create(b, loc, x)) : Value(arith::SubIOp::create(b, loc, zero, x));
+    return isFloat ? Value(arith::NegFOp::create(b, loc, x))
+                   : Value(arith::SubIOp::create(b, loc, zero, x));
   if (isa<SignOp>(op)) {
     Value one = constantLike(b, loc, x.getType(), 1);
     if (isFloat) {
@@ -319,18 +350,21 @@ Value unary(Emitter &e, Operation *op, Value x, Type element) {
       Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, zero);
       Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, zero);
       // Zero and NaN stay as they are.
-      return arith::SelectOp::create(b, loc, above, one, arith::SelectOp::create(b, loc, below, minus, x));
+      return arith::SelectOp::create(b, loc, above, one,
+                                     arith::SelectOp::create(b, loc, below, minus, x));
     }
     Value nonzero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x, zero);
     Value positive = arith::SelectOp::create(b, loc, nonzero, one, zero);
     if (u)
       return positive;
     Value negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
-    return arith::SelectOp::create(b, loc, negative, constantLike(b, loc, x.getType(), -1), positive);
+    return arith::SelectOp::create(b, loc, negative, constantLike(b, loc, x.getType(), -1),
+                                   positive);
   }
   if (isa<ReluOp>(op)) {
     if (isFloat) // NaN compares false and stays
-      return arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, zero), zero, x);
+      return arith::SelectOp::create(
+          b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, zero), zero, x);
     return u ? x : Value(arith::MaxSIOp::create(b, loc, x, zero));
   }
   if (isa<NotOp>(op)) {
@@ -341,7 +375,8 @@ Value unary(Emitter &e, Operation *op, Value x, Type element) {
     return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
   if (auto inf = dyn_cast<IsInfOp>(op)) {
     auto is = [&](double v) -> Value {
-      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, constantLike(b, loc, x.getType(), v));
+      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x,
+                                   constantLike(b, loc, x.getType(), v));
     };
     double infinity = std::numeric_limits<double>::infinity();
     if (inf.getPositive() && inf.getNegative())
@@ -350,7 +385,7 @@ Value unary(Emitter &e, Operation *op, Value x, Type element) {
       return is(inf.getPositive() ? infinity : -infinity);
     return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::AlwaysFalse, x, x);
   }
-  return emitMath(b, loc, mathName(op), {x}, e.context);
+  return emitMath(b, loc, mathName(op), {x}, e.context, e.target.vectorBits >= 512);
 }
 
 } // namespace
@@ -375,16 +410,20 @@ Value emitElement(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   }
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<AddOp>([&](auto) -> Value {
-        return isFloat ? Value(arith::AddFOp::create(b, loc, x, y)) : Value(arith::AddIOp::create(b, loc, x, y));
+        return isFloat ? Value(arith::AddFOp::create(b, loc, x, y))
+                       : Value(arith::AddIOp::create(b, loc, x, y));
       })
       .Case<SubOp>([&](auto) -> Value {
-        return isFloat ? Value(arith::SubFOp::create(b, loc, x, y)) : Value(arith::SubIOp::create(b, loc, x, y));
+        return isFloat ? Value(arith::SubFOp::create(b, loc, x, y))
+                       : Value(arith::SubIOp::create(b, loc, x, y));
       })
       .Case<MulOp>([&](auto) -> Value {
-        return isFloat ? Value(arith::MulFOp::create(b, loc, x, y)) : Value(arith::MulIOp::create(b, loc, x, y));
+        return isFloat ? Value(arith::MulFOp::create(b, loc, x, y))
+                       : Value(arith::MulIOp::create(b, loc, x, y));
       })
       .Case<DivOp>([&](auto) -> Value {
-        return isFloat ? Value(arith::DivFOp::create(b, loc, x, y)) : integerDivide(e, x, y, u, false, true);
+        return isFloat ? Value(arith::DivFOp::create(b, loc, x, y))
+                       : integerDivide(e, x, y, u, false, true);
       })
       .Case<RemOp>([&](RemOp rem) -> Value {
         return isFloat ? floatRemainder(e, x, y, rem.getTruncated())
@@ -393,11 +432,14 @@ Value emitElement(Emitter &e, Operation *op, ArrayRef<Value> operands) {
       .Case<PowOp>([&](PowOp pow) -> Value {
         Type exponent = elementOf(pow.getB());
         if (isFloat)
-          return emitMath(b, loc, "pow", {x, castElement(b, loc, y, exponent, computeType(element))}, e.context);
+          return emitMath(b, loc, "pow",
+                          {x, castElement(b, loc, y, exponent, computeType(element))}, e.context);
         if (isa<FloatType>(exponent)) {
           Type f64 = b.getF64Type();
-          Value r = emitMath(b, loc, "pow", {castElement(b, loc, x, element, f64), castElement(b, loc, y, exponent, f64)},
-                             e.context);
+          Value r = emitMath(
+              b, loc, "pow",
+              {castElement(b, loc, x, element, f64), castElement(b, loc, y, exponent, f64)},
+              e.context);
           return castElement(b, loc, r, f64, element);
         }
         return integerPower(e, x, castElement(b, loc, y, exponent, element), u);
@@ -405,13 +447,17 @@ Value emitElement(Emitter &e, Operation *op, ArrayRef<Value> operands) {
       .Case<MaxOp, MinOp>([&](auto) -> Value {
         bool larger = isa<MaxOp>(op);
         if (!isFloat)
-          return larger ? (u ? Value(arith::MaxUIOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y)))
-                        : (u ? Value(arith::MinUIOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y)));
+          return larger ? (u ? Value(arith::MaxUIOp::create(b, loc, x, y))
+                             : Value(arith::MaxSIOp::create(b, loc, x, y)))
+                        : (u ? Value(arith::MinUIOp::create(b, loc, x, y))
+                             : Value(arith::MinSIOp::create(b, loc, x, y)));
         return arith::SelectOp::create(
             b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x), x,
             arith::SelectOp::create(
                 b, loc,
-                arith::CmpFOp::create(b, loc, larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y), x, y));
+                arith::CmpFOp::create(
+                    b, loc, larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y),
+                x, y));
       })
       .Case<AndOp>([&](auto) -> Value { return arith::AndIOp::create(b, loc, x, y); })
       .Case<OrOp>([&](auto) -> Value { return arith::OrIOp::create(b, loc, x, y); })
@@ -425,17 +471,23 @@ Value Emitter::combine(ReduceKind kind, Type element, Value x, Value y) {
   switch (kind) {
   case ReduceKind::sum:
   case ReduceKind::mean:
-    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y)) : Value(arith::AddIOp::create(b, loc, x, y));
+    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y))
+                   : Value(arith::AddIOp::create(b, loc, x, y));
   case ReduceKind::prod:
-    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y)) : Value(arith::MulIOp::create(b, loc, x, y));
+    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y))
+                   : Value(arith::MulIOp::create(b, loc, x, y));
   case ReduceKind::max:
   case ReduceKind::min: {
     bool larger = kind == ReduceKind::max;
     if (!isFloat)
-      return larger ? (u ? Value(arith::MaxUIOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y)))
-                    : (u ? Value(arith::MinUIOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y)));
-    // x is what has been gathered so far: a NaN in it stays, and one in y is taken since it compares false.
-    Value keep = arith::CmpFOp::create(b, loc, larger ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OLE, x, y);
+      return larger ? (u ? Value(arith::MaxUIOp::create(b, loc, x, y))
+                         : Value(arith::MaxSIOp::create(b, loc, x, y)))
+                    : (u ? Value(arith::MinUIOp::create(b, loc, x, y))
+                         : Value(arith::MinSIOp::create(b, loc, x, y)));
+    // x is what has been gathered so far: a NaN in it stays, and one in y is taken since it
+    // compares false. The strict comparison and its selection are one instruction.
+    Value keep = arith::CmpFOp::create(
+        b, loc, larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y);
     Value best = arith::SelectOp::create(b, loc, keep, x, y);
     Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
     return arith::SelectOp::create(b, loc, nan, x, best);

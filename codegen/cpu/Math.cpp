@@ -15,6 +15,51 @@
 using namespace mlir;
 using dlc::runtime::KernelFunction;
 namespace dlc::cpu {
+
+Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {
+  OpBuilder &b = *p.b;
+  Location loc = p.loc;
+  constexpr int64_t width = 16;
+  auto whole = VectorType::get({width}, b.getF32Type());
+  Value source = LLVM::ZeroOp::create(b, loc, whole);
+  Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
+  Value current =
+      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(4)); // this thread's rounding mode
+  auto scale = [&](Value x, Value power) -> Value {
+    return LLVM::CallIntrinsicOp::create(b, loc, whole,
+                                         b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+                                         ValueRange{x, power, source, all, current})
+        .getResult(0);
+  };
+  auto type = dyn_cast<VectorType>(p.v.getType());
+  if (!type) {
+    Value wide = scale(vector::BroadcastOp::create(b, loc, whole, p.v),
+                       vector::BroadcastOp::create(b, loc, whole, n.v));
+    return p.with(vector::ExtractOp::create(b, loc, wide, int64_t(0)));
+  }
+  int64_t lanes = type.getNumElements();
+  if (lanes == width)
+    return p.with(scale(p.v, n.v));
+  // Registers one by one; lanes that the last one has too many repeat an element.
+  Value result;
+  for (int64_t first = 0; first < lanes; first += width) {
+    int64_t count = std::min(width, lanes - first);
+    SmallVector<int64_t> take, spread, join;
+    for (int64_t i = 0; i < width; ++i)
+      take.push_back(first + std::min(i, count - 1));
+    for (int64_t i = 0; i < lanes; ++i) {
+      bool here = i >= first && i < first + count;
+      spread.push_back(here ? i - first : 0);
+      join.push_back(here ? lanes + i : i);
+    }
+    Value part = scale(vector::ShuffleOp::create(b, loc, p.v, p.v, take),
+                       vector::ShuffleOp::create(b, loc, n.v, n.v, take));
+    part = vector::ShuffleOp::create(b, loc, part, part, spread);
+    result = result ? vector::ShuffleOp::create(b, loc, result, part, join).getResult() : part;
+  }
+  return p.with(result);
+}
+
 namespace {
 
 std::optional<KernelFunction> tableEntry(StringRef function) {
@@ -136,15 +181,16 @@ Value emitF64(OpBuilder &b, Location loc, StringRef function, ValueRange args, V
   return {};
 }
 
-Value emitF32(OpBuilder &b, Location loc, StringRef function, ValueRange args, Value context) {
-  Lanes x{&b, loc, args.front()};
+Value emitF32(OpBuilder &b, Location loc, StringRef function, ValueRange args, Value context,
+              bool avx512) {
+  Lanes x{&b, loc, args.front(), avx512};
   auto trigonometric = [&](KernelFunction entry, llvm::function_ref<Value()> fast) {
     // Infinities and NaN stay on the fast path, which makes NaN of them.
     Lanes a = abs(x);
     Lanes rare = both(a > formulas::kSinCosLimit, a < formulas::kInf);
     return unlessRare(b, loc, rare.v, entry, args, context, fast);
   };
-  auto binary = [&] { return Lanes{&b, loc, args.back()}; };
+  auto binary = [&] { return x.with(args.back()); };
   return llvm::StringSwitch<llvm::function_ref<Value()>>(function)
       .Case("exp", [&] { return formulas::exp(x).v; })
       .Case("expm1", [&] { return formulas::expm1(x).v; })
@@ -189,20 +235,21 @@ Value emitF32(OpBuilder &b, Location loc, StringRef function, ValueRange args, V
 
 } // namespace
 
-Value emitMath(OpBuilder &b, Location loc, StringRef function, ValueRange args, Value context) {
+Value emitMath(OpBuilder &b, Location loc, StringRef function, ValueRange args, Value context,
+               bool avx512) {
   Type type = args.front().getType();
   Type element = getElementTypeOrSelf(type);
   if (element.getIntOrFloatBitWidth() == 16) {
     SmallVector<Value> wide;
     for (Value x : args)
       wide.push_back(arith::ExtFOp::create(b, loc, lanesOf(b.getF32Type(), type), x));
-    Value result = emitMath(b, loc, function, wide, context);
+    Value result = emitMath(b, loc, function, wide, context, avx512);
     return result ? arith::TruncFOp::create(b, loc, type, result).getResult() : Value();
   }
   if (Value plain = emitPlain(function, {&b, loc, args.front()}))
     return plain;
   return element.isF64() ? emitF64(b, loc, function, args, context)
-                         : emitF32(b, loc, function, args, context);
+                         : emitF32(b, loc, function, args, context, avx512);
 }
 
 } // namespace dlc::cpu

@@ -21,14 +21,14 @@ namespace dlc::cpu {
 
 /// Emits `function` on f32 or f64 operands, scalars or 1-d vectors of any length; f16 and bf16 go
 /// through f32. `context` is the table that kernels get (runtime/device/cpu/KernelContext.h), an
-/// !llvm.ptr. The functions:
+/// !llvm.ptr; `avx512` says that the processor has AVX-512. The functions:
 ///
 ///   exp expm1 log log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf sigmoid
 ///   gelu_erf gelu_tanh sqrt rsqrt reciprocal floor ceil round trunc abs; of two operands: pow fmod
 ///
 /// The emitted code refers to no symbol. Returns null for an unknown function.
 mlir::Value emitMath(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef function,
-                     mlir::ValueRange args, mlir::Value context);
+                     mlir::ValueRange args, mlir::Value context, bool avx512 = false);
 
 } // namespace dlc::cpu
 

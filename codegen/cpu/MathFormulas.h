@@ -52,6 +52,13 @@ template <class V> V powerOfTwo(V rounded) {
   return fromBits(shiftLeft(bits(rounded), 23) + kOneBits, rounded);
 }
 
+/// p 2^n, -126 <= n <= 127.
+template <class V> V scaleByPower(V p, V rounded) {
+  if (scalesAtOnce(p))
+    return scaleAtOnce(p, rounded - kRounder);
+  return p * powerOfTwo(rounded);
+}
+
 /// e^r - 1 = r + r^2 q(r), and 2^n as the bits of an integer.
 template <class V> struct ExpParts {
   V r, q, rounded;
@@ -59,7 +66,7 @@ template <class V> struct ExpParts {
   V exp() const { return expm1() + 1.0; }
   /// 1 + e^x for x <= 0, rounded once.
   V onePlusExp() const {
-    V power = powerOfTwo(clampBelow(rounded, kRounder - 126.0));
+    V power = scaleByPower(like(r, 1.0), clampBelow(rounded, kRounder - 126.0));
     return fma(power, expm1(), power + 1.0);
   }
 };
@@ -80,6 +87,8 @@ template <class V> ExpParts<V> expParts(V x, const V *low = nullptr) {
 
 /// p 2^n where the result may be subnormal or overflow: two factors, and one rounding at the last.
 template <class V> V scaleByParts(V p, V rounded) {
+  if (scalesAtOnce(p))
+    return scaleAtOnce(p, rounded - kRounder);
   auto n = bits(rounded) - kRounderBits;
   auto half = shiftRightSigned(n, 1);
   V first = fromBits(shiftLeft(half + 127, 23), p);
@@ -103,7 +112,8 @@ template <class V> V expm1(V x) {
 template <class V> V sigmoid(V x) {
   ExpParts<V> parts = expParts(clampBelow(-abs(x), -104.0));
   V e = scaleByParts(parts.exp(), parts.rounded);
-  return select(x > 0.0, like(x, 1.0), e) / parts.onePlusExp();
+  // What e lacks in the numerator it lacks in the denominator too.
+  return select(x > 0.0, like(x, 1.0), e) / (e + 1.0);
 }
 
 template <class V> V tanh(V x) {
@@ -114,7 +124,7 @@ template <class V> V tanh(V x) {
       polynomial(z, {-0x1.55554cp-2, 0x1.110d6ap-3, -0x1.b931fcp-5, 0x1.598276p-6, -0x1.9c9490p-8});
   near = fma(x * z, near, x);
   ExpParts<V> parts = expParts(clampAbove(a, 10.0) * 2.0);
-  V far = 1.0 - 2.0 / (parts.exp() * powerOfTwo(parts.rounded) + 1.0);
+  V far = 1.0 - 2.0 / (scaleByPower(parts.exp(), parts.rounded) + 1.0);
   return select(a < 0.55, select(a < 0x1p-13, x, near), copysign(far, x));
 }
 
@@ -130,14 +140,15 @@ template <class V> V erf(V x) {
       polynomial(clampAbove(a, 3.95), {0x1.b6671cp-14, 0x1.20c89cp+0, 0x1.45e5cap-1, 0x1.ac2398p-4,
                                        -0x1.70f448p-6, 0x1.98aac8p-9, -0x1.ab2298p-13});
   ExpParts<V> parts = expParts(-p);
-  V far = 1.0 - parts.exp() * powerOfTwo(parts.rounded);
+  V far = 1.0 - scaleByPower(parts.exp(), parts.rounded);
   return select(a < 0.85, select(a < 0x1p-100, fma(x, like(x, 0x1.06eba8p-3), x), near),
                 copysign(far, x));
 }
 
 /// x Phi(x). Phi(-a) = e^(-a^2/2) P(a) / Q(a): relative accuracy down the tail.
 template <class V> V geluErf(V x) {
-  V a = clampAbove(abs(x), 14.5);
+  V bounded = clampBelow(clampAbove(x, 14.5), -14.5);
+  V a = abs(bounded);
   V square = a * a;
   V low = fma(a, a, -square) * -0.5;
   ExpParts<V> parts = expParts(square * -0.5, &low);
@@ -145,10 +156,9 @@ template <class V> V geluErf(V x) {
   V p = polynomial(a, {0x1.000000p-1, 0x1.c0d288p-2, 0x1.774684p-3, 0x1.4ce0bap-5, 0x1.0dc596p-8});
   V q = polynomial(a, {0x1.000000p+0, 0x1.acab74p+0, 0x1.33d8bcp+0, 0x1.e0c02cp-2, 0x1.a13a14p-4,
                        0x1.521adcp-7});
-  V tail = fma(p, parts.expm1(), p) / q;
-  V above = x - x * tail * powerOfTwo(clampBelow(parts.rounded, kRounder - 126.0));
-  V below = scaleByParts(tail * clampBelow(x, -14.5), parts.rounded);
-  return select(x > 12.0, x, select(x > 0.0, above, below));
+  V tail = fma(p, parts.expm1(), p) * bounded / q;
+  V below = scaleByParts(tail, parts.rounded);
+  return select(x > 0.0, x - below, below);
 }
 
 /// x sigmoid(2u), 2u = x (a + b x^2); the argument is kept in two parts because the exponential

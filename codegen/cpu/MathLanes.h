@@ -15,9 +15,11 @@ struct Lanes {
   mlir::OpBuilder *b;
   mlir::Location loc;
   mlir::Value v;
+  bool avx512 = false; ///< the processor multiplies by powers of two itself
 
+  Lanes with(mlir::Value value) const { return {b, loc, value, avx512}; }
   template <class Op, class... Args> Lanes make(Args... args) const {
-    return {b, loc, Op::create(*b, loc, args...)};
+    return with(Op::create(*b, loc, args...));
   }
 };
 
@@ -41,12 +43,12 @@ inline mlir::Value splatOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type ty
 }
 inline Lanes like(const Lanes &x, double c) {
   mlir::Type element = mlir::getElementTypeOrSelf(x.v.getType());
-  return {x.b, x.loc, splatOf(*x.b, x.loc, x.v.getType(), x.b->getFloatAttr(element, c))};
+  return x.with(splatOf(*x.b, x.loc, x.v.getType(), x.b->getFloatAttr(element, c)));
 }
 inline Lanes likeInt(const Lanes &x, int64_t c) {
   mlir::Type element = mlir::getElementTypeOrSelf(x.v.getType());
   llvm::APInt value(element.getIntOrFloatBitWidth(), c, /*isSigned=*/true, /*implicitTrunc=*/true);
-  return {x.b, x.loc, splatOf(*x.b, x.loc, x.v.getType(), mlir::IntegerAttr::get(element, value))};
+  return x.with(splatOf(*x.b, x.loc, x.v.getType(), mlir::IntegerAttr::get(element, value)));
 }
 inline bool isFloat(const Lanes &x) {
   return llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x.v.getType()));
@@ -152,6 +154,13 @@ inline Lanes shiftRight(const Lanes &a, int64_t n) {
 inline Lanes shiftRightSigned(const Lanes &a, int64_t n) {
   return a.make<mlir::arith::ShRSIOp>(a.v, likeInt(a, n).v);
 }
+
+/// Whether one instruction computes p 2^n.
+inline bool scalesAtOnce(const Lanes &p) {
+  return p.avx512 && mlir::getElementTypeOrSelf(p.v.getType()).isF32();
+}
+/// p 2^n for a whole n, rounded once, whatever its size. Only where scalesAtOnce says so.
+Lanes scaleAtOnce(const Lanes &p, const Lanes &n);
 
 } // namespace dlc::cpu
 

@@ -73,9 +73,12 @@ template <class T> double distance(T got, double want) {
   return std::fabs(got - want) / std::ldexp(1.0, exponent + 1 - std::numeric_limits<T>::digits);
 }
 
+bool hasAvx512() { return cpu::hostTarget().vectorBits >= 512; }
+
 /// out[i] = function(in0[i], in1[i]..) for `lanes` elements at a time; begin and end count those
 /// groups.
-test::Kernel mathKernel(const char *function, bool isDouble, int64_t lanes, int operands) {
+test::Kernel mathKernel(const char *function, bool isDouble, int64_t lanes, int operands,
+                        bool avx512 = hasAvx512()) {
   return test::Kernel(cpu::hostTarget(), [=](OpBuilder &b, Location loc, ValueRange args) {
     Type pointer = LLVM::LLVMPointerType::get(b.getContext());
     Type element = isDouble ? b.getF64Type() : Type(b.getF32Type());
@@ -98,7 +101,7 @@ test::Kernel mathKernel(const char *function, bool isDouble, int64_t lanes, int 
     SmallVector<Value> loaded;
     for (int i = 0; i < operands; ++i)
       loaded.push_back(LLVM::LoadOp::create(b, loc, type, at(buffers[i]), isDouble ? 8 : 4));
-    Value result = cpu::emitMath(b, loc, function, loaded, args[4]);
+    Value result = cpu::emitMath(b, loc, function, loaded, args[4], avx512);
     LLVM::StoreOp::create(b, loc, result, at(buffers[operands]), isDouble ? 8 : 4);
   });
 }
@@ -148,7 +151,7 @@ std::vector<float> samples(uint64_t stride) {
       all.push_back(-y);
     }
   }
-  while (all.size() % 16)
+  while (all.size() % 96)
     all.push_back(1.0f);
   return all;
 }
@@ -158,16 +161,21 @@ class UnaryMath : public testing::TestWithParam<Unary> {};
 TEST_P(UnaryMath, F32StaysWithinItsBound) {
   const Unary &unary = GetParam();
   std::vector<float> in = samples(2053), out(in.size());
-  mathKernel(unary.name, false, 16, 1)({in.data(), out.data()}, 0, in.size() / 16);
-  double worst = -1;
-  float where = 0;
-  for (size_t i = 0; i < in.size(); ++i)
-    if (double d = distance(out[i], unary.reference(in[i])); d > worst) {
-      worst = d;
-      where = in[i];
-    }
-  RecordProperty("ulp", std::to_string(worst));
-  EXPECT_LE(worst, unary.bound) << unary.name << "(" << where << ")";
+  // With the processor's own instructions where it has them, and without.
+  for (bool avx512 : {false, true}) {
+    if (avx512 && !hasAvx512())
+      break;
+    mathKernel(unary.name, false, 16, 1, avx512)({in.data(), out.data()}, 0, in.size() / 16);
+    double worst = -1;
+    float where = 0;
+    for (size_t i = 0; i < in.size(); ++i)
+      if (double d = distance(out[i], unary.reference(in[i])); d > worst) {
+        worst = d;
+        where = in[i];
+      }
+    RecordProperty(avx512 ? "ulp_avx512" : "ulp", std::to_string(worst));
+    EXPECT_LE(worst, unary.bound) << unary.name << "(" << where << ")";
+  }
 }
 
 TEST_P(UnaryMath, F32IsTheSameInAnyNumberOfLanes) {
@@ -175,7 +183,7 @@ TEST_P(UnaryMath, F32IsTheSameInAnyNumberOfLanes) {
   std::vector<float> in = samples(40000007);
   std::vector<float> wide(in.size()), out(in.size());
   mathKernel(unary.name, false, 16, 1)({in.data(), wide.data()}, 0, in.size() / 16);
-  for (int64_t lanes : {1, 4, 8}) {
+  for (int64_t lanes : {1, 4, 6, 8, 32, 48}) {
     mathKernel(unary.name, false, lanes, 1)({in.data(), out.data()}, 0, in.size() / lanes);
     for (size_t i = 0; i < in.size(); ++i)
       ASSERT_LE(distance(out[i], wide[i]), std::isnan(wide[i]) ? 0 : unary.bound)
