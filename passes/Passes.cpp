@@ -6,6 +6,8 @@
 void dlc::registerPasses() {
   mlir::registerPass([] { return createSimplifyPass(); });
   mlir::registerPass([] { return createGradPass(); });
+  mlir::registerPass([] { return createPrecisionPass(); });
+  mlir::registerPass([] { return createRecomputePass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });
   mlir::registerPass([] { return createLayoutPass(); });

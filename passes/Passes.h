@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dlc {
 
@@ -14,6 +15,29 @@ std::unique_ptr<mlir::Pass> createSimplifyPass();
 
 /// `dlc-grad`: spells every dlc.gradient out, in reverse mode.
 std::unique_ptr<mlir::Pass> createGradPass();
+
+/// What is computed in 16 bits.
+struct PrecisionOptions {
+  /// none, bf16 or f16: the type of products' operands.
+  std::string mode = "none";
+  /// highest, high or medium: how exact products of f32 are.
+  std::string matmul = "highest";
+  /// PATTERN=f32|bf16|f16: operations of such names, whatever the mode.
+  std::vector<std::string> overrides = {};
+};
+/// `dlc-precision`: 16-bit operands for products, f32 where sums and exponentials need it.
+std::unique_ptr<mlir::Pass> createPrecisionPass(const PrecisionOptions &options = {});
+
+struct RecomputeOptions {
+  /// Bytes of state, constants and what is alive at once, by estimate; 0: as many as it takes.
+  int64_t maxMemory = 0;
+  /// Where that is too little, go as far as possible without an error.
+  bool mayFail = false;
+};
+/// On a module whose memory was bounded: the bytes that it takes by estimate.
+constexpr llvm::StringLiteral kEstimateAttr = "dlc.estimated_memory";
+/// `dlc-recompute`: computes again what is not worth keeping for a training step's backward pass.
+std::unique_ptr<mlir::Pass> createRecomputePass(const RecomputeOptions &options = {});
 
 /// `dlc-place`: every tensor that has no device yet gets this one.
 std::unique_ptr<mlir::Pass> createPlacePass(std::string device = "cpu");

@@ -1,5 +1,7 @@
 //===- Outline.cpp - turns groups into dlc.fusion -------------------------===//
+#include "passes/fuse/Again.h"
 #include "passes/fuse/FuseSteps.h"
+#include "passes/grad/Recompute.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -40,7 +42,8 @@ void outline(Grouping &grouping, int group) {
     for (Value operand : op->getOperands())
       if (!mapping.contains(operand))
         builder.clone(*operand.getDefiningOp(), mapping); // a splat constant
-    builder.clone(*op, mapping);
+    // Two kernels that differ in this alone are one.
+    builder.clone(*op, mapping)->removeAttr(grad::kRecomputedAttr);
   }
   SmallVector<Value> yielded =
       llvm::map_to_vector(outputs, [&](Value output) { return mapping.lookup(output); });
@@ -56,11 +59,16 @@ void outline(Grouping &grouping, int group) {
 } // namespace
 
 void outlineGroups(Grouping &grouping) {
+  bool copies = hasCopies(grouping.getBlock());
   for (int group = 0; group < grouping.size(); ++group)
     if (!grouping[group].ops.empty())
       outline(grouping, group);
   // A group stands where its last member stood, which may be after users of its other results.
-  sortTopologically(&grouping.getBlock());
+  // What is computed again late must not come early with all that is ready.
+  if (copies)
+    sortByUse(grouping.getBlock());
+  else
+    sortTopologically(&grouping.getBlock());
 }
 
 } // namespace dlc

@@ -1,0 +1,25 @@
+//===- Recompute.h - what is computed again instead of being kept ---------===//
+#ifndef DLC_PASSES_GRAD_RECOMPUTE_H
+#define DLC_PASSES_GRAD_RECOMPUTE_H
+
+#include "passes/grad/Lifetimes.h"
+
+namespace dlc::grad {
+
+/// On what is computed a second time; its first computation must not be merged with it again.
+constexpr llvm::StringLiteral kRecomputedAttr = "dlc.recomputed";
+
+/// Work that takes time of its own: between two uses that such work divides a value is kept.
+bool isHeavy(mlir::Operation *op);
+
+/// Values that are cheap functions of values kept anyway are computed again for each late reader,
+/// and where late readers only compare a value with a number, the answer is kept instead.
+void recomputeCheap(mlir::func::FuncOp function);
+
+/// Computes more again, the cheapest for its size first, until the estimate is at most `limit` or
+/// nothing more helps. Returns the estimate then.
+int64_t recomputeUntil(mlir::func::FuncOp function, int64_t limit);
+
+} // namespace dlc::grad
+
+#endif // DLC_PASSES_GRAD_RECOMPUTE_H

@@ -1,0 +1,265 @@
+//===- RecomputeBound.cpp - computes again until the memory suffices ------===//
+//
+// One value after another that idles where the program holds most: the one that frees the most
+// bytes for the least work is computed again right before its next reader, from values that are
+// there, and its last reader before lets go of it.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/grad/Recompute.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <limits>
+#include <optional>
+
+using namespace mlir;
+
+namespace dlc::grad {
+namespace {
+
+constexpr int64_t smallBytes = 1024;
+constexpr size_t maxChain = 24;
+/// Products do so many operations in the time in which memory moves a byte.
+constexpr double operationsPerByte = 16;
+
+/// Batch norm's y follows from the statistics that are kept; all else is made by the same
+/// operation.
+Operation *copyOf(Operation *op, OpBuilder &builder, IRMapping &mapping) {
+  auto norm = dyn_cast<BatchNormTrainOp>(op);
+  if (!norm)
+    return builder.clone(*op, mapping);
+  auto at = [&](Value value) { return mapping.lookupOrDefault(value); };
+  auto again = BatchNormOp::create(builder, op->getLoc(), at(norm.getX()), at(norm.getScale()),
+                                   at(norm.getBias()), norm.getMean(), norm.getVariance(),
+                                   norm.getEpsAttr());
+  mapping.map(norm.getY(), again.getY());
+  return again;
+}
+
+double costOf(Operation *op) {
+  double cost = 0;
+  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+    cost += double(tensorBytes(value.getType()));
+  Value weights;
+  if (isa<MatmulOp>(op))
+    weights = op->getOperand(1);
+  if (isa<ConvOp, ConvTransposeOp>(op))
+    weights = op->getOperand(1);
+  if (!weights)
+    return cost;
+  // Elements of the result, times the length of a sum.
+  ArrayRef<int64_t> shape = shapeOf(weights);
+  double sum = 1;
+  for (int64_t size :
+       isa<MatmulOp>(op) ? shapeOf(op->getOperand(0)).take_back(1) : shape.drop_front(1))
+    sum *= double(size);
+  return cost + 2 * sum * double(typeOf(op->getResult(0)).getNumElements()) / operationsPerByte;
+}
+
+bool mayRepeat(Operation *op) {
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<ConstantOp>(op);
+}
+
+struct Choice {
+  Value value;
+  SmallVector<Operation *> chain;
+  Operation *place = nullptr;
+  double score = 0;
+};
+
+class Bound {
+public:
+  explicit Bound(func::FuncOp function) : function(function), block(function.getBody().front()) {}
+
+  int64_t run(int64_t limit) {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (int round = 0, rounds = int(block.getOperations().size()); round < rounds; ++round) {
+      Lifetimes lifetimes(function);
+      least = std::min(least, lifetimes.total());
+      if (lifetimes.total() <= limit)
+        return lifetimes.total();
+      std::optional<Choice> choice = best(lifetimes);
+      if (!choice)
+        return lifetimes.total();
+      apply(*choice);
+    }
+    return least;
+  }
+
+private:
+  std::optional<Choice> best(const Lifetimes &lifetimes) {
+    number();
+    Operation *peak = lifetimes.peakOp();
+    std::optional<Choice> found;
+    for (Operation &op : block) {
+      if (&op == peak)
+        break;
+      if (!mayRepeat(&op) || isa<ReshapeOp>(op))
+        continue;
+      for (Value value : op.getResults()) {
+        if (lifetimes.bytesOf(value) < smallBytes || done.contains(value) ||
+            !lifetimes.idlesAtPeak(value))
+          continue;
+        std::optional<Choice> choice = weigh(value, peak, lifetimes);
+        if (choice && (!found || choice->score > found->score))
+          found = choice;
+      }
+    }
+    return found;
+  }
+
+  std::optional<Choice> weigh(Value value, Operation *peak, const Lifetimes &lifetimes) {
+    // Copies made for the value itself read it no more.
+    Choice choice{value, {}, nextReader(value, peak), 0};
+    if (!choice.place)
+      return std::nullopt;
+    llvm::SetVector<Operation *> chain;
+    int64_t extended = 0;
+    if (!link(value, choice.place, chain, extended))
+      return std::nullopt;
+    choice.chain = chain.takeVector();
+    double cost = 1;
+    for (Operation *op : choice.chain)
+      cost += costOf(op);
+    int64_t gain = lifetimes.bytesOf(value) - extended;
+    if (gain <= 0)
+      return std::nullopt;
+    choice.score = double(gain) / cost;
+    return choice;
+  }
+
+  /// Collects what makes the value at `place`. What is not there any more, and cannot be made,
+  /// would live longer: `extended` bytes of it.
+  bool link(Value value, Operation *place, llvm::SetVector<Operation *> &chain, int64_t &extended) {
+    Operation *op = value.getDefiningOp();
+    if (!mayRepeat(op) || op->getBlock() != &block || chain.size() > maxChain)
+      return false;
+    bool isNorm = isa<BatchNormTrainOp>(op);
+    if (isNorm && value != op->getResult(0))
+      return false;
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!def || isa<ConstantOp>(def) || chain.contains(def) || isThere(operand, place))
+        continue;
+      if (Value copy = copies.lookup(operand)) {
+        if (!movable(copy, place))
+          return false;
+        continue;
+      }
+      if (tensorBytes(operand.getType()) < smallBytes) {
+        extended += tensorBytes(operand.getType());
+        continue;
+      }
+      if (!link(operand, place, chain, extended))
+        return false;
+    }
+    chain.insert(op);
+    return true;
+  }
+
+  /// Whether somebody reads the value at `place` or later.
+  bool isThere(Value value, Operation *place) {
+    for (Operation *user : value.getUsers()) {
+      Operation *here = block.findAncestorOpInBlock(*user);
+      if (here && order.lookup(here) >= order.lookup(place))
+        return true;
+      if (here && isa<ReshapeOp>(here) && isThere(here->getResult(0), place))
+        return true;
+    }
+    return false;
+  }
+
+  /// Whether a copy is made, or can be made, before `place`.
+  bool movable(Value copy, Operation *place) {
+    Operation *op = copy.getDefiningOp();
+    if (order.lookup(op) < order.lookup(place))
+      return true;
+    return op->hasAttr(kRecomputedAttr) && llvm::all_of(op->getOperands(), [&](Value operand) {
+             Operation *def = operand.getDefiningOp();
+             return !def || order.lookup(def) < order.lookup(place) || movable(operand, place);
+           });
+  }
+
+  void moveBefore(Value copy, Operation *place) {
+    Operation *op = copy.getDefiningOp();
+    if (!op || op->isBeforeInBlock(place))
+      return;
+    for (Value operand : op->getOperands())
+      moveBefore(operand, place);
+    op->moveBefore(place);
+  }
+
+  void number() {
+    int64_t next = 0;
+    for (Operation &op : block)
+      order[&op] = next++;
+  }
+
+  Operation *nextReader(Value value, Operation *peak) {
+    Operation *next = nullptr;
+    auto consider = [&](Operation *user) {
+      Operation *here = block.findAncestorOpInBlock(*user);
+      if (here && order.lookup(here) > order.lookup(peak) &&
+          (!next || order.lookup(here) < order.lookup(next)))
+        next = here;
+    };
+    for (Operation *user : value.getUsers()) {
+      // A view of it made early is not in the way, but its late readers are readers.
+      if (isa<ReshapeOp>(user) && order.lookup(user) < order.lookup(peak)) {
+        if (llvm::any_of(user->getResult(0).getUsers(), [&](Operation *reader) {
+              Operation *here = block.findAncestorOpInBlock(*reader);
+              return here && order.lookup(here) > order.lookup(peak);
+            }))
+          return nullptr;
+        continue;
+      }
+      consider(user);
+    }
+    return next && !next->hasTrait<OpTrait::IsTerminator>() ? next : nullptr;
+  }
+
+  void apply(const Choice &choice) {
+    number();
+    OpBuilder builder(choice.place);
+    IRMapping mapping;
+    llvm::DenseSet<Operation *> links(choice.chain.begin(), choice.chain.end());
+    for (Operation *op : choice.chain) {
+      for (Value operand : op->getOperands()) {
+        Operation *def = operand.getDefiningOp();
+        if (!def || links.contains(def) || isThere(operand, choice.place))
+          continue;
+        if (Value copy = copies.lookup(operand)) {
+          moveBefore(copy, choice.place);
+          mapping.map(operand, copy);
+        }
+      }
+      Operation *copy = copyOf(op, builder, mapping);
+      copy->setAttr(kRecomputedAttr, builder.getUnitAttr());
+      for (Value result : op->getResults())
+        if (Value again = mapping.lookupOrNull(result))
+          copies[result] = again;
+    }
+    Value again = mapping.lookup(choice.value);
+    int64_t from = order.lookup(choice.place);
+    Value value = choice.value;
+    value.replaceUsesWithIf(again, [&](OpOperand &use) {
+      Operation *here = block.findAncestorOpInBlock(*use.getOwner());
+      return here && order.contains(here) && order.lookup(here) >= from;
+    });
+    done.insert(value);
+  }
+
+  func::FuncOp function;
+  Block &block;
+  llvm::DenseMap<Operation *, int64_t> order;
+  llvm::DenseMap<Value, Value> copies;
+  llvm::DenseSet<Value> done;
+};
+
+} // namespace
+
+int64_t recomputeUntil(func::FuncOp function, int64_t limit) { return Bound(function).run(limit); }
+
+} // namespace dlc::grad

@@ -1,0 +1,178 @@
+//===- RecomputeCheap.cpp - what is never worth keeping -------------------===//
+#include "passes/grad/Recompute.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace dlc::grad {
+namespace {
+
+/// Less than this is kept.
+constexpr int64_t smallBytes = 4096;
+constexpr int maxDepth = 6;
+
+/// Costs no more than reading its operands, and joins the kernel of who reads it.
+bool isCheap(Operation *op) {
+  return isa<AddOp, SubOp, MulOp, MaxOp, MinOp, AndOp, OrOp, XorOp, NotOp, NegOp, AbsOp, SignOp,
+             ReluOp, CompareOp, SelectOp, IsNanOp, IsInfOp, BroadcastOp, IotaOp, CastOp, ReshapeOp>(
+             op) ||
+         // Drawn from a counter: the same bits again.
+         isa<RandomOp>(op);
+}
+
+/// A cast of a parameter is made once for forward and backward.
+bool isParameterCast(Operation *op) {
+  return isa<CastOp>(op) && isa<BlockArgument>(Lifetimes::rootOf(op->getOperand(0)));
+}
+
+class Cheap {
+public:
+  explicit Cheap(Block &block) : block(block) { number(); }
+
+  void run() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : block.without_terminator())
+      ops.push_back(&op);
+    // Later ones first: their copies are readers of earlier ones.
+    for (Operation *op : llvm::reverse(ops))
+      visit(op);
+    for (Operation *op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+
+private:
+  void number() {
+    int64_t heavy = 0, next = 0;
+    for (Operation &op : block) {
+      order[&op] = next++;
+      heavyBefore[&op] = heavy;
+      heavy += isHeavy(&op);
+    }
+  }
+
+  /// The operation of this block that uses the value; copies stand where their reader stands.
+  Operation *readerOf(OpOperand &use) { return block.findAncestorOpInBlock(*use.getOwner()); }
+
+  int64_t lastUse(Value value) {
+    if (isa<BlockArgument>(value) || value.getDefiningOp<ConstantOp>())
+      return std::numeric_limits<int64_t>::max();
+    int64_t last = -1;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = readerOf(use);
+      last = std::max(last, order.lookup(user));
+      if (isa<ReshapeOp>(user))
+        last = std::max(last, lastUse(user->getResult(0)));
+    }
+    return last;
+  }
+
+  /// The operations that make `value` from what is alive at `at` anyway; false where there are
+  /// none so cheap.
+  bool chainFor(Value value, int64_t at, llvm::SetVector<Operation *> &chain, int depth) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != &block || !isCheap(op) || depth > maxDepth || isParameterCast(op))
+      return false;
+    for (Value operand : op->getOperands()) {
+      if (Operation *def = operand.getDefiningOp(); def && chain.contains(def))
+        continue;
+      if (lastUse(operand) >= at && tensorBytes(operand.getType()) > 0)
+        continue;
+      if (tensorBytes(operand.getType()) < smallBytes && operand.getDefiningOp())
+        continue; // kept for next to nothing
+      if (!chainFor(operand, at, chain, depth + 1))
+        return false;
+    }
+    chain.insert(op);
+    return true;
+  }
+
+  void visit(Operation *op) {
+    if (op->getNumResults() != 1 || op->getNumRegions() != 0)
+      return;
+    Value value = op->getResult(0);
+    if (tensorBytes(value.getType()) < smallBytes)
+      return;
+    SmallVector<Operation *> late = lateReaders(value);
+    if (late.empty())
+      return;
+    if (isCheap(op) && !isa<ReshapeOp>(op) && !isParameterCast(op))
+      for (Operation *reader : late)
+        recompute(value, reader);
+    keepAnswers(value);
+  }
+
+  /// Readers with heavy work between the value and them.
+  SmallVector<Operation *> lateReaders(Value value) {
+    Operation *def = value.getDefiningOp();
+    int64_t made = heavyBefore.lookup(def) + isHeavy(def);
+    llvm::SetVector<Operation *> late;
+    for (OpOperand &use : value.getUses())
+      if (Operation *user = readerOf(use);
+          heavyBefore.lookup(user) > made && !user->hasTrait<OpTrait::IsTerminator>())
+        late.insert(user);
+    return late.takeVector();
+  }
+
+  void recompute(Value value, Operation *reader) {
+    llvm::SetVector<Operation *> chain;
+    if (!chainFor(value, order.lookup(reader), chain, 0))
+      return;
+    OpBuilder builder(reader);
+    IRMapping mapping;
+    for (Operation *link : chain) {
+      Operation *copy = builder.clone(*link, mapping);
+      copy->setAttr(kRecomputedAttr, builder.getUnitAttr());
+      order[copy] = order.lookup(reader);
+      heavyBefore[copy] = heavyBefore.lookup(reader);
+    }
+    Value again = mapping.lookup(value);
+    value.replaceUsesWithIf(again, [&](OpOperand &use) { return readerOf(use) == reader; });
+  }
+
+  /// Where only comparisons with numbers read the value late, they are made early: a byte an
+  /// element.
+  void keepAnswers(Value value) {
+    SmallVector<Operation *> late = lateReaders(value);
+    if (late.empty() || !isa<FloatType>(typeOf(value).getElementType()))
+      return;
+    for (Operation *reader : late) {
+      if (!isa<CompareOp, IsNanOp>(reader) || shapeOf(reader->getResult(0)) != shapeOf(value))
+        return;
+      for (Value operand : reader->getOperands())
+        if (operand != value && !splatValue(operand))
+          return;
+    }
+    Operation *after = value.getDefiningOp();
+    for (Operation *reader : late) {
+      for (Value operand : reader->getOperands())
+        if (Operation *def = operand.getDefiningOp(); isa_and_nonnull<ConstantOp>(def))
+          if (after->isBeforeInBlock(def))
+            def->moveBefore(after);
+      reader->moveAfter(after);
+      order[reader] = order.lookup(after);
+      heavyBefore[reader] = heavyBefore.lookup(after);
+    }
+  }
+
+  Block &block;
+  llvm::DenseMap<Operation *, int64_t> order, heavyBefore;
+};
+
+} // namespace
+
+bool isHeavy(Operation *op) {
+  return !op->hasTrait<Elementwise>() &&
+         !isa<ConstantOp, ReshapeOp, BroadcastOp, IotaOp, SliceOp, TransposeOp, PadOp, ConcatOp,
+              ReduceOp, RandomOp>(op) &&
+         !op->hasTrait<OpTrait::IsTerminator>();
+}
+
+void recomputeCheap(func::FuncOp function) { Cheap(function.getBody().front()).run(); }
+
+} // namespace dlc::grad

@@ -1,0 +1,94 @@
+//===- Demand.cpp - which values products want narrow ---------------------===//
+#include "passes/precision/Demand.h"
+
+using namespace mlir;
+
+namespace dlc::precision {
+
+bool isWide(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isF32();
+}
+
+FloatType Question::typeOf(Operation *op) const {
+  FloatType asked = overrides.of(op);
+  return asked ? asked : narrow;
+}
+
+NumericClass Question::classOf(Operation *op) const {
+  FloatType asked = overrides.of(op);
+  if (asked && asked.isF32())
+    return NumericClass::Full;
+  NumericClass numeric = precision::classOf(op);
+  // Who names an operation wants it computed in that type, if it has only one.
+  if (asked && numeric == NumericClass::Full && op->getNumRegions() == 0 &&
+      llvm::all_of(op->getResults(), isWide))
+    return NumericClass::Product;
+  return numeric;
+}
+
+Demand::Demand(Operation *root, const Question &question) : question(question) {
+  for (Region &region : root->getRegions())
+    for (Block &block : region)
+      visit(block);
+}
+
+void Demand::visit(Block &block) {
+  // Users first.
+  for (Operation &op : llvm::reverse(block)) {
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        visit(inner);
+    for (Value result : op.getResults())
+      decide(result);
+  }
+  for (Value argument : block.getArguments())
+    decide(argument);
+}
+
+void Demand::decide(Value value) {
+  if (!isWide(value))
+    return;
+  for (OpOperand &use : value.getUses())
+    if (FloatType type = wantedBy(use)) {
+      wanted[value] = type;
+      return;
+    }
+}
+
+/// Whether the operand lends its elements to the result's rather than one of them to many.
+static bool isFullSize(OpOperand &use, Value result) {
+  auto from = cast<RankedTensorType>(use.get().getType());
+  auto to = cast<RankedTensorType>(result.getType());
+  if (isa<SliceOp, ConcatOp, GatherOp, GatherElementsOp, GatherNdOp, MaxPoolOp, MaxPoolIndicesOp,
+          MaxPoolPositionsOp, TransposeOp, ReshapeOp>(use.getOwner()))
+    return true;
+  if (isa<PadOp>(use.getOwner()))
+    return use.getOperandNumber() == 0;
+  return from.getShape() == to.getShape();
+}
+
+FloatType Demand::wantedBy(OpOperand &use) const {
+  Operation *user = use.getOwner();
+  switch (question.classOf(user)) {
+  case NumericClass::Full:
+    return {};
+  case NumericClass::Product:
+    return question.typeOf(user);
+  case NumericClass::Layer:
+    return llvm::is_contained(dataOperands(user), &use) ? of(user->getResult(0)) : FloatType();
+  case NumericClass::Exact:
+  case NumericClass::Smooth:
+    break;
+  }
+  Value result = user->getResult(0);
+  return of(result) && isFullSize(use, result) ? of(result) : FloatType();
+}
+
+bool Demand::isStored(Value value) const {
+  return of(value) && llvm::none_of(value.getUsers(), [](Operation *user) {
+           return user->hasTrait<OpTrait::IsTerminator>();
+         });
+}
+
+} // namespace dlc::precision

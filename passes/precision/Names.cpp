@@ -1,0 +1,76 @@
+//===- Names.cpp - precisions asked for by name ---------------------------===//
+#include "passes/precision/Names.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+
+namespace dlc::precision {
+
+FloatType typeNamed(StringRef word, MLIRContext *context) {
+  if (word == "f32")
+    return Float32Type::get(context);
+  if (word == "bf16")
+    return BFloat16Type::get(context);
+  if (word == "f16")
+    return Float16Type::get(context);
+  return {};
+}
+
+/// `*` stands for any characters, `?` for one.
+static bool matches(StringRef pattern, StringRef name) {
+  if (pattern.empty())
+    return name.empty();
+  if (pattern.front() == '*')
+    return matches(pattern.drop_front(), name) ||
+           (!name.empty() && matches(pattern, name.drop_front()));
+  return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) &&
+         matches(pattern.drop_front(), name.drop_front());
+}
+
+/// The names in a location, from the outermost on.
+static void namesIn(Location loc, SmallVectorImpl<StringRef> &names) {
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    StringRef text = name.getName().getValue();
+    text.consume_front("gradient of ");
+    names.push_back(text);
+    namesIn(name.getChildLoc(), names);
+  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    for (Location part : fused.getLocations())
+      namesIn(part, names);
+  }
+}
+
+std::optional<Overrides> Overrides::parse(ArrayRef<std::string> texts, MLIRContext *context,
+                                          std::string &wrong) {
+  Overrides overrides;
+  for (const std::string &text : texts) {
+    auto [pattern, word] = StringRef(text).rsplit('=');
+    FloatType type = typeNamed(word, context);
+    if (pattern.empty() || !type) {
+      wrong = text;
+      return std::nullopt;
+    }
+    overrides.patterns.emplace_back(pattern.str(), type);
+  }
+  return overrides;
+}
+
+FloatType Overrides::of(Operation *op) const {
+  if (auto word = op->getAttrOfType<StringAttr>(kPrecisionAttr))
+    return typeNamed(word.getValue(), op->getContext());
+  if (patterns.empty())
+    return {};
+  SmallVector<StringRef> names;
+  namesIn(op->getLoc(), names);
+  if (names.empty())
+    names.push_back("");
+  for (const auto &[pattern, type] : patterns)
+    if (llvm::any_of(names,
+                     [&, &pattern = pattern](StringRef name) { return matches(pattern, name); }))
+      return type;
+  return {};
+}
+
+} // namespace dlc::precision

@@ -1,0 +1,161 @@
+//===- Narrow.cpp - rewrites a function so that products read narrow numbers ===//
+#include "passes/precision/Narrow.h"
+
+using namespace mlir;
+
+namespace dlc::precision {
+
+static RankedTensorType withElement(Type type, Type element) {
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), element, tensor.getEncoding());
+}
+
+static Value castTo(OpBuilder &builder, Value value, Type element) {
+  return TensorBuilder(builder, value.getLoc()).cast(value, element);
+}
+
+/// Whether the number is the same in the narrow type.
+static bool isExactIn(Value constant, FloatType type) {
+  std::optional<double> number = splatValue(constant);
+  if (!number)
+    return false;
+  APFloat narrow(*number);
+  bool loses = false;
+  narrow.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+  return !loses || !narrow.isFinite();
+}
+
+FloatType Narrowing::narrowTypeOf(Value value) const {
+  FloatType type = converted.lookup(value);
+  return type ? type : kept.lookup(value);
+}
+
+Value Narrowing::narrow(Value value, FloatType type, Operation *user) {
+  if (converted.lookup(value) == type)
+    return value;
+  Value &form = casts[{value, type}];
+  if (form)
+    return form;
+  OpBuilder builder(user);
+  if (Operation *def = value.getDefiningOp())
+    builder.setInsertionPointAfter(def);
+  else
+    builder.setInsertionPoint(value.getParentBlock()->findAncestorOpInBlock(*user));
+  return form = castTo(builder, value, type);
+}
+
+void Narrowing::widen(OpOperand &operand) {
+  Value value = operand.get();
+  FloatType type = narrowTypeOf(value);
+  if (!type)
+    return;
+  if (Value sum = sums.lookup(value)) {
+    operand.set(sum);
+    return;
+  }
+  OpBuilder builder(operand.getOwner());
+  Value form = narrow(value, type, operand.getOwner());
+  operand.set(castTo(builder, form, builder.getF32Type()));
+}
+
+void Narrowing::convert(Value result, FloatType type) {
+  result.setType(withElement(result.getType(), type));
+  converted[result] = type;
+}
+
+void Narrowing::run(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    visit(&op);
+}
+
+void Narrowing::visit(Operation *op) {
+  NumericClass numeric = question.classOf(op);
+  if (numeric == NumericClass::Product && question.typeOf(op))
+    return visitProduct(op, question.typeOf(op));
+  if ((numeric == NumericClass::Layer && visitLayer(op)) ||
+      (numeric == NumericClass::Exact && visitExact(op)))
+    return;
+  visitWide(op);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      run(block);
+}
+
+void Narrowing::visitProduct(Operation *op, FloatType type) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (isWide(operand.get()) || narrowTypeOf(operand.get()))
+      operand.set(narrow(operand.get(), type, op));
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults()) {
+    if (!isWide(result))
+      continue;
+    convert(result, type);
+    if (!demand.isStored(result) && !result.use_empty())
+      sums[result] = castTo(builder, result, builder.getF32Type());
+  }
+}
+
+bool Narrowing::visitLayer(Operation *op) {
+  SmallVector<OpOperand *> data = dataOperands(op);
+  FloatType type = narrowTypeOf(data.front()->get());
+  if (!type || !isWide(op->getResult(0)))
+    return false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (llvm::is_contained(data, &operand))
+      operand.set(narrow(operand.get(), type, op));
+    else
+      widen(operand);
+  }
+  convert(op->getResult(0), type);
+  return true;
+}
+
+/// Whether the operand can be narrow without a loss that the operation would not have had.
+bool Narrowing::mayJoin(OpOperand &operand, FloatType type) const {
+  Value value = operand.get();
+  if (FloatType own = narrowTypeOf(value))
+    return own == type && !sums.contains(value);
+  return !isWide(value) || isExactIn(value, type);
+}
+
+bool Narrowing::visitExact(Operation *op) {
+  FloatType type;
+  for (Value operand : op->getOperands())
+    if (FloatType own = narrowTypeOf(operand); own && !type)
+      type = own;
+  Value first = op->getOperand(0);
+  if (!type && isViewLike(op) && demand.of(op->getResult(0)) && isWide(first) &&
+      (isa<BlockArgument>(first) || first.getDefiningOp<ConstantOp>())) {
+    // A parameter that products see by way of a view.
+    type = demand.of(op->getResult(0));
+    op->setOperand(0, narrow(first, type, op));
+  } else if (!type || !llvm::all_of(op->getOpOperands(),
+                                    [&](OpOperand &operand) { return mayJoin(operand, type); })) {
+    return false;
+  }
+  for (OpOperand &operand : op->getOpOperands())
+    if (isWide(operand.get()) || narrowTypeOf(operand.get()))
+      operand.set(narrow(operand.get(), type, op));
+  for (Value result : op->getResults())
+    if (isWide(result))
+      convert(result, type);
+  return true;
+}
+
+void Narrowing::visitWide(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands())
+    widen(operand);
+  NumericClass numeric = question.classOf(op);
+  if (numeric == NumericClass::Full || op->getNumResults() == 0)
+    return;
+  Value result = op->getResult(0);
+  llvm::SmallPtrSet<Operation *, 4> users(result.user_begin(), result.user_end());
+  if (!demand.isStored(result) || users.size() < 2)
+    return;
+  FloatType type = demand.of(result);
+  narrow(result, type, op);
+  kept[result] = type;
+}
+
+} // namespace dlc::precision
