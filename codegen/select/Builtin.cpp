@@ -26,6 +26,26 @@ void addLines(json &desc, RankedTensorType type, int64_t axis) {
 
 std::vector<int64_t> list(ArrayRef<int64_t> values) { return {values.begin(), values.end()}; }
 
+/// What oneDNN counts as dilations: 0 where elements lie side by side.
+std::vector<int64_t> gaps(ArrayRef<int64_t> dilations) {
+  auto result = list(dilations);
+  for (int64_t &d : result)
+    --d;
+  return result;
+}
+
+/// A window that slides over `src`, [N, C, spatial..], and gives `dst`.
+template <typename Op>
+json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorType dst) {
+  return json{{"kind", kind},
+              {"src", src},
+              {"dst", dims(dst)},
+              {"kernel", list(op.getWindow())},
+              {"strides", list(op.getStrides())},
+              {"dilations", gaps(op.getDilations())},
+              {"pads_l", list(op.getLow())}};
+}
+
 json descOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, json>(op)
       .Case<TopKOp>([](TopKOp o) {
@@ -55,12 +75,26 @@ json descOf(Operation *op) {
                     {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
       })
       .Case<MaxPoolIndicesOp>([](MaxPoolIndicesOp o) {
-        auto dilations = list(o.getDilations());
-        for (int64_t &d : dilations)
-          --d;
-        return json{{"kind", "max_pool_indices"}, {"src", dims(typeOf(o.getX()))}, {"dst", dims(typeOf(o.getY()))},
-                    {"kernel", list(o.getWindow())}, {"strides", list(o.getStrides())}, {"dilations", dilations},
-                    {"pads_l", list(o.getLow())}, {"storage_order", o.getColumnMajor() ? 1 : 0}};
+        json desc = windowed("max_pool_indices", o, dims(typeOf(o.getX())), typeOf(o.getY()));
+        desc["storage_order"] = o.getColumnMajor() ? 1 : 0;
+        return desc;
+      })
+      .Case<MaxPoolPositionsOp>([](MaxPoolPositionsOp o) {
+        return windowed("max_pool_positions", o, dims(typeOf(o.getX())), typeOf(o.getY()));
+      })
+      .Case<MaxPoolGradOp>([](MaxPoolGradOp o) {
+        return windowed("max_pool_grad", o, dims(typeOf(o.getDx())), typeOf(o.getDy()));
+      })
+      .Case<AvgPoolGradOp>([](AvgPoolGradOp o) {
+        json desc = windowed("avg_pool_grad", o, dims(typeOf(o.getDx())), typeOf(o.getDy()));
+        desc["include_pad"] = bool(o.getIncludePad());
+        desc["pads_counted"] = list(o.getCountedHigh());
+        return desc;
+      })
+      .Case<ConvWeightGradOp>([](ConvWeightGradOp o) {
+        json desc = windowed("conv_weight_grad", o, dims(typeOf(o.getX())), typeOf(o.getDy()));
+        desc["groups"] = o.getGroups();
+        return desc;
       })
       .Case<RandomOp>([](RandomOp o) {
         return json{{"kind", "random"}, {"op", stringifyRandomKind(o.getKind()).str()}, {"count", typeOf(o.getY()).getNumElements()},
@@ -69,9 +103,52 @@ json descOf(Operation *op) {
       .Default([](Operation *) { return json(); });
 }
 
+/// A weight gradient's cast to f32, for which the sums need no rounding.
+CastOp wideningOf(Operation *op) {
+  auto wide = dyn_cast_or_null<CastOp>(isa<ConvWeightGradOp>(op) ? op->getNextNode() : nullptr);
+  return wide && wide.getX() == op->getResult(0) && typeOf(wide.getY()).getElementType().isF32()
+             ? wide
+             : CastOp();
+}
+
+/// The one operation of a fusion that the kernels here do, with plain layouts.
+Operation *onlyOperation(FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  Operation *op = &body.front(), *last = wideningOf(op) ? op->getNextNode() : op;
+  if (!isa<ConvWeightGradOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op) ||
+      last->getNextNode() != body.getTerminator())
+    return nullptr;
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (auto on = dyn_cast_or_null<OnAttr>(cast<RankedTensorType>(type).getEncoding());
+        on && !on.getLayout().empty())
+      return nullptr;
+  return op;
+}
+
+/// Where a result of `inner` goes: a result of the whole, or scratch memory when nobody wants it.
+CallArgument resultOf(Operation *whole, OpResult inner) {
+  CallArgument argument{CallArgument::Kind::Result};
+  argument.result = inner.getResultNumber();
+  if (whole == inner.getOwner())
+    return argument;
+  CastOp wide = wideningOf(inner.getOwner());
+  for (OpOperand &yielded : whole->getRegion(0).front().getTerminator()->getOpOperands())
+    if (yielded.get() == inner || (wide && yielded.get() == wide.getY())) {
+      argument.result = yielded.getOperandNumber();
+      return argument;
+    }
+  argument.kind = CallArgument::Kind::Scratch;
+  argument.bytes = storageBytes(typeOf(inner));
+  return argument;
+}
+
 } // namespace
 
-std::optional<LibraryCall> builtinCall(Operation *op) {
+std::optional<LibraryCall> builtinCall(Operation *whole) {
+  auto fusion = dyn_cast<FusionOp>(whole);
+  Operation *op = fusion ? onlyOperation(fusion) : whole;
+  if (!op)
+    return std::nullopt;
   json desc = descOf(op);
   if (desc.is_null())
     return std::nullopt;
@@ -81,20 +158,34 @@ std::optional<LibraryCall> builtinCall(Operation *op) {
   // The element type that decides is the first operand's, or the result's where there is no such operand.
   Value decides = isa<RandomOp>(op) ? op->getResult(0) : op->getOperand(0);
   desc["dtype"] = elementName(typeOf(decides).getElementType());
+  if (fusion && wideningOf(op))
+    desc["wide"] = 1;
   call.desc = desc;
   for (Value operand : op->getOperands()) {
-    call.arguments.push_back({CallArgument::Kind::Value, operand});
+    Value outer =
+        fusion ? fusion.getInputs()[cast<BlockArgument>(operand).getArgNumber()] : operand;
+    call.arguments.push_back({CallArgument::Kind::Value, outer});
     call.bytes += double(storageBytes(typeOf(operand)));
   }
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
-    CallArgument argument{CallArgument::Kind::Result};
-    argument.result = i;
-    call.arguments.push_back(argument);
+    call.arguments.push_back(resultOf(whole, op->getResult(i)));
     call.bytes += double(storageBytes(typeOf(op->getResult(i))));
   }
   if (isa<CumulativeOp, ScatterElementsOp, ScatterNdOp>(op))
     call.inplace.push_back({unsigned(op->getNumOperands()), 0});
   call.flops = double(typeOf(decides).getNumElements());
+  if (desc.contains("kernel")) {
+    // As oneDNN's pools are counted: every element of every window.
+    call.flops = 1;
+    for (const char *list : {"dst", "kernel"})
+      for (int64_t size : desc[list].get<std::vector<int64_t>>())
+        call.flops *= double(size);
+  }
+  if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
+    auto dw = typeOf(gradient.getDw());
+    call.flops = 2.0 * double(typeOf(gradient.getDy()).getNumElements()) *
+                 double(dw.getNumElements()) / double(std::max<int64_t>(1, dw.getDimSize(0)));
+  }
   return call;
 }
 

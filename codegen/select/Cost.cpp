@@ -105,6 +105,8 @@ double CostModel::call(const LibraryCall &call) const {
     bool wholeRows = !strides.empty() && strides.back() == 1;
     if (!wholeRows)
       nanoseconds = std::max(nanoseconds, productOf(dst) / (machine.libraryTransposed * cores));
+  } else if (call.library == "builtin" && call.desc.contains("kernel")) {
+    nanoseconds = std::max(nanoseconds, call.flops / (machine.builtinWindows * cores));
   } else if (kind == "pooling") {
     double own = isPlainLayout(call.desc, "src") ? productOf(dimsOf(call.desc, "dst")) / machine.libraryPoolOutputs
                                                  : call.flops / machine.libraryPoolTaps;

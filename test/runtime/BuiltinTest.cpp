@@ -338,6 +338,75 @@ TEST(Builtin, MaxPoolIndices) {
   EXPECT_EQ(dilated.first[48], 25);
 }
 
+TEST(Builtin, MaxPoolPositionsAndGradient) {
+  // Windows of 2 by 2 in steps of 2, the first row of the upper ones is padding.
+  json desc = {{"kind", "max_pool_positions"},
+               {"dtype", "f32"},
+               {"src", {1, 1, 3, 4}},
+               {"dst", {1, 1, 2, 2}},
+               {"kernel", {2, 2}},
+               {"strides", {2, 2}},
+               {"pads_l", {1, 0}}};
+  std::vector<Array> arrays = {Array::of<float>({1, 5, kNan, 3, 2, 4, 7, 7, 6, 0, 7, 8}),
+                               Array::output<float>(4), Array::output<uint8_t>(4)};
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[1].as<float>()[0], 5);
+  EXPECT_TRUE(std::isnan(arrays[1].as<float>()[1]));
+  EXPECT_EQ(arrays[2].as<uint8_t>(), (std::vector<uint8_t>{3, 2, 2, 3}));
+  desc["kind"] = "max_pool_grad";
+  auto gradient = [&](std::vector<uint8_t> positions) {
+    std::vector<Array> arrays = {Array::of<float>({1, 10, 100, 1000}), Array::of(positions),
+                                 Array::output<float>(12)};
+    runBuiltin(desc, arrays);
+    return arrays[2].as<float>();
+  };
+  EXPECT_EQ(gradient({3, 2, 2, 3}), (std::vector<float>{0, 1, 10, 0, 0, 0, 0, 0, 100, 0, 0, 1000}));
+  // In the padding, and in no window at all.
+  EXPECT_EQ(gradient({0, 1, 4, 255}), std::vector<float>(12));
+}
+
+TEST(Builtin, AvgPoolGradient) {
+  json desc = {{"kind", "avg_pool_grad"}, {"dtype", "f32"},   {"src", {1, 1, 1, 3}},
+               {"dst", {1, 1, 1, 4}},     {"kernel", {1, 2}}, {"pads_l", {0, 1}}};
+  auto gradient = [&] {
+    std::vector<Array> arrays = {Array::of<float>({8, 4, 2, 16}), Array::output<float>(3)};
+    runBuiltin(desc, arrays);
+    return arrays[1].as<float>();
+  };
+  // The outer windows meet one element; with their padding they count two places.
+  EXPECT_EQ(gradient(), (std::vector<float>{10, 3, 17}));
+  desc["include_pad"] = true;
+  EXPECT_EQ(gradient(), (std::vector<float>{6, 3, 17}));
+  desc["pads_counted"] = {0, 1};
+  EXPECT_EQ(gradient(), (std::vector<float>{6, 3, 9}));
+}
+
+TEST(Builtin, ConvWeightGradient) {
+  // dw[k] = sum of dy[p] * x[2 p + k - 1].
+  json desc = {{"kind", "conv_weight_grad"},
+               {"dtype", "f32"},
+               {"src", {1, 1, 4}},
+               {"dst", {1, 2, 2}},
+               {"kernel", {3}},
+               {"strides", {2}},
+               {"pads_l", {1}}};
+  std::vector<Array> arrays = {Array::of<float>({1, 2, 3, 4}), Array::of<float>({10, 100, 1, 2}),
+                               Array::output<float>(6)};
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[2].as<float>(), (std::vector<float>{200, 310, 420, 4, 7, 10}));
+  // Negative padding cuts off.
+  desc.update({{"src", {1, 1, 5}}, {"pads_l", {-1}}, {"kernel", {1}}});
+  arrays = {Array::of<float>({9, 1, 9, 3, 9}), Array::of<float>({10, 100, 1, 2}),
+            Array::output<float>(2)};
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[2].as<float>(), (std::vector<float>{310, 7}));
+  // No batch: nothing to sum.
+  desc.update({{"src", {0, 1, 5}}, {"dst", {0, 2, 2}}});
+  arrays = {Array::of<float>({}), Array::of<float>({}), Array::output<float>(2)};
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[2].as<float>(), (std::vector<float>{0, 0}));
+}
+
 TEST(Builtin, RandomIsPhilox) {
   // The published vector: counter and key zero give 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
   std::vector<Array> arrays = {Array::output<float>(4)};
@@ -535,6 +604,45 @@ TEST(Builtin, AnyValueAnywhereInADescription) {
                           {"dilations", {0, 0}},
                           {"storage_order", 0}},
                          {floats, out, outIndices}},
+                        {{{"kind", "max_pool_positions"},
+                          {"dtype", "f32"},
+                          {"src", {1, 1, 4, 6}},
+                          {"dst", {1, 1, 2, 3}},
+                          {"kernel", {2, 2}},
+                          {"strides", {2, 2}},
+                          {"pads_l", {0, 0}},
+                          {"dilations", {0, 0}}},
+                         {floats, out, Array::output<uint8_t>(6)}},
+                        {{{"kind", "max_pool_grad"},
+                          {"dtype", "f32"},
+                          {"src", {1, 1, 4, 6}},
+                          {"dst", {1, 1, 2, 3}},
+                          {"kernel", {2, 2}},
+                          {"strides", {2, 2}},
+                          {"pads_l", {0, 0}},
+                          {"dilations", {0, 0}}},
+                         {floats, floats, out}},
+                        {{{"kind", "avg_pool_grad"},
+                          {"dtype", "f32"},
+                          {"src", {1, 1, 4, 6}},
+                          {"dst", {1, 1, 2, 3}},
+                          {"kernel", {2, 2}},
+                          {"strides", {2, 2}},
+                          {"pads_l", {0, 0}},
+                          {"dilations", {0, 0}},
+                          {"include_pad", true},
+                          {"pads_counted", {0, 0}}},
+                         {floats, out}},
+                        {{{"kind", "conv_weight_grad"},
+                          {"dtype", "f32"},
+                          {"src", {1, 1, 4, 6}},
+                          {"dst", {1, 2, 2, 3}},
+                          {"kernel", {2, 2}},
+                          {"strides", {2, 2}},
+                          {"pads_l", {0, 0}},
+                          {"dilations", {0, 0}},
+                          {"groups", 1}},
+                         {floats, floats, out}},
                         {{{"kind", "random"},
                           {"op", "uniform"},
                           {"dtype", "f32"},

@@ -18,6 +18,10 @@ std::unique_ptr<LibraryCall> makeBuiltinCall(const nlohmann::json &desc,
       {"nms", builtin::makeNms},
       {"arg_reduce", builtin::makeArgReduce},
       {"max_pool_indices", builtin::makeMaxPoolIndices},
+      {"max_pool_positions", builtin::makeMaxPoolPositions},
+      {"max_pool_grad", builtin::makeMaxPoolGrad},
+      {"avg_pool_grad", builtin::makeAvgPoolGrad},
+      {"conv_weight_grad", builtin::makeConvWeightGrad},
       {"random", builtin::makeRandom},
   };
   try {

@@ -60,6 +60,10 @@ std::unique_ptr<LibraryCall> makeScatterNd(const Request &request);
 std::unique_ptr<LibraryCall> makeNms(const Request &request);
 std::unique_ptr<LibraryCall> makeArgReduce(const Request &request);
 std::unique_ptr<LibraryCall> makeMaxPoolIndices(const Request &request);
+std::unique_ptr<LibraryCall> makeMaxPoolPositions(const Request &request);
+std::unique_ptr<LibraryCall> makeMaxPoolGrad(const Request &request);
+std::unique_ptr<LibraryCall> makeAvgPoolGrad(const Request &request);
+std::unique_ptr<LibraryCall> makeConvWeightGrad(const Request &request);
 std::unique_ptr<LibraryCall> makeRandom(const Request &request);
 
 } // namespace dlc::runtime::builtin
