@@ -17,6 +17,13 @@ bool isDimensionwise(Operation *op) {
            llvm::all_of(reduce->getUsers(), [](Operation *user) { return isa<YieldOp>(user); });
   if (auto constant = dyn_cast<ConstantOp>(op))
     return isa<DenseElementsAttr>(constant.getValue());
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return llvm::all_of(
+        llvm::zip(slice.getX().getType().getShape(), slice.getSize(), slice.getStride()),
+        [](auto dim) {
+          auto [from, size, stride] = dim;
+          return size == 1 || (size == from && stride == 1);
+        });
   return op->hasTrait<Elementwise>() || isa<BroadcastOp, YieldOp>(op);
 }
 
@@ -39,10 +46,13 @@ void forEachValue(FusionOp fusion, function_ref<void(Value)> f) {
       f(result);
 }
 
-/// Copies the fusion with every value retyped by `shapeOf`, which gets the kept shape aligned to `rank`.
-/// Reductions keep their dimensions; `axesOf` maps their axes.
-FusionOp retype(FusionOp fusion, size_t rank, function_ref<SmallVector<int64_t>(ArrayRef<int64_t>, RankedTensorType)> shapeOf,
-                function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> axesOf) {
+/// Copies the fusion with every value retyped by `shapeOf`, which gets the kept shape aligned to
+/// `rank`. Reductions keep their dimensions; `axesOf` maps their axes. `startOf` gets a slice's
+/// start and what it is taken from.
+FusionOp retype(FusionOp fusion, size_t rank,
+                function_ref<SmallVector<int64_t>(ArrayRef<int64_t>, RankedTensorType)> shapeOf,
+                function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> axesOf,
+                function_ref<SmallVector<int64_t>(ArrayRef<int64_t>, ArrayRef<int64_t>)> startOf) {
   OpBuilder b(fusion);
   auto typeOf = [&](Value v) {
     auto shape = keptShape(v);
@@ -81,10 +91,26 @@ FusionOp retype(FusionOp fusion, size_t rank, function_ref<SmallVector<int64_t>(
       reduce.setAxes(axesOf(axes));
       reduce.setKeepdims(true);
     }
+    if (auto slice = dyn_cast<SliceOp>(clone)) {
+      // All or one of each dimension, before and after.
+      auto to = slice.getY().getType().getShape();
+      slice.setStart(
+          startOf(cast<SliceOp>(op).getStart(), cast<SliceOp>(op).getX().getType().getShape()));
+      slice.setSize(to);
+      slice.setStride(SmallVector<int64_t>(to.size(), 1));
+    }
     if (auto concat = dyn_cast<ConcatOp>(clone))
       concat.setAxis(axesOf({int64_t(concat.getAxis())}).front());
   }
   return copy;
+}
+
+/// A slice that takes one of the blocked dimension, aligned at the last one of `rank`: blocks stay
+/// whole.
+bool cutsBlocks(Operation *op, int64_t blockedDim, int64_t rank) {
+  auto slice = dyn_cast<SliceOp>(op);
+  int64_t d = slice ? blockedDim - (rank - slice.getX().getType().getRank()) : -1;
+  return blockedDim >= 0 && d >= 0 && slice.getX().getType().getDimSize(d) != slice.getSize()[d];
 }
 
 struct Layout {
@@ -124,7 +150,8 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
   size_t rank = 0;
   forEachValue(fusion, [&](Value v) {
     rank = std::max(rank, keptShape(v).size());
-    if (auto on = dyn_cast_or_null<OnAttr>(tensorType(v).getEncoding()); on && !on.getLayout().empty()) {
+    if (auto on = dyn_cast_or_null<OnAttr>(tensorType(v).getEncoding());
+        on && !on.getLayout().empty()) {
       mixed |= !tag.empty() && tag != on.getLayout();
       tag = on.getLayout();
     }
@@ -133,10 +160,13 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
     return fusion;
   auto layout = parseLayout(tag);
   if (mixed || !layout || layout->order.size() != rank)
-    return fail("a generated kernel cannot read layout '" + tag + "' here; put a dlc.reorder before it");
+    return fail("a generated kernel cannot read layout '" + tag +
+                "' here; put a dlc.reorder before it");
   for (Operation &op : fusion.getBody().front())
-    if (!isDimensionwise(&op) && !isa<ConcatOp>(op))
-      return fail("generated '" + op.getName().getStringRef() + "' works on plain layouts only, found '" + tag +
+    if ((!isDimensionwise(&op) && !isa<ConcatOp>(op)) ||
+        cutsBlocks(&op, layout->blockedDim, int64_t(rank)))
+      return fail("generated '" + op.getName().getStringRef() +
+                  "' works on plain layouts only, found '" + tag +
                   "'; put a dlc.reorder before it");
   bool divides = true;
   forEachValue(fusion, [&](Value v) {
@@ -151,7 +181,8 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
   auto shapeOf = [&](ArrayRef<int64_t> shape, RankedTensorType) {
     SmallVector<int64_t> result;
     for (int64_t d : layout->order)
-      result.push_back(d == layout->blockedDim && shape[d] > 1 ? shape[d] / layout->block : shape[d]);
+      result.push_back(d == layout->blockedDim && shape[d] > 1 ? shape[d] / layout->block
+                                                               : shape[d]);
     if (blocked)
       result.push_back(shape[layout->blockedDim] > 1 ? layout->block : 1);
     return result;
@@ -168,7 +199,16 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
     llvm::sort(result);
     return result;
   };
-  return retype(fusion, rank, shapeOf, axesOf);
+  auto startOf = [&](ArrayRef<int64_t> start, ArrayRef<int64_t>) {
+    SmallVector<int64_t> result;
+    int64_t missing = int64_t(rank) - int64_t(start.size());
+    for (int64_t d : layout->order)
+      result.push_back(d < missing ? 0 : start[d - missing]);
+    if (blocked)
+      result.push_back(0);
+    return result;
+  };
+  return retype(fusion, rank, shapeOf, axesOf, startOf);
 }
 
 FusionOp joinDimensions(FusionOp fusion) {
@@ -226,7 +266,14 @@ FusionOp joinDimensions(FusionOp fusion) {
         result.push_back(group[axis]);
     return result;
   };
-  return retype(fusion, rank, shapeOf, axesOf);
+  auto startOf = [&](ArrayRef<int64_t> start, ArrayRef<int64_t> from) {
+    SmallVector<int64_t> result(groupSize.size(), 0);
+    for (size_t i = 0; i < start.size(); ++i)
+      if (int64_t g = group[rank - start.size() + i]; g >= 0)
+        result[g] = result[g] * from[i] + start[i];
+    return result;
+  };
+  return retype(fusion, rank, shapeOf, axesOf, startOf);
 }
 
 } // namespace

@@ -48,6 +48,7 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
     RewritePatternSet patterns(&getContext());
     patterns.add<KeepReducedDims, Attention>(&getContext());
     addNormDecompositions(patterns);
+    addBatchNormDecompositions(patterns);
     addRecurrentDecompositions(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

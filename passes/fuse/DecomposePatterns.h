@@ -9,6 +9,9 @@ namespace dlc {
 /// softmax, log_softmax, layer_norm, rms_norm, batch_norm, lrn.
 void addNormDecompositions(mlir::RewritePatternSet &patterns);
 
+/// batch_norm_train, batch_norm_grad.
+void addBatchNormDecompositions(mlir::RewritePatternSet &patterns);
+
 /// lstm, gru, rnn: those that the library does not do whole.
 void addRecurrentDecompositions(mlir::RewritePatternSet &patterns);
 

@@ -1,0 +1,133 @@
+//===- DecomposeBatchNorm.cpp - training's batch normalisation ------------===//
+//
+// Forward and backward are two kernels each: one for the sums over a channel, one for the elements.
+// Values of one element per channel are [1, C, 1, ..], which lie alike in every layout.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Compositions.h"
+#include "passes/fuse/DecomposePatterns.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// x [N, C, ..] and what is computed per channel of it.
+class Channels {
+public:
+  Channels(TensorBuilder &b, Value input)
+      : b(b), input(input), type(statisticsType(input)), shape(typeOf(input).getRank(), 1) {
+    shape[1] = shapeOf(input)[1];
+    for (int64_t d = 0; d < typeOf(input).getRank(); ++d)
+      if (d != 1) {
+        axes.push_back(d);
+        count *= double(shapeOf(input)[d]);
+      }
+  }
+
+  double size() const { return count; }
+  Value wide(Value x) { return b.cast(x, type); }
+  /// [C] as [1, C, 1, ..] in the type of statistics.
+  Value spread(Value vector) { return wide(b.reshape(vector, shape)); }
+  /// Back to [C], in the element type of `like`.
+  Value vector(Value statistic, Value like) {
+    return b.reshape(b.cast(statistic, typeOf(like).getElementType()), shape[1]);
+  }
+  Value sum(Value x) { return b.reduce(ReduceKind::sum, x, axes); }
+  Value mean(Value x) { return b.reduce(ReduceKind::mean, x, axes); }
+
+  /// The first element of each channel.
+  Value first() {
+    SmallVector<int64_t> start(shape.size(), 0), stride(shape.size(), 1);
+    return wide(b.make<SliceOp>(input, start, shape, stride));
+  }
+
+  /// A statistic as an operand beside x: where x itself is [1, C, 1, ..] in another layout, the two
+  /// must not look alike.
+  Value beside(Value statistic) {
+    if (layoutOf(input.getType()).empty() || shapeOf(input) != ArrayRef<int64_t>(shape))
+      return statistic;
+    return b.reshape(statistic, ArrayRef<int64_t>(shape).drop_front());
+  }
+
+  Value rsqrt(Value variance, double eps) {
+    return b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, variance)));
+  }
+  Value add(Value x, Value y) { return b.make<AddOp>(x, y); }
+  Value sub(Value x, Value y) { return b.make<SubOp>(x, y); }
+  Value mul(Value x, Value y) { return b.make<MulOp>(x, y); }
+  Value mul(Value x, double factor) { return b.make<MulOp>(x, b.scalar(factor, x)); }
+
+private:
+  TensorBuilder &b;
+  Value input;
+  Type type;
+  SmallVector<int64_t> shape, axes;
+  double count = 1;
+};
+
+// With k the first element of a channel, which keeps the sums from cancelling, and d = x - k:
+// mean = k + mean(d), variance = mean(d * d) - mean(d)^2,
+// y = (x - mean) * (scale * rsqrt(variance + eps)) + bias
+struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BatchNormTrainOp op, PatternRewriter &rewriter) const override {
+    Value x = op.getX(), scale = op.getScale();
+    if (!typeOf(x).hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "the number of elements of a channel is unknown");
+    if (typeOf(x).getNumElements() == 0) {
+      // No channels: every result is one of the operands, all of them empty.
+      rewriter.replaceOp(op, {x, scale, scale});
+      return success();
+    }
+    TensorBuilder b(rewriter, op.getLoc());
+    Channels c(b, x);
+    Value first = c.first(), wide = c.wide(x);
+    // Made for each sum, so that it is written for neither: the two become one kernel.
+    Value d = c.sub(wide, c.beside(first));
+    Value shift = c.mean(c.sub(wide, c.beside(first))), square = c.mean(c.mul(d, d));
+    Value mean = c.add(first, shift);
+    Value variance = c.sub(square, c.mul(shift, shift));
+    variance = b.make<MaxOp>(variance, b.scalar(0, variance));
+    Value factor = c.mul(c.spread(scale), c.rsqrt(variance, op.getEps().convertToDouble()));
+    Value y = c.add(c.mul(c.sub(wide, c.beside(mean)), c.beside(factor)),
+                    c.beside(c.spread(op.getBias())));
+    rewriter.replaceOp(op, {b.cast(y, typeOf(x).getElementType()), c.vector(mean, scale),
+                            c.vector(variance, scale)});
+    return success();
+  }
+};
+
+// With r = rsqrt(variance + eps), d = x - mean and M elements a channel: dbias = sum(dy),
+// dscale = r * sum(dy * d), dx = scale * r * (dy - d * r * dscale / M - dbias / M)
+struct BatchNormGrad : OpRewritePattern<BatchNormGradOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BatchNormGradOp op, PatternRewriter &rewriter) const override {
+    Value x = op.getX(), scale = op.getScale();
+    if (!typeOf(x).hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "the number of elements of a channel is unknown");
+    TensorBuilder b(rewriter, op.getLoc());
+    Channels c(b, x);
+    Value dy = c.wide(op.getDy());
+    // Made for each use: neither kernel writes it for the other.
+    auto d = [&] { return c.sub(c.wide(x), c.beside(c.spread(op.getMean()))); };
+    Value r = c.rsqrt(c.spread(op.getVariance()), op.getEps().convertToDouble());
+    Value dbias = c.sum(dy), dscale = c.mul(r, c.sum(c.mul(dy, d())));
+    const double share = -1 / std::max(1.0, c.size());
+    Value slope = c.mul(c.mul(r, dscale), share), offset = c.mul(dbias, share);
+    Value factor = c.mul(c.spread(scale), r);
+    Value dx = c.add(c.add(dy, c.mul(d(), c.beside(slope))), c.beside(offset));
+    dx = c.mul(dx, c.beside(factor));
+    rewriter.replaceOp(op, {b.cast(dx, typeOf(x).getElementType()), c.vector(dscale, scale),
+                            c.vector(dbias, scale)});
+    return success();
+  }
+};
+
+} // namespace
+
+void addBatchNormDecompositions(RewritePatternSet &patterns) {
+  patterns.add<BatchNormTrain, BatchNormGrad>(patterns.getContext());
+}
+
+} // namespace dlc
