@@ -45,7 +45,7 @@ struct Case {
   /// Where the result's type does not follow from the operands: its text.
   std::vector<std::string> resultTypes;
   /// For operations with regions: the text of a function's body in place of all that, ending in a
-  /// return of `resultTypes`; its arguments are %0, %1 ... as `operands` says.
+  /// return of `resultTypes`; its arguments are %a0, %a1 ... as `operands` says.
   std::string body;
 
   std::string name() const { return op + "/" + label; }

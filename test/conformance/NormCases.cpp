@@ -19,6 +19,16 @@ std::string axis(int n) { return "axis = " + std::to_string(n) + " : i64"; }
 } // namespace
 
 void addNormCases(std::vector<Case> &cases) {
+  // Far from zero: sums of squares alone would leave nothing of the variance.
+  cases.push_back({"batch_norm_train",
+                   "f32/far",
+                   {{{4, 3, 16, 16}, "f32", {Fill::Uniform, 1000, 1001}},
+                    {{3}, "f32", {Fill::Uniform, 0.5, 2}},
+                    {{3}, "f32"}},
+                   "eps = 1.0e-5 : f64",
+                   3,
+                   // The mean is rounded to 1e-4 of a deviation.
+                   {8, 600}});
   for (const char *type : {"f32", "f16", "bf16", "f64"}) {
     std::string t = type;
     Fill wide{Fill::Uniform, -8, 8}, unit{Fill::Uniform, -1, 1}, positive{Fill::Uniform, 0.5, 2};
@@ -61,6 +71,27 @@ void addNormCases(std::vector<Case> &cases) {
                        "eps = 1.0e-5 : f64",
                        1,
                        {8, 8}});
+      // Statistics may be wider than x.
+      for (const std::string &s : t == "f32" || t == "f64" ? std::vector<std::string>{t}
+                                                           : std::vector<std::string>{t, "f32"}) {
+        Operand scale{{shape[1]}, s, positive}, bias{{shape[1]}, s, unit};
+        std::string label = t + "/" + (s == t ? "" : s + "/") + name;
+        // A channel must have elements.
+        if (shape[0] > 0)
+          cases.push_back({"batch_norm_train",
+                           label,
+                           // A mean near zero would be known to x's precision only.
+                           {{shape, t, {Fill::Uniform, -4, 12}}, scale, bias},
+                           "eps = 1.0e-5 : f64",
+                           3,
+                           {8, 8}});
+        cases.push_back({"batch_norm_grad",
+                         label,
+                         {{shape, t, unit}, {shape, t, unit}, scale, bias, scale},
+                         "eps = 1.0e-5 : f64",
+                         3,
+                         {16, 16}});
+      }
       for (int size : {1, 3, 4})
         cases.push_back({"lrn",
                          t + "/" + name + "/" + std::to_string(size),

@@ -121,6 +121,71 @@ void addPools(std::vector<Case> &cases) {
   }
 }
 
+/// How often a window fits into each spatial dimension.
+Shape pooledShape(const Shape &x, const Shape &window, const Shape &strides, const Shape &dilations,
+                  const Shape &low, const Shape &high) {
+  Shape y(x.begin(), x.begin() + 2);
+  for (size_t d = 0; d < window.size(); ++d)
+    y.push_back((x[d + 2] + low[d] + high[d] - (window[d] - 1) * dilations[d] - 1) / strides[d] +
+                1);
+  return y;
+}
+
+std::string spatialOf(const Shape &x) {
+  return ", spatial = " + array(Shape(x.begin() + 2, x.end()));
+}
+
+/// Sums over the batch and all positions: by how much they may cancel depends on the largest.
+void addWeightGradient(std::vector<Case> &cases, const Window &w, const std::string &t) {
+  Shape window(w.w.begin() + 2, w.w.end());
+  Shape dy = pooledShape(w.x, window, w.strides, w.dilations, w.low, w.high);
+  dy[1] = w.w[0];
+  Fill fill{Fill::Uniform, -1, 1};
+  cases.push_back({"conv_weight_grad",
+                   t + "/" + w.name,
+                   {{w.x, t, fill}, {dy, t, fill}},
+                   "window = " + array(window) + ", strides = " + array(w.strides) +
+                       ", dilations = " + array(w.dilations) + ", low = " + array(w.low) +
+                       ", high = " + array(w.high) + ", groups = " + std::to_string(w.groups) +
+                       " : i64",
+                   1,
+                   {8, 16}});
+}
+
+void addPoolGradients(std::vector<Case> &cases, const Pool &p, const std::string &t) {
+  std::string attributes = "window = " + array(p.window) + ", strides = " + array(p.strides) +
+                           ", dilations = " + array(p.dilations) + ", low = " + array(p.low) +
+                           ", high = " + array(p.high);
+  Shape dy = pooledShape(p.x, p.window, p.strides, p.dilations, p.low, p.high);
+  Fill fill{Fill::Uniform, -3, 3};
+  cases.push_back(
+      {"max_pool_positions", t + "/" + p.name, {{p.x, t, fill}}, attributes, 2, {0, 0}});
+  // Positions as the forward operation gives them: no kernel has to make sense of others.
+  std::string types = typeText(dy, t) + ", " + typeText(dy, "ui8");
+  cases.push_back(
+      {"max_pool_grad",
+       t + "/" + p.name,
+       {{p.x, t, fill}, {dy, t, fill}},
+       "",
+       1,
+       {4, 4},
+       {typeText(p.x, t)},
+       "%y, %p = dlc.max_pool_positions %a0 {" + attributes + "} : (" + typeText(p.x, t) +
+           ") -> (" + types + ")\n%dx = dlc.max_pool_grad %a1, %p {" + attributes + spatialOf(p.x) +
+           "} : (" + types + ") -> " + typeText(p.x, t) + "\nreturn %dx : " + typeText(p.x, t)});
+  const std::pair<const char *, std::string> counts[] = {
+      {"", ", counted_high = " + array(p.high)},
+      {"include_pad/", ", include_pad, counted_high = " + array(p.high)},
+      {"round_up/", ", include_pad, counted_high = " + array(Shape(p.high.size(), 0))}};
+  for (auto &[label, more] : counts)
+    cases.push_back({"avg_pool_grad",
+                     t + "/" + label + p.name,
+                     {{dy, t, fill}},
+                     attributes + spatialOf(p.x) + more,
+                     1,
+                     {8, 8}});
+}
+
 } // namespace
 
 void addWindowCases(std::vector<Case> &cases) {
@@ -129,6 +194,10 @@ void addWindowCases(std::vector<Case> &cases) {
       addConv(cases, "conv", w, t, {Fill::Uniform, -1, 1});
     for (const Window &w : transposed)
       addConv(cases, "conv_transpose", w, t, {Fill::Uniform, -1, 1});
+    for (const Window &w : convs)
+      addWeightGradient(cases, w, t);
+    for (const Pool &p : pools)
+      addPoolGradients(cases, p, t);
   }
   for (const char *t : {"i32", "i8", "i64"}) {
     addConv(cases, "conv", convs[1], t, {Fill::Uniform, -3, 3});

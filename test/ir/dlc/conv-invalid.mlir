@@ -182,3 +182,75 @@ func.func @inferred_transposed(%x: tensor<1x6x8x8xf32>, %w: tensor<6x4x3x3xf32>)
   %0 = dlc.conv_transpose %x, %w {dilations = array<i64: 1, 1>, extra = array<i64: 1, 0>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 3>} : (tensor<1x6x8x8xf32>, tensor<6x4x3x3xf32>) -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @conv_weight_grad_c1(%x: tensor<2x4x8x8xf32>, %d: tensor<3x6x4x4xf32>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C1: 'x' and 'dy' must be [N, channels, spatial..] of one rank, 3 to 5, and one N; found [2, 4, 8, 8] and [3, 6, 4, 4]; reshape one}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<3x6x4x4xf32>) -> tensor<6x4x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_c1_rank(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x16xf32>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C1: 'x' and 'dy' must be [N, channels, spatial..] of one rank, 3 to 5, and one N; found [2, 4, 8, 8] and [2, 6, 16]; reshape one}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x16xf32>) -> tensor<6x4x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_c2(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x4xf32>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C2: `window` must have 2 entries; found 1; give one per dimension that it speaks of}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x4xf32>) -> tensor<6x4x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_c2_least(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x4xf32>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C2: the entries of `dilations` must be 1 or more; found 0}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 0>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x4xf32>) -> tensor<6x4x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_c3(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x4xf32>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C3: `groups` must divide the channels of both; found 4 in 'x', 6 in 'dy' and groups 4; mend the groups or a shape}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 4 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x4xf32>) -> tensor<6x4x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_c4(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x4xf16>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C4: element types must agree; 'x' has 'f32', 'dy' has 'f16'; convert one with dlc.cast}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x4xf16>) -> tensor<6x4x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_c4_device(%x: tensor<2x4x8x8xf32, #dlc.on<cpu>>, %d: tensor<2x6x4x4xf32>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C4: operands must be on one device; 'x' is on cpu, 'dy' unplaced; move one with dlc.transfer}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32, #dlc.on<cpu>>, tensor<2x6x4x4xf32>) -> tensor<6x4x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_c5(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x5xf32>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op C5: 'dy' must be what conv gives, here [2, 6, 4, 4]; found [2, 6, 4, 5]; mend the shape}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x5xf32>) -> tensor<6x4x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_result(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x4xf32>) {
+  // expected-error @+1 {{'dlc.conv_weight_grad' op inferred type(s) 'tensor<6x2x2x2xf32>' are incompatible with return type(s) of operation 'tensor<6x4x2x2xf32>'}}
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 2 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x4xf32>) -> tensor<6x4x2x2xf32>
+  return
+}

@@ -40,3 +40,12 @@ func.func @transposed(%x: tensor<1x6x4x4xf32>, %w: tensor<6x2x3x3xf32>, %b: tens
   %0 = dlc.conv_transpose %x, %w, %b {dilations = array<i64: 1, 1>, extra = array<i64: 1, 0>, groups = 2 : i64, high = array<i64: 1, 1>, low = array<i64: 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x6x4x4xf32>, tensor<6x2x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x7xf32>
   return
 }
+
+// CHECK-LABEL: func @weight_gradient
+func.func @weight_gradient(%x: tensor<2x4x8x8xf32>, %d: tensor<2x6x4x4xf32>, %n: tensor<?x4x?x8xbf16>, %m: tensor<?x6x?x4xbf16>) {
+  // CHECK: dlc.conv_weight_grad %{{.*}}, %{{.*}} {dilations = array<i64: 1, 1>, groups = 2 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x4xf32>) -> tensor<6x2x2x2xf32>
+  %0 = dlc.conv_weight_grad %x, %d {dilations = array<i64: 1, 1>, groups = 2 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x8x8xf32>, tensor<2x6x4x4xf32>) -> tensor<6x2x2x2xf32>
+  // CHECK: -> tensor<6x4x2x2xbf16>
+  %1 = dlc.conv_weight_grad %n, %m {dilations = array<i64: 1, 1>, groups = 1 : i64, high = array<i64: 0, 0>, low = array<i64: 0, 0>, strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<?x4x?x8xbf16>, tensor<?x6x?x4xbf16>) -> tensor<6x4x2x2xbf16>
+  return
+}

@@ -126,3 +126,83 @@ func.func @inferred(%x: tensor<2x?x4xf16, #dlc.on<cpu, aBc8b>>) {
   %0 = dlc.softmax %x {axis = 1 : i64} : (tensor<2x?x4xf16, #dlc.on<cpu, aBc8b>>) -> tensor<f16>
   return
 }
+
+// -----
+
+func.func @batch_norm_train_c1(%x: tensor<4xf32>, %s: tensor<4xf32>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_train' op C1: x's rank must be 2 or more; found 1; reshape it to [N, C, ..]}}
+  %0:3 = dlc.batch_norm_train %x, %s, %b {eps = 1.0e-5 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_train_c2(%x: tensor<2x4x8xf32>, %s: tensor<4xf32>, %b: tensor<3xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_train' op C2: 'bias' must be [C], here [4]; found [3]; mend the shape}}
+  %0:3 = dlc.batch_norm_train %x, %s, %b {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<4xf32>, tensor<3xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_train_c3(%x: tensor<2x4x8xf32>, %s: tensor<4xf32, #dlc.on<cpu>>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_train' op C3: operands must be on one device; 'x' is unplaced, 'scale' on cpu; move one with dlc.transfer}}
+  %0:3 = dlc.batch_norm_train %x, %s, %b {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<4xf32, #dlc.on<cpu>>, tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_train_c4(%x: tensor<0x4x8xf32>, %s: tensor<4xf32>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_train' op C4: a channel must have at least one element; found [0, 4, 8]; give a batch that is not empty}}
+  %0:3 = dlc.batch_norm_train %x, %s, %b {eps = 1.0e-5 : f64} : (tensor<0x4x8xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<0x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_train_result(%x: tensor<2x4x8xbf16>, %s: tensor<4xf32>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_train' op inferred type(s) 'tensor<2x4x8xbf16>', 'tensor<4xf32>', 'tensor<4xf32>' are incompatible}}
+  %0:3 = dlc.batch_norm_train %x, %s, %b {eps = 1.0e-5 : f64} : (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x8xbf16>, tensor<4xbf16>, tensor<4xbf16>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_grad_c1(%x: tensor<4xf32>, %d: tensor<2x4x8xf32>, %s: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_grad' op C1: x's rank must be 2 or more; found 1; reshape it to [N, C, ..]}}
+  %0:3 = dlc.batch_norm_grad %x, %d, %s, %m, %v {eps = 1.0e-5 : f64} : (tensor<4xf32>, tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_grad_c1_shape(%x: tensor<2x4x8xf32>, %d: tensor<2x4x9xf32>, %s: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_grad' op C1: 'dy' must be of x's shape, here [2, 4, 8]; found [2, 4, 9]; mend the shape}}
+  %0:3 = dlc.batch_norm_grad %x, %d, %s, %m, %v {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<2x4x9xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_grad_c1_type(%x: tensor<2x4x8xf32>, %d: tensor<2x4x8xf16>, %s: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_grad' op C1: element types must agree; 'x' has 'f32', 'dy' has 'f16'; convert one with dlc.cast}}
+  %0:3 = dlc.batch_norm_grad %x, %d, %s, %m, %v {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_grad_c2(%x: tensor<2x4x8xf32>, %d: tensor<2x4x8xf32>, %s: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<5xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_grad' op C2: 'variance' must be [C], here [4]; found [5]; mend the shape}}
+  %0:3 = dlc.batch_norm_grad %x, %d, %s, %m, %v {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<5xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @batch_norm_grad_c3(%x: tensor<2x4x8xf32>, %d: tensor<2x4x8xf32, #dlc.on<cpu>>, %s: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.batch_norm_grad' op C3: operands must be on one device; 'x' is unplaced, 'dy' on cpu; move one with dlc.transfer}}
+  %0:3 = dlc.batch_norm_grad %x, %d, %s, %m, %v {eps = 1.0e-5 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf32, #dlc.on<cpu>>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}

@@ -46,3 +46,12 @@ func.func @lrn(%x: tensor<2x3x4xf32>) {
   %0 = dlc.lrn %x {alpha = 1.000000e-04 : f64, beta = 7.500000e-01 : f64, k = 1.000000e+00 : f64, size = 5 : i64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
   return
 }
+
+// CHECK-LABEL: func @batch_norm_training
+func.func @batch_norm_training(%x: tensor<2x3x?xbf16>, %c: tensor<3xf32>) {
+  // CHECK: dlc.batch_norm_train %{{.*}}, %{{.*}}, %{{.*}} {eps = 1.000000e-05 : f64} : (tensor<2x3x?xbf16>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x?xbf16>, tensor<3xf32>, tensor<3xf32>)
+  %0:3 = dlc.batch_norm_train %x, %c, %c {eps = 1.0e-5 : f64} : (tensor<2x3x?xbf16>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x?xbf16>, tensor<3xf32>, tensor<3xf32>)
+  // CHECK: dlc.batch_norm_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {eps = 1.000000e-05 : f64} : (tensor<2x3x?xbf16>, tensor<2x3x?xbf16>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x?xbf16>, tensor<3xf32>, tensor<3xf32>)
+  %1:3 = dlc.batch_norm_grad %x, %0#0, %c, %0#1, %0#2 {eps = 1.0e-5 : f64} : (tensor<2x3x?xbf16>, tensor<2x3x?xbf16>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x?xbf16>, tensor<3xf32>, tensor<3xf32>)
+  return
+}

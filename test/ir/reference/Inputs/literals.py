@@ -507,5 +507,104 @@ def recurrent():
     f.write()
 
 
-for write in (math_functions, shape, gather, reduce, contract, conv, pool, norm, attention, recurrent):
+def training():
+    """Gradients from other evaluators than ours: of linear operations by what they give for unit vectors, of others as
+    derivatives along the imaginary axis."""
+    f = File("training", "What the operations give that only training needs.")
+
+    def adjoint(shape, forward, dy):
+        """d sum(dy * forward(v)) / dv, for a linear function."""
+        gradient = np.zeros(shape)
+        for index in np.ndindex(*shape):
+            unit = np.zeros(shape)
+            unit[index] = 1
+            gradient[index] = (forward(unit) * dy.astype(np.float64)).sum()
+        return f32([gradient])
+
+    def geometry(strides, dilations, low, high):
+        return f"strides = {array(strides)}, dilations = {array(dilations)}, low = {array(low)}, high = {array(high)}"
+
+    def weights(name, x, w, groups=1, strides=None, dilations=None, low=None, high=None):
+        n = x.ndim - 2
+        strides, dilations, low, high = strides or [1] * n, dilations or [1] * n, low or [0] * n, high or [0] * n
+        forward = lambda v: onnx_eval("Conv", [x, v], strides=strides, dilations=dilations, pads=low + high, group=groups)[0]
+        dy = numbers(*forward(np.zeros(w)).shape)
+        f.case(name, f"dlc.conv_weight_grad %x, %dy {{window = {array(w[2:])}, {geometry(strides, dilations, low, high)}, "
+               f"groups = {groups} : i64}}", {"x": x, "dy": dy}, adjoint(w, forward, dy))
+
+    weights("conv_weight_plain", numbers(2, 2, 3, 3), (2, 2, 2, 2))
+    weights("conv_weight_stride", numbers(1, 2, 5, 4), (2, 2, 3, 2), strides=[2, 3], low=[1, 0], high=[1, 2])
+    weights("conv_weight_dilated_groups", numbers(1, 4, 4, 4), (2, 2, 2, 2), groups=2, dilations=[2, 1])
+    weights("conv_weight_one_dimension", numbers(2, 1, 5), (2, 1, 3), strides=[2], high=[1])
+
+    distinct = lambda *shape: (rng.permutation(int(np.prod(shape))).reshape(shape) / 4 - 3).astype(np.float32)
+    u8 = lambda values: np.asarray(values, np.uint8)
+    window = f"window = array<i64: 2, 2>, {geometry([2, 2], [1, 1], [1, 0], [1, 0])}"
+    # In the windows at the edge the first row is padding: positions start at 2 there.
+    x = np.array([[[[1, 5, 3, 3], [2, 4, 3, 3]]]], np.float32)
+    f.case("positions", f"dlc.max_pool_positions %x {{{window}}}", {"x": x}, f32([[[[[5, 3], [4, 3]]]]])[0], u8([[[[3, 2], [1, 0]]]]),
+           note="The first of equal ones.")
+    for name, x, size, strides, low, high in (("max_pool_disjoint", distinct(1, 2, 4, 4), [2, 2], [2, 2], [0, 0], [0, 0]),
+                                              ("max_pool_overlap", distinct(1, 1, 4, 5), [3, 2], [1, 2], [1, 0], [1, 1])):
+        y, flat = onnx_eval("MaxPool", [x], outputs=2, kernel_shape=size, strides=strides, pads=low + high)
+        dy = numbers(*y.shape)
+        image = x.shape[2:]
+        place, dx = np.zeros(y.shape, np.uint8), np.zeros(x.size)
+        for index in np.ndindex(*y.shape):
+            pixel = int(flat[index]) % (image[0] * image[1])
+            row, column = (pixel // image[1] - index[2] * strides[0] + low[0], pixel % image[1] - index[3] * strides[1] + low[1])
+            place[index] = row * size[1] + column
+            dx[int(flat[index])] += dy[index]
+        common = f"window = {array(size)}, {geometry(strides, [1, 1], low, high)}"
+        f.case(name, f"dlc.max_pool_positions %x {{{common}}}", {"x": x}, f32([y])[0], place)
+        f.case(name + "_gradient", f"dlc.max_pool_grad %dy, %p {{spatial = {array(image)}, {common}}}",
+               {"dy": dy, "p": place}, f32([dx.reshape(x.shape)]))
+
+    for name, shape, include, low, high in (("average", (1, 2, 4, 3), 0, [0, 0], [0, 0]), ("average_padding_out", (1, 1, 3, 3), 0, [1, 1], [1, 0]),
+                                            ("average_padding_in", (1, 1, 3, 3), 1, [1, 1], [1, 0])):
+        def forward(v):
+            # The evaluator of onnx counts padding wrongly here and there: by definition.
+            size = [v.shape[d + 2] + low[d] + high[d] - 1 for d in range(2)]
+            y = np.zeros(v.shape[:2] + tuple(size))
+            for out in np.ndindex(*size):
+                at = [(max(0, o - l), min(n, o - l + 2)) for o, l, n in zip(out, low, v.shape[2:])]
+                part = v[:, :, at[0][0]:at[0][1], at[1][0]:at[1][1]]
+                y[(slice(None), slice(None)) + out] = part.sum((2, 3)) / (4 if include else part.shape[2] * part.shape[3])
+            return y
+        dy = numbers(*forward(np.zeros(shape)).shape)
+        f.case(name, f"dlc.avg_pool_grad %dy {{spatial = {array(shape[2:])}, window = array<i64: 2, 2>, "
+               f"{geometry([1, 1], [1, 1], low, high)}, counted_high = {array(high)}{', include_pad' * include}}}",
+               {"dy": dy}, adjoint(shape, forward, dy))
+
+    x, dy, scale, bias, eps = numbers(3, 2, 2, 2), numbers(3, 2, 2, 2), numbers(2, low=0.5), numbers(2), 1e-3
+    wide = [v.astype(np.float64) for v in (x, dy, scale, bias)]
+    across = lambda v: np.asarray(v).reshape(1, -1, 1, 1)
+
+    def normal(x, scale, bias):
+        mean = x.sum((0, 2, 3)) / 12
+        centred = x - across(mean)
+        variance = (centred * centred).sum((0, 2, 3)) / 12
+        return centred / np.sqrt(across(variance) + eps) * across(scale) + across(bias), mean, variance
+
+    y, mean, variance = normal(wide[0], wide[2], wide[3])
+    f.case("batch_norm_train", f"dlc.batch_norm_train %x, %s, %b {{eps = {eps:.1e} : f64}}", {"x": x, "s": scale, "b": bias},
+           f32([y, mean, variance]))
+
+    def slope(which):
+        """Of sum(dy * y), by a step along the imaginary axis: nothing cancels."""
+        gradient = np.zeros(wide[which].shape)
+        for index in np.ndindex(*gradient.shape):
+            values = [v.astype(complex) for v in wide]
+            values[which][index] += 1e-30j
+            gradient[index] = (normal(values[0], values[2], values[3])[0] * wide[1]).sum().imag / 1e-30
+        return gradient
+
+    # The statistics as f64 are exact enough that the gradients round to the same f32.
+    names = dict(zip(("x", "dy", "s", "m", "v"), (x, dy, scale, mean, variance)))
+    f.case("batch_norm_grad", f"dlc.batch_norm_grad %x, %dy, %s, %m, %v {{eps = {eps:.1e} : f64}}", names,
+           f32([slope(0), slope(2), slope(3)]))
+    f.write()
+
+
+for write in (math_functions, shape, gather, reduce, contract, conv, pool, norm, attention, recurrent, training):
     write()

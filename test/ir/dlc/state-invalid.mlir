@@ -1,0 +1,55 @@
+// State of a training step: one test per constraint.
+// RUN: dlc-opt %s -verify-diagnostics -split-input-file
+
+// expected-error @+1 {{C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found unit on argument 0 of type 'tensor<2xf32>', which has no name; mend the attributes}}
+func.func @c1_name(%w: tensor<2xf32> {dlc.state}) { return }
+
+// -----
+
+// expected-error @+1 {{C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found true on argument 0 of type 'tensor<2xf32>'; mend the attributes}}
+func.func @c1_unit(%w: tensor<2xf32> {dlc.name = "w", dlc.state = true}) { return }
+
+// -----
+
+// expected-error @+1 {{C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found unit on argument 0 of type 'f32'; mend the attributes}}
+func.func @c1_tensor(%w: f32 {dlc.name = "w", dlc.state}) { return }
+
+// -----
+
+// expected-error @+1 {{C1: `dlc.state` must be a unit attribute beside a `dlc.name`, on a tensor; found unit on result 0 of type 'tensor<2xf32>', which has no name; mend the attributes}}
+func.func private @c1_result(tensor<2xf32> {dlc.name = "w", dlc.state}) -> (tensor<2xf32> {dlc.state})
+
+// -----
+
+// expected-error @+1 {{C2: the names of states must differ; found 'w' on arguments 0 and 2; rename one}}
+func.func private @c2(tensor<2xf32> {dlc.name = "w", dlc.state}, tensor<2xf32> {dlc.name = "w"}, tensor<i64> {dlc.name = "w", dlc.state})
+
+// -----
+
+// expected-error @+1 {{C2: the names of states must differ; found 'w' on results 0 and 1; rename one}}
+func.func private @c2_results(tensor<2xf32> {dlc.name = "w", dlc.state}) -> (tensor<2xf32> {dlc.name = "w", dlc.state}, tensor<2xf32> {dlc.name = "w", dlc.state})
+
+// -----
+
+// expected-error @+1 {{C3: a state result must have the name of a state argument; found 'v' on result 0 alone; mark the argument with `dlc.state`}}
+func.func private @c3_name(tensor<2xf32> {dlc.name = "w", dlc.state}, tensor<2xf32> {dlc.name = "v"}) -> (tensor<2xf32> {dlc.name = "v", dlc.state})
+
+// -----
+
+// expected-error @+1 {{C3: the next value of a state must have its type, here 'tensor<2xf32>'; found 'tensor<2xf16>' for 'w'; cast or reshape it}}
+func.func private @c3_type(tensor<2xf32> {dlc.name = "w", dlc.state}) -> (tensor<2xf16> {dlc.name = "w", dlc.state})
+
+// -----
+
+// expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<2xf32>'; found it without `dlc.state` on argument 0; add that or remove it}}
+func.func private @c4_alone(tensor<2xf32> {dlc.name = "w", dlc.init = dense<1.0> : tensor<2xf32>})
+
+// -----
+
+// expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<2xf32>'; found 'tensor<3xf32>'; mend the value}}
+func.func private @c4_type(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.init = dense<1.0> : tensor<3xf32>})
+
+// -----
+
+// expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<2xf32>'; found an attribute that is no tensor; give dense elements}}
+func.func private @c4_kind(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.init = 1.0 : f32})
