@@ -1,6 +1,6 @@
 //===- NetworksTest.cpp - the benchmark networks become valid programs ----===//
-#include "tools/bench/networks/Networks.h"
 #include "test/frontend/trace/Support.h"
+#include "tools/bench/networks/Training.h"
 
 using namespace dlc;
 using namespace dlc::test;
@@ -27,6 +27,22 @@ TEST_P(Networks, Trace) {
       trace::trace(*network.module, network.inputs, {.parametersAsArguments = true});
   EXPECT_CONTAINS(graph.text(),
                   std::string("-> (tensor<") + wanted.result + "> {dlc.name = \"y\"})");
+}
+
+TEST_P(Networks, TraceTheirTrainingStep) {
+  const Wanted &wanted = GetParam();
+  bench::Training training = bench::makeTraining(wanted.name, 2);
+  trace::Graph graph = traceStep(training.module, training.loss, optim::sgd({.lr = training.rate}),
+                                 training.inputs, {.clipNorm = training.clipNorm, .starts = false});
+  // Every parameter and buffer is state, and has a new value; and so has the counter.
+  std::string text = graph.text();
+  std::string results = text.substr(text.find("->"), text.find(") {\n") - text.find("->"));
+  size_t states = 0;
+  for (size_t at = results.find("dlc.state"); at != std::string::npos;
+       at = results.find("dlc.state", at + 1))
+    ++states;
+  EXPECT_EQ(states, wanted.tensors + 1) << results;
+  EXPECT_EQ(graph.parameters().size(), wanted.tensors + 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Networks,

@@ -1,0 +1,167 @@
+//===- train.cpp - dlc-train-network: a benchmark network's training step, run and timed ---===//
+//
+// Batches and parameters come from .safetensors files, so that other tools can do the same steps.
+//
+//===----------------------------------------------------------------------------------------===//
+#include "dlc/train.hpp"
+#include "frontend/trace/Safetensors.h"
+#include "tools/bench/networks/Training.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+using namespace dlc;
+using Json = nlohmann::json;
+
+namespace {
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// A line of /proc/self/status in MiB: VmRSS (now) or VmHWM (the most so far).
+double memoryMib(const std::string &which) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(which + ":"))
+      return std::stod(line.substr(which.size() + 1)) / 1024;
+  return 0;
+}
+
+/// Batch i of a file that has x0, t0, x1, t1, …; numbers that depend on nothing without a file.
+class Batches {
+public:
+  Batches(const bench::Training &training, const std::string &path) : training(training) {
+    if (!path.empty())
+      tensors = safetensors::read(path).tensors;
+  }
+  std::vector<Tensor> operator()(int64_t index) const {
+    std::vector<Tensor> batch;
+    for (size_t i = 0; i < training.inputs.size(); ++i) {
+      const trace::Spec &spec = training.inputs[i];
+      batch.push_back(tensors.empty() ? made(spec, i + 1 == training.inputs.size())
+                                      : read((i ? "t" : "x") + std::to_string(index), spec));
+    }
+    return batch;
+  }
+
+private:
+  Tensor made(const trace::Spec &spec, bool target) const {
+    Tensor tensor(spec.dtype, spec.shape);
+    int64_t limit = target ? training.classes : 1000;
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      if (spec.dtype == DType::I64)
+        tensor.data<int64_t>()[i] = i * 7919 % limit;
+      else
+        tensor.data<float>()[i] = float(i * 7919 % 1000) / 500 - 1;
+    }
+    return tensor;
+  }
+  Tensor read(const std::string &name, const trace::Spec &spec) const {
+    auto found = tensors.find(name);
+    if (found == tensors.end())
+      throw Error("the file of batches must have a tensor '" + name + "'; found " +
+                  std::to_string(tensors.size()) + " others");
+    const trace::Array &array = found->second;
+    if (array.dtype != spec.dtype || array.shape != spec.shape)
+      throw Error("batch '" + name + "' must be " + std::string(dtypeName(spec.dtype)) +
+                  " of the shape that --batch gives");
+    Tensor tensor(spec.dtype, spec.shape);
+    std::copy_n(array.as<char>(), tensor.bytes(), static_cast<char *>(tensor.raw()));
+    return tensor;
+  }
+
+  const bench::Training &training;
+  safetensors::Tensors tensors;
+};
+
+/// Runs for as long as each line of stdin asks, and answers with the times: {"seconds": 0.5} to
+/// {"times": [..], "peak_mib": ..}.
+void serve(Step &step, const std::vector<Tensor> &batch) {
+  for (std::string line; std::getline(std::cin, line);) {
+    double seconds = Json::parse(line).at("seconds"), sum = 0;
+    std::vector<double> times;
+    step.run(batch); // caches are the other tools' at first
+    while (sum < seconds || times.size() < 2) {
+      double start = now();
+      step.run(batch);
+      times.push_back(now() - start);
+      sum += times.back();
+    }
+    std::cout << Json{{"times", times}, {"peak_mib", memoryMib("VmHWM")}} << std::endl;
+  }
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
+  std::string name, init, data, save, cache;
+  int64_t batch = 0, steps = 20, microBatches = 1;
+  int threads = 0;
+  double rate = -1;
+  bool text = false, serving = false;
+  app.add_option("network", name, "One of them, such as resnet-50")->required();
+  app.add_option("--batch", batch, "Examples at once; 0: the network's usual number");
+  app.add_option("--init", init, "Parameters to start from (.safetensors); random when not given");
+  app.add_option("--data", data,
+                 "Batches x0, t0, x1, t1, … (.safetensors); made up when not given");
+  app.add_option("--steps", steps, "How many to run, one line of JSON each");
+  app.add_option("--save", save, "Where to write the parameters afterwards (.safetensors)");
+  app.add_option("--lr", rate, "Instead of the network's usual learning rate");
+  app.add_option("--micro-batches", microBatches, "Parts in which each batch is taken");
+  app.add_option("--threads", threads, "0: as many as there are");
+  app.add_option("--cache", cache, "A folder for object code; none when not given");
+  app.add_flag("--text", text, "Print the traced step and stop");
+  app.add_flag("--serve", serving, "Make one step, then time more as lines of stdin ask");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    bench::Training training = bench::makeTraining(name, batch);
+    if (!init.empty())
+      training.module->load(init);
+    Batches batches(training, data);
+    optim::Optimizer sgd = optim::sgd({.lr = rate >= 0 ? rate : training.rate});
+    StepOptions options{.clipNorm = training.clipNorm, .microBatches = microBatches};
+    if (text) {
+      options.starts = false;
+      std::cout << traceStep(training.module, training.loss, sgd, training.inputs, options).text();
+      return 0;
+    }
+    std::vector<Tensor> first = batches(0);
+    for (const nn::Parameter &parameter : training.module->parameters())
+      parameter.value();
+    double before = memoryMib("VmRSS"), start = now();
+    Step step = train(training.module, training.loss, sgd, training.inputs, options,
+                      {.threads = threads, .cacheDir = cache});
+    double compiled = step.prepare();
+    float loss = step.run(first);
+    std::cout << Json{{"step", 0},
+                      {"loss", loss},
+                      {"compile_s", compiled},
+                      {"ready_s", now() - start},
+                      {"before_mib", before},
+                      {"peak_mib", memoryMib("VmHWM")},
+                      {"state_mib", double(step.model().memory().state_bytes) / (1 << 20)},
+                      {"arena_mib", double(step.model().memory().arena_bytes) / (1 << 20)}}
+              << std::endl;
+    if (serving) {
+      serve(step, first);
+      return 0;
+    }
+    for (int64_t i = 1; i < steps; ++i) {
+      std::vector<Tensor> next = batches(i);
+      start = now();
+      loss = step.run(next);
+      std::cout << Json{{"step", i}, {"loss", loss}, {"ms", (now() - start) * 1e3}} << std::endl;
+    }
+    if (!save.empty()) {
+      training.module->save(save);
+    }
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "dlc-train-network: %s\n", error.what());
+    return 1;
+  }
+}

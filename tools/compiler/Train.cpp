@@ -1,0 +1,248 @@
+//===- Train.cpp - a training step, compiled and run -----------------------------------===//
+#include "tools/compiler/include/dlc/train.hpp"
+
+#include "frontend/trace/Trace.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+/// Class numbers that an input may have.
+struct Classes {
+  int64_t count;
+  std::optional<int64_t> ignored;
+};
+
+std::map<std::string, Classes> classesOf(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  std::map<std::string, Classes> found;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto count = main.getArgAttrOfType<IntegerAttr>(i, "dlc.classes");
+    if (!count)
+      continue;
+    Classes classes{count.getInt(), std::nullopt};
+    if (auto ignored = main.getArgAttrOfType<IntegerAttr>(i, "dlc.ignored"))
+      classes.ignored = ignored.getInt();
+    found[main.getArgAttrOfType<StringAttr>(i, "dlc.name").str()] = classes;
+  }
+  return found;
+}
+
+template <typename T>
+void checkClasses(const std::string &name, const Tensor &target, const Classes &classes) {
+  const T *labels = target.data<T>();
+  for (int64_t i = 0; i < target.elements(); ++i) {
+    int64_t label = labels[i];
+    if ((label < 0 || label >= classes.count) && label != classes.ignored)
+      throw Error("input '" + name + "', element " + std::to_string(i) +
+                  ": required: the number of a class, 0 to " + std::to_string(classes.count - 1) +
+                  (classes.ignored ? ", or " + std::to_string(*classes.ignored) : "") +
+                  "; found: " + std::to_string(label) + "; nothing was changed by this batch");
+  }
+}
+
+Tensor tensorOf(const trace::Array &array) {
+  return Tensor::view(const_cast<void *>(array.data.get()), array.dtype, array.shape,
+                      std::shared_ptr<void>(array.data, const_cast<void *>(array.data.get())));
+}
+
+trace::Array arrayOf(const Tensor &tensor) {
+  auto owner = std::make_shared<const Tensor>(tensor);
+  return {tensor.dtype(), tensor.shape(), std::shared_ptr<const void>(owner, tensor.raw())};
+}
+} // namespace
+
+struct Step::Impl {
+  Model model;
+  Network network;
+  TensorFunction lossFunction;
+  optim::Optimizer optimizer;
+  std::vector<trace::Spec> inputs;
+  StepOptions options;
+  ModelOptions modelOptions;
+  std::vector<std::string> figures = {"loss"};
+  std::map<std::string, Classes> classes = {};
+  std::map<std::string, optim::Schedule> schedules = {};
+  std::vector<trace::Parameter> parameters = {};
+  /// The parameters are in the state.
+  bool ready = false;
+  int64_t steps = 0, fetched = 0;
+  float loss = std::numeric_limits<float>::quiet_NaN();
+  std::map<std::string, float> metrics = {};
+  std::vector<std::vector<float>> lines = {};
+
+  std::map<std::string, Tensor> checked(const std::vector<Tensor> &batch) const;
+  void explain(const std::vector<Tensor> &batch) const;
+  void fetch();
+};
+
+std::map<std::string, Tensor> Step::Impl::checked(const std::vector<Tensor> &batch) const {
+  if (batch.size() != inputs.size())
+    throw Error("a step takes " + std::to_string(inputs.size()) +
+                " tensors, as train() was told; found " + std::to_string(batch.size()));
+  std::map<std::string, Tensor> given;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    given[inputs[i].name] = batch[i];
+    auto limits = classes.find(inputs[i].name);
+    if (limits == classes.end())
+      continue;
+    if (batch[i].dtype() == DType::I64)
+      checkClasses<int64_t>(inputs[i].name, batch[i], limits->second);
+    else if (batch[i].dtype() == DType::I32)
+      checkClasses<int32_t>(inputs[i].name, batch[i], limits->second);
+  }
+  for (const auto &[name, schedule] : schedules)
+    given[name] = Tensor::of({}, std::vector<float>{float(schedule(steps))});
+  return given;
+}
+
+/// After a loss that is no number: says so when the batch was to blame.
+void Step::Impl::explain(const std::vector<Tensor> &batch) const {
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (batch[i].dtype() != DType::F32)
+      continue;
+    for (int64_t k = 0; k < batch[i].elements(); ++k)
+      if (!std::isfinite(batch[i].data<float>()[k]))
+        throw Error("step " + std::to_string(steps - 1) + ": input '" + inputs[i].name + "' has " +
+                    std::to_string(batch[i].data<float>()[k]) + " at element " + std::to_string(k) +
+                    ", and so the loss is " + std::to_string(loss) +
+                    "; required: finite numbers; load the last checkpoint to go on");
+  }
+}
+
+void Step::Impl::fetch() {
+  Tensor log = model.state("log");
+  int64_t width = log.shape()[1];
+  // What the ring has overwritten is gone.
+  for (int64_t step = std::max(fetched, steps - options.log); step < steps; ++step) {
+    const float *line = log.data<float>() + step % options.log * width;
+    lines.emplace_back(line, line + width);
+  }
+  fetched = steps;
+  if (lines.empty())
+    return;
+  loss = lines.back()[0];
+  for (size_t i = 1; i < figures.size(); ++i)
+    metrics[figures[i]] = lines.back()[i];
+}
+
+float Step::run(const std::vector<Tensor> &batch) {
+  if (!impl->ready)
+    prepare();
+  std::map<std::string, Tensor> results = impl->model.run(impl->checked(batch));
+  ++impl->steps;
+  if (impl->options.log) {
+    if (impl->steps - impl->fetched == impl->options.log)
+      impl->fetch();
+    return impl->loss;
+  }
+  impl->loss = *results.at("loss").data<float>();
+  for (size_t i = 1; i < impl->figures.size(); ++i)
+    impl->metrics[impl->figures[i]] = *results.at(impl->figures[i]).data<float>();
+  if (!std::isfinite(impl->loss))
+    impl->explain(batch);
+  return impl->loss;
+}
+
+const std::map<std::string, float> &Step::metrics() const { return impl->metrics; }
+int64_t Step::steps() const { return impl->steps; }
+const Model &Step::model() const { return impl->model; }
+
+const std::vector<std::vector<float>> &Step::log() {
+  if (!impl->options.log)
+    throw Error("this step keeps no log; required: StepOptions::log of 1 or more");
+  if (impl->fetched < impl->steps)
+    impl->fetch();
+  return impl->lines;
+}
+
+Model Step::predictor(const std::vector<trace::Spec> &inputs) {
+  prepare();
+  std::vector<trace::Spec> specs = inputs;
+  if (specs.empty())
+    specs.assign(impl->inputs.begin(), impl->inputs.begin() + int64_t(impl->network.arity));
+  auto forward = [&](const std::vector<trace::Tensor> &xs) {
+    return std::vector{impl->network.function(xs)};
+  };
+  trace::Graph graph = trace::traceFunction(forward, specs, {.state = true, .starts = false});
+  std::vector<trace::Parameter> parameters = graph.parameters();
+  ModelOptions options = impl->modelOptions;
+  options.shareState = &impl->model;
+  Model model = compile(std::move(graph), options);
+  // What training does not use is not the step's.
+  std::set<std::string> shared;
+  for (const ModelState &state : impl->model.states())
+    shared.insert(state.name);
+  for (const trace::Parameter &parameter : parameters)
+    if (!shared.count(parameter.name()))
+      model.setState(parameter.name(), tensorOf(parameter.value()));
+  return model;
+}
+
+void Step::takeParameters() {
+  impl->ready = true;
+  for (trace::Parameter &parameter : impl->parameters) {
+    impl->model.setState(parameter.name(), tensorOf(parameter.value()));
+    parameter.moveTo(
+        [model = impl->model, name = parameter.name()] { return arrayOf(model.state(name)); });
+  }
+}
+
+double Step::prepare() {
+  double seconds = impl->model.prepare();
+  if (!impl->ready)
+    takeParameters();
+  return seconds;
+}
+
+void Step::save(const std::string &path) {
+  prepare();
+  impl->model.saveState(path);
+}
+
+void Step::load(const std::string &path, LoadState options) {
+  prepare();
+  impl->model.loadState(path, options);
+  impl->steps = *impl->model.state("step").data<int64_t>();
+  impl->fetched = impl->steps;
+}
+
+void Step::saveProgram(const std::string &path) const {
+  StepOptions options = impl->options;
+  options.starts = true;
+  compile(traceStep(impl->network, impl->lossFunction, impl->optimizer, impl->inputs, options),
+          impl->modelOptions)
+      .save(path);
+}
+
+Step train(const Network &network, const TensorFunction &loss, const optim::Optimizer &optimizer,
+           const std::vector<trace::Spec> &inputs, const StepOptions &options,
+           const ModelOptions &modelOptions, trace::Location location) {
+  StepOptions traced = options;
+  // The parameters go into the state one by one, so that they are in memory once.
+  traced.starts = false;
+  trace::Graph graph = traceStep(network, loss, optimizer, inputs, traced, location);
+  std::vector<trace::Parameter> parameters = graph.parameters();
+  std::map<std::string, Classes> classes = classesOf(*graph.getImpl().traced.module);
+  auto impl =
+      std::make_shared<Step::Impl>(Step::Impl{compile(std::move(graph), modelOptions), network,
+                                              loss, optimizer, inputs, options, modelOptions});
+  impl->figures = figureNames(options);
+  impl->classes = std::move(classes);
+  impl->schedules = optimizer.schedules();
+  // Variables (an optimiser's memory, the counter) are the step's alone.
+  for (const trace::Parameter &parameter : parameters)
+    if (!parameter.isVariable())
+      impl->parameters.push_back(parameter);
+  return Step(impl);
+}
+
+} // namespace dlc
