@@ -189,6 +189,8 @@ void Call::wantStatic(RankedTensorType type, const char *why) const {
 }
 
 SmallVector<Value> Call::checked(Operation *op, Capture &capture) {
+  if (!active->precisions.empty())
+    op->setAttr("dlc.precision", builder().getStringAttr(active->precisions.back()));
   if (succeeded(op->getName().verifyInvariants(op)))
     return SmallVector<Value>(op->getResults());
   std::string text = capture.text;

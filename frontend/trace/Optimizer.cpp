@@ -29,7 +29,19 @@ Update::Update(Parameter given, Tensor gradient, Operand rate, std::string prefi
   value = call.tensor(call.value(operand));
 }
 
-Tensor Update::count() { return cast(step_count() + 1, gradient.dtype()); }
+Tensor Update::count() {
+  if (!finite)
+    return cast(step_count() + 1, gradient.dtype());
+  // Steps that were skipped are no updates.
+  Parameter counter = variable("optimizer.updates", {}, DType::I64);
+  Operand operand(counter);
+  Call call("Update::count", {&operand});
+  call.value(operand);
+  Tensor before = call.tensor(call.state().start(counter));
+  Tensor next = before + 1;
+  assign(counter, where(finite, next, before));
+  return cast(next, gradient.dtype());
+}
 
 Parameter Update::slot(const std::string &name) {
   return variable(prefix + name + "." + parameter.name(), parameter.shape(), parameter.dtype());

@@ -73,6 +73,8 @@ public:
   /// An argument of @main beside the inputs that the trace began with.
   mlir::Value argument(mlir::Type type, const std::string &name, mlir::Location location);
   void assign(const Parameter &parameter, mlir::Value value);
+  /// Where the condition is false, all that was assigned so far stays what it was.
+  void keepUnless(mlir::Value condition);
   /// The argument that a parameter came in as.
   mlir::Value start(const Parameter &parameter);
   /// The variable of that name; an absent Parameter when there is none.
@@ -101,6 +103,8 @@ public:
   std::vector<mlir::Block *> blocks;
   std::vector<std::string> names;
   std::vector<Location> locations;
+  /// Of trace::Precision, the innermost last: operations bear it.
+  std::vector<std::string> precisions;
 
 private:
   mlir::ElementsAttr elements(const Array &array, llvm::StringRef name);

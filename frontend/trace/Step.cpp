@@ -1,6 +1,7 @@
 //===- Step.cpp - a whole training step as one traced program -------------===//
 #include "dlc/step.hpp"
 
+#include "frontend/trace/LossScale.h"
 #include "frontend/trace/State.h"
 
 namespace dlc {
@@ -33,10 +34,9 @@ std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int6
 /// Loss, metrics and gradients of the whole batch: the mean of its parts'. Parts are spelled out
 /// rather than kept from run to run: the step's counter, schedule and update mean the same with any
 /// number of them, and no accumulator outlives the step.
-std::pair<std::vector<Tensor>, optim::Gradients> inParts(const Network &network,
-                                                         const TensorFunction &loss,
-                                                         const std::vector<Tensor> &inputs,
-                                                         const StepOptions &options) {
+std::pair<std::vector<Tensor>, optim::Gradients>
+inParts(const Network &network, const TensorFunction &loss, const std::vector<Tensor> &inputs,
+        const StepOptions &options, const LossScaler *scaler) {
   int64_t parts = options.microBatches;
   std::vector<Tensor> figures;
   optim::Gradients all;
@@ -47,7 +47,7 @@ std::pair<std::vector<Tensor>, optim::Gradients> inParts(const Network &network,
     if (parts > 1)
       for (Tensor &figure : one)
         figure = figure * (1 / double(parts));
-    optim::Gradients gradients = optim::gradients(one[0]);
+    optim::Gradients gradients = optim::gradients(scaler ? scaler->scaled(one[0]) : one[0]);
     if (part == 0) {
       figures = one;
       all = gradients;
@@ -72,6 +72,15 @@ void keep(const std::vector<Tensor> &figures, int64_t steps) {
 }
 } // namespace
 
+std::vector<std::string> figureNames(const StepOptions &options) {
+  std::vector<std::string> names = {"loss"};
+  for (const Metric &metric : options.metrics)
+    names.push_back(metric.name);
+  if (options.lossScale)
+    names.insert(names.end(), {"scale", "skipped"});
+  return names;
+}
+
 Graph traceStep(const Network &network, const TensorFunction &loss,
                 const optim::Optimizer &optimizer, const std::vector<Spec> &inputs,
                 const StepOptions &options, Location location) {
@@ -87,11 +96,11 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
            std::to_string(rest) + " inputs after the network's own");
   };
   wantsRest("the loss", loss);
-  std::vector<std::string> names = {"loss"};
-  for (const Metric &metric : options.metrics) {
+  for (const Metric &metric : options.metrics)
     wantsRest("metric '" + metric.name + "'", metric.value);
-    names.push_back(metric.name);
-  }
+  if (std::string mistake = options.lossScale ? LossScaler::mistakeIn(*options.lossScale) : "";
+      !mistake.empty())
+    fail(mistake);
   if (options.microBatches < 1 || options.log < 0)
     fail("the numbers of micro-batches and of logged steps must not be less than 1 and 0; found " +
          std::to_string(options.microBatches) + " and " + std::to_string(options.log));
@@ -104,17 +113,28 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
   TraceOptions traceOptions{
       .state = true, .starts = options.starts, .training = true, .seed = options.seed};
   if (options.log == 0)
-    traceOptions.outputs = names;
+    traceOptions.outputs = figureNames(options);
   return traceFunction(
       [&](const std::vector<Tensor> &xs) {
         // Every checkpoint says how far it is.
         step_count();
-        auto [figures, gradients] = inParts(network, loss, xs, options);
+        std::optional<LossScaler> scaler;
+        if (options.lossScale)
+          scaler.emplace(*options.lossScale);
+        auto [figures, gradients] =
+            inParts(network, loss, xs, options, scaler ? &*scaler : nullptr);
+        if (scaler)
+          gradients = scaler->unscaled(gradients);
         if (options.clipValue > 0)
           gradients = optim::clipByValue(gradients, options.clipValue);
         if (options.clipNorm > 0)
           gradients = optim::clipByNorm(gradients, options.clipNorm);
-        optimizer.apply(gradients);
+        if (scaler) {
+          scaler->finish();
+          for (const Tensor &figure : scaler->figures())
+            figures.push_back(figure);
+        }
+        optimizer.apply(gradients, scaler ? scaler->finite() : Tensor());
         if (options.log == 0)
           return figures;
         keep(figures, options.log);

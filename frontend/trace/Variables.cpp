@@ -89,7 +89,9 @@ void State::describeArguments() {
       continue;
     function.setArgAttr(position, "dlc.state", builder.getUnitAttr());
     auto type = cast<RankedTensorType>(function.front().getArgument(position).getType());
-    if (ElementsAttr start = hasStarts ? startOf(parameter, type) : ElementsAttr())
+    // A variable's start is one number, and nobody else knows it.
+    bool starts = hasStarts || parameter.isVariable();
+    if (ElementsAttr start = starts ? startOf(parameter, type) : ElementsAttr())
       function.setArgAttr(position, "dlc.init", start);
   }
 }

@@ -62,6 +62,20 @@ struct Metric {
   TensorFunction value;
 };
 
+/// The loss is multiplied before its gradients are taken, so that small ones are numbers in f16 too,
+/// and the gradients are divided again. A step in which one of them is no finite number changes
+/// nothing but the scale: neither parameters nor running statistics nor the optimiser's memory and
+/// its count of updates. (`step` counts runs, and goes on.) Metrics: `scale`, with which the step was
+/// made, and `skipped`, 1 or 0.
+struct LossScale {
+  double start = 65536;
+  /// The scale times `growth` after so many steps without a skip, times `shrink` after each skip.
+  double growth = 2, shrink = 0.5;
+  int64_t interval = 2000;
+  /// Bounds of it, so that it stays a number where gradients never overflow, or always do.
+  double least = 0x1p-24, largest = 0x1p24;
+};
+
 struct StepOptions {
   /// Limits of the gradients' norm and elements; 0: none.
   double clipNorm = 0, clipValue = 0;
@@ -69,6 +83,8 @@ struct StepOptions {
   /// memory for activations shrinks, the code grows.
   int64_t microBatches = 1;
   std::vector<Metric> metrics = {};
+  /// For f16.
+  std::optional<LossScale> lossScale = {};
   /// 0: losses and metrics are results of each step. Else they stay on the device, in a log of so
   /// many steps (the state `log`), and are fetched when it is full.
   int64_t log = 0;
@@ -77,6 +93,9 @@ struct StepOptions {
   /// The program has the parameters' values with it (TraceOptions::starts).
   bool starts = true;
 };
+
+/// What a step gives: `loss`, the metrics, and what loss scaling adds.
+std::vector<std::string> figureNames(const StepOptions &options);
 
 /// Traces the step. The network takes the first inputs, as many as its arity says; the loss (and
 /// each metric) the network's result and the other inputs. Results are `loss` and the metrics'

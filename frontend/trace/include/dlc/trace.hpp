@@ -260,6 +260,19 @@ std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operan
 /// The parameters (buffers apart) that a value depends on, in the order in which they were used.
 std::vector<Parameter> parametersOf(const Operand &value);
 
+/// What is traced while it lives is computed in this type (F32, BF16 or F16) in whatever precision
+/// the program is compiled, and so are the gradients of it.
+class Precision {
+public:
+  explicit Precision(DType dtype, Location location = Location::current());
+  ~Precision();
+  Precision(const Precision &) = delete;
+  Precision &operator=(const Precision &) = delete;
+
+private:
+  State *state;
+};
+
 // State: what a program keeps from run to run (TraceOptions::state).
 /// The parameter's value after this run; from here on the trace reads it as the value.
 void assign(const Parameter &parameter, const Operand &value);
