@@ -31,5 +31,6 @@ config.substitutions += [
 for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika"):
     if os.path.exists(os.path.join(bin, tool)):
         config.available_features.add(tool)
-if os.path.exists(os.path.join(config.dlc_build, "lib", "libdlc_compiler.so")):
-    config.available_features.add("dlc-compiler-library")
+for library, feature in (("libdlc_compiler.so", "dlc-compiler-library"), ("libdlc_data.so", "dlc-data")):
+    if os.path.exists(os.path.join(config.dlc_build, "lib", library)):
+        config.available_features.add(feature)
