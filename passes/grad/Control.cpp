@@ -4,6 +4,7 @@
 // from there. Values from outside of the region are results of the backward operation too.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/grad/Loops.h"
 #include "passes/grad/Rules.h"
 
 #include "ir/dlc/Matchers.h"
@@ -79,46 +80,6 @@ static LogicalResult differentiate(IfOp op, Backward &g) {
   return success();
 }
 
-/// A copy of the loop with the values that enter its iterations stacked as further results.
-static LoopOp keepStates(LoopOp op, int64_t trips, OpBuilder &here) {
-  SmallVector<Type> types(op->getResultTypes());
-  for (Value state : op.getBody().getArguments().drop_front()) {
-    SmallVector<int64_t> shape{trips};
-    llvm::append_range(shape, shapeOf(state));
-    types.push_back(
-        RankedTensorType::get(shape, typeOf(state).getElementType(), deviceOf(state.getType())));
-  }
-  auto kept = LoopOp::create(here, op.getLoc(), types, op.getTrip(), Value(), op.getInits());
-  kept->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  IRMapping map;
-  op.getBody().cloneInto(&kept.getBody(), map);
-  Block &body = kept.getBody().front();
-  auto yield = llvm::cast<YieldOp>(body.getTerminator());
-  yield.getValuesMutable().append(ValueRange(body.getArguments().drop_front()));
-  return kept;
-}
-
-/// Drops stacked results from `first` on that nothing uses.
-static LoopOp dropUnused(LoopOp op, unsigned first) {
-  OpBuilder here(op);
-  auto yield = llvm::cast<YieldOp>(op.getBody().front().getTerminator());
-  SmallVector<Value> results, values;
-  for (auto [i, result] : llvm::enumerate(op->getResults()))
-    if (i < first || !result.use_empty()) {
-      results.push_back(result);
-      values.push_back(yield.getValues()[i]);
-    }
-  yield.getValuesMutable().assign(values);
-  auto less = LoopOp::create(here, op.getLoc(), ValueRange(results).getTypes(), op.getTrip(),
-                             Value(), op.getInits());
-  less->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  less.getBody().takeBody(op.getBody());
-  for (auto [before, after] : llvm::zip(results, less->getResults()))
-    before.replaceAllUsesWith(after);
-  op->erase();
-  return less;
-}
-
 namespace {
 /// The backward pass of one loop.
 struct LoopBack {
@@ -146,6 +107,11 @@ LogicalResult LoopBack::run() {
   if (!isSplat(op.getTrip(), trips))
     return op.emitError("has no gradient: the values of all iterations are kept for it, and how "
                         "many there are is not known; make the trip count a constant");
+  if (trips < 1) {
+    for (auto [init, result] : llvm::zip(op.getInits(), op->getResults()))
+      g.add(init, [&, result = result] { return g.of(result); });
+    return success();
+  }
   Block &body = op.getBody().front();
   for (auto [i, argument] : llvm::enumerate(body.getArguments().drop_front()))
     if (g.wants(argument) || g.wants(op.getResult(i)) || g.wants(op.getInits()[i]))
@@ -161,7 +127,7 @@ LogicalResult LoopBack::run() {
 
   unsigned first = op->getNumResults();
   OpBuilder here(op);
-  LoopOp kept = keepStates(op, std::max<int64_t>(int64_t(trips), 0), here);
+  LoopOp kept = keepStates(op, int64_t(trips), here);
   auto backward = LoopOp::create(g.place(), g.location(), ValueRange(inits).getTypes(),
                                  kept.getTrip(), Value(), inits);
   if (failed(fill(backward, kept)))

@@ -144,6 +144,7 @@ void addNorm(Rules &rules) {
   rules.add<RmsNormOp>([](RmsNormOp op, Backward &g) { differentiateRows(op, g, Value(), false); });
   rules.add<BatchNormOp>([](BatchNormOp op, Backward &g) { differentiate(op, g); });
   rules.add<BatchNormTrainOp>([](BatchNormTrainOp op, Backward &g) { differentiate(op, g); });
+  rules.add<LrnOp>([](LrnOp op, Backward &g) { differentiate(op, g); });
   // As its formula says, when a gradient of it is asked for.
   rules.open<BatchNormGradOp>([](BatchNormGradOp op, TensorBuilder &b) -> SmallVector<Value> {
     Type narrow = typeOf(op.getX()).getElementType(), wide = statisticsType(op.getX());

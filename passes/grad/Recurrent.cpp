@@ -5,6 +5,7 @@
 // input are products over all time steps at once, after that loop.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/grad/Loops.h"
 #include "passes/grad/RecurrentCells.h"
 #include "passes/grad/Rules.h"
 
@@ -153,6 +154,7 @@ void differentiate(Operation *op, Backward &g, bool reverse, bool lateReset, con
                              });
   addGradients(op, g, layer, cell, backward, kept);
   g.replace(op, results);
+  dropUnused(forward, states);
 }
 
 /// The layer's attributes with another direction.
