@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/Native.h"
 #include "codegen/lower/Lower.h"
+#include "codegen/memory/Bound.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
 #include "codegen/select/Select.h"
@@ -89,17 +90,20 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
       manager.addPass(make());
     return manager.run(module);
   };
+  MemoryBound bound(options.maxMemory);
   auto run = [&](Phase phase) -> LogicalResult {
     switch (phase) {
     case Phase::Import:
-    case Phase::Precision:
-      return success(); // nothing is asked of these so far
+      return success();
     case Phase::Grad: {
       bool asked = module.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
       return asked ? passes({createGradPass, createSimplifyPass}) : success();
     }
     case Phase::Simplify:
       return passes({createSimplifyPass});
+    case Phase::Precision:
+      return passes({[&] { return createPrecisionPass(options.precision); },
+                     [&] { return createRecomputePass({bound.estimate(), /*mayFail=*/options.to >= Phase::Memory}); }});
     case Phase::Place:
       return passes({[&] { return createPlacePass(options.device); }, createVerifyPlacementPass});
     case Phase::Layout:
@@ -124,15 +128,32 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     }
     llvm_unreachable("phase");
   };
-  for (Phase phase : allPhases()) {
-    if (phase < options.from || phase > options.to)
-      continue;
+  auto timed = [&](Phase phase) -> LogicalResult {
     auto start = std::chrono::steady_clock::now();
     if (failed(run(phase)))
       return failure();
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (options.afterPhase)
       options.afterPhase(phase, module, seconds.count());
+    return success();
+  };
+  size_t next = 0;
+  while (next < allPhases().size()) {
+    Phase phase = allPhases()[next++];
+    if (phase < options.from || phase > options.to)
+      continue;
+    if (phase == Phase::Precision && options.to >= Phase::Memory)
+      bound.remember(module);
+    if (failed(timed(phase)))
+      return failure();
+    // Only the planner knows: where it is too much, all from precision on is done again within a tighter estimate.
+    if (phase == Phase::Memory) {
+      FailureOr<bool> again = bound.tighten(module);
+      if (failed(again))
+        return failure();
+      if (*again)
+        next = size_t(Phase::Precision);
+    }
   }
   return program;
 }

@@ -2,6 +2,8 @@
 #ifndef DLC_CODEGEN_PIPELINE_H
 #define DLC_CODEGEN_PIPELINE_H
 
+#include "passes/Passes.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
@@ -34,6 +36,10 @@ struct CompileOptions {
   Phase to = Phase::Native;
   /// Whose kernels to take wherever they can do the work: generated, rows, contract, onednn, builtin; empty: the fastest.
   std::string kernels;
+  /// What is computed in 16 bits.
+  PrecisionOptions precision;
+  /// Bytes of state, constants and arena that a training step may take: what does not fit is computed again; 0: any.
+  int64_t maxMemory = 0;
   /// Measure candidates instead of asking the cost model.
   bool tune = false;
   /// Where object code and tuning results are kept; empty means keep nothing.

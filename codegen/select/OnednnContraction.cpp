@@ -350,6 +350,9 @@ std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string
     return b.no("element type " + elementName(element) + " is none of oneDNN's");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return b.no("empty result");
+  // What `--matmul-precision medium` allows.
+  if (auto math = epilogue->anchor->getAttrOfType<StringAttr>("dlc.math"))
+    b.call.desc["math"] = math.str();
   if (isa<MatmulOp>(epilogue->anchor))
     return matmul(b, threads);
   if (isa<ConvOp, ConvTransposeOp>(epilogue->anchor))

@@ -10,13 +10,20 @@ namespace {
 /// An operation that stands alone, or is all that a fusion holds.
 struct Single {
   Operation *outer, *op;
+  Value wide = {}; ///< what the operation's result becomes in f32
 
   static std::optional<Single> of(Operation *outer) {
     auto fusion = dyn_cast<FusionOp>(outer);
     if (!fusion)
       return Single{outer, outer};
     auto &body = fusion.getBody().front();
-    if (std::distance(body.begin(), body.end()) != 2)
+    auto size = std::distance(body.begin(), body.end());
+    // A weight gradient's sums may go out in f32, before they are rounded.
+    auto widening = dyn_cast_or_null<CastOp>(isa<ConvWeightGradOp>(body.front()) ? body.front().getNextNode() : nullptr);
+    if (size == 3 && widening && widening.getX() == body.front().getResult(0) &&
+        typeOf(widening.getY()).getElementType().isF32())
+      return Single{outer, &body.front(), widening.getY()};
+    if (size != 2)
       return std::nullopt;
     return Single{outer, &body.front()};
   }
@@ -32,7 +39,7 @@ struct Single {
     if (!fusion)
       return cast<OpResult>(inner).getResultNumber();
     for (OpOperand &yielded : fusion.getBody().front().getTerminator()->getOpOperands())
-      if (yielded.get() == inner)
+      if (yielded.get() == inner || (wide && yielded.get() == wide))
         return yielded.getOperandNumber();
     return std::nullopt;
   }
@@ -70,7 +77,7 @@ struct Training {
     call.desc["kind"] = "convolution_backward_weights";
     reads("src", op.getX());
     reads("diff_dst", op.getDy());
-    auto type = typeOf(op.getDw());
+    auto type = typeOf(single.wide ? single.wide : op.getDw());
     SmallVector<int64_t> dims(type.getShape());
     if (int64_t groups = op.getGroups(); groups > 1) {
       dims[0] /= groups;
@@ -84,6 +91,8 @@ struct Training {
     // Each element of dy meets the weights of one output channel.
     call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
                  double(type.getDimSize(0));
+    if (!layoutOf(type).empty())
+      call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
     if (!writes("diff_weights", op.getDw()))
       return no("its result is not given away");
     return finish(std::move(call), threads, why);
@@ -149,6 +158,8 @@ std::optional<LibraryCall> training(Operation *op, int threads, std::string *why
     for (Value value : values)
       if (typeOf(value).getNumElements() == 0)
         return t.no("an empty tensor");
+  if (auto math = single->op->getAttrOfType<StringAttr>("dlc.math"))
+    t.call.desc["math"] = math.str();
   if (auto gradient = dyn_cast<ConvWeightGradOp>(single->op))
     return t.weightGradient(gradient, threads);
   if (auto pool = dyn_cast<MaxPoolPositionsOp>(single->op))

@@ -147,6 +147,18 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
   }
 }
 
+/// The cast to f32 that alone reads a weight gradient of 16 bits: its sums are there in f32.
+Operation *soleWidening(Operation *anchor, Block &block) {
+  Value gradient = anchor->getResult(0);
+  if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() ||
+      typeOf(gradient).getElementTypeBitWidth() != 16)
+    return nullptr;
+  auto cast = dyn_cast<CastOp>(*gradient.getUsers().begin());
+  return cast && cast->getBlock() == &block && typeOf(cast.getY()).getElementType().isF32()
+             ? cast.getOperation()
+             : nullptr;
+}
+
 } // namespace
 
 void groupContractions(Grouping &grouping) {
@@ -178,6 +190,8 @@ void groupContractions(Grouping &grouping) {
           growDestination(grouping, value, ops);
       }
     }
+    if (Operation *widening = soleWidening(anchor, grouping.getBlock()))
+      ops.push_back(widening);
     grouping.create(ops, /*closed=*/true);
   }
 }

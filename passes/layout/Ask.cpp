@@ -47,6 +47,8 @@ bool isFollowable(Value from, Value to) {
 }
 
 template <typename Op> void addGeometry(json &desc, Op op) {
+  if (auto math = op->template getAttrOfType<StringAttr>("dlc.math"))
+    desc["math"] = math.str();
   desc["strides"] = list(op.getStrides());
   desc["dilations"] = lessOne(op.getDilations());
   desc["pads_l"] = list(op.getLow());

@@ -269,6 +269,8 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
                           .clipValue = options.clipValue,
                           .microBatches = options.microBatches,
                           .seed = options.seed};
+  if (options.lossScale)
+    stepOptions.lossScale = LossScale{.start = *options.lossScale};
   if (isClasses)
     stepOptions.metrics = {{"accuracy", metric::accuracy}};
   TracedModule traced;

@@ -15,6 +15,8 @@ struct TrainingOptions {
   bool nesterov = false;
   double labelSmoothing = 0, clipNorm = 0, clipValue = 0;
   std::optional<int64_t> ignoreIndex;
+  /// The scale of the loss to start with; it is not scaled where there is none.
+  std::optional<double> lossScale;
   int64_t microBatches = 1;
   uint64_t seed = 0;
   /// Patterns of parameters that stay as they are.

@@ -41,6 +41,23 @@ Shapes parseShapes(const std::vector<std::string> &texts) {
   return shapes;
 }
 
+int64_t parseBytes(const std::string &text, const char *option) {
+  static const std::pair<llvm::StringRef, double> units[] = {
+      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+      {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},     {"B", 1}};
+  llvm::StringRef number(text);
+  double unit = 1, value = 0;
+  for (auto [name, bytes] : units)
+    if (number.consume_back(name)) {
+      unit = bytes;
+      break;
+    }
+  if (number.rtrim().getAsDouble(value) || !(value > 0) || value * unit >= 0x1p62)
+    throw Error(std::string(option) + " '" + text +
+                "': required: bytes, as in 800000, 64MiB or 1.5GiB");
+  return int64_t(value * unit);
+}
+
 Values readInputs(const std::vector<std::string> &texts) {
   Values values;
   for (const std::string &text : texts) {
@@ -67,6 +84,9 @@ CompileOptions compileOptionsOf(const ModelArguments &arguments) {
   options.threads = arguments.threads;
   options.tune = arguments.tune;
   options.kernels = arguments.kernels;
+  options.precision = {arguments.precision, arguments.matmulPrecision, arguments.precisionOf};
+  if (!arguments.maxMemory.empty())
+    options.maxMemory = parseBytes(arguments.maxMemory, "--max-memory");
   options.cacheDir = arguments.cache.empty()     ? defaultCacheDir()
                      : arguments.cache == "none" ? ""
                                                  : arguments.cache;

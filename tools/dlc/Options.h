@@ -20,6 +20,8 @@ struct ModelArguments {
   int threads = 0;
   bool tune = false;
   std::string kernels, cache;
+  std::string precision = "none", matmulPrecision = "highest", maxMemory;
+  std::vector<std::string> precisionOf;
   uint64_t seed = 0;
 };
 
@@ -62,6 +64,8 @@ int trainCommand(const TrainArguments &arguments);
 Shapes parseShapes(const std::vector<std::string> &texts);
 /// "x=file.npy" each: the arrays, read.
 Values readInputs(const std::vector<std::string> &texts);
+/// "64MiB", "1.5GiB" or a number of bytes. Throws dlc::Error.
+int64_t parseBytes(const std::string &text, const char *option);
 /// The shapes given and those of the arrays; both for one input must agree.
 Shapes shapesOf(const ModelArguments &arguments, const Values &values);
 CompileOptions compileOptionsOf(const ModelArguments &arguments);

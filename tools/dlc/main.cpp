@@ -31,6 +31,23 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
       ->add_option("--kernels", a.kernels,
                    "whose kernels to take wherever they can do the work; else the fastest")
       ->check(CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin"}));
+  command
+      ->add_option("--precision", a.precision,
+                   "what products are computed in: 16-bit operands, sums in f32")
+      ->check(CLI::IsMember({"none", "bf16", "f16"}))
+      ->capture_default_str();
+  command
+      ->add_option("--matmul-precision", a.matmulPrecision,
+                   "how exact products of f32 are: medium may round their operands to bf16")
+      ->check(CLI::IsMember({"highest", "high", "medium"}))
+      ->capture_default_str();
+  command
+      ->add_option("--precision-of", a.precisionOf,
+                   "operations of these names, whatever --precision: PATTERN=f32, bf16 or f16")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--max-memory", a.maxMemory,
+                      "state, constants and intermediate values of a training step: as in 64MiB");
   command->add_option("--cache", a.cache,
                       "where object code and tuning results are kept, or 'none'; else "
                       "$DLC_CACHE_DIR or ~/.cache/dlc");
@@ -68,6 +85,8 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
   number("--freeze", t.freeze, "parameters of these names stay (* any characters, ? one)")
       ->take_all()
       ->allow_extra_args(false);
+  number("--loss-scale", t.lossScale,
+         "multiply the loss for --precision f16, by this at first; steps that overflow are skipped");
   number("--dropout-seed", t.seed, "of dropout's random numbers");
 }
 

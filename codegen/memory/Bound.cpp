@@ -1,0 +1,55 @@
+//===- Bound.cpp - a training step within so many bytes -------------------===//
+#include "codegen/memory/Bound.h"
+
+#include "ir/exec/Exec.h"
+#include "passes/grad/Lifetimes.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+constexpr int kMaxTries = 8;
+
+int64_t plannedMemory(ModuleOp module) {
+  int64_t total = 0;
+  for (auto program : module.getOps<exec::ProgramOp>()) {
+    total += int64_t(program.getArena().value_or(0));
+    if (ArrayAttr states = program.getStatesAttr())
+      for (auto state : states.getAsRange<DictionaryAttr>())
+        total += grad::tensorBytes(state.getAs<TypeAttr>("type").getValue());
+    program.walk([&](exec::ConstantOp constant) {
+      total += int64_t(cast<exec::BufferType>(constant->getResult(0).getType()).getBytes());
+    });
+  }
+  return total;
+}
+
+void MemoryBound::remember(ModuleOp module) {
+  if (bytes > 0 && !before)
+    before = cast<ModuleOp>(module->clone());
+}
+
+FailureOr<bool> MemoryBound::tighten(ModuleOp module) {
+  if (bytes <= 0)
+    return false;
+  int64_t found = plannedMemory(module);
+  if (found <= bytes)
+    return false;
+  least = least ? std::min(least, found) : found;
+  // What the recomputation came down to by its own count.
+  auto estimate = module->getAttrOfType<IntegerAttr>(kEstimateAttr);
+  bool exhausted = !before || !estimate || estimate.getInt() > limit;
+  if (exhausted || ++tries >= kMaxTries)
+    return module.emitError("required: at most ")
+               << bytes << " bytes of state, constants and intermediate values; found: at least " << least
+               << (estimate ? " with all computed again that helps" : ", and nothing that could be computed again")
+               << "; allow as much, make the batch smaller, or take it in more micro-batches",
+           failure();
+  limit = std::max<int64_t>(1, std::min(limit, estimate.getInt()) - (found - bytes));
+  OwningOpRef<ModuleOp> copy(cast<ModuleOp>((*before)->clone()));
+  module.getBodyRegion().takeBody(copy->getBodyRegion());
+  return true;
+}
+
+} // namespace dlc

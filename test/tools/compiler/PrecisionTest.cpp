@@ -1,0 +1,289 @@
+//===- PrecisionTest.cpp - 16 bits and bounded memory against f32 without bounds ---===//
+#include "dlc/train.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace dlc;
+
+namespace {
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+Tensor numbers(std::vector<int64_t> shape, int seed = 0) {
+  Tensor tensor(DType::F32, std::move(shape));
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    tensor.data<float>()[i] = float((i + 17 * seed) * 7919 % 1013) / 506 - 1;
+  return tensor;
+}
+
+Tensor labels(int64_t count, int64_t classes, int seed = 0) {
+  Tensor tensor(DType::I64, {count});
+  for (int64_t i = 0; i < count; ++i)
+    tensor.data<int64_t>()[i] = (i * 31 + seed) % classes;
+  return tensor;
+}
+
+ModelOptions with(const std::string &precision) {
+  return {.threads = 2, .precision = precision, .cacheDir = ""};
+}
+
+/// The same numbers in every copy of a network; batch norm's scales stay 1.
+template <typename M> M fresh() {
+  M network;
+  int seed = 1;
+  for (trace::Parameter &parameter : network.parameters()) {
+    trace::Array old = parameter.value();
+    bool bias = parameter.name().ends_with("bias");
+    if (old.dtype != DType::F32 || parameter.isBuffer() || (old.shape.size() < 2 && !bias))
+      continue;
+    void *memory;
+    trace::Array array = trace::Array::zeros(DType::F32, old.shape, &memory);
+    double scale = bias ? 0.1 : std::sqrt(double(old.shape[0]) / double(old.size()));
+    for (int64_t i = 0; i < old.size(); ++i)
+      static_cast<float *>(memory)[i] =
+          float((double((i + 13 * seed) * 7919 % 1013) / 506 - 1) * scale);
+    parameter.set(array);
+    ++seed;
+  }
+  return network;
+}
+
+struct Mlp : nn::Module {
+  Linear a = add("a", Linear(64, 128)), b = add("b", Linear(128, 128)),
+         c = add("c", Linear(128, 8));
+  Tensor forward(Tensor x) override { return c(gelu(b(relu(a(x))))); }
+};
+
+/// Two convolutions with batch norm beside a shortcut, then classes.
+struct Block : nn::Module {
+  Conv2d first = add("first", Conv2d(3, 16, {3, 3}, {.padding = 1}, false));
+  BatchNorm2d norm0 = add("norm0", BatchNorm2d(16));
+  Conv2d one = add("one", Conv2d(16, 16, {3, 3}, {.padding = 1}, false));
+  BatchNorm2d norm1 = add("norm1", BatchNorm2d(16));
+  Conv2d two = add("two", Conv2d(16, 16, {3, 3}, {.padding = 1}, false));
+  BatchNorm2d norm2 = add("norm2", BatchNorm2d(16));
+  Linear out = add("out", Linear(16, 8));
+  Tensor forward(Tensor x) override {
+    Tensor shortcut = relu(norm0(first(x)));
+    Tensor y = relu(norm1(one(shortcut)));
+    y = relu(norm2(two(y)) + shortcut);
+    return out(mean(y, {2, 3}));
+  }
+};
+
+struct Transformer : nn::Module {
+  Linear q = add("q", Linear(32, 32)), k = add("k", Linear(32, 32)), v = add("v", Linear(32, 32));
+  LayerNorm norm = add("norm", LayerNorm(32));
+  Linear out = add("out", Linear(32, 8));
+  Tensor forward(Tensor x) override {
+    Tensor y = norm(x);
+    auto heads = [](Tensor t) { return permute(reshape(t, {4, 16, 2, 16}), {0, 2, 1, 3}); };
+    Tensor a = attention(heads(q(y)), heads(k(y)), heads(v(y)));
+    x = x + reshape(permute(a, {0, 2, 1, 3}), {4, 16, 32});
+    return out(mean(norm(x), 1));
+  }
+};
+
+/// Convolutions with batch norm, one after another.
+struct Deep : nn::Module {
+  Conv2d c0 = add("c0", Conv2d(3, 16, {3, 3}, {.padding = 1}, false));
+  Conv2d c1 = add("c1", Conv2d(16, 16, {3, 3}, {.padding = 1}, false));
+  Conv2d c2 = add("c2", Conv2d(16, 16, {3, 3}, {.padding = 1}, false));
+  Conv2d c3 = add("c3", Conv2d(16, 16, {3, 3}, {.padding = 1}, false));
+  Conv2d c4 = add("c4", Conv2d(16, 16, {3, 3}, {.padding = 1}, false));
+  BatchNorm2d n0 = add("n0", BatchNorm2d(16)), n1 = add("n1", BatchNorm2d(16)),
+              n2 = add("n2", BatchNorm2d(16)), n3 = add("n3", BatchNorm2d(16)),
+              n4 = add("n4", BatchNorm2d(16));
+  Linear out = add("out", Linear(16, 8));
+  Tensor forward(Tensor x) override {
+    x = relu(n1(c1(relu(n0(c0(x))))));
+    x = relu(n4(c4(relu(n3(c3(relu(n2(c2(x)))))))));
+    return out(mean(x, {2, 3}));
+  }
+};
+
+/// The largest difference over the largest value.
+double errorOf(const Tensor &found, const Tensor &wanted) {
+  double difference = 0, largest = 0;
+  for (int64_t i = 0; i < wanted.elements(); ++i) {
+    double a = found.data<float>()[i], b = wanted.data<float>()[i];
+    difference = std::isfinite(a) ? std::max(difference, std::abs(a - b))
+                                  : std::numeric_limits<double>::infinity();
+    largest = std::max(largest, std::abs(b));
+  }
+  return difference / largest;
+}
+
+template <typename M> void checkInference(std::vector<int64_t> shape) {
+  M network = fresh<M>();
+  network.eval();
+  auto forward = [&](const ModelOptions &options) {
+    auto graph = trace::trace([&](trace::Tensor x) { return network(x); }, {{"x", shape}});
+    return compile(std::move(graph), options).run({{"x", numbers(shape)}}).at("y");
+  };
+  Tensor wanted = forward(with("none"));
+  double error = errorOf(forward(with("bf16")), wanted);
+  EXPECT_LT(error, 0.03);
+  EXPECT_GT(error, 1e-5) << "nothing was rounded";
+  EXPECT_LT(errorOf(forward(with("f16")), wanted), 0.004);
+  ModelOptions medium = with("none");
+  medium.matmulPrecision = "medium";
+  EXPECT_LT(errorOf(forward(medium), wanted), 0.03);
+  ModelOptions all = with("bf16");
+  all.precisionOf = {"*=f32"};
+  EXPECT_LT(errorOf(forward(all), wanted), 1e-5);
+}
+
+TEST(Precision, InferenceOfAnMlp) { checkInference<Mlp>({16, 64}); }
+TEST(Precision, InferenceOfAResidualBlock) { checkInference<Block>({2, 3, 16, 16}); }
+TEST(Precision, InferenceOfAttention) { checkInference<Transformer>({4, 16, 32}); }
+
+template <typename M>
+std::vector<float> losses(std::vector<int64_t> shape, const ModelOptions &options,
+                          dlc_memory_figures *memory = nullptr) {
+  M network = fresh<M>();
+  Step step = train(network, loss::cross_entropy, optim::sgd({.lr = 0.1, .momentum = 0.9}),
+                    {{"x", shape}, {"t", {shape[0]}, DType::I64}}, {}, options);
+  std::vector<float> found;
+  for (int i = 0; i < 12; ++i)
+    found.push_back(step(numbers(shape, i % 3), labels(shape[0], 8, i % 3)));
+  if (memory)
+    *memory = step.model().memory();
+  return found;
+}
+
+template <typename M> void checkTraining(std::vector<int64_t> shape) {
+  std::vector<float> wanted = losses<M>(shape, with("none")),
+                     found = losses<M>(shape, with("bf16"));
+  for (size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_NEAR(found[i], wanted[i], 0.02 + 0.03 * wanted[i]) << "step " << i;
+  EXPECT_NE(found, wanted);
+  EXPECT_LT(found.back(), found.front());
+}
+
+TEST(Precision, TrainingOfAnMlp) { checkTraining<Mlp>({16, 64}); }
+TEST(Precision, TrainingOfAResidualBlock) { checkTraining<Block>({4, 3, 16, 16}); }
+TEST(Precision, TrainingOfAttention) { checkTraining<Transformer>({4, 16, 32}); }
+
+TEST(Precision, HalvesActivations) {
+  std::vector<int64_t> shape = {16, 3, 64, 64};
+  dlc_memory_figures wide, narrow;
+  losses<Block>(shape, with("none"), &wide);
+  losses<Block>(shape, with("bf16"), &narrow);
+  EXPECT_LT(double(narrow.arena_bytes), 0.7 * double(wide.arena_bytes));
+  EXPECT_EQ(narrow.state_bytes, wide.state_bytes);
+}
+
+TEST(Precision, OfSingleOperations) {
+  Mlp mlp = fresh<Mlp>();
+  auto forward = [&](bool inside) {
+    auto graph = trace::trace(
+        [&](trace::Tensor x) {
+          std::optional<trace::Precision> precision;
+          if (inside)
+            precision.emplace(DType::F32);
+          return mlp(x);
+        },
+        {{"x", {16, 64}}});
+    return compile(std::move(graph), with("bf16")).run({{"x", numbers({16, 64})}}).at("y");
+  };
+  EXPECT_GT(errorOf(forward(false), forward(true)), 1e-4);
+}
+
+TEST(Precision, Mistakes) {
+  auto message = [](ModelOptions options) -> std::string {
+    try {
+      auto graph = trace::trace([](trace::Tensor x) { return x * 2; }, {{"x", {2}}});
+      compile(std::move(graph), options).prepare();
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_CONTAINS(message(with("bf8")), "found 'bf8'");
+  ModelOptions options = with("none");
+  options.matmulPrecision = "low";
+  EXPECT_CONTAINS(message(options), "highest, high or medium");
+  options = with("none");
+  options.precisionOf = {"conv1"};
+  EXPECT_CONTAINS(message(options), "PATTERN=f32");
+}
+
+TEST(MaxMemory, SameLossesInLess) {
+  std::vector<int64_t> shape = {8, 3, 48, 48};
+  dlc_memory_figures free, bounded;
+  std::vector<float> wanted = losses<Deep>(shape, with("none"), &free);
+  ModelOptions options = with("none");
+  int64_t total = int64_t(free.arena_bytes + free.state_bytes + free.constant_bytes);
+  options.maxMemory = total * 3 / 4;
+  std::vector<float> found = losses<Deep>(shape, options, &bounded);
+  EXPECT_LE(int64_t(bounded.arena_bytes + bounded.state_bytes + bounded.constant_bytes),
+            options.maxMemory);
+  EXPECT_LT(bounded.arena_bytes, free.arena_bytes);
+  for (size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_NEAR(found[i], wanted[i], 1e-4 + 1e-3 * wanted[i]) << "step " << i;
+  options.maxMemory = 20000;
+  try {
+    losses<Deep>(shape, options);
+    ADD_FAILURE() << "a step in 20000 bytes";
+  } catch (const Error &error) {
+    EXPECT_CONTAINS(std::string(error.what()), "found: at least");
+  }
+}
+
+// A step that overflows changes nothing but the scale.
+TEST(LossScale, SkipsWhatIsNotFinite) {
+  Mlp mlp = fresh<Mlp>();
+  Step step = train(mlp, loss::cross_entropy, optim::adam({.lr = 0.01}),
+                    {{"x", {16, 64}}, {"t", {16}, DType::I64}},
+                    {.lossScale = LossScale{.start = 1024, .interval = 3}}, with("f16"));
+  Tensor x = numbers({16, 64}), t = labels(16, 8);
+  float first = step(x, t);
+  EXPECT_EQ(step.metrics().at("scale"), 1024.f);
+  EXPECT_EQ(step.metrics().at("skipped"), 0.f);
+  auto values = [&](const char *name) {
+    Tensor state = step.model().state(name);
+    return std::vector<float>(state.data<float>(), state.data<float>() + state.elements());
+  };
+  const char *names[] = {"a.weight", "c.bias", "optimizer.adam.m.a.weight",
+                         "optimizer.adam.v.b.bias"};
+  std::vector<std::vector<float>> before;
+  for (const char *name : names)
+    before.push_back(values(name));
+  // Finite itself; its product with the weights is not, in f16.
+  Tensor huge = numbers({16, 64});
+  for (int64_t i = 0; i < huge.elements(); ++i)
+    huge.data<float>()[i] *= 1e6f;
+  step(huge, t);
+  EXPECT_EQ(step.metrics().at("skipped"), 1.f);
+  for (size_t i = 0; i < std::size(names); ++i)
+    EXPECT_EQ(values(names[i]), before[i]) << names[i];
+  EXPECT_EQ(values("loss_scale"), std::vector<float>{512});
+  EXPECT_EQ(*step.model().state("optimizer.updates").data<int64_t>(), 1);
+  EXPECT_EQ(*step.model().state("step").data<int64_t>(), 2);
+  float last = first;
+  for (int i = 0; i < 3; ++i)
+    last = step(x, t);
+  EXPECT_EQ(step.metrics().at("scale"), 512.f);
+  EXPECT_EQ(values("loss_scale"), std::vector<float>{1024});
+  EXPECT_LT(last, first);
+}
+
+TEST(LossScale, ChangesNothingElse) {
+  auto run = [](std::optional<LossScale> scale) {
+    Mlp mlp = fresh<Mlp>();
+    Step step = train(mlp, loss::cross_entropy, optim::adam({.lr = 0.01}),
+                      {{"x", {16, 64}}, {"t", {16}, DType::I64}},
+                      {.clipNorm = 0.5, .lossScale = scale}, with("none"));
+    float last = 0;
+    for (int i = 0; i < 10; ++i)
+      last = step(numbers({16, 64}, i), labels(16, 8, i));
+    return last;
+  };
+  EXPECT_NEAR(run(std::nullopt), run(LossScale{}), 1e-4);
+}
+
+} // namespace
