@@ -341,8 +341,7 @@ private:
     for (auto &store : nest.stores)
       e.hoist(store.value, padTo(at, store.value));
     at[outer] = e.constant(0);
-    for (auto &store : nest.rowStores)
-      storeAt(nest, store, at, 0);
+    storeAll(nest.rowStores, at, 0);
 
     Value start = e.binary("mul", block, e.i64(nest.block));
     if (nest.scalarRow) {
@@ -360,8 +359,7 @@ private:
     auto emitTail = [&] {
       e.pushScope();
       at[outer] = {e.i64(row - tail), tail > 1 ? 1 : 0, nullptr, false};
-      for (auto &store : nest.stores)
-        storeAt(nest, store, at, tail > 1 ? tail : 0);
+      storeAll(nest.stores, at, tail > 1 ? tail : 0);
       e.popScope();
     };
     if (nest.blocks == 1)
@@ -377,8 +375,7 @@ private:
     if (step == nest.shape.back() && nest.blocks == 1) {
       // One vector is the whole row.
       at.back() = {e.i64(0), lanes > 1 ? 1 : 0, nullptr, false};
-      for (auto &store : nest.stores)
-        storeAt(nest, store, at, lanes > 1 ? lanes : 0);
+      storeAll(nest.stores, at, lanes > 1 ? lanes : 0);
       return;
     }
     auto loop = scf::ForOp::create(b, loc, start, stop, e.i64(step));
@@ -386,17 +383,24 @@ private:
     b.setInsertionPoint(loop.getBody()->getTerminator());
     e.pushScope();
     at.back() = {loop.getInductionVar(), lanes > 1 ? 1 : 0, nullptr, false};
-    for (auto &store : nest.stores)
-      storeAt(nest, store, at, lanes > 1 ? lanes : 0);
+    storeAll(nest.stores, at, lanes > 1 ? lanes : 0);
     e.popScope();
   }
 
   /// A 0-d value is walked as one row of one element.
   Indices padTo(const Indices &at, Value value) { return tensorType(value).getRank() == 0 ? Indices{} : at; }
 
-  void storeAt(Nest &nest, Nest::Store &store, const Indices &at, int64_t lanes) {
+  /// All are known before the first is stored: an output may lie where an input of the others lies (Inplace.h).
+  void storeAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
+    SmallVector<Value> elements;
+    for (const Nest::Store &store : stores)
+      elements.push_back(e.eval(store.value, padTo(at, store.value), lanes));
+    for (auto [store, element] : llvm::zip(stores, elements))
+      storeAt(store, at, element, lanes);
+  }
+
+  void storeAt(const Nest::Store &store, const Indices &at, Value element, int64_t lanes) {
     Indices where = padTo(at, store.value);
-    Value element = e.eval(store.value, where, lanes);
     auto yield = fusion.getBody().front().getTerminator();
     auto type = tensorType(yield->getOperand(store.output));
     if (store.axis >= 0) {
@@ -425,7 +429,7 @@ LogicalResult emitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Ta
   Type pointer = LLVM::LLVMPointerType::get(context), i64 = b.getI64Type();
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer, i64, i64, pointer, pointer});
   auto function = LLVM::LLVMFuncOp::create(b, loc, name, type);
-  // Outputs never alias inputs but for in-place elementwise kernels, whose loads precede the store of the same element.
+  // Outputs alias inputs as Inplace.h allows only: the loads of an element precede the stores to it.
   Block *entry = function.addEntryBlock(b);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry);

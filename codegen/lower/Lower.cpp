@@ -1,8 +1,11 @@
 //===- Lower.cpp - tensors to buffers, operations to commands -------------===//
 #include "codegen/lower/Lower.h"
 
+#include "codegen/cpu/Inplace.h"
 #include "codegen/cpu/Normalize.h"
+#include "codegen/lower/Order.h"
 #include "codegen/lower/Schedule.h"
+#include "codegen/lower/Views.h"
 #include "codegen/select/LibraryCall.h"
 #include "codegen/select/Select.h"
 #include "ir/exec/Exec.h"
@@ -17,46 +20,7 @@ namespace dlc {
 
 namespace {
 
-RankedTensorType tensorType(Value v) { return cast<RankedTensorType>(v.getType()); }
-
-bool isPlain(RankedTensorType type) {
-  auto on = dyn_cast_or_null<OnAttr>(type.getEncoding());
-  return !on || on.getLayout().empty();
-}
-
-/// Bytes into the operand where a slice that is one run of memory starts.
-std::optional<int64_t> contiguousStart(SliceOp slice) {
-  auto from = tensorType(slice.getX()), to = tensorType(slice.getY());
-  if (!isPlain(from))
-    return std::nullopt;
-  auto strides = ref::rowMajorStrides(from.getShape());
-  int64_t start = 0;
-  // Whole from the right; then one dimension may be cut; left of it all sizes must be 1.
-  bool cut = false;
-  for (int64_t d = from.getRank() - 1; d >= 0; --d) {
-    start += slice.getStart()[d] * strides[d];
-    if (cut && to.getDimSize(d) != 1)
-      return std::nullopt;
-    if (to.getDimSize(d) != from.getDimSize(d)) {
-      if (slice.getStride()[d] != 1 && to.getDimSize(d) > 1)
-        return std::nullopt;
-      cut = true;
-    } else if (slice.getStride()[d] != 1 && to.getDimSize(d) > 1) {
-      return std::nullopt;
-    }
-  }
-  return start * ref::elementBytes(from.getElementType());
-}
-
-bool isContiguousConcat(ConcatOp concat) {
-  auto type = tensorType(concat.getY());
-  if (!isPlain(type))
-    return false;
-  for (int64_t d = 0; d < int64_t(concat.getAxis()); ++d)
-    if (type.getDimSize(d) != 1)
-      return false;
-  return true;
-}
+using namespace lower;
 
 class Lowering {
 public:
@@ -68,8 +32,15 @@ public:
     if (!main)
       return module.emitError("a model module must have a function @main");
     Block &body = main.getBody().front();
-    SmallVector<Attribute> inputs, outputs;
+    SmallVector<State> states = statesOf(main);
+    OldValues old(states, body);
+    SmallVector<Update> updates = orderUpdates(main, states, old, options);
+    SmallVector<Attribute> inputs, outputs, kept;
+    for (const State &state : states)
+      kept.push_back(describeState(main, state));
     for (BlockArgument argument : body.getArguments()) {
+      if (main.getArgAttr(argument.getArgNumber(), "dlc.state"))
+        continue;
       auto info = describe(main.getArgAttrDict(argument.getArgNumber()), argument.getType(), "input", argument.getArgNumber());
       if (auto value = main.getArgAttr(argument.getArgNumber(), "dlc.value")) {
         auto list = llvm::to_vector(info.getValue());
@@ -79,35 +50,64 @@ public:
       inputs.push_back(info);
     }
     for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
-      outputs.push_back(describe(main.getResultAttrDict(i), type, "output", i));
+      if (!main.getResultAttr(i, "dlc.state"))
+        outputs.push_back(describe(main.getResultAttrDict(i), type, "output", i));
     b.setInsertionPoint(main);
-    program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs), ArrayAttr(),
-                                      IntegerAttr());
+    program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs),
+                                      kept.empty() ? ArrayAttr() : b.getArrayAttr(kept), IntegerAttr());
     Block *commands = new Block;
     program.getBody().push_back(commands);
     b.setInsertionPointToStart(commands);
+    int64_t nextInput = 0;
     for (BlockArgument argument : body.getArguments()) {
-      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorType(argument)));
-      buffers[argument] = exec::InputOp::create(b, argument.getLoc(), type, argument.getArgNumber());
+      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(argument)));
+      if (!main.getArgAttr(argument.getArgNumber(), "dlc.state"))
+        buffers[argument] = exec::InputOp::create(b, argument.getLoc(), type, nextInput++);
     }
     auto results = body.getTerminator()->getOperands();
+    // The caller's buffers; null for new values of state.
     SmallVector<Value> outputBuffers;
+    int64_t nextOutput = 0;
     for (auto [i, value] : llvm::enumerate(results)) {
-      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorType(value)));
-      outputBuffers.push_back(exec::OutputOp::create(b, value.getLoc(), type, i));
+      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(value)));
+      bool isState = bool(main.getResultAttr(i, "dlc.state"));
+      outputBuffers.push_back(isState ? Value() : Value(exec::OutputOp::create(b, value.getLoc(), type, nextOutput++).getBuffer()));
     }
+    prepareStates(states, updates);
     // A value that is returned is written where the caller wants it.
-    llvm::SmallBitVector direct(results.size());
-    for (auto [i, value] : llvm::enumerate(results))
-      if (claim(value, outputBuffers[i], 0))
-        direct.set(i);
+    llvm::SmallBitVector done(results.size());
+    for (auto [i, value] : llvm::enumerate(results)) {
+      if (!outputBuffers[i]) {
+        done.set(i);
+      } else if (auto part = old.find(value)) {
+        // Before anything writes over it.
+        copyOld(*part, states, value, outputBuffers[i]);
+        done.set(i);
+      } else if (claim(value, outputBuffers[i], 0)) {
+        done.set(i);
+      }
+    }
+    std::vector<Value> saved(states.size());
+    for (auto [s, update] : llvm::enumerate(updates)) {
+      if (!update.saved)
+        continue;
+      saved[s] = allocate(update.value.getLoc(), storageBytes(tensorTypeOf(update.value)));
+      copyOld(*old.find(update.value), states, update.value, saved[s]);
+    }
+    SmallVector<unsigned> turns = llvm::to_vector(llvm::seq<unsigned>(0, updates.size()));
+    llvm::sort(turns, [&](unsigned a, unsigned b) { return updates[a].turn < updates[b].turn; });
     claimParts(body);
-    for (Operation &op : body.without_terminator())
-      if (failed(command(op)))
+    for (Operation &op : body) {
+      for (unsigned s : turns)
+        if (const Update &update = updates[s]; update.copiedBefore == &op)
+          copy(update.value.getLoc(), update.saved ? saved[s] : bufferOf(update.value), newStates[s],
+               storageBytes(tensorTypeOf(states[s].old)));
+      if (!op.hasTrait<OpTrait::IsTerminator>() && failed(command(op)))
         return failure();
+    }
     for (auto [i, value] : llvm::enumerate(results))
-      if (!direct[i])
-        copy(body.getTerminator()->getLoc(), bufferOf(value), outputBuffers[i], storageBytes(tensorType(value)));
+      if (!done[i])
+        copy(body.getTerminator()->getLoc(), bufferOf(value), outputBuffers[i], storageBytes(tensorTypeOf(value)));
     main.erase();
     return success();
   }
@@ -118,6 +118,42 @@ private:
     if (!name)
       name = b.getStringAttr(word + Twine(i));
     return b.getDictionaryAttr({b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(type))});
+  }
+
+  DictionaryAttr describeState(func::FuncOp main, const State &state) {
+    unsigned number = state.old.getArgNumber();
+    auto list = llvm::to_vector(describe(main.getArgAttrDict(number), state.old.getType(), "state", number).getValue());
+    if (main.getArgAttr(number, "dlc.parameter"))
+      list.push_back(b.getNamedAttr("parameter", b.getUnitAttr()));
+    auto init = main.getArgAttrOfType<ElementsAttr>(number, "dlc.init");
+    if (init && !isZero(init))
+      list.push_back(b.getNamedAttr("init", init));
+    return b.getDictionaryAttr(list);
+  }
+
+  /// Zeros are what state begins with: nothing has to hold them.
+  static bool isZero(ElementsAttr value) {
+    auto dense = dyn_cast<DenseElementsAttr>(value);
+    return dense && dense.isSplat() && !dense.getRawData().empty() && llvm::all_of(dense.getRawData(), [](char c) { return c == 0; });
+  }
+
+  /// Both buffers of each state, and what is written straight into the new one.
+  void prepareStates(ArrayRef<State> states, ArrayRef<Update> updates) {
+    for (auto [s, state] : llvm::enumerate(states)) {
+      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(state.old)));
+      Location loc = state.old.getLoc();
+      buffers[state.old] = exec::StateOp::create(b, loc, type, s, false);
+      const Update &update = updates[s];
+      newStates.push_back(update.kind == Update::Kind::None ? Value()
+                                                            : Value(exec::StateOp::create(b, loc, type, s, true).getBuffer()));
+      if (update.kind == Update::Kind::Direct && !claim(update.value, newStates[s], 0))
+        llvm_unreachable("a new value that has a place already");
+    }
+  }
+
+  void copyOld(OldPart part, ArrayRef<State> states, Value value, Value to) {
+    int64_t bytes = storageBytes(tensorTypeOf(value));
+    copy(value.getLoc(), view(value.getLoc(), buffers[states[part.state].old], part.offset, bytes), to, bytes);
   }
 
   /// Makes `value` be written at `offset` of `parent`, where some command makes it and nobody has claimed it before.
@@ -156,7 +192,7 @@ private:
         OpBuilder::InsertionGuard guard(b);
         if (&block != &block.getParentOp()->getRegion(0).front() || !isa<func::FuncOp>(block.getParentOp()))
           continue;
-        whole = {allocate(op.getLoc(), storageBytes(tensorType(concat.getY()))), 0};
+        whole = {allocate(op.getLoc(), storageBytes(tensorTypeOf(concat.getY()))), 0};
         destinations[concat.getY()] = whole;
       }
       int64_t offset = whole.second;
@@ -164,7 +200,7 @@ private:
         Operation *def = part.getDefiningOp();
         if (def && def->getBlock() == &block && claim(part, whole.first, offset))
           placed.insert({&op, i});
-        offset += storageBytes(tensorType(part));
+        offset += storageBytes(tensorTypeOf(part));
       }
     }
   }
@@ -189,7 +225,7 @@ private:
 
   /// The buffer that a command's result goes to.
   Value resultBuffer(Value value) {
-    int64_t bytes = storageBytes(tensorType(value));
+    int64_t bytes = storageBytes(tensorTypeOf(value));
     auto found = destinations.find(value);
     Value buffer = found == destinations.end() ? allocate(value.getLoc(), bytes)
                                                : view(value.getLoc(), found->second.first, found->second.second, bytes);
@@ -202,7 +238,7 @@ private:
       return known;
     auto constant = value.getDefiningOp<ConstantOp>();
     assert(constant && "used before it is computed");
-    auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorType(value)));
+    auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(value)));
     // Constants stand at the front of the program: every region sees them.
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&program.getBody().front());
@@ -214,7 +250,7 @@ private:
     if (isa<ConstantOp>(op))
       return success();
     if (isa<ReshapeOp, TransferOp>(op)) {
-      if (!isPlain(tensorType(op.getOperand(0))) || !isPlain(tensorType(op.getResult(0))))
+      if (!isPlain(tensorTypeOf(op.getOperand(0))) || !isPlain(tensorTypeOf(op.getResult(0))))
         return op.emitError("a view of a blocked layout; put a dlc.reorder before it");
       Value from = bufferOf(op.getOperand(0));
       buffers[op.getResult(0)] = from;
@@ -224,7 +260,7 @@ private:
       auto start = contiguousStart(slice);
       if (!start)
         return op.emitError("a slice that is no run of memory must be in a fusion");
-      buffers[slice.getY()] = view(loc, bufferOf(slice.getX()), *start, storageBytes(tensorType(slice.getY())));
+      buffers[slice.getY()] = view(loc, bufferOf(slice.getX()), *start, storageBytes(tensorTypeOf(slice.getY())));
       return success();
     }
     if (auto concat = dyn_cast<ConcatOp>(op)) {
@@ -239,7 +275,7 @@ private:
     auto kernel = op.getAttrOfType<StringAttr>(kKernelAttr);
     if (!kernel)
       return op.emitError("no kernel was selected for this operation");
-    if (llvm::all_of(op.getResults(), [](Value v) { return tensorType(v).getNumElements() == 0; })) {
+    if (llvm::all_of(op.getResults(), [](Value v) { return tensorTypeOf(v).getNumElements() == 0; })) {
       for (Value v : op.getResults())
         resultBuffer(v);
       return success();
@@ -260,7 +296,7 @@ private:
       whole = resultBuffer(concat.getY());
     int64_t offset = 0;
     for (auto [i, part] : llvm::enumerate(concat.getXs())) {
-      int64_t bytes = storageBytes(tensorType(part));
+      int64_t bytes = storageBytes(tensorTypeOf(part));
       if (bytes > 0 && !placed.contains({concat.getOperation(), i}))
         copy(concat.getLoc(), bufferOf(part), view(concat.getLoc(), whole, offset, bytes), bytes);
       offset += bytes;
@@ -279,6 +315,9 @@ private:
       return fusion.emitError("the selected kernel cannot be made: ") << why;
     }
     const cpu::KernelPlan &plan = schedule->plan;
+    SmallVector<int64_t> inplace;
+    for (auto [result, input] : cpu::inplacePairs(*normal))
+      inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
     // Kernels are told apart by their text, without where they come from.
     std::string text = scheduleText(*schedule);
     llvm::raw_string_ostream os(text);
@@ -319,27 +358,15 @@ private:
       else
         list.push_back(bufferOf(input));
     }
-    SmallVector<int64_t> writes, inplace;
+    SmallVector<int64_t> writes;
     for (Value result : fusion.getResults()) {
       writes.push_back(list.size());
       list.push_back(resultBuffer(result));
     }
-    findInplace(fusion, inplace);
     auto made = exec::LaunchOp::create(b, fusion.getLoc(), symbol, list, writes, inplace, plan.extent, plan.grain, plan.scratch,
                                        llvm::APFloat(plan.flops), llvm::APFloat(plan.bytes));
     tellCandidates(fusion, made);
     return success();
-  }
-
-  /// An elementwise body reads an element before it writes the same one: the buffers may be one.
-  void findInplace(FusionOp fusion, SmallVectorImpl<int64_t> &inplace) {
-    for (Operation &op : fusion.getBody().front().without_terminator())
-      if (!op.hasTrait<Elementwise>() && !isa<ConstantOp>(op))
-        return;
-    for (auto [r, result] : llvm::enumerate(fusion.getResults()))
-      for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
-        if (input.getType() == result.getType() && fusion.getNumResults() == 1)
-          inplace.append({int64_t(fusion.getInputs().size() + r), int64_t(i)});
   }
 
   /// What stood for election goes along, for who inspects the program.
@@ -390,6 +417,9 @@ private:
         break;
       }
     }
+    if (call.accumulates)
+      copy(op.getLoc(), bufferOf(call.accumulates->value), buffers.lookup(op.getResult(0)),
+           storageBytes(tensorTypeOf(op.getResult(0))));
     for (auto [written, read] : call.inplace)
       inplace.append({int64_t(written), int64_t(read)});
     auto made = exec::LibraryOp::create(b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,
@@ -419,7 +449,7 @@ private:
         return failure();
     for (auto [value, to] : llvm::zip(block.getTerminator()->getOperands(), targets))
       if (to)
-        copy(block.getTerminator()->getLoc(), bufferOf(value), to, storageBytes(tensorType(value)));
+        copy(block.getTerminator()->getLoc(), bufferOf(value), to, storageBytes(tensorTypeOf(value)));
     return success();
   }
 
@@ -448,7 +478,7 @@ private:
     SmallVector<Value> state;
     for (size_t i = 0; i < carried; ++i) {
       Value to = resultBuffer(op.getResult(i));
-      copy(loc, bufferOf(op.getInits()[i]), to, storageBytes(tensorType(op.getInits()[i])));
+      copy(loc, bufferOf(op.getInits()[i]), to, storageBytes(tensorTypeOf(op.getInits()[i])));
       state.push_back(to);
       buffers[body.getArgument(i + 1)] = to;
     }
@@ -471,7 +501,7 @@ private:
         return failure();
     auto values = yield->getOperands();
     for (auto [value, to] : llvm::zip(values.drop_front(conditional + carried), stacked)) {
-      int64_t bytes = storageBytes(tensorType(value));
+      int64_t bytes = storageBytes(tensorTypeOf(value));
       if (bytes > 0)
         exec::CopyOp::create(b, loc, bufferOf(value), view(loc, to, 0, bytes), bytes, 0, bytes);
     }
@@ -483,14 +513,14 @@ private:
       while (auto part = root.getDefiningOp<exec::ViewOp>())
         root = part.getSource();
       if (llvm::is_contained(state, root) && value != state[i]) {
-        Value saved = allocate(loc, storageBytes(tensorType(values[conditional + i])));
-        copy(loc, value, saved, storageBytes(tensorType(values[conditional + i])));
+        Value saved = allocate(loc, storageBytes(tensorTypeOf(values[conditional + i])));
+        copy(loc, value, saved, storageBytes(tensorTypeOf(values[conditional + i])));
         value = saved;
       }
       next.push_back(value);
     }
     for (size_t i = 0; i < carried; ++i)
-      copy(loc, next[i], state[i], storageBytes(tensorType(values[conditional + i])));
+      copy(loc, next[i], state[i], storageBytes(tensorTypeOf(values[conditional + i])));
     if (conditional)
       copy(loc, bufferOf(values[0]), condition, 1);
     return success();
@@ -502,6 +532,7 @@ private:
   OpBuilder b;
   exec::ProgramOp program;
   llvm::DenseMap<Value, Value> buffers;
+  SmallVector<Value> newStates; ///< their buffers; null where a state has no new value
   llvm::DenseMap<Value, std::pair<Value, int64_t>> destinations;
   llvm::DenseSet<std::pair<Operation *, size_t>> placed; ///< parts of concatenations that need no copy
   std::map<std::string, StringAttr> kernels;

@@ -11,8 +11,10 @@ namespace dlc {
 /// that dies at the same command where the command allows that.
 mlir::LogicalResult planMemory(mlir::ModuleOp module);
 
-/// Plays the commands and checks that every byte read from the arena is the reader's own: written for that buffer, and
-/// not written over since. Knows nothing of how the planner came to its offsets.
+/// Plays the commands and checks that every byte read from the arena is the reader's own: written
+/// for that buffer, and not written over since. The same for state: nobody reads an old value that
+/// was written over, or a new one too early, and a new value is whole at the end. Knows nothing of
+/// how the planner came to its offsets and the order.
 mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 
 /// The buffer that a chain of views looks into, and the bytes skipped on the way.

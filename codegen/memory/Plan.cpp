@@ -85,6 +85,7 @@ private:
   void mergeInPlace() {
     for (Operation *op : commands) {
       auto pairs = op->getAttrOfType<DenseI64ArrayAttr>("inplace").asArrayRef();
+      llvm::SmallPtrSet<Life *, 4> taken; // each operand has room for one result
       for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
         Value written = op->getOperand(pairs[i]), read = op->getOperand(pairs[i + 1]);
         // Whole buffers only: a view may leave the rest alive.
@@ -95,7 +96,7 @@ private:
         Life *source = lives[from].representative();
         if (target.mergedInto || target.representative() == source || target.bytes > source->bytes)
           continue;
-        if (source->last != begin[op] || target.first != begin[op])
+        if (source->last != begin[op] || target.first != begin[op] || taken.contains(source))
           continue;
         // Another operand that looks into the same buffer would be overwritten while it is read.
         bool shared = false;
@@ -106,7 +107,7 @@ private:
           continue;
         target.mergedInto = source;
         source->last = std::max(source->last, target.last);
-        break;
+        taken.insert(source);
       }
     }
   }

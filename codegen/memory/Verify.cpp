@@ -7,68 +7,11 @@ namespace dlc {
 
 namespace {
 
-class Player {
-public:
-  explicit Player(exec::ProgramOp program) : arena(program.getArena().value_or(0)) {}
-
-  LogicalResult play(Block &block) {
-    for (Operation &op : block) {
-      if (isa<exec::ViewOp, exec::AllocOp, exec::InputOp, exec::OutputOp, exec::ConstantOp>(op))
-        continue;
-      if (failed(command(op)))
-        return failure();
-    }
-    return success();
-  }
-
-private:
-  struct Range {
-    int64_t start, end;
-    Value root;
-  };
-
-  std::optional<Range> rangeOf(Value buffer, bool whole) {
-    auto [root, offset] = rootOf(buffer);
-    auto alloc = root.getDefiningOp<exec::AllocOp>();
-    if (!alloc)
-      return std::nullopt;
-    int64_t start = int64_t(*alloc.getOffset()) + (whole ? 0 : offset);
-    int64_t bytes = cast<exec::BufferType>((whole ? root : buffer).getType()).getBytes();
-    return Range{start, start + bytes, root};
-  }
-
-  LogicalResult write(Operation &op, Value buffer, bool whole = false) {
-    auto range = rangeOf(buffer, whole);
-    if (!range)
-      return success();
-    if (range->start < 0 || range->end > arena)
-      return op.emitError("memory: writes bytes ") << range->start << " to " << range->end << " of an arena of " << arena;
-    cut(range->start), cut(range->end);
-    owners.erase(owners.lower_bound(range->start), owners.lower_bound(range->end));
-    if (range->start < range->end)
-      owners[range->start] = {range->end, range->root};
-    return success();
-  }
-
-  LogicalResult read(Operation &op, Value buffer) {
-    auto range = rangeOf(buffer, false);
-    if (!range)
-      return success();
-    int64_t at = range->start;
-    while (at < range->end) {
-      auto it = owners.upper_bound(at);
-      if (it == owners.begin() || std::prev(it)->second.first <= at)
-        return op.emitError("memory: reads byte ") << at << " of the arena, which nothing has written";
-      --it;
-      if (it->second.second != range->root) {
-        auto diag = op.emitError("memory: reads byte ") << at << " of the arena, but another live buffer was written there";
-        diag.attachNote(it->second.second.getLoc()) << "by this one";
-        return diag;
-      }
-      at = it->second.first;
-    }
-    return success();
-  }
+/// Bytes of the arena or of one state, and whose they are. The owner of a state's bytes is the
+/// first buffer that names its old or its new value; no owner (null) means that nobody can tell.
+struct Memory {
+  int64_t bytes = 0;
+  std::map<int64_t, std::pair<int64_t, Value>> owners; // start -> end, whose
 
   /// Splits the range that spans `at`.
   void cut(int64_t at) {
@@ -81,6 +24,137 @@ private:
       it->second.first = at;
       owners[at] = {end, root};
     }
+  }
+
+  void give(int64_t start, int64_t end, Value owner) {
+    cut(start), cut(end);
+    owners.erase(owners.lower_bound(start), owners.lower_bound(end));
+    if (start < end)
+      owners[start] = {end, owner};
+  }
+
+  /// The first byte that is not the owner's, and whose it is instead (null: nobody's).
+  std::optional<std::pair<int64_t, Value>> findOther(int64_t start, int64_t end,
+                                                     Value owner) const {
+    for (int64_t at = start; at < end;) {
+      auto it = owners.upper_bound(at);
+      if (it == owners.begin() || std::prev(it)->second.first <= at)
+        return std::pair(at, Value());
+      --it;
+      if (it->second.second != owner)
+        return std::pair(at, it->second.second);
+      at = it->second.first;
+    }
+    return std::nullopt;
+  }
+};
+
+class Player {
+public:
+  explicit Player(exec::ProgramOp program) : program(program), memories(1) {
+    memories[0].bytes = program.getArena().value_or(0);
+    // States begin as their old values.
+    for (auto state : program.getBody().getOps<exec::StateOp>()) {
+      size_t index = 1 + state.getIndex();
+      memories.resize(std::max(memories.size(), index + 1));
+      int64_t bytes = memories[index].bytes = state.getBuffer().getType().getBytes();
+      Value &name = names[{index, state.getFresh()}];
+      if (!name)
+        name = state;
+      if (!state.getFresh())
+        memories[index].give(0, bytes, name);
+    }
+  }
+
+  LogicalResult playAll() {
+    if (failed(play(program.getBody().front())))
+      return failure();
+    for (auto [key, name] : names)
+      if (auto &[index, fresh] = key; fresh)
+        if (auto other = memories[index].findOther(0, memories[index].bytes, name))
+          return name.getDefiningOp()->emitError("memory: nothing has written byte ")
+                 << other->first << " of state " << index - 1
+                 << "'s new value when the program ends";
+    return success();
+  }
+
+private:
+  LogicalResult play(Block &block) {
+    for (Operation &op : block) {
+      if (isa<exec::ViewOp, exec::AllocOp, exec::InputOp, exec::OutputOp, exec::StateOp,
+              exec::ConstantOp>(op))
+        continue;
+      if (failed(command(op)))
+        return failure();
+    }
+    return success();
+  }
+
+  struct Range {
+    size_t memory; // 0: the arena; 1 + index: a state
+    int64_t start, end;
+    Value owner;
+    bool overlaps(const Range &other) const {
+      return memory == other.memory && start < other.end && other.start < end;
+    }
+  };
+
+  std::optional<Range> rangeOf(Value buffer, bool whole) {
+    auto [root, offset] = rootOf(buffer);
+    int64_t start = whole ? 0 : offset;
+    int64_t bytes = cast<exec::BufferType>((whole ? root : buffer).getType()).getBytes();
+    if (auto state = root.getDefiningOp<exec::StateOp>()) {
+      size_t index = 1 + state.getIndex();
+      return Range{index, start, start + bytes, names[{index, state.getFresh()}]};
+    }
+    auto alloc = root.getDefiningOp<exec::AllocOp>();
+    if (!alloc)
+      return std::nullopt;
+    start += int64_t(*alloc.getOffset());
+    return Range{0, start, start + bytes, root};
+  }
+
+  LogicalResult write(Operation &op, Value buffer, bool whole = false) {
+    auto range = rangeOf(buffer, whole);
+    if (!range)
+      return success();
+    Memory &memory = memories[range->memory];
+    if (range->start < 0 || range->end > memory.bytes)
+      return op.emitError("memory: writes bytes ")
+             << range->start << " to " << range->end << " of "
+             << (range->memory ? "a state" : "an arena") << " of " << memory.bytes;
+    if (auto state = range->owner.getDefiningOp<exec::StateOp>(); state && !state.getFresh())
+      return op.emitError("memory: writes the old value of state ") << state.getIndex();
+    memory.give(range->start, range->end, range->owner);
+    return success();
+  }
+
+  LogicalResult read(Operation &op, Value buffer) {
+    auto range = rangeOf(buffer, false);
+    if (!range)
+      return success();
+    auto other = memories[range->memory].findOther(range->start, range->end, range->owner);
+    if (!other)
+      return success();
+    if (auto state = range->owner.getDefiningOp<exec::StateOp>())
+      return op.emitError("memory: reads byte ")
+             << other->first << " of state " << state.getIndex() << "'s "
+             << (state.getFresh() ? "new value, which nothing has written yet"
+                                  : "old value, which was written over");
+    if (!other->second)
+      return op.emitError("memory: reads byte ")
+             << other->first << " of the arena, which nothing has written";
+    auto diag = op.emitError("memory: reads byte ")
+                << other->first << " of the arena, but another live buffer was written there";
+    diag.attachNote(other->second.getLoc()) << "by this one";
+    return diag;
+  }
+
+  /// State that the branches leave differently is nobody's.
+  void joinStates(const std::vector<Memory> &other) {
+    for (size_t i = 1; i < memories.size(); ++i)
+      if (memories[i].owners != other[i].owners)
+        memories[i].give(0, memories[i].bytes, Value());
   }
 
   LogicalResult command(Operation &op) {
@@ -96,7 +170,7 @@ private:
         auto target = rangeOf(op.getOperand(w), false);
         for (auto [i, buffer] : llvm::enumerate(op.getOperands())) {
           auto source = rangeOf(buffer, false);
-          if (int64_t(i) == w || !target || !source || target->end <= source->start || source->end <= target->start)
+          if (int64_t(i) == w || !target || !source || !target->overlaps(*source))
             continue;
           bool allowed = false;
           for (size_t p = 0; p + 1 < inplace.size(); p += 2)
@@ -110,19 +184,28 @@ private:
           return failure();
       return success();
     }
-    if (auto copy = dyn_cast<exec::CopyOp>(op))
-      return failure(failed(read(op, copy.getFrom())) || failed(write(op, copy.getTo(), copy.getToStep() != 0)));
+    if (auto copy = dyn_cast<exec::CopyOp>(op)) {
+      auto from = rangeOf(copy.getFrom(), false), to = rangeOf(copy.getTo(), false);
+      // A value that becomes another one where it lies is whole.
+      if (from && to && from->memory > 0 && from->overlaps(*to) && from->start != to->start)
+        return op.emitError("memory: copies a part of a state over another part of it");
+      return failure(failed(read(op, copy.getFrom())) ||
+                     failed(write(op, copy.getTo(), copy.getToStep() != 0)));
+    }
     if (auto fill = dyn_cast<exec::FillOp>(op))
       return write(op, fill.getTo());
     if (auto branch = dyn_cast<exec::IfOp>(op)) {
       if (failed(read(op, branch.getCondition())))
         return failure();
-      auto before = owners;
+      auto before = memories;
       if (failed(play(branch.getThenRegion().front())))
         return failure();
       // After a branch only what both sides agree on is certain; both write the results.
-      auto afterThen = std::exchange(owners, before);
-      return play(branch.getElseRegion().front());
+      auto afterThen = std::exchange(memories, before);
+      if (failed(play(branch.getElseRegion().front())))
+        return failure();
+      joinStates(afterThen);
+      return success();
     }
     auto loop = cast<exec::LoopOp>(op);
     // Twice: the second round meets what the first one left behind.
@@ -139,15 +222,16 @@ private:
     return success();
   }
 
-  int64_t arena;
-  std::map<int64_t, std::pair<int64_t, Value>> owners; // start -> end, whose
+  exec::ProgramOp program;
+  std::vector<Memory> memories;
+  std::map<std::pair<size_t, bool>, Value> names; ///< of each state's old and new value
 };
 
 } // namespace
 
 LogicalResult verifyMemory(ModuleOp module) {
   for (auto program : module.getOps<exec::ProgramOp>())
-    if (failed(Player(program).play(program.getBody().front())))
+    if (failed(Player(program).playAll()))
       return failure();
   return success();
 }

@@ -47,6 +47,8 @@ public:
   LogicalResult run() {
     program.manifest["inputs"] = tensors(op.getInputs(), true);
     program.manifest["outputs"] = tensors(op.getOutputs(), false);
+    if (auto states = op.getStates())
+      program.manifest["state"] = stateTensors(*states);
     program.manifest["arena"] = {{"cpu", op.getArena().value_or(0)}};
     auto commands = list(op.getBody().front());
     if (failed(status))
@@ -69,6 +71,18 @@ private:
       if (auto value = info.getAs<ElementsAttr>("value"))
         tensor["value"] = constant(value, op.getLoc());
       result.push_back(tensor);
+    }
+    return result;
+  }
+
+  json stateTensors(ArrayAttr infos) {
+    json result = tensors(infos, false);
+    for (auto [tensor, attr] : llvm::zip(result, infos)) {
+      auto info = cast<DictionaryAttr>(attr);
+      if (info.contains("parameter"))
+        tensor["parameter"] = true;
+      if (auto init = info.getAs<ElementsAttr>("init"))
+        tensor["init"] = constant(init, op.getLoc());
     }
     return result;
   }
@@ -110,6 +124,13 @@ private:
           entry["index"] = o.getIndex();
           entry["offset"] = offset;
         });
+    if (auto state = root.getDefiningOp<exec::StateOp>()) {
+      entry["space"] = "state";
+      entry["index"] = state.getIndex();
+      entry["offset"] = offset;
+      if (state.getFresh())
+        entry["new"] = true;
+    }
     buffers.push_back(entry);
     return bufferIndex[value] = buffers.size() - 1;
   }
@@ -117,9 +138,22 @@ private:
   json list(Block &block) {
     json result = json::array();
     for (Operation &o : block)
-      if (!isa<exec::ViewOp, exec::AllocOp, exec::ConstantOp, exec::InputOp, exec::OutputOp>(o))
+      if (!isa<exec::ViewOp, exec::AllocOp, exec::ConstantOp, exec::InputOp, exec::OutputOp,
+               exec::StateOp>(o) &&
+          !isCopyToItself(o))
         result.push_back(command(o));
     return result;
+  }
+
+  /// An old value that becomes the new one where it lies.
+  static bool isCopyToItself(Operation &o) {
+    auto copy = dyn_cast<exec::CopyOp>(o);
+    if (!copy || copy.getFromStep() != 0 || copy.getToStep() != 0)
+      return false;
+    auto [from, fromOffset] = rootOf(copy.getFrom());
+    auto [to, toOffset] = rootOf(copy.getTo());
+    auto old = from.getDefiningOp<exec::StateOp>(), fresh = to.getDefiningOp<exec::StateOp>();
+    return old && fresh && old.getIndex() == fresh.getIndex() && fromOffset == toOffset;
   }
 
   json operands(Operation &o) {

@@ -98,6 +98,14 @@ const char *const models[] = {
   }
   %v, %k = dlc.topk %y {k = 2 : i64, axis = 0 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi64>)
   return %y, %k : tensor<4xf32>, tensor<2xi64>
+})",
+    R"(func.func @main(%w: tensor<4xf32> {dlc.name = "w", dlc.state, dlc.parameter, dlc.init = dense<0.5> : tensor<4xf32>},
+  %m: tensor<4xf32> {dlc.name = "m", dlc.state}, %x: tensor<4xf32> {dlc.name = "x"})
+  -> (tensor<4xf32> {dlc.name = "w", dlc.state}, tensor<4xf32> {dlc.name = "m", dlc.state}, tensor<f32> {dlc.name = "loss"}) {
+  %n = dlc.sub %m, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %v = dlc.mul %w, %n : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %loss = dlc.reduce sum %v axes [0] : (tensor<4xf32>) -> tensor<f32>
+  return %v, %n, %loss : tensor<4xf32>, tensor<4xf32>, tensor<f32>
 })"};
 
 #if DLC_WITH_COMPILER

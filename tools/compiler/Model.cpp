@@ -2,6 +2,7 @@
 #include "tools/compiler/include/dlc/compiler.hpp"
 
 #include "runtime/program/Writer.h"
+#include "runtime/session/State.h"
 #include "tools/compiler/Model.h"
 
 namespace dlc {
@@ -18,15 +19,22 @@ static CompileOptions compileOptionsOf(const ModelOptions &options) {
   compileOptions.device = options.device;
   compileOptions.threads = options.threads;
   compileOptions.tune = options.tune;
-  compileOptions.precision = {options.precision, options.matmulPrecision, options.precisionOf};
-  compileOptions.maxMemory = options.maxMemory;
   compileOptions.cacheDir = options.cacheDir ? *options.cacheDir : defaultCacheDir();
   return compileOptions;
 }
 
+/// The session whose state is asked for.
+std::shared_ptr<runtime::Session> Model::Impl::lenderOf(const ModelOptions &options) {
+  return options.shareState ? options.shareState->impl->programs.stateful()->session : nullptr;
+}
+
 Model::Impl::Impl(std::shared_ptr<Source> given, const ModelOptions &options)
-    : source(std::move(given)), programs(source, compileOptionsOf(options), options.maxPrograms),
-      inputs(publicValues(source->inputs())), outputs(publicValues(source->outputs())) {}
+    : source(std::move(given)),
+      programs(source, compileOptionsOf(options), options.maxPrograms, lenderOf(options)),
+      inputs(publicValues(source->inputs())), outputs(publicValues(source->outputs())) {
+  for (const StateValueInfo &v : source->states())
+    states.push_back({v.name, v.dtype, v.shape, v.isParameter});
+}
 
 const std::vector<ModelValue> &Model::inputs() const { return impl->inputs; }
 const std::vector<ModelValue> &Model::outputs() const { return impl->outputs; }
@@ -86,6 +94,48 @@ Model::commands(const std::map<std::string, std::vector<int64_t>> &shapes) const
        impl->programs.get(impl->source->complete(shapes), {})->session->commands())
     commands.push_back({c.op, c.name, c.implementation, "cpu", c.loc, c.flops, c.bytes});
   return commands;
+}
+
+const std::vector<ModelState> &Model::states() const { return impl->states; }
+
+static runtime::StateSet &stateOf(Programs &programs, const Source &source) {
+  if (source.states().empty())
+    throw Error(source.path() + ": has no state");
+  return programs.stateful()->session->states();
+}
+
+Tensor Model::state(const std::string &name) const {
+  runtime::StateSet &states = stateOf(impl->programs, *impl->source);
+  size_t index = states.indexOf(name);
+  Tensor value(impl->states[index].dtype, impl->states[index].shape);
+  states.get(index, value.raw());
+  return value;
+}
+
+void Model::setState(const std::string &name, const Tensor &value) const {
+  runtime::StateSet &states = stateOf(impl->programs, *impl->source);
+  size_t index = states.indexOf(name);
+  const ModelState &info = impl->states[index];
+  if (value.dtype() != info.dtype || value.shape() != info.shape)
+    throw Error(impl->source->path() + ": state '" + name +
+                "': required: " + std::string(dtypeName(info.dtype)) + " " + shapeText(info.shape) +
+                "; found: " + std::string(dtypeName(value.dtype())) + " " +
+                shapeText(value.shape()));
+  states.set(index, value.raw());
+}
+
+void Model::resetState() const { stateOf(impl->programs, *impl->source).reset(); }
+void Model::saveState(const std::string &path) const {
+  stateOf(impl->programs, *impl->source).save(path);
+}
+void Model::loadState(const std::string &path, LoadState options) const {
+  stateOf(impl->programs, *impl->source).load(path, options.allowMissing, options.allowExtra);
+}
+
+dlc_memory_figures Model::memory() const {
+  runtime::MemoryFigures found = impl->programs.stateful()->session->memory();
+  return {found.arenaBytes, found.scratchBytes, found.constantBytes, found.codeBytes,
+          found.stateBytes};
 }
 
 size_t Model::programs() const { return impl->programs.size(); }

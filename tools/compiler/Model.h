@@ -10,9 +10,12 @@ namespace dlc {
 struct Model::Impl {
   Impl(std::shared_ptr<Source> source, const ModelOptions &options);
 
+  static std::shared_ptr<runtime::Session> lenderOf(const ModelOptions &options);
+
   std::shared_ptr<Source> source;
   Programs programs;
   std::vector<ModelValue> inputs, outputs;
+  std::vector<ModelState> states;
 };
 
 } // namespace dlc

@@ -73,13 +73,22 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
       return programs.front().second;
     }
   }
+  if (!source->states().empty() && !programs.empty()) {
+    std::string given;
+    for (const auto &[name, shape] : shapes)
+      given += (given.empty() ? "" : ", ") + name + " " + shapeText(shape);
+    throw Error(
+        source->path() + ": its state lives in one program, made for other inputs; required: " +
+        programs.front().first + "; found: " + given +
+        "; give every batch the same shape, or compile the model again and share the state");
+  }
   auto start = std::chrono::steady_clock::now();
   auto ready = std::make_shared<Ready>();
   std::set<std::string> bound = boundInputs;
   std::erase_if(bound, [&](const std::string &name) { return !values.count(name); });
   ready->program = compileSource(*source, shapes, values, options, bound);
-  ready->session =
-      std::make_shared<runtime::Session>(ready->program, runtime::SessionOptions{options.threads});
+  ready->session = std::make_shared<runtime::Session>(
+      ready->program, runtime::SessionOptions{options.threads, lender.get()});
   ready->compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   boundInputs.insert(bound.begin(), bound.end());
@@ -87,6 +96,15 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
   while (programs.size() > limit)
     programs.pop_back();
   return ready;
+}
+
+std::shared_ptr<const Ready> Programs::stateful() {
+  {
+    std::lock_guard lock(mutex);
+    if (!programs.empty())
+      return programs.front().second;
+  }
+  return get(source->complete({}), {});
 }
 
 size_t Programs::size() const {

@@ -30,11 +30,16 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
 /// Compiles when first asked for, remembers up to `limit` programs; the least recently used leaves.
 class Programs {
 public:
-  Programs(std::shared_ptr<Source> source, CompileOptions options, size_t limit)
-      : source(std::move(source)), options(std::move(options)), limit(limit ? limit : 1) {}
+  /// `lender`: whose state a program with state shares; null for its own.
+  Programs(std::shared_ptr<Source> source, CompileOptions options, size_t limit,
+           std::shared_ptr<runtime::Session> lender = nullptr)
+      : source(std::move(source)), options(std::move(options)), limit(limit ? limit : 1),
+        lender(std::move(lender)) {}
 
   /// Thread-safe; who asks for what another thread is compiling waits for it.
   std::shared_ptr<const Ready> get(const Shapes &shapes, const Values &values);
+  /// The one program of a source with state, for the shapes that it has or was run with.
+  std::shared_ptr<const Ready> stateful();
   size_t size() const;
 
 private:
@@ -43,6 +48,7 @@ private:
   std::shared_ptr<Source> source;
   CompileOptions options;
   size_t limit;
+  std::shared_ptr<runtime::Session> lender;
   /// Inputs of which some program needed the value: from then on their bytes are part of the key.
   std::set<std::string> boundInputs;
   mutable std::mutex mutex;

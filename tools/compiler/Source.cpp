@@ -170,14 +170,25 @@ void Source::describeFunction() {
     info.symbols.resize(info.shape.size());
     return info;
   };
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    ins.push_back(describe(function.getArgument(i).getType(),
-                           function.getArgAttrOfType<StringAttr>(i, "dlc.name"),
-                           "arg" + std::to_string(i)));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    ValueInfo info =
+        describe(function.getArgument(i).getType(),
+                 function.getArgAttrOfType<StringAttr>(i, "dlc.name"), "arg" + std::to_string(i));
+    if (!function.getArgAttr(i, "dlc.state")) {
+      ins.push_back(info);
+      continue;
+    }
+    if (!info.dtype || !info.isStatic())
+      throw Error(name + ": state '" + info.name +
+                  "': required: a static shape and a type that dlc has; found: " + info.text());
+    kept.push_back(
+        {info.name, *info.dtype, info.shape, bool(function.getArgAttr(i, "dlc.parameter"))});
+  }
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    outs.push_back(describe(function.getResultTypes()[i],
-                            function.getResultAttrOfType<StringAttr>(i, "dlc.name"),
-                            "result" + std::to_string(i)));
+    if (!function.getResultAttr(i, "dlc.state"))
+      outs.push_back(describe(function.getResultTypes()[i],
+                              function.getResultAttrOfType<StringAttr>(i, "dlc.name"),
+                              "result" + std::to_string(i)));
 }
 
 void Source::openProgram() {
@@ -190,6 +201,8 @@ void Source::openProgram() {
   };
   convert(plan.inputs, ins);
   convert(plan.outputs, outs);
+  for (const runtime::StateInfo &v : plan.states)
+    kept.push_back({v.name, v.dtype, v.shape, v.parameter});
 }
 
 OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,

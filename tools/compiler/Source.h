@@ -36,6 +36,14 @@ struct ValueInfo {
   std::string text() const;
 };
 
+/// What lives in the program from run to run.
+struct StateValueInfo {
+  std::string name;
+  DType dtype;
+  std::vector<int64_t> shape;
+  bool isParameter = false;
+};
+
 using Shapes = std::map<std::string, std::vector<int64_t>>;
 using Values = std::map<std::string, runtime::NpyArray>;
 
@@ -54,6 +62,8 @@ public:
   const std::string &path() const { return name; }
   const std::vector<ValueInfo> &inputs() const { return ins; }
   const std::vector<ValueInfo> &outputs() const { return outs; }
+  /// Not among inputs and outputs.
+  const std::vector<StateValueInfo> &states() const { return kept; }
   mlir::MLIRContext &context() { return *mlirContext; }
 
   /// The dlc module for these shapes. Inputs on whose values shapes depend are named in `needed`
@@ -83,6 +93,7 @@ private:
   std::string name;
   Kind fileKind = Kind::Onnx;
   std::vector<ValueInfo> ins, outs;
+  std::vector<StateValueInfo> kept;
   std::shared_ptr<void> keep;
   std::shared_ptr<mlir::MLIRContext> mlirContext;
   /// Kind Mlir: the module as it was read.

@@ -23,7 +23,8 @@ struct Walk {
     if (buffer < 0)
       return;
     runtime::Space space = plan.buffers[buffer].space;
-    if (space == runtime::Space::Input || space == runtime::Space::Constant)
+    bool isOld = space == runtime::Space::State && !plan.buffers[buffer].fresh;
+    if (space == runtime::Space::Input || space == runtime::Space::Constant || isOld)
       return;
     auto [at, isFirst] = producer.try_emplace(uint32_t(buffer), node);
     if (!isFirst && at->second != node && seen.insert({at->second, node}).second)

@@ -51,6 +51,12 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
           {{"name", v.name}, {"dtype", std::string(dtypeName(v.dtype))}, {"shape", v.shape}});
     return list;
   };
+  nlohmann::ordered_json states = nlohmann::json::array();
+  for (const runtime::StateInfo &v : plan.states)
+    states.push_back({{"name", v.name},
+                      {"dtype", std::string(dtypeName(v.dtype))},
+                      {"shape", v.shape},
+                      {"parameter", v.parameter}});
   nlohmann::ordered_json commands = nlohmann::json::array();
   for (const GraphNode &node : graph.nodes) {
     nlohmann::ordered_json command = {
@@ -74,8 +80,10 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
           {"scratch_bytes", memory.scratchBytes},
           {"constant_bytes", memory.constantBytes},
           {"code_bytes", memory.codeBytes},
+          {"state_bytes", memory.stateBytes},
           {"inputs", values(plan.inputs)},
           {"outputs", values(plan.outputs)},
+          {"state", states},
           {"commands", commands},
           {"edges", edges}};
 }
@@ -92,6 +100,27 @@ void printValues(const char *title, const std::vector<runtime::TensorInfo> &info
                 v.value >= 0 ? "  (fixed when it was compiled)" : "");
 }
 
+void printStates(const std::vector<runtime::StateInfo> &states) {
+  // Optimisers have hundreds; all of them are in --json.
+  constexpr size_t kShown = 8;
+  double bytes = 0;
+  size_t parameters = 0;
+  for (size_t i = 0; i < states.size(); ++i) {
+    const runtime::StateInfo &v = states[i];
+    bytes += double(v.bytes);
+    parameters += v.parameter;
+    if (i < kShown || states.size() == kShown + 1)
+      std::printf("%-8s %s  %s %s%s\n", "state", v.name.c_str(),
+                  std::string(dtypeName(v.dtype)).c_str(), shapeText(v.shape).c_str(),
+                  v.parameter ? "  (a parameter)" : "");
+  }
+  if (states.size() > kShown + 1)
+    std::printf("%-8s ... and %zu more\n", "state", states.size() - kShown);
+  if (!states.empty())
+    std::printf("%-8s %zu tensors, %zu of them parameters, %s from run to run\n", "state",
+                states.size(), parameters, bytesText(bytes).c_str());
+}
+
 void print(const runtime::Session &session, const Graph &graph) {
   const runtime::Plan &plan = session.plan();
   runtime::MemoryFigures memory = session.memory();
@@ -104,6 +133,7 @@ void print(const runtime::Session &session, const Graph &graph) {
   std::printf("; %d threads\n", session.threads());
   printValues("input", plan.inputs);
   printValues("output", plan.outputs);
+  printStates(plan.states);
   std::printf(
       "memory   arena %s, scratch %s, constants %s, code %s\n",
       bytesText(double(memory.arenaBytes)).c_str(), bytesText(double(memory.scratchBytes)).c_str(),

@@ -23,28 +23,22 @@ namespace trace {
 class Graph;
 }
 
+class Model;
+
 struct ModelOptions {
   std::string device = "cpu";
   /// 0: as many as the process may use.
   int threads = 0;
   /// Measure candidate kernels instead of asking the cost model.
   bool tune = false;
-  /// none, bf16 or f16: products take operands of 16 bits and sum in f32; so activations take half
-  /// the memory. Parameters, losses and updates stay f32.
-  std::string precision = "none";
-  /// highest, high (the same on processors) or medium: products of f32 may round their operands to
-  /// bf16.
-  std::string matmulPrecision = "highest";
-  /// PATTERN=f32|bf16|f16: operations of layers (nodes) of such names, whatever `precision`.
-  std::vector<std::string> precisionOf = {};
-  /// Bytes of state, constants and intermediate values that a training step may take: what does not
-  /// fit is computed again for the backward pass. 0: any.
-  int64_t maxMemory = 0;
   /// A program is made for each set of input shapes that the model is run with; so many are kept.
   size_t maxPrograms = 16;
   /// Where object code and tuning results are kept; by default $DLC_CACHE_DIR or the user's cache.
   /// Empty: nowhere.
   std::optional<std::string> cacheDir = std::nullopt;
+  /// States that the other model has by the same name are its memory: what one writes the other
+  /// reads. Types must agree. Their runs then take turns. Null: nothing is shared.
+  const Model *shareState = nullptr;
 };
 
 /// What an input or output is; dimensions that are not static are -1.
@@ -54,6 +48,15 @@ struct ModelValue {
   std::optional<DType> dtype;
   std::vector<int64_t> shape;
   bool hasRank = true;
+};
+
+/// What lives in the model from run to run.
+struct ModelState {
+  std::string name;
+  DType dtype;
+  std::vector<int64_t> shape;
+  /// Gradients go to it.
+  bool parameter = false;
 };
 
 /// One thing that a program does, and where.
@@ -82,6 +85,17 @@ public:
   commands(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
   /// How many programs are kept now.
   size_t programs() const;
+
+  /// What lives from run to run; such a model is compiled once, for one set of shapes, when it is
+  /// first run or asked for its state. See dlc::Session for what follows.
+  const std::vector<ModelState> &states() const;
+  Tensor state(const std::string &name) const;
+  void setState(const std::string &name, const Tensor &value) const;
+  void resetState() const;
+  void saveState(const std::string &path) const;
+  void loadState(const std::string &path, LoadState options = {}) const;
+  /// Bytes of the program that was used last; one is compiled where there is none yet.
+  dlc_memory_figures memory() const;
 
   struct Impl;
   explicit Model(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}

@@ -1,0 +1,62 @@
+//===- Inplace.cpp - which results of a kernel may lie where an operand lies ===//
+//
+// A kernel evaluates results of one shape together, element by element, and stores them once all of
+// them are known (Kernel.cpp). So an input may be written over if each of its elements is read for
+// the same element of such results only: everything that depends on it, up to the results, must be
+// elementwise and of its shape. Broadcasts and reductions of it, or a result of another shape,
+// would read it when it is written over already, perhaps on another thread.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/cpu/Inplace.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+static bool isReadElementForElement(BlockArgument input) {
+  auto shape = cast<RankedTensorType>(input.getType()).getShape();
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> work{input};
+  while (!work.empty()) {
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (isa<YieldOp>(user) || !seen.insert(user).second)
+        continue;
+      if (!user->hasTrait<Elementwise>())
+        return false;
+      for (Value result : user->getResults()) {
+        if (cast<RankedTensorType>(result.getType()).getShape() != shape)
+          return false;
+        work.push_back(result);
+      }
+    }
+  }
+  return true;
+}
+
+SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  auto results = body.getTerminator()->getOperands();
+  SmallVector<std::pair<unsigned, unsigned>> pairs;
+  // A concatenation that is the only result is walked part by part; reductions may be cut into
+  // parts (Split.h).
+  if ((results.size() == 1 && results[0].getDefiningOp<ConcatOp>()) ||
+      !body.getOps<ReduceOp>().empty())
+    return pairs;
+  auto shapeOf = [](Value v) { return cast<RankedTensorType>(v.getType()).getShape(); };
+  for (BlockArgument input : body.getArguments()) {
+    if (!isReadElementForElement(input))
+      continue;
+    // One element per row of a wider result: computed again for every part of a long row.
+    auto shape = shapeOf(input);
+    if (!shape.empty() && shape.back() == 1 &&
+        llvm::any_of(results, [&](Value result) { return shapeOf(result) != shape; }))
+      continue;
+    for (auto [r, result] : llvm::enumerate(results))
+      if (result.getType() == input.getType())
+        pairs.push_back({unsigned(r), input.getArgNumber()});
+  }
+  llvm::sort(pairs);
+  return pairs;
+}
+
+} // namespace dlc::cpu

@@ -1,0 +1,225 @@
+//===- Order.cpp - how states are updated, and what must come first -------===//
+#include "codegen/lower/Order.h"
+
+#include "codegen/lower/Graph.h"
+#include "codegen/lower/Queue.h"
+#include "codegen/lower/Views.h"
+
+#include "llvm/ADT/SetVector.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace dlc::lower {
+
+namespace {
+
+class Planner {
+public:
+  Planner(func::FuncOp function, ArrayRef<State> states, const OldValues &old,
+          const CompileOptions &options)
+      : body(function.getBody().front()), states(states), old(old), options(options), graph(0),
+        updates(states.size()), copies(states.size()) {}
+
+  SmallVector<Update> run() {
+    for (Operation &op : body.without_terminator()) {
+      numbers[&op] = graph.addNode();
+      nodes.push_back({&op, 0});
+    }
+    for (Operation &op : body.without_terminator())
+      for (Value used : usedBy(&op))
+        if (Operation *def = used.getDefiningOp())
+          graph.addEdge(numbers[def], numbers[&op]);
+    choose();
+    for (unsigned s = 0; s < states.size(); ++s)
+      if (updates[s].kind == Update::Kind::Direct && !tryDirect(s))
+        makeCopy(s);
+    for (unsigned s = 0; s < states.size(); ++s)
+      if (updates[s].kind == Update::Kind::Copied)
+        placeCopy(s);
+    reorder();
+    return std::move(updates);
+  }
+
+private:
+  /// Values of the block that the operation uses, in its regions too.
+  SmallVector<Value> usedBy(Operation *op) {
+    llvm::SetVector<Value> used;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (operand.getParentBlock() == &body)
+          used.insert(operand);
+    });
+    return used.takeVector();
+  }
+
+  /// First thoughts, each state by itself.
+  void choose() {
+    llvm::DenseSet<Value> claimed;
+    for (auto [s, state] : llvm::enumerate(states)) {
+      if (!state.result)
+        continue;
+      Update &update = updates[s];
+      update.value = body.getTerminator()->getOperand(*state.result);
+      auto part = old.find(update.value);
+      if (part && part->state == s)
+        continue; // all of it: nothing else has its size
+      Value made = throughReshapes(update.value);
+      Operation *op = made.getDefiningOp();
+      bool command =
+          op && !isa<ConstantOp>(op) && !viewOf(op) && !part && isPlain(tensorTypeOf(made));
+      update.kind = command && writersOf(made, s) && claimed.insert(made).second
+                        ? Update::Kind::Direct
+                        : Update::Kind::Copied;
+      if (update.kind == Update::Kind::Copied)
+        makeCopy(s);
+    }
+  }
+
+  /// What writes into the state's memory when `made` is put there; false where one of them reads
+  /// the old value in a way that does not allow it.
+  bool writersOf(Value made, unsigned s) {
+    SmallVector<unsigned> &list = writers[s];
+    list.clear();
+    SmallVector<Value> work{made};
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      auto result = dyn_cast<OpResult>(value);
+      if (!result || result.getOwner()->getBlock() != &body || !numbers.count(result.getOwner()))
+        continue;
+      Operation *op = result.getOwner();
+      list.push_back(numbers[op]);
+      // Parts of a concatenation are written where they belong in it by what makes them.
+      if (auto concat = dyn_cast<ConcatOp>(op)) {
+        for (Value part : concat.getXs())
+          work.push_back(throughReshapes(part));
+        continue;
+      }
+      if (value == made && !mayReplace(result, s, old, options))
+        return false;
+    }
+    if (made.getDefiningOp<ConcatOp>())
+      for (Operation *reader : old.readers(s))
+        if (llvm::is_contained(list, numbers[reader]))
+          return false;
+    return true;
+  }
+
+  SmallVector<unsigned> readersOf(unsigned s, ArrayRef<unsigned> without) {
+    SmallVector<unsigned> list;
+    for (Operation *op : old.readers(s))
+      if (!llvm::is_contained(without, numbers[op]))
+        list.push_back(numbers[op]);
+    // Copies of the old value into other states read it too.
+    for (unsigned t = 0; t < states.size(); ++t)
+      if (copies[t] && readsOld(t) == int64_t(s) && t != s)
+        list.push_back(*copies[t]);
+    return list;
+  }
+
+  /// The state whose old value the copy into state `t` reads, or -1.
+  int64_t readsOld(unsigned t) const {
+    auto part = old.find(updates[t].value);
+    return part && !updates[t].saved ? int64_t(part->state) : -1;
+  }
+
+  void makeCopy(unsigned s) {
+    updates[s].kind = Update::Kind::Copied;
+    copies[s] = graph.addNode();
+    nodes.push_back({nullptr, s});
+    if (Operation *def = updates[s].value.getDefiningOp())
+      graph.addEdge(numbers[def], *copies[s]);
+  }
+
+  bool tryDirect(unsigned s) {
+    SmallVector<unsigned> readers = readersOf(s, writers[s]);
+    for (unsigned writer : writers[s])
+      if (graph.leadsTo(writer, readers))
+        return false;
+    for (unsigned reader : readers)
+      for (unsigned writer : writers[s])
+        graph.addEdge(reader, writer);
+    return true;
+  }
+
+  void placeCopy(unsigned s) {
+    unsigned copy = *copies[s];
+    SmallVector<unsigned> readers = readersOf(s, {});
+    if (graph.leadsTo(copy, readers)) {
+      // Old values go round in a circle.
+      updates[s].saved = true;
+      graph.clearEdgesFrom(copy);
+    }
+    for (unsigned reader : readers)
+      graph.addEdge(reader, copy);
+  }
+
+  void reorder() {
+    std::vector<bool> outputs(body.getTerminator()->getNumOperands(), true);
+    for (const State &state : states)
+      if (state.result)
+        outputs[*state.result] = false;
+    llvm::DenseSet<Value> direct;
+    for (Update &update : updates)
+      if (update.kind == Update::Kind::Direct)
+        direct.insert(throughReshapes(update.value));
+    Operation *end = body.getTerminator();
+    SmallVector<unsigned> waiting;
+    unsigned turns = 0;
+    for (unsigned node : Queue(body, graph, steps(), outputs, direct).run()) {
+      Operation *op = nodes[node].op;
+      if (!op) {
+        updates[nodes[node].state].turn = turns++;
+        waiting.push_back(nodes[node].state);
+        continue;
+      }
+      op->moveBefore(end);
+      for (unsigned s : waiting)
+        updates[s].copiedBefore = op;
+      waiting.clear();
+    }
+    for (unsigned s : waiting)
+      updates[s].copiedBefore = end;
+  }
+
+  /// What each node runs and reads.
+  std::vector<Step> steps() {
+    std::vector<Step> list;
+    for (const Node &node : nodes) {
+      if (node.op)
+        list.push_back({node.op, usedBy(node.op)});
+      else
+        list.push_back({nullptr, {updates[node.state].value}});
+    }
+    return list;
+  }
+
+  /// A command, or the copy into a state.
+  struct Node {
+    Operation *op;
+    unsigned state;
+  };
+
+  Block &body;
+  ArrayRef<State> states;
+  const OldValues &old;
+  const CompileOptions &options;
+  Graph graph;
+  std::vector<Node> nodes;
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  std::map<unsigned, SmallVector<unsigned>> writers;
+  SmallVector<Update> updates;
+  SmallVector<std::optional<unsigned>> copies; ///< the node of each state's copy
+};
+
+} // namespace
+
+SmallVector<Update> orderUpdates(func::FuncOp function, ArrayRef<State> states,
+                                 const OldValues &old, const CompileOptions &options) {
+  if (states.empty())
+    return {};
+  return Planner(function, states, old, options).run();
+}
+
+} // namespace dlc::lower

@@ -1,0 +1,136 @@
+//===- Queue.cpp - an order that ends lives early -------------------------===//
+#include "codegen/lower/Queue.h"
+
+#include "codegen/lower/Views.h"
+#include "codegen/select/LibraryCall.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace dlc::lower {
+
+/// Less than this is not worth waiting for: counters, rates, norms.
+constexpr int64_t kTiny = 4096;
+
+/// The value that a view is a part of.
+static Value rootOfViews(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto view = viewOf(op);
+    if (!view)
+      break;
+    value = view->first;
+  }
+  return value;
+}
+
+Queue::Queue(Block &body, const Graph &graph, std::vector<Step> given,
+             const std::vector<bool> &outputs, const llvm::DenseSet<Value> &direct)
+    : graph(graph), steps(std::move(given)), reads(steps.size()), takes(steps.size()) {
+  llvm::DenseSet<Value> kept(direct);
+  // The caller's memory is not the arena's.
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+    if (outputs[i])
+      kept.insert(rootOfViews(value));
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    if (isFree(i))
+      continue;
+    llvm::SmallDenseSet<Value> roots;
+    for (Value used : step.uses)
+      if (Value root = rootOfViews(used);
+          root.getDefiningOp() && !isa<ConstantOp>(root.getDefiningOp()) && !kept.contains(root))
+        roots.insert(root);
+    reads[i].assign(roots.begin(), roots.end());
+    for (Value root : reads[i])
+      ++readersLeft[root];
+    if (step.op)
+      for (Value result : step.op->getResults())
+        if (!kept.contains(result))
+          takes[i] += storageBytes(tensorTypeOf(result));
+  }
+  markUpdates(body, outputs);
+}
+
+bool Queue::isFree(unsigned step) const {
+  Operation *op = steps[step].op;
+  return op && (isa<ConstantOp>(op) || viewOf(op));
+}
+
+void Queue::markUpdates(Block &body, const std::vector<bool> &outputs) {
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  for (auto [i, step] : llvm::enumerate(steps))
+    if (step.op)
+      numbers[step.op] = i;
+  updates.assign(steps.size(), true);
+  std::vector<unsigned> work;
+  auto needed = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && updates[numbers[op]]) {
+      updates[numbers[op]] = false;
+      work.push_back(numbers[op]);
+    }
+  };
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+    if (outputs[i])
+      needed(value);
+  while (!work.empty()) {
+    unsigned step = work.back();
+    work.pop_back();
+    for (Value used : steps[step].uses)
+      needed(used);
+  }
+}
+
+bool Queue::endsLives(unsigned step) const {
+  int64_t frees = 0;
+  for (Value root : reads[step])
+    if (readersLeft.lookup(root) == 1)
+      frees += storageBytes(tensorTypeOf(root));
+  return takes[step] <= std::max(frees, kTiny);
+}
+
+std::vector<unsigned> Queue::run() {
+  std::vector<unsigned> waits(steps.size());
+  for (unsigned step = 0; step < steps.size(); ++step)
+    for (unsigned next : graph.following(step))
+      ++waits[next];
+  std::set<unsigned> ready, readyUpdates;
+  std::vector<unsigned> order, free;
+  auto release = [&](unsigned step) {
+    if (isFree(step)) {
+      free.push_back(step);
+      return;
+    }
+    ready.insert(step);
+    if (isUpdate(step))
+      readyUpdates.insert(step);
+  };
+  auto take = [&](unsigned step) {
+    order.push_back(step);
+    for (Value root : reads[step])
+      --readersLeft[root];
+    for (unsigned next : graph.following(step))
+      if (--waits[next] == 0)
+        release(next);
+  };
+  for (unsigned step = 0; step < steps.size(); ++step)
+    if (waits[step] == 0)
+      release(step);
+  while (!free.empty() || !ready.empty()) {
+    if (!free.empty()) {
+      unsigned step = free.back();
+      free.pop_back();
+      take(step);
+      continue;
+    }
+    auto update = llvm::find_if(readyUpdates, [&](unsigned step) { return endsLives(step); });
+    unsigned step = update != readyUpdates.end() ? *update : *ready.begin();
+    ready.erase(step);
+    readyUpdates.erase(step);
+    take(step);
+  }
+  assert(order.size() == steps.size() && "commands that wait for one another");
+  return order;
+}
+
+} // namespace dlc::lower

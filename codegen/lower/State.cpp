@@ -1,0 +1,143 @@
+//===- State.cpp - who reads a state's old value, and who may overwrite it ===//
+#include "codegen/lower/State.h"
+
+#include "codegen/cpu/Inplace.h"
+#include "codegen/cpu/Normalize.h"
+#include "codegen/lower/Views.h"
+#include "codegen/select/LibraryCall.h"
+#include "codegen/select/Select.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dlc::lower {
+
+SmallVector<State> statesOf(func::FuncOp function) {
+  SmallVector<State> states;
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (!function.getArgAttr(number, "dlc.state"))
+      continue;
+    State state{argument, std::nullopt};
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (function.getResultAttr(i, "dlc.state") &&
+          function.getResultAttr(i, "dlc.name") == function.getArgAttr(number, "dlc.name"))
+        state.result = i;
+    states.push_back(state);
+  }
+  return states;
+}
+
+OldValues::OldValues(ArrayRef<State> states, Block &body) : reading(states.size()) {
+  for (auto [s, state] : llvm::enumerate(states)) {
+    llvm::SetVector<Operation *> found;
+    SmallVector<std::pair<Value, int64_t>> work{{state.old, 0}};
+    while (!work.empty()) {
+      auto [value, offset] = work.pop_back_val();
+      parts[value] = {unsigned(s), offset};
+      for (OpOperand &use : value.getUses()) {
+        Operation *user = use.getOwner();
+        auto view = viewOf(user);
+        if (view && use.getOperandNumber() == 0)
+          work.push_back({user->getResult(0), offset + view->second});
+        Operation *top = body.findAncestorOpInBlock(*user);
+        if (!top->hasTrait<OpTrait::IsTerminator>() && !(view && top == user))
+          found.insert(top);
+      }
+    }
+    reading[s] = found.takeVector();
+  }
+}
+
+Value throughReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
+
+/// Where the operation names the old value, outside of its regions; false where one of these is not
+/// its very beginning.
+static bool findOperands(Operation *op, unsigned state, const OldValues &old,
+                         SmallVectorImpl<unsigned> &found) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto part = old.find(operand.get());
+    if (!part || part->state != state)
+      continue;
+    if (part->offset != 0)
+      return false;
+    found.push_back(operand.getOperandNumber());
+  }
+  return true;
+}
+
+static bool readsWithin(Operation *op, unsigned state, const OldValues &old) {
+  for (Region &region : op->getRegions())
+    if (region
+            .walk([&](Operation *inner) {
+              for (Value operand : inner->getOperands())
+                if (auto part = old.find(operand); part && part->state == state)
+                  return WalkResult::interrupt();
+              return WalkResult::advance();
+            })
+            .wasInterrupted())
+      return true;
+  return false;
+}
+
+static bool libraryMayReplace(OpResult result, unsigned state, const OldValues &old,
+                              const LibraryCall &call) {
+  bool found = false;
+  for (auto [w, written] : llvm::enumerate(call.arguments)) {
+    if (written.kind != CallArgument::Kind::Result || written.result != result.getResultNumber())
+      continue;
+    found = true;
+    for (auto [r, read] : llvm::enumerate(call.arguments)) {
+      if (read.kind != CallArgument::Kind::Value)
+        continue;
+      auto part = old.find(read.value);
+      if (!part || part->state != state)
+        continue;
+      bool allowed = llvm::is_contained(call.inplace, std::pair(unsigned(w), unsigned(r)));
+      if (!allowed || part->offset != 0 || read.offset != written.offset)
+        return false;
+    }
+  }
+  return found;
+}
+
+bool mayReplace(OpResult result, unsigned state, const OldValues &old,
+                const CompileOptions &options) {
+  Operation *op = result.getOwner();
+  SmallVector<unsigned> operands;
+  if (!findOperands(op, state, old, operands) || readsWithin(op, state, old))
+    return false;
+  if (operands.empty())
+    return true;
+  if (auto loop = dyn_cast<LoopOp>(op)) {
+    // The carried value starts as the old one: then the copy before the loop falls away.
+    unsigned number = result.getResultNumber();
+    if (number >= loop.getInits().size() || operands.size() != 1)
+      return false;
+    return &op->getOpOperand(operands[0]) == &loop.getInitsMutable()[number];
+  }
+  auto kernel = op->getAttrOfType<StringAttr>(kKernelAttr);
+  if (!kernel)
+    return false;
+  // A blocked product stores each element once too, when its sum is complete.
+  if (kernel == "generated" || kernel == "contract") {
+    std::string why;
+    auto normal = cpu::normalize(cast<FusionOp>(op), why);
+    if (failed(normal))
+      return false;
+    auto pairs = cpu::inplacePairs(*normal);
+    normal->erase();
+    return llvm::all_of(operands, [&](unsigned operand) {
+      return llvm::is_contained(pairs, std::pair(result.getResultNumber(), operand));
+    });
+  }
+  auto call = kernel == "builtin" ? builtinCall(op) : onednnCall(op, options.threads);
+  return call && libraryMayReplace(result, state, old, *call);
+}
+
+} // namespace dlc::lower

@@ -1,0 +1,57 @@
+//===- Views.cpp - which values lie inside others -------------------------===//
+#include "codegen/lower/Views.h"
+
+#include "ir/reference/Tensor.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+bool isPlain(RankedTensorType type) {
+  auto on = dyn_cast_or_null<OnAttr>(type.getEncoding());
+  return !on || on.getLayout().empty();
+}
+
+std::optional<int64_t> contiguousStart(SliceOp slice) {
+  auto from = tensorTypeOf(slice.getX()), to = tensorTypeOf(slice.getY());
+  if (!isPlain(from))
+    return std::nullopt;
+  auto strides = ref::rowMajorStrides(from.getShape());
+  int64_t start = 0;
+  // Whole from the right; then one dimension may be cut; left of it all sizes must be 1.
+  bool cut = false;
+  for (int64_t d = from.getRank() - 1; d >= 0; --d) {
+    start += slice.getStart()[d] * strides[d];
+    if (cut && to.getDimSize(d) != 1)
+      return std::nullopt;
+    if (to.getDimSize(d) != from.getDimSize(d)) {
+      if (slice.getStride()[d] != 1 && to.getDimSize(d) > 1)
+        return std::nullopt;
+      cut = true;
+    } else if (slice.getStride()[d] != 1 && to.getDimSize(d) > 1) {
+      return std::nullopt;
+    }
+  }
+  return start * ref::elementBytes(from.getElementType());
+}
+
+bool isPlainConcat(ConcatOp concat) {
+  auto type = tensorTypeOf(concat.getY());
+  if (!isPlain(type))
+    return false;
+  for (int64_t d = 0; d < int64_t(concat.getAxis()); ++d)
+    if (type.getDimSize(d) != 1)
+      return false;
+  return true;
+}
+
+std::optional<std::pair<Value, int64_t>> viewOf(Operation *op) {
+  if (isa<ReshapeOp, TransferOp>(op))
+    return std::pair{op->getOperand(0), int64_t(0)};
+  if (auto slice = dyn_cast<SliceOp>(op))
+    if (auto start = contiguousStart(slice))
+      return std::pair{Value(slice.getX()), *start};
+  return std::nullopt;
+}
+
+} // namespace dlc
