@@ -19,6 +19,8 @@ static CompileOptions compileOptionsOf(const ModelOptions &options) {
   compileOptions.device = options.device;
   compileOptions.threads = options.threads;
   compileOptions.tune = options.tune;
+  compileOptions.precision = {options.precision, options.matmulPrecision, options.precisionOf};
+  compileOptions.maxMemory = options.maxMemory;
   compileOptions.cacheDir = options.cacheDir ? *options.cacheDir : defaultCacheDir();
   return compileOptions;
 }

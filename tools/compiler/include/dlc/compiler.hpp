@@ -31,6 +31,17 @@ struct ModelOptions {
   int threads = 0;
   /// Measure candidate kernels instead of asking the cost model.
   bool tune = false;
+  /// none, bf16 or f16: products take operands of 16 bits and sum in f32; so activations take half
+  /// the memory. Parameters, losses and updates stay f32.
+  std::string precision = "none";
+  /// highest, high (the same on processors) or medium: products of f32 may round their operands to
+  /// bf16.
+  std::string matmulPrecision = "highest";
+  /// PATTERN=f32|bf16|f16: operations of layers (nodes) of such names, whatever `precision`.
+  std::vector<std::string> precisionOf = {};
+  /// Bytes of state, constants and intermediate values that a training step may take: what does not
+  /// fit is computed again for the backward pass. 0: any.
+  int64_t maxMemory = 0;
   /// A program is made for each set of input shapes that the model is run with; so many are kept.
   size_t maxPrograms = 16;
   /// Where object code and tuning results are kept; by default $DLC_CACHE_DIR or the user's cache.
