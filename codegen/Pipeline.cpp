@@ -103,7 +103,10 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
       return passes({createSimplifyPass});
     case Phase::Precision:
       return passes({[&] { return createPrecisionPass(options.precision); },
-                     [&] { return createRecomputePass({bound.estimate(), /*mayFail=*/options.to >= Phase::Memory}); }});
+                     [&] {
+                       bool planned = options.to >= Phase::Memory;
+                       return createRecomputePass({planned ? bound.estimate() : options.maxMemory, /*mayFail=*/planned});
+                     }});
     case Phase::Place:
       return passes({[&] { return createPlacePass(options.device); }, createVerifyPlacementPass});
     case Phase::Layout:

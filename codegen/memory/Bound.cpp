@@ -46,7 +46,10 @@ FailureOr<bool> MemoryBound::tighten(ModuleOp module) {
                << (estimate ? " with all computed again that helps" : ", and nothing that could be computed again")
                << "; allow as much, make the batch smaller, or take it in more micro-batches",
            failure();
-  limit = std::max<int64_t>(1, std::min(limit, estimate.getInt()) - (found - bytes));
+  if (tries == 1)
+    limit = std::max<int64_t>(1, int64_t(double(bytes) * double(estimate.getInt()) / double(found)));
+  else
+    limit = std::max<int64_t>(1, std::min(limit, estimate.getInt()) - (found - bytes));
   OwningOpRef<ModuleOp> copy(cast<ModuleOp>((*before)->clone()));
   module.getBodyRegion().takeBody(copy->getBodyRegion());
   return true;

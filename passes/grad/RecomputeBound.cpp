@@ -73,22 +73,36 @@ class Bound {
 public:
   explicit Bound(func::FuncOp function) : function(function), block(function.getBody().front()) {}
 
-  int64_t run(int64_t limit) {
+  /// After how many choices the estimate is at most `limit`, or else the least that it comes to.
+  int choicesFor(int64_t limit) {
     int64_t least = std::numeric_limits<int64_t>::max();
-    for (int round = 0, rounds = int(block.getOperations().size()); round < rounds; ++round) {
+    int choices = 0;
+    for (int made = 0, most = int(block.getOperations().size()); made < most; ++made) {
       Lifetimes lifetimes(function);
-      least = std::min(least, lifetimes.total());
-      if (lifetimes.total() <= limit)
-        return lifetimes.total();
-      std::optional<Choice> choice = best(lifetimes);
-      if (!choice)
-        return lifetimes.total();
-      apply(*choice);
+      if (lifetimes.total() < least) {
+        least = lifetimes.total();
+        choices = made;
+      }
+      if (least <= limit || !choose(lifetimes))
+        break;
     }
-    return least;
+    return choices;
+  }
+
+  int64_t run(int choices) {
+    for (int made = 0; made < choices; ++made)
+      choose(Lifetimes(function));
+    return Lifetimes(function).total();
   }
 
 private:
+  bool choose(const Lifetimes &lifetimes) {
+    std::optional<Choice> choice = best(lifetimes);
+    if (choice)
+      apply(*choice);
+    return choice.has_value();
+  }
+
   std::optional<Choice> best(const Lifetimes &lifetimes) {
     number();
     Operation *peak = lifetimes.peakOp();
@@ -260,6 +274,12 @@ private:
 
 } // namespace
 
-int64_t recomputeUntil(func::FuncOp function, int64_t limit) { return Bound(function).run(limit); }
+int64_t recomputeUntil(func::FuncOp function, int64_t limit) {
+  // One choice may need the next one to help, and the last ones may help nobody: tried on a copy.
+  auto trial = cast<func::FuncOp>(function->clone());
+  int choices = Bound(trial).choicesFor(limit);
+  trial->erase();
+  return Bound(function).run(choices);
+}
 
 } // namespace dlc::grad
