@@ -5,72 +5,6 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-static vector::CombiningKind combiningKind(ReduceKind kind, Type element) {
-  bool isFloat = isa<FloatType>(element), u = isUnsigned(element);
-  switch (kind) {
-  case ReduceKind::sum:
-  case ReduceKind::mean: return vector::CombiningKind::ADD;
-  case ReduceKind::prod: return vector::CombiningKind::MUL;
-  case ReduceKind::max:
-    return isFloat ? vector::CombiningKind::MAXIMUMF : u ? vector::CombiningKind::MAXUI : vector::CombiningKind::MAXSI;
-  case ReduceKind::min:
-    return isFloat ? vector::CombiningKind::MINIMUMF : u ? vector::CombiningKind::MINUI : vector::CombiningKind::MINSI;
-  }
-  llvm_unreachable("reduce kind");
-}
-
-/// All lanes of a vector combined into one.
-static Value across(Emitter &e, ReduceKind kind, Type element, Value v) {
-  if (!isa<VectorType>(v.getType()))
-    return v;
-  return vector::ReductionOp::create(e.b, e.loc, combiningKind(kind, element), v, arith::FastMathFlags::reassoc);
-}
-
-Value Emitter::fold(ReduceKind kind, Type element, ArrayRef<int64_t> extents, int64_t callerLanes,
-                    function_ref<Value(ArrayRef<Index>, int64_t)> term) {
-  auto coordinates = [](ArrayRef<Value> values) {
-    SmallVector<Index> result;
-    for (Value v : values)
-      result.push_back({v, 0, nullptr, false});
-    return result;
-  };
-  if (llvm::is_contained(extents, 0))
-    return neutral(kind, element, 0);
-  if (callerLanes > 0 || extents.empty() || extents.back() < 4) {
-    auto result = loops(extents, ValueRange{neutral(kind, element, callerLanes)}, [&](ArrayRef<Value> at, ValueRange acc) {
-      Value v = splat(term(coordinates(at), callerLanes), callerLanes);
-      return SmallVector<Value>{combine(kind, element, acc[0], v)};
-    });
-    return result[0];
-  }
-  // Four registers of partial results hide the latency of combining.
-  int64_t n = extents.back(), width = target.lanes32();
-  int64_t lanes = n >= 4 * width ? 4 * width : n >= width ? width : n;
-  int64_t blocks = n / lanes, tail = n % lanes, tailLanes = tail > 1 ? tail : 0;
-  SmallVector<Value> init{neutral(kind, element, lanes)};
-  if (tail > 0)
-    init.push_back(neutral(kind, element, tailLanes));
-  auto result = loops(extents.drop_back(), init, [&](ArrayRef<Value> at, ValueRange acc) {
-    SmallVector<Value> outer(at);
-    auto main = loops({blocks}, ValueRange{acc[0]}, [&](ArrayRef<Value> block, ValueRange inner) {
-      auto where = coordinates(outer);
-      where.push_back({binary("mul", block[0], i64(lanes)), 1, nullptr, false});
-      return SmallVector<Value>{combine(kind, element, inner[0], splat(term(where, lanes), lanes))};
-    });
-    SmallVector<Value> next{main[0]};
-    if (tail > 0) {
-      auto where = coordinates(outer);
-      where.push_back({i64(blocks * lanes), tail > 1 ? 1 : 0, nullptr, false});
-      next.push_back(combine(kind, element, acc[1], splat(term(where, tailLanes), tailLanes)));
-    }
-    return next;
-  });
-  Value total = across(*this, kind, element, result[0]);
-  if (tail > 0)
-    total = combine(kind, element, total, across(*this, kind, element, result[1]));
-  return total;
-}
-
 static Value divideByCount(Emitter &e, Value total, Type element, Value count) {
   if (isa<FloatType>(element))
     return arith::DivFOp::create(e.b, e.loc, total, count);
@@ -86,50 +20,122 @@ static Value elementConstant(Emitter &e, Type like, double value) {
   return arith::ConstantOp::create(e.b, e.loc, attr);
 }
 
+Value Emitter::finishReduce(ReduceOp op, Value total) {
+  auto x = cast<RankedTensorType>(op.getX().getType());
+  Type element = x.getElementType(), sums = getElementTypeOrSelf(total.getType());
+  int64_t count = 1;
+  for (int64_t axis : op.getAxes())
+    count *= x.getDimSize(axis);
+  if (op.getKind() == ReduceKind::mean)
+    total =
+        divideByCount(*this, total, sums, elementConstant(*this, total.getType(), double(count)));
+  return castElement(b, loc, total, sums, element);
+}
+
+/// A mean of integers is taken of the true sum, which a narrow type would wrap.
+static bool sumsWide(ReduceOp op) {
+  return op.getKind() == ReduceKind::mean &&
+         !isa<FloatType>(cast<RankedTensorType>(op.getX().getType()).getElementType());
+}
+
+/// The reductions that `value` is computed from.
+static void collectReductions(Value value, llvm::SmallPtrSetImpl<Operation *> &found,
+                              llvm::DenseSet<Value> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !seen.insert(value).second)
+    return;
+  if (isa<ReduceOp>(op))
+    found.insert(op);
+  for (Value operand : op->getOperands())
+    collectReductions(operand, found, seen);
+}
+
+static llvm::SmallPtrSet<Operation *, 4> reductionsBelow(ReduceOp op) {
+  llvm::SmallPtrSet<Operation *, 4> found;
+  llvm::DenseSet<Value> seen;
+  collectReductions(op.getX(), found, seen);
+  return found;
+}
+
+SmallVector<ReduceOp> Emitter::reducedTogether(ReduceOp op, const Indices &at, int64_t lanes) {
+  SmallVector<ReduceOp> together{op};
+  if (sumsWide(op))
+    return together;
+  auto shape = cast<RankedTensorType>(op.getX().getType()).getShape();
+  auto own = reductionsBelow(op);
+  for (auto other : op->getBlock()->getOps<ReduceOp>()) {
+    if (other == op || sumsWide(other) || other.getAxes() != op.getAxes() ||
+        other.getKeepdims() != op.getKeepdims() ||
+        cast<RankedTensorType>(other.getX().getType()).getShape() != shape ||
+        known(keyOf(other.getY(), at, lanes)))
+      continue;
+    // What it needs first has been computed for this one too.
+    if (llvm::all_of(reductionsBelow(other), [&](Operation *below) { return own.contains(below); }))
+      together.push_back(other);
+  }
+  return together;
+}
+
 Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
   auto x = cast<RankedTensorType>(op.getX().getType());
   ArrayRef<int64_t> axes = op.getAxes();
   SmallVector<int64_t> extents;
-  int64_t count = 1;
-  for (int64_t axis : axes) {
+  for (int64_t axis : axes)
     extents.push_back(x.getDimSize(axis));
-    count *= x.getDimSize(axis);
-  }
-  KeptRow stored = rows.lookup(op.getX());
-  bool fill = stored.pointer && !stored.filled && lanes == 0 && axes.size() == 1 && axes[0] == x.getRank() - 1;
-  // A mean of integers is taken of the true sum, which a narrow type would wrap.
-  Type element = x.getElementType();
-  bool wide = op.getKind() == ReduceKind::mean && !isa<FloatType>(element);
-  Type sums = wide ? b.getI64Type() : element;
-  Value total = fold(op.getKind(), sums, extents, lanes, [&](ArrayRef<Index> where, int64_t n) {
+  auto indexOf = [&](ArrayRef<Index> reducedAt) {
     Indices from;
     size_t kept = 0, reduced = 0;
     for (int64_t d = 0; d < x.getRank(); ++d) {
       if (reduced < axes.size() && axes[reduced] == d) {
-        from.push_back(where[reduced++]);
+        from.push_back(reducedAt[reduced++]);
         kept += op.getKeepdims();
       } else {
         from.push_back(at[kept++]);
       }
     }
-    Value v = eval(op.getX(), from, n);
-    if (fill) {
-      Type type = computeType(element);
-      Value p = LLVM::GEPOp::create(b, loc, stored.pointer.getType(), type, stored.pointer,
-                                    ValueRange{from.back().base});
-      LLVM::StoreOp::create(b, loc, splat(v, n), p, type.getIntOrFloatBitWidth() / 8);
+    return from;
+  };
+  // Reductions below come first, not in the loop.
+  hoist(op.getX(), indexOf(SmallVector<Index>(axes.size(), Index{nullptr, 0, nullptr, true})));
+  SmallVector<ReduceOp> together = reducedTogether(op, at, lanes);
+  SmallVector<Fold> folds;
+  llvm::SmallSetVector<Value, 4> fills;
+  for (ReduceOp each : together) {
+    Type element = cast<RankedTensorType>(each.getX().getType()).getElementType();
+    folds.push_back({each.getKind(), sumsWide(each) ? b.getI64Type() : element});
+    KeptRow row = rows.lookup(each.getX());
+    if (row.pointer && !row.filled && lanes == 0 && axes.size() == 1 && axes[0] == x.getRank() - 1)
+      fills.insert(each.getX());
+  }
+  auto totals = fold(folds, extents, lanes, [&](ArrayRef<Index> where, int64_t n) {
+    Indices from = indexOf(where);
+    SmallVector<Value> terms;
+    for (ReduceOp each : together) {
+      Value v = eval(each.getX(), from, n);
+      if (fills.contains(each.getX()) && llvm::find_if(together, [&](ReduceOp first) {
+                                           return first.getX() == each.getX();
+                                         })[0] == each) {
+        Type type = computeType(cast<RankedTensorType>(each.getX().getType()).getElementType());
+        Value pointer = rows[each.getX()].pointer;
+        Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), type, pointer,
+                                      ValueRange{from.back().base});
+        LLVM::StoreOp::create(b, loc, splat(v, n), p, type.getIntOrFloatBitWidth() / 8);
+      }
+      terms.push_back(sumsWide(each) ? castElement(b, loc, v, x.getElementType(), b.getI64Type())
+                                     : v);
     }
-    return wide ? castElement(b, loc, v, element, sums) : v;
+    return terms;
   });
-  if (fill)
-    rows[op.getX()].filled = true;
-  if (op.getKind() == ReduceKind::mean)
-    total = divideByCount(*this, total, sums, elementConstant(*this, total.getType(), double(count)));
-  return castElement(b, loc, total, wide ? sums : computeType(element), element);
+  for (Value filled : fills)
+    rows[filled].filled = true;
+  for (auto [each, total] : llvm::zip(together, totals))
+    scopes.back()[keyOf(each.getY(), at, lanes)] = finishReduce(each, total);
+  return scopes.back()[keyOf(op.getY(), at, lanes)];
 }
 
 Value Emitter::matmul(MatmulOp op, const Indices &at, int64_t lanes) {
-  auto ta = cast<RankedTensorType>(op.getA().getType()), tb = cast<RankedTensorType>(op.getB().getType());
+  auto ta = cast<RankedTensorType>(op.getA().getType()),
+       tb = cast<RankedTensorType>(op.getB().getType());
   int64_t ra = ta.getRank(), rb = tb.getRank();
   int64_t k = ta.getDimSize(op.getTransposeA() ? ra - 2 : ra - 1);
   auto operandIndex = [&](RankedTensorType type, bool transposed, Index row, Index column) {
@@ -143,15 +149,18 @@ Value Emitter::matmul(MatmulOp op, const Indices &at, int64_t lanes) {
     return from;
   };
   (void)rb;
-  return fold(ReduceKind::sum, ta.getElementType(), {k}, lanes, [&](ArrayRef<Index> where, int64_t n) -> Value {
-    Value x = eval(op.getA(), operandIndex(ta, op.getTransposeA(), at[at.size() - 2], where[0]), n);
-    Value y = eval(op.getB(), operandIndex(tb, op.getTransposeB(), where[0], at.back()), n);
-    int64_t v = isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()) ? n : 0;
-    x = splat(x, v), y = splat(y, v);
-    if (isa<FloatType>(ta.getElementType()))
-      return arith::MulFOp::create(b, loc, x, y);
-    return arith::MulIOp::create(b, loc, x, y);
-  });
+  return fold(
+      ReduceKind::sum, ta.getElementType(), {k}, lanes,
+      [&](ArrayRef<Index> where, int64_t n) -> Value {
+        Value x =
+            eval(op.getA(), operandIndex(ta, op.getTransposeA(), at[at.size() - 2], where[0]), n);
+        Value y = eval(op.getB(), operandIndex(tb, op.getTransposeB(), where[0], at.back()), n);
+        int64_t v = isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()) ? n : 0;
+        x = splat(x, v), y = splat(y, v);
+        if (isa<FloatType>(ta.getElementType()))
+          return arith::MulFOp::create(b, loc, x, y);
+        return arith::MulIOp::create(b, loc, x, y);
+      });
 }
 
 /// `v` where the condition holds, else zero.
@@ -161,7 +170,8 @@ static Value orZero(Emitter &e, Value inside, Value v, int64_t lanes) {
   int64_t n = isa<VectorType>(v.getType()) || isa<VectorType>(inside.getType()) ? lanes : 0;
   v = e.splat(v, n);
   Value zero = elementConstant(e, v.getType(), 0);
-  return arith::SelectOp::create(e.b, e.loc, isa<VectorType>(inside.getType()) ? inside : inside, v, zero);
+  return arith::SelectOp::create(e.b, e.loc, isa<VectorType>(inside.getType()) ? inside : inside, v,
+                                 zero);
 }
 
 static Value both(Emitter &e, Value x, Value y, int64_t lanes) {
@@ -172,7 +182,8 @@ static Value both(Emitter &e, Value x, Value y, int64_t lanes) {
 }
 
 Value Emitter::conv(ConvOp op, const Indices &at, int64_t lanes) {
-  auto x = cast<RankedTensorType>(op.getX().getType()), w = cast<RankedTensorType>(op.getW().getType());
+  auto x = cast<RankedTensorType>(op.getX().getType()),
+       w = cast<RankedTensorType>(op.getW().getType());
   int64_t spatial = x.getRank() - 2, perGroup = w.getDimSize(0) / op.getGroups();
   SmallVector<int64_t> extents(w.getShape().drop_front(1));
   Index group = constant(0);
@@ -184,26 +195,29 @@ Value Emitter::conv(ConvOp op, const Indices &at, int64_t lanes) {
   }
   // Lanes along the window would read beyond the row: reduced coordinates stay scalar.
   extents.push_back(1);
-  Value total = fold(ReduceKind::sum, x.getElementType(), extents, lanes, [&](ArrayRef<Index> where, int64_t n) -> Value {
-    Indices xi{at[0], add(affine(group, w.getDimSize(1), 0), where[0], n)}, wi{at[1], where[0]};
-    Value inside;
-    for (int64_t d = 0; d < spatial; ++d) {
-      Index p = add(affine(at[d + 2], op.getStrides()[d], -op.getLow()[d]), affine(where[d + 1], op.getDilations()[d], 0), n);
-      if (op.getLow()[d] > 0 || op.getHigh()[d] > 0) {
-        Value here;
-        p = clampWithin(p, x.getDimSize(d + 2), n, &here);
-        inside = both(*this, inside, here, n);
-      }
-      xi.push_back(p);
-      wi.push_back(where[d + 1]);
-    }
-    Value a = orZero(*this, inside, eval(op.getX(), xi, n), n), c = eval(op.getW(), wi, n);
-    int64_t v = isa<VectorType>(a.getType()) || isa<VectorType>(c.getType()) ? n : 0;
-    a = splat(a, v), c = splat(c, v);
-    if (isa<FloatType>(x.getElementType()))
-      return arith::MulFOp::create(b, loc, a, c);
-    return arith::MulIOp::create(b, loc, a, c);
-  });
+  Value total = fold(
+      ReduceKind::sum, x.getElementType(), extents, lanes,
+      [&](ArrayRef<Index> where, int64_t n) -> Value {
+        Indices xi{at[0], add(affine(group, w.getDimSize(1), 0), where[0], n)}, wi{at[1], where[0]};
+        Value inside;
+        for (int64_t d = 0; d < spatial; ++d) {
+          Index p = add(affine(at[d + 2], op.getStrides()[d], -op.getLow()[d]),
+                        affine(where[d + 1], op.getDilations()[d], 0), n);
+          if (op.getLow()[d] > 0 || op.getHigh()[d] > 0) {
+            Value here;
+            p = clampWithin(p, x.getDimSize(d + 2), n, &here);
+            inside = both(*this, inside, here, n);
+          }
+          xi.push_back(p);
+          wi.push_back(where[d + 1]);
+        }
+        Value a = orZero(*this, inside, eval(op.getX(), xi, n), n), c = eval(op.getW(), wi, n);
+        int64_t v = isa<VectorType>(a.getType()) || isa<VectorType>(c.getType()) ? n : 0;
+        a = splat(a, v), c = splat(c, v);
+        if (isa<FloatType>(x.getElementType()))
+          return arith::MulFOp::create(b, loc, a, c);
+        return arith::MulIOp::create(b, loc, a, c);
+      });
   if (!op.getBias())
     return total;
   Value bias = eval(op.getBias(), {at[1]}, lanes);
@@ -212,8 +226,10 @@ Value Emitter::conv(ConvOp op, const Indices &at, int64_t lanes) {
 }
 
 Value Emitter::convTranspose(ConvTransposeOp op, const Indices &at, int64_t lanes) {
-  auto x = cast<RankedTensorType>(op.getX().getType()), w = cast<RankedTensorType>(op.getW().getType());
-  int64_t spatial = x.getRank() - 2, perGroup = w.getDimSize(1), inPerGroup = w.getDimSize(0) / op.getGroups();
+  auto x = cast<RankedTensorType>(op.getX().getType()),
+       w = cast<RankedTensorType>(op.getW().getType());
+  int64_t spatial = x.getRank() - 2, perGroup = w.getDimSize(1),
+          inPerGroup = w.getDimSize(0) / op.getGroups();
   SmallVector<int64_t> extents{inPerGroup};
   extents.append(w.getShape().begin() + 2, w.getShape().end());
   extents.push_back(1);
@@ -227,39 +243,44 @@ Value Emitter::convTranspose(ConvTransposeOp op, const Indices &at, int64_t lane
     group = onBoth(at[1], [&](Value v) { return binary("div", v, i64(perGroup)); });
     inGroup = onBoth(at[1], [&](Value v) { return binary("rem", v, i64(perGroup)); });
   }
-  Value total = fold(ReduceKind::sum, x.getElementType(), extents, lanes, [&](ArrayRef<Index> where, int64_t n) -> Value {
-    Index channel = add(affine(group, inPerGroup, 0), where[0], n);
-    Indices xi{at[0], channel}, wi{channel, inGroup};
-    Value inside;
-    for (int64_t d = 0; d < spatial; ++d) {
-      int64_t stride = op.getStrides()[d];
-      // y + low = stride * p + dilation * k: only the k that make this whole take part.
-      Index q = add(affine(at[d + 2], 1, op.getLow()[d]), affine(where[d + 1], -op.getDilations()[d], 0), n);
-      Index p = q;
-      if (stride > 1) {
-        auto signedDivide = [&](Value v) -> Value {
-          Value s = splat(i64(stride), isa<VectorType>(v.getType()) ? n : 0);
-          return arith::FloorDivSIOp::create(b, loc, v, s);
-        };
-        p = onBoth(q, signedDivide);
-        Value back = p.isUniform() ? p.base : p.vec;
-        Value original = q.isUniform() ? q.base : asVector(q, n);
-        Value whole = binary("mul", back, i64(stride));
-        inside = both(*this, inside, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, whole, original), n);
-      }
-      Value here;
-      p = clampWithin(p, x.getDimSize(d + 2), n, &here);
-      inside = both(*this, inside, here, n);
-      xi.push_back(p);
-      wi.push_back(where[d + 1]);
-    }
-    Value a = orZero(*this, inside, eval(op.getX(), xi, n), n), c = eval(op.getW(), wi, n);
-    int64_t v = isa<VectorType>(a.getType()) || isa<VectorType>(c.getType()) ? n : 0;
-    a = splat(a, v), c = splat(c, v);
-    if (isa<FloatType>(x.getElementType()))
-      return arith::MulFOp::create(b, loc, a, c);
-    return arith::MulIOp::create(b, loc, a, c);
-  });
+  Value total =
+      fold(ReduceKind::sum, x.getElementType(), extents, lanes,
+           [&](ArrayRef<Index> where, int64_t n) -> Value {
+             Index channel = add(affine(group, inPerGroup, 0), where[0], n);
+             Indices xi{at[0], channel}, wi{channel, inGroup};
+             Value inside;
+             for (int64_t d = 0; d < spatial; ++d) {
+               int64_t stride = op.getStrides()[d];
+               // y + low = stride * p + dilation * k: only the k that make this whole take part.
+               Index q = add(affine(at[d + 2], 1, op.getLow()[d]),
+                             affine(where[d + 1], -op.getDilations()[d], 0), n);
+               Index p = q;
+               if (stride > 1) {
+                 auto signedDivide = [&](Value v) -> Value {
+                   Value s = splat(i64(stride), isa<VectorType>(v.getType()) ? n : 0);
+                   return arith::FloorDivSIOp::create(b, loc, v, s);
+                 };
+                 p = onBoth(q, signedDivide);
+                 Value back = p.isUniform() ? p.base : p.vec;
+                 Value original = q.isUniform() ? q.base : asVector(q, n);
+                 Value whole = binary("mul", back, i64(stride));
+                 inside = both(
+                     *this, inside,
+                     arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, whole, original), n);
+               }
+               Value here;
+               p = clampWithin(p, x.getDimSize(d + 2), n, &here);
+               inside = both(*this, inside, here, n);
+               xi.push_back(p);
+               wi.push_back(where[d + 1]);
+             }
+             Value a = orZero(*this, inside, eval(op.getX(), xi, n), n), c = eval(op.getW(), wi, n);
+             int64_t v = isa<VectorType>(a.getType()) || isa<VectorType>(c.getType()) ? n : 0;
+             a = splat(a, v), c = splat(c, v);
+             if (isa<FloatType>(x.getElementType()))
+               return arith::MulFOp::create(b, loc, a, c);
+             return arith::MulIOp::create(b, loc, a, c);
+           });
   if (!op.getBias())
     return total;
   Value bias = eval(op.getBias(), {at[1]}, lanes);
@@ -281,34 +302,38 @@ Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {
   SmallVector<int64_t> extents(window);
   extents.push_back(1);
   auto sweep = [&](bool counting) {
-    return fold(kind, x.getElementType(), extents, lanes, [&](ArrayRef<Index> where, int64_t n) -> Value {
-      Indices xi{at[0], at[1]};
-      Value inside;
-      for (int64_t d = 0; d < spatial; ++d) {
-        Index p = add(affine(at[d + 2], strides[d], -low[d]), affine(where[d], dilations[d], 0), n);
-        int64_t size = x.getDimSize(d + 2);
-        Value here;
-        if (counting && avg.getIncludePad()) {
-          clampWithin(affine(p, 1, low[d]), low[d] + size + avg.getCountedHigh()[d], n, &here);
-          inside = both(*this, inside, here, n);
-        } else if (low[d] > 0 || high[d] > 0) {
-          p = clampWithin(p, size, n, &here);
-          inside = both(*this, inside, here, n);
-        }
-        xi.push_back(p);
-      }
-      if (counting) {
-        Type type = withLanes(computeType(x.getElementType()), inside && isa<VectorType>(inside.getType()) ? n : 0);
-        return orZero(*this, inside, elementConstant(*this, type, 1), n);
-      }
-      Value v = eval(op->getOperand(0), xi, n);
-      if (!inside)
-        return v;
-      if (avg)
-        return orZero(*this, inside, v, n);
-      int64_t l = isa<VectorType>(v.getType()) || isa<VectorType>(inside.getType()) ? n : 0;
-      return arith::SelectOp::create(b, loc, inside, splat(v, l), neutral(ReduceKind::max, x.getElementType(), l));
-    });
+    return fold(
+        kind, x.getElementType(), extents, lanes, [&](ArrayRef<Index> where, int64_t n) -> Value {
+          Indices xi{at[0], at[1]};
+          Value inside;
+          for (int64_t d = 0; d < spatial; ++d) {
+            Index p =
+                add(affine(at[d + 2], strides[d], -low[d]), affine(where[d], dilations[d], 0), n);
+            int64_t size = x.getDimSize(d + 2);
+            Value here;
+            if (counting && avg.getIncludePad()) {
+              clampWithin(affine(p, 1, low[d]), low[d] + size + avg.getCountedHigh()[d], n, &here);
+              inside = both(*this, inside, here, n);
+            } else if (low[d] > 0 || high[d] > 0) {
+              p = clampWithin(p, size, n, &here);
+              inside = both(*this, inside, here, n);
+            }
+            xi.push_back(p);
+          }
+          if (counting) {
+            Type type = withLanes(computeType(x.getElementType()),
+                                  inside && isa<VectorType>(inside.getType()) ? n : 0);
+            return orZero(*this, inside, elementConstant(*this, type, 1), n);
+          }
+          Value v = eval(op->getOperand(0), xi, n);
+          if (!inside)
+            return v;
+          if (avg)
+            return orZero(*this, inside, v, n);
+          int64_t l = isa<VectorType>(v.getType()) || isa<VectorType>(inside.getType()) ? n : 0;
+          return arith::SelectOp::create(b, loc, inside, splat(v, l),
+                                         neutral(ReduceKind::max, x.getElementType(), l));
+        });
   };
   Value total = sweep(false);
   if (max)

@@ -21,9 +21,13 @@ Type storageType(Type element) {
   return element;
 }
 
-Type withLanes(Type type, int64_t lanes) { return lanes > 0 ? Type(VectorType::get({lanes}, type)) : type; }
+Type withLanes(Type type, int64_t lanes) {
+  return lanes > 0 ? Type(VectorType::get({lanes}, type)) : type;
+}
 
-bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isSignlessInteger(1); }
+bool isUnsigned(Type element) {
+  return element.isUnsignedInteger() || element.isSignlessInteger(1);
+}
 
 Value Emitter::i64(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
@@ -69,7 +73,8 @@ Value Emitter::asVector(const Index &x, int64_t lanes) {
   for (int64_t i = 0; i < lanes; ++i)
     offsets.push_back(i * x.step);
   Value steps = arith::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(VectorType::get({lanes}, b.getI64Type()), ArrayRef<int64_t>(offsets)));
+      b, loc,
+      DenseElementsAttr::get(VectorType::get({lanes}, b.getI64Type()), ArrayRef<int64_t>(offsets)));
   return binary("add", base, steps);
 }
 
@@ -115,7 +120,8 @@ Index Emitter::clampWithin(const Index &x, int64_t size, int64_t lanes, Value *i
   }
   Value v = asVector(x, lanes);
   if (inside)
-    *inside = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, v, splat(i64(size), lanes));
+    *inside =
+        b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, v, splat(i64(size), lanes));
   return {nullptr, 0, binary("max", binary("min", v, i64(size - 1)), i64(0)), false};
 }
 
@@ -128,7 +134,8 @@ Indices Emitter::broadcastIndex(RankedTensorType operand, const Indices &at) {
 }
 
 /// Splits a linear index into coordinates of `to`. Lanes stay lanes where no lane can wrap.
-Indices Emitter::reshapeIndex(ArrayRef<int64_t> from, ArrayRef<int64_t> to, const Indices &at, int64_t lanes) {
+Indices Emitter::reshapeIndex(ArrayRef<int64_t> from, ArrayRef<int64_t> to, const Indices &at,
+                              int64_t lanes) {
   Indices result(to.size());
   // Coordinates carry over one to one as long as sizes agree from the front, then from the back.
   size_t front = 0;
@@ -148,13 +155,15 @@ Indices Emitter::reshapeIndex(ArrayRef<int64_t> from, ArrayRef<int64_t> to, cons
       return result;
     }
   Index rest = linear(midFrom, mid, lanes);
-  // Lanes of step 1 within one row of `from` stay within one row of `to` when the rows of `to` are whole multiples.
+  // Lanes of step 1 within one row of `from` stay within one row of `to` when the rows of `to` are
+  // whole multiples.
   int64_t fromInner = 1, toInner = 1;
   for (int64_t d = int64_t(midFrom.size()) - 1; d >= 0 && fromInner == 1; --d)
     fromInner = midFrom[d];
   for (int64_t d = int64_t(midTo.size()) - 1; d >= 0 && toInner == 1; --d)
     toInner = midTo[d];
-  bool lanesStay = !rest.vec && (rest.step == 0 || (rest.step == 1 && fromInner > 0 && toInner % fromInner == 0));
+  bool lanesStay = !rest.vec && (rest.step == 0 ||
+                                 (rest.step == 1 && fromInner > 0 && toInner % fromInner == 0));
   bool laneTaken = false;
   for (int64_t d = int64_t(midTo.size()) - 1; d >= 0; --d) {
     int64_t size = midTo[d];
@@ -210,10 +219,7 @@ std::optional<Indices> Emitter::movedIndex(Operation *op, const Indices &at, int
   return std::nullopt;
 }
 
-Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
-  // Lanes that no coordinate uses make the element uniform.
-  if (llvm::all_of(at, [](const Index &x) { return x.isUniform(); }))
-    lanes = 0;
+Emitter::Key Emitter::keyOf(Value value, const Indices &at, int64_t lanes) {
   Key key{value.getAsOpaquePointer(), reinterpret_cast<const void *>(lanes)};
   for (const Index &x : at) {
     // Constants are equal when their values are: many are made.
@@ -225,9 +231,27 @@ Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
     }
     key.push_back(reinterpret_cast<const void *>(x.step));
   }
+  return key;
+}
+
+Value Emitter::known(const Key &key) const {
   for (auto &scope : llvm::reverse(scopes))
     if (auto found = scope.find(key); found != scope.end())
       return found->second;
+  return {};
+}
+
+static bool isUniform(const Indices &at) {
+  return llvm::all_of(at, [](const Index &x) { return x.isUniform(); });
+}
+
+Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
+  // Lanes that no coordinate uses make the element uniform.
+  if (isUniform(at))
+    lanes = 0;
+  Key key = keyOf(value, at, lanes);
+  if (Value found = known(key))
+    return found;
   Value result = evalUncached(value, at, lanes);
   scopes.back()[key] = result;
   return result;
@@ -273,7 +297,8 @@ Value Emitter::elementwise(Operation *op, const Indices &at, int64_t lanes) {
   SmallVector<Value> operands;
   bool vectors = false;
   for (Value operand : op->getOperands()) {
-    operands.push_back(eval(operand, broadcastIndex(cast<RankedTensorType>(operand.getType()), at), lanes));
+    operands.push_back(
+        eval(operand, broadcastIndex(cast<RankedTensorType>(operand.getType()), at), lanes));
     vectors |= isa<VectorType>(operands.back().getType());
   }
   if (vectors)
@@ -283,22 +308,26 @@ Value Emitter::elementwise(Operation *op, const Indices &at, int64_t lanes) {
 }
 
 void Emitter::hoist(Value value, const Indices &at) {
-  if (buffers.count(value))
+  llvm::DenseSet<Value> seen;
+  hoist(value, at, seen);
+}
+
+void Emitter::hoist(Value value, const Indices &at, llvm::DenseSet<Value> &seen) {
+  if (buffers.count(value) || !seen.insert(value).second)
     return;
   Operation *op = value.getDefiningOp();
   if (!op)
     return;
-  bool known = llvm::all_of(at, [](const Index &x) { return x.isUniform(); });
   if (isa<ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op)) {
-    if (known)
+    if (isUniform(at))
       eval(value, at, 0);
     return;
   }
   if (auto moved = movedIndex(op, at, 0))
-    return hoist(op->getOperand(0), *moved);
+    return hoist(op->getOperand(0), *moved, seen);
   if (op->hasTrait<Elementwise>())
     for (Value operand : op->getOperands())
-      hoist(operand, broadcastIndex(cast<RankedTensorType>(operand.getType()), at));
+      hoist(operand, broadcastIndex(cast<RankedTensorType>(operand.getType()), at), seen);
 }
 
 /// Bytes between elements are those of the storage type.
@@ -322,15 +351,36 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
   }
   if (!offset.vec && offset.step == 1) {
     Value p = elementPointer(*this, element, pointer, offset.base);
-    return toCompute(b, loc, LLVM::LoadOp::create(b, loc, withLanes(storage, lanes), p, align), element);
+    if (prefetchAhead > 0 && type.getNumElements() == prefetchElements)
+      prefetch(value, storage, pointer, offset, lanes);
+    return toCompute(b, loc, LLVM::LoadOp::create(b, loc, withLanes(storage, lanes), p, align),
+                     element);
   }
   Value pointers = elementPointer(*this, element, pointer, asVector(offset, lanes));
   auto maskType = VectorType::get({lanes}, b.getI1Type());
   Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, true));
   Value none = LLVM::PoisonOp::create(b, loc, withLanes(storage, lanes));
-  Value loaded = LLVM::masked_gather::create(b, loc, withLanes(storage, lanes), pointers, all, ValueRange{none},
-                                             b.getI32IntegerAttr(align));
+  Value loaded = LLVM::masked_gather::create(b, loc, withLanes(storage, lanes), pointers, all,
+                                             ValueRange{none}, b.getI32IntegerAttr(align));
   return toCompute(b, loc, loaded, element);
+}
+
+/// The row's first walk waits for memory, the others compute: the second one keeps memory busy for
+/// the rows to come.
+void Emitter::prefetch(Value value, Type element, Value pointer, const Index &offset,
+                       int64_t lanes) {
+  auto &walks = prefetched[value];
+  if (!llvm::is_contained(walks, walk))
+    walks.push_back(walk);
+  if (walks.size() != 2)
+    return;
+  constexpr int64_t line = 64;
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  for (int64_t at = 0; at < lanes * bytes; at += line) {
+    Value ahead = binary("add", offset.base, i64(prefetchAhead + at / bytes));
+    Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer, ValueRange{ahead});
+    LLVM::Prefetch::create(b, loc, p, /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  }
 }
 
 Value Emitter::loadRow(Value value, Value pointer, const Index &at, int64_t lanes) {
@@ -340,16 +390,22 @@ Value Emitter::loadRow(Value value, Value pointer, const Index &at, int64_t lane
   return LLVM::LoadOp::create(b, loc, withLanes(type, lanes), p, type.getIntOrFloatBitWidth() / 8);
 }
 
-void Emitter::store(RankedTensorType type, Value pointer, const Indices &at, Value element, int64_t lanes) {
+void Emitter::store(RankedTensorType type, Value pointer, const Indices &at, Value element,
+                    int64_t lanes) {
   Index offset = linear(type.getShape(), at, lanes);
   assert(!offset.vec && (offset.step == 1 || lanes == 0) && "stores are contiguous");
   Value stored = toStorage(b, loc, splat(element, lanes), type.getElementType());
   Value p = elementPointer(*this, type.getElementType(), pointer, offset.base);
-  LLVM::StoreOp::create(b, loc, stored, p, ref::elementBytes(type.getElementType()));
+  int64_t bytes = lanes * ref::elementBytes(type.getElementType());
+  bool past = bytes > 0 && bytes % (target.vectorBits / 8) == 0 && pastCaches.contains(pointer);
+  LLVM::StoreOp::create(b, loc, stored, p,
+                        past ? target.vectorBits / 8 : ref::elementBytes(type.getElementType()),
+                        /*isVolatile=*/false, /*isNonTemporal=*/past);
 }
 
-SmallVector<Value> Emitter::loops(ArrayRef<int64_t> extents, ValueRange init,
-                                  function_ref<SmallVector<Value>(ArrayRef<Value>, ValueRange)> body) {
+SmallVector<Value>
+Emitter::loops(ArrayRef<int64_t> extents, ValueRange init,
+               function_ref<SmallVector<Value>(ArrayRef<Value>, ValueRange)> body) {
   SmallVector<Value> coordinates;
   std::function<SmallVector<Value>(size_t, ValueRange)> nest = [&](size_t d, ValueRange carried) {
     if (d == extents.size())
@@ -376,6 +432,22 @@ SmallVector<Value> Emitter::loops(ArrayRef<int64_t> extents, ValueRange init,
     return SmallVector<Value>(loop.getResults());
   };
   return nest(0, init);
+}
+
+SmallVector<Value> Emitter::range(Value from, Value to, int64_t step, ValueRange init,
+                                  function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(b, loc, from, to, i64(step), init);
+  OpBuilder::InsertionGuard guard(b);
+  if (init.empty())
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+  else
+    b.setInsertionPointToStart(loop.getBody());
+  pushScope();
+  auto yielded = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  popScope();
+  if (!init.empty())
+    scf::YieldOp::create(b, loc, yielded);
+  return SmallVector<Value>(loop.getResults());
 }
 
 Value Emitter::multiplyAdd(Value x, Value y, Value z) {

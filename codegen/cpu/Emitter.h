@@ -1,9 +1,9 @@
 //===- Emitter.h - a fusion's body, pulled element by element -------------===//
 //
-// The body of a fusion is evaluated at the index of a result element: each operation maps that index to the
-// indices of its operands, down to loads from the kernel's buffers. An index may stand for several neighbouring
-// elements at once (lanes along one dimension), and then values are vectors. Nothing is ever masked: the tail of a
-// row is a vector of exactly the lanes that remain.
+// The body of a fusion is evaluated at the index of a result element: each operation maps that
+// index to the indices of its operands, down to loads from the kernel's buffers. An index may stand
+// for several neighbouring elements at once (lanes along one dimension), and then values are
+// vectors. Nothing is ever masked: the tail of a row is a vector of exactly the lanes that remain.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_EMITTER_H
@@ -21,16 +21,23 @@
 
 namespace dlc::cpu {
 
-/// One coordinate: base + lane * step for lane = 0, 1, ..; or, where that form cannot say it, a vector.
+/// One coordinate: base + lane * step for lane = 0, 1, ..; or, where that form cannot say it, a
+/// vector.
 struct Index {
-  mlir::Value base;   ///< i64
-  int64_t step = 0;   ///< 0: the same for all lanes
-  mlir::Value vec;    ///< vector<lanes x i64>; when set, base and step mean nothing
+  mlir::Value base;     ///< i64
+  int64_t step = 0;     ///< 0: the same for all lanes
+  mlir::Value vec;      ///< vector<lanes x i64>; when set, base and step mean nothing
   bool unknown = false; ///< not computed yet (used while looking for what can be hoisted)
 
   bool isUniform() const { return !vec && step == 0 && !unknown; }
 };
 using Indices = llvm::SmallVector<Index, 6>;
+
+/// One of the reductions that a loop feeds: how terms combine, and the element type of the result.
+struct Fold {
+  ReduceKind kind;
+  mlir::Type element;
+};
 
 class Emitter {
 public:
@@ -47,24 +54,50 @@ public:
 
   /// The value's element at `at`: a scalar where the index is uniform, else a vector of `lanes`.
   mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
-  /// Evaluates ahead whatever below `value` needs a loop of its own and does not depend on unknown coordinates.
+  /// Evaluates ahead whatever below `value` needs a loop of its own and does not depend on unknown
+  /// coordinates.
   void hoist(mlir::Value value, const Indices &at);
-  /// Gives `value` a row of scratch memory: the first reduction over its rows keeps the elements there on its way, and
-  /// what needs them afterwards in the same row loads them.
+  /// Gives `value` a row of scratch memory: the first reduction over its rows keeps the elements
+  /// there on its way, and what needs them afterwards in the same row loads them.
   void keepRow(mlir::Value value, mlir::Value pointer) { rows[value] = {pointer, false}; }
   void forgetRows() { rows.clear(); }
+  /// From now on buffers of `elements` elements are walked row by row more than once a row, and
+  /// their second walk asks for what lies `ahead` elements further on. 0: no longer.
+  void prefetchRows(int64_t elements, int64_t ahead) {
+    prefetched.clear();
+    prefetchElements = elements, prefetchAhead = ahead;
+  }
+  /// A walk over a row begins.
+  void beginWalk() { ++walk; }
+  /// Stores to `pointer` from now on go past the caches: it is aligned to a register, and so is
+  /// every store.
+  void storePast(mlir::Value pointer, bool past) {
+    past ? (void)pastCaches.insert(pointer) : (void)pastCaches.erase(pointer);
+  }
   /// Stores `element` (as eval gives it) at `at` of a row-major buffer of `type`.
-  void store(mlir::RankedTensorType type, mlir::Value pointer, const Indices &at, mlir::Value element, int64_t lanes);
+  void store(mlir::RankedTensorType type, mlir::Value pointer, const Indices &at,
+             mlir::Value element, int64_t lanes);
 
   /// Values computed inside a scope are forgotten at its end (they do not dominate what follows).
   void pushScope() { scopes.emplace_back(); }
   void popScope() { scopes.pop_back(); }
 
+  /// Loops over [from, to), threading `init` through `body(at, accumulated)`.
+  llvm::SmallVector<mlir::Value>
+  range(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  /// A reduction's element from all of its terms combined: divided by their number for a mean, and
+  /// rounded.
+  mlir::Value finishReduce(ReduceOp op, mlir::Value total);
+  mlir::Value combine(ReduceKind kind, mlir::Type element, mlir::Value a, mlir::Value b);
+  mlir::Value neutral(ReduceKind kind, mlir::Type element, int64_t lanes);
+
   // Small builders.
   mlir::Value i64(int64_t value);
   mlir::Value splat(mlir::Value scalar, int64_t lanes);
   Index constant(int64_t value) { return {i64(value), 0, nullptr, false}; }
-  mlir::Value binary(llvm::StringRef kind, mlir::Value a, mlir::Value b); ///< i64 or vectors of it: add sub mul div rem min max
+  mlir::Value binary(llvm::StringRef kind, mlir::Value a,
+                     mlir::Value b); ///< i64 or vectors of it: add sub mul div rem min max
 
   mlir::OpBuilder &b;
   mlir::Location loc;
@@ -91,9 +124,11 @@ private:
 
   // Indices.
   Indices broadcastIndex(mlir::RankedTensorType operand, const Indices &at);
-  /// Operand index of operations that only move whole coordinates (transpose, slice, broadcast, reshape).
+  /// Operand index of operations that only move whole coordinates (transpose, slice, broadcast,
+  /// reshape).
   std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at, int64_t lanes);
-  Indices reshapeIndex(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, const Indices &at, int64_t lanes);
+  Indices reshapeIndex(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, const Indices &at,
+                       int64_t lanes);
   Index affine(const Index &x, int64_t scale, int64_t offset);
   Index add(const Index &a, const Index &b, int64_t lanes);
   mlir::Value asVector(const Index &x, int64_t lanes);
@@ -103,17 +138,23 @@ private:
   /// Loops over `extents` (row-major), threading `init` through `body(coordinates, accumulated)`.
   llvm::SmallVector<mlir::Value>
   loops(llvm::ArrayRef<int64_t> extents, mlir::ValueRange init,
-        llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::Value>, mlir::ValueRange)> body);
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::Value>,
+                                                          mlir::ValueRange)>
+            body);
 
-  /// Combines the terms over a box of coordinates (row-major `extents`). `term(coordinates, lanes)` gives a scalar or a
-  /// vector of `lanes`. With `callerLanes` the result itself has lanes and the coordinates stay scalar; else the last
-  /// coordinate is walked with lanes.
-  mlir::Value fold(ReduceKind kind, mlir::Type element, llvm::ArrayRef<int64_t> extents, int64_t callerLanes,
+  /// Combines the terms over a box of coordinates (row-major `extents`), for several reductions at
+  /// once. `terms(coordinates, lanes)` gives one value for each, a scalar or a vector of `lanes`.
+  /// With `callerLanes` the results themselves have lanes and the coordinates stay scalar; else the
+  /// last coordinate is walked with lanes. A `careful` sum takes many terms in blocks.
+  using Terms = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<Index>, int64_t)>;
+  llvm::SmallVector<mlir::Value> fold(llvm::ArrayRef<Fold> folds, llvm::ArrayRef<int64_t> extents,
+                                      int64_t callerLanes, Terms terms, bool careful = true);
+  mlir::Value fold(ReduceKind kind, mlir::Type element, llvm::ArrayRef<int64_t> extents,
+                   int64_t callerLanes,
                    llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, int64_t)> term);
+  /// `op` and the reductions over the same indices that can be taken in the same loop.
+  llvm::SmallVector<ReduceOp> reducedTogether(ReduceOp op, const Indices &at, int64_t lanes);
 
-  // Element arithmetic that several families share.
-  mlir::Value combine(ReduceKind kind, mlir::Type element, mlir::Value a, mlir::Value b);
-  mlir::Value neutral(ReduceKind kind, mlir::Type element, int64_t lanes);
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
 
   struct KeptRow {
@@ -123,9 +164,20 @@ private:
   mlir::Value loadRow(mlir::Value value, mlir::Value pointer, const Index &at, int64_t lanes);
 
   using Key = std::vector<const void *>;
+  static Key keyOf(mlir::Value value, const Indices &at, int64_t lanes);
+  mlir::Value known(const Key &key) const;
+  void hoist(mlir::Value value, const Indices &at, llvm::DenseSet<mlir::Value> &seen);
+  void prefetch(mlir::Value value, mlir::Type element, mlir::Value pointer, const Index &offset,
+                int64_t lanes);
+
   llvm::DenseMap<mlir::Value, mlir::Value> buffers, elements;
   llvm::DenseMap<mlir::Value, KeptRow> rows;
   std::vector<std::map<Key, mlir::Value>> scopes;
+  int64_t prefetchElements = 0, prefetchAhead = 0;
+  int walk = 0;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int, 2>>
+      prefetched; ///< the walks that have loaded a buffer
+  llvm::DenseSet<mlir::Value> pastCaches;
 };
 
 /// The type in which elements of `element` are computed: f32 for 16-bit floats, signless integers.
@@ -137,10 +189,13 @@ mlir::Type withLanes(mlir::Type type, int64_t lanes);
 bool isUnsigned(mlir::Type element);
 
 /// Emits `function(x..)` on computed elements; see Math.h for the functions.
-mlir::Value toCompute(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored, mlir::Type element);
-mlir::Value toStorage(mlir::OpBuilder &b, mlir::Location loc, mlir::Value computed, mlir::Type element);
+mlir::Value toCompute(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored,
+                      mlir::Type element);
+mlir::Value toStorage(mlir::OpBuilder &b, mlir::Location loc, mlir::Value computed,
+                      mlir::Type element);
 /// Converts between computed elements of two element types as dlc.cast says.
-mlir::Value castElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type from, mlir::Type to);
+mlir::Value castElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type from,
+                        mlir::Type to);
 /// One elementwise operation on computed operands (all scalar or all of `lanes`).
 mlir::Value emitElement(Emitter &e, mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
 

@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cpu/Normalize.h"
+#include "codegen/cpu/Split.h"
 #include "codegen/lower/Order.h"
 #include "codegen/lower/Schedule.h"
 #include "codegen/lower/Views.h"
@@ -41,7 +42,8 @@ public:
     for (BlockArgument argument : body.getArguments()) {
       if (main.getArgAttr(argument.getArgNumber(), "dlc.state"))
         continue;
-      auto info = describe(main.getArgAttrDict(argument.getArgNumber()), argument.getType(), "input", argument.getArgNumber());
+      auto info = describe(main.getArgAttrDict(argument.getArgNumber()), argument.getType(),
+                           "input", argument.getArgNumber());
       if (auto value = main.getArgAttr(argument.getArgNumber(), "dlc.value")) {
         auto list = llvm::to_vector(info.getValue());
         list.push_back(b.getNamedAttr("value", value));
@@ -53,8 +55,9 @@ public:
       if (!main.getResultAttr(i, "dlc.state"))
         outputs.push_back(describe(main.getResultAttrDict(i), type, "output", i));
     b.setInsertionPoint(main);
-    program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs),
-                                      kept.empty() ? ArrayAttr() : b.getArrayAttr(kept), IntegerAttr());
+    program = exec::ProgramOp::create(
+        b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs),
+        kept.empty() ? ArrayAttr() : b.getArrayAttr(kept), IntegerAttr());
     Block *commands = new Block;
     program.getBody().push_back(commands);
     b.setInsertionPointToStart(commands);
@@ -71,7 +74,10 @@ public:
     for (auto [i, value] : llvm::enumerate(results)) {
       auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(value)));
       bool isState = bool(main.getResultAttr(i, "dlc.state"));
-      outputBuffers.push_back(isState ? Value() : Value(exec::OutputOp::create(b, value.getLoc(), type, nextOutput++).getBuffer()));
+      outputBuffers.push_back(
+          isState
+              ? Value()
+              : Value(exec::OutputOp::create(b, value.getLoc(), type, nextOutput++).getBuffer()));
     }
     prepareStates(states, updates);
     // A value that is returned is written where the caller wants it.
@@ -100,14 +106,15 @@ public:
     for (Operation &op : body) {
       for (unsigned s : turns)
         if (const Update &update = updates[s]; update.copiedBefore == &op)
-          copy(update.value.getLoc(), update.saved ? saved[s] : bufferOf(update.value), newStates[s],
-               storageBytes(tensorTypeOf(states[s].old)));
+          copy(update.value.getLoc(), update.saved ? saved[s] : bufferOf(update.value),
+               newStates[s], storageBytes(tensorTypeOf(states[s].old)));
       if (!op.hasTrait<OpTrait::IsTerminator>() && failed(command(op)))
         return failure();
     }
     for (auto [i, value] : llvm::enumerate(results))
       if (!done[i])
-        copy(body.getTerminator()->getLoc(), bufferOf(value), outputBuffers[i], storageBytes(tensorTypeOf(value)));
+        copy(body.getTerminator()->getLoc(), bufferOf(value), outputBuffers[i],
+             storageBytes(tensorTypeOf(value)));
     main.erase();
     return success();
   }
@@ -117,12 +124,14 @@ private:
     Attribute name = attrs ? attrs.get("dlc.name") : Attribute();
     if (!name)
       name = b.getStringAttr(word + Twine(i));
-    return b.getDictionaryAttr({b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(type))});
+    return b.getDictionaryAttr(
+        {b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(type))});
   }
 
   DictionaryAttr describeState(func::FuncOp main, const State &state) {
     unsigned number = state.old.getArgNumber();
-    auto list = llvm::to_vector(describe(main.getArgAttrDict(number), state.old.getType(), "state", number).getValue());
+    auto list = llvm::to_vector(
+        describe(main.getArgAttrDict(number), state.old.getType(), "state", number).getValue());
     if (main.getArgAttr(number, "dlc.parameter"))
       list.push_back(b.getNamedAttr("parameter", b.getUnitAttr()));
     auto init = main.getArgAttrOfType<ElementsAttr>(number, "dlc.init");
@@ -134,7 +143,8 @@ private:
   /// Zeros are what state begins with: nothing has to hold them.
   static bool isZero(ElementsAttr value) {
     auto dense = dyn_cast<DenseElementsAttr>(value);
-    return dense && dense.isSplat() && !dense.getRawData().empty() && llvm::all_of(dense.getRawData(), [](char c) { return c == 0; });
+    return dense && dense.isSplat() && !dense.getRawData().empty() &&
+           llvm::all_of(dense.getRawData(), [](char c) { return c == 0; });
   }
 
   /// Both buffers of each state, and what is written straight into the new one.
@@ -144,8 +154,9 @@ private:
       Location loc = state.old.getLoc();
       buffers[state.old] = exec::StateOp::create(b, loc, type, s, false);
       const Update &update = updates[s];
-      newStates.push_back(update.kind == Update::Kind::None ? Value()
-                                                            : Value(exec::StateOp::create(b, loc, type, s, true).getBuffer()));
+      newStates.push_back(update.kind == Update::Kind::None
+                              ? Value()
+                              : Value(exec::StateOp::create(b, loc, type, s, true).getBuffer()));
       if (update.kind == Update::Kind::Direct && !claim(update.value, newStates[s], 0))
         llvm_unreachable("a new value that has a place already");
     }
@@ -153,11 +164,12 @@ private:
 
   void copyOld(OldPart part, ArrayRef<State> states, Value value, Value to) {
     int64_t bytes = storageBytes(tensorTypeOf(value));
-    copy(value.getLoc(), view(value.getLoc(), buffers[states[part.state].old], part.offset, bytes), to, bytes);
+    copy(value.getLoc(), view(value.getLoc(), buffers[states[part.state].old], part.offset, bytes),
+         to, bytes);
   }
 
-  /// Makes `value` be written at `offset` of `parent`, where some command makes it and nobody has claimed it before.
-  /// Views and concatenations pass the claim on to what they are made of.
+  /// Makes `value` be written at `offset` of `parent`, where some command makes it and nobody has
+  /// claimed it before. Views and concatenations pass the claim on to what they are made of.
   bool claim(Value value, Value parent, int64_t offset) {
     Operation *op = value.getDefiningOp();
     if (!op || destinations.count(value) || isa<ConstantOp>(op))
@@ -181,16 +193,18 @@ private:
         if (!isa<FusionOp>(op))
           claimParts(region.front());
       auto concat = dyn_cast<ConcatOp>(op);
-      if (!concat || !isContiguousConcat(concat))
+      if (!concat || !isPlainConcat(concat))
         continue;
       auto found = destinations.find(concat.getY());
-      // A branch's or loop's own concatenation is found by its commands' order: the buffer may stand at the front.
+      // A branch's or loop's own concatenation is found by its commands' order: the buffer may
+      // stand at the front.
       std::pair<Value, int64_t> whole;
       if (found != destinations.end()) {
         whole = found->second;
       } else {
         OpBuilder::InsertionGuard guard(b);
-        if (&block != &block.getParentOp()->getRegion(0).front() || !isa<func::FuncOp>(block.getParentOp()))
+        if (&block != &block.getParentOp()->getRegion(0).front() ||
+            !isa<func::FuncOp>(block.getParentOp()))
           continue;
         whole = {allocate(op.getLoc(), storageBytes(tensorTypeOf(concat.getY()))), 0};
         destinations[concat.getY()] = whole;
@@ -211,11 +225,13 @@ private:
     // Views of views are views of the whole.
     if (auto inner = buffer.getDefiningOp<exec::ViewOp>())
       return view(loc, inner.getSource(), int64_t(inner.getOffset()) + offset, bytes);
-    return exec::ViewOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), buffer, offset);
+    return exec::ViewOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), buffer,
+                                offset);
   }
 
   Value allocate(Location loc, int64_t bytes) {
-    return exec::AllocOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), IntegerAttr());
+    return exec::AllocOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes),
+                                 IntegerAttr());
   }
 
   void copy(Location loc, Value from, Value to, int64_t bytes) {
@@ -227,8 +243,9 @@ private:
   Value resultBuffer(Value value) {
     int64_t bytes = storageBytes(tensorTypeOf(value));
     auto found = destinations.find(value);
-    Value buffer = found == destinations.end() ? allocate(value.getLoc(), bytes)
-                                               : view(value.getLoc(), found->second.first, found->second.second, bytes);
+    Value buffer = found == destinations.end()
+                       ? allocate(value.getLoc(), bytes)
+                       : view(value.getLoc(), found->second.first, found->second.second, bytes);
     buffers[value] = buffer;
     return buffer;
   }
@@ -242,7 +259,8 @@ private:
     // Constants stand at the front of the program: every region sees them.
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&program.getBody().front());
-    return buffers[value] = exec::ConstantOp::create(b, value.getLoc(), type, constant.getValue(), StringAttr());
+    return buffers[value] =
+               exec::ConstantOp::create(b, value.getLoc(), type, constant.getValue(), StringAttr());
   }
 
   LogicalResult command(Operation &op) {
@@ -260,11 +278,12 @@ private:
       auto start = contiguousStart(slice);
       if (!start)
         return op.emitError("a slice that is no run of memory must be in a fusion");
-      buffers[slice.getY()] = view(loc, bufferOf(slice.getX()), *start, storageBytes(tensorTypeOf(slice.getY())));
+      buffers[slice.getY()] =
+          view(loc, bufferOf(slice.getX()), *start, storageBytes(tensorTypeOf(slice.getY())));
       return success();
     }
     if (auto concat = dyn_cast<ConcatOp>(op)) {
-      if (!isContiguousConcat(concat))
+      if (!isPlainConcat(concat))
         return op.emitError("a concatenation that is not written in place must be in a fusion");
       return concatenate(concat);
     }
@@ -275,7 +294,8 @@ private:
     auto kernel = op.getAttrOfType<StringAttr>(kKernelAttr);
     if (!kernel)
       return op.emitError("no kernel was selected for this operation");
-    if (llvm::all_of(op.getResults(), [](Value v) { return tensorTypeOf(v).getNumElements() == 0; })) {
+    if (llvm::all_of(op.getResults(),
+                     [](Value v) { return tensorTypeOf(v).getNumElements() == 0; })) {
       for (Value v : op.getResults())
         resultBuffer(v);
       return success();
@@ -289,7 +309,8 @@ private:
     return library(op, *call);
   }
 
-  /// Operands are written straight into the result, which the pre-pass has claimed for them; the rest is copied.
+  /// Operands are written straight into the result, which the pre-pass has claimed for them; the
+  /// rest is copied.
   LogicalResult concatenate(ConcatOp concat) {
     Value whole = buffers.lookup(concat.getY());
     if (!whole)
@@ -314,59 +335,119 @@ private:
       normal->erase();
       return fusion.emitError("the selected kernel cannot be made: ") << why;
     }
-    const cpu::KernelPlan &plan = schedule->plan;
     SmallVector<int64_t> inplace;
-    for (auto [result, input] : cpu::inplacePairs(*normal))
-      inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
+    if (schedule->name != "parts")
+      for (auto [result, input] : cpu::inplacePairs(*normal))
+        inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
+    SmallVector<Value> inputs, outputs;
+    for (auto [i, input] : llvm::enumerate(fusion.getInputs())) {
+      if (auto &operand = schedule->packed; operand && operand->argument == i)
+        inputs.push_back(packed(fusion.getLoc(), operand->data, operand->bytes, operand->layout));
+      else
+        inputs.push_back(bufferOf(input));
+    }
+    for (Value result : fusion.getResults())
+      outputs.push_back(resultBuffer(result));
+    auto made = launchNormal(*normal, *schedule, inputs, outputs, inplace);
+    if (failed(made))
+      return failure();
+    tellCandidates(fusion, *made);
+    return success();
+  }
+
+  /// Launches a normalised fusion, which it takes over, on buffers.
+  FailureOr<exec::LaunchOp> launchNormal(FusionOp normal, const Schedule &schedule,
+                                         ArrayRef<Value> inputs, ArrayRef<Value> outputs,
+                                         ArrayRef<int64_t> inplace) {
+    if (schedule.name == "parts")
+      return launchParts(normal, schedule, inputs, outputs);
+    SmallVector<Value> list(inputs);
+    llvm::append_range(list, outputs);
+    return launchKernel(normal, schedule, list, outputs.size(), inplace);
+  }
+
+  /// One kernel leaves partial results, another combines them.
+  FailureOr<exec::LaunchOp> launchParts(FusionOp normal, const Schedule &schedule,
+                                        ArrayRef<Value> inputs, ArrayRef<Value> outputs) {
+    Location loc = normal.getLoc();
+    auto split = cpu::planSplit(normal, target);
+    auto combination = cpu::combineSplit(b, normal, *split);
+    std::string why;
+    auto second = cpu::normalize(combination.fusion, why);
+    SmallVector<Value> placeholders(combination.fusion.getInputs());
+    combination.fusion.erase();
+    if (failed(second))
+      return normal.emitError(why), failure();
+    auto combining = planSchedule(*second, *second, "generated", target, false, why);
+    if (failed(combining))
+      return normal.emitError(why), failure();
+    SmallVector<Value> parts, list(inputs), from, to;
+    for (ReduceOp op : split->reduces) {
+      auto type = RankedTensorType::get(split->partialShape(), cpu::partialType(op));
+      parts.push_back(allocate(loc, storageBytes(type)));
+    }
+    for (unsigned which : combination.operands)
+      from.push_back(which < inputs.size() ? inputs[which] : parts[which - inputs.size()]);
+    for (unsigned which : combination.outputs)
+      to.push_back(outputs[which]);
+    for (unsigned which : cpu::firstOutputs(normal, *split))
+      list.push_back(outputs[which]);
+    llvm::append_range(list, parts);
+    auto made = launchKernel(normal, schedule, list, list.size() - inputs.size(), {});
+    auto last = launchNormal(*second, *combining, from, to, {});
+    for (Value placeholder : placeholders)
+      if (placeholder.use_empty())
+        placeholder.getDefiningOp()->erase();
+    return failed(last) ? last : FailureOr<exec::LaunchOp>(made);
+  }
+
+  /// Launches a normalised fusion's kernel, which it makes unless there is one of the same text.
+  /// The last `written` of the buffers are written.
+  exec::LaunchOp launchKernel(FusionOp normal, const Schedule &schedule, ArrayRef<Value> list,
+                              size_t written, ArrayRef<int64_t> inplace) {
+    Location loc = normal.getLoc();
+    const cpu::KernelPlan &plan = schedule.plan;
     // Kernels are told apart by their text, without where they come from.
-    std::string text = scheduleText(*schedule);
+    std::string text = scheduleText(schedule);
     llvm::raw_string_ostream os(text);
-    (*normal)->setAttrs(DictionaryAttr::get(b.getContext()));
+    normal->setAttrs(DictionaryAttr::get(b.getContext()));
     {
       // Print the body alone: operands' names must not matter.
-      for (Value argument : normal->getBody().getArguments())
+      for (Value argument : normal.getBody().getArguments())
         os << argument.getType() << ";";
-      AsmState state(normal->getOperation());
-      for (Operation &op : normal->getBody().front()) {
+      AsmState state(normal.getOperation());
+      for (Operation &op : normal.getBody().front()) {
         op.print(os, state);
         os << "\n";
       }
     }
     StringAttr &symbol = kernels[text];
     if (!symbol) {
-      symbol = b.getStringAttr(kernelName(*normal));
+      symbol = b.getStringAttr(kernelName(normal));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(program);
-      auto kernel = exec::KernelOp::create(b, fusion.getLoc(), symbol);
-      setSchedule(kernel, *schedule);
+      auto kernel = exec::KernelOp::create(b, loc, symbol);
+      setSchedule(kernel, schedule);
       Block *block = new Block;
       kernel.getBody().push_back(block);
       b.setInsertionPointToStart(block);
       // A kernel stands alone: its fusion reads placeholders.
       SmallVector<Value> inputs;
-      for (Value argument : normal->getBody().getArguments())
-        inputs.push_back(UnrealizedConversionCastOp::create(b, fusion.getLoc(), argument.getType(), ValueRange{}).getResult(0));
-      (*normal)->moveBefore(block, block->end());
-      (*normal)->setOperands(inputs);
+      for (Value argument : normal.getBody().getArguments())
+        inputs.push_back(
+            UnrealizedConversionCastOp::create(b, loc, argument.getType(), ValueRange{})
+                .getResult(0));
+      normal->moveBefore(block, block->end());
+      normal->setOperands(inputs);
     } else {
       normal->erase();
     }
-    SmallVector<Value> list;
-    for (auto [i, input] : llvm::enumerate(fusion.getInputs())) {
-      if (auto &operand = schedule->packed; operand && operand->argument == i)
-        list.push_back(packed(fusion.getLoc(), operand->data, operand->bytes, operand->layout));
-      else
-        list.push_back(bufferOf(input));
-    }
     SmallVector<int64_t> writes;
-    for (Value result : fusion.getResults()) {
-      writes.push_back(list.size());
-      list.push_back(resultBuffer(result));
-    }
-    auto made = exec::LaunchOp::create(b, fusion.getLoc(), symbol, list, writes, inplace, plan.extent, plan.grain, plan.scratch,
-                                       llvm::APFloat(plan.flops), llvm::APFloat(plan.bytes));
-    tellCandidates(fusion, made);
-    return success();
+    for (size_t i = list.size() - written; i < list.size(); ++i)
+      writes.push_back(int64_t(i));
+    return exec::LaunchOp::create(b, loc, symbol, list, writes, inplace, plan.extent, plan.grain,
+                                  plan.scratch, llvm::APFloat(plan.flops),
+                                  llvm::APFloat(plan.bytes));
   }
 
   /// What stood for election goes along, for who inspects the program.
@@ -418,38 +499,51 @@ private:
       }
     }
     if (call.accumulates)
-      copy(op.getLoc(), bufferOf(call.accumulates->value), buffers.lookup(op.getResult(0)),
-           storageBytes(tensorTypeOf(op.getResult(0))));
+      start(op.getLoc(), bufferOf(call.accumulates->value), buffers.lookup(op.getResult(0)),
+            storageBytes(tensorTypeOf(op.getResult(0))));
     for (auto [written, read] : call.inplace)
       inplace.append({int64_t(written), int64_t(read)});
-    auto made = exec::LibraryOp::create(b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,
-                                        b.getDenseI64ArrayAttr(writes), b.getDenseI64ArrayAttr(inplace),
-                                        b.getF64FloatAttr(call.flops), b.getF64FloatAttr(call.bytes));
+    auto made = exec::LibraryOp::create(
+        b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,
+        b.getDenseI64ArrayAttr(writes), b.getDenseI64ArrayAttr(inplace),
+        b.getF64FloatAttr(call.flops), b.getF64FloatAttr(call.bytes));
     made->setAttr("implementation", b.getStringAttr(call.implementation));
     tellCandidates(&op, made);
     return success();
+  }
+
+  /// A call that adds to its result finds there what it adds to: a state's new value where the old
+  /// one lies, as it is.
+  void start(Location loc, Value from, Value to, int64_t bytes) {
+    auto old = from.getDefiningOp<exec::StateOp>(), fresh = to.getDefiningOp<exec::StateOp>();
+    if (!old || !fresh || old.getIndex() != fresh.getIndex())
+      copy(loc, from, to, bytes);
   }
 
   Value packed(Location loc, std::shared_ptr<void> data, int64_t bytes, StringRef layout) {
     auto type = RankedTensorType::get({bytes}, b.getI8Type());
     // The blob shares the packed memory; the module keeps it alive.
     auto keep = new std::shared_ptr<void>(data);
-    AsmResourceBlob blob(ArrayRef<char>(static_cast<const char *>(data.get()), bytes), 64,
-                         [keep](void *, size_t, size_t) { delete keep; }, false);
+    AsmResourceBlob blob(
+        ArrayRef<char>(static_cast<const char *>(data.get()), bytes), 64,
+        [keep](void *, size_t, size_t) { delete keep; }, false);
     auto attr = DenseResourceElementsAttr::get(type, "packed", std::move(blob));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&program.getBody().front());
-    return exec::ConstantOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), attr, b.getStringAttr(layout));
+    return exec::ConstantOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), attr,
+                                    b.getStringAttr(layout));
   }
 
-  /// Lowers a region's commands and copies what it yields into `targets` (in order, after skipping the first ones).
+  /// Lowers a region's commands and copies what it yields into `targets` (in order, after skipping
+  /// the first ones).
   LogicalResult region(Block &block, ArrayRef<Value> targets) {
     for (Operation &op : block.without_terminator())
       if (failed(command(op)))
         return failure();
     for (auto [value, to] : llvm::zip(block.getTerminator()->getOperands(), targets))
       if (to)
-        copy(block.getTerminator()->getLoc(), bufferOf(value), to, storageBytes(tensorTypeOf(value)));
+        copy(block.getTerminator()->getLoc(), bufferOf(value), to,
+             storageBytes(tensorTypeOf(value)));
     return success();
   }
 
@@ -458,7 +552,8 @@ private:
     for (Value result : op.getResults())
       results.push_back(resultBuffer(result));
     auto branch = exec::IfOp::create(b, op.getLoc(), bufferOf(op.getCondition()));
-    for (auto [from, to] : {std::pair{&op.getThenRegion(), &branch.getThenRegion()}, {&op.getElseRegion(), &branch.getElseRegion()}}) {
+    for (auto [from, to] : {std::pair{&op.getThenRegion(), &branch.getThenRegion()},
+                            {&op.getElseRegion(), &branch.getElseRegion()}}) {
       OpBuilder::InsertionGuard guard(b);
       to->push_back(new Block);
       b.setInsertionPointToStart(&to->front());
@@ -492,7 +587,8 @@ private:
     SmallVector<Value> stacked;
     for (Value result : op.getResults().drop_front(carried))
       stacked.push_back(resultBuffer(result));
-    auto loop = exec::LoopOp::create(b, loc, op.getTrip() ? bufferOf(op.getTrip()) : Value(), condition, index);
+    auto loop = exec::LoopOp::create(b, loc, op.getTrip() ? bufferOf(op.getTrip()) : Value(),
+                                     condition, index);
     OpBuilder::InsertionGuard guard(b);
     loop.getBody().push_back(new Block);
     b.setInsertionPointToStart(&loop.getBody().front());
@@ -505,7 +601,8 @@ private:
       if (bytes > 0)
         exec::CopyOp::create(b, loc, bufferOf(value), view(loc, to, 0, bytes), bytes, 0, bytes);
     }
-    // A next value may be another carried one (a swap): then all are saved before any is overwritten.
+    // A next value may be another carried one (a swap): then all are saved before any is
+    // overwritten.
     SmallVector<Value> next;
     for (size_t i = 0; i < carried; ++i) {
       Value value = bufferOf(values[conditional + i]);
@@ -534,13 +631,15 @@ private:
   llvm::DenseMap<Value, Value> buffers;
   SmallVector<Value> newStates; ///< their buffers; null where a state has no new value
   llvm::DenseMap<Value, std::pair<Value, int64_t>> destinations;
-  llvm::DenseSet<std::pair<Operation *, size_t>> placed; ///< parts of concatenations that need no copy
+  llvm::DenseSet<std::pair<Operation *, size_t>>
+      placed; ///< parts of concatenations that need no copy
   std::map<std::string, StringAttr> kernels;
 };
 
 } // namespace
 
-LogicalResult lowerToExec(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
+LogicalResult lowerToExec(ModuleOp module, const CompileOptions &options,
+                          const cpu::Target &target) {
   return Lowering(module, options, target).run();
 }
 

@@ -2,6 +2,7 @@
 #include "codegen/lower/Schedule.h"
 
 #include "codegen/cpu/ContractFusion.h"
+#include "codegen/cpu/Split.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -16,7 +17,8 @@ namespace {
 constexpr llvm::StringLiteral kSchedule = "schedule", kPacked = "packed";
 
 /// The constant behind operand B, packed.
-LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedOperand &operand, std::string &why) {
+LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedOperand &operand,
+                   std::string &why) {
   auto constant = fusion.getInputs()[contract.argumentB].getDefiningOp<ConstantOp>();
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain)) {
@@ -39,10 +41,13 @@ LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedO
 
 } // namespace
 
-FailureOr<Schedule> planSchedule(FusionOp fusion, FusionOp normal, StringRef kernel, const cpu::Target &target, bool packs,
-                                 std::string &why) {
-  if (kernel == "generated")
-    return Schedule{"rows", cpu::planKernel(normal, target), std::nullopt};
+FailureOr<Schedule> planSchedule(FusionOp fusion, FusionOp normal, StringRef kernel,
+                                 const cpu::Target &target, bool packs, std::string &why) {
+  if (kernel == "generated") {
+    auto split = cpu::planSplit(normal, target);
+    return Schedule{split && !split->isWhole() ? "parts" : "rows", cpu::planKernel(normal, target),
+                    std::nullopt};
+  }
   auto contract = cpu::matchContract(normal, target, false, &why);
   if (!contract)
     return failure();
@@ -50,7 +55,8 @@ FailureOr<Schedule> planSchedule(FusionOp fusion, FusionOp normal, StringRef ker
   if (cpu::canPackContract(fusion, *contract)) {
     contract = cpu::matchContract(normal, target, true);
     PackedOperand operand{contract->argumentB, contract->plan.packedBytes, "", nullptr};
-    operand.layout = llvm::formatv("contract:{0}x{1}", contract->spec.k, contract->plan.panelColumns).str();
+    operand.layout =
+        llvm::formatv("contract:{0}x{1}", contract->spec.k, contract->plan.panelColumns).str();
     if (packs && failed(pack(fusion, *contract, operand, why)))
       return failure();
     schedule.packed = operand;
@@ -69,17 +75,27 @@ void setSchedule(exec::KernelOp kernel, const Schedule &schedule) {
 }
 
 std::string scheduleText(const Schedule &schedule) {
-  return schedule.name + (schedule.packed ? " packed " + std::to_string(schedule.packed->argument) : "") + "\n";
+  return schedule.name +
+         (schedule.packed ? " packed " + std::to_string(schedule.packed->argument) : "") + "\n";
 }
 
-LogicalResult emitScheduled(OpBuilder &b, exec::KernelOp kernel, StringRef name, const cpu::Target &target) {
+LogicalResult emitScheduled(OpBuilder &b, exec::KernelOp kernel, StringRef name,
+                            const cpu::Target &target) {
   auto fusion = *kernel.getBody().getOps<FusionOp>().begin();
   auto schedule = kernel->getAttrOfType<StringAttr>(kSchedule);
   if (!schedule || schedule == "rows")
     return cpu::emitKernel(b, fusion, name, target);
+  if (schedule == "parts") {
+    auto split = cpu::planSplit(fusion, target);
+    if (!split || split->isWhole())
+      return kernel.emitError("required: reductions that are cut into parts, for schedule parts; "
+                              "found: others; use schedule rows");
+    return cpu::emitSplitKernel(b, fusion, name, *split, target);
+  }
   if (schedule == "contract")
     return cpu::emitContractKernel(b, fusion, name, target, kernel->hasAttr(kPacked));
-  return kernel.emitError("required: schedule rows or contract; found: ") << schedule.getValue();
+  return kernel.emitError("required: schedule rows, parts or contract; found: ")
+         << schedule.getValue();
 }
 
 } // namespace dlc

@@ -1,7 +1,7 @@
 //===- Schedule.h - how a generated kernel's code is to be made -----------===//
 //
-// An exec.kernel holds its meaning, a fusion; its attribute `schedule` says which emitter makes the code, and
-// `packed` which operand the compiler has packed for it.
+// An exec.kernel holds its meaning, a fusion; its attribute `schedule` says which emitter makes the
+// code, and `packed` which operand the compiler has packed for it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_LOWER_SCHEDULE_H
@@ -24,15 +24,17 @@ struct PackedOperand {
 };
 
 struct Schedule {
-  std::string name; ///< rows (any body, row by row) or contract (a blocked matrix product)
+  std::string name; ///< rows (any body, row by row), parts (reductions whose partial results
+                    ///< another kernel combines) or contract (a blocked matrix product)
   cpu::KernelPlan plan;
   std::optional<PackedOperand> packed;
 };
 
-/// The schedule that the selected kernel ("generated" or "contract") means for a fusion of the model; `normal` is its
-/// normalised copy. With `pack` false nothing is packed yet: the packed operand has no data.
-mlir::FailureOr<Schedule> planSchedule(FusionOp fusion, FusionOp normal, llvm::StringRef kernel, const cpu::Target &target,
-                                       bool pack, std::string &why);
+/// The schedule that the selected kernel ("generated" or "contract") means for a fusion of the
+/// model; `normal` is its normalised copy. With `pack` false nothing is packed yet: the packed
+/// operand has no data.
+mlir::FailureOr<Schedule> planSchedule(FusionOp fusion, FusionOp normal, llvm::StringRef kernel,
+                                       const cpu::Target &target, bool pack, std::string &why);
 
 /// Writes the schedule's attributes; those of a kernel that walks rows are none.
 void setSchedule(exec::KernelOp kernel, const Schedule &schedule);
@@ -40,7 +42,8 @@ void setSchedule(exec::KernelOp kernel, const Schedule &schedule);
 std::string scheduleText(const Schedule &schedule);
 
 /// Emits a kernel's code as its schedule says.
-mlir::LogicalResult emitScheduled(mlir::OpBuilder &b, exec::KernelOp kernel, llvm::StringRef name, const cpu::Target &target);
+mlir::LogicalResult emitScheduled(mlir::OpBuilder &b, exec::KernelOp kernel, llvm::StringRef name,
+                                  const cpu::Target &target);
 
 } // namespace dlc
 #endif

@@ -17,7 +17,9 @@ namespace {
 
 /// All that the code depends on. Locations and names do not count.
 std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
-  std::string key = compilerIdentity() + "\n" + target.cpu + " " + target.features + " " + std::to_string(target.vectorBits) + "\n";
+  std::string key = compilerIdentity() + "\n" + target.cpu + " " + target.features + " " +
+                    std::to_string(target.vectorBits) + " " +
+                    std::to_string(target.pastCacheBytes) + "\n";
   llvm::raw_string_ostream os(key);
   os << kernel->getDiscardableAttrDictionary() << "\n";
   for (Operation &op : kernel.getBody().front())

@@ -43,10 +43,11 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       groupContractions(grouping);
       eraseDead(*block);
       groupMaps(grouping);
+      mergeSiblings(grouping);
       outlineGroups(grouping);
       plainPaddedFusions(*block);
-      eraseDead(*block);
       markUpdates(*block);
+      eraseDead(*block);
     }
   }
 };

@@ -18,10 +18,15 @@ void groupContractions(Grouping &grouping);
 /// operations into several consumers.
 void groupMaps(Grouping &grouping);
 
-/// 3. Every group becomes a dlc.fusion.
+/// 3. Kernels that read one large operand over the same iteration space become one kernel.
+void mergeSiblings(Grouping &grouping);
+/// Whether one kernel may hold all of these: it works in one layout.
+bool agreeOnLayout(llvm::ArrayRef<mlir::Operation *> ops);
+
+/// 4. Every group becomes a dlc.fusion.
 void outlineGroups(Grouping &grouping);
 
-/// 4. A generated kernel does not work on layouts whose last block is partly padding: reorders
+/// 5. A generated kernel does not work on layouts whose last block is partly padding: reorders
 /// around it.
 void plainPaddedFusions(mlir::Block &block);
 

@@ -109,6 +109,23 @@ bool Grouping::makesCycle(int group, Operation *op) const {
   return reaches(groupUsersOutside, -1, op);
 }
 
+bool Grouping::makesCycle(int group, int other) const {
+  SmallVector<Operation *> usersOutside;
+  for (int own : {group, other})
+    for (Operation *member : groups[own].ops)
+      for (Operation *user : usersInBlock(member))
+        if (int users = groupOf(user); users != group && users != other)
+          usersOutside.push_back(user);
+  return reaches(usersOutside, group, nullptr) || reaches(usersOutside, other, nullptr);
+}
+
+void Grouping::merge(int group, int other) {
+  SmallVector<Operation *> moved(groups[other].ops.getArrayRef());
+  groups[other].ops.clear();
+  for (Operation *op : moved)
+    add(group, op);
+}
+
 llvm::SmallSetVector<Value, 16> Grouping::inputsOf(int group) const {
   llvm::SmallSetVector<Value, 16> inputs;
   for (Operation *op : groups[group].ops)

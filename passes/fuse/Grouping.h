@@ -43,6 +43,11 @@ public:
   /// Whether one kernel of `group` and `op` would have to wait for itself.
   bool makesCycle(int group, mlir::Operation *op) const;
 
+  /// Whether one kernel of two groups would have to wait for itself.
+  bool makesCycle(int group, int other) const;
+  /// All of `other` joins `group`.
+  void merge(int group, int other);
+
   /// Distinct values that the group reads from outside, splat constants apart.
   llvm::SmallSetVector<mlir::Value, 16> inputsOf(int group) const;
   /// Results that are used outside the group.

@@ -1,5 +1,6 @@
 //===- IndexSpace.cpp - at which indices a kernel computes its values -----===//
 #include "passes/fuse/IndexSpace.h"
+#include "passes/layout/Tag.h"
 
 using namespace mlir;
 
@@ -14,6 +15,37 @@ SmallVector<int64_t> toVector(ArrayRef<int64_t> shape) { return llvm::to_vector(
 
 int64_t elements(Value value) { return typeOf(value).getNumElements(); }
 
+/// Whether what is reduced into one element is one run of memory: then the row's other work finds
+/// it in the cache.
+bool reducesRuns(ReduceOp op) {
+  ArrayRef<int64_t> shape = shapeOf(op.getX());
+  // Dimensions in the order of memory, and whether they are reduced.
+  SmallVector<std::pair<int64_t, bool>> dims;
+  auto take = [&](int64_t d, int64_t size) {
+    dims.push_back({size, llvm::is_contained(op.getAxes(), d)});
+  };
+  StringRef tag = layoutOf(op.getX().getType());
+  auto parsed = Tag::parse(tag);
+  if (tag.empty() || !parsed) {
+    for (auto [d, size] : llvm::enumerate(shape))
+      take(d, size);
+  } else {
+    for (int64_t d : parsed->order)
+      take(d, d == parsed->blockedDim ? (shape[d] + parsed->block - 1) / parsed->block : shape[d]);
+    if (parsed->blockedDim >= 0)
+      take(parsed->blockedDim, parsed->block);
+  }
+  bool reduced = false;
+  for (auto [size, isReduced] : dims) {
+    if (size == 1)
+      continue;
+    if (reduced && !isReduced)
+      return false;
+    reduced |= isReduced;
+  }
+  return true;
+}
+
 } // namespace
 
 IndexSpace::IndexSpace(Operation *root) {
@@ -24,6 +56,30 @@ IndexSpace::IndexSpace(Operation *root) {
   if (auto reduce = dyn_cast<ReduceOp>(root))
     setReduce(reduce, rootMap);
 }
+
+IndexSpace::IndexSpace(ArrayRef<int64_t> shape, ReduceOp reduce) : rootShape(toVector(shape)) {
+  if (reduce)
+    setReduce(reduce, derived(rootMap, toVector(shapeOf(reduce.getY())), nullptr, -1));
+}
+
+int IndexSpace::rootMapOf(Operation *op) const {
+  Shape shape = toVector(shapeOf(op->getResult(0)));
+  if (isa<ReduceOp>(op) ? hasReduce && shape == rowShape : shape == rootShape)
+    return isa<ReduceOp>(op) ? rowMap : rootMap;
+  return hasReduce && shape == rowShape ? rowMap : -1;
+}
+
+bool IndexSpace::acceptsRoot(Operation *op) const {
+  int map = rootMapOf(op);
+  if (map < 0)
+    return false;
+  Place place;
+  place.maps.push_back(map);
+  auto reduce = dyn_cast<ReduceOp>(op);
+  return !reduce || acceptsReduce(reduce, place);
+}
+
+void IndexSpace::addRoot(Operation *op) { places[op].maps.push_back(rootMapOf(op)); }
 
 void IndexSpace::setReduce(ReduceOp op, int row) {
   hasReduce = true;
@@ -59,6 +115,7 @@ IndexSpace::Place IndexSpace::placeOf(Operation *op, ArrayRef<Operation *> users
       bool sameShape = shapeOf(user->getResult(0)) == ArrayRef<int64_t>(shape);
       bool stretched = elements(user->getResult(0)) > elements(value);
       for (int map : at.maps) {
+        place.stretched |= stretched || at.stretched;
         if (isElementwise(user) && sameShape) {
           addMap(map);
           place.redundant |= at.redundant;
@@ -78,7 +135,7 @@ IndexSpace::Place IndexSpace::placeOf(Operation *op, ArrayRef<Operation *> users
 
 bool IndexSpace::acceptsReduce(ReduceOp op, const Place &place) const {
   Shape full = toVector(shapeOf(op.getX())), row = toVector(shapeOf(op.getY()));
-  if (!op.getKeepdims() || place.maps.size() != 1)
+  if (!op.getKeepdims() || place.maps.size() != 1 || (place.stretched && !reducesRuns(op)))
     return false;
   int map = place.maps.front();
   if (hasReduce)
@@ -97,7 +154,8 @@ ReduceOp IndexSpace::upcomingReduce(Operation *op, const Place &place) const {
   for (int steps = 0; !work.empty() && steps < 16; ++steps) {
     Operation *next = work.pop_back_val();
     auto reduce = dyn_cast<ReduceOp>(next);
-    if (reduce && reduce.getKeepdims() && shapeOf(reduce.getX()) == ArrayRef<int64_t>(rootShape))
+    if (reduce && reduce.getKeepdims() && reducesRuns(reduce) &&
+        shapeOf(reduce.getX()) == ArrayRef<int64_t>(rootShape))
       return reduce;
     if (!isElementwise(next))
       continue;

@@ -20,6 +20,12 @@ class IndexSpace {
 public:
   /// A kernel whose first operation is `root`.
   explicit IndexSpace(mlir::Operation *root);
+  /// A kernel that walks `shape` and whose reductions, if it has any, are like `reduce`; its
+  /// operations are yet to join, those that nothing inside uses by addRoot().
+  IndexSpace(llvm::ArrayRef<int64_t> shape, ReduceOp reduce);
+
+  bool acceptsRoot(mlir::Operation *op) const;
+  void addRoot(mlir::Operation *op);
 
   /// Whether `op`, all of whose users inside are in the kernel already, may join; `asOutput` when
   /// others use it too.
@@ -35,6 +41,8 @@ private:
   struct Place {
     llvm::SmallVector<int, 2> maps;
     bool redundant = false;
+    /// Something of the kernel's shape needs what has been reduced to a row or less.
+    bool stretched = false;
   };
 
   Place placeOf(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> usersInside) const;
@@ -43,6 +51,7 @@ private:
   /// join: the reduction.
   ReduceOp upcomingReduce(mlir::Operation *op, const Place &place) const;
   void setReduce(ReduceOp op, int row);
+  int rootMapOf(mlir::Operation *op) const;
   int derived(int map, const Shape &shape, mlir::Operation *by, int operand) const;
 
   Shape rootShape;

@@ -1,4 +1,5 @@
 //===- Maps.cpp - grows elementwise kernels and reductions ----------------===//
+#include "passes/fuse/Again.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/IndexSpace.h"
 #include "passes/layout/Tag.h"
@@ -33,6 +34,15 @@ public:
       else if (kind == NodeClass::Map || kind == NodeClass::Reduce)
         visit(op);
     }
+  }
+
+  /// One kernel works in one layout.
+  static bool agreeOnLayout(ArrayRef<Operation *> ops) {
+    StringRef tag;
+    for (Operation *op : ops)
+      if (tag.empty())
+        tag = tagOf(op);
+    return tag.empty() || llvm::all_of(ops, [&](Operation *op) { return worksIn(tag, op); });
   }
 
 private:
@@ -75,9 +85,11 @@ private:
   /// Whether the operation means the same when all its tensors are read in a layout as if in plain
   /// order.
   static bool worksIn(StringRef tag, Operation *op) {
-    if (!isElementwise(op) && !isa<ReduceOp, BroadcastOp, ConcatOp>(op))
-      return false;
     auto parsed = Tag::parse(tag);
+    auto slice = dyn_cast<SliceOp>(op);
+    if (slice ? !parsed || !slicesWhole(slice, parsed->blockedDim)
+              : !isElementwise(op) && !isa<ReduceOp, BroadcastOp, ConcatOp>(op))
+      return false;
     return parsed &&
            llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                         [&](Type type) {
@@ -160,6 +172,13 @@ private:
     return true;
   }
 
+  /// Whether the operation would take along what is to be computed again later.
+  bool bringsForward(int group, Operation *op) {
+    SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
+    ops.push_back(op);
+    return meetsItsCopy(ops);
+  }
+
   void startGroup(Operation *op) {
     int group = grouping.create(op, /*closed=*/!isVectorFriendly(op));
     if (op->getNumResults() != 1)
@@ -173,7 +192,8 @@ private:
     if (several && copyIntoConsumers(op, consumers))
       return;
     for (auto &[group, users] : consumers.open)
-      if (fits(group, op, users, several) && !grouping.makesCycle(group, op))
+      if (fits(group, op, users, several) && !bringsForward(group, op) &&
+          !grouping.makesCycle(group, op))
         return join(group, op, users);
     startGroup(op);
   }
@@ -201,5 +221,7 @@ private:
 } // namespace
 
 void groupMaps(Grouping &grouping) { MapGrouper(grouping).run(); }
+
+bool agreeOnLayout(ArrayRef<Operation *> ops) { return MapGrouper::agreeOnLayout(ops); }
 
 } // namespace dlc

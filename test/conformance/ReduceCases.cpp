@@ -65,6 +65,86 @@ void addReduces(std::vector<Case> &cases) {
   }
 }
 
+/// Reductions large enough to be cut into units: rows that are no runs of memory, and few long
+/// ones.
+const Axes cutReductions[] = {{"cut_rows", {5000, 16}, {0}, false},
+                              {"cut_tail", {1100, 37}, {0}, false},
+                              {"cut_ten", {4099, 10}, {0}, false},
+                              {"cut_wide", {70, 1300}, {0}, false},
+                              {"cut_wide_long", {1030, 1100}, {0}, true},
+                              {"cut_all", {40001}, {0}, false},
+                              {"cut_few", {3, 40000}, {1}, false},
+                              {"cut_channels", {70, 5, 49}, {0, 2}, false},
+                              {"cut_channels_long", {2, 3, 20001}, {0, 2}, true},
+                              {"cut_blocks", {3, 2, 700, 16}, {0, 2}, false},
+                              {"cut_small_blocks", {150, 2, 9, 16}, {0, 2}, false},
+                              {"cut_middle", {5, 600, 40}, {1}, false}};
+
+void addCutReduces(std::vector<Case> &cases) {
+  for (const char *kind : {"sum", "mean", "max", "min"})
+    for (const char *type : {"f32", "bf16", "f64", "i32"})
+      for (const Axes &r : cutReductions)
+        for (bool special : {false, true}) {
+          bool extremum = std::string(kind) == "max" || std::string(kind) == "min";
+          if (special && (std::string(type) != "f32" || !extremum))
+            continue;
+          Fill fill{Fill::Uniform, 0, std::string(type) == "i32" ? 9.0 : 1.0};
+          if (special)
+            fill = {Fill::Special};
+          cases.push_back(
+              {"reduce",
+               std::string(type) + "/" + kind + "/" + r.name + (special ? "/special" : ""),
+               {{r.shape, type, fill}},
+               "kind = #dlc<reduce_kind " + std::string(kind) + ">, axes = " + array(r.axes) +
+                   (r.keep ? ", keepdims" : ""),
+               1,
+               // In f64 it is the reference that rounds in its long sums.
+               {extremum                     ? 0.0
+                : std::string(type) == "f64" ? 256.0
+                                             : 8.0,
+                0}});
+        }
+  // A million equal terms, whose roundings do not cancel: within 1e-6.
+  for (const Shape &shape : {Shape{1000000}, Shape{100000, 10}, Shape{4, 250000}, Shape{40, 25000}})
+    for (int64_t axis = 0; axis < int64_t(shape.size()); ++axis)
+      cases.push_back({"reduce",
+                       "f32/sum/long/" + std::to_string(shape[0]) + "/" + std::to_string(axis),
+                       {{shape, "f32", {Fill::Uniform, 0.1, 0.1}}},
+                       "kind = #dlc<reduce_kind sum>, axes = " + array({axis}),
+                       1,
+                       {8, 0}});
+}
+
+/// Several reductions of the same operands, with what they reduce as a result of its own, and what
+/// follows from them.
+void addSharedReduces(std::vector<Case> &cases) {
+  struct {
+    const char *name, *shape, *axes, *kept;
+    Shape operand;
+  } shapes[] = {{"rows", "3000x24", "0", "1x24", {3000, 24}},
+                {"wide", "40x1030", "0", "1x1030", {40, 1030}},
+                {"channels", "60x4x49", "0, 2", "1x4x1", {60, 4, 49}},
+                {"few", "2x40000", "1", "2x1", {2, 40000}},
+                {"inner", "200x300", "1", "200x1", {200, 300}}};
+  for (auto &s : shapes) {
+    std::string t = "tensor<" + std::string(s.shape) + "xf32>",
+                r = "tensor<" + std::string(s.kept) + "xf32>";
+    auto reduce = [&](const char *to, const char *kind, const char *x) {
+      return "%" + std::string(to) + " = dlc.reduce " + kind + " %" + x + " axes [" + s.axes +
+             "] keepdims : (" + t + ") -> " + r + "\n";
+    };
+    Case c{"reduce", "shared/" + std::string(s.name), {{s.operand}, {s.operand}}};
+    c.body = "%g = dlc.mul %a0, %a1 : (" + t + ", " + t + ") -> " + t + "\n" +
+             reduce("a", "sum", "a0") + reduce("b", "mean", "g") + reduce("c", "max", "a1") +
+             "%d = dlc.add %b, %c : (" + r + ", " + r + ") -> " + r + "\nreturn %g, %a, %d : " + t +
+             ", " + r + ", " + r;
+    c.resultTypes = {t, r, r};
+    c.results = 3;
+    c.tolerance = {16, 64};
+    cases.push_back(c);
+  }
+}
+
 void addSearches(std::vector<Case> &cases) {
   struct {
     const char *name;
@@ -114,6 +194,8 @@ void addSearches(std::vector<Case> &cases) {
 
 void addReduceCases(std::vector<Case> &cases) {
   addReduces(cases);
+  addCutReduces(cases);
+  addSharedReduces(cases);
   addSearches(cases);
 }
 

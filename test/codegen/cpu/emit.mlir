@@ -29,10 +29,13 @@ func.func @main(%x: tensor<8x16x32xf32>) -> tensor<8x16x32xf32> {
 
 // -----
 
-// The row's statistics are taken before its loop, with four registers of partial sums.
+// The row's statistics are taken before its loop, with four registers of partial sums. The maximum is that of the numbers,
+// and a mask tells of NaN.
 // CHECK-LABEL: llvm.func @k0_reduce
-// CHECK: iter_args({{.*}}) -> (vector<64xf32>)
-// CHECK: vector.reduction <maximumf>
+// CHECK: iter_args({{.*}}) -> (vector<64xf32>, vector<16xi1>)
+// CHECK-COUNT-2: arith.cmpf uno, {{.*}} : vector<16xf32>
+// CHECK: vector.reduction <maxnumf>
+// CHECK: vector.reduction <or>
 // CHECK: iter_args({{.*}}) -> (vector<64xf32>)
 // CHECK: vector.reduction <add>
 // CHECK: scf.for
@@ -65,4 +68,58 @@ func.func @main(%x: tensor<100x64xf32>) -> tensor<64xf32> {
 func.func @main(%x: tensor<64xbf16>) -> tensor<64xbf16> {
   %y = dlc.mul %x, %x : (tensor<64xbf16>, tensor<64xbf16>) -> tensor<64xbf16>
   return %y : tensor<64xbf16>
+}
+
+// -----
+
+// Sums over a batch: units in the order of memory, partial sums in scratch memory, rows four at a time, one kernel for both
+// sums. Another kernel adds what 16 units have left.
+// CHECK-LABEL: llvm.func @k0_reduce_mul_reduce
+// CHECK-SAME: %{{.*}}: i64, %[[SCRATCH:[^ ]*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
+// CHECK: llvm.getelementptr %[[SCRATCH]]
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xf32>
+// CHECK: llvm.getelementptr %[[SCRATCH]]
+// CHECK: llvm.store {{.*}} : vector<16xf32>
+// CHECK-LABEL: llvm.func @k1_reduce_reduce
+// CHECK: llvm.return
+func.func @main(%x: tensor<8192x128xf32>, %dy: tensor<8192x128xf32>) -> (tensor<128xf32>, tensor<128xf32>) {
+  %a = dlc.reduce sum %dy axes [0] : (tensor<8192x128xf32>) -> tensor<128xf32>
+  %m = dlc.mul %dy, %x : (tensor<8192x128xf32>, tensor<8192x128xf32>) -> tensor<8192x128xf32>
+  %b = dlc.reduce sum %m axes [0] : (tensor<8192x128xf32>) -> tensor<128xf32>
+  return %a, %b : tensor<128xf32>, tensor<128xf32>
+}
+
+// -----
+
+// A result that no cache would hold is stored past the caches, if the caller's memory is aligned and the kernel does not
+// work in place.
+// CHECK-LABEL: llvm.func @k0_exp
+// CHECK: llvm.ptrtoint
+// CHECK: scf.if
+// CHECK: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>
+// CHECK: llvm.call_intrinsic "llvm.x86.sse.sfence"
+// CHECK: else
+// CHECK: llvm.store {{.*}} {alignment = 4 : i64} : vector<16xf32>
+// CHECK-NOT: sfence
+// CHECK: llvm.return
+func.func @main(%x: tensor<8192x1024xf32>) -> tensor<8192x1024xf32> {
+  %y = dlc.exp %x : (tensor<8192x1024xf32>) -> tensor<8192x1024xf32>
+  return %y : tensor<8192x1024xf32>
+}
+
+// -----
+
+// A long sum is taken in blocks, and what each loses by rounding goes into the next. Rows that are walked twice ask for the
+// next row's memory.
+// CHECK-LABEL: llvm.func @k0_reduce
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>, vector<64xf32>)
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>)
+// CHECK: "llvm.intr.prefetch"
+// CHECK: llvm.return
+func.func @main(%x: tensor<64x32768xf32>) -> tensor<64x32768xf32> {
+  %m = dlc.reduce mean %x axes [1] keepdims : (tensor<64x32768xf32>) -> tensor<64x1xf32>
+  %y = dlc.sub %x, %m : (tensor<64x32768xf32>, tensor<64x1xf32>) -> tensor<64x32768xf32>
+  return %y : tensor<64x32768xf32>
 }

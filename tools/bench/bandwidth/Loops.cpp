@@ -2,6 +2,7 @@
 #include "tools/bench/bandwidth/Loops.h"
 
 #include <cstdlib>
+#include <immintrin.h>
 #include <sys/mman.h>
 
 namespace bandwidth {
@@ -29,6 +30,25 @@ void Arrays::triad() {
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (long k = 0; k < elements; ++k)
     a[k] = b[k] + 3.0f * c[k];
+}
+
+void Arrays::triadPast() {
+  typedef float Lanes __attribute__((vector_size(64)));
+  float *__restrict a = data[0];
+  const float *__restrict b = data[1], *__restrict c = data[2];
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (long k = 0; k < elements; k += 16) {
+    Lanes sum =
+        *reinterpret_cast<const Lanes *>(b + k) + 3.0f * *reinterpret_cast<const Lanes *>(c + k);
+#ifdef __AVX512F__
+    _mm512_stream_ps(a + k, reinterpret_cast<__m512 &>(sum));
+#else
+    for (int part = 0; part < 16; part += 4)
+      _mm_stream_ps(a + k + part,
+                    *reinterpret_cast<__m128 *>(reinterpret_cast<float *>(&sum) + part));
+#endif
+  }
+  _mm_sfence();
 }
 
 void Arrays::copy() {

@@ -15,7 +15,10 @@ public:
   Arrays &operator=(const Arrays &) = delete;
 
   void triad(); // a = b + s c
-  void copy();  // a = b
+  /// The same with stores that go past the caches and do not read what they overwrite, as
+  /// generated kernels store large results.
+  void triadPast();
+  void copy(); // a = b
   float *a() { return data[0]; }
   float *b() { return data[1]; }
   float *c() { return data[2]; }

@@ -1,0 +1,318 @@
+//===- EmitSplit.cpp - the units of reductions that are cut ---------------===//
+#include "codegen/cpu/Gathering.h"
+#include "codegen/cpu/KernelFrame.h"
+#include "codegen/cpu/Nest.h"
+#include "codegen/cpu/Split.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+namespace {
+
+class SplitEmitter {
+public:
+  SplitEmitter(OpBuilder &b, Emitter &e, const SplitPlan &plan, Value scratch)
+      : b(b), e(e), loc(e.loc), plan(plan), scratch(scratch), rank(int64_t(plan.shape.size())) {}
+
+  struct Output {
+    Value value, pointer;
+  };
+  SmallVector<Output> sides;   ///< of the shape that is reduced
+  SmallVector<Output> results; ///< of the reduced shape
+  SmallVector<Value> partials; ///< or in their place: a buffer for each reduction
+
+  void run(Value begin, Value end) {
+    e.range(begin, end, 1, {}, [&](Value unit, ValueRange) {
+      takeApart(unit);
+      if (plan.columns)
+        columnUnit();
+      else
+        laneUnit();
+      return SmallVector<Value>();
+    });
+  }
+
+private:
+  int64_t count(int64_t d) const {
+    if (d == plan.outer)
+      return plan.outerChunks;
+    if (d == plan.fine)
+      return plan.fineChunks;
+    return plan.columns && d == rank - 1 ? plan.strips : plan.shape[d];
+  }
+
+  /// Units are in the order of memory.
+  void takeApart(Value unit) {
+    where.assign(rank, Value());
+    int64_t before = plan.units;
+    for (int64_t d = rank - 1; d >= 0; --d) {
+      before /= count(d);
+      if (count(d) == 1) {
+        where[d] = e.i64(0);
+      } else if (before == 1) {
+        where[d] = unit;
+        unit = e.i64(0);
+      } else {
+        where[d] = e.binary("rem", unit, e.i64(count(d)));
+        unit = e.binary("div", unit, e.i64(count(d)));
+      }
+    }
+  }
+
+  static Index uniform(Value v) { return {v, 0, nullptr, false}; }
+
+  /// The index in what is reduced.
+  Indices fullIndex(Value outer, Index fine, Index column) {
+    Indices at;
+    for (int64_t d = 0; d < rank; ++d)
+      at.push_back(d == plan.outer                 ? uniform(outer)
+                   : d == plan.fine                ? fine
+                   : plan.columns && d == rank - 1 ? column
+                                                   : uniform(where[d]));
+    return at;
+  }
+  Indices keptIndex(Index column) { return fullIndex(e.i64(0), e.constant(0), column); }
+
+  std::pair<Value, Value> chunkOf(int64_t d, int64_t chunk) {
+    Value from = e.binary("mul", where[d], e.i64(chunk));
+    return {from, e.binary("min", e.binary("add", from, e.i64(chunk)), e.i64(plan.shape[d]))};
+  }
+
+  /// Calls `body(outer coordinate, state)` for all of the unit.
+  SmallVector<Value> forOuter(ValueRange init,
+                              function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    if (plan.outer < 0)
+      return body(Value(), init);
+    auto [from, to] = chunkOf(plan.outer, plan.outerChunk);
+    return e.range(from, to, 1, init, body);
+  }
+
+  void storeSides(const Indices &at, int64_t lanes) {
+    SmallVector<Value> elements;
+    for (Output &side : sides)
+      elements.push_back(e.eval(side.value, at, lanes));
+    for (auto [side, element] : llvm::zip(sides, elements))
+      e.store(tensorType(side.value), side.pointer, at, element, lanes);
+  }
+
+  /// Stores what the unit has reduced at one place, or the results that follow from it.
+  void finish(ArrayRef<Value> totals, Index column, int64_t lanes) {
+    if (!plan.isWhole()) {
+      Indices at;
+      for (int64_t d = 0; d < rank; ++d)
+        at.push_back(plan.columns && d == rank - 1 ? column : uniform(where[d]));
+      for (auto [op, pointer, total] : llvm::zip(plan.reduces, partials, totals))
+        e.store(RankedTensorType::get(plan.partialShape(), partialType(op)), pointer, at, total,
+                lanes);
+      return;
+    }
+    e.pushScope();
+    for (auto [op, total] : llvm::zip(plan.reduces, totals))
+      e.bindElement(op.getY(), e.finishReduce(op, total));
+    Indices at = keptIndex(column);
+    SmallVector<Value> elements;
+    for (Output &result : results)
+      elements.push_back(e.eval(result.value, at, lanes));
+    for (auto [result, element] : llvm::zip(results, elements))
+      e.store(tensorType(result.value), result.pointer, at, element, lanes);
+    e.popScope();
+  }
+
+  //===- Lanes along columns: partial results in memory that stays near ---===//
+
+  /// Calls `body(column, lanes, column within the strip)` for the strip.
+  void forColumns(function_ref<void(Index, int64_t, Value)> body) {
+    int64_t columns = plan.shape.back(), tail = columns % plan.lanes;
+    Value first = e.binary("mul", where.back(), e.i64(plan.width)), whole = e.i64(columns - tail);
+    if (plan.strips == 1 && columns == plan.lanes) {
+      body({e.i64(0), plan.lanes > 1 ? 1 : 0, nullptr, false}, plan.lanes > 1 ? plan.lanes : 0,
+           e.i64(0));
+      return;
+    }
+    Value stop = e.binary("min", e.binary("add", first, e.i64(plan.width)), whole);
+    e.range(first, stop, plan.lanes, {}, [&](Value column, ValueRange) {
+      body({column, 1, nullptr, false}, plan.lanes, e.binary("sub", column, first));
+      return SmallVector<Value>();
+    });
+    if (tail == 0)
+      return;
+    auto last = [&] {
+      e.pushScope();
+      body({whole, tail > 1 ? 1 : 0, nullptr, false}, tail > 1 ? tail : 0,
+           e.binary("sub", whole, first));
+      e.popScope();
+    };
+    if (plan.strips == 1)
+      return last();
+    Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, where.back(),
+                                       e.i64(plan.strips - 1));
+    auto branch = scf::IfOp::create(b, loc, here, false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    last();
+  }
+
+  Value slot(size_t reduction, Value column) {
+    int64_t offset = 0;
+    for (ReduceOp op : ArrayRef<ReduceOp>(plan.reduces).take_front(reduction))
+      offset += (plan.width * partialType(op).getIntOrFloatBitWidth() / 8 + 63) / 64 * 64;
+    Value start = LLVM::GEPOp::create(b, loc, scratch.getType(), b.getI8Type(), scratch,
+                                      ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    return LLVM::GEPOp::create(b, loc, scratch.getType(), partialType(plan.reduces[reduction]),
+                               start, ValueRange{column});
+  }
+
+  unsigned alignment(ReduceOp op) { return partialType(op).getIntOrFloatBitWidth() / 8; }
+
+  void addRows(Value outer, Value row, int64_t rows) {
+    forColumns([&](Index column, int64_t lanes, Value inStrip) {
+      SmallVector<SmallVector<Value>> terms(plan.reduces.size());
+      for (int64_t u = 0; u < rows; ++u) {
+        Indices at = fullIndex(outer, uniform(e.binary("add", row, e.i64(u))), column);
+        for (auto [list, op] : llvm::zip(terms, plan.reduces))
+          list.push_back(e.splat(e.eval(op.getX(), at, lanes), lanes));
+        storeSides(at, lanes);
+      }
+      for (auto [i, op] : llvm::enumerate(plan.reduces)) {
+        Type element = tensorType(op.getX()).getElementType();
+        auto &list = terms[i];
+        // Pairs of pairs: nothing waits long, and little is lost by rounding.
+        for (; list.size() > 1; list.resize((list.size() + 1) / 2))
+          for (size_t k = 0; k < list.size() / 2; ++k)
+            list[k] = e.combine(op.getKind(), element, list[2 * k], list[2 * k + 1]);
+        Value p = slot(i, inStrip);
+        Value so =
+            LLVM::LoadOp::create(b, loc, withLanes(partialType(op), lanes), p, alignment(op));
+        LLVM::StoreOp::create(b, loc, e.combine(op.getKind(), element, so, list[0]), p,
+                              alignment(op));
+      }
+    });
+  }
+
+  void columnUnit() {
+    forColumns([&](Index, int64_t lanes, Value inStrip) {
+      for (auto [i, op] : llvm::enumerate(plan.reduces))
+        LLVM::StoreOp::create(
+            b, loc, e.neutral(op.getKind(), tensorType(op.getX()).getElementType(), lanes),
+            slot(i, inStrip), alignment(op));
+    });
+    forOuter({}, [&](Value outer, ValueRange) {
+      auto [from, to] = chunkOf(plan.fine, plan.fineChunk);
+      Value rows = e.binary("sub", to, from);
+      Value whole =
+          e.binary("add", from,
+                   e.binary("mul", e.binary("div", rows, e.i64(plan.unroll)), e.i64(plan.unroll)));
+      auto each = [&](int64_t rows) {
+        return [this, outer, rows](Value row, ValueRange) {
+          addRows(outer, row, rows);
+          return SmallVector<Value>();
+        };
+      };
+      e.range(from, whole, plan.unroll, {}, each(plan.unroll));
+      if (plan.fineChunks > 1 || plan.shape[plan.fine] % plan.unroll != 0)
+        e.range(whole, to, 1, {}, each(1));
+      return SmallVector<Value>();
+    });
+    forColumns([&](Index column, int64_t lanes, Value inStrip) {
+      SmallVector<Value> totals;
+      for (auto [i, op] : llvm::enumerate(plan.reduces))
+        totals.push_back(LLVM::LoadOp::create(b, loc, withLanes(partialType(op), lanes),
+                                              slot(i, inStrip), alignment(op)));
+      finish(totals, column, lanes);
+    });
+  }
+
+  //===- Lanes along what is reduced: partial results in registers --------===//
+
+  void laneUnit() {
+    int64_t tail = plan.shape[plan.fine] % plan.lanes, tailLanes = tail > 1 ? tail : 0;
+    SmallVector<Fold> folds;
+    for (ReduceOp op : plan.reduces)
+      folds.push_back({op.getKind(), tensorType(op.getX()).getElementType()});
+    Gathering main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false);
+    SmallVector<Value> init = main.start();
+    if (tail > 0)
+      llvm::append_range(init, rest.start());
+    Value whole = e.i64(plan.shape[plan.fine] - tail);
+    auto state = forOuter(init, [&](Value outer, ValueRange before) {
+      auto termsAt = [&](Value at, int64_t lanes) {
+        Indices index = fullIndex(outer, {at, lanes > 0 ? 1 : 0, nullptr, false}, {});
+        SmallVector<Value> terms;
+        for (ReduceOp op : plan.reduces)
+          terms.push_back(e.eval(op.getX(), index, lanes));
+        storeSides(index, lanes);
+        return terms;
+      };
+      auto [from, to] = chunkOf(plan.fine, plan.fineChunk);
+      auto next = e.range(
+          from, e.binary("min", to, whole), plan.lanes, before.take_front(main.size()),
+          [&](Value at, ValueRange inner) { return main.step(inner, termsAt(at, plan.lanes)); });
+      if (tail == 0)
+        return next;
+      ValueRange restBefore = before.drop_front(main.size());
+      if (plan.fineChunks == 1) {
+        llvm::append_range(next, rest.step(restBefore, termsAt(whole, tailLanes)));
+        return next;
+      }
+      Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, where[plan.fine],
+                                         e.i64(plan.fineChunks - 1));
+      auto branch = scf::IfOp::create(b, loc, restBefore.getTypes(), last, /*withElseRegion=*/true);
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(branch.thenBlock());
+        e.pushScope();
+        scf::YieldOp::create(b, loc, rest.step(restBefore, termsAt(whole, tailLanes)));
+        e.popScope();
+        b.setInsertionPointToStart(branch.elseBlock());
+        scf::YieldOp::create(b, loc, restBefore);
+      }
+      llvm::append_range(next, branch.getResults());
+      return next;
+    });
+    auto totals = main.finish(ArrayRef<Value>(state).take_front(main.size()));
+    if (tail > 0)
+      for (auto [fold, total, more] :
+           llvm::zip(folds, totals, rest.finish(ArrayRef<Value>(state).drop_front(main.size()))))
+        total = e.combine(fold.kind, fold.element, total, more);
+    finish(totals, {}, 0);
+  }
+
+  OpBuilder &b;
+  Emitter &e;
+  Location loc;
+  SplitPlan plan;
+  Value scratch;
+  int64_t rank;
+  SmallVector<Value> where; ///< the unit's coordinates, in chunks and strips
+};
+
+} // namespace
+
+LogicalResult emitSplitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const SplitPlan &plan,
+                              const Target &target) {
+  KernelFrame frame(b, fusion.getLoc(), name);
+  Emitter e(b, fusion.getLoc(), frame.context(), target);
+  Block &body = fusion.getBody().front();
+  SmallVector<Value> inputs;
+  for (BlockArgument argument : body.getArguments()) {
+    inputs.push_back(frame.nextBuffer());
+    e.bindBuffer(argument, inputs.back());
+  }
+  SplitEmitter emitter(b, e, plan, frame.scratch());
+  SmallVector<TypedBuffer> outputs;
+  for (unsigned i : firstOutputs(fusion, plan)) {
+    Value value = body.getTerminator()->getOperand(i), pointer = frame.nextBuffer();
+    bool side = tensorType(value).getShape() == ArrayRef<int64_t>(plan.shape);
+    (side ? emitter.sides : emitter.results).push_back({value, pointer});
+    outputs.push_back({tensorType(value), pointer});
+  }
+  if (!plan.isWhole())
+    for (size_t i = 0; i < plan.reduces.size(); ++i)
+      emitter.partials.push_back(frame.nextBuffer());
+  storePastCaches(e, inputs, outputs, [&] { emitter.run(frame.begin(), frame.end()); });
+  frame.finish();
+  return success();
+}
+
+} // namespace dlc::cpu

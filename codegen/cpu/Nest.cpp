@@ -1,0 +1,241 @@
+//===- Nest.cpp - iteration spaces, rows and lanes of a fused kernel ------===//
+#include "codegen/cpu/Nest.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+namespace {
+
+double weight(Operation *op) {
+  if (isa<ExpOp, TanhOp, SigmoidOp, ErfOp, GeluOp, LogOp, SinOp, CosOp, PowOp, Expm1Op, Log1pOp>(
+          op))
+    return 8;
+  if (isa<DivOp, SqrtOp, RsqrtOp, RemOp>(op))
+    return 3;
+  return 1;
+}
+
+/// Operations per element that evaluating `value` once costs, reductions included.
+double workOf(Operation *op) {
+  double elements = double(tensorType(op->getResult(0)).getNumElements());
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return double(tensorType(reduce.getX()).getNumElements());
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    auto a = tensorType(matmul.getA());
+    return 2 * elements * double(a.getDimSize(a.getRank() - (matmul.getTransposeA() ? 2 : 1)));
+  }
+  if (auto conv = dyn_cast<ConvOp>(op)) {
+    auto w = tensorType(conv.getW());
+    return 2 * elements * double(w.getNumElements()) /
+           double(std::max<int64_t>(1, w.getDimSize(0)));
+  }
+  if (auto conv = dyn_cast<ConvTransposeOp>(op)) {
+    auto w = tensorType(conv.getW());
+    return 2 * elements * double(w.getNumElements()) /
+           double(std::max<int64_t>(1, w.getDimSize(1)));
+  }
+  auto windowWork = [&](ArrayRef<int64_t> window) {
+    double n = elements;
+    for (int64_t w : window)
+      n *= double(w);
+    return n;
+  };
+  if (auto pool = dyn_cast<MaxPoolOp>(op))
+    return windowWork(pool.getWindow());
+  if (auto pool = dyn_cast<AvgPoolOp>(op))
+    return windowWork(pool.getWindow());
+  return op->hasTrait<Elementwise>() ? elements * weight(op) : elements * 0.25;
+}
+
+} // namespace
+
+double totalWork(FusionOp fusion) {
+  double work = 0;
+  for (Operation &op : fusion.getBody().front().without_terminator())
+    if (!isa<ConstantOp>(op))
+      work += workOf(&op);
+  return work;
+}
+
+namespace {
+
+bool hasLoops(FusionOp fusion) {
+  for (Operation &op : fusion.getBody().front())
+    if (isa<ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op))
+      return true;
+  return false;
+}
+
+/// Whether lanes along the last dimension of `value` would run across a reduction over its
+/// operand's last dimension: then the elements are better computed one by one, each with lanes
+/// along what it reduces.
+bool lanesCrossReduction(Value value, int64_t lastDim) {
+  if (lastDim < 0)
+    return false;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  auto shape = tensorType(value).getShape();
+  if (shape[lastDim] == 1)
+    return false;
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    int64_t last = tensorType(reduce.getX()).getRank() - 1;
+    return llvm::is_contained(reduce.getAxes(), last) &&
+           tensorType(reduce.getX()).getDimSize(last) >= 4;
+  }
+  if (op->hasTrait<Elementwise>() || isa<BroadcastOp>(op)) {
+    for (Value operand : op->getOperands()) {
+      int64_t d = lastDim - (tensorType(value).getRank() - tensorType(operand).getRank());
+      if (lanesCrossReduction(operand, d))
+        return true;
+    }
+    return false;
+  }
+  if (isa<ReshapeOp>(op)) {
+    auto from = tensorType(op->getOperand(0));
+    int64_t d = from.getRank() - 1;
+    // A dropped unit dimension does not hide the reduction behind it.
+    while (d > 0 && from.getDimSize(d) == 1)
+      --d;
+    return lanesCrossReduction(op->getOperand(0), d);
+  }
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return lanesCrossReduction(op->getOperand(0), transpose.getPermutation()[lastDim]);
+  if (isa<SliceOp>(op))
+    return lanesCrossReduction(op->getOperand(0), lastDim);
+  return false;
+}
+
+/// Lanes of a row: two registers of 32-bit elements where the work per element is light, else one.
+int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
+  bool heavy = false;
+  for (Operation &op : fusion.getBody().front().without_terminator()) {
+    heavy |= weight(&op) > 4 || isa<MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op);
+    for (Value r : op.getResults())
+      heavy |= tensorType(r).getElementTypeBitWidth() > 32;
+  }
+  int64_t lanes = target.lanes32() * (heavy ? 1 : 2);
+  return std::min(lanes, row);
+}
+
+} // namespace
+
+SmallVector<Value> keptRows(FusionOp fusion) {
+  constexpr int64_t kRowBytes = 1 << 18; // a part of the second-level cache
+  SmallVector<Value> result;
+  // Nothing may look into another row, or into the row in another order.
+  for (Operation &op : fusion.getBody().front().without_terminator()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (reduce ? reduce.getAxes() != ArrayRef<int64_t>{tensorType(reduce.getX()).getRank() - 1}
+               : !op.hasTrait<Elementwise>() && !isa<ConstantOp, BroadcastOp, IotaOp>(op))
+      return result;
+  }
+  for (Operation &op : fusion.getBody().front().without_terminator()) {
+    if (!op.hasTrait<Elementwise>() || weight(&op) <= 4 || op.getResult(0).hasOneUse())
+      continue;
+    auto type = tensorType(op.getResult(0));
+    if (type.getRank() == 0 || type.getShape().back() * 8 > kRowBytes ||
+        isa<IntegerType>(type.getElementType()))
+      continue;
+    auto reducesRow = [&](Operation *user) {
+      auto reduce = dyn_cast<ReduceOp>(user);
+      return reduce && reduce.getAxes() == ArrayRef<int64_t>{type.getRank() - 1};
+    };
+    // All its uses must meet in the same row: reductions of it, and elementwise work of its own
+    // shape.
+    bool reduced = false, sameRow = true;
+    for (Operation *user : op.getResult(0).getUsers()) {
+      reduced |= reducesRow(user);
+      sameRow &= isa<YieldOp>(user) || reducesRow(user) ||
+                 (user->hasTrait<Elementwise>() &&
+                  tensorType(user->getResult(0)).getShape() == type.getShape());
+    }
+    if (reduced && sameRow)
+      result.push_back(op.getResult(0));
+  }
+  return result;
+}
+
+int64_t rowBytes(Value value) {
+  int64_t bytes = tensorType(value).getShape().back() *
+                  (computeType(tensorType(value).getElementType()).getIntOrFloatBitWidth() / 8);
+  return (bytes + 63) / 64 * 64;
+}
+
+std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
+  auto yield = cast<YieldOp>(fusion.getBody().front().getTerminator());
+  std::vector<Nest> nests;
+  auto rowsOf = [](ArrayRef<int64_t> shape) { return shape.empty() ? shape : shape.drop_back(); };
+  for (auto [i, value] : llvm::enumerate(yield.getValues())) {
+    auto shape = tensorType(value).getShape();
+    auto concat = value.getDefiningOp<ConcatOp>();
+    if (concat && yield.getNumOperands() == 1) {
+      // Each part is walked by itself, and nothing has to choose per element.
+      int64_t offset = 0;
+      for (Value part : concat.getXs()) {
+        Nest nest;
+        nest.shape = llvm::to_vector(tensorType(part).getShape());
+        nest.stores.push_back({part, unsigned(i), int64_t(concat.getAxis()), offset});
+        offset += nest.shape[concat.getAxis()];
+        if (product(nest.shape) > 0)
+          nests.push_back(nest);
+      }
+      continue;
+    }
+    bool placed = false;
+    for (Nest &nest : nests) {
+      if (ArrayRef<int64_t>(nest.shape) == shape) {
+        nest.stores.push_back({value, unsigned(i)});
+        placed = true;
+      } else if (!shape.empty() && nest.shape.size() == shape.size() && shape.back() == 1 &&
+                 rowsOf(nest.shape) == rowsOf(shape)) {
+        nest.rowStores.push_back({value, unsigned(i)});
+        placed = true;
+      } else if (!shape.empty() && nest.shape.size() == shape.size() && nest.shape.back() == 1 &&
+                 rowsOf(nest.shape) == rowsOf(shape) && nest.rowStores.empty()) {
+        // The rows' own values came first: they become row stores of the wider nest.
+        std::swap(nest.stores, nest.rowStores);
+        nest.shape = llvm::to_vector(shape);
+        nest.stores.push_back({value, unsigned(i)});
+        placed = true;
+      }
+      if (placed)
+        break;
+    }
+    if (!placed && product(shape) > 0) {
+      Nest nest;
+      nest.shape = llvm::to_vector(shape);
+      nest.stores.push_back({value, unsigned(i)});
+      nests.push_back(nest);
+    }
+  }
+  double work = totalWork(fusion), elements = 0;
+  for (Nest &nest : nests)
+    elements += double(product(nest.shape));
+  bool loops = hasLoops(fusion);
+  for (Nest &nest : nests) {
+    if (nest.shape.empty())
+      nest.shape.push_back(1);
+    int64_t row = nest.shape.back(), rows = product(rowsOf(nest.shape));
+    for (auto &store : nest.stores)
+      nest.scalarRow |= lanesCrossReduction(store.value, tensorType(store.value).getRank() - 1);
+    nest.lanes = nest.scalarRow ? 0 : chooseLanes(fusion, target, row);
+    double perElement = std::max(1.0, work / std::max(1.0, elements));
+    // Long rows are cut so that few rows still feed all cores; not where cutting would repeat a
+    // row's reductions.
+    nest.block = row;
+    bool cut = nest.scalarRow || !loops || perElement > 64;
+    if (cut && rows < 64) {
+      int64_t step = nest.scalarRow ? 1 : nest.lanes;
+      int64_t wanted = std::max<int64_t>(1, int64_t(16384 / perElement));
+      nest.block = std::min(row, std::max(step, (wanted + step - 1) / step * step));
+    }
+    nest.blocks = (row + nest.block - 1) / nest.block;
+    nest.units = rows * nest.blocks;
+    nest.work = perElement * double(nest.block);
+  }
+  return nests;
+}
+
+} // namespace dlc::cpu

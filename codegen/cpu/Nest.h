@@ -1,0 +1,47 @@
+//===- Nest.h - the loop nests of a kernel that walks rows ----------------===//
+#ifndef DLC_CODEGEN_CPU_NEST_H
+#define DLC_CODEGEN_CPU_NEST_H
+
+#include "codegen/cpu/Emitter.h"
+
+namespace dlc::cpu {
+
+/// One loop nest: results of one shape, computed together row by row.
+struct Nest {
+  llvm::SmallVector<int64_t> shape; ///< what is walked; the last dimension is a row
+  struct Store {
+    mlir::Value value; ///< of the nest's shape, but for concatenated parts
+    unsigned output;
+    int64_t axis = -1, offset = 0; ///< a part of a concatenation starts here
+  };
+  llvm::SmallVector<Store> stores;    ///< one element per element of the row
+  llvm::SmallVector<Store> rowStores; ///< one element per row
+  bool scalarRow = false;             ///< elements of the row are reductions of their own: no lanes
+  int64_t lanes = 0, block = 0, blocks = 1;
+  int64_t units = 1; ///< rows (or blocks of rows)
+  double work = 0;   ///< rough operations per unit
+};
+
+std::vector<Nest> planNests(FusionOp fusion, const Target &target);
+
+/// Operations that one run costs, roughly.
+double totalWork(FusionOp fusion);
+
+/// Values worth keeping while a row is reduced, since the rest of the row's work needs them again
+/// and they cost more than a store and a load: softmax's exponentials.
+llvm::SmallVector<mlir::Value> keptRows(FusionOp fusion);
+/// Scratch memory of a kept row.
+int64_t rowBytes(mlir::Value value);
+
+inline mlir::RankedTensorType tensorType(mlir::Value v) {
+  return llvm::cast<mlir::RankedTensorType>(v.getType());
+}
+inline int64_t product(llvm::ArrayRef<int64_t> values) {
+  int64_t n = 1;
+  for (int64_t v : values)
+    n *= v;
+  return n;
+}
+
+} // namespace dlc::cpu
+#endif

@@ -1,0 +1,235 @@
+//===- Split.cpp - how reductions are cut, and what joins them again ------===//
+#include "codegen/cpu/Split.h"
+#include "codegen/cpu/Nest.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+namespace {
+
+constexpr int64_t kSmallest = 8192; ///< elements; below, one core is done before another wakes
+constexpr int64_t kSums = 64; ///< sums in a row within a unit: so few lose little by rounding
+constexpr int64_t kNarrow = 64;     ///< columns; so few that rows are better taken many at a time
+constexpr int64_t kColumns =
+    1024; ///< partial results of a few reductions stay in the first-level cache
+constexpr int64_t kFewRows = 64, kLongRow = 32768;
+
+int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Whether `value` depends on a reduction of the fusion.
+bool isReduced(Value value, llvm::DenseMap<Value, bool> &known) {
+  auto [it, fresh] = known.try_emplace(value, false);
+  if (!fresh)
+    return it->second;
+  Operation *op = value.getDefiningOp();
+  bool reduced = op && (isa<ReduceOp>(op) || llvm::any_of(op->getOperands(), [&](Value v) {
+                          return isReduced(v, known);
+                        }));
+  return known[value] = reduced;
+}
+
+/// Chunks of at most about `wanted`, all but the last alike.
+void cut(int64_t size, int64_t wanted, int64_t multiple, int64_t &chunk, int64_t &chunks) {
+  chunks = divideUp(size, std::max<int64_t>(1, wanted));
+  chunk = divideUp(divideUp(size, chunks), multiple) * multiple;
+  chunks = divideUp(size, chunk);
+}
+
+/// The reductions, if all are alike and none needs another, and the results are theirs or of the
+/// shape that they reduce.
+bool collect(FusionOp fusion, SplitPlan &plan) {
+  llvm::DenseMap<Value, bool> known;
+  Block &body = fusion.getBody().front();
+  for (auto op : body.getOps<ReduceOp>()) {
+    auto type = tensorType(op.getX());
+    if (!op.getKeepdims() || !isa<FloatType>(type.getElementType()) || isReduced(op.getX(), known))
+      return false;
+    if (plan.reduces.empty())
+      plan.shape = llvm::to_vector(type.getShape());
+    ReduceOp first = plan.reduces.empty() ? op : plan.reduces.front();
+    if (type.getShape() != ArrayRef<int64_t>(plan.shape) || op.getAxes() != first.getAxes())
+      return false;
+    plan.reduces.push_back(op);
+  }
+  if (plan.reduces.empty() || plan.reduces.size() > 8 || product(plan.shape) < kSmallest)
+    return false;
+  // What is reduced may be pulled from anywhere; what comes after is taken at the results' own
+  // indices.
+  auto kept = tensorType(plan.reduces.front().getY()).getShape();
+  for (Operation &op : body.without_terminator())
+    if (isReduced(op.getResult(0), known) && !isa<ReduceOp>(op) &&
+        (!op.hasTrait<Elementwise>() || tensorType(op.getResult(0)).getShape() != kept))
+      return false;
+  return llvm::all_of(body.getTerminator()->getOperands(), [&](Value v) {
+    auto shape = tensorType(v).getShape();
+    return isReduced(v, known) ? shape == kept
+                               : shape == ArrayRef<int64_t>(plan.shape) && shape != kept;
+  });
+}
+
+} // namespace
+
+SmallVector<int64_t> SplitPlan::partialShape() const {
+  SmallVector<int64_t> result = shape;
+  result[fine] = fineChunks;
+  if (outer >= 0)
+    result[outer] = outerChunks;
+  return result;
+}
+
+std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
+  SplitPlan plan;
+  if (!collect(fusion, plan))
+    return std::nullopt;
+  ArrayRef<int64_t> axes = plan.reduces.front().getAxes();
+  int64_t rank = int64_t(plan.shape.size());
+  if (axes.empty() || axes.size() > 2)
+    return std::nullopt;
+  plan.fine = axes.back();
+  plan.outer = axes.size() == 2 ? axes.front() : -1;
+  plan.columns = plan.fine != rank - 1;
+  if (plan.columns && plan.fine != rank - 2)
+    return std::nullopt;
+  int64_t width = target.lanes32(), fine = plan.shape[plan.fine],
+          outer = plan.outer >= 0 ? plan.shape[plan.outer] : 1;
+  if (plan.columns) {
+    int64_t columns = plan.shape.back();
+    if (columns < 2)
+      return std::nullopt;
+    plan.lanes = std::min(width, columns);
+    plan.unroll = columns <= kNarrow ? 8 : 4;
+    int64_t rows = kSums * plan.unroll;
+    if (fine * outer < 2 * plan.unroll)
+      return std::nullopt;
+    if (fine >= rows || plan.outer < 0)
+      cut(fine, rows, 1, plan.fineChunk, plan.fineChunks);
+    else
+      plan.fineChunk = fine;
+    if (plan.outer >= 0)
+      cut(outer, rows / fine, 1, plan.outerChunk, plan.outerChunks);
+    int64_t others =
+        product(plan.shape) / (columns * fine * outer) * plan.fineChunks * plan.outerChunks;
+    // Few units are made more by narrower strips, as long as these are good runs of memory.
+    int64_t wanted = others >= 8 ? kColumns : std::max<int64_t>(256, divideUp(columns * others, 8));
+    cut(columns, std::min(kColumns, wanted), plan.lanes, plan.width, plan.strips);
+    plan.width = std::min(plan.width, columns);
+    plan.units = others * plan.strips;
+    return plan;
+  }
+  // Rows that are runs of memory and many are better taken as rows.
+  int64_t rows = product(plan.shape) / (fine * outer);
+  if (fine < 4 || (plan.outer < 0 && (rows >= kFewRows || fine < kLongRow)))
+    return std::nullopt;
+  plan.lanes = fine >= 4 * width ? 4 * width : std::min(width, fine);
+  int64_t most = kSums * plan.lanes;
+  if (fine >= most)
+    cut(fine, most, plan.lanes, plan.fineChunk, plan.fineChunks);
+  else
+    plan.fineChunk = fine;
+  if (plan.outer >= 0)
+    cut(outer, most / fine, 1, plan.outerChunk, plan.outerChunks);
+  plan.units = rows * plan.fineChunks * plan.outerChunks;
+  return plan;
+}
+
+int64_t splitScratch(const SplitPlan &plan) {
+  int64_t bytes = 0;
+  for (ReduceOp op : plan.reduces)
+    bytes += plan.columns
+                 ? divideUp(plan.width * partialType(op).getIntOrFloatBitWidth() / 8, 64) * 64
+                 : 0;
+  return bytes;
+}
+
+Type partialType(ReduceOp op) { return computeType(tensorType(op.getX()).getElementType()); }
+
+SmallVector<unsigned> firstOutputs(FusionOp fusion, const SplitPlan &plan) {
+  SmallVector<unsigned> outputs;
+  for (auto [i, value] : llvm::enumerate(fusion.getBody().front().getTerminator()->getOperands()))
+    if (plan.isWhole() || tensorType(value).getShape() == ArrayRef<int64_t>(plan.shape))
+      outputs.push_back(unsigned(i));
+  return outputs;
+}
+
+Combination combineSplit(OpBuilder &b, FusionOp fusion, const SplitPlan &plan) {
+  Combination result;
+  Location loc = fusion.getLoc();
+  Block &body = fusion.getBody().front();
+  auto yield = body.getTerminator();
+  auto first = firstOutputs(fusion, plan);
+  SmallVector<Value> wanted;
+  for (auto [i, value] : llvm::enumerate(yield->getOperands()))
+    if (!llvm::is_contained(first, i)) {
+      result.outputs.push_back(unsigned(i));
+      wanted.push_back(value);
+    }
+  // What stands after the reductions.
+  llvm::DenseSet<Value> needed;
+  std::function<void(Value)> need = [&](Value v) {
+    if (needed.insert(v).second)
+      if (Operation *op = v.getDefiningOp(); op && !isa<ReduceOp>(op))
+        for (Value operand : op->getOperands())
+          need(operand);
+  };
+  for (Value v : wanted)
+    need(v);
+  SmallVector<Type> types;
+  SmallVector<Value> placeholders;
+  auto operand = [&](unsigned which, Type type) {
+    result.operands.push_back(which);
+    placeholders.push_back(
+        UnrealizedConversionCastOp::create(b, loc, type, ValueRange{}).getResult(0));
+  };
+  for (size_t i = 0; i < plan.reduces.size(); ++i) {
+    ReduceOp op = plan.reduces[i];
+    auto type = RankedTensorType::get(plan.partialShape(), partialType(op),
+                                      tensorType(op.getY()).getEncoding());
+    operand(unsigned(body.getNumArguments() + i), type);
+  }
+  for (BlockArgument argument : body.getArguments())
+    if (needed.contains(argument))
+      operand(argument.getArgNumber(), argument.getType());
+  for (Value v : wanted)
+    types.push_back(v.getType());
+  result.fusion = FusionOp::create(b, loc, types, placeholders);
+  Region &region = result.fusion.getBody();
+  Block *to = region.empty() ? &region.emplaceBlock() : &region.front();
+  to->clear();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(to);
+  IRMapping map;
+  for (auto [which, value] : llvm::zip(result.operands, placeholders)) {
+    Value argument = to->addArgument(value.getType(), loc);
+    if (which < body.getNumArguments()) {
+      map.map(body.getArgument(which), argument);
+      continue;
+    }
+    ReduceOp op = plan.reduces[which - body.getNumArguments()];
+    auto y = tensorType(op.getY());
+    bool mean = op.getKind() == ReduceKind::mean;
+    auto type = RankedTensorType::get(y.getShape(), partialType(op), y.getEncoding());
+    Value total = ReduceOp::create(b, loc, type, mean ? ReduceKind::sum : op.getKind(), argument,
+                                   op.getAxes(), /*keepdims=*/true);
+    if (mean) {
+      auto count = DenseElementsAttr::get(
+          RankedTensorType::get({}, type.getElementType(), y.getEncoding()),
+          Attribute(b.getFloatAttr(type.getElementType(),
+                                   double(product(plan.shape) / product(y.getShape())))));
+      total =
+          DivOp::create(b, loc, type, total, ConstantOp::create(b, loc, count.getType(), count));
+    }
+    if (type != y)
+      total = CastOp::create(b, loc, total, y.getElementType());
+    map.map(op.getY(), total);
+  }
+  for (Operation &op : body.without_terminator())
+    if (!isa<ReduceOp>(op) && needed.contains(op.getResult(0)))
+      b.clone(op, map);
+  YieldOp::create(b, loc, llvm::map_to_vector(wanted, [&](Value v) { return map.lookup(v); }));
+  return result;
+}
+
+} // namespace dlc::cpu
