@@ -41,7 +41,7 @@ int main(int argc, char **argv) try {
   dlc::Tensor x(dlc::DType::I64, {batch, steps}), t(dlc::DType::I64, {batch, steps});
   float first = 0, mean = 0;
   uint64_t random = 1;
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 400; ++i) {
     for (int64_t b = 0; b < batch; ++b) {
       random = random * 6364136223846793005u + 1442695040888963407u;
       size_t at = (random >> 33) % (text.size() - steps - 1);

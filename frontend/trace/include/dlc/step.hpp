@@ -62,11 +62,11 @@ struct Metric {
   TensorFunction value;
 };
 
-/// The loss is multiplied before its gradients are taken, so that small ones are numbers in f16 too,
-/// and the gradients are divided again. A step in which one of them is no finite number changes
-/// nothing but the scale: neither parameters nor running statistics nor the optimiser's memory and
-/// its count of updates. (`step` counts runs, and goes on.) Metrics: `scale`, with which the step was
-/// made, and `skipped`, 1 or 0.
+/// The loss is multiplied before its gradients are taken, so that small ones are numbers in f16
+/// too, and the gradients are divided again. A step in which one of them is no finite number
+/// changes nothing but the scale: neither parameters nor running statistics nor the optimiser's
+/// memory and its count of updates. (`step` counts runs, and goes on.) Metrics: `scale`, with which
+/// the step was made, and `skipped`, 1 or 0.
 struct LossScale {
   double start = 65536;
   /// The scale times `growth` after so many steps without a skip, times `shrink` after each skip.
