@@ -28,7 +28,7 @@ Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &kn
       result = one;
     else if (one == Follows::Yes && result == Follows::No)
       result = op->hasTrait<Elementwise>() && shapeOf(operand) == shapeOf(value) ? Follows::Yes
-                                                                                : Follows::Wrongly;
+                                                                                 : Follows::Wrongly;
   }
   // What is reduced or multiplied beside the product would be computed again for each element.
   if (result == Follows::No &&
@@ -77,7 +77,8 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
     return no("not one product with one result");
   MatmulOp matmul = contract.matmul;
   Type element = typeOf(matmul.getA()).getElementType();
-  if (!isProductFloat(element) || !isa<FloatType, IntegerType>(typeOf(matmul.getY()).getElementType()))
+  if (!isProductFloat(element) ||
+      !isa<FloatType, IntegerType>(typeOf(matmul.getY()).getElementType()))
     return no("a product of other than floating point numbers");
   for (Value v : {Value(matmul.getA()), Value(matmul.getB()), yield.getOperand(0)})
     if (!layoutOf(v.getType()).empty())
@@ -204,7 +205,8 @@ public:
     size_t last = shape.size() - (contract.swapped ? 2 : 1);
     at[last] = {column, lanes > 1 ? 1 : 0, nullptr, false};
     // One lane is a scalar to the emitter.
-    Value bound = lanes > 1 ? sums : vector::ExtractOp::create(b, loc, sums, int64_t(0)).getResult();
+    Value bound =
+        lanes > 1 ? sums : vector::ExtractOp::create(b, loc, sums, int64_t(0)).getResult();
     e.pushScope();
     e.bindElement(product, bound);
     Value x = e.eval(inner, at, lanes > 1 ? lanes : 0);
@@ -229,8 +231,8 @@ private:
 
 } // namespace
 
-LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Target &target,
-                                 bool packed) {
+LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name,
+                                 const Target &target, bool packed) {
   std::string why;
   auto contract = matchContract(fusion, target, packed, &why);
   if (!contract || !canEmit(fusion, &why))

@@ -1,8 +1,8 @@
 //===- ContractFusion.h - a fusion around one matrix product, as a blocked kernel ---===//
 //
-// Reads a fusion's body as views -> dlc.matmul -> elementwise -> view, and emits it with the schedule
-// of Contract.h. What comes after the product is pulled through the Emitter, so every elementwise
-// operation can stand there, with operands of any shape.
+// Reads a fusion's body as views -> dlc.matmul -> elementwise -> view, and emits it with the
+// schedule of Contract.h. What comes after the product is pulled through the Emitter, so every
+// elementwise operation can stand there, with operands of any shape.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_CONTRACTFUSION_H

@@ -15,7 +15,9 @@ Value Emitter::constantElement(ConstantOp op, const Indices &at, int64_t lanes) 
       return b.getFloatAttr(compute, tensor->getDouble(i));
     return b.getIntegerAttr(compute, tensor->getInt(i));
   };
-  auto constantOf = [&](int64_t i) -> Value { return arith::ConstantOp::create(b, loc, attrAt(i)); };
+  auto constantOf = [&](int64_t i) -> Value {
+    return arith::ConstantOp::create(b, loc, attrAt(i));
+  };
   if (tensor->size() == 1 || op.getValue().isSplat())
     return constantOf(0);
   // Small tables become a vector constant from which the element is taken.
@@ -26,12 +28,18 @@ Value Emitter::constantElement(ConstantOp op, const Indices &at, int64_t lanes) 
       b, loc, DenseElementsAttr::get(VectorType::get({tensor->size()}, compute), all));
   Index offset = linear(cast<RankedTensorType>(op.getType()).getShape(), at, lanes);
   if (offset.isUniform())
-    return vector::ExtractOp::create(b, loc, table, OpFoldResult(arith::IndexCastOp::create(b, loc, b.getIndexType(), offset.base).getResult()));
+    return vector::ExtractOp::create(
+        b, loc, table,
+        OpFoldResult(
+            arith::IndexCastOp::create(b, loc, b.getIndexType(), offset.base).getResult()));
   Value which = asVector(offset, lanes);
-  Value result = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(withLanes(compute, lanes))));
+  Value result =
+      arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(withLanes(compute, lanes))));
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value i = vector::ExtractOp::create(b, loc, which, lane);
-    Value x = vector::ExtractOp::create(b, loc, table, OpFoldResult(arith::IndexCastOp::create(b, loc, b.getIndexType(), i).getResult()));
+    Value x = vector::ExtractOp::create(
+        b, loc, table,
+        OpFoldResult(arith::IndexCastOp::create(b, loc, b.getIndexType(), i).getResult()));
     result = vector::InsertOp::create(b, loc, x, result, lane);
   }
   return result;
@@ -85,7 +93,8 @@ Value Emitter::concat(ConcatOp op, const Indices &at, int64_t lanes) {
     inner[axis] = clampWithin(affine(x, 1, -start), size, lanes, nullptr);
     Value v = splat(eval(operand, inner, lanes), lanes);
     if (result) {
-      Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, which, splat(i64(start), lanes));
+      Value here =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, which, splat(i64(start), lanes));
       v = arith::SelectOp::create(b, loc, here, v, result);
     }
     result = v;
@@ -117,7 +126,8 @@ Value Emitter::pad(PadOp op, const Indices &at, int64_t lanes) {
       if (!inside) {
         inside = here;
       } else {
-        int64_t n = isa<VectorType>(inside.getType()) || isa<VectorType>(here.getType()) ? lanes : 0;
+        int64_t n =
+            isa<VectorType>(inside.getType()) || isa<VectorType>(here.getType()) ? lanes : 0;
         inside = arith::AndIOp::create(b, loc, splat(inside, n), splat(here, n));
       }
       break;
@@ -133,7 +143,8 @@ Value Emitter::pad(PadOp op, const Indices &at, int64_t lanes) {
       }));
       break;
     case PadMode::reflect:
-      // Positions repeat with period 2 (size - 1): fold into one period, then mirror its second half.
+      // Positions repeat with period 2 (size - 1): fold into one period, then mirror its second
+      // half.
       if (size == 1) {
         from.push_back(constant(0));
         break;
@@ -156,8 +167,8 @@ Value Emitter::pad(PadOp op, const Indices &at, int64_t lanes) {
   if (!inside)
     return x;
   int64_t n = isa<VectorType>(x.getType()) || isa<VectorType>(inside.getType()) ? lanes : 0;
-  return arith::SelectOp::create(b, loc, splat(inside, isa<VectorType>(inside.getType()) ? n : 0), splat(x, n),
-                                 splat(padding, n));
+  return arith::SelectOp::create(b, loc, splat(inside, isa<VectorType>(inside.getType()) ? n : 0),
+                                 splat(x, n), splat(padding, n));
 }
 
 /// An index element as a coordinate: negative ones count from the end, and the range is enforced.
@@ -169,10 +180,12 @@ static Index coordinate(Emitter &e, Value element, int64_t size) {
     Type type = vector ? Type(VectorType::get(vector.getShape(), i64)) : i64;
     wide = arith::ExtSIOp::create(e.b, e.loc, type, wide);
   }
-  int64_t lanes = isa<VectorType>(wide.getType()) ? cast<VectorType>(wide.getType()).getNumElements() : 0;
+  int64_t lanes =
+      isa<VectorType>(wide.getType()) ? cast<VectorType>(wide.getType()).getNumElements() : 0;
   Value zero = e.splat(e.i64(0), lanes);
   Value negative = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::slt, wide, zero);
-  Value wrapped = arith::SelectOp::create(e.b, e.loc, negative, e.binary("add", wide, e.i64(size)), wide);
+  Value wrapped =
+      arith::SelectOp::create(e.b, e.loc, negative, e.binary("add", wide, e.i64(size)), wide);
   Value bounded = e.binary("max", e.binary("min", wrapped, e.i64(size - 1)), e.i64(0));
   if (lanes)
     return {nullptr, 0, bounded, false};

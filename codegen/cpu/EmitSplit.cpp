@@ -165,11 +165,13 @@ private:
 
   unsigned alignment(ReduceOp op) { return partialType(op).getIntOrFloatBitWidth() / 8; }
 
-  void addRows(Value outer, Value row, int64_t rows) {
+  /// Adds so many rows at a distance from each other.
+  void addRows(Value outer, Value row, int64_t rows, Value distance) {
     forColumns([&](Index column, int64_t lanes, Value inStrip) {
       SmallVector<SmallVector<Value>> terms(plan.reduces.size());
       for (int64_t u = 0; u < rows; ++u) {
-        Indices at = fullIndex(outer, uniform(e.binary("add", row, e.i64(u))), column);
+        Value one = e.binary("add", row, e.binary("mul", distance, e.i64(u)));
+        Indices at = fullIndex(outer, uniform(one), column);
         for (auto [list, op] : llvm::zip(terms, plan.reduces))
           list.push_back(e.splat(e.eval(op.getX(), at, lanes), lanes));
         storeSides(at, lanes);
@@ -199,19 +201,20 @@ private:
     });
     forOuter({}, [&](Value outer, ValueRange) {
       auto [from, to] = chunkOf(plan.fine, plan.fineChunk);
-      Value rows = e.binary("sub", to, from);
-      Value whole =
-          e.binary("add", from,
-                   e.binary("mul", e.binary("div", rows, e.i64(plan.unroll)), e.i64(plan.unroll)));
+      // Rows that are added together lie far apart: several runs of memory that the processor
+      // reads ahead come faster than one.
+      Value part = e.binary("div", e.binary("sub", to, from), e.i64(plan.unroll));
       auto each = [&](int64_t rows) {
-        return [this, outer, rows](Value row, ValueRange) {
-          addRows(outer, row, rows);
+        return [this, outer, rows, part](Value row, ValueRange) {
+          addRows(outer, row, rows, part);
           return SmallVector<Value>();
         };
       };
-      e.range(from, whole, plan.unroll, {}, each(plan.unroll));
-      if (plan.fineChunks > 1 || plan.shape[plan.fine] % plan.unroll != 0)
+      e.range(from, e.binary("add", from, part), 1, {}, each(plan.unroll));
+      if (plan.fineChunks > 1 || plan.shape[plan.fine] % plan.unroll != 0) {
+        Value whole = e.binary("add", from, e.binary("mul", part, e.i64(plan.unroll)));
         e.range(whole, to, 1, {}, each(1));
+      }
       return SmallVector<Value>();
     });
     forColumns([&](Index column, int64_t lanes, Value inStrip) {
@@ -231,7 +234,11 @@ private:
     for (ReduceOp op : plan.reduces)
       folds.push_back({op.getKind(), tensorType(op.getX()).getElementType()});
     Gathering main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false);
-    SmallVector<Value> init = main.start();
+    // One state for each run of memory that is read at a time, and one for the tail.
+    size_t size = main.size(), runs = size_t(plan.unroll);
+    SmallVector<Value> init;
+    for (size_t r = 0; r < runs; ++r)
+      llvm::append_range(init, main.start());
     if (tail > 0)
       llvm::append_range(init, rest.start());
     Value whole = e.i64(plan.shape[plan.fine] - tail);
@@ -244,13 +251,34 @@ private:
         storeSides(index, lanes);
         return terms;
       };
-      auto [from, to] = chunkOf(plan.fine, plan.fineChunk);
-      auto next = e.range(
-          from, e.binary("min", to, whole), plan.lanes, before.take_front(main.size()),
+      auto [from, end] = chunkOf(plan.fine, plan.fineChunk);
+      Value to = e.binary("min", end, whole), start = from;
+      SmallVector<Value> next(before.take_front(runs * size));
+      if (runs > 1) {
+        // Parts of the chunk at a time: several runs of memory that the processor reads ahead come
+        // faster than one.
+        int64_t step = plan.lanes * plan.unroll;
+        Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(step)),
+                              e.i64(plan.lanes));
+        next = e.range(from, e.binary("add", from, part), plan.lanes, next,
+                       [&](Value at, ValueRange inner) {
+                         SmallVector<Value> states;
+                         for (size_t r = 0; r < runs; ++r) {
+                           Value there = e.binary("add", at, e.binary("mul", part, e.i64(r)));
+                           llvm::append_range(states, main.step(inner.slice(r * size, size),
+                                                                termsAt(there, plan.lanes)));
+                         }
+                         return states;
+                       });
+        start = e.binary("add", from, e.binary("mul", part, e.i64(plan.unroll)));
+      }
+      auto first = e.range(
+          start, to, plan.lanes, ArrayRef<Value>(next).take_front(size),
           [&](Value at, ValueRange inner) { return main.step(inner, termsAt(at, plan.lanes)); });
+      llvm::copy(first, next.begin());
       if (tail == 0)
         return next;
-      ValueRange restBefore = before.drop_front(main.size());
+      ValueRange restBefore = before.drop_front(runs * size);
       if (plan.fineChunks == 1) {
         llvm::append_range(next, rest.step(restBefore, termsAt(whole, tailLanes)));
         return next;
@@ -270,11 +298,19 @@ private:
       llvm::append_range(next, branch.getResults());
       return next;
     });
-    auto totals = main.finish(ArrayRef<Value>(state).take_front(main.size()));
+    SmallVector<Value> totals;
+    auto take = [&](const Gathering &gathering, ArrayRef<Value> values) {
+      auto more = gathering.finish(values);
+      if (totals.empty())
+        return void(totals = more);
+      for (auto [fold, total, other] : llvm::zip(folds, totals, more))
+        total = e.combine(fold.kind, fold.element, total, other);
+    };
+    ArrayRef<Value> left = state;
+    for (size_t r = 0; r < runs; ++r, left = left.drop_front(size))
+      take(main, left.take_front(size));
     if (tail > 0)
-      for (auto [fold, total, more] :
-           llvm::zip(folds, totals, rest.finish(ArrayRef<Value>(state).drop_front(main.size()))))
-        total = e.combine(fold.kind, fold.element, total, more);
+      take(rest, left);
     finish(totals, {}, 0);
   }
 

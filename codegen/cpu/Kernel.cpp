@@ -64,17 +64,70 @@ public:
   void run(Nest &nest, Value begin, Value end, int64_t first) {
     Value from = e.binary("max", begin, e.i64(first)),
           to = e.binary("min", end, e.i64(first + nest.units));
-    auto loop = scf::ForOp::create(b, loc, from, to, e.i64(1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(loop.getBody()->getTerminator());
-    e.pushScope();
-    unit(nest, e.binary("sub", loop.getInductionVar(), e.i64(first)));
-    e.popScope();
+    auto units = [&](int64_t count) {
+      return [this, &nest, first, count](Value at, ValueRange) {
+        Value one = e.binary("sub", at, e.i64(first));
+        count > 1 ? severalUnits(nest, one, count) : unit(nest, one);
+        return SmallVector<Value>();
+      };
+    };
+    if (int64_t several = unitsAtATime(nest); several > 1) {
+      // The last block of a row may be a short one.
+      Value even = nest.blocks > 1 ? e.binary("min", to, e.i64(first + nest.units - 1)) : to;
+      Value groups =
+          e.binary("div", e.binary("max", e.binary("sub", even, from), e.i64(0)), e.i64(several));
+      Value middle = e.binary("add", from, e.binary("mul", groups, e.i64(several)));
+      e.range(from, middle, several, {}, units(several));
+      from = middle;
+    }
+    e.range(from, to, 1, {}, units(1));
   }
 
 private:
-  void unit(Nest &nest, Value unit) {
-    int64_t row = nest.shape.back();
+  /// Several runs of memory that the processor reads ahead come faster than one: rows, or parts of
+  /// a row, that nobody but memory holds are walked side by side.
+  int64_t unitsAtATime(const Nest &nest) {
+    constexpr int64_t runs = 4, shortest = 256, fewest = 1 << 20, most = 24;
+    int64_t rows = product(nest.shape) / std::max<int64_t>(1, nest.shape.back());
+    bool even = nest.blocks == 1 || rows == 1;
+    int64_t operations = 0;
+    for (Operation &op : fusion.getBody().front().without_terminator()) {
+      if (!op.hasTrait<Elementwise>() && !isa<ConstantOp, BroadcastOp>(op))
+        return 1;
+      operations += op.hasTrait<Elementwise>();
+    }
+    return even && nest.block >= shortest && product(nest.shape) >= fewest && operations <= most &&
+                   nest.rowStores.empty() && !nest.scalarRow
+               ? runs
+               : 1;
+  }
+
+  void severalUnits(Nest &nest, Value unit, int64_t count) {
+    SmallVector<Indices> ats;
+    SmallVector<Value> starts;
+    for (int64_t u = 0; u < count; ++u) {
+      auto [at, block] = coordinates(nest, e.binary("add", unit, e.i64(u)));
+      ats.push_back(at);
+      starts.push_back(e.binary("mul", block, e.i64(nest.block)));
+    }
+    int64_t row = nest.shape.back(), tail = nest.blocks == 1 ? row % nest.lanes : 0;
+    int64_t length = nest.blocks == 1 ? row - tail : nest.block;
+    auto store = [&](Value offset, int64_t lanes) {
+      for (auto [at, start] : llvm::zip(ats, starts)) {
+        at.back() = {e.binary("add", start, offset), lanes > 1 ? 1 : 0, nullptr, false};
+        storeAll(nest.stores, at, lanes > 1 ? lanes : 0);
+      }
+    };
+    e.range(e.i64(0), e.i64(length), nest.lanes, {}, [&](Value offset, ValueRange) {
+      store(offset, nest.lanes);
+      return SmallVector<Value>();
+    });
+    if (tail > 0)
+      store(e.i64(length), tail);
+  }
+
+  /// Where a unit stands: its row, and which block of it.
+  std::pair<Indices, Value> coordinates(const Nest &nest, Value unit) {
     Indices at;
     Value rest = unit, block = e.i64(0);
     auto take = [&](int64_t size, bool last) {
@@ -92,6 +145,14 @@ private:
     for (int64_t d = outer - 1; d >= 0; --d)
       at[d] = {take(nest.shape[d], product(ArrayRef<int64_t>(nest.shape).take_front(d)) == 1), 0,
                nullptr, false};
+    return {at, block};
+  }
+
+  void unit(Nest &nest, Value unit) {
+    int64_t row = nest.shape.back(), outer = int64_t(nest.shape.size()) - 1;
+    Indices at;
+    Value block;
+    std::tie(at, block) = coordinates(nest, unit);
 
     // What the whole row needs is computed before its loop.
     e.forgetRows();

@@ -21,7 +21,8 @@ KernelPlan planKernel(FusionOp fusion, const Target &target);
 /// Emits a normalised fusion as
 ///   llvm.func @name(%buffers: ptr, %begin: i64, %end: i64, %scratch: ptr, %context: ptr)
 /// at the builder's insertion point. `buffers` holds the inputs' pointers, then the outputs'.
-mlir::LogicalResult emitKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::StringRef name, const Target &target);
+mlir::LogicalResult emitKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::StringRef name,
+                               const Target &target);
 
 } // namespace dlc::cpu
 #endif

@@ -22,11 +22,13 @@ struct Code {
   uint64_t entry = 0; ///< where the kernel starts in the image
 };
 
-/// Compiles a module in the llvm dialect that holds the kernel `name`. Safe to call from several threads at once.
-mlir::FailureOr<Code> compileKernel(mlir::ModuleOp module, llvm::StringRef name, const Target &target);
+/// Compiles a module in the llvm dialect that holds the kernel `name`. Safe to call from several
+/// threads at once.
+mlir::FailureOr<Code> compileKernel(mlir::ModuleOp module, llvm::StringRef name,
+                                    const Target &target);
 
-/// Places the sections of a relocatable ELF object behind one another and resolves what refers among them.
-/// On failure `error` says what stands in the way.
+/// Places the sections of a relocatable ELF object behind one another and resolves what refers
+/// among them. On failure `error` says what stands in the way.
 std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::string &error);
 
 } // namespace dlc::cpu

@@ -11,7 +11,8 @@ namespace dlc::cpu {
 namespace {
 
 constexpr int64_t kSmallest = 8192; ///< elements; below, one core is done before another wakes
-constexpr int64_t kSums = 64; ///< sums in a row within a unit: so few lose little by rounding
+constexpr int64_t kSums = 64;       ///< sums in a row within a unit: so few lose little by rounding
+constexpr int64_t kRuns = 4;        ///< of memory that are read at a time
 constexpr int64_t kNarrow = 64;     ///< columns; so few that rows are better taken many at a time
 constexpr int64_t kColumns =
     1024; ///< partial results of a few reductions stay in the first-level cache
@@ -123,8 +124,9 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
   int64_t rows = product(plan.shape) / (fine * outer);
   if (fine < 4 || (plan.outer < 0 && (rows >= kFewRows || fine < kLongRow)))
     return std::nullopt;
-  plan.lanes = fine >= 4 * width ? 4 * width : std::min(width, fine);
-  int64_t most = kSums * plan.lanes;
+  plan.lanes = std::min(width, fine);
+  plan.unroll = fine >= kRuns * kRuns * width ? kRuns : 1;
+  int64_t most = kSums * plan.unroll * plan.lanes;
   if (fine >= most)
     cut(fine, most, plan.lanes, plan.fineChunk, plan.fineChunks);
   else

@@ -22,7 +22,8 @@ struct SplitPlan {
   int64_t fine = 0, outer = -1;
   /// Lanes run along the last dimension, which is kept; else along the reduced dimension `fine`.
   bool columns = false;
-  int64_t lanes = 1, unroll = 1;
+  int64_t lanes = 1;
+  int64_t unroll = 1;            ///< rows, or runs of lanes, that are read at a time
   int64_t width = 1, strips = 1; ///< columns of a unit
   int64_t fineChunk = 1, fineChunks = 1, outerChunk = 1, outerChunks = 1;
   int64_t units = 1;

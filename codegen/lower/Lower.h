@@ -8,7 +8,8 @@
 namespace dlc {
 
 /// Replaces @main by an exec.program and one exec.kernel per distinct generated fusion.
-mlir::LogicalResult lowerToExec(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
+mlir::LogicalResult lowerToExec(mlir::ModuleOp module, const CompileOptions &options,
+                                const cpu::Target &target);
 
 } // namespace dlc
 #endif

@@ -16,7 +16,8 @@ struct Update {
   Kind kind = Kind::None;
   mlir::Value value;
   mlir::Operation *copiedBefore = nullptr;
-  /// Copies before one operation come in the order of their turns: one may read what another writes over.
+  /// Copies before one operation come in the order of their turns: one may read what another writes
+  /// over.
   unsigned turn = 0;
   /// The new value is a part of an old one that is written over before it can be copied (a swap):
   /// it is saved at the beginning.

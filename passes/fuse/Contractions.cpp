@@ -107,8 +107,8 @@ SmallVector<Operation *> updateChain(Value value, ArrayRef<Operation *> members)
 
 /// Takes post-ops while the matcher agrees; returns the last value.
 Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
-  // oneDNN applies them one by one to a transposed convolution, a hundred times slower than a kernel
-  // of their own; alone it runs as a data gradient.
+  // oneDNN applies them one by one to a transposed convolution, a hundred times slower than a
+  // kernel of their own; alone it runs as a data gradient.
   if (value.getDefiningOp<ConvTransposeOp>())
     return value;
   Block &block = grouping.getBlock();
