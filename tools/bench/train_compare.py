@@ -6,7 +6,8 @@
 Each step's loss must agree within 1e-3 relative, and every parameter and running statistic afterwards within 1e-3 of the
 largest parameter of its layer: what a batch norm's bias is added to has the size of its weight, and the bias itself, which starts
 at 0, moves with every ReLU that rounding switches. The difference relative to each tensor's own largest element is printed too.
-BERT and ViT take 5 steps. --f64: PyTorch computes in f64, which says whose rounding it is.
+BERT and ViT take 5 steps. --f64 compares with PyTorch in f64 instead, and allows twice what PyTorch's own f32 is away from it:
+batch norm over many layers multiplies every rounding, so that two correct f32 programs drift apart.
 """
 import argparse
 import json
@@ -54,40 +55,50 @@ def with_dlc(name, task, steps, batch, threads, folder):
     return [json.loads(line)["loss"] for line in done.stdout.splitlines()], common.read_safetensors(save)
 
 
-def compare(name, o):
+def worst_of(got, wanted):
+    """The largest difference relative to its layer's largest parameter, whose it is, and the largest relative to its own tensor's."""
     import numpy as np
+    layer_of, largest, layers = lambda key: key.rpartition(".")[0], {}, {}
+    for key, value in wanted.items():
+        largest[key] = max(float(np.abs(value).max()), 1e-30)
+        if value.dtype.kind == "f":
+            layers[layer_of(key)] = max(layers.get(layer_of(key), 0), largest[key])
+    distance = {key: float(np.nan_to_num(np.abs(got[key].astype(float) - wanted[key].astype(float)).max(), nan=np.inf)) for key in wanted}
+    relative = {key: d / layers.get(layer_of(key), largest[key]) for key, d in distance.items()}
+    worst = max(relative, key=relative.get)
+    return relative[worst], worst, max(d / largest[key] for key, d in distance.items())
+
+
+def compare(name, o):
     import networks
     steps = min(o.steps, FEWER.get(name, o.steps))
     task = networks.training(name, o.batch)
     with tempfile.TemporaryDirectory(prefix="dlc-train-") as folder:
         got_losses, got = with_dlc(name, task, steps, o.batch, o.threads, folder)
-    losses, wanted = with_torch(task, steps, o.f64)
+    losses, wanted = with_torch(task, steps, False)
+    loss_limit = limit = 1e-3
+    own = ""
+    apart = lambda some, others: max(abs(a - b) / abs(b) for a, b in zip(some, others))
+    if o.f64:
+        exact_losses, exact = with_torch(networks.training(name, o.batch), steps, True)
+        loss_limit, limit = max(loss_limit, 2 * apart(losses, exact_losses)), max(limit, 2 * worst_of(wanted, exact)[0])
+        own = f"; PyTorch's own f32 from its f64: {apart(losses, exact_losses):.1e} and {worst_of(wanted, exact)[0]:.1e}"
+        losses, wanted = exact_losses, exact
     if o.verbose:
         for i, (a, b) in enumerate(zip(got_losses, losses)):
             print(f"    step {i:2}  dlc {a:.7f}  torch {b:.7f}")
     problems = []
     if set(got) != set(wanted):
-        problems.append(f"other parameters: {sorted(set(got) ^ set(wanted))[:3]}")
-    worst_loss = max(abs(a - b) / abs(b) for a, b in zip(got_losses, losses))
-    largest, layers = {}, {}
-    for key, value in wanted.items():
-        largest[key] = max(float(np.abs(value).max()), 1e-30)
-        layer = key.rpartition(".")[0]
-        if value.dtype.kind == "f":
-            layers[layer] = max(layers.get(layer, 0), largest[key])
-    distance = {key: float(np.abs(got[key].astype(float) - wanted[key].astype(float)).max()) for key in set(got) & set(wanted)}
-    differences = {key: d / layers.get(key.rpartition(".")[0], largest[key]) for key, d in distance.items()}
-    strict = max(d / largest[key] for key, d in distance.items())
-    worst = max(differences, key=lambda k: np.nan_to_num(differences[k], nan=np.inf))
-    moved = max(abs(a - losses[0]) for a in losses)
-    if len(got_losses) != steps or not worst_loss <= 1e-3:
+        raise RuntimeError(f"other parameters: {sorted(set(got) ^ set(wanted))[:3]}")
+    worst_loss, (worst, where, strict) = apart(got_losses, losses), worst_of(got, wanted)
+    if len(got_losses) != steps or not worst_loss <= loss_limit:
         problems.append("losses differ")
-    if not differences[worst] <= 1e-3:
-        problems.append(f"{sum(not d <= 1e-3 for d in differences.values())} parameters differ, {worst} most")
-    if not moved > 0:
+    if not worst <= limit:
+        problems.append("parameters differ")
+    if steps > 1 and not max(abs(a - losses[0]) for a in losses) > 0:
         problems.append("the loss never moved: that compares nothing")
-    print(f"{'FAIL' if problems else 'ok  '} {name:12} {steps:3} steps  loss {losses[0]:.5f} to {losses[-1]:.5f}, largest relative difference "
-          f"{worst_loss:.1e}; parameters {differences[worst]:.1e} of the layer's ({worst}), {strict:.1e} of the tensor's  {'; '.join(problems)}", flush=True)
+    print(f"{'FAIL' if problems else 'ok  '} {name:10} {steps:3} steps  loss {losses[0]:.5f} to {losses[-1]:.5f}, differs by {worst_loss:.1e}; parameters by "
+          f"{worst:.1e} of the layer's scale ({where}), {strict:.1e} of the tensor's{own}  {'; '.join(problems)}", flush=True)
     return not problems
 
 
