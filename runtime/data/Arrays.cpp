@@ -59,9 +59,10 @@ Tensor tensorOf(const NpyArray &array) {
 
 } // namespace
 
-Dataset arrays(NamedTensors fields) {
+Dataset arrays(const NamedTensors &fields) {
   std::vector<std::pair<std::string, NpyArray>> spans;
-  for (auto &[name, tensor] : fields)
+  spans.reserve(fields.size());
+  for (const auto &[name, tensor] : fields)
     spans.emplace_back(
         name, NpyArray{tensor.dtype(),
                        tensor.shape(),
@@ -75,6 +76,7 @@ Dataset arrays(Tensor x, Tensor target) {
 
 Dataset npy(const std::vector<std::pair<std::string, std::string>> &files) {
   std::vector<std::pair<std::string, NpyArray>> read;
+  read.reserve(files.size());
   for (const auto &[name, path] : files)
     read.emplace_back(name, runtime::readNpy(path));
   return arraysOf(read, "");
@@ -90,6 +92,7 @@ Dataset npz(const std::string &path, const std::vector<std::string> &names) {
     auto found = std::find_if(all.begin(), all.end(), [&](auto &a) { return a.first == name; });
     if (found == all.end()) {
       std::vector<std::string> known;
+      known.reserve(all.size());
       for (auto &array : all)
         known.push_back(array.first);
       fail(where, "no array is named '", name, "'; its arrays: ", listed(known));

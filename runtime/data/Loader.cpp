@@ -40,7 +40,7 @@ struct Epoch {
   int64_t skip = 0; // samples of the stream that were used before a checkpoint
 };
 
-std::string causeOf(std::exception_ptr exception) {
+std::string causeOf(const std::exception_ptr &exception) {
   try {
     std::rethrow_exception(exception);
   } catch (const std::exception &error) {

@@ -7,6 +7,7 @@
 #include <png.h>
 #include <turbojpeg.h>
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -79,8 +80,8 @@ std::vector<Tap> tapsOf(int64_t from, double full, double skip, int64_t count) {
   std::vector<Tap> taps;
   for (int64_t i = 0; i < count; ++i) {
     double centre = (double(i) + skip + 0.5) * step;
-    int64_t first = std::max<int64_t>(0, int64_t(centre - reach + 0.5)),
-            last = std::min(from, int64_t(centre + reach + 0.5));
+    int64_t first = std::max<int64_t>(0, int64_t(std::llround(centre - reach))),
+            last = std::min(from, int64_t(std::llround(centre + reach)));
     Tap tap{std::min(first, from - 1), {}};
     double sum = 0;
     for (int64_t j = tap.first; j < std::max(last, tap.first + 1); ++j) {

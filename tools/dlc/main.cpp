@@ -85,8 +85,9 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
   number("--freeze", t.freeze, "parameters of these names stay (* any characters, ? one)")
       ->take_all()
       ->allow_extra_args(false);
-  number("--loss-scale", t.lossScale,
-         "multiply the loss for --precision f16, by this at first; steps that overflow are skipped");
+  number(
+      "--loss-scale", t.lossScale,
+      "multiply the loss for --precision f16, by this at first; steps that overflow are skipped");
   number("--dropout-seed", t.seed, "of dropout's random numbers");
 }
 

@@ -54,7 +54,7 @@ private:
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 /// The first dimension of each array counts the samples; the arrays are not copied.
-DLC_EXPORT Dataset arrays(NamedTensors fields);
+DLC_EXPORT Dataset arrays(const NamedTensors &fields);
 DLC_EXPORT Dataset arrays(Tensor x, Tensor target);
 /// One .npy file for each field: {{"x", "images.npy"}, {"target", "labels.npy"}}.
 DLC_EXPORT Dataset npy(const std::vector<std::pair<std::string, std::string>> &files);
@@ -173,7 +173,7 @@ public:
                   ">(..)");
   }
 
-  class iterator {
+  class Iterator {
   public:
     using iterator_category = std::input_iterator_tag;
     using value_type = std::array<Tensor, N>;
@@ -181,15 +181,15 @@ public:
     using pointer = void;
     using reference = value_type;
 
-    iterator() = default;
-    explicit iterator(Loader &loader) : loader(&loader), batch(loader.next()) {}
+    Iterator() = default;
+    explicit Iterator(Loader &loader) : loader(&loader), batch(loader.next()) {}
     value_type operator*() const {
       value_type tensors;
       for (size_t i = 0; i < N; ++i)
         tensors[i] = batch->fields[i];
       return tensors;
     }
-    iterator &operator++() {
+    Iterator &operator++() {
       batch.reset(); // its memory serves the batches to come
       batch = loader->next();
       return *this;
@@ -202,9 +202,9 @@ public:
     std::optional<Batch> batch;
   };
 
-  iterator begin() {
+  Iterator begin() {
     held.beginEpoch();
-    return iterator(held);
+    return Iterator(held);
   }
   std::default_sentinel_t end() const { return {}; }
 
