@@ -133,6 +133,19 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
   return scopes.back()[keyOf(op.getY(), at, lanes)];
 }
 
+/// Both as vectors if one of them is.
+static std::pair<Value, Value> alike(Emitter &e, Value x, Value y, int64_t lanes) {
+  int64_t n = isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()) ? lanes : 0;
+  return {e.splat(x, n), e.splat(y, n)};
+}
+
+static Value product(Emitter &e, Value x, Value y, int64_t lanes) {
+  std::tie(x, y) = alike(e, x, y, lanes);
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
+    return arith::MulFOp::create(e.b, e.loc, x, y);
+  return arith::MulIOp::create(e.b, e.loc, x, y);
+}
+
 Value Emitter::matmul(MatmulOp op, const Indices &at, int64_t lanes) {
   auto ta = cast<RankedTensorType>(op.getA().getType()),
        tb = cast<RankedTensorType>(op.getB().getType());
@@ -155,11 +168,7 @@ Value Emitter::matmul(MatmulOp op, const Indices &at, int64_t lanes) {
         Value x =
             eval(op.getA(), operandIndex(ta, op.getTransposeA(), at[at.size() - 2], where[0]), n);
         Value y = eval(op.getB(), operandIndex(tb, op.getTransposeB(), where[0], at.back()), n);
-        int64_t v = isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()) ? n : 0;
-        x = splat(x, v), y = splat(y, v);
-        if (isa<FloatType>(ta.getElementType()))
-          return arith::MulFOp::create(b, loc, x, y);
-        return arith::MulIOp::create(b, loc, x, y);
+        return product(*this, x, y, n);
       });
 }
 
@@ -179,6 +188,15 @@ static Value both(Emitter &e, Value x, Value y, int64_t lanes) {
     return x ? x : y;
   int64_t n = isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()) ? lanes : 0;
   return arith::AndIOp::create(e.b, e.loc, e.splat(x, n), e.splat(y, n));
+}
+
+/// A convolution's result: its sum and the bias of the channel, if there is one.
+static Value withBias(Emitter &e, Value total, Value bias, Type element, const Indices &at,
+                      int64_t lanes) {
+  if (!bias)
+    return total;
+  auto [x, y] = alike(e, total, e.eval(bias, {at[1]}, lanes), lanes);
+  return e.combine(ReduceKind::sum, element, x, y);
 }
 
 Value Emitter::conv(ConvOp op, const Indices &at, int64_t lanes) {
@@ -211,18 +229,10 @@ Value Emitter::conv(ConvOp op, const Indices &at, int64_t lanes) {
           xi.push_back(p);
           wi.push_back(where[d + 1]);
         }
-        Value a = orZero(*this, inside, eval(op.getX(), xi, n), n), c = eval(op.getW(), wi, n);
-        int64_t v = isa<VectorType>(a.getType()) || isa<VectorType>(c.getType()) ? n : 0;
-        a = splat(a, v), c = splat(c, v);
-        if (isa<FloatType>(x.getElementType()))
-          return arith::MulFOp::create(b, loc, a, c);
-        return arith::MulIOp::create(b, loc, a, c);
+        return product(*this, orZero(*this, inside, eval(op.getX(), xi, n), n),
+                       eval(op.getW(), wi, n), n);
       });
-  if (!op.getBias())
-    return total;
-  Value bias = eval(op.getBias(), {at[1]}, lanes);
-  int64_t v = isa<VectorType>(total.getType()) || isa<VectorType>(bias.getType()) ? lanes : 0;
-  return combine(ReduceKind::sum, x.getElementType(), splat(total, v), splat(bias, v));
+  return withBias(*this, total, op.getBias(), x.getElementType(), at, lanes);
 }
 
 Value Emitter::convTranspose(ConvTransposeOp op, const Indices &at, int64_t lanes) {
@@ -274,18 +284,10 @@ Value Emitter::convTranspose(ConvTransposeOp op, const Indices &at, int64_t lane
                xi.push_back(p);
                wi.push_back(where[d + 1]);
              }
-             Value a = orZero(*this, inside, eval(op.getX(), xi, n), n), c = eval(op.getW(), wi, n);
-             int64_t v = isa<VectorType>(a.getType()) || isa<VectorType>(c.getType()) ? n : 0;
-             a = splat(a, v), c = splat(c, v);
-             if (isa<FloatType>(x.getElementType()))
-               return arith::MulFOp::create(b, loc, a, c);
-             return arith::MulIOp::create(b, loc, a, c);
+             return product(*this, orZero(*this, inside, eval(op.getX(), xi, n), n),
+                            eval(op.getW(), wi, n), n);
            });
-  if (!op.getBias())
-    return total;
-  Value bias = eval(op.getBias(), {at[1]}, lanes);
-  int64_t v = isa<VectorType>(total.getType()) || isa<VectorType>(bias.getType()) ? lanes : 0;
-  return combine(ReduceKind::sum, x.getElementType(), splat(total, v), splat(bias, v));
+  return withBias(*this, total, op.getBias(), x.getElementType(), at, lanes);
 }
 
 Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {

@@ -47,13 +47,6 @@ json packedInside(ArrayRef<int64_t> dims, Type element, StringRef plain) {
   return packed;
 }
 
-std::vector<int64_t> lessOne(ArrayRef<int64_t> values) {
-  auto result = list(values);
-  for (int64_t &v : result)
-    --v;
-  return result;
-}
-
 Value outside(FusionOp fusion, Value inner) {
   if (auto argument = dyn_cast<BlockArgument>(inner))
     return fusion.getInputs()[argument.getArgNumber()];

@@ -4,13 +4,11 @@
 
 #include "codegen/select/LibraryCall.h"
 #include "passes/fuse/Epilogue.h"
+#include "passes/layout/Geometry.h"
 
 namespace dlc::onednn_desc {
 
-using nlohmann::json;
-
 inline mlir::RankedTensorType typeOf(mlir::Value v) { return llvm::cast<mlir::RankedTensorType>(v.getType()); }
-inline std::vector<int64_t> list(llvm::ArrayRef<int64_t> values) { return {values.begin(), values.end()}; }
 
 /// {"dims", "dtype", "tag"}: the type's layout, or the plain one.
 json argument(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef tag = "");
@@ -20,30 +18,6 @@ json strided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, mlir
 /// abcd for rank 4.
 std::string plainTag(int64_t rank);
 
-std::vector<int64_t> lessOne(llvm::ArrayRef<int64_t> values);
-/// What all operations with a sliding window have.
-template <typename Op> void addGeometry(json &desc, Op op) {
-  desc["strides"] = list(op.getStrides());
-  desc["dilations"] = lessOne(op.getDilations());
-  desc["pads_l"] = list(op.getLow());
-  desc["pads_r"] = list(op.getHigh());
-}
-/// The same for pools. Padding as wide as a window would leave windows empty, which the library
-/// refuses.
-template <typename Op> bool addPoolGeometry(json &desc, Op op) {
-  addGeometry(desc, op);
-  desc["kernel"] = list(op.getWindow());
-  for (auto [low, high, window] : llvm::zip(op.getLow(), op.getHigh(), op.getWindow()))
-    if (low >= window || high >= window)
-      return false;
-  return true;
-}
-/// The averaging algorithm; nothing where it counts a part of the padding only.
-template <typename Op> std::optional<std::string> averageOf(Op op) {
-  if (op.getIncludePad() && op.getCountedHigh() != op.getHigh())
-    return std::nullopt;
-  return op.getIncludePad() ? "avg_include" : "avg_exclude";
-}
 /// Weights that change from run to run: the library packs them as it likes within each call.
 json packedInside(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef plain);
 

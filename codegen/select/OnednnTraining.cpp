@@ -87,12 +87,12 @@ struct Training {
       call.desc["diff_weights"] = packedInside(dims, type.getElementType(), plainTag(dims.size()));
     else if (op.getGroups() > 1)
       return no("weights in a layout that have other dimensions in the library");
+    else
+      call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
     addGeometry(call.desc, op);
     // Each element of dy meets the weights of one output channel.
     call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
                  double(type.getDimSize(0));
-    if (!layoutOf(type).empty())
-      call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
     if (!writes("diff_weights", op.getDw()))
       return no("its result is not given away");
     return finish(std::move(call), threads, why);

@@ -1,6 +1,7 @@
 //===- Ask.cpp - which layouts oneDNN wants for an operation --------------===//
 #include "passes/layout/Ask.h"
 
+#include "passes/layout/Geometry.h"
 #include "passes/layout/Tag.h"
 #include "runtime/library/onednn/Describe.h"
 
@@ -8,19 +9,10 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-using nlohmann::json;
 
 namespace dlc {
+using namespace onednn_desc;
 namespace {
-
-std::vector<int64_t> list(ArrayRef<int64_t> values) { return {values.begin(), values.end()}; }
-
-std::vector<int64_t> lessOne(ArrayRef<int64_t> values) {
-  std::vector<int64_t> result = list(values);
-  for (int64_t &value : result)
-    --value;
-  return result;
-}
 
 std::optional<std::string> typeName(Type element) {
   if (element.isF32())
@@ -46,13 +38,10 @@ bool isFollowable(Value from, Value to) {
          typeName(x.getElementType()) && x.getElementType() == y.getElementType();
 }
 
-template <typename Op> void addGeometry(json &desc, Op op) {
-  if (auto math = op->template getAttrOfType<StringAttr>("dlc.math"))
+/// What `--matmul-precision` allows for an operation.
+void addMath(json &desc, Operation *op) {
+  if (auto math = op->getAttrOfType<StringAttr>("dlc.math"))
     desc["math"] = math.str();
-  desc["strides"] = list(op.getStrides());
-  desc["dilations"] = lessOne(op.getDilations());
-  desc["pads_l"] = list(op.getLow());
-  desc["pads_r"] = list(op.getHigh());
 }
 
 /// A layout that passes can follow, or nothing.
@@ -131,6 +120,7 @@ std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
   ArrayRef<int64_t> weights = shapeOf(op->getOperand(1));
   bool biased = op->getNumOperands() > 2;
   json desc;
+  addMath(desc, op);
   if (conv)
     addGeometry(desc, conv);
   else
@@ -185,6 +175,7 @@ std::optional<Wanted> LayoutOracle::askWeightGrad(ConvWeightGradOp op, StringRef
     weights.insert(weights.begin(), groups);
   }
   json desc;
+  addMath(desc, op);
   addGeometry(desc, op);
   desc["kind"] = "convolution_backward_weights";
   desc["src"] = argument(shapeOf(op.getX()), type, source);
@@ -197,17 +188,12 @@ std::optional<Wanted> LayoutOracle::wantedByPool(Operation *op, StringRef source
   if (!isFollowable(op->getOperand(0), op->getResult(0)))
     return std::nullopt;
   json desc;
-  auto common = [&](auto pool) {
-    addGeometry(desc, pool);
-    desc["kernel"] = list(pool.getWindow());
-    for (auto [low, high, window] : llvm::zip(pool.getLow(), pool.getHigh(), pool.getWindow()))
-      if (low >= window || high >= window)
-        return false;
-    return true;
-  };
+  auto common = [&](auto pool) { return addPoolGeometry(desc, pool); };
   auto average = [&](auto pool) {
-    desc["alg"] = pool.getIncludePad() ? "avg_include" : "avg_exclude";
-    return common(pool) && (!pool.getIncludePad() || pool.getCountedHigh() == pool.getHigh());
+    std::optional<std::string> algorithm = averageOf(pool);
+    if (algorithm)
+      desc["alg"] = *algorithm;
+    return algorithm && common(pool);
   };
   desc["alg"] = "max";
   bool fits = llvm::TypeSwitch<Operation *, bool>(op)

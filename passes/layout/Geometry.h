@@ -1,0 +1,52 @@
+//===- Geometry.h - sliding windows in oneDNN's words ---------------------===//
+#ifndef DLC_PASSES_LAYOUT_GEOMETRY_H
+#define DLC_PASSES_LAYOUT_GEOMETRY_H
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlc::onednn_desc {
+
+using nlohmann::json;
+
+inline std::vector<int64_t> list(llvm::ArrayRef<int64_t> values) {
+  return {values.begin(), values.end()};
+}
+
+/// What all operations with a sliding window have. The library counts dilations from 0.
+template <typename Op> void addGeometry(json &desc, Op op) {
+  std::vector<int64_t> dilations = list(op.getDilations());
+  for (int64_t &dilation : dilations)
+    --dilation;
+  desc["strides"] = list(op.getStrides());
+  desc["dilations"] = dilations;
+  desc["pads_l"] = list(op.getLow());
+  desc["pads_r"] = list(op.getHigh());
+}
+
+/// The same for pools. Padding as wide as a window would leave windows empty, which the library
+/// refuses.
+template <typename Op> bool addPoolGeometry(json &desc, Op op) {
+  addGeometry(desc, op);
+  desc["kernel"] = list(op.getWindow());
+  for (auto [low, high, window] : llvm::zip(op.getLow(), op.getHigh(), op.getWindow()))
+    if (low >= window || high >= window)
+      return false;
+  return true;
+}
+
+/// The averaging algorithm; nothing where it counts a part of the padding only.
+template <typename Op> std::optional<std::string> averageOf(Op op) {
+  if (op.getIncludePad() && op.getCountedHigh() != op.getHigh())
+    return std::nullopt;
+  return op.getIncludePad() ? "avg_include" : "avg_exclude";
+}
+
+} // namespace dlc::onednn_desc
+
+#endif // DLC_PASSES_LAYOUT_GEOMETRY_H
