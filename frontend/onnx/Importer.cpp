@@ -33,6 +33,28 @@ static Location locate(const onnx::NodeProto &node, MLIRContext *context, String
   return NameLoc::get(StringAttr::get(context, name), FileLineColLoc::get(context, path, 0, 0));
 }
 
+/// The nodes that a function becomes when every call in it is spelled out, branches and loop bodies
+/// once; a call of itself, which importing refuses, counts as nothing.
+int64_t Importer::expandedSize(const onnx::FunctionProto &function) {
+  if (sizes.try_emplace(&function, 0).second)
+    sizes[&function] = expandedSize(function.node());
+  return sizes[&function];
+}
+
+int64_t Importer::expandedSize(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes) {
+  int64_t size = 0;
+  for (const auto &node : nodes) {
+    int64_t own = 1;
+    auto called = functions.find(functionKey(node.domain(), node.op_type(), node.overload()));
+    if (called != functions.end())
+      own += expandedSize(*called->second);
+    for (const auto &attribute : node.attribute())
+      own += expandedSize(attribute.g().node());
+    size = std::min(size + own, 2 * Build::operationLimit);
+  }
+  return size;
+}
+
 FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededValues) {
   const onnx::ModelProto &model = modelFile.model();
   Location top = FileLineColLoc::get(&context, modelFile.path(), 0, 0);
@@ -56,6 +78,11 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   b.training = options.training ? &training : nullptr;
 
   const onnx::GraphProto &graph = model.graph();
+  // Found here at once; making so many would take a while.
+  if (!b.require(expandedSize(graph.node()) <= Build::operationLimit,
+                 "the model's functions call one another so often that they make more than " +
+                     Twine(Build::operationLimit) + " operations"))
+    return failure();
   llvm::StringSet<> initialized, names;
   for (const auto &tensor : graph.initializer())
     initialized.insert(tensor.name());

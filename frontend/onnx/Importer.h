@@ -29,6 +29,8 @@ private:
   bool node(const onnx::NodeProto &proto, Scope &scope, const Frame &frame, Build &b);
   bool call(const onnx::FunctionProto &function, const onnx::NodeProto &proto,
             ArrayRef<Item> inputs, const Frame &frame, Build &b, std::vector<Item> &results);
+  int64_t expandedSize(const onnx::FunctionProto &function);
+  int64_t expandedSize(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes);
   Value sparse(const onnx::SparseTensorProto &sparse, Build &b);
   const Item *lookup(Scope &scope, StringRef name, Build &b);
   Type inputType(const onnx::ValueInfoProto &input, Build &b);
@@ -37,6 +39,7 @@ private:
   ModelFile &modelFile;
   const ImportOptions &options;
   std::map<std::string, const onnx::FunctionProto *> functions;
+  std::map<const onnx::FunctionProto *, int64_t> sizes;
   int depth = 0;
 };
 
