@@ -22,7 +22,7 @@ MAY = {
 # which layout it wants. Frontends read and write files with the artefact's helpers and use public types.
 RUNTIME_FOR = {
     "codegen": ["runtime/program/", "runtime/library/onednn/Describe.h", "runtime/device/cpu/Features.h",
-                "runtime/device/cpu/KernelContext.h",
+                "runtime/device/cpu/KernelContext.h", "runtime/device/cuda/Nvrtc.h",
                 "runtime/session/Session.h",  # measuring candidates is running them
                 "dlc/"],
     "passes": ["runtime/library/onednn/Describe.h", "dlc/DType.h"],

@@ -1,0 +1,233 @@
+//===- Loader.cpp - finding and opening NVIDIA's libraries by name ------------===//
+#include "runtime/device/cuda/Loader.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <glob.h>
+#include <link.h>
+#include <mutex>
+#include <optional>
+#include <unistd.h>
+
+namespace dlc::cuda {
+
+namespace {
+
+struct Description {
+  const char *name;
+  const char *variable;
+  std::vector<const char *> sonames;
+  const char *needed;
+  const char *mend;
+};
+
+Description descriptionOf(Library library) {
+  switch (library) {
+  case Library::Driver:
+    return {"libcuda",
+            "DLC_CUDA_DRIVER",
+            {"libcuda.so.1"},
+            "to run on a GPU",
+            "install NVIDIA's driver"};
+  case Library::Nvrtc:
+    return {"libnvrtc",
+            "DLC_CUDA_NVRTC",
+            {"libnvrtc.so.13", "libnvrtc.so.12"},
+            "to compile kernels for a GPU",
+            "install a CUDA toolkit, or 'pip install nvidia-cuda-nvrtc'"};
+  case Library::CublasLt:
+    return {"libcublasLt",
+            "DLC_CUDA_CUBLASLT",
+            {"libcublasLt.so.13", "libcublasLt.so.12"},
+            "optional: faster matrix products",
+            "install a CUDA toolkit, or 'pip install nvidia-cublas'"};
+  case Library::Cudnn:
+    return {"libcudnn",
+            "DLC_CUDA_CUDNN",
+            {"libcudnn.so.9"},
+            "optional: faster convolutions, attention and norms",
+            "install cuDNN 9, or 'pip install nvidia-cudnn-cu13'"};
+  case Library::Nccl:
+    return {"libnccl",
+            "DLC_CUDA_NCCL",
+            {"libnccl.so.2"},
+            "optional: sums over several GPUs",
+            "install NCCL, or 'pip install nvidia-nccl-cu13'"};
+  }
+  return {};
+}
+
+std::string folderOf(const std::string &file) {
+  size_t slash = file.rfind('/');
+  return slash == std::string::npos ? std::string() : file.substr(0, slash);
+}
+
+std::vector<std::string> matches(const std::string &pattern) {
+  std::vector<std::string> found;
+  glob_t result;
+  if (glob(pattern.c_str(), 0, nullptr, &result) == 0)
+    found.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
+  globfree(&result);
+  return found;
+}
+
+/// The folder of the library or program that this code is linked into.
+std::string ownFolder() {
+  Dl_info info;
+  char path[PATH_MAX];
+  if (!dladdr(reinterpret_cast<void *>(&ownFolder), &info) || !info.dli_fname)
+    return {};
+  // The main program is known by the name that it was called by, which may have no folder.
+  const char *name = std::strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe";
+  return realpath(name, path) ? folderOf(path) : std::string();
+}
+
+/// Patterns of the folders where Python packages keep the libraries.
+std::vector<std::string> pythonFolders() {
+  std::vector<std::string> patterns;
+  const std::string below = "/lib/python3*/site-packages/nvidia/*/lib";
+  if (const char *environment = std::getenv("VIRTUAL_ENV"))
+    patterns.push_back(environment + below);
+  std::string own = ownFolder();
+  if (size_t packages = own.rfind("/site-packages/"); packages != std::string::npos)
+    patterns.push_back(own.substr(0, packages) + "/site-packages/nvidia/*/lib");
+  if (!own.empty())
+    patterns.push_back(own + "/../venv" + below);
+  for (const char *place : {"/opt/*/.venv", "/usr/local", "/usr"})
+    patterns.push_back(place + below);
+  patterns.push_back("/usr/local/lib/python3*/dist-packages/nvidia/*/lib");
+  return patterns;
+}
+
+std::vector<std::string> split(const char *list) {
+  std::vector<std::string> parts;
+  for (const char *at = list; at && *at;) {
+    size_t length = std::strcspn(at, ":");
+    if (length)
+      parts.emplace_back(at, length);
+    at += length + (at[length] == ':');
+  }
+  return parts;
+}
+
+std::string pathOf(void *handle, const std::string &fallback) {
+  link_map *map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && *map->l_name)
+    return map->l_name;
+  return fallback;
+}
+
+/// NVRTC opens its builtins by name alone when it compiles first; so they are opened beforehand
+/// from the folder it stands in, where no search path leads.
+void openBuiltins(const std::string &nvrtc) {
+  for (const std::string &file : matches(folderOf(nvrtc) + "/libnvrtc-builtins.so.*"))
+    if (file.find(".alt.") == std::string::npos)
+      dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+/// True where it opened; else says why not.
+bool open(const std::string &file, Loaded &to) {
+  bool path = file.find('/') != std::string::npos;
+  if (path && access(file.c_str(), F_OK) != 0) {
+    to.tried.push_back({file, "no such file"});
+    return false;
+  }
+  if (path && to.library == Library::Nvrtc)
+    openBuiltins(file);
+  to.handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!to.handle) {
+    const char *reason = dlerror();
+    to.tried.push_back({file, reason ? reason : "cannot be opened"});
+    return false;
+  }
+  to.path = pathOf(to.handle, file);
+  if (!path && to.library == Library::Nvrtc)
+    openBuiltins(to.path);
+  return true;
+}
+
+bool openIn(const std::string &pattern, const Description &what, Loaded &to) {
+  for (const char *soname : what.sonames) {
+    std::vector<std::string> files = matches(pattern + "/" + soname);
+    if (files.empty())
+      to.tried.push_back({pattern + "/" + soname, "no such file"});
+    for (const std::string &file : files)
+      if (open(file, to))
+        return true;
+  }
+  return false;
+}
+
+} // namespace
+
+void *Loaded::symbol(const char *name) const { return handle ? dlsym(handle, name) : nullptr; }
+
+Loaded find(Library library) {
+  Loaded result;
+  result.library = library;
+  Description what = descriptionOf(library);
+  const char *only = std::getenv(what.variable);
+  if (only && *only) {
+    open(only, result);
+    return result;
+  }
+  for (const std::string &folder : split(std::getenv("DLC_CUDA_PATH")))
+    if (openIn(folder, what, result))
+      return result;
+  for (const char *soname : what.sonames)
+    if (open(soname, result))
+      return result;
+  std::vector<std::string> folders = {"/usr/local/cuda/lib64"};
+  if (library == Library::Driver)
+    folders.insert(folders.end(), {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"});
+  else
+    for (std::string &folder : pythonFolders())
+      folders.push_back(std::move(folder));
+  for (const std::string &folder : folders)
+    if (openIn(folder, what, result))
+      return result;
+  return result;
+}
+
+const Loaded &loaded(Library library) {
+  struct Slot {
+    std::once_flag once;
+    Loaded value;
+  };
+  // Never destroyed: threads may outlive the end of main.
+  static Slot *slots = new Slot[std::size(allLibraries)];
+  Slot &slot = slots[static_cast<int>(library)];
+  std::call_once(slot.once, [&] {
+    // NVIDIA's libraries open one another by name alone, and find what is open already.
+    if (library == Library::Cudnn) {
+      loaded(Library::Nvrtc);
+      loaded(Library::CublasLt);
+    }
+    slot.value = find(library);
+  });
+  return slot.value;
+}
+
+std::string describe(const Loaded &loaded) {
+  Description what = descriptionOf(loaded.library);
+  std::string text = what.name;
+  if (loaded)
+    return text + ": found at " + loaded.path;
+  text += std::string(": missing (") + what.needed + "); " + what.mend +
+          ", or name its folder in $DLC_CUDA_PATH; tried";
+  for (const Attempt &attempt : loaded.tried)
+    text += "\n    " + attempt.file + ": " + attempt.reason;
+  return text;
+}
+
+std::string report() {
+  std::string text;
+  for (Library library : allLibraries)
+    text += describe(loaded(library)) + "\n";
+  return text;
+}
+
+} // namespace dlc::cuda
