@@ -3,9 +3,10 @@
 
 #include "runtime/device/cuda/Loader.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 namespace dlc::cuda {
 
@@ -118,8 +119,9 @@ NvrtcResult compileCuda(const std::string &text, const std::string &name, const 
 
 std::vector<KernelResources> parseResources(const std::string &log) {
   std::vector<KernelResources> kernels;
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) {
+  for (size_t begin = 0, end; begin < log.size(); begin = end + 1) {
+    end = std::min(log.find('\n', begin), log.size());
+    std::string line = log.substr(begin, end - begin);
     size_t at;
     if ((at = line.find("Compiling entry function '")) != std::string::npos) {
       at += std::strlen("Compiling entry function '");

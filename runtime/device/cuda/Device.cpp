@@ -1,0 +1,159 @@
+//===- Device.cpp - the table, and devices opened and closed ------------------===//
+#include "runtime/device/cuda/Device.h"
+
+#include "runtime/device/cuda/Loader.h"
+#include "runtime/device/cuda/Nvrtc.h"
+
+#include "dlc/Export.h"
+
+#include <cstdio>
+
+namespace dlc::cuda {
+
+namespace {
+
+/// After these the context is lost, and every later call fails with the same code.
+bool isLost(Result result) {
+  switch (result) {
+  case IllegalAddress:
+  case LaunchTimeout:
+  case HardwareStack:
+  case IllegalInstruction:
+  case MisalignedAddress:
+  case LaunchFailed:
+    return true;
+  default:
+    return false;
+  }
+}
+
+int count(char *error, size_t size) {
+  const Driver &d = driver();
+  int devices = 0;
+  if (!d.error.empty()) {
+    Report{error, size}.fail(d.error);
+    return 0;
+  }
+  d.deviceCount(&devices);
+  return devices;
+}
+
+int attribute(const Device &device, DeviceAttribute which) {
+  int value = 0;
+  driver().deviceAttribute(&value, which, device.ordinal);
+  return value;
+}
+
+int open(int index, void **to, char *error, size_t size) {
+  Report report{error, size};
+  const Driver &d = driver();
+  *to = nullptr;
+  if (!d.error.empty())
+    return report.fail("cuda:" + std::to_string(index) + " is not there: " + d.error);
+  int devices = 0;
+  d.deviceCount(&devices);
+  if (index < 0 || index >= devices)
+    return report.fail("cuda:" + std::to_string(index) + " is not there: this machine has " +
+                       std::to_string(devices) + (devices == 1 ? " GPU" : " GPUs") +
+                       ", up to cuda:" + std::to_string(devices - 1));
+  auto device = std::make_unique<Device>();
+  device->index = index;
+  if (int failed = report.check(d.deviceGet(&device->ordinal, index), *device, "be opened"))
+    return failed;
+  if (int failed =
+          report.check(d.contextRetain(&device->context, device->ordinal), *device, "be opened"))
+    return failed;
+  device->architecture = "sm_" + std::to_string(attribute(*device, CapabilityMajor)) +
+                         std::to_string(attribute(*device, CapabilityMinor));
+  device->sharedLimit = attribute(*device, MaxSharedOptIn);
+  *to = device.release();
+  return 0;
+}
+
+void close(void *device) {
+  if (!device)
+    return;
+  driver().contextRelease(deviceOf(device).ordinal);
+  delete &deviceOf(device);
+}
+
+int properties(void *handle, dlc_device_properties *to, char *error, size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  Current current(device);
+  *to = {};
+  size_t free = 0, total = 0;
+  if (int failed = report.check(driver().deviceName(to->name, sizeof(to->name), device.ordinal),
+                                device, "be asked for its name"))
+    return failed;
+  if (int failed =
+          report.check(driver().memoryInfo(&free, &total), device, "be asked for its memory"))
+    return failed;
+  to->total_bytes = total;
+  to->free_bytes = free;
+  to->major = attribute(device, CapabilityMajor);
+  to->minor = attribute(device, CapabilityMinor);
+  to->multiprocessors = attribute(device, Multiprocessors);
+  to->pinned = 1;
+  to->unified = 0;
+  return 0;
+}
+
+} // namespace
+
+int Report::check(Result result, const Device &device, const char *what) const {
+  if (result == Success)
+    return 0;
+  std::string text = device.name() + " cannot " + what + ": " + nameOf(result);
+  if (isLost(result))
+    text += "; a kernel before this went wrong, and this process cannot use the device any more: "
+            "run it with compute-sanitizer to see which";
+  return fail(text);
+}
+
+std::string bytesText(uint64_t bytes) {
+  const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit)
+    value /= 1024;
+  char text[64];
+  std::snprintf(text, sizeof(text), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  return text;
+}
+
+} // namespace dlc::cuda
+
+extern "C" DLC_EXPORT const dlc_device_table *dlc_cuda_device_table(char *error, size_t size) {
+  using namespace dlc::cuda;
+  static const dlc_device_table table = [] {
+    dlc_device_table t = {};
+    t.version = DLC_DEVICE_TABLE_VERSION;
+    t.kind = "cuda";
+    t.count = count;
+    t.open = open;
+    t.close = close;
+    t.properties = properties;
+    fillMemory(t);
+    fillStreams(t);
+    fillModules(t);
+    fillGraphs(t);
+    fillLibraries(t);
+    return t;
+  }();
+  return &table;
+}
+
+/// Which libraries were found where, and the driver's state: for people to read.
+extern "C" DLC_EXPORT void dlc_cuda_report(char *text, size_t size) {
+  using namespace dlc::cuda;
+  std::string all = report();
+  const Driver &d = driver();
+  if (d.version)
+    all += "driver: for CUDA " + versionText(d.version) + "\n";
+  if (std::string version = nvrtcVersion(); !version.empty())
+    all += "NVRTC: " + version + "\n";
+  if (!d.error.empty() && loaded(Library::Driver))
+    all += d.error + "\n";
+  Report{text, size}.fail(all);
+}

@@ -1,0 +1,82 @@
+//===- Device.h - what stands behind the pointers of the device table ---------===//
+#ifndef DLC_RUNTIME_DEVICE_CUDA_DEVICE_H
+#define DLC_RUNTIME_DEVICE_CUDA_DEVICE_H
+
+#include "runtime/device/Table.h"
+#include "runtime/device/cuda/Driver.h"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace dlc::cuda {
+
+struct Device {
+  int index = 0;
+  Ordinal ordinal = 0;
+  Context context = nullptr;
+  std::string architecture;
+  int sharedLimit = 0;
+  std::mutex mutex;
+  std::set<int> peers;
+
+  std::string name() const { return "cuda:" + std::to_string(index); }
+};
+
+inline Device &deviceOf(void *device) { return *static_cast<Device *>(device); }
+
+/// Makes the device's context the thread's for a while. What other users of CUDA in this process
+/// had set is left as it was.
+class Current {
+public:
+  explicit Current(const Device &device) {
+    Context now = nullptr;
+    driver().contextCurrent(&now);
+    if (now != device.context)
+      pushed = driver().contextPush(device.context) == Success;
+  }
+  ~Current() {
+    Context ignored;
+    if (pushed)
+      driver().contextPop(&ignored);
+  }
+  Current(const Current &) = delete;
+  Current &operator=(const Current &) = delete;
+
+private:
+  bool pushed = false;
+};
+
+/// Where a function of the table writes what went wrong.
+struct Report {
+  char *error;
+  size_t size;
+
+  int fail(const std::string &text) const {
+    if (error && size) {
+      size_t length = text.size() < size - 1 ? text.size() : size - 1;
+      std::memcpy(error, text.data(), length);
+      error[length] = 0;
+    }
+    return 1;
+  }
+  /// 0 where the driver had success; else says what the device could not do.
+  int check(Result result, const Device &device, const char *what) const;
+};
+
+std::string bytesText(uint64_t bytes);
+
+/// Each fills its part of the table.
+void fillMemory(dlc_device_table &table);
+void fillStreams(dlc_device_table &table);
+void fillModules(dlc_device_table &table);
+void fillGraphs(dlc_device_table &table);
+void fillLibraries(dlc_device_table &table);
+
+} // namespace dlc::cuda
+
+#endif // DLC_RUNTIME_DEVICE_CUDA_DEVICE_H

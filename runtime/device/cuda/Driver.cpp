@@ -1,0 +1,97 @@
+//===- Driver.cpp - the driver opened, and whether it can be used -------------===//
+#include "runtime/device/cuda/Driver.h"
+
+#include "runtime/device/cuda/Loader.h"
+
+#include <memory>
+#include <type_traits>
+
+namespace dlc::cuda {
+
+namespace {
+
+/// Graphs, stream-ordered attributes and code for sm_90a are all there from then on.
+constexpr int oldestDriver = 12000;
+
+std::string nameOf(const Driver &d, Result result) {
+  const char *name = nullptr, *text = nullptr;
+  if (d.errorName)
+    d.errorName(result, &name);
+  if (d.errorString)
+    d.errorString(result, &text);
+  std::string all = name ? name : "CUDA error " + std::to_string(result);
+  return text ? all + " (" + text + ")" : all;
+}
+
+std::string whyNot(const Driver &d, Result result) {
+  std::string name = nameOf(d, result);
+  switch (result) {
+  case NoDevice:
+    return "NVIDIA's driver is installed but sees no GPU: " + name +
+           "; check $CUDA_VISIBLE_DEVICES, and what nvidia-smi says";
+  case StubLibrary:
+    return "the libcuda.so.1 that was found is only a stub to link with: " + name +
+           "; take the folder 'stubs' out of the library path";
+  case DriverMismatch:
+    return "the driver's library and its kernel module are of different versions: " + name +
+           "; start the machine again after an update";
+  default:
+    return "NVIDIA's driver does not start: " + name + "; see what nvidia-smi says";
+  }
+}
+
+/// Fills the table, then starts the driver; what stops it goes into error.
+void open(Driver &d) {
+  const Loaded &library = loaded(Library::Driver);
+  if (!library) {
+    d.error = "no NVIDIA driver: " + describe(library);
+    return;
+  }
+#define DLC_CUDA_DRIVER_RESOLVE(member, symbolName, parameters)                                    \
+  d.member = reinterpret_cast<decltype(d.member)>(library.symbol(symbolName));                     \
+  if (!d.member && d.error.empty())                                                                \
+    d.error = std::string("NVIDIA's driver is too old: ") + library.path + " has no " +            \
+              symbolName + "; install one for CUDA " + versionText(oldestDriver) + " or later";
+  DLC_CUDA_DRIVER_FUNCTIONS(DLC_CUDA_DRIVER_RESOLVE)
+#undef DLC_CUDA_DRIVER_RESOLVE
+  if (!d.error.empty())
+    return;
+  if (Result result = d.init(0)) {
+    d.error = whyNot(d, result);
+    return;
+  }
+  if (Result result = d.driverVersion(&d.version)) {
+    d.error = whyNot(d, result);
+    return;
+  }
+  if (d.version < oldestDriver) {
+    d.error = "NVIDIA's driver is too old: it supports CUDA " + versionText(d.version) +
+              ", and CUDA " + versionText(oldestDriver) + " is needed; update it";
+    return;
+  }
+  int count = 0;
+  if (Result result = d.deviceCount(&count))
+    d.error = whyNot(d, result);
+  else if (count == 0)
+    d.error = whyNot(d, NoDevice);
+}
+
+} // namespace
+
+const Driver &driver() {
+  // Never destroyed: worker threads may still call it when main has ended.
+  static const Driver *table = [] {
+    auto d = std::make_unique<Driver>();
+    open(*d);
+    return d.release();
+  }();
+  return *table;
+}
+
+std::string nameOf(Result result) { return nameOf(driver(), result); }
+
+std::string versionText(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+} // namespace dlc::cuda

@@ -1,0 +1,58 @@
+//===- Graphs.cpp - a stream's work kept, and run again at once ---------------===//
+#include "runtime/device/cuda/Device.h"
+
+namespace dlc::cuda {
+
+namespace {
+
+Stream streamOf(void *stream) { return static_cast<Stream>(stream); }
+GraphExec graphOf(void *graph) { return static_cast<GraphExec>(graph); }
+
+int captureBegin(void *handle, void *stream, char *error, size_t size) {
+  Device &device = deviceOf(handle);
+  Current current(device);
+  // Other threads go on allocating and loading while this one captures.
+  return Report{error, size}.check(driver().captureBegin(streamOf(stream), CaptureThreadLocal),
+                                   device, "begin to capture a stream");
+}
+
+int captureEnd(void *handle, void *stream, void **to, char *error, size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  Current current(device);
+  *to = nullptr;
+  Graph graph = nullptr;
+  if (int failed =
+          report.check(driver().captureEnd(streamOf(stream), &graph), device, "capture a stream"))
+    return failed;
+  GraphExec made = nullptr;
+  Result result = driver().graphInstantiate(&made, graph, 0);
+  driver().graphDestroy(graph);
+  *to = made;
+  return report.check(result, device, "make a graph ready to run");
+}
+
+int graphLaunch(void *handle, void *graph, void *stream, char *error, size_t size) {
+  Device &device = deviceOf(handle);
+  Current current(device);
+  return Report{error, size}.check(driver().graphLaunch(graphOf(graph), streamOf(stream)), device,
+                                   "launch a graph");
+}
+
+void graphDestroy(void *handle, void *graph) {
+  if (!graph)
+    return;
+  Current current(deviceOf(handle));
+  driver().graphExecDestroy(graphOf(graph));
+}
+
+} // namespace
+
+void fillGraphs(dlc_device_table &table) {
+  table.capture_begin = captureBegin;
+  table.capture_end = captureEnd;
+  table.graph_launch = graphLaunch;
+  table.graph_destroy = graphDestroy;
+}
+
+} // namespace dlc::cuda

@@ -1,0 +1,123 @@
+//===- Memory.cpp - a device's memory, pinned host memory, copies and fills ---===//
+#include "runtime/device/cuda/Device.h"
+
+namespace dlc::cuda {
+
+namespace {
+
+Address addressOf(const void *pointer) { return reinterpret_cast<Address>(pointer); }
+Stream streamOf(void *stream) { return static_cast<Stream>(stream); }
+
+int allocate(void *handle, uint64_t bytes, void **to, char *error, size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  *to = nullptr;
+  if (bytes == 0)
+    return 0;
+  Current current(device);
+  Address address = 0;
+  Result result = driver().allocate(&address, bytes);
+  if (result == OutOfMemory) {
+    size_t free = 0, total = 0;
+    driver().memoryInfo(&free, &total);
+    return report.fail(device.name() + " has no room for " + bytesText(bytes) + ": " +
+                       bytesText(free) + " of its " + bytesText(total) +
+                       " are free; take smaller batches, release other programs' sessions, or see "
+                       "with nvidia-smi who else uses it");
+  }
+  *to = reinterpret_cast<void *>(address);
+  return report.check(result, device, "allocate memory");
+}
+
+void release(void *handle, void *address) {
+  if (!address)
+    return;
+  Current current(deviceOf(handle));
+  driver().release(addressOf(address));
+}
+
+int allocatePinned(void *handle, uint64_t bytes, void **to, char *error, size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  *to = nullptr;
+  if (bytes == 0)
+    return 0;
+  Current current(device);
+  Result result = driver().hostAllocate(to, bytes, HostPortable);
+  if (result == OutOfMemory)
+    return report.fail("the host has no room for " + bytesText(bytes) + " of pinned memory for " +
+                       device.name() + "; pin less, or raise the limit (ulimit -l)");
+  return report.check(result, device, "pin host memory");
+}
+
+void releasePinned(void *handle, void *address) {
+  if (!address)
+    return;
+  Current current(deviceOf(handle));
+  driver().hostRelease(address);
+}
+
+/// Lets copies between two devices go without a detour over the host, where the machine can.
+void meetPeer(Device &device, const Device &peer) {
+  std::lock_guard<std::mutex> guard(device.mutex);
+  if (!device.peers.insert(peer.index).second)
+    return;
+  int can = 0;
+  driver().canAccessPeer(&can, device.ordinal, peer.ordinal);
+  if (can)
+    driver().enablePeer(peer.context, 0);
+}
+
+int copy(void *handle, void *stream, void *to, const void *from, uint64_t bytes, int direction,
+         void *peer, char *error, size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  if (bytes == 0)
+    return 0;
+  const Driver &d = driver();
+  Current current(device);
+  switch (direction) {
+  case DLC_COPY_HOST_TO_DEVICE:
+    return report.check(d.copyToDevice(addressOf(to), from, bytes, streamOf(stream)), device,
+                        "copy from the host");
+  case DLC_COPY_DEVICE_TO_HOST:
+    return report.check(d.copyToHost(to, addressOf(from), bytes, streamOf(stream)), device,
+                        "copy to the host");
+  case DLC_COPY_WITHIN:
+    return report.check(d.copyWithin(addressOf(to), addressOf(from), bytes, streamOf(stream)),
+                        device, "copy within itself");
+  case DLC_COPY_FROM_PEER:
+    if (!peer)
+      return report.fail("a copy from another device to " + device.name() +
+                         " must name that device");
+    meetPeer(device, deviceOf(peer));
+    return report.check(d.copyPeer(addressOf(to), device.context, addressOf(from),
+                                   deviceOf(peer).context, bytes, streamOf(stream)),
+                        device, "copy from another device");
+  default:
+    return report.fail("a copy's direction must be 0 to 3; found " + std::to_string(direction));
+  }
+}
+
+int fill(void *handle, void *stream, void *to, uint8_t byte, uint64_t bytes, char *error,
+         size_t size) {
+  Device &device = deviceOf(handle);
+  if (bytes == 0)
+    return 0;
+  Current current(device);
+  return Report{error, size}.check(driver().fill(addressOf(to), byte, bytes, streamOf(stream)),
+                                   device, "fill memory");
+}
+
+} // namespace
+
+void fillMemory(dlc_device_table &table) {
+  table.allocate = allocate;
+  table.release = release;
+  table.allocate_pinned = allocatePinned;
+  table.release_pinned = releasePinned;
+  table.copy = copy;
+  table.fill = fill;
+}
+
+} // namespace dlc::cuda

@@ -1,0 +1,149 @@
+//===- Modules.cpp - machine code loaded, and kernels launched ----------------===//
+#include "runtime/device/cuda/Device.h"
+
+#include "runtime/device/cuda/Nvrtc.h"
+
+#include <algorithm>
+
+namespace dlc::cuda {
+
+namespace {
+
+/// More than this a kernel must be allowed once, before its first launch.
+constexpr uint32_t usualShared = 48 * 1024;
+
+struct Function {
+  FunctionHandle handle = nullptr;
+  std::string name;
+  int staticShared = 0;
+  std::atomic<uint32_t> allowedShared{usualShared};
+};
+
+struct Module {
+  ModuleHandle handle = nullptr;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Function>> functions;
+};
+
+std::string mend(const Device &device, Result result) {
+  std::string text;
+  if (result == NoBinary || result == InvalidImage || result == UnsupportedPtx) {
+    text = "; the code must be made for " + device.architecture +
+           ": compile the program for this device";
+    if (std::string version = nvrtcVersion(); !version.empty())
+      text += " (with NVRTC " + version + "; the driver is for CUDA " +
+              versionText(driver().version) + " and takes no code of a later one)";
+  }
+  return text;
+}
+
+int moduleLoad(void *handle, const void *image, uint64_t bytes, void **to, char *error,
+               size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  *to = nullptr;
+  if (!image || bytes == 0)
+    return report.fail("a module for " + device.name() + " must hold code; found 0 bytes");
+  Current current(device);
+  char log[2048] = {};
+  int options[] = {JitErrorLog, JitErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
+  // The driver is told no length, and may read an image to the end that it finds in it: of an image
+  // that was cut it finds this instead.
+  std::vector<char> padded(bytes + 64);
+  std::memcpy(padded.data(), image, bytes);
+  auto module = std::make_unique<Module>();
+  if (Result result = driver().moduleLoad(&module->handle, padded.data(), 2, options, values)) {
+    std::string text = device.name() + " cannot load a module of " + bytesText(bytes) + ": " +
+                       nameOf(result) + mend(device, result);
+    if (*log)
+      text += std::string("\n") + log;
+    return report.fail(text);
+  }
+  *to = module.release();
+  return 0;
+}
+
+void moduleUnload(void *handle, void *pointer) {
+  if (!pointer)
+    return;
+  Current current(deviceOf(handle));
+  auto *module = static_cast<Module *>(pointer);
+  driver().moduleUnload(module->handle);
+  delete module;
+}
+
+int function(void *handle, void *pointer, const char *name, void **to, char *error, size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  auto *module = static_cast<Module *>(pointer);
+  *to = nullptr;
+  Current current(device);
+  auto made = std::make_unique<Function>();
+  made->name = name;
+  Result result = driver().moduleFunction(&made->handle, module->handle, name);
+  if (result == NotFound)
+    return report.fail(std::string("the module has no kernel '") + name + "' for " + device.name() +
+                       "; the program is damaged, compile it again");
+  if (int failed = report.check(result, device, "find a kernel"))
+    return failed;
+  driver().functionAttribute(&made->staticShared, FunctionShared, made->handle);
+  std::lock_guard<std::mutex> guard(module->mutex);
+  *to = made.get();
+  module->functions.push_back(std::move(made));
+  return 0;
+}
+
+std::string extentText(const uint32_t extent[3]) {
+  return std::to_string(extent[0]) + "x" + std::to_string(extent[1]) + "x" +
+         std::to_string(extent[2]);
+}
+
+int allowShared(const Device &device, Function &kernel, uint32_t shared, const Report &report) {
+  if (shared <= kernel.allowedShared.load(std::memory_order_relaxed))
+    return 0;
+  if (static_cast<int64_t>(shared) + kernel.staticShared > device.sharedLimit)
+    return report.fail("kernel '" + kernel.name + "' wants " +
+                       bytesText(uint64_t{shared} + kernel.staticShared) +
+                       " of shared memory a block, and " + device.name() + " has " +
+                       bytesText(device.sharedLimit) + "; compile the program for this device");
+  if (int failed = report.check(driver().setFunctionAttribute(kernel.handle, FunctionDynamicShared,
+                                                              static_cast<int>(shared)),
+                                device, "give a kernel its shared memory"))
+    return failed;
+  kernel.allowedShared.store(shared, std::memory_order_relaxed);
+  return 0;
+}
+
+int launch(void *handle, void *stream, void *pointer, const uint32_t grid[3],
+           const uint32_t block[3], uint32_t shared, void **arguments, char *error, size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  auto &kernel = *static_cast<Function *>(pointer);
+  // A grid of no blocks has nothing to do; the driver would refuse it.
+  if (std::count(grid, grid + 3, 0u))
+    return 0;
+  Current current(device);
+  if (int failed = allowShared(device, kernel, shared, report))
+    return failed;
+  Result result =
+      driver().launch(kernel.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                      shared, static_cast<Stream>(stream), arguments, nullptr);
+  if (result == Success)
+    return 0;
+  std::string what = "launch kernel '" + kernel.name + "' with a grid of " + extentText(grid) +
+                     " blocks of " + extentText(block) + " threads and " + bytesText(shared) +
+                     " of dynamic shared memory";
+  return report.check(result, device, what.c_str());
+}
+
+} // namespace
+
+void fillModules(dlc_device_table &table) {
+  table.module_load = moduleLoad;
+  table.module_unload = moduleUnload;
+  table.function = function;
+  table.launch = launch;
+}
+
+} // namespace dlc::cuda
