@@ -6,6 +6,7 @@
 #include "codegen/cpu/Split.h"
 #include "codegen/lower/Order.h"
 #include "codegen/lower/Schedule.h"
+#include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
 #include "codegen/select/LibraryCall.h"
 #include "codegen/select/Select.h"
@@ -57,13 +58,14 @@ public:
     b.setInsertionPoint(main);
     program = exec::ProgramOp::create(
         b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs),
-        kept.empty() ? ArrayAttr() : b.getArrayAttr(kept), IntegerAttr());
+        kept.empty() ? ArrayAttr() : b.getArrayAttr(kept), IntegerAttr(), ArrayAttr(),
+        DictionaryAttr());
     Block *commands = new Block;
     program.getBody().push_back(commands);
     b.setInsertionPointToStart(commands);
     int64_t nextInput = 0;
     for (BlockArgument argument : body.getArguments()) {
-      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(argument)));
+      auto type = bufferType(argument);
       if (!main.getArgAttr(argument.getArgNumber(), "dlc.state"))
         buffers[argument] = exec::InputOp::create(b, argument.getLoc(), type, nextInput++);
     }
@@ -72,7 +74,7 @@ public:
     SmallVector<Value> outputBuffers;
     int64_t nextOutput = 0;
     for (auto [i, value] : llvm::enumerate(results)) {
-      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(value)));
+      auto type = bufferType(value);
       bool isState = bool(main.getResultAttr(i, "dlc.state"));
       outputBuffers.push_back(
           isState
@@ -97,6 +99,7 @@ public:
     for (auto [s, update] : llvm::enumerate(updates)) {
       if (!update.saved)
         continue;
+      device = deviceNameOf(states[s].old.getType());
       saved[s] = allocate(update.value.getLoc(), storageBytes(tensorTypeOf(update.value)));
       copyOld(*old.find(update.value), states, update.value, saved[s]);
     }
@@ -106,16 +109,17 @@ public:
     for (Operation &op : body) {
       for (unsigned s : turns)
         if (const Update &update = updates[s]; update.copiedBefore == &op)
-          copy(update.value.getLoc(), update.saved ? saved[s] : bufferOf(update.value),
+          copy(update.value.getLoc(), update.saved ? saved[s] : home(update.value),
                newStates[s], storageBytes(tensorTypeOf(states[s].old)));
       if (!op.hasTrait<OpTrait::IsTerminator>() && failed(command(op)))
         return failure();
     }
     for (auto [i, value] : llvm::enumerate(results))
       if (!done[i])
-        copy(body.getTerminator()->getLoc(), bufferOf(value), outputBuffers[i],
+        copy(body.getTerminator()->getLoc(), home(value), outputBuffers[i],
              storageBytes(tensorTypeOf(value)));
     main.erase();
+    assignStreams(program);
     return success();
   }
 
@@ -150,7 +154,7 @@ private:
   /// Both buffers of each state, and what is written straight into the new one.
   void prepareStates(ArrayRef<State> states, ArrayRef<Update> updates) {
     for (auto [s, state] : llvm::enumerate(states)) {
-      auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(state.old)));
+      auto type = bufferType(state.old);
       Location loc = state.old.getLoc();
       buffers[state.old] = exec::StateOp::create(b, loc, type, s, false);
       const Update &update = updates[s];
@@ -180,7 +184,10 @@ private:
       destinations[value] = {parent, offset};
       return true;
     }
-    if (isa<SliceOp, TransferOp>(op))
+    if (isa<SliceOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
+      return false;
+    // What is made on another device is copied at the end.
+    if (commandDevice(op) != cast<exec::BufferType>(parent.getType()).getDevice())
       return false;
     destinations[value] = {parent, offset};
     return true;
@@ -206,6 +213,7 @@ private:
         if (&block != &block.getParentOp()->getRegion(0).front() ||
             !isa<func::FuncOp>(block.getParentOp()))
           continue;
+        device = commandDevice(&op);
         whole = {allocate(op.getLoc(), storageBytes(tensorTypeOf(concat.getY()))), 0};
         destinations[concat.getY()] = whole;
       }
@@ -225,12 +233,19 @@ private:
     // Views of views are views of the whole.
     if (auto inner = buffer.getDefiningOp<exec::ViewOp>())
       return view(loc, inner.getSource(), int64_t(inner.getOffset()) + offset, bytes);
-    return exec::ViewOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), buffer,
-                                offset);
+    auto type = exec::BufferType::get(b.getContext(), bytes,
+                                      cast<exec::BufferType>(buffer.getType()).getDevice());
+    return exec::ViewOp::create(b, loc, type, buffer, offset);
   }
 
+  exec::BufferType bufferType(Value value) {
+    return exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(value)),
+                                 deviceNameOf(value.getType()));
+  }
+
+  /// On the device of the command that is being lowered.
   Value allocate(Location loc, int64_t bytes) {
-    return exec::AllocOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes),
+    return exec::AllocOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes, device),
                                  IntegerAttr());
   }
 
@@ -250,28 +265,64 @@ private:
     return buffer;
   }
 
+  /// Where the value lies, for commands on the device that is being lowered for: 0-d scalars come
+  /// from anywhere.
   Value bufferOf(Value value) {
+    if (auto constant = value.getDefiningOp<ConstantOp>())
+      return constantOn(constant, device);
+    Value buffer = home(value);
+    if (cast<exec::BufferType>(buffer.getType()).getDevice() == device)
+      return buffer;
+    Value &there = moved[{buffer, b.getStringAttr(device)}];
+    if (there)
+      return there;
+    // Before the outermost loop or branch: what comes from outside does not change in there.
+    OpBuilder::InsertionGuard guard(b);
+    if (outermost)
+      b.setInsertionPoint(outermost);
+    int64_t bytes = storageBytes(tensorTypeOf(value));
+    there = allocate(value.getLoc(), bytes);
+    copy(value.getLoc(), buffer, there, bytes);
+    return there;
+  }
+
+  /// Where the value lies, on whatever device.
+  Value home(Value value) {
     if (Value known = buffers.lookup(value))
       return known;
     auto constant = value.getDefiningOp<ConstantOp>();
     assert(constant && "used before it is computed");
-    auto type = exec::BufferType::get(b.getContext(), storageBytes(tensorTypeOf(value)));
+    return constantOn(constant, deviceNameOf(value.getType()));
+  }
+
+  Value constantOn(ConstantOp constant, StringRef where) {
+    Value &buffer = constants[{constant.getResult(), b.getStringAttr(where)}];
+    if (buffer)
+      return buffer;
+    auto type = exec::BufferType::get(
+        b.getContext(), storageBytes(tensorTypeOf(constant.getResult())), where);
     // Constants stand at the front of the program: every region sees them.
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&program.getBody().front());
-    return buffers[value] =
-               exec::ConstantOp::create(b, value.getLoc(), type, constant.getValue(), StringAttr());
+    return buffer = exec::ConstantOp::create(b, constant.getLoc(), type, constant.getValue(),
+                                             StringAttr());
   }
 
   LogicalResult command(Operation &op) {
     Location loc = op.getLoc();
     if (isa<ConstantOp>(op))
       return success();
+    // A loop or branch is on one device with all that is in it.
+    if (!outermost)
+      device = commandDevice(&op);
     if (isa<ReshapeOp, TransferOp>(op)) {
       if (!isPlain(tensorTypeOf(op.getOperand(0))) || !isPlain(tensorTypeOf(op.getResult(0))))
         return op.emitError("a view of a blocked layout; put a dlc.reorder before it");
-      Value from = bufferOf(op.getOperand(0));
-      buffers[op.getResult(0)] = from;
+      if (crosses(&op) && !outermost)
+        copy(loc, home(op.getOperand(0)), resultBuffer(op.getResult(0)),
+             storageBytes(tensorTypeOf(op.getResult(0))));
+      else
+        buffers[op.getResult(0)] = bufferOf(op.getOperand(0));
       return success();
     }
     if (auto slice = dyn_cast<SliceOp>(op)) {
@@ -447,7 +498,8 @@ private:
       writes.push_back(int64_t(i));
     return exec::LaunchOp::create(b, loc, symbol, list, writes, inplace, plan.extent, plan.grain,
                                   plan.scratch, llvm::APFloat(plan.flops),
-                                  llvm::APFloat(plan.bytes));
+                                  llvm::APFloat(plan.bytes), /*stream=*/0, DenseI32ArrayAttr(),
+                                  DenseI32ArrayAttr());
   }
 
   /// What stood for election goes along, for who inspects the program.
@@ -530,8 +582,8 @@ private:
     auto attr = DenseResourceElementsAttr::get(type, "packed", std::move(blob));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&program.getBody().front());
-    return exec::ConstantOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes), attr,
-                                    b.getStringAttr(layout));
+    return exec::ConstantOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes, device),
+                                    attr, b.getStringAttr(layout));
   }
 
   /// Lowers a region's commands and copies what it yields into `targets` (in order, after skipping
@@ -552,6 +604,7 @@ private:
     for (Value result : op.getResults())
       results.push_back(resultBuffer(result));
     auto branch = exec::IfOp::create(b, op.getLoc(), bufferOf(op.getCondition()));
+    Enclosing enclosing(*this, branch);
     for (auto [from, to] : {std::pair{&op.getThenRegion(), &branch.getThenRegion()},
                             {&op.getElseRegion(), &branch.getElseRegion()}}) {
       OpBuilder::InsertionGuard guard(b);
@@ -589,6 +642,7 @@ private:
       stacked.push_back(resultBuffer(result));
     auto loop = exec::LoopOp::create(b, loc, op.getTrip() ? bufferOf(op.getTrip()) : Value(),
                                      condition, index);
+    Enclosing enclosing(*this, loop);
     OpBuilder::InsertionGuard guard(b);
     loop.getBody().push_back(new Block);
     b.setInsertionPointToStart(&loop.getBody().front());
@@ -623,10 +677,24 @@ private:
     return success();
   }
 
+  /// While it lives, commands are those of a loop's or branch's body.
+  struct Enclosing {
+    Enclosing(Lowering &lowering, Operation *op) : lowering(lowering), before(lowering.outermost) {
+      if (!before)
+        lowering.outermost = op;
+    }
+    ~Enclosing() { lowering.outermost = before; }
+    Lowering &lowering;
+    Operation *before;
+  };
+
   ModuleOp module;
   const CompileOptions &options;
   const cpu::Target &target;
   OpBuilder b;
+  std::string device = "cpu";      ///< of the command that is being lowered
+  Operation *outermost = nullptr; ///< the loop or branch around it that stands in no other
+  llvm::DenseMap<std::pair<Value, Attribute>, Value> moved, constants; ///< by device
   exec::ProgramOp program;
   llvm::DenseMap<Value, Value> buffers;
   SmallVector<Value> newStates; ///< their buffers; null where a state has no new value

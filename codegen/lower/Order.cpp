@@ -68,7 +68,8 @@ private:
       Value made = throughReshapes(update.value);
       Operation *op = made.getDefiningOp();
       bool command =
-          op && !isa<ConstantOp>(op) && !viewOf(op) && !part && isPlain(tensorTypeOf(made));
+          op && !isa<ConstantOp>(op) && !viewOf(op) && !part && isPlain(tensorTypeOf(made)) &&
+          commandDevice(op) == deviceNameOf(state.old.getType());
       update.kind = command && writersOf(made, s) && claimed.insert(made).second
                         ? Update::Kind::Direct
                         : Update::Kind::Copied;

@@ -2,6 +2,7 @@
 #include "codegen/lower/Views.h"
 
 #include "ir/reference/Tensor.h"
+#include "passes/TensorBuilder.h"
 
 using namespace mlir;
 
@@ -45,8 +46,37 @@ bool isPlainConcat(ConcatOp concat) {
   return true;
 }
 
+std::string deviceNameOf(Type type) {
+  OnAttr on = deviceOf(type);
+  return on ? on.getDeviceName() : "cpu";
+}
+
+static bool isScalar(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return !tensor || tensor.getRank() == 0;
+}
+
+std::string commandDevice(Operation *op) {
+  auto transfer = dyn_cast<TransferOp>(op);
+  if (transfer)
+    return deviceNameOf(transfer.getY().getType());
+  for (Value result : op->getResults())
+    if (!isScalar(result.getType()))
+      return deviceNameOf(result.getType());
+  for (Value operand : op->getOperands())
+    if (!isScalar(operand.getType()))
+      return deviceNameOf(operand.getType());
+  return op->getNumResults() ? deviceNameOf(op->getResult(0).getType()) : "cpu";
+}
+
+bool crosses(Operation *op) {
+  auto transfer = dyn_cast<TransferOp>(op);
+  return transfer &&
+         deviceNameOf(transfer.getX().getType()) != deviceNameOf(transfer.getY().getType());
+}
+
 std::optional<std::pair<Value, int64_t>> viewOf(Operation *op) {
-  if (isa<ReshapeOp, TransferOp>(op))
+  if (isa<ReshapeOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
     return std::pair{op->getOperand(0), int64_t(0)};
   if (auto slice = dyn_cast<SliceOp>(op))
     if (auto start = contiguousStart(slice))

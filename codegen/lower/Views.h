@@ -5,6 +5,7 @@
 #include "ir/dlc/Dialect.h"
 
 #include <optional>
+#include <string>
 
 namespace dlc {
 
@@ -20,6 +21,16 @@ std::optional<int64_t> contiguousStart(SliceOp slice);
 
 /// Whether the parts of a concatenation lie one after another in the whole.
 bool isPlainConcat(ConcatOp concat);
+
+/// "cpu", "cpu:1": where a tensor is; cpu where nothing is said.
+std::string deviceNameOf(mlir::Type type);
+
+/// The device that runs the operation: that of its tensors, 0-d scalars excepted, which come from
+/// anywhere. Of a transfer, where the value goes.
+std::string commandDevice(mlir::Operation *op);
+
+/// Whether it is a transfer from one device to another.
+bool crosses(mlir::Operation *op);
 
 /// The operand that the operation's result is a part of, and where in it, in bytes; nothing where
 /// it is no view.

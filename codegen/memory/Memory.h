@@ -17,6 +17,10 @@ mlir::LogicalResult planMemory(mlir::ModuleOp module);
 /// how the planner came to its offsets and the order.
 mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 
+/// Checks that events order every two commands of different streams that touch the same bytes, one of them writing: of
+/// arenas, states and outputs. Part of verifyMemory.
+mlir::LogicalResult verifyRaces(exec::ProgramOp program);
+
 /// The buffer that a chain of views looks into, and the bytes skipped on the way.
 std::pair<mlir::Value, int64_t> rootOf(mlir::Value buffer);
 

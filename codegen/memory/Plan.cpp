@@ -1,4 +1,5 @@
 //===- Plan.cpp - lifetimes, and where each buffer lies -------------------===//
+#include "codegen/memory/Clocks.h"
 #include "codegen/memory/Memory.h"
 
 using namespace mlir;
@@ -20,34 +21,29 @@ constexpr int64_t kAlign = 64;
 
 struct Life {
   exec::AllocOp alloc;
-  int64_t bytes = 0, first = INT64_MAX, last = -1, offset = -1;
+  int64_t bytes = 0, offset = -1;
+  /// Of each stream: what of it must be done before any use begins, and where its last use ends.
+  SmallVector<int64_t> first, last;
   Life *mergedInto = nullptr;
 
   Life *representative() { return mergedInto ? mergedInto->representative() : this; }
-  bool overlaps(const Life &other) const { return first <= other.last && other.first <= last; }
+  bool isOverBefore(const Life &other) const {
+    return llvm::all_of(llvm::zip(last, other.first), [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
+  }
+  bool overlaps(const Life &other) const { return !isOverBefore(other) && !other.isOverBefore(*this); }
 };
 
 class Planner {
 public:
-  explicit Planner(exec::ProgramOp program) : program(program) {}
+  explicit Planner(exec::ProgramOp program) : program(program), clocks(program) {}
 
   void run() {
-    number(program.getBody().front());
     visit(program.getBody().front());
     mergeInPlace();
     place();
   }
 
 private:
-  void number(Block &block) {
-    for (Operation &op : block) {
-      begin[&op] = clock++;
-      for (Region &region : op.getRegions())
-        number(region.front());
-      end[&op] = clock - 1;
-    }
-  }
-
   void use(Value buffer, Operation *by) {
     auto alloc = rootOf(buffer).first.getDefiningOp<exec::AllocOp>();
     if (!alloc)
@@ -56,22 +52,27 @@ private:
     if (!life.alloc) {
       life.alloc = alloc;
       life.bytes = alloc.getBuffer().getType().getBytes();
+      life.first.assign(clocks.streams(), INT64_MAX);
+      life.last.assign(clocks.streams(), -1);
       order.push_back(&life);
     }
-    int64_t from = begin[by], to = end[by];
+    unsigned stream = clocks.stream(by);
+    SmallVector<int64_t> from = clocks.known(by);
+    int64_t to = clocks.end(by);
     // What a loop uses from outside must outlive every iteration.
     for (Operation *parent = by->getParentOp(); parent != alloc->getParentOp(); parent = parent->getParentOp())
       if (isa<exec::LoopOp>(parent)) {
-        from = std::min(from, begin[parent]);
-        to = std::max(to, end[parent]);
+        from[stream] = std::min(from[stream], clocks.begin(parent));
+        to = std::max(to, clocks.end(parent));
       }
-    life.first = std::min(life.first, from);
-    life.last = std::max(life.last, to);
+    for (auto [first, mine] : llvm::zip(life.first, from))
+      first = std::min(first, mine);
+    life.last[stream] = std::max(life.last[stream], to);
   }
 
   void visit(Block &block) {
     for (Operation &op : block) {
-      if (isa<exec::ViewOp>(op))
+      if (!exec::streamOf(&op))
         continue;
       for (Value operand : op.getOperands())
         use(operand, &op);
@@ -96,7 +97,7 @@ private:
         Life *source = lives[from].representative();
         if (target.mergedInto || target.representative() == source || target.bytes > source->bytes)
           continue;
-        if (source->last != begin[op] || target.first != begin[op] || taken.contains(source))
+        if (!diesAt(*source, op) || target.first[clocks.stream(op)] != clocks.begin(op) || taken.contains(source))
           continue;
         // Another operand that looks into the same buffer would be overwritten while it is read.
         bool shared = false;
@@ -106,10 +107,22 @@ private:
         if (shared)
           continue;
         target.mergedInto = source;
-        source->last = std::max(source->last, target.last);
+        for (auto [mine, theirs] : llvm::zip(source->last, target.last))
+          mine = std::max(mine, theirs);
+        for (auto [mine, theirs] : llvm::zip(source->first, target.first))
+          mine = std::min(mine, theirs);
         taken.insert(source);
       }
     }
+  }
+
+  /// Whether the command is the last use, and every other one is over when it begins.
+  bool diesAt(const Life &life, Operation *op) const {
+    unsigned stream = clocks.stream(op);
+    for (auto [i, bound] : llvm::enumerate(clocks.known(op)))
+      if (i == stream ? life.last[i] != clocks.begin(op) : life.last[i] >= bound)
+        return false;
+    return true;
   }
 
   /// Large buffers first, each at the lowest place that no buffer alive at the same time takes.
@@ -119,9 +132,12 @@ private:
       if (!life->mergedInto)
         roots.push_back(life);
     llvm::stable_sort(roots, [](Life *a, Life *b) { return a->bytes > b->bytes; });
-    SmallVector<Life *> placed; // by offset
-    int64_t arena = 0;
+    std::map<std::string, SmallVector<Life *>> placedOn; // by offset, for each device
+    std::map<std::string, int64_t> arenas;
     for (Life *life : roots) {
+      std::string device = life->alloc.getBuffer().getType().getDevice().str();
+      SmallVector<Life *> &placed = placedOn[device];
+      int64_t &arena = arenas[device];
       int64_t bytes = (life->bytes + kAlign - 1) / kAlign * kAlign, best = 0;
       for (Life *other : placed) {
         if (!other->overlaps(*life))
@@ -141,12 +157,17 @@ private:
       if (!alloc.getOffset())
         alloc.setOffsetAttr(b.getI64IntegerAttr(0)); // never used
     });
-    program.setArenaAttr(b.getI64IntegerAttr(arena));
+    program.setArenaAttr(b.getI64IntegerAttr(arenas["cpu"]));
+    SmallVector<NamedAttribute> elsewhere;
+    for (auto &[device, bytes] : arenas)
+      if (device != "cpu")
+        elsewhere.push_back(b.getNamedAttr(device, b.getI64IntegerAttr(bytes)));
+    if (!elsewhere.empty())
+      program.setArenasAttr(b.getDictionaryAttr(elsewhere));
   }
 
   exec::ProgramOp program;
-  int64_t clock = 0;
-  llvm::DenseMap<Operation *, int64_t> begin, end;
+  Clocks clocks;
   std::map<Operation *, Life> lives; // stable addresses
   SmallVector<Life *> order;
   SmallVector<Operation *> commands;

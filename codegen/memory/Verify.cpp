@@ -53,9 +53,15 @@ class Player {
 public:
   explicit Player(exec::ProgramOp program) : program(program), memories(1) {
     memories[0].bytes = program.getArena().value_or(0);
+    devices.push_back("cpu");
+    if (DictionaryAttr arenas = program.getArenasAttr())
+      for (NamedAttribute arena : arenas) {
+        devices.push_back(arena.getName().getValue());
+        memories.emplace_back().bytes = cast<IntegerAttr>(arena.getValue()).getInt();
+      }
     // States begin as their old values.
     for (auto state : program.getBody().getOps<exec::StateOp>()) {
-      size_t index = 1 + state.getIndex();
+      size_t index = devices.size() + state.getIndex();
       memories.resize(std::max(memories.size(), index + 1));
       int64_t bytes = memories[index].bytes = state.getBuffer().getType().getBytes();
       Value &name = names[{index, state.getFresh()}];
@@ -73,7 +79,7 @@ public:
       if (auto &[index, fresh] = key; fresh)
         if (auto other = memories[index].findOther(0, memories[index].bytes, name))
           return name.getDefiningOp()->emitError("memory: nothing has written byte ")
-                 << other->first << " of state " << index - 1
+                 << other->first << " of state " << index - devices.size()
                  << "'s new value when the program ends";
     return success();
   }
@@ -82,7 +88,7 @@ private:
   LogicalResult play(Block &block) {
     for (Operation &op : block) {
       if (isa<exec::ViewOp, exec::AllocOp, exec::InputOp, exec::OutputOp, exec::StateOp,
-              exec::ConstantOp>(op))
+              exec::ConstantOp, exec::RecordOp, exec::WaitOp>(op))
         continue;
       if (failed(command(op)))
         return failure();
@@ -91,7 +97,7 @@ private:
   }
 
   struct Range {
-    size_t memory; // 0: the arena; 1 + index: a state
+    size_t memory; // the device's number: its arena; after these: states
     int64_t start, end;
     Value owner;
     bool overlaps(const Range &other) const {
@@ -104,14 +110,18 @@ private:
     int64_t start = whole ? 0 : offset;
     int64_t bytes = cast<exec::BufferType>((whole ? root : buffer).getType()).getBytes();
     if (auto state = root.getDefiningOp<exec::StateOp>()) {
-      size_t index = 1 + state.getIndex();
+      size_t index = devices.size() + state.getIndex();
       return Range{index, start, start + bytes, names[{index, state.getFresh()}]};
     }
     auto alloc = root.getDefiningOp<exec::AllocOp>();
     if (!alloc)
       return std::nullopt;
     start += int64_t(*alloc.getOffset());
-    return Range{0, start, start + bytes, root};
+    size_t device = llvm::find(devices, alloc.getBuffer().getType().getDevice()) - devices.begin();
+    // An arena that is not there has no bytes.
+    if (device == devices.size())
+      return Range{0, start, INT64_MAX, root};
+    return Range{device, start, start + bytes, root};
   }
 
   LogicalResult write(Operation &op, Value buffer, bool whole = false) {
@@ -122,7 +132,7 @@ private:
     if (range->start < 0 || range->end > memory.bytes)
       return op.emitError("memory: writes bytes ")
              << range->start << " to " << range->end << " of "
-             << (range->memory ? "a state" : "an arena") << " of " << memory.bytes;
+             << (range->memory >= devices.size() ? "a state" : "an arena") << " of " << memory.bytes;
     if (auto state = range->owner.getDefiningOp<exec::StateOp>(); state && !state.getFresh())
       return op.emitError("memory: writes the old value of state ") << state.getIndex();
     memory.give(range->start, range->end, range->owner);
@@ -152,7 +162,7 @@ private:
 
   /// State that the branches leave differently is nobody's.
   void joinStates(const std::vector<Memory> &other) {
-    for (size_t i = 1; i < memories.size(); ++i)
+    for (size_t i = devices.size(); i < memories.size(); ++i)
       if (memories[i].owners != other[i].owners)
         memories[i].give(0, memories[i].bytes, Value());
   }
@@ -187,7 +197,7 @@ private:
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       auto from = rangeOf(copy.getFrom(), false), to = rangeOf(copy.getTo(), false);
       // A value that becomes another one where it lies is whole.
-      if (from && to && from->memory > 0 && from->overlaps(*to) && from->start != to->start)
+      if (from && to && from->memory >= devices.size() && from->overlaps(*to) && from->start != to->start)
         return op.emitError("memory: copies a part of a state over another part of it");
       return failure(failed(read(op, copy.getFrom())) ||
                      failed(write(op, copy.getTo(), copy.getToStep() != 0)));
@@ -224,6 +234,7 @@ private:
 
   exec::ProgramOp program;
   std::vector<Memory> memories;
+  SmallVector<StringRef> devices; ///< those with an arena
   std::map<std::pair<size_t, bool>, Value> names; ///< of each state's old and new value
 };
 
@@ -231,7 +242,7 @@ private:
 
 LogicalResult verifyMemory(ModuleOp module) {
   for (auto program : module.getOps<exec::ProgramOp>())
-    if (failed(Player(program).playAll()))
+    if (failed(Player(program).playAll()) || failed(verifyRaces(program)))
       return failure();
   return success();
 }

@@ -1,6 +1,7 @@
 //===- Build.cpp - manifest, constants and code of a program --------------===//
 #include "codegen/native/Build.h"
 
+#include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/select/LibraryCall.h"
 #include "ir/exec/Exec.h"
@@ -50,6 +51,12 @@ public:
     if (auto states = op.getStates())
       program.manifest["state"] = stateTensors(*states);
     program.manifest["arena"] = {{"cpu", op.getArena().value_or(0)}};
+    if (DictionaryAttr arenas = op.getArenasAttr())
+      for (NamedAttribute arena : arenas)
+        program.manifest["arena"][arena.getName().str()] = cast<IntegerAttr>(arena.getValue()).getInt();
+    if (op.getStreamsAttr())
+      for (StringRef device : op.getStreamDevices())
+        program.manifest["streams"].push_back(device.str());
     auto commands = list(op.getBody().front());
     if (failed(status))
       return failure();
@@ -68,6 +75,8 @@ private:
       json tensor{{"name", cast<StringAttr>(info.get("name")).getValue().str()},
                   {"dtype", elementName(type.getElementType())},
                   {"shape", std::vector<int64_t>(type.getShape().begin(), type.getShape().end())}};
+      if (std::string device = deviceNameOf(type); device != "cpu")
+        tensor["device"] = device;
       if (auto value = info.getAs<ElementsAttr>("value"))
         tensor["value"] = constant(value, op.getLoc());
       result.push_back(tensor);
@@ -108,7 +117,10 @@ private:
     if (found != bufferIndex.end())
       return found->second;
     auto [root, offset] = rootOf(value);
-    json entry{{"bytes", cast<exec::BufferType>(value.getType()).getBytes()}};
+    auto type = cast<exec::BufferType>(value.getType());
+    json entry{{"bytes", type.getBytes()}};
+    if (type.getDevice() != "cpu")
+      entry["device"] = type.getDevice().str();
     llvm::TypeSwitch<Operation *>(root.getDefiningOp())
         .Case<exec::AllocOp>([&](exec::AllocOp alloc) {
           entry["space"] = "arena";
@@ -195,7 +207,20 @@ private:
           if (l.getIndex())
             c["index"] = buffer(l.getIndex());
           return c;
-        });
+        })
+        .Case<exec::RecordOp>([&](exec::RecordOp l) { return json{{"op", "record"}, {"event", l.getEvent()}}; })
+        .Case<exec::WaitOp>([&](exec::WaitOp l) { return json{{"op", "wait"}, {"event", l.getEvent()}}; });
+    if (unsigned stream = *exec::streamOf(&o))
+      c["stream"] = stream;
+    // What orders the commands of several streams is checked again when they are loaded.
+    if (op.getStreamsAttr() && isa<exec::LaunchOp, exec::LibraryOp>(o))
+      for (unsigned position : exec::writtenOperands(&o))
+        c["writes"].push_back(position);
+    if (auto launch = dyn_cast<exec::LaunchOp>(o); launch && launch.getGrid()) {
+      c["grid"] = std::vector<int32_t>(launch.getGrid()->begin(), launch.getGrid()->end());
+      c["block"] = std::vector<int32_t>(launch.getBlock()->begin(), launch.getBlock()->end());
+      c["shared"] = launch.getShared();
+    }
     if (std::string where = locationText(o.getLoc()); !where.empty())
       c["loc"] = where;
     if (auto candidates = o.getAttrOfType<ArrayAttr>("candidates"))

@@ -25,7 +25,36 @@ void ExecDialect::initialize() {
       >();
 }
 
+Type BufferType::parse(AsmParser &parser) {
+  SMLoc where = parser.getCurrentLocation();
+  int64_t bytes = 0;
+  std::string device = "cpu";
+  if (parser.parseLess() || parser.parseInteger(bytes) ||
+      (succeeded(parser.parseOptionalKeyword("on")) && parser.parseString(&device)) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<BufferType>(where, parser.getContext(), bytes, StringRef(device));
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printer << '<' << getBytes();
+  if (getDevice() != "cpu")
+    printer << " on \"" << getDevice() << '"';
+  printer << '>';
+}
+
+LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t bytes,
+                                 StringRef device) {
+  if (isDeviceName(device))
+    return success();
+  return emitError() << "C1: the device must be cpu, cpu:N or cuda:N; found '" << device
+                     << "'; mend the name";
+}
+
 LogicalResult ViewOp::verify() {
+  if (getSource().getType().getDevice() != getBuffer().getType().getDevice())
+    return emitOpError("C1: the part must lie inside the buffer; found devices ")
+           << getSource().getType().getDevice() << " and " << getBuffer().getType().getDevice();
   int64_t whole = getSource().getType().getBytes(), part = getBuffer().getType().getBytes();
   int64_t offset = int64_t(getOffset());
   if (offset < 0 || offset > whole || part > whole - offset)
@@ -43,7 +72,16 @@ template <typename Op> static LogicalResult verifyPositions(Op op) {
   return success();
 }
 
-LogicalResult LaunchOp::verify() { return verifyPositions(*this); }
+LogicalResult LaunchOp::verify() {
+  if (failed(verifyPositions(*this)))
+    return failure();
+  auto sizes = [](std::optional<ArrayRef<int32_t>> list) {
+    return list && list->size() == 3 && llvm::all_of(*list, [](int32_t size) { return size > 0; });
+  };
+  if ((getGrid() || getBlock()) && !(sizes(getGrid()) && sizes(getBlock())))
+    return emitOpError("C2: grid and block must come together, with three positive sizes each");
+  return success();
+}
 LogicalResult LibraryOp::verify() { return verifyPositions(*this); }
 
 LogicalResult CopyOp::verify() {

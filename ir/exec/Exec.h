@@ -13,10 +13,28 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <optional>
+
 #include "ir/exec/Dialect.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ir/exec/Types.h.inc"
 #define GET_OP_CLASSES
 #include "ir/exec/Ops.h.inc"
+
+namespace dlc::exec {
+
+/// Whether it is one as people type it: cpu, cpu:1, cuda:0 (and not cpu:0).
+bool isDeviceName(llvm::StringRef name);
+
+/// The stream of a command; nothing where the operation is none.
+std::optional<unsigned> streamOf(mlir::Operation *op);
+
+/// Puts a command on a stream, and all that stands in its bodies.
+void setStream(mlir::Operation *op, unsigned stream);
+
+/// Positions of the operands that the command writes.
+llvm::SmallVector<unsigned> writtenOperands(mlir::Operation *op);
+
+} // namespace dlc::exec
 
 #endif // DLC_IR_EXEC_EXEC_H

@@ -22,20 +22,38 @@ class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemo
 
 def Exec_Buffer : TypeDef<Exec_Dialect, "Buffer"> {
   let mnemonic = "buffer";
-  let summary = "a run of bytes: `!exec.buffer<4096>`";
-  let parameters = (ins "int64_t":$bytes);
-  let assemblyFormat = "`<` $bytes `>`";
+  let summary = "a run of bytes on a device: `!exec.buffer<4096>` on cpu, `!exec.buffer<4096 on \"cuda:0\">` elsewhere";
+  let description = "- (C1) the device is `cpu`, `cpu:N` or `cuda:N`.";
+  let parameters = (ins "int64_t":$bytes, StringRefParameter<"as people type it">:$device);
+  let builders = [TypeBuilder<(ins "int64_t":$bytes), [{ return $_get($_ctxt, bytes, "cpu"); }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
+
 
 def Exec_ProgramOp : Exec_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "a command list; `inputs` and `outputs` are dictionaries with name, type and perhaps a required value";
   let description = [{
     `states` are dictionaries of what lives from run to run: name, type, `parameter` where it is one, and `init`, the elements that it
     begins with (absent: zeros).
+
+    `streams` names the device of each stream; without it there is one, on cpu. Commands of one stream run in order, those of several only
+    as events order them, while the list's own order is one that the events allow. What stands in an `if` or `loop` runs on its stream.
+    `arena` are the bytes on cpu, `arenas` those of each other device.
+    - (C1) streams are on devices: `cpu`, `cpu:N` or `cuda:N`.
+    - (C2) each command's stream is one of them; that of a command in a body is the stream of what it stands in.
+    - (C3) a command's buffers are on its stream's device; of a copy, one of them.
+    - (C4) an event is recorded once and waited for later in the list, on another stream; neither stands in a body.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$outputs, OptionalAttr<ArrayAttr>:$states, OptionalAttr<I64Attr>:$arena);
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$outputs, OptionalAttr<ArrayAttr>:$states, OptionalAttr<I64Attr>:$arena,
+                       OptionalAttr<StrArrayAttr>:$streams, OptionalAttr<DictionaryAttr>:$arenas);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs (`states` $states^)? (`arena` $arena^)? attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The devices of all streams; one on cpu where nothing is said.
+    llvm::SmallVector<llvm::StringRef> getStreamDevices();
+  }];
+  let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs (`states` $states^)? (`streams` $streams^)? (`arena` $arena^)? (`arenas` $arenas^)? attr-dict-with-keyword $body";
 }
 
 def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
@@ -91,11 +109,15 @@ def Exec_LaunchOp : Exec_Op<"launch"> {
   let summary = "a generated kernel over [0, extent), in parallel, at least `grain` units at a time";
   let description = [{
     `writes` are the positions of written buffers; all others are read only. `inplace` lists pairs (written, read) of
-    positions that may be one buffer.
+    positions that may be one buffer. On a GPU `grid` and `block` say how many threads run it, and `shared` how many bytes these share;
+    extent, grain and scratch do not count there.
     - (C1) positions in `writes` and `inplace` name buffers.
+    - (C2) grid and block come together, with three positive sizes each.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers, DenseI64ArrayAttr:$writes, DenseI64ArrayAttr:$inplace,
-                       I64Attr:$extent, I64Attr:$grain, I64Attr:$scratch, F64Attr:$flops, F64Attr:$traffic);
+                       I64Attr:$extent, I64Attr:$grain, I64Attr:$scratch, F64Attr:$flops, F64Attr:$traffic,
+                       DefaultValuedAttr<I64Attr, "0">:$stream, OptionalAttr<DenseI32ArrayAttr>:$grid, OptionalAttr<DenseI32ArrayAttr>:$block,
+                       DefaultValuedAttr<I64Attr, "0">:$shared);
   let hasVerifier = 1;
   let assemblyFormat = [{$kernel `(` $buffers `)` `writes` $writes `inplace` $inplace `extent` $extent `grain` $grain `scratch` $scratch
     `flops` $flops `bytes` $traffic attr-dict `:` type($buffers)}];
@@ -104,34 +126,45 @@ def Exec_LibraryOp : Exec_Op<"library"> {
   let summary = "a library's kernel; `desc` is JSON as the runtime's library documents it";
   let description = "- (C1) positions in `writes` and `inplace` name buffers.";
   let arguments = (ins StrAttr:$library, StrAttr:$desc, Variadic<Exec_Buffer>:$buffers, DenseI64ArrayAttr:$writes, DenseI64ArrayAttr:$inplace,
-                       F64Attr:$flops, F64Attr:$traffic);
+                       F64Attr:$flops, F64Attr:$traffic, DefaultValuedAttr<I64Attr, "0">:$stream);
   let hasVerifier = 1;
   let assemblyFormat = [{$library `(` $buffers `)` `writes` $writes `inplace` $inplace `flops` $flops `bytes` $traffic `desc` $desc
     attr-dict `:` type($buffers)}];
 }
 def Exec_CopyOp : Exec_Op<"copy"> {
-  let summary = "copies bytes; addresses move by the steps times the iteration of the innermost loop";
+  let summary = "copies bytes, from one device to another too; addresses move by the steps times the iteration of the innermost loop";
   let description = "- (C1) without steps, both buffers hold `bytes`.";
-  let arguments = (ins Exec_Buffer:$from, Exec_Buffer:$to, I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$from_step, DefaultValuedAttr<I64Attr, "0">:$to_step);
+  let arguments = (ins Exec_Buffer:$from, Exec_Buffer:$to, I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$from_step, DefaultValuedAttr<I64Attr, "0">:$to_step,
+                       DefaultValuedAttr<I64Attr, "0">:$stream);
   let hasVerifier = 1;
   let assemblyFormat = "$from `to` $to `bytes` $bytes attr-dict `:` type($from) `,` type($to)";
 }
 def Exec_FillOp : Exec_Op<"fill"> {
   let summary = "sets every byte";
-  let arguments = (ins Exec_Buffer:$to, I64Attr:$byte);
+  let arguments = (ins Exec_Buffer:$to, I64Attr:$byte, DefaultValuedAttr<I64Attr, "0">:$stream);
   let assemblyFormat = "$to `with` $byte attr-dict `:` type($to)";
 }
 def Exec_IfOp : Exec_Op<"if", [SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "one of two command lists, by the buffer's first byte";
-  let arguments = (ins Exec_Buffer:$condition);
+  let arguments = (ins Exec_Buffer:$condition, DefaultValuedAttr<I64Attr, "0">:$stream);
   let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
   let assemblyFormat = "$condition `:` type($condition) $thenRegion `else` $elseRegion attr-dict";
 }
 def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments, AttrSizedOperandSegments]> {
   let summary = "repeats a command list while iteration < trip and the condition's byte holds; writes the iteration to `index`";
-  let arguments = (ins Optional<Exec_Buffer>:$trip, Optional<Exec_Buffer>:$condition, Optional<Exec_Buffer>:$index);
+  let arguments = (ins Optional<Exec_Buffer>:$trip, Optional<Exec_Buffer>:$condition, Optional<Exec_Buffer>:$index, DefaultValuedAttr<I64Attr, "0">:$stream);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{(`trip` $trip^ `:` type($trip))? (`while` $condition^ `:` type($condition))? (`index` $index^ `:` type($index))?
     $body attr-dict}];
+}
+def Exec_RecordOp : Exec_Op<"record"> {
+  let summary = "the event: all that its stream was given before it has been done";
+  let arguments = (ins I64Attr:$event, DefaultValuedAttr<I64Attr, "0">:$stream);
+  let assemblyFormat = "$event attr-dict";
+}
+def Exec_WaitOp : Exec_Op<"wait"> {
+  let summary = "what its stream is given after it begins when the event has come";
+  let arguments = (ins I64Attr:$event, DefaultValuedAttr<I64Attr, "0">:$stream);
+  let assemblyFormat = "$event attr-dict";
 }
 #endif

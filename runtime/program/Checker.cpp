@@ -2,7 +2,9 @@
 #include "runtime/program/Checker.h"
 
 #include "runtime/program/Format.h"
+#include "runtime/program/DeviceName.h"
 #include "runtime/program/Message.h"
+#include "runtime/program/Streams.h"
 
 #include <limits>
 #include <set>
@@ -18,6 +20,8 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr uint64_t kMaxBytes = uint64_t(1) << 46;
 constexpr int kMaxRank = 32;
+constexpr size_t kMaxStreams = 256;
+constexpr uint64_t kMaxEvents = 1 << 20;
 
 /// A place in the manifest; text is made only when there is something to complain about.
 struct Where {
@@ -53,6 +57,7 @@ struct Node {
     return {found == value.end() ? null : *found, {&where, key, 0}};
   }
   bool absent() const { return value.is_null(); }
+  Node at(size_t index) const { return {value[index], {&where, nullptr, index}}; }
 
   template <typename Fn> void forEach(Fn &&each) const {
     if (absent())
@@ -130,15 +135,16 @@ public:
     plan.name = root.member("name").stringOr("");
     plan.producer = root.member("producer").stringOr("");
     readTarget(root.member("target"));
-    if (Node arena = root.member("arena"); !arena.absent())
-      plan.arenaBytes = arena.member("cpu").unsignedOr(0, kMaxBytes);
+    readDevices(root);
     readConstants(root.member("constants"));
     readTensors(root.member("inputs"), plan.inputs);
     readTensors(root.member("outputs"), plan.outputs);
     readTensors(root.member("state"), plan.states);
+    root.member("modules").forEach([&](const Node &node) { readModule(node); });
     root.member("kernels").forEach([&](const Node &node) { readKernel(node); });
     root.member("buffers").forEach([&](const Node &node) { readBuffer(node); });
     readCommands(root.member("commands"), plan.commands, 0, false);
+    checkStreams(plan);
     return std::move(plan);
   }
 
@@ -150,6 +156,42 @@ private:
       plan.features.push_back(feature.string());
     });
     plan.threads = static_cast<int>(node.member("threads").unsignedOr(0, 4096));
+  }
+
+  void readDevices(const Node &root) {
+    plan.devices.push_back({"cpu", 0});
+    if (Node arena = root.member("arena"); !arena.absent()) {
+      if (!arena.value.is_object())
+        failAt(arena.where, "an object was expected, found ", arena.describe());
+      for (const auto &[name, bytes] : arena.value.items()) {
+        Node node{bytes, {&arena.where, name.c_str(), 0}};
+        plan.devices[deviceIndex(name, node.where)].arenaBytes = node.unsignedUpTo(kMaxBytes);
+      }
+    }
+    root.member("streams").forEach([&](const Node &node) {
+      plan.streams.push_back(deviceIndex(node.string(), node.where));
+    });
+    if (plan.streams.empty())
+      plan.streams.push_back(0);
+    if (plan.streams.size() > kMaxStreams)
+      failAt(root.where, plan.streams.size(), " streams, at most ", kMaxStreams, " allowed");
+  }
+
+  uint32_t deviceIndex(const std::string &given, const Where &where) {
+    auto parsed = parseDeviceName(given);
+    if (!parsed)
+      failAt(where, "'", given, "' is no device: cpu, cpu:N or cuda:N expected");
+    std::string name = parsed->text();
+    for (size_t i = 0; i < plan.devices.size(); ++i)
+      if (plan.devices[i].name == name)
+        return static_cast<uint32_t>(i);
+    plan.devices.push_back({name, 0});
+    return static_cast<uint32_t>(plan.devices.size() - 1);
+  }
+
+  uint32_t deviceOf(const Node &node) {
+    Node device = node.member("device");
+    return device.absent() ? 0 : deviceIndex(device.string(), device.where);
   }
 
   void readConstants(const Node &node) {
@@ -202,6 +244,7 @@ private:
       if (info.shape.size() > size_t(kMaxRank))
         failAt(node.where, info.shape.size(), " dimensions, at most ", kMaxRank, " allowed");
       info.bytes = bytes;
+      info.device = deviceOf(node);
       if constexpr (std::is_same_v<Info, StateInfo>) {
         info.init = constantOf(node.member("init"), info);
         info.parameter = node.member("parameter").booleanOr(false);
@@ -212,9 +255,35 @@ private:
     });
   }
 
+  void readModule(const Node &node) {
+    auto constant = [&](const Node &place) {
+      uint64_t index = place.unsignedUpTo(UINT32_MAX);
+      if (index >= plan.constantBytes.size())
+        failAt(place.where, "constant ", index, " does not exist: the program has ",
+               plan.constantBytes.size());
+      return static_cast<uint32_t>(index);
+    };
+    Module module;
+    module.arch = node.member("arch").stringOr("");
+    module.image = constant(node.member("image"));
+    if (Node source = node.member("source"); !source.absent())
+      module.source = constant(source);
+    plan.modules.push_back(std::move(module));
+  }
+
   void readKernel(const Node &node) {
     Kernel kernel;
     kernel.name = node.member("name").stringOr("");
+    if (Node module = node.member("module"); !module.absent()) {
+      uint64_t index = module.unsignedUpTo(UINT32_MAX);
+      if (index >= plan.modules.size())
+        failAt(module.where, "module ", index, " does not exist: the program has ",
+               plan.modules.size());
+      kernel.module = static_cast<int64_t>(index);
+      kernel.function = node.member("function").string();
+      plan.kernels.push_back(std::move(kernel));
+      return;
+    }
     kernel.offset = node.member("offset").unsignedUpTo(kMaxBytes);
     if (kernel.offset >= program.code.bytes)
       failAt(node.where, "kernel '", kernel.name, "' starts at ", kernel.offset,
@@ -226,7 +295,7 @@ private:
   uint64_t spaceBytes(const Buffer &buffer) const {
     switch (buffer.space) {
     case Space::Arena:
-      return plan.arenaBytes;
+      return plan.devices[buffer.device].arenaBytes;
     case Space::Constant:
       return plan.constantBytes[buffer.index];
     case Space::Input:
@@ -262,6 +331,14 @@ private:
         failAt(node.where, space, " ", index, " does not exist: the program has ", count);
       buffer.index = static_cast<uint32_t>(index);
     }
+    buffer.device = deviceOf(node);
+    const TensorInfo *tensor = buffer.space == Space::Input    ? &plan.inputs[buffer.index]
+                               : buffer.space == Space::Output ? &plan.outputs[buffer.index]
+                               : buffer.space == Space::State  ? &plan.states[buffer.index]
+                                                               : nullptr;
+    if (tensor && tensor->device != buffer.device)
+      failAt(node.where, space, " '", tensor->name, "' is on ", plan.devices[tensor->device].name,
+             ", the buffer on ", plan.devices[buffer.device].name);
     buffer.fresh = node.member("new").booleanOr(false);
     if (buffer.fresh && buffer.space != Space::State)
       failAt(node.where, "only a state has a new value");
@@ -273,6 +350,11 @@ private:
              buffer.space == Space::Arena ? "" : " " + std::to_string(buffer.index), " of ", limit,
              " bytes");
     plan.buffers.push_back(buffer);
+  }
+
+  static bool isWritable(const Buffer &buffer) {
+    return buffer.space == Space::Arena || buffer.space == Space::Output ||
+           (buffer.space == Space::State && buffer.fresh);
   }
 
   uint32_t bufferIndex(const Node &node, uint64_t atLeast, bool written) {
@@ -307,6 +389,10 @@ private:
     command.loc = node.member("loc").stringOr("");
     command.flops = node.member("flops").numberOr(0);
     command.moved = node.member("bytes").numberOr(0);
+    command.stream = static_cast<uint32_t>(node.member("stream").unsignedOr(0, UINT32_MAX));
+    if (command.stream >= plan.streams.size())
+      failAt(node.where, "stream ", command.stream, " does not exist: the program has ",
+             plan.streams.size());
     if (op == "launch")
       readLaunch(node, command);
     else if (op == "library")
@@ -319,9 +405,11 @@ private:
       readIf(node, command, depth, inLoop);
     else if (op == "loop")
       readLoop(node, command, depth);
+    else if (op == "record" || op == "wait")
+      readEvent(node, command, op == "record");
     else
       failAt(node.where, "unknown command '", op,
-             "': launch, library, copy, fill, if or loop expected");
+             "': launch, library, copy, fill, if, loop, record or wait expected");
     return command;
   }
 
@@ -332,26 +420,74 @@ private:
       failAt(node.where, "kernel ", kernel, " does not exist: the program has ",
              plan.kernels.size());
     command.kernel = static_cast<uint32_t>(kernel);
+    readBuffers(node, command);
+    bool onCpu = plan.devices[plan.streams[command.stream]].isCpu();
+    if (onCpu != (plan.kernels[kernel].module < 0))
+      failAt(node.where, "kernel ", kernel, " is code for ", onCpu ? "another device" : "CPUs",
+             ", the stream is on ", plan.devices[plan.streams[command.stream]].name);
+    if (!onCpu)
+      return readGrid(node, command);
     command.extent = static_cast<int64_t>(node.member("extent").unsignedUpTo(kMaxBytes));
     command.grain = static_cast<int64_t>(node.member("grain").unsignedOr(1, kMaxBytes));
     if (command.grain == 0)
       failAt(node.where, "grain must be at least 1");
     command.scratch = node.member("scratch").unsignedOr(0, kMaxBytes);
+  }
+
+  void readGrid(const Node &node, Command &command) {
+    auto sizes = [&](const char *name, std::array<uint32_t, 3> &to) {
+      size_t i = 0;
+      node.member(name).forEach([&](const Node &size) {
+        if (i < 3)
+          to[i] = static_cast<uint32_t>(size.unsignedUpTo(INT32_MAX));
+        ++i;
+      });
+      if (i != 3 || !to[0] || !to[1] || !to[2])
+        failAt(node.where, name, ": three positive sizes expected");
+    };
+    sizes("grid", command.grid);
+    sizes("block", command.block);
+    command.shared = static_cast<uint32_t>(node.member("shared").unsignedOr(0, INT32_MAX));
+  }
+
+  void readBuffers(const Node &node, Command &command) {
     node.member("buffers").forEach(
         [&](const Node &buffer) { command.buffers.push_back(bufferIndex(buffer, 0, false)); });
+    Node writes = node.member("writes");
+    writes.forEach([&](const Node &position) {
+      uint64_t at = position.unsignedUpTo(UINT32_MAX);
+      if (at >= command.buffers.size())
+        failAt(position.where, "the command has only ", command.buffers.size(), " buffers");
+      bufferIndex(node.member("buffers").at(at), 0, true);
+      command.writes.push_back(static_cast<uint32_t>(at));
+    });
+    if (!writes.absent())
+      return;
+    for (uint32_t i = 0; i < command.buffers.size(); ++i)
+      if (isWritable(plan.buffers[command.buffers[i]]))
+        command.writes.push_back(i);
+  }
+
+  void readEvent(const Node &node, Command &command, bool record) {
+    command.op = record ? Op::Record : Op::Wait;
+    command.event = static_cast<uint32_t>(node.member("event").unsignedUpTo(kMaxEvents - 1));
+    plan.events = std::max(plan.events, command.event + 1);
   }
 
   void readLibrary(const Node &node, Command &command) {
     command.op = Op::Library;
     command.library = node.member("library").string();
-    if (command.library != "onednn" && command.library != "builtin")
+    bool onCpu = plan.devices[plan.streams[command.stream]].isCpu();
+    if (onCpu && command.library != "onednn" && command.library != "builtin")
       failAt(node.where, "unknown library '", command.library, "': onednn or builtin expected");
+    if (!onCpu && command.library != "cublaslt" && command.library != "cudnn")
+      failAt(node.where, "unknown library '", command.library, "': cublaslt or cudnn expected on ",
+             plan.devices[plan.streams[command.stream]].name);
     Node desc = node.member("desc");
     if (!desc.value.is_object())
       failAt(desc.where, "an object was expected, found ", desc.describe());
     command.desc = desc.value;
-    node.member("buffers").forEach(
-        [&](const Node &buffer) { command.buffers.push_back(bufferIndex(buffer, 0, false)); });
+    readBuffers(node, command);
   }
 
   void readCopy(const Node &node, Command &command, bool inLoop) {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct TensorInfo {
   uint64_t bytes = 0;
   /// Index of the constant that the given bytes must equal, or -1.
   int64_t value = -1;
+  /// Index of the device where the program reads or leaves it.
+  uint32_t device = 0;
 };
 
 /// What lives in a session from run to run.
@@ -31,7 +34,24 @@ struct StateInfo : TensorInfo {
 
 struct Kernel {
   std::string name;
+  /// In the code, of a kernel for CPUs.
   uint64_t offset = 0;
+  /// Of another device's kernel, else -1.
+  int64_t module = -1;
+  std::string function;
+};
+
+/// Code for a device that is no CPU. Both are constants; the source may be missing (-1).
+struct Module {
+  std::string arch;
+  uint32_t image = 0;
+  int64_t source = -1;
+};
+
+struct DeviceInfo {
+  std::string name; ///< as people type it: cpu, cpu:1, cuda:0
+  uint64_t arenaBytes = 0;
+  bool isCpu() const { return name.compare(0, 3, "cpu") == 0; }
 };
 
 enum class Space : uint8_t { Arena, Constant, Input, Output, State };
@@ -43,21 +63,27 @@ struct Buffer {
   uint32_t index = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
+  uint32_t device = 0;
 };
 
-enum class Op : uint8_t { Launch, Library, Copy, Fill, If, Loop };
+enum class Op : uint8_t { Launch, Library, Copy, Fill, If, Loop, Record, Wait };
 
 /// One command; which members count depends on `op`. Buffer indices are -1 where absent.
 struct Command {
   Op op = Op::Launch;
   std::string name;
   std::string loc;
+  uint32_t stream = 0;
   std::vector<uint32_t> buffers;
+  /// Positions in `buffers` of what launch and library write; where nothing is said, all that may be.
+  std::vector<uint32_t> writes;
   double flops = 0, moved = 0;
   // launch
   uint32_t kernel = 0;
   int64_t extent = 0, grain = 1;
   uint64_t scratch = 0;
+  std::array<uint32_t, 3> grid{}, block{};
+  uint32_t shared = 0;
   // library
   std::string library;
   nlohmann::json desc;
@@ -69,19 +95,29 @@ struct Command {
   int64_t cond = -1, trip = -1, index = -1, count = -1, max = -1;
   bool overflowIsError = false;
   std::vector<Command> body, orElse;
+  // record and wait
+  uint32_t event = 0;
 };
 
 struct Plan {
   std::string name, producer;
   std::vector<std::string> features;
   int threads = 0;
-  uint64_t arenaBytes = 0;
+  /// The first is cpu.
+  std::vector<DeviceInfo> devices;
+  /// The device of each stream.
+  std::vector<uint32_t> streams;
+  uint32_t events = 0; ///< their numbers are lower
   std::vector<TensorInfo> inputs, outputs;
   std::vector<StateInfo> states;
   std::vector<uint64_t> constantBytes;
+  std::vector<Module> modules;
   std::vector<Kernel> kernels;
   std::vector<Buffer> buffers;
   std::vector<Command> commands;
+
+  /// Whether all is one list of commands on the host.
+  bool isPlain() const { return streams.size() == 1 && streams[0] == 0; }
 };
 
 } // namespace dlc::runtime

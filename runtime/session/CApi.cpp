@@ -4,11 +4,13 @@
 #include "runtime/program/Checker.h"
 #include "runtime/program/Message.h"
 #include "runtime/program/Reader.h"
+#include "runtime/session/Binder.h"
 #include "runtime/session/Handles.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/State.h"
 #include "runtime/session/Tensors.h"
 
+#include <algorithm>
 #include <new>
 
 using namespace dlc::runtime;
@@ -157,13 +159,14 @@ private:
 
 using Copies = std::vector<std::vector<uint8_t>>;
 
-void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, const void **addresses,
+void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, Argument *arguments,
                    Copies &copies) {
   if (count != plan.inputs.size())
     fail("the program takes ", plan.inputs.size(), " inputs, ", count, " given");
   std::vector<uint8_t> copy;
   for (size_t i = 0; i < count; ++i) {
-    addresses[i] = inputData(inputs[i], plan.inputs[i], copy);
+    const void *data = inputData(inputs[i], plan.inputs[i], copy);
+    arguments[i] = {const_cast<void *>(data), copy.empty() ? deviceOf(inputs[i]) : nullptr};
     if (!copy.empty())
       copies.push_back(std::exchange(copy, {}));
   }
@@ -174,20 +177,37 @@ void checkOutputCount(const Plan &plan, size_t count) {
     fail("the program has ", plan.outputs.size(), " outputs, ", count, " given");
 }
 
+/// Without a look at devices where all is on the host.
+void runArguments(Session &session, std::span<const Argument> inputs,
+                  std::span<const Argument> outputs) {
+  auto isElsewhere = [](const Argument &argument) { return argument.device != nullptr; };
+  if (std::any_of(inputs.begin(), inputs.end(), isElsewhere) ||
+      std::any_of(outputs.begin(), outputs.end(), isElsewhere))
+    return session.runOn(inputs, outputs);
+  Addresses<const void *> from(inputs.size());
+  Addresses<void *> to(outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    from.data()[i] = inputs[i].data;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    to.data()[i] = outputs[i].data;
+  session.run(from.all(), to.all());
+}
+
 } // namespace
 
 dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs, size_t input_count,
                            const DLTensor *outputs, size_t output_count) {
   return guarded([&] {
     const Plan &plan = session->session.plan();
-    Addresses<const void *> from(input_count);
-    Addresses<void *> to(output_count);
+    Addresses<Argument> from(input_count), to(output_count);
     Copies copies;
     collectInputs(plan, inputs, input_count, from.data(), copies);
     checkOutputCount(plan, output_count);
-    for (size_t i = 0; i < output_count; ++i)
-      to.data()[i] = outputData(outputs[i], plan.outputs[i]);
-    session->session.run(from.all(), to.all());
+    for (size_t i = 0; i < output_count; ++i) {
+      void *data = outputData(outputs[i], plan.outputs[i]);
+      to.data()[i] = {data, deviceOf(outputs[i])};
+    }
+    runArguments(session->session, from.all(), to.all());
   });
 }
 
@@ -195,8 +215,7 @@ dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, s
                                  DLManagedTensor **outputs, size_t output_count) {
   return guarded([&] {
     const Plan &plan = session->session.plan();
-    Addresses<const void *> from(input_count);
-    Addresses<void *> to(output_count);
+    Addresses<Argument> from(input_count), to(output_count);
     Copies copies;
     collectInputs(plan, inputs, input_count, from.data(), copies);
     checkOutputCount(plan, output_count);
@@ -207,9 +226,9 @@ dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, s
     for (size_t i = 0; i < output_count; ++i) {
       outputs[i] = nullptr;
       made.emplace_back(allocateTensor(plan.outputs[i]));
-      to.data()[i] = made[i]->dl_tensor.data;
+      to.data()[i] = {made[i]->dl_tensor.data, nullptr};
     }
-    session->session.run(from.all(), to.all());
+    runArguments(session->session, from.all(), to.all());
     for (size_t i = 0; i < output_count; ++i)
       outputs[i] = made[i].release();
   });

@@ -14,12 +14,15 @@ namespace dlc::runtime {
 
 class Session;
 class StateSet;
+struct Argument;
 
 struct SessionOptions {
   /// 0: as many as the program was compiled for, at most those of the machine.
   int threads = 0;
   /// States of the same name are this session's memory.
   const Session *shareState = nullptr;
+  /// For tests of programs on several CPU devices, see StreamOrder; empty: what $DLC_STREAM_ORDER says.
+  std::string streamOrder;
 };
 
 struct MemoryFigures {
@@ -32,12 +35,15 @@ struct MemoryFigures {
 struct CommandInfo {
   std::string name, op, implementation, loc;
   double flops = 0, bytes = 0;
+  std::string device = "cpu";
+  uint32_t stream = 0;
 };
 
 /// One execution of a command. `command` indexes Session::commands().
 struct TraceEvent {
   uint32_t command;
   int64_t startNs, endNs;
+  uint32_t stream = 0;
 };
 
 /// Everything is resolved when the session is made; run() patches pointers and walks a list. Two
@@ -59,6 +65,8 @@ public:
   /// dlc::Error for a run-time error (index out of range, an input that differs from its fixed
   /// value). One after the first update of state leaves that torn (State.h).
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
+  /// The same for arrays on any device (Binder.h).
+  void runOn(std::span<const Argument> inputs, std::span<const Argument> outputs);
 
   /// What lives from run to run.
   StateSet &states() const;
@@ -71,6 +79,7 @@ public:
   void writeTrace(const std::string &path);
 
 private:
+  void runOnHost(std::span<const void *const> inputs, std::span<void *const> outputs);
   struct Impl;
   std::unique_ptr<Impl> impl;
 };

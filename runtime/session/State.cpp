@@ -40,21 +40,33 @@ StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *len
         fail("state '", info.name, "' is ", typeText(info.dtype, info.shape), " in program '",
              plan.name, "' and ", typeText(other.dtype, other.shape), " in '", lender->plan.name,
              "', which was to share it; give them the same type and shape, or other names");
+      if (lender->plan.devices[other.device].name != plan.devices[info.device].name)
+        fail("state '", info.name, "' is on ", plan.devices[info.device].name, " in program '",
+             plan.name, "' and on ", lender->plan.devices[other.device].name, " in '",
+             lender->plan.name, "', which was to share it; place them on one device");
       bound[i] = lender->bound[k];
       lent = true;
     }
     if (lent)
       continue;
+    made.push_back(i);
+    if (info.device != 0)
+      continue;
     offsets[i] = format::alignUp(bytes, 64);
     if (info.bytes > UINT64_MAX / 2 - offsets[i])
       fail("program '", plan.name, "': its state is larger than memory can be");
     bytes = offsets[i] + info.bytes;
-    made.push_back(i);
   }
   if (!made.empty())
     own = std::make_shared<StateMemory>(bytes, made.size());
   for (size_t i : made) {
-    bound[i] = {own->block.data() + offsets[i], own};
+    if (uint32_t device = plan.states[i].device) {
+      Device &on = openDevice(*parseDeviceName(plan.devices[device].name));
+      own->elsewhere.emplace_back(on, plan.states[i].bytes, "the program's state");
+      bound[i] = {own->elsewhere.back().data(), &on, own};
+    } else {
+      bound[i] = {own->block.data() + offsets[i], nullptr, own};
+    }
     // Fresh memory is zero.
     if (plan.states[i].init >= 0)
       initialise(i);
@@ -69,10 +81,34 @@ void StateSet::initialise(size_t index) {
   const StateInfo &info = plan.states[index];
   if (info.bytes == 0)
     return;
-  if (info.init < 0)
+  if (info.init >= 0)
+    write(bound[index], program.constants[info.init].data, info.bytes);
+  else if (!bound[index].device)
     std::memset(bound[index].data, 0, info.bytes);
   else
-    std::memcpy(bound[index].data, program.constants[info.init].data, info.bytes);
+    write(bound[index], std::vector<char>(info.bytes).data(), info.bytes);
+}
+
+void StateSet::read(const Bound &from, void *to, uint64_t bytes) const {
+  if (from.device)
+    copyBytes(to, openDevice({"cpu", 0}), from.data, *from.device, bytes);
+  else if (bytes)
+    std::memcpy(to, from.data, bytes);
+}
+
+void StateSet::write(const Bound &to, const void *from, uint64_t bytes) {
+  if (to.device)
+    copyBytes(to.data, *to.device, from, openDevice({"cpu", 0}), bytes);
+  else if (bytes)
+    std::memmove(to.data, from, bytes);
+}
+
+uint64_t StateSet::ownBytes() const {
+  uint64_t bytes = own ? own->block.size() : 0;
+  if (own)
+    for (const DeviceMemory &memory : own->elsewhere)
+      bytes += memory.size();
+  return bytes;
 }
 
 StateSet::Lock::Lock(const StateSet &set) : set(set) {
@@ -119,14 +155,12 @@ size_t StateSet::indexOf(const std::string &name) const {
 
 void StateSet::get(size_t index, void *to) const {
   Lock lock(*this);
-  if (uint64_t bytes = plan.states[index].bytes)
-    std::memcpy(to, bound[index].data, bytes);
+  read(bound[index], to, plan.states[index].bytes);
 }
 
 void StateSet::set(size_t index, const void *from) {
   Lock lock(*this);
-  if (uint64_t bytes = plan.states[index].bytes)
-    std::memmove(bound[index].data, from, bytes);
+  write(bound[index], from, plan.states[index].bytes);
 }
 
 void StateSet::reset() {
@@ -146,7 +180,13 @@ void StateSet::save(const std::string &path, std::map<std::string, std::string> 
       {{"format", "pt"}, {"dlc.state_of", plan.name}, {"dlc.made_by", plan.producer}});
   for (size_t i = 0; i < bound.size(); ++i) {
     const StateInfo &info = plan.states[i];
-    file.tensors[info.name] = {info.dtype, info.shape, {bound[i].data, info.bytes, nullptr}};
+    Span span{bound[i].data, info.bytes, nullptr};
+    if (bound[i].device) {
+      auto copy = std::make_shared<std::vector<char>>(info.bytes);
+      read(bound[i], copy->data(), info.bytes);
+      span = {copy->data(), info.bytes, copy};
+    }
+    file.tensors[info.name] = {info.dtype, info.shape, span};
   }
   writeSafetensors(path, file);
 }
@@ -187,8 +227,8 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
   // Only now, so that a wrong file changes nothing.
   Lock lock(*this);
   for (size_t i = 0; i < bound.size(); ++i)
-    if (found[i] && plan.states[i].bytes)
-      std::memcpy(bound[i].data, found[i]->data.data, plan.states[i].bytes);
+    if (found[i])
+      write(bound[i], found[i]->data.data, plan.states[i].bytes);
   if (missing.empty())
     mend();
 }

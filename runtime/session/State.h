@@ -2,6 +2,7 @@
 #ifndef DLC_RUNTIME_SESSION_STATE_H
 #define DLC_RUNTIME_SESSION_STATE_H
 
+#include "runtime/device/Device.h"
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/program/Plan.h"
 
@@ -17,6 +18,8 @@ namespace dlc::runtime {
 struct StateMemory {
   StateMemory(uint64_t bytes, size_t count) : block(bytes, "state"), count(count) {}
   Block block;
+  /// That of states on other devices, each by itself.
+  std::vector<DeviceMemory> elsewhere;
   size_t count;
   std::mutex mutex;
   /// Why some states here are updated and others not; empty where all is whole.
@@ -31,7 +34,7 @@ public:
   StateSet(const StateSet &) = delete;
 
   char *data(size_t index) const { return bound[index].data; }
-  uint64_t ownBytes() const { return own ? own->block.size() : 0; }
+  uint64_t ownBytes() const;
 
   /// Throws dlc::Error where there is none of that name.
   size_t indexOf(const std::string &name) const;
@@ -61,9 +64,13 @@ public:
 private:
   struct Bound {
     char *data = nullptr;
+    Device *device = nullptr; ///< null: the host
     std::shared_ptr<StateMemory> memory;
   };
   void initialise(size_t index);
+  /// A state's bytes from and to the host.
+  void read(const Bound &from, void *to, uint64_t bytes) const;
+  void write(const Bound &to, const void *from, uint64_t bytes);
   /// All of the set has values again: memory whose states are all in it is whole.
   void mend();
 

@@ -41,10 +41,30 @@ static std::string typeText(DLDataType type) {
   return message("DLPack type ", int(type.code), " of ", int(type.bits), " bits");
 }
 
+std::optional<DeviceName> deviceName(DLDevice device) {
+  switch (device.device_type) {
+  case kDLCPU:
+  case kDLCUDAHost:
+    return DeviceName{"cpu", 0};
+  case kDLExtDev:
+    return DeviceName{"cpu", device.device_id};
+  case kDLCUDA:
+    return DeviceName{"cuda", device.device_id};
+  default:
+    return std::nullopt;
+  }
+}
+
+DLDevice dlpackDevice(const DeviceName &name) {
+  if (name.isHost())
+    return {kDLCPU, 0};
+  return {name.isCpu() ? kDLExtDev : kDLCUDA, name.ordinal};
+}
+
 static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const char *what) {
-  if (tensor.device.device_type != kDLCPU && tensor.device.device_type != kDLCUDAHost)
-    fail(what, " '", info.name, "' lies on device type ", int(tensor.device.device_type),
-         "; the program takes host memory");
+  if (!deviceName(tensor.device))
+    fail(what, " '", info.name, "' lies on DLPack device type ", int(tensor.device.device_type),
+         "; cpu, CUDA and (as an extension) virtual CPU devices are known");
   DLDataType wanted = dlpackType(info.dtype);
   // NumPy hands out booleans as bytes in older DLPack versions.
   bool byteForBool =
@@ -95,6 +115,10 @@ const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vecto
   const char *data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
   if (isCompact(tensor, info))
     return data;
+  DeviceName where = *deviceName(tensor.device);
+  if (!where.isHost())
+    fail(what, " '", info.name, "' lies on ", where.text(),
+         " with strides; give a contiguous tensor");
   copy.resize(info.bytes);
   uint8_t *to = copy.data();
   gather(tensor, dtypeBytes(info.dtype), 0, data, to);
@@ -108,6 +132,11 @@ void *outputData(const DLTensor &tensor, const TensorInfo &info, const char *wha
          "' must be compact and row-major; give a contiguous tensor or let the "
          "session allocate one");
   return static_cast<char *>(tensor.data) + tensor.byte_offset;
+}
+
+Device *deviceOf(const DLTensor &tensor) {
+  DeviceName name = *deviceName(tensor.device);
+  return name.isHost() ? nullptr : &openDevice(name);
 }
 
 namespace {

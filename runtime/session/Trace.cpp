@@ -6,6 +6,23 @@
 
 namespace dlc::runtime {
 
+/// A row for each stream, where there are several.
+static void nameStreams(const Plan &plan, nlohmann::json &list) {
+  if (plan.isPlain())
+    return;
+  std::vector<bool> computes(plan.streams.size());
+  for (const Command &command : plan.commands)
+    if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait)
+      computes[command.stream] = true;
+  for (size_t s = 0; s < plan.streams.size(); ++s)
+    list.push_back({{"name", "thread_name"},
+                    {"ph", "M"},
+                    {"pid", 1},
+                    {"tid", s + 1},
+                    {"args", {{"name", plan.devices[plan.streams[s]].name +
+                                           (computes[s] ? "" : ", copies")}}}});
+}
+
 void Session::writeTrace(const std::string &path) {
   std::vector<TraceEvent> events = takeTrace();
   std::vector<CommandInfo> infos = commands();
@@ -29,9 +46,10 @@ void Session::writeTrace(const std::string &path) {
                     {"ts", static_cast<double>(event.startNs - origin) / 1000},
                     {"dur", static_cast<double>(event.endNs - event.startNs) / 1000},
                     {"pid", 1},
-                    {"tid", 1},
+                    {"tid", event.stream + 1},
                     {"args", std::move(args)}});
   }
+  nameStreams(plan(), list);
   nlohmann::json trace = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(list)}};
   std::string text = trace.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   AtomicFile file(path);

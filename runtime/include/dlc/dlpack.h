@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3 } DLDeviceType;
+typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLExtDev = 12 } DLDeviceType;
 
 typedef struct {
   DLDeviceType device_type;

@@ -1,0 +1,177 @@
+//===- Streams.cpp - which stream runs each command, and who waits for whom ===//
+#include "codegen/lower/Streams.h"
+
+#include "codegen/memory/Memory.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace dlc::lower {
+
+namespace {
+
+StringRef deviceOfBuffer(Value buffer) {
+  return cast<exec::BufferType>(buffer.getType()).getDevice();
+}
+
+/// Bytes that a command reads or writes. Memory that only inputs and constants have is none: nobody
+/// writes there.
+struct Access {
+  const void *memory;
+  int64_t start, end;
+  bool write;
+
+  bool conflictsWith(const Access &other) const {
+    return memory == other.memory && (write || other.write) && start < other.end &&
+           other.start < end;
+  }
+};
+
+class Assigner {
+public:
+  explicit Assigner(exec::ProgramOp program) : program(program) {
+    for (Operation &op : program.getBody().front())
+      if (exec::streamOf(&op))
+        commands.push_back(&op);
+  }
+
+  void run() {
+    for (Operation *op : commands)
+      exec::setStream(op, streamFor(op));
+    if (streams.size() == 1 && streams.begin()->first.device == "cpu")
+      return;
+    SmallVector<StringRef> devices(streams.size());
+    for (auto &[key, number] : streams)
+      devices[number] = key.device;
+    if (devices.empty())
+      return;
+    program.setStreamsAttr(Builder(program.getContext()).getStrArrayAttr(devices));
+    order();
+  }
+
+private:
+  enum class Work { Compute, In, Out };
+  struct Key {
+    std::string device;
+    Work work;
+    bool operator<(const Key &other) const {
+      return std::tie(device, work) < std::tie(other.device, other.work);
+    }
+  };
+
+  unsigned streamFor(Operation *op) {
+    Key key{deviceOfBuffer(op->getOperand(0)).str(), Work::Compute};
+    if (auto copy = dyn_cast<exec::CopyOp>(op)) {
+      StringRef from = deviceOfBuffer(copy.getFrom()), to = deviceOfBuffer(copy.getTo());
+      // Of two devices the one that is not the host does it; of two such, the one that receives.
+      if (from != to)
+        key = to == "cpu" ? Key{from.str(), Work::Out} : Key{to.str(), Work::In};
+    }
+    return streams.try_emplace(key, unsigned(streams.size())).first->second;
+  }
+
+  static void collect(Operation *op, SmallVectorImpl<Access> &accesses) {
+    SmallVector<unsigned> written = exec::writtenOperands(op);
+    auto copy = dyn_cast<exec::CopyOp>(op);
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      auto [root, start] = rootOf(operand);
+      Operation *def = root.getDefiningOp();
+      if (isa<exec::InputOp, exec::ConstantOp>(def))
+        continue;
+      int64_t bytes = cast<exec::BufferType>(operand.getType()).getBytes();
+      // A copy that moves along may go anywhere.
+      if (copy && (i == 0 ? copy.getFromStep() : copy.getToStep()))
+        start = 0, bytes = cast<exec::BufferType>(root.getType()).getBytes();
+      const void *memory = root.getAsOpaquePointer();
+      if (auto state = dyn_cast<exec::StateOp>(def))
+        memory = stateMemory(state);
+      accesses.push_back({memory, start, start + bytes, llvm::is_contained(written, i)});
+    }
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.front())
+        if (exec::streamOf(&inner))
+          collect(&inner, accesses);
+  }
+
+  /// Old and new value are one memory, whoever names them.
+  static const void *stateMemory(exec::StateOp state) {
+    for (auto other : state->getBlock()->getOps<exec::StateOp>())
+      if (other.getIndex() == state.getIndex())
+        return other.getBuffer().getAsOpaquePointer();
+    llvm_unreachable("a state is in its own block");
+  }
+
+  struct Point {
+    unsigned stream;
+    int64_t time;
+    SmallVector<int64_t> known; ///< of each stream, how much is done when this command is
+  };
+
+  void order() {
+    std::vector<SmallVector<int64_t>> known(streams.size(),
+                                            SmallVector<int64_t>(streams.size(), 0));
+    std::map<const void *, std::vector<std::pair<Access, unsigned>>> history;
+    std::vector<Point> points;
+    for (auto [time, op] : llvm::enumerate(commands)) {
+      unsigned stream = *exec::streamOf(op);
+      SmallVector<Access> accesses;
+      collect(op, accesses);
+      // The last command of each other stream that must come first.
+      std::map<unsigned, unsigned> needed;
+      for (const Access &access : accesses)
+        for (auto &[earlier, command] : history[access.memory])
+          if (points[command].stream != stream && access.conflictsWith(earlier))
+            needed[points[command].stream] = std::max(needed[points[command].stream], command);
+      waitFor(op, stream, needed, points, known[stream]);
+      known[stream][stream] = int64_t(time) + 1;
+      points.push_back({stream, int64_t(time), known[stream]});
+      for (const Access &access : accesses)
+        history[access.memory].push_back({access, unsigned(time)});
+    }
+  }
+
+  void waitFor(Operation *op, unsigned stream, const std::map<unsigned, unsigned> &needed,
+               const std::vector<Point> &points, SmallVector<int64_t> &known) {
+    SmallVector<unsigned> open;
+    for (auto [other, command] : needed)
+      if (known[other] <= points[command].time)
+        open.push_back(command);
+    OpBuilder b(op);
+    for (unsigned command : open) {
+      bool follows = llvm::any_of(open, [&](unsigned later) {
+        return later != command &&
+               points[later].known[points[command].stream] > points[command].time;
+      });
+      if (follows)
+        continue;
+      exec::WaitOp::create(b, op->getLoc(), eventAfter(command), stream);
+      for (auto [mine, theirs] : llvm::zip(known, points[command].known))
+        mine = std::max(mine, theirs);
+    }
+  }
+
+  int64_t eventAfter(unsigned command) {
+    auto [found, fresh] = events.try_emplace(command, int64_t(events.size()));
+    if (fresh) {
+      OpBuilder b(program.getContext());
+      Operation *op = commands[command];
+      b.setInsertionPointAfter(op);
+      exec::RecordOp::create(b, op->getLoc(), found->second, *exec::streamOf(op));
+    }
+    return found->second;
+  }
+
+  exec::ProgramOp program;
+  std::vector<Operation *> commands;
+  std::map<Key, unsigned> streams;
+  std::map<unsigned, int64_t> events; ///< by the command that they follow
+};
+
+} // namespace
+
+void assignStreams(exec::ProgramOp program) { Assigner(program).run(); }
+
+} // namespace dlc::lower

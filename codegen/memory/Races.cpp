@@ -1,0 +1,148 @@
+//===- Races.cpp - do events order all that touches the same bytes? -------===//
+#include "codegen/memory/Memory.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// A command, by the stream that runs it and how many came before it there.
+struct Moment {
+  Operation *op = nullptr;
+  unsigned stream = 0;
+  int64_t count = 0;
+};
+
+/// A run of bytes and who touched it: the last writer, and who has read since, one for each stream.
+struct Touched {
+  int64_t end = 0;
+  Moment writer;
+  std::map<unsigned, Moment> readers;
+};
+
+/// The list's own order is one that events allow, so it is enough to look at neighbours: who comes after both is after
+/// the first because it is after the second.
+class Detector {
+public:
+  explicit Detector(exec::ProgramOp program)
+      : program(program), streams(program.getStreamDevices().size()), known(streams, std::vector<int64_t>(streams, 0)) {}
+
+  LogicalResult run() {
+    for (Operation &op : program.getBody().front()) {
+      auto stream = exec::streamOf(&op);
+      if (!stream)
+        continue;
+      if (auto record = dyn_cast<exec::RecordOp>(op)) {
+        events[record.getEvent()] = known[*stream];
+      } else if (auto wait = dyn_cast<exec::WaitOp>(op)) {
+        std::vector<int64_t> &mine = known[*stream], &theirs = events[wait.getEvent()];
+        theirs.resize(streams);
+        for (unsigned s = 0; s < streams; ++s)
+          mine[s] = std::max(mine[s], theirs[s]);
+      } else {
+        Moment now{&op, *stream, ++known[*stream][*stream]};
+        if (failed(touchAll(op, now)))
+          return failure();
+      }
+    }
+    return success();
+  }
+
+private:
+  LogicalResult touchAll(Operation &op, const Moment &now) {
+    SmallVector<unsigned> written = exec::writtenOperands(&op);
+    for (unsigned i = 0; i < op.getNumOperands(); ++i)
+      if (failed(touch(op, i, llvm::is_contained(written, i), now)))
+        return failure();
+    for (Region &region : op.getRegions())
+      for (Operation &inner : region.front())
+        if (exec::streamOf(&inner) && failed(touchAll(inner, now)))
+          return failure();
+    return success();
+  }
+
+  LogicalResult touch(Operation &op, unsigned operand, bool writes, const Moment &now) {
+    Value buffer = op.getOperand(operand);
+    auto [root, start] = rootOf(buffer);
+    int64_t bytes = cast<exec::BufferType>(buffer.getType()).getBytes();
+    if (auto copy = dyn_cast<exec::CopyOp>(op); copy && (operand == 0 ? copy.getFromStep() : copy.getToStep()))
+      start = 0, bytes = cast<exec::BufferType>(root.getType()).getBytes();
+    std::string memory;
+    if (auto alloc = root.getDefiningOp<exec::AllocOp>()) {
+      memory = "the arena of " + alloc.getBuffer().getType().getDevice().str();
+      start += int64_t(alloc.getOffset().value_or(0));
+    } else if (auto state = root.getDefiningOp<exec::StateOp>()) {
+      memory = "state " + std::to_string(state.getIndex());
+    } else if (auto output = root.getDefiningOp<exec::OutputOp>()) {
+      memory = "output " + std::to_string(output.getIndex());
+    } else {
+      return success();
+    }
+    return mark(memory, start, start + bytes, writes, now);
+  }
+
+  LogicalResult mark(const std::string &memory, int64_t start, int64_t end, bool writes, const Moment &now) {
+    auto &runs = memories[memory];
+    cut(runs, start), cut(runs, end);
+    for (int64_t at = start; at < end;) {
+      auto run = runs.lower_bound(at);
+      if (run == runs.end() || run->first > at) {
+        int64_t next = run == runs.end() ? end : std::min(end, run->first);
+        run = runs.emplace(at, Touched{next, {}, {}}).first;
+      }
+      Touched &touched = run->second;
+      if (failed(checkAfter(touched.writer, now, memory, at)))
+        return failure();
+      if (writes) {
+        for (auto &[stream, reader] : touched.readers)
+          if (failed(checkAfter(reader, now, memory, at)))
+            return failure();
+        touched.readers.clear();
+        touched.writer = now;
+      } else {
+        touched.readers[now.stream] = now;
+      }
+      at = touched.end;
+    }
+    return success();
+  }
+
+  static void cut(std::map<int64_t, Touched> &runs, int64_t at) {
+    auto run = runs.lower_bound(at);
+    if (run == runs.begin() || (run != runs.end() && run->first == at))
+      return;
+    --run;
+    if (run->second.end <= at)
+      return;
+    Touched rest = run->second;
+    run->second.end = at;
+    runs.emplace(at, rest);
+  }
+
+  LogicalResult checkAfter(const Moment &first, const Moment &then, const std::string &memory, int64_t at) const {
+    if (!first.op || first.stream == then.stream || known[then.stream][first.stream] >= first.count)
+      return success();
+    auto diag = then.op->emitError("memory: touches byte ")
+                << at << " of " << memory << " on stream " << then.stream << " while stream " << first.stream
+                << " may still be at it: no event orders the two";
+    diag.attachNote(first.op->getLoc()) << "the other command";
+    return diag;
+  }
+
+  exec::ProgramOp program;
+  unsigned streams;
+  std::vector<std::vector<int64_t>> known; ///< by stream: how many commands of each are done
+  std::map<int64_t, std::vector<int64_t>> events;
+  std::map<std::string, std::map<int64_t, Touched>> memories;
+};
+
+} // namespace
+
+LogicalResult verifyRaces(exec::ProgramOp program) {
+  return program.getStreamDevices().size() == 1 ? success() : Detector(program).run();
+}
+
+} // namespace dlc

@@ -1,0 +1,143 @@
+//===- Streams.cpp - on which stream each command is, and what that asks --===//
+#include "ir/exec/Exec.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dlc::exec {
+
+bool isDeviceName(StringRef name) {
+  if (name == "cpu")
+    return true;
+  auto [kind, number] = name.split(':');
+  unsigned ordinal = 0;
+  if ((kind != "cpu" && kind != "cuda") || number.empty() || number.getAsInteger(10, ordinal))
+    return false;
+  // One name for each device, so that names can be compared.
+  return std::to_string(ordinal) == number && (kind != "cpu" || ordinal != 0);
+}
+
+std::optional<unsigned> streamOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
+      .Case<LaunchOp, LibraryOp, CopyOp, FillOp, IfOp, LoopOp, RecordOp, WaitOp>(
+          [](auto command) { return unsigned(command.getStream()); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+void setStream(Operation *op, unsigned stream) {
+  op->walk([&](Operation *inner) {
+    llvm::TypeSwitch<Operation *>(inner)
+        .Case<LaunchOp, LibraryOp, CopyOp, FillOp, IfOp, LoopOp, RecordOp, WaitOp>(
+            [&](auto command) { command.setStream(stream); });
+  });
+}
+
+SmallVector<unsigned> writtenOperands(Operation *op) {
+  return llvm::TypeSwitch<Operation *, SmallVector<unsigned>>(op)
+      .Case<LaunchOp, LibraryOp>([](auto command) {
+        return SmallVector<unsigned>(command.getWrites().begin(), command.getWrites().end());
+      })
+      .Case<CopyOp>([](auto) { return SmallVector<unsigned>{1}; })
+      .Case<FillOp>([](auto) { return SmallVector<unsigned>{0}; })
+      .Case<LoopOp>([](LoopOp loop) {
+        return loop.getIndex() ? SmallVector<unsigned>{loop->getNumOperands() - 1}
+                               : SmallVector<unsigned>{};
+      })
+      .Default([](Operation *) { return SmallVector<unsigned>{}; });
+}
+
+SmallVector<StringRef> ProgramOp::getStreamDevices() {
+  SmallVector<StringRef> devices;
+  if (ArrayAttr streams = getStreamsAttr())
+    for (auto name : streams.getAsRange<StringAttr>())
+      devices.push_back(name.getValue());
+  else
+    devices.push_back("cpu");
+  return devices;
+}
+
+namespace {
+
+/// Where events were recorded, as the list goes.
+using Recorded = llvm::DenseMap<int64_t, Operation *>;
+
+LogicalResult verifyBuffers(Operation *op, StringRef device) {
+  bool isCopy = isa<CopyOp>(op), any = op->getNumOperands() == 0;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    StringRef found = cast<BufferType>(operand.getType()).getDevice();
+    any |= found == device;
+    if (found != device && !isCopy)
+      return op->emitOpError("C3: a command's buffers must be on its stream's device ")
+             << device << "; found buffer " << i << " on " << found << "; copy it there before";
+  }
+  if (any)
+    return success();
+  return op->emitOpError("C3: one of a copy's buffers must be on its stream's device ")
+         << device << "; found neither; give the copy another stream";
+}
+
+LogicalResult verifyRecord(RecordOp op, Recorded &recorded) {
+  auto [before, fresh] = recorded.try_emplace(op.getEvent(), op);
+  if (fresh)
+    return success();
+  auto diag = op.emitOpError("C4: an event must be recorded once; found event ")
+              << op.getEvent() << " a second time; give it a number of its own";
+  diag.attachNote(before->second->getLoc()) << "recorded here before";
+  return diag;
+}
+
+LogicalResult verifyWait(WaitOp op, const Recorded &recorded) {
+  Operation *record = recorded.lookup(op.getEvent());
+  if (!record)
+    return op.emitOpError("C4: an event must be recorded before it is waited for; found event ")
+           << op.getEvent() << " not recorded so far; put the exec.record first";
+  if (cast<RecordOp>(record).getStream() != op.getStream())
+    return success();
+  return op.emitOpError("C4: an event must be waited for on another stream; found event ")
+         << op.getEvent() << " recorded on stream " << op.getStream()
+         << " too, which is in order anyway; leave the wait out";
+}
+
+LogicalResult verifyList(Block &block, ArrayRef<StringRef> devices, std::optional<unsigned> within,
+                         Recorded &recorded) {
+  for (Operation &op : block) {
+    auto stream = streamOf(&op);
+    if (!stream)
+      continue;
+    if (*stream >= devices.size())
+      return op.emitOpError("C2: a command's stream must be one of the program's; found ")
+             << *stream << " of " << devices.size();
+    if (within && *stream != *within)
+      return op.emitOpError("C2: a command in a body must be on the stream of what it stands in, ")
+             << *within << "; found " << *stream;
+    if (isa<RecordOp, WaitOp>(op)) {
+      if (within)
+        return op.emitOpError("C4: events must stand outside of bodies; found one inside");
+      auto wait = dyn_cast<WaitOp>(op);
+      if (failed(wait ? verifyWait(wait, recorded) : verifyRecord(cast<RecordOp>(op), recorded)))
+        return failure();
+      continue;
+    }
+    if (failed(verifyBuffers(&op, devices[*stream])))
+      return failure();
+    for (Region &region : op.getRegions())
+      if (!region.empty() && failed(verifyList(region.front(), devices, stream, recorded)))
+        return failure();
+  }
+  return success();
+}
+
+} // namespace
+
+LogicalResult ProgramOp::verifyRegions() {
+  SmallVector<StringRef> devices = getStreamDevices();
+  for (StringRef device : devices)
+    if (!isDeviceName(device))
+      return emitOpError("C1: streams must be on devices cpu, cpu:N or cuda:N; found '")
+             << device << "'; mend the name";
+  Recorded recorded;
+  return verifyList(getBody().front(), devices, std::nullopt, recorded);
+}
+
+} // namespace dlc::exec

@@ -1,0 +1,234 @@
+//===- Table.cpp - the host and virtual devices with memory of their own ------===//
+#include "runtime/device/cpu/Table.h"
+
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Memory.h"
+#include "runtime/program/Format.h"
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace dlc::runtime {
+
+namespace {
+
+uint64_t numberIn(const char *variable, uint64_t otherwise) {
+  const char *text = std::getenv(variable);
+  return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+uint64_t machineBytes() {
+  return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+}
+
+struct CpuDevice {
+  int ordinal = 0;
+  std::mutex mutex;
+  uint64_t used = 0;
+  std::map<void *, Block> blocks;
+
+  uint64_t limit() const {
+    return ordinal == 0 ? machineBytes() : numberIn("DLC_CPU_MEMORY", machineBytes());
+  }
+};
+
+/// Nothing is ever left to do: what a stream is given is done at once.
+struct CpuStream {};
+struct CpuEvent {
+  std::chrono::steady_clock::time_point when;
+};
+
+int say(char *error, size_t size, const std::string &text) {
+  if (size)
+    std::snprintf(error, size, "%s", text.c_str());
+  return 1;
+}
+
+CpuDevice &deviceAt(void *device) { return *static_cast<CpuDevice *>(device); }
+
+int count(char *error, size_t size) {
+  (void)error, (void)size;
+  return static_cast<int>(std::clamp<uint64_t>(numberIn("DLC_CPU_DEVICES", 8), 1, 64));
+}
+
+int open(int ordinal, void **device, char *, size_t) {
+  auto *made = new CpuDevice;
+  made->ordinal = ordinal;
+  *device = made;
+  return 0;
+}
+
+void close(void *device) { delete &deviceAt(device); }
+
+int properties(void *device, dlc_device_properties *properties, char *, size_t) {
+  CpuDevice &cpu = deviceAt(device);
+  *properties = {};
+  std::snprintf(properties->name, sizeof properties->name, cpu.ordinal ? "virtual device %d on the CPU" : "CPU",
+                cpu.ordinal);
+  std::lock_guard lock(cpu.mutex);
+  properties->total_bytes = cpu.limit();
+  properties->free_bytes =
+      cpu.ordinal ? cpu.limit() - std::min(cpu.used, cpu.limit())
+                  : uint64_t(sysconf(_SC_AVPHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+  properties->multiprocessors = hostThreads();
+  properties->unified = cpu.ordinal == 0;
+  return 0;
+}
+
+int allocate(void *device, uint64_t bytes, void **address, char *error, size_t size) {
+  CpuDevice &cpu = deviceAt(device);
+  *address = nullptr;
+  if (bytes == 0)
+    return 0;
+  std::lock_guard lock(cpu.mutex);
+  if (bytes > cpu.limit() - std::min(cpu.used, cpu.limit()))
+    return say(error, size,
+               message("the device has ", cpu.limit(), " bytes, of which ", cpu.used,
+                       " are taken; release some, or make the batch smaller"));
+  try {
+    Block block(format::alignUp(bytes, format::kPage), "device memory");
+    *address = block.data();
+    cpu.used += block.size();
+    cpu.blocks.emplace(*address, std::move(block));
+    return 0;
+  } catch (const std::exception &exception) {
+    return say(error, size, exception.what());
+  }
+}
+
+void release(void *device, void *address) {
+  CpuDevice &cpu = deviceAt(device);
+  std::lock_guard lock(cpu.mutex);
+  auto found = cpu.blocks.find(address);
+  if (found == cpu.blocks.end())
+    return;
+  cpu.used -= found->second.size();
+  cpu.blocks.erase(found);
+}
+
+int streamCreate(void *, void **stream, char *, size_t) {
+  *stream = new CpuStream;
+  return 0;
+}
+void streamDestroy(void *, void *stream) { delete static_cast<CpuStream *>(stream); }
+int streamSynchronize(void *, void *, char *, size_t) { return 0; }
+
+int eventCreate(void *, void **event, char *, size_t) {
+  *event = new CpuEvent{};
+  return 0;
+}
+void eventDestroy(void *, void *event) { delete static_cast<CpuEvent *>(event); }
+int eventRecord(void *, void *event, void *, char *, size_t) {
+  static_cast<CpuEvent *>(event)->when = std::chrono::steady_clock::now();
+  return 0;
+}
+int eventWait(void *, void *, void *, char *, size_t) { return 0; }
+int eventSynchronize(void *, void *, char *, size_t) { return 0; }
+int eventElapsed(void *, void *from, void *to, float *milliseconds, char *, size_t) {
+  std::chrono::duration<float, std::milli> time =
+      static_cast<CpuEvent *>(to)->when - static_cast<CpuEvent *>(from)->when;
+  *milliseconds = time.count();
+  return 0;
+}
+
+int copy(void *, void *, void *to, const void *from, uint64_t bytes, int, void *, char *, size_t) {
+  if (bytes)
+    std::memmove(to, from, bytes);
+  return 0;
+}
+int fill(void *, void *, void *to, uint8_t byte, uint64_t bytes, char *, size_t) {
+  if (bytes)
+    std::memset(to, byte, bytes);
+  return 0;
+}
+
+constexpr const char *kNoModules =
+    "a CPU has no modules: its kernels are code of the program, which the session runs";
+
+int moduleLoad(void *, const void *, uint64_t, void **, char *error, size_t size) {
+  return say(error, size, kNoModules);
+}
+void moduleUnload(void *, void *) {}
+int function(void *, void *, const char *, void **, char *error, size_t size) {
+  return say(error, size, kNoModules);
+}
+int launch(void *, void *, void *, const uint32_t[3], const uint32_t[3], uint32_t, void **, char *error,
+           size_t size) {
+  return say(error, size, kNoModules);
+}
+int captureBegin(void *, void *, char *error, size_t size) {
+  return say(error, size, "a CPU's streams cannot be captured");
+}
+int captureEnd(void *, void *, void **, char *error, size_t size) {
+  return say(error, size, "a CPU's streams cannot be captured");
+}
+int graphLaunch(void *, void *, void *, char *error, size_t size) {
+  return say(error, size, "a CPU's streams cannot be captured");
+}
+void graphDestroy(void *, void *) {}
+int libraryMake(void *, const char *library, const char *, const uint64_t *, const uint8_t *, size_t, void **,
+                uint64_t *, char *error, size_t size) {
+  return say(error, size, message("library '", library, "' is not for CPUs; onednn and builtin are"));
+}
+int libraryRun(void *, void *, void *, void *const *, void *, char *error, size_t size) {
+  return say(error, size, "no library call of a CPU is made through its table");
+}
+void libraryDestroy(void *, void *) {}
+
+} // namespace
+
+const dlc_device_table *cpuDeviceTable() {
+  static const dlc_device_table table = {
+      .version = DLC_DEVICE_TABLE_VERSION,
+      .kind = "cpu",
+      .count = count,
+      .open = open,
+      .close = close,
+      .properties = properties,
+      .allocate = allocate,
+      .release = release,
+      .allocate_pinned = allocate,
+      .release_pinned = release,
+      .stream_create = streamCreate,
+      .stream_destroy = streamDestroy,
+      .stream_synchronize = streamSynchronize,
+      .event_create = eventCreate,
+      .event_destroy = eventDestroy,
+      .event_record = eventRecord,
+      .event_wait = eventWait,
+      .event_synchronize = eventSynchronize,
+      .event_elapsed = eventElapsed,
+      .copy = copy,
+      .fill = fill,
+      .module_load = moduleLoad,
+      .module_unload = moduleUnload,
+      .function = function,
+      .launch = launch,
+      .capture_begin = captureBegin,
+      .capture_end = captureEnd,
+      .graph_launch = graphLaunch,
+      .graph_destroy = graphDestroy,
+      .library_make = libraryMake,
+      .library_run = libraryRun,
+      .library_destroy = libraryDestroy,
+  };
+  return &table;
+}
+
+void protectCpuMemory(void *device, void *address, bool accessible) {
+  CpuDevice &cpu = deviceAt(device);
+  std::lock_guard lock(cpu.mutex);
+  auto found = cpu.blocks.find(address);
+  if (found != cpu.blocks.end())
+    mprotect(address, found->second.size(), accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,240 @@
+//===- Streams.cpp - whether streams and events of a program can be right -----===//
+#include "runtime/program/Streams.h"
+
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace dlc::runtime {
+
+std::vector<BufferUse> buffersOf(const Command &command) {
+  std::vector<BufferUse> uses;
+  for (uint32_t buffer : command.buffers)
+    uses.push_back({buffer, false});
+  if (command.op == Op::Launch || command.op == Op::Library)
+    for (uint32_t position : command.writes)
+      uses[position].written = true;
+  else if (!uses.empty())
+    uses.back().written = true; // copy and fill
+  for (int64_t read : {command.trip, command.cond})
+    if (read >= 0)
+      uses.push_back({static_cast<uint32_t>(read), false});
+  for (int64_t written : {command.index, command.count})
+    if (written >= 0)
+      uses.push_back({static_cast<uint32_t>(written), true});
+  return uses;
+}
+
+namespace {
+
+using Clock = std::vector<uint32_t>;
+
+/// A command of the list itself, by its stream and how many came before it there.
+struct Moment {
+  uint32_t command = UINT32_MAX, stream = 0, count = 0;
+  bool isNone() const { return command == UINT32_MAX; }
+};
+
+/// A run of bytes, who wrote them last and who has read them since, one for each stream.
+struct Touched {
+  uint64_t end = 0;
+  Moment writer;
+  std::vector<Moment> readers;
+};
+
+class StreamChecker {
+public:
+  explicit StreamChecker(const Plan &plan)
+      : plan(plan), known(plan.streams.size(), Clock(plan.streams.size())), recorded(plan.events),
+        recorders(plan.events, UINT32_MAX) {}
+
+  void run() {
+    for (const Command &command : plan.commands) {
+      switch (command.op) {
+      case Op::Record:
+        record(command);
+        break;
+      case Op::Wait:
+        wait(command);
+        break;
+      default:
+        touch(command);
+      }
+      ++at;
+    }
+  }
+
+private:
+  template <typename... Parts> [[noreturn]] void failHere(const Parts &...parts) const {
+    const std::string &loc = plan.commands[at].loc;
+    fail("program manifest: commands[", at, "]", inside, loc.empty() ? "" : " (" + loc + ")", ": ",
+         parts...);
+  }
+
+  const std::string &deviceOf(uint32_t stream) const {
+    return plan.devices[plan.streams[stream]].name;
+  }
+
+  void record(const Command &command) {
+    if (recorders[command.event] != UINT32_MAX)
+      failHere("event ", command.event, " was recorded by commands[", recorders[command.event],
+               "] before; each event is recorded once");
+    recorders[command.event] = at;
+    recorded[command.event] = known[command.stream];
+  }
+
+  void wait(const Command &command) {
+    if (recorders[command.event] == UINT32_MAX) {
+      bool later = std::any_of(plan.commands.begin() + at, plan.commands.end(), [&](auto &other) {
+        return other.op == Op::Record && other.event == command.event;
+      });
+      failHere("waits for event ", command.event, ", which ",
+               later ? "is recorded only later: streams would wait for one another for ever"
+                     : "no command records");
+    }
+    Clock &mine = known[command.stream];
+    const Clock &theirs = recorded[command.event];
+    for (size_t s = 0; s < mine.size(); ++s)
+      mine[s] = std::max(mine[s], theirs[s]);
+  }
+
+  void touch(const Command &command) {
+    Moment now{at, command.stream, ++known[command.stream][command.stream]};
+    touchAll(command, now);
+  }
+
+  void touchAll(const Command &command, const Moment &now) {
+    if (command.stream != now.stream)
+      failHere("is on stream ", command.stream, ", what it stands in on stream ", now.stream);
+    checkDevices(command);
+    std::vector<BufferUse> uses = buffersOf(command);
+    for (size_t i = 0; i < uses.size(); ++i)
+      mark(uses[i], command.op == Op::Copy && (i == 0 ? command.fromStep : command.toStep), now);
+    bodies(command.body, command.op == Op::If ? "then" : "body", now);
+    bodies(command.orElse, "else", now);
+  }
+
+  void bodies(const std::vector<Command> &list, const char *name, const Moment &now) {
+    std::string before = inside;
+    for (size_t i = 0; i < list.size(); ++i) {
+      inside = message(before, ".", name, "[", i, "]");
+      if (list[i].op == Op::Record || list[i].op == Op::Wait)
+        failHere("events stand outside of if and loop");
+      touchAll(list[i], now);
+    }
+    inside = before;
+  }
+
+  void checkDevices(const Command &command) const {
+    uint32_t device = plan.streams[command.stream];
+    bool isCopy = command.op == Op::Copy, any = false;
+    for (const BufferUse &use : buffersOf(command)) {
+      const Buffer &buffer = plan.buffers[use.buffer];
+      any |= buffer.device == device;
+      if (!isCopy && buffer.device != device)
+        failHere("runs on ", deviceOf(command.stream), " but uses buffer ", use.buffer, " on ",
+                 plan.devices[buffer.device].name);
+    }
+    if (isCopy && !any)
+      failHere("copies on ", deviceOf(command.stream), ", where neither of its buffers is");
+  }
+
+  using Memory = std::tuple<Space, uint32_t, uint32_t>;
+
+  void mark(const BufferUse &use, bool anywhere, const Moment &now) {
+    const Buffer &buffer = plan.buffers[use.buffer];
+    if (plan.streams.size() == 1 || buffer.bytes == 0 || buffer.space == Space::Constant ||
+        buffer.space == Space::Input)
+      return;
+    auto &runs = memories[{buffer.space, buffer.device, buffer.index}];
+    // A copy that moves along may go anywhere in what its buffer lies in.
+    uint64_t start = anywhere ? 0 : buffer.offset, end = anywhere ? UINT64_MAX : start + buffer.bytes;
+    cut(runs, start);
+    cut(runs, end);
+    while (start < end) {
+      auto run = runs.lower_bound(start);
+      if (run == runs.end() || run->first > start) {
+        uint64_t next = run == runs.end() ? end : std::min(end, run->first);
+        run = runs.emplace(start, Touched{next, {}, {}}).first;
+      }
+      touchRun(run->second, use, now);
+      start = run->second.end;
+    }
+  }
+
+  void touchRun(Touched &run, const BufferUse &use, const Moment &now) {
+    requireAfter(run.writer, now, use, "written");
+    if (use.written) {
+      for (const Moment &reader : run.readers)
+        requireAfter(reader, now, use, "read");
+      run.readers.clear();
+      run.writer = now;
+      return;
+    }
+    for (Moment &reader : run.readers)
+      if (reader.stream == now.stream) {
+        reader = now;
+        return;
+      }
+    run.readers.push_back(now);
+  }
+
+  static void cut(std::map<uint64_t, Touched> &runs, uint64_t at) {
+    auto run = runs.lower_bound(at);
+    if (run == runs.begin() || (run != runs.end() && run->first == at))
+      return;
+    --run;
+    if (run->second.end <= at)
+      return;
+    Touched rest = run->second;
+    run->second.end = at;
+    runs.emplace(at, std::move(rest));
+  }
+
+  void requireAfter(const Moment &first, const Moment &then, const BufferUse &use,
+                    const char *done) const {
+    if (first.isNone() || first.stream == then.stream ||
+        known[then.stream][first.stream] >= first.count)
+      return;
+    failHere(use.written ? "writes" : "reads", " buffer ", use.buffer, " on stream ", then.stream,
+             " while it may still be ", done, " by commands[", first.command, "] on stream ",
+             first.stream, ": no event orders the two");
+  }
+
+  const Plan &plan;
+  uint32_t at = 0;
+  std::string inside; ///< where in the bodies of the command
+  std::vector<Clock> known, recorded;
+  std::vector<uint32_t> recorders;
+  std::map<Memory, std::map<uint64_t, Touched>> memories;
+};
+
+} // namespace
+
+void checkStreams(const Plan &plan) { StreamChecker(plan).run(); }
+
+std::vector<std::vector<bool>> concurrentStreams(const Plan &plan) {
+  size_t count = plan.streams.size();
+  std::vector<std::vector<bool>> result(count, std::vector<bool>(count));
+  std::vector<Clock> known(count, Clock(count)), recorded(plan.events);
+  std::vector<uint32_t> done(count);
+  for (const Command &command : plan.commands) {
+    Clock &mine = known[command.stream];
+    if (command.op == Op::Record) {
+      recorded[command.event] = mine;
+    } else if (command.op == Op::Wait) {
+      for (size_t s = 0; s < count; ++s)
+        mine[s] = std::max(mine[s], recorded[command.event][s]);
+    } else {
+      mine[command.stream] = ++done[command.stream];
+      for (size_t s = 0; s < count; ++s)
+        if (s != command.stream && mine[s] < done[s])
+          result[s][command.stream] = result[command.stream][s] = true;
+    }
+  }
+  return result;
+}
+
+} // namespace dlc::runtime

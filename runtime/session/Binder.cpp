@@ -1,0 +1,137 @@
+//===- Binder.cpp - the memory of a session, and where each buffer lies -------===//
+#include "runtime/session/Binder.h"
+
+#include "runtime/session/State.h"
+
+#include <algorithm>
+
+namespace dlc::runtime {
+
+Binder::Binder(const Plan &plan, const Program &program, const StateSet &states)
+    : plan(plan), program(program), states(states), devices(plan.devices.size()),
+      arenas(plan.devices.size()), lastInputs(plan.inputs.size()),
+      lastOutputs(plan.outputs.size()), stagedInputs(plan.inputs.size()),
+      stagedOutputs(plan.outputs.size()) {
+  openDevices();
+  makeArenas();
+}
+
+void Binder::openDevices() {
+  if (plan.devices.size() == 1)
+    return;
+  for (size_t i = 0; i < devices.size(); ++i)
+    devices[i] = &openDevice(*parseDeviceName(plan.devices[i].name));
+}
+
+void Binder::makeArenas() {
+  if (plan.devices.size() == 1) {
+    hostArena = Block(plan.devices[0].arenaBytes, "arena");
+    return;
+  }
+  for (size_t i = 0; i < devices.size(); ++i) {
+    arenas[i] = DeviceMemory(*devices[i], plan.devices[i].arenaBytes, "the program's arena");
+    if (arenas[i].data())
+      guarded[static_cast<uint32_t>(i)].push_back(arenas[i].data());
+  }
+}
+
+char *Binder::constantOn(uint32_t constant, uint32_t device) {
+  const Span &span = program.constants[constant];
+  if (device == 0)
+    return static_cast<char *>(const_cast<void *>(span.data));
+  DeviceMemory &there = constants[{constant, device}];
+  if (!there.data() && span.bytes) {
+    there = DeviceMemory(*devices[device], span.bytes, "the program's constants");
+    copyBytes(there.data(), *devices[device], span.data, *devices[0], span.bytes);
+    guarded[device].push_back(there.data());
+  }
+  return there.data();
+}
+
+void Binder::bind(void **slot, uint32_t index) {
+  const Buffer &buffer = plan.buffers[index];
+  switch (buffer.space) {
+  case Space::Arena: {
+    char *arena = devices[buffer.device] ? arenas[buffer.device].data() : hostArena.data();
+    *slot = arena + buffer.offset;
+    break;
+  }
+  case Space::Constant:
+    *slot = constantOn(buffer.index, buffer.device) + buffer.offset;
+    break;
+  case Space::Input:
+    inputPatches.push_back({slot, buffer.index, buffer.offset});
+    break;
+  case Space::Output:
+    outputPatches.push_back({slot, buffer.index, buffer.offset});
+    break;
+  case Space::State:
+    *slot = states.data(buffer.index) + buffer.offset;
+    break;
+  }
+}
+
+void Binder::bindInputs(std::span<const void *const> inputs) {
+  if (std::equal(inputs.begin(), inputs.end(), lastInputs.begin(), lastInputs.end()))
+    return;
+  std::copy(inputs.begin(), inputs.end(), lastInputs.begin());
+  for (const Patch &patch : inputPatches)
+    *patch.slot = static_cast<char *>(const_cast<void *>(inputs[patch.index])) + patch.offset;
+}
+
+void Binder::bindOutputs(std::span<void *const> outputs) {
+  if (std::equal(outputs.begin(), outputs.end(), lastOutputs.begin(), lastOutputs.end()))
+    return;
+  std::copy(outputs.begin(), outputs.end(), lastOutputs.begin());
+  for (const Patch &patch : outputPatches)
+    *patch.slot = static_cast<char *>(outputs[patch.index]) + patch.offset;
+}
+
+void *Binder::staged(std::vector<DeviceMemory> &memory, const TensorInfo &info, size_t index) {
+  if (!memory[index].data())
+    memory[index] = DeviceMemory(*devices[info.device], info.bytes, "an input or output");
+  return memory[index].data();
+}
+
+void Binder::bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs) {
+  // A program that is all on the host knows no device so far.
+  if (!devices[0])
+    devices[0] = &openDevice({"cpu", 0});
+  auto isThere = [&](const Argument &argument, const TensorInfo &info) {
+    Device *wanted = devices[info.device], *found = argument.device ? argument.device : devices[0];
+    return wanted == found || info.bytes == 0;
+  };
+  std::vector<const void *> from(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    from[i] = inputs[i].data;
+    const TensorInfo &info = plan.inputs[i];
+    if (isThere(inputs[i], info))
+      continue;
+    void *there = staged(stagedInputs, info, i);
+    copyBytes(there, *devices[info.device], inputs[i].data,
+              inputs[i].device ? *inputs[i].device : *devices[0], info.bytes);
+    from[i] = there;
+  }
+  std::vector<void *> to(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    to[i] = isThere(outputs[i], plan.outputs[i]) ? outputs[i].data
+                                                 : staged(stagedOutputs, plan.outputs[i], i);
+  bindInputs(from);
+  bindOutputs(to);
+}
+
+void Binder::collectOutputs(std::span<const Argument> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (const TensorInfo &info = plan.outputs[i]; lastOutputs[i] != outputs[i].data)
+      copyBytes(outputs[i].data, outputs[i].device ? *outputs[i].device : *devices[0],
+                lastOutputs[i], *devices[info.device], info.bytes);
+}
+
+uint64_t Binder::arenaBytes() const {
+  uint64_t bytes = hostArena.size();
+  for (const DeviceMemory &arena : arenas)
+    bytes += arena.size();
+  return bytes;
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,259 @@
+//===- DeviceWalk.cpp - a stream's commands given to a device that is no CPU --===//
+#include "runtime/session/DeviceWalk.h"
+
+#include "runtime/program/Message.h"
+#include "runtime/program/Streams.h"
+
+#include <algorithm>
+
+namespace dlc::runtime {
+
+Modules::~Modules() {
+  for (void *module : loaded)
+    if (module)
+      device.table.module_unload(device.handle, module);
+}
+
+void *Modules::function(const Kernel &kernel) {
+  void *&module = loaded[static_cast<size_t>(kernel.module)];
+  if (!module) {
+    const Span &image = program.constants[plan.modules[static_cast<size_t>(kernel.module)].image];
+    device.call(device.table.module_load, image.data, uint64_t(image.bytes), &module);
+  }
+  void *found = nullptr;
+  device.call(device.table.function, module, kernel.function.c_str(), &found);
+  return found;
+}
+
+DeviceWalk::DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules,
+                       std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands,
+                       uint32_t number, EventSink *events)
+    : plan(plan), binder(binder), device(device), modules(modules), infos(infos),
+      streamNumber(number), events(events) {
+  try {
+    device.call(device.table.stream_create, &stream);
+    for (const Numbered &numbered : commands) {
+      uint32_t at = numbered.number;
+      steps.push_back(prepare(*numbered.command, at));
+    }
+    workspace = DeviceMemory(device, workspaceBytes, "libraries' working memory");
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+DeviceWalk::~DeviceWalk() { release(); }
+
+void DeviceWalk::release() {
+  for (const Timed &one : timed) {
+    device.table.event_destroy(device.handle, one.from);
+    device.table.event_destroy(device.handle, one.to);
+  }
+  timed.clear();
+  for (void *call : calls)
+    device.table.library_destroy(device.handle, call);
+  calls.clear();
+  if (stream)
+    device.table.stream_destroy(device.handle, stream);
+  stream = nullptr;
+}
+
+std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, uint32_t &number) {
+  auto step = std::make_unique<Step>();
+  step->command = &command;
+  step->number = number++;
+  std::vector<uint32_t> buffers = command.buffers;
+  auto slot = [&](int64_t index) {
+    if (index < 0)
+      return int64_t(-1);
+    buffers.push_back(static_cast<uint32_t>(index));
+    return static_cast<int64_t>(buffers.size() - 1);
+  };
+  step->trip = slot(command.trip);
+  step->cond = slot(command.cond);
+  step->index = slot(command.index);
+  step->count = slot(command.count);
+  step->buffers.resize(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    binder.bind(&step->buffers[i], buffers[i]);
+    step->arguments.push_back(&step->buffers[i]);
+    step->updates |= plan.buffers[buffers[i]].fresh;
+  }
+  if (command.op == Op::Launch) {
+    const Kernel &kernel = plan.kernels[command.kernel];
+    step->function = modules.function(kernel);
+    infos[step->number].implementation = kernel.name;
+  } else if (command.op == Op::Library) {
+    prepareLibrary(command, *step);
+  } else if (command.op == Op::Copy) {
+    prepareCopy(command, *step);
+  }
+  for (const Command &inner : command.body) {
+    step->body.push_back(prepare(inner, number));
+    step->updates |= step->body.back()->updates;
+  }
+  for (const Command &inner : command.orElse) {
+    step->orElse.push_back(prepare(inner, number));
+    step->updates |= step->orElse.back()->updates;
+  }
+  return step;
+}
+
+void DeviceWalk::prepareLibrary(const Command &command, Step &step) {
+  std::vector<uint64_t> bytes;
+  std::vector<uint8_t> writable(command.buffers.size());
+  for (uint32_t index : command.buffers)
+    bytes.push_back(plan.buffers[index].bytes);
+  for (uint32_t position : command.writes)
+    writable[position] = 1;
+  uint64_t wanted = 0;
+  try {
+    device.call(device.table.library_make, command.library.c_str(), command.desc.dump().c_str(),
+                bytes.data(), writable.data(), bytes.size(), &step.call, &wanted);
+  } catch (const Error &error) {
+    failIn(infos[step.number], step.number, error.what());
+  }
+  calls.push_back(step.call);
+  workspaceBytes = std::max(workspaceBytes, wanted);
+  infos[step.number].implementation = command.library;
+}
+
+void DeviceWalk::prepareCopy(const Command &command, Step &step) {
+  Device *from = binder.device(plan.buffers[command.buffers[0]].device);
+  Device *to = binder.device(plan.buffers[command.buffers[1]].device);
+  step.direction = from == to             ? DLC_COPY_WITHIN
+                   : from->name.isCpu()   ? DLC_COPY_HOST_TO_DEVICE
+                   : to->name.isCpu()     ? DLC_COPY_DEVICE_TO_HOST
+                                          : DLC_COPY_FROM_PEER;
+  step.peer = step.direction == DLC_COPY_FROM_PEER ? from : nullptr;
+}
+
+template <typename T> T DeviceWalk::read(const void *address) {
+  T value{};
+  device.call(device.table.copy, stream, static_cast<void *>(&value), address, sizeof value,
+              int(DLC_COPY_DEVICE_TO_HOST), static_cast<void *>(nullptr));
+  device.call(device.table.stream_synchronize, stream);
+  return value;
+}
+
+void DeviceWalk::writeInteger(void *address, int64_t value) {
+  pending.push_back(std::make_unique<int64_t>(value));
+  device.call(device.table.copy, stream, address, static_cast<const void *>(pending.back().get()),
+              sizeof value, int(DLC_COPY_HOST_TO_DEVICE), static_cast<void *>(nullptr));
+}
+
+void DeviceWalk::runLoop(Step &step) {
+  const Command &command = *step.command;
+  int64_t trip = step.trip < 0 ? INT64_MAX : read<int64_t>(step.buffers[size_t(step.trip)]);
+  int64_t iteration = 0;
+  for (; iteration < trip &&
+         (step.cond < 0 || read<uint8_t>(step.buffers[size_t(step.cond)]) != 0);
+       ++iteration) {
+    if (command.max >= 0 && iteration >= command.max) {
+      if (command.overflowIsError)
+        fail("the loop asks for more than ", command.max,
+             " iterations, for which the program has room");
+      break;
+    }
+    if (step.index >= 0)
+      writeInteger(step.buffers[size_t(step.index)], iteration);
+    for (auto &inner : step.body)
+      runTimed(*inner, iteration);
+  }
+  if (step.count >= 0)
+    writeInteger(step.buffers[size_t(step.count)], iteration);
+}
+
+void DeviceWalk::runStep(Step &step, int64_t iteration) {
+  const Command &command = *step.command;
+  const dlc_device_table &table = device.table;
+  switch (command.op) {
+  case Op::Launch:
+    device.call(table.launch, stream, step.function, command.grid.data(), command.block.data(),
+                command.shared, step.arguments.data());
+    break;
+  case Op::Library:
+    device.call(table.library_run, stream, step.call, step.buffers.data(),
+                static_cast<void *>(workspace.data()));
+    break;
+  case Op::Copy: {
+    const char *from = static_cast<const char *>(step.buffers[0]) + iteration * command.fromStep;
+    char *to = static_cast<char *>(step.buffers[1]) + iteration * command.toStep;
+    if (command.bytes)
+      device.call(table.copy, stream, static_cast<void *>(to), static_cast<const void *>(from),
+                  command.bytes, step.direction, step.peer ? step.peer->handle : nullptr);
+    break;
+  }
+  case Op::Fill:
+    if (command.bytes)
+      device.call(table.fill, stream, step.buffers[0], command.byte, command.bytes);
+    break;
+  case Op::If: {
+    bool taken = read<uint8_t>(step.buffers[size_t(step.cond)]) != 0;
+    for (auto &inner : taken ? step.body : step.orElse)
+      runTimed(*inner, iteration);
+    break;
+  }
+  case Op::Loop:
+    runLoop(step);
+    break;
+  case Op::Record:
+    events->record(command.event);
+    break;
+  case Op::Wait:
+    events->wait(command.event);
+    break;
+  }
+}
+
+void DeviceWalk::runTimed(Step &step, int64_t iteration) {
+  Timed one{step.number, nullptr, nullptr};
+  if (tracing) {
+    device.call(device.table.event_create, &one.from);
+    device.call(device.table.event_create, &one.to);
+    device.call(device.table.event_record, one.from, stream);
+  }
+  try {
+    runStep(step, iteration);
+  } catch (const Error &error) {
+    bool named = std::string(error.what()).find("command ") != std::string::npos;
+    if (named || step.command->op == Op::Wait)
+      throw;
+    failIn(infos[step.number], step.number, error.what());
+  }
+  if (tracing) {
+    device.call(device.table.event_record, one.to, stream);
+    timed.push_back(one);
+  }
+}
+
+void DeviceWalk::run(void (*updating)(void *), void *context) {
+  for (auto &step : steps) {
+    if (step->updates)
+      updating(context);
+    runTimed(*step, 0);
+  }
+}
+
+void DeviceWalk::synchronize() {
+  device.call(device.table.stream_synchronize, stream);
+  pending.clear();
+}
+
+std::vector<TraceEvent> DeviceWalk::takeTrace(void *base, int64_t baseNs) {
+  std::vector<TraceEvent> result;
+  for (const Timed &one : timed) {
+    float from = 0, to = 0;
+    device.call(device.table.event_elapsed, base, one.from, &from);
+    device.call(device.table.event_elapsed, base, one.to, &to);
+    result.push_back({one.number, baseNs + int64_t(double(from) * 1e6),
+                      baseNs + int64_t(double(to) * 1e6), streamNumber});
+    device.table.event_destroy(device.handle, one.from);
+    device.table.event_destroy(device.handle, one.to);
+  }
+  timed.clear();
+  return result;
+}
+
+} // namespace dlc::runtime

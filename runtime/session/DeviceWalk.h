@@ -1,0 +1,100 @@
+//===- DeviceWalk.h - a stream's commands given to a device that is no CPU ----===//
+#ifndef DLC_RUNTIME_SESSION_DEVICEWALK_H
+#define DLC_RUNTIME_SESSION_DEVICEWALK_H
+
+#include "runtime/session/Walk.h"
+
+#include <memory>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// The program's modules on one device, loaded as they are asked for.
+class Modules {
+public:
+  Modules(const Plan &plan, const Program &program, Device &device)
+      : plan(plan), program(program), device(device), loaded(plan.modules.size()) {}
+  ~Modules();
+  Modules(const Modules &) = delete;
+  void *function(const Kernel &kernel);
+
+private:
+  const Plan &plan;
+  const Program &program;
+  Device &device;
+  std::vector<void *> loaded;
+};
+
+/// Commands are given to the device's stream; nothing here waits for them but branches and loops, which
+/// the host decides.
+class DeviceWalk {
+public:
+  DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules,
+             std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands, uint32_t number,
+             EventSink *events);
+  ~DeviceWalk();
+  DeviceWalk(const DeviceWalk &) = delete;
+
+  /// Calls `updating` before the first command that writes state.
+  void run(void (*updating)(void *), void *context);
+  void synchronize();
+  void *handle() const { return stream; }
+  Device &on() const { return device; }
+
+  bool tracing = false;
+  /// What the stream did since run() began; after synchronize(), `base` being recorded at baseNs.
+  std::vector<TraceEvent> takeTrace(void *base, int64_t baseNs);
+
+private:
+  struct Call {
+    void *handle = nullptr;
+    uint64_t workspace = 0;
+  };
+  /// One prepared command and those of its bodies.
+  struct Step {
+    const Command *command;
+    uint32_t number;
+    std::vector<void *> buffers;   ///< addresses
+    std::vector<void *> arguments; ///< pointers to these, as launch takes them
+    void *function = nullptr, *call = nullptr;
+    int64_t trip = -1, cond = -1, index = -1, count = -1; ///< slots
+    int direction = DLC_COPY_WITHIN;
+    Device *peer = nullptr;
+    bool updates = false;
+    std::vector<std::unique_ptr<Step>> body, orElse;
+  };
+  struct Timed {
+    uint32_t number;
+    void *from, *to;
+  };
+
+  std::unique_ptr<Step> prepare(const Command &command, uint32_t &number);
+  void prepareLibrary(const Command &command, Step &step);
+  void prepareCopy(const Command &command, Step &step);
+  void runStep(Step &step, int64_t iteration);
+  void runTimed(Step &step, int64_t iteration);
+  void runLoop(Step &step);
+  template <typename T> T read(const void *address);
+  void writeInteger(void *address, int64_t value);
+  void release();
+
+  const Plan &plan;
+  Binder &binder;
+  Device &device;
+  Modules &modules;
+  std::vector<CommandInfo> &infos;
+  uint32_t streamNumber;
+  EventSink *events;
+  void *stream = nullptr;
+  std::vector<void *> calls;
+  uint64_t workspaceBytes = 0;
+  DeviceMemory workspace;
+  std::vector<std::unique_ptr<Step>> steps;
+  std::vector<Timed> timed;
+  /// What copies to the device read until they are done: kept until the stream is through.
+  std::vector<std::unique_ptr<int64_t>> pending;
+};
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_DEVICEWALK_H

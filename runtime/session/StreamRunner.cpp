@@ -1,0 +1,344 @@
+//===- StreamRunner.cpp - several streams at once -----------------------------===//
+#include "runtime/session/StreamRunner.h"
+
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/device/cpu/Table.h"
+#include "runtime/program/Streams.h"
+#include "runtime/session/DeviceWalk.h"
+#include "runtime/session/Events.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+namespace dlc::runtime {
+
+StreamOrder parseStreamOrder(const std::string &text) {
+  if (text.empty())
+    return {};
+  size_t colon = text.find(':');
+  std::string kind = text.substr(0, colon);
+  std::string number = colon == std::string::npos ? "0" : text.substr(colon + 1);
+  bool digits = !number.empty() && number.size() < 10 &&
+                number.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || (kind != "late" && kind != "random"))
+    fail("the order of streams must be late:N or random:SEED; found '", text, "'");
+  return {kind == "late" ? StreamOrder::Kind::Late : StreamOrder::Kind::Random,
+          std::stoull(number)};
+}
+
+namespace {
+
+/// One stream: its commands for a CPU or for another device, and the events between it and others.
+struct Stream : EventSink {
+  uint32_t number = 0, deviceIndex = 0;
+  Events *events = nullptr;
+  std::unique_ptr<Walk> walk;
+  std::unique_ptr<DeviceWalk> deviceWalk;
+  std::thread thread;
+  std::string error;
+  bool failed = false;
+
+  void record(uint32_t event) override {
+    if (deviceWalk)
+      events->recordOn(event, deviceWalk->on(), deviceWalk->handle());
+    else
+      events->record(event);
+  }
+  void wait(uint32_t event) override {
+    if (deviceWalk)
+      events->waitOn(event, deviceWalk->on(), deviceWalk->handle());
+    else
+      events->wait(event);
+  }
+};
+
+/// How many threads each stream's commands get: those of devices that work at the same time share.
+std::vector<int> divideThreads(const Plan &plan, int threads) {
+  size_t count = plan.streams.size();
+  std::vector<bool> computes(count);
+  for (const Command &command : plan.commands)
+    if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait)
+      computes[command.stream] = plan.devices[plan.streams[command.stream]].isCpu();
+  auto atOnce = concurrentStreams(plan);
+  std::vector<int> result(count, 1);
+  for (size_t s = 0; s < count; ++s) {
+    int working = 1;
+    for (size_t other = 0; other < count; ++other)
+      working += computes[other] && atOnce[s][other];
+    if (computes[s])
+      result[s] = std::max(1, threads / working);
+  }
+  return result;
+}
+
+} // namespace
+
+struct StreamRunner::Impl {
+  const Plan &plan;
+  Binder &binder;
+  StreamOrder order;
+  Events events;
+  std::map<uint32_t, std::unique_ptr<Modules>> modules; ///< by device
+  std::vector<std::unique_ptr<Stream>> streams;
+  std::atomic<bool> updating = false;
+
+  // What the workers wait for and answer with.
+  std::mutex mutex;
+  std::condition_variable started, ended;
+  uint64_t round = 0;
+  size_t working = 0;
+  bool stopping = false;
+
+  Impl(const Plan &plan, const Program &program, Binder &binder, const Span &code,
+       std::vector<CommandInfo> &infos, int threads, StreamOrder order)
+      : plan(plan), binder(binder), order(order), events(plan.events) {
+    std::vector<std::vector<Numbered>> lists(plan.streams.size());
+    uint32_t number = 0;
+    for (const Command &command : plan.commands) {
+      lists[command.stream].push_back({&command, number});
+      number += commandCount(command);
+    }
+    std::vector<int> share = divideThreads(plan, threads);
+    for (uint32_t s = 0; s < lists.size(); ++s) {
+      auto stream = std::make_unique<Stream>();
+      stream->number = s;
+      stream->deviceIndex = plan.streams[s];
+      stream->events = &events;
+      if (plan.devices[plan.streams[s]].isCpu()) {
+        ThreadScope scope(share[s]);
+        stream->walk = std::make_unique<Walk>(plan, binder, code, infos, lists[s], share[s],
+                                              stream.get());
+        stream->walk->stream = s;
+      } else {
+        requireAtOnce();
+        Device &device = *binder.device(plan.streams[s]);
+        auto &loaded = modules[plan.streams[s]];
+        if (!loaded)
+          loaded = std::make_unique<Modules>(plan, program, device);
+        stream->deviceWalk = std::make_unique<DeviceWalk>(plan, binder, device, *loaded, infos,
+                                                          lists[s], s, stream.get());
+      }
+      streams.push_back(std::move(stream));
+    }
+    if (order.kind == StreamOrder::Kind::AtOnce)
+      for (auto &stream : streams)
+        stream->thread = std::thread([this, s = stream.get()] { work(*s); });
+  }
+
+  ~Impl() {
+    {
+      std::lock_guard lock(mutex);
+      stopping = true;
+      started.notify_all();
+    }
+    for (auto &stream : streams)
+      if (stream->thread.joinable())
+        stream->thread.join();
+    // Streams before the modules whose kernels they may run.
+    streams.clear();
+  }
+
+  void requireAtOnce() const {
+    if (order.kind != StreamOrder::Kind::AtOnce)
+      fail("an order of streams can be asked for where all are on CPUs; the program uses ",
+           plan.devices.back().name);
+  }
+
+  /// A worker's life.
+  void work(Stream &stream) {
+    uint64_t seen = 0;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex);
+        started.wait(lock, [&] { return round != seen || stopping; });
+        if (stopping)
+          return;
+        seen = round;
+      }
+      attempt(stream, [&] { runWhole(stream); });
+      std::lock_guard lock(mutex);
+      if (--working == 0)
+        ended.notify_all();
+    }
+  }
+
+  template <typename Body> void attempt(Stream &stream, const Body &body) {
+    try {
+      body();
+    } catch (const Abandoned &) {
+    } catch (const std::bad_alloc &) {
+      giveUp(stream, "out of memory");
+    } catch (const std::exception &error) {
+      giveUp(stream, error.what());
+    }
+  }
+
+  void giveUp(Stream &stream, const std::string &why) {
+    stream.error = why;
+    stream.failed = true;
+    events.abandon();
+  }
+  void runWhole(Stream &stream) {
+    if (Walk *walk = stream.walk.get()) {
+      ThreadScope scope(walk->threads());
+      walk->run(0, walk->firstUpdate());
+      if (walk->firstUpdate() < walk->end())
+        updating = true;
+      walk->run(walk->firstUpdate(), walk->end());
+      return;
+    }
+    DeviceWalk &walk = *stream.deviceWalk;
+    try {
+      walk.run([](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; }, &updating);
+    } catch (...) {
+      // Nobody may take memory back while the device still works on it.
+      try {
+        walk.synchronize();
+      } catch (const Error &) {
+      }
+      throw;
+    }
+    walk.synchronize();
+  }
+
+  /// One command at a time, by the order that a test wants.
+  void runInOrder() {
+    std::mt19937_64 random(order.number);
+    std::vector<uint32_t> at(streams.size());
+    Guard guard(*this);
+    for (;;) {
+      std::vector<size_t> ready;
+      bool left = false;
+      for (size_t s = 0; s < streams.size(); ++s) {
+        Walk &walk = *streams[s]->walk;
+        if (at[s] == walk.end())
+          continue;
+        left = true;
+        if (walk.opAt(at[s]) != Op::Wait || events.hasCome(walk.eventAt(at[s])))
+          ready.push_back(s);
+      }
+      if (!left)
+        return;
+      if (ready.empty())
+        fail("streams wait for one another for ever");
+      size_t chosen = ready.front();
+      if (order.kind == StreamOrder::Kind::Random)
+        chosen = ready[random() % ready.size()];
+      else if (chosen == order.number % streams.size() && ready.size() > 1)
+        chosen = ready[1];
+      Walk &walk = *streams[chosen]->walk;
+      uint32_t next = walk.after(at[chosen]);
+      if (at[chosen] >= walk.firstUpdate())
+        updating = true;
+      guard.open(*streams[chosen], walk.opAt(at[chosen]) == Op::Copy);
+      ThreadScope scope(walk.threads());
+      walk.run(at[chosen], next);
+      at[chosen] = next;
+    }
+  }
+
+  /// Keeps the session's memory on other devices out of reach.
+  class Guard {
+  public:
+    explicit Guard(Impl &impl) : impl(impl) {}
+    ~Guard() { set(true, UINT32_MAX); }
+    void open(const Stream &stream, bool isCopy) {
+      // A copy's other side may be any device.
+      uint32_t wanted = isCopy ? UINT32_MAX : stream.deviceIndex;
+      if (wanted == now)
+        return;
+      set(false, wanted);
+      set(true, wanted);
+      now = wanted;
+    }
+
+  private:
+    /// All but the device, or it; UINT32_MAX: all are it.
+    void set(bool accessible, uint32_t device) {
+      for (const auto &[index, blocks] : impl.binder.blocks())
+        if ((index == device || device == UINT32_MAX) == accessible)
+          for (char *block : blocks)
+            protectCpuMemory(impl.binder.device(index)->handle, block, accessible);
+    }
+    Impl &impl;
+    uint32_t now = UINT32_MAX;
+  };
+
+  void run(bool tracing, std::vector<TraceEvent> &trace) {
+    events.reset();
+    updating = false;
+    std::map<Device *, std::pair<void *, int64_t>> bases;
+    for (auto &stream : streams) {
+      stream->failed = false;
+      if (stream->walk) {
+        stream->walk->tracing = tracing;
+        continue;
+      }
+      stream->deviceWalk->tracing = tracing;
+      Device &device = stream->deviceWalk->on();
+      if (!tracing || bases.count(&device))
+        continue;
+      auto &[base, ns] = bases[&device];
+      device.call(device.table.event_create, &base);
+      device.call(device.table.event_record, base, stream->deviceWalk->handle());
+      device.call(device.table.event_synchronize, base);
+      ns = nowNs();
+    }
+    if (order.kind == StreamOrder::Kind::AtOnce) {
+      std::unique_lock lock(mutex);
+      working = streams.size();
+      ++round;
+      started.notify_all();
+      ended.wait(lock, [&] { return working == 0; });
+    } else {
+      attempt(*streams.front(), [&] { runInOrder(); });
+    }
+    if (tracing)
+      collect(trace, bases);
+    for (auto &stream : streams)
+      if (stream->failed)
+        fail(stream->error);
+  }
+
+  void collect(std::vector<TraceEvent> &trace,
+               const std::map<Device *, std::pair<void *, int64_t>> &bases) {
+    for (auto &stream : streams) {
+      std::vector<TraceEvent> got;
+      if (stream->walk) {
+        got = std::exchange(stream->walk->events, {});
+      } else {
+        auto [base, ns] = bases.at(&stream->deviceWalk->on());
+        got = stream->deviceWalk->takeTrace(base, ns);
+      }
+      trace.insert(trace.end(), got.begin(), got.end());
+    }
+    for (auto &[device, base] : bases)
+      device->table.event_destroy(device->handle, base.first);
+  }
+};
+
+StreamRunner::StreamRunner(const Plan &plan, const Program &program, Binder &binder,
+                           const Span &code, std::vector<CommandInfo> &infos, int threads,
+                           StreamOrder order)
+    : impl(std::make_unique<Impl>(plan, program, binder, code, infos, threads, order)) {}
+StreamRunner::~StreamRunner() = default;
+
+void StreamRunner::run(bool tracing, std::vector<TraceEvent> &events) {
+  impl->run(tracing, events);
+}
+
+bool StreamRunner::wroteState() const { return impl->updating; }
+
+uint64_t StreamRunner::scratchBytes() const {
+  uint64_t bytes = 0;
+  for (const auto &stream : impl->streams)
+    if (stream->walk)
+      bytes += stream->walk->scratchBytes();
+  return bytes;
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,307 @@
+//===- Walk.cpp - a list of commands made ready for the CPU, and walked -------===//
+#include "runtime/session/Walk.h"
+
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/program/Format.h"
+#include "runtime/program/Message.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace dlc::runtime {
+
+int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void failIn(const CommandInfo &info, uint32_t number, const std::string &what) {
+  fail(info.loc.empty() ? "" : info.loc + ": ", "command ", number, " '", info.name, "' (", info.op,
+       "): ", what);
+}
+
+namespace {
+
+/// Scalars may lie in a caller's array of any alignment.
+int64_t loadInteger(const void *from) {
+  int64_t value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+void storeInteger(void *to, int64_t value) { std::memcpy(to, &value, sizeof value); }
+
+const char *opName(Op op) {
+  constexpr const char *names[] = {"launch", "library", "copy", "fill",
+                                   "if",     "loop",    "record", "wait"};
+  return names[static_cast<int>(op)];
+}
+
+size_t slotCount(const Command &command) {
+  size_t count = command.buffers.size() + 4;
+  for (const std::vector<Command> *body : {&command.body, &command.orElse})
+    for (const Command &inner : *body)
+      count += slotCount(inner);
+  return count;
+}
+
+} // namespace
+
+uint32_t commandCount(const Command &command) {
+  uint32_t count = 1;
+  for (const std::vector<Command> *body : {&command.body, &command.orElse})
+    for (const Command &inner : *body)
+      count += commandCount(inner);
+  return count;
+}
+
+void describeCommands(const Plan &plan, const std::vector<Command> &commands,
+                      std::vector<CommandInfo> &infos) {
+  for (const Command &command : commands) {
+    infos.push_back({command.name, opName(command.op), "", command.loc, command.flops,
+                     command.moved, plan.devices[plan.streams[command.stream]].name,
+                     command.stream});
+    describeCommands(plan, command.body, infos);
+    describeCommands(plan, command.orElse, infos);
+  }
+}
+
+Walk::Walk(const Plan &plan, Binder &binder, const Span &code, std::vector<CommandInfo> &infos,
+           const std::vector<Numbered> &commands, int threads, EventSink *events)
+    : plan(plan), binder(binder), code(code), infos(infos), threadCount(threads),
+      eventSink(events) {
+  size_t count = 0;
+  for (const Numbered &numbered : commands)
+    count += slotCount(*numbered.command);
+  slots.resize(count);
+  uint64_t scratchBytes = 0;
+  for (const Numbered &numbered : commands) {
+    topLevel = static_cast<uint32_t>(steps.size());
+    uint32_t number = numbered.number;
+    prepare(*numbered.command, number, scratchBytes);
+  }
+  update = std::min(update, end());
+  scratch = Block(scratchBytes, "scratch memory");
+}
+
+void Walk::bind(void **slot, uint32_t index) {
+  binder.bind(slot, index);
+  if (plan.buffers[index].fresh)
+    update = std::min(update, topLevel);
+}
+
+void Walk::prepareAll(const std::vector<Command> &commands, uint32_t &number,
+                      uint64_t &scratchBytes) {
+  for (const Command &command : commands)
+    prepare(command, number, scratchBytes);
+}
+
+int8_t Walk::bindNext(Step &step, int64_t index, int8_t &next) {
+  if (index < 0)
+    return -1;
+  bind(step.buffers + next, static_cast<uint32_t>(index));
+  return next++;
+}
+
+void Walk::prepare(const Command &command, uint32_t &number, uint64_t &scratchBytes) {
+  size_t at = steps.size();
+  steps.push_back({command.op, number++});
+  Step step = steps[at];
+  step.buffers = slots.data() + usedSlots;
+  for (size_t i = 0; i < command.buffers.size(); ++i)
+    bind(step.buffers + i, command.buffers[i]);
+  usedSlots += command.buffers.size();
+  switch (command.op) {
+  case Op::Launch:
+    prepareLaunch(command, step, scratchBytes);
+    break;
+  case Op::Library:
+    prepareLibrary(command, step, scratchBytes);
+    break;
+  case Op::Copy:
+    prepareCopy(command, step);
+    break;
+  case Op::Fill:
+    step.bytes = command.bytes;
+    step.byte = command.byte;
+    break;
+  case Op::If:
+  case Op::Loop:
+    prepareBodies(command, at, step, number, scratchBytes);
+    break;
+  case Op::Record:
+  case Op::Wait:
+    step.bytes = command.event;
+    break;
+  }
+  if (command.op != Op::If && command.op != Op::Loop)
+    step.bodyEnd = step.elseEnd = static_cast<uint32_t>(at + 1);
+  steps[at] = step;
+}
+
+void Walk::prepareBodies(const Command &command, size_t at, Step &step, uint32_t &number,
+                         uint64_t &scratchBytes) {
+  int8_t next = 0;
+  step.trip = bindNext(step, command.trip, next);
+  step.cond = bindNext(step, command.cond, next);
+  step.index = bindNext(step, command.index, next);
+  step.count = bindNext(step, command.count, next);
+  step.max = command.max;
+  step.overflowIsError = command.overflowIsError;
+  usedSlots += static_cast<size_t>(next);
+  steps[at] = step;
+  prepareAll(command.body, number, scratchBytes);
+  step.bodyEnd = end();
+  prepareAll(command.orElse, number, scratchBytes);
+  step.elseEnd = end();
+}
+
+void Walk::prepareLaunch(const Command &command, Step &step, uint64_t &scratchBytes) {
+  const Kernel &kernel = plan.kernels[command.kernel];
+  const char *address = static_cast<const char *>(code.data) + kernel.offset;
+  step.kernel = reinterpret_cast<KernelFn>(const_cast<char *>(address));
+  step.extent = command.extent;
+  step.grain = command.grain;
+  step.scratch = format::alignUp(command.scratch, 64);
+  scratchBytes = std::max(scratchBytes, step.scratch * static_cast<uint64_t>(threadCount));
+  infos[step.command].implementation = kernel.name;
+}
+
+void Walk::prepareLibrary(const Command &command, Step &step, uint64_t &scratchBytes) {
+  std::vector<BufferInfo> buffers;
+  for (uint32_t index : command.buffers) {
+    const Buffer &buffer = plan.buffers[index];
+    buffers.push_back({buffer.bytes, buffer.space == Space::Arena ||
+                                         buffer.space == Space::Output ||
+                                         (buffer.space == Space::State && buffer.fresh)});
+  }
+  auto make = command.library == "onednn" ? makeOneDnnCall : makeBuiltinCall;
+  try {
+    calls.push_back(make(command.desc, buffers, threadCount));
+  } catch (const Error &error) {
+    failIn(infos[step.command], step.command, error.what());
+  }
+  step.call = calls.back().get();
+  scratchBytes = std::max(scratchBytes, step.call->scratchBytes());
+  infos[step.command].implementation = step.call->implementation();
+}
+
+/// The last iteration in which the moving address still lies in what the buffer lies in.
+int64_t Walk::lastInside(uint32_t index, int64_t step, uint64_t bytes) const {
+  const Buffer &buffer = plan.buffers[index];
+  uint64_t limit = buffer.space == Space::Arena      ? plan.devices[buffer.device].arenaBytes
+                   : buffer.space == Space::Constant ? plan.constantBytes[buffer.index]
+                   : buffer.space == Space::Input    ? plan.inputs[buffer.index].bytes
+                   : buffer.space == Space::State    ? plan.states[buffer.index].bytes
+                                                     : plan.outputs[buffer.index].bytes;
+  if (step == 0)
+    return INT64_MAX;
+  if (step < 0)
+    return static_cast<int64_t>(buffer.offset) / -step;
+  return static_cast<int64_t>(limit - buffer.offset - bytes) / step;
+}
+
+void Walk::prepareCopy(const Command &command, Step &step) {
+  step.bytes = command.bytes;
+  step.fromStep = command.fromStep;
+  step.toStep = command.toStep;
+  step.lastIteration = std::min(lastInside(command.buffers[0], command.fromStep, command.bytes),
+                                lastInside(command.buffers[1], command.toStep, command.bytes));
+}
+
+void Walk::runCopy(const Step &step, int64_t iteration) const {
+  if (iteration > step.lastIteration)
+    failIn(infos[step.command], step.command, message("iteration ", iteration, " copies outside its buffers; at most ",
+                                 step.lastIteration + 1, " iterations fit"));
+  const char *from = static_cast<const char *>(step.buffers[0]) + iteration * step.fromStep;
+  char *to = static_cast<char *>(step.buffers[1]) + iteration * step.toStep;
+  if (step.bytes)
+    std::memmove(to, from, step.bytes);
+}
+
+void Walk::runLaunch(const Step &step) const {
+  const void *const *context = kernelContext();
+  char *memory = step.scratch ? scratch.data() : nullptr;
+  if (step.extent <= step.grain || threadCount == 1) {
+    if (step.extent > 0)
+      step.kernel(step.buffers, 0, step.extent, memory, context);
+    return;
+  }
+  parallelFor(threadCount, step.extent, step.grain, [&](int64_t begin, int64_t end, int thread) {
+    step.kernel(step.buffers, begin, end, memory ? memory + thread * step.scratch : nullptr,
+                context);
+  });
+}
+
+void Walk::runLoop(uint32_t at) {
+  const Step &step = steps[at];
+  int64_t iteration = 0;
+  auto wanted = [&] {
+    return (step.trip < 0 || iteration < loadInteger(step.buffers[step.trip])) &&
+           (step.cond < 0 || *static_cast<const uint8_t *>(step.buffers[step.cond]) != 0);
+  };
+  for (; wanted(); ++iteration) {
+    if (step.max >= 0 && iteration >= step.max) {
+      if (step.overflowIsError)
+        failIn(infos[step.command], step.command, message("the loop asks for more than ", step.max,
+                                     " iterations, for which the program has room"));
+      break;
+    }
+    if (step.index >= 0)
+      storeInteger(step.buffers[step.index], iteration);
+    runRange(at + 1, step.bodyEnd, iteration);
+  }
+  if (step.count >= 0)
+    storeInteger(step.buffers[step.count], iteration);
+}
+
+void Walk::runRange(uint32_t begin, uint32_t end, int64_t iteration) {
+  for (uint32_t at = begin; at < end; at = steps[at].elseEnd) {
+    const Step &step = steps[at];
+    int64_t start = tracing ? nowNs() : 0;
+    switch (step.op) {
+    case Op::Launch:
+      runLaunch(step);
+      break;
+    case Op::Library:
+      runLibrary(step);
+      break;
+    case Op::Copy:
+      runCopy(step, iteration);
+      break;
+    case Op::Fill:
+      std::memset(step.buffers[0], step.byte, step.bytes);
+      break;
+    case Op::If:
+      if (*static_cast<const uint8_t *>(step.buffers[step.cond]))
+        runRange(at + 1, step.bodyEnd, iteration);
+      else
+        runRange(step.bodyEnd, step.elseEnd, iteration);
+      break;
+    case Op::Loop:
+      runLoop(at);
+      break;
+    case Op::Record:
+      if (eventSink)
+        eventSink->record(static_cast<uint32_t>(step.bytes));
+      break;
+    case Op::Wait:
+      if (eventSink)
+        eventSink->wait(static_cast<uint32_t>(step.bytes));
+      break;
+    }
+    if (tracing)
+      events.push_back({step.command, start, nowNs(), stream});
+  }
+}
+
+void Walk::runLibrary(const Step &step) {
+  try {
+    step.call->execute(step.buffers, {scratch.data(), threadCount});
+  } catch (const Error &error) {
+    failIn(infos[step.command], step.command, error.what());
+  }
+}
+
+} // namespace dlc::runtime
