@@ -67,6 +67,8 @@ template <typename Layer> bool hasStaticShapes(Layer op) {
 template <typename Layer> bool isLibraryLayer(Layer op) {
   if (op.getDirection() == Direction::both || !typeOf(op.getX()).getElementType().isF32())
     return false;
+  if (OnAttr on = deviceOf(op.getX().getType()); on && on.getKind() != "cpu")
+    return false; // loops of kernels
   for (Value operand : op->getOperands())
     if (typeOf(operand).getNumElements() == 0)
       return false;

@@ -22,17 +22,6 @@ using namespace mlir;
 namespace dlc::conformance {
 namespace {
 
-/// A module whose function holds some cases side by side, and where their arguments and results
-/// stand in it.
-struct Batch {
-  OwningOpRef<ModuleOp> module;
-  struct Place {
-    size_t firstInput, firstResult, results;
-  };
-  std::vector<Place> places;
-  std::vector<ref::Tensor> inputs;
-};
-
 FailureOr<SmallVector<Value>> buildText(OpBuilder &builder, const Case &c, ValueRange arguments) {
   std::string text = "func.func @f(";
   for (size_t i = 0; i < c.operands.size(); ++i)
@@ -94,6 +83,8 @@ FailureOr<SmallVector<Value>> buildOp(OpBuilder &builder, const Case &c, ValueRa
   return SmallVector<Value>(op->getResults());
 }
 
+} // namespace
+
 FailureOr<Batch> buildBatch(MLIRContext &context, ArrayRef<Case> cases) {
   OpBuilder builder(&context);
   Location loc = builder.getUnknownLoc();
@@ -138,6 +129,8 @@ FailureOr<Batch> buildBatch(MLIRContext &context, ArrayRef<Case> cases) {
     return failure();
   return batch;
 }
+
+namespace {
 
 /// Compiles and runs; the results lie in `got`. Says why it could not.
 bool compileAndRun(Batch &batch, ArrayRef<RankedTensorType> types, const RunnerOptions &options,

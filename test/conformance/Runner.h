@@ -4,7 +4,9 @@
 
 #include "test/conformance/Case.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/ArrayRef.h"
 
 #include <functional>
@@ -25,6 +27,18 @@ struct RunnerOptions {
   /// Processes at a time; 0: as many as there are processors.
   int jobs = 0;
 };
+
+/// A module whose function holds some cases side by side, and where their arguments and results
+/// stand in it.
+struct Batch {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  struct Place {
+    size_t firstInput, firstResult, results;
+  };
+  std::vector<Place> places;
+  std::vector<ref::Tensor> inputs;
+};
+mlir::FailureOr<Batch> buildBatch(mlir::MLIRContext &context, llvm::ArrayRef<Case> cases);
 
 /// Runs the cases; calls `failed` for each that does not agree with the reference. A module that
 /// does not compile is tried again case by case, so that one case cannot hide another.

@@ -1,0 +1,327 @@
+//===- Emitter.cpp - indices, loads, stores and loops as text --------------===//
+#include "codegen/cuda/Emitter.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dlc::cuda {
+
+std::string Emitter::let(const std::string &type, const std::string &text) {
+  std::string name = t.fresh("v");
+  t.line("const " + type + " " + name + " = " + text + ";");
+  return name;
+}
+
+Expr Emitter::variable(StringRef prefix, const std::string &value, int64_t low, int64_t high) {
+  if (low == high)
+    return low;
+  std::string name = t.fresh(prefix);
+  t.line("const " + indexType + " " + name + " = " + value + ";");
+  return freshAtom(name, low, high);
+}
+
+Expr Emitter::linear(ArrayRef<int64_t> shape, const Indices &at) {
+  Expr sum;
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0; stride *= shape[d])
+    if (shape[d] != 1)
+      sum = x.add(sum, at[d] * stride);
+  return sum;
+}
+
+Indices Emitter::unravel(ArrayRef<int64_t> shape, const Expr &offset) {
+  Indices at(shape.size());
+  Expr rest = offset;
+  int64_t outer = product(shape);
+  for (size_t d = shape.size(); d-- > 0;) {
+    outer /= std::max<int64_t>(1, shape[d]);
+    if (shape[d] == 1)
+      continue;
+    at[d] = outer == 1 ? rest : x.remainder(rest, shape[d]);
+    rest = x.divide(rest, shape[d]);
+  }
+  return at;
+}
+
+Indices Emitter::broadcastIndex(RankedTensorType operand, const Indices &at) {
+  Indices result;
+  size_t skip = at.size() - operand.getRank();
+  for (int64_t d = 0; d < operand.getRank(); ++d)
+    result.push_back(operand.getDimSize(d) == 1 ? Expr(0) : at[d + skip]);
+  return result;
+}
+
+Indices Emitter::reshapeIndex(ArrayRef<int64_t> from, ArrayRef<int64_t> to, const Indices &at) {
+  Indices result(to.size());
+  // Coordinates carry over one to one as long as sizes agree from the front, then from the back.
+  size_t front = 0, back = 0;
+  while (front < from.size() && front < to.size() && from[front] == to[front])
+    result[front] = at[front], ++front;
+  while (back < from.size() - front && back < to.size() - front &&
+         from[from.size() - 1 - back] == to[to.size() - 1 - back])
+    result[to.size() - 1 - back] = at[from.size() - 1 - back], ++back;
+  Indices middle(at.begin() + front, at.end() - back);
+  Expr offset = linear(from.slice(front, from.size() - front - back), middle);
+  Indices taken = unravel(to.slice(front, to.size() - front - back), offset);
+  std::copy(taken.begin(), taken.end(), result.begin() + front);
+  return result;
+}
+
+std::optional<Indices> Emitter::movedIndex(Operation *op, const Indices &at) {
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    Indices from(at.size());
+    for (auto [i, p] : llvm::enumerate(transpose.getPermutation()))
+      from[p] = at[i];
+    return from;
+  }
+  if (auto slice = dyn_cast<SliceOp>(op)) {
+    Indices from;
+    for (auto [d, i] : llvm::enumerate(at))
+      from.push_back(i * slice.getStride()[d] + Expr(slice.getStart()[d]));
+    return from;
+  }
+  if (isa<BroadcastOp>(op))
+    return broadcastIndex(typeOf(op->getOperand(0)), at);
+  if (isa<ReshapeOp>(op))
+    return reshapeIndex(shapeOf(op->getResult(0)), shapeOf(op->getOperand(0)), at);
+  if (isa<ReorderOp, TransferOp>(op))
+    return at;
+  return std::nullopt;
+}
+
+Emitter::Key Emitter::keyOf(Value value, const Indices &at) {
+  std::string key = std::to_string(uintptr_t(value.getAsOpaquePointer()));
+  for (const Expr &i : at)
+    key += "," + i.text();
+  return key;
+}
+
+std::string Emitter::eval(Value value, const Indices &at) {
+  if (auto found = everywhere.find(value); found != everywhere.end())
+    return found->second;
+  Key key = keyOf(value, at);
+  for (auto &scope : llvm::reverse(scopes))
+    if (auto found = scope.find(key); found != scope.end())
+      return found->second;
+  if (!lane || conditions != lane->conditions ||
+      llvm::any_of(at, [&](const Expr &i) { return i.uses(lane->atom) || depthOf(i) > lane->depth; }))
+    return scopes.back()[key] = evalUncached(value, at);
+  // The same for all lanes: once, before their loop.
+  auto around = std::exchange(lane, std::nullopt);
+  std::vector<std::map<Key, std::string>> inner(
+      std::make_move_iterator(scopes.begin() + around->depth),
+      std::make_move_iterator(scopes.end()));
+  scopes.resize(around->depth);
+  std::string result;
+  t.ahead(around->indentation, [&] { result = evalUncached(value, at); });
+  scopes.back()[key] = result;
+  std::move(inner.begin(), inner.end(), std::back_inserter(scopes));
+  lane = around;
+  return result;
+}
+
+std::optional<std::pair<Buffer, Expr>> Emitter::place(Value value, const Indices &at) {
+  if (auto found = buffers.find(value); found != buffers.end() && found->second.parts == 1)
+    return std::pair(found->second, linear(shapeOf(value), at));
+  Operation *op = value.getDefiningOp();
+  if (!op || everywhere.count(value))
+    return std::nullopt;
+  if (auto moved = movedIndex(op, at))
+    return place(op->getOperand(0), *moved);
+  return std::nullopt;
+}
+
+std::string Emitter::evalUncached(Value value, const Indices &at) {
+  if (auto found = buffers.find(value); found != buffers.end()) {
+    Expr offset = linear(shapeOf(value), at);
+    return found->second.parts > 1 ? loadParts(value, found->second, offset)
+                                   : load(found->second, offset);
+  }
+  Operation *op = value.getDefiningOp();
+  assert(op && "an argument of a fusion without a buffer");
+  if (auto moved = movedIndex(op, at))
+    return eval(op->getOperand(0), *moved);
+  if (op->hasTrait<Elementwise>())
+    return elementwise(op, at);
+  if (auto o = dyn_cast<ConstantOp>(op))
+    return constant(o, at);
+  if (auto o = dyn_cast<IotaOp>(op))
+    return let(computeName(elementOf(value)),
+               cast("(long long)" + at[o.getAxis()].text(true),
+                    IntegerType::get(op->getContext(), 64), elementOf(value)));
+  if (auto o = dyn_cast<ConcatOp>(op))
+    return concat(o, at);
+  if (auto o = dyn_cast<PadOp>(op))
+    return pad(o, at);
+  if (isa<GatherOp, GatherElementsOp, GatherNdOp>(op))
+    return gather(op, at);
+  if (auto o = dyn_cast<RandomOp>(op))
+    return random(o, at);
+  if (auto o = dyn_cast<ReduceOp>(op))
+    return reduce(o, at);
+  if (auto o = dyn_cast<ArgReduceOp>(op))
+    return argReduce(o, at);
+  if (auto o = dyn_cast<MatmulOp>(op))
+    return matmul(o, at);
+  if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+    return conv(op, at);
+  if (isa<MaxPoolOp, MaxPoolPositionsOp, MaxPoolIndicesOp>(op))
+    return maxPool(op, value, at);
+  if (auto o = dyn_cast<AvgPoolOp>(op))
+    return avgPool(o, at);
+  if (isa<MaxPoolGradOp, AvgPoolGradOp>(op))
+    return poolGrad(op, at);
+  llvm_unreachable("an operation that canEmit refuses");
+}
+
+std::string Emitter::elementwise(Operation *op, const Indices &at) {
+  SmallVector<std::string> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(eval(operand, broadcastIndex(typeOf(operand), at)));
+  return let(computeName(elementOf(op->getResult(0))), elementText(*this, op, operands));
+}
+
+std::string Emitter::load(const Buffer &from, const Expr &offset) {
+  used.insert(from.name);
+  std::string type = computeName(from.element), storage = storageName(from.element);
+  int64_t bytes = ref::elementBytes(from.element);
+  if (lane && conditions == lane->conditions && depthOf(offset, lane->atom) <= lane->depth) {
+    int64_t step = offset.coefficient(lane->atom);
+    Expr rest = offset;
+    for (auto *term = rest.terms.begin(); term != rest.terms.end(); ++term)
+      if (term->first == lane->atom) {
+        rest.terms.erase(term);
+        break;
+      }
+    int64_t vector = lane->width * bytes;
+    bool even = rest.constant % lane->width == 0 && !rest.uses(lane->atom) &&
+                llvm::all_of(rest.terms, [&](auto term) { return term.second % lane->width == 0; });
+    if (step == 1 && even && vector <= 32 && from.alignment % std::min<int64_t>(16, vector) == 0) {
+      std::string key = from.name + "[" + rest.text() + "]";
+      auto &ahead = scopes[lane->depth - 1][key];
+      if (ahead.empty()) {
+        ahead = t.fresh("x");
+        t.ahead(lane->indentation, [&] {
+          t.line("const auto " + ahead + " = dk::load<" + Twine(lane->width) + ">(" + from.name +
+                 " + " + rest.text() + ");");
+        });
+      }
+      return let(type, "dk::load(" + ahead + ".e[" + lane->atom->name + "])");
+    }
+  }
+  return let(type, "dk::load(" + from.name + "[" + offset.text() + "])");
+}
+
+std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offset) {
+  auto op = value.getDefiningOp<ReduceOp>();
+  Type sum = op ? sumType(op) : from.element;
+  ReduceKind kind = op ? op.getKind() : ReduceKind::sum;
+  used.insert(from.name);
+  std::string total = t.fresh("v");
+  t.line(computeName(sum) + " " + total + " = " + neutral(kind, sum) + ";");
+  int64_t stride = typeOf(value).getNumElements();
+  loop("0", from.parts, "1", [&](Expr part) {
+    std::string term = let(computeName(sum), "dk::load(" + from.name + "[" +
+                                                 x.add(part * stride, offset).text() + "])");
+    t.line(total + " = " + combine(kind, sum, total, term) + ";");
+  });
+  if (op)
+    return finishReduce(op, total);
+  if (Value bias = biasOf(value.getDefiningOp())) {
+    // Parts of a product: the bias comes once.
+    auto shape = shapeOf(value);
+    Expr channel = x.remainder(x.divide(offset, product(shape.drop_front(2))), shape[1]);
+    return let(computeName(sum), total + " + " + eval(bias, {channel}));
+  }
+  return total;
+}
+
+void Emitter::store(const Buffer &to, const Expr &offset, const std::string &element) {
+  used.insert(to.name);
+  written.insert(to.name);
+  t.line(to.name + "[" + offset.text() + "] = dk::as<" + storageName(to.element) + ">(" + element +
+         ");");
+}
+
+void Emitter::lanes(int64_t width, function_ref<void(Expr)> body) {
+  pushScope();
+  if (width == 1) {
+    body(0);
+    popScope();
+    return;
+  }
+  auto before = lane;
+  unsigned around = depth();
+  unsigned indentation = t.indentation;
+  std::string name = t.fresh("l");
+  pushScope();
+  Expr atom = freshAtom(name, 0, width - 1);
+  lane = LaneLoop{atom.terms[0].first, width, around, indentation, conditions};
+  t.begin();
+  ++t.indentation;
+  body(atom);
+  --t.indentation;
+  std::string text = t.end();
+  t.line("#pragma unroll");
+  t.line("for (int " + name + " = 0; " + name + " < " + Twine(width) + "; ++" + name + ") {");
+  t.append(text);
+  t.line("}");
+  popScope();
+  lane = before;
+  popScope();
+}
+
+void Emitter::loop(const std::string &from, int64_t size, const std::string &step,
+                   function_ref<void(Expr)> body, bool unroll) {
+  std::string name = t.fresh("r");
+  if (unroll)
+    t.line("#pragma unroll");
+  t.open("for (" + indexType + " " + name + " = " + from + "; " + name + " < " + Twine(size) +
+         "; " + (step == "1" ? "++" + name : name + " += " + step) + ")");
+  pushScope();
+  body(freshAtom(name, 0, std::max<int64_t>(size - 1, 0)));
+  popScope();
+  t.close();
+}
+
+void Emitter::loops(ArrayRef<int64_t> extents, function_ref<void(ArrayRef<Expr>)> body) {
+  SmallVector<Expr> where;
+  std::function<void()> nest = [&] {
+    if (where.size() == extents.size())
+      return body(where);
+    if (extents[where.size()] == 1) {
+      where.push_back(0);
+      nest();
+    } else {
+      loop("0", extents[where.size()], "1", [&](Expr i) {
+        where.push_back(i);
+        nest();
+        where.pop_back();
+      });
+      return;
+    }
+    where.pop_back();
+  };
+  nest();
+}
+
+void Emitter::guarded(const SmallVectorImpl<std::string> &list, function_ref<void()> body) {
+  if (list.empty())
+    return body();
+  t.open("if (" + llvm::join(list, " && ") + ")");
+  pushScope();
+  ++conditions;
+  body();
+  --conditions;
+  popScope();
+  t.close();
+}
+
+void Emitter::within(const Expr &e, int64_t size, SmallVectorImpl<std::string> &list) {
+  if (e.low() < 0)
+    list.push_back(e.text() + " >= 0");
+  if (e.high() >= size)
+    list.push_back(e.text() + " < " + std::to_string(size));
+}
+
+} // namespace dlc::cuda

@@ -1,0 +1,113 @@
+//===- Map.cpp - each thread computes elements by itself -------------------===//
+#include "codegen/cuda/Plan.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dlc::cuda {
+
+namespace {
+
+constexpr int64_t kThreads = 256;
+
+/// How many neighbouring elements a thread computes: what makes 16 bytes of the narrowest operand,
+/// no more than 32 of the widest.
+int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
+  int64_t narrow = 8, wide = 1, operations = 0;
+  auto count = [&](Type element) {
+    narrow = std::min(narrow, ref::elementBytes(element));
+    wide = std::max(wide, ref::elementBytes(element));
+  };
+  for (const Target &target : targets)
+    count(target.buffer.element);
+  for (Operation &op : plan.fusion.getBody().front().without_terminator()) {
+    if (isa<ReduceOp, ArgReduceOp, MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp,
+            AvgPoolOp, MaxPoolPositionsOp, MaxPoolIndicesOp, MaxPoolGradOp, AvgPoolGradOp, ConcatOp,
+            PadOp>(op) &&
+        !plan.known.count(op.getResult(0)))
+      return 1;
+    ++operations;
+  }
+  for (auto &[value, buffer] : plan.known)
+    if (typeOf(value).getNumElements() == total)
+      count(buffer.element);
+  int64_t width = std::min<int64_t>({8, 16 / narrow, 32 / wide});
+  if (operations > 24)
+    width = std::min<int64_t>(width, 4);
+  while (width > 1 && total / width < 1024)
+    width /= 2;
+  return width;
+}
+
+} // namespace
+
+void launchMap(Planner &plan, ArrayRef<Target> targets) {
+  int64_t total = typeOf(targets.front().value).getNumElements();
+  int64_t width = chooseWidth(plan, targets, total);
+  bool flat = llvm::all_of(targets, [](const Target &t) { return typeOf(t.value).getRank() <= 1; });
+  // What does not fill a vector at the end: worth its text on long flat arrays alone.
+  if (total % width != 0 && !flat)
+    while (total % width != 0)
+      width /= 2;
+  int64_t vectors = total / width, tail = total % width;
+  int64_t blocks = std::min<int64_t>((std::max<int64_t>(vectors, 1) + kThreads - 1) / kThreads,
+                                     int64_t(plan.options.multiprocessors) * 16);
+  Frame frame(plan);
+  Emitter &e = frame.e;
+  Text &t = frame.t;
+  auto element = [&](const Expr &offset, int64_t lanes) {
+    std::vector<std::string> results;
+    if (lanes > 1)
+      for (const Target &target : targets) {
+        results.push_back(t.fresh("y"));
+        t.line("dk::vec<" + storageName(target.buffer.element) + ", " + Twine(lanes) + "> " +
+               results.back() + ";");
+      }
+    e.lanes(lanes, [&](Expr lane) {
+      Expr at = offset + lane;
+      // All are known before the first is stored: an output may lie where an input lies.
+      SmallVector<std::string> elements;
+      for (const Target &target : targets)
+        elements.push_back(e.eval(target.value, e.unravel(shapeOf(target.value), at)));
+      for (auto [i, target] : llvm::enumerate(targets)) {
+        if (lanes == 1)
+          e.store(target.buffer, at, elements[i]);
+        else
+          t.line(results[i] + ".e[" + lane.text() + "] = dk::as<" +
+                 storageName(target.buffer.element) + ">(" + elements[i] + ");");
+      }
+    });
+    if (lanes > 1)
+      for (auto [i, target] : llvm::enumerate(targets)) {
+        int64_t bytes = lanes * ref::elementBytes(target.buffer.element);
+        frame.use(target.buffer.name);
+        if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
+          t.line("dk::store<" + Twine(lanes) + ">(" + target.buffer.name + " + " + offset.text() +
+                 ", " + results[i] + ");");
+          continue;
+        }
+        for (int64_t l = 0; l < lanes; ++l)
+          t.line(target.buffer.name + "[" + (offset + Expr(l)).text() + "] = " + results[i] +
+                 ".e[" + Twine(l) + "];");
+      }
+  };
+  std::string thread = "blockIdx.x * " + std::to_string(kThreads) + " + threadIdx.x";
+  if (plan.indexType != "int")
+    thread = "(" + plan.indexType + ")" + thread;
+  auto walk = [&](int64_t count, function_ref<void(Expr)> body) {
+    e.loop(thread, count, "gridDim.x * " + std::to_string(kThreads), body);
+  };
+  if (vectors > 0)
+    walk(vectors, [&](Expr i) { element(i * width, width); });
+  if (tail > 0) {
+    t.open("if (blockIdx.x == 0 && threadIdx.x < " + Twine(tail) + ")");
+    e.pushScope();
+    Expr i = e.variable("e", "threadIdx.x", 0, tail - 1);
+    element(i + Expr(vectors * width), 1);
+    e.popScope();
+    t.close();
+  }
+  frame.finish({uint32_t(blocks), 1, 1}, {uint32_t(kThreads), 1, 1});
+}
+
+} // namespace dlc::cuda

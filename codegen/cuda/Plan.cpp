@@ -1,0 +1,449 @@
+//===- Plan.cpp - what of a fusion is which launch -------------------------===//
+#include "codegen/cuda/Plan.h"
+
+#include "codegen/cpu/Inplace.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dlc::cuda {
+
+namespace {
+
+bool isContraction(Operation *op) {
+  return isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op);
+}
+bool isWhole(Operation *op) {
+  return isa<TopKOp, CumulativeOp, ScatterElementsOp, ScatterNdOp>(op);
+}
+
+/// Reductions of fewer terms are a loop of the thread that needs the result.
+constexpr int64_t kFewTerms = 16;
+/// Products of fewer multiply-adds as well.
+constexpr int64_t kSmallProduct = 1 << 13;
+/// Few rows this long are cut into parts.
+constexpr int64_t kFewRows = 64, kLongRow = 4096;
+
+Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
+
+} // namespace
+
+int64_t contractionWork(Operation *op) {
+  return typeOf(op->getResult(0)).getNumElements() * product(contractedExtents(op));
+}
+
+bool isKernel(Operation *op) {
+  return isWhole(op) || isa<FusionOp, ArgReduceOp, RandomOp, MaxPoolIndicesOp>(op);
+}
+
+FusionOp wrapInFusion(OpBuilder &b, Operation *op) {
+  if (auto fusion = dyn_cast<FusionOp>(op))
+    return fusion;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(op);
+  auto fusion = FusionOp::create(b, op->getLoc(), op->getResultTypes(), op->getOperands());
+  Block &body = fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : bodyOf(fusion);
+  body.clear();
+  IRMapping map;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    map.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
+  b.setInsertionPointToEnd(&body);
+  Operation *inner = b.clone(*op, map);
+  // One operand may stand in several places.
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    inner->setOperand(i, body.getArgument(i));
+  YieldOp::create(b, op->getLoc(), inner->getResults());
+  return fusion;
+}
+
+bool canGenerate(FusionOp fusion, std::string *why) {
+  int64_t wholes = 0, others = 0;
+  for (Operation &op : bodyOf(fusion).without_terminator()) {
+    bool known =
+        op.hasTrait<Elementwise>() || isContraction(&op) || isWhole(&op) ||
+        isa<ConstantOp, IotaOp, ReshapeOp, TransposeOp, BroadcastOp, SliceOp, PadOp, ConcatOp,
+            GatherOp, GatherElementsOp, GatherNdOp, ReduceOp, ArgReduceOp, RandomOp, MaxPoolOp,
+            MaxPoolPositionsOp, MaxPoolIndicesOp, MaxPoolGradOp, AvgPoolOp, AvgPoolGradOp>(op);
+    (isWhole(&op) ? wholes : others) += 1;
+    if (!known) {
+      if (why)
+        *why = ("generated code has no '" + op.getName().getStringRef() + "'").str();
+      return false;
+    }
+  }
+  if (wholes > 1 || (wholes == 1 && others > 0)) {
+    if (why)
+      *why = "sorting, running sums and scatters are kernels by themselves";
+    return false;
+  }
+  return true;
+}
+
+Planner::Planner(FusionOp fusion, StringRef name, const KernelOptions &options)
+    : fusion(fusion), name(name.str()), options(options) {
+  int64_t largest = 0;
+  auto alignment = [&](size_t i) {
+    return i < options.alignments.size() ? options.alignments[i] : int64_t(16);
+  };
+  auto count = [&](Value v) { largest = std::max(largest, typeOf(v).getNumElements()); };
+  for (Operation &op : bodyOf(fusion).without_terminator())
+    for (Value result : op.getResults())
+      count(result);
+  for (auto [i, argument] : llvm::enumerate(fusion.getBody().getArguments())) {
+    count(argument);
+    Buffer buffer{"in" + std::to_string(i), elementOf(argument), alignment(i)};
+    buffers[buffer.name] = {{LaunchArgument::Kind::Input, unsigned(i), false}, buffer.element};
+    known[argument] = buffer;
+    kernel.bytes += double(typeOf(argument).getNumElements() * ref::elementBytes(buffer.element));
+  }
+  size_t inputs = known.size();
+  for (auto [i, value] : llvm::enumerate(bodyOf(fusion).getTerminator()->getOperands())) {
+    count(value);
+    Buffer buffer{"out" + std::to_string(i), elementOf(value), alignment(inputs + i)};
+    buffers[buffer.name] = {{LaunchArgument::Kind::Output, unsigned(i), true}, buffer.element};
+    outputs.push_back({value, buffer});
+    kernel.bytes += double(typeOf(value).getNumElements() * ref::elementBytes(buffer.element));
+  }
+  if (largest > (int64_t(1) << 30))
+    indexType = "long long";
+  for (Operation &op : bodyOf(fusion).without_terminator()) {
+    if (isContraction(&op))
+      kernel.flops += 2 * double(contractionWork(&op));
+    else if (auto reduce = dyn_cast<ReduceOp>(op))
+      kernel.flops += double(typeOf(reduce.getX()).getNumElements());
+    else if (op.hasTrait<Elementwise>())
+      kernel.flops += double(typeOf(op.getResult(0)).getNumElements());
+  }
+}
+
+Buffer Planner::scratch(Type element, int64_t elements) {
+  unsigned index = kernel.scratch.size();
+  Buffer buffer{"tmp" + std::to_string(index), element};
+  buffers[buffer.name] = {{LaunchArgument::Kind::Scratch, index, false}, element};
+  kernel.scratch.push_back(elements * ref::elementBytes(element));
+  return buffer;
+}
+
+std::optional<Planner::Row> Planner::rowOf(Operation *op) const {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce || reduce.getAxes().empty())
+    return std::nullopt;
+  auto shape = shapeOf(reduce.getX());
+  auto axes = reduce.getAxes();
+  int64_t first = axes.front();
+  if (int64_t(shape.size()) - first != int64_t(axes.size()))
+    return std::nullopt; // not the innermost ones
+  return Row{product(shape.take_front(first)), product(shape.drop_front(first))};
+}
+
+bool Planner::dependsOn(Value value, function_ref<bool(Operation *)> is) const {
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> work{value};
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    Operation *op = v.getDefiningOp();
+    if (!op || !seen.insert(v).second)
+      continue;
+    if (is(op))
+      return true;
+    if (!kept.contains(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
+/// Whether each result element needs the operand's element at its own place, or at its row's.
+static bool staysInRow(Operation *op) {
+  return op->hasTrait<Elementwise>() || isa<BroadcastOp, ReshapeOp>(op);
+}
+
+void Planner::classify() {
+  for (Operation &op : bodyOf(fusion).without_terminator()) {
+    how[&op] = How::Inline;
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      int64_t terms = 1;
+      for (int64_t axis : reduce.getAxes())
+        terms *= shapeOf(reduce.getX())[axis];
+      auto row = rowOf(&op);
+      if (terms < kFewTerms)
+        continue;
+      bool few = row && row->rows < kFewRows && row->columns > kLongRow;
+      how[&op] = row && !few ? How::Row : How::Split;
+    } else if (isContraction(&op) && contractionWork(&op) >= kSmallProduct) {
+      how[&op] = How::Tile;
+    }
+  }
+  for (auto [op, h] : how)
+    if (h == How::Split)
+      kept.insert(op);
+  // A product stays where all that needs it is elementwise over its own elements.
+  for (bool changed = true; changed;) {
+    changed = false;
+    auto keep = [&](Operation *op) { changed |= kept.insert(op).second; };
+    // What feeds a kept value must be known before it.
+    llvm::DenseMap<Operation *, bool> feeds;
+    for (Operation &op : llvm::reverse(bodyOf(fusion).without_terminator())) {
+      bool feedsKept = false;
+      for (Operation *user : op.getUsers())
+        feedsKept |= !isa<YieldOp>(user) && (kept.contains(user) || feeds[user]);
+      feeds[&op] = feedsKept;
+      if (how[&op] != How::Inline && feedsKept)
+        keep(&op);
+    }
+    for (const Target &output : outputs) {
+      // The first heavy operation decides what the output's launch looks like.
+      Operation *anchor = nullptr;
+      int64_t elements = typeOf(output.value).getNumElements();
+      std::function<void(Value, bool)> visit = [&](Value value, bool own) {
+        Operation *op = value.getDefiningOp();
+        if (!op || kept.contains(op))
+          return;
+        How h = how[op];
+        int64_t size = typeOf(value).getNumElements();
+        if (h == How::Tile) {
+          if (!own || size != elements || (anchor && anchor != op))
+            return keep(op);
+          anchor = op;
+          for (Value operand : op->getOperands())
+            visit(operand, false);
+          return;
+        }
+        if (h == How::Row) {
+          Row row = *rowOf(op);
+          bool fits = own && (elements == row.rows || elements == row.rows * row.columns) &&
+                      (!anchor || (how[anchor] == How::Row && *rowOf(anchor) == row));
+          if (!fits)
+            return keep(op);
+          anchor = op;
+          visit(op->getOperand(0), true);
+          return;
+        }
+        for (Value operand : op->getOperands())
+          visit(operand, own && staysInRow(op));
+      };
+      visit(output.value, true);
+    }
+  }
+}
+
+void Planner::makeLevels() {
+  for (BlockArgument argument : fusion.getBody().getArguments())
+    levels[argument] = 0;
+  for (Operation &op : bodyOf(fusion).without_terminator()) {
+    int level = 0;
+    for (Value operand : op.getOperands())
+      level = std::max(level, levels[operand]);
+    for (Value result : op.getResults())
+      levels[result] = level + kept.contains(&op);
+  }
+}
+
+LogicalResult Planner::launchLevel(int level) {
+  // What is kept for later levels.
+  llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<ReduceOp>> rowsKept;
+  SmallVector<SmallVector<ReduceOp>> splits;
+  for (Operation &op : bodyOf(fusion).without_terminator()) {
+    if (!kept.contains(&op) || levels[op.getResult(0)] != level + 1)
+      continue;
+    if (how[&op] == How::Tile) {
+      Type element = elementOf(op.getResult(0));
+      if (element.isF16() || element.isBF16())
+        element = Float32Type::get(op.getContext());
+      Target target{op.getResult(0), scratch(element, typeOf(op.getResult(0)).getNumElements())};
+      launchTiles(*this, &op, target);
+      known[op.getResult(0)] = target.buffer;
+      continue;
+    }
+    auto reduce = cast<ReduceOp>(op);
+    if (how[&op] == How::Row) {
+      auto row = *rowOf(&op);
+      rowsKept[{row.rows, row.columns}].push_back(reduce);
+      continue;
+    }
+    auto *same = llvm::find_if(splits, [&](auto &group) {
+      return shapeOf(group[0].getX()) == shapeOf(reduce.getX()) &&
+             group[0].getAxes() == reduce.getAxes();
+    });
+    if (same == splits.end())
+      splits.push_back({reduce});
+    else
+      same->push_back(reduce);
+  }
+  for (auto &[row, reductions] : rowsKept) {
+    // Those below them walk the same rows.
+    SmallVector<ReduceOp> all;
+    SmallVector<Target> targets;
+    for (Operation &op : bodyOf(fusion).without_terminator()) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      if (!reduce || how[&op] != How::Row)
+        continue;
+      Row own = *rowOf(&op);
+      if (own.rows != row.first || own.columns != row.second)
+        continue;
+      if (llvm::is_contained(reductions, reduce)) {
+        Type element = elementOf(reduce.getY());
+        if (isFloat(element) && !element.isF64())
+          element = Float32Type::get(op.getContext());
+        targets.push_back({reduce.getY(), scratch(element, row.first)});
+        all.push_back(reduce);
+      } else if (!kept.contains(&op) && llvm::any_of(reductions, [&](ReduceOp r) {
+                   return dependsOn(r.getX(), [&](Operation *below) { return below == &op; });
+                 })) {
+        all.push_back(reduce);
+      }
+    }
+    launchRows(*this, targets, all, row.first, row.second);
+    for (const Target &target : targets)
+      known[target.value] = target.buffer;
+  }
+  for (auto &group : splits) {
+    launchSplit(*this, group);
+    // Parts are combined once where many would do it.
+    SmallVector<Target> finished;
+    for (ReduceOp op : group) {
+      int64_t size = typeOf(op.getY()).getNumElements(), readers = 0;
+      for (const Target &output : outputs)
+        readers = std::max(readers, typeOf(output.value).getNumElements());
+      for (Operation *other : kept)
+        readers = std::max(readers, typeOf(other->getOperand(0)).getNumElements());
+      if (known[op.getY()].parts == 1 || (readers <= 4 * size && op.getY().hasOneUse()))
+        continue;
+      Type element = elementOf(op.getY());
+      if (isFloat(element) && !element.isF64())
+        element = Float32Type::get(op.getContext());
+      finished.push_back({op.getY(), scratch(element, size)});
+    }
+    if (!finished.empty())
+      launchMap(*this, finished);
+    for (const Target &target : finished)
+      known[target.value] = target.buffer;
+  }
+  // Results.
+  SmallVector<Target> ready;
+  for (const Target &output : outputs)
+    if (levels[output.value] == level && typeOf(output.value).getNumElements() > 0)
+      ready.push_back(output);
+  auto heavyBelow = [&](Value value, How h) -> Operation * {
+    Operation *found = nullptr;
+    dependsOn(value, [&](Operation *op) {
+      if (!kept.contains(op) && how[op] == h)
+        found = op;
+      return found != nullptr;
+    });
+    return found;
+  };
+  llvm::MapVector<Operation *, SmallVector<Target>> tiles;
+  llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<Target>> rows;
+  llvm::MapVector<int64_t, SmallVector<Target>> maps;
+  SmallVector<Target> plain;
+  for (const Target &target : ready) {
+    if (Operation *op = heavyBelow(target.value, How::Tile))
+      tiles[op].push_back(target);
+    else if (Operation *op = heavyBelow(target.value, How::Row))
+      rows[{rowOf(op)->rows, rowOf(op)->columns}].push_back(target);
+    else
+      plain.push_back(target);
+  }
+  for (const Target &target : plain) {
+    int64_t size = typeOf(target.value).getNumElements();
+    auto fits = llvm::find_if(rows, [&](auto &row) {
+      return size == row.first.first * row.first.second;
+    });
+    if (fits != rows.end())
+      fits->second.push_back(target);
+    else
+      maps[size].push_back(target);
+  }
+  for (auto &[op, targets] : tiles)
+    launchTiles(*this, op, targets);
+  for (auto &[row, targets] : rows) {
+    SmallVector<ReduceOp> reductions;
+    for (Operation &op : bodyOf(fusion).without_terminator())
+      if (how[&op] == How::Row && !kept.contains(&op) && rowOf(&op)->rows == row.first &&
+          rowOf(&op)->columns == row.second && llvm::any_of(targets, [&](const Target &target) {
+            return dependsOn(target.value, [&](Operation *below) { return below == &op; });
+          }))
+        reductions.push_back(cast<ReduceOp>(op));
+    launchRows(*this, targets, reductions, row.first, row.second);
+  }
+  for (auto &[size, targets] : maps)
+    launchMap(*this, targets);
+  return success();
+}
+
+FailureOr<Kernel> Planner::run() {
+  std::string why;
+  if (!canGenerate(fusion, &why))
+    return fusion.emitError(why);
+  kernel.inplace.clear();
+  for (auto pair : cpu::inplacePairs(fusion))
+    kernel.inplace.push_back(pair);
+  Operation &first = bodyOf(fusion).front();
+  if (isWhole(&first)) {
+    kernel.inplace.clear();
+    SmallVector<Target> targets;
+    for (const Target &output : outputs)
+      targets.push_back(output);
+    launchWhole(*this, &first, targets);
+    return std::move(kernel);
+  }
+  classify();
+  if (!kept.empty())
+    kernel.inplace.clear();
+  makeLevels();
+  int deepest = 0;
+  for (auto &[value, level] : levels)
+    deepest = std::max(deepest, level);
+  for (int level = 0; level <= deepest; ++level)
+    if (failed(launchLevel(level)))
+      return failure();
+  // A later launch would read what an earlier one wrote over.
+  if (kernel.launches.size() > 1)
+    kernel.inplace.clear();
+  return std::move(kernel);
+}
+
+Frame::Frame(Planner &plan) : e(t, plan.indexType), plan(plan) {
+  size_t number = plan.kernel.launches.size();
+  function = plan.name + (number ? "_" + std::to_string(number) : "");
+  e.tablePrefix = function;
+  for (auto &[value, buffer] : plan.known)
+    e.bind(value, buffer);
+}
+
+void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared) {
+  Launch launch{function, grid, block, shared, {}};
+  // In the order of the fusion's operands, results and scratch memory.
+  std::vector<std::pair<Planner::Declared, std::string>> used;
+  for (const std::string &name : e.used)
+    used.push_back({plan.declared(name), name});
+  auto order = [](const LaunchArgument &a) { return std::pair(a.kind, a.index); };
+  llvm::sort(used, [&](auto &a, auto &b) {
+    return order(a.first.argument) < order(b.first.argument);
+  });
+  std::string body = t.end(), signature;
+  for (auto &[declared, name] : used) {
+    LaunchArgument argument = declared.argument;
+    argument.written |= e.written.count(name);
+    bool shares = llvm::any_of(plan.kernel.inplace, [&](auto pair) {
+      return (argument.kind == LaunchArgument::Kind::Output && argument.index == pair.first) ||
+             (argument.kind == LaunchArgument::Kind::Input && argument.index == pair.second);
+    });
+    signature += (signature.empty() ? "" : ", ") + std::string(argument.written ? "" : "const ") +
+                 storageName(declared.element) + " *" + (shares ? "" : "__restrict__ ") + name;
+    launch.arguments.push_back(argument);
+  }
+  int64_t threads = int64_t(block[0]) * block[1] * block[2];
+  plan.kernel.text += e.tables + "extern \"C\" __global__ void __launch_bounds__(" +
+                      std::to_string(threads) + ") " + function + "(" + signature + ") {\n" +
+                      body + "}\n\n";
+  plan.kernel.launches.push_back(launch);
+}
+
+FailureOr<Kernel> generateKernel(FusionOp fusion, StringRef name, const KernelOptions &options) {
+  return Planner(fusion, name, options).run();
+}
+
+} // namespace dlc::cuda

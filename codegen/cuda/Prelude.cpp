@@ -1,0 +1,295 @@
+//===- Prelude.cpp - what generated CUDA C++ text stands on ----------------===//
+#include "codegen/cuda/Prelude.h"
+
+namespace dlc::cuda {
+
+llvm::StringRef preludeText() {
+  return R"cuda(namespace dk {
+
+#define DK_INLINE static __device__ __forceinline__
+
+// --- 16-bit floats and bools in memory -------------------------------------
+struct f16 { unsigned short bits; };
+struct bf16 { unsigned short bits; };
+struct boolean { unsigned char bits; };
+
+union word32 { unsigned u; int i; float f; };
+union word64 { unsigned long long u; double f; };
+DK_INLINE float float_of(unsigned bits) { word32 w; w.u = bits; return w.f; }
+DK_INLINE unsigned bits_of(float x) { word32 w; w.f = x; return w.u; }
+DK_INLINE double double_of(unsigned long long bits) { word64 w; w.u = bits; return w.f; }
+
+#ifdef DLC_EMULATED
+DK_INLINE float widen(f16 h) {
+  unsigned sign = (h.bits & 0x8000u) << 16, rest = h.bits & 0x7fffu;
+  if (rest >= 0x7c00u) return float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+  float magnitude = float_of(rest << 13) * float_of(0x77800000u);
+  return float_of(sign | bits_of(magnitude));
+}
+DK_INLINE f16 narrow_f16(float x) {
+  unsigned bits = bits_of(x), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu, h;
+  if (rest > 0x7f800000u) h = 0x7e00u;
+  else if (rest >= 0x477ff000u) h = 0x7c00u;
+  else if (rest < 0x38800000u) h = bits_of(float_of(rest) + 0.5f) - 0x3f000000u;
+  else h = (rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13;
+  return f16{(unsigned short)(sign | h)};
+}
+DK_INLINE bf16 narrow_bf16(float x) {
+  unsigned bits = bits_of(x);
+  if (x != x) return bf16{(unsigned short)(bits >> 16 | 0x40u)};
+  return bf16{(unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
+}
+#else
+DK_INLINE float widen(f16 h) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h.bits));
+  return x;
+}
+DK_INLINE f16 narrow_f16(float x) {
+  f16 h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
+  return h;
+}
+DK_INLINE bf16 narrow_bf16(float x) {
+  bf16 h;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h.bits) : "f"(x));
+  return h;
+}
+#endif
+DK_INLINE float widen(bf16 h) { return float_of((unsigned)h.bits << 16); }
+
+// --- elements: in memory, in registers --------------------------------------
+template <class T> DK_INLINE T load(T x) { return x; }
+DK_INLINE float load(f16 x) { return widen(x); }
+DK_INLINE float load(bf16 x) { return widen(x); }
+DK_INLINE bool load(boolean x) { return x.bits != 0; }
+
+template <class T> struct stored { template <class C> DK_INLINE T of(C x) { return (T)x; } };
+template <> struct stored<f16> { DK_INLINE f16 of(float x) { return narrow_f16(x); } };
+template <> struct stored<bf16> { DK_INLINE bf16 of(float x) { return narrow_bf16(x); } };
+template <> struct stored<boolean> { DK_INLINE boolean of(bool x) { return boolean{x}; } };
+template <class T, class C> DK_INLINE T as(C x) { return stored<T>::of(x); }
+
+template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) vec { T e[N]; };
+template <int N, class T> DK_INLINE vec<T, N> load(const T *p) {
+  return *reinterpret_cast<const vec<T, N> *>(p);
+}
+template <int N, class T> DK_INLINE void store(T *p, const vec<T, N> &v) {
+  *reinterpret_cast<vec<T, N> *>(p) = v;
+}
+
+// --- integers: wrapping, and defined everywhere ------------------------------
+template <int Bytes> struct wide { typedef unsigned type; };
+template <> struct wide<8> { typedef unsigned long long type; };
+template <class T> DK_INLINE T add(T a, T b) {
+  typedef typename wide<sizeof(T)>::type W;
+  return (T)((W)a + (W)b);
+}
+template <class T> DK_INLINE T sub(T a, T b) {
+  typedef typename wide<sizeof(T)>::type W;
+  return (T)((W)a - (W)b);
+}
+template <class T> DK_INLINE T mul(T a, T b) {
+  typedef typename wide<sizeof(T)>::type W;
+  return (T)((W)a * (W)b);
+}
+DK_INLINE bool add(bool a, bool b) { return a != b; }
+DK_INLINE bool sub(bool a, bool b) { return a != b; }
+DK_INLINE bool mul(bool a, bool b) { return a && b; }
+template <class T> DK_INLINE bool is_signed() { return (T)-1 < (T)1; }
+template <class T> DK_INLINE T div(T a, T b) {
+  return b == 0 ? (T)0 : is_signed<T>() && b == (T)-1 ? sub((T)0, a) : (T)(a / b);
+}
+template <class T> DK_INLINE T rem_truncated(T a, T b) {
+  return b == 0 || (is_signed<T>() && b == (T)-1) ? (T)0 : (T)(a % b);
+}
+DK_INLINE float rem_truncated(float a, float b) { return fmodf(a, b); }
+DK_INLINE double rem_truncated(double a, double b) { return fmod(a, b); }
+template <class T> DK_INLINE T rem(T a, T b) {
+  T r = rem_truncated(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;
+}
+template <class T> DK_INLINE T shift_left(T a, T b) {
+  typedef typename wide<sizeof(T)>::type W;
+  return (W)b < 8 * sizeof(T) && !(b < 0) ? (T)((W)a << b) : (T)0;
+}
+template <class T> DK_INLINE T shift_right(T a, T b) {
+  return !(b < 0) && b < (T)(8 * sizeof(T)) ? (T)(a >> b) : a < 0 ? (T)-1 : (T)0;
+}
+template <class T> DK_INLINE T sign(T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : (T)0; }
+template <class T> DK_INLINE T abs(T a) { return a < 0 ? sub((T)0, a) : a; }
+DK_INLINE float abs(float a) { return fabsf(a); }
+DK_INLINE double abs(double a) { return ::fabs(a); }
+template <class T> DK_INLINE T integer_pow(T a, T b) {
+  if (b < 0) return a == 1 ? (T)1 : a == (T)-1 ? (b & 1 ? (T)-1 : (T)1) : (T)0;
+  T result = 1;
+  for (typename wide<sizeof(T)>::type n = b; n != 0; n >>= 1, a = mul(a, a))
+    if (n & 1) result = mul(result, a);
+  return result;
+}
+template <class T> DK_INLINE T highest() {
+  typedef typename wide<sizeof(T)>::type W;
+  return is_signed<T>() ? (T)(((W)1 << (8 * sizeof(T) - 1)) - 1) : (T)~(W)0;
+}
+// Toward zero, to the nearest of what the type holds; NaN is 0.
+template <class T, class F> DK_INLINE T to_integer(F x) {
+  F end = (F)(highest<T>() / 2 + 1) * (F)2, low = is_signed<T>() ? -end : (F)0;
+  if (x != x) return 0;
+  if (x >= end) return highest<T>();
+  if (x < low) return is_signed<T>() ? (T)(-highest<T>() - 1) : (T)0;
+  return (T)x;
+}
+
+// --- indices ------------------------------------------------------------------
+template <class I> DK_INLINE I clamp(I i, I size) { return i < 0 ? 0 : i < size ? i : size - 1; }
+template <class I> DK_INLINE I mirror(I i, I period) { return i < period - i ? i : period - i; }
+DK_INLINE long long place(long long i, long long size) {
+  return clamp<long long>(i < 0 ? i + size : i, size);
+}
+// How many of start, start + dilation, ... lie in [0, size).
+DK_INLINE long long taps(long long start, long long window, long long dilation, long long size) {
+  long long first = start < 0 ? (dilation - 1 - start) / dilation : 0;
+  long long end = start < size ? (size - 1 - start) / dilation + 1 : 0;
+  if (end > window) end = window;
+  return end > first ? end - first : 0;
+}
+template <class T> DK_INLINE T average(T total, T count) {
+  return count != (T)0 ? total / count : (T)0;
+}
+
+// --- functions ------------------------------------------------------------------
+#define DK_FUNCTION(name, single, both) \
+  DK_INLINE float name(float x) { return single(x); } \
+  DK_INLINE double name(double x) { return ::both(x); }
+DK_FUNCTION(exp, expf, exp)
+DK_FUNCTION(expm1, expm1f, expm1)
+DK_FUNCTION(log, logf, log)
+DK_FUNCTION(log1p, log1pf, log1p)
+DK_FUNCTION(sqrt, sqrtf, sqrt)
+DK_FUNCTION(sin, sinf, sin)
+DK_FUNCTION(cos, cosf, cos)
+DK_FUNCTION(tan, tanf, tan)
+DK_FUNCTION(asin, asinf, asin)
+DK_FUNCTION(acos, acosf, acos)
+DK_FUNCTION(atan, atanf, atan)
+DK_FUNCTION(sinh, sinhf, sinh)
+DK_FUNCTION(cosh, coshf, cosh)
+DK_FUNCTION(tanh, tanhf, tanh)
+DK_FUNCTION(asinh, asinhf, asinh)
+DK_FUNCTION(acosh, acoshf, acosh)
+DK_FUNCTION(atanh, atanhf, atanh)
+DK_FUNCTION(erf, erff, erf)
+DK_FUNCTION(erfc, erfcf, erfc)
+DK_FUNCTION(ceil, ceilf, ceil)
+DK_FUNCTION(floor, floorf, floor)
+DK_FUNCTION(round, rintf, rint)
+#undef DK_FUNCTION
+DK_INLINE float pow(float x, float y) { return powf(x, y); }
+DK_INLINE double pow(double x, double y) { return ::pow(x, y); }
+DK_INLINE float rsqrt(float x) { return 1.0f / sqrtf(x); }
+DK_INLINE double rsqrt(double x) { return 1.0 / ::sqrt(x); }
+template <class T> DK_INLINE T sigmoid(T x) {
+  T e = exp(-abs(x));
+  return (x < 0 ? e : (T)1) / ((T)1 + e);
+}
+template <class T> DK_INLINE T gelu(T x) {
+  if (x < (T)-40) return (T)-0.0;
+  return (T)0.5 * x * erfc(x * (T)-0.70710678118654752440);
+}
+template <class T> DK_INLINE T gelu_tanh(T x) {
+  if (x < (T)-40) return (T)-0.0;
+  T z = (T)1.5957691216057308 * (x + (T)0.044715 * x * x * x);
+  return x / ((T)1 + exp(-z));
+}
+
+// --- reductions -------------------------------------------------------------------
+// NaN stays, and is taken.
+struct sum { template <class T> DK_INLINE T of(T a, T b) { return add(a, b); }
+             DK_INLINE float of(float a, float b) { return a + b; }
+             DK_INLINE double of(double a, double b) { return a + b; } };
+struct product { template <class T> DK_INLINE T of(T a, T b) { return mul(a, b); }
+                 DK_INLINE float of(float a, float b) { return a * b; }
+                 DK_INLINE double of(double a, double b) { return a * b; } };
+struct largest { template <class T> DK_INLINE T of(T a, T b) { return a > b || a != a ? a : b; } };
+struct smallest { template <class T> DK_INLINE T of(T a, T b) { return a < b || a != a ? a : b; } };
+// Whether `a`, which comes later, takes the place of `b`.
+template <bool Largest, bool Last, class T> DK_INLINE bool better(T a, T b) {
+  if (a != a) return Last || b == b;
+  if (b != b) return false;
+  return Largest ? a > b || (Last && a == b) : a < b || (Last && a == b);
+}
+
+// The order of sorting: NaN counts as larger than every number; the lower place first among equals.
+template <class T> DK_INLINE bool larger(T a, T b) { return a != a ? b == b : a > b; }
+template <bool Largest, class T> DK_INLINE bool before(T a, long long i, T b, long long j) {
+  if (larger(a, b)) return Largest;
+  if (larger(b, a)) return !Largest;
+  return i < j;
+}
+
+DK_INLINE int carry(signed char x) { return x; }
+DK_INLINE int carry(unsigned char x) { return x; }
+DK_INLINE int carry(short x) { return x; }
+DK_INLINE int carry(unsigned short x) { return x; }
+DK_INLINE int carry(bool x) { return x; }
+template <class T> DK_INLINE T carry(T x) { return x; }
+// Of all 32 threads of a warp; each gets the result. `Width` neighbours at a time.
+template <class Op, int Width, class T> DK_INLINE T warp_reduce(T x) {
+#pragma unroll
+  for (int mask = Width / 2; mask > 0; mask /= 2)
+    x = Op::of(x, (T)__shfl_xor_sync(0xffffffffu, carry(x), mask));
+  return x;
+}
+// Of a block of `Threads`; each gets the result. `scratch` holds one element per warp.
+template <class Op, int Threads, class T> DK_INLINE T block_reduce(T x, T *scratch) {
+  x = warp_reduce<Op, 32>(x);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
+  __syncthreads();
+  T total = scratch[0];
+#pragma unroll
+  for (int i = 1; i < Threads / 32; ++i) total = Op::of(total, scratch[i]);
+  return total;
+}
+
+// --- random numbers ---------------------------------------------------------------
+struct words { unsigned e[4]; };
+DK_INLINE words philox(unsigned long long block, long long counter, unsigned long long seed) {
+  unsigned c0 = (unsigned)block, c1 = (unsigned)(block >> 32);
+  unsigned c2 = (unsigned)counter, c3 = (unsigned)((unsigned long long)counter >> 32);
+  unsigned k0 = (unsigned)seed, k1 = (unsigned)(seed >> 32);
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    unsigned long long a = 0xD2511F53ull * c0, b = 0xCD9E8D57ull * c2;
+    c0 = (unsigned)(b >> 32) ^ c1 ^ k0;
+    c2 = (unsigned)(a >> 32) ^ c3 ^ k1;
+    c1 = (unsigned)b;
+    c3 = (unsigned)a;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  words w = {{c0, c1, c2, c3}};
+  return w;
+}
+DK_INLINE unsigned word(const words &w, int i) {
+  return i == 0 ? w.e[0] : i == 1 ? w.e[1] : i == 2 ? w.e[2] : w.e[3];
+}
+template <int Bits> DK_INLINE float uniform(const words &w, int i) {
+  return (float)(word(w, i) >> (32 - Bits)) * (1.0f / (1 << Bits));
+}
+DK_INLINE float normal(const words &w, int i) {
+  float u = (float)((word(w, i & 2) >> 8) + 1u) * (1.0f / (1 << 24));
+  float turns = (float)(word(w, (i & 2) + 1) >> 8) * (2.0f / (1 << 24));
+#ifdef DLC_EMULATED
+  float turned = (float)(i & 1 ? ::sin(3.14159265358979324 * turns) : ::cos(3.14159265358979324 * turns));
+#else
+  float turned = i & 1 ? sinpif(turns) : cospif(turns);
+#endif
+  return sqrtf(-2.0f * logf(u)) * turned;
+}
+
+} // namespace dk
+)cuda";
+}
+
+} // namespace dlc::cuda

@@ -1,0 +1,290 @@
+//===- Rows.cpp - warps and blocks that walk rows --------------------------===//
+#include "codegen/cuda/Plan.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dlc::cuda {
+
+namespace {
+
+/// Elements of a row that a thread keeps in registers, of all operands together.
+constexpr int64_t kRegisters = 64;
+
+struct RowShape {
+  int64_t rows, columns;
+  int64_t width;   ///< neighbouring elements at a time
+  int64_t threads; ///< per row
+  int64_t together; ///< rows per block
+  int64_t steps;   ///< of a thread along a row
+  bool even;       ///< no thread runs past the row's end
+};
+
+RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_t columns) {
+  RowShape s{rows, columns, 1, 32, 1, 1, true};
+  int64_t wide = 2;
+  for (const Target &target : targets)
+    wide = std::max(wide, ref::elementBytes(target.buffer.element));
+  for (auto &[value, buffer] : plan.known)
+    if (typeOf(value).getNumElements() == rows * columns)
+      wide = std::max(wide, ref::elementBytes(buffer.element));
+  s.width = 16 / wide;
+  while (columns % s.width != 0)
+    s.width /= 2;
+  int64_t vectors = columns / s.width;
+  if (columns <= 1024) {
+    s.threads = 8;
+    while (s.threads < 32 && s.threads < vectors)
+      s.threads *= 2;
+    s.together = std::max<int64_t>(1, 256 / s.threads);
+    while (s.together > 32 / s.threads && rows / s.together < 2 * plan.options.multiprocessors)
+      s.together /= 2;
+  } else {
+    s.threads = 128;
+    while (s.threads < 1024 && vectors > s.threads * 4)
+      s.threads *= 2;
+  }
+  s.steps = (vectors + s.threads - 1) / s.threads;
+  s.even = s.steps * s.threads == vectors;
+  return s;
+}
+
+class RowWriter {
+public:
+  RowWriter(Planner &plan, Frame &frame, const RowShape &s, ArrayRef<Target> targets)
+      : plan(plan), e(frame.e), t(frame.t), s(s), targets(targets) {}
+
+  void write(ArrayRef<ReduceOp> reductions) {
+    bool alone = s.threads > 32;
+    Expr zero = 0;
+    thread = alone ? e.variable("t", "threadIdx.x", 0, s.threads - 1)
+                   : e.variable("t", "threadIdx.x % " + std::to_string(s.threads), 0, s.threads - 1);
+    std::string first = alone ? "blockIdx.x"
+                              : "blockIdx.x * " + std::to_string(s.together) + " + threadIdx.x / " +
+                                    std::to_string(s.threads);
+    if (s.threads >= 32) {
+      e.loop(first, s.rows, "gridDim.x * " + std::to_string(s.together),
+             [&](Expr at) { row(at, reductions); });
+      return;
+    }
+    // Several rows share a warp, which must stay together: rows past the end are the last one
+    // again, and not stored.
+    e.loop("blockIdx.x * " + std::to_string(s.together), s.rows,
+           "gridDim.x * " + std::to_string(s.together), [&](Expr base) {
+             std::string at =
+                 base.text() + " + (int)threadIdx.x / " + std::to_string(s.threads);
+             if (s.rows % s.together != 0) {
+               std::string wanted = e.let(e.indexType, at);
+               stored = wanted + " < " + std::to_string(s.rows);
+               at = stored + " ? " + wanted + " : " + std::to_string(s.rows - 1);
+             }
+             row(e.variable("row", at, 0, s.rows - 1), reductions);
+           });
+  }
+
+private:
+  void row(const Expr &at, ArrayRef<ReduceOp> reductions) {
+    start = at * s.columns;
+    keepInRegisters(reductions);
+    SmallVector<ReduceOp> pending(reductions);
+    while (!pending.empty()) {
+      // Those that need no other one that is still to be done share a walk.
+      SmallVector<ReduceOp> group, rest;
+      for (ReduceOp op : pending)
+        (needs(op.getX(), pending) ? rest : group).push_back(op);
+      reduce(at, group);
+      pending = rest;
+    }
+    SmallVector<Target> wide, narrow;
+    for (const Target &target : targets)
+      (typeOf(target.value).getNumElements() == s.rows * s.columns ? wide : narrow)
+          .push_back(target);
+    if (!stored.empty()) {
+      t.open("if (" + Twine(stored) + ")");
+      e.pushScope();
+    }
+    if (!wide.empty())
+      storeWide(wide);
+    if (!narrow.empty()) {
+      t.open("if (" + thread.text() + " == 0)");
+      e.pushScope();
+      for (const Target &target : narrow)
+        e.store(target.buffer, at, e.eval(target.value, e.unravel(shapeOf(target.value), at)));
+      e.popScope();
+      t.close();
+    }
+    if (!stored.empty()) {
+      e.popScope();
+      t.close();
+    }
+  }
+
+  static bool needs(Value value, ArrayRef<ReduceOp> pending) {
+    llvm::DenseSet<Value> seen;
+    SmallVector<Value> work{value};
+    while (!work.empty()) {
+      Value v = work.pop_back_val();
+      if (!seen.insert(v).second)
+        continue;
+      if (Operation *op = v.getDefiningOp()) {
+        if (llvm::any_of(pending, [&](ReduceOp r) { return r.getOperation() == op; }))
+          return true;
+        llvm::append_range(work, op->getOperands());
+      }
+    }
+    return false;
+  }
+
+  /// The walk along a row: `body` gets the vector's first column, and which of the thread's it is.
+  void walk(function_ref<void(Expr column, Expr step)> body) {
+    int64_t vectors = s.columns / s.width;
+    if (!unrolled) {
+      e.loop(thread.text(), vectors, std::to_string(s.threads),
+             [&](Expr vector) { body(vector * s.width, 0); });
+      return;
+    }
+    auto one = [&](Expr step) {
+      Expr vector = step * s.threads + thread;
+      if (s.even) {
+        body(vector * s.width, step);
+        return;
+      }
+      t.open("if (" + vector.text() + " < " + Twine(vectors) + ")");
+      e.pushScope();
+      body(vector * s.width, step);
+      e.popScope();
+      t.close();
+    };
+    if (s.steps == 1)
+      return one(0);
+    e.loop("0", s.steps, "1", one, /*unroll=*/true);
+  }
+
+  /// Operands of the row's shape are read once, where registers hold them.
+  void keepInRegisters(ArrayRef<ReduceOp> reductions) {
+    SmallVector<Value> operands;
+    for (BlockArgument argument : plan.fusion.getBody().getArguments())
+      if (typeOf(argument).getNumElements() == s.rows * s.columns && !argument.use_empty())
+        operands.push_back(argument);
+    int64_t each = s.steps * s.width;
+    unrolled = each <= 32;
+    if (!unrolled || each * int64_t(operands.size()) > kRegisters)
+      operands.clear();
+    for (Value operand : operands) {
+      std::string name = t.fresh("kept");
+      t.line(computeName(plan.known[operand].element) + " " + name + "[" + Twine(each) + "];");
+      registers.push_back({operand, name});
+    }
+    if (operands.empty())
+      return;
+    walk([&](Expr column, Expr step) {
+      e.lanes(s.width, [&](Expr lane) {
+        Expr at = start + column + lane;
+        for (auto &[value, name] : registers)
+          t.line(name + "[" + (step * s.width + lane).text() +
+                 "] = " + e.eval(value, e.unravel(shapeOf(value), at)) + ";");
+      });
+    });
+  }
+
+  /// Inside of a walk, at lanes: what registers hold.
+  void recall(const Expr &column, const Expr &step, const Expr &lane) {
+    for (auto &[value, name] : registers)
+      e.seed(value, e.unravel(shapeOf(value), start + column + lane),
+             name + "[" + (step * s.width + lane).text() + "]");
+  }
+
+  void reduce(const Expr &at, SmallVector<ReduceOp> group) {
+    SmallVector<std::string> totals;
+    for (ReduceOp op : group) {
+      Type sum = Emitter::sumType(op);
+      totals.push_back(t.fresh("total"));
+      t.line(computeName(sum) + " " + totals.back() + " = " + Emitter::neutral(op.getKind(), sum) +
+             ";");
+    }
+    walk([&](Expr column, Expr step) {
+      e.lanes(s.width, [&](Expr lane) {
+        recall(column, step, lane);
+        for (auto [op, total] : llvm::zip(group, totals)) {
+          Value x = op.getX();
+          Type sum = Emitter::sumType(op);
+          std::string term = e.eval(x, e.unravel(shapeOf(x), start + column + lane));
+          if (computeName(sum) != computeName(elementOf(x)))
+            term = "(" + computeName(sum) + ")" + term;
+          t.line(total + " = " + Emitter::combine(op.getKind(), sum, total, term) + ";");
+        }
+      });
+    });
+    for (auto [op, total] : llvm::zip(group, totals)) {
+      Type sum = Emitter::sumType(op);
+      std::string f = Emitter::functor(op.getKind());
+      if (s.threads <= 32) {
+        t.line(total + " = dk::warp_reduce<" + f + ", " + Twine(s.threads) + ">(" + total + ");");
+      } else {
+        std::string scratch = t.fresh("shared");
+        t.line("__shared__ " + computeName(sum) + " " + scratch + "[" + Twine(s.threads / 32) +
+               "];");
+        t.line(total + " = dk::block_reduce<" + f + ", " + Twine(s.threads) + ">(" + total + ", " +
+               scratch + ");");
+      }
+      e.seed(op.getY(), e.unravel(shapeOf(op.getY()), at), e.finishReduce(op, total));
+    }
+  }
+
+  void storeWide(ArrayRef<Target> wide) {
+    walk([&](Expr column, Expr step) {
+      SmallVector<std::string> results;
+      for (const Target &target : wide) {
+        results.push_back(t.fresh("y"));
+        t.line("dk::vec<" + storageName(target.buffer.element) + ", " + Twine(s.width) + "> " +
+               results.back() + ";");
+      }
+      e.lanes(s.width, [&](Expr lane) {
+        recall(column, step, lane);
+        for (auto [target, result] : llvm::zip(wide, results))
+          t.line(result + ".e[" + lane.text() + "] = dk::as<" + storageName(target.buffer.element) +
+                 ">(" +
+                 e.eval(target.value,
+                        e.unravel(shapeOf(target.value), start + column + lane)) +
+                 ");");
+      });
+      for (auto [target, result] : llvm::zip(wide, results)) {
+        e.used.insert(target.buffer.name);
+        int64_t bytes = s.width * ref::elementBytes(target.buffer.element);
+        Expr at = start + column;
+        if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
+          t.line("dk::store<" + Twine(s.width) + ">(" + target.buffer.name + " + " + at.text() +
+                 ", " + result + ");");
+          continue;
+        }
+        for (int64_t l = 0; l < s.width; ++l)
+          t.line(target.buffer.name + "[" + (at + Expr(l)).text() + "] = " + result + ".e[" +
+                 Twine(l) + "];");
+      }
+    });
+  }
+
+  Planner &plan;
+  Emitter &e;
+  Text &t;
+  RowShape s;
+  ArrayRef<Target> targets;
+  Expr thread, start;
+  std::string stored; ///< the condition under which this row is stored
+  bool unrolled = false;
+  SmallVector<std::pair<Value, std::string>> registers;
+};
+
+} // namespace
+
+void launchRows(Planner &plan, ArrayRef<Target> targets, ArrayRef<ReduceOp> reductions,
+                int64_t rows, int64_t columns) {
+  RowShape s = shapeRows(plan, targets, rows, columns);
+  Frame frame(plan);
+  RowWriter(plan, frame, s, targets).write(reductions);
+  int64_t blocks = std::min<int64_t>((rows + s.together - 1) / s.together,
+                                     int64_t(plan.options.multiprocessors) * 32);
+  frame.finish({uint32_t(blocks), 1, 1}, {uint32_t(s.threads * s.together), 1, 1});
+}
+
+} // namespace dlc::cuda

@@ -1,0 +1,251 @@
+//===- Split.cpp - reductions over a batch or everything, cut into parts ---===//
+//
+// Blocks sum up parts; what needs the result combines the parts in order: no atomics, and the same
+// bits in every run.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/cuda/Plan.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dlc::cuda {
+
+namespace {
+
+constexpr int64_t kMostParts = 128;
+
+class SplitWriter {
+public:
+  SplitWriter(Planner &plan, ArrayRef<ReduceOp> reductions) : plan(plan), reductions(reductions) {
+    ReduceOp op = reductions.front();
+    shape = shapeOf(op.getX());
+    for (size_t d = 0; d < shape.size(); ++d) {
+      bool isReduced = llvm::is_contained(op.getAxes(), int64_t(d));
+      (isReduced ? reducedDims : keptDims).push_back(d);
+      (isReduced ? reducedShape : keptShape).push_back(shape[d]);
+      if (shape[d] > 1)
+        alongReduced = isReduced;
+    }
+    kept = product(keptShape);
+    reduced = product(reducedShape);
+    bytes = 1;
+    for (ReduceOp r : reductions)
+      bytes = std::max(bytes, ref::elementBytes(Emitter::sumType(r)));
+  }
+
+  void write() {
+    alongReduced ? planAlong() : planAcross();
+    int64_t finest = alongReduced ? threads * width : rows;
+    chunk = ((reduced + parts - 1) / parts + finest - 1) / finest * finest;
+    parts = std::max<int64_t>(1, (reduced + chunk - 1) / chunk);
+    for (ReduceOp op : reductions) {
+      Type sum = Emitter::sumType(op);
+      Type element = parts > 1 ? sum : computeType(elementOf(op.getX()));
+      buffers.push_back(plan.scratch(element, kept * parts));
+    }
+    Frame frame(plan);
+    alongReduced ? writeAlong(frame) : writeAcross(frame);
+    for (auto [op, buffer] : llvm::zip(reductions, buffers)) {
+      buffer.parts = parts;
+      plan.known[op.getY()] = buffer;
+    }
+  }
+
+private:
+  static Type computeType(Type element) {
+    if (isFloat(element) && !element.isF64())
+      return Float32Type::get(element.getContext());
+    return element;
+  }
+
+  int64_t wanted() const { return 2 * int64_t(plan.options.multiprocessors); }
+
+  void planAlong() {
+    width = std::max<int64_t>(1, 16 / bytes);
+    int64_t row = 1;
+    for (size_t d = shape.size(); d-- > 0 && llvm::is_contained(reducedDims, d);)
+      row *= shape[d];
+    while (row % width != 0)
+      width /= 2;
+    threads = 32;
+    while (threads < 256 && threads * width * 2 <= reduced)
+      threads *= 2;
+    parts = std::clamp<int64_t>(wanted() / std::max<int64_t>(1, kept), 1,
+                                std::max<int64_t>(1, reduced / (threads * width * 4)));
+    parts = std::min(parts, kMostParts);
+  }
+
+  void planAcross() {
+    int64_t row = 1;
+    for (size_t d = shape.size(); d-- > 0 && llvm::is_contained(keptDims, d);)
+      row *= shape[d];
+    width = bytes <= 4 && row % 4 == 0 && kept >= 1024 ? 4 : 1;
+    threads = 32;
+    rows = 8;
+    int64_t blocks = (kept / width + threads - 1) / threads;
+    parts = std::clamp<int64_t>(wanted() / blocks, 1, std::max<int64_t>(1, reduced / (rows * 4)));
+    parts = std::min(parts, kMostParts);
+  }
+
+  Indices indexOf(Emitter &e, const Expr &keptAt, const Expr &reducedAt) {
+    Indices at(shape.size());
+    for (auto [d, i] : llvm::zip(keptDims, e.unravel(keptShape, keptAt)))
+      at[d] = i;
+    for (auto [d, i] : llvm::zip(reducedDims, e.unravel(reducedShape, reducedAt)))
+      at[d] = i;
+    return at;
+  }
+
+  std::string term(Emitter &e, ReduceOp op, const Indices &at) {
+    Type sum = Emitter::sumType(op);
+    std::string text = e.eval(op.getX(), at);
+    return computeName(sum) == computeName(elementOf(op.getX()))
+               ? text
+               : "(" + computeName(sum) + ")" + text;
+  }
+
+  /// The reduced indices of this block's part, `step` apart from `from` on, in units of `unit`.
+  void part(Emitter &e, const std::string &from, int64_t step, int64_t unit,
+            function_ref<void(Expr)> body) {
+    int64_t count = reduced / unit;
+    if (parts == 1) {
+      e.loop(from, count, std::to_string(step), body);
+      return;
+    }
+    std::string begin = e.let(e.indexType, "blockIdx.y * " + std::to_string(chunk / unit));
+    std::string end = e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" + begin + " + " +
+                                             std::to_string(chunk / unit) + ", " +
+                                             std::to_string(count) + ")");
+    std::string name = e.t.fresh("r");
+    e.t.open("for (" + e.indexType + " " + name + " = " + begin + " + " + from + "; " + name +
+             " < " + end + "; " + name + " += " + Twine(step) + ")");
+    e.pushScope();
+    body(e.freshAtom(name, 0, count - 1));
+    e.popScope();
+    e.t.close();
+  }
+
+  void storeTotal(Emitter &e, size_t i, const Expr &at, const std::string &total) {
+    if (parts == 1)
+      return e.store(buffers[i], at, e.finishReduce(reductions[i], total));
+    Expr s = e.variable("part", "blockIdx.y", 0, parts - 1);
+    e.store(buffers[i], s * kept + at, total);
+  }
+
+  /// Neighbours in memory are reduced together: a block for each kept element and part.
+  void writeAlong(Frame &frame) {
+    Emitter &e = frame.e;
+    Text &t = frame.t;
+    Expr at = e.variable("o", "blockIdx.x", 0, kept - 1);
+    SmallVector<std::string> totals;
+    for (ReduceOp op : reductions) {
+      Type sum = Emitter::sumType(op);
+      totals.push_back(t.fresh("total"));
+      t.line(computeName(sum) + " " + totals.back() + " = " + Emitter::neutral(op.getKind(), sum) +
+             ";");
+    }
+    part(e, "(int)threadIdx.x", threads, width, [&](Expr vector) {
+      e.lanes(width, [&](Expr lane) {
+        Indices index = indexOf(e, at, vector * width + lane);
+        for (auto [op, total] : llvm::zip(reductions, totals))
+          t.line(total + " = " +
+                 Emitter::combine(op.getKind(), Emitter::sumType(op), total, term(e, op, index)) +
+                 ";");
+      });
+    });
+    for (auto [op, total] : llvm::zip(reductions, totals)) {
+      std::string f = Emitter::functor(op.getKind());
+      std::string scratch = t.fresh("shared");
+      t.line("__shared__ " + computeName(Emitter::sumType(op)) + " " + scratch + "[" +
+             Twine(threads / 32) + "];");
+      t.line(total + " = dk::block_reduce<" + f + ", " + Twine(threads) + ">(" + total + ", " +
+             scratch + ");");
+    }
+    t.open("if (threadIdx.x == 0)");
+    e.pushScope();
+    for (size_t i = 0; i < reductions.size(); ++i)
+      storeTotal(e, i, at, totals[i]);
+    e.popScope();
+    t.close();
+    frame.finish({uint32_t(kept), uint32_t(parts), 1}, {uint32_t(threads), 1, 1});
+  }
+
+  /// Neighbours in memory are kept apart: threads along them, rows of threads along the rest.
+  void writeAcross(Frame &frame) {
+    Emitter &e = frame.e;
+    Text &t = frame.t;
+    int64_t vectors = kept / width, blocks = (vectors + threads - 1) / threads;
+    std::string name = e.let(e.indexType, "blockIdx.x * 32 + threadIdx.x");
+    bool guarded = blocks * threads != vectors;
+    SmallVector<std::string> totals;
+    for (ReduceOp op : reductions) {
+      Type sum = Emitter::sumType(op);
+      totals.push_back(t.fresh("total"));
+      t.line(computeName(sum) + " " + totals.back() + "[" + Twine(width) + "];");
+      for (int64_t l = 0; l < width; ++l)
+        t.line(totals.back() + "[" + Twine(l) + "] = " + Emitter::neutral(op.getKind(), sum) + ";");
+    }
+    if (guarded)
+      t.open("if (" + name + " < " + Twine(vectors) + ")");
+    e.pushScope();
+    Expr o = vectors == 1 ? Expr(0) : e.freshAtom(name, 0, vectors - 1);
+    part(e, "(int)threadIdx.y", rows, 1, [&](Expr r) {
+      e.lanes(width, [&](Expr lane) {
+        Indices index = indexOf(e, o * width + lane, r);
+        for (auto [op, total] : llvm::zip(reductions, totals)) {
+          std::string mine = total + "[" + lane.text() + "]";
+          t.line(mine + " = " +
+                 Emitter::combine(op.getKind(), Emitter::sumType(op), mine, term(e, op, index)) +
+                 ";");
+        }
+      });
+    });
+    e.popScope();
+    if (guarded)
+      t.close();
+    for (size_t i = 0; i < reductions.size(); ++i) {
+      ReduceOp op = reductions[i];
+      Type sum = Emitter::sumType(op);
+      std::string shared = t.fresh("shared");
+      t.line("__shared__ " + computeName(sum) + " " + shared + "[" + Twine(rows) + "][" +
+             Twine(32 * width) + "];");
+      for (int64_t l = 0; l < width; ++l)
+        t.line(shared + "[threadIdx.y][threadIdx.x * " + Twine(width) + " + " + Twine(l) +
+               "] = " + totals[i] + "[" + Twine(l) + "];");
+      t.line("__syncthreads();");
+      t.open("if (threadIdx.y == 0" + Twine(guarded ? " && " + name + " < " + std::to_string(vectors) : "") + ")");
+      e.pushScope();
+      Expr at = vectors == 1 ? Expr(0) : e.freshAtom(name, 0, vectors - 1);
+      for (int64_t l = 0; l < width; ++l) {
+        std::string total = t.fresh("v");
+        std::string place = "][threadIdx.x * " + std::to_string(width) + " + " + std::to_string(l) + "]";
+        t.line(computeName(sum) + " " + total + " = " + shared + "[0" + place + ";");
+        t.line("for (int y = 1; y < " + Twine(rows) + "; ++y) " + total + " = " +
+               Emitter::combine(op.getKind(), sum, total, shared + "[y" + place) + ";");
+        storeTotal(e, i, at * width + Expr(l), total);
+      }
+      e.popScope();
+      t.close();
+    }
+    frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(threads), uint32_t(rows), 1});
+  }
+
+  Planner &plan;
+  SmallVector<ReduceOp> reductions;
+  ArrayRef<int64_t> shape;
+  SmallVector<size_t> keptDims, reducedDims;
+  SmallVector<int64_t> keptShape, reducedShape;
+  bool alongReduced = false;
+  int64_t kept = 1, reduced = 1, bytes = 4;
+  int64_t width = 1, threads = 32, rows = 1, parts = 1, chunk = 1;
+  std::vector<Buffer> buffers;
+};
+
+} // namespace
+
+void launchSplit(Planner &plan, ArrayRef<ReduceOp> reductions) {
+  SplitWriter(plan, reductions).write();
+}
+
+} // namespace dlc::cuda

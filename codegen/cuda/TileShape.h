@@ -1,0 +1,37 @@
+//===- TileShape.h - contractions as rows and columns, and their tiles -----===//
+#ifndef DLC_CODEGEN_CUDA_TILESHAPE_H
+#define DLC_CODEGEN_CUDA_TILESHAPE_H
+
+#include "codegen/cuda/Plan.h"
+
+namespace dlc::cuda {
+
+/// A contraction's result as [batch, row, column]. Convolutions have their output channels as rows
+/// and images with positions as columns; a gradient of weights has channels and window as columns.
+struct Geometry {
+  int64_t batches = 1, rows = 1, columns = 1, contracted = 1;
+  int64_t results = 1; ///< elements
+  unsigned rowOperand = 0;
+  /// The result's index.
+  std::function<Indices(Emitter &, const Expr &batch, const Expr &row, const Expr &column)> indexOf;
+};
+Geometry geometryOf(mlir::Operation *contraction);
+
+struct TileShape {
+  bool tensorCores = false;
+  std::string mma;                          ///< bf16, f16, tf32
+  mlir::Type computed, accumulator;         ///< of an operand's element and of the sum
+  std::string sharedName;                   ///< the type of elements in shared memory
+  int64_t sharedBytes = 4;
+  int64_t rows = 64, columns = 64, depth = 16; ///< of a block's tile
+  int64_t step = 16;                        ///< along the depth, of one mma
+  int64_t warpRows = 2;                     ///< warps side by side along the rows
+  int64_t warpTileRows = 32, warpTileColumns = 32;
+  int64_t micro = 4;                        ///< without tensor cores: neighbours of a thread
+  int64_t threads = 256;
+  int64_t rowTiles = 1, columnTiles = 1, parts = 1, chunk = 0;
+};
+TileShape chooseTiles(Planner &plan, mlir::Operation *contraction, const Geometry &g);
+
+} // namespace dlc::cuda
+#endif

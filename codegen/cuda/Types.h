@@ -1,0 +1,36 @@
+//===- Types.h - element types as CUDA C++ names them ----------------------===//
+#ifndef DLC_CODEGEN_CUDA_TYPES_H
+#define DLC_CODEGEN_CUDA_TYPES_H
+
+#include "ir/dlc/Dialect.h"
+
+namespace dlc::cuda {
+
+inline mlir::RankedTensorType typeOf(mlir::Value v) {
+  return llvm::cast<mlir::RankedTensorType>(v.getType());
+}
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) { return typeOf(v).getShape(); }
+inline mlir::Type elementOf(mlir::Value v) { return typeOf(v).getElementType(); }
+inline int64_t product(llvm::ArrayRef<int64_t> sizes) {
+  int64_t n = 1;
+  for (int64_t size : sizes)
+    n *= size;
+  return n;
+}
+inline bool isFloat(mlir::Type element) { return llvm::isa<mlir::FloatType>(element); }
+inline bool isUnsigned(mlir::Type element) {
+  return element.isUnsignedInteger() || element.isSignlessInteger(1);
+}
+
+/// In memory: float, dk::bf16, unsigned char ...
+std::string storageName(mlir::Type element);
+/// In registers: float for 16-bit floats, else the storage type; bool.
+std::string computeName(mlir::Type element);
+/// A number of the compute type.
+std::string literal(mlir::Type element, double value);
+std::string literal(mlir::Type element, llvm::APInt value);
+/// The element of a dense constant.
+std::string literalOf(mlir::Type element, const ref::Tensor &tensor, int64_t index);
+
+} // namespace dlc::cuda
+#endif

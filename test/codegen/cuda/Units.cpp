@@ -1,0 +1,115 @@
+//===- Units.cpp - fusions of conformance cases, as CUDA kernels to be run ---===//
+#include "test/codegen/cuda/Units.h"
+
+#include "codegen/cpu/Normalize.h"
+#include "codegen/cuda/Generate.h"
+#include "ir/reference/Evaluate.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace dlc::cudatest {
+
+namespace {
+
+class Collector {
+public:
+  Collector(const conformance::Case &c, bool tf32, std::vector<Unit> &units,
+            function_ref<void(const std::string &, const std::string &)> failed)
+      : c(c), tf32(tf32), units(units), failed(failed) {}
+
+  /// Evaluates the block with the reference, and makes a unit of each kernel on its way.
+  LogicalResult walk(Block &block, llvm::DenseMap<Value, ref::Tensor> &values) {
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+      SmallVector<ref::Tensor> inputs, outputs;
+      for (Value operand : op.getOperands())
+        inputs.push_back(values[operand]);
+      auto outer = [&](Value v) { return values[v]; };
+      if (mlir::failed(ref::evaluateOp(&op, inputs, outer, outputs)))
+        return failure();
+      for (auto [result, tensor] : llvm::zip(op.getResults(), outputs))
+        values[result] = tensor;
+      // What stands in loops is run on made-up operands.
+      for (Region &region : op.getRegions())
+        if (!isa<FusionOp>(op))
+          for (Operation &inner : llvm::make_early_inc_range(region.front().without_terminator()))
+            if (cuda::isKernel(&inner))
+              madeUp(inner);
+      if (cuda::isKernel(&op))
+        unit(op, inputs, outputs);
+    }
+    return success();
+  }
+
+private:
+  void madeUp(Operation &op) {
+    SmallVector<ref::Tensor> inputs, outputs;
+    for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+      inputs.push_back(ref::Tensor::empty(cast<RankedTensorType>(operand.getType())));
+      bool number = inputs.back().isFloat();
+      conformance::fillTensor(inputs.back(), {conformance::Fill::Uniform, number ? -2.0 : 0.0, 2.0},
+                              i + 5);
+    }
+    if (succeeded(ref::evaluateOp(&op, inputs, [](Value) { return ref::Tensor(); }, outputs)))
+      unit(op, inputs, outputs);
+  }
+
+  void unit(Operation &op, ArrayRef<ref::Tensor> inputs, ArrayRef<ref::Tensor> outputs) {
+    std::string why;
+    OpBuilder b(&op);
+    FusionOp fusion = cuda::wrapInFusion(b, &op);
+    auto normal = cpu::normalize(fusion, why);
+    if (mlir::failed(normal))
+      return failed(c.name(), why);
+    cuda::KernelOptions options;
+    options.tf32 = tf32;
+    // Few multiprocessors: small tensors are cut into parts all the same.
+    options.multiprocessors = 8;
+    auto kernel = cuda::generateKernel(*normal, "k" + std::to_string(units.size()), options);
+    if (mlir::failed(kernel))
+      return failed(c.name(), "no kernel");
+    units.push_back({c.name(), std::move(*kernel), {inputs.begin(), inputs.end()},
+                     {outputs.begin(), outputs.end()}, c.tolerance});
+    normal->erase();
+    if (fusion != &op)
+      fusion.erase();
+  }
+
+  const conformance::Case &c;
+  bool tf32;
+  std::vector<Unit> &units;
+  function_ref<void(const std::string &, const std::string &)> failed;
+};
+
+} // namespace
+
+void collectUnits(MLIRContext &context, ArrayRef<conformance::Case> cases, bool tf32,
+                  std::vector<Unit> &units,
+                  function_ref<void(const std::string &, const std::string &)> failed) {
+  for (const conformance::Case &c : cases) {
+    auto batch = conformance::buildBatch(context, c);
+    if (mlir::failed(batch)) {
+      failed(c.name(), "is not well formed");
+      continue;
+    }
+    PassManager passes(&context);
+    passes.addPass(createPlacePass({.device = "cuda:0"}));
+    passes.addPass(createDecomposePass());
+    passes.addPass(createFusePass());
+    if (mlir::failed(passes.run(*batch->module))) {
+      failed(c.name(), "does not compile up to fusions");
+      continue;
+    }
+    auto main = batch->module->lookupSymbol<func::FuncOp>("main");
+    llvm::DenseMap<Value, ref::Tensor> values;
+    for (auto [argument, tensor] : llvm::zip(main.getArguments(), batch->inputs))
+      values[argument] = tensor.withType(cast<RankedTensorType>(argument.getType()));
+    if (mlir::failed(Collector(c, tf32, units, failed).walk(main.front(), values)))
+      failed(c.name(), "the reference fails");
+  }
+}
+
+} // namespace dlc::cudatest
