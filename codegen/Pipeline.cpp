@@ -100,7 +100,7 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
       return asked ? passes({createGradPass, createSimplifyPass}) : success();
     }
     case Phase::Simplify:
-      return passes({createSimplifyPass});
+      return passes({createRememberDevicesPass, createSimplifyPass});
     case Phase::Precision:
       return passes({[&] { return createPrecisionPass(options.precision); },
                      [&] {
@@ -108,7 +108,8 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
                        return createRecomputePass({planned ? bound.estimate() : options.maxMemory, /*mayFail=*/planned});
                      }});
     case Phase::Place:
-      return passes({[&] { return createPlacePass(options.device); }, createVerifyPlacementPass});
+      return passes({[&] { return createPlacePass({options.device, options.place, options.forbidTransfers}); },
+                     createVerifyPlacementPass});
     case Phase::Layout:
       if (failed(requireStaticShapes(module)))
         return failure();
@@ -116,7 +117,8 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     case Phase::Fuse:
       return passes({createDecomposePass, createFusePass, createVerifyLayoutPass, createVerifyPlacementPass});
     case Phase::Select:
-      return failure(failed(selectKernels(module, options, target)) || failed(verify(module)));
+      return failure(failed(selectKernels(module, options, target)) || failed(verify(module)) ||
+                     failed(passes({createVerifyPlacementPass})));
     case Phase::Lower:
       return failure(failed(lowerToExec(module, options, target)) || failed(verify(module)));
     case Phase::Memory:

@@ -28,6 +28,10 @@ llvm::ArrayRef<Phase> allPhases();
 
 struct CompileOptions {
   std::string device = "cpu";
+  /// Which operations, inputs and outputs stand elsewhere, or which devices share the work; see PlaceOptions.
+  std::vector<std::string> place;
+  /// Operations of such names may not need a transfer that nobody wrote; empty: any may.
+  std::string forbidTransfers;
   /// Threads that the program is meant for; 0 means all that the process may use.
   int threads = 0;
   /// The module already stands after the phase before this one.

@@ -8,6 +8,7 @@ void dlc::registerPasses() {
   mlir::registerPass([] { return createGradPass(); });
   mlir::registerPass([] { return createPrecisionPass(); });
   mlir::registerPass([] { return createRecomputePass(); });
+  mlir::registerPass([] { return createRememberDevicesPass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });
   mlir::registerPass([] { return createLayoutPass(); });

@@ -39,8 +39,27 @@ constexpr llvm::StringLiteral kEstimateAttr = "dlc.estimated_memory";
 /// `dlc-recompute`: computes again what is not worth keeping for a training step's backward pass.
 std::unique_ptr<mlir::Pass> createRecomputePass(const RecomputeOptions &options = {});
 
-/// `dlc-place`: every tensor that has no device yet gets this one.
-std::unique_ptr<mlir::Pass> createPlacePass(std::string device = "cpu");
+struct CostTable;
+
+/// Which device does what.
+struct PlaceOptions {
+  /// Where inputs and outputs stand, and what nobody asks to be elsewhere when all is equal.
+  std::string device = "cpu";
+  /// PATTERN=DEVICE by the names of operations, input:PATTERN=DEVICE and output:PATTERN=DEVICE by
+  /// the names of arguments and results; auto:DEVICE,DEVICE=2GiB or split:DEVICE,DEVICE at most
+  /// once.
+  std::vector<std::string> places = {};
+  /// Nothing of such a name may need a transfer that nobody wrote; empty: anything may.
+  std::string forbidTransfers = {};
+  /// What devices and the ways between them cost; null: the built-in figures.
+  std::shared_ptr<const CostTable> costs = {};
+};
+/// `dlc-remember-devices`: keeps what `dlc.device` asks for where rewriting does not lose it.
+std::unique_ptr<mlir::Pass> createRememberDevicesPass();
+/// `dlc-place`: every tensor gets its device, and transfers where something crosses.
+std::unique_ptr<mlir::Pass> createPlacePass(const PlaceOptions &options = {});
+/// On a module of several devices: which operation stands where and why, and what crosses.
+constexpr llvm::StringLiteral kPlacementAttr = "dlc.placement";
 /// `dlc-verify-placement`: every tensor is placed, and only dlc.transfer crosses devices.
 std::unique_ptr<mlir::Pass> createVerifyPlacementPass();
 

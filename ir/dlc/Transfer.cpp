@@ -1,6 +1,8 @@
 //===- Transfer.cpp - between devices and layouts; random numbers ---------===//
 #include "ir/dlc/Infer.h"
 
+#include "mlir/IR/DialectResourceBlobManager.h"
+
 using namespace mlir;
 using namespace dlc;
 
@@ -53,7 +55,28 @@ LogicalResult TransferOp::verify() {
                        << "; give each a device, as in tensor<4xf32, #dlc.on<cpu>>";
 }
 
-OpFoldResult TransferOp::fold(FoldAdaptor) { return foldChain(*this); }
+/// transfer(constant) is the constant elsewhere: the same elements, or the same blob.
+static OpFoldResult foldConstant(ElementsAttr value, RankedTensorType type) {
+  if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(value))
+    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(value);
+  if (!dense || dense.getType().getShape() != type.getShape())
+    return {};
+  return dense.reshape(type);
+}
+
+OpFoldResult TransferOp::fold(FoldAdaptor adaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  if (auto constant = foldConstant(dyn_cast_or_null<ElementsAttr>(adaptor.getX()), getType()))
+    return constant;
+  // Back on its device in another layout: the reorder between them is no transfer's.
+  if (auto inner = getX().getDefiningOp<TransferOp>())
+    if (OnAttr first = getPlace(inner.getX().getType());
+        first.sameDevice(getPlace(getType())) && inner.getX().getType() != getType())
+      return {};
+  return foldChain(*this);
+}
 
 LogicalResult ReorderOp::verify() {
   RankedTensorType x = getX().getType(), y = getType();

@@ -2,6 +2,7 @@
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -9,7 +10,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// The device of the first tensor that is no 0-d scalar, and whose it is.
+/// The first tensor that is no 0-d scalar: its device, and whose it is.
 struct Seen {
   OnAttr device;
   std::string what;
@@ -23,10 +24,13 @@ LogicalResult checkPlaced(Operation *op, Value value, const Twine &what) {
                          << "; run dlc-place first, or write tensor<..., #dlc.on<cpu>>";
 }
 
-LogicalResult checkOneDevice(Operation *op) {
-  std::optional<Seen> seen;
-  auto check = [&](Value value, const Twine &what) -> LogicalResult {
-    if (failed(checkPlaced(op, value, what)))
+/// Checks the tensors of one operation, or of a branch or loop with all that it holds.
+class OneDevice {
+public:
+  explicit OneDevice(Operation *op, StringRef who = "an operation") : op(op), who(who) {}
+
+  LogicalResult check(Operation *at, Value value, const Twine &what) {
+    if (failed(checkPlaced(at, value, what)))
       return failure();
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || type.getRank() == 0)
@@ -38,19 +42,45 @@ LogicalResult checkOneDevice(Operation *op) {
     }
     if (device.sameDevice(seen->device))
       return success();
-    return op->emitError() << "all tensors of an operation must be on one device: " << seen->what
-                           << " is on " << seen->device.getDeviceName() << ", " << what.str()
-                           << " is on " << device.getDeviceName()
-                           << "; put a dlc.transfer between them";
-  };
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (failed(check(operand, "operand " + Twine(i))))
-      return failure();
-  for (auto [i, result] : llvm::enumerate(op->getResults()))
-    if (failed(check(result, "result " + Twine(i))))
-      return failure();
-  return success();
-}
+    InFlightDiagnostic error = at->emitError() << "all tensors of " << who
+                                               << " must be on one device: " << seen->what
+                                               << " is on " << seen->device.getDeviceName() << ", "
+                                               << what.str() << " is on " << device.getDeviceName();
+    if (at == op)
+      return error << "; put a dlc.transfer between them";
+    error << "; put a dlc.transfer outside, in front of it or behind it";
+    error.attachNote(op->getLoc()) << "this stands wholly on one device";
+    return error;
+  }
+
+  LogicalResult checkValues() {
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (failed(check(op, operand, "operand " + Twine(i))))
+        return failure();
+    for (auto [i, result] : llvm::enumerate(op->getResults()))
+      if (failed(check(op, result, "result " + Twine(i))))
+        return failure();
+    return success();
+  }
+
+  LogicalResult checkRegions() {
+    WalkResult walked = op->walk([&](Operation *inner) {
+      for (auto [i, operand] : llvm::enumerate(inner->getOperands()))
+        if (failed(check(inner, operand, inner->getName().getStringRef() + " operand " + Twine(i))))
+          return WalkResult::interrupt();
+      for (auto [i, result] : llvm::enumerate(inner->getResults()))
+        if (failed(check(inner, result, inner->getName().getStringRef() + " result " + Twine(i))))
+          return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
+
+private:
+  Operation *op;
+  StringRef who;
+  std::optional<Seen> seen;
+};
 
 struct VerifyPlacementPass : PassWrapper<VerifyPlacementPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyPlacementPass)
@@ -58,27 +88,38 @@ struct VerifyPlacementPass : PassWrapper<VerifyPlacementPass, OperationPass<Modu
   StringRef getArgument() const final { return "dlc-verify-placement"; }
   StringRef getDescription() const final { return "checks that only dlc.transfer crosses devices"; }
 
+  /// What an operation is checked by; regions of what was checked as a whole are not entered.
+  WalkResult checkOperation(Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (auto [i, argument] : llvm::enumerate(block.getArguments()))
+          ok &= succeeded(checkPlaced(op, argument, "argument " + Twine(i)));
+    if (!isa_and_nonnull<DlcDialect>(op->getDialect()))
+      return WalkResult::advance();
+    if (isa<TransferOp>(op)) {
+      ok &= succeeded(checkPlaced(op, op->getOperand(0), "operand 0")) &&
+            succeeded(checkPlaced(op, op->getResult(0), "result 0"));
+      return WalkResult::advance();
+    }
+    OneDevice one(op, isa<LoopOp>(op) ? "a loop" : isa<IfOp>(op) ? "a branch" : "an operation");
+    if (!one.checkValues().succeeded()) {
+      ok = false;
+      return WalkResult::skip();
+    }
+    if (op->getNumRegions() > 0)
+      ok &= succeeded(one.checkRegions());
+    return op->getNumRegions() > 0 ? WalkResult::skip() : WalkResult::advance();
+  }
+
   void runOnOperation() final {
-    bool ok = true;
-    getOperation().walk([&](Operation *op) {
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (auto [i, argument] : llvm::enumerate(block.getArguments()))
-            ok &= succeeded(checkPlaced(op, argument, "argument " + Twine(i)));
-      if (!isa_and_nonnull<DlcDialect>(op->getDialect()))
-        return;
-      // These carry values of several devices by their nature.
-      if (isa<TransferOp, YieldOp, IfOp, LoopOp>(op)) {
-        for (auto [i, result] : llvm::enumerate(op->getResults()))
-          ok &= succeeded(checkPlaced(op, result, "result " + Twine(i)));
-        return;
-      }
-      ok &= succeeded(checkOneDevice(op));
-    });
+    ok = true;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) { return checkOperation(op); });
     if (!ok)
       signalPassFailure();
     markAllAnalysesPreserved();
   }
+
+  bool ok = true;
 };
 
 } // namespace

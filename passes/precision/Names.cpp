@@ -1,8 +1,9 @@
 //===- Names.cpp - precisions asked for by name ---------------------------===//
 #include "passes/precision/Names.h"
 
+#include "passes/OpNames.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Location.h"
 
 using namespace mlir;
 
@@ -16,30 +17,6 @@ FloatType typeNamed(StringRef word, MLIRContext *context) {
   if (word == "f16")
     return Float16Type::get(context);
   return {};
-}
-
-/// `*` stands for any characters, `?` for one.
-static bool matches(StringRef pattern, StringRef name) {
-  if (pattern.empty())
-    return name.empty();
-  if (pattern.front() == '*')
-    return matches(pattern.drop_front(), name) ||
-           (!name.empty() && matches(pattern, name.drop_front()));
-  return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) &&
-         matches(pattern.drop_front(), name.drop_front());
-}
-
-/// The names in a location, from the outermost on.
-static void namesIn(Location loc, SmallVectorImpl<StringRef> &names) {
-  if (auto name = dyn_cast<NameLoc>(loc)) {
-    StringRef text = name.getName().getValue();
-    text.consume_front("gradient of ");
-    names.push_back(text);
-    namesIn(name.getChildLoc(), names);
-  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
-    for (Location part : fused.getLocations())
-      namesIn(part, names);
-  }
 }
 
 std::optional<Overrides> Overrides::parse(ArrayRef<std::string> texts, MLIRContext *context,
@@ -67,8 +44,9 @@ FloatType Overrides::of(Operation *op) const {
   if (names.empty())
     names.push_back("");
   for (const auto &[pattern, type] : patterns)
-    if (llvm::any_of(names,
-                     [&, &pattern = pattern](StringRef name) { return matches(pattern, name); }))
+    if (llvm::any_of(names, [&, &pattern = pattern](StringRef name) {
+          return matchesPattern(pattern, name);
+        }))
       return type;
   return {};
 }

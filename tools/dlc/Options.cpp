@@ -81,6 +81,8 @@ Shapes shapesOf(const ModelArguments &arguments, const Values &values) {
 CompileOptions compileOptionsOf(const ModelArguments &arguments) {
   CompileOptions options;
   options.device = arguments.device;
+  options.place = arguments.place;
+  options.forbidTransfers = arguments.forbidTransfers;
   options.threads = arguments.threads;
   options.tune = arguments.tune;
   options.kernels = arguments.kernels;

@@ -16,7 +16,8 @@ namespace dlc::cli {
 struct ModelArguments {
   std::string model;
   std::vector<std::string> shapes, inputs;
-  std::string device = "cpu";
+  std::string device = "cpu", forbidTransfers;
+  std::vector<std::string> place;
   int threads = 0;
   bool tune = false;
   std::string kernels, cache;

@@ -21,7 +21,19 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
   command->add_option("--input", a.inputs, "the value of an input: NAME=FILE.npy")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option("--device", a.device, "where to run")->capture_default_str();
+  command->add_option("--device", a.device, "where inputs, outputs and all else stand")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--place", a.place,
+          "operations of these names on another device: PATTERN=DEVICE; input:PATTERN=DEVICE "
+          "and output:PATTERN=DEVICE; all others where it costs least: auto:cpu,cuda:0=8GiB, "
+          "or parallel branches at the same time: split:cpu,cpu:1")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_flag("--forbid-transfers{*}", a.forbidTransfers,
+                    "no transfer that nobody wrote; with =PATTERN, none of values or for "
+                    "operations of these names");
   command
       ->add_option("--threads", a.threads, "threads to run with; 0: all that this process may use")
       ->check(CLI::Range(0, 4096))

@@ -1,0 +1,35 @@
+//===- OpNames.cpp - the names that users know operations by --------------===//
+#include "passes/OpNames.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+bool matchesPattern(StringRef pattern, StringRef name) {
+  if (pattern.empty())
+    return name.empty();
+  if (pattern.front() == '*')
+    return matchesPattern(pattern.drop_front(), name) ||
+           (!name.empty() && matchesPattern(pattern, name.drop_front()));
+  return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) &&
+         matchesPattern(pattern.drop_front(), name.drop_front());
+}
+
+void namesIn(Location loc, SmallVectorImpl<StringRef> &names) {
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    StringRef text = name.getName().getValue();
+    text.consume_front("gradient of ");
+    names.push_back(text);
+    namesIn(name.getChildLoc(), names);
+  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    for (Location part : fused.getLocations())
+      namesIn(part, names);
+  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    namesIn(call.getCallee(), names);
+    namesIn(call.getCaller(), names);
+  }
+}
+
+} // namespace dlc

@@ -1,0 +1,292 @@
+//===- Annotations.cpp - what users ask of devices ------------------------===//
+#include "passes/place/Annotations.h"
+
+#include "passes/OpNames.h"
+#include "passes/TensorBuilder.h"
+#include "passes/place/Remember.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace dlc::place {
+namespace {
+
+constexpr llvm::StringLiteral kForms = "write cpu, cpu:1 or cuda:0, for example";
+
+FailureOr<OnAttr> parseDevice(ModuleOp module, StringRef name, const Twine &where) {
+  FailureOr<OnAttr> device = OnAttr::fromName(module.getContext(), name);
+  if (failed(device))
+    module.emitError() << where << ": '" << name << "' is not a device; " << kForms;
+  return device;
+}
+
+/// "64MiB", "2GiB", "1000": bytes.
+std::optional<int64_t> parseBytes(StringRef text) {
+  static constexpr std::pair<llvm::StringLiteral, double> units[] = {
+      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}};
+  double unit = 1, value = 0;
+  for (auto [name, bytes] : units)
+    if (text.consume_back(name)) {
+      unit = bytes;
+      break;
+    }
+  if (text.rtrim().getAsDouble(value) || !(value > 0) || value * unit >= 0x1p62)
+    return std::nullopt;
+  return int64_t(value * unit);
+}
+
+Wish byTypes(TypeRange types) {
+  OnAttr scalar;
+  for (Type type : types) {
+    OnAttr device = deviceOf(type);
+    if (device && cast<RankedTensorType>(type).getRank() > 0)
+      return {device, "its type says so", true};
+    scalar = scalar ? scalar : device;
+  }
+  return scalar ? Wish{scalar, "its type says so", true} : Wish{};
+}
+
+FailureOr<Wish> byAttribute(Operation *op, Attribute attribute) {
+  if (!attribute)
+    return Wish{};
+  auto name = dyn_cast<StringAttr>(attribute);
+  FailureOr<OnAttr> device = failure();
+  if (name)
+    device = OnAttr::fromName(op->getContext(), name.getValue());
+  if (failed(device))
+    return op->emitError() << "`" << kDeviceAttr << "` must name a device; found " << attribute
+                           << "; " << kForms;
+  return Wish{*device, "dlc.device says so"};
+}
+
+} // namespace
+
+std::string nameOf(Operation *op) {
+  SmallVector<StringRef> names;
+  namesIn(op->getLoc(), names);
+  if (names.empty())
+    return op->getName().getStringRef().str();
+  return ("'" + names.front() + "'").str();
+}
+
+std::string nameOf(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return nameOf(op);
+  auto argument = cast<BlockArgument>(value);
+  if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "dlc.name"))
+      return ("'" + name.getValue() + "'").str();
+  return "argument " + std::to_string(argument.getArgNumber());
+}
+
+LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
+  StringRef list = text;
+  Mode wanted = list.consume_front("auto:") ? Mode::Auto : Mode::Split;
+  if (wanted == Mode::Split)
+    list.consume_front("split:");
+  if (mode != Mode::Bytes)
+    return module.emitError() << "--place '" << text
+                              << "': `auto:` and `split:` may stand once; found a second; put all "
+                                 "devices into one list";
+  mode = wanted;
+  SmallVector<StringRef> parts;
+  // Lists of options in pass pipelines take commas for themselves.
+  llvm::SplitString(list, parts, ",;");
+  if (parts.empty())
+    return module.emitError() << "--place '" << text
+                              << "': required: devices, as in auto:cpu,cpu:1; found none";
+  for (StringRef part : parts) {
+    auto [name, size] = part.split('=');
+    FailureOr<OnAttr> device = parseDevice(module, name, "--place '" + text + "'");
+    if (failed(device))
+      return failure();
+    std::optional<int64_t> capacity = size.empty() ? 0 : parseBytes(size);
+    if (!capacity || (part.contains('=') && size.empty()))
+      return module.emitError() << "--place '" << text << "': required: bytes, as in " << name
+                                << "=2GiB; found '" << size << "'";
+    if (llvm::any_of(candidates, [&](const Candidate &c) { return c.device.sameDevice(*device); }))
+      return module.emitError() << "--place '" << text << "': " << name << " stands twice";
+    candidates.push_back({*device, *capacity});
+  }
+  return success();
+}
+
+LogicalResult Annotations::addPattern(ModuleOp module, StringRef text) {
+  Pattern added;
+  added.text = text.str();
+  // Names may hold '=': the last one divides.
+  auto [pattern, name] = text.rsplit('=');
+  if (!text.contains('=') || pattern.empty())
+    return module.emitError()
+           << "--place '" << text
+           << "': required: PATTERN=DEVICE, input:PATTERN=DEVICE, output:PATTERN=DEVICE, "
+              "auto:DEVICE,... or split:DEVICE,...";
+  if (pattern.consume_front("input:"))
+    added.kind = Pattern::Inputs;
+  else if (pattern.consume_front("output:"))
+    added.kind = Pattern::Outputs;
+  FailureOr<OnAttr> device = parseDevice(module, name, "--place '" + text + "'");
+  if (failed(device))
+    return failure();
+  added.pattern = pattern.str();
+  added.device = *device;
+  patterns.push_back(added);
+  return success();
+}
+
+FailureOr<Annotations> Annotations::parse(ModuleOp module, const PlaceOptions &options) {
+  Annotations result;
+  FailureOr<OnAttr> home = parseDevice(module, options.device, "--device");
+  if (failed(home))
+    return failure();
+  result.home = *home;
+  for (StringRef text : options.places) {
+    bool isList = text.starts_with("auto:") || text.starts_with("split:");
+    if (failed(isList ? result.addCandidates(module, text) : result.addPattern(module, text)))
+      return failure();
+  }
+  return result;
+}
+
+Wish Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> names) {
+  Wish wish;
+  for (Pattern &each : patterns) {
+    if (each.kind != kind ||
+        !llvm::any_of(names, [&](StringRef name) { return matchesPattern(each.pattern, name); }))
+      continue;
+    // The first one counts, but later ones did match.
+    each.matched = true;
+    if (!wish.device)
+      wish = {each.device, "--place " + each.text};
+  }
+  return wish;
+}
+
+/// A branch or loop stands where its operations are asked to be.
+FailureOr<Wish> Annotations::ofRegions(Operation *op) {
+  Wish found;
+  Operation *first = nullptr;
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps()) {
+      if (isa<ConstantOp, YieldOp>(inner))
+        continue;
+      FailureOr<Wish> wish = of(&inner);
+      if (failed(wish))
+        return failure();
+      if (!wish->device)
+        continue;
+      if (found.device && !found.device.sameDevice(wish->device))
+        return op->emitError() << "stands wholly on one device; " << nameOf(first)
+                               << " inside is asked to be on " << found.device.getDeviceName()
+                               << ", " << nameOf(&inner) << " on " << wish->device.getDeviceName()
+                               << "; give the whole one device";
+      if (!found.device) {
+        found = {wish->device, nameOf(&inner) + " inside: " + wish->why, wish->byType};
+        first = &inner;
+      }
+    }
+  return found;
+}
+
+FailureOr<Wish> Annotations::of(Operation *op) {
+  SmallVector<StringRef> names;
+  namesIn(op->getLoc(), names);
+  Wish own = byPattern(Pattern::Operations, names);
+  if (Wish typed = byTypes(op->getResultTypes()); typed.device) {
+    if (own.device && !own.device.sameDevice(typed.device))
+      return op->emitError() << "is on " << typed.device.getDeviceName()
+                             << " by its type, and asked to be on " << own.device.getDeviceName()
+                             << " by " << own.why << "; drop one of the two";
+    return typed;
+  }
+  if (!own.device) {
+    FailureOr<Wish> asked = byAttribute(op, op->getAttr(kDeviceAttr));
+    if (failed(asked))
+      return failure();
+    own = *asked;
+  }
+  if (!own.device)
+    if (OnAttr device = rememberedDevice(op->getLoc()))
+      own = {device, "dlc.device says so"};
+  if (!isa<IfOp, LoopOp>(op))
+    return own;
+  FailureOr<Wish> inner = ofRegions(op);
+  if (failed(inner))
+    return failure();
+  if (own.device && inner->device && !own.device.sameDevice(inner->device))
+    return op->emitError() << "stands wholly on one device: it is asked to be on "
+                           << own.device.getDeviceName() << " (" << own.why << "), but "
+                           << inner->device.getDeviceName() << " is asked for by " << inner->why
+                           << "; give the whole one device";
+  return own.device ? own : *inner;
+}
+
+FailureOr<Wish> Annotations::ofValue(func::FuncOp function, Pattern::Kind kind, Type type,
+                                     DictionaryAttr attributes) {
+  if (Wish wish = byTypes(type); wish.device)
+    return wish;
+  SmallVector<StringRef> names;
+  if (auto name = attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr())
+    names.push_back(name.getValue());
+  if (Wish wish = byPattern(kind, names); wish.device)
+    return wish;
+  return byAttribute(function, attributes ? attributes.get(kDeviceAttr) : Attribute());
+}
+
+FailureOr<Wish> Annotations::ofInput(func::FuncOp function, unsigned argument) {
+  return ofValue(function, Pattern::Inputs, function.getArgumentTypes()[argument],
+                 function.getArgAttrDict(argument));
+}
+
+FailureOr<Wish> Annotations::ofOutput(func::FuncOp function, unsigned result) {
+  return ofValue(function, Pattern::Outputs, function.getResultTypes()[result],
+                 function.getResultAttrDict(result));
+}
+
+LogicalResult Annotations::checkAllMatched(ModuleOp module) const {
+  for (const Pattern &each : patterns) {
+    if (each.matched)
+      continue;
+    llvm::SmallSetVector<StringRef, 16> names;
+    module.walk([&](Operation *op) {
+      SmallVector<StringRef> own;
+      if (each.kind == Pattern::Operations && !isa<ConstantOp, func::FuncOp, ModuleOp>(op))
+        namesIn(op->getLoc(), own);
+      auto function = dyn_cast<func::FuncOp>(op);
+      auto add = [&](DictionaryAttr attributes) {
+        if (auto name = attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr())
+          own.push_back(name.getValue());
+      };
+      for (unsigned i = 0;
+           function && each.kind == Pattern::Inputs && i < function.getNumArguments(); ++i)
+        add(function.getArgAttrDict(i));
+      for (unsigned i = 0;
+           function && each.kind == Pattern::Outputs && i < function.getNumResults(); ++i)
+        add(function.getResultAttrDict(i));
+      names.insert(own.begin(), own.end());
+    });
+    SmallVector<StringRef> known(names.begin(), names.end());
+    std::stable_sort(known.begin(), known.end(), [&](StringRef a, StringRef b) {
+      return a.edit_distance(each.pattern) < b.edit_distance(each.pattern);
+    });
+    StringRef what = each.kind == Pattern::Operations ? "operation"
+                     : each.kind == Pattern::Inputs   ? "input"
+                                                      : "output";
+    InFlightDiagnostic error = module.emitError() << "--place '" << each.text << "': no " << what
+                                                  << " has such a name; ";
+    if (known.empty())
+      return error << "none has any";
+    error << "found";
+    for (StringRef name : ArrayRef(known).take_front(5))
+      error << " '" << name << "'";
+    if (known.size() > 5)
+      error << " and " << known.size() - 5 << " more";
+    return error;
+  }
+  return success();
+}
+
+} // namespace dlc::place

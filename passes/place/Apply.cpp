@@ -1,0 +1,202 @@
+//===- Apply.cpp - a placement into types, and its transfers --------------===//
+#include "passes/place/Apply.h"
+
+#include "passes/OpNames.h"
+#include "passes/TensorBuilder.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace dlc::place {
+namespace {
+
+Type placed(Type type, OnAttr device) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getEncoding())
+    return type;
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), device);
+}
+
+/// The same type on another device; a layout stays.
+RankedTensorType movedTo(RankedTensorType type, OnAttr device) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               device.withLayout(layoutOf(type)));
+}
+
+/// The same elements under another type; blobs are shared, never copied. Null where that cannot be.
+ElementsAttr withType(ElementsAttr value, ShapedType type) {
+  if (type == value.getShapedType())
+    return value;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  if (auto dense = dyn_cast<DenseElementsAttr>(value))
+    return dense.reshape(type);
+  return {};
+}
+
+class Applier {
+public:
+  Applier(FunctionProblem &placement, const Labels &at, StringRef forbidden)
+      : placement(placement), at(at), forbidden(forbidden),
+        block(placement.function.getBody().front()) {}
+
+  FailureOr<std::vector<Crossing>> run() {
+    for (BlockArgument argument : block.getArguments())
+      place(argument, inputDevice(argument.getArgNumber()));
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+      if (isa<ConstantOp>(op))
+        continue;
+      // Added on the way: a constant's copy or a transfer.
+      auto node = placement.nodes.find(&op);
+      if (node == placement.nodes.end())
+        continue;
+      OnAttr device = placement.deviceAt(at, node->second);
+      placeWhole(&op, device);
+      if (isa<TransferOp>(op))
+        continue;
+      forEachUse(&op, block, [&](OpOperand &operand) { bring(operand, device, &op); });
+    }
+    Operation *end = block.getTerminator();
+    for (OpOperand &operand : end->getOpOperands())
+      bring(operand, placement.deviceAt(at, placement.outputs[operand.getOperandNumber()]), end);
+    // What nobody uses.
+    for (Operation &op : block)
+      if (auto constant = dyn_cast<ConstantOp>(op); constant && !deviceOf(constant.getType()))
+        placeConstant(constant, placement.devices.front());
+    updateFunction();
+    if (isWrong)
+      return failure();
+    return std::move(crossings);
+  }
+
+private:
+  OnAttr inputDevice(unsigned argument) const {
+    return placement.deviceAt(at, placement.inputs[argument]);
+  }
+
+  void place(Value value, OnAttr device) { value.setType(placed(value.getType(), device)); }
+
+  void placeConstant(ConstantOp constant, OnAttr device) {
+    ElementsAttr value =
+        withType(constant.getValue(), cast<ShapedType>(placed(constant.getType(), device)));
+    if (!value) {
+      constant.emitError("cannot place this kind of constant; write dense or dense_resource");
+      isWrong = true;
+      return;
+    }
+    constant.setValueAttr(value);
+    place(constant.getResult(), device);
+  }
+
+  /// The operation's results, and all in its regions.
+  void placeWhole(Operation *op, OnAttr device) {
+    op->walk([&](Operation *inner) {
+      if (auto constant = dyn_cast<ConstantOp>(inner))
+        return placeConstant(constant, device);
+      for (Value value : inner->getResults())
+        place(value, device);
+      for (Region &region : inner->getRegions())
+        for (Block &inside : region)
+          for (BlockArgument argument : inside.getArguments())
+            place(argument, device);
+    });
+  }
+
+  void bring(OpOperand &operand, OnAttr device, Operation *user) {
+    Value value = operand.get();
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      return;
+    OnAttr own = deviceOf(type);
+    auto constant = value.getDefiningOp<ConstantOp>();
+    if (!own)
+      placeConstant(constant, own = device);
+    if (own.sameDevice(device) || isWrong)
+      return;
+    // What was written with devices that do not fit is left for the verifier to name.
+    if (type.getRank() > 0 && placement.placedBefore.contains(value) &&
+        placement.fixedByType.contains(user))
+      return;
+    Value &moved = copies[{value, device}];
+    if (!moved)
+      moved = constant ? copyConstant(constant, device) : transfer(value, device, user);
+    operand.set(moved);
+  }
+
+  Value copyConstant(ConstantOp constant, OnAttr device) {
+    OpBuilder builder(constant->getContext());
+    builder.setInsertionPointAfter(constant);
+    auto copy = cast<ConstantOp>(builder.clone(*constant));
+    RankedTensorType type = movedTo(cast<RankedTensorType>(constant.getType()), device);
+    ElementsAttr value = withType(constant.getValue(), type);
+    if (!value) {
+      constant.emitError("cannot copy this kind of constant; write dense or dense_resource");
+      isWrong = true;
+      return constant.getResult();
+    }
+    copy.setValueAttr(value);
+    copy.getResult().setType(type);
+    return copy.getResult();
+  }
+
+  Value transfer(Value value, OnAttr device, Operation *user) {
+    auto type = cast<RankedTensorType>(value.getType());
+    // Scalars are free: they cross, and nobody has to know.
+    if (type.getRank() > 0) {
+      crossings.push_back({nameOf(value), nameOf(user), deviceOf(type), device, tensorBytes(type)});
+      checkAllowed(value, crossings.back(), user);
+    }
+    OpBuilder builder(user->getContext());
+    builder.setInsertionPointAfterValue(value);
+    return TransferOp::create(builder, value.getLoc(), movedTo(type, device), value).getResult();
+  }
+
+  void checkAllowed(Value value, const Crossing &crossing, Operation *user) {
+    if (forbidden.empty())
+      return;
+    SmallVector<StringRef> names{StringRef(crossing.value).trim('\''),
+                                 StringRef(crossing.user).trim('\'')};
+    namesIn(value.getLoc(), names);
+    namesIn(user->getLoc(), names);
+    if (llvm::none_of(names, [&](StringRef name) { return matchesPattern(forbidden, name); }))
+      return;
+    isWrong = true;
+    InFlightDiagnostic error = emitError(value.getLoc());
+    error << "no transfer is allowed here (--forbid-transfers), but " << crossing.value << " ("
+          << value.getType() << ", " << crossing.bytes << " bytes) is on "
+          << crossing.from.getDeviceName() << " and used on " << crossing.to.getDeviceName()
+          << "; put both on one device (--place NAME=" << crossing.from.getDeviceName()
+          << "), or write the dlc.transfer";
+    error.attachNote(user->getLoc()) << "used by " << crossing.user;
+  }
+
+  void updateFunction() {
+    func::FuncOp function = placement.function;
+    function.setType(FunctionType::get(function.getContext(), block.getArgumentTypes(),
+                                       block.getTerminator()->getOperandTypes()));
+    // The types say it now.
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      function.removeArgAttr(i, StringAttr::get(function.getContext(), kDeviceAttr));
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      function.removeResultAttr(i, StringAttr::get(function.getContext(), kDeviceAttr));
+    function.walk([&](Operation *op) { op->removeAttr(kDeviceAttr); });
+  }
+
+  FunctionProblem &placement;
+  const Labels &at;
+  StringRef forbidden;
+  Block &block;
+  llvm::DenseMap<std::pair<Value, Attribute>, Value> copies;
+  std::vector<Crossing> crossings;
+  bool isWrong = false;
+};
+
+} // namespace
+
+FailureOr<std::vector<Crossing>> applyPlacement(FunctionProblem &placement, const Labels &at,
+                                                StringRef forbidden) {
+  return Applier(placement, at, forbidden).run();
+}
+
+} // namespace dlc::place

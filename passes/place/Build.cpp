@@ -1,0 +1,306 @@
+//===- Build.cpp - a function as a placement problem ----------------------===//
+#include "passes/place/Build.h"
+
+#include "passes/TensorBuilder.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+
+namespace dlc::place {
+namespace {
+
+bool isData(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+bool isStateName(DictionaryAttr attributes, StringAttr &name) {
+  if (!attributes || !attributes.contains("dlc.state"))
+    return false;
+  name = attributes.getAs<StringAttr>("dlc.name");
+  return bool(name);
+}
+
+class Builder {
+public:
+  Builder(func::FuncOp function, Annotations &annotations, const CostTable &costs)
+      : annotations(annotations), costs(costs), block(function.getBody().front()) {
+    result.function = function;
+  }
+
+  FailureOr<FunctionProblem> run() {
+    if (failed(collectDevices()) || failed(addInputs()) || failed(addOperations()) ||
+        failed(addOutputs()))
+      return failure();
+    tieStates();
+    compress();
+    addNets();
+    addFigures();
+    return std::move(result);
+  }
+
+private:
+  unsigned labelOf(OnAttr device) {
+    for (auto [label, known] : llvm::enumerate(result.devices))
+      if (known.sameDevice(device))
+        return unsigned(label);
+    result.devices.push_back(device.withLayout(""));
+    return unsigned(result.devices.size()) - 1;
+  }
+
+  /// Labels in a fixed order: the default, the list, then as the program names them.
+  LogicalResult collectDevices() {
+    labelOf(annotations.home);
+    for (const Candidate &candidate : annotations.candidates)
+      labelOf(candidate.device);
+    return success();
+  }
+
+  unsigned addNode(const Wish &wish, unsigned position) {
+    Node node;
+    node.position = position;
+    if (wish.device)
+      node.fixed = int(labelOf(wish.device));
+    result.problem.nodes.push_back(node);
+    result.why.push_back(wish.device ? wish.why : "");
+    return unsigned(result.problem.nodes.size()) - 1;
+  }
+
+  /// What inputs and outputs meet: a node that stands where it is told.
+  unsigned pin(const Wish &wish) {
+    for (auto &[known, node] : pins)
+      if (known.sameDevice(wish.device))
+        return node;
+    pins.emplace_back(wish.device, addNode(wish, 0));
+    return pins.back().second;
+  }
+
+  LogicalResult addInputs() {
+    for (BlockArgument argument : block.getArguments()) {
+      unsigned number = argument.getArgNumber();
+      FailureOr<Wish> wish = annotations.ofInput(result.function, number);
+      if (failed(wish))
+        return failure();
+      if (wish->byType)
+        result.placedBefore.insert(argument);
+      // State and parameters stand where they are used; the others come from outside.
+      bool stays = result.function.getArgAttr(number, "dlc.state") ||
+                   result.function.getArgAttr(number, "dlc.parameter");
+      if (!wish->device && !stays)
+        wish = Wish{annotations.home, "an input on the default device"};
+      nodeOfInput.push_back(addNode(*wish, 0));
+    }
+    return success();
+  }
+
+  LogicalResult addOperations() {
+    unsigned position = 0;
+    for (Operation &op : block.without_terminator()) {
+      ++position;
+      for (Value value : op.getResults())
+        if (deviceOf(value.getType()))
+          result.placedBefore.insert(value);
+      if (isa<ConstantOp>(op))
+        continue;
+      FailureOr<Wish> wish = annotations.of(&op);
+      if (failed(wish))
+        return failure();
+      if (wish->byType)
+        result.fixedByType.insert(&op);
+      nodeOf[&op] = addNode(*wish, position);
+    }
+    end = position + 1;
+    return success();
+  }
+
+  LogicalResult addOutputs() {
+    for (unsigned i = 0; i < result.function.getNumResults(); ++i) {
+      FailureOr<Wish> wish = annotations.ofOutput(result.function, i);
+      if (failed(wish))
+        return failure();
+      StringAttr name, other;
+      int state = -1;
+      if (isStateName(result.function.getResultAttrDict(i), name))
+        for (unsigned a = 0; a < nodeOfInput.size(); ++a)
+          if (isStateName(result.function.getArgAttrDict(a), other) && other == name)
+            state = int(a);
+      if (state >= 0) {
+        unsigned node = nodeOfInput[unsigned(state)];
+        Node &argument = result.problem.nodes[node];
+        if (wish->device && argument.fixed < 0) {
+          argument.fixed = int(labelOf(wish->device));
+          result.why[node] = wish->why;
+        }
+        nodeOfOutput.push_back(node);
+        continue;
+      }
+      if (!wish->device)
+        wish = Wish{annotations.home, "an output on the default device"};
+      nodeOfOutput.push_back(pin(*wish));
+    }
+    return success();
+  }
+
+  /// State lives where its next value is computed: one node.
+  void tieStates() {
+    for (unsigned node = 0; node < result.problem.nodes.size(); ++node)
+      tied.insert(node);
+    Operation *terminator = block.getTerminator();
+    for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+      Operation *update = value.getDefiningOp();
+      if (!result.function.getResultAttr(unsigned(i), "dlc.state") || !update ||
+          !nodeOf.count(update))
+        continue;
+      unsigned state = *tied.findLeader(nodeOfOutput[i]), maker = *tied.findLeader(nodeOf[update]);
+      int one = fixedIn(state), other = fixedIn(maker);
+      if (one < 0 || other < 0 || one == other)
+        tied.unionSets(state, maker);
+    }
+  }
+
+  int fixedIn(unsigned leader) const {
+    for (auto member = tied.findLeader(leader); member != tied.member_end(); ++member)
+      if (int label = result.problem.nodes[*member].fixed; label >= 0)
+        return label;
+    return -1;
+  }
+
+  /// One node for each class of tied ones, in the order of the program.
+  void compress() {
+    std::vector<Node> old = std::move(result.problem.nodes);
+    std::vector<std::string> why = std::move(result.why);
+    result.problem.nodes.clear();
+    result.why.clear();
+    std::vector<unsigned> now(old.size());
+    llvm::DenseMap<unsigned, unsigned> ofLeader;
+    for (unsigned node = 0; node < old.size(); ++node) {
+      auto [at, isNew] = ofLeader.try_emplace(*tied.findLeader(node), result.problem.nodes.size());
+      now[node] = at->second;
+      if (isNew) {
+        result.problem.nodes.push_back(old[node]);
+        result.why.push_back(why[node]);
+        continue;
+      }
+      Node &whole = result.problem.nodes[now[node]];
+      whole.position = std::max(whole.position, old[node].position);
+      if (whole.fixed < 0 && old[node].fixed >= 0) {
+        whole.fixed = old[node].fixed;
+        result.why[now[node]] = why[node];
+      }
+    }
+    for (auto &[op, node] : nodeOf)
+      result.nodes[op] = now[node];
+    for (unsigned node : nodeOfInput)
+      result.inputs.push_back(now[node]);
+    for (unsigned node : nodeOfOutput)
+      result.outputs.push_back(now[node]);
+  }
+
+  /// Uses by one value, as nodes; the position of the last.
+  void addUsers(Net &net, Value value) {
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = block.findAncestorOpInBlock(*use.getOwner());
+      bool isReturn = user == block.getTerminator();
+      // What an explicit transfer reads may be anywhere.
+      if (!user || (use.getOwner() == user && isa<TransferOp>(user)))
+        continue;
+      unsigned node = isReturn ? result.outputs[use.getOperandNumber()] : result.nodes[user];
+      net.last = std::max(net.last, isReturn ? end : result.problem.nodes[node].position);
+      if ((node != net.def || net.kind == Net::Constant) && !llvm::is_contained(net.users, node))
+        net.users.push_back(node);
+    }
+  }
+
+  void addNet(Value value, unsigned def, bool resident) {
+    if (!isData(value))
+      return;
+    Net net;
+    net.def = def;
+    net.bytes = tensorBytes(value.getType());
+    net.kind = typeOf(value).getRank() == 0 ? Net::Scalar : Net::Data;
+    net.resident = resident;
+    addUsers(net, value);
+    result.problem.nets.push_back(std::move(net));
+  }
+
+  void addNets() {
+    for (BlockArgument argument : block.getArguments())
+      addNet(argument, result.inputs[argument.getArgNumber()], true);
+    for (Operation &op : block.without_terminator()) {
+      if (auto constant = dyn_cast<ConstantOp>(op)) {
+        Net net;
+        net.bytes = tensorBytes(constant.getType());
+        net.kind = Net::Constant;
+        net.resident = true;
+        addUsers(net, constant.getResult());
+        result.problem.nets.push_back(std::move(net));
+        continue;
+      }
+      unsigned node = result.nodes[&op];
+      for (Value value : op.getResults())
+        addNet(value, node, false);
+      for (Value operand : op.getOperands()) {
+        Operation *maker = operand.getDefiningOp();
+        if (!isData(operand) || typeOf(operand).getRank() == 0 ||
+            isa_and_nonnull<ConstantOp>(maker))
+          continue;
+        unsigned from = maker ? result.nodes[maker]
+                              : result.inputs[cast<BlockArgument>(operand).getArgNumber()];
+        if (from != node)
+          result.problem.nodes[node].first = int(from);
+        break;
+      }
+    }
+  }
+
+  void addFigures() {
+    Problem &problem = result.problem;
+    problem.labels = unsigned(result.devices.size());
+    problem.allowed.assign(problem.labels, annotations.candidates.empty());
+    problem.capacity.assign(problem.labels, 0);
+    for (const Candidate &candidate : annotations.candidates) {
+      problem.allowed[labelOf(candidate.device)] = true;
+      problem.capacity[labelOf(candidate.device)] = candidate.capacity;
+    }
+    while (!problem.allowed[size_t(problem.preferred)])
+      ++problem.preferred;
+    bool timed = annotations.mode != Mode::Bytes;
+    for (OnAttr from : result.devices)
+      for (OnAttr to : result.devices) {
+        LinkFigures link = costs.linkOf(from, to);
+        problem.perByte.push_back(timed ? std::max<int64_t>(1, int64_t(1e3 / link.gigabytes)) : 1);
+        problem.perMove.push_back(timed ? int64_t(link.latency * 1e6) : 0);
+      }
+    if (!timed)
+      return;
+    for (auto &[op, node] : result.nodes) {
+      // Views and transfers are no work of the device.
+      if (op->hasTrait<View>() || isa<TransferOp>(op))
+        continue;
+      std::vector<int64_t> &work = problem.nodes[node].work;
+      work.resize(problem.labels, 0);
+      for (unsigned label = 0; label < problem.labels; ++label)
+        work[label] += int64_t(costs.operation(op, result.devices[label]) * 1e6);
+    }
+  }
+
+  Annotations &annotations;
+  const CostTable &costs;
+  Block &block;
+  FunctionProblem result;
+  llvm::EquivalenceClasses<unsigned> tied;
+  llvm::DenseMap<Operation *, unsigned> nodeOf;
+  SmallVector<unsigned> nodeOfInput, nodeOfOutput;
+  SmallVector<std::pair<OnAttr, unsigned>> pins;
+  unsigned end = 0;
+};
+
+} // namespace
+
+FailureOr<FunctionProblem> buildProblem(func::FuncOp function, Annotations &annotations,
+                                        const CostTable &costs) {
+  return Builder(function, annotations, costs).run();
+}
+
+} // namespace dlc::place

@@ -1,0 +1,156 @@
+//===- Cost.cpp - what devices, and the ways between them, cost -----------===//
+#include "passes/place/Cost.h"
+
+#include "ir/reference/Tensor.h"
+#include "passes/TensorBuilder.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+double elementsOf(Value value) {
+  double count = 1;
+  if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+    for (int64_t dim : type.getShape())
+      count *= ShapedType::isDynamic(dim) ? 1 : double(dim);
+  return count;
+}
+
+double sizeAt(Value value, int64_t dim) {
+  auto type = typeOf(value);
+  int64_t at = dim < 0 ? type.getRank() + dim : dim;
+  if (at < 0 || at >= type.getRank() || type.isDynamicDim(unsigned(at)))
+    return 1;
+  return double(type.getDimSize(at));
+}
+
+double bodyFlops(Region &region) {
+  double sum = 0;
+  for (Block &block : region)
+    for (Operation &op : block.without_terminator())
+      sum += flopsOf(&op);
+  return sum;
+}
+
+double windowFlops(Operation *op) {
+  // Each element of the smaller side meets a window of the other: counted by the weights.
+  auto product = [](Value many, Value weights, double outputs) {
+    return 2 * elementsOf(many) * elementsOf(weights) / std::max(1.0, outputs);
+  };
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return product(conv.getResult(), conv.getW(), sizeAt(conv.getW(), 0));
+  if (auto conv = dyn_cast<ConvTransposeOp>(op))
+    return product(conv.getX(), conv.getW(), sizeAt(conv.getW(), 0));
+  if (auto gradient = dyn_cast<ConvWeightGradOp>(op))
+    return product(gradient.getDy(), gradient.getDw(), sizeAt(gradient.getDw(), 0));
+  return 0;
+}
+
+} // namespace
+
+int64_t tensorBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return 0;
+  int64_t count = ref::elementBytes(tensor.getElementType());
+  for (int64_t dim : tensor.getShape())
+    count *= ShapedType::isDynamic(dim) ? 1 : dim;
+  return count;
+}
+
+double trafficOf(Operation *op) {
+  double bytes = 0;
+  for (Value operand : op->getOperands())
+    bytes += double(tensorBytes(operand.getType()));
+  for (Value result : op->getResults())
+    bytes += double(tensorBytes(result.getType()));
+  return bytes;
+}
+
+double flopsOf(Operation *op) {
+  if (double flops = windowFlops(op); flops > 0)
+    return flops;
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([](MatmulOp matmul) {
+        return 2 * elementsOf(matmul.getResult()) *
+               sizeAt(matmul.getA(), matmul.getTransposeA() ? -2 : -1);
+      })
+      .Case([](AttentionOp attention) {
+        // Scores and their product with the values.
+        return 4 * elementsOf(attention->getResult(0)) * sizeAt(attention->getOperand(1), -2);
+      })
+      .Case([](LoopOp loop) {
+        double trips = 1;
+        if (loop.getTrip())
+          trips = splatValue(loop.getTrip()).value_or(1);
+        return std::max(1.0, trips) * bodyFlops(loop.getBody());
+      })
+      .Case([](IfOp branch) {
+        return std::max(bodyFlops(branch.getThenRegion()), bodyFlops(branch.getElseRegion()));
+      })
+      .Case([](FusionOp fusion) { return bodyFlops(fusion.getBody()); })
+      .Default([](Operation *other) {
+        // Recurrent layers multiply each of their rows by their weights; all else works once on
+        // each of its elements.
+        double flops = 0;
+        for (Value value : other->getOperands())
+          flops = std::max(flops, elementsOf(value));
+        for (Value value : other->getResults())
+          flops = std::max(flops, elementsOf(value));
+        if (isa<LstmOp, GruOp, RnnOp>(other) && other->getNumOperands() > 2) {
+          double rows = sizeAt(other->getOperand(0), 0) * sizeAt(other->getOperand(0), 1);
+          flops += 2 * rows * (elementsOf(other->getOperand(1)) + elementsOf(other->getOperand(2)));
+        }
+        return flops;
+      });
+}
+
+// Of common machines, in round figures: they rank what differs by factors.
+CostTable CostTable::builtin() {
+  CostTable table;
+  table.devices["cpu"] = {400, 30, 1};
+  table.devices["cuda"] = {20000, 1200, 5};
+  // One memory: the copy is a kernel like others.
+  table.links[{"cpu", "cpu"}] = {10, 0};
+  table.links[{"cpu", "cuda"}] = {12, 10};
+  table.links[{"cuda", "cpu"}] = {12, 10};
+  table.links[{"cuda", "cuda"}] = {20, 10};
+  return table;
+}
+
+DeviceFigures CostTable::figuresOf(OnAttr device) const {
+  auto found = devices.find(device.getDeviceName());
+  if (found == devices.end())
+    found = devices.find(device.getKind().str());
+  return found == devices.end() ? DeviceFigures{400, 30, 1} : found->second;
+}
+
+LinkFigures CostTable::linkOf(OnAttr from, OnAttr to) const {
+  std::string ends[2][2] = {{from.getDeviceName(), from.getKind().str()},
+                            {to.getDeviceName(), to.getKind().str()}};
+  for (const std::string &a : ends[0])
+    for (const std::string &b : ends[1])
+      if (auto found = links.find({a, b}); found != links.end())
+        return found->second;
+  return {10, 10};
+}
+
+double CostTable::operation(Operation *op, OnAttr device) const {
+  if (measured)
+    if (std::optional<double> known = measured(op, device))
+      return *known;
+  DeviceFigures figures = figuresOf(device);
+  double microseconds =
+      std::max(flopsOf(op) / figures.gigaflops, trafficOf(op) / figures.gigabytes) * 1e-3;
+  return microseconds + figures.launch;
+}
+
+double CostTable::transfer(double bytes, OnAttr from, OnAttr to) const {
+  LinkFigures link = linkOf(from, to);
+  return link.latency + bytes / link.gigabytes * 1e-3;
+}
+
+} // namespace dlc

@@ -1,0 +1,122 @@
+//===- Report.cpp - which operation stands where, and why -----------------===//
+#include "passes/place/Apply.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace dlc::place {
+namespace {
+
+std::string bytesText(int64_t bytes) {
+  if (bytes < 10240)
+    return std::to_string(bytes) + " bytes";
+  return bytes < 10240 * 1024 ? llvm::formatv("{0:F1} KiB", double(bytes) / 1024).str()
+                              : llvm::formatv("{0:F1} MiB", double(bytes) / 1048576).str();
+}
+
+/// What one free node would cost elsewhere.
+class Alternatives {
+public:
+  Alternatives(const FunctionProblem &placement, const Labels &at, Mode mode)
+      : placement(placement), problem(placement.problem), at(at), mode(mode),
+        nets(problem.nodes.size()) {
+    for (unsigned net = 0; net < problem.nets.size(); ++net) {
+      if (problem.nets[net].kind == Net::Constant)
+        continue;
+      nets[problem.nets[net].def].push_back(net);
+      for (unsigned user : problem.nets[net].users)
+        nets[user].push_back(net);
+    }
+  }
+
+  std::string reason(unsigned node) {
+    int own = at[node], other = -1;
+    int64_t least = 0;
+    for (int label = 0; label < int(problem.labels); ++label) {
+      if (label == own || !problem.allowed[size_t(label)])
+        continue;
+      int64_t more = costAt(node, label) - costAt(node, own);
+      if (other < 0 || more < least) {
+        other = label;
+        least = more;
+      }
+    }
+    if (other < 0)
+      return "no other device was given";
+    std::string name = placement.devices[size_t(other)].getDeviceName();
+    if (mode == Mode::Split && least <= 0)
+      return "ends first here, beside other work";
+    if (least == 0)
+      return "as good as on " + name;
+    if (least < 0)
+      return "together with its neighbours: alone it would be better on " + name;
+    if (mode == Mode::Bytes)
+      return "on " + name + " " + bytesText(least) + " more would cross";
+    return llvm::formatv("on {0} {1:F1} us more", name, double(least) * 1e-6);
+  }
+
+private:
+  /// Picoseconds, or bytes, of the node and of the nets that it touches.
+  int64_t costAt(unsigned node, int label) {
+    int before = at[node];
+    at[node] = label;
+    const std::vector<int64_t> &work = problem.nodes[node].work;
+    int64_t sum = work.empty() ? 0 : work[size_t(label)];
+    for (unsigned net : nets[node])
+      forEachDestination(problem, problem.nets[net], at, [&](int to) {
+        sum += problem.moving(problem.nets[net], at[problem.nets[net].def], to);
+      });
+    at[node] = before;
+    return sum;
+  }
+
+  const FunctionProblem &placement;
+  const Problem &problem;
+  Labels at;
+  Mode mode;
+  std::vector<std::vector<unsigned>> nets; // by node
+};
+
+} // namespace
+
+DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels &at,
+                                 ArrayRef<Crossing> crossings, const Annotations &annotations,
+                                 const CostTable &costs) {
+  func::FuncOp function = placement.function;
+  Builder b(function.getContext());
+  Alternatives alternatives(placement, at, annotations.mode);
+  std::vector<std::string> why = placement.why;
+  auto entry = [&](StringRef name, StringRef op, unsigned node) {
+    if (why[node].empty())
+      why[node] = alternatives.reason(node);
+    return b.getDictionaryAttr(
+        {b.getNamedAttr("name", b.getStringAttr(name)), b.getNamedAttr("op", b.getStringAttr(op)),
+         b.getNamedAttr("device", b.getStringAttr(placement.deviceAt(at, node).getDeviceName())),
+         b.getNamedAttr("why", b.getStringAttr(why[node]))});
+  };
+  SmallVector<Attribute> operations, transfers;
+  Block &block = function.getBody().front();
+  for (BlockArgument argument : block.getArguments())
+    operations.push_back(entry(StringRef(nameOf(argument)).trim('\''), "input",
+                               placement.inputs[argument.getArgNumber()]));
+  for (Operation &op : block)
+    if (auto node = placement.nodes.find(&op);
+        node != placement.nodes.end() && !isa<TransferOp>(op))
+      operations.push_back(
+          entry(StringRef(nameOf(&op)).trim('\''), op.getName().stripDialect(), node->second));
+  for (const Crossing &crossing : crossings)
+    transfers.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("value", b.getStringAttr(StringRef(crossing.value).trim('\''))),
+         b.getNamedAttr("user", b.getStringAttr(StringRef(crossing.user).trim('\''))),
+         b.getNamedAttr("from", b.getStringAttr(crossing.from.getDeviceName())),
+         b.getNamedAttr("to", b.getStringAttr(crossing.to.getDeviceName())),
+         b.getNamedAttr("bytes", b.getI64IntegerAttr(crossing.bytes)),
+         b.getNamedAttr("us", b.getF64FloatAttr(costs.transfer(double(crossing.bytes),
+                                                               crossing.from, crossing.to)))}));
+  return b.getDictionaryAttr({b.getNamedAttr("operations", b.getArrayAttr(operations)),
+                              b.getNamedAttr("transfers", b.getArrayAttr(transfers))});
+}
+
+} // namespace dlc::place

@@ -1,0 +1,110 @@
+//===- Split.cpp - parallel branches at the same time ---------------------===//
+#include "passes/place/Solve.h"
+
+#include <algorithm>
+
+namespace dlc::place {
+namespace {
+
+/// A list schedule. What stays in memory from run to run is there from the beginning, and goes
+/// where it is made anew.
+class Schedule {
+public:
+  explicit Schedule(const Problem &problem)
+      : problem(problem), at(problem.allAt(problem.preferred)), inputs(problem.nodes.size()),
+        outputs(problem.nodes.size()), rank(problem.nodes.size(), 0),
+        ended(problem.nodes.size(), 0), idle(problem.labels, 0) {
+    for (unsigned net = 0; net < problem.nets.size(); ++net)
+      if (!problem.nets[net].resident && problem.nets[net].kind != Net::Constant) {
+        outputs[problem.nets[net].def].push_back(net);
+        for (unsigned user : problem.nets[net].users)
+          inputs[user].push_back(net);
+      }
+    for (unsigned node = 0; node < problem.nodes.size(); ++node)
+      order.push_back(node);
+  }
+
+  Labels run() {
+    byPosition();
+    for (auto node = order.rbegin(); node != order.rend(); ++node)
+      rank[*node] = worstWork(*node) + restAfter(*node);
+    // Users never come before what they use: their way to the end is shorter.
+    byPosition();
+    std::stable_sort(order.begin(), order.end(),
+                     [&](unsigned a, unsigned b) { return rank[a] > rank[b]; });
+    for (unsigned node : order)
+      place(node);
+    return at;
+  }
+
+private:
+  void byPosition() {
+    std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
+      return problem.nodes[a].position < problem.nodes[b].position;
+    });
+  }
+
+  int64_t workAt(unsigned node, int label) const {
+    const std::vector<int64_t> &work = problem.nodes[node].work;
+    return work.empty() ? 0 : work[size_t(label)];
+  }
+  int64_t worstWork(unsigned node) const {
+    const std::vector<int64_t> &work = problem.nodes[node].work;
+    return work.empty() ? 0 : *std::max_element(work.begin(), work.end());
+  }
+  int64_t restAfter(unsigned node) const {
+    int64_t rest = 0;
+    for (unsigned net : outputs[node])
+      for (unsigned user : problem.nets[net].users)
+        rest = std::max(rest, rank[user]);
+    return rest;
+  }
+
+  int64_t readyAt(unsigned node, int label) const {
+    int64_t ready = 0;
+    for (unsigned net : inputs[node]) {
+      const Net &value = problem.nets[net];
+      ready = std::max(ready, ended[value.def] + problem.moving(value, at[value.def], label));
+    }
+    return ready;
+  }
+
+  void place(unsigned node) {
+    int fixed = problem.nodes[node].fixed, best = -1;
+    int64_t earliest = 0;
+    for (int label = 0; label < int(problem.labels); ++label) {
+      if (fixed >= 0 ? label != fixed : !problem.allowed[size_t(label)])
+        continue;
+      int64_t end = std::max(readyAt(node, label), idle[size_t(label)]) + workAt(node, label);
+      if (best < 0 || end < earliest || (end == earliest && label == problem.preferred)) {
+        best = label;
+        earliest = end;
+      }
+    }
+    at[node] = best;
+    ended[node] = earliest;
+    if (workAt(node, best) > 0)
+      idle[size_t(best)] = earliest;
+  }
+
+  const Problem &problem;
+  Labels at;
+  std::vector<std::vector<unsigned>> inputs, outputs; // nets, by node
+  std::vector<int64_t> rank, ended;                   // by node
+  std::vector<int64_t> idle;                          // by label
+  std::vector<unsigned> order;
+};
+
+} // namespace
+
+Labels split(const Problem &problem) {
+  Labels at = Schedule(problem).run();
+  // Arguments that only wait to be used stand with their first user.
+  for (const Net &net : problem.nets)
+    if (net.resident && problem.nodes[net.def].fixed < 0 && problem.nodes[net.def].position == 0 &&
+        !net.users.empty())
+      at[net.def] = at[net.users.front()];
+  return at;
+}
+
+} // namespace dlc::place
