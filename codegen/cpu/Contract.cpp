@@ -14,8 +14,13 @@ using namespace mlir;
 namespace dlc::cpu {
 namespace {
 
-/// How far ahead of its use a packed panel is asked for.
-constexpr int64_t kPrefetchBytes = 4096;
+/// A panel that is read once, from memory, is read in so many places at a time: a core's prefetchers
+/// follow each of them by itself, and one alone does not keep the memory busy.
+constexpr int64_t kStreams = 4;
+/// Rows of a panel that each place should have at least.
+constexpr int64_t kStreamRows = 64;
+/// How far ahead of its use a panel is asked for, in each of these places.
+constexpr int64_t kPrefetchBytes = 1024;
 
 /// A matrix in memory with strides that are known when the code is emitted.
 struct View {
@@ -257,13 +262,16 @@ struct Generator {
     while (sets < 4 && sets * count < 8)
       sets *= 2;
     int64_t unroll = std::max<int64_t>(sets, count <= 8 ? 4 : count <= 16 ? 2 : 1);
+    bool readOnce = spec.packedB && plan.blocks == 1;
+    int64_t streams = readOnce && spec.k >= kStreams * kStreamRows ? kStreams : 1;
+    int64_t distance = spec.k / streams; // in rows, between what is read at a time
+    unroll = std::max<int64_t>(1, unroll / streams);
 
     auto step = [&](Value k, int64_t ahead, MutableArrayRef<Value> sums) {
       Value rowB =
           at(at(panel.base, panel.element, mul(k, panel.row)), panel.element, ahead * panel.row);
       Value columnA = at(at(a.base, a.element, mul(k, a.column)), a.element, ahead * a.column);
-      // With few rows the panel comes straight from memory, faster than the hardware runs ahead.
-      if (spec.packedB && plan.blocks == 1)
+      if (readOnce)
         for (int64_t j = 0; j < plan.panelColumns * bytes(panel.element); j += 64)
           LLVM::Prefetch::create(b, loc, at(rowB, b.getI8Type(), kPrefetchBytes + j), /*rw=*/0,
                                  /*hint=*/3, /*cache=*/1);
@@ -277,26 +285,28 @@ struct Generator {
           sums[i * vectors + j] = multiplyAdd(left, right[j], sums[i * vectors + j]);
       }
     };
+    // `rows` rows at each of the `places`, for each k in [first, last).
+    auto rows = [&](Value first, Value last, int64_t rows, int64_t places, ValueRange before) {
+      return loop(first, last, rows, before, [&](Value k, ValueRange carried) {
+        SmallVector<Value> next(carried);
+        for (int64_t i = 0; i < rows * places; ++i)
+          step(k, i / places + i % places * distance,
+               MutableArrayRef<Value>(next).slice(i % sets * count, count));
+        return next;
+      });
+    };
 
     sums.resize(sets * count, zeroVector());
-    Value bodyEnd = to;
-    if (spec.k % unroll)
-      bodyEnd = sub(to, rem(sub(to, from), unroll));
-    SmallVector<Value> done = loop(from, bodyEnd, unroll, sums, [&](Value k, ValueRange carried) {
-      SmallVector<Value> next(carried);
-      for (int64_t u = 0; u < unroll; ++u)
-        step(k, u, MutableArrayRef<Value>(next).slice(u % sets * count, count));
-      return next;
-    });
-    if (spec.k % unroll) {
-      auto rest =
-          loop(bodyEnd, to, 1, ArrayRef(done).take_front(count), [&](Value k, ValueRange carried) {
-            SmallVector<Value> next(carried);
-            step(k, 0, next);
-            return next;
-          });
-      std::copy(rest.begin(), rest.end(), done.begin());
-    }
+    // What is read in several places is read whole.
+    Value first = streams > 1 ? i64(0) : from, last = streams > 1 ? i64(distance) : to;
+    Value bodyEnd = last;
+    if (spec.k % unroll || distance % unroll)
+      bodyEnd = sub(last, rem(sub(last, first), unroll));
+    SmallVector<Value> done = rows(first, bodyEnd, unroll, streams, sums);
+    if (spec.k % unroll || distance % unroll)
+      done = rows(bodyEnd, last, 1, streams, done);
+    if (spec.k % streams)
+      done = rows(i64(streams * distance), i64(spec.k), 1, 1, done);
     for (int64_t set = 1; set < sets; ++set)
       for (int64_t i = 0; i < count; ++i)
         done[i] = arith::AddFOp::create(b, loc, done[i], done[set * count + i]);

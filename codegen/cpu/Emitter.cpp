@@ -351,8 +351,8 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
   }
   if (!offset.vec && offset.step == 1) {
     Value p = elementPointer(*this, element, pointer, offset.base);
-    if (prefetchAhead > 0 && type.getNumElements() == prefetchElements)
-      prefetch(value, storage, pointer, offset, lanes);
+    if (type.getNumElements() == prefetching.elements)
+      prefetch(value, storage, pointer, offset.base, lanes);
     return toCompute(b, loc, LLVM::LoadOp::create(b, loc, withLanes(storage, lanes), p, align),
                      element);
   }
@@ -365,19 +365,34 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
   return toCompute(b, loc, loaded, element);
 }
 
-/// The row's first walk waits for memory, the others compute: the second one keeps memory busy for
-/// the rows to come.
-void Emitter::prefetch(Value value, Type element, Value pointer, const Index &offset,
-                       int64_t lanes) {
+void Emitter::prefetch(Value value, Type element, Value pointer, Value offset, int64_t lanes) {
   auto &walks = prefetched[value];
   if (!llvm::is_contained(walks, walk))
     walks.push_back(walk);
-  if (walks.size() != 2)
+  if (walks.size() != prefetching.walk)
     return;
   constexpr int64_t line = 64;
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  for (int64_t at = 0; at < lanes * bytes; at += line) {
-    Value ahead = binary("add", offset.base, i64(prefetchAhead + at / bytes));
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8, perLine = line / bytes;
+  for (int64_t at = 0; at < lanes; at += perLine) {
+    Value ahead;
+    if (prefetching.rows) {
+      // Where we are among the rows at hand; line i of them all is line i / rows of row i % rows.
+      auto divided = [&](Value x, int64_t by) -> Value {
+        return arith::DivUIOp::create(b, loc, x, i64(by));
+      };
+      auto rest = [&](Value x, int64_t by) -> Value {
+        return arith::RemUIOp::create(b, loc, x, i64(by));
+      };
+      int64_t rows = prefetching.rows, row = prefetching.row;
+      Value here = binary("add", rest(offset, rows * row), i64(at));
+      Value next = binary("add", offset, i64(at + rows * row));
+      Value inRow = binary("mul", divided(here, perLine * rows), i64(perLine));
+      ahead = binary("add", binary("sub", next, here),
+                     binary("add", inRow,
+                            binary("mul", rest(divided(here, perLine), rows), i64(row))));
+    } else {
+      ahead = binary("add", offset, i64(prefetching.ahead + at));
+    }
     Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer, ValueRange{ahead});
     LLVM::Prefetch::create(b, loc, p, /*rw=*/0, /*hint=*/3, /*cache=*/1);
   }

@@ -39,6 +39,16 @@ struct Fold {
   mlir::Type element;
 };
 
+/// What a kernel asks of memory before it needs it.
+struct Prefetching {
+  int64_t elements = 0; ///< of the buffers that are meant; 0: none
+  size_t walk = 1;      ///< the walk over a row whose loads do so
+  int64_t ahead = 0;    ///< elements from what is loaded to what is asked for
+  /// Or, if set: the `rows` rows after the ones at hand, of `row` elements each, a line of each in
+  /// turn. The processor reads ahead of each of them by itself.
+  int64_t rows = 0, row = 0;
+};
+
 class Emitter {
 public:
   Emitter(mlir::OpBuilder &b, mlir::Location loc, mlir::Value context, const Target &target)
@@ -61,11 +71,10 @@ public:
   /// there on its way, and what needs them afterwards in the same row loads them.
   void keepRow(mlir::Value value, mlir::Value pointer) { rows[value] = {pointer, false}; }
   void forgetRows() { rows.clear(); }
-  /// From now on buffers of `elements` elements are walked row by row more than once a row, and
-  /// their second walk asks for what lies `ahead` elements further on. 0: no longer.
-  void prefetchRows(int64_t elements, int64_t ahead) {
+  /// From now on loads of buffers that are walked row by row ask for what comes.
+  void prefetchRows(const Prefetching &how) {
     prefetched.clear();
-    prefetchElements = elements, prefetchAhead = ahead;
+    prefetching = how;
   }
   /// A walk over a row begins.
   void beginWalk() { ++walk; }
@@ -167,13 +176,13 @@ private:
   static Key keyOf(mlir::Value value, const Indices &at, int64_t lanes);
   mlir::Value known(const Key &key) const;
   void hoist(mlir::Value value, const Indices &at, llvm::DenseSet<mlir::Value> &seen);
-  void prefetch(mlir::Value value, mlir::Type element, mlir::Value pointer, const Index &offset,
+  void prefetch(mlir::Value value, mlir::Type element, mlir::Value pointer, mlir::Value offset,
                 int64_t lanes);
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers, elements;
   llvm::DenseMap<mlir::Value, KeptRow> rows;
   std::vector<std::map<Key, mlir::Value>> scopes;
-  int64_t prefetchElements = 0, prefetchAhead = 0;
+  Prefetching prefetching;
   int walk = 0;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int, 2>>
       prefetched; ///< the walks that have loaded a buffer

@@ -118,6 +118,7 @@ private:
         storeAll(nest.stores, at, lanes > 1 ? lanes : 0);
       }
     };
+    e.prefetchRows({.elements = product(nest.shape), .walk = 1, .ahead = 256});
     e.range(e.i64(0), e.i64(length), nest.lanes, {}, [&](Value offset, ValueRange) {
       store(offset, nest.lanes);
       return SmallVector<Value>();
@@ -164,7 +165,7 @@ private:
                                              ArrayRef<LLVM::GEPArg>{int32_t(offset)}));
       offset += rowBytes(value);
     }
-    e.prefetchRows(product(nest.shape), rowsAhead(nest));
+    e.prefetchRows(rowsAhead(nest));
     at[outer] = {nullptr, 0, nullptr, true};
     for (auto &store : nest.stores)
       e.hoist(store.value, padTo(at, store.value));
@@ -201,14 +202,21 @@ private:
     emitTail();
   }
 
-  /// How far ahead of a row that is walked more than once memory is asked for what comes.
-  int64_t rowsAhead(const Nest &nest) {
+  /// What is asked of memory while rows are walked that are walked more than once: the first walk
+  /// waits for memory, the others compute, and the second one keeps memory busy for rows to come.
+  Prefetching rowsAhead(const Nest &nest) {
     constexpr int64_t nearest = 512, farthest = 1 << 16, largest = 1 << 18;
+    constexpr int64_t sideBySide = 4, perLine = 64;
     int64_t row = nest.shape.back(), rows = product(nest.shape) / std::max<int64_t>(1, row);
     if (nest.scalarRow || nest.blocks > 1 || row > farthest || rows < 2 ||
         product(nest.shape) < largest)
-      return 0;
-    return (nearest + row - 1) / row * row;
+      return {};
+    Prefetching how{.elements = product(nest.shape), .walk = 2};
+    if (row % perLine == 0 && row >= nearest / 2 && sideBySide * row <= farthest)
+      how.rows = sideBySide, how.row = row;
+    else
+      how.ahead = (nearest + row - 1) / row * row;
+    return how;
   }
 
   void rowLoop(Nest &nest, Indices at, Value start, Value stop, int64_t step, int64_t lanes) {
