@@ -162,13 +162,17 @@ private:
     if (llvm::none_of(names, [&](StringRef name) { return matchesPattern(forbidden, name); }))
       return;
     isWrong = true;
+    bool isReturn = user == block.getTerminator();
+    SmallVector<StringRef> own;
+    namesIn(user->getLoc(), own);
+    std::string mend = (isReturn ? "output:NAME" : own.empty() ? "NAME" : own.front()).str();
     InFlightDiagnostic error = emitError(value.getLoc());
     error << "no transfer is allowed here (--forbid-transfers), but " << crossing.value << " ("
           << value.getType() << ", " << crossing.bytes << " bytes) is on "
           << crossing.from.getDeviceName() << " and used on " << crossing.to.getDeviceName()
-          << "; put both on one device (--place NAME=" << crossing.from.getDeviceName()
+          << "; put both on one device (--place " << mend << "=" << crossing.from.getDeviceName()
           << "), or write the dlc.transfer";
-    error.attachNote(user->getLoc()) << "used by " << crossing.user;
+    error.attachNote(user->getLoc()) << (isReturn ? "returned" : "used by " + crossing.user);
   }
 
   void updateFunction() {

@@ -79,8 +79,9 @@ struct PlacePass : PassWrapper<PlacePass, OperationPass<ModuleOp>> {
   }
 
   static std::optional<Labels> choose(const FunctionProblem &problem, Mode mode) {
-    if (problem.devices.size() == 1)
-      return problem.problem.allAt(0);
+    if (Labels only = problem.problem.allAt(0);
+        problem.devices.size() == 1 && problem.problem.fits(only))
+      return only;
     if (mode == Mode::Split)
       if (Labels at = split(problem.problem); problem.problem.fits(at))
         return at;

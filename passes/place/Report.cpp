@@ -54,7 +54,7 @@ public:
       return "together with its neighbours: alone it would be better on " + name;
     if (mode == Mode::Bytes)
       return "on " + name + " " + bytesText(least) + " more would cross";
-    return llvm::formatv("on {0} {1:F1} us more", name, double(least) * 1e-6);
+    return llvm::formatv("on {0} {1:F2} us more", name, double(least) * 1e-6);
   }
 
 private:
