@@ -64,6 +64,9 @@ bool Gpu::configure(const std::string &setting, const std::string &value) {
     version = number;
   else if (setting == "init")
     initResult = number;
+  else if (setting == "revive")
+    for (auto &device : devices)
+      device->lost = 0;
   else if (setting == "seed")
     scheduler.random.seed(std::strtoull(value.c_str(), nullptr, 10));
   else if (setting == "order" && value == "late")

@@ -84,7 +84,8 @@ struct Gpu {
   std::vector<std::unique_ptr<Device>> devices;
   std::map<const void *, uint64_t> pinned;
 
-  /// As in ("order", "random"): devices, memory, capability, version, init, order, seed, threads.
+  /// As in ("order", "random"): devices, memory, capability, version, init, order, seed, threads;
+  /// "revive" lets devices go on after a fault, as a new process would.
   /// False where there is no such setting or value.
   bool configure(const std::string &setting, const std::string &value);
   /// What the environment says: $DLC_EMULATED_ORDER and so on.

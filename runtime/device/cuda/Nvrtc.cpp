@@ -130,8 +130,10 @@ std::vector<KernelResources> parseResources(const std::string &log) {
     if (kernels.empty())
       continue;
     KernelResources &k = kernels.back();
-    if ((at = line.find(" bytes stack frame")) != std::string::npos)
-      std::sscanf(line.c_str(), "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads",
+    // "…  16 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads"
+    if (line.find(" bytes stack frame") != std::string::npos)
+      std::sscanf(line.c_str() + line.find_first_of("0123456789"),
+                  "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads",
                   &k.stackBytes, &k.spillStoreBytes, &k.spillLoadBytes);
     if ((at = line.find("Used ")) != std::string::npos) {
       std::sscanf(line.c_str() + at, "Used %d registers", &k.registers);

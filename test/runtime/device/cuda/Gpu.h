@@ -1,0 +1,80 @@
+//===- Gpu.h - what tests of the CUDA device table share ----------------------===//
+#ifndef DLC_TEST_RUNTIME_DEVICE_CUDA_GPU_H
+#define DLC_TEST_RUNTIME_DEVICE_CUDA_GPU_H
+
+#include "runtime/device/Table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+namespace dlc::cuda::test {
+
+/// The plugin's table.
+const dlc_device_table &table();
+/// Whether the tests run on the emulated GPU.
+bool emulated();
+/// Sets the emulated GPU's order of streams or threads, as in ("order", "late").
+void configure(const char *setting, const char *value);
+/// Runs this program again with these variables ("NAME=VALUE ..."): what its probe of the devices
+/// printed.
+std::string probe(const std::string &variables);
+int runProbe();
+
+/// CUDA text to an image that the device takes.
+std::vector<char> compile(const std::string &text);
+
+/// Calls a function of the table that must succeed.
+template <typename... Parameters, typename... Arguments>
+void ok(int (*function)(void *, Parameters...), void *device, Arguments... arguments) {
+  char error[1024] = "";
+  ASSERT_EQ(function(device, arguments..., error, sizeof(error)), 0) << error;
+}
+
+/// Calls one that must fail: what it says.
+template <typename... Parameters, typename... Arguments>
+std::string failing(int (*function)(void *, Parameters...), void *device, Arguments... arguments) {
+  char error[1024] = "";
+  EXPECT_NE(function(device, arguments..., error, sizeof(error)), 0);
+  return error;
+}
+
+/// An open device and some floats on it.
+class Gpu : public ::testing::Test {
+protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  void *open(int index);
+  void *allocate(uint64_t bytes) { return allocateOn(device, bytes); }
+  void *allocateOn(void *on, uint64_t bytes);
+  void *stream() { return streamOn(device); }
+  void *streamOn(void *on);
+  void *event();
+  /// Keeps the values until the test ends: the copy may come late.
+  void upload(void *stream, void *to, std::vector<float> values);
+  /// Waits for the stream.
+  std::vector<float> download(void *stream, const void *from, size_t count);
+  void *load(const std::string &text);
+  void *function(void *module, const char *name);
+  void launch(void *stream, void *function, std::vector<void *> pointers, uint32_t grid,
+              uint32_t block, uint32_t shared = 0);
+
+  void *device = nullptr;
+
+private:
+  struct Owned {
+    void *device, *what;
+  };
+  std::vector<Owned> devices, memory, streams, events, modules;
+  std::list<std::vector<float>> uploaded;
+};
+
+std::vector<float> iota(size_t count, float first = 0);
+
+} // namespace dlc::cuda::test
+
+#endif // DLC_TEST_RUNTIME_DEVICE_CUDA_GPU_H
