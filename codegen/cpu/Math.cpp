@@ -16,31 +16,28 @@ using namespace mlir;
 using dlc::runtime::KernelFunction;
 namespace dlc::cpu {
 
-Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {
-  OpBuilder &b = *p.b;
-  Location loc = p.loc;
+/// Calls an AVX-512 intrinsic of f32 on operands of any number of lanes: registers one by one; lanes
+/// that the last one has too many repeat an element. `rest` follows the operands.
+static Value callInRegisters(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> operands,
+                             ArrayRef<Value> rest) {
   constexpr int64_t width = 16;
   auto whole = VectorType::get({width}, b.getF32Type());
-  Value source = LLVM::ZeroOp::create(b, loc, whole);
-  Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
-  Value current =
-      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(4)); // this thread's rounding mode
-  auto scale = [&](Value x, Value power) -> Value {
-    return LLVM::CallIntrinsicOp::create(b, loc, whole,
-                                         b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
-                                         ValueRange{x, power, source, all, current})
-        .getResult(0);
+  auto call = [&](ArrayRef<Value> registers) -> Value {
+    SmallVector<Value> all(registers);
+    all.append(rest.begin(), rest.end());
+    return LLVM::CallIntrinsicOp::create(b, loc, whole, b.getStringAttr(name), all).getResult(0);
   };
-  auto type = dyn_cast<VectorType>(p.v.getType());
+  auto each = [&](llvm::function_ref<Value(Value)> turn) {
+    return call(llvm::map_to_vector(operands, turn));
+  };
+  auto type = dyn_cast<VectorType>(operands[0].getType());
   if (!type) {
-    Value wide = scale(vector::BroadcastOp::create(b, loc, whole, p.v),
-                       vector::BroadcastOp::create(b, loc, whole, n.v));
-    return p.with(vector::ExtractOp::create(b, loc, wide, int64_t(0)));
+    Value wide = each([&](Value x) { return vector::BroadcastOp::create(b, loc, whole, x); });
+    return vector::ExtractOp::create(b, loc, wide, int64_t(0));
   }
   int64_t lanes = type.getNumElements();
   if (lanes == width)
-    return p.with(scale(p.v, n.v));
-  // Registers one by one; lanes that the last one has too many repeat an element.
+    return call(operands);
   Value result;
   for (int64_t first = 0; first < lanes; first += width) {
     int64_t count = std::min(width, lanes - first);
@@ -52,12 +49,35 @@ Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {
       spread.push_back(here ? i - first : 0);
       join.push_back(here ? lanes + i : i);
     }
-    Value part = scale(vector::ShuffleOp::create(b, loc, p.v, p.v, take),
-                       vector::ShuffleOp::create(b, loc, n.v, n.v, take));
+    Value part = each([&](Value x) { return vector::ShuffleOp::create(b, loc, x, x, take); });
     part = vector::ShuffleOp::create(b, loc, part, part, spread);
     result = result ? vector::ShuffleOp::create(b, loc, result, part, join).getResult() : part;
   }
-  return p.with(result);
+  return result;
+}
+
+Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {
+  OpBuilder &b = *p.b;
+  Location loc = p.loc;
+  Value source = LLVM::ZeroOp::create(b, loc, VectorType::get({16}, b.getF32Type()));
+  Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
+  Value current =
+      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(4)); // this thread's rounding mode
+  return p.with(callInRegisters(b, loc, "llvm.x86.avx512.mask.scalef.ps.512", {p.v, n.v},
+                                {source, all, current}));
+}
+
+Lanes quotient(const Lanes &a, const Lanes &c) {
+  if (!scalesAtOnce(a))
+    return a / c;
+  OpBuilder &b = *a.b;
+  Location loc = a.loc;
+  Value source = LLVM::ZeroOp::create(b, loc, VectorType::get({16}, b.getF32Type()));
+  Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
+  // A dozen instructions' time goes by in a division; these are pipelined.
+  Lanes r = a.with(callInRegisters(b, loc, "llvm.x86.avx512.rcp14.ps.512", {c.v}, {source, all}));
+  r = fma(r, fma(-c, r, like(c, 1.0)), r);
+  return a * r;
 }
 
 namespace {

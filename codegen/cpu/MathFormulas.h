@@ -113,7 +113,7 @@ template <class V> V sigmoid(V x) {
   ExpParts<V> parts = expParts(clampBelow(-abs(x), -104.0));
   V e = scaleByParts(parts.exp(), parts.rounded);
   // What e lacks in the numerator it lacks in the denominator too.
-  return select(x > 0.0, like(x, 1.0), e) / (e + 1.0);
+  return quotient(select(x > 0.0, like(x, 1.0), e), e + 1.0);
 }
 
 template <class V> V tanh(V x) {
@@ -124,7 +124,7 @@ template <class V> V tanh(V x) {
       polynomial(z, {-0x1.55554cp-2, 0x1.110d6ap-3, -0x1.b931fcp-5, 0x1.598276p-6, -0x1.9c9490p-8});
   near = fma(x * z, near, x);
   ExpParts<V> parts = expParts(clampAbove(a, 10.0) * 2.0);
-  V far = 1.0 - 2.0 / (scaleByPower(parts.exp(), parts.rounded) + 1.0);
+  V far = 1.0 - quotient(like(x, 2.0), scaleByPower(parts.exp(), parts.rounded) + 1.0);
   return select(a < 0.55, select(a < 0x1p-13, x, near), copysign(far, x));
 }
 
@@ -156,7 +156,7 @@ template <class V> V geluErf(V x) {
   V p = polynomial(a, {0x1.000000p-1, 0x1.c0d288p-2, 0x1.774684p-3, 0x1.4ce0bap-5, 0x1.0dc596p-8});
   V q = polynomial(a, {0x1.000000p+0, 0x1.acab74p+0, 0x1.33d8bcp+0, 0x1.e0c02cp-2, 0x1.a13a14p-4,
                        0x1.521adcp-7});
-  V tail = fma(p, parts.expm1(), p) * bounded / q;
+  V tail = quotient(fma(p, parts.expm1(), p) * bounded, q);
   V below = scaleByParts(tail, parts.rounded);
   return select(x > 0.0, x - below, below);
 }

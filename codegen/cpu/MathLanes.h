@@ -162,6 +162,9 @@ inline bool scalesAtOnce(const Lanes &p) {
 /// p 2^n for a whole n, rounded once, whatever its size. Only where scalesAtOnce says so.
 Lanes scaleAtOnce(const Lanes &p, const Lanes &n);
 
+/// a / c, within two ulps, for a finite a and a c that is normal and whose inverse is.
+Lanes quotient(const Lanes &a, const Lanes &c);
+
 } // namespace dlc::cpu
 
 #endif // DLC_CODEGEN_CPU_MATHLANES_H
