@@ -1,0 +1,141 @@
+//===- Mutations.cpp - what a program on several devices must not lose --------===//
+//
+//   dlc_stream_mutations model.dlcx
+//
+// Takes each wait, each record and each copy between devices out of the program, one at a time. Each must
+// be missed: when the program is loaded, or by what it computes in some order of its streams.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/program/Checker.h"
+#include "runtime/program/Reader.h"
+#include "runtime/session/Session.h"
+#include "runtime/session/State.h"
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <random>
+#include <unistd.h>
+
+using namespace dlc::runtime;
+using Bytes = std::vector<std::vector<char>>;
+
+namespace {
+
+/// Floats around 0; everything else is 0, which is an index that is always there.
+std::vector<char> someValue(const TensorInfo &info, const Program &program, std::mt19937 &random) {
+  std::vector<char> bytes(info.bytes);
+  if (info.value >= 0) {
+    std::memcpy(bytes.data(), program.constants[size_t(info.value)].data, info.bytes);
+  } else if (info.dtype == dlc::DType::F32) {
+    std::uniform_real_distribution<float> values(-1, 1);
+    for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+      float value = values(random);
+      std::memcpy(bytes.data() + i, &value, 4);
+    }
+  }
+  return bytes;
+}
+
+/// Outputs and state after two runs of a fresh session.
+Bytes resultsOf(const std::shared_ptr<const Program> &program, const std::string &order) {
+  SessionOptions options;
+  options.streamOrder = order;
+  Session session(program, options);
+  const Plan &plan = session.plan();
+  std::mt19937 random(7);
+  Bytes inputs, results;
+  std::vector<const void *> from;
+  std::vector<void *> to;
+  for (const TensorInfo &info : plan.inputs)
+    inputs.push_back(someValue(info, *program, random));
+  for (const std::vector<char> &input : inputs)
+    from.push_back(input.data());
+  for (const TensorInfo &info : plan.outputs)
+    results.emplace_back(info.bytes);
+  for (std::vector<char> &result : results)
+    to.push_back(result.data());
+  for (int round = 0; round < 2; ++round)
+    session.run(from, to);
+  for (size_t i = 0; i < plan.states.size(); ++i) {
+    results.emplace_back(plan.states[i].bytes);
+    session.states().get(i, results.back().data());
+  }
+  return results;
+}
+
+std::string deviceOf(const nlohmann::json &manifest, const nlohmann::json &buffer) {
+  return manifest["buffers"][buffer.get<size_t>()].value("device", "cpu");
+}
+
+bool isTarget(const nlohmann::json &manifest, const nlohmann::json &command) {
+  if (command["op"] == "copy")
+    return deviceOf(manifest, command["from"]) != deviceOf(manifest, command["to"]);
+  return command["op"] == "wait" || command["op"] == "record";
+}
+
+std::vector<std::string> orders(const Program &program) {
+  std::vector<std::string> list{""};
+  for (size_t s = 0; s < program.manifest.value("streams", nlohmann::json::array()).size(); ++s)
+    list.push_back("late:" + std::to_string(s));
+  for (int seed = 0; seed < 3; ++seed)
+    list.push_back("random:" + std::to_string(seed));
+  return list;
+}
+
+/// How the loss shows; empty: it does not.
+std::string missed(const Program &program, const Bytes &expected) {
+  try {
+    checkProgram(program);
+  } catch (const dlc::Error &error) {
+    return "refused";
+  }
+  auto shared = std::make_shared<const Program>(program);
+  for (const std::string &order : orders(program)) {
+    try {
+      if (resultsOf(shared, order) != expected)
+        return "differs";
+    } catch (const dlc::Error &error) {
+      return "fails";
+    }
+  }
+  return "";
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 2)
+    return std::fprintf(stderr, "usage: dlc_stream_mutations model.dlcx\n"), 2;
+  // A loop that lost its count may never end.
+  alarm(120);
+  try {
+    Program program = readProgram(argv[1]);
+    Bytes expected = resultsOf(std::make_shared<const Program>(program), "");
+    for (const std::string &order : orders(program))
+      if (resultsOf(std::make_shared<const Program>(program), order) != expected)
+        return std::printf("the whole program differs in the order '%s'\n", order.c_str()), 1;
+    std::map<std::string, std::map<std::string, int>> found;
+    int kept = 0;
+    const nlohmann::json commands = program.manifest["commands"];
+    for (size_t i = 0; i < commands.size(); ++i) {
+      if (!isTarget(program.manifest, commands[i]))
+        continue;
+      Program without = program;
+      without.manifest["commands"].erase(i);
+      std::string how = missed(without, expected);
+      std::string op = commands[i]["op"];
+      if (how.empty())
+        ++kept, std::printf("nobody misses command %zu: %s\n", i, commands[i].dump().c_str());
+      else
+        ++found[op][how];
+    }
+    for (const auto &[op, ways] : found)
+      for (const auto &[how, count] : ways)
+        std::printf("%s: %d %s\n", op.c_str(), count, how.c_str());
+    std::printf("%d not missed\n", kept);
+    return kept ? 1 : 0;
+  } catch (const std::exception &error) {
+    return std::fprintf(stderr, "%s\n", error.what()), 1;
+  }
+}
