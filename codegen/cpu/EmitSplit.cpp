@@ -156,14 +156,32 @@ private:
   Value slot(size_t reduction, Value column) {
     int64_t offset = 0;
     for (ReduceOp op : ArrayRef<ReduceOp>(plan.reduces).take_front(reduction))
-      offset += (plan.width * partialType(op).getIntOrFloatBitWidth() / 8 + 63) / 64 * 64;
+      offset += (plan.width * alignment(op) + 63) / 64 * 64;
     Value start = LLVM::GEPOp::create(b, loc, scratch.getType(), b.getI8Type(), scratch,
                                       ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    return LLVM::GEPOp::create(b, loc, scratch.getType(), partialType(plan.reduces[reduction]),
+    return LLVM::GEPOp::create(b, loc, scratch.getType(), plan.slotType(plan.reduces[reduction]),
                                start, ValueRange{column});
   }
 
-  unsigned alignment(ReduceOp op) { return partialType(op).getIntOrFloatBitWidth() / 8; }
+  unsigned alignment(ReduceOp op) { return plan.slotType(op).getIntOrFloatBitWidth() / 8; }
+
+  Value extend(Value v, Type type) {
+    if (auto vector = dyn_cast<VectorType>(v.getType()))
+      type = VectorType::get(vector.getShape(), type);
+    return type == v.getType() ? v : Value(arith::ExtFOp::create(b, loc, type, v));
+  }
+  /// In the type of partial results.
+  Value wide(ReduceOp op, Value v) { return extend(v, partialType(op)); }
+
+  /// Terms of one reduction (a power of two of them) into one, in the type that they have. Pairs of
+  /// pairs: nothing waits long, and little is lost by rounding.
+  Value join(ReduceOp op, SmallVector<Value> terms) {
+    Type element = tensorType(op.getX()).getElementType();
+    for (; terms.size() > 1; terms.resize(terms.size() / 2))
+      for (size_t k = 0; k < terms.size() / 2; ++k)
+        terms[k] = e.combine(op.getKind(), element, terms[2 * k], terms[2 * k + 1]);
+    return terms[0];
+  }
 
   /// Adds so many rows at a distance from each other.
   void addRows(Value outer, Value row, int64_t rows, Value distance) {
@@ -177,17 +195,11 @@ private:
         storeSides(at, lanes);
       }
       for (auto [i, op] : llvm::enumerate(plan.reduces)) {
-        Type element = tensorType(op.getX()).getElementType();
-        auto &list = terms[i];
-        // Pairs of pairs: nothing waits long, and little is lost by rounding.
-        for (; list.size() > 1; list.resize((list.size() + 1) / 2))
-          for (size_t k = 0; k < list.size() / 2; ++k)
-            list[k] = e.combine(op.getKind(), element, list[2 * k], list[2 * k + 1]);
         Value p = slot(i, inStrip);
-        Value so =
-            LLVM::LoadOp::create(b, loc, withLanes(partialType(op), lanes), p, alignment(op));
-        LLVM::StoreOp::create(b, loc, e.combine(op.getKind(), element, so, list[0]), p,
-                              alignment(op));
+        Type type = plan.slotType(op);
+        Value so = LLVM::LoadOp::create(b, loc, withLanes(type, lanes), p, alignment(op));
+        Value more = extend(join(op, std::move(terms[i])), type);
+        LLVM::StoreOp::create(b, loc, e.combine(op.getKind(), type, so, more), p, alignment(op));
       }
     });
   }
@@ -195,9 +207,8 @@ private:
   void columnUnit() {
     forColumns([&](Index, int64_t lanes, Value inStrip) {
       for (auto [i, op] : llvm::enumerate(plan.reduces))
-        LLVM::StoreOp::create(
-            b, loc, e.neutral(op.getKind(), tensorType(op.getX()).getElementType(), lanes),
-            slot(i, inStrip), alignment(op));
+        LLVM::StoreOp::create(b, loc, e.neutral(op.getKind(), plan.slotType(op), lanes),
+                              slot(i, inStrip), alignment(op));
     });
     forOuter({}, [&](Value outer, ValueRange) {
       auto [from, to] = chunkOf(plan.fine, plan.fineChunk);
@@ -220,8 +231,8 @@ private:
     forColumns([&](Index column, int64_t lanes, Value inStrip) {
       SmallVector<Value> totals;
       for (auto [i, op] : llvm::enumerate(plan.reduces))
-        totals.push_back(LLVM::LoadOp::create(b, loc, withLanes(partialType(op), lanes),
-                                              slot(i, inStrip), alignment(op)));
+        totals.push_back(wide(op, LLVM::LoadOp::create(b, loc, withLanes(plan.slotType(op), lanes),
+                                                       slot(i, inStrip), alignment(op))));
       finish(totals, column, lanes);
     });
   }
@@ -230,15 +241,22 @@ private:
 
   void laneUnit() {
     int64_t tail = plan.shape[plan.fine] % plan.lanes, tailLanes = tail > 1 ? tail : 0;
-    SmallVector<Fold> folds;
-    for (ReduceOp op : plan.reduces)
+    SmallVector<Fold> folds, wideFolds;
+    for (ReduceOp op : plan.reduces) {
       folds.push_back({op.getKind(), tensorType(op.getX()).getElementType()});
-    Gathering main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false);
-    // One state for each run of memory that is read at a time, and one for the tail.
+      wideFolds.push_back({op.getKind(), partialType(op)});
+    }
+    Gathering main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
+        all(e, wideFolds, plan.lanes, false);
+    // One state for each run of memory that is read at a time, and one for the tail. Where there
+    // are sums only, the runs' begin anew with each outer coordinate, and meet in one.
     size_t size = main.size(), runs = size_t(plan.unroll);
-    SmallVector<Value> init;
+    bool meet = llvm::all_of(plan.reduces, [](ReduceOp op) { return isSum(op); });
+    SmallVector<Value> begin, init;
     for (size_t r = 0; r < runs; ++r)
-      llvm::append_range(init, main.start());
+      llvm::append_range(begin, main.start());
+    init = meet ? all.start() : begin;
+    size_t mainSize = init.size();
     if (tail > 0)
       llvm::append_range(init, rest.start());
     Value whole = e.i64(plan.shape[plan.fine] - tail);
@@ -253,7 +271,7 @@ private:
       };
       auto [from, end] = chunkOf(plan.fine, plan.fineChunk);
       Value to = e.binary("min", end, whole), start = from;
-      SmallVector<Value> next(before.take_front(runs * size));
+      SmallVector<Value> next(meet ? ValueRange(begin) : before.take_front(mainSize));
       if (runs > 1) {
         // Parts of the chunk at a time: several runs of memory that the processor reads ahead come
         // faster than one.
@@ -276,9 +294,19 @@ private:
           start, to, plan.lanes, ArrayRef<Value>(next).take_front(size),
           [&](Value at, ValueRange inner) { return main.step(inner, termsAt(at, plan.lanes)); });
       llvm::copy(first, next.begin());
+      if (meet) {
+        SmallVector<Value> sums;
+        for (auto [i, op] : llvm::enumerate(plan.reduces)) {
+          SmallVector<Value> ofRuns;
+          for (size_t r = 0; r < runs; ++r)
+            ofRuns.push_back(next[r * size + i]);
+          sums.push_back(wide(op, join(op, std::move(ofRuns))));
+        }
+        next = all.step(before.take_front(mainSize), sums);
+      }
       if (tail == 0)
         return next;
-      ValueRange restBefore = before.drop_front(runs * size);
+      ValueRange restBefore = before.drop_front(mainSize);
       if (plan.fineChunks == 1) {
         llvm::append_range(next, rest.step(restBefore, termsAt(whole, tailLanes)));
         return next;
@@ -301,14 +329,20 @@ private:
     SmallVector<Value> totals;
     auto take = [&](const Gathering &gathering, ArrayRef<Value> values) {
       auto more = gathering.finish(values);
+      for (auto [op, other] : llvm::zip(plan.reduces, more))
+        other = wide(op, other);
       if (totals.empty())
         return void(totals = more);
-      for (auto [fold, total, other] : llvm::zip(folds, totals, more))
+      for (auto [fold, total, other] : llvm::zip(wideFolds, totals, more))
         total = e.combine(fold.kind, fold.element, total, other);
     };
     ArrayRef<Value> left = state;
-    for (size_t r = 0; r < runs; ++r, left = left.drop_front(size))
-      take(main, left.take_front(size));
+    if (meet)
+      take(all, left.take_front(mainSize));
+    else
+      for (size_t r = 0; r < runs; ++r)
+        take(main, left.slice(r * size, size));
+    left = left.drop_front(mainSize);
     if (tail > 0)
       take(rest, left);
     finish(totals, {}, 0);

@@ -11,9 +11,10 @@ namespace dlc::cpu {
 namespace {
 
 constexpr int64_t kSmallest = 8192; ///< elements; below, one core is done before another wakes
-constexpr int64_t kSums = 64;       ///< sums in a row within a unit: so few lose little by rounding
+constexpr int64_t kSums = 64;       ///< sums in a row within a unit
 constexpr int64_t kRuns = 4;        ///< of memory that are read at a time
 constexpr int64_t kNarrow = 64;     ///< columns; so few that rows are better taken many at a time
+constexpr int64_t kManyRows = 8;
 constexpr int64_t kColumns =
     1024; ///< partial results of a few reductions stay in the first-level cache
 constexpr int64_t kFewRows = 64, kLongRow = 32768;
@@ -81,6 +82,12 @@ SmallVector<int64_t> SplitPlan::partialShape() const {
   return result;
 }
 
+Type SplitPlan::slotType(ReduceOp op) const {
+  // Where few rows are taken at a time, f64 would show in the time.
+  return unroll >= kManyRows ? partialType(op)
+                             : computeType(tensorType(op.getX()).getElementType());
+}
+
 std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
   SplitPlan plan;
   if (!collect(fusion, plan))
@@ -101,7 +108,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     if (columns < 2)
       return std::nullopt;
     plan.lanes = std::min(width, columns);
-    plan.unroll = columns <= kNarrow ? 8 : 4;
+    plan.unroll = columns <= kNarrow ? kManyRows : 4;
     int64_t rows = kSums * plan.unroll;
     if (fine * outer < 2 * plan.unroll)
       return std::nullopt;
@@ -141,12 +148,19 @@ int64_t splitScratch(const SplitPlan &plan) {
   int64_t bytes = 0;
   for (ReduceOp op : plan.reduces)
     bytes += plan.columns
-                 ? divideUp(plan.width * partialType(op).getIntOrFloatBitWidth() / 8, 64) * 64
+                 ? divideUp(plan.width * plan.slotType(op).getIntOrFloatBitWidth() / 8, 64) * 64
                  : 0;
   return bytes;
 }
 
-Type partialType(ReduceOp op) { return computeType(tensorType(op.getX()).getElementType()); }
+bool isSum(ReduceOp op) {
+  return op.getKind() == ReduceKind::sum || op.getKind() == ReduceKind::mean;
+}
+
+Type partialType(ReduceOp op) {
+  return isSum(op) ? Float64Type::get(op.getContext())
+                   : computeType(tensorType(op.getX()).getElementType());
+}
 
 SmallVector<unsigned> firstOutputs(FusionOp fusion, const SplitPlan &plan) {
   SmallVector<unsigned> outputs;

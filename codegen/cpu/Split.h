@@ -32,6 +32,8 @@ struct SplitPlan {
   bool isWhole() const { return fineChunks * outerChunks == 1; }
   /// The partial results of one reduction.
   llvm::SmallVector<int64_t> partialShape() const;
+  /// What a unit keeps for each column of a reduction that has columns.
+  mlir::Type slotType(ReduceOp op) const;
 };
 
 /// Whether and how a normalised fusion is cut.
@@ -56,7 +58,10 @@ struct Combination {
 Combination combineSplit(mlir::OpBuilder &b, FusionOp fusion, const SplitPlan &plan);
 /// The outputs that the first kernel of a plan that is not whole writes.
 llvm::SmallVector<unsigned> firstOutputs(FusionOp fusion, const SplitPlan &plan);
-/// The element type of a reduction's partial results.
+bool isSum(ReduceOp op);
+/// The element type of a reduction's partial results: f64 for sums. A few terms are added in their
+/// own type, and these sums in f64, which costs nothing beside reading the terms from memory: sums
+/// over a batch often all but cancel.
 mlir::Type partialType(ReduceOp op);
 
 } // namespace dlc::cpu

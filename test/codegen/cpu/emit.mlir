@@ -73,22 +73,41 @@ func.func @main(%x: tensor<64xbf16>) -> tensor<64xbf16> {
 // -----
 
 // Sums over a batch: units in the order of memory, partial sums in scratch memory, rows four at a time, one kernel for both
-// sums. Another kernel adds what 16 units have left.
+// sums. Another kernel adds what 16 units have left, in f64.
 // CHECK-LABEL: llvm.func @k0_reduce_mul_reduce
 // CHECK-SAME: %{{.*}}: i64, %[[SCRATCH:[^ ]*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
 // CHECK: llvm.getelementptr %[[SCRATCH]]
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xf32>
+// CHECK: arith.addf {{.*}} : vector<16xf32>
 // CHECK: llvm.getelementptr %[[SCRATCH]]
 // CHECK: llvm.store {{.*}} : vector<16xf32>
-// CHECK-LABEL: llvm.func @k1_reduce_reduce
+// CHECK: arith.extf {{.*}} : vector<16xf32> to vector<16xf64>
+// CHECK: llvm.store {{.*}} : vector<16xf64>
+// CHECK-LABEL: llvm.func @k1_reduce_cast_reduce_cast
+// CHECK: arith.addf {{.*}} : vector<16xf64>
+// CHECK: arith.truncf
 // CHECK: llvm.return
 func.func @main(%x: tensor<8192x128xf32>, %dy: tensor<8192x128xf32>) -> (tensor<128xf32>, tensor<128xf32>) {
   %a = dlc.reduce sum %dy axes [0] : (tensor<8192x128xf32>) -> tensor<128xf32>
   %m = dlc.mul %dy, %x : (tensor<8192x128xf32>, tensor<8192x128xf32>) -> tensor<8192x128xf32>
   %b = dlc.reduce sum %m axes [0] : (tensor<8192x128xf32>) -> tensor<128xf32>
   return %a, %b : tensor<128xf32>, tensor<128xf32>
+}
+
+// -----
+
+// Few columns: eight rows are added in f32, and what they come to in f64.
+// CHECK-LABEL: llvm.func @k0_reduce
+// CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xf32>
+// CHECK: arith.extf {{.*}} : vector<16xf32> to vector<16xf64>
+// CHECK: arith.addf {{.*}} : vector<16xf64>
+// CHECK: llvm.store {{.*}} : vector<16xf64>
+// CHECK-LABEL: llvm.func @k1_reduce_cast
+func.func @main(%x: tensor<8192x16xf32>) -> tensor<16xf32> {
+  %a = dlc.reduce sum %x axes [0] : (tensor<8192x16xf32>) -> tensor<16xf32>
+  return %a : tensor<16xf32>
 }
 
 // -----
