@@ -16,6 +16,33 @@ Type Emitter::sumType(ReduceOp op) {
   return element;
 }
 
+Emitter::Gathered Emitter::gather(ReduceKind kind, Type sum, int64_t terms, int64_t array) {
+  constexpr int64_t few = 8;
+  bool adds = kind == ReduceKind::sum || kind == ReduceKind::mean;
+  Gathered g{t.fresh("total"), kind, sum, adds && isFloat(sum) && terms > few};
+  std::string type = computeName(sum), first = neutral(kind, sum);
+  if (g.careful)
+    t.line("dk::careful<" + type + "> " + g.name + (array ? "[" + Twine(array) + "]" : Twine("")) + ";");
+  else if (!array)
+    t.line(type + " " + g.name + " = " + first + ";");
+  else
+    t.line(type + " " + g.name + "[" + Twine(array) + "];");
+  if (array && !g.careful)
+    for (int64_t i = 0; i < array; ++i)
+      t.line(g.name + "[" + Twine(i) + "] = " + first + ";");
+  return g;
+}
+
+void Emitter::gatherTerm(const Gathered &g, const std::string &term, const std::string &at) {
+  std::string name = g.name + (at.empty() ? "" : "[" + at + "]");
+  t.line(g.careful ? name + ".add(" + term + ");"
+                   : name + " = " + combine(g.kind, g.sum, name, term) + ";");
+}
+
+std::string Emitter::gathered(const Gathered &g, const std::string &at) const {
+  return g.name + (at.empty() ? "" : "[" + at + "]") + (g.careful ? ".value()" : "");
+}
+
 std::string Emitter::finishReduce(ReduceOp op, const std::string &total) {
   Type sum = sumType(op), element = elementOf(op.getX());
   std::string result = total;
@@ -38,8 +65,7 @@ std::string Emitter::reduce(ReduceOp op, const Indices &at) {
   for (int64_t axis : axes)
     extents.push_back(shape[axis]);
   Type sum = sumType(op);
-  std::string total = t.fresh("v");
-  t.line(computeName(sum) + " " + total + " = " + neutral(op.getKind(), sum) + ";");
+  Gathered total = gather(op.getKind(), sum, product(extents));
   loops(extents, [&](ArrayRef<Expr> where) {
     Indices from;
     size_t kept = 0, reduced = 0;
@@ -54,9 +80,9 @@ std::string Emitter::reduce(ReduceOp op, const Indices &at) {
     std::string term = eval(op.getX(), from);
     if (computeName(sum) != computeName(elementOf(op.getX())))
       term = "(" + computeName(sum) + ")" + term;
-    t.line(total + " = " + combine(op.getKind(), sum, total, term) + ";");
+    gatherTerm(total, term);
   });
-  return finishReduce(op, total);
+  return finishReduce(op, total.careful ? let(computeName(sum), gathered(total)) : total.name);
 }
 
 std::string Emitter::argReduce(ArgReduceOp op, const Indices &at) {

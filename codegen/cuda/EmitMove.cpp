@@ -169,7 +169,7 @@ std::string Emitter::random(RandomOp op, const Indices &at) {
                                            ", " + seed + "ull)");
   std::string which = x.remainder(offset, 4).text();
   if (op.getKind() == RandomKind::normal)
-    return let(computeName(element), "dk::normal(" + words + ", " + which + ")");
+    return let(computeName(element), std::string(element.isF64() ? "dk::normal_f64(" : "dk::normal(") + words + ", " + which + ")");
   int bits = element.isF16() ? 11 : element.isBF16() ? 8 : 24;
   return let(computeName(element),
              "dk::uniform<" + std::to_string(bits) + ">(" + words + ", " + which + ")");

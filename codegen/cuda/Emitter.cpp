@@ -217,14 +217,13 @@ std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offs
   Type sum = op ? sumType(op) : from.element;
   ReduceKind kind = op ? op.getKind() : ReduceKind::sum;
   used.insert(from.name);
-  std::string total = t.fresh("v");
-  t.line(computeName(sum) + " " + total + " = " + neutral(kind, sum) + ";");
+  Gathered parts = gather(kind, sum, from.parts);
   int64_t stride = typeOf(value).getNumElements();
   loop("0", from.parts, "1", [&](Expr part) {
-    std::string term = let(computeName(sum), "dk::load(" + from.name + "[" +
-                                                 x.add(part * stride, offset).text() + "])");
-    t.line(total + " = " + combine(kind, sum, total, term) + ";");
+    gatherTerm(parts, let(computeName(sum), "dk::load(" + from.name + "[" +
+                                                x.add(part * stride, offset).text() + "])"));
   });
+  std::string total = let(computeName(sum), gathered(parts));
   if (op)
     return finishReduce(op, total);
   if (Value bias = biasOf(value.getDefiningOp())) {

@@ -84,6 +84,18 @@ public:
                              const std::string &b);
   static std::string neutral(ReduceKind kind, mlir::Type element);
   static std::string functor(ReduceKind kind);
+  /// Variables in which terms are gathered, one after the other by a thread. Sums of many floats
+  /// keep what rounding takes.
+  struct Gathered {
+    std::string name;
+    ReduceKind kind;
+    mlir::Type sum;
+    bool careful;
+  };
+  /// `array`: so many of them; `at` then says which.
+  Gathered gather(ReduceKind kind, mlir::Type sum, int64_t terms, int64_t array = 0);
+  void gatherTerm(const Gathered &g, const std::string &term, const std::string &at = "");
+  std::string gathered(const Gathered &g, const std::string &at = "") const;
   /// The element type in which a reduction's terms are summed up.
   static mlir::Type sumType(ReduceOp op);
   /// A reduction's element from its combined terms.

@@ -212,6 +212,20 @@ struct product { template <class T> DK_INLINE T of(T a, T b) { return mul(a, b);
                  DK_INLINE double of(double a, double b) { return a * b; } };
 struct largest { template <class T> DK_INLINE T of(T a, T b) { return a > b || a != a ? a : b; } };
 struct smallest { template <class T> DK_INLINE T of(T a, T b) { return a < b || a != a ? a : b; } };
+// A long sum, with what rounding has taken from it kept beside.
+template <class T> struct careful {
+  T total = 0, lost = 0;
+  __device__ __forceinline__ void add(T x) {
+    T next = total + x;
+    lost += (total < 0 ? -total : total) >= (x < 0 ? -x : x) ? (total - next) + x : (x - next) + total;
+    total = next;
+  }
+  // Without it where it is no number.
+  __device__ __forceinline__ T value() const {
+    T sum = total + lost;
+    return sum == sum ? sum : total;
+  }
+};
 // Whether `a`, which comes later, takes the place of `b`.
 template <bool Largest, bool Last, class T> DK_INLINE bool better(T a, T b) {
   if (a != a) return Last || b == b;
@@ -274,17 +288,18 @@ DK_INLINE words philox(unsigned long long block, long long counter, unsigned lon
 DK_INLINE unsigned word(const words &w, int i) {
   return i == 0 ? w.e[0] : i == 1 ? w.e[1] : i == 2 ? w.e[2] : w.e[3];
 }
+DK_INLINE double normal_f64(const words &w, int i) {
+  double u = (double)((word(w, i & 2) >> 8) + 1u) * (1.0 / (1 << 24));
+  double turns = (double)(word(w, (i & 2) + 1) >> 8) * (2.0 / (1 << 24));
+  return ::sqrt(-2.0 * ::log(u)) * (i & 1 ? ::sin(3.14159265358979324 * turns) : ::cos(3.14159265358979324 * turns));
+}
 template <int Bits> DK_INLINE float uniform(const words &w, int i) {
   return (float)(word(w, i) >> (32 - Bits)) * (1.0f / (1 << Bits));
 }
 DK_INLINE float normal(const words &w, int i) {
   float u = (float)((word(w, i & 2) >> 8) + 1u) * (1.0f / (1 << 24));
   float turns = (float)(word(w, (i & 2) + 1) >> 8) * (2.0f / (1 << 24));
-#ifdef DLC_EMULATED
-  float turned = (float)(i & 1 ? ::sin(3.14159265358979324 * turns) : ::cos(3.14159265358979324 * turns));
-#else
   float turned = i & 1 ? sinpif(turns) : cospif(turns);
-#endif
   return sqrtf(-2.0f * logf(u)) * turned;
 }
 

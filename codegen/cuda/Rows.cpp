@@ -151,7 +151,8 @@ private:
       }
       t.open("if (" + vector.text() + " < " + Twine(vectors) + ")");
       e.pushScope();
-      body(vector * s.width, step);
+      // With the range that the condition leaves.
+      body(e.variable("c", vector.text(), 0, vectors - 1) * s.width, step);
       e.popScope();
       t.close();
     };
@@ -195,37 +196,32 @@ private:
   }
 
   void reduce(const Expr &at, SmallVector<ReduceOp> group) {
-    SmallVector<std::string> totals;
-    for (ReduceOp op : group) {
-      Type sum = Emitter::sumType(op);
-      totals.push_back(t.fresh("total"));
-      t.line(computeName(sum) + " " + totals.back() + " = " + Emitter::neutral(op.getKind(), sum) +
-             ";");
-    }
+    SmallVector<Emitter::Gathered> gathered;
+    for (ReduceOp op : group)
+      gathered.push_back(e.gather(op.getKind(), Emitter::sumType(op), unrolled ? 1 : s.steps * s.width));
     walk([&](Expr column, Expr step) {
       e.lanes(s.width, [&](Expr lane) {
         recall(column, step, lane);
-        for (auto [op, total] : llvm::zip(group, totals)) {
+        for (auto [op, total] : llvm::zip(group, gathered)) {
           Value x = op.getX();
           Type sum = Emitter::sumType(op);
           std::string term = e.eval(x, e.unravel(shapeOf(x), start + column + lane));
           if (computeName(sum) != computeName(elementOf(x)))
             term = "(" + computeName(sum) + ")" + term;
-          t.line(total + " = " + Emitter::combine(op.getKind(), sum, total, term) + ";");
+          e.gatherTerm(total, term);
         }
       });
     });
-    for (auto [op, total] : llvm::zip(group, totals)) {
-      Type sum = Emitter::sumType(op);
-      std::string f = Emitter::functor(op.getKind());
+    for (auto [op, mine] : llvm::zip(group, gathered)) {
+      std::string f = Emitter::functor(op.getKind()), type = computeName(mine.sum);
+      std::string threads = std::to_string(s.threads), total;
       if (s.threads <= 32) {
-        t.line(total + " = dk::warp_reduce<" + f + ", " + Twine(s.threads) + ">(" + total + ");");
+        total = e.let(type, "dk::warp_reduce<" + f + ", " + threads + ">(" + e.gathered(mine) + ")");
       } else {
         std::string scratch = t.fresh("shared");
-        t.line("__shared__ " + computeName(sum) + " " + scratch + "[" + Twine(s.threads / 32) +
-               "];");
-        t.line(total + " = dk::block_reduce<" + f + ", " + Twine(s.threads) + ">(" + total + ", " +
-               scratch + ");");
+        t.line("__shared__ " + type + " " + scratch + "[" + Twine(s.threads / 32) + "];");
+        total = e.let(type, "dk::block_reduce<" + f + ", " + threads + ">(" + e.gathered(mine) +
+                                ", " + scratch + ")");
       }
       e.seed(op.getY(), e.unravel(shapeOf(op.getY()), at), e.finishReduce(op, total));
     }

@@ -138,29 +138,23 @@ private:
     Emitter &e = frame.e;
     Text &t = frame.t;
     Expr at = e.variable("o", "blockIdx.x", 0, kept - 1);
-    SmallVector<std::string> totals;
-    for (ReduceOp op : reductions) {
-      Type sum = Emitter::sumType(op);
-      totals.push_back(t.fresh("total"));
-      t.line(computeName(sum) + " " + totals.back() + " = " + Emitter::neutral(op.getKind(), sum) +
-             ";");
-    }
+    SmallVector<Emitter::Gathered> gathered;
+    for (ReduceOp op : reductions)
+      gathered.push_back(e.gather(op.getKind(), Emitter::sumType(op), chunk / threads));
     part(e, "(int)threadIdx.x", threads, width, [&](Expr vector) {
       e.lanes(width, [&](Expr lane) {
         Indices index = indexOf(e, at, vector * width + lane);
-        for (auto [op, total] : llvm::zip(reductions, totals))
-          t.line(total + " = " +
-                 Emitter::combine(op.getKind(), Emitter::sumType(op), total, term(e, op, index)) +
-                 ";");
+        for (auto [op, total] : llvm::zip(reductions, gathered))
+          e.gatherTerm(total, term(e, op, index));
       });
     });
-    for (auto [op, total] : llvm::zip(reductions, totals)) {
-      std::string f = Emitter::functor(op.getKind());
-      std::string scratch = t.fresh("shared");
-      t.line("__shared__ " + computeName(Emitter::sumType(op)) + " " + scratch + "[" +
-             Twine(threads / 32) + "];");
-      t.line(total + " = dk::block_reduce<" + f + ", " + Twine(threads) + ">(" + total + ", " +
-             scratch + ");");
+    SmallVector<std::string> totals;
+    for (auto [op, mine] : llvm::zip(reductions, gathered)) {
+      std::string scratch = t.fresh("shared"), type = computeName(mine.sum);
+      t.line("__shared__ " + type + " " + scratch + "[" + Twine(threads / 32) + "];");
+      totals.push_back(e.let(type, "dk::block_reduce<" + Emitter::functor(op.getKind()) + ", " +
+                                       std::to_string(threads) + ">(" + e.gathered(mine) + ", " +
+                                       scratch + ")"));
     }
     t.open("if (threadIdx.x == 0)");
     e.pushScope();
@@ -178,14 +172,9 @@ private:
     int64_t vectors = kept / width, blocks = (vectors + threads - 1) / threads;
     std::string name = e.let(e.indexType, "blockIdx.x * 32 + threadIdx.x");
     bool guarded = blocks * threads != vectors;
-    SmallVector<std::string> totals;
-    for (ReduceOp op : reductions) {
-      Type sum = Emitter::sumType(op);
-      totals.push_back(t.fresh("total"));
-      t.line(computeName(sum) + " " + totals.back() + "[" + Twine(width) + "];");
-      for (int64_t l = 0; l < width; ++l)
-        t.line(totals.back() + "[" + Twine(l) + "] = " + Emitter::neutral(op.getKind(), sum) + ";");
-    }
+    SmallVector<Emitter::Gathered> gathered;
+    for (ReduceOp op : reductions)
+      gathered.push_back(e.gather(op.getKind(), Emitter::sumType(op), chunk / rows, width));
     if (guarded)
       t.open("if (" + name + " < " + Twine(vectors) + ")");
     e.pushScope();
@@ -193,12 +182,8 @@ private:
     part(e, "(int)threadIdx.y", rows, 1, [&](Expr r) {
       e.lanes(width, [&](Expr lane) {
         Indices index = indexOf(e, o * width + lane, r);
-        for (auto [op, total] : llvm::zip(reductions, totals)) {
-          std::string mine = total + "[" + lane.text() + "]";
-          t.line(mine + " = " +
-                 Emitter::combine(op.getKind(), Emitter::sumType(op), mine, term(e, op, index)) +
-                 ";");
-        }
+        for (auto [op, total] : llvm::zip(reductions, gathered))
+          e.gatherTerm(total, term(e, op, index), lane.text());
       });
     });
     e.popScope();
@@ -212,7 +197,7 @@ private:
              Twine(32 * width) + "];");
       for (int64_t l = 0; l < width; ++l)
         t.line(shared + "[threadIdx.y][threadIdx.x * " + Twine(width) + " + " + Twine(l) +
-               "] = " + totals[i] + "[" + Twine(l) + "];");
+               "] = " + e.gathered(gathered[i], std::to_string(l)) + ";");
       t.line("__syncthreads();");
       t.open("if (threadIdx.y == 0" + Twine(guarded ? " && " + name + " < " + std::to_string(vectors) : "") + ")");
       e.pushScope();

@@ -73,10 +73,10 @@ void topK(Planner &plan, TopKOp op, ArrayRef<Target> targets) {
   } else {
     t.line("__shared__ " + type + " values[256];");
     t.line("__shared__ " + I + " places[256];");
-    t.line(type + " last = " + type + "();");
+    t.line(type + " last = (" + type + ")0;");
     t.line(I + " last_at = -1;");
     t.open("for (int rank = 0; rank < " + Twine(k) + "; ++rank)");
-    t.line(type + " best = " + type + "();");
+    t.line(type + " best = (" + type + ")0;");
     t.line(I + " at = -1;");
     t.open("for (" + I + " i = threadIdx.x; i < " + n + "; i += 256)");
     t.line("const " + type + " v = " + element("i") + ";");
@@ -292,7 +292,7 @@ void scatter(Planner &plan, Operation *op, const Target &target) {
   if (reduction != ScatterReduction::none)
     t.line(computeName(sum) + " value = dk::load(" + in + "[" + at + "]);");
   else
-    t.line(computeName(sum) + " value = " + computeName(sum) + "();");
+    t.line(computeName(sum) + " value = (" + computeName(sum) + ")0;");
   auto take = [&](const std::string &u) {
     std::string v = "(" + computeName(sum) + ")dk::load(" + news + "[(" + I + ")" + u + " * " +
                     std::to_string(length) + " + e])";

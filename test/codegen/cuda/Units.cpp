@@ -72,10 +72,29 @@ private:
     if (mlir::failed(kernel))
       return failed(c.name(), "no kernel");
     units.push_back({c.name(), std::move(*kernel), {inputs.begin(), inputs.end()},
-                     {outputs.begin(), outputs.end()}, c.tolerance});
+                     {outputs.begin(), outputs.end()}, toleranceOf(*normal)});
     normal->erase();
     if (fusion != &op)
       fusion.erase();
+  }
+
+  /// Kernels round 16-bit floats in memory alone, the reference after each operation.
+  conformance::Tolerance toleranceOf(FusionOp fusion) {
+    conformance::Tolerance tolerance = c.tolerance;
+    double coarsest = 0, finest = 1;
+    for (Operation &op : fusion.getBody().front())
+      for (Value v : op.getOperands()) {
+        Type element = cast<RankedTensorType>(v.getType()).getElementType();
+        double epsilon = element.isBF16() ? 0x1p-7 : element.isF16() ? 0x1p-10 : element.isF32() ? 0x1p-23 : 0;
+        coarsest = std::max(coarsest, epsilon);
+        if (isa<YieldOp>(op) && epsilon > 0)
+          finest = std::min(finest, epsilon);
+      }
+    if (coarsest > finest) {
+      tolerance.ulps *= coarsest / finest;
+      tolerance.ofLargest *= coarsest / finest;
+    }
+    return tolerance;
   }
 
   const conformance::Case &c;
