@@ -26,7 +26,14 @@ class Graph;
 class Model;
 
 struct ModelOptions {
+  /// Where inputs, outputs and all else stand.
   std::string device = "cpu";
+  /// PATTERN=DEVICE: operations of layers (nodes) of such names; input:PATTERN=DEVICE and
+  /// output:PATTERN=DEVICE; all others where it costs least, auto:cpu,cuda:0=8GiB, or parallel
+  /// branches at the same time, split:cpu,cpu:1.
+  std::vector<std::string> place = {};
+  /// Operations of such names may not need a transfer that nobody wrote; empty: any may.
+  std::string forbidTransfers = {};
   /// 0: as many as the process may use.
   int threads = 0;
   /// Measure candidate kernels instead of asking the cost model.
