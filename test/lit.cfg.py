@@ -21,11 +21,16 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+emulated_gpu = os.path.join(config.dlc_build, "lib", "libdlc_emulated_gpu.so")
+if os.path.exists(emulated_gpu):
+    config.available_features.add("emulated-gpu")
 config.substitutions += [
     ("%python", os.path.join(config.venv, "bin", "python")),
     ("%bin", bin),
     ("%source", config.dlc_source),
     ("%build", config.dlc_build),
+    # In front of a command: what it does on cuda devices happens on the emulated GPU.
+    ("%emulated-gpu", "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0}".format(emulated_gpu)),
     ("%inputs", os.path.join(config.dlc_source, "test", "Inputs")),
 ]
 for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika"):

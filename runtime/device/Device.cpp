@@ -18,6 +18,8 @@ namespace {
 struct Backend {
   const dlc_device_table *table = nullptr;
   std::string why;
+  /// Writes what libraries it found, where it has something to say.
+  void (*report)(char *text, size_t size) = nullptr;
 };
 
 std::string folderOfThisLibrary() {
@@ -36,7 +38,8 @@ void *openPlugin(std::string &why) {
       why = message("$DLC_CUDA_PLUGIN: ", dlerror());
     return library;
   }
-  for (const std::string &path : {folderOfThisLibrary() + "libdlc_cuda.so", std::string("libdlc_cuda.so")}) {
+  for (const std::string &path :
+       {folderOfThisLibrary() + "libdlc_cuda.so", std::string("libdlc_cuda.so")}) {
     if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return library;
     why = dlerror();
@@ -53,14 +56,15 @@ Backend loadCuda() {
   }
   auto function =
       reinterpret_cast<dlc_device_table_function>(dlsym(library, "dlc_cuda_device_table"));
+  backend.report = reinterpret_cast<void (*)(char *, size_t)>(dlsym(library, "dlc_cuda_report"));
   char error[1024] = "it exports no dlc_cuda_device_table";
   backend.table = function ? function(error, sizeof error) : nullptr;
   if (!backend.table)
     backend.why = error;
   else if (backend.table->version != DLC_DEVICE_TABLE_VERSION)
-    backend.why = message("the plugin for CUDA is of version ", backend.table->version,
-                          ", this runtime takes ", DLC_DEVICE_TABLE_VERSION,
-                          "; install the two together"),
+    backend.why =
+        message("the plugin for CUDA is of version ", backend.table->version,
+                ", this runtime takes ", DLC_DEVICE_TABLE_VERSION, "; install the two together"),
     backend.table = nullptr;
   return backend;
 }
@@ -87,6 +91,16 @@ int deviceCount(const std::string &kind, std::string *why) {
   if (why)
     *why = backend.table ? error : backend.why;
   return count;
+}
+
+std::string describeLibraries(const std::string &kind) {
+  const Backend &backend = backendOf(kind);
+  if (!backend.report)
+    return backend.why.empty() ? "" : backend.why + "\n";
+  std::string text(16384, '\0');
+  backend.report(text.data(), text.size());
+  text.resize(std::strlen(text.c_str()));
+  return text;
 }
 
 Device &openDevice(const DeviceName &name) {
@@ -141,8 +155,8 @@ void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
     return;
   }
   Device &worker = toDevice.name.isCpu() ? fromDevice : toDevice;
-  int direction = toDevice.name.isCpu()     ? DLC_COPY_DEVICE_TO_HOST
-                  : fromDevice.name.isCpu() ? DLC_COPY_HOST_TO_DEVICE
+  int direction = toDevice.name.isCpu()      ? DLC_COPY_DEVICE_TO_HOST
+                  : fromDevice.name.isCpu()  ? DLC_COPY_HOST_TO_DEVICE
                   : &toDevice == &fromDevice ? DLC_COPY_WITHIN
                                              : DLC_COPY_FROM_PEER;
   void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;

@@ -25,8 +25,8 @@ public:
   const dlc_device_table &table;
   void *const handle;
 
-  /// Calls a function of the table whose first argument is the device; throws dlc::Error with what it
-  /// says.
+  /// Calls a function of the table whose first argument is the device; throws dlc::Error with what
+  /// it says.
   template <typename... Parameters, typename... Arguments>
   void call(int (*function)(void *, Parameters...), Arguments... arguments) const {
     char error[1024] = "";
@@ -48,6 +48,10 @@ DLC_EXPORT Device &openDevice(const DeviceName &name);
 
 /// How many there are of a kind; why there is none goes to `why`. Never throws.
 DLC_EXPORT int deviceCount(const std::string &kind, std::string *why = nullptr);
+
+/// For people to read: where the libraries that a kind of device needs were found, or what is
+/// missing.
+DLC_EXPORT std::string describeLibraries(const std::string &kind);
 
 /// Bytes from anywhere to anywhere, done when it returns.
 DLC_EXPORT void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,

@@ -1,10 +1,11 @@
 /*===- Table.h - what every device can do, as a table of C functions -----------===
  *
- * One table per kind of device. It is C and holds no type of the C++ library: a plugin built by another
- * compiler fills one in. Every function that can fail returns 0, or nonzero after it has written a message
- * (NUL-terminated, cut to fit) into error[size]; a message says what was required, what was found and how to
- * mend it. All functions may be called from any thread at any time. Streams, events, modules, functions,
- * graphs and library calls belong to the device that made them.
+ * One table per kind of device. It is C and holds no type of the C++ library: a plugin built by
+ * another compiler fills one in. Every function that can fail returns 0, or nonzero after it has
+ * written a message (NUL-terminated, cut to fit) into error[size]; a message says what was
+ * required, what was found and how to mend it. All functions may be called from any thread at any
+ * time. Streams, events, modules, functions, graphs and library calls belong to the device that
+ * made them.
  */
 #ifndef DLC_RUNTIME_DEVICE_TABLE_H
 #define DLC_RUNTIME_DEVICE_TABLE_H
@@ -21,10 +22,10 @@ extern "C" {
 typedef struct dlc_device_properties {
   char name[256];
   uint64_t total_bytes, free_bytes;
-  int32_t major, minor;      /* compute capability; 0.0 for a CPU */
-  int32_t multiprocessors;   /* a CPU's cores */
-  int32_t pinned;            /* whether pinned host memory makes copies faster here */
-  int32_t unified;           /* whether the host may read and write the device's memory by its address */
+  int32_t major, minor;    /* compute capability; 0.0 for a CPU */
+  int32_t multiprocessors; /* a CPU's cores */
+  int32_t pinned;          /* whether pinned host memory makes copies faster here */
+  int32_t unified; /* whether the host may read and write the device's memory by its address */
 } dlc_device_properties;
 
 enum {
@@ -58,15 +59,15 @@ typedef struct dlc_device_table {
   int (*event_create)(void *device, void **event, char *error, size_t size);
   void (*event_destroy)(void *device, void *event);
   int (*event_record)(void *device, void *event, void *stream, char *error, size_t size);
-  /* The stream waits, the caller does not. The event may be another device's of the same kind. An event
-   * that was never recorded has come to pass. */
+  /* The stream waits, the caller does not. The event may be another device's of the same kind. An
+   * event that was never recorded has come to pass. */
   int (*event_wait)(void *device, void *stream, void *event, char *error, size_t size);
   int (*event_synchronize)(void *device, void *event, char *error, size_t size);
   int (*event_elapsed)(void *device, void *from, void *to, float *milliseconds, char *error,
                        size_t size);
 
-  /* In the stream's order; the caller keeps both sides alive until the stream is through. peer_device is
-   * NULL unless the direction is DLC_COPY_FROM_PEER. */
+  /* In the stream's order; the caller keeps both sides alive until the stream is through.
+   * peer_device is NULL unless the direction is DLC_COPY_FROM_PEER. */
   int (*copy)(void *device, void *stream, void *to, const void *from, uint64_t bytes, int direction,
               void *peer_device, char *error, size_t size);
   int (*fill)(void *device, void *stream, void *to, uint8_t byte, uint64_t bytes, char *error,
@@ -88,8 +89,9 @@ typedef struct dlc_device_table {
   int (*graph_launch)(void *device, void *graph, void *stream, char *error, size_t size);
   void (*graph_destroy)(void *device, void *graph);
 
-  /* A call of a vendor's library ("cublaslt", "cudnn"), described as the library's Desc.md says. Checks that
-   * each buffer is large enough and writable where it must be; *workspace are the bytes that each run wants. */
+  /* A call of a vendor's library ("cublaslt", "cudnn"), described as the library's Desc.md says.
+   * Checks that each buffer is large enough and writable where it must be; *workspace are the bytes
+   * that each run wants. */
   int (*library_make)(void *device, const char *library, const char *desc_json,
                       const uint64_t *buffer_bytes, const uint8_t *writable, size_t count,
                       void **call, uint64_t *workspace, char *error, size_t size);
@@ -98,7 +100,8 @@ typedef struct dlc_device_table {
   void (*library_destroy)(void *device, void *call);
 } dlc_device_table;
 
-/* What a plugin exports as dlc_<kind>_device_table: NULL after a message in error where it cannot work. */
+/* What a plugin exports as dlc_<kind>_device_table: NULL after a message in error where it cannot
+ * work. */
 typedef const dlc_device_table *(*dlc_device_table_function)(char *error, size_t size);
 
 #ifdef __cplusplus

@@ -52,7 +52,7 @@ struct RunArguments : ModelArguments {
 
 struct InspectArguments : ModelArguments {
   int repeat = 0;
-  bool json = false;
+  bool json = false, placement = false;
   std::string svg, html;
 };
 
@@ -60,6 +60,8 @@ int compileCommand(const CompileArguments &arguments);
 int runCommand(const RunArguments &arguments);
 int inspectCommand(const InspectArguments &arguments);
 int trainCommand(const TrainArguments &arguments);
+/// Devices, and the libraries that they are run with.
+int devicesCommand();
 
 /// "x=1x3x224x224" each. Throws dlc::Error.
 Shapes parseShapes(const std::vector<std::string> &texts);

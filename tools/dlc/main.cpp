@@ -181,11 +181,15 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   inspectApp->add_option("--seed", inspect.seed, "of the random inputs")->capture_default_str();
   inspectApp->add_flag("--json", inspect.json, "print it as one JSON object");
+  inspectApp->add_flag("--placement", inspect.placement,
+                       "show which device each operation is on, why, and what crosses");
   inspectApp->add_option("--svg", inspect.svg, "draw the graph, coloured by kernel and time");
   inspectApp->add_option("--html", inspect.html, "the same as a page with a table");
 
   TrainArguments train;
   addTrainCommand(app, train);
+
+  app.add_subcommand("devices", "list what there is to run on, and which libraries were found");
 
   try {
     app.parse(argc, argv);
@@ -199,6 +203,8 @@ int main(int argc, char **argv) {
       return runCommand(run);
     if (app.got_subcommand("train"))
       return trainCommand(train);
+    if (app.got_subcommand("devices"))
+      return devicesCommand();
     return inspectCommand(inspect);
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "dlc: error: not enough memory\n");

@@ -71,8 +71,8 @@ void close(void *device) { delete &deviceAt(device); }
 int properties(void *device, dlc_device_properties *properties, char *, size_t) {
   CpuDevice &cpu = deviceAt(device);
   *properties = {};
-  std::snprintf(properties->name, sizeof properties->name, cpu.ordinal ? "virtual device %d on the CPU" : "CPU",
-                cpu.ordinal);
+  std::snprintf(properties->name, sizeof properties->name,
+                cpu.ordinal ? "virtual device %d on the CPU" : "CPU", cpu.ordinal);
   std::lock_guard lock(cpu.mutex);
   properties->total_bytes = cpu.limit();
   properties->free_bytes =
@@ -160,8 +160,8 @@ void moduleUnload(void *, void *) {}
 int function(void *, void *, const char *, void **, char *error, size_t size) {
   return say(error, size, kNoModules);
 }
-int launch(void *, void *, void *, const uint32_t[3], const uint32_t[3], uint32_t, void **, char *error,
-           size_t size) {
+int launch(void *, void *, void *, const uint32_t[3], const uint32_t[3], uint32_t, void **,
+           char *error, size_t size) {
   return say(error, size, kNoModules);
 }
 int captureBegin(void *, void *, char *error, size_t size) {
@@ -174,9 +174,10 @@ int graphLaunch(void *, void *, void *, char *error, size_t size) {
   return say(error, size, "a CPU's streams cannot be captured");
 }
 void graphDestroy(void *, void *) {}
-int libraryMake(void *, const char *library, const char *, const uint64_t *, const uint8_t *, size_t, void **,
-                uint64_t *, char *error, size_t size) {
-  return say(error, size, message("library '", library, "' is not for CPUs; onednn and builtin are"));
+int libraryMake(void *, const char *library, const char *, const uint64_t *, const uint8_t *,
+                size_t, void **, uint64_t *, char *error, size_t size) {
+  return say(error, size,
+             message("library '", library, "' is not for CPUs; onednn and builtin are"));
 }
 int libraryRun(void *, void *, void *, void *const *, void *, char *error, size_t size) {
   return say(error, size, "no library call of a CPU is made through its table");

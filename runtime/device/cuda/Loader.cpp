@@ -94,8 +94,9 @@ std::vector<std::string> pythonFolders() {
   std::string own = ownFolder();
   if (size_t packages = own.rfind("/site-packages/"); packages != std::string::npos)
     patterns.push_back(own.substr(0, packages) + "/site-packages/nvidia/*/lib");
+  // Beside the folder of libraries or programs: where tools/setup puts them.
   if (!own.empty())
-    patterns.push_back(own + "/../venv" + below);
+    patterns.push_back(folderOf(own) + "/venv" + below);
   for (const char *place : {"/opt/*/.venv", "/usr/local", "/usr"})
     patterns.push_back(place + below);
   patterns.push_back("/usr/local/lib/python3*/dist-packages/nvidia/*/lib");
