@@ -43,8 +43,15 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
   auto bytesOf = [](RankedTensorType type) {
     return double(type.getNumElements()) * double(ref::elementBytes(type.getElementType()));
   };
-  for (Value argument : fusion.getBody().getArguments())
-    plan.bytes += bytesOf(tensorType(argument));
+  // Of what is only cut from, the cuts are read.
+  for (Value argument : fusion.getBody().getArguments()) {
+    double whole = bytesOf(tensorType(argument)), cuts = 0;
+    for (OpOperand &use : argument.getUses())
+      cuts += use.getOperandNumber() == 0 && isa<SliceOp, GatherOp>(use.getOwner())
+                  ? bytesOf(tensorType(use.getOwner()->getResult(0)))
+                  : whole;
+    plan.bytes += std::min(whole, cuts);
+  }
   for (Value value : fusion.getBody().front().getTerminator()->getOperands())
     plan.bytes += bytesOf(tensorType(value));
   // Below some ten thousand operations waking a second thread costs more than it saves.

@@ -65,11 +65,13 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
     if (isReduced(op.getResult(0), known) && !isa<ReduceOp>(op) &&
         (!op.hasTrait<Elementwise>() || tensorType(op.getResult(0)).getShape() != kept))
       return false;
-  return llvm::all_of(body.getTerminator()->getOperands(), [&](Value v) {
-    auto shape = tensorType(v).getShape();
-    return isReduced(v, known) ? shape == kept
-                               : shape == ArrayRef<int64_t>(plan.shape) && shape != kept;
-  });
+  // Results of the reduced shape that need no reduction (a factor kept for later, the first row)
+  // come with those that do.
+  return kept != ArrayRef<int64_t>(plan.shape) &&
+         llvm::all_of(body.getTerminator()->getOperands(), [&](Value v) {
+           auto shape = tensorType(v).getShape();
+           return shape == kept || (!isReduced(v, known) && shape == ArrayRef<int64_t>(plan.shape));
+         });
 }
 
 } // namespace

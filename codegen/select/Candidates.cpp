@@ -31,6 +31,17 @@ void addGenerated(FusionOp fusion, const CostModel &cost, const cpu::Target &tar
   normal->erase();
 }
 
+/// Whether estimates tell oneDNN's implementations apart: products of f32 whose operands both come as they lie.
+bool isRankable(const LibraryCall &call) {
+  return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" &&
+         llvm::none_of(call.arguments, [](const CallArgument &a) { return a.kind == CallArgument::Kind::Packed; });
+}
+
+LibraryCall withImplementation(LibraryCall call, const std::string &implementation) {
+  call.implementation = implementation;
+  return call;
+}
+
 } // namespace
 
 std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &options, const cpu::Target &target, bool every,
@@ -41,12 +52,11 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
     candidates.push_back({"builtin", call->implementation, cost.call(*call), std::nullopt});
   std::string why;
   if (auto call = onednnCall(op, options.threads, &why)) {
-    double estimate = cost.call(*call);
-    candidates.push_back({"onednn", call->implementation, estimate, std::nullopt});
-    if (every)
+    candidates.push_back({"onednn", call->implementation, cost.call(*call), std::nullopt});
+    if (every || isRankable(*call))
       for (const std::string &other : onednnImplementations(*call, options.threads))
         if (other != call->implementation)
-          candidates.push_back({"onednn", other, estimate * 1.1, std::nullopt});
+          candidates.push_back({"onednn", other, cost.call(withImplementation(*call, other)), std::nullopt});
   } else {
     refusals += "; onednn: " + why;
   }

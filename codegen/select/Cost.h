@@ -9,7 +9,7 @@ namespace dlc {
 
 /// The machine of the cost model: figures of one core unless they say otherwise, good enough to rank what differs by
 /// factors. Everything that the model believes about hardware and libraries stands here; the figures were measured with
-/// --tune on a Zen 5 core (AVX-512 at full width).
+/// --tune on a Zen 5 core (AVX-512 at full width), those of `withTiles` on Sapphire Rapids.
 struct Machine {
   // Products, f32 with 512-bit vectors; half of it with 256.
   double libraryGflops = 230;
@@ -26,6 +26,9 @@ struct Machine {
   double oneRow = 0.35, eachRow = 0.15;
   double libraryShortProduct = 1.1, libraryOneRow = 1.2; ///< longer than contract for the same
   double gemmPart = 0.93; ///< what oneDNN's gemm reaches of its rate
+  double gemmPacked = 8, gemmTransposed = 8; ///< elements per nanosecond of a right operand that it packs
+  /// A contracted dimension of at most so many is short for the other products: they take longer by this.
+  double shortInner = 0, shortInnerPart = 1;
   double gemmBatchNanoseconds = 250, libraryBatchNanoseconds = 60; ///< oneDNN's gemm starts anew for each batch
 
   // Bodies pulled row by row.
@@ -51,6 +54,9 @@ struct Machine {
   // Microseconds.
   double launch = 0.05, call = 0.6, wake = 1.5;
   double wakeFlops = 400e3; ///< a library starts other threads for more than that
+
+  /// A processor with AMX.
+  static Machine withTiles();
 };
 
 /// Microseconds of each kind of candidate with so many threads.

@@ -199,13 +199,17 @@ struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
   }
 };
 
-// matmul(transpose(x), w) = transpose(matmul(x, w)) for a matrix w, when the rows stay rows
+// matmul(transpose(x), w) = transpose(matmul(x, w)) for a matrix w, when the rows stay rows; not
+// where the product is so much wider than its operand that moving it could never pay (logits)
 struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     auto transpose = op.getA().getDefiningOp<TransposeOp>();
     if (!transpose || !transpose.getY().hasOneUse() || op.getTransposeA() ||
         typeOf(op.getB()).getRank() != 2 || !isStatic(op.getY()))
+      return failure();
+    constexpr int64_t wide = 8;
+    if (shapeOf(op.getY()).back() > wide * shapeOf(op.getA()).back())
       return failure();
     ArrayRef<int64_t> p = transpose.getPermutation();
     if (p.back() != int64_t(p.size()) - 1)

@@ -12,6 +12,9 @@
 // CHECK: dlc.fusion
 // CHECK-SAME: dlc.candidates = [{{.*}}"contract {{[0-9.]+}}us"
 
+// Of operands that come as they lie oneDNN's implementations stand beside each other.
+// CHECK-SAME: "onednn:gemm:jit
+
 // CONTRACT: dlc.candidates = ["contract:packed {{.*}}{{.*}}"onednn:{{.*}}dlc.kernel = "contract"
 // CONTRACT: dlc.candidates = ["contract {{.*}}dlc.kernel = "contract"
 // ROWS: dlc.candidates = ["generated {{.*}}dlc.kernel = "generated"

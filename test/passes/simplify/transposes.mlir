@@ -75,3 +75,16 @@ func.func @rows(%x: tensor<4x7x8xf32>, %w: tensor<8x16xf32>, %b: tensor<16xf32>)
   %s = dlc.reshape %a : (tensor<28x16xf32>) -> tensor<4x7x16xf32>
   return %s : tensor<4x7x16xf32>
 }
+
+// -----
+
+// A product many times wider than its operand is not what to turn.
+// CHECK-LABEL: @logits
+// CHECK: %[[T:.*]] = dlc.transpose %arg0 [1, 0, 2]
+// CHECK-NEXT: %[[Y:.*]] = dlc.matmul %[[T]], %arg1
+// CHECK-NEXT: return %[[Y]]
+func.func @logits(%x: tensor<4x7x8xf32>, %w: tensor<8x100xf32>) -> tensor<7x4x100xf32> {
+  %t = dlc.transpose %x [1, 0, 2] : (tensor<4x7x8xf32>) -> tensor<7x4x8xf32>
+  %m = dlc.matmul %t, %w : (tensor<7x4x8xf32>, tensor<8x100xf32>) -> tensor<7x4x100xf32>
+  return %m : tensor<7x4x100xf32>
+}
