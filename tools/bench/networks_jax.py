@@ -1,14 +1,15 @@
-"""The seven benchmark networks in JAX: step(name, batch) gives a function that makes one SGD step and returns its loss.
+"""The benchmark networks in JAX: step(name, batch, precision) gives a function that makes one SGD step and returns its loss.
 
 Only for timing: parameters are random, with the shapes of networks.py; pictures are [N, H, W, C], for which XLA has its fast
-convolutions. Statistics of batch norm are kept, as in PyTorch.
+convolutions. Statistics of batch norm are kept, as in PyTorch. In bf16 inputs and parameters are cast for all layers, and statistics,
+softmax and the loss are f32.
 """
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-BATCH = {"fcn-s": 64, "alexnet-s": 16, "resnet-50": 16, "fcn-r": 1024, "alexnet-r": 128, "resnet-56": 128, "lstm": 128}
+BATCH = {"fcn-s": 64, "alexnet-s": 16, "resnet-50": 16, "fcn-r": 1024, "alexnet-r": 128, "resnet-56": 128, "lstm": 128, "bert": 4}
 RATE = {"fcn-r": 0.05}
 random = np.random.default_rng(0)
 
@@ -16,13 +17,13 @@ random = np.random.default_rng(0)
 class Parameters:
     """Made on the first pass, taken in the same order afterwards; statistics of batch norm go out beside the result."""
 
-    def __init__(self, given=None):
-        self.given, self.made, self.statistics, self.next = given, [], [], 0
+    def __init__(self, given=None, dtype=jnp.float32):
+        self.given, self.made, self.statistics, self.next, self.dtype = given, [], [], 0, dtype
 
     def take(self, shape, scale):
         self.next += 1
         if self.given is not None:
-            return self.given[self.next - 1]
+            return self.given[self.next - 1].astype(self.dtype)
         self.made.append((random.uniform(-scale, scale, shape) if scale else np.ones(shape)).astype(np.float32))
         return self.made[-1]
 
@@ -38,10 +39,17 @@ class Parameters:
 
     def norm(self, x):
         scale, shift = self.take((x.shape[-1],), 0), self.take((x.shape[-1],), 1e-3)
-        mean, variance = x.mean((0, 1, 2)), x.var((0, 1, 2))
+        wide = x.astype(jnp.float32)
+        mean, variance = wide.mean((0, 1, 2)), wide.var((0, 1, 2))
         count = x.size // x.shape[-1]
         self.statistics += [mean, variance * (count / (count - 1))]
-        return (x - mean) * (lax.rsqrt(variance + 1e-5) * scale) + shift
+        return ((wide - mean) * (lax.rsqrt(variance + 1e-5) * scale) + shift).astype(x.dtype)
+
+    def layer_norm(self, x):
+        scale, shift = self.take((x.shape[-1],), 0), self.take((x.shape[-1],), 1e-3)
+        wide = x.astype(jnp.float32)
+        mean, variance = wide.mean(-1, keepdims=True), wide.var(-1, keepdims=True)
+        return ((wide - mean) * lax.rsqrt(variance + 1e-5) * scale + shift).astype(x.dtype)
 
 
 def pool(x, window, stride, padding, by=lax.max, start=-jnp.inf):
@@ -125,16 +133,30 @@ def language(p, ids):
     return p.linear(x.swapaxes(0, 1), 10000)
 
 
+def bert(p, ids):
+    """An encoder of BERT-base's shape: 12 layers, 768 wide, 12 heads, GELU, normalisation after each sum."""
+    words, positions = p.take((30522, 768), 1), p.take((512, 768), 1)
+    x = p.layer_norm(jnp.take(words, ids, 0) + positions[:ids.shape[1]])
+    for _ in range(12):
+        q, k, v = jnp.split(p.linear(x, 3 * 768).reshape(*ids.shape, 3 * 12, 64), 3, 2)
+        h = jax.nn.dot_product_attention(q, k, v).reshape(*ids.shape, 768)
+        x = p.layer_norm(x + p.linear(h, 768))
+        x = p.layer_norm(x + p.linear(jax.nn.gelu(p.linear(x, 3072), approximate=False), 768))
+    return p.linear(x[:, 0], 2)
+
+
 NETWORKS = {"fcn-s": (perceptron(2048, 2048, 2048, 26752), (26752,), 26752), "fcn-r": (perceptron(2048, 4096, 1024, 10), (784,), 10),
             "alexnet-s": (alexnet_s, (224, 224, 3), 1000), "alexnet-r": (alexnet_r, (32, 32, 3), 10), "resnet-50": (resnet_50, (224, 224, 3), 1000),
-            "resnet-56": (resnet_56, (32, 32, 3), 10), "lstm": (language, None, 10000)}
+            "resnet-56": (resnet_56, (32, 32, 3), 10), "lstm": (language, (32,), 10000), "bert": (bert, (128,), 2)}
 
 
-def step(name, batch=0):
+def step(name, batch=0, precision="f32"):
     forward, shape, classes = NETWORKS[name]
     batch = batch or BATCH[name]
-    if shape is None:
-        x, t = random.integers(0, classes, (batch, 32)), random.integers(0, classes, (batch, 32))
+    dtype = {"f32": jnp.float32, "bf16": jnp.bfloat16}[precision]
+    if name in ("lstm", "bert"):
+        x = random.integers(0, 10000, (batch,) + shape)
+        t = random.integers(0, classes, (batch,) + (shape if name == "lstm" else ()))
     else:
         x, t = random.standard_normal((batch,) + shape, np.float32), random.integers(0, classes, batch)
     x, t = jnp.asarray(x), jnp.asarray(t)
@@ -143,8 +165,8 @@ def step(name, batch=0):
     made = [jnp.asarray(p) for p in first.made]
 
     def loss(parameters, x, t):
-        p = Parameters(parameters)
-        y = forward(p, x)
+        p = Parameters(parameters, dtype)
+        y = forward(p, x.astype(dtype) if x.dtype == jnp.float32 else x).astype(jnp.float32)
         each = jax.nn.logsumexp(y, -1) - jnp.take_along_axis(y, t[..., None], -1)[..., 0]
         return each.sum() / batch, p.statistics
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Times a training step of the benchmark networks: dlc against PyTorch (both memory formats), torch.compile and JAX.
 
-    tools/bench/train.py [--networks resnet-50,lstm] [--threads 1,2] [--rounds 4] [--json FILE]
+    tools/bench/train.py [--networks resnet-50,lstm] [--precision f32,bf16] [--threads 1,2] [--rounds 4] [--json FILE]
 
-A step is forward, loss, backward and the plain SGD update on one batch in memory, f32. Each tool stands ready in a process of
+A step is forward, loss, backward and the plain SGD update on one batch in memory. In bf16 dlc compiles with that precision, PyTorch runs under
+autocast, and JAX casts inputs and parameters; parameters stay f32 everywhere. Without --networks, bf16 means the four networks that are usually
+trained so. Each tool stands ready in a process of
 its own; a round lets each run for a moment, one after the other. Printed: minimum and median of a step, the ratio of the best
 peer's minimum to dlc's (above 1: dlc is faster), MiB at the peak above what the process had before its first step, and seconds
 from then (dlc: from before tracing and compiling) until the first step was done.
@@ -22,22 +24,24 @@ import common
 
 PEERS = ["torch", "torch-cl", "torch.compile", "jax"]
 IMAGES = {"alexnet-s", "resnet-50", "alexnet-r", "resnet-56"}
+NETWORKS = {"f32": ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"], "bf16": ["resnet-50", "alexnet-s", "fcn-s", "bert"]}
 
 
-def start(tool, network, batch, threads):
+def start(tool, network, precision, batch, threads):
     if tool == "dlc":
-        command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), network, "--batch", str(batch), "--threads", str(threads), "--serve"]
+        command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), network, "--batch", str(batch), "--threads", str(threads),
+                   "--precision", "none" if precision == "f32" else precision, "--serve"]
     else:
         here = os.path.dirname(os.path.abspath(__file__))
-        command = [sys.executable, os.path.join(here, "train_worker.py"), tool, network, str(batch), str(threads)]
+        command = [sys.executable, os.path.join(here, "train_worker.py"), tool, network, str(batch), str(threads), precision]
     return common.Worker(tool, command, threads)
 
 
-def measure(network, threads, o):
+def measure(network, precision, threads, o):
     results, workers = {}, []
     tools = ["dlc"] + [p for p in o.peers if network in IMAGES or not p.endswith("-cl")]
     try:
-        workers = [start(tool, network, o.batch, threads) for tool in tools]
+        workers = [start(tool, network, precision, o.batch, threads) for tool in tools]
         for _ in range(o.rounds):
             for worker in workers:
                 if not worker.error:
@@ -55,28 +59,35 @@ def measure(network, threads, o):
     return results
 
 
-def show(network, threads, results, ratios):
+def show(network, precision, threads, results, ratios):
+    where = f"{network:10} {precision:5} {threads:7}"
     peers = {t: r["min_ms"] for t, r in results.items() if t != "dlc" and "min_ms" in r}
     best = min(peers, key=peers.get) if peers else None
     for tool, r in results.items():
         if "error" in r:
-            print(f"{network:10} {threads:7}  {tool:14} {r['error'][:90]}", flush=True)
+            print(f"{where}  {tool:14} {r['error'][:90]}", flush=True)
             continue
         ratio = ""
         if tool == "dlc" and best:
             r["ratio"] = peers[best] / r["min_ms"]
-            ratios.setdefault(threads, []).append(r["ratio"])
+            ratios.setdefault((precision, threads), []).append(r["ratio"])
             ratio = f"{r['ratio']:.2f}"
         elif tool == best:
             ratio = "best"
-        print(f"{network:10} {threads:7}  {tool:14} {r['min_ms']:10.2f} {r['median_ms']:10.2f} {ratio:>6} {r['memory_mib']:9.0f} {r['ready_s']:8.2f}", flush=True)
+        print(f"{where}  {tool:14} {r['min_ms']:10.2f} {r['median_ms']:10.2f} {ratio:>6} {r['memory_mib']:9.0f} {r['ready_s']:8.2f}", flush=True)
+
+
+def write(path, everything):
+    with open(path + ".part", "w") as f:
+        json.dump({"machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
+    os.rename(path + ".part", path)
 
 
 def main():
     common.use_bench_python()
-    import networks
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--networks", default=",".join(n for n in networks.TRAINED if n not in ("bert", "vit")))
+    a.add_argument("--networks", default="", help="all that are usual in a precision, if not given")
+    a.add_argument("--precision", default="f32", help="f32, bf16 or both")
     a.add_argument("--threads", default="1,2")
     a.add_argument("--peers", default=",".join(PEERS))
     a.add_argument("--batch", type=int, default=0, help="instead of each network's usual one")
@@ -89,19 +100,18 @@ def main():
         o.peers.remove("jax")
         print("jax is not installed: left out", flush=True)
     everything, ratios = [], {}
-    print(f"{'network':10} {'threads':>7}  {'tool':14} {'min ms':>10} {'median':>10} {'ratio':>6} {'above MiB':>9} {'ready s':>8}", flush=True)
-    for network in o.networks.split(","):
-        for threads in map(int, o.threads.split(",")):
-            results = measure(network, threads, o)
-            show(network, threads, results, ratios)
-            everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
-            if o.json:
-                with open(o.json + ".part", "w") as f:
-                    json.dump({"machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
-                os.rename(o.json + ".part", o.json)
-    for threads, values in ratios.items():
+    print(f"{'network':10} {'type':5} {'threads':>7}  {'tool':14} {'min ms':>10} {'median':>10} {'ratio':>6} {'above MiB':>9} {'ready s':>8}", flush=True)
+    for precision in o.precision.split(","):
+        for network in o.networks.split(",") if o.networks else NETWORKS[precision]:
+            for threads in map(int, o.threads.split(",")):
+                results = measure(network, precision, threads, o)
+                show(network, precision, threads, results, ratios)
+                everything.append({"network": network, "precision": precision, "threads": threads, "batch": o.batch, "results": results})
+                if o.json:
+                    write(o.json, everything)
+    for (precision, threads), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))
-        print(f"{threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
+        print(f"{precision}, {threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
 
 
 main()

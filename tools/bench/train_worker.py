@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One peer training one network, in a process of its own: told how long to run, it answers with times.
 
-train_worker.py TOOL NETWORK BATCH THREADS, where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl or jax;
+train_worker.py TOOL NETWORK BATCH THREADS f32|bf16, where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl or jax;
 then lines on stdin: {"seconds": 0.5}; each answered by one line of JSON. A step is forward, loss, backward, plain SGD.
 """
 import json
@@ -17,7 +17,7 @@ def memory_mib(which):
         return next(int(line.split()[1]) for line in f if line.startswith(which + ":")) / 1024
 
 
-def torch_step(tool, network, batch, threads):
+def torch_step(tool, network, batch, threads, precision):
     import torch
     import networks
     torch.set_num_threads(threads)
@@ -29,7 +29,8 @@ def torch_step(tool, network, batch, threads):
     sgd = torch.optim.SGD(module.parameters(), lr=task.rate)
 
     def forward(x, t):
-        return task.loss(module(x), t)
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            return task.loss(module(x), t)
     if tool.startswith("torch.compile"):
         forward = torch.compile(forward)
 
@@ -44,16 +45,16 @@ def torch_step(tool, network, batch, threads):
     return step
 
 
-def jax_step(network, batch, threads):
+def jax_step(network, batch, threads, precision):
     if threads == 1:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     import networks_jax
-    return networks_jax.step(network, batch)
+    return networks_jax.step(network, batch, precision)
 
 
 def main():
-    tool, network, batch, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    step = jax_step(network, batch, threads) if tool == "jax" else torch_step(tool, network, batch, threads)
+    tool, network, batch, threads, precision = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    step = jax_step(network, batch, threads, precision) if tool == "jax" else torch_step(tool, network, batch, threads, precision)
     before, start = memory_mib("VmRSS"), time.perf_counter()
     loss = step()
     print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": memory_mib("VmHWM")}), flush=True)

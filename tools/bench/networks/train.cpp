@@ -99,10 +99,10 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
 
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
-  std::string name, init, data, save, cache;
+  std::string name, init, data, save, cache, precision = "none";
   int64_t batch = 0, steps = 20, microBatches = 1;
   int threads = 0;
-  double rate = -1;
+  double rate = -1, maxMemoryMib = 0;
   bool text = false, serving = false;
   app.add_option("network", name, "One of them, such as resnet-50")->required();
   app.add_option("--batch", batch, "Examples at once; 0: the network's usual number");
@@ -115,6 +115,9 @@ int main(int argc, char **argv) {
   app.add_option("--micro-batches", microBatches, "Parts in which each batch is taken");
   app.add_option("--threads", threads, "0: as many as there are");
   app.add_option("--cache", cache, "A folder for object code; none when not given");
+  app.add_option("--precision", precision, "none, bf16 or f16");
+  app.add_option("--max-memory", maxMemoryMib,
+                 "MiB that state, constants and intermediate values may take; 0: any");
   app.add_flag("--text", text, "Print the traced step and stop");
   app.add_flag("--serve", serving, "Make one step, then time more as lines of stdin ask");
   CLI11_PARSE(app, argc, argv);
@@ -135,7 +138,10 @@ int main(int argc, char **argv) {
       parameter.value();
     double before = memoryMib("VmRSS"), start = now();
     Step step = train(training.module, training.loss, sgd, training.inputs, options,
-                      {.threads = threads, .cacheDir = cache});
+                      {.threads = threads,
+                       .precision = precision,
+                       .maxMemory = int64_t(maxMemoryMib * (1 << 20)),
+                       .cacheDir = cache});
     double compiled = step.prepare();
     float loss = step.run(first);
     std::cout << Json{{"step", 0},
@@ -145,6 +151,7 @@ int main(int argc, char **argv) {
                       {"before_mib", before},
                       {"peak_mib", memoryMib("VmHWM")},
                       {"state_mib", double(step.model().memory().state_bytes) / (1 << 20)},
+                      {"constants_mib", double(step.model().memory().constant_bytes) / (1 << 20)},
                       {"arena_mib", double(step.model().memory().arena_bytes) / (1 << 20)}}
               << std::endl;
     if (serving) {
