@@ -5,6 +5,7 @@
 #include "codegen/memory/Memory.h"
 #include "codegen/select/LibraryCall.h"
 #include "ir/exec/Exec.h"
+#include "passes/Passes.h"
 #include "runtime/device/cpu/Features.h"
 #include "runtime/program/Program.h"
 
@@ -39,6 +40,20 @@ std::string locationText(Location loc) {
   if (auto call = dyn_cast<CallSiteLoc>(loc))
     return locationText(call.getCallee());
   return "";
+}
+
+/// Why each operation stands where it does, for `inspect`.
+json describePlacement(DictionaryAttr placement) {
+  json list = json::array();
+  if (auto operations = placement.getAs<ArrayAttr>("operations"))
+    for (auto operation : operations.getAsRange<DictionaryAttr>()) {
+      json entry;
+      for (NamedAttribute part : operation)
+        if (auto text = dyn_cast<StringAttr>(part.getValue()))
+          entry[part.getName().str()] = text.str();
+      list.push_back(entry);
+    }
+  return list;
 }
 
 class Builder {
@@ -270,6 +285,8 @@ FailureOr<std::shared_ptr<runtime::Program>> buildProgram(ModuleOp module, const
   program->manifest = {{"format", 1}, {"name", module.getName().value_or("model").str()}, {"producer", "dlc 0.1.0"},
                        {"target", {{"features", features}, {"threads", options.threads}}}, {"kernels", kernels}};
   program->code = runtime::copyToSpan(image.data(), image.size());
+  if (auto placement = module->getAttrOfType<DictionaryAttr>(kPlacementAttr))
+    program->manifest["placement"] = describePlacement(placement);
   auto main = *module.getOps<exec::ProgramOp>().begin();
   if (failed(Builder(main, *program).run()))
     return failure();

@@ -128,7 +128,7 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
     SmallVector<Operation *> trial = llvm::to_vector(members);
     trial.append(next);
     Value result = next.back()->getResult(0);
-    if (!matchEpilogue(trial, result))
+    if (!matchEpilogue(trial, result) || !grouping.waitAlike(trial))
       return value;
     members = std::move(trial);
     value = result;
@@ -186,7 +186,10 @@ void groupContractions(Grouping &grouping) {
     SmallVector<Operation *> &ops = members[anchor];
     bool isPool = classify(anchor) == NodeClass::Pool;
     if (!isPool && matchEpilogue(ops, anchor->getResult(0))) {
-      SmallVector<Operation *> update = updateChain(anchor->getResult(0), ops);
+      SmallVector<Operation *> update = updateChain(anchor->getResult(0), ops), whole(ops);
+      whole.append(update);
+      if (!grouping.waitAlike(whole))
+        update.clear();
       ops.append(update);
       if (update.empty()) {
         Value value = growPostOps(grouping, anchor->getResult(0), ops);

@@ -3,6 +3,7 @@
 #define DLC_PASSES_FUSE_GROUPING_H
 
 #include "passes/fuse/Classify.h"
+#include "passes/fuse/Waits.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -18,7 +19,7 @@ public:
     bool closed = false;
   };
 
-  explicit Grouping(mlir::Block &block) : block(block) {}
+  explicit Grouping(mlir::Block &block) : block(block), waits(block) {}
 
   mlir::Block &getBlock() { return block; }
   int groupOf(mlir::Operation *op) const;
@@ -32,7 +33,12 @@ public:
   /// makesCycle().
   void number();
   /// `copy` stands where `op` stands.
-  void numberLike(mlir::Operation *copy, mlir::Operation *op) { positions[copy] = positions[op]; }
+  void numberLike(mlir::Operation *copy, mlir::Operation *op) {
+    positions[copy] = positions[op];
+    waits.copyOf(copy, op);
+  }
+  /// Whether one kernel of them would hold up none of its work by transfers that the rest needs.
+  bool waitAlike(llvm::ArrayRef<mlir::Operation *> ops) { return waits.alike(ops); }
   /// `op` is about to be erased.
   void forget(mlir::Operation *op) { groupByOp.erase(op); }
 
@@ -60,6 +66,7 @@ private:
   void spanWindow(const Group &group);
 
   mlir::Block &block;
+  Waits waits;
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, int> groupByOp;
   llvm::DenseMap<mlir::Operation *, int> positions;

@@ -172,11 +172,12 @@ private:
     return true;
   }
 
-  /// Whether the operation would take along what is to be computed again later.
+  /// Whether the operation would take along what is to be computed again later, or wait for what it
+  /// does not need.
   bool bringsForward(int group, Operation *op) {
     SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
     ops.push_back(op);
-    return meetsItsCopy(ops);
+    return meetsItsCopy(ops) || !grouping.waitAlike(ops);
   }
 
   void startGroup(Operation *op) {

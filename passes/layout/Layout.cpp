@@ -16,6 +16,12 @@ RankedTensorType withLayout(RankedTensorType type, StringRef tag) {
                                deviceOf(type).withLayout(tag));
 }
 
+/// Layouts are oneDNN's: other devices' kernels read plain tensors.
+bool isOnCpu(Operation *op) {
+  OnAttr device = op->getNumResults() ? deviceOf(op->getResult(0).getType()) : OnAttr();
+  return device && device.getKind() == "cpu";
+}
+
 /// Walks one block from producers to consumers; a value has its layout when its users are reached.
 class BlockLayouts {
 public:
@@ -40,6 +46,8 @@ public:
         visitConcat(concat);
       else if (auto reduce = dyn_cast<ReduceOp>(op))
         visitReduce(reduce);
+      else if (auto transfer = dyn_cast<TransferOp>(op))
+        visitTransfer(transfer);
       else
         wantPlain(&op);
     }
@@ -51,6 +59,8 @@ private:
   void vote() {
     std::map<std::pair<int64_t, std::string>, double> votes; // by rank and tag
     for (Operation &op : block) {
+      if (!isOnCpu(&op))
+        continue;
       std::optional<Wanted> wanted;
       Value weights, y;
       if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
@@ -75,7 +85,7 @@ private:
 
   void visitConv(Operation *op) {
     std::optional<Wanted> wanted;
-    if (deviceOf(op->getResult(0).getType()))
+    if (isOnCpu(op))
       wanted = oracle.wantedByConv(op, preferred[typeOf(op->getResult(0)).getRank()]);
     if (!wanted)
       return wantPlain(op);
@@ -87,7 +97,7 @@ private:
 
   void visitWeightGrad(ConvWeightGradOp op) {
     std::optional<Wanted> wanted;
-    if (deviceOf(op.getDw().getType()))
+    if (isOnCpu(op))
       wanted = oracle.wantedByWeightGrad(op, layoutOf(op.getX().getType()),
                                          preferred[typeOf(op.getX()).getRank()]);
     if (!wanted)
@@ -171,6 +181,14 @@ private:
     if (tag.empty() || padsBlocks(shapeOf(x), tag) || !keepsChannels(op, rank))
       return wantPlain(op);
     setResult(op, "");
+  }
+
+  /// Between CPU devices a value keeps its layout, unless that adds padding.
+  void visitTransfer(TransferOp op) {
+    std::string tag = layoutOf(op.getX().getType()).str();
+    if (tag.empty() || !isOnCpu(op) || padsBlocks(shapeOf(op.getX()), tag))
+      return wantPlain(op);
+    setResult(op, tag);
   }
 
   void wantPlain(Operation *op) {

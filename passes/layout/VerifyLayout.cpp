@@ -28,7 +28,12 @@ LogicalResult checkElementwise(Operation *op) {
 LogicalResult check(Operation *op) {
   bool anyBlocked = false;
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
-    anyBlocked |= !layoutOf(type).empty();
+    if (!layoutOf(type).empty()) {
+      anyBlocked = true;
+      if (deviceOf(type).getKind() != "cpu")
+        return op->emitError() << "blocked layouts are for CPU devices; found " << type
+                               << "; put a dlc.reorder before what takes it there";
+    }
   if (!anyBlocked ||
       isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp,
           MaxPoolGradOp, AvgPoolGradOp, BatchNormTrainOp, BatchNormGradOp, ReorderOp, TransferOp,

@@ -195,7 +195,10 @@ FailureOr<Wish> Annotations::of(Operation *op) {
   SmallVector<StringRef> names;
   namesIn(op->getLoc(), names);
   Wish own = byPattern(Pattern::Operations, names);
-  if (Wish typed = byTypes(op->getResultTypes()); typed.device) {
+  SmallVector<Type> types(op->getResultTypes());
+  for (Region &region : op->getRegions())
+    llvm::append_range(types, region.getArgumentTypes());
+  if (Wish typed = byTypes(types); typed.device) {
     if (own.device && !own.device.sameDevice(typed.device))
       return op->emitError() << "is on " << typed.device.getDeviceName()
                              << " by its type, and asked to be on " << own.device.getDeviceName()

@@ -268,7 +268,7 @@ private:
     bool timed = annotations.mode != Mode::Bytes;
     for (OnAttr from : result.devices)
       for (OnAttr to : result.devices) {
-        LinkFigures link = costs.linkOf(from, to);
+        LinkFigures link = costs.linkOf(from.getDeviceName(), to.getDeviceName());
         problem.perByte.push_back(timed ? std::max<int64_t>(1, int64_t(1e3 / link.gigabytes)) : 1);
         problem.perMove.push_back(timed ? int64_t(link.latency * 1e6) : 0);
       }

@@ -128,12 +128,10 @@ DeviceFigures CostTable::figuresOf(OnAttr device) const {
   return found == devices.end() ? DeviceFigures{400, 30, 1} : found->second;
 }
 
-LinkFigures CostTable::linkOf(OnAttr from, OnAttr to) const {
-  std::string ends[2][2] = {{from.getDeviceName(), from.getKind().str()},
-                            {to.getDeviceName(), to.getKind().str()}};
-  for (const std::string &a : ends[0])
-    for (const std::string &b : ends[1])
-      if (auto found = links.find({a, b}); found != links.end())
+LinkFigures CostTable::linkOf(StringRef from, StringRef to) const {
+  for (StringRef a : {from, from.split(':').first})
+    for (StringRef b : {to, to.split(':').first})
+      if (auto found = links.find({a.str(), b.str()}); found != links.end())
         return found->second;
   return {10, 10};
 }
@@ -148,7 +146,7 @@ double CostTable::operation(Operation *op, OnAttr device) const {
   return microseconds + figures.launch;
 }
 
-double CostTable::transfer(double bytes, OnAttr from, OnAttr to) const {
+double CostTable::transfer(double bytes, StringRef from, StringRef to) const {
   LinkFigures link = linkOf(from, to);
   return link.latency + bytes / link.gigabytes * 1e-3;
 }

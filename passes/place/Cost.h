@@ -31,10 +31,11 @@ struct CostTable {
   static CostTable builtin();
 
   DeviceFigures figuresOf(OnAttr device) const;
-  LinkFigures linkOf(OnAttr from, OnAttr to) const;
+  /// By the devices' names.
+  LinkFigures linkOf(llvm::StringRef from, llvm::StringRef to) const;
   /// Microseconds.
   double operation(mlir::Operation *op, OnAttr device) const;
-  double transfer(double bytes, OnAttr from, OnAttr to) const;
+  double transfer(double bytes, llvm::StringRef from, llvm::StringRef to) const;
 };
 
 /// Floating-point operations, by the operands' shapes; a loop counts its body once for each

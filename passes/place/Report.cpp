@@ -114,7 +114,8 @@ DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels 
          b.getNamedAttr("to", b.getStringAttr(crossing.to.getDeviceName())),
          b.getNamedAttr("bytes", b.getI64IntegerAttr(crossing.bytes)),
          b.getNamedAttr("us", b.getF64FloatAttr(costs.transfer(double(crossing.bytes),
-                                                               crossing.from, crossing.to)))}));
+                                                               crossing.from.getDeviceName(),
+                                                               crossing.to.getDeviceName())))}));
   return b.getDictionaryAttr({b.getNamedAttr("operations", b.getArrayAttr(operations)),
                               b.getNamedAttr("transfers", b.getArrayAttr(transfers))});
 }

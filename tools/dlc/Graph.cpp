@@ -44,8 +44,19 @@ void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::
     std::string title = !info.name.empty()             ? info.name
                         : !info.implementation.empty() ? info.implementation
                                                        : info.op;
-    graph.nodes.push_back({title, info.op, info.implementation, info.loc, info.flops, info.bytes,
-                           -1, depth, text.value("candidates", nlohmann::json())});
+    GraphNode node{title, info.op, info.implementation, info.loc, info.flops, info.bytes};
+    node.device = info.device;
+    node.depth = depth;
+    node.candidates = text.value("candidates", nlohmann::json());
+    if (command.op == runtime::Op::Copy) {
+      uint32_t from = plan.buffers[command.buffers[0]].device,
+               to = plan.buffers[command.buffers[1]].device;
+      if (from != to) {
+        node.from = plan.devices[from].name;
+        node.to = plan.devices[to].name;
+      }
+    }
+    graph.nodes.push_back(std::move(node));
     for (uint32_t buffer : command.buffers)
       touch(index, buffer);
     for (int64_t buffer : {command.cond, command.trip, command.index, command.count})
@@ -69,6 +80,8 @@ double Graph::total() const {
 Graph graphOf(const runtime::Session &session) {
   Graph graph;
   graph.name = session.plan().name;
+  for (const runtime::DeviceInfo &device : session.plan().devices)
+    graph.devices.push_back(device.name);
   Walk walk{graph, session.commands(), {}, {}, session.plan()};
   walk.visit(session.plan().commands,
              session.program()->manifest.value("commands", nlohmann::json()), 0);
@@ -94,6 +107,16 @@ std::string colourOf(const GraphNode &node, double share) {
       light = int(92 - 42 * std::sqrt(std::clamp(share * 4, 0.0, 1.0)));
   return "hsl(" + std::to_string(hue) + "," + std::to_string(saturation) + "%," +
          std::to_string(light) + "%)";
+}
+
+std::string deviceColour(const Graph &graph, const std::string &device) {
+  static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
+                                        "#66ccee", "#aa3377", "#ee7733", "#777777"};
+  if (graph.devices.size() < 2)
+    return "";
+  size_t at =
+      size_t(std::find(graph.devices.begin(), graph.devices.end(), device) - graph.devices.begin());
+  return colours[at % std::size(colours)];
 }
 
 std::string escaped(const std::string &text) {

@@ -14,6 +14,8 @@ struct GraphNode {
   double flops = 0, bytes = 0;
   /// Mean microseconds of one run; negative when not measured.
   double microseconds = -1;
+  /// Where it runs; of a copy between devices, also where it reads and writes.
+  std::string device = "cpu", from = {}, to = {};
   /// How deep it stands inside branches and loops.
   int depth = 0;
   /// The candidates that the compiler chose among, when it says: name and figure.
@@ -24,6 +26,8 @@ struct Graph {
   std::string name;
   std::vector<GraphNode> nodes;
   std::vector<std::pair<size_t, size_t>> edges;
+  /// All devices that the program uses.
+  std::vector<std::string> devices;
   double total() const;
 };
 
@@ -39,6 +43,8 @@ std::string colourOf(const GraphNode &node, double share);
 
 std::string svgOf(const Graph &graph);
 std::string htmlOf(const Graph &graph);
+/// A colour for each device of a program that has several; empty where it has one.
+std::string deviceColour(const Graph &graph, const std::string &device);
 /// Text as it may stand in XML.
 std::string escaped(const std::string &text);
 

@@ -23,7 +23,8 @@ std::string htmlOf(const Graph &graph) {
       "</style></head><body><h1>" +
       title + "</h1><main><figure>\n" + svgOf(graph) +
       "</figure><section><table "
-      "id=\"t\"><thead><tr><th>#</th><th>what</th><th>kernel</th><th>us</th><th>%</th>"
+      "id=\"t\"><thead><tr><th>#</th><th>device</th><th>what</th><th>kernel</th><th>us</th><th>%</"
+      "th>"
       "<th>bytes</th><th>FLOP</th><th>where in the source</th></tr></thead><tbody>\n";
   double total = std::max(graph.total(), 1e-9);
   char text[64];
@@ -36,6 +37,9 @@ std::string htmlOf(const Graph &graph) {
     };
     html += "<tr style=\"background:" + colourOf(node, share) + "\">";
     number("%.0f", double(i));
+    std::string colour = deviceColour(graph, node.device);
+    html += "<td" + (colour.empty() ? "" : " style=\"border-left:6px solid " + colour + "\"") +
+            ">" + (node.to.empty() ? node.device : node.from + " → " + node.to) + "</td>";
     html += "<td>" + escaped(node.title) + "</td><td>" +
             escaped(node.implementation.empty() ? node.op : node.implementation) + "</td>";
     if (node.microseconds >= 0) {
@@ -51,7 +55,7 @@ std::string htmlOf(const Graph &graph) {
   html += "</tbody></table></section></main><script>\n"
           "document.querySelectorAll('th').forEach((h,k)=>h.onclick=()=>{const "
           "b=document.querySelector('#t tbody');\n"
-          "const v=r=>r.children[k].textContent,n=k<1||(k>2&&k<7);h.up=!h.up;\n"
+          "const v=r=>r.children[k].textContent,n=k<1||(k>3&&k<8);h.up=!h.up;\n"
           "[...b.rows].sort((p,q)=>(n?v(p)-v(q):v(p).localeCompare(v(q)))*(h.up?-1:1)).forEach(r=>"
           "b.append(r))})\n"
           "</script></body></html>\n";

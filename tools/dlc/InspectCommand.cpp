@@ -3,6 +3,7 @@
 #include "tools/dlc/Graph.h"
 #include "tools/dlc/Inputs.h"
 #include "tools/dlc/Options.h"
+#include "tools/dlc/Placement.h"
 
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
@@ -60,9 +61,9 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
   nlohmann::ordered_json commands = nlohmann::json::array();
   for (const GraphNode &node : graph.nodes) {
     nlohmann::ordered_json command = {
-        {"op", node.op},       {"name", node.title},   {"implementation", node.implementation},
-        {"device", "cpu"},     {"loc", node.location}, {"flops", node.flops},
-        {"bytes", node.bytes}, {"depth", node.depth}};
+        {"op", node.op},         {"name", node.title},   {"implementation", node.implementation},
+        {"device", node.device}, {"loc", node.location}, {"flops", node.flops},
+        {"bytes", node.bytes},   {"depth", node.depth}};
     if (node.microseconds >= 0)
       command["us"] = node.microseconds;
     if (!node.candidates.is_null())
@@ -146,7 +147,7 @@ void print(const runtime::Session &session, const Graph &graph) {
     const GraphNode &node = graph.nodes[i];
     bytes += node.bytes;
     flops += node.flops;
-    std::printf("%4zu  %-6s %-8s %10s %11s", i, "cpu", node.op.c_str(),
+    std::printf("%4zu  %-6s %-8s %10s %11s", i, node.device.c_str(), node.op.c_str(),
                 bytesText(node.bytes).c_str(), node.flops > 0 ? flopsText(node.flops).c_str() : "");
     if (timed)
       std::printf(" %10.1f %5.1f", node.microseconds, 100 * node.microseconds / total);
@@ -172,7 +173,11 @@ void print(const runtime::Session &session, const Graph &graph) {
 
 } // namespace
 
-int inspectCommand(const InspectArguments &arguments) {
+int inspectCommand(const InspectArguments &given) {
+  InspectArguments arguments = given;
+  // What crosses is shown with its time.
+  if (arguments.placement && arguments.repeat == 0)
+    arguments.repeat = 5;
   Values values = readInputs(arguments.inputs);
   Source source(arguments.model);
   Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
@@ -187,8 +192,13 @@ int inspectCommand(const InspectArguments &arguments) {
     writeFile(arguments.svg, svgOf(graph));
   if (!arguments.html.empty())
     writeFile(arguments.html, htmlOf(graph));
-  if (arguments.json)
-    std::printf("%s\n", jsonOf(session, graph).dump(2).c_str());
+  if (arguments.json) {
+    nlohmann::ordered_json about = jsonOf(session, graph);
+    if (arguments.placement)
+      about["placement"] = placementJson(session, graph);
+    std::printf("%s\n", about.dump(2).c_str());
+  } else if (arguments.placement)
+    printPlacement(session, graph);
   else if (arguments.svg.empty() && arguments.html.empty())
     print(session, graph);
   return 0;

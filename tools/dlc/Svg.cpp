@@ -66,16 +66,24 @@ std::string svgOf(const Graph &graph) {
     put("<path d=\"M%d %d C%d %d %d %d %d %d\"/>\n", x0, y0, x0, y0 + gapY, x1, y1 - gapY, x1, y1);
   }
   svg += "</g>\n";
+  for (size_t i = 0; i < graph.devices.size() && graph.devices.size() > 1; ++i)
+    put("<text x=\"%d\" y=\"14\" font-weight=\"bold\" fill=\"%s\">%s</text>\n",
+        margin + int(i) * 70, deviceColour(graph, graph.devices[i]).c_str(),
+        graph.devices[i].c_str());
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode &node = graph.nodes[i];
     double share = std::max(node.microseconds, 0.0) / total;
     Box box = boxes[i];
     svg += "<g><title>" +
-           escaped("#" + std::to_string(i) + " " + node.op + "\n" + node.implementation + "\n" +
-                   node.location) +
+           escaped("#" + std::to_string(i) + " " + node.op + " on " + node.device +
+                   (node.to.empty() ? "" : ", " + node.from + " to " + node.to) + "\n" +
+                   node.implementation + "\n" + node.location) +
            "</title>";
-    put("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" fill=\"%s\" stroke=\"#555\"/>",
-        box.x, box.y, boxWidth, boxHeight, colourOf(node, share).c_str());
+    std::string device = deviceColour(graph, node.device);
+    put("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" fill=\"%s\" stroke=\"%s\" "
+        "stroke-width=\"%d\"/>",
+        box.x, box.y, boxWidth, boxHeight, colourOf(node, share).c_str(),
+        device.empty() ? "#555" : device.c_str(), device.empty() ? 1 : 3);
     put("<text x=\"%d\" y=\"%d\">", box.x + 8, box.y + 15);
     svg += escaped(shortened(node.title, 34)) + "</text>";
     put("<text x=\"%d\" y=\"%d\" fill=\"#333\">", box.x + 8, box.y + 28);

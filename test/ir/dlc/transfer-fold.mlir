@@ -21,3 +21,22 @@ func.func @reorders(%x: tensor<8x16xf32, #dlc.on<cpu>>) -> (tensor<8x16xf32, #dl
   %2 = dlc.reorder %0 : (tensor<8x16xf32, #dlc.on<cpu, aB8b>>) -> tensor<8x16xf32, #dlc.on<cpu, ba>>
   return %1, %2 : tensor<8x16xf32, #dlc.on<cpu>>, tensor<8x16xf32, #dlc.on<cpu, ba>>
 }
+
+// A constant is there already, its blob shared.
+// CHECK-LABEL: func @constant
+// CHECK-NEXT: dlc.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32, #dlc.on<cpu:1>>
+// CHECK-NEXT: return
+func.func @constant() -> tensor<2xf32, #dlc.on<cpu:1>> {
+  %0 = dlc.constant dense<[1.0, 2.0]> : tensor<2xf32, #dlc.on<cpu>>
+  %1 = dlc.transfer %0 : (tensor<2xf32, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu:1>>
+  return %1 : tensor<2xf32, #dlc.on<cpu:1>>
+}
+
+// Back in another layout: a transfer is no reorder.
+// CHECK-LABEL: func @back_in_another_layout
+// CHECK-COUNT-2: dlc.transfer
+func.func @back_in_another_layout(%x: tensor<8x16xf32, #dlc.on<cpu>>) -> tensor<8x16xf32, #dlc.on<cpu, ba>> {
+  %0 = dlc.transfer %x : (tensor<8x16xf32, #dlc.on<cpu>>) -> tensor<8x16xf32, #dlc.on<cpu:1>>
+  %1 = dlc.transfer %0 : (tensor<8x16xf32, #dlc.on<cpu:1>>) -> tensor<8x16xf32, #dlc.on<cpu, ba>>
+  return %1 : tensor<8x16xf32, #dlc.on<cpu, ba>>
+}

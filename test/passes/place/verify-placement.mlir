@@ -26,3 +26,25 @@ func.func @fusion(%x: tensor<2xf32, #dlc.on<cpu>>, %y: tensor<2xf32, #dlc.on<cpu
   }
   return %z : tensor<2xf32, #dlc.on<cpu>>
 }
+
+// -----
+
+// A loop stands wholly on one device.
+func.func @loop(%x: tensor<2xf32, #dlc.on<cpu>>, %n: tensor<i64, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu>> {
+  // expected-note @+1 {{this stands wholly on one device}}
+  %y = dlc.loop trip(%n : tensor<i64, #dlc.on<cpu>>) inits(%x : tensor<2xf32, #dlc.on<cpu>>) -> (tensor<2xf32, #dlc.on<cpu>>) {
+  ^bb0(%i: tensor<i64, #dlc.on<cpu>>, %c: tensor<2xf32, #dlc.on<cpu>>):
+    // expected-error @+1 {{all tensors of a loop must be on one device: operand 1 is on cpu, dlc.transfer result 0 is on cpu:1; put a dlc.transfer outside, in front of it or behind it}}
+    %0 = dlc.transfer %c : (tensor<2xf32, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu:1>>
+    %1 = dlc.transfer %0 : (tensor<2xf32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu>>
+    dlc.yield %1 : tensor<2xf32, #dlc.on<cpu>>
+  }
+  return %y : tensor<2xf32, #dlc.on<cpu>>
+}
+
+// -----
+
+func.func @transfer(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @-1 {{argument 0 has no device: 'tensor<2xf32>'; run dlc-place first}}
+  return %x : tensor<2xf32>
+}

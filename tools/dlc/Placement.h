@@ -1,0 +1,24 @@
+//===- Placement.h - what stands where, why, and what crosses -----------------===//
+#ifndef DLC_TOOLS_DLC_PLACEMENT_H
+#define DLC_TOOLS_DLC_PLACEMENT_H
+
+#include "tools/dlc/Graph.h"
+
+namespace dlc::cli {
+
+/// A copy between devices.
+struct Edge {
+  size_t command;
+  std::string value, from, to;
+  double bytes;
+  /// Microseconds; measured is negative where nothing ran.
+  double estimated, measured;
+};
+
+std::vector<Edge> edgesOf(const Graph &graph);
+nlohmann::ordered_json placementJson(const runtime::Session &session, const Graph &graph);
+void printPlacement(const runtime::Session &session, const Graph &graph);
+
+} // namespace dlc::cli
+
+#endif // DLC_TOOLS_DLC_PLACEMENT_H
