@@ -2,6 +2,7 @@
 #ifndef DLC_PASSES_PLACE_MINCUT_H
 #define DLC_PASSES_PLACE_MINCUT_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -35,7 +36,7 @@ private:
 
   std::vector<std::vector<Edge>> edges; // by vertex
   std::vector<int> level;
-  std::vector<size_t> next;
+  std::vector<std::size_t> next;
 };
 
 } // namespace dlc::place
