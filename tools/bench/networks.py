@@ -2,6 +2,7 @@
 
 build(name, batch) gives (module in eval mode, example inputs); export(name, batch, folder) the path of an .onnx file;
 training(name, batch) a Training. Weights are random from a fixed seed. Parameters bear the names of tools/bench/networks (C++).
+training(name, batch, plain=True) starts as the modules themselves do, and its images are white noise (see `start`, `images`).
 """
 import collections
 import os
@@ -192,7 +193,43 @@ def sequence_loss(y, t):
     return F.cross_entropy(y.flatten(0, 1), t.flatten(), reduction="sum") / t.shape[0]
 
 
-def training(name, batch=0):
+# The norms that end a residual branch, by the end of their names.
+LAST_NORMS = (".b2", ".bn3")
+
+
+def start(module):
+    """Moves a module to where training can be compared: to random numbers what starts at 0 or 1, where errors would hide, and
+    residual branches to a quarter of their strength. Deep residual networks at full strength amplify rounding so much that
+    PyTorch differs from itself as from anybody else; trained ones, and such as start with weak branches (Goyal et al., 2017), do not."""
+    for name, part in module.named_modules():
+        own = dict(part.named_parameters(recurse=False))
+        for which, value in own.items():
+            with torch.no_grad():
+                if isinstance(part, (nn.BatchNorm2d, nn.LayerNorm)):
+                    strength = 0.25 if name.endswith(LAST_NORMS) else 1.0
+                    value.copy_(strength * (0.8 + 0.4 * torch.rand(value.shape)) if which == "weight" else 0.1 * torch.randn(value.shape))
+                elif value.abs().max() < 1e-4:
+                    nn.init.normal_(value, std=0.02)
+
+
+def smooth_images(count, size, cells):
+    """Random in cells x cells places, with everything between them in between."""
+    return F.interpolate(torch.randn(count, 3, cells, cells), size=(size, size), mode="bicubic", align_corners=False)
+
+
+def images(size, classes):
+    """Batches of pictures and what they show: one of (at most) ten smooth patterns, with a smooth deviation and some noise."""
+    torch.manual_seed(1)
+    kinds = min(classes, 10)
+    patterns = smooth_images(kinds, size, 4)
+
+    def batch_of(batch):
+        t = torch.randint(kinds, (batch,))
+        return patterns[t] + 0.5 * smooth_images(batch, size, 8) + 0.1 * torch.randn(batch, 3, size, size), t
+    return batch_of
+
+
+def training(name, batch=0, plain=False):
     """The module in training mode; batch_of(i) gives batch i, always the same one."""
     usual, classes, different = TRAINED[name]
     batch = batch or usual
@@ -202,9 +239,15 @@ def training(name, batch=0):
     for part in module.modules():
         if isinstance(part, nn.Dropout):
             part.p = 0.0
+    if not plain:
+        start(module)
+    size = {image: 224, small_image: 32}.get(inputs)
+    pictures = images(size, classes) if size and not plain else None
 
     def batch_of(i):
         torch.manual_seed(1000 + i)
+        if pictures:
+            return pictures(batch)
         x = inputs(batch)
         return x, torch.randint(classes, (batch, STEPS) if name == "lstm" else (batch,))
     return Training(module, batch_of, sequence_loss if name == "lstm" else F.cross_entropy, different.get("rate", 0.01), different.get("clip", 0.0))
