@@ -56,10 +56,10 @@ public:
       if (!main.getResultAttr(i, "dlc.state"))
         outputs.push_back(describe(main.getResultAttrDict(i), type, "output", i));
     b.setInsertionPoint(main);
-    program = exec::ProgramOp::create(
-        b, main.getLoc(), "main", b.getArrayAttr(inputs), b.getArrayAttr(outputs),
-        kept.empty() ? ArrayAttr() : b.getArrayAttr(kept), IntegerAttr(), ArrayAttr(),
-        DictionaryAttr());
+    program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs),
+                                      b.getArrayAttr(outputs),
+                                      kept.empty() ? ArrayAttr() : b.getArrayAttr(kept),
+                                      IntegerAttr(), ArrayAttr(), DictionaryAttr());
     Block *commands = new Block;
     program.getBody().push_back(commands);
     b.setInsertionPointToStart(commands);
@@ -109,8 +109,8 @@ public:
     for (Operation &op : body) {
       for (unsigned s : turns)
         if (const Update &update = updates[s]; update.copiedBefore == &op)
-          copy(update.value.getLoc(), update.saved ? saved[s] : home(update.value),
-               newStates[s], storageBytes(tensorTypeOf(states[s].old)));
+          copy(update.value.getLoc(), update.saved ? saved[s] : home(update.value), newStates[s],
+               storageBytes(tensorTypeOf(states[s].old)));
       if (!op.hasTrait<OpTrait::IsTerminator>() && failed(command(op)))
         return failure();
     }
@@ -299,8 +299,8 @@ private:
     Value &buffer = constants[{constant.getResult(), b.getStringAttr(where)}];
     if (buffer)
       return buffer;
-    auto type = exec::BufferType::get(
-        b.getContext(), storageBytes(tensorTypeOf(constant.getResult())), where);
+    auto type = exec::BufferType::get(b.getContext(),
+                                      storageBytes(tensorTypeOf(constant.getResult())), where);
     // Constants stand at the front of the program: every region sees them.
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&program.getBody().front());
@@ -692,7 +692,7 @@ private:
   const CompileOptions &options;
   const cpu::Target &target;
   OpBuilder b;
-  std::string device = "cpu";      ///< of the command that is being lowered
+  std::string device = "cpu";     ///< of the command that is being lowered
   Operation *outermost = nullptr; ///< the loop or branch around it that stands in no other
   llvm::DenseMap<std::pair<Value, Attribute>, Value> moved, constants; ///< by device
   exec::ProgramOp program;

@@ -67,9 +67,9 @@ private:
         continue; // all of it: nothing else has its size
       Value made = throughReshapes(update.value);
       Operation *op = made.getDefiningOp();
-      bool command =
-          op && !isa<ConstantOp>(op) && !viewOf(op) && !part && isPlain(tensorTypeOf(made)) &&
-          commandDevice(op) == deviceNameOf(state.old.getType());
+      bool command = op && !isa<ConstantOp>(op) && !viewOf(op) && !part &&
+                     isPlain(tensorTypeOf(made)) &&
+                     commandDevice(op) == deviceNameOf(state.old.getType());
       update.kind = command && writersOf(made, s) && claimed.insert(made).second
                         ? Update::Kind::Direct
                         : Update::Kind::Copied;

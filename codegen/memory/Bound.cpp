@@ -15,6 +15,9 @@ int64_t plannedMemory(ModuleOp module) {
   int64_t total = 0;
   for (auto program : module.getOps<exec::ProgramOp>()) {
     total += int64_t(program.getArena().value_or(0));
+    if (DictionaryAttr arenas = program.getArenasAttr())
+      for (NamedAttribute arena : arenas)
+        total += cast<IntegerAttr>(arena.getValue()).getInt();
     if (ArrayAttr states = program.getStatesAttr())
       for (auto state : states.getAsRange<DictionaryAttr>())
         total += grad::tensorBytes(state.getAs<TypeAttr>("type").getValue());

@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace dlc {
 
-Clocks::Clocks(exec::ProgramOp program) : list(program.getBody()), count(program.getStreamDevices().size()) {
+Clocks::Clocks(exec::ProgramOp program)
+    : list(program.getBody()), count(program.getStreamDevices().size()) {
   number(program.getBody().front());
   if (count == 1)
     return;

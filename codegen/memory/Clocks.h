@@ -6,8 +6,8 @@
 
 namespace dlc {
 
-/// Numbers for commands, in the order of the list, and what events make of them. A command X is done before
-/// Y begins where end(X) < known(Y)[stream of X].
+/// Numbers for commands, in the order of the list, and what events make of them. A command X is
+/// done before Y begins where end(X) < known(Y)[stream of X].
 class Clocks {
 public:
   explicit Clocks(exec::ProgramOp program);
@@ -26,7 +26,8 @@ private:
   unsigned count;
   int64_t clock = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> begins, ends;
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> bounds; ///< of commands in the list itself
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>>
+      bounds; ///< of commands in the list itself
 };
 
 } // namespace dlc

@@ -7,8 +7,8 @@
 
 namespace dlc {
 
-/// Gives every exec.alloc its offset and the program its arena's size. A result takes over the buffer of an operand
-/// that dies at the same command where the command allows that.
+/// Gives every exec.alloc its offset and the program its arena's size. A result takes over the
+/// buffer of an operand that dies at the same command where the command allows that.
 mlir::LogicalResult planMemory(mlir::ModuleOp module);
 
 /// Plays the commands and checks that every byte read from the arena is the reader's own: written
@@ -17,8 +17,8 @@ mlir::LogicalResult planMemory(mlir::ModuleOp module);
 /// how the planner came to its offsets and the order.
 mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 
-/// Checks that events order every two commands of different streams that touch the same bytes, one of them writing: of
-/// arenas, states and outputs. Part of verifyMemory.
+/// Checks that events order every two commands of different streams that touch the same bytes, one
+/// of them writing: of arenas, states and outputs. Part of verifyMemory.
 mlir::LogicalResult verifyRaces(exec::ProgramOp program);
 
 /// The buffer that a chain of views looks into, and the bytes skipped on the way.

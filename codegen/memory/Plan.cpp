@@ -28,9 +28,12 @@ struct Life {
 
   Life *representative() { return mergedInto ? mergedInto->representative() : this; }
   bool isOverBefore(const Life &other) const {
-    return llvm::all_of(llvm::zip(last, other.first), [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
+    return llvm::all_of(llvm::zip(last, other.first),
+                        [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
   }
-  bool overlaps(const Life &other) const { return !isOverBefore(other) && !other.isOverBefore(*this); }
+  bool overlaps(const Life &other) const {
+    return !isOverBefore(other) && !other.isOverBefore(*this);
+  }
 };
 
 class Planner {
@@ -60,7 +63,8 @@ private:
     SmallVector<int64_t> from = clocks.known(by);
     int64_t to = clocks.end(by);
     // What a loop uses from outside must outlive every iteration.
-    for (Operation *parent = by->getParentOp(); parent != alloc->getParentOp(); parent = parent->getParentOp())
+    for (Operation *parent = by->getParentOp(); parent != alloc->getParentOp();
+         parent = parent->getParentOp())
       if (isa<exec::LoopOp>(parent)) {
         from[stream] = std::min(from[stream], clocks.begin(parent));
         to = std::max(to, clocks.end(parent));
@@ -90,19 +94,22 @@ private:
       for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
         Value written = op->getOperand(pairs[i]), read = op->getOperand(pairs[i + 1]);
         // Whole buffers only: a view may leave the rest alive.
-        auto to = written.getDefiningOp<exec::AllocOp>(), from = read.getDefiningOp<exec::AllocOp>();
+        auto to = written.getDefiningOp<exec::AllocOp>(),
+             from = read.getDefiningOp<exec::AllocOp>();
         if (!to || !from || to == from || to->getBlock() != from->getBlock())
           continue;
         Life &target = lives[to];
         Life *source = lives[from].representative();
         if (target.mergedInto || target.representative() == source || target.bytes > source->bytes)
           continue;
-        if (!diesAt(*source, op) || target.first[clocks.stream(op)] != clocks.begin(op) || taken.contains(source))
+        if (!diesAt(*source, op) || target.first[clocks.stream(op)] != clocks.begin(op) ||
+            taken.contains(source))
           continue;
         // Another operand that looks into the same buffer would be overwritten while it is read.
         bool shared = false;
         for (auto [p, operand] : llvm::enumerate(op->getOperands()))
-          if (auto alloc = rootOf(operand).first.getDefiningOp<exec::AllocOp>(); alloc && int64_t(p) != pairs[i + 1])
+          if (auto alloc = rootOf(operand).first.getDefiningOp<exec::AllocOp>();
+              alloc && int64_t(p) != pairs[i + 1])
             shared |= lives[alloc].representative() == source;
         if (shared)
           continue;
@@ -148,7 +155,9 @@ private:
       }
       life->offset = best;
       arena = std::max(arena, best + bytes);
-      placed.insert(llvm::upper_bound(placed, life, [](Life *a, Life *b) { return a->offset < b->offset; }), life);
+      placed.insert(
+          llvm::upper_bound(placed, life, [](Life *a, Life *b) { return a->offset < b->offset; }),
+          life);
     }
     OpBuilder b(program.getContext());
     for (Life *life : order)

@@ -23,12 +23,13 @@ struct Touched {
   std::map<unsigned, Moment> readers;
 };
 
-/// The list's own order is one that events allow, so it is enough to look at neighbours: who comes after both is after
-/// the first because it is after the second.
+/// The list's own order is one that events allow, so it is enough to look at neighbours: who comes
+/// after both is after the first because it is after the second.
 class Detector {
 public:
   explicit Detector(exec::ProgramOp program)
-      : program(program), streams(program.getStreamDevices().size()), known(streams, std::vector<int64_t>(streams, 0)) {}
+      : program(program), streams(program.getStreamDevices().size()),
+        known(streams, std::vector<int64_t>(streams, 0)) {}
 
   LogicalResult run() {
     for (Operation &op : program.getBody().front()) {
@@ -68,7 +69,8 @@ private:
     Value buffer = op.getOperand(operand);
     auto [root, start] = rootOf(buffer);
     int64_t bytes = cast<exec::BufferType>(buffer.getType()).getBytes();
-    if (auto copy = dyn_cast<exec::CopyOp>(op); copy && (operand == 0 ? copy.getFromStep() : copy.getToStep()))
+    if (auto copy = dyn_cast<exec::CopyOp>(op);
+        copy && (operand == 0 ? copy.getFromStep() : copy.getToStep()))
       start = 0, bytes = cast<exec::BufferType>(root.getType()).getBytes();
     std::string memory;
     if (auto alloc = root.getDefiningOp<exec::AllocOp>()) {
@@ -84,7 +86,8 @@ private:
     return mark(memory, start, start + bytes, writes, now);
   }
 
-  LogicalResult mark(const std::string &memory, int64_t start, int64_t end, bool writes, const Moment &now) {
+  LogicalResult mark(const std::string &memory, int64_t start, int64_t end, bool writes,
+                     const Moment &now) {
     auto &runs = memories[memory];
     cut(runs, start), cut(runs, end);
     for (int64_t at = start; at < end;) {
@@ -122,12 +125,13 @@ private:
     runs.emplace(at, rest);
   }
 
-  LogicalResult checkAfter(const Moment &first, const Moment &then, const std::string &memory, int64_t at) const {
+  LogicalResult checkAfter(const Moment &first, const Moment &then, const std::string &memory,
+                           int64_t at) const {
     if (!first.op || first.stream == then.stream || known[then.stream][first.stream] >= first.count)
       return success();
     auto diag = then.op->emitError("memory: touches byte ")
-                << at << " of " << memory << " on stream " << then.stream << " while stream " << first.stream
-                << " may still be at it: no event orders the two";
+                << at << " of " << memory << " on stream " << then.stream << " while stream "
+                << first.stream << " may still be at it: no event orders the two";
     diag.attachNote(first.op->getLoc()) << "the other command";
     return diag;
   }

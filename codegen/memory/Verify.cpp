@@ -132,7 +132,8 @@ private:
     if (range->start < 0 || range->end > memory.bytes)
       return op.emitError("memory: writes bytes ")
              << range->start << " to " << range->end << " of "
-             << (range->memory >= devices.size() ? "a state" : "an arena") << " of " << memory.bytes;
+             << (range->memory >= devices.size() ? "a state" : "an arena") << " of "
+             << memory.bytes;
     if (auto state = range->owner.getDefiningOp<exec::StateOp>(); state && !state.getFresh())
       return op.emitError("memory: writes the old value of state ") << state.getIndex();
     memory.give(range->start, range->end, range->owner);
@@ -173,8 +174,8 @@ private:
       for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
         if (!llvm::is_contained(writes, int64_t(i)) && failed(read(op, buffer)))
           return failure();
-      // A buffer written while a different one at the same place is still being read is legal only where the command
-      // says so.
+      // A buffer written while a different one at the same place is still being read is legal only
+      // where the command says so.
       auto inplace = op.getAttrOfType<DenseI64ArrayAttr>("inplace").asArrayRef();
       for (int64_t w : writes) {
         auto target = rangeOf(op.getOperand(w), false);
@@ -184,9 +185,11 @@ private:
             continue;
           bool allowed = false;
           for (size_t p = 0; p + 1 < inplace.size(); p += 2)
-            allowed |= inplace[p] == w && inplace[p + 1] == int64_t(i) && source->start == target->start;
+            allowed |=
+                inplace[p] == w && inplace[p + 1] == int64_t(i) && source->start == target->start;
           if (!allowed)
-            return op.emitError("memory: buffers ") << w << " and " << i << " overlap, which the command does not allow";
+            return op.emitError("memory: buffers ")
+                   << w << " and " << i << " overlap, which the command does not allow";
         }
       }
       for (int64_t w : writes)
@@ -197,7 +200,8 @@ private:
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       auto from = rangeOf(copy.getFrom(), false), to = rangeOf(copy.getTo(), false);
       // A value that becomes another one where it lies is whole.
-      if (from && to && from->memory >= devices.size() && from->overlaps(*to) && from->start != to->start)
+      if (from && to && from->memory >= devices.size() && from->overlaps(*to) &&
+          from->start != to->start)
         return op.emitError("memory: copies a part of a state over another part of it");
       return failure(failed(read(op, copy.getFrom())) ||
                      failed(write(op, copy.getTo(), copy.getToStep() != 0)));
@@ -234,7 +238,7 @@ private:
 
   exec::ProgramOp program;
   std::vector<Memory> memories;
-  SmallVector<StringRef> devices; ///< those with an arena
+  SmallVector<StringRef> devices;                 ///< those with an arena
   std::map<std::pair<size_t, bool>, Value> names; ///< of each state's old and new value
 };
 

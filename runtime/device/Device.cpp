@@ -180,13 +180,31 @@ DeviceMemory::DeviceMemory(Device &device, uint64_t bytes, const char *purpose) 
   device.call(device.table.stream_synchronize, stream);
 }
 
+DeviceMemory DeviceMemory::pinned(Device &gpu, uint64_t bytes, const char *purpose) {
+  DeviceMemory memory;
+  if (bytes == 0)
+    return memory;
+  char error[1024] = "";
+  if (gpu.table.allocate_pinned(gpu.handle, bytes, &memory.address, error, sizeof error) != 0)
+    fail("cpu: cannot get ", bytes, " bytes for ", purpose, ", pinned for ", gpu.name.text(), ": ",
+         error);
+  memory.owner = &gpu;
+  memory.isPinned = true;
+  memory.bytes = bytes;
+  std::memset(memory.address, 0, bytes);
+  return memory;
+}
+
 DeviceMemory::~DeviceMemory() {
-  if (address)
-    owner->table.release(owner->handle, address);
+  if (!address)
+    return;
+  auto release = isPinned ? owner->table.release_pinned : owner->table.release;
+  release(owner->handle, address);
 }
 
 DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
   std::swap(owner, other.owner);
+  std::swap(isPinned, other.isPinned);
   std::swap(address, other.address);
   std::swap(bytes, other.bytes);
   return *this;

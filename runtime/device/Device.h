@@ -63,6 +63,8 @@ public:
   DeviceMemory() = default;
   /// Throws dlc::Error where there is not so much; `purpose` names it in the message. Zeroed.
   DeviceMemory(Device &device, uint64_t bytes, const char *purpose);
+  /// Host memory that a GPU copies from and to without a detour.
+  static DeviceMemory pinned(Device &gpu, uint64_t bytes, const char *purpose);
   ~DeviceMemory();
   DeviceMemory(DeviceMemory &&other) noexcept { *this = std::move(other); }
   DeviceMemory &operator=(DeviceMemory &&other) noexcept;
@@ -73,6 +75,7 @@ public:
 
 private:
   Device *owner = nullptr;
+  bool isPinned = false;
   void *address = nullptr;
   uint64_t bytes = 0;
 };

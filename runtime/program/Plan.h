@@ -75,7 +75,8 @@ struct Command {
   std::string loc;
   uint32_t stream = 0;
   std::vector<uint32_t> buffers;
-  /// Positions in `buffers` of what launch and library write; where nothing is said, all that may be.
+  /// Positions in `buffers` of what launch and library write; where nothing is said, all that may
+  /// be.
   std::vector<uint32_t> writes;
   double flops = 0, moved = 0;
   // launch

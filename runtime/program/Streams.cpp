@@ -150,7 +150,8 @@ private:
       return;
     auto &runs = memories[{buffer.space, buffer.device, buffer.index}];
     // A copy that moves along may go anywhere in what its buffer lies in.
-    uint64_t start = anywhere ? 0 : buffer.offset, end = anywhere ? UINT64_MAX : start + buffer.bytes;
+    uint64_t start = anywhere ? 0 : buffer.offset,
+             end = anywhere ? UINT64_MAX : start + buffer.bytes;
     cut(runs, start);
     cut(runs, end);
     while (start < end) {

@@ -6,12 +6,14 @@
 
 namespace dlc::runtime {
 
-/// Checks that commands use what is on their stream's device, that each event is recorded once, before
-/// it is waited for (so that no streams wait for one another), and that events order every two
-/// commands of different streams that touch the same bytes, one of them writing. Throws dlc::Error.
+/// Checks that commands use what is on their stream's device, that each event is recorded once,
+/// before it is waited for (so that no streams wait for one another), and that events order every
+/// two commands of different streams that touch the same bytes, one of them writing. Throws
+/// dlc::Error.
 void checkStreams(const Plan &plan);
 
-/// Buffers that the command names, those of its bodies not among them: which, and whether it writes.
+/// Buffers that the command names, those of its bodies not among them: which, and whether it
+/// writes.
 struct BufferUse {
   uint32_t buffer;
   bool written;

@@ -9,9 +9,8 @@ namespace dlc::runtime {
 
 Binder::Binder(const Plan &plan, const Program &program, const StateSet &states)
     : plan(plan), program(program), states(states), devices(plan.devices.size()),
-      arenas(plan.devices.size()), lastInputs(plan.inputs.size()),
-      lastOutputs(plan.outputs.size()), stagedInputs(plan.inputs.size()),
-      stagedOutputs(plan.outputs.size()) {
+      arenas(plan.devices.size()), lastInputs(plan.inputs.size()), lastOutputs(plan.outputs.size()),
+      stagedInputs(plan.inputs.size()), stagedOutputs(plan.outputs.size()) {
   openDevices();
   makeArenas();
 }
@@ -28,8 +27,16 @@ void Binder::makeArenas() {
     hostArena = Block(plan.devices[0].arenaBytes, "arena");
     return;
   }
+  Device *gpu = nullptr;
+  for (Device *device : devices)
+    gpu = device->name.isCpu() ? gpu : device;
   for (size_t i = 0; i < devices.size(); ++i) {
-    arenas[i] = DeviceMemory(*devices[i], plan.devices[i].arenaBytes, "the program's arena");
+    uint64_t bytes = plan.devices[i].arenaBytes;
+    // What the host makes for a GPU is copied from where it lies, at full speed.
+    if (i == 0 && gpu)
+      arenas[i] = DeviceMemory::pinned(*gpu, bytes, "the program's arena");
+    else
+      arenas[i] = DeviceMemory(*devices[i], bytes, "the program's arena");
     if (arenas[i].data())
       guarded[static_cast<uint32_t>(i)].push_back(arenas[i].data());
   }

@@ -35,8 +35,8 @@ public:
   void bindInputs(std::span<const void *const> inputs);
   void bindOutputs(std::span<void *const> outputs);
 
-  /// The same for arrays on any device: what is not where the program wants it goes through memory of
-  /// the session. collectOutputs takes home what went that way.
+  /// The same for arrays on any device: what is not where the program wants it goes through memory
+  /// of the session. collectOutputs takes home what went that way.
   void bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs);
   void collectOutputs(std::span<const Argument> outputs);
 

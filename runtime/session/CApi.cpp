@@ -5,6 +5,7 @@
 #include "runtime/program/Message.h"
 #include "runtime/program/Reader.h"
 #include "runtime/session/Binder.h"
+#include "runtime/session/Guarded.h"
 #include "runtime/session/Handles.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/State.h"
@@ -15,10 +16,6 @@
 
 using namespace dlc::runtime;
 
-struct dlc_error {
-  std::string message;
-};
-
 struct dlc_program {
   std::shared_ptr<const Program> program;
   std::shared_ptr<const Plan> plan;
@@ -28,23 +25,6 @@ struct dlc_session {
   dlc_program program;
   Session session;
 };
-
-/// No exception leaves the library.
-template <typename Body> static dlc_error *guarded(Body &&body) {
-  try {
-    body();
-    return nullptr;
-  } catch (const std::bad_alloc &) {
-    return new dlc_error{"out of memory"};
-  } catch (const std::exception &error) {
-    return new dlc_error{error.what()};
-  }
-}
-
-static void require(bool condition, const char *what) {
-  if (!condition)
-    fail(what);
-}
 
 static dlc_program *makeProgram(std::shared_ptr<const Program> program) {
   auto plan = std::make_shared<const Plan>(checkProgram(*program));
@@ -123,8 +103,8 @@ dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_opti
     *session = nullptr;
     SessionOptions converted;
     if (options)
-      converted = {options->threads,
-                   options->share_state ? &options->share_state->session : nullptr};
+      converted = {
+          options->threads, options->share_state ? &options->share_state->session : nullptr, {}};
     *session = new dlc_session{*program, Session(program->program, converted)};
   });
 }

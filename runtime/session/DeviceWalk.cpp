@@ -45,11 +45,15 @@ DeviceWalk::DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules
 
 DeviceWalk::~DeviceWalk() { release(); }
 
+void DeviceWalk::destroy(const Timed &one) {
+  for (void *event : {one.from, one.to})
+    if (event)
+      device.table.event_destroy(device.handle, event);
+}
+
 void DeviceWalk::release() {
-  for (const Timed &one : timed) {
-    device.table.event_destroy(device.handle, one.from);
-    device.table.event_destroy(device.handle, one.to);
-  }
+  for (const Timed &one : timed)
+    destroy(one);
   timed.clear();
   for (void *call : calls)
     device.table.library_destroy(device.handle, call);
@@ -122,10 +126,10 @@ void DeviceWalk::prepareLibrary(const Command &command, Step &step) {
 void DeviceWalk::prepareCopy(const Command &command, Step &step) {
   Device *from = binder.device(plan.buffers[command.buffers[0]].device);
   Device *to = binder.device(plan.buffers[command.buffers[1]].device);
-  step.direction = from == to             ? DLC_COPY_WITHIN
-                   : from->name.isCpu()   ? DLC_COPY_HOST_TO_DEVICE
-                   : to->name.isCpu()     ? DLC_COPY_DEVICE_TO_HOST
-                                          : DLC_COPY_FROM_PEER;
+  step.direction = from == to           ? DLC_COPY_WITHIN
+                   : from->name.isCpu() ? DLC_COPY_HOST_TO_DEVICE
+                   : to->name.isCpu()   ? DLC_COPY_DEVICE_TO_HOST
+                                        : DLC_COPY_FROM_PEER;
   step.peer = step.direction == DLC_COPY_FROM_PEER ? from : nullptr;
 }
 
@@ -147,8 +151,7 @@ void DeviceWalk::runLoop(Step &step) {
   const Command &command = *step.command;
   int64_t trip = step.trip < 0 ? INT64_MAX : read<int64_t>(step.buffers[size_t(step.trip)]);
   int64_t iteration = 0;
-  for (; iteration < trip &&
-         (step.cond < 0 || read<uint8_t>(step.buffers[size_t(step.cond)]) != 0);
+  for (; iteration < trip && (step.cond < 0 || read<uint8_t>(step.buffers[size_t(step.cond)]) != 0);
        ++iteration) {
     if (command.max >= 0 && iteration >= command.max) {
       if (command.overflowIsError)
@@ -208,8 +211,9 @@ void DeviceWalk::runStep(Step &step, int64_t iteration) {
 }
 
 void DeviceWalk::runTimed(Step &step, int64_t iteration) {
-  Timed one{step.number, nullptr, nullptr};
+  size_t at = timed.size();
   if (tracing) {
+    Timed &one = timed.emplace_back(Timed{step.number, nullptr, nullptr});
     device.call(device.table.event_create, &one.from);
     device.call(device.table.event_create, &one.to);
     device.call(device.table.event_record, one.from, stream);
@@ -222,10 +226,8 @@ void DeviceWalk::runTimed(Step &step, int64_t iteration) {
       throw;
     failIn(infos[step.number], step.number, error.what());
   }
-  if (tracing) {
-    device.call(device.table.event_record, one.to, stream);
-    timed.push_back(one);
-  }
+  if (tracing)
+    device.call(device.table.event_record, timed[at].to, stream);
 }
 
 void DeviceWalk::run(void (*updating)(void *), void *context) {
@@ -245,12 +247,14 @@ std::vector<TraceEvent> DeviceWalk::takeTrace(void *base, int64_t baseNs) {
   std::vector<TraceEvent> result;
   for (const Timed &one : timed) {
     float from = 0, to = 0;
-    device.call(device.table.event_elapsed, base, one.from, &from);
-    device.call(device.table.event_elapsed, base, one.to, &to);
-    result.push_back({one.number, baseNs + int64_t(double(from) * 1e6),
-                      baseNs + int64_t(double(to) * 1e6), streamNumber});
-    device.table.event_destroy(device.handle, one.from);
-    device.table.event_destroy(device.handle, one.to);
+    char error[256];
+    // What a failed run did not come to has no times.
+    auto elapsed = device.table.event_elapsed;
+    if (elapsed(device.handle, base, one.from, &from, error, sizeof error) == 0 &&
+        elapsed(device.handle, base, one.to, &to, error, sizeof error) == 0)
+      result.push_back({one.number, baseNs + int64_t(double(from) * 1e6),
+                        baseNs + int64_t(double(to) * 1e6), streamNumber});
+    destroy(one);
   }
   timed.clear();
   return result;

@@ -25,13 +25,13 @@ private:
   std::vector<void *> loaded;
 };
 
-/// Commands are given to the device's stream; nothing here waits for them but branches and loops, which
-/// the host decides.
+/// Commands are given to the device's stream; nothing here waits for them but branches and loops,
+/// which the host decides.
 class DeviceWalk {
 public:
   DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules,
-             std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands, uint32_t number,
-             EventSink *events);
+             std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands,
+             uint32_t number, EventSink *events);
   ~DeviceWalk();
   DeviceWalk(const DeviceWalk &) = delete;
 
@@ -76,6 +76,7 @@ private:
   void runLoop(Step &step);
   template <typename T> T read(const void *address);
   void writeInteger(void *address, int64_t value);
+  void destroy(const Timed &one);
   void release();
 
   const Plan &plan;

@@ -13,8 +13,9 @@ namespace dlc::runtime {
 /// A wait that was given up because another stream has failed.
 struct Abandoned {};
 
-/// The events of a run. A CPU's event has come when it is recorded. A device's event is first recorded
-/// in its stream, which other streams of that kind of device wait for, and the host too where it must.
+/// The events of a run. A CPU's event has come when it is recorded. A device's event is first
+/// recorded in its stream, which other streams of that kind of device wait for, and the host too
+/// where it must.
 class Events {
 public:
   explicit Events(uint32_t count) : list(count) {}

@@ -21,7 +21,8 @@ struct SessionOptions {
   int threads = 0;
   /// States of the same name are this session's memory.
   const Session *shareState = nullptr;
-  /// For tests of programs on several CPU devices, see StreamOrder; empty: what $DLC_STREAM_ORDER says.
+  /// For tests of programs on several CPU devices, see StreamOrder; empty: what $DLC_STREAM_ORDER
+  /// says.
   std::string streamOrder;
 };
 

@@ -110,8 +110,8 @@ struct StreamRunner::Impl {
       stream->events = &events;
       if (plan.devices[plan.streams[s]].isCpu()) {
         ThreadScope scope(share[s]);
-        stream->walk = std::make_unique<Walk>(plan, binder, code, infos, lists[s], share[s],
-                                              stream.get());
+        stream->walk =
+            std::make_unique<Walk>(plan, binder, code, infos, lists[s], share[s], stream.get());
         stream->walk->stream = s;
       } else {
         requireAtOnce();

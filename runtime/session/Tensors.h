@@ -13,8 +13,8 @@ namespace dlc::runtime {
 
 DLDataType dlpackType(DType type);
 
-/// DLPack's number for a device, which has none for virtual CPU devices: these are extensions. Nothing
-/// where it is a device that the runtime does not know.
+/// DLPack's number for a device, which has none for virtual CPU devices: these are extensions.
+/// Nothing where it is a device that the runtime does not know.
 std::optional<DeviceName> deviceName(DLDevice device);
 DLDevice dlpackDevice(const DeviceName &name);
 

@@ -15,12 +15,13 @@ static void nameStreams(const Plan &plan, nlohmann::json &list) {
     if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait)
       computes[command.stream] = true;
   for (size_t s = 0; s < plan.streams.size(); ++s)
-    list.push_back({{"name", "thread_name"},
-                    {"ph", "M"},
-                    {"pid", 1},
-                    {"tid", s + 1},
-                    {"args", {{"name", plan.devices[plan.streams[s]].name +
-                                           (computes[s] ? "" : ", copies")}}}});
+    list.push_back(
+        {{"name", "thread_name"},
+         {"ph", "M"},
+         {"pid", 1},
+         {"tid", s + 1},
+         {"args",
+          {{"name", plan.devices[plan.streams[s]].name + (computes[s] ? "" : ", copies")}}}});
 }
 
 void Session::writeTrace(const std::string &path) {

@@ -33,7 +33,7 @@ int64_t loadInteger(const void *from) {
 void storeInteger(void *to, int64_t value) { std::memcpy(to, &value, sizeof value); }
 
 const char *opName(Op op) {
-  constexpr const char *names[] = {"launch", "library", "copy", "fill",
+  constexpr const char *names[] = {"launch", "library", "copy",   "fill",
                                    "if",     "loop",    "record", "wait"};
   return names[static_cast<int>(op)];
 }
@@ -212,8 +212,9 @@ void Walk::prepareCopy(const Command &command, Step &step) {
 
 void Walk::runCopy(const Step &step, int64_t iteration) const {
   if (iteration > step.lastIteration)
-    failIn(infos[step.command], step.command, message("iteration ", iteration, " copies outside its buffers; at most ",
-                                 step.lastIteration + 1, " iterations fit"));
+    failIn(infos[step.command], step.command,
+           message("iteration ", iteration, " copies outside its buffers; at most ",
+                   step.lastIteration + 1, " iterations fit"));
   const char *from = static_cast<const char *>(step.buffers[0]) + iteration * step.fromStep;
   char *to = static_cast<char *>(step.buffers[1]) + iteration * step.toStep;
   if (step.bytes)
@@ -244,8 +245,9 @@ void Walk::runLoop(uint32_t at) {
   for (; wanted(); ++iteration) {
     if (step.max >= 0 && iteration >= step.max) {
       if (step.overflowIsError)
-        failIn(infos[step.command], step.command, message("the loop asks for more than ", step.max,
-                                     " iterations, for which the program has room"));
+        failIn(infos[step.command], step.command,
+               message("the loop asks for more than ", step.max,
+                       " iterations, for which the program has room"));
       break;
     }
     if (step.index >= 0)

@@ -2,8 +2,9 @@
 //
 //   dlc_stream_mutations model.dlcx
 //
-// Takes each wait, each record and each copy between devices out of the program, one at a time. Each must
-// be missed: when the program is loaded, or by what it computes in some order of its streams.
+// Takes each wait, each record and each copy between devices out of the program, one at a time.
+// Each must be missed: when the program is loaded, or by what it computes in some order of its
+// streams.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/program/Checker.h"

@@ -28,13 +28,17 @@ json on(json thing, const std::string &device) {
 
 json launch(const std::string &kernel, std::vector<int> buffers, int stream) {
   int written = static_cast<int>(buffers.size()) - 1;
-  return {{"op", "launch"},  {"name", kernel}, {"kernel", kernelIndex(kernel)}, {"buffers", buffers},
-          {"writes", {written}}, {"extent", kN},   {"grain", 64},                   {"stream", stream}};
+  return {{"op", "launch"},     {"name", kernel},      {"kernel", kernelIndex(kernel)},
+          {"buffers", buffers}, {"writes", {written}}, {"extent", kN},
+          {"grain", 64},        {"stream", stream}};
 }
 json copy(int from, int to, int stream) {
-  return {{"op", "copy"}, {"name", "copy"}, {"from", from}, {"to", to}, {"bytes", kBytes}, {"stream", stream}};
+  return {{"op", "copy"}, {"name", "copy"},  {"from", from},
+          {"to", to},     {"bytes", kBytes}, {"stream", stream}};
 }
-json record(int event, int stream) { return {{"op", "record"}, {"event", event}, {"stream", stream}}; }
+json record(int event, int stream) {
+  return {{"op", "record"}, {"event", event}, {"stream", stream}};
+}
 json wait(int event, int stream) { return {{"op", "wait"}, {"event", event}, {"stream", stream}}; }
 
 /// y = (2 x + 1) + (2 x + 1), the first half on cpu, the second on cpu:1.
@@ -51,10 +55,17 @@ Program halves() {
                   buffer("arena", 0, kBytes),
                   buffer("arena", 0, kBytes, kBytes),
                   buffer("output", 0, kBytes)};
-  m["commands"] = {copy(0, 1, 1),           record(0, 1), wait(0, 2),
-                   launch("affine", {1, 2}, 2), record(1, 2), wait(1, 3),
-                   copy(2, 3, 3),           record(2, 3), launch("affine", {0, 4}, 0),
-                   wait(2, 0),              launch("add", {3, 4, 5}, 0)};
+  m["commands"] = {copy(0, 1, 1),
+                   record(0, 1),
+                   wait(0, 2),
+                   launch("affine", {1, 2}, 2),
+                   record(1, 2),
+                   wait(1, 3),
+                   copy(2, 3, 3),
+                   record(2, 3),
+                   launch("affine", {0, 4}, 0),
+                   wait(2, 0),
+                   launch("add", {3, 4, 5}, 0)};
   return program;
 }
 
@@ -109,7 +120,8 @@ TEST(Streams, EachWaitAndRecordIsNeeded) {
       continue;
     Program program = halves();
     program.manifest["commands"].erase(i);
-    EXPECT_THAT(checked(program), HasSubstr(op == "wait" ? "no event orders the two" : "no command records"));
+    EXPECT_THAT(checked(program),
+                HasSubstr(op == "wait" ? "no event orders the two" : "no command records"));
     ++removed;
   }
   EXPECT_EQ(removed, 6);
@@ -132,28 +144,37 @@ TEST(Streams, WhatTheCheckerRefuses) {
     change(program.manifest);
     return checked(program);
   };
-  EXPECT_THAT(with([](json &m) { m["commands"][3]["stream"] = 7; }), HasSubstr("stream 7 does not exist"));
+  EXPECT_THAT(with([](json &m) { m["commands"][3]["stream"] = 7; }),
+              HasSubstr("stream 7 does not exist"));
   EXPECT_THAT(with([](json &m) { m["commands"][3]["stream"] = 0; }),
               HasSubstr("commands[3]: runs on cpu but uses buffer 1 on cpu:1"));
   EXPECT_THAT(with([](json &m) { m["commands"][0]["from"] = 3, m["commands"][0]["to"] = 4; }),
               HasSubstr("copies on cpu:1, where neither of its buffers is"));
   EXPECT_THAT(with([](json &m) { std::swap(m["commands"][1], m["commands"][2]); }),
               HasSubstr("recorded only later: streams would wait for one another for ever"));
-  EXPECT_THAT(with([](json &m) { m["commands"][4]["event"] = 0; }), HasSubstr("was recorded by commands[1] before"));
-  EXPECT_THAT(with([](json &m) { m["commands"][2]["event"] = 5; }), HasSubstr("which no command records"));
+  EXPECT_THAT(with([](json &m) { m["commands"][4]["event"] = 0; }),
+              HasSubstr("was recorded by commands[1] before"));
+  EXPECT_THAT(with([](json &m) { m["commands"][2]["event"] = 5; }),
+              HasSubstr("which no command records"));
   EXPECT_THAT(with([](json &m) { m["streams"][0] = "tpu"; }), HasSubstr("'tpu' is no device"));
-  EXPECT_THAT(with([](json &m) { m["buffers"][0]["device"] = "cpu:1"; }), HasSubstr("input 'x' is on cpu, the buffer on cpu:1"));
-  EXPECT_THAT(with([](json &m) { m["commands"][3]["writes"] = {9}; }), HasSubstr("the command has only 2 buffers"));
-  EXPECT_THAT(with([](json &m) { m["commands"][3]["library"] = "cudnn", m["commands"][3]["op"] = "library",
-                                 m["commands"][3]["desc"] = json::object(); }),
+  EXPECT_THAT(with([](json &m) { m["buffers"][0]["device"] = "cpu:1"; }),
+              HasSubstr("input 'x' is on cpu, the buffer on cpu:1"));
+  EXPECT_THAT(with([](json &m) { m["commands"][3]["writes"] = {9}; }),
+              HasSubstr("the command has only 2 buffers"));
+  EXPECT_THAT(with([](json &m) {
+                m["commands"][3]["library"] = "cudnn", m["commands"][3]["op"] = "library",
+                m["commands"][3]["desc"] = json::object();
+              }),
               HasSubstr("unknown library 'cudnn'"));
 }
 
 TEST(Streams, BodiesStayOnTheirStream) {
   Program program = halves();
   json inner = launch("affine", {1, 2}, 1);
-  program.manifest["commands"][3] = {{"op", "loop"}, {"max", 1}, {"body", json::array({inner})}, {"stream", 2}};
-  EXPECT_THAT(checked(program), HasSubstr("commands[3].body[0]: is on stream 1, what it stands in on stream 2"));
+  program.manifest["commands"][3] = {
+      {"op", "loop"}, {"max", 1}, {"body", json::array({inner})}, {"stream", 2}};
+  EXPECT_THAT(checked(program),
+              HasSubstr("commands[3].body[0]: is on stream 1, what it stands in on stream 2"));
   program.manifest["commands"][3]["body"][0] = wait(0, 2);
   EXPECT_THAT(checked(program), HasSubstr("events stand outside of if and loop"));
   program.manifest["commands"][3]["body"][0] = launch("affine", {1, 2}, 2);
@@ -168,15 +189,21 @@ TEST(Streams, AWorkersErrorReachesTheCaller) {
   m["buffers"].push_back(on(buffer("input", 1, 8), "cpu:1"));
   json moving = copy(1, 2, 2);
   moving["to_step"] = kBytes;
-  json loop = {{"op", "loop"}, {"name", "moving"}, {"loc", "net.py:7"}, {"trip", 6},
-               {"body", json::array({moving})}, {"stream", 2}};
+  json loop = {{"op", "loop"},
+               {"name", "moving"},
+               {"loc", "net.py:7"},
+               {"trip", 6},
+               {"body", json::array({moving})},
+               {"stream", 2}};
   m["commands"].insert(m["commands"].begin() + 3, loop);
   ASSERT_EQ(checked(program), "");
   Session session(share(program));
   std::vector<float> x(kN, 1), y(kN);
   for (int round = 0; round < 3; ++round) {
     int64_t trips = 2;
-    EXPECT_THAT(errorOf([&] { runOnce(session, {x.data(), &trips}, {y.data()}); }),
+    EXPECT_THAT(errorOf([&] {
+                  runOnce(session, {x.data(), &trips}, {y.data()});
+                }),
                 HasSubstr("copies outside its buffers"));
     trips = 1;
     runOnce(session, {x.data(), &trips}, {y.data()});
@@ -193,7 +220,8 @@ TEST(Streams, StateIsTornOnlyWhereItWasWritten) {
   m["state"] = {on(tensor("sum", "f32", {kN}), "cpu:1")};
   json fresh = on(buffer("state", 0, kBytes), "cpu:1");
   fresh["new"] = true;
-  m["buffers"] = {on(buffer("input", 0, kBytes), "cpu:1"), on(buffer("state", 0, kBytes), "cpu:1"), fresh};
+  m["buffers"] = {on(buffer("input", 0, kBytes), "cpu:1"), on(buffer("state", 0, kBytes), "cpu:1"),
+                  fresh};
   m["commands"] = {launch("add", {1, 0, 2}, 0)};
   Session session(share(program));
   std::vector<float> x(kN, 2), sum(kN);
@@ -243,18 +271,22 @@ TEST(Streams, TracesHaveARowForEach) {
     else
       ++counts[event["tid"]];
   }
-  EXPECT_EQ(rows, (std::map<int, std::string>{{1, "cpu"}, {2, "cpu:1, copies"}, {3, "cpu:1"}, {4, "cpu:1, copies"}}));
+  EXPECT_EQ(rows, (std::map<int, std::string>{
+                      {1, "cpu"}, {2, "cpu:1, copies"}, {3, "cpu:1"}, {4, "cpu:1, copies"}}));
   EXPECT_EQ(counts, (std::map<int, int>{{1, 3}, {2, 2}, {3, 3}, {4, 3}}));
 }
 
 TEST(Streams, OrdersAreChecked) {
-  EXPECT_THAT(errorOf([] { results(halves(), "soon"); }), HasSubstr("late:N or random:SEED; found 'soon'"));
+  EXPECT_THAT(errorOf([] { results(halves(), "soon"); }),
+              HasSubstr("late:N or random:SEED; found 'soon'"));
 }
 
 TEST(Devices, CountAndName) {
   EXPECT_EQ(runtime::deviceCount("cpu"), 8);
   EXPECT_EQ(runtime::deviceCount("tpu"), 0);
-  EXPECT_THAT(errorOf([] { runtime::openDevice({"cpu", 8}); }),
+  EXPECT_THAT(errorOf([] {
+                runtime::openDevice({"cpu", 8});
+              }),
               HasSubstr("there is no device cpu:8: 8 of kind cpu are here, cpu to cpu:7"));
   EXPECT_EQ(runtime::parseDeviceName("cpu:0")->text(), "cpu");
   EXPECT_EQ(runtime::parseDeviceName("cuda")->text(), "cuda:0");
@@ -270,13 +302,15 @@ TEST(Devices, MemoryIsLimitedAndGivenBack) {
     runtime::DeviceMemory memory(device, 16384, "a test");
     EXPECT_EQ(device.properties().free_bytes, 4096u);
     EXPECT_THAT(errorOf([&] { runtime::DeviceMemory(device, 8192, "another"); }),
-                HasSubstr("cpu:5: cannot get 8192 bytes for another: the device has 20480 bytes, of which 16384 are taken"));
+                HasSubstr("cpu:5: cannot get 8192 bytes for another: the device has 20480 bytes, "
+                          "of which 16384 are taken"));
   }
   EXPECT_EQ(device.properties().free_bytes, 20480u);
   // A session that does not fit gives back what it took, and the next one can have it.
   Program large = halves();
   large.manifest["arena"]["cpu:1"] = 65536;
-  EXPECT_THAT(errorOf([&] { results(large); }), HasSubstr("cannot get 65536 bytes for the program's arena"));
+  EXPECT_THAT(errorOf([&] { results(large); }),
+              HasSubstr("cannot get 65536 bytes for the program's arena"));
   EXPECT_EQ(results(halves()), expected());
   unsetenv("DLC_CPU_MEMORY");
 }

@@ -2,6 +2,7 @@
 #include "tools/compiler/include/dlc/compiler.hpp"
 
 #include "runtime/program/Writer.h"
+#include "runtime/session/Binder.h"
 #include "runtime/session/State.h"
 #include "tools/compiler/Model.h"
 
@@ -17,6 +18,8 @@ static std::vector<ModelValue> publicValues(const std::vector<ValueInfo> &infos)
 static CompileOptions compileOptionsOf(const ModelOptions &options) {
   CompileOptions compileOptions;
   compileOptions.device = options.device;
+  compileOptions.place = options.place;
+  compileOptions.forbidTransfers = options.forbidTransfers;
   compileOptions.threads = options.threads;
   compileOptions.tune = options.tune;
   compileOptions.precision = {options.precision, options.matmulPrecision, options.precisionOf};
@@ -41,15 +44,23 @@ Model::Impl::Impl(std::shared_ptr<Source> given, const ModelOptions &options)
 const std::vector<ModelValue> &Model::inputs() const { return impl->inputs; }
 const std::vector<ModelValue> &Model::outputs() const { return impl->outputs; }
 
+static runtime::Argument argumentOf(const Tensor &tensor) {
+  if (tensor.device().isHost())
+    return {tensor.raw(), nullptr};
+  return {tensor.raw(), &runtime::openDevice(*runtime::parseDeviceName(tensor.device().name()))};
+}
+
 std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &given) const {
   const Source &source = *impl->source;
   Shapes shapes;
   Values values;
   for (const auto &[name, tensor] : given) {
     shapes[name] = tensor.shape();
-    values[name] = {tensor.dtype(),
-                    tensor.shape(),
-                    {tensor.raw(), tensor.bytes(), std::make_shared<const Tensor>(tensor)}};
+    // Sizes and the like, which decide about the program, are few.
+    if (!tensor.device().isHost() && tensor.elements() > 1024)
+      continue;
+    auto value = std::make_shared<const Tensor>(tensor.to(Device()));
+    values[name] = {tensor.dtype(), tensor.shape(), {value->raw(), tensor.bytes(), value}};
   }
   for (const ValueInfo &v : source.inputs())
     if (!given.count(v.name))
@@ -57,8 +68,7 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
   std::shared_ptr<const Ready> ready = impl->programs.get(source.complete(shapes), values);
 
   const runtime::Plan &plan = ready->session->plan();
-  std::vector<const void *> inputs;
-  std::vector<void *> outputs;
+  std::vector<runtime::Argument> inputs, outputs;
   for (const runtime::TensorInfo &info : plan.inputs) {
     auto found = given.find(info.name);
     if (found == given.end())
@@ -67,14 +77,15 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
       throw Error(source.path() + ": input '" + info.name +
                   "': required: " + std::string(dtypeName(info.dtype)) +
                   "; found: " + std::string(dtypeName(found->second.dtype())));
-    inputs.push_back(found->second.raw());
+    inputs.push_back(argumentOf(found->second));
   }
   std::map<std::string, Tensor> results;
   for (const runtime::TensorInfo &info : plan.outputs) {
-    Tensor &tensor = results[info.name] = Tensor(info.dtype, info.shape);
-    outputs.push_back(tensor.raw());
+    Tensor &tensor = results[info.name] =
+        Tensor(info.dtype, info.shape, plan.devices[info.device].name);
+    outputs.push_back(argumentOf(tensor));
   }
-  ready->session->run(inputs, outputs);
+  ready->session->runOn(inputs, outputs);
   return results;
 }
 
@@ -94,7 +105,7 @@ Model::commands(const std::map<std::string, std::vector<int64_t>> &shapes) const
   std::vector<ModelCommand> commands;
   for (const runtime::CommandInfo &c :
        impl->programs.get(impl->source->complete(shapes), {})->session->commands())
-    commands.push_back({c.op, c.name, c.implementation, "cpu", c.loc, c.flops, c.bytes});
+    commands.push_back({c.op, c.name, c.implementation, c.device, c.loc, c.flops, c.bytes});
   return commands;
 }
 
@@ -123,7 +134,7 @@ void Model::setState(const std::string &name, const Tensor &value) const {
                 "': required: " + std::string(dtypeName(info.dtype)) + " " + shapeText(info.shape) +
                 "; found: " + std::string(dtypeName(value.dtype())) + " " +
                 shapeText(value.shape()));
-  states.set(index, value.raw());
+  states.set(index, value.to(Device()).raw());
 }
 
 void Model::resetState() const { stateOf(impl->programs, *impl->source).reset(); }

@@ -112,6 +112,29 @@ DLC_C_EXPORT dlc_error *dlc_session_save_state(const dlc_session *session, const
 DLC_C_EXPORT dlc_error *dlc_session_load_state(dlc_session *session, const char *path,
                                                unsigned flags);
 
+/* Devices are DLPack's: {kDLCPU, 0} is cpu, {kDLCUDA, 1} is cuda:1, and as an extension {kDLExtDev,
+ * 1} is cpu:1, a virtual device on the CPU with memory of its own. {kDLCUDAHost, 0} is host memory
+ * that cuda:0 copies from and to without a detour (ordinary memory where there is no such device).
+ */
+typedef struct {
+  char name[256];
+  uint64_t total_bytes, free_bytes;
+  int32_t major, minor;    /* compute capability; 0.0 for a CPU */
+  int32_t multiprocessors; /* a CPU's cores */
+} dlc_device_info;
+
+/* "cpu", "cpu:1", "cuda:0". The device need not be there. */
+DLC_C_EXPORT dlc_error *dlc_device_parse(const char *name, DLDevice *device);
+/* How many there are of a kind ("cpu", "cuda"). */
+DLC_C_EXPORT int dlc_device_count(const char *kind);
+DLC_C_EXPORT dlc_error *dlc_device_describe(DLDevice device, dlc_device_info *info);
+/* Aligned to 64; freed on the same device. */
+DLC_C_EXPORT dlc_error *dlc_memory_allocate(DLDevice device, uint64_t bytes, void **address);
+DLC_C_EXPORT void dlc_memory_free(DLDevice device, void *address);
+/* Between any devices and element types, shapes being equal and both compact. Done when it returns.
+ */
+DLC_C_EXPORT dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from);
+
 /* From now on (or no longer) each command's time is kept. */
 DLC_C_EXPORT void dlc_session_set_trace(dlc_session *session, int enabled);
 /* Writes what was kept as Chrome trace JSON (chrome://tracing, ui.perfetto.dev) and forgets it. */

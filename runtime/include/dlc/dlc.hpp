@@ -9,139 +9,15 @@
 #include "dlc/DType.h"
 #include "dlc/Error.h"
 #include "dlc/dlc.h"
+#include "dlc/tensor.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <memory>
-#include <new>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace dlc {
-
-namespace detail {
-
-inline void check(dlc_error *error) {
-  if (!error)
-    return;
-  std::string message = dlc_error_message(error);
-  dlc_error_free(error);
-  throw Error(message);
-}
-
-inline DLDataType toDlpack(DType type) {
-  uint8_t bits = static_cast<uint8_t>(8 * dtypeBytes(type));
-  char first = dtypeName(type)[0];
-  uint8_t code = type == DType::BF16   ? kDLBfloat
-                 : type == DType::Bool ? kDLBool
-                 : first == 'f'        ? kDLFloat
-                 : first == 'i'        ? kDLInt
-                                       : kDLUInt;
-  return {code, bits, 1};
-}
-
-inline DType fromDlpack(DLDataType type) {
-  for (int i = 0; i < kDTypeCount; ++i) {
-    DLDataType known = toDlpack(static_cast<DType>(i));
-    if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
-      return static_cast<DType>(i);
-  }
-  throw Error("a DLPack element type that dlc does not have");
-}
-
-template <typename T> constexpr DType dtypeOf() {
-  static_assert(std::is_arithmetic_v<T>, "use Tensor::view with a DType for other types");
-  if constexpr (std::is_same_v<T, bool>)
-    return DType::Bool;
-  else if constexpr (std::is_floating_point_v<T>)
-    return sizeof(T) == 8 ? DType::F64 : DType::F32;
-  else if constexpr (std::is_signed_v<T>)
-    return sizeof(T) == 1   ? DType::I8
-           : sizeof(T) == 2 ? DType::I16
-           : sizeof(T) == 4 ? DType::I32
-                            : DType::I64;
-  else
-    return sizeof(T) == 1   ? DType::U8
-           : sizeof(T) == 2 ? DType::U16
-           : sizeof(T) == 4 ? DType::U32
-                            : DType::U64;
-}
-
-} // namespace detail
-
-/// A dense row-major array in host memory. Copies share the memory.
-class Tensor {
-public:
-  Tensor() = default;
-
-  /// Uninitialised memory of its own, aligned to 64.
-  Tensor(DType dtype, std::vector<int64_t> shape) : type(dtype), dims(std::move(shape)) {
-    size_t size = (bytes() + 63) / 64 * 64;
-    memory = std::shared_ptr<void>(std::aligned_alloc(64, size ? size : 64), std::free);
-    if (!memory)
-      throw std::bad_alloc();
-  }
-
-  /// A copy of `values`, which must be as many as the shape says.
-  template <typename T> static Tensor of(std::vector<int64_t> shape, const std::vector<T> &values) {
-    Tensor tensor(detail::dtypeOf<T>(), std::move(shape));
-    if (static_cast<size_t>(tensor.elements()) != values.size())
-      throw Error("a tensor of " + std::to_string(tensor.elements()) + " elements from " +
-                  std::to_string(values.size()) + " values");
-    T *to = tensor.data<T>();
-    for (size_t i = 0; i < values.size(); ++i)
-      to[i] = values[i];
-    return tensor;
-  }
-
-  /// Somebody else's memory, kept alive by `owner` (which may be null).
-  static Tensor view(void *data, DType dtype, std::vector<int64_t> shape,
-                     std::shared_ptr<void> owner = nullptr) {
-    Tensor tensor;
-    tensor.type = dtype;
-    tensor.dims = std::move(shape);
-    tensor.memory = std::shared_ptr<void>(std::move(owner), data);
-    return tensor;
-  }
-
-  DType dtype() const { return type; }
-  const std::vector<int64_t> &shape() const { return dims; }
-  int64_t elements() const {
-    int64_t count = 1;
-    for (int64_t dim : dims)
-      count *= dim;
-    return count;
-  }
-  size_t bytes() const { return static_cast<size_t>(elements()) * dtypeBytes(type); }
-
-  void *raw() const { return memory.get(); }
-  template <typename T> T *data() const {
-    static_assert(!std::is_same_v<T, void>);
-    if (sizeof(T) != dtypeBytes(type))
-      throw Error("a tensor of " + std::string(dtypeName(type)) +
-                  " read as a type of another size");
-    return static_cast<T *>(memory.get());
-  }
-
-  /// Points into this tensor, which must outlive it.
-  DLTensor dlpack() const {
-    return {memory.get(),
-            {kDLCPU, 0},
-            static_cast<int32_t>(dims.size()),
-            detail::toDlpack(type),
-            const_cast<int64_t *>(dims.data()),
-            nullptr,
-            0};
-  }
-
-private:
-  DType type = DType::F32;
-  std::vector<int64_t> dims = {0};
-  std::shared_ptr<void> memory;
-};
 
 /// Name, type and shape of an input or output.
 struct TensorSpec {

@@ -1,0 +1,89 @@
+//===- device.hpp - devices by name -------------------------------------------===//
+//
+//   dlc::Device gpu = dlc::try_gpu();            // cuda:0, or cpu where there is none
+//   dlc::Tensor x = dlc::Tensor::zeros({2, 3}, dlc::DType::F32, gpu);
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_DEVICE_HPP
+#define DLC_DEVICE_HPP
+
+#include "dlc/Error.h"
+#include "dlc/dlc.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dlc {
+
+namespace detail {
+
+inline void check(dlc_error *error) {
+  if (!error)
+    return;
+  std::string message = dlc_error_message(error);
+  dlc_error_free(error);
+  throw Error(message);
+}
+
+} // namespace detail
+
+struct DeviceProperties {
+  std::string name;
+  uint64_t totalBytes = 0, freeBytes = 0;
+  /// Compute capability; 0.0 for a CPU.
+  int major = 0, minor = 0;
+  /// A CPU's cores.
+  int multiprocessors = 0;
+};
+
+/// Where tensors are: cpu, cpu:1 (a virtual device with memory of its own), cuda:0. A name only:
+/// the device need not be there until something is put on it.
+class Device {
+public:
+  Device() = default;
+  Device(const char *name) { detail::check(dlc_device_parse(name, &id)); }
+  Device(const std::string &name) : Device(name.c_str()) {}
+  explicit Device(DLDevice device) : id(device) {}
+
+  std::string kind() const { return id.device_type == kDLCUDA ? "cuda" : "cpu"; }
+  int index() const { return id.device_type == kDLCUDAHost ? 0 : id.device_id; }
+  std::string name() const {
+    return isHost() ? "cpu" : kind() + ":" + std::to_string(id.device_id);
+  }
+  bool isHost() const { return id.device_type == kDLCPU || id.device_type == kDLCUDAHost; }
+  DLDevice dlpack() const { return id; }
+
+  DeviceProperties properties() const {
+    dlc_device_info info;
+    detail::check(dlc_device_describe(id, &info));
+    return {info.name,  info.total_bytes, info.free_bytes,
+            info.major, info.minor,       info.multiprocessors};
+  }
+
+  bool operator==(const Device &other) const { return name() == other.name(); }
+  bool operator!=(const Device &other) const { return !(*this == other); }
+
+private:
+  DLDevice id{kDLCPU, 0};
+};
+
+/// How many devices there are of a kind: "cpu", "cuda".
+inline int num_devices(const std::string &kind) { return dlc_device_count(kind.c_str()); }
+inline bool is_available(const std::string &kind) { return num_devices(kind) > 0; }
+
+/// cuda:i where it is there, else cpu.
+inline Device try_gpu(int i = 0) {
+  return i >= 0 && i < num_devices("cuda") ? Device("cuda:" + std::to_string(i)) : Device();
+}
+/// All GPUs; the cpu where there is none.
+inline std::vector<Device> try_all_gpus() {
+  std::vector<Device> devices;
+  for (int i = 0, count = num_devices("cuda"); i < count; ++i)
+    devices.push_back(try_gpu(i));
+  return devices.empty() ? std::vector<Device>{Device()} : devices;
+}
+
+} // namespace dlc
+
+#endif // DLC_DEVICE_HPP

@@ -1,0 +1,121 @@
+//===- Node.h - a manifest's values with their places, for errors -------------===//
+#ifndef DLC_RUNTIME_PROGRAM_NODE_H
+#define DLC_RUNTIME_PROGRAM_NODE_H
+
+#include "runtime/program/Message.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace dlc::runtime {
+
+using nlohmann::json;
+
+/// More than any program needs.
+constexpr uint64_t kMaxBytes = uint64_t(1) << 46;
+
+/// A place in the manifest; text is made only when there is something to complain about.
+struct Where {
+  const Where *parent = nullptr;
+  const char *key = nullptr;
+  size_t index = 0;
+
+  std::string text() const {
+    if (!parent)
+      return "";
+    std::string before = parent->text();
+    if (key)
+      return before.empty() ? std::string(key) : before + "." + key;
+    return before + "[" + std::to_string(index) + "]";
+  }
+};
+
+template <typename... Parts> [[noreturn]] void failAt(const Where &where, const Parts &...parts) {
+  std::string place = where.text();
+  fail("program manifest: ", place, place.empty() ? "" : ": ", parts...);
+}
+
+/// A JSON value together with its place.
+struct Node {
+  const json &value;
+  Where where;
+
+  Node member(const char *key) const {
+    if (!value.is_object())
+      failAt(where, "an object was expected, found ", value.type_name());
+    auto found = value.find(key);
+    static const json null;
+    return {found == value.end() ? null : *found, {&where, key, 0}};
+  }
+  bool absent() const { return value.is_null(); }
+  Node at(size_t index) const { return {value[index], {&where, nullptr, index}}; }
+
+  template <typename Fn> void forEach(Fn &&each) const {
+    if (absent())
+      return;
+    if (!value.is_array())
+      failAt(where, "an array was expected, found ", value.type_name());
+    for (size_t i = 0; i < value.size(); ++i)
+      each(Node{value[i], {&where, nullptr, i}});
+  }
+
+  uint64_t unsignedUpTo(uint64_t limit) const {
+    // Numbers that were parsed are unsigned; those put in by a program may be signed.
+    bool fits =
+        value.is_number_unsigned() || (value.is_number_integer() && value.get<int64_t>() >= 0);
+    if (!fits)
+      failAt(where, "a non-negative integer was expected, found ", describe());
+    uint64_t number = value.get<uint64_t>();
+    if (number > limit)
+      failAt(where, "found ", number, ", at most ", limit, " allowed");
+    return number;
+  }
+  uint64_t unsignedOr(uint64_t otherwise, uint64_t limit) const {
+    return absent() ? otherwise : unsignedUpTo(limit);
+  }
+  int64_t integerOr(int64_t otherwise) const {
+    if (absent())
+      return otherwise;
+    bool fits = value.is_number_integer() &&
+                (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t(INT64_MAX));
+    if (!fits)
+      failAt(where, "an integer was expected, found ", describe());
+    int64_t number = value.get<int64_t>();
+    if (number > int64_t(kMaxBytes) || number < -int64_t(kMaxBytes))
+      failAt(where, "found ", number, ", which no program needs");
+    return number;
+  }
+  bool booleanOr(bool otherwise) const {
+    if (absent())
+      return otherwise;
+    if (!value.is_boolean())
+      failAt(where, "true or false was expected, found ", describe());
+    return value.get<bool>();
+  }
+  double numberOr(double otherwise) const {
+    if (absent())
+      return otherwise;
+    if (!value.is_number())
+      failAt(where, "a number was expected, found ", describe());
+    return value.get<double>();
+  }
+  std::string string() const {
+    if (!value.is_string())
+      failAt(where, "a string was expected, found ", describe());
+    return value.get<std::string>();
+  }
+  std::string stringOr(const char *otherwise) const { return absent() ? otherwise : string(); }
+
+  std::string describe() const {
+    if (value.is_structured())
+      return value.type_name();
+    std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+    return absent() ? "nothing" : text.substr(0, 60);
+  }
+};
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_PROGRAM_NODE_H

@@ -1,0 +1,89 @@
+//===- Convert.cpp - elements of one type as elements of another --------------===//
+#include "runtime/session/Convert.h"
+
+#include "runtime/device/cpu/builtin/Numeric.h"
+
+namespace dlc::runtime {
+
+namespace {
+
+using builtin::BFloat16;
+using builtin::Float16;
+
+template <typename T> struct Type { using Element = T; };
+struct Boolean {
+  uint8_t byte;
+};
+
+template <typename Body> void withType(DType type, const Body &body) {
+  switch (type) {
+  case DType::F32:
+    return body(Type<float>());
+  case DType::F16:
+    return body(Type<Float16>());
+  case DType::BF16:
+    return body(Type<BFloat16>());
+  case DType::F64:
+    return body(Type<double>());
+  case DType::I8:
+    return body(Type<int8_t>());
+  case DType::U8:
+    return body(Type<uint8_t>());
+  case DType::I16:
+    return body(Type<int16_t>());
+  case DType::U16:
+    return body(Type<uint16_t>());
+  case DType::I32:
+    return body(Type<int32_t>());
+  case DType::U32:
+    return body(Type<uint32_t>());
+  case DType::I64:
+    return body(Type<int64_t>());
+  case DType::U64:
+    return body(Type<uint64_t>());
+  case DType::Bool:
+    return body(Type<Boolean>());
+  }
+}
+
+template <typename To> To toInteger(double value) {
+  if (!(value == value))
+    return 0;
+  if (value <= static_cast<double>(std::numeric_limits<To>::min()))
+    return std::numeric_limits<To>::min();
+  if (value >= static_cast<double>(std::numeric_limits<To>::max()))
+    return std::numeric_limits<To>::max();
+  return static_cast<To>(value);
+}
+
+template <typename To, typename From> To converted(From value) {
+  if constexpr (std::is_same_v<From, Boolean>)
+    return converted<To>(static_cast<uint8_t>(value.byte != 0));
+  else if constexpr (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>)
+    return converted<To>(static_cast<float>(value));
+  else if constexpr (std::is_same_v<To, Boolean>)
+    return {static_cast<uint8_t>(value != 0)};
+  else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>)
+    return To::from(static_cast<float>(value));
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+    return toInteger<To>(static_cast<double>(value));
+  else
+    return static_cast<To>(value);
+}
+
+} // namespace
+
+void convertElements(void *to, DType toType, const void *from, DType fromType, uint64_t count) {
+  withType(toType, [&](auto target) {
+    withType(fromType, [&](auto source) {
+      using To = typename decltype(target)::Element;
+      using From = typename decltype(source)::Element;
+      auto *out = static_cast<To *>(to);
+      auto *in = static_cast<const From *>(from);
+      for (uint64_t i = 0; i < count; ++i)
+        out[i] = converted<To>(in[i]);
+    });
+  });
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,154 @@
+//===- DeviceApi.cpp - devices, their memory and copies in the C interface ----===//
+#include "dlc/dlc.h"
+
+#include "runtime/session/Convert.h"
+#include "runtime/session/Guarded.h"
+#include "runtime/session/Tensors.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+using namespace dlc::runtime;
+
+static DeviceName nameOf(DLDevice device) {
+  auto name = deviceName(device);
+  if (!name)
+    fail("DLPack device type ", int(device.device_type),
+         " is not one of dlc's: cpu, CUDA and (as an extension) virtual CPU devices are");
+  return *name;
+}
+
+/// The GPU that pinned memory is for; null where there is none.
+static Device *pinnedFor(DLDevice device) {
+  if (device.device_type != kDLCUDAHost || device.device_id >= deviceCount("cuda"))
+    return nullptr;
+  return &openDevice({"cuda", device.device_id});
+}
+
+dlc_error *dlc_device_parse(const char *name, DLDevice *device) {
+  return guarded([&] {
+    require(name && device, "dlc_device_parse: NULL argument");
+    auto parsed = parseDeviceName(name);
+    if (!parsed)
+      fail("'", name, "' is no device: write cpu, cpu:1 or cuda:0, for example");
+    *device = dlpackDevice(*parsed);
+  });
+}
+
+int dlc_device_count(const char *kind) { return kind ? deviceCount(kind) : 0; }
+
+dlc_error *dlc_device_describe(DLDevice device, dlc_device_info *info) {
+  return guarded([&] {
+    require(info, "dlc_device_describe: NULL argument");
+    dlc_device_properties found = openDevice(nameOf(device)).properties();
+    static_assert(sizeof info->name == sizeof found.name);
+    std::memcpy(info->name, found.name, sizeof found.name);
+    info->total_bytes = found.total_bytes;
+    info->free_bytes = found.free_bytes;
+    info->major = found.major;
+    info->minor = found.minor;
+    info->multiprocessors = found.multiprocessors;
+  });
+}
+
+dlc_error *dlc_memory_allocate(DLDevice device, uint64_t bytes, void **address) {
+  return guarded([&] {
+    require(address, "dlc_memory_allocate: NULL argument");
+    *address = nullptr;
+    DeviceName name = nameOf(device);
+    if (Device *gpu = pinnedFor(device)) {
+      gpu->call(gpu->table.allocate_pinned, bytes, address);
+    } else if (name.isHost()) {
+      *address = std::aligned_alloc(64, (std::max<uint64_t>(bytes, 1) + 63) / 64 * 64);
+      if (!*address)
+        throw std::bad_alloc();
+    } else {
+      Device &on = openDevice(name);
+      on.call(on.table.allocate, bytes, address);
+    }
+  });
+}
+
+void dlc_memory_free(DLDevice device, void *address) {
+  auto name = deviceName(device);
+  if (!name || !address)
+    return;
+  // What was allocated there is there.
+  if (Device *gpu = pinnedFor(device)) {
+    gpu->table.release_pinned(gpu->handle, address);
+  } else if (name->isHost()) {
+    std::free(address);
+  } else {
+    Device &on = openDevice(*name);
+    on.table.release(on.handle, address);
+  }
+}
+
+namespace {
+
+/// A compact tensor as the copy needs it.
+struct Side {
+  TensorInfo info;
+  Device *device;
+  char *data;
+};
+
+dlc::DType typeOf(DLDataType type) {
+  for (int i = 0; i < dlc::kDTypeCount; ++i) {
+    DLDataType known = dlpackType(static_cast<dlc::DType>(i));
+    if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
+      return static_cast<dlc::DType>(i);
+  }
+  fail("DLPack type ", int(type.code), " of ", int(type.bits), " bits is not one of dlc's");
+}
+
+Side sideOf(const DLTensor &tensor, const char *name) {
+  Side side;
+  side.info.name = name;
+  side.info.dtype = typeOf(tensor.dtype);
+  side.info.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
+  side.info.bytes = dlc::dtypeBytes(side.info.dtype);
+  for (int64_t dim : side.info.shape)
+    side.info.bytes *= static_cast<uint64_t>(dim);
+  side.data = static_cast<char *>(outputData(tensor, side.info, "tensor"));
+  side.device = &openDevice(nameOf(tensor.device));
+  return side;
+}
+
+} // namespace
+
+dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from) {
+  return guarded([&] {
+    require(to && from, "dlc_tensor_copy: NULL argument");
+    Side target = sideOf(*to, "to"), source = sideOf(*from, "from");
+    if (target.info.shape != source.info.shape)
+      fail("a tensor of shape ", listed(source.info.shape), " cannot be copied to one of shape ",
+           listed(target.info.shape), "; give them the same shape");
+    if (target.info.bytes == 0)
+      return;
+    if (target.info.dtype == source.info.dtype) {
+      copyBytes(target.data, *target.device, source.data, *source.device, source.info.bytes);
+      return;
+    }
+    Device &host = openDevice({"cpu", 0});
+    std::vector<char> taken, made;
+    const char *in = source.data;
+    if (!source.device->name.isCpu()) {
+      taken.resize(source.info.bytes);
+      copyBytes(taken.data(), host, source.data, *source.device, source.info.bytes);
+      in = taken.data();
+    }
+    char *out = target.data;
+    if (!target.device->name.isCpu()) {
+      made.resize(target.info.bytes);
+      out = made.data();
+    }
+    convertElements(out, target.info.dtype, in, source.info.dtype,
+                    source.info.bytes / dlc::dtypeBytes(source.info.dtype));
+    if (out != target.data)
+      copyBytes(target.data, *target.device, out, host, target.info.bytes);
+  });
+}

@@ -1,0 +1,36 @@
+//===- Guarded.h - errors at the C boundary -----------------------------------===//
+#ifndef DLC_RUNTIME_SESSION_GUARDED_H
+#define DLC_RUNTIME_SESSION_GUARDED_H
+
+#include "dlc/dlc.h"
+#include "runtime/program/Message.h"
+
+#include <new>
+#include <string>
+
+struct dlc_error {
+  std::string message;
+};
+
+namespace dlc::runtime {
+
+/// No exception leaves the library.
+template <typename Body> dlc_error *guarded(Body &&body) {
+  try {
+    body();
+    return nullptr;
+  } catch (const std::bad_alloc &) {
+    return new dlc_error{"out of memory"};
+  } catch (const std::exception &error) {
+    return new dlc_error{error.what()};
+  }
+}
+
+inline void require(bool condition, const char *what) {
+  if (!condition)
+    fail(what);
+}
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_GUARDED_H

@@ -1,0 +1,215 @@
+//===- GpuStreamsTest.cpp - sessions on the emulated GPUs ---------------------===//
+#include "Sample.h"
+
+#include "runtime/device/Device.h"
+#include "runtime/program/Checker.h"
+#include "runtime/session/Binder.h"
+#include "runtime/session/State.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+using namespace dlc::test;
+namespace runtime = dlc::runtime;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr int64_t kN = 1000;
+constexpr uint64_t kBytes = kN * 4;
+constexpr const char *kKernels[] = {"affine", "add", "below"};
+
+json on(json thing, const std::string &device) {
+  thing["device"] = device;
+  return thing;
+}
+
+json copy(int from, int to, int stream, uint64_t bytes = kBytes) {
+  return {{"op", "copy"}, {"name", "copy"}, {"from", from},
+          {"to", to},     {"bytes", bytes}, {"stream", stream}};
+}
+json record(int event, int stream) {
+  return {{"op", "record"}, {"event", event}, {"stream", stream}};
+}
+json wait(int event, int stream) { return {{"op", "wait"}, {"event", event}, {"stream", stream}}; }
+json launch(int kernel, std::vector<int> buffers, int stream) {
+  return {{"op", "launch"},
+          {"name", kKernels[kernel]},
+          {"kernel", kernel},
+          {"buffers", buffers},
+          {"writes", {buffers.size() - 1}},
+          {"grid", {8, 1, 1}},
+          {"block", {128, 1, 1}},
+          {"stream", stream}};
+}
+
+Program withKernels() {
+  Program program;
+  std::vector<uint8_t> image = readFile(DLC_GPU_IMAGE);
+  program.manifest = {{"format", 1},
+                      {"name", "sample"},
+                      {"constants", {{{"bytes", image.size()}}}},
+                      {"modules", {{{"arch", "sm_90"}, {"image", 0}}}}};
+  program.constants = {runtime::copyToSpan(image.data(), image.size())};
+  for (const char *kernel : kKernels)
+    program.manifest["kernels"].push_back({{"name", kernel}, {"module", 0}, {"function", kernel}});
+  return program;
+}
+
+/// y = (2 x + 1) + (2 (2 x + 1) + 1): x goes to cuda:0, what it makes to cuda:1 and back.
+Program twoGpus() {
+  Program program = withKernels();
+  json &m = program.manifest;
+  m["arena"] = {{"cuda:0", 4 * kBytes}, {"cuda:1", 2 * kBytes}};
+  m["streams"] = {"cuda:0", "cuda:0", "cuda:1", "cuda:1", "cuda:0", "cuda:0"};
+  m["inputs"] = {tensor("x", "f32", {kN})};
+  m["outputs"] = {tensor("y", "f32", {kN})};
+  auto arena = [](const char *device, uint64_t at) {
+    return on(buffer("arena", 0, kBytes, at * kBytes), device);
+  };
+  m["buffers"] = {buffer("input", 0, kBytes), arena("cuda:0", 0),         arena("cuda:0", 1),
+                  arena("cuda:1", 0),         arena("cuda:1", 1),         arena("cuda:0", 2),
+                  arena("cuda:0", 3),         buffer("output", 0, kBytes)};
+  m["commands"] = {copy(0, 1, 0), record(0, 0),         wait(0, 1),    launch(0, {1, 2}, 1),
+                   record(1, 1),  wait(1, 2),           copy(2, 3, 2), record(2, 2),
+                   wait(2, 3),    launch(0, {3, 4}, 3), record(3, 3),  wait(3, 4),
+                   copy(4, 5, 4), record(4, 4),         wait(4, 1),    launch(1, {2, 5, 6}, 1),
+                   record(5, 1),  wait(5, 5),           copy(6, 7, 5)};
+  return program;
+}
+
+std::vector<float> results(Session &session, float x) {
+  std::vector<float> from(kN, x), to(kN, -1);
+  runOnce(session, {from.data()}, {to.data()});
+  return to;
+}
+
+TEST(GpuStreams, TwoGpusAndTheHost) {
+  ASSERT_EQ(runtime::deviceCount("cuda"), 2);
+  Session session(share(twoGpus()));
+  for (int round = 0; round < 20; ++round)
+    EXPECT_EQ(results(session, float(round)), std::vector<float>(kN, 6 * float(round) + 4));
+}
+
+TEST(GpuStreams, EachWaitAndCopyIsNeeded) {
+  Program whole = twoGpus();
+  for (size_t i = 0; i < whole.manifest["commands"].size(); ++i) {
+    std::string op = whole.manifest["commands"][i]["op"];
+    Program program = twoGpus();
+    program.manifest["commands"].erase(i);
+    if (op == "wait" || op == "record") {
+      EXPECT_NE(errorOf([&] { runtime::checkProgram(program); }), "") << i;
+    } else {
+      Session session(share(program));
+      EXPECT_NE(results(session, 1), std::vector<float>(kN, 10)) << i;
+    }
+  }
+}
+
+TEST(GpuStreams, StateAndArgumentsOnTheDevice) {
+  Program program = withKernels();
+  json &m = program.manifest;
+  m["streams"] = {"cuda:1"};
+  m["inputs"] = {on(tensor("x", "f32", {kN}), "cuda:1")};
+  m["state"] = {on(tensor("sum", "f32", {kN}), "cuda:1")};
+  json fresh = on(buffer("state", 0, kBytes), "cuda:1");
+  fresh["new"] = true;
+  m["buffers"] = {on(buffer("input", 0, kBytes), "cuda:1"),
+                  on(buffer("state", 0, kBytes), "cuda:1"), fresh};
+  m["commands"] = {launch(1, {1, 0, 2}, 0)};
+  Session session(share(program));
+  std::vector<float> x(kN, 3), sum(kN);
+  runOnce(session, {x.data()}, {});
+  // The same from memory of another device.
+  runtime::Device &other = runtime::openDevice({"cuda", 0}), &cpu = runtime::openDevice({"cpu", 0});
+  runtime::DeviceMemory there(other, kBytes, "x");
+  copyBytes(there.data(), other, x.data(), cpu, kBytes);
+  runtime::Argument argument{there.data(), &other};
+  session.runOn({&argument, 1}, {});
+  session.states().get(0, sum.data());
+  EXPECT_EQ(sum, std::vector<float>(kN, 6));
+  TemporaryFolder folder;
+  session.states().save(folder / "a.safetensors");
+  session.states().reset();
+  session.states().get(0, sum.data());
+  EXPECT_EQ(sum, std::vector<float>(kN, 0));
+  session.states().load(folder / "a.safetensors", false, false);
+  session.states().get(0, sum.data());
+  EXPECT_EQ(sum, std::vector<float>(kN, 6));
+}
+
+TEST(GpuStreams, LoopsAndBranches) {
+  // x = 2 x + 1 twice, by a condition that the body computes, copied about; then a branch on the
+  // last of it.
+  Program program = withKernels();
+  json &m = program.manifest;
+  m["arena"] = {{"cuda:0", 2 * kBytes + 16}};
+  m["streams"] = {"cuda:0"};
+  m["inputs"] = {on(tensor("x", "f32", {kN}), "cuda:0")};
+  m["outputs"] = {on(tensor("y", "f32", {kN}), "cuda:0")};
+  m["buffers"] = {on(buffer("input", 0, kBytes), "cuda:0"),
+                  on(buffer("arena", 0, kBytes), "cuda:0"),
+                  on(buffer("arena", 0, kBytes, kBytes), "cuda:0"),
+                  on(buffer("arena", 0, 8, 2 * kBytes), "cuda:0"),
+                  on(buffer("arena", 0, 1, 2 * kBytes + 8), "cuda:0"),
+                  on(buffer("output", 0, kBytes), "cuda:0")};
+  json start = {{"op", "fill"}, {"to", 4}, {"byte", 1}};
+  json loop = {{"op", "loop"},
+               {"cond", 4},
+               {"index", 3},
+               {"body", {launch(0, {1, 2}, 0), copy(2, 1, 0), launch(2, {3, 4}, 0)}}};
+  json branch = {{"op", "if"},
+                 {"cond", 4},
+                 {"then", json::array({copy(0, 5, 0)})},
+                 {"else", json::array({copy(1, 5, 0)})}};
+  m["commands"] = {copy(0, 1, 0), start, loop, branch};
+  Session session(share(program));
+  EXPECT_EQ(results(session, 1), std::vector<float>(kN, 7));
+}
+
+TEST(GpuStreams, TracesHaveTheDevicesTimes) {
+  Session session(share(twoGpus()));
+  session.setTrace(true);
+  results(session, 1);
+  std::map<uint32_t, int> counts;
+  for (const runtime::TraceEvent &event : session.takeTrace()) {
+    EXPECT_LE(event.startNs, event.endNs);
+    ++counts[event.stream];
+  }
+  EXPECT_EQ(counts, (std::map<uint32_t, int>{{0, 2}, {1, 6}, {2, 3}, {3, 3}, {4, 3}, {5, 2}}));
+}
+
+TEST(GpuStreams, Errors) {
+  Program large = twoGpus();
+  large.manifest["arena"]["cuda:1"] = uint64_t(1) << 40;
+  EXPECT_THAT(errorOf([&] { Session session(share(large)); }),
+              HasSubstr("cuda:1: cannot get 1099511627776 bytes for the program's arena"));
+  Program missing = twoGpus();
+  missing.manifest["kernels"][0]["function"] = "nobody";
+  EXPECT_THAT(errorOf([&] { Session session(share(missing)); }), HasSubstr("nobody"));
+  Program absent = twoGpus();
+  absent.manifest["streams"][0] = "cuda:7";
+  absent.manifest["buffers"][1]["device"] = "cuda:7";
+  absent.manifest["buffers"][1]["bytes"] = 0;
+  absent.manifest["commands"] = json::array();
+  EXPECT_THAT(errorOf([&] { Session session(share(absent)); }),
+              HasSubstr("there is no device cuda:7: 2 of kind cuda are here, cuda:0 to cuda:1"));
+  // What came before took nothing.
+  Session session(share(twoGpus()));
+  EXPECT_EQ(results(session, 2), std::vector<float>(kN, 16));
+  Program wrong = twoGpus();
+  wrong.manifest["commands"][3]["grid"] = {8, 1};
+  EXPECT_THAT(errorOf([&] { runtime::checkProgram(wrong); }),
+              HasSubstr("grid: three positive sizes expected"));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  testing::InitGoogleTest(&argc, argv);
+  setenv("DLC_CUDA_PLUGIN", DLC_CUDA_PLUGIN_FILE, 1);
+  setenv("DLC_CUDA_DRIVER", DLC_EMULATED_GPU_FILE, 1);
+  setenv("DLC_CUDA_NVRTC", DLC_EMULATED_GPU_FILE, 1);
+  return RUN_ALL_TESTS();
+}

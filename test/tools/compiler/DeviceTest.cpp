@@ -1,0 +1,243 @@
+//===- DeviceTest.cpp - tensors on devices, line by line --------------------------===//
+#include "dlc/compiler.hpp"
+#include "dlc/eager.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <sstream>
+
+using namespace dlc;
+using testing::HasSubstr;
+
+namespace {
+
+std::string textOf(const Tensor &x) {
+  std::ostringstream out;
+  out << x;
+  return out.str();
+}
+
+std::vector<float> valuesOf(const Tensor &x) {
+  Tensor here = x.to("cpu").to(DType::F32);
+  return {here.data<float>(), here.data<float>() + here.elements()};
+}
+
+std::string errorOf(const std::function<void()> &body) {
+  try {
+    body();
+    return "";
+  } catch (const Error &error) {
+    return error.what();
+  }
+}
+
+TEST(DeviceApi, NamesAndCounts) {
+  EXPECT_EQ(Device().name(), "cpu");
+  EXPECT_EQ(Device("cpu:0"), Device("cpu"));
+  EXPECT_EQ(Device("cuda").name(), "cuda:0");
+  EXPECT_EQ(Device("cuda:3").kind(), "cuda");
+  EXPECT_EQ(Device("cuda:3").index(), 3);
+  EXPECT_NE(Device("cpu:1"), Device("cpu"));
+  EXPECT_THAT(errorOf([] { Device("gpu:0"); }),
+              HasSubstr("'gpu:0' is no device: write cpu, cpu:1 or cuda:0"));
+  EXPECT_GE(num_devices("cpu"), 2);
+  EXPECT_EQ(num_devices("tpu"), 0);
+  EXPECT_TRUE(is_available("cpu"));
+  EXPECT_EQ(is_available("cuda"), num_devices("cuda") > 0);
+}
+
+TEST(DeviceApi, TryGpuFallsBack) {
+  int gpus = num_devices("cuda");
+  EXPECT_EQ(try_gpu(gpus), Device("cpu"));
+  EXPECT_EQ(try_gpu(), gpus ? Device("cuda:0") : Device("cpu"));
+  EXPECT_EQ(try_all_gpus().size(), size_t(std::max(1, gpus)));
+}
+
+TEST(DeviceApi, Properties) {
+  DeviceProperties cpu = Device("cpu").properties(), one = Device("cpu:1").properties();
+  EXPECT_EQ(cpu.name, "CPU");
+  EXPECT_EQ(one.name, "virtual device 1 on the CPU");
+  EXPECT_GT(one.totalBytes, 0u);
+  EXPECT_LE(one.freeBytes, one.totalBytes);
+  EXPECT_GE(one.multiprocessors, 1);
+  Tensor x = Tensor::zeros({1 << 20}, DType::U8, "cpu:6");
+  EXPECT_EQ(Device("cpu:6").properties().freeBytes + (1 << 20),
+            Device("cpu:6").properties().totalBytes);
+  x = Tensor();
+  EXPECT_EQ(Device("cpu:6").properties().freeBytes, Device("cpu:6").properties().totalBytes);
+}
+
+TEST(DeviceApi, Creation) {
+  for (const char *device : {"cpu", "cpu:1", "cpu:2"}) {
+    EXPECT_EQ(textOf(Tensor::zeros({2, 2}, DType::F32, device)),
+              std::string("tensor([[0, 0], [0, 0]], f32, ") + device + ")");
+    EXPECT_EQ(valuesOf(Tensor::ones({3}, DType::BF16, device)), std::vector<float>(3, 1));
+    EXPECT_EQ(valuesOf(Tensor::full({2}, -2.5, DType::F16, device)), std::vector<float>(2, -2.5));
+    EXPECT_EQ(textOf(Tensor::arange(4, DType::I32, device)),
+              std::string("tensor([0, 1, 2, 3], i32, ") + device + ")");
+    Tensor random = Tensor::random({100}, DType::F32, device, 5);
+    EXPECT_EQ(valuesOf(random), valuesOf(Tensor::random({100}, DType::F32, "cpu", 5)));
+    EXPECT_NE(valuesOf(random), valuesOf(Tensor::random({100}, DType::F32, "cpu", 6)));
+    for (float value : valuesOf(random))
+      EXPECT_TRUE(value >= 0 && value < 1);
+    Tensor like = Tensor::zeros({1}, DType::I16, device).new_full({2}, 7);
+    EXPECT_EQ(textOf(like), std::string("tensor([7, 7], i16, ") + device + ")");
+    EXPECT_EQ(like.new_zeros({1}).device(), Device(device));
+    EXPECT_EQ(like.new_ones({1}).dtype(), DType::I16);
+  }
+}
+
+TEST(DeviceApi, ToSharesAndCopies) {
+  Tensor x = Tensor::of<float>({2}, {1, 2});
+  EXPECT_EQ(x.to("cpu").raw(), x.raw());
+  EXPECT_EQ(x.to("cpu:0", true).raw(), x.raw());
+  Tensor there = x.to("cpu:1");
+  EXPECT_EQ(there.device(), Device("cpu:1"));
+  EXPECT_NE(there.raw(), x.raw());
+  EXPECT_EQ(there.to("cpu:1").raw(), there.raw());
+  Tensor own = there.copy("cpu:1");
+  EXPECT_NE(own.raw(), there.raw());
+  x.data<float>()[0] = 9;
+  EXPECT_EQ(valuesOf(there), (std::vector<float>{1, 2}));
+  EXPECT_EQ(valuesOf(there.to("cpu:2").to("cpu")), (std::vector<float>{1, 2}));
+  EXPECT_NE(x.copy().raw(), x.raw());
+  EXPECT_THAT(
+      errorOf([&] { there.data<float>(); }),
+      HasSubstr(
+          "the tensor is on cpu:1, whose memory is not the host's; move it first: x.to(\"cpu\")"));
+  EXPECT_THAT(errorOf([&] { x.to("cpu:50"); }), HasSubstr("there is no device cpu:50"));
+}
+
+TEST(DeviceApi, CopyBetweenTypes) {
+  Tensor from = Tensor::of<float>({4}, {-1.75f, 0, 2.5f, 300}, "cpu:1");
+  Tensor to = Tensor::zeros({4}, DType::I8, "cpu:2");
+  to.copy_(from);
+  EXPECT_EQ(textOf(to), "tensor([-1, 0, 2, 127], i8, cpu:2)");
+  EXPECT_EQ(textOf(from.to(DType::Bool)), "tensor([true, false, true, true], bool, cpu:1)");
+  EXPECT_EQ(from.to(DType::F32).raw(), from.raw());
+  EXPECT_EQ(textOf(Tensor::of<int64_t>({1}, {INT64_MAX}).to(DType::U64)),
+            "tensor([9223372036854775807], u64, cpu)");
+  EXPECT_THAT(errorOf([&] {
+                to.copy_(Tensor::zeros({2, 2}));
+              }),
+              HasSubstr("copy_: the tensor has shape [4], what is copied [2, 2]"));
+}
+
+TEST(DeviceApi, Pinned) {
+  Tensor x = Tensor::ones({3});
+  Tensor pinned = x.pin();
+  EXPECT_TRUE(pinned.is_pinned());
+  EXPECT_FALSE(x.is_pinned());
+  EXPECT_EQ(pinned.pin().raw(), pinned.raw());
+  EXPECT_EQ(pinned.device(), Device("cpu"));
+  EXPECT_EQ(valuesOf(pinned.to("cpu:1", true)), std::vector<float>(3, 1));
+}
+
+TEST(DeviceApi, Printing) {
+  EXPECT_EQ(textOf(Tensor::of<double>({}, {2.5})), "tensor(2.5, f64, cpu)");
+  EXPECT_EQ(textOf(Tensor::zeros({0})), "tensor([], f32, cpu)");
+  EXPECT_EQ(textOf(Tensor::arange(2000, DType::I64, "cpu:1")),
+            "tensor([0, 1, 2, ..., 1997, 1998, 1999], i64, cpu:1)");
+}
+
+TEST(DeviceApi, EagerOperators) {
+  for (const char *device : {"cpu", "cpu:1"}) {
+    Tensor x = Tensor::of<float>({2, 2}, {1, 2, 3, 4}, device),
+           y = Tensor::ones({2}, DType::F32, device);
+    Tensor z = x + y;
+    EXPECT_EQ(textOf(z), std::string("tensor([[2, 3], [4, 5]], f32, ") + device + ")");
+    EXPECT_EQ(valuesOf(x - y), (std::vector<float>{0, 1, 2, 3}));
+    EXPECT_EQ(valuesOf(x * x / 2), (std::vector<float>{0.5, 2, 4.5, 8}));
+    EXPECT_EQ(valuesOf(1 - x), (std::vector<float>{0, -1, -2, -3}));
+    EXPECT_EQ(valuesOf(relu(-x + 3)), (std::vector<float>{2, 1, 0, 0}));
+    EXPECT_EQ(valuesOf(matmul(x, x)), (std::vector<float>{7, 10, 15, 22}));
+    EXPECT_EQ(sum(x).item(), 10);
+    EXPECT_EQ(mean(x).device(), Device(device));
+    EXPECT_EQ(max(x).item(), 4);
+  }
+}
+
+TEST(DeviceApi, OperationsAreCompiledOnce) {
+  Tensor x = Tensor::ones({7}), y = Tensor::ones({7});
+  x = x + y;
+  size_t before = eager_programs();
+  for (int i = 0; i < 10; ++i)
+    x = x + y;
+  EXPECT_EQ(eager_programs(), before);
+  EXPECT_EQ(valuesOf(x), std::vector<float>(7, 12));
+  x.to("cpu:1") + y.to("cpu:1");
+  EXPECT_EQ(eager_programs(), before + 1);
+}
+
+TEST(DeviceApi, MixedOperandsAreRefused) {
+  Tensor x = Tensor::ones({2}, DType::F32, "cpu:1"), y = Tensor::ones({2});
+  EXPECT_EQ(errorOf([&] { x + y; }), "x + y: x is on cpu:1, y on cpu; move one: y.to(\"cpu:1\")");
+  EXPECT_EQ(errorOf([&] { matmul(y, x); }),
+            "matmul(x, y): x is on cpu, y on cpu:1; move one: y.to(\"cpu\")");
+  EXPECT_EQ(errorOf([&] { y *Tensor::arange(2); }),
+            "x * y: x is of type f32, y of i64; convert one: y.to(dlc::DType::F32)");
+  EXPECT_THAT(errorOf([&] { y + Tensor::ones({3}); }), HasSubstr("x + y: "));
+}
+
+TEST(DeviceApi, ScalarsCombineFreely) {
+  Tensor x = Tensor::ones({2}, DType::F32, "cpu:1");
+  Tensor onHost = Tensor::full({}, 3), elsewhere = Tensor::full({}, 4, DType::I64, "cpu:2");
+  EXPECT_EQ(textOf(x + onHost), "tensor([4, 4], f32, cpu:1)");
+  EXPECT_EQ(textOf(x * elsewhere), "tensor([4, 4], f32, cpu:1)");
+  EXPECT_EQ(textOf(onHost - x), "tensor([2, 2], f32, cpu:1)");
+  EXPECT_EQ((onHost + elsewhere).item(), 7);
+}
+
+TEST(DeviceApi, ModelsTakeTensorsFromAnywhere) {
+  ModelOptions options;
+  options.device = "cpu:1";
+  Model model = compile(INPUTS "/model.mlir", options);
+  std::map<std::string, Tensor> here, there;
+  for (const ModelValue &input : model.inputs()) {
+    std::vector<int64_t> shape = input.shape;
+    here[input.name] = Tensor::random(shape, *input.dtype);
+    there[input.name] = here[input.name].to("cpu:3");
+  }
+  auto a = model.run(here), b = model.run(there);
+  for (auto &[name, value] : a) {
+    EXPECT_EQ(value.device(), Device("cpu:1"));
+    EXPECT_EQ(valuesOf(value), valuesOf(b[name]));
+  }
+}
+
+TEST(DeviceApi, CInterface) {
+  DLDevice device{};
+  ASSERT_EQ(dlc_device_parse("cpu:2", &device), nullptr);
+  EXPECT_EQ(device.device_type, kDLExtDev);
+  EXPECT_EQ(device.device_id, 2);
+  dlc_error *error = dlc_device_parse("npu", &device);
+  ASSERT_NE(error, nullptr);
+  EXPECT_THAT(dlc_error_message(error), HasSubstr("'npu' is no device"));
+  dlc_error_free(error);
+  EXPECT_GE(dlc_device_count("cpu"), 2);
+  dlc_device_info info;
+  ASSERT_EQ(dlc_device_describe(DLDevice{kDLExtDev, 1}, &info), nullptr);
+  EXPECT_STREQ(info.name, "virtual device 1 on the CPU");
+  void *memory = nullptr;
+  ASSERT_EQ(dlc_memory_allocate(DLDevice{kDLExtDev, 2}, 8, &memory), nullptr);
+  int64_t shape[] = {2};
+  int32_t numbers[] = {3, -4}, back[2] = {};
+  DLTensor host{numbers, {kDLCPU, 0}, 1, {kDLInt, 32, 1}, shape, nullptr, 0};
+  DLTensor there{memory, {kDLExtDev, 2}, 1, {kDLFloat, 32, 1}, shape, nullptr, 0};
+  DLTensor home{back, {kDLCPU, 0}, 1, {kDLInt, 32, 1}, shape, nullptr, 0};
+  ASSERT_EQ(dlc_tensor_copy(&there, &host), nullptr);
+  ASSERT_EQ(dlc_tensor_copy(&home, &there), nullptr);
+  EXPECT_EQ(back[1], -4);
+  int64_t other[] = {1};
+  home.shape = other;
+  error = dlc_tensor_copy(&home, &there);
+  ASSERT_NE(error, nullptr);
+  EXPECT_THAT(dlc_error_message(error),
+              HasSubstr("shape [2] cannot be copied to one of shape [1]"));
+  dlc_error_free(error);
+  dlc_memory_free(DLDevice{kDLExtDev, 2}, memory);
+}
+
+} // namespace
