@@ -6,20 +6,23 @@
 namespace dlc::place {
 namespace {
 
-/// A list schedule. What stays in memory from run to run is there from the beginning, and goes
-/// where it is made anew.
+/// A list schedule. What stays in memory from run to run is there from the beginning: its first
+/// reader says where, and what makes it anew had better stand there too.
 class Schedule {
 public:
   explicit Schedule(const Problem &problem)
       : problem(problem), at(problem.allAt(problem.preferred)), inputs(problem.nodes.size()),
-        outputs(problem.nodes.size()), rank(problem.nodes.size(), 0),
-        ended(problem.nodes.size(), 0), idle(problem.labels, 0) {
-    for (unsigned net = 0; net < problem.nets.size(); ++net)
-      if (!problem.nets[net].resident && problem.nets[net].kind != Net::Constant) {
-        outputs[problem.nets[net].def].push_back(net);
-        for (unsigned user : problem.nets[net].users)
-          inputs[user].push_back(net);
-      }
+        outputs(problem.nodes.size()), kept(problem.nodes.size()), home(problem.nets.size(), -1),
+        rank(problem.nodes.size(), 0), ended(problem.nodes.size(), 0), idle(problem.labels, 0) {
+    for (unsigned net = 0; net < problem.nets.size(); ++net) {
+      const Net &value = problem.nets[net];
+      if (value.kind == Net::Constant)
+        continue;
+      bool isKept = value.resident && problem.nodes[value.def].fixed < 0;
+      (isKept ? kept : outputs)[value.def].push_back(net);
+      for (unsigned user : value.users)
+        (isKept ? kept : inputs)[user].push_back(net);
+    }
     for (unsigned node = 0; node < problem.nodes.size(); ++node)
       order.push_back(node);
   }
@@ -33,11 +36,20 @@ public:
     std::stable_sort(order.begin(), order.end(),
                      [&](unsigned a, unsigned b) { return rank[a] > rank[b]; });
     for (unsigned node : order)
-      place(node);
+      if (!isWaiting(node))
+        place(node);
+    for (unsigned net = 0; net < home.size(); ++net)
+      if (home[net] >= 0 && isWaiting(problem.nets[net].def))
+        at[problem.nets[net].def] = home[net];
     return at;
   }
 
 private:
+  /// An argument that nothing makes anew: it stands with its first reader.
+  bool isWaiting(unsigned node) const {
+    return problem.nodes[node].fixed < 0 && problem.nodes[node].position == 0;
+  }
+
   void byPosition() {
     std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
       return problem.nodes[a].position < problem.nodes[b].position;
@@ -66,6 +78,9 @@ private:
       const Net &value = problem.nets[net];
       ready = std::max(ready, ended[value.def] + problem.moving(value, at[value.def], label));
     }
+    for (unsigned net : kept[node])
+      if (home[net] >= 0)
+        ready += problem.moving(problem.nets[net], home[net], label);
     return ready;
   }
 
@@ -81,6 +96,9 @@ private:
         earliest = end;
       }
     }
+    for (unsigned net : kept[node])
+      if (home[net] < 0)
+        home[net] = best;
     at[node] = best;
     ended[node] = earliest;
     if (workAt(node, best) > 0)
@@ -89,22 +107,15 @@ private:
 
   const Problem &problem;
   Labels at;
-  std::vector<std::vector<unsigned>> inputs, outputs; // nets, by node
-  std::vector<int64_t> rank, ended;                   // by node
-  std::vector<int64_t> idle;                          // by label
+  std::vector<std::vector<unsigned>> inputs, outputs, kept; // nets, by node
+  std::vector<int> home;                                    // by net
+  std::vector<int64_t> rank, ended;                         // by node
+  std::vector<int64_t> idle;                                // by label
   std::vector<unsigned> order;
 };
 
 } // namespace
 
-Labels split(const Problem &problem) {
-  Labels at = Schedule(problem).run();
-  // Arguments that only wait to be used stand with their first user.
-  for (const Net &net : problem.nets)
-    if (net.resident && problem.nodes[net.def].fixed < 0 && problem.nodes[net.def].position == 0 &&
-        !net.users.empty())
-      at[net.def] = at[net.users.front()];
-  return at;
-}
+Labels split(const Problem &problem) { return Schedule(problem).run(); }
 
 } // namespace dlc::place
