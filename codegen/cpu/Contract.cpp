@@ -265,7 +265,6 @@ struct Generator {
     bool readOnce = spec.packedB && plan.blocks == 1;
     int64_t streams = readOnce && spec.k >= kStreams * kStreamRows ? kStreams : 1;
     int64_t distance = spec.k / streams; // in rows, between what is read at a time
-    unroll = std::max<int64_t>(1, unroll / streams);
 
     auto step = [&](Value k, int64_t ahead, MutableArrayRef<Value> sums) {
       Value rowB =
@@ -290,7 +289,7 @@ struct Generator {
       return loop(first, last, rows, before, [&](Value k, ValueRange carried) {
         SmallVector<Value> next(carried);
         for (int64_t i = 0; i < rows * places; ++i)
-          step(k, i / places + i % places * distance,
+          step(k, i % rows + i / rows * distance,
                MutableArrayRef<Value>(next).slice(i % sets * count, count));
         return next;
       });
