@@ -25,8 +25,7 @@
 // A branch on each, where that was asked for.
 // SPLIT-COUNT-2: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu>>
 // SPLIT-COUNT-2: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu:1>>
-// SPLIT: dlc.transfer
-// SPLIT: dlc.add {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu>>
+// SPLIT: dlc.add
 
 // A part on the other device where one does not hold it all.
 // ROOM: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu:1>>
