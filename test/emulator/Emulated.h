@@ -12,9 +12,10 @@ extern "C" {
   X(exp)                                                                                           \
   X(exp2)                                                                                          \
   X(expm1)                                                                                         \
-  X(log) X(log2) X(log10) X(log1p) X(sqrt) X(cbrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan)    \
-      X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(ceil) X(floor) X(round)  \
-          X(rint) X(nearbyint) X(trunc) X(fabs) X(lgamma) X(tgamma)
+  X(log)                                                                                           \
+  X(log2) X(log10) X(log1p) X(sqrt) X(cbrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh)   \
+      X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(ceil) X(floor) X(round) X(rint)  \
+          X(nearbyint) X(trunc) X(fabs) X(lgamma) X(tgamma)
 #define DLC_MATH_2(X)                                                                              \
   X(pow) X(fmod) X(atan2) X(fmax) X(fmin) X(copysign) X(hypot) X(remainder) X(nextafter) X(fdim)
 #define DLC_DECLARE(name)                                                                          \
@@ -123,7 +124,8 @@ static inline double __longlong_as_double(long long x) { return dlc_bits<double>
 DLC_MINMAX(int)
 DLC_MINMAX(unsigned)
 DLC_MINMAX(long)
-DLC_MINMAX(unsigned long) DLC_MINMAX(long long) DLC_MINMAX(unsigned long long)
+DLC_MINMAX(unsigned long)
+DLC_MINMAX(long long) DLC_MINMAX(unsigned long long)
 #undef DLC_MINMAX
     static inline float min(float a, float b) {
   return fminf(a, b);

@@ -135,9 +135,17 @@ Result openImage(const void *bytes, int major, Module &to, std::string &log) {
     log = "the image cannot be written to memory";
     return OutOfMemory;
   }
-  to.library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A library is known by its path: an image that is open already must not be taken for this one.
+  std::vector<int> files = {file};
+  auto path = [&] { return "/proc/self/fd/" + std::to_string(files.back()); };
+  while (void *other = dlopen(path().c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
+    dlclose(other);
+    files.push_back(dup(file));
+  }
+  to.library = dlopen(path().c_str(), RTLD_NOW | RTLD_LOCAL);
   const char *why = to.library ? nullptr : dlerror();
-  close(file);
+  for (int open : files)
+    close(open);
   if (!to.library) {
     log = why ? why : "the image does not open";
     return InvalidImage;

@@ -40,7 +40,7 @@ struct Program {
 
 constexpr const char *compilerFlags =
     "-std=c++20 -O1 -fPIC -shared -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off "
-    "-fno-exceptions -fno-rtti -w";
+    "-fno-exceptions -fno-rtti -fno-gnu-unique -w";
 
 std::string compiler() {
   const char *named = std::getenv("DLC_EMULATED_CXX");

@@ -48,10 +48,10 @@ void open(Driver &d) {
     return;
   }
 #define DLC_CUDA_DRIVER_RESOLVE(member, symbolName, parameters)                                    \
-  d.member = reinterpret_cast<decltype(d.member)>(library.symbol(symbolName));                     \
+  d.member = reinterpret_cast<decltype(d.member)>(library.symbol(#symbolName));                    \
   if (!d.member && d.error.empty())                                                                \
-    d.error = std::string("NVIDIA's driver is too old: ") + library.path + " has no " +            \
-              symbolName + "; install one for CUDA " + versionText(oldestDriver) + " or later";
+    d.error = "NVIDIA's driver is too old: " + library.path + " has no " #symbolName +             \
+              std::string("; install one for CUDA ") + versionText(oldestDriver) + " or later";
   DLC_CUDA_DRIVER_FUNCTIONS(DLC_CUDA_DRIVER_RESOLVE)
 #undef DLC_CUDA_DRIVER_RESOLVE
   if (!d.error.empty())

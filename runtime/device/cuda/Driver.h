@@ -59,56 +59,56 @@ enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 
 /// Every function that libdlc_cuda uses, with the symbol it stands under.
 #define DLC_CUDA_DRIVER_FUNCTIONS(X)                                                               \
-  X(init, "cuInit", (unsigned flags))                                                              \
-  X(driverVersion, "cuDriverGetVersion", (int *version))                                           \
-  X(errorName, "cuGetErrorName", (Result, const char **name))                                      \
-  X(errorString, "cuGetErrorString", (Result, const char **text))                                  \
-  X(deviceCount, "cuDeviceGetCount", (int *count))                                                 \
-  X(deviceGet, "cuDeviceGet", (Ordinal *, int index))                                              \
-  X(deviceName, "cuDeviceGetName", (char *name, int bytes, Ordinal))                               \
-  X(deviceMemory, "cuDeviceTotalMem_v2", (size_t * bytes, Ordinal))                                \
-  X(deviceAttribute, "cuDeviceGetAttribute", (int *value, int attribute, Ordinal))                 \
-  X(canAccessPeer, "cuDeviceCanAccessPeer", (int *can, Ordinal, Ordinal peer))                     \
-  X(contextRetain, "cuDevicePrimaryCtxRetain", (Context *, Ordinal))                               \
-  X(contextRelease, "cuDevicePrimaryCtxRelease_v2", (Ordinal))                                     \
-  X(contextCurrent, "cuCtxGetCurrent", (Context *))                                                \
-  X(contextPush, "cuCtxPushCurrent_v2", (Context))                                                 \
-  X(contextPop, "cuCtxPopCurrent_v2", (Context *))                                                 \
-  X(enablePeer, "cuCtxEnablePeerAccess", (Context peer, unsigned flags))                           \
-  X(memoryInfo, "cuMemGetInfo_v2", (size_t * free, size_t * total))                                \
-  X(allocate, "cuMemAlloc_v2", (Address *, size_t bytes))                                          \
-  X(release, "cuMemFree_v2", (Address))                                                            \
-  X(hostAllocate, "cuMemHostAlloc", (void **, size_t bytes, unsigned flags))                       \
-  X(hostRelease, "cuMemFreeHost", (void *))                                                        \
-  X(copyToDevice, "cuMemcpyHtoDAsync_v2", (Address, const void *, size_t bytes, Stream))           \
-  X(copyToHost, "cuMemcpyDtoHAsync_v2", (void *, Address, size_t bytes, Stream))                   \
-  X(copyWithin, "cuMemcpyDtoDAsync_v2", (Address to, Address from, size_t bytes, Stream))          \
-  X(copyPeer, "cuMemcpyPeerAsync", (Address, Context, Address, Context, size_t bytes, Stream))     \
-  X(fill, "cuMemsetD8Async", (Address, unsigned char byte, size_t bytes, Stream))                  \
-  X(streamCreate, "cuStreamCreate", (Stream *, unsigned flags))                                    \
-  X(streamDestroy, "cuStreamDestroy_v2", (Stream))                                                 \
-  X(streamSynchronize, "cuStreamSynchronize", (Stream))                                            \
-  X(streamWait, "cuStreamWaitEvent", (Stream, Event, unsigned flags))                              \
-  X(eventCreate, "cuEventCreate", (Event *, unsigned flags))                                       \
-  X(eventDestroy, "cuEventDestroy_v2", (Event))                                                    \
-  X(eventRecord, "cuEventRecord", (Event, Stream))                                                 \
-  X(eventSynchronize, "cuEventSynchronize", (Event))                                               \
-  X(eventElapsed, "cuEventElapsedTime", (float *milliseconds, Event from, Event to))               \
-  X(moduleLoad, "cuModuleLoadDataEx",                                                              \
+  X(init, cuInit, (unsigned flags))                                                                \
+  X(driverVersion, cuDriverGetVersion, (int *version))                                             \
+  X(errorName, cuGetErrorName, (Result, const char **name))                                        \
+  X(errorString, cuGetErrorString, (Result, const char **text))                                    \
+  X(deviceCount, cuDeviceGetCount, (int *count))                                                   \
+  X(deviceGet, cuDeviceGet, (Ordinal *, int index))                                                \
+  X(deviceName, cuDeviceGetName, (char *name, int bytes, Ordinal))                                 \
+  X(deviceMemory, cuDeviceTotalMem_v2, (size_t * bytes, Ordinal))                                  \
+  X(deviceAttribute, cuDeviceGetAttribute, (int *value, int attribute, Ordinal))                   \
+  X(canAccessPeer, cuDeviceCanAccessPeer, (int *can, Ordinal, Ordinal peer))                       \
+  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))                                 \
+  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                                       \
+  X(contextCurrent, cuCtxGetCurrent, (Context *))                                                  \
+  X(contextPush, cuCtxPushCurrent_v2, (Context))                                                   \
+  X(contextPop, cuCtxPopCurrent_v2, (Context *))                                                   \
+  X(enablePeer, cuCtxEnablePeerAccess, (Context peer, unsigned flags))                             \
+  X(memoryInfo, cuMemGetInfo_v2, (size_t * free, size_t * total))                                  \
+  X(allocate, cuMemAlloc_v2, (Address *, size_t bytes))                                            \
+  X(release, cuMemFree_v2, (Address))                                                              \
+  X(hostAllocate, cuMemHostAlloc, (void **, size_t bytes, unsigned flags))                         \
+  X(hostRelease, cuMemFreeHost, (void *))                                                          \
+  X(copyToDevice, cuMemcpyHtoDAsync_v2, (Address, const void *, size_t bytes, Stream))             \
+  X(copyToHost, cuMemcpyDtoHAsync_v2, (void *, Address, size_t bytes, Stream))                     \
+  X(copyWithin, cuMemcpyDtoDAsync_v2, (Address to, Address from, size_t bytes, Stream))            \
+  X(copyPeer, cuMemcpyPeerAsync, (Address, Context, Address, Context, size_t bytes, Stream))       \
+  X(fill, cuMemsetD8Async, (Address, unsigned char byte, size_t bytes, Stream))                    \
+  X(streamCreate, cuStreamCreate, (Stream *, unsigned flags))                                      \
+  X(streamDestroy, cuStreamDestroy_v2, (Stream))                                                   \
+  X(streamSynchronize, cuStreamSynchronize, (Stream))                                              \
+  X(streamWait, cuStreamWaitEvent, (Stream, Event, unsigned flags))                                \
+  X(eventCreate, cuEventCreate, (Event *, unsigned flags))                                         \
+  X(eventDestroy, cuEventDestroy_v2, (Event))                                                      \
+  X(eventRecord, cuEventRecord, (Event, Stream))                                                   \
+  X(eventSynchronize, cuEventSynchronize, (Event))                                                 \
+  X(eventElapsed, cuEventElapsedTime, (float *milliseconds, Event from, Event to))                 \
+  X(moduleLoad, cuModuleLoadDataEx,                                                                \
     (ModuleHandle *, const void *image, unsigned options, int *names, void **values))              \
-  X(moduleUnload, "cuModuleUnload", (ModuleHandle))                                                \
-  X(moduleFunction, "cuModuleGetFunction", (FunctionHandle *, ModuleHandle, const char *name))     \
-  X(functionAttribute, "cuFuncGetAttribute", (int *value, int attribute, FunctionHandle))          \
-  X(setFunctionAttribute, "cuFuncSetAttribute", (FunctionHandle, int attribute, int value))        \
-  X(launch, "cuLaunchKernel",                                                                      \
+  X(moduleUnload, cuModuleUnload, (ModuleHandle))                                                  \
+  X(moduleFunction, cuModuleGetFunction, (FunctionHandle *, ModuleHandle, const char *name))       \
+  X(functionAttribute, cuFuncGetAttribute, (int *value, int attribute, FunctionHandle))            \
+  X(setFunctionAttribute, cuFuncSetAttribute, (FunctionHandle, int attribute, int value))          \
+  X(launch, cuLaunchKernel,                                                                        \
     (FunctionHandle, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,              \
      unsigned blockY, unsigned blockZ, unsigned shared, Stream, void **arguments, void **extra))   \
-  X(captureBegin, "cuStreamBeginCapture_v2", (Stream, int mode))                                   \
-  X(captureEnd, "cuStreamEndCapture", (Stream, Graph *))                                           \
-  X(graphInstantiate, "cuGraphInstantiateWithFlags", (GraphExec *, Graph, uint64_t flags))         \
-  X(graphDestroy, "cuGraphDestroy", (Graph))                                                       \
-  X(graphLaunch, "cuGraphLaunch", (GraphExec, Stream))                                             \
-  X(graphExecDestroy, "cuGraphExecDestroy", (GraphExec))
+  X(captureBegin, cuStreamBeginCapture_v2, (Stream, int mode))                                     \
+  X(captureEnd, cuStreamEndCapture, (Stream, Graph *))                                             \
+  X(graphInstantiate, cuGraphInstantiateWithFlags, (GraphExec *, Graph, uint64_t flags))           \
+  X(graphDestroy, cuGraphDestroy, (Graph))                                                         \
+  X(graphLaunch, cuGraphLaunch, (GraphExec, Stream))                                               \
+  X(graphExecDestroy, cuGraphExecDestroy, (GraphExec))
 
 struct Driver {
 #define DLC_CUDA_DRIVER_MEMBER(member, symbol, parameters) Result(*member) parameters = nullptr;

@@ -16,7 +16,8 @@ struct Function {
   FunctionHandle handle = nullptr;
   std::string name;
   int staticShared = 0;
-  std::atomic<uint32_t> allowedShared{usualShared};
+  /// Of dynamic shared memory, beside the static.
+  std::atomic<uint32_t> allowedShared{0};
 };
 
 struct Module {
@@ -88,6 +89,8 @@ int function(void *handle, void *pointer, const char *name, void **to, char *err
   if (int failed = report.check(result, device, "find a kernel"))
     return failed;
   driver().functionAttribute(&made->staticShared, FunctionShared, made->handle);
+  if (static_cast<uint32_t>(made->staticShared) < usualShared)
+    made->allowedShared = usualShared - static_cast<uint32_t>(made->staticShared);
   std::lock_guard<std::mutex> guard(module->mutex);
   *to = made.get();
   module->functions.push_back(std::move(made));

@@ -107,6 +107,19 @@ TEST_F(Gpu, LaunchesKernels) {
     ASSERT_EQ(got[i], 2.0f * i);
 }
 
+TEST_F(Gpu, KeepsModulesApart) {
+  void *s = stream(), *y = allocate(4);
+  auto text = [](int value) {
+    return "extern \"C\" __global__ void k(float *y) { y[0] += " + std::to_string(value) + "; }";
+  };
+  void *one = load(text(1)), *ten = load(text(10));
+  ok(table().fill, device, s, y, uint8_t{0}, uint64_t{4});
+  launch(s, function(one, "k"), {y}, 1, 1);
+  launch(s, function(ten, "k"), {y}, 1, 1);
+  launch(s, function(ten, "k"), {y}, 1, 1);
+  EXPECT_EQ(download(s, y, 1)[0], 21);
+}
+
 TEST_F(Gpu, GivesKernelsTheSharedMemoryTheyAskFor) {
   void *module = load(kernels), *s = stream(), *x = allocate(4096), *y = allocate(4096);
   void *turned = function(module, "turned");

@@ -1,0 +1,65 @@
+//===- HeaderTest.cpp - our declarations of the driver against NVIDIA's own ---===//
+//
+// Built where a toolkit is installed.
+//
+//===--------------------------------------------------------------------------===//
+#include "runtime/device/cuda/Driver.h"
+
+#include <cuda.h>
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+using namespace dlc::cuda;
+
+namespace {
+
+/// Handles and enumerations have other names here; what is passed must be alike.
+template <typename A, typename B> constexpr bool alike() {
+  return (std::is_pointer_v<A> == std::is_pointer_v<B>)&&sizeof(A) == sizeof(B);
+}
+template <typename R, typename... A, typename S, typename... B>
+constexpr bool match(R (*)(A...), S (*)(B...)) {
+  if constexpr (sizeof...(A) != sizeof...(B))
+    return false;
+  else
+    return (alike<A, B>() && ... && alike<R, S>());
+}
+
+TEST(Header, FunctionsTakeWhatWePass) {
+#define DLC_CHECK(member, symbol, parameters)                                                      \
+  EXPECT_TRUE(match(decltype(Driver::member){}, decltype(&symbol){})) << #symbol;
+  DLC_CUDA_DRIVER_FUNCTIONS(DLC_CHECK)
+#undef DLC_CHECK
+}
+
+TEST(Header, NumbersMeanWhatWeTakeThemFor) {
+  EXPECT_EQ(int{OutOfMemory}, CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(int{StubLibrary}, CUDA_ERROR_STUB_LIBRARY);
+  EXPECT_EQ(int{NoDevice}, CUDA_ERROR_NO_DEVICE);
+  EXPECT_EQ(int{InvalidImage}, CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(int{NoBinary}, CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(int{UnsupportedPtx}, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  EXPECT_EQ(int{NotFound}, CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(int{IllegalAddress}, CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(int{LaunchTimeout}, CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_EQ(int{HardwareStack}, CUDA_ERROR_HARDWARE_STACK_ERROR);
+  EXPECT_EQ(int{IllegalInstruction}, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+  EXPECT_EQ(int{MisalignedAddress}, CUDA_ERROR_MISALIGNED_ADDRESS);
+  EXPECT_EQ(int{LaunchFailed}, CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(int{DriverMismatch}, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+  EXPECT_EQ(int{Multiprocessors}, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  EXPECT_EQ(int{CapabilityMajor}, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  EXPECT_EQ(int{CapabilityMinor}, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  EXPECT_EQ(int{MaxSharedOptIn}, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  EXPECT_EQ(int{FunctionShared}, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  EXPECT_EQ(int{FunctionDynamicShared}, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  EXPECT_EQ(int{StreamNonBlocking}, CU_STREAM_NON_BLOCKING);
+  EXPECT_EQ(int{EventDefault}, CU_EVENT_DEFAULT);
+  EXPECT_EQ(int{HostPortable}, CU_MEMHOSTALLOC_PORTABLE);
+  EXPECT_EQ(int{CaptureThreadLocal}, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  EXPECT_EQ(int{JitErrorLog}, CU_JIT_ERROR_LOG_BUFFER);
+  EXPECT_EQ(int{JitErrorLogBytes}, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+}
+
+} // namespace
