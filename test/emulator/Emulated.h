@@ -8,14 +8,12 @@
 #define DLC_EMULATED 1
 
 extern "C" {
+// clang-format off
 #define DLC_MATH_1(X)                                                                              \
-  X(exp)                                                                                           \
-  X(exp2)                                                                                          \
-  X(expm1)                                                                                         \
-  X(log)                                                                                           \
-  X(log2) X(log10) X(log1p) X(sqrt) X(cbrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh)   \
-      X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(ceil) X(floor) X(round) X(rint)  \
-          X(nearbyint) X(trunc) X(fabs) X(lgamma) X(tgamma)
+  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(cbrt) X(sin) X(cos) X(tan)    \
+  X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc)        \
+  X(ceil) X(floor) X(round) X(rint) X(nearbyint) X(trunc) X(fabs) X(lgamma) X(tgamma)
+// clang-format on
 #define DLC_MATH_2(X)                                                                              \
   X(pow) X(fmod) X(atan2) X(fmax) X(fmin) X(copysign) X(hypot) X(remainder) X(nextafter) X(fdim)
 #define DLC_DECLARE(name)                                                                          \
@@ -118,6 +116,7 @@ static inline float __int_as_float(int x) { return dlc_bits<float>(x); }
 static inline float __uint_as_float(unsigned x) { return dlc_bits<float>(x); }
 static inline long long __double_as_longlong(double x) { return dlc_bits<long long>(x); }
 static inline double __longlong_as_double(long long x) { return dlc_bits<double>(x); }
+// clang-format off
 #define DLC_MINMAX(T)                                                                              \
   static inline T min(T a, T b) { return a < b ? a : b; }                                          \
   static inline T max(T a, T b) { return a > b ? a : b; }
@@ -125,11 +124,11 @@ DLC_MINMAX(int)
 DLC_MINMAX(unsigned)
 DLC_MINMAX(long)
 DLC_MINMAX(unsigned long)
-DLC_MINMAX(long long) DLC_MINMAX(unsigned long long)
+DLC_MINMAX(long long)
+DLC_MINMAX(unsigned long long)
 #undef DLC_MINMAX
-    static inline float min(float a, float b) {
-  return fminf(a, b);
-}
+// clang-format on
+static inline float min(float a, float b) { return fminf(a, b); }
 static inline float max(float a, float b) { return fmaxf(a, b); }
 static inline double min(double a, double b) { return fmin(a, b); }
 static inline double max(double a, double b) { return fmax(a, b); }
