@@ -55,6 +55,22 @@ save("resize",
 
 save("softmax", [helper.make_node("MatMul", ["x", "w"], ["l"]), helper.make_node("Softmax", ["l"], ["y"])],
      [value("x", [8, 6])], [value("y", [8, 4])], {"w": floats(6, 4)})
+save("wide", [helper.make_node("MatMul", ["x", "w"], ["y"])], [value("x", [8, 6])], [value("y", [8, 5])], {"w": floats(6, 5)})
+
+# What no gradient goes through: steps, places, and a loop that ends when its values say so.
+save("rounded", [helper.make_node("MatMul", ["x", "w"], ["l"]), helper.make_node("Round", ["l"], ["y"])],
+     [value("x", [8, 6])], [value("y", [8, 2])], {"w": floats(6, 2)})
+save("chosen",
+     [helper.make_node("MatMul", ["x", "w"], ["l"]), helper.make_node("ArgMax", ["l"], ["i"], axis=1),
+      helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)],
+     [value("x", [8, 6])], [value("y", [8, 1])], {"w": floats(6, 2)})
+body = helper.make_graph(
+    [helper.make_node("MatMul", ["v", "w"], ["next"]), helper.make_node("ReduceSum", ["next"], ["s"], keepdims=0),
+     helper.make_node("Less", ["s", "most"], ["go"])],
+    "body", [value("i", [], TensorProto.INT64), value("c", [], TensorProto.BOOL), value("v", [8, 6])],
+    [value("go", [], TensorProto.BOOL), value("next", [8, 6])])
+save("until", [helper.make_node("Loop", ["", "yes", "x"], ["y"], "until_large", body=body)],
+     [value("x", [8, 6])], [value("y", [8, 6])], {"w": floats(6, 6), "most": np.float32(9), "yes": np.array(True)})
 save("nothing", [helper.make_node("Relu", ["x"], ["y"])], [value("x", [8, 6])], [value("y", [8, 6])], {})
 
 x = rng.standard_normal((44, 2, 3)).astype(np.float32)
