@@ -33,8 +33,7 @@ void addGenerated(FusionOp fusion, const CostModel &cost, const cpu::Target &tar
 
 /// Whether estimates tell oneDNN's implementations apart: products of f32 whose operands both come as they lie.
 bool isRankable(const LibraryCall &call) {
-  return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" &&
-         llvm::none_of(call.arguments, [](const CallArgument &a) { return a.kind == CallArgument::Kind::Packed; });
+  return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" && call.desc["weights"].contains("strides");
 }
 
 LibraryCall withImplementation(LibraryCall call, const std::string &implementation) {

@@ -61,9 +61,11 @@ Machine Machine::withTiles() {
   machine.libraryGflops = 105;
   machine.contractGflops = 95;
   machine.contractLargeGflops = 90;
-  // Its gemm is ahead where packing costs little: of a right operand that many rows share.
+  // Its gemm is ahead for sums of few products, where packing costs little: of a right operand that many rows share.
   machine.gemmPart = 1.12;
+  machine.gemmInner = 512;
   machine.gemmTransposed = 1.15;
+  machine.shortRuns = 5;
   machine.shortInner = 32;
   machine.shortInnerPart = 1.35;
   return machine;
@@ -107,11 +109,12 @@ double CostModel::product(const LibraryCall &call) const {
   double nanoseconds = call.flops / (rate * cores * std::min(1.0, machine.oneRow + machine.eachRow * m));
   if (m <= 16)
     nanoseconds *= machine.libraryShortProduct;
-  bool packed = llvm::any_of(call.arguments, [](const CallArgument &a) { return a.kind == CallArgument::Kind::Packed; });
+  bool packed = !call.desc["weights"].contains("strides");
   double moved = traffic(call.bytes, cores) * (m == 1 ? machine.libraryOneRow : 1);
   if (isLibraryImplementation(call, "gemm:")) {
     double packing = productOf(weights) / ((isTransposed(call.desc, "weights") ? machine.gemmTransposed : machine.gemmPacked) * cores);
-    return std::max(nanoseconds / machine.gemmPart + batches * machine.gemmBatchNanoseconds / cores + packing, moved);
+    double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
+    return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing, moved);
   }
   nanoseconds += batches * machine.libraryBatchNanoseconds / cores + (packed ? 0 : productOf(weights) / (machine.libraryPacked * cores));
   return std::max(nanoseconds, moved) * (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
@@ -201,8 +204,7 @@ double CostModel::contract(const cpu::ContractFusion &contract, const cpu::Kerne
     nanoseconds += batches * m * k / machine.packed;
   if (schedule.packsB)
     nanoseconds += batches * double(schedule.chunks) * n * k / (spec.strideBn == 1 ? machine.packed : large ? machine.packedTransposedLarge : machine.packedTransposed);
-  // What is not in panels is read in short runs.
-  double bytes = traffic(plan.bytes, cores) * (spec.packedB || schedule.packsB ? 1 : 1.4);
+  double bytes = traffic(plan.bytes, cores) * (spec.packedB || schedule.packsB ? 1 : machine.shortRuns);
   return ended(std::max(nanoseconds / cores, bytes), machine.launch, cores);
 }
 

@@ -26,6 +26,7 @@ struct Machine {
   double oneRow = 0.35, eachRow = 0.15;
   double libraryShortProduct = 1.1, libraryOneRow = 1.2; ///< longer than contract for the same
   double gemmPart = 0.93; ///< what oneDNN's gemm reaches of its rate
+  double gemmInner = 1e9, gemmLongPart = 0.93; ///< and where more than so many products go into a sum
   double gemmPacked = 8, gemmTransposed = 8; ///< elements per nanosecond of a right operand that it packs
   /// A contracted dimension of at most so many is short for the other products: they take longer by this.
   double shortInner = 0, shortInnerPart = 1;
@@ -42,6 +43,8 @@ struct Machine {
   // Moving elements, in elements per nanosecond.
   double gathered = 1.6;       ///< loaded one by one into lanes
   double libraryTransposed = 3.2;
+  /// Bytes of a right operand that is not in panels, read in short runs, count so many times in a generated product.
+  double shortRuns = 1.4;
   double packed = 80, packedTransposed = 25, packedTransposedLarge = 7, libraryPacked = 12;
   double libraryPoolOutputs = 1.0; ///< results of a pool in a plain layout
   double libraryPoolTaps = 30;     ///< and its taps in a blocked one

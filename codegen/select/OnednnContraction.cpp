@@ -45,6 +45,20 @@ struct Builder {
            outside(fusion, postOp.operand) == fusion.getInputs()[updates.getInt()];
   }
 
+  /// A factor before the old value is added is a scale of the product: unlike post-ops before a sum, all of the
+  /// library's products take it.
+  void takeScale() {
+    SmallVector<PostOp> &postOps = epilogue.postOps;
+    if (postOps.size() != 2 || postOps[0].kind != PostOp::Kind::Eltwise || postOps[0].alg != "linear" || postOps[0].beta != 0 ||
+        !isUpdate(postOps[1]) || !typeOf(epilogue.lhs.base).getElementType().isF32())
+      return;
+    auto scale = ref::Tensor::empty(RankedTensorType::get({1}, Float32Type::get(fusion.getContext())));
+    scale.setDouble(0, postOps[0].alpha);
+    call.desc["scales"] = {{"src", 0}};
+    call.packs.push_back({"scales.src", scale, "a"});
+    postOps.erase(postOps.begin());
+  }
+
   /// Post-ops against a destination of `dims`; `dimsOf` gives an operand's dimensions there.
   bool addPostOps(function_ref<std::optional<json>(const PostOp &)> operandDesc) {
     json list = json::array();
@@ -158,6 +172,7 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
     desc["bias"] = argument(dims, typeOf(e.bias).getElementType());
     b.addSource("bias", e.bias);
   }
+  b.takeScale();
   bool ok = b.addPostOps([&](const PostOp &postOp) -> std::optional<json> {
     auto shape = typeOf(postOp.operand).getShape();
     Type type = typeOf(postOp.operand).getElementType();
