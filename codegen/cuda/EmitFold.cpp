@@ -17,7 +17,7 @@ Type Emitter::sumType(ReduceOp op) {
 }
 
 Emitter::Gathered Emitter::gather(ReduceKind kind, Type sum, int64_t terms, int64_t array) {
-  constexpr int64_t few = 8;
+  constexpr int64_t few = 4;
   bool adds = kind == ReduceKind::sum || kind == ReduceKind::mean;
   Gathered g{t.fresh("total"), kind, sum, adds && isFloat(sum) && terms > few};
   std::string type = computeName(sum), first = neutral(kind, sum);

@@ -131,6 +131,20 @@ std::optional<std::pair<Buffer, Expr>> Emitter::place(Value value, const Indices
   return std::nullopt;
 }
 
+void Emitter::reads(Value value, const Indices &at, Reads &found) {
+  if (auto known = buffers.find(value); known != buffers.end()) {
+    if (known->second.parts == 1 && !llvm::is_contained(found, std::pair(value, at)))
+      found.push_back({value, at});
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto moved = movedIndex(op, at))
+    return reads(op->getOperand(0), *moved, found);
+  if (op->hasTrait<Elementwise>())
+    for (Value operand : op->getOperands())
+      reads(operand, broadcastIndex(typeOf(operand), at), found);
+}
+
 std::string Emitter::evalUncached(Value value, const Indices &at) {
   if (auto found = buffers.find(value); found != buffers.end()) {
     Expr offset = linear(shapeOf(value), at);

@@ -52,6 +52,10 @@ public:
   /// without conditions; nothing else.
   std::optional<std::pair<Buffer, Expr>> place(mlir::Value value, const Indices &at);
 
+  /// The elements in memory that `value` is elementwise made of, moved or not.
+  using Reads = std::vector<std::pair<mlir::Value, Indices>>;
+  void reads(mlir::Value value, const Indices &at, Reads &found);
+
   /// `pointer[offset] = element`.
   void store(const Buffer &to, const Expr &offset, const std::string &element);
 

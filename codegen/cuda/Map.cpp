@@ -42,6 +42,8 @@ int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
 } // namespace
 
 void launchMap(Planner &plan, ArrayRef<Target> targets) {
+  if (launchTurned(plan, targets))
+    return;
   int64_t total = typeOf(targets.front().value).getNumElements();
   int64_t width = chooseWidth(plan, targets, total);
   bool flat = llvm::all_of(targets, [](const Target &t) { return typeOf(t.value).getRank() <= 1; });
@@ -80,7 +82,7 @@ void launchMap(Planner &plan, ArrayRef<Target> targets) {
     if (lanes > 1)
       for (auto [i, target] : llvm::enumerate(targets)) {
         int64_t bytes = lanes * ref::elementBytes(target.buffer.element);
-        frame.use(target.buffer.name);
+        frame.write(target.buffer.name);
         if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
           t.line("dk::store<" + Twine(lanes) + ">(" + target.buffer.name + " + " + offset.text() +
                  ", " + results[i] + ");");

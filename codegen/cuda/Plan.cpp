@@ -307,7 +307,8 @@ LogicalResult Planner::launchLevel(int level) {
       for (const Target &output : outputs)
         readers = std::max(readers, typeOf(output.value).getNumElements());
       for (Operation *other : kept)
-        readers = std::max(readers, typeOf(other->getOperand(0)).getNumElements());
+        if (llvm::none_of(group, [&](ReduceOp r) { return r.getOperation() == other; }))
+          readers = std::max(readers, typeOf(other->getOperand(0)).getNumElements());
       if (known[op.getY()].parts == 1 || (readers <= 4 * size && op.getY().hasOneUse()))
         continue;
       Type element = elementOf(op.getY());

@@ -68,6 +68,7 @@ public:
   void finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared = 0);
   /// Also read or written, by other means than the emitter's.
   void use(const std::string &bufferName) { e.used.insert(bufferName); }
+  void write(const std::string &bufferName) { e.written.insert(bufferName), use(bufferName); }
 
   Text t;
   Emitter e;
@@ -81,6 +82,9 @@ private:
 
 /// Each thread computes elements by itself: all targets have the same number of elements.
 void launchMap(Planner &plan, llvm::ArrayRef<Target> targets);
+/// The same for targets of one shape, through tiles in shared memory; false where no operand is
+/// read across its neighbours.
+bool launchTurned(Planner &plan, llvm::ArrayRef<Target> targets);
 /// Warps or blocks walk rows; `reductions`, in order, are over whole rows.
 void launchRows(Planner &plan, llvm::ArrayRef<Target> targets,
                 llvm::ArrayRef<ReduceOp> reductions, int64_t rows, int64_t columns);

@@ -4,7 +4,8 @@
 namespace dlc::cuda {
 
 llvm::StringRef preludeText() {
-  return R"cuda(namespace dk {
+  return R"cuda(#pragma nv_diag_suppress 177
+namespace dk {
 
 #define DK_INLINE static __device__ __forceinline__
 

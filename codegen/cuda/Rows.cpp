@@ -246,6 +246,7 @@ private:
       });
       for (auto [target, result] : llvm::zip(wide, results)) {
         e.used.insert(target.buffer.name);
+        e.written.insert(target.buffer.name);
         int64_t bytes = s.width * ref::elementBytes(target.buffer.element);
         Expr at = start + column;
         if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {

@@ -250,10 +250,9 @@ void scatter(Planner &plan, Operation *op, const Target &target) {
     follows = plan.scratch(IntegerType::get(op->getContext(), 1), count);
     Frame frame(plan);
     Text &t = frame.t;
-    for (const Buffer &buffer : {places, *next, *follows})
-      frame.use(buffer.name);
-    frame.e.written.insert(next->name);
-    frame.e.written.insert(follows->name);
+    frame.use(places.name);
+    frame.write(next->name);
+    frame.write(follows->name);
     walk(frame, count);
     t.line("const long long place = " + places.name + "[i];");
     t.line("const " + I + " line = i / " + Twine(apart * rivals) + " * " + Twine(apart * rivals) + " + i % " +

@@ -1,0 +1,155 @@
+//===- Turned.cpp - operands read across their neighbours, through shared memory ===//
+//
+// Where the result's neighbours are not neighbours in an operand (a transposition), threads would
+// read it far apart. A block reads a tile of it along its own neighbours first.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/cuda/Plan.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dlc::cuda {
+
+namespace {
+
+constexpr int64_t kTile = 32, kRows = 8;
+/// Less is read in any order as fast.
+constexpr int64_t kFewest = 4096, kShortest = 16;
+/// Tiles that fit beside one another.
+constexpr size_t kMost = 4;
+
+/// The dimension of the result along which some operands are neighbours, and which those are.
+struct Turn {
+  size_t last = 0, across = 0;
+  SmallVector<size_t> turned; ///< positions among the reads
+};
+
+std::optional<Turn> findTurn(Emitter &e, ArrayRef<Target> targets, ArrayRef<int64_t> shape) {
+  Turn turn;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > 1)
+      turn.last = d;
+  if (shape.empty() || shape[turn.last] < kShortest)
+    return std::nullopt;
+  Indices at;
+  for (size_t d = 0; d < shape.size(); ++d)
+    at.push_back(e.freshAtom("d" + std::to_string(d), 0, shape[d] - 1));
+  Emitter::Reads reads;
+  for (const Target &target : targets)
+    e.reads(target.value, at, reads);
+  auto step = [&](const Expr &offset, size_t d) {
+    return shape[d] == 1 ? 0 : offset.coefficient(at[d].terms[0].first);
+  };
+  bool found = false;
+  for (auto [i, read] : llvm::enumerate(reads)) {
+    if (typeOf(read.first).getNumElements() < kFewest)
+      continue;
+    Expr offset = e.linear(shapeOf(read.first), read.second);
+    int64_t along = step(offset, turn.last);
+    if (along <= 1)
+      continue;
+    for (size_t d = 0; d < turn.last; ++d) {
+      if (step(offset, d) != 1 || shape[d] < kShortest || (found && d != turn.across))
+        continue;
+      turn.across = d;
+      turn.turned.push_back(i);
+      found = true;
+      break;
+    }
+  }
+  if (!found || turn.turned.size() > kMost)
+    return std::nullopt;
+  return turn;
+}
+
+} // namespace
+
+bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
+  auto shape = shapeOf(targets.front().value);
+  if (product(shape) < kFewest || llvm::any_of(targets, [&](const Target &target) {
+        return shapeOf(target.value) != shape;
+      }))
+    return false;
+  std::optional<Turn> turn;
+  {
+    Text nowhere;
+    Emitter probe(nowhere, plan.indexType);
+    for (auto &[value, buffer] : plan.known)
+      probe.bind(value, buffer);
+    turn = findTurn(probe, targets, shape);
+  }
+  if (!turn)
+    return false;
+  Frame frame(plan);
+  Emitter &e = frame.e;
+  Text &t = frame.t;
+  auto tiles = [](int64_t n) { return (n + kTile - 1) / kTile; };
+  int64_t along = tiles(shape[turn->last]), across = tiles(shape[turn->across]);
+  SmallVector<int64_t> rest(shape);
+  rest[turn->last] = rest[turn->across] = 1;
+  int64_t blocks = along * across * product(rest);
+  Expr block = e.variable("block", "blockIdx.x", 0, blocks - 1);
+  Expr last = e.variable("last", (e.x.remainder(block, along) * kTile).text(), 0,
+                         (along - 1) * kTile);
+  Expr other = e.variable(
+      "across", (e.x.remainder(e.x.divide(block, along), across) * kTile).text(), 0,
+      (across - 1) * kTile);
+  Expr outer = e.variable("outer", e.x.divide(block, along * across).text(), 0, product(rest) - 1);
+  Indices base = e.unravel(rest, outer);
+  SmallVector<std::string> names;
+  /// `body` at each of the thread's places: x runs along neighbours of what is touched.
+  auto walk = [&](bool turned, function_ref<void(const Indices &, Emitter::Reads &, std::string)> body) {
+    e.loop("(int)threadIdx.y", kTile, std::to_string(kRows), [&](Expr y) {
+      Expr x = e.freshAtom("threadIdx.x", 0, kTile - 1);
+      Expr l = last + (turned ? y : x), a = other + (turned ? x : y);
+      SmallVector<std::string> inside;
+      for (auto [i, d] : {std::pair(l, turn->last), std::pair(a, turn->across)})
+        if (shape[d] % kTile != 0)
+          inside.push_back("(int)(" + i.text() + ") < " + std::to_string(shape[d]));
+      t.open(inside.empty() ? Twine("") : "if (" + Twine(llvm::join(inside, " && ")) + ")");
+      e.pushScope();
+      Indices at = base;
+      at[turn->last] = e.variable("l", l.text(), 0, shape[turn->last] - 1);
+      at[turn->across] = e.variable("a", a.text(), 0, shape[turn->across] - 1);
+      Emitter::Reads reads;
+      for (const Target &target : targets)
+        e.reads(target.value, at, reads);
+      body(at, reads, y.text());
+      e.popScope();
+      t.close();
+    });
+  };
+  for (size_t i = 0; i < turn->turned.size(); ++i)
+    names.push_back(t.fresh("tile"));
+  std::string declarations;
+  t.begin();
+  walk(true, [&](const Indices &, Emitter::Reads &reads, std::string y) {
+    for (auto [name, i] : llvm::zip(names, turn->turned)) {
+      auto &[value, at] = reads[i];
+      const Buffer &from = plan.known[value];
+      e.used.insert(from.name);
+      declarations += "  __shared__ " + storageName(from.element) + " " + name + "[" +
+                      std::to_string(kTile) + "][" + std::to_string(kTile + 1) + "];\n";
+      t.line(name + "[" + y + "][threadIdx.x] = " + from.name + "[" +
+             e.linear(shapeOf(value), at).text() + "];");
+    }
+  });
+  std::string first = t.end();
+  t.append(declarations);
+  t.append(first);
+  t.line("__syncthreads();");
+  walk(false, [&](const Indices &at, Emitter::Reads &reads, std::string y) {
+    for (auto [name, i] : llvm::zip(names, turn->turned))
+      e.seed(reads[i].first, reads[i].second, "dk::load(" + name + "[threadIdx.x][" + y + "])");
+    SmallVector<std::string> elements;
+    for (const Target &target : targets)
+      elements.push_back(e.eval(target.value, at));
+    for (auto [target, element] : llvm::zip(targets, elements))
+      e.store(target.buffer, e.linear(shape, at), element);
+  });
+  frame.finish({uint32_t(blocks), 1, 1}, {uint32_t(kTile), uint32_t(kRows), 1});
+  return true;
+}
+
+} // namespace dlc::cuda
