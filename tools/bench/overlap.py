@@ -23,7 +23,7 @@ def chain(name, size, steps, device):
     attr = f' {{dlc.device = "{device}"}}' if device else ""
     lines, value = [], "%x"
     for i in range(steps):
-        lines.append(f"  %{name}{i} = dlc.matmul {value}, %w{attr} : ({t}, {t}) -> {t}")
+        lines.append(f"  %{name}{i} = dlc.matmul {value}, %w{name}{attr} : ({t}, {t}) -> {t}")
         value = f"%{name}{i}"
     return lines, value
 
@@ -35,7 +35,8 @@ def two_chains(size, steps, devices):
     where = [f', dlc.device = "{d}"' for d in devices] if devices else ["", ""]
     return "\n".join(
         [f'func.func @main(%x: {t} {{dlc.name = "x"}}) -> ({t} {{dlc.name = "y"{where[0]}}}, {t} {{dlc.name = "z"{where[1]}}}) {{',
-         f"  %w = dlc.constant dense<0.001> : {t}"] + a + b + [f"  return {last_a}, {last_b} : {t}, {t}", "}"])
+         # Other weights: the same products would be computed once.
+         f"  %wa = dlc.constant dense<0.001> : {t}", f"  %wb = dlc.constant dense<0.002> : {t}"] + a + b + [f"  return {last_a}, {last_b} : {t}, {t}", "}"])
 
 
 def fed_chain(size, steps):
