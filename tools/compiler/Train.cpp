@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <utility>
 
 using namespace mlir;
 
@@ -80,7 +81,16 @@ struct Step::Impl {
   std::vector<std::vector<float>> lines = {};
 
   std::map<std::string, Tensor> checked(const std::vector<Tensor> &batch) const;
-  void explain(const std::vector<Tensor> &batch) const;
+  /// A step, and what its batch has that is no finite number (or nothing).
+  struct Blame {
+    int64_t step = 0;
+    std::string what = {};
+  };
+  /// The first such step whose loss is not known yet.
+  Blame suspect = {};
+
+  Blame inspect(const std::vector<Tensor> &batch) const;
+  void explain(const Blame &blame, float found) const;
   void fetch();
 };
 
@@ -104,40 +114,66 @@ std::map<std::string, Tensor> Step::Impl::checked(const std::vector<Tensor> &bat
   return given;
 }
 
-/// After a loss that is no number: says so when the batch was to blame.
-void Step::Impl::explain(const std::vector<Tensor> &batch) const {
+template <typename T> int64_t firstNotFinite(const Tensor &tensor) {
+  const T *values = tensor.data<T>();
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    if (!std::isfinite(values[i]))
+      return i;
+  return -1;
+}
+
+Step::Impl::Blame Step::Impl::inspect(const std::vector<Tensor> &batch) const {
   for (size_t i = 0; i < batch.size(); ++i) {
-    if (batch[i].dtype() != DType::F32)
+    bool wide = batch[i].dtype() == DType::F64;
+    if (!wide && batch[i].dtype() != DType::F32)
       continue;
-    for (int64_t k = 0; k < batch[i].elements(); ++k)
-      if (!std::isfinite(batch[i].data<float>()[k]))
-        throw Error("step " + std::to_string(steps - 1) + ": input '" + inputs[i].name + "' has " +
-                    std::to_string(batch[i].data<float>()[k]) + " at element " + std::to_string(k) +
-                    ", and so the loss is " + std::to_string(loss) +
-                    "; required: finite numbers; load the last checkpoint to go on");
+    int64_t at = wide ? firstNotFinite<double>(batch[i]) : firstNotFinite<float>(batch[i]);
+    if (at < 0)
+      continue;
+    double value = wide ? batch[i].data<double>()[at] : double(batch[i].data<float>()[at]);
+    return {steps, "input '" + inputs[i].name + "' has " + std::to_string(value) + " at element " +
+                       std::to_string(at)};
   }
+  return {};
+}
+
+/// After a loss that is no number: says so when the batch was to blame.
+void Step::Impl::explain(const Blame &blame, float found) const {
+  if (!blame.what.empty())
+    throw Error("step " + std::to_string(blame.step) + ": " + blame.what + ", and so the loss is " +
+                std::to_string(found) +
+                "; required: finite numbers; load the last checkpoint to go on");
 }
 
 void Step::Impl::fetch() {
   Tensor log = model.state("log");
   int64_t width = log.shape()[1];
   // What the ring has overwritten is gone.
+  float suspected = 0;
   for (int64_t step = std::max(fetched, steps - options.log); step < steps; ++step) {
     const float *line = log.data<float>() + step % options.log * width;
     lines.emplace_back(line, line + width);
+    if (step == suspect.step)
+      suspected = *line;
   }
   fetched = steps;
+  Blame blame = std::exchange(suspect, {});
   if (lines.empty())
     return;
   loss = lines.back()[0];
   for (size_t i = 1; i < figures.size(); ++i)
     metrics[figures[i]] = lines.back()[i];
+  if (!std::isfinite(suspected))
+    explain(blame, suspected);
 }
 
 float Step::run(const std::vector<Tensor> &batch) {
   if (!impl->ready)
     prepare();
   std::map<std::string, Tensor> results = impl->model.run(impl->checked(batch));
+  // Its loss comes to light only when the batch is gone.
+  if (impl->options.log && impl->suspect.what.empty())
+    impl->suspect = impl->inspect(batch);
   ++impl->steps;
   if (impl->options.log) {
     if (impl->steps - impl->fetched == impl->options.log)
@@ -147,8 +183,11 @@ float Step::run(const std::vector<Tensor> &batch) {
   impl->loss = *results.at("loss").data<float>();
   for (size_t i = 1; i < impl->figures.size(); ++i)
     impl->metrics[impl->figures[i]] = *results.at(impl->figures[i]).data<float>();
-  if (!std::isfinite(impl->loss))
-    impl->explain(batch);
+  if (!std::isfinite(impl->loss)) {
+    Impl::Blame blame = impl->inspect(batch);
+    --blame.step;
+    impl->explain(blame, impl->loss);
+  }
   return impl->loss;
 }
 

@@ -146,6 +146,75 @@ TEST(Train, NotANumberIsNamed) {
   EXPECT_CONTAINS(errorOf([&] { step(x); }), "takes 2 tensors");
 }
 
+// The loss is looked at when the batch is long gone.
+TEST(Train, NotANumberIsNamedInALogToo) {
+  Mlp mlp;
+  Step step = adamStep(mlp, {.log = 4});
+  for (int i = 0; i < 7; ++i) {
+    Tensor x = numbers({4, 6}, i);
+    if (i == 5)
+      x.data<float>()[9] = INFINITY;
+    step(x, labels(4, 3));
+  }
+  std::string text = errorOf([&] { step(numbers({4, 6}), labels(4, 3)); });
+  EXPECT_CONTAINS(text, "step 5: input 'x' has inf at element 9");
+  EXPECT_EQ(step.log().size(), 8u);
+}
+
+TEST(Train, CheckpointsOfOtherModels) {
+  std::string path =
+      (std::filesystem::temp_directory_path() / "dlc-other-test.safetensors").string();
+  nn::Linear narrow(6, 3), wide(6, 4);
+  auto make = [](const nn::Linear &linear) {
+    return train(linear, loss::cross_entropy, optim::sgd(), batch, {}, quick);
+  };
+  Step one = make(narrow), two = make(wide);
+  one.save(path);
+  std::vector<float> before = valuesOf(wide.weight);
+  std::string text = errorOf([&] { two.load(path); });
+  EXPECT_CONTAINS(text, path);
+  EXPECT_CONTAINS(text, "'weight' must be f32 [4, 6]");
+  EXPECT_CONTAINS(text, "found f32 [3, 6]");
+  EXPECT_EQ(valuesOf(wide.weight), before);
+  std::filesystem::remove(path);
+}
+
+std::string here(int line) { return "TrainTest.cpp:" + std::to_string(line) + ":"; }
+
+TEST(Train, LossesThatDependOnNoParameter) {
+  Mlp mlp;
+  auto message = [&](const TensorFunction &loss) {
+    return errorOf([&] { train(mlp, loss, optim::sgd(), batch, {}, quick).prepare(); });
+  };
+  auto ofTarget = [](trace::Tensor, trace::Tensor t) { return mean(cast(t, DType::F32)); };
+  std::string text = message(ofTarget);
+  EXPECT_CONTAINS(text, "the loss depends on no parameter");
+  // It does, but by steps, which have no slope.
+  auto rounded = [](trace::Tensor y, trace::Tensor) { return mean(round(y)); };
+  text = message(rounded);
+  EXPECT_CONTAINS(text, "the loss does not depend on 'hidden.weight'");
+}
+
+// How often it runs, and so how many values must be kept, only the data says.
+TEST(Train, OperationsWithoutAGradient) {
+  nn::Linear linear(6, 6);
+  int line = 0;
+  auto network = [&](trace::Tensor x) {
+    trace::Tensor trips = cast(sum(x), DType::I64);
+    line = __LINE__ + 1;
+    return repeat(trips, {x}, [&](trace::Tensor, std::vector<trace::Tensor> carried) {
+      return std::vector<trace::Tensor>{linear(carried[0])};
+    })[0];
+  };
+  auto loss = [](trace::Tensor y, trace::Tensor t) { return loss::mse_loss(y, t); };
+  std::string text = errorOf([&] {
+    train(network, loss, optim::sgd(), {{"x", {4, 6}}, {"t", {4, 6}}}, {}, quick).prepare();
+  });
+  EXPECT_CONTAINS(text, here(line));
+  EXPECT_CONTAINS(text, "has no gradient");
+  EXPECT_CONTAINS(text, "make the trip count a constant");
+}
+
 TEST(Train, FollowsASchedule) {
   trace::Parameter w("w", {1}, trace::Init::constant(0));
   auto network = [&](trace::Tensor x) { return x * w; };
