@@ -1,0 +1,199 @@
+//===- Text.cpp - cuda-text: the CUDA kernels of a model, as text or through NVRTC ===//
+//
+// cuda-text [--tf32] [--precision bf16] [--multiprocessors N] [--compile sm_90a,sm_80] FILE.mlir...
+//
+// Without --compile it prints each kernel and its launches; modules in one file may be divided by
+// lines of `// -----`. With it, NVRTC compiles every kernel by itself, and what the assembler says
+// is reported: a kernel that spills, or half of them taking longer than 0.2 s, is a failure. Where
+// NVRTC is not installed that is said, and nothing fails.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/Pipeline.h"
+#include "codegen/cpu/Normalize.h"
+#include "codegen/cuda/Generate.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+
+using namespace dlc;
+using namespace mlir;
+
+namespace {
+
+struct Named {
+  std::string source; ///< where in the model
+  cuda::Kernel kernel;
+};
+
+struct Arguments {
+  std::vector<std::string> files, archs;
+  std::string precision = "none";
+  cuda::KernelOptions options;
+};
+
+/// Every different kernel of a module.
+LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<Named> &kernels) {
+  PassManager passes(module.getContext());
+  passes.addPass(createSimplifyPass());
+  passes.addPass(createGradPass());
+  passes.addPass(createPrecisionPass({.mode = arguments.precision}));
+  passes.addPass(createPlacePass({.device = "cuda:0"}));
+  passes.addPass(createDecomposePass());
+  passes.addPass(createFusePass());
+  if (failed(passes.run(module)))
+    return failure();
+  size_t before = kernels.size();
+  SmallVector<Operation *> ops;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (cuda::isKernel(op))
+      ops.push_back(op);
+    return isa<FusionOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+  std::map<std::string, size_t> seen;
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    std::string why;
+    FusionOp fusion = cuda::wrapInFusion(b, op);
+    auto normal = cpu::normalize(fusion, why);
+    if (failed(normal))
+      return op->emitError(why);
+    auto anonymous = cuda::generateKernel(*normal, "kernel", arguments.options);
+    if (failed(anonymous))
+      return failure();
+    if (!seen.insert({anonymous->text, kernels.size()}).second)
+      continue;
+    std::string last = (*normal).getBody().front().getTerminator()->getPrevNode()
+                           ? (*normal).getBody().front().getTerminator()->getPrevNode()->getName().stripDialect().str()
+                           : "copy";
+    std::string name = "k" + std::to_string(kernels.size() - before) + "_" + last;
+    kernels.push_back({name, std::move(*cuda::generateKernel(*normal, name, arguments.options))});
+    normal->erase();
+  }
+  return success();
+}
+
+void print(const Named &named) {
+  std::printf("%s", named.kernel.text.c_str());
+  for (const cuda::Launch &l : named.kernel.launches) {
+    std::printf("// launch %s grid %u %u %u block %u %u %u shared %u arguments", l.function.c_str(), l.grid[0],
+                l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.shared);
+    for (const cuda::LaunchArgument &a : l.arguments)
+      std::printf(" %s%u", a.kind == cuda::LaunchArgument::Kind::Input    ? "in"
+                           : a.kind == cuda::LaunchArgument::Kind::Output ? "out"
+                                                                          : "tmp",
+                  a.index);
+    std::printf("\n");
+  }
+  for (auto [output, input] : named.kernel.inplace)
+    std::printf("// out%u may be in%u\n", output, input);
+  std::printf("\n");
+}
+
+/// One line for an architecture; false when something is wrong.
+bool compileAll(const std::string &file, const std::vector<Named> &kernels, const std::string &arch) {
+  std::vector<double> seconds;
+  int registers = 0, spills = 0;
+  bool compiled = true;
+  std::mutex lock;
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < kernels.size();) {
+      if (kernels[i].kernel.launches.empty())
+        continue;
+      auto start = std::chrono::steady_clock::now();
+      std::vector<unsigned> where;
+      std::string error;
+      auto modules = cuda::compileKernels({&kernels[i].kernel}, arch, "", 1, where, error);
+      std::lock_guard guard(lock);
+      if (!modules) {
+        std::printf("%s\n", error.c_str());
+        compiled = false;
+        continue;
+      }
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
+                        double(kernels[i].kernel.launches.size()));
+      for (const cuda::KernelResources &r : (*modules)[0].resources) {
+        registers = std::max(registers, r.registers);
+        if (r.spillStoreBytes + r.spillLoadBytes == 0)
+          continue;
+        ++spills;
+        std::printf("%s: %s spills %d and %d bytes, %d bytes of stack, %d registers\n", file.c_str(), r.name.c_str(),
+                    r.spillStoreBytes, r.spillLoadBytes, r.stackBytes, r.registers);
+      }
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  std::sort(seconds.begin(), seconds.end());
+  double median = seconds.empty() ? 0 : seconds[seconds.size() / 2], longest = seconds.empty() ? 0 : seconds.back();
+  std::printf("%s %s: %zu kernels, %.3f s in the median, %.3f s at most, %d registers at most, %d spill\n",
+              file.c_str(), arch.c_str(), seconds.size(), median, longest, registers, spills);
+  return compiled && spills == 0 && median < 0.2;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    std::string a = argv[i];
+    auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
+    if (a == "--tf32")
+      arguments.options.tf32 = true;
+    else if (a == "--precision")
+      arguments.precision = value();
+    else if (a == "--multiprocessors")
+      arguments.options.multiprocessors = std::atoi(value().c_str());
+    else if (a == "--compile") {
+      SmallVector<StringRef> parts;
+      std::string all = value();
+      StringRef(all).split(parts, ',');
+      for (StringRef part : parts)
+        arguments.archs.push_back(part.str());
+    } else
+      arguments.files.push_back(a);
+  }
+  if (!arguments.archs.empty()) {
+    std::string why;
+    if (cuda::nvrtcVersion(&why).empty()) {
+      std::printf("skipped: %s\n", why.c_str());
+      return 0;
+    }
+  }
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  prepareContext(context);
+  bool good = true;
+  for (const std::string &file : arguments.files) {
+    auto buffer = llvm::MemoryBuffer::getFile(file);
+    if (!buffer) {
+      std::fprintf(stderr, "cuda-text: cannot read '%s'\n", file.c_str());
+      return 1;
+    }
+    SmallVector<StringRef> texts;
+    (*buffer)->getBuffer().split(texts, "\n// -----\n");
+    std::vector<Named> kernels;
+    for (StringRef text : texts) {
+      auto module = parseSourceString<ModuleOp>(text, &context, file);
+      if (!module || failed(collect(*module, arguments, kernels)))
+        return 1;
+    }
+    if (arguments.archs.empty())
+      for (const Named &named : kernels)
+        print(named);
+    for (const std::string &arch : arguments.archs)
+      good &= compileAll(file, kernels, arch);
+  }
+  return good ? 0 : 1;
+}

@@ -1,0 +1,195 @@
+// RUN: cuda-text %s | FileCheck %s
+
+// Neighbours are loaded and stored as vectors of 16 bytes. What lies where an operand lies may not be __restrict__.
+// CHECK-LABEL: k0_add(const float *in0, const float *in1, float *out0)
+// CHECK: dk::vec<float, 4> [[Y:y[0-9]+]];
+// CHECK: const auto [[X:x[0-9]+]] = dk::load<4>(in0 + [[I:r[0-9]+]] * 4);
+// CHECK: #pragma unroll
+// CHECK: dk::store<4>(out0 + [[I]] * 4, [[Y]]);
+// CHECK: launch k0_add grid 63 1 1 block 256 1 1 shared 0 arguments in0 in1 out0
+// CHECK: out0 may be in0
+// CHECK: out0 may be in1
+func.func @main(%x: tensor<64x1000xf32>, %y: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
+  %z = dlc.add %x, %y : (tensor<64x1000xf32>, tensor<64x1000xf32>) -> tensor<64x1000xf32>
+  return %z : tensor<64x1000xf32>
+}
+
+// -----
+
+// What is the same for all neighbours is loaded once, before their loop; 16-bit floats are computed in f32.
+// CHECK-LABEL: k0_relu(
+// CHECK: dk::load<8>(in0 +
+// CHECK-NEXT: const float {{.*}} = dk::load(in1[(([[I:r[0-9]+]] / 98) % 64)]);
+// CHECK-NEXT: #pragma unroll
+// CHECK: dk::store<8>(out0 + [[I]] * 8
+func.func @main(%x: tensor<8x64x28x28xbf16>, %b: tensor<64x1x1xbf16>) -> tensor<8x64x28x28xbf16> {
+  %y = dlc.add %x, %b : (tensor<8x64x28x28xbf16>, tensor<64x1x1xbf16>) -> tensor<8x64x28x28xbf16>
+  %z = dlc.relu %y : (tensor<8x64x28x28xbf16>) -> tensor<8x64x28x28xbf16>
+  return %z : tensor<8x64x28x28xbf16>
+}
+
+// -----
+
+// What does not fill a vector at the end of a flat array is done one by one.
+// CHECK-LABEL: k0_exp(
+// CHECK: dk::load<4>
+// CHECK: if (blockIdx.x == 0 && threadIdx.x < 3)
+// CHECK: dk::load(in0[[[E:e[0-9]+]] + 70000])
+func.func @main(%x: tensor<70003xf32>) -> tensor<70003xf32> {
+  %y = dlc.exp %x : (tensor<70003xf32>) -> tensor<70003xf32>
+  return %y : tensor<70003xf32>
+}
+
+// -----
+
+// A warp walks a row of 1024, which is read once, into registers; its maximum and its sum are shuffled.
+// CHECK-LABEL: k0_mul(
+// CHECK: float [[KEPT:kept[0-9]+]][32];
+// CHECK-COUNT-1: dk::load<4>(in0
+// CHECK: dk::warp_reduce<dk::largest, 32>
+// CHECK-NOT: (in0
+// CHECK: dk::warp_reduce<dk::sum, 32>
+// CHECK-NOT: (in0
+// CHECK: dk::store<4>(out0
+// CHECK: launch k0_mul grid 512
+// CHECK-NOT: launch
+func.func @main(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
+  %y = dlc.softmax %x {axis = 1 : i64} : (tensor<512x1024xf32>) -> tensor<512x1024xf32>
+  return %y : tensor<512x1024xf32>
+}
+
+// -----
+
+// A block walks a longer row.
+// CHECK-LABEL: __launch_bounds__(256) k0_mul(
+// CHECK: __shared__ float [[S:shared[0-9]+]][8];
+// CHECK: dk::block_reduce<dk::largest, 256>({{.*}}, [[S]])
+func.func @main(%x: tensor<512x4096xf32>) -> tensor<512x4096xf32> {
+  %y = dlc.softmax %x {axis = 1 : i64} : (tensor<512x4096xf32>) -> tensor<512x4096xf32>
+  return %y : tensor<512x4096xf32>
+}
+
+// -----
+
+// Rows narrower than a warp share one: past the last row, threads walk it again and store nothing.
+// CHECK-LABEL: k0_mul(
+// CHECK: const int [[WANTED:v[0-9]+]] = {{.*}} + (int)threadIdx.x / 8;
+// CHECK: const int row{{.*}} = [[WANTED]] < 1001 ? [[WANTED]] : 1000;
+// CHECK: dk::warp_reduce<dk::largest, 8>
+// CHECK: if ([[WANTED]] < 1001)
+// CHECK: dk::store<4>(out0
+func.func @main(%x: tensor<1001x32xf32>) -> tensor<1001x32xf32> {
+  %y = dlc.softmax %x {axis = 1 : i64} : (tensor<1001x32xf32>) -> tensor<1001x32xf32>
+  return %y : tensor<1001x32xf32>
+}
+
+// -----
+
+// A sum over a batch: threads along the columns, parts in scratch memory, and a second kernel that adds them in order.
+// CHECK-LABEL: k0_reduce(const float *__restrict__ in0, float *__restrict__ tmp0)
+// CHECK: dk::careful<float>
+// CHECK: = blockIdx.y * 256;
+// CHECK: r{{[0-9]+}} += 8
+// CHECK-NOT: atomic
+// CHECK: tmp0[
+// CHECK-LABEL: k0_reduce_1(float *__restrict__ out0, const float *__restrict__ tmp0)
+// CHECK: r{{[0-9]+}} < 16
+// CHECK: launch k0_reduce grid 16 16 1 block 32 8 1
+// CHECK: launch k0_reduce_1 grid 2 1 1
+// CHECK-NOT: launch
+func.func @main(%x: tensor<4096x512xf32>) -> tensor<512xf32> {
+  %y = dlc.reduce sum %x axes [0] : (tensor<4096x512xf32>) -> tensor<512xf32>
+  return %y : tensor<512xf32>
+}
+
+// -----
+
+// A mean of everything.
+// CHECK-LABEL: k0_reduce(
+// CHECK: dk::load<4>(in0
+// CHECK: dk::block_reduce<dk::sum, 256>
+// CHECK-LABEL: k0_reduce_1(
+// CHECK: / 1000000.0f
+func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
+  %y = dlc.reduce mean %x axes [0] : (tensor<1000000xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// -----
+
+// On tensor cores: 128x128 tiles, two stages that are copied asynchronously, the bias in the end.
+// CHECK-LABEL: __launch_bounds__(256) k0_add(
+// CHECK: __shared__ __align__(16) dk::bf16 tile_a[2][5120];
+// CHECK: __shared__ __align__(16) dk::bf16 tile_b[2][4352];
+// CHECK: float total[4][4][4] = {};
+// CHECK: dk::copy_async(&tile_a[0]
+// CHECK: dk::copies_done();
+// CHECK: __syncthreads();
+// CHECK: dk::copy_async(&tile_a[stage ^ 1]
+// CHECK: dk::rows_of_16<true, 40>
+// CHECK: dk::columns_of_16<false, 136>
+// CHECK: dk::mma_bf16
+// CHECK: dk::load(in2[
+// CHECK: launch k0_add grid 256 1 1 block 256 1 1
+func.func @main(%a: tensor<2048x256xbf16>, %b: tensor<256x2048xbf16>, %c: tensor<2048xbf16>) -> tensor<2048x2048xbf16> {
+  %y = dlc.matmul %a, %b : (tensor<2048x256xbf16>, tensor<256x2048xbf16>) -> tensor<2048x2048xbf16>
+  %z = dlc.add %y, %c : (tensor<2048x2048xbf16>, tensor<2048xbf16>) -> tensor<2048x2048xbf16>
+  return %z : tensor<2048x2048xbf16>
+}
+
+// -----
+
+// Without leave to round, f32 is multiplied as f32.
+// CHECK-LABEL: k0_matmul(
+// CHECK-NOT: mma
+// CHECK: total[i][j] += a[i] * b[j];
+func.func @main(%a: tensor<512x256xf32>, %b: tensor<256x1024xf32>) -> tensor<512x1024xf32> {
+  %y = dlc.matmul %a, %b : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
+  return %y : tensor<512x1024xf32>
+}
+
+// -----
+
+// A product of few tiles is cut along what it sums over.
+// CHECK-LABEL: k0_matmul(
+// CHECK: blockIdx.y * 512
+// CHECK: tmp0[
+// CHECK-LABEL: k0_matmul_1(
+// CHECK: r{{[0-9]+}} < 16
+func.func @main(%a: tensor<64x8192xbf16>, %b: tensor<8192x64xbf16>) -> tensor<64x64xbf16> {
+  %y = dlc.matmul %a, %b : (tensor<64x8192xbf16>, tensor<8192x64xbf16>) -> tensor<64x64xbf16>
+  return %y : tensor<64x64xbf16>
+}
+
+// -----
+
+// A convolution reads weights in vectors, and its windows in place.
+// CHECK-LABEL: k0_conv(
+// CHECK: dk::copy_async(&tile_a[0]
+// CHECK-SAME: in1
+// CHECK: staged_b
+// CHECK: >= 0 && {{.*}} < 14
+// CHECK: dk::mma_bf16
+func.func @main(%x: tensor<2x32x14x14xbf16>, %w: tensor<64x32x3x3xbf16>) -> tensor<2x64x14x14xbf16> {
+  %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x32x14x14xbf16>, tensor<64x32x3x3xbf16>) -> tensor<2x64x14x14xbf16>
+  return %y : tensor<2x64x14x14xbf16>
+}
+
+// -----
+
+// Rows of a table: the index is read once for a vector. A scatter links updates of one place, and the first walks the chain.
+// CHECK-LABEL: k0_gather(
+// CHECK: (int)dk::place(
+// CHECK: dk::load<4>(in0 + g
+// CHECK-LABEL: k1_scatter_nd(
+// CHECK: if ((const void *)in0 == (const void *)out0) return;
+// CHECK-LABEL: k1_scatter_nd_3(
+// CHECK-NOT: atomic
+// CHECK: for (int u = (int)update; u >= 0; u = tmp1[u])
+// CHECK: out0 may be in0
+func.func @main(%x: tensor<1000x64xf32>, %i: tensor<256xi64>, %u: tensor<256x64xf32>) -> (tensor<256x64xf32>, tensor<1000x64xf32>) {
+  %y = dlc.gather 0 %x, %i : (tensor<1000x64xf32>, tensor<256xi64>) -> tensor<256x64xf32>
+  %j = dlc.reshape %i : (tensor<256xi64>) -> tensor<256x1xi64>
+  %z = dlc.scatter_nd add %x, %j, %u : (tensor<1000x64xf32>, tensor<256x1xi64>, tensor<256x64xf32>) -> tensor<1000x64xf32>
+  return %y, %z : tensor<256x64xf32>, tensor<1000x64xf32>
+}
