@@ -33,7 +33,10 @@ std::string compilerIdentity() {
   std::string identity = "dlc 0.1 llvm " LLVM_VERSION_STRING;
   Dl_info info;
   struct stat status;
-  if (dladdr(reinterpret_cast<void *>(&compilerIdentity), &info) && info.dli_fname && stat(info.dli_fname, &status) == 0)
+  // A program's own name may be what was typed, which PATH alone leads to.
+  bool found = dladdr(reinterpret_cast<void *>(&compilerIdentity), &info) && info.dli_fname &&
+               llvm::StringRef(info.dli_fname).contains('/') && stat(info.dli_fname, &status) == 0;
+  if (found || stat("/proc/self/exe", &status) == 0)
     identity += " " + std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
                 std::to_string(status.st_mtim.tv_nsec);
   return identity;
