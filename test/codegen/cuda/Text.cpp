@@ -74,7 +74,14 @@ LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<N
     if (!seen.insert({anonymous->text, kernels.size()}).second)
       continue;
     std::string last = (*normal).getBody().front().getTerminator()->getPrevNode()
-                           ? (*normal).getBody().front().getTerminator()->getPrevNode()->getName().stripDialect().str()
+                           ? (*normal)
+                                 .getBody()
+                                 .front()
+                                 .getTerminator()
+                                 ->getPrevNode()
+                                 ->getName()
+                                 .stripDialect()
+                                 .str()
                            : "copy";
     std::string name = "k" + std::to_string(kernels.size() - before) + "_" + last;
     kernels.push_back({name, std::move(*cuda::generateKernel(*normal, name, arguments.options))});
@@ -86,12 +93,13 @@ LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<N
 void print(const Named &named) {
   std::printf("%s", named.kernel.text.c_str());
   for (const cuda::Launch &l : named.kernel.launches) {
-    std::printf("// launch %s grid %u %u %u block %u %u %u shared %u arguments", l.function.c_str(), l.grid[0],
-                l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.shared);
+    std::printf("// launch %s grid %u %u %u block %u %u %u shared %u arguments", l.function.c_str(),
+                l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.shared);
     for (const cuda::LaunchArgument &a : l.arguments)
-      std::printf(" %s%u", a.kind == cuda::LaunchArgument::Kind::Input    ? "in"
-                           : a.kind == cuda::LaunchArgument::Kind::Output ? "out"
-                                                                          : "tmp",
+      std::printf(" %s%u",
+                  a.kind == cuda::LaunchArgument::Kind::Input    ? "in"
+                  : a.kind == cuda::LaunchArgument::Kind::Output ? "out"
+                                                                 : "tmp",
                   a.index);
     std::printf("\n");
   }
@@ -101,7 +109,8 @@ void print(const Named &named) {
 }
 
 /// One line for an architecture; false when something is wrong.
-bool compileAll(const std::string &file, const std::vector<Named> &kernels, const std::string &arch) {
+bool compileAll(const std::string &file, const std::vector<Named> &kernels,
+                const std::string &arch) {
   std::vector<double> seconds;
   int registers = 0, spills = 0;
   bool compiled = true;
@@ -121,15 +130,17 @@ bool compileAll(const std::string &file, const std::vector<Named> &kernels, cons
         compiled = false;
         continue;
       }
-      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
-                        double(kernels[i].kernel.launches.size()));
+      seconds.push_back(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
+          double(kernels[i].kernel.launches.size()));
       for (const cuda::KernelResources &r : (*modules)[0].resources) {
         registers = std::max(registers, r.registers);
         if (r.spillStoreBytes + r.spillLoadBytes == 0)
           continue;
         ++spills;
-        std::printf("%s: %s spills %d and %d bytes, %d bytes of stack, %d registers\n", file.c_str(), r.name.c_str(),
-                    r.spillStoreBytes, r.spillLoadBytes, r.stackBytes, r.registers);
+        std::printf("%s: %s spills %d and %d bytes, %d bytes of stack, %d registers\n",
+                    file.c_str(), r.name.c_str(), r.spillStoreBytes, r.spillLoadBytes, r.stackBytes,
+                    r.registers);
       }
     }
   };
@@ -137,9 +148,11 @@ bool compileAll(const std::string &file, const std::vector<Named> &kernels, cons
   work();
   other.join();
   std::sort(seconds.begin(), seconds.end());
-  double median = seconds.empty() ? 0 : seconds[seconds.size() / 2], longest = seconds.empty() ? 0 : seconds.back();
-  std::printf("%s %s: %zu kernels, %.3f s in the median, %.3f s at most, %d registers at most, %d spill\n",
-              file.c_str(), arch.c_str(), seconds.size(), median, longest, registers, spills);
+  double median = seconds.empty() ? 0 : seconds[seconds.size() / 2],
+         longest = seconds.empty() ? 0 : seconds.back();
+  std::printf(
+      "%s %s: %zu kernels, %.3f s in the median, %.3f s at most, %d registers at most, %d spill\n",
+      file.c_str(), arch.c_str(), seconds.size(), median, longest, registers, spills);
   return compiled && spills == 0 && median < 0.2;
 }
 

@@ -53,7 +53,8 @@ private:
       conformance::fillTensor(inputs.back(), {conformance::Fill::Uniform, number ? -2.0 : 0.0, 2.0},
                               i + 5);
     }
-    if (succeeded(ref::evaluateOp(&op, inputs, [](Value) { return ref::Tensor(); }, outputs)))
+    if (succeeded(ref::evaluateOp(
+            &op, inputs, [](Value) { return ref::Tensor(); }, outputs)))
       unit(op, inputs, outputs);
   }
 
@@ -71,8 +72,11 @@ private:
     auto kernel = cuda::generateKernel(*normal, "k" + std::to_string(units.size()), options);
     if (mlir::failed(kernel))
       return failed(c.name(), "no kernel");
-    units.push_back({c.name(), std::move(*kernel), {inputs.begin(), inputs.end()},
-                     {outputs.begin(), outputs.end()}, toleranceOf(&op, *normal)});
+    units.push_back({c.name(),
+                     std::move(*kernel),
+                     {inputs.begin(), inputs.end()},
+                     {outputs.begin(), outputs.end()},
+                     toleranceOf(&op, *normal)});
     normal->erase();
     if (fusion != &op)
       fusion.erase();
@@ -92,7 +96,10 @@ private:
     for (Operation &op : fusion.getBody().front())
       for (Value v : op.getOperands()) {
         Type element = cast<RankedTensorType>(v.getType()).getElementType();
-        double epsilon = element.isBF16() ? 0x1p-7 : element.isF16() ? 0x1p-10 : element.isF32() ? 0x1p-23 : 0;
+        double epsilon = element.isBF16()  ? 0x1p-7
+                         : element.isF16() ? 0x1p-10
+                         : element.isF32() ? 0x1p-23
+                                           : 0;
         coarsest = std::max(coarsest, epsilon);
         if (isa<YieldOp>(op) && epsilon > 0)
           finest = std::min(finest, epsilon);

@@ -36,7 +36,8 @@ struct Arguments {
 bool matches(const std::string &name, const std::string &texts) {
   llvm::SmallVector<llvm::StringRef> parts;
   llvm::StringRef(texts).split(parts, ',');
-  return llvm::any_of(parts, [&](llvm::StringRef part) { return llvm::StringRef(name).contains(part); });
+  return llvm::any_of(parts,
+                      [&](llvm::StringRef part) { return llvm::StringRef(name).contains(part); });
 }
 
 /// The emulated GPU behind the runtime's table.
@@ -81,7 +82,8 @@ public:
     }
     for (const cuda::Launch &launch : unit.kernel.launches) {
       void *function;
-      check(table->function(device, module, launch.function.c_str(), &function, error, sizeof error));
+      check(
+          table->function(device, module, launch.function.c_str(), &function, error, sizeof error));
       std::vector<void *> values;
       for (const cuda::LaunchArgument &a : launch.arguments) {
         using Kind = cuda::LaunchArgument::Kind;
@@ -122,7 +124,8 @@ private:
 
 std::string besides(const char *program, const std::string &library) {
   std::string path = llvm::sys::fs::getMainExecutable(program, reinterpret_cast<void *>(&besides));
-  return (llvm::sys::path::parent_path(llvm::sys::path::parent_path(path)) + "/lib/" + library).str();
+  return (llvm::sys::path::parent_path(llvm::sys::path::parent_path(path)) + "/lib/" + library)
+      .str();
 }
 
 } // namespace
@@ -151,11 +154,11 @@ int main(int argc, char **argv) {
   setenv("DLC_EMULATED_THREADS", arguments.threads.c_str(), 1);
 
   std::vector<conformance::Case> all, cases;
-  for (auto add : {conformance::addElementwiseCases, conformance::addShapeCases,
-                   conformance::addGatherCases, conformance::addReduceCases,
-                   conformance::addContractCases, conformance::addWindowCases,
-                   conformance::addTrainingCases, conformance::addNormCases,
-                   conformance::addRecurrentCases, conformance::addControlCases})
+  for (auto add :
+       {conformance::addElementwiseCases, conformance::addShapeCases, conformance::addGatherCases,
+        conformance::addReduceCases, conformance::addContractCases, conformance::addWindowCases,
+        conformance::addTrainingCases, conformance::addNormCases, conformance::addRecurrentCases,
+        conformance::addControlCases})
     add(all);
   for (const conformance::Case &c : all)
     if (matches(c.name(), arguments.filter))
@@ -191,7 +194,8 @@ int main(int argc, char **argv) {
     kernels.push_back(&unit.kernel);
   std::vector<unsigned> where;
   std::string error;
-  auto modules = cuda::compileKernels(kernels, arguments.arch, "", 2, where, error, nullptr, 4 << 20);
+  auto modules =
+      cuda::compileKernels(kernels, arguments.arch, "", 2, where, error, nullptr, 4 << 20);
   if (!modules) {
     std::printf("FAIL compiling: %s\n", error.c_str());
     return 1;
@@ -215,8 +219,9 @@ int main(int argc, char **argv) {
       for (auto [r, want] : llvm::enumerate(unit.expected)) {
         std::string why;
         if (!conformance::agree(got[r], want, unit.tolerance, why)) {
-          failed(unit.name, unit.kernel.launches.empty() ? why
-                                                         : unit.kernel.launches[0].function + ": " + why);
+          failed(unit.name, unit.kernel.launches.empty()
+                                ? why
+                                : unit.kernel.launches[0].function + ": " + why);
           break;
         }
       }
@@ -225,9 +230,10 @@ int main(int argc, char **argv) {
     std::printf("FAIL %s\n", e.what());
     ++failures;
   }
-  std::printf("%zu cases, %zu kernels in %zu modules, %s order: %d failed; %.1f s generating, %.1f s "
-              "compiling, %.1f s running\n",
-              cases.size(), units.size(), modules->size(), arguments.threads.c_str(), failures, generated,
-              compiled - generated, seconds() - compiled);
+  std::printf(
+      "%zu cases, %zu kernels in %zu modules, %s order: %d failed; %.1f s generating, %.1f s "
+      "compiling, %.1f s running\n",
+      cases.size(), units.size(), modules->size(), arguments.threads.c_str(), failures, generated,
+      compiled - generated, seconds() - compiled);
   return failures != 0;
 }
