@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+/* C's names, as in dlc.h. NOLINTBEGIN(readability-identifier-naming) */
+
 #define DLC_DEVICE_TABLE_VERSION 1u
 
 typedef struct dlc_device_properties {
@@ -99,6 +101,8 @@ typedef struct dlc_device_table {
                      char *error, size_t size);
   void (*library_destroy)(void *device, void *call);
 } dlc_device_table;
+
+/* NOLINTEND(readability-identifier-naming) */
 
 /* What a plugin exports as dlc_<kind>_device_table: NULL after a message in error where it cannot
  * work. */

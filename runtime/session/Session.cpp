@@ -169,7 +169,7 @@ struct Session::Impl {
   }
 };
 
-Session::Session(std::shared_ptr<const Program> program, SessionOptions options)
+Session::Session(std::shared_ptr<const Program> program, const SessionOptions &options)
     : impl(std::make_unique<Impl>(std::move(program), options)) {}
 Session::~Session() = default;
 

@@ -52,7 +52,7 @@ struct TraceEvent {
 class DLC_EXPORT Session {
 public:
   /// Throws dlc::Error if the program is wrong or this machine lacks what it needs.
-  explicit Session(std::shared_ptr<const Program> program, SessionOptions options = {});
+  explicit Session(std::shared_ptr<const Program> program, const SessionOptions &options = {});
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;

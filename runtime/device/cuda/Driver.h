@@ -111,6 +111,7 @@ enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
   X(graphExecDestroy, cuGraphExecDestroy, (GraphExec))
 
 struct Driver {
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define DLC_CUDA_DRIVER_MEMBER(member, symbol, parameters) Result(*member) parameters = nullptr;
   DLC_CUDA_DRIVER_FUNCTIONS(DLC_CUDA_DRIVER_MEMBER)
 #undef DLC_CUDA_DRIVER_MEMBER

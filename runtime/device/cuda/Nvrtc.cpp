@@ -89,6 +89,7 @@ NvrtcResult compileCuda(const std::string &text, const std::string &name, const 
   std::vector<std::string> all = {"--gpu-architecture=" + arch, "--ptxas-options=-v"};
   all.insert(all.end(), options.begin(), options.end());
   std::vector<const char *> pointers;
+  pointers.reserve(all.size());
   for (const std::string &option : all)
     pointers.push_back(option.c_str());
 
