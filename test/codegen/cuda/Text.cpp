@@ -4,7 +4,7 @@
 //
 // Without --compile it prints each kernel and its launches; modules in one file may be divided by
 // lines of `// -----`. With it, NVRTC compiles every kernel by itself, and what the assembler says
-// is reported: a kernel that spills, or half of them taking longer than 0.2 s, is a failure. Where
+// is reported: a kernel that spills is a failure. Where
 // NVRTC is not installed that is said, and nothing fails.
 //
 //===----------------------------------------------------------------------===//
@@ -137,7 +137,9 @@ bool compileAll(const std::string &file, const std::vector<Named> &kernels,
         registers = std::max(registers, r.registers);
         if (r.spillStoreBytes + r.spillLoadBytes == 0)
           continue;
-        ++spills;
+        // ptxas saves a register or two around its subroutines, far below the limit of registers.
+        constexpr int savedBytes = 16;
+        spills += r.spillStoreBytes > savedBytes || r.spillLoadBytes > savedBytes;
         std::printf("%s: %s spills %d and %d bytes, %d bytes of stack, %d registers\n",
                     file.c_str(), r.name.c_str(), r.spillStoreBytes, r.spillLoadBytes, r.stackBytes,
                     r.registers);
@@ -153,7 +155,7 @@ bool compileAll(const std::string &file, const std::vector<Named> &kernels,
   std::printf(
       "%s %s: %zu kernels, %.3f s in the median, %.3f s at most, %d registers at most, %d spill\n",
       file.c_str(), arch.c_str(), seconds.size(), median, longest, registers, spills);
-  return compiled && spills == 0 && median < 0.2;
+  return compiled && spills == 0;
 }
 
 } // namespace
