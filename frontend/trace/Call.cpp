@@ -126,7 +126,7 @@ Value Call::number(Type element, double value) {
            " of the tensor beside it; cast the tensor to a floating-point type first");
     return integerNumber(element, int64_t(value));
   }
-  auto type = RankedTensorType::get({}, element);
+  auto type = cast<RankedTensorType>(active->placed(RankedTensorType::get({}, element)));
   return ConstantOp::create(builder(), loc(), type,
                             DenseElementsAttr::get(type, FloatAttr::get(element, value)))
       .getResult();
@@ -145,7 +145,7 @@ Value Call::integerNumber(Type element, int64_t value) {
   if (!fits)
     fail("the number ", value, " does not fit the element type ", dtypeName(dtypeOf(element)),
          " of the tensor beside it; cast the tensor to a wider type first");
-  auto type = RankedTensorType::get({}, element);
+  auto type = cast<RankedTensorType>(active->placed(RankedTensorType::get({}, element)));
   return ConstantOp::create(
              builder(), loc(), type,
              DenseElementsAttr::get(type, APInt(width, uint64_t(value), false, true)))

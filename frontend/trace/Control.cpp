@@ -68,6 +68,9 @@ std::vector<Tensor> cond(const Operand &condition, const std::function<std::vect
       call, {}, [&](Block &) { return then(); }, thenTypes);
   auto elseRegion = region(
       call, {}, [&](Block &) { return otherwise(); }, elseTypes);
+  for (SmallVector<Type> *types : {&thenTypes, &elseTypes})
+    for (Type &type : *types)
+      type = call.state().placed(type);
   if (thenTypes != elseTypes)
     call.fail("both sides must give tensors of the same types; found ", typesText(thenTypes),
               " and ", typesText(elseTypes), "; cast or reshape one");
@@ -86,10 +89,10 @@ repeat(const Operand &trips, const Operands &carried,
   call.numbersLike({}); // i64
   SmallVector<Value> operands = {call.value(trips)};
   auto count = RankedTensorType::get({}, call.builder().getI64Type());
-  if (operands[0].getType() != count)
-    call.fail("the number of rounds must be a number or a 0-d tensor of i64; found ",
-              operands[0].getType());
-  SmallVector<Type> arguments = {count}, types, yielded;
+  auto trip = cast<RankedTensorType>(operands[0].getType());
+  if (trip.getRank() != 0 || trip.getElementType() != count.getElementType())
+    call.fail("the number of rounds must be a number or a 0-d tensor of i64; found ", trip);
+  SmallVector<Type> arguments = {trip}, types, yielded;
   for (const Operand &each : carried) {
     operands.push_back(call.value(each));
     types.push_back(operands.back().getType());
@@ -104,6 +107,9 @@ repeat(const Operand &trips, const Operands &carried,
         return body(call.tensor(block.getArgument(0)), values);
       },
       yielded);
+  for (SmallVector<Type> *each : {&types, &yielded})
+    for (Type &type : *each)
+      type = call.state().placed(type);
   if (types != yielded)
     call.fail("the body must give the carried types back; found ", typesText(yielded), " for ",
               typesText(types), "; cast or reshape what it gives");

@@ -158,4 +158,9 @@ void Module::to(DType dtype) {
     parameter.to(dtype);
 }
 
+void Module::to(const Device &device) {
+  for (Parameter &parameter : parameters())
+    parameter.to(device);
+}
+
 } // namespace dlc::nn

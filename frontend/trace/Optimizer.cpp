@@ -44,7 +44,11 @@ Tensor Update::count() {
 }
 
 Parameter Update::slot(const std::string &name) {
-  return variable(prefix + name + "." + parameter.name(), parameter.shape(), parameter.dtype());
+  Parameter slot =
+      variable(prefix + name + "." + parameter.name(), parameter.shape(), parameter.dtype());
+  if (parameter.device())
+    slot.to(*parameter.device());
+  return slot;
 }
 
 Tensor Update::get(const std::string &name) {

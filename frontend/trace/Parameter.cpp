@@ -189,6 +189,13 @@ void Parameter::to(DType dtype) {
   state->dtype = dtype;
 }
 
+void Parameter::to(const Device &device) {
+  known(state);
+  state->device = device;
+}
+
+std::optional<Device> Parameter::device() const { return known(state).device; }
+
 void Parameter::reset(uint64_t seed) {
   known(state);
   std::lock_guard lock(state->mutex);

@@ -15,6 +15,7 @@ struct Parameter::State {
   DType dtype = DType::F32;
   Init init;
   bool buffer = false, variable = false;
+  std::optional<Device> device;
   uint64_t seed = 0;
   /// Made when first asked for: a model that is loaded from a file never makes what it replaces.
   Array elements;

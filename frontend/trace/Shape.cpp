@@ -59,6 +59,7 @@ Tensor full(Shape shape, double value, DType dtype, Location location) {
   Value number = call.number(type.getElementType(), value);
   auto dense = cast<DenseElementsAttr>(number.getDefiningOp<ConstantOp>().getValue());
   number.getDefiningOp()->erase();
+  type = cast<RankedTensorType>(call.state().placed(type));
   return call.tensor(
       ConstantOp::create(call.builder(), call.loc(), type, dense.resizeSplat(type)).getResult());
 }
@@ -181,8 +182,9 @@ Tensor broadcast_to(const Operand &x, Shape shape) {
   Call call("broadcast_to", {&x});
   RankedTensorType type = call.type(x);
   auto result = staticType(call, shape, type.getElementType());
-  return call.tensor(type == result ? call.value(x)
-                                    : call.makeAs<BroadcastOp>(result, call.value(x)));
+  return call.tensor(type.getShape() == result.getShape()
+                         ? call.value(x)
+                         : call.makeAs<BroadcastOp>(result, call.value(x)));
 }
 
 Tensor cat(const Operands &xs, int64_t dim) {

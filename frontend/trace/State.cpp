@@ -97,7 +97,7 @@ State::State(MLIRContext *context, func::FuncOp function, const TraceOptions &op
     : context(context), function(function), builder(context), hasState(options.state),
       hasStarts(options.starts),
       parametersAsArguments(options.parametersAsArguments || options.state),
-      training(options.training), seed(options.seed) {
+      training(options.training), seed(options.seed), homeDevice(options.device) {
   builder.setInsertionPointToEnd(&function.front());
   blocks.push_back(&function.front());
 }
@@ -138,15 +138,31 @@ Value State::constant(const Array &array, StringRef name, mlir::Location locatio
   }
   ElementsAttr value = elements(array, name);
   auto op = ConstantOp::create(builder, location, Type(value.getType()), value);
+  placeConstant(op, onHome);
   if (atEntry)
     lastParameter = op;
   return op.getResult();
 }
 
 Value State::parameter(const Parameter &parameter) {
+  Value value = parameterItself(parameter);
+  if (replicas.empty())
+    return value;
+  usePlaces();
+  OnAttr device = placeOf(replicas.back().device);
+  Value &there = replicaValues[{value, device}];
+  // One that a branch or loop made is its own.
+  if (!there || !llvm::is_contained(blocks, there.getParentBlock()))
+    there = moved(value, device, value.getLoc());
+  return there;
+}
+
+Value State::parameterItself(const Parameter &parameter) {
   Value &value = parameterValues[{parameter.identity(), ""}];
   if (value)
     return value;
+  if (parameter.device())
+    usePlaces();
   mlir::Location location = NameLoc::get(StringAttr::get(context, parameter.name()));
   if (parametersAsArguments) {
     SmallVector<int64_t> shape(parameter.shape().begin(), parameter.shape().end());
@@ -157,6 +173,8 @@ Value State::parameter(const Parameter &parameter) {
   } else {
     value = constant(parameter.value(), parameter.name(), location, true);
   }
+  if (auto device = parameter.device())
+    putOn(value, *device);
   return value;
 }
 
@@ -165,11 +183,17 @@ Value State::derived(ArrayRef<Parameter> from, const std::string &suffix,
   Value &value = parameterValues[{from.front().identity(), suffix}];
   if (value)
     return value;
+  auto device = from.front().device();
+  if (device)
+    usePlaces();
   SmallVector<Array> arrays;
   for (const Parameter &parameter : from)
     arrays.push_back(parameter.value());
-  return value = constant(make(arrays), from.front().name() + suffix,
-                          NameLoc::get(StringAttr::get(context, from.front().name())), true);
+  value = constant(make(arrays), from.front().name() + suffix,
+                   NameLoc::get(StringAttr::get(context, from.front().name())), true);
+  if (device)
+    putOn(value, *device);
+  return value;
 }
 
 } // namespace dlc::trace

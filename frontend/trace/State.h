@@ -21,6 +21,8 @@ DType dtypeOf(mlir::Type element);
 std::string shapeText(const Shape &shape);
 /// `file:line:column: `.
 std::string whereText(const Location &location);
+/// The constant there, the same blob; nothing happens where the device is null.
+void placeConstant(ConstantOp constant, OnAttr device);
 /// Keeps the text of the diagnostics emitted while it lives, instead of printing them.
 class Capture {
 public:
@@ -63,6 +65,8 @@ public:
   std::string modulePath() const { return names.empty() ? std::string() : names.back(); }
 
   mlir::Value parameter(const Parameter &parameter);
+  /// Where it lives, whatever replica asks.
+  mlir::Value parameterItself(const Parameter &parameter);
   /// A constant made from parameters on the host, once per trace; only where parameters are
   /// constants. It bears the first one's name and the suffix.
   mlir::Value derived(llvm::ArrayRef<Parameter> from, const std::string &suffix,
@@ -90,6 +94,32 @@ public:
   /// Of random numbers: another one at each call.
   int64_t nextSeed();
 
+  // Devices (Devices.cpp). A trace in which nobody names one has types without.
+  /// From here on, and of all made so far, each tensor says where it is.
+  void usePlaces();
+  bool hasPlaces() const { return bool(onHome); }
+  /// The type on the default device, where types have devices and it has none.
+  mlir::Type placed(mlir::Type type) const;
+  OnAttr placeOf(const Device &device) const;
+  const Device &home() const { return homeDevice; }
+  /// Of a value that is new.
+  void putOn(mlir::Value value, const Device &device);
+  /// The value there, by a transfer where it is elsewhere.
+  mlir::Value moved(mlir::Value value, OnAttr device, mlir::Location location);
+  /// What comes from no input and no parameter belongs to no device: null unless it can be made
+  /// there too.
+  mlir::Value remade(mlir::Value value, OnAttr device);
+  bool isParameter(mlir::Value value) const;
+  /// How a user may know it: 'x', 'hidden.weight', the result of relu.
+  std::string describe(mlir::Value value) const;
+  /// While it lives, parameters are read on this device; who is not the first of several keeps no
+  /// state.
+  struct Replica {
+    Device device;
+    bool isFirst = true;
+  };
+  std::vector<Replica> replicas;
+
   mlir::MLIRContext *context;
   mlir::func::FuncOp function;
   mlir::OpBuilder builder;
@@ -98,6 +128,8 @@ public:
   const uint64_t seed;
   /// Names of @main's arguments.
   std::set<std::string> argumentNames;
+  /// Of those that the trace began with, in order.
+  std::vector<std::string> inputNames;
   std::vector<Parameter> argumentParameters;
   /// Blocks under construction, outermost first: values of these can be used.
   std::vector<mlir::Block *> blocks;
@@ -107,6 +139,7 @@ public:
   std::vector<std::string> precisions;
 
 private:
+  bool isFree(mlir::Value value);
   mlir::ElementsAttr elements(const Array &array, llvm::StringRef name);
   mlir::ElementsAttr startOf(const Parameter &parameter, mlir::RankedTensorType type);
 
@@ -119,6 +152,11 @@ private:
   std::vector<std::tuple<unsigned, const char *, int64_t>> classNotes;
   std::vector<Parameter> assigned;
   std::map<std::string, int64_t> randomCalls;
+  const Device homeDevice;
+  /// Null while types have no devices.
+  OnAttr onHome;
+  llvm::DenseMap<mlir::Value, bool> knownFree;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> remadeValues, replicaValues;
 };
 
 /// One call of a public function: resolves its operands, makes its operations at its location, and
@@ -148,9 +186,10 @@ public:
   llvm::SmallVector<mlir::Value> values(std::initializer_list<const Operand *> operands);
 
   template <typename Op>
-  llvm::SmallVector<mlir::Value> makeAll(mlir::ValueRange operands,
+  llvm::SmallVector<mlir::Value> makeAll(mlir::ValueRange given,
                                          typename Op::Adaptor::Properties properties = {}) {
     llvm::SmallVector<mlir::Type> types;
+    llvm::SmallVector<mlir::Value> operands = together(given, types);
     mlir::OpaqueProperties opaque(&properties);
     Capture capture(context());
     if (failed(Op::inferReturnTypes(context(), loc(), operands, mlir::DictionaryAttr(), opaque,
@@ -160,9 +199,14 @@ public:
   }
   /// For operations whose result types do not follow from their operands.
   template <typename Op>
-  llvm::SmallVector<mlir::Value> makeAllAs(mlir::TypeRange types, mlir::ValueRange operands,
+  llvm::SmallVector<mlir::Value> makeAllAs(mlir::TypeRange given, mlir::ValueRange values,
                                            typename Op::Adaptor::Properties properties = {}) {
     Capture capture(context());
+    llvm::SmallVector<mlir::Type> types(given);
+    // Gradients are asked for wherever things are.
+    llvm::SmallVector<mlir::Value> operands(values);
+    if constexpr (!std::is_same_v<Op, GradientOp>)
+      operands = together(values, types);
     return create<Op>(operands, types, std::move(properties), capture);
   }
   template <typename Op>
@@ -217,6 +261,10 @@ private:
     return checked(builder().create(opState), capture);
   }
   llvm::SmallVector<mlir::Value> checked(mlir::Operation *op, Capture &capture);
+  /// The operands on one device, where types have devices: what is free follows, others must be
+  /// there. `types` without a device get that one.
+  llvm::SmallVector<mlir::Value> together(mlir::ValueRange operands,
+                                          llvm::SmallVectorImpl<mlir::Type> &types);
   void enter(llvm::ArrayRef<const Operand *> operands);
 
   std::string what;

@@ -110,8 +110,11 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
       fail("the first size of input '" + input.name + "' must divide into " +
            std::to_string(options.microBatches) + " micro-batches; found " +
            shapeText(input.shape));
-  TraceOptions traceOptions{
-      .state = true, .starts = options.starts, .training = true, .seed = options.seed};
+  TraceOptions traceOptions{.state = true,
+                            .starts = options.starts,
+                            .training = true,
+                            .seed = options.seed,
+                            .device = options.device};
   if (options.log == 0)
     traceOptions.outputs = figureNames(options);
   return traceFunction(

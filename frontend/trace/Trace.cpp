@@ -56,8 +56,14 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
   main.addEntryBlock();
 
   auto state = std::make_shared<State>(&context, main, options);
-  for (const Spec &input : inputs)
+  for (auto [input, argument] : llvm::zip_equal(inputs, main.getArguments())) {
     state->argumentNames.insert(input.name);
+    state->inputNames.push_back(input.name);
+    if (!input.device)
+      continue;
+    state->usePlaces();
+    state->putOn(argument, *input.device);
+  }
   // Tensors that the function kept somewhere must not touch the module later, however it ends.
   struct Close {
     State &state;

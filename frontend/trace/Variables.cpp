@@ -14,7 +14,7 @@ Value State::argument(Type type, const std::string &name, mlir::Location locatio
                 (name.empty() ? "': make the parameter part of a module"
                               : "' twice: put modules that know the same names under one module"));
   lateArguments.emplace_back(function.front().getNumArguments(), name);
-  return function.front().addArgument(type, location);
+  return function.front().addArgument(placed(type), location);
 }
 
 ElementsAttr State::startOf(const Parameter &parameter, RankedTensorType type) {
@@ -107,11 +107,16 @@ void assign(const Parameter &parameter, const Operand &value) {
     call.fail(
         "parameter '", parameter.name(),
         "' cannot change inside a branch or loop; return its value from there and assign that");
+  if (!state.replicas.empty() && !state.replicas.back().isFirst)
+    return;
   Value given = call.value(value);
-  Type wanted = call.value(target).getType();
+  Type wanted = state.parameterItself(parameter).getType();
+  if (auto tensor = cast<RankedTensorType>(wanted);
+      state.hasPlaces() && (tensor.getRank() == 0 || !state.replicas.empty()))
+    given = state.moved(given, cast<OnAttr>(tensor.getEncoding()), call.loc());
   if (given.getType() != wanted)
     call.fail("the value of '", parameter.name(), "' must be ", wanted, "; found ", given.getType(),
-              "; cast or reshape it");
+              "; cast, reshape or move it");
   state.assign(parameter, given);
 }
 
@@ -140,9 +145,14 @@ Tensor input(const Spec &spec, Location location) {
   SmallVector<int64_t> shape;
   for (int64_t dim : spec.shape)
     shape.push_back(dim == kDynamic ? ShapedType::kDynamic : dim);
-  return call.tensor(
+  if (spec.device)
+    call.state().usePlaces();
+  Value made =
       call.state().argument(RankedTensorType::get(shape, elementTypeOf(spec.dtype, call.context())),
-                            spec.name, call.loc()));
+                            spec.name, call.loc());
+  if (spec.device)
+    call.state().putOn(made, *spec.device);
+  return call.tensor(made);
 }
 
 } // namespace dlc::trace

@@ -75,6 +75,11 @@ public:
   void set(Array value);
   /// Converts a floating-point parameter.
   void to(DType dtype);
+  /// From now on traces take it to be on that device: it is moved there when a program is loaded,
+  /// and lives there.
+  void to(const Device &device);
+  /// Nothing where nobody said where.
+  std::optional<Device> device() const;
   /// Gives the elements away: until set() or reset(), value() is what `home` says.
   void moveTo(std::function<Array()> home);
   /// Forgets the elements: they start anew from this seed.
@@ -188,6 +193,9 @@ public:
   void seed(uint64_t seed);
   /// Converts all floating-point parameters.
   void to(DType dtype);
+  /// Moves all parameters and buffers: what is computed from them is computed there. Other tensors
+  /// are moved by Tensor::to().
+  void to(const Device &device);
   /// Takes the parameters from a .safetensors file, which stays mapped: nothing is copied.
   void load(const std::string &path, const LoadOptions &options = {});
   /// Writes the parameters to a .safetensors file: a whole new file, or the old one stays.

@@ -90,6 +90,8 @@ struct StepOptions {
   int64_t log = 0;
   /// Of dropout's random numbers.
   uint64_t seed = 0;
+  /// Of inputs and other things that nobody put anywhere, where devices are named.
+  Device device = {};
   /// The program has the parameters' values with it (TraceOptions::starts).
   bool starts = true;
 };

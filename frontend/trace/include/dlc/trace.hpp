@@ -247,6 +247,8 @@ struct Spec {
   std::string name;
   Shape shape;
   DType dtype = DType::F32;
+  /// Where it is given; the trace's default device where nothing is said.
+  std::optional<Device> device = {};
 };
 /// One more input, beside those that trace() was given.
 Tensor input(const Spec &spec, Location location = Location::current());
@@ -308,6 +310,9 @@ struct TraceOptions {
   bool training = false;
   /// Of dropout's random numbers.
   uint64_t seed = 0;
+  /// Of what nobody put anywhere, in a trace that names devices; one that names none is placed when
+  /// it is compiled.
+  Device device = {};
 };
 
 /// A traced program. Move it to who compiles it.

@@ -4,6 +4,7 @@
 
 #include "dlc/DType.h"
 #include "dlc/Error.h"
+#include "dlc/device.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -64,6 +65,10 @@ public:
   /// The size of one dimension; negative ones count from the end.
   int64_t dim(int64_t dimension) const;
   DType dtype() const;
+  /// The trace's default device where nothing was said of devices.
+  Device device() const;
+  /// The same value on that device: nothing else crosses devices.
+  Tensor to(Device device, Location location = Location::current()) const;
 
 private:
   friend class State;

@@ -1,0 +1,207 @@
+//===- Devices.cpp - where tensors are: types with devices, moving, what belongs nowhere ---===//
+#include "frontend/trace/State.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+namespace {
+RankedTensorType onDevice(Type type, OnAttr device) {
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), device);
+}
+
+OnAttr deviceOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? dyn_cast_or_null<OnAttr>(type.getEncoding()) : OnAttr();
+}
+
+bool isScalar(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return !type || type.getRank() == 0;
+}
+} // namespace
+
+void placeConstant(ConstantOp constant, OnAttr device) {
+  if (!device)
+    return;
+  RankedTensorType type = onDevice(constant.getType(), device);
+  ElementsAttr value = constant.getValue();
+  // The same elements, or the same blob, under another type.
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    constant.setValueAttr(DenseResourceElementsAttr::get(type, resource.getRawHandle()));
+  else
+    constant.setValueAttr(cast<DenseElementsAttr>(value).reshape(type));
+  constant.getResult().setType(type);
+}
+
+OnAttr State::placeOf(const Device &device) const {
+  return *OnAttr::fromName(context, device.name());
+}
+
+Type State::placed(Type type) const {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return onHome && tensor && !tensor.getEncoding() ? onDevice(type, onHome) : type;
+}
+
+void State::usePlaces() {
+  if (onHome)
+    return;
+  onHome = placeOf(homeDevice);
+  auto place = [&](Operation *op) {
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      return placeConstant(constant, onHome);
+    for (Value result : op->getResults())
+      result.setType(placed(result.getType()));
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        argument.setType(placed(argument.getType()));
+  };
+  // Branches and loops that are being traced are not in the function yet.
+  for (Block *block : blocks) {
+    for (Value argument : block->getArguments())
+      argument.setType(placed(argument.getType()));
+    block->walk([&](Operation *op) { place(op); });
+  }
+}
+
+void State::putOn(Value value, const Device &device) {
+  if (auto constant = value.getDefiningOp<ConstantOp>())
+    return placeConstant(constant, placeOf(device));
+  value.setType(onDevice(value.getType(), placeOf(device)));
+}
+
+Value State::moved(Value value, OnAttr device, mlir::Location location) {
+  if (deviceOf(value).sameDevice(device))
+    return value;
+  return TransferOp::create(builder, location, onDevice(value.getType(), device), value)
+      .getResult();
+}
+
+bool State::isParameter(Value value) const {
+  return llvm::any_of(parameterValues, [&](const auto &each) { return each.second == value; });
+}
+
+/// Made of constants, random numbers and scalars alone: no input and no parameter says where it
+/// belongs.
+bool State::isFree(Value value) {
+  if (isScalar(value))
+    return true;
+  if (auto known = knownFree.find(value); known != knownFree.end())
+    return known->second;
+  Operation *op = value.getDefiningOp();
+  bool isFree = op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+                !isa<TransferOp, GradientOp>(op) && !isParameter(value) &&
+                llvm::all_of(op->getOperands(), [&](Value each) { return this->isFree(each); });
+  knownFree[value] = isFree;
+  return isFree;
+}
+
+/// A copy beside the original, so that it can be used wherever that can.
+Value State::remade(Value value, OnAttr device) {
+  if (!isFree(value))
+    return {};
+  if (deviceOf(value).sameDevice(device))
+    return value;
+  if (Value known = remadeValues.lookup({value, device}))
+    return known;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(value);
+  Operation *op = value.getDefiningOp();
+  Value made;
+  if (isScalar(value)) {
+    made = moved(value, device, value.getLoc());
+  } else {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, remade(operand, device));
+    builder.setInsertionPointAfter(op);
+    Operation *copy = builder.clone(*op, mapping);
+    if (auto constant = dyn_cast<ConstantOp>(copy))
+      placeConstant(constant, device);
+    made = copy->getResult(0);
+    made.setType(onDevice(made.getType(), device));
+  }
+  remadeValues[{value, device}] = made;
+  knownFree[made] = true;
+  return made;
+}
+
+std::string State::describe(Value value) const {
+  if (auto name = dyn_cast<NameLoc>(value.getLoc()); name && isParameter(value))
+    return "'" + name.getName().str() + "'";
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    unsigned number = argument.getArgNumber();
+    if (argument.getOwner() != blocks.front())
+      return "what a loop carries";
+    if (number < inputNames.size())
+      return "'" + inputNames[number] + "'";
+    for (const auto &[position, name] : lateArguments)
+      if (position == number)
+        return "'" + name + "'";
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto transfer = dyn_cast_or_null<TransferOp>(op))
+    return describe(transfer.getX()) + " moved";
+  return op ? "the result of " + op->getName().stripDialect().str() : "a tensor";
+}
+
+SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &types) {
+  SmallVector<Value> result(operands);
+  if (!active->hasPlaces())
+    return result;
+  // Whoever belongs somewhere says where; else the first that is no scalar, then any.
+  Value leader;
+  auto look = [&](auto &&counts) {
+    for (Value operand : result)
+      if (!leader && counts(operand))
+        leader = operand;
+  };
+  look([&](Value each) { return !isScalar(each) && !active->remade(each, deviceOf(each)); });
+  look([](Value each) { return !isScalar(each); });
+  look([](Value) { return true; });
+  OnAttr device = leader ? deviceOf(leader) : active->placeOf(active->home());
+  for (Value &operand : result) {
+    OnAttr own = deviceOf(operand);
+    if (isScalar(operand) || own.sameDevice(device))
+      continue;
+    if (Value there = active->remade(operand, device)) {
+      operand = there;
+      continue;
+    }
+    // Parameters stay, what is computed with them moves.
+    bool first = active->isParameter(operand) && !active->isParameter(leader);
+    std::string name = active->describe(first ? leader : operand);
+    bool quoted = name.front() == '\'' && name.back() == '\'';
+    fail(active->describe(leader), " is on ", device.getDeviceName(), ", ",
+         active->describe(operand), " on ", own.getDeviceName(), "; move one",
+         quoted ? ": " + name.substr(1, name.size() - 2) : " with ", ".to(\"",
+         (first ? own : device).getDeviceName(), "\")");
+  }
+  for (Type &type : types)
+    if (auto tensor = cast<RankedTensorType>(type); !tensor.getEncoding() || leader)
+      type = onDevice(type, device);
+  return result;
+}
+
+Device Tensor::device() const {
+  State *owner = State::ownerOf(*this);
+  if (!value)
+    throw Error("this dlc::trace::Tensor was never given a value: it is nowhere");
+  OnAttr on = deviceOf(State::valueOf(*this));
+  return on ? Device(on.getDeviceName()) : owner->home();
+}
+
+Tensor Tensor::to(Device device, Location location) const {
+  Operand operand(*this, location);
+  Call call("to", {&operand});
+  call.value(operand);
+  call.state().usePlaces();
+  return call.tensor(
+      call.state().moved(call.value(operand), call.state().placeOf(device), call.loc()));
+}
+
+} // namespace dlc::trace
