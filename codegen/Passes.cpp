@@ -2,6 +2,7 @@
 #include "codegen/Passes.h"
 
 #include "codegen/cpu/Native.h"
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Lower.h"
 #include "codegen/lower/Schedule.h"
 #include "codegen/memory/Memory.h"
@@ -51,7 +52,10 @@ struct SelectPass : PhasePass<SelectPass> {
 struct LowerPass : PhasePass<LowerPass> {
   StringRef getArgument() const final { return "dlc-lower"; }
   StringRef getDescription() const final { return "Turn @main into a command list"; }
-  LogicalResult run(ModuleOp module) { return lowerToExec(module, {.threads = 1}, target()); }
+  LogicalResult run(ModuleOp module) { return lowerToExec(module, {.threads = 1, .gpuArch = gpuArch}, target()); }
+  LowerPass() = default;
+  LowerPass(const LowerPass &other) : PhasePass(other) {}
+  Pass::Option<std::string> gpuArch{*this, "gpu-arch", llvm::cl::desc("the GPUs that kernels are for, as in sm_90a"), llvm::cl::init("sm_90")};
 };
 
 struct PlanMemoryPass : PhasePass<PlanMemoryPass> {
@@ -73,7 +77,7 @@ struct EmitKernelsPass : PhasePass<EmitKernelsPass> {
     OpBuilder b(module.getContext());
     b.setInsertionPointToEnd(module.getBody());
     for (auto kernel : llvm::make_early_inc_range(module.getOps<exec::KernelOp>())) {
-      if (failed(emitScheduled(b, kernel, kernel.getSymName(), target())))
+      if (!isGpuKernel(kernel) && failed(emitScheduled(b, kernel, kernel.getSymName(), target())))
         return failure();
       kernel.erase();
     }

@@ -44,6 +44,8 @@ struct CompileOptions {
   PrecisionOptions precision;
   /// Bytes of state, constants and arena that a training step may take: what does not fit is computed again; 0: any.
   int64_t maxMemory = 0;
+  /// The GPUs that the program is for, as in "sm_90a"; empty: those of this machine.
+  std::string gpuArch;
   /// Measure candidates instead of asking the cost model.
   bool tune = false;
   /// Where object code and tuning results are kept; empty means keep nothing.

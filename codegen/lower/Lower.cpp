@@ -4,6 +4,7 @@
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cpu/Normalize.h"
 #include "codegen/cpu/Split.h"
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Order.h"
 #include "codegen/lower/Schedule.h"
 #include "codegen/lower/Streams.h"
@@ -353,6 +354,8 @@ private:
     }
     if (kernel == "generated" || kernel == "contract")
       return launch(cast<FusionOp>(op), kernel);
+    if (kernel == "cuda")
+      return launchOnGpu(op);
     std::string why;
     auto call = kernel == "builtin" ? builtinCall(&op) : onednnCall(&op, options.threads, &why);
     if (!call)
@@ -458,38 +461,10 @@ private:
                               size_t written, ArrayRef<int64_t> inplace) {
     Location loc = normal.getLoc();
     const cpu::KernelPlan &plan = schedule.plan;
-    // Kernels are told apart by their text, without where they come from.
-    std::string text = scheduleText(schedule);
-    llvm::raw_string_ostream os(text);
-    normal->setAttrs(DictionaryAttr::get(b.getContext()));
-    {
-      // Print the body alone: operands' names must not matter.
-      for (Value argument : normal.getBody().getArguments())
-        os << argument.getType() << ";";
-      AsmState state(normal.getOperation());
-      for (Operation &op : normal.getBody().front()) {
-        op.print(os, state);
-        os << "\n";
-      }
-    }
-    StringAttr &symbol = kernels[text];
+    StringAttr &symbol = kernels[scheduleText(schedule) + meaningOf(normal)];
     if (!symbol) {
       symbol = b.getStringAttr(kernelName(normal));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(program);
-      auto kernel = exec::KernelOp::create(b, loc, symbol);
-      setSchedule(kernel, schedule);
-      Block *block = new Block;
-      kernel.getBody().push_back(block);
-      b.setInsertionPointToStart(block);
-      // A kernel stands alone: its fusion reads placeholders.
-      SmallVector<Value> inputs;
-      for (Value argument : normal.getBody().getArguments())
-        inputs.push_back(
-            UnrealizedConversionCastOp::create(b, loc, argument.getType(), ValueRange{})
-                .getResult(0));
-      normal->moveBefore(block, block->end());
-      normal->setOperands(inputs);
+      setSchedule(makeKernel(symbol, normal), schedule);
     } else {
       normal->erase();
     }
@@ -500,6 +475,126 @@ private:
                                   plan.scratch, llvm::APFloat(plan.flops),
                                   llvm::APFloat(plan.bytes), /*stream=*/0, DenseI32ArrayAttr(),
                                   DenseI32ArrayAttr());
+  }
+
+  /// What tells kernels apart: the body's text, without where it comes from. Operands' names do not
+  /// matter.
+  std::string meaningOf(FusionOp normal) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    normal->setAttrs(DictionaryAttr::get(b.getContext()));
+    for (Value argument : normal.getBody().getArguments())
+      os << argument.getType() << ";";
+    AsmState state(normal.getOperation());
+    for (Operation &op : normal.getBody().front()) {
+      op.print(os, state);
+      os << "\n";
+    }
+    return text;
+  }
+
+  /// A kernel stands alone: its fusion, which it takes over, reads placeholders.
+  exec::KernelOp makeKernel(StringAttr symbol, FusionOp normal) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(program);
+    auto kernel = exec::KernelOp::create(b, normal.getLoc(), symbol);
+    Block *block = new Block;
+    kernel.getBody().push_back(block);
+    b.setInsertionPointToStart(block);
+    SmallVector<Value> inputs;
+    for (Value argument : normal.getBody().getArguments())
+      inputs.push_back(UnrealizedConversionCastOp::create(b, normal.getLoc(), argument.getType(),
+                                                          ValueRange{})
+                           .getResult(0));
+    normal->moveBefore(block, block->end());
+    normal->setOperands(inputs);
+    return kernel;
+  }
+
+  /// A fusion or other operation as launches of a GPU, one after another, with memory for what they
+  /// hand on.
+  LogicalResult launchOnGpu(Operation &op) {
+    std::string why;
+    auto gpu = cuda::targetOf(device, options.gpuArch, why);
+    if (!gpu)
+      return op.emitError(why);
+    auto normal = normalForGpu(&op, why);
+    if (failed(normal))
+      return op.emitError("the selected kernel cannot be made: ") << why;
+    SmallVector<Value> inputs, outputs, scratch, all;
+    for (Value operand : op.getOperands())
+      inputs.push_back(bufferOf(operand));
+    for (Value result : op.getResults())
+      outputs.push_back(resultBuffer(result));
+    llvm::append_range(all, inputs);
+    llvm::append_range(all, outputs);
+    std::vector<int64_t> alignments = alignmentsOf(all);
+    std::string text = "cuda " + gpu->arch + " " + std::to_string(gpu->multiprocessors);
+    for (int64_t alignment : alignments)
+      text += " " + std::to_string(alignment);
+    StringAttr &symbol = kernels[text + "\n" + meaningOf(*normal)];
+    if (!symbol) {
+      symbol = b.getStringAttr(kernelName(*normal));
+      auto made = cuda::generateKernel(*normal, symbol.getValue(),
+                                       gpuKernelOptions(*gpu, options, alignments));
+      if (failed(made)) {
+        normal->erase();
+        return failure();
+      }
+      setGpuKernel(makeKernel(symbol, *normal), *made, gpu->arch);
+      gpuKernels[symbol] = std::move(*made);
+    } else {
+      normal->erase();
+    }
+    const cuda::Kernel &kernel = gpuKernels[symbol];
+    for (int64_t bytes : kernel.scratch)
+      scratch.push_back(allocate(op.getLoc(), bytes));
+    double flops = kernel.flops;
+    for (const cuda::Launch &launch : kernel.launches) {
+      auto command = launchOne(op.getLoc(), symbol, kernel, launch, flops, inputs, outputs, scratch);
+      tellCandidates(&op, command);
+      flops = 0; // the first does nearly all
+    }
+    return success();
+  }
+
+  exec::LaunchOp launchOne(Location loc, StringAttr symbol, const cuda::Kernel &kernel,
+                           const cuda::Launch &launch, double flops, ArrayRef<Value> inputs,
+                           ArrayRef<Value> outputs, ArrayRef<Value> scratch) {
+    using Kind = cuda::LaunchArgument::Kind;
+    SmallVector<Value> list;
+    SmallVector<int64_t> writes, inplace;
+    double bytes = 0;
+    auto positionOf = [&](Kind kind, unsigned index) {
+      return llvm::find_if(launch.arguments,
+                           [&](const cuda::LaunchArgument &a) {
+                             return a.kind == kind && a.index == index;
+                           }) -
+             launch.arguments.begin();
+    };
+    for (const cuda::LaunchArgument &argument : launch.arguments) {
+      ArrayRef<Value> from = argument.kind == Kind::Input    ? inputs
+                             : argument.kind == Kind::Output ? outputs
+                                                             : scratch;
+      if (argument.written)
+        writes.push_back(int64_t(list.size()));
+      list.push_back(from[argument.index]);
+      bytes += double(cast<exec::BufferType>(list.back().getType()).getBytes());
+    }
+    for (auto [output, input] : kernel.inplace) {
+      int64_t written = positionOf(Kind::Output, output), read = positionOf(Kind::Input, input);
+      if (written < int64_t(list.size()) && read < int64_t(list.size()))
+        inplace.append({written, read});
+    }
+    auto sizes = [&](const std::array<uint32_t, 3> &list) {
+      return b.getDenseI32ArrayAttr({int32_t(list[0]), int32_t(list[1]), int32_t(list[2])});
+    };
+    auto command = exec::LaunchOp::create(
+        b, loc, symbol, list, writes, inplace, /*extent=*/1, /*grain=*/1, /*scratch=*/0,
+        llvm::APFloat(flops), llvm::APFloat(bytes), /*stream=*/0, sizes(launch.grid),
+        sizes(launch.block), launch.shared);
+    command->setAttr(kFunctionAttr, b.getStringAttr(launch.function));
+    return command;
   }
 
   /// What stood for election goes along, for who inspects the program.
@@ -702,6 +797,7 @@ private:
   llvm::DenseSet<std::pair<Operation *, size_t>>
       placed; ///< parts of concatenations that need no copy
   std::map<std::string, StringAttr> kernels;
+  llvm::DenseMap<StringAttr, cuda::Kernel> gpuKernels; ///< by symbol
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cpu/Normalize.h"
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Views.h"
 #include "codegen/select/LibraryCall.h"
 #include "codegen/select/Select.h"
@@ -106,6 +107,22 @@ static bool libraryMayReplace(OpResult result, unsigned state, const OldValues &
   return found;
 }
 
+static bool gpuMayReplace(Operation *op, unsigned result, ArrayRef<unsigned> operands,
+                          const CompileOptions &options) {
+  std::string why;
+  auto target = cuda::targetOf(deviceOfCommand(op), options.gpuArch, why);
+  auto normal = target ? normalForGpu(op, why) : FailureOr<FusionOp>(failure());
+  if (failed(normal))
+    return false;
+  auto kernel = cuda::generateKernel(*normal, "kernel", gpuKernelOptions(*target, options));
+  normal->erase();
+  // What one launch writes over a later one would read.
+  return succeeded(kernel) && kernel->launches.size() == 1 &&
+         llvm::all_of(operands, [&](unsigned operand) {
+           return llvm::is_contained(kernel->inplace, std::pair(result, operand));
+         });
+}
+
 bool mayReplace(OpResult result, unsigned state, const OldValues &old,
                 const CompileOptions &options) {
   Operation *op = result.getOwner();
@@ -136,6 +153,8 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
       return llvm::is_contained(pairs, std::pair(result.getResultNumber(), operand));
     });
   }
+  if (kernel == "cuda")
+    return gpuMayReplace(op, result.getResultNumber(), operands, options);
   auto call = kernel == "builtin" ? builtinCall(op) : onednnCall(op, options.threads);
   return call && libraryMayReplace(result, state, old, *call);
 }

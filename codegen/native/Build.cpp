@@ -1,6 +1,7 @@
 //===- Build.cpp - manifest, constants and code of a program --------------===//
 #include "codegen/native/Build.h"
 
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/select/LibraryCall.h"
@@ -58,7 +59,12 @@ json describePlacement(DictionaryAttr placement) {
 
 class Builder {
 public:
-  Builder(exec::ProgramOp op, runtime::Program &program) : op(op), program(program) {}
+  /// The program has its kernels and modules already.
+  Builder(exec::ProgramOp op, runtime::Program &program) : op(op), program(program) {
+    constants = program.manifest.value("constants", json::array());
+    for (auto [i, kernel] : llvm::enumerate(program.manifest["kernels"]))
+      kernelIndex[kernel["name"].get<std::string>()] = i;
+  }
 
   LogicalResult run() {
     program.manifest["inputs"] = tensors(op.getInputs(), true);
@@ -193,8 +199,10 @@ private:
   json command(Operation &o) {
     json c = llvm::TypeSwitch<Operation *, json>(&o)
         .Case<exec::LaunchOp>([&](exec::LaunchOp l) {
-          return json{{"op", "launch"}, {"name", l.getKernel().str()}, {"kernel", kernel(l.getKernel())}, {"buffers", operands(o)},
-                      {"extent", l.getExtent()}, {"grain", l.getGrain()}, {"scratch", l.getScratch()},
+          if (l.getGrid())
+            return gpuLaunch(l);
+          return json{{"op", "launch"}, {"name", l.getKernel().str()}, {"kernel", kernelIndex.at(l.getKernel().str())},
+                      {"buffers", operands(o)}, {"extent", l.getExtent()}, {"grain", l.getGrain()}, {"scratch", l.getScratch()},
                       {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
         })
         .Case<exec::LibraryOp>([&](exec::LibraryOp l) {
@@ -231,11 +239,6 @@ private:
     if (op.getStreamsAttr() && isa<exec::LaunchOp, exec::LibraryOp>(o))
       for (unsigned position : exec::writtenOperands(&o))
         c["writes"].push_back(position);
-    if (auto launch = dyn_cast<exec::LaunchOp>(o); launch && launch.getGrid()) {
-      c["grid"] = std::vector<int32_t>(launch.getGrid()->begin(), launch.getGrid()->end());
-      c["block"] = std::vector<int32_t>(launch.getBlock()->begin(), launch.getBlock()->end());
-      c["shared"] = launch.getShared();
-    }
     if (std::string where = locationText(o.getLoc()); !where.empty())
       c["loc"] = where;
     if (auto candidates = o.getAttrOfType<ArrayAttr>("candidates"))
@@ -244,11 +247,12 @@ private:
     return c;
   }
 
-  size_t kernel(StringRef name) {
-    for (auto [i, k] : llvm::enumerate(program.manifest["kernels"]))
-      if (k["name"] == name.str())
-        return i;
-    llvm_unreachable("launch of a kernel that was generated");
+  json gpuLaunch(exec::LaunchOp l) {
+    std::string function = l->getAttrOfType<StringAttr>(kFunctionAttr).getValue().str();
+    auto sizes = [](ArrayRef<int32_t> list) { return std::vector<int32_t>(list.begin(), list.end()); };
+    return json{{"op", "launch"}, {"name", function}, {"kernel", kernelIndex.at(function)}, {"buffers", operands(*l)},
+                {"grid", sizes(*l.getGrid())}, {"block", sizes(*l.getBlock())}, {"shared", l.getShared()},
+                {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
   }
 
   exec::ProgramOp op;
@@ -257,6 +261,7 @@ private:
   json buffers = json::array(), constants = json::array();
   llvm::DenseMap<Value, size_t> bufferIndex;
   llvm::DenseMap<const void *, size_t> constantIndex;
+  std::map<std::string, size_t> kernelIndex;
 };
 
 } // namespace
@@ -268,7 +273,8 @@ FailureOr<std::shared_ptr<runtime::Program>> buildProgram(ModuleOp module, const
   auto program = std::make_shared<runtime::Program>();
   std::string image;
   json kernels = json::array();
-  for (auto [kernel, code] : llvm::zip(module.getOps<exec::KernelOp>(), *codes)) {
+  for (auto [op, code] : llvm::zip(Kernels(module).cpu, *codes)) {
+    auto kernel = cast<exec::KernelOp>(op);
     image.resize((image.size() + 63) / 64 * 64, '\xcc');
     kernels.push_back({{"name", kernel.getSymName().str()}, {"offset", image.size() + code.entry}});
     image += code.bytes;
@@ -288,6 +294,8 @@ FailureOr<std::shared_ptr<runtime::Program>> buildProgram(ModuleOp module, const
   if (auto placement = module->getAttrOfType<DictionaryAttr>(kPlacementAttr))
     program->manifest["placement"] = describePlacement(placement);
   auto main = *module.getOps<exec::ProgramOp>().begin();
+  if (failed(addGpuModules(module, options, *program)))
+    return failure();
   if (failed(Builder(main, *program).run()))
     return failure();
   return program;

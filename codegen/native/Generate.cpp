@@ -1,4 +1,5 @@
 //===- Generate.cpp - machine code of all kernels, on all cores -----------===//
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Schedule.h"
 #include "codegen/native/Build.h"
 #include "codegen/native/ObjectCache.h"
@@ -37,8 +38,15 @@ FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::Target &target) 
 
 } // namespace
 
+Kernels::Kernels(ModuleOp module) {
+  for (auto kernel : module.getOps<exec::KernelOp>())
+    (isGpuKernel(kernel) ? gpu : cpu).push_back(kernel);
+}
+
 FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
-  SmallVector<exec::KernelOp> kernels(module.getOps<exec::KernelOp>());
+  SmallVector<exec::KernelOp> kernels;
+  for (Operation *kernel : Kernels(module).cpu)
+    kernels.push_back(cast<exec::KernelOp>(kernel));
   std::vector<cpu::Code> codes(kernels.size());
   ObjectCache cache(options.cacheDir);
   std::atomic<int> done = 0;

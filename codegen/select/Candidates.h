@@ -8,7 +8,7 @@
 namespace dlc {
 
 struct Candidate {
-  std::string kernel;         ///< builtin, onednn, generated, contract: who makes it
+  std::string kernel;         ///< builtin, onednn, generated, contract, cuda: who makes it
   std::string implementation; ///< which of the provider's; what people see
   double estimate = 0;        ///< microseconds
   std::optional<double> measured;
@@ -18,6 +18,9 @@ struct Candidate {
 /// all implementations worth a measurement, not only the one that they prefer.
 std::vector<Candidate> candidatesFor(mlir::Operation *op, const CompileOptions &options, const cpu::Target &target, bool every,
                                      std::string &refusals);
+
+/// The same for an operation on a GPU.
+std::vector<Candidate> gpuCandidatesFor(mlir::Operation *op, llvm::StringRef device, std::string &refusals);
 
 /// Puts those in front that `options.kernels` asks for; the order is otherwise kept.
 void preferKernels(std::vector<Candidate> &candidates, llvm::StringRef kernels);

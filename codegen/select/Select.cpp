@@ -1,6 +1,7 @@
 //===- Select.cpp - which kernel does each operation ----------------------===//
 #include "codegen/select/Select.h"
 
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/select/Tune.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -56,9 +57,16 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, cons
   for (Operation *op : work) {
     op->removeAttr(kImplementationAttr);
     std::string refusals;
-    auto candidates = candidatesFor(op, options, target, options.tune, refusals);
+    std::string device = deviceOfCommand(op);
+    bool onGpu = isGpu(device);
+    auto candidates = onGpu ? gpuCandidatesFor(op, device, refusals) : candidatesFor(op, options, target, options.tune, refusals);
     if (candidates.empty())
-      return op->emitError("no kernel for this operation") << refusals;
+      return op->emitError("no kernel for this operation") << (onGpu ? " on " + device : "") << refusals;
+    if (onGpu) {
+      writeChoice(op, candidates);
+      ++done;
+      continue;
+    }
     std::string key = tuningKey(op, conditions);
     const TunedEntry *known = file.find(key);
     if (!known && options.tune && candidates.size() > 1 && !disturbed.contains(key)) {

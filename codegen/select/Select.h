@@ -1,7 +1,7 @@
 //===- Select.h - which kernel does each operation ------------------------===//
 //
 // Every provider is asked for a candidate; all stand in one list with their estimates, and the choice is written on the
-// operation: dlc.kernel = "generated" | "contract" | "onednn" | "builtin", dlc.implementation = which of a library's,
+// operation: dlc.kernel = "generated" | "contract" | "onednn" | "builtin" | "cuda", dlc.implementation = which of a library's,
 // dlc.candidates = what stood for election.
 //
 //===----------------------------------------------------------------------===//

@@ -106,12 +106,18 @@ void Binder::bindArguments(std::span<const Argument> inputs, std::span<const Arg
     devices[0] = &openDevice({"cpu", 0});
   auto isThere = [&](const Argument &argument, const TensorInfo &info) {
     Device *wanted = devices[info.device], *found = argument.device ? argument.device : devices[0];
-    return wanted == found || info.bytes == 0;
+    // A GPU's kernels load as many bytes at a time as this.
+    bool aligned = wanted->name.isCpu() || reinterpret_cast<uintptr_t>(argument.data) % 16 == 0;
+    return (wanted == found && aligned) || info.bytes == 0;
   };
+  // Nobody gives an address of the host to a GPU, though it be of no bytes.
+  auto isNothing = [&](const TensorInfo &info) { return info.bytes == 0 && info.device != 0; };
   std::vector<const void *> from(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     from[i] = inputs[i].data;
     const TensorInfo &info = plan.inputs[i];
+    if (isNothing(info))
+      from[i] = nullptr;
     if (isThere(inputs[i], info))
       continue;
     void *there = staged(stagedInputs, info, i);
@@ -121,8 +127,9 @@ void Binder::bindArguments(std::span<const Argument> inputs, std::span<const Arg
   }
   std::vector<void *> to(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    to[i] = isThere(outputs[i], plan.outputs[i]) ? outputs[i].data
-                                                 : staged(stagedOutputs, plan.outputs[i], i);
+    to[i] = isNothing(plan.outputs[i])             ? nullptr
+            : isThere(outputs[i], plan.outputs[i]) ? outputs[i].data
+                                                   : staged(stagedOutputs, plan.outputs[i], i);
   bindInputs(from);
   bindOutputs(to);
 }

@@ -27,7 +27,7 @@ void *Modules::function(const Kernel &kernel) {
 
 DeviceWalk::DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules,
                        std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands,
-                       uint32_t number, EventSink *events)
+                       uint32_t number, EventSink *events, bool plainLaunches)
     : plan(plan), binder(binder), device(device), modules(modules), infos(infos),
       streamNumber(number), events(events) {
   try {
@@ -37,6 +37,8 @@ DeviceWalk::DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules
       steps.push_back(prepare(*numbered.command, at));
     }
     workspace = DeviceMemory(device, workspaceBytes, "libraries' working memory");
+    if (!plainLaunches)
+      findGraphs();
   } catch (...) {
     release();
     throw;
@@ -55,6 +57,7 @@ void DeviceWalk::release() {
   for (const Timed &one : timed)
     destroy(one);
   timed.clear();
+  captured.clear();
   for (void *call : calls)
     device.table.library_destroy(device.handle, call);
   calls.clear();
@@ -230,11 +233,62 @@ void DeviceWalk::runTimed(Step &step, int64_t iteration) {
     device.call(device.table.event_record, timed[at].to, stream);
 }
 
+/// What the device alone carries out, the same way each time.
+bool DeviceWalk::isCapturable(const Step &step) const {
+  switch (step.command->op) {
+  case Op::Launch:
+  case Op::Library:
+  case Op::Fill:
+    return true;
+  case Op::Copy:
+    return step.direction == DLC_COPY_WITHIN;
+  default:
+    return false;
+  }
+}
+
+void DeviceWalk::findGraphs() {
+  for (size_t first = 0; first < steps.size();) {
+    size_t last = first;
+    while (last < steps.size() && isCapturable(*steps[last]))
+      ++last;
+    if (last - first > 1)
+      captured.push_back(std::make_unique<Captured>(device, first, last));
+    first = last + 1;
+  }
+}
+
+void DeviceWalk::runCaptured(Captured &range) {
+  addresses.clear();
+  for (size_t i = range.first; i < range.last; ++i)
+    addresses.insert(addresses.end(), steps[i]->buffers.begin(), steps[i]->buffers.end());
+  range.run(stream, addresses, [&] {
+    for (size_t i = range.first; i < range.last; ++i)
+      runTimed(*steps[i], 0);
+  });
+}
+
+uint64_t DeviceWalk::graphLaunches() const {
+  uint64_t count = 0;
+  for (const auto &range : captured)
+    count += range->launches();
+  return count;
+}
+
 void DeviceWalk::run(void (*updating)(void *), void *context) {
-  for (auto &step : steps) {
-    if (step->updates)
-      updating(context);
-    runTimed(*step, 0);
+  auto range = captured.begin();
+  for (size_t i = 0; i < steps.size();) {
+    // Each command's time is seen by itself alone.
+    bool together = !tracing && range != captured.end() && (*range)->first == i;
+    size_t end = together ? (*range)->last : i + 1;
+    for (size_t each = i; each < end; ++each)
+      if (steps[each]->updates)
+        updating(context);
+    if (together)
+      runCaptured(**range++);
+    else
+      runTimed(*steps[i], 0);
+    i = end;
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef DLC_RUNTIME_SESSION_DEVICEWALK_H
 #define DLC_RUNTIME_SESSION_DEVICEWALK_H
 
+#include "runtime/session/Captured.h"
 #include "runtime/session/Walk.h"
 
 #include <memory>
@@ -25,13 +26,13 @@ private:
   std::vector<void *> loaded;
 };
 
-/// Commands are given to the device's stream; nothing here waits for them but branches and loops,
-/// which the host decides.
+/// Commands are given to the device's stream, those that stand together as one graph; nothing here
+/// waits for them but branches and loops, which the host decides.
 class DeviceWalk {
 public:
   DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules,
              std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands,
-             uint32_t number, EventSink *events);
+             uint32_t number, EventSink *events, bool plainLaunches);
   ~DeviceWalk();
   DeviceWalk(const DeviceWalk &) = delete;
 
@@ -40,6 +41,7 @@ public:
   void synchronize();
   void *handle() const { return stream; }
   Device &on() const { return device; }
+  uint64_t graphLaunches() const;
 
   bool tracing = false;
   /// What the stream did since run() began; after synchronize(), `base` being recorded at baseNs.
@@ -71,6 +73,9 @@ private:
   std::unique_ptr<Step> prepare(const Command &command, uint32_t &number);
   void prepareLibrary(const Command &command, Step &step);
   void prepareCopy(const Command &command, Step &step);
+  void findGraphs();
+  bool isCapturable(const Step &step) const;
+  void runCaptured(Captured &range);
   void runStep(Step &step, int64_t iteration);
   void runTimed(Step &step, int64_t iteration);
   void runLoop(Step &step);
@@ -91,6 +96,8 @@ private:
   uint64_t workspaceBytes = 0;
   DeviceMemory workspace;
   std::vector<std::unique_ptr<Step>> steps;
+  std::vector<std::unique_ptr<Captured>> captured; ///< in the order of their steps
+  std::vector<void *> addresses;
   std::vector<Timed> timed;
   /// What copies to the device read until they are done: kept until the stream is through.
   std::vector<std::unique_ptr<int64_t>> pending;

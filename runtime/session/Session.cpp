@@ -29,6 +29,11 @@ StreamOrder streamOrder(const SessionOptions &options) {
   return parseStreamOrder(!options.streamOrder.empty() || !asked ? options.streamOrder : asked);
 }
 
+bool plainLaunches(const SessionOptions &options) {
+  const char *asked = std::getenv("DLC_PLAIN_LAUNCHES");
+  return options.plainLaunches || (asked && *asked && *asked != '0');
+}
+
 } // namespace
 
 struct Session::Impl {
@@ -69,7 +74,7 @@ struct Session::Impl {
       walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads);
     } else {
       runner = std::make_unique<StreamRunner>(plan, *program, binder, code, infos, threads,
-                                              streamOrder(options));
+                                              streamOrder(options), plainLaunches(options));
     }
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (int64_t value = plan.inputs[i].value; value >= 0)
@@ -222,6 +227,11 @@ void Session::runOn(std::span<const Argument> inputs, std::span<const Argument> 
 StateSet &Session::states() const { return impl->states; }
 
 std::vector<CommandInfo> Session::commands() const { return impl->infos; }
+
+uint64_t Session::graphLaunches() const {
+  std::lock_guard lock(impl->mutex);
+  return impl->runner ? impl->runner->graphLaunches() : 0;
+}
 
 void Session::setTrace(bool enabled) {
   std::lock_guard lock(impl->mutex);

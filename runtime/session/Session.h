@@ -24,6 +24,9 @@ struct SessionOptions {
   /// For tests of programs on several CPU devices, see StreamOrder; empty: what $DLC_STREAM_ORDER
   /// says.
   std::string streamOrder;
+  /// Give a GPU its commands one by one instead of as graphs, to see which goes wrong;
+  /// $DLC_PLAIN_LAUNCHES asks for it too.
+  bool plainLaunches = false;
 };
 
 struct MemoryFigures {
@@ -73,6 +76,8 @@ public:
   StateSet &states() const;
 
   std::vector<CommandInfo> commands() const;
+  /// How many graphs of commands GPUs were given so far.
+  uint64_t graphLaunches() const;
   void setTrace(bool enabled);
   /// What was traced since the last call; empties it.
   std::vector<TraceEvent> takeTrace();

@@ -94,7 +94,7 @@ struct StreamRunner::Impl {
   bool stopping = false;
 
   Impl(const Plan &plan, const Program &program, Binder &binder, const Span &code,
-       std::vector<CommandInfo> &infos, int threads, StreamOrder order)
+       std::vector<CommandInfo> &infos, int threads, StreamOrder order, bool plainLaunches)
       : plan(plan), binder(binder), order(order), events(plan.events) {
     std::vector<std::vector<Numbered>> lists(plan.streams.size());
     uint32_t number = 0;
@@ -120,7 +120,7 @@ struct StreamRunner::Impl {
         if (!loaded)
           loaded = std::make_unique<Modules>(plan, program, device);
         stream->deviceWalk = std::make_unique<DeviceWalk>(plan, binder, device, *loaded, infos,
-                                                          lists[s], s, stream.get());
+                                                          lists[s], s, stream.get(), plainLaunches);
       }
       streams.push_back(std::move(stream));
     }
@@ -323,8 +323,9 @@ struct StreamRunner::Impl {
 
 StreamRunner::StreamRunner(const Plan &plan, const Program &program, Binder &binder,
                            const Span &code, std::vector<CommandInfo> &infos, int threads,
-                           StreamOrder order)
-    : impl(std::make_unique<Impl>(plan, program, binder, code, infos, threads, order)) {}
+                           StreamOrder order, bool plainLaunches)
+    : impl(std::make_unique<Impl>(plan, program, binder, code, infos, threads, order,
+                                  plainLaunches)) {}
 StreamRunner::~StreamRunner() = default;
 
 void StreamRunner::run(bool tracing, std::vector<TraceEvent> &events) {
@@ -332,6 +333,14 @@ void StreamRunner::run(bool tracing, std::vector<TraceEvent> &events) {
 }
 
 bool StreamRunner::wroteState() const { return impl->updating; }
+
+uint64_t StreamRunner::graphLaunches() const {
+  uint64_t count = 0;
+  for (const auto &stream : impl->streams)
+    if (stream->deviceWalk)
+      count += stream->deviceWalk->graphLaunches();
+  return count;
+}
 
 uint64_t StreamRunner::scratchBytes() const {
   uint64_t bytes = 0;

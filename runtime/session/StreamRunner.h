@@ -25,7 +25,7 @@ StreamOrder parseStreamOrder(const std::string &text);
 class StreamRunner {
 public:
   StreamRunner(const Plan &plan, const Program &program, Binder &binder, const Span &code,
-               std::vector<CommandInfo> &infos, int threads, StreamOrder order);
+               std::vector<CommandInfo> &infos, int threads, StreamOrder order, bool plainLaunches);
   ~StreamRunner();
 
   /// Returns when all streams are done, or one has failed and all have stopped: throws its error.
@@ -33,6 +33,7 @@ public:
   /// Whether the last run came to write state.
   bool wroteState() const;
   uint64_t scratchBytes() const;
+  uint64_t graphLaunches() const;
 
 private:
   struct Impl;

@@ -138,6 +138,8 @@ bool compileAndRun(Batch &batch, ArrayRef<RankedTensorType> types, const RunnerO
   CompileOptions compileOptions;
   compileOptions.tune = options.tune;
   compileOptions.kernels = options.kernels;
+  compileOptions.device = options.device;
+  compileOptions.cacheDir = options.cache;
   auto program = dlc::compile(*batch.module, compileOptions);
   if (failed(program) || !*program) {
     why = "does not compile: " + why;

@@ -22,6 +22,10 @@ struct RunnerOptions {
   bool tune = false;
   /// Whose kernels to take wherever they can do the work; empty: what the compiler would choose.
   std::string kernels;
+  /// Where everything stands.
+  std::string device = "cpu";
+  /// Where object code is kept; empty: nowhere.
+  std::string cache;
   /// Cases compiled as one module.
   int batch = 24;
   /// Processes at a time; 0: as many as there are processors.

@@ -51,9 +51,9 @@ bool matches(const std::string &name, const std::string &texts) {
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: conformance [--filter TEXT,...] [--list] [--dump] "
-                       "[--tune] [--kernels NAME] "
-                       "[--one-by-one] [--jobs N] [--verbose]\n");
+  std::fprintf(stderr, "usage: conformance [--filter TEXT,...] [--sample N] [--list] [--dump] "
+                       "[--tune] [--kernels NAME] [--device NAME] [--cache FOLDER] "
+                       "[--batch N] [--one-by-one] [--jobs N] [--verbose]\n");
   return 2;
 }
 
@@ -62,6 +62,7 @@ int usage() {
 int main(int argc, char **argv) {
   std::string filter;
   bool list = false, verbose = false;
+  size_t sample = 1;
   RunnerOptions options;
   for (int i = 1; i < argc; ++i) {
     std::string a = argv[i];
@@ -77,6 +78,14 @@ int main(int argc, char **argv) {
       options.kernels = argv[++i];
     else if (a == "--one-by-one")
       options.batch = 1;
+    else if (a == "--batch" && i + 1 < argc)
+      options.batch = std::max(1, std::atoi(argv[++i]));
+    else if (a == "--device" && i + 1 < argc)
+      options.device = argv[++i];
+    else if (a == "--cache" && i + 1 < argc)
+      options.cache = argv[++i];
+    else if (a == "--sample" && i + 1 < argc)
+      sample = std::max(1, std::atoi(argv[++i]));
     else if (a == "--jobs" && i + 1 < argc)
       options.jobs = std::atoi(argv[++i]);
     else if (a == "--verbose")
@@ -98,8 +107,9 @@ int main(int argc, char **argv) {
   addControlCases(all);
 
   std::vector<Case> cases;
+  size_t matching = 0;
   for (Case &c : all)
-    if (matches(c.name(), filter))
+    if (matches(c.name(), filter) && matching++ % sample == 0)
       cases.push_back(c);
   if (list) {
     for (const Case &c : cases)

@@ -180,6 +180,101 @@ TEST(GpuStreams, TracesHaveTheDevicesTimes) {
   EXPECT_EQ(counts, (std::map<uint32_t, int>{{0, 2}, {1, 6}, {2, 3}, {3, 3}, {4, 3}, {5, 2}}));
 }
 
+/// t = 2 x + 1; sum += t; y = t + t, all on cuda:0.
+Program step() {
+  Program program = withKernels();
+  json &m = program.manifest;
+  m["arena"] = {{"cuda:0", kBytes}};
+  m["streams"] = {"cuda:0"};
+  m["inputs"] = {on(tensor("x", "f32", {kN}), "cuda:0")};
+  m["outputs"] = {on(tensor("y", "f32", {kN}), "cuda:0")};
+  m["state"] = {on(tensor("sum", "f32", {kN}), "cuda:0")};
+  json fresh = on(buffer("state", 0, kBytes), "cuda:0");
+  fresh["new"] = true;
+  m["buffers"] = {
+      on(buffer("input", 0, kBytes), "cuda:0"), on(buffer("arena", 0, kBytes), "cuda:0"),
+      on(buffer("state", 0, kBytes), "cuda:0"), fresh, on(buffer("output", 0, kBytes), "cuda:0")};
+  m["commands"] = {launch(0, {0, 1}, 0), launch(1, {1, 2, 3}, 0), launch(1, {1, 1, 4}, 0)};
+  return program;
+}
+
+float sumOf(const Session &session) {
+  std::vector<float> sum(kN);
+  session.states().get(0, sum.data());
+  for (float value : sum)
+    EXPECT_EQ(value, sum[0]);
+  return sum[0];
+}
+
+TEST(GpuStreams, StepsAreGraphs) {
+  Session session(share(step())), plain(share(step()), {.plainLaunches = true});
+  float sum = 0;
+  for (int round = 0; round < 6; ++round) {
+    sum += 2 * float(round) + 1;
+    for (Session *one : {&session, &plain}) {
+      EXPECT_EQ(results(*one, float(round)), std::vector<float>(kN, 4 * float(round) + 2));
+      EXPECT_EQ(sumOf(*one), sum);
+    }
+  }
+  // The first run loads what a capture may not.
+  EXPECT_EQ(session.graphLaunches(), 5u);
+  EXPECT_EQ(plain.graphLaunches(), 0u);
+  // Times of commands are those of each.
+  session.setTrace(true);
+  EXPECT_EQ(results(session, 1), std::vector<float>(kN, 6));
+  EXPECT_EQ(session.takeTrace().size(), 3u);
+  EXPECT_EQ(session.graphLaunches(), 5u);
+}
+
+TEST(GpuStreams, GraphsFollowTheArguments) {
+  Session session(share(step()));
+  runtime::Device &gpu = runtime::openDevice({"cuda", 0}), &cpu = runtime::openDevice({"cpu", 0});
+  constexpr int kSets = 11; // more than are kept
+  std::vector<runtime::DeviceMemory> x, y;
+  for (int i = 0; i < kSets; ++i) {
+    x.emplace_back(gpu, kBytes, "x");
+    y.emplace_back(gpu, kBytes + 16, "y");
+    std::vector<float> values(kN, float(i));
+    copyBytes(x[size_t(i)].data(), gpu, values.data(), cpu, kBytes);
+  }
+  auto run = [&](size_t i, size_t skip) {
+    runtime::Argument from{x[i].data(), &gpu}, to{y[i].data() + skip, &gpu};
+    session.runOn({&from, 1}, {&to, 1});
+    std::vector<float> values(kN);
+    copyBytes(values.data(), cpu, y[i].data() + skip, gpu, kBytes);
+    EXPECT_EQ(values, std::vector<float>(kN, 4 * float(i) + 2));
+  };
+  for (int round = 0; round < 3; ++round)
+    for (size_t i = 0; i < 2; ++i)
+      run(i, 0);
+  EXPECT_EQ(session.graphLaunches(), 4u);
+  for (int round = 0; round < 2; ++round)
+    for (size_t i = 0; i < kSets; ++i)
+      run(i, 0);
+  EXPECT_EQ(session.graphLaunches(), 6u);
+  // What is not aligned as kernels need it goes through memory of the session.
+  for (int round = 0; round < 3; ++round)
+    run(3, 4);
+  EXPECT_EQ(session.graphLaunches(), 8u);
+}
+
+TEST(GpuStreams, MemoryIsGivenBack) {
+  runtime::Device &gpu = runtime::openDevice({"cuda", 0});
+  uint64_t before = gpu.properties().free_bytes;
+  for (int round = 0; round < 3; ++round) {
+    Session session(share(step()));
+    for (int i = 0; i < 3; ++i)
+      results(session, 1);
+    EXPECT_LT(gpu.properties().free_bytes, before);
+    Program large = step();
+    large.manifest["arena"]["cuda:0"] = uint64_t(1) << 40;
+    EXPECT_NE(errorOf([&] { Session other(share(large)); }), "");
+    // The other goes on.
+    EXPECT_EQ(results(session, 2), std::vector<float>(kN, 10));
+  }
+  EXPECT_EQ(gpu.properties().free_bytes, before);
+}
+
 TEST(GpuStreams, Errors) {
   Program large = twoGpus();
   large.manifest["arena"]["cuda:1"] = uint64_t(1) << 40;

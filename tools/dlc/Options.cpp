@@ -86,6 +86,7 @@ CompileOptions compileOptionsOf(const ModelArguments &arguments) {
   options.threads = arguments.threads;
   options.tune = arguments.tune;
   options.kernels = arguments.kernels;
+  options.gpuArch = arguments.gpuArch;
   options.precision = {arguments.precision, arguments.matmulPrecision, arguments.precisionOf};
   if (!arguments.maxMemory.empty())
     options.maxMemory = parseBytes(arguments.maxMemory, "--max-memory");

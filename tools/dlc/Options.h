@@ -20,7 +20,7 @@ struct ModelArguments {
   std::vector<std::string> place;
   int threads = 0;
   bool tune = false;
-  std::string kernels, cache;
+  std::string kernels, cache, gpuArch;
   std::string precision = "none", matmulPrecision = "highest", maxMemory;
   std::vector<std::string> precisionOf;
   uint64_t seed = 0;
@@ -47,7 +47,7 @@ struct TrainArguments {
 struct RunArguments : ModelArguments {
   std::string outputDir, trace;
   int repeat = 1;
-  bool json = false;
+  bool json = false, plainLaunches = false;
 };
 
 struct InspectArguments : ModelArguments {

@@ -110,7 +110,8 @@ int runCommand(const RunArguments &arguments) {
   Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
   std::set<std::string> bound;
   std::shared_ptr<runtime::Program> program = compileSource(source, shapes, values, options, bound);
-  runtime::Session session(program, {arguments.threads});
+  runtime::Session session(
+      program, {.threads = arguments.threads, .plainLaunches = arguments.plainLaunches});
   double compileSeconds = secondsSince(start);
   progress.clear();
 
@@ -154,9 +155,13 @@ int runCommand(const RunArguments &arguments) {
   double median = (later[(later.size() - 1) / 2] + later[later.size() / 2]) / 2;
   double arenaMib = double(session.memory().arenaBytes) / (1 << 20);
   if (arguments.json) {
-    nlohmann::ordered_json report = {{"compile_s", compileSeconds}, {"first_run_ms", first},
-                                     {"min_ms", later[0]},          {"median_ms", median},
-                                     {"peak_mib", peakMib()},       {"arena_mib", arenaMib}};
+    nlohmann::ordered_json report = {{"compile_s", compileSeconds},
+                                     {"first_run_ms", first},
+                                     {"min_ms", later[0]},
+                                     {"median_ms", median},
+                                     {"peak_mib", peakMib()},
+                                     {"arena_mib", arenaMib},
+                                     {"graph_launches", session.graphLaunches()}};
     std::printf("%s\n", report.dump().c_str());
     return 0;
   }

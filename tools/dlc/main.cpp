@@ -34,6 +34,8 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
   command->add_flag("--forbid-transfers{*}", a.forbidTransfers,
                     "no transfer that nobody wrote; with =PATTERN, none of values or for "
                     "operations of these names");
+  command->add_option("--gpu-arch", a.gpuArch,
+                      "the GPUs to compile for, as in sm_90a; else those of this machine");
   command
       ->add_option("--threads", a.threads, "threads to run with; 0: all that this process may use")
       ->check(CLI::Range(0, 4096))
@@ -171,6 +173,8 @@ int main(int argc, char **argv) {
   runApp->add_option("--repeat", run.repeat, "how often to run")->capture_default_str();
   runApp->add_option("--seed", run.seed, "of the random inputs")->capture_default_str();
   runApp->add_flag("--json", run.json, "print the figures as one JSON object");
+  runApp->add_flag("--plain-launches", run.plainLaunches,
+                   "give a GPU its commands one by one, not as graphs");
   runApp->add_option("--trace", run.trace, "write what ran when, for ui.perfetto.dev");
 
   InspectArguments inspect;

@@ -46,7 +46,9 @@ private:
     if (!percent(chance))
       return "";
     int device = below(options.devices);
-    return "dlc.device = \"cpu" + (device ? ":" + std::to_string(device) : std::string()) + "\"";
+    // There is a cuda:0, and cpu:0 is cpu.
+    std::string number = std::to_string(device - (options.kind == "cpu" ? 0 : 1));
+    return "dlc.device = \"" + (device ? options.kind + ":" + number : std::string("cpu")) + "\"";
   }
   /// With braces, or nothing.
   static std::string braced(const std::string &attributes) {

@@ -9,7 +9,8 @@ namespace dlc::placetest {
 
 struct GraphOptions {
   int operations = 20;
-  int devices = 3; ///< cpu, cpu:1 ..
+  int devices = 3;          ///< cpu, cpu:1 ..
+  std::string kind = "cpu"; ///< of all but the first: cpu:1, or cuda:0 ..
   /// Of a hundred operations so many have a device; of a hundred inputs and outputs half as many.
   int annotated = 40;
   bool loops = true;

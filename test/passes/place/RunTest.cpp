@@ -2,6 +2,7 @@
 #include "codegen/Pipeline.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Evaluate.h"
+#include "runtime/device/Device.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/State.h"
 #include "test/passes/place/RandomGraph.h"
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -118,6 +120,28 @@ TEST_F(PlacedRun, IsWhatTheReferenceSays) {
       return;
   }
   EXPECT_GT(crossing, 700);
+}
+
+/// On GPUs, real or emulated, where there are two: PLACED_RUNS graphs, each with kernels of its
+/// own.
+TEST_F(PlacedRun, OnGpus) {
+  if (runtime::deviceCount("cuda") < 2)
+    GTEST_SKIP() << "fewer than two GPUs";
+  const char *asked = std::getenv("PLACED_RUNS"), *cache = std::getenv("DLC_CACHE_DIR");
+  uint64_t runs = asked ? std::strtoull(asked, nullptr, 10) : 5;
+  CompileOptions compileOptions;
+  compileOptions.cacheDir = cache ? cache : "";
+  for (uint64_t seed = 0; seed < runs; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    GraphOptions options;
+    options.kind = "cuda";
+    options.operations = 5 + int(seed * 3 % 30);
+    options.annotated = 30 + int(seed * 7 % 60);
+    check(seed, options, compileOptions, "");
+    if (HasFatalFailure() || HasNonfatalFailure())
+      return;
+  }
+  EXPECT_GT(crossing, 0);
 }
 
 TEST_F(PlacedRun, SplitsBranches) {

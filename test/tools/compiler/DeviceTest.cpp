@@ -1,10 +1,12 @@
 //===- DeviceTest.cpp - tensors on devices, line by line --------------------------===//
 #include "dlc/compiler.hpp"
 #include "dlc/eager.hpp"
+#include "dlc/trace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <sstream>
 
@@ -12,6 +14,11 @@ using namespace dlc;
 using testing::HasSubstr;
 
 namespace {
+
+/// Two devices that are not the host: virtual ones, or GPUs where the environment asks for these.
+const bool kOnGpus = std::getenv("DLC_TEST_GPUS") != nullptr;
+const char *const kThere = kOnGpus ? "cuda:0" : "cpu:1";
+const char *const kElsewhere = kOnGpus ? "cuda:1" : "cpu:2";
 
 std::string textOf(const Tensor &x) {
   std::ostringstream out;
@@ -70,7 +77,7 @@ TEST(DeviceApi, Properties) {
 }
 
 TEST(DeviceApi, Creation) {
-  for (const char *device : {"cpu", "cpu:1", "cpu:2"}) {
+  for (const char *device : {"cpu", kThere, kElsewhere}) {
     EXPECT_EQ(textOf(Tensor::zeros({2, 2}, DType::F32, device)),
               std::string("tensor([[0, 0], [0, 0]], f32, ") + device + ")");
     EXPECT_EQ(valuesOf(Tensor::ones({3}, DType::BF16, device)), std::vector<float>(3, 1));
@@ -93,29 +100,29 @@ TEST(DeviceApi, ToSharesAndCopies) {
   Tensor x = Tensor::of<float>({2}, {1, 2});
   EXPECT_EQ(x.to("cpu").raw(), x.raw());
   EXPECT_EQ(x.to("cpu:0", true).raw(), x.raw());
-  Tensor there = x.to("cpu:1");
-  EXPECT_EQ(there.device(), Device("cpu:1"));
+  Tensor there = x.to(kThere);
+  EXPECT_EQ(there.device(), Device(kThere));
   EXPECT_NE(there.raw(), x.raw());
-  EXPECT_EQ(there.to("cpu:1").raw(), there.raw());
-  Tensor own = there.copy("cpu:1");
+  EXPECT_EQ(there.to(kThere).raw(), there.raw());
+  Tensor own = there.copy(kThere);
   EXPECT_NE(own.raw(), there.raw());
   x.data<float>()[0] = 9;
   EXPECT_EQ(valuesOf(there), (std::vector<float>{1, 2}));
-  EXPECT_EQ(valuesOf(there.to("cpu:2").to("cpu")), (std::vector<float>{1, 2}));
+  EXPECT_EQ(valuesOf(there.to(kElsewhere).to("cpu")), (std::vector<float>{1, 2}));
   EXPECT_NE(x.copy().raw(), x.raw());
-  EXPECT_THAT(
-      errorOf([&] { there.data<float>(); }),
-      HasSubstr(
-          "the tensor is on cpu:1, whose memory is not the host's; move it first: x.to(\"cpu\")"));
+  EXPECT_THAT(errorOf([&] { there.data<float>(); }),
+              HasSubstr(std::string("the tensor is on ") + kThere +
+                        ", whose memory is not the host's; move it first: x.to(\"cpu\")"));
   EXPECT_THAT(errorOf([&] { x.to("cpu:50"); }), HasSubstr("there is no device cpu:50"));
 }
 
 TEST(DeviceApi, CopyBetweenTypes) {
-  Tensor from = Tensor::of<float>({4}, {-1.75f, 0, 2.5f, 300}, "cpu:1");
-  Tensor to = Tensor::zeros({4}, DType::I8, "cpu:2");
+  Tensor from = Tensor::of<float>({4}, {-1.75f, 0, 2.5f, 300}, kThere);
+  Tensor to = Tensor::zeros({4}, DType::I8, kElsewhere);
   to.copy_(from);
-  EXPECT_EQ(textOf(to), "tensor([-1, 0, 2, 127], i8, cpu:2)");
-  EXPECT_EQ(textOf(from.to(DType::Bool)), "tensor([true, false, true, true], bool, cpu:1)");
+  EXPECT_EQ(textOf(to), std::string("tensor([-1, 0, 2, 127], i8, ") + kElsewhere + ")");
+  EXPECT_EQ(textOf(from.to(DType::Bool)),
+            std::string("tensor([true, false, true, true], bool, ") + kThere + ")");
   EXPECT_EQ(from.to(DType::F32).raw(), from.raw());
   EXPECT_EQ(textOf(Tensor::of<int64_t>({1}, {INT64_MAX}).to(DType::U64)),
             "tensor([9223372036854775807], u64, cpu)");
@@ -132,18 +139,18 @@ TEST(DeviceApi, Pinned) {
   EXPECT_FALSE(x.is_pinned());
   EXPECT_EQ(pinned.pin().raw(), pinned.raw());
   EXPECT_EQ(pinned.device(), Device("cpu"));
-  EXPECT_EQ(valuesOf(pinned.to("cpu:1", true)), std::vector<float>(3, 1));
+  EXPECT_EQ(valuesOf(pinned.to(kThere, true)), std::vector<float>(3, 1));
 }
 
 TEST(DeviceApi, Printing) {
   EXPECT_EQ(textOf(Tensor::of<double>({}, {2.5})), "tensor(2.5, f64, cpu)");
   EXPECT_EQ(textOf(Tensor::zeros({0})), "tensor([], f32, cpu)");
-  EXPECT_EQ(textOf(Tensor::arange(2000, DType::I64, "cpu:1")),
-            "tensor([0, 1, 2, ..., 1997, 1998, 1999], i64, cpu:1)");
+  EXPECT_EQ(textOf(Tensor::arange(2000, DType::I64, kThere)),
+            std::string("tensor([0, 1, 2, ..., 1997, 1998, 1999], i64, ") + kThere + ")");
 }
 
 TEST(DeviceApi, EagerOperators) {
-  for (const char *device : {"cpu", "cpu:1"}) {
+  for (const char *device : {"cpu", kThere}) {
     Tensor x = Tensor::of<float>({2, 2}, {1, 2, 3, 4}, device),
            y = Tensor::ones({2}, DType::F32, device);
     Tensor z = x + y;
@@ -167,42 +174,43 @@ TEST(DeviceApi, OperationsAreCompiledOnce) {
     x = x + y;
   EXPECT_EQ(eager_programs(), before);
   EXPECT_EQ(valuesOf(x), std::vector<float>(7, 12));
-  x.to("cpu:1") + y.to("cpu:1");
+  x.to(kThere) + y.to(kThere);
   EXPECT_EQ(eager_programs(), before + 1);
 }
 
 TEST(DeviceApi, MixedOperandsAreRefused) {
-  Tensor x = Tensor::ones({2}, DType::F32, "cpu:1"), y = Tensor::ones({2});
-  EXPECT_EQ(errorOf([&] { x + y; }), "x + y: x is on cpu:1, y on cpu; move one: y.to(\"cpu:1\")");
+  Tensor x = Tensor::ones({2}, DType::F32, kThere), y = Tensor::ones({2});
+  EXPECT_EQ(errorOf([&] { x + y; }), std::string("x + y: x is on ") + kThere +
+                                         ", y on cpu; move one: y.to(\"" + kThere + "\")");
   EXPECT_EQ(errorOf([&] { matmul(y, x); }),
-            "matmul(x, y): x is on cpu, y on cpu:1; move one: y.to(\"cpu\")");
+            std::string("matmul(x, y): x is on cpu, y on ") + kThere + "; move one: y.to(\"cpu\")");
   EXPECT_EQ(errorOf([&] { y *Tensor::arange(2); }),
             "x * y: x is of type f32, y of i64; convert one: y.to(dlc::DType::F32)");
   EXPECT_THAT(errorOf([&] { y + Tensor::ones({3}); }), HasSubstr("x + y: "));
 }
 
 TEST(DeviceApi, ScalarsCombineFreely) {
-  Tensor x = Tensor::ones({2}, DType::F32, "cpu:1");
-  Tensor onHost = Tensor::full({}, 3), elsewhere = Tensor::full({}, 4, DType::I64, "cpu:2");
-  EXPECT_EQ(textOf(x + onHost), "tensor([4, 4], f32, cpu:1)");
-  EXPECT_EQ(textOf(x * elsewhere), "tensor([4, 4], f32, cpu:1)");
-  EXPECT_EQ(textOf(onHost - x), "tensor([2, 2], f32, cpu:1)");
+  Tensor x = Tensor::ones({2}, DType::F32, kThere);
+  Tensor onHost = Tensor::full({}, 3), elsewhere = Tensor::full({}, 4, DType::I64, kElsewhere);
+  EXPECT_EQ(textOf(x + onHost), std::string("tensor([4, 4], f32, ") + kThere + ")");
+  EXPECT_EQ(textOf(x * elsewhere), std::string("tensor([4, 4], f32, ") + kThere + ")");
+  EXPECT_EQ(textOf(onHost - x), std::string("tensor([2, 2], f32, ") + kThere + ")");
   EXPECT_EQ((onHost + elsewhere).item(), 7);
 }
 
 TEST(DeviceApi, ModelsTakeTensorsFromAnywhere) {
   ModelOptions options;
-  options.device = "cpu:1";
+  options.device = kThere;
   Model model = compile(INPUTS "/model.mlir", options);
   std::map<std::string, Tensor> here, there;
   for (const ModelValue &input : model.inputs()) {
     std::vector<int64_t> shape = input.shape;
     here[input.name] = Tensor::random(shape, *input.dtype);
-    there[input.name] = here[input.name].to("cpu:3");
+    there[input.name] = here[input.name].to(kElsewhere);
   }
   auto a = model.run(here), b = model.run(there);
   for (auto &[name, value] : a) {
-    EXPECT_EQ(value.device(), Device("cpu:1"));
+    EXPECT_EQ(value.device(), Device(kThere));
     EXPECT_EQ(valuesOf(value), valuesOf(b[name]));
   }
 }
@@ -221,11 +229,12 @@ TEST(DeviceApi, CInterface) {
   ASSERT_EQ(dlc_device_describe(DLDevice{kDLExtDev, 1}, &info), nullptr);
   EXPECT_STREQ(info.name, "virtual device 1 on the CPU");
   void *memory = nullptr;
-  ASSERT_EQ(dlc_memory_allocate(DLDevice{kDLExtDev, 2}, 8, &memory), nullptr);
+  const DLDevice away{kOnGpus ? kDLCUDA : kDLExtDev, kOnGpus ? 1 : 2};
+  ASSERT_EQ(dlc_memory_allocate(away, 8, &memory), nullptr);
   int64_t shape[] = {2};
   int32_t numbers[] = {3, -4}, back[2] = {};
   DLTensor host{numbers, {kDLCPU, 0}, 1, {kDLInt, 32, 1}, shape, nullptr, 0};
-  DLTensor there{memory, {kDLExtDev, 2}, 1, {kDLFloat, 32, 1}, shape, nullptr, 0};
+  DLTensor there{memory, away, 1, {kDLFloat, 32, 1}, shape, nullptr, 0};
   DLTensor home{back, {kDLCPU, 0}, 1, {kDLInt, 32, 1}, shape, nullptr, 0};
   ASSERT_EQ(dlc_tensor_copy(&there, &host), nullptr);
   ASSERT_EQ(dlc_tensor_copy(&home, &there), nullptr);
@@ -237,7 +246,50 @@ TEST(DeviceApi, CInterface) {
   EXPECT_THAT(dlc_error_message(error),
               HasSubstr("shape [2] cannot be copied to one of shape [1]"));
   dlc_error_free(error);
-  dlc_memory_free(DLDevice{kDLExtDev, 2}, memory);
+  dlc_memory_free(away, memory);
 }
+
+#ifdef DLC_EMULATED_GPU_FILE
+/// What goes wrong on a GPU is said, takes nothing, and leaves all else at work.
+TEST(GpuErrors, MemoryIsGivenBackAndWorkGoesOn) {
+  if (!kOnGpus)
+    GTEST_SKIP() << "for GPUs";
+  Tensor x = Tensor::ones({64, 64}, DType::F32, kThere);
+  Tensor y = matmul(x, x);
+  uint64_t before = Device(kThere).properties().freeBytes;
+  EXPECT_THAT(errorOf([] {
+                Tensor::zeros({1 << 20, 1 << 20}, DType::F32, kThere);
+              }),
+              HasSubstr("cuda:0: cannot get 4398046511104 bytes for "));
+  // A program that does not fit, between two that do.
+  trace::Graph graph = trace::traceFunction(
+      [](const std::vector<trace::Tensor> &xs) {
+        trace::Tensor wide = matmul(xs[0], trace::transpose(xs[0], 0, 1));
+        return std::vector<trace::Tensor>{matmul(softmax(wide, 1), xs[0])};
+      },
+      {{"x", {1 << 20, 1}, DType::F32}}, {.outputs = {"y"}});
+  ModelOptions options;
+  options.device = kThere;
+  Model large = compile(std::move(graph), options);
+  EXPECT_THAT(errorOf([&] {
+                large.run({{"x", Tensor::ones({1 << 20, 1}, DType::F32, kThere)}});
+              }),
+              HasSubstr("cuda:0: cannot get "));
+  EXPECT_EQ(Device(kThere).properties().freeBytes, before);
+  EXPECT_EQ(valuesOf(y), std::vector<float>(64 * 64, 64));
+  EXPECT_EQ(valuesOf(matmul(y, x))[0], 64 * 64);
+}
+
+TEST(GpuErrors, AKernelThatDoesNotCompile) {
+  if (!kOnGpus)
+    GTEST_SKIP() << "for GPUs";
+  Tensor x = Tensor::full({5}, 2, DType::F32, kThere);
+  setenv("DLC_EMULATED_CXX", "/bin/false", 1);
+  std::string error = errorOf([&] { x *x + 3; });
+  unsetenv("DLC_EMULATED_CXX");
+  EXPECT_THAT(error, HasSubstr("generated CUDA kernels do not compile for sm_90 (k0_mul"));
+  EXPECT_EQ(valuesOf(x * x + 3), std::vector<float>(5, 7));
+}
+#endif
 
 } // namespace

@@ -1,0 +1,21 @@
+//===- Target.h - the GPU that kernels are made for ------------------------===//
+#ifndef DLC_CODEGEN_CUDA_TARGET_H
+#define DLC_CODEGEN_CUDA_TARGET_H
+
+#include <optional>
+#include <string>
+
+namespace dlc::cuda {
+
+struct GpuTarget {
+  std::string arch; ///< as NVRTC takes it: sm_90
+  int multiprocessors = 0;
+};
+
+/// What the device ("cuda:0") is: the architecture that somebody asked for ("sm_90a"), which needs
+/// no GPU here; else what the device of that name on this machine says of itself.
+std::optional<GpuTarget> targetOf(const std::string &device, const std::string &asked,
+                                  std::string &why);
+
+} // namespace dlc::cuda
+#endif

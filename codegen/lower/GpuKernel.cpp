@@ -1,0 +1,84 @@
+//===- GpuKernel.cpp - an operation's kernel for a GPU --------------------===//
+#include "codegen/lower/GpuKernel.h"
+
+#include "codegen/cpu/Normalize.h"
+#include "codegen/lower/Views.h"
+#include "codegen/memory/Memory.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+constexpr llvm::StringLiteral kArch = "arch", kFunctions = "functions", kSource = "source",
+                              kTiles = "tiles";
+
+/// What the runtime promises of every buffer that it or a caller allocates.
+constexpr int64_t kAlignment = 16;
+
+} // namespace
+
+bool isGpu(StringRef device) { return device.starts_with("cuda"); }
+
+std::string deviceOfCommand(Operation *op) {
+  while (!isa<func::FuncOp>(op->getParentOp()))
+    op = op->getParentOp();
+  return commandDevice(op);
+}
+
+FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
+  OpBuilder b(op);
+  FusionOp fusion = cuda::wrapInFusion(b, op);
+  FailureOr<FusionOp> normal = failure();
+  if (cuda::canGenerate(fusion, &why))
+    normal = cpu::normalize(fusion, why);
+  if (fusion != op)
+    fusion.erase();
+  return normal;
+}
+
+cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target, const CompileOptions &options,
+                                     std::vector<int64_t> alignments) {
+  return {target.multiprocessors, std::move(alignments), options.precision.matmul == "high"};
+}
+
+std::vector<int64_t> alignmentsOf(ArrayRef<Value> buffers) {
+  std::vector<int64_t> alignments;
+  for (Value buffer : buffers)
+    alignments.push_back(std::gcd(kAlignment, rootOf(buffer).second));
+  if (llvm::all_of(alignments, [](int64_t a) { return a == kAlignment; }))
+    alignments.clear();
+  return alignments;
+}
+
+void setGpuKernel(exec::KernelOp op, const cuda::Kernel &kernel, StringRef arch) {
+  Builder b(op.getContext());
+  SmallVector<StringRef> functions;
+  for (const cuda::Launch &launch : kernel.launches)
+    functions.push_back(launch.function);
+  op->setAttr(kArch, b.getStringAttr(arch));
+  op->setAttr(kFunctions, b.getStrArrayAttr(functions));
+  op->setAttr(kSource, b.getStringAttr(kernel.text));
+  if (kernel.tiles)
+    op->setAttr(kTiles, b.getUnitAttr());
+}
+
+bool isGpuKernel(exec::KernelOp op) { return op->hasAttr(kSource); }
+
+StringRef gpuArchOf(exec::KernelOp op) { return op->getAttrOfType<StringAttr>(kArch).getValue(); }
+
+cuda::Kernel gpuKernelOf(exec::KernelOp op) {
+  cuda::Kernel kernel;
+  kernel.text = op->getAttrOfType<StringAttr>(kSource).getValue().str();
+  kernel.tiles = op->hasAttr(kTiles);
+  for (auto function : op->getAttrOfType<ArrayAttr>(kFunctions).getAsRange<StringAttr>())
+    kernel.launches.push_back({function.str()});
+  return kernel;
+}
+
+} // namespace dlc
