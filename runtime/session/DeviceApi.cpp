@@ -1,6 +1,7 @@
 //===- DeviceApi.cpp - devices, their memory and copies in the C interface ----===//
 #include "dlc/dlc.h"
 
+#include "runtime/device/Copy.h"
 #include "runtime/session/Convert.h"
 #include "runtime/session/Guarded.h"
 #include "runtime/session/Tensors.h"
@@ -120,13 +121,45 @@ Side sideOf(const DLTensor &tensor, const char *name) {
 
 } // namespace
 
+static void requireSameShape(const Side &to, const Side &from) {
+  if (to.info.shape != from.info.shape)
+    fail("a tensor of shape ", listed(from.info.shape), " cannot be copied to one of shape ",
+         listed(to.info.shape), "; give them the same shape");
+}
+
+struct dlc_copy {
+  PendingCopy pending;
+};
+
+dlc_error *dlc_tensor_copy_begin(const DLTensor *to, const DLTensor *from, dlc_copy **copy) {
+  bool converts = false;
+  dlc_error *error = guarded([&] {
+    require(to && from && copy, "dlc_tensor_copy_begin: NULL argument");
+    *copy = nullptr;
+    Side target = sideOf(*to, "to"), source = sideOf(*from, "from");
+    requireSameShape(target, source);
+    converts = target.info.dtype != source.info.dtype;
+    if (!converts)
+      *copy = new dlc_copy{
+          {target.data, *target.device, source.data, *source.device, source.info.bytes}};
+  });
+  return converts && !error ? dlc_tensor_copy(to, from) : error;
+}
+
+dlc_error *dlc_copy_end(dlc_copy *copy) {
+  dlc_error *error = guarded([&] {
+    if (copy)
+      copy->pending.wait();
+  });
+  delete copy;
+  return error;
+}
+
 dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from) {
   return guarded([&] {
     require(to && from, "dlc_tensor_copy: NULL argument");
     Side target = sideOf(*to, "to"), source = sideOf(*from, "from");
-    if (target.info.shape != source.info.shape)
-      fail("a tensor of shape ", listed(source.info.shape), " cannot be copied to one of shape ",
-           listed(target.info.shape), "; give them the same shape");
+    requireSameShape(target, source);
     if (target.info.bytes == 0)
       return;
     if (target.info.dtype == source.info.dtype) {

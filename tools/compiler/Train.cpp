@@ -39,7 +39,8 @@ std::map<std::string, Classes> classesOf(ModuleOp module) {
 
 template <typename T>
 void checkClasses(const std::string &name, const Tensor &target, const Classes &classes) {
-  const T *labels = target.data<T>();
+  Tensor here = target.to(Device());
+  const T *labels = here.data<T>();
   for (int64_t i = 0; i < target.elements(); ++i) {
     int64_t label = labels[i];
     if ((label < 0 || label >= classes.count) && label != classes.ignored)
@@ -115,7 +116,8 @@ std::map<std::string, Tensor> Step::Impl::checked(const std::vector<Tensor> &bat
 }
 
 template <typename T> int64_t firstNotFinite(const Tensor &tensor) {
-  const T *values = tensor.data<T>();
+  Tensor here = tensor.to(Device());
+  const T *values = here.data<T>();
   for (int64_t i = 0; i < tensor.elements(); ++i)
     if (!std::isfinite(values[i]))
       return i;
@@ -124,13 +126,17 @@ template <typename T> int64_t firstNotFinite(const Tensor &tensor) {
 
 Step::Impl::Blame Step::Impl::inspect(const std::vector<Tensor> &batch) const {
   for (size_t i = 0; i < batch.size(); ++i) {
+    // Nobody waits for a copy back where nothing is known to be wrong yet.
+    if (options.log && !batch[i].device().isHost())
+      continue;
     bool wide = batch[i].dtype() == DType::F64;
     if (!wide && batch[i].dtype() != DType::F32)
       continue;
     int64_t at = wide ? firstNotFinite<double>(batch[i]) : firstNotFinite<float>(batch[i]);
     if (at < 0)
       continue;
-    double value = wide ? batch[i].data<double>()[at] : double(batch[i].data<float>()[at]);
+    Tensor here = batch[i].to(Device());
+    double value = wide ? here.data<double>()[at] : double(here.data<float>()[at]);
     return {steps, "input '" + inputs[i].name + "' has " + std::to_string(value) + " at element " +
                        std::to_string(at)};
   }
@@ -146,7 +152,7 @@ void Step::Impl::explain(const Blame &blame, float found) const {
 }
 
 void Step::Impl::fetch() {
-  Tensor log = model.state("log");
+  Tensor log = model.state("log").to(Device());
   int64_t width = log.shape()[1];
   // What the ring has overwritten is gone.
   float suspected = 0;
@@ -180,9 +186,9 @@ float Step::run(const std::vector<Tensor> &batch) {
       impl->fetch();
     return impl->loss;
   }
-  impl->loss = *results.at("loss").data<float>();
+  impl->loss = float(results.at("loss").item());
   for (size_t i = 1; i < impl->figures.size(); ++i)
-    impl->metrics[impl->figures[i]] = *results.at(impl->figures[i]).data<float>();
+    impl->metrics[impl->figures[i]] = float(results.at(impl->figures[i]).item());
   if (!std::isfinite(impl->loss)) {
     Impl::Blame blame = impl->inspect(batch);
     --blame.step;
@@ -211,7 +217,9 @@ Model Step::predictor(const std::vector<trace::Spec> &inputs) {
   auto forward = [&](const std::vector<trace::Tensor> &xs) {
     return std::vector{impl->network.function(xs)};
   };
-  trace::Graph graph = trace::traceFunction(forward, specs, {.state = true, .starts = false});
+  trace::Graph graph = trace::traceFunction(
+      forward, specs,
+      {.state = true, .starts = false, .device = Device(impl->modelOptions.device)});
   std::vector<trace::Parameter> parameters = graph.parameters();
   ModelOptions options = impl->modelOptions;
   options.shareState = &impl->model;
@@ -229,9 +237,13 @@ Model Step::predictor(const std::vector<trace::Spec> &inputs) {
 void Step::takeParameters() {
   impl->ready = true;
   for (trace::Parameter &parameter : impl->parameters) {
-    impl->model.setState(parameter.name(), tensorOf(parameter.value()));
+    trace::Array value = parameter.value();
     parameter.moveTo(
         [model = impl->model, name = parameter.name()] { return arrayOf(model.state(name)); });
+    if (value.data.use_count() == 1)
+      impl->model.moveState(parameter.name(), tensorOf(std::move(value)));
+    else
+      impl->model.setState(parameter.name(), tensorOf(value));
   }
 }
 
@@ -257,6 +269,7 @@ void Step::load(const std::string &path, LoadState options) {
 void Step::saveProgram(const std::string &path) const {
   StepOptions options = impl->options;
   options.starts = true;
+  options.device = Device(impl->modelOptions.device);
   compile(traceStep(impl->network, impl->lossFunction, impl->optimizer, impl->inputs, options),
           impl->modelOptions)
       .save(path);
@@ -268,6 +281,7 @@ Step train(const Network &network, const TensorFunction &loss, const optim::Opti
   StepOptions traced = options;
   // The parameters go into the state one by one, so that they are in memory once.
   traced.starts = false;
+  traced.device = Device(modelOptions.device);
   trace::Graph graph = traceStep(network, loss, optimizer, inputs, traced, location);
   std::vector<trace::Parameter> parameters = graph.parameters();
   std::map<std::string, Classes> classes = classesOf(*graph.getImpl().traced.module);

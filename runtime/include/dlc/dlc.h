@@ -135,6 +135,14 @@ DLC_C_EXPORT void dlc_memory_free(DLDevice device, void *address);
  */
 DLC_C_EXPORT dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from);
 
+/* The same, but what needs no conversion may go on after this returns, beside other work. Both
+ * tensors' memory must stay, and be left alone, until dlc_copy_end has waited for the copy: that
+ * frees `copy` (NULL is fine) and says whether it failed. */
+typedef struct dlc_copy dlc_copy;
+DLC_C_EXPORT dlc_error *dlc_tensor_copy_begin(const DLTensor *to, const DLTensor *from,
+                                              dlc_copy **copy);
+DLC_C_EXPORT dlc_error *dlc_copy_end(dlc_copy *copy);
+
 /* From now on (or no longer) each command's time is kept. */
 DLC_C_EXPORT void dlc_session_set_trace(dlc_session *session, int enabled);
 /* Writes what was kept as Chrome trace JSON (chrome://tracing, ui.perfetto.dev) and forgets it. */

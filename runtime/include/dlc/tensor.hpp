@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <ostream>
 #include <string>
@@ -64,6 +65,37 @@ inline std::string shapeText(const std::vector<int64_t> &shape) {
     text += (i ? ", " : "") + std::to_string(shape[i]);
   return text + "]";
 }
+
+/// A copy that goes on: whoever looks at the target waits for it, and the source lives so long.
+class Arrival {
+public:
+  Arrival(dlc_copy *copy, std::shared_ptr<void> from, std::shared_ptr<void> to)
+      : copy(copy), from(std::move(from)), to(std::move(to)) {}
+  Arrival(const Arrival &) = delete;
+  Arrival &operator=(const Arrival &) = delete;
+  ~Arrival() { dlc_error_free(dlc_copy_end(copy)); }
+
+  void wait() {
+    std::lock_guard lock(mutex);
+    if (!why.empty())
+      throw Error(why);
+    if (!copy)
+      return;
+    dlc_error *error = dlc_copy_end(std::exchange(copy, nullptr));
+    from.reset();
+    to.reset();
+    if (!error)
+      return;
+    why = dlc_error_message(error);
+    check(error);
+  }
+
+private:
+  std::mutex mutex;
+  dlc_copy *copy;
+  std::shared_ptr<void> from, to;
+  std::string why;
+};
 
 } // namespace detail
 
@@ -172,11 +204,11 @@ public:
   }
   size_t bytes() const { return static_cast<size_t>(elements()) * dtypeBytes(type); }
 
-  /// The very same memory where it is on that device already, else a copy there. `nonBlocking`
-  /// allows the copy to go on after this returns; so far none does.
+  /// The very same memory where it is on that device already, else a copy there. `nonBlocking` lets
+  /// the copy go on after this returns, at full speed from pinned memory: whoever uses the result
+  /// waits for it. This tensor's elements must stay what they are so long.
   Tensor to(Device device, bool nonBlocking = false) const {
-    (void)nonBlocking;
-    return device == where ? *this : copy(device);
+    return device == where ? *this : nonBlocking ? copyBehind(device) : copy(device);
   }
   /// The same where it has that type already, else converted.
   Tensor to(DType dtype) const { return dtype == type ? *this : convertedTo(dtype, where); }
@@ -196,8 +228,16 @@ public:
   Tensor pin() const { return is_pinned() ? *this : copy(Device(DLDevice{kDLCUDAHost, 0})); }
   bool is_pinned() const { return where.dlpack().device_type == kDLCUDAHost; }
 
+  /// Waits for a copy that is still on its way to this tensor.
+  void wait() const {
+    if (arrival)
+      arrival->wait();
+  }
   /// The address on the tensor's device.
-  void *raw() const { return memory.get(); }
+  void *raw() const {
+    wait();
+    return memory.get();
+  }
   template <typename T> T *data() const {
     static_assert(!std::is_same_v<T, void>);
     if (sizeof(T) != dtypeBytes(type))
@@ -206,7 +246,7 @@ public:
     if (!where.isHost())
       throw Error("the tensor is on " + where.name() +
                   ", whose memory is not the host's; move it first: x.to(\"cpu\")");
-    return static_cast<T *>(memory.get());
+    return static_cast<T *>(raw());
   }
   /// The value of a tensor with one element.
   double item() const {
@@ -217,7 +257,7 @@ public:
 
   /// Points into this tensor, which must outlive it.
   DLTensor dlpack() const {
-    return {memory.get(),
+    return {raw(),
             where.dlpack(),
             static_cast<int32_t>(dims.size()),
             detail::toDlpack(type),
@@ -233,10 +273,21 @@ private:
     return result;
   }
 
+  Tensor copyBehind(Device device) const {
+    Tensor result(type, dims, device);
+    DLTensor source = dlpack(), target = result.dlpack();
+    dlc_copy *begun = nullptr;
+    detail::check(dlc_tensor_copy_begin(&target, &source, &begun));
+    result.arrival = std::make_shared<detail::Arrival>(begun, memory, result.memory);
+    return result;
+  }
+
   DType type = DType::F32;
   std::vector<int64_t> dims = {0};
   Device where;
   std::shared_ptr<void> memory;
+  /// Null where nothing is on its way.
+  std::shared_ptr<detail::Arrival> arrival;
 };
 
 namespace detail {

@@ -1,0 +1,117 @@
+//===- Copy.cpp - copies that go on while their callers do something else ------===//
+#include "runtime/device/Copy.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <thread>
+#include <utility>
+
+namespace dlc::runtime {
+
+namespace {
+
+/// What a thread does, in order, for as long as the process lives.
+class Worker {
+public:
+  Worker() {
+    std::thread([this] { work(); }).detach();
+  }
+
+  std::future<void> add(std::packaged_task<void()> task) {
+    std::future<void> done = task.get_future();
+    std::lock_guard lock(mutex);
+    tasks.push_back(std::move(task));
+    added.notify_one();
+    return done;
+  }
+
+private:
+  [[noreturn]] void work() {
+    for (;;) {
+      std::unique_lock lock(mutex);
+      added.wait(lock, [&] { return !tasks.empty(); });
+      std::packaged_task<void()> task = std::move(tasks.front());
+      tasks.pop_front();
+      lock.unlock();
+      task();
+    }
+  }
+
+  std::mutex mutex;
+  std::condition_variable added;
+  std::deque<std::packaged_task<void()>> tasks;
+};
+
+Worker &workerOf(const Device &device) {
+  static std::mutex mutex;
+  // Never destroyed: its thread may still wait when the process ends.
+  static auto &workers = *new std::map<const Device *, Worker>;
+  std::lock_guard lock(mutex);
+  return workers[&device];
+}
+
+/// Not the stream of copies that somebody waits for: these would have to wait too.
+void *streamOf(const Device &device) {
+  static std::mutex mutex;
+  static auto &streams = *new std::map<const Device *, void *>;
+  std::lock_guard lock(mutex);
+  void *&stream = streams[&device];
+  if (!stream)
+    device.call(device.table.stream_create, &stream);
+  return stream;
+}
+
+} // namespace
+
+PendingCopy::PendingCopy(void *to, Device &toDevice, const void *from, Device &fromDevice,
+                         uint64_t bytes) {
+  if (bytes == 0 || to == from)
+    return;
+  if (toDevice.name.isCpu() && fromDevice.name.isCpu()) {
+    done =
+        workerOf(toDevice).add(std::packaged_task<void()>([=] { std::memmove(to, from, bytes); }));
+    return;
+  }
+  worker = toDevice.name.isCpu() ? &fromDevice : &toDevice;
+  int direction = toDevice.name.isCpu()      ? DLC_COPY_DEVICE_TO_HOST
+                  : fromDevice.name.isCpu()  ? DLC_COPY_HOST_TO_DEVICE
+                  : &toDevice == &fromDevice ? DLC_COPY_WITHIN
+                                             : DLC_COPY_FROM_PEER;
+  void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;
+  void *stream = streamOf(*worker);
+  worker->call(worker->table.event_create, &event);
+  try {
+    worker->call(worker->table.copy, stream, to, from, bytes, direction, peer);
+    worker->call(worker->table.event_record, event, stream);
+  } catch (...) {
+    worker->table.event_destroy(worker->handle, event);
+    throw;
+  }
+}
+
+PendingCopy::~PendingCopy() {
+  try {
+    wait();
+  } catch (const std::exception &) {
+    // Nobody is left to hear of it.
+  }
+}
+
+void PendingCopy::wait() {
+  if (done.valid())
+    done.get();
+  void *reached = std::exchange(event, nullptr);
+  if (!reached)
+    return;
+  struct Destroy {
+    Device &device;
+    void *event;
+    ~Destroy() { device.table.event_destroy(device.handle, event); }
+  } destroy{*worker, reached};
+  worker->call(worker->table.event_synchronize, reached);
+}
+
+} // namespace dlc::runtime
