@@ -56,6 +56,8 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
       for (const std::string &other : onednnImplementations(*call, options.threads))
         if (other != call->implementation)
           candidates.push_back({"onednn", other, cost.call(withImplementation(*call, other)), std::nullopt});
+    for (const LibraryCall &parts : onednnCallsInParts(op, options.threads))
+      candidates.push_back({"onednn", parts.implementation, cost.call(parts), std::nullopt});
   } else {
     refusals += "; onednn: " + why;
   }

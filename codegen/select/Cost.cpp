@@ -52,6 +52,15 @@ bool isLibraryImplementation(const LibraryCall &call, StringRef word) {
 /// Of vectors over n columns, the part that is not behind the last one.
 double laneShare(double n, double lanes) { return n / (std::ceil(n / lanes) * lanes); }
 
+/// Elements that a call splits into parts each time.
+double splitInside(const json &desc) {
+  double elements = 0;
+  for (const char *argument : {"src", "weights"})
+    if (auto found = desc.find(argument); found != desc.end() && found->contains("parts"))
+      elements += productOf(dimsOf(desc, argument)) / double((*found)["parts"]["order"].get_ref<const std::string &>().size());
+  return elements;
+}
+
 double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).getNumElements()); }
 
 } // namespace
@@ -103,6 +112,11 @@ double CostModel::product(const LibraryCall &call) const {
     return call.flops / (machine.libraryGflops * threads);
   double m = double(dst[dst.size() - 2]), batches = productOf(dst, 2);
   double cores = call.flops > machine.wakeFlops ? threads : 1;
+  if (const json &source = call.desc["src"]; source.contains("parts")) {
+    double parts = double(source["parts"]["order"].get_ref<const std::string &>().size());
+    double rate = machine.tileGflops * laneShare(m, machine.tileRows) * laneShare(double(dst.back()), machine.tileRows);
+    return std::max(call.flops * parts / (rate * cores), traffic(call.bytes, cores)) + splitInside(call.desc) / (machine.splitParts * cores);
+  }
   double rate = machine.libraryGflops * laneShare(double(dst.back()), lanes);
   if (call.desc["src"].value("dtype", "") == "bf16")
     rate *= machine.libraryBf16Gain;

@@ -22,6 +22,9 @@ struct Machine {
   double builtinWindows =
       1.5; ///< window elements, or products of a weight gradient, of the runtime's own kernels
   double libraryBf16Gain = 1.8; ///< where the processor multiplies bf16 itself
+  double tileGflops = 400;      ///< of bf16, on tiles; neighbours on the same core may halve or double it
+  double tileRows = 16;
+  double splitParts = 1.5; ///< elements per nanosecond that become parts
   /// A product of one row has so much of the rate, each further row so much more.
   double oneRow = 0.35, eachRow = 0.15;
   double libraryShortProduct = 1.1, libraryOneRow = 1.2; ///< longer than contract for the same

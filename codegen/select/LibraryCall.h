@@ -42,6 +42,8 @@ struct LibraryCall {
 
 /// How oneDNN would do it; nothing where it cannot. `why` says what stood in the way.
 std::optional<LibraryCall> onednnCall(mlir::Operation *op, int threads, std::string *why = nullptr);
+/// A product of f32 as longer ones of bf16, where the processor has units for them and the operation allows it.
+std::vector<LibraryCall> onednnCallsInParts(mlir::Operation *op, int threads);
 /// Implementations that oneDNN offers for the same request, in its order of preference, few and worth measuring.
 std::vector<std::string> onednnImplementations(const LibraryCall &call, int threads);
 /// How the runtime's own kernels would do it.

@@ -14,6 +14,7 @@ struct Builder {
   Epilogue epilogue;
   Pending call;
   std::string *why;
+  const PartsForm *form = nullptr;
 
   std::nullopt_t no(const Twine &reason) {
     if (why)
@@ -191,7 +192,13 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
   });
   if (!ok)
     return b.no("a post-op's operand has a shape or factor that oneDNN does not take");
-  return finish(std::move(b.call), threads, b.why);
+  if (!b.form)
+    return finish(std::move(b.call), threads, b.why);
+  auto parts = inParts(std::move(b.call), *b.form, b.why);
+  auto call = parts ? finish(std::move(*parts), threads, b.why) : std::nullopt;
+  if (call && !StringRef(call->implementation).contains("amx"))
+    return b.no("products of bf16 have no tiles here");
+  return call;
 }
 
 /// General code, or products over unfolded images.
@@ -349,7 +356,7 @@ std::optional<LibraryCall> pool(Builder &b, int threads) {
 
 } // namespace
 
-std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why) {
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, const PartsForm *form) {
   auto epilogue = matchEpilogue(fusion);
   if (!epilogue) {
     if (why)
@@ -358,15 +365,18 @@ std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string
   }
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
-  Builder b{fusion, *epilogue, {}, why};
+  Builder b{fusion, *epilogue, {}, why, form};
   b.call.op = fusion;
   Type element = typeOf(fusion.getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())
     return b.no("element type " + elementName(element) + " is none of oneDNN's");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return b.no("empty result");
+  auto math = epilogue->anchor->getAttrOfType<StringAttr>("dlc.math");
+  if (form && (!math || !isa<MatmulOp>(epilogue->anchor)))
+    return b.no("only a product whose precision is lower than highest comes in parts");
   // What `--matmul-precision medium` allows.
-  if (auto math = epilogue->anchor->getAttrOfType<StringAttr>("dlc.math"))
+  if (math && math == "bf16" && !form)
     b.call.desc["math"] = math.str();
   if (isa<MatmulOp>(epilogue->anchor))
     return matmul(b, threads);

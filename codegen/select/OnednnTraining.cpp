@@ -158,7 +158,7 @@ std::optional<LibraryCall> training(Operation *op, int threads, std::string *why
     for (Value value : values)
       if (typeOf(value).getNumElements() == 0)
         return t.no("an empty tensor");
-  if (auto math = single->op->getAttrOfType<StringAttr>("dlc.math"))
+  if (auto math = single->op->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     t.call.desc["math"] = math.str();
   if (auto gradient = dyn_cast<ConvWeightGradOp>(single->op))
     return t.weightGradient(gradient, threads);

@@ -40,7 +40,7 @@ bool isFollowable(Value from, Value to) {
 
 /// What `--matmul-precision` allows for an operation.
 void addMath(json &desc, Operation *op) {
-  if (auto math = op->getAttrOfType<StringAttr>("dlc.math"))
+  if (auto math = op->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     desc["math"] = math.str();
 }
 

@@ -55,8 +55,8 @@ struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
       config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
       (void)applyPatternsGreedily(function.getFunctionBody(), patterns, config);
     });
-    if (matmul == "medium")
-      getOperation()->walk([&](Operation *op) { allowMath(op, *question); });
+    if (matmul != "highest")
+      getOperation()->walk([&](Operation *op) { allowMath(op, *question, matmul == "medium" ? "bf16" : "tf32"); });
   }
 
   std::optional<Question> asked() {
@@ -100,13 +100,13 @@ struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
         op.erase();
   }
 
-  /// Products of f32 that a library may compute from rounded operands.
-  static void allowMath(Operation *op, const Question &question) {
+  /// Products of f32 that may be computed from rounded operands: of bf16, or of tf32 or what is closer.
+  static void allowMath(Operation *op, const Question &question, StringRef math) {
     FloatType asked = question.overrides.of(op);
     if ((asked && asked.isF32()) || precision::classOf(op) != NumericClass::Product ||
         !llvm::all_of(op->getOperands(), isWide))
       return;
-    op->setAttr(kMathAttr, StringAttr::get(op->getContext(), "bf16"));
+    op->setAttr(kMathAttr, StringAttr::get(op->getContext(), math));
   }
 
   Option<std::string> mode{*this, "mode", llvm::cl::desc("none, bf16 or f16"),

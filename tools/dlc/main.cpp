@@ -51,8 +51,10 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
       ->check(CLI::IsMember({"none", "bf16", "f16"}))
       ->capture_default_str();
   command
-      ->add_option("--matmul-precision", a.matmulPrecision,
-                   "how exact products of f32 are: medium may round their operands to bf16")
+      ->add_option(
+          "--matmul-precision", a.matmulPrecision,
+          "how exact products of f32 are: high may use tf32, or two bf16 parts of each number; "
+          "medium may round them to bf16")
       ->check(CLI::IsMember({"highest", "high", "medium"}))
       ->capture_default_str();
   command

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -105,6 +106,45 @@ struct Deep : nn::Module {
   }
 };
 
+/// As in ResNet-50: narrow in the middle, wide where they are added to what came before.
+struct Bottleneck : nn::Module {
+  Bottleneck(int64_t in, int64_t width, int64_t stride)
+      : c1(add("c1", Conv2d(in, width, 1, {}, false))),
+        c2(add("c2", Conv2d(width, width, 3, {.stride = stride, .padding = 1}, false))),
+        c3(add("c3", Conv2d(width, 4 * width, 1, {}, false))), n1(add("n1", BatchNorm2d(width))),
+        n2(add("n2", BatchNorm2d(width))), n3(add("n3", BatchNorm2d(4 * width))),
+        projects(in != 4 * width) {
+    if (projects)
+      shortcut = add("shortcut", Sequential(Conv2d(in, 4 * width, 1, {.stride = stride}, false),
+                                            BatchNorm2d(4 * width)));
+  }
+  Tensor forward(Tensor x) override {
+    Tensor y = n3(c3(relu(n2(c2(relu(n1(c1(x))))))));
+    return relu(y + (projects ? shortcut(x) : x));
+  }
+  Conv2d c1, c2, c3;
+  BatchNorm2d n1, n2, n3;
+  bool projects;
+  Sequential shortcut;
+};
+
+struct Bottlenecks : nn::Module {
+  Conv2d stem = add("stem", Conv2d(3, 16, 7, {.stride = 2, .padding = 3}, false));
+  BatchNorm2d norm = add("norm", BatchNorm2d(16));
+  Sequential blocks;
+  Linear out = add("out", Linear(128, 8));
+  Bottlenecks() {
+    for (auto [in, width, stride] : {std::array<int64_t, 3>{16, 16, 1}, {64, 16, 1}, {64, 16, 1},
+                                     {64, 32, 2}, {128, 32, 1}, {128, 32, 1}, {128, 32, 1}})
+      blocks.append(Bottleneck(in, width, stride));
+    blocks = add("blocks", blocks);
+  }
+  Tensor forward(Tensor x) override {
+    x = max_pool2d(relu(norm(stem(x))), 3, {.stride = 2, .padding = 1});
+    return out(mean(blocks(x), {2, 3}));
+  }
+};
+
 /// The largest difference over the largest value.
 double errorOf(const Tensor &found, const Tensor &wanted) {
   double difference = 0, largest = 0;
@@ -132,6 +172,9 @@ template <typename M> void checkInference(std::vector<int64_t> shape) {
   ModelOptions medium = with("none");
   medium.matmulPrecision = "medium";
   EXPECT_LT(errorOf(forward(medium), wanted), 0.03);
+  ModelOptions high = with("none");
+  high.matmulPrecision = "high";
+  EXPECT_LT(errorOf(forward(high), wanted), 5e-5);
   ModelOptions all = with("bf16");
   all.precisionOf = {"*=f32"};
   EXPECT_LT(errorOf(forward(all), wanted), 1e-5);
@@ -232,6 +275,21 @@ TEST(MaxMemory, SameLossesInLess) {
   } catch (const Error &error) {
     EXPECT_CONTAINS(std::string(error.what()), "found: at least");
   }
+}
+
+TEST(MaxMemory, RecomputesConvolutionsToo) {
+  std::vector<int64_t> shape = {8, 3, 128, 128};
+  dlc_memory_figures free, bounded;
+  std::vector<float> wanted = losses<Bottlenecks>(shape, with("none"), &free);
+  auto sum = [](const dlc_memory_figures &figures) {
+    return int64_t(figures.arena_bytes + figures.state_bytes + figures.constant_bytes);
+  };
+  ModelOptions options = with("none");
+  options.maxMemory = sum(free) * 3 / 5;
+  std::vector<float> found = losses<Bottlenecks>(shape, options, &bounded);
+  EXPECT_LE(sum(bounded), options.maxMemory);
+  for (size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_NEAR(found[i], wanted[i], 1e-4 + 1e-3 * wanted[i]) << "step " << i;
 }
 
 // A step that overflows changes nothing but the scale.
