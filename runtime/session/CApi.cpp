@@ -220,7 +220,14 @@ dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
     require(session && name && value, "dlc_session_get_state: NULL argument");
     const StateSet &states = session->session.states();
     size_t index = states.indexOf(name);
-    states.get(index, outputData(*value, session->session.plan().states[index], "state"));
+    const StateInfo &info = session->session.plan().states[index];
+    void *to = outputData(*value, info, "state");
+    Device *device = deviceOf(*value);
+    if (!device)
+      return states.get(index, to);
+    std::vector<uint8_t> copy(info.bytes);
+    states.get(index, copy.data());
+    copyBytes(to, *device, copy.data(), openDevice({"cpu", 0}), info.bytes);
   });
 }
 
@@ -229,8 +236,15 @@ dlc_error *dlc_session_set_state(dlc_session *session, const char *name, const D
     require(session && name && value, "dlc_session_set_state: NULL argument");
     StateSet &states = session->session.states();
     size_t index = states.indexOf(name);
+    const StateInfo &info = session->session.plan().states[index];
     std::vector<uint8_t> copy;
-    states.set(index, inputData(*value, session->session.plan().states[index], copy, "state"));
+    const void *from = inputData(*value, info, copy, "state");
+    if (Device *device = deviceOf(*value)) {
+      copy.resize(info.bytes);
+      copyBytes(copy.data(), openDevice({"cpu", 0}), from, *device, info.bytes);
+      from = copy.data();
+    }
+    states.set(index, from);
   });
 }
 

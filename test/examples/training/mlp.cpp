@@ -1,5 +1,5 @@
 // mlp.cpp - a perceptron learns handwritten digits: Adam, batches read ahead, accuracy on digits
-// that it has not seen.
+// that it has not seen. The second argument may be a precision: bf16, or f16 with scaled losses.
 #include <dlc/data.hpp>
 #include <dlc/train.hpp>
 
@@ -14,14 +14,21 @@ struct Mlp : dlc::nn::Module {
 };
 
 int main(int argc, char **argv) try {
-  std::string folder = argc > 1 ? argv[1] : ".";
+  std::string folder = argc > 1 ? argv[1] : ".", precision = argc > 2 ? argv[2] : "none";
   auto digits = dlc::data::npz(folder + "/digits.npz", {"x", "target"});
   auto unseen = dlc::data::npz(folder + "/digits-test.npz", {"x", "target"});
 
+  // Gradients in f16 would vanish.
+  std::optional<dlc::LossScale> scale;
+  if (precision == "f16")
+    scale = dlc::LossScale{};
   Mlp mlp;
   auto step = dlc::train(mlp, dlc::loss::cross_entropy, dlc::optim::adam({.lr = 2e-3}),
                          {{"x", {64, 1, 8, 8}}, {"t", {64}, dlc::DType::I64}},
-                         {.metrics = {{"accuracy", dlc::metric::accuracy}}, .log = 22});
+                         {.metrics = {{"accuracy", dlc::metric::accuracy}},
+                          .lossScale = scale,
+                          .log = 22},
+                         {.precision = precision});
   auto batches = dlc::data::loader(digits, {.batch = 64, .shuffle = true, .dropLast = true});
   for (int epoch = 0; epoch < 30; ++epoch) {
     for (auto [x, t] : batches)
