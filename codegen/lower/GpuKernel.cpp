@@ -4,6 +4,7 @@
 #include "codegen/cpu/Normalize.h"
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
+#include "codegen/select/Select.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -18,9 +19,6 @@ namespace {
 constexpr llvm::StringLiteral kArch = "arch", kFunctions = "functions", kSource = "source",
                               kTiles = "tiles";
 
-/// What the runtime promises of every buffer that it or a caller allocates.
-constexpr int64_t kAlignment = 16;
-
 } // namespace
 
 bool isGpu(StringRef device) { return device.starts_with("cuda"); }
@@ -34,6 +32,10 @@ std::string deviceOfCommand(Operation *op) {
 FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
   OpBuilder b(op);
   FusionOp fusion = cuda::wrapInFusion(b, op);
+  // What was chosen for it is no part of its meaning.
+  if (fusion != op)
+    for (StringRef about : {kKernelAttr, kImplementationAttr, kCandidatesAttr})
+      fusion.getBody().front().front().removeAttr(about);
   FailureOr<FusionOp> normal = failure();
   if (cuda::canGenerate(fusion, &why))
     normal = cpu::normalize(fusion, why);
@@ -50,8 +52,8 @@ cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target, const Compil
 std::vector<int64_t> alignmentsOf(ArrayRef<Value> buffers) {
   std::vector<int64_t> alignments;
   for (Value buffer : buffers)
-    alignments.push_back(std::gcd(kAlignment, rootOf(buffer).second));
-  if (llvm::all_of(alignments, [](int64_t a) { return a == kAlignment; }))
+    alignments.push_back(std::gcd(kBufferAlignment, rootOf(buffer).second));
+  if (llvm::all_of(alignments, [](int64_t a) { return a == kBufferAlignment; }))
     alignments.clear();
   return alignments;
 }

@@ -124,7 +124,8 @@ struct StreamRunner::Impl {
       }
       streams.push_back(std::move(stream));
     }
-    if (order.kind == StreamOrder::Kind::AtOnce)
+    // One stream is the caller's own work.
+    if (order.kind == StreamOrder::Kind::AtOnce && streams.size() > 1)
       for (auto &stream : streams)
         stream->thread = std::thread([this, s = stream.get()] { work(*s); });
   }
@@ -288,7 +289,9 @@ struct StreamRunner::Impl {
       device.call(device.table.event_synchronize, base);
       ns = nowNs();
     }
-    if (order.kind == StreamOrder::Kind::AtOnce) {
+    if (order.kind == StreamOrder::Kind::AtOnce && streams.size() == 1) {
+      attempt(*streams.front(), [&] { runWhole(*streams.front()); });
+    } else if (order.kind == StreamOrder::Kind::AtOnce) {
       std::unique_lock lock(mutex);
       working = streams.size();
       ++round;

@@ -2,6 +2,7 @@
 """Times a training step of the benchmark networks: dlc against PyTorch (both memory formats), torch.compile and JAX.
 
     tools/bench/train.py [--networks resnet-50,lstm] [--precision f32,bf16] [--threads 1,2] [--rounds 4] [--json FILE]
+    tools/bench/train.py --device cuda:0 [--precision f32,tf32,bf16]
 
 A step is forward, loss, backward and the plain SGD update on one batch in memory. In bf16 dlc compiles with that precision, PyTorch runs under
 autocast, and JAX casts inputs and parameters; parameters stay f32 everywhere. Without --networks, bf16 means the four networks that are usually
@@ -9,13 +10,18 @@ trained so. Each tool stands ready in a process of
 its own; a round lets each run for a moment, one after the other. Printed: minimum and median of a step, the ratio of the best
 peer's minimum to dlc's (above 1: dlc is faster), MiB at the peak above what the process had before its first step, and seconds
 from then (dlc: from before tracing and compiling) until the first step was done.
+
+On a GPU batches and parameters lie in its memory, every peer chooses among cuDNN's algorithms by measurement, f32 is exact and tf32 says that
+products may round their operands; the GPU's clocks are read after each round and printed as least and most.
 """
 import argparse
 import importlib.util
 import json
 import math
 import os
+import shutil
 import statistics
+import subprocess
 import sys
 import time
 
@@ -25,15 +31,26 @@ import common
 PEERS = ["torch", "torch-cl", "torch.compile", "jax"]
 IMAGES = {"alexnet-s", "resnet-50", "alexnet-r", "resnet-56"}
 NETWORKS = {"f32": ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"], "bf16": ["resnet-50", "alexnet-s", "fcn-s", "bert"]}
+NETWORKS["tf32"] = NETWORKS["f32"]
 
 
-def start(tool, network, precision, batch, threads):
+def clocks(device):
+    """MHz of the GPU's multiprocessors now; nothing where no tool says so."""
+    if not device.startswith("cuda") or not shutil.which("nvidia-smi"):
+        return []
+    query = ["nvidia-smi", "-i", device.partition(":")[2] or "0", "--query-gpu=clocks.sm", "--format=csv,noheader,nounits"]
+    said = subprocess.run(query, capture_output=True, text=True).stdout.strip()
+    return [int(said)] if said.isdigit() else []
+
+
+def start(tool, network, precision, batch, threads, device):
     if tool == "dlc":
         command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), network, "--batch", str(batch), "--threads", str(threads),
-                   "--precision", "none" if precision == "f32" else precision, "--serve"]
+                   "--precision", "bf16" if precision == "bf16" else "none", "--matmul-precision", "high" if precision == "tf32" else "highest",
+                   "--device", device, "--serve"]
     else:
         here = os.path.dirname(os.path.abspath(__file__))
-        command = [sys.executable, os.path.join(here, "train_worker.py"), tool, network, str(batch), str(threads), precision]
+        command = [sys.executable, os.path.join(here, "train_worker.py"), tool, network, str(batch), str(threads), precision, device]
     return common.Worker(tool, command, threads)
 
 
@@ -41,11 +58,15 @@ def measure(network, precision, threads, o):
     results, workers = {}, []
     tools = ["dlc"] + [p for p in o.peers if network in IMAGES or not p.endswith("-cl")]
     try:
-        workers = [start(tool, network, precision, o.batch, threads) for tool in tools]
+        workers = [start(tool, network, precision, o.batch, threads, o.device) for tool in tools]
+        seen = []
         for _ in range(o.rounds):
             for worker in workers:
                 if not worker.error:
                     worker.round(o.seconds)
+                    seen += clocks(o.device)
+        if seen:
+            print(f"{network}: the GPU's clock was {min(seen)} to {max(seen)} MHz", flush=True)
         for worker in workers:
             if worker.error or not worker.times:
                 results[worker.tool] = {"error": worker.error or "no times"}
@@ -87,15 +108,17 @@ def main():
     common.use_bench_python()
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default="", help="all that are usual in a precision, if not given")
-    a.add_argument("--precision", default="f32", help="f32, bf16 or both")
-    a.add_argument("--threads", default="1,2")
+    a.add_argument("--precision", default="f32", help="f32, bf16, on a GPU tf32, or several")
+    a.add_argument("--device", default="cpu", help="cpu or a GPU, cuda:0")
+    a.add_argument("--threads", default="", help="1,2 if not given; on a GPU 1")
     a.add_argument("--peers", default=",".join(PEERS))
     a.add_argument("--batch", type=int, default=0, help="instead of each network's usual one")
     a.add_argument("--rounds", type=int, default=4)
     a.add_argument("--seconds", type=float, default=1.0, help="of each tool in each round, two steps at least")
     a.add_argument("--json", help="write all figures there")
     o = a.parse_args()
-    o.peers = [p for p in o.peers.split(",") if p]
+    o.peers = [p for p in o.peers.split(",") if p and not (p == "jax" and o.device != "cpu")]
+    o.threads = o.threads or ("1,2" if o.device == "cpu" else "1")
     if "jax" in o.peers and not importlib.util.find_spec("jax"):
         o.peers.remove("jax")
         print("jax is not installed: left out", flush=True)
@@ -106,7 +129,7 @@ def main():
             for threads in map(int, o.threads.split(",")):
                 results = measure(network, precision, threads, o)
                 show(network, precision, threads, results, ratios)
-                everything.append({"network": network, "precision": precision, "threads": threads, "batch": o.batch, "results": results})
+                everything.append({"network": network, "precision": precision, "threads": threads, "device": o.device, "batch": o.batch, "results": results})
                 if o.json:
                     write(o.json, everything)
     for (precision, threads), values in ratios.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One peer training one network, in a process of its own: told how long to run, it answers with times.
 
-train_worker.py TOOL NETWORK BATCH THREADS f32|bf16, where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl or jax;
+train_worker.py TOOL NETWORK BATCH THREADS f32|tf32|bf16 [DEVICE], where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl or jax;
 then lines on stdin: {"seconds": 0.5}; each answered by one line of JSON. A step is forward, loss, backward, plain SGD.
 """
 import json
@@ -17,19 +17,21 @@ def memory_mib(which):
         return next(int(line.split()[1]) for line in f if line.startswith(which + ":")) / 1024
 
 
-def torch_step(tool, network, batch, threads, precision):
+def torch_step(tool, network, batch, threads, precision, device):
     import torch
     import networks
     torch.set_num_threads(threads)
     task = networks.training(network, batch)
-    module, (x, t) = task.module, task.batch_of(0)
+    module, (x, t) = task.module.to(device), (value.to(device) for value in task.batch_of(0))
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     if tool.endswith("-cl"):
         module = module.to(memory_format=torch.channels_last)
         x = x.to(memory_format=torch.channels_last) if x.dim() == 4 else x
     sgd = torch.optim.SGD(module.parameters(), lr=task.rate)
 
     def forward(x, t):
-        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+        with torch.autocast(device.partition(":")[0], torch.bfloat16, enabled=precision == "bf16"):
             return task.loss(module(x), t)
     if tool.startswith("torch.compile"):
         forward = torch.compile(forward)
@@ -54,7 +56,8 @@ def jax_step(network, batch, threads, precision):
 
 def main():
     tool, network, batch, threads, precision = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
-    step = jax_step(network, batch, threads, precision) if tool == "jax" else torch_step(tool, network, batch, threads, precision)
+    device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
+    step = jax_step(network, batch, threads, precision) if tool == "jax" else torch_step(tool, network, batch, threads, precision, device)
     before, start = memory_mib("VmRSS"), time.perf_counter()
     loss = step()
     print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": memory_mib("VmHWM")}), flush=True)

@@ -40,7 +40,8 @@ Tensor inputOf(const trace::Spec &spec, const std::string &path) {
 
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network");
-  std::string name, weights, input, output;
+  std::string name, weights, input, output, device = "cpu", cache;
+  std::string matmulPrecision = "highest";
   int64_t batch = 1;
   int threads = 0, repeat = 5;
   bool text = false;
@@ -50,6 +51,9 @@ int main(int argc, char **argv) {
   app.add_option("--input", input, "The input (.npy)");
   app.add_option("--output", output, "Where to write the result (.npy)");
   app.add_option("--threads", threads, "0: as many as there are");
+  app.add_option("--device", device, "Where it runs: cpu, cuda:0");
+  app.add_option("--matmul-precision", matmulPrecision, "highest, high or medium");
+  app.add_option("--cache", cache, "A folder for object code; the user's when not given");
   app.add_option("--repeat", repeat, "Timed runs");
   app.add_flag("--text", text, "Print the traced program and stop");
   CLI11_PARSE(app, argc, argv);
@@ -64,9 +68,13 @@ int main(int argc, char **argv) {
       std::fputs(graph.text().c_str(), stdout);
       return 0;
     }
-    Model model = compile(std::move(graph), {.threads = threads});
+    ModelOptions options{.device = device, .threads = threads};
+    options.matmulPrecision = matmulPrecision;
+    if (!cache.empty())
+      options.cacheDir = cache;
+    Model model = compile(std::move(graph), options);
     std::map<std::string, Tensor> inputs = {
-        {network.inputs[0].name, inputOf(network.inputs[0], input)}};
+        {network.inputs[0].name, inputOf(network.inputs[0], input).to(device)}};
     std::printf("compiled in %.3f s\n", model.prepare());
     Tensor y = model.run(inputs)["y"];
     std::vector<double> seconds;
@@ -79,7 +87,7 @@ int main(int argc, char **argv) {
       std::printf("ran in %.3f ms (the least of %d)\n",
                   *std::min_element(seconds.begin(), seconds.end()) * 1e3, repeat);
     if (!output.empty())
-      runtime::writeNpy(output, y.dtype(), y.shape(), y.raw());
+      runtime::writeNpy(output, y.dtype(), y.shape(), y.to("cpu").raw());
   } catch (const Error &error) {
     std::fprintf(stderr, "dlc-network: %s\n", error.what());
     return 1;

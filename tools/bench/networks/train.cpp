@@ -99,7 +99,8 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
 
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
-  std::string name, init, data, save, cache, precision = "none";
+  std::string name, init, data, save, cache, precision = "none", device = "cpu";
+  std::string matmulPrecision = "highest";
   int64_t batch = 0, steps = 20, microBatches = 1;
   int threads = 0;
   double rate = -1, maxMemoryMib = 0;
@@ -116,6 +117,8 @@ int main(int argc, char **argv) {
   app.add_option("--threads", threads, "0: as many as there are");
   app.add_option("--cache", cache, "A folder for object code; none when not given");
   app.add_option("--precision", precision, "none, bf16 or f16");
+  app.add_option("--matmul-precision", matmulPrecision, "highest, high or medium");
+  app.add_option("--device", device, "Where it runs: cpu, cuda:0");
   app.add_option("--max-memory", maxMemoryMib,
                  "MiB that state, constants and intermediate values may take; 0: any");
   app.add_flag("--text", text, "Print the traced step and stop");
@@ -125,7 +128,13 @@ int main(int argc, char **argv) {
     bench::Training training = bench::makeTraining(name, batch);
     if (!init.empty())
       training.module->load(init);
-    Batches batches(training, data);
+    Batches here(training, data);
+    auto batches = [&](int64_t index) {
+      std::vector<Tensor> batch = here(index);
+      for (Tensor &tensor : batch)
+        tensor = tensor.to(device);
+      return batch;
+    };
     optim::Optimizer sgd = optim::sgd({.lr = rate >= 0 ? rate : training.rate});
     StepOptions options{.clipNorm = training.clipNorm, .microBatches = microBatches};
     if (text) {
@@ -138,8 +147,10 @@ int main(int argc, char **argv) {
       parameter.value();
     double before = memoryMib("VmRSS"), start = now();
     Step step = train(training.module, training.loss, sgd, training.inputs, options,
-                      {.threads = threads,
+                      {.device = device,
+                       .threads = threads,
                        .precision = precision,
+                       .matmulPrecision = matmulPrecision,
                        .maxMemory = int64_t(maxMemoryMib * (1 << 20)),
                        .cacheDir = cache});
     double compiled = step.prepare();
