@@ -9,6 +9,9 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/Inplace.h"
 
+#include "codegen/cpu/Nest.h"
+#include "codegen/cpu/Split.h"
+
 using namespace mlir;
 
 namespace dlc::cpu {
@@ -54,6 +57,55 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
     for (auto [r, result] : llvm::enumerate(results))
       if (result.getType() == input.getType())
         pairs.push_back({unsigned(r), input.getArgNumber()});
+  }
+  llvm::sort(pairs);
+  return pairs;
+}
+
+/// Whether everything that depends on the input is its row's: elementwise, or a reduction of it
+/// along the row.
+static bool isReadRowForRow(BlockArgument input) {
+  auto shape = cast<RankedTensorType>(input.getType()).getShape();
+  auto sums = llvm::to_vector(shape);
+  sums.back() = 1;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> work{input};
+  while (!work.empty()) {
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (isa<YieldOp>(user) || !seen.insert(user).second)
+        continue;
+      auto reduce = dyn_cast<ReduceOp>(user);
+      if (reduce ? reduce.getAxes() != ArrayRef<int64_t>{int64_t(shape.size()) - 1}
+                 : !user->hasTrait<Elementwise>())
+        return false;
+      for (Value result : user->getResults()) {
+        auto found = cast<RankedTensorType>(result.getType()).getShape();
+        if (found != shape && found != ArrayRef<int64_t>(sums))
+          return false;
+        work.push_back(result);
+      }
+    }
+  }
+  return true;
+}
+
+SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Target &target) {
+  Block &body = fusion.getBody().front();
+  SmallVector<std::pair<unsigned, unsigned>> pairs;
+  if (body.getOps<ReduceOp>().empty() || planSplit(fusion, target))
+    return pairs;
+  // One unit walks a whole row: first what is of one element per row, from all of it, then what is
+  // as wide as the row.
+  std::vector<Nest> nests = planNests(fusion, target);
+  if (nests.size() != 1 || nests[0].blocks != 1 || nests[0].scalarRow || nests[0].shape.back() < 2)
+    return pairs;
+  for (BlockArgument input : body.getArguments()) {
+    auto shape = cast<RankedTensorType>(input.getType()).getShape();
+    if (shape != ArrayRef<int64_t>(nests[0].shape) || !isReadRowForRow(input))
+      continue;
+    for (const Nest::Store &store : nests[0].stores)
+      if (store.axis < 0 && store.value.getType() == input.getType())
+        pairs.push_back({store.output, input.getArgNumber()});
   }
   llvm::sort(pairs);
   return pairs;

@@ -6,9 +6,15 @@
 
 namespace dlc::cpu {
 
+struct Target;
+
 /// Pairs (result, input) of a normalised fusion that may be one buffer in the kernel that walks
 /// rows (Kernel.h).
 llvm::SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion);
+
+/// More of them where rows are reduced before they are stored (softmax and its gradient), in
+/// schedule rows.
+llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Target &target);
 
 } // namespace dlc::cpu
 #endif

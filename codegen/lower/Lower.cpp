@@ -393,6 +393,9 @@ private:
     if (schedule->name != "parts")
       for (auto [result, input] : cpu::inplacePairs(*normal))
         inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
+    if (schedule->name == "rows")
+      for (auto [result, input] : cpu::inplaceRows(*normal, target))
+        inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
     SmallVector<Value> inputs, outputs;
     for (auto [i, input] : llvm::enumerate(fusion.getInputs())) {
       if (auto &operand = schedule->packed; operand && operand->argument == i)

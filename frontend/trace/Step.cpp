@@ -36,7 +36,7 @@ std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int6
 /// number of them, and no accumulator outlives the step.
 std::pair<std::vector<Tensor>, optim::Gradients>
 inParts(const Network &network, const TensorFunction &loss, const std::vector<Tensor> &inputs,
-        const StepOptions &options, const LossScaler *scaler) {
+        const StepOptions &options, const LossScaler *scaler, const Location &location) {
   int64_t parts = options.microBatches;
   std::vector<Tensor> figures;
   optim::Gradients all;
@@ -44,6 +44,8 @@ inParts(const Network &network, const TensorFunction &loss, const std::vector<Te
     std::vector<Tensor> one = parts == 1
                                   ? figuresOf(network, loss, inputs, options)
                                   : figuresOf(network, loss, partOf(inputs, part, parts), options);
+    // From here on nothing is the user's but the call that asked for the step.
+    Call call("train", location);
     if (parts > 1)
       for (Tensor &figure : one)
         figure = figure * (1 / double(parts));
@@ -125,7 +127,8 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
         if (options.lossScale)
           scaler.emplace(*options.lossScale);
         auto [figures, gradients] =
-            inParts(network, loss, xs, options, scaler ? &*scaler : nullptr);
+            inParts(network, loss, xs, options, scaler ? &*scaler : nullptr, location);
+        Call call("train", location);
         if (scaler)
           gradients = scaler->unscaled(gradients);
         if (options.clipValue > 0)

@@ -83,7 +83,7 @@ struct RmsNorm : OpRewritePattern<RmsNormOp> {
   }
 };
 
-// batch_norm(x) = x * s + (bias - mean * s), s = scale * rsqrt(variance + eps)
+// batch_norm(x) = (x - mean) * (scale * rsqrt(variance + eps)) + bias, as training computes it
 struct BatchNorm : OpRewritePattern<BatchNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BatchNormOp op, PatternRewriter &rewriter) const override {
@@ -93,11 +93,11 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
     int64_t rank = typeOf(x).getRank();
     Value variance = b.cast(op.getVariance(), type);
     double eps = op.getEps().convertToDouble();
-    Value s = b.make<MulOp>(b.cast(op.getScale(), type),
-                            b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, x))));
-    Value shift =
-        b.make<SubOp>(b.cast(op.getBias(), type), b.make<MulOp>(b.cast(op.getMean(), type), s));
-    Value y = b.make<AddOp>(b.make<MulOp>(x, perChannel(b, s, rank)), perChannel(b, shift, rank));
+    Value factor = b.make<MulOp>(b.cast(op.getScale(), type),
+                                 b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, x))));
+    Value centred = b.make<SubOp>(x, perChannel(b, b.cast(op.getMean(), type), rank));
+    Value y = b.make<AddOp>(b.make<MulOp>(centred, perChannel(b, factor, rank)),
+                            perChannel(b, b.cast(op.getBias(), type), rank));
     rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
     return success();
   }

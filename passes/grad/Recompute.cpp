@@ -8,6 +8,26 @@ using namespace mlir;
 
 namespace dlc {
 namespace grad {
+
+Operation *copyOf(Operation *op, OpBuilder &builder, IRMapping &mapping) {
+  auto at = [&](Value value) { return mapping.lookupOrDefault(value); };
+  if (auto pool = dyn_cast<MaxPoolPositionsOp>(op)) {
+    auto again = MaxPoolOp::create(builder, op->getLoc(), pool.getY().getType(), at(pool.getX()),
+                                   pool.getWindowAttr(), pool.getStridesAttr(),
+                                   pool.getDilationsAttr(), pool.getLowAttr(), pool.getHighAttr());
+    mapping.map(pool.getY(), again.getY());
+    return again;
+  }
+  auto norm = dyn_cast<BatchNormTrainOp>(op);
+  if (!norm)
+    return builder.clone(*op, mapping);
+  auto again = BatchNormOp::create(builder, op->getLoc(), at(norm.getX()), at(norm.getScale()),
+                                   at(norm.getBias()), norm.getMean(), norm.getVariance(),
+                                   norm.getEpsAttr());
+  mapping.map(norm.getY(), again.getY());
+  return again;
+}
+
 namespace {
 
 /// Whether there is a backward pass: something is kept from run to run and changes.

@@ -4,10 +4,17 @@
 
 #include "passes/grad/Lifetimes.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace dlc::grad {
 
 /// On what is computed a second time; its first computation must not be merged with it again.
 constexpr llvm::StringLiteral kRecomputedAttr = "dlc.recomputed";
+
+/// The operation once more at the builder's place, with operands as mapped. Batch norm's y follows
+/// from the statistics, which are kept like a pool's positions; all else is made by the same
+/// operation.
+mlir::Operation *copyOf(mlir::Operation *op, mlir::OpBuilder &builder, mlir::IRMapping &mapping);
 
 /// Work that takes time of its own: between two uses that such work divides a value is kept.
 bool isHeavy(mlir::Operation *op);

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "passes/grad/Recompute.h"
 
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -23,20 +22,6 @@ constexpr int64_t smallBytes = 1024;
 constexpr size_t maxChain = 24;
 /// Products do so many operations in the time in which memory moves a byte.
 constexpr double operationsPerByte = 16;
-
-/// Batch norm's y follows from the statistics that are kept; all else is made by the same
-/// operation.
-Operation *copyOf(Operation *op, OpBuilder &builder, IRMapping &mapping) {
-  auto norm = dyn_cast<BatchNormTrainOp>(op);
-  if (!norm)
-    return builder.clone(*op, mapping);
-  auto at = [&](Value value) { return mapping.lookupOrDefault(value); };
-  auto again = BatchNormOp::create(builder, op->getLoc(), at(norm.getX()), at(norm.getScale()),
-                                   at(norm.getBias()), norm.getMean(), norm.getVariance(),
-                                   norm.getEpsAttr());
-  mapping.map(norm.getY(), again.getY());
-  return again;
-}
 
 double costOf(Operation *op) {
   double cost = 0;
@@ -150,8 +135,8 @@ private:
     Operation *op = value.getDefiningOp();
     if (!mayRepeat(op) || op->getBlock() != &block || chain.size() > maxChain)
       return false;
-    bool isNorm = isa<BatchNormTrainOp>(op);
-    if (isNorm && value != op->getResult(0))
+    // Statistics and positions are kept.
+    if (isa<BatchNormTrainOp, MaxPoolPositionsOp>(op) && value != op->getResult(0))
       return false;
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
@@ -187,13 +172,18 @@ private:
 
   /// Whether a copy is made, or can be made, before `place`.
   bool movable(Value copy, Operation *place) {
-    Operation *op = copy.getDefiningOp();
-    if (order.lookup(op) < order.lookup(place))
-      return true;
-    return op->hasAttr(kRecomputedAttr) && llvm::all_of(op->getOperands(), [&](Value operand) {
-             Operation *def = operand.getDefiningOp();
-             return !def || order.lookup(def) < order.lookup(place) || movable(operand, place);
-           });
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    SmallVector<Operation *> work{copy.getDefiningOp()};
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val();
+      if (!op || order.lookup(op) < order.lookup(place) || !seen.insert(op).second)
+        continue;
+      if (!op->hasAttr(kRecomputedAttr))
+        return false;
+      for (Value operand : op->getOperands())
+        work.push_back(operand.getDefiningOp());
+    }
+    return true;
   }
 
   void moveBefore(Value copy, Operation *place) {

@@ -1,7 +1,6 @@
 //===- RecomputeCheap.cpp - what is never worth keeping -------------------===//
 #include "passes/grad/Recompute.h"
 
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -22,8 +21,12 @@ bool isCheap(Operation *op) {
              ReluOp, CompareOp, SelectOp, IsNanOp, IsInfOp, BroadcastOp, IotaOp, CastOp, ReshapeOp>(
              op) ||
          // Drawn from a counter: the same bits again.
-         isa<RandomOp>(op);
+         isa<RandomOp>(op) ||
+         // Its statistics are kept.
+         isa<BatchNormOp, BatchNormTrainOp>(op);
 }
+
+bool isNorm(Operation *op) { return isa<BatchNormOp, BatchNormTrainOp>(op); }
 
 /// A cast of a parameter is made once for forward and backward.
 bool isParameterCast(Operation *op) {
@@ -76,7 +79,8 @@ private:
   /// none so cheap.
   bool chainFor(Value value, int64_t at, llvm::SetVector<Operation *> &chain, int depth) {
     Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != &block || !isCheap(op) || depth > maxDepth || isParameterCast(op))
+    if (!op || op->getBlock() != &block || !isCheap(op) || depth > maxDepth ||
+        isParameterCast(op) || value != op->getResult(0))
       return false;
     for (Value operand : op->getOperands()) {
       if (Operation *def = operand.getDefiningOp(); def && chain.contains(def))
@@ -93,7 +97,7 @@ private:
   }
 
   void visit(Operation *op) {
-    if (op->getNumResults() != 1 || op->getNumRegions() != 0)
+    if ((op->getNumResults() != 1 && !isNorm(op)) || op->getNumRegions() != 0)
       return;
     Value value = op->getResult(0);
     if (tensorBytes(value.getType()) < smallBytes)
@@ -123,10 +127,14 @@ private:
     llvm::SetVector<Operation *> chain;
     if (!chainFor(value, order.lookup(reader), chain, 0))
       return;
+    // What copies of a norm read besides is kept: else each of a chain of residuals would be made
+    // from the first one.
+    if (reader->hasAttr(kRecomputedAttr) && llvm::any_of(chain, isNorm))
+      return;
     OpBuilder builder(reader);
     IRMapping mapping;
     for (Operation *link : chain) {
-      Operation *copy = builder.clone(*link, mapping);
+      Operation *copy = copyOf(link, builder, mapping);
       copy->setAttr(kRecomputedAttr, builder.getUnitAttr());
       order[copy] = order.lookup(reader);
       heavyBefore[copy] = heavyBefore.lookup(reader);

@@ -1,5 +1,6 @@
 //===- Layout.cpp - blocked activations through a graph -------------------===//
 #include "passes/Passes.h"
+#include "passes/grad/Recompute.h"
 #include "passes/layout/Ask.h"
 #include "passes/layout/Tag.h"
 
@@ -38,7 +39,7 @@ public:
         visitWeightGrad(gradient);
       else if (isa<MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op))
         visitPool(&op);
-      else if (isa<BatchNormTrainOp, BatchNormGradOp>(op))
+      else if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(op))
         visitBatchNorm(&op);
       else if (op.hasTrait<Elementwise>())
         visitElementwise(&op);
@@ -59,7 +60,8 @@ private:
   void vote() {
     std::map<std::pair<int64_t, std::string>, double> votes; // by rank and tag
     for (Operation &op : block) {
-      if (!isOnCpu(&op))
+      // What is computed again lies as it did the first time.
+      if (!isOnCpu(&op) || op.hasAttr(grad::kRecomputedAttr))
         continue;
       std::optional<Wanted> wanted;
       Value weights, y;

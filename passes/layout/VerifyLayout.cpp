@@ -36,8 +36,8 @@ LogicalResult check(Operation *op) {
     }
   if (!anyBlocked ||
       isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp,
-          MaxPoolGradOp, AvgPoolGradOp, BatchNormTrainOp, BatchNormGradOp, ReorderOp, TransferOp,
-          FusionOp>(op) ||
+          MaxPoolGradOp, AvgPoolGradOp, BatchNormOp, BatchNormTrainOp, BatchNormGradOp, ReorderOp,
+          TransferOp, FusionOp>(op) ||
       (isa<YieldOp>(op) && isa<FusionOp>(op->getParentOp())))
     return success();
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))

@@ -163,6 +163,20 @@ void StateSet::set(size_t index, const void *from) {
   write(bound[index], from, plan.states[index].bytes);
 }
 
+void StateSet::take(size_t index, void *from) {
+  Lock lock(*this);
+  const uint64_t bytes = plan.states[index].bytes;
+  if (bound[index].device)
+    return write(bound[index], from, bytes);
+  constexpr uint64_t kPart = uint64_t(8) << 20;
+  char *source = static_cast<char *>(from);
+  for (uint64_t done = 0; done < bytes; done += kPart) {
+    uint64_t part = std::min(kPart, bytes - done);
+    std::memcpy(bound[index].data + done, source + done, part);
+    givePagesBack(source + done, part);
+  }
+}
+
 void StateSet::reset() {
   Lock lock(*this);
   for (size_t i = 0; i < bound.size(); ++i)

@@ -40,6 +40,8 @@ public:
   size_t indexOf(const std::string &name) const;
   void get(size_t index, void *to) const;
   void set(size_t index, const void *from);
+  /// The same, and gives the memory there, whose contents are lost, back to the system on the way.
+  void take(size_t index, void *from);
   void reset();
 
   /// As .safetensors, a tensor per state; see dlc.h for what is refused.

@@ -125,16 +125,26 @@ Tensor Model::state(const std::string &name) const {
   return value;
 }
 
-void Model::setState(const std::string &name, const Tensor &value) const {
-  runtime::StateSet &states = stateOf(impl->programs, *impl->source);
-  size_t index = states.indexOf(name);
-  const ModelState &info = impl->states[index];
+static void requireFits(const Source &source, const ModelState &info, const Tensor &value) {
   if (value.dtype() != info.dtype || value.shape() != info.shape)
-    throw Error(impl->source->path() + ": state '" + name +
+    throw Error(source.path() + ": state '" + info.name +
                 "': required: " + std::string(dtypeName(info.dtype)) + " " + shapeText(info.shape) +
                 "; found: " + std::string(dtypeName(value.dtype())) + " " +
                 shapeText(value.shape()));
+}
+
+void Model::setState(const std::string &name, const Tensor &value) const {
+  runtime::StateSet &states = stateOf(impl->programs, *impl->source);
+  size_t index = states.indexOf(name);
+  requireFits(*impl->source, impl->states[index], value);
   states.set(index, value.to(Device()).raw());
+}
+
+void Model::moveState(const std::string &name, const Tensor &value) const {
+  runtime::StateSet &states = stateOf(impl->programs, *impl->source);
+  size_t index = states.indexOf(name);
+  requireFits(*impl->source, impl->states[index], value);
+  states.take(index, value.to(Device()).raw());
 }
 
 void Model::resetState() const { stateOf(impl->programs, *impl->source).reset(); }

@@ -6,6 +6,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace dlc {
 
@@ -46,6 +49,11 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
   }
   if (after)
     *after = std::move(module);
+  module = {};
+#ifdef __GLIBC__
+  // What compiling took goes back before the program's own memory is needed.
+  malloc_trim(0);
+#endif
   return program;
 }
 

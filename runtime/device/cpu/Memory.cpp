@@ -51,6 +51,13 @@ Block &Block::operator=(Block &&other) noexcept {
   return *this;
 }
 
+void givePagesBack(void *from, uint64_t bytes) {
+  uintptr_t start = format::alignUp(reinterpret_cast<uintptr_t>(from), format::kPage);
+  uintptr_t end = (reinterpret_cast<uintptr_t>(from) + bytes) / format::kPage * format::kPage;
+  if (start < end)
+    madvise(reinterpret_cast<void *>(start), end - start, MADV_DONTNEED);
+}
+
 Span executableCode(const Program &program) {
   const Span &code = program.code;
   if (program.codeIsExecutable || code.bytes == 0)

@@ -32,6 +32,9 @@ private:
 /// The program's code mapped for execution (as it is, if it already was).
 Span executableCode(const Program &program);
 
+/// Whole pages within memory of the caller's whose contents nobody needs any more.
+void givePagesBack(void *from, uint64_t bytes);
+
 /// Asks the kernel for the AMX tile state, which a process must do once before using tiles.
 bool enableTiles();
 

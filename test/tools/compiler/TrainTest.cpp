@@ -183,16 +183,19 @@ std::string here(int line) { return "TrainTest.cpp:" + std::to_string(line) + ":
 
 TEST(Train, LossesThatDependOnNoParameter) {
   Mlp mlp;
+  int line = __LINE__ + 2;
   auto message = [&](const TensorFunction &loss) {
     return errorOf([&] { train(mlp, loss, optim::sgd(), batch, {}, quick).prepare(); });
   };
   auto ofTarget = [](trace::Tensor, trace::Tensor t) { return mean(cast(t, DType::F32)); };
   std::string text = message(ofTarget);
   EXPECT_CONTAINS(text, "the loss depends on no parameter");
+  EXPECT_CONTAINS(text, here(line));
   // It does, but by steps, which have no slope.
   auto rounded = [](trace::Tensor y, trace::Tensor) { return mean(round(y)); };
   text = message(rounded);
   EXPECT_CONTAINS(text, "the loss does not depend on 'hidden.weight'");
+  EXPECT_CONTAINS(text, here(line));
 }
 
 // How often it runs, and so how many values must be kept, only the data says.

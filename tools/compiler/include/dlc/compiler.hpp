@@ -109,6 +109,9 @@ public:
   const std::vector<ModelState> &states() const;
   Tensor state(const std::string &name) const;
   void setState(const std::string &name, const Tensor &value) const;
+  /// The same, and the tensor's memory, of which nothing else may need the contents, goes back to
+  /// the system as they are copied: large ones are never in memory twice.
+  void moveState(const std::string &name, const Tensor &value) const;
   void resetState() const;
   void saveState(const std::string &path) const;
   void loadState(const std::string &path, LoadState options = {}) const;
