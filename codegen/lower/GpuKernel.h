@@ -31,6 +31,9 @@ mlir::FailureOr<FusionOp> normalForGpu(mlir::Operation *op, std::string &why);
 cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target, const CompileOptions &options,
                                      std::vector<int64_t> alignments = {});
 
+/// What the runtime promises of every buffer that it or a caller allocates.
+constexpr int64_t kBufferAlignment = 16;
+
 /// Bytes that the addresses of these buffers are multiples of; empty where all are of 16, as a
 /// kernel assumes.
 std::vector<int64_t> alignmentsOf(llvm::ArrayRef<mlir::Value> buffers);

@@ -155,6 +155,8 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   }
   if (kernel == "cuda")
     return gpuMayReplace(op, result.getResultNumber(), operands, options);
+  if (kernel == "cublaslt")
+    return false;
   auto call = kernel == "builtin" ? builtinCall(op) : onednnCall(op, options.threads);
   return call && libraryMayReplace(result, state, old, *call);
 }

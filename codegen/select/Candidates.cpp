@@ -72,7 +72,7 @@ void preferKernels(std::vector<Candidate> &candidates, StringRef kernels) {
     return;
   auto asked = [&](const Candidate &candidate) {
     if (kernels == "generated")
-      return candidate.kernel == "generated" || candidate.kernel == "contract";
+      return candidate.kernel == "generated" || candidate.kernel == "contract" || candidate.kernel == "cuda";
     return kernels == "rows" ? candidate.kernel == "generated" : candidate.kernel == kernels;
   };
   std::stable_partition(candidates.begin(), candidates.end(), asked);

@@ -7,6 +7,9 @@ using namespace mlir;
 
 namespace dlc {
 
+/// Of a generated product's rate.
+constexpr double libraryGain = 1.5;
+
 std::vector<Candidate> gpuCandidatesFor(Operation *op, StringRef device, std::string &refusals) {
   std::string why;
   OpBuilder b(op);
@@ -23,7 +26,20 @@ std::vector<Candidate> gpuCandidatesFor(Operation *op, StringRef device, std::st
   }
   DeviceFigures gpu = CostTable::builtin().figuresOf(*OnAttr::fromName(op->getContext(), device));
   double estimate = gpu.launch + std::max(flops / gpu.gigaflops, bytes / gpu.gigabytes) * 1e-3;
-  return {{"cuda", "cuda", estimate, std::nullopt}};
+  std::vector<Candidate> candidates = {{"cuda", "cuda", estimate, std::nullopt}};
+  // A program that calls a library needs it wherever it runs: what is not here is not counted on.
+  if (!hasCublasLt())
+    return candidates;
+  if (auto call = cublasLtCall(op, &why)) {
+    // Products of a library come nearer to the limit; what it does not fuse it does not have.
+    double rate = gpu.gigaflops * libraryGain;
+    candidates.push_back(
+        {"cublaslt", "cublaslt",
+         gpu.launch + std::max(call->flops / rate, call->bytes / gpu.gigabytes) * 1e-3,
+         std::nullopt});
+  }
+  llvm::stable_sort(candidates, [](auto &x, auto &y) { return x.estimate < y.estimate; });
+  return candidates;
 }
 
 } // namespace dlc

@@ -49,6 +49,10 @@ std::vector<std::string> onednnImplementations(const LibraryCall &call, int thre
 /// How the runtime's own kernels would do it.
 std::optional<LibraryCall> builtinCall(mlir::Operation *op);
 
+/// Whether cuBLASLt was found on this machine; how it would do a product on a GPU.
+bool hasCublasLt();
+std::optional<LibraryCall> cublasLtCall(mlir::Operation *op, std::string *why = nullptr);
+
 /// The name of an element type in programs: f32, u8, bool ...
 std::string elementName(mlir::Type element);
 /// Bytes of a tensor in memory, the padding of its layout included.

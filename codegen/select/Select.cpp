@@ -44,8 +44,8 @@ static void dropUnknown(Operation *op, const CompileOptions &options, std::vecto
 }
 
 LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
-  if (!llvm::is_contained({"", "generated", "rows", "contract", "onednn", "builtin"}, options.kernels))
-    return module.emitError("kernels '") << options.kernels << "' are unknown; required: generated, rows, contract, onednn or builtin";
+  if (!llvm::is_contained({"", "generated", "rows", "contract", "onednn", "builtin", "cublaslt"}, options.kernels))
+    return module.emitError("kernels '") << options.kernels << "' are unknown; required: generated, rows, contract, onednn, builtin or cublaslt";
   std::string warning;
   TuningFile file(options.cacheDir, warning);
   if (!warning.empty())
@@ -63,6 +63,7 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, cons
     if (candidates.empty())
       return op->emitError("no kernel for this operation") << (onGpu ? " on " + device : "") << refusals;
     if (onGpu) {
+      preferKernels(candidates, options.kernels);
       writeChoice(op, candidates);
       ++done;
       continue;

@@ -117,6 +117,19 @@ Result launchNow(Device &device, const Function &function, Extent grid, Extent b
 
 } // namespace
 
+namespace dlc_emulated {
+
+Result enqueueLibrary(void *stream, std::function<Result()> work) {
+  Call call;
+  return enqueue(static_cast<StreamHandle *>(stream), std::move(work));
+}
+
+char *memoryOfLibrary(void *stream, Address address, uint64_t bytes, const char *what) {
+  return found(deviceOf(static_cast<StreamHandle *>(stream)), address, bytes, what);
+}
+
+} // namespace dlc_emulated
+
 #define DLC_DRIVER extern "C" __attribute__((visibility("default"))) Result
 
 extern "C" __attribute__((visibility("default"))) int dlc_emulated_configure(const char *setting,

@@ -6,6 +6,7 @@
 #include "test/emulator/Memory.h"
 #include "test/emulator/Streams.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -93,6 +94,11 @@ struct Gpu {
 };
 
 Gpu &gpu();
+
+/// Work of a library in a stream, and memory of the stream's device (null where it is none, with
+/// the reason said).
+Result enqueueLibrary(void *stream, std::function<Result()> work);
+char *memoryOfLibrary(void *stream, Address address, uint64_t bytes, const char *what);
 
 /// Says on the error stream what a real GPU would keep to itself.
 void complain(int device, const std::string &text);

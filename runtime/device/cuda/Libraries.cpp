@@ -1,23 +1,48 @@
 //===- Libraries.cpp - calls of cuBLASLt and cuDNN, by the library's name -----===//
-#include "runtime/device/cuda/Device.h"
+#include "runtime/device/cuda/LibraryCall.h"
 
 namespace dlc::cuda {
 
 namespace {
 
-int libraryMake(void *handle, const char *library, const char *, const uint64_t *, const uint8_t *,
-                size_t, void **call, uint64_t *workspace, char *error, size_t size) {
+int libraryMake(void *handle, const char *library, const char *text, const uint64_t *bytes,
+                const uint8_t *writable, size_t count, void **call, uint64_t *workspace,
+                char *error, size_t size) {
   *call = nullptr;
   *workspace = 0;
-  return Report{error, size}.fail(deviceOf(handle).name() + " has no library '" + library +
-                                  "' here; compile the program again, with generated kernels");
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  if (std::string(library) != "cublaslt")
+    return report.fail(device.name() + " has no library '" + library +
+                       "' here; compile the program again, with generated kernels");
+  std::vector<LibraryBuffer> buffers;
+  for (size_t i = 0; i < count; ++i)
+    buffers.push_back({bytes[i], writable[i] != 0});
+  Current current(device);
+  std::string why;
+  auto made = makeCublasLtCall(
+      device, nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false), buffers, why);
+  if (!made)
+    return report.fail(device.name() + ": " + why);
+  *workspace = made->workspace;
+  *call = made.release();
+  return 0;
 }
 
-int libraryRun(void *handle, void *, void *, void *const *, void *, char *error, size_t size) {
-  return Report{error, size}.fail(deviceOf(handle).name() + " was given no call of a library");
+int libraryRun(void *handle, void *stream, void *call, void *const *buffers, void *workspace,
+               char *error, size_t size) {
+  Report report{error, size};
+  Device &device = deviceOf(handle);
+  Current current(device);
+  std::string why =
+      static_cast<LibraryCall *>(call)->run(static_cast<Stream>(stream), buffers, workspace);
+  return why.empty() ? 0 : report.fail(device.name() + ": " + why);
 }
 
-void libraryDestroy(void *, void *) {}
+void libraryDestroy(void *handle, void *call) {
+  Current current(deviceOf(handle));
+  delete static_cast<LibraryCall *>(call);
+}
 
 } // namespace
 

@@ -8,6 +8,7 @@ int main(int argc, char **argv) {
   if (dlc::cuda::test::emulated()) {
     setenv("DLC_CUDA_DRIVER", DLC_EMULATED_GPU_FILE, 0);
     setenv("DLC_CUDA_NVRTC", DLC_EMULATED_GPU_FILE, 0);
+    setenv("DLC_CUDA_CUBLASLT", DLC_EMULATED_GPU_FILE, 0);
     setenv("DLC_EMULATED_MEMORY", "1G", 0);
   }
   if (argc == 2 && std::strcmp(argv[1], "--probe") == 0)

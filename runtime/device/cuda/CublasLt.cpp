@@ -1,0 +1,305 @@
+//===- CublasLt.cpp - matrix products by cuBLASLt -------------------------------===//
+#include "runtime/device/cuda/CublasLt.h"
+
+#include "runtime/device/cuda/LibraryCall.h"
+#include "runtime/device/cuda/Loader.h"
+
+namespace dlc::cublaslt {
+
+const Functions &functions() {
+  static const Functions *table = [] {
+    auto *t = new Functions();
+    const cuda::Loaded &library = cuda::loaded(cuda::Library::CublasLt);
+    if (!library) {
+      t->error = cuda::describe(library);
+      return t;
+    }
+    auto get = [&](auto &to, const char *name) {
+      to = reinterpret_cast<std::decay_t<decltype(to)>>(library.symbol(name));
+      if (!to && t->error.empty())
+        t->error = library.path + " has no function " + name;
+    };
+    get(t->create, "cublasLtCreate");
+    get(t->destroy, "cublasLtDestroy");
+    get(t->version, "cublasLtGetVersion");
+    get(t->statusName, "cublasLtGetStatusName");
+    get(t->matmulDescCreate, "cublasLtMatmulDescCreate");
+    get(t->matmulDescDestroy, "cublasLtMatmulDescDestroy");
+    get(t->matmulDescSet, "cublasLtMatmulDescSetAttribute");
+    get(t->layoutCreate, "cublasLtMatrixLayoutCreate");
+    get(t->layoutDestroy, "cublasLtMatrixLayoutDestroy");
+    get(t->layoutSet, "cublasLtMatrixLayoutSetAttribute");
+    get(t->preferenceCreate, "cublasLtMatmulPreferenceCreate");
+    get(t->preferenceDestroy, "cublasLtMatmulPreferenceDestroy");
+    get(t->preferenceSet, "cublasLtMatmulPreferenceSetAttribute");
+    get(t->heuristic, "cublasLtMatmulAlgoGetHeuristic");
+    get(t->matmul, "cublasLtMatmul");
+    return t;
+  }();
+  return *table;
+}
+
+} // namespace dlc::cublaslt
+
+namespace dlc::cuda {
+
+using namespace cublaslt;
+using nlohmann::json;
+
+namespace {
+
+/// Thrown within this file alone: the table's functions are C.
+struct Failure {
+  std::string text;
+};
+
+void check(Status status, const char *doing) {
+  if (status != cublaslt::Success)
+    throw Failure{std::string("cuBLASLt: ") + doing + ": " + functions().statusName(status)};
+}
+
+/// One handle for each device, as long as the process lives.
+Handle handleOf(const Device &device) {
+  static std::mutex mutex;
+  static std::vector<std::pair<Context, Handle>> handles;
+  std::lock_guard<std::mutex> guard(mutex);
+  for (auto [context, handle] : handles)
+    if (context == device.context)
+      return handle;
+  Handle made = nullptr;
+  check(functions().create(&made), "making a handle");
+  handles.push_back({device.context, made});
+  return made;
+}
+
+/// What the description says of one operand: a matrix for each of the batch.
+struct Matrix {
+  int64_t rows = 0, columns = 0, rowStride = 0, columnStride = 0, batchStride = 0;
+
+  bool isTransposed() const { return columnStride != 1; }
+  int64_t leading() const { return isTransposed() ? columnStride : rowStride; }
+  /// Elements from the first to the last.
+  uint64_t extent(int64_t batch) const {
+    return static_cast<uint64_t>((batch - 1) * batchStride + (rows - 1) * rowStride +
+                                 (columns - 1) * columnStride + 1);
+  }
+};
+
+struct Type {
+  DataType type;
+  uint64_t bytes;
+};
+
+Type typeNamed(const std::string &name) {
+  if (name == "f32")
+    return {F32, 4};
+  if (name == "f64")
+    return {F64, 8};
+  if (name == "f16")
+    return {F16, 2};
+  if (name == "bf16")
+    return {Bf16, 2};
+  throw Failure{"cuBLASLt: element type '" + name +
+                "' is not supported; f32, f64, f16 and bf16 are"};
+}
+
+int64_t sizeOf(const json &object, const char *key) {
+  constexpr int64_t most = int64_t{1} << 40;
+  auto found = object.find(key);
+  if (found == object.end() || !found->is_number_integer() || found->get<int64_t>() < 1 ||
+      found->get<int64_t>() > most)
+    throw Failure{std::string("cuBLASLt: '") + key + "' must be a size, found " +
+                  (found == object.end() ? "nothing" : found->dump())};
+  return found->get<int64_t>();
+}
+
+Matrix matrixOf(const json &desc, const char *name, int64_t rows, int64_t columns,
+                bool mayTranspose) {
+  auto found = desc.find(name);
+  if (found == desc.end() || !found->is_array() || found->size() != 3)
+    throw Failure{std::string("cuBLASLt: '") + name +
+                  "' must be [batch stride, row stride, column stride]"};
+  int64_t strides[3];
+  for (size_t i = 0; i < 3; ++i) {
+    const json &stride = (*found)[i];
+    if (!stride.is_number_integer() || stride.get<int64_t>() < 0 ||
+        stride.get<int64_t>() > int64_t{1} << 40)
+      throw Failure{std::string("cuBLASLt: '") + name + "' has stride " + stride.dump()};
+    strides[i] = stride.get<int64_t>();
+  }
+  Matrix matrix{rows, columns, strides[1], strides[2], strides[0]};
+  bool straight = matrix.columnStride == 1 && matrix.rowStride >= columns;
+  bool crossed = mayTranspose && matrix.rowStride == 1 && matrix.columnStride >= rows;
+  if (!straight && !crossed)
+    throw Failure{std::string("cuBLASLt: '") + name + "' of " + std::to_string(rows) + "x" +
+                  std::to_string(columns) + " has strides " + found->dump() +
+                  "; one of the last two must be 1, the other no less than a row"};
+  return matrix;
+}
+
+class CublasLtCall : public LibraryCall {
+public:
+  /// Apart from the constructor, so that what was made goes when something fails.
+  void make(Device &device, const json &desc, std::span<const LibraryBuffer> buffers) {
+    if (!functions().error.empty())
+      throw Failure{functions().error +
+                    "; compile the program again with --kernels generated, or install the library"};
+    if (!desc.is_object() || desc.value("kind", "") != "matmul")
+      throw Failure{"cuBLASLt: only matmul is described, found " + desc.dump()};
+    int64_t m = sizeOf(desc, "m"), n = sizeOf(desc, "n"), k = sizeOf(desc, "k");
+    batch = sizeOf(desc, "batch");
+    Type type = typeNamed(desc.value("dtype", "")), result = typeNamed(desc.value("result", ""));
+    Matrix a = matrixOf(desc, "a", m, k, true), b = matrixOf(desc, "b", k, n, true),
+           y = matrixOf(desc, "y", m, n, false);
+    hasBias = desc.contains("bias");
+    isDouble = type.type == F64;
+    checkBuffers(buffers,
+                 {a.extent(batch) * type.bytes, b.extent(batch) * type.bytes,
+                  y.extent(batch) * result.bytes},
+                 static_cast<uint64_t>(n) *
+                     (hasBias ? typeNamed(desc.value("bias", "")).bytes : 0));
+    describe(desc, type, result, a, b, y);
+    choose(device, desc, type);
+  }
+
+  ~CublasLtCall() override {
+    const Functions &f = functions();
+    for (Layout layout : {first, second, destination})
+      if (layout)
+        f.layoutDestroy(layout);
+    if (matmul)
+      f.matmulDescDestroy(matmul);
+  }
+
+  std::string run(Stream stream, void *const *buffers, void *scratch) override {
+    const Functions &f = functions();
+    // The bias is a part of the description, which calls in other streams do not share.
+    if (hasBias)
+      if (Status status = f.matmulDescSet(matmul, BiasPointer, &buffers[2], sizeof(void *)))
+        return std::string("cuBLASLt: giving the bias: ") + f.statusName(status);
+    void *y = buffers[hasBias ? 3 : 2];
+    float one = 1, zero = 0;
+    double one64 = 1, zero64 = 0;
+    const void *alpha = isDouble ? static_cast<const void *>(&one64) : &one,
+               *beta = isDouble ? static_cast<const void *>(&zero64) : &zero;
+    // Column by column, our rows are columns: y' = b' a'.
+    Status status = f.matmul(handle, matmul, alpha, buffers[1], first, buffers[0], second, beta, y,
+                             destination, y, destination, &algorithm, scratch, workspace, stream);
+    return status ? std::string("cuBLASLt: multiplying: ") + f.statusName(status) : "";
+  }
+
+private:
+  void checkBuffers(std::span<const LibraryBuffer> buffers, std::initializer_list<uint64_t> needed,
+                    uint64_t bias) {
+    std::vector<std::pair<const char *, uint64_t>> wanted = {{"a", needed.begin()[0]},
+                                                             {"b", needed.begin()[1]}};
+    if (hasBias)
+      wanted.push_back({"bias", bias});
+    wanted.push_back({"y", needed.begin()[2]});
+    if (buffers.size() != wanted.size())
+      throw Failure{"cuBLASLt: matmul takes " + std::to_string(wanted.size()) + " buffers, " +
+                    std::to_string(buffers.size()) + " given"};
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (buffers[i].bytes < wanted[i].second)
+        throw Failure{std::string("cuBLASLt: buffer '") + wanted[i].first + "' has " +
+                      bytesText(buffers[i].bytes) + ", " + bytesText(wanted[i].second) + " needed"};
+    if (!buffers.back().writable)
+      throw Failure{"cuBLASLt: buffer 'y' is written but lies in a constant or an input"};
+  }
+
+  static Layout layoutOf(const Matrix &matrix, DataType type, int64_t batch) {
+    const Functions &f = functions();
+    Layout layout = nullptr;
+    int64_t inner = matrix.isTransposed() ? matrix.rows : matrix.columns,
+            outer = matrix.isTransposed() ? matrix.columns : matrix.rows;
+    check(f.layoutCreate(&layout, type, static_cast<uint64_t>(inner), static_cast<uint64_t>(outer),
+                         matrix.leading()),
+          "describing a matrix");
+    auto count = static_cast<int32_t>(batch);
+    if (batch > 1) {
+      check(f.layoutSet(layout, BatchCount, &count, sizeof count), "describing a batch");
+      check(f.layoutSet(layout, BatchStride, &matrix.batchStride, sizeof matrix.batchStride),
+            "describing a batch");
+    }
+    return layout;
+  }
+
+  void describe(const json &desc, Type type, Type result, const Matrix &a, const Matrix &b,
+                const Matrix &y) {
+    const Functions &f = functions();
+    std::string math = desc.value("math", "");
+    int compute = isDouble                             ? Compute64
+                  : math == "tf32" && type.type == F32 ? ComputeTf32
+                                                       : Compute32;
+    check(f.matmulDescCreate(&matmul, compute, isDouble ? F64 : F32), "describing a product");
+    auto set = [&](int attribute, auto value) {
+      check(f.matmulDescSet(matmul, attribute, &value, sizeof value), "describing a product");
+    };
+    set(TransA, static_cast<int32_t>(b.isTransposed() ? Transpose : None));
+    set(TransB, static_cast<int32_t>(a.isTransposed() ? Transpose : None));
+    bool relu = desc.contains("relu") && desc["relu"].is_boolean() && desc["relu"].get<bool>();
+    unsigned epilogue = (hasBias ? Bias : 0u) | (relu ? Relu : 0u);
+    if (epilogue)
+      set(EpilogueKind, epilogue);
+    if (hasBias)
+      set(BiasType, static_cast<int32_t>(typeNamed(desc.value("bias", "")).type));
+    first = layoutOf(b, type.type, batch);
+    second = layoutOf(a, type.type, batch);
+    destination = layoutOf(y, result.type, batch);
+  }
+
+  /// Takes the library's own choice, or the one that was measured to be better.
+  void choose(Device &device, const json &desc, Type type) {
+    const Functions &f = functions();
+    handle = handleOf(device);
+    Preference preference = nullptr;
+    check(f.preferenceCreate(&preference), "asking for an algorithm");
+    uint64_t most = desc.contains("workspace") ? static_cast<uint64_t>(sizeOf(desc, "workspace"))
+                                               : uint64_t{32} << 20;
+    auto alignment = static_cast<uint32_t>(
+        desc.contains("alignment") ? sizeOf(desc, "alignment") : static_cast<int64_t>(type.bytes));
+    f.preferenceSet(preference, MaxWorkspace, &most, sizeof most);
+    for (int which : {AlignmentA, AlignmentB, AlignmentC, AlignmentD})
+      f.preferenceSet(preference, which, &alignment, sizeof alignment);
+    constexpr int asked = 8;
+    Heuristic found[asked] = {};
+    int count = 0;
+    Status status = f.heuristic(handle, matmul, first, second, destination, destination, preference,
+                                asked, found, &count);
+    f.preferenceDestroy(preference);
+    if (status == cublaslt::NotSupported || (status == cublaslt::Success && count == 0))
+      throw Failure{"cuBLASLt: no algorithm on " + device.name() + " for " + desc.dump() +
+                    "; compile the program for this device"};
+    check(status, "asking for an algorithm");
+    int wanted = desc.contains("algorithm") ? static_cast<int>(sizeOf(desc, "algorithm")) : 1;
+    const Heuristic &chosen = found[wanted <= count ? wanted - 1 : 0];
+    algorithm = chosen.algorithm;
+    workspace = chosen.workspace;
+  }
+
+  Handle handle = nullptr;
+  MatmulDesc matmul = nullptr;
+  Layout first = nullptr, second = nullptr, destination = nullptr;
+  Algorithm algorithm = {};
+  int64_t batch = 1;
+  bool hasBias = false, isDouble = false;
+};
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeCublasLtCall(Device &device, const json &desc,
+                                              std::span<const LibraryBuffer> buffers,
+                                              std::string &error) {
+  try {
+    auto call = std::make_unique<CublasLtCall>();
+    call->make(device, desc, buffers);
+    return call;
+  } catch (const Failure &failure) {
+    error = failure.text;
+  } catch (const std::exception &wrong) {
+    error = std::string("cuBLASLt: wrong description: ") + wrong.what();
+  }
+  return nullptr;
+}
+
+} // namespace dlc::cuda

@@ -1,0 +1,316 @@
+//===- CublasLt.cpp - cuBLASLt's products as loops on the emulated GPU --------===//
+//
+// What stands behind libcublasLt.so where $DLC_CUDA_CUBLASLT names this library. It takes what
+// libdlc_cuda gives it and refuses the rest, as the library does: leading dimensions that are too
+// short, types that do not go together, an epilogue that it has not.
+//
+//===--------------------------------------------------------------------------===//
+#include "test/emulator/Gpu.h"
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+using namespace dlc_emulated;
+
+namespace {
+
+enum Status : int { Done = 0, NotInitialised = 1, Invalid = 7, Failed = 13, Unsupported = 15 };
+enum : int { F32 = 0, F64 = 1, F16 = 2, Bf16 = 14 };
+
+struct Matmul {
+  int compute = 0, scale = 0;
+  int32_t transA = 0, transB = 0, biasType = -1;
+  uint32_t epilogue = 1;
+  uint64_t bias = 0;
+};
+
+/// Column by column.
+struct Layout {
+  int type = 0;
+  uint64_t rows = 0, columns = 0;
+  int64_t leading = 0, batchStride = 0;
+  int32_t batch = 1;
+
+  uint64_t elements() const {
+    return static_cast<uint64_t>((batch - 1) * batchStride +
+                                 (static_cast<int64_t>(columns) - 1) * leading) +
+           rows;
+  }
+};
+
+struct Heuristic {
+  uint64_t algorithm[8];
+  size_t workspace;
+  int state;
+  float waves;
+  int reserved[4];
+};
+
+uint64_t bytesOf(int type) { return type == F64 ? 8 : type == F32 ? 4 : 2; }
+
+double load(const char *memory, int type, uint64_t i) {
+  switch (type) {
+  case F64:
+    return reinterpret_cast<const double *>(memory)[i];
+  case F32:
+    return reinterpret_cast<const float *>(memory)[i];
+  case F16:
+    return static_cast<double>(reinterpret_cast<const _Float16 *>(memory)[i]);
+  default:
+    uint32_t bits = static_cast<uint32_t>(reinterpret_cast<const uint16_t *>(memory)[i]) << 16;
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+}
+
+void store(char *memory, int type, uint64_t i, double value) {
+  switch (type) {
+  case F64:
+    reinterpret_cast<double *>(memory)[i] = value;
+    return;
+  case F32:
+    reinterpret_cast<float *>(memory)[i] = static_cast<float>(value);
+    return;
+  case F16:
+    reinterpret_cast<_Float16 *>(memory)[i] = static_cast<_Float16>(value);
+    return;
+  default:
+    auto narrow = static_cast<float>(value);
+    uint32_t bits;
+    std::memcpy(&bits, &narrow, sizeof bits);
+    if (!std::isnan(narrow))
+      bits += 0x7fff + ((bits >> 16) & 1);
+    reinterpret_cast<uint16_t *>(memory)[i] = static_cast<uint16_t>(bits >> 16);
+  }
+}
+
+/// Units for tf32 keep ten bits of a fraction.
+double rounded(double value, int compute) {
+  if (compute != 77)
+    return value;
+  auto narrow = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &narrow, sizeof bits);
+  if (std::isfinite(narrow))
+    bits = (bits + 0xfff + ((bits >> 13) & 1)) & ~0x1fffu;
+  std::memcpy(&narrow, &bits, sizeof narrow);
+  return narrow;
+}
+
+/// Whether the library has it.
+Status fits(const Matmul &op, const Layout &a, const Layout &b, const Layout &d) {
+  uint64_t m = op.transA ? a.columns : a.rows, k = op.transA ? a.rows : a.columns;
+  uint64_t inner = op.transB ? b.columns : b.rows, n = op.transB ? b.rows : b.columns;
+  for (const Layout *layout : {&a, &b, &d})
+    if (layout->leading < static_cast<int64_t>(layout->rows) || layout->batch != d.batch)
+      return Invalid;
+  if (inner != k || d.rows != m || d.columns != n)
+    return Invalid;
+  bool types = a.type == b.type && (d.type == a.type || (d.type == F32 && a.type != F64));
+  bool compute = a.type == F64 ? op.compute == 70 && op.scale == F64
+                               : (op.compute == 68 || op.compute == 77) && op.scale == F32;
+  bool epilogue = op.epilogue == 1 || op.epilogue == 2 || op.epilogue == 4 || op.epilogue == 6;
+  return types && compute && epilogue ? Done : Unsupported;
+}
+
+struct Pointers {
+  uint64_t a, b, d;
+};
+
+Result multiply(void *stream, const Matmul &op, const Layout &a, const Layout &b, const Layout &d,
+                Pointers at) {
+  const char *left =
+      memoryOfLibrary(stream, at.a, a.elements() * bytesOf(a.type), "product that reads a");
+  const char *right =
+      memoryOfLibrary(stream, at.b, b.elements() * bytesOf(b.type), "product that reads b");
+  char *to = memoryOfLibrary(stream, at.d, d.elements() * bytesOf(d.type), "product that writes");
+  bool hasBias = op.epilogue & 4u, relu = op.epilogue & 2u;
+  int biasType = op.biasType < 0 ? d.type : op.biasType;
+  const char *bias = hasBias ? memoryOfLibrary(stream, op.bias, d.rows * bytesOf(biasType),
+                                               "product that reads a bias")
+                             : nullptr;
+  if (!left || !right || !to || (hasBias && !bias))
+    return IllegalAddress;
+  uint64_t m = d.rows, n = d.columns, k = op.transA ? a.rows : a.columns;
+  auto index = [](const Layout &layout, int32_t batch, uint64_t row, uint64_t column) {
+    return static_cast<uint64_t>(batch * layout.batchStride) +
+           column * static_cast<uint64_t>(layout.leading) + row;
+  };
+  std::vector<double> x(m * k), y(k * n);
+  for (int32_t batch = 0; batch < d.batch; ++batch) {
+    for (uint64_t i = 0; i < m; ++i)
+      for (uint64_t l = 0; l < k; ++l)
+        x[i * k + l] =
+            rounded(load(left, a.type, op.transA ? index(a, batch, l, i) : index(a, batch, i, l)),
+                    op.compute);
+    for (uint64_t j = 0; j < n; ++j)
+      for (uint64_t l = 0; l < k; ++l)
+        y[j * k + l] =
+            rounded(load(right, b.type, op.transB ? index(b, batch, j, l) : index(b, batch, l, j)),
+                    op.compute);
+    for (uint64_t j = 0; j < n; ++j)
+      for (uint64_t i = 0; i < m; ++i) {
+        double sum = 0;
+        for (uint64_t l = 0; l < k; ++l)
+          sum += x[i * k + l] * y[j * k + l];
+        if (hasBias)
+          sum += load(bias, biasType, i);
+        store(to, d.type, index(d, batch, i, j), relu && sum < 0 ? 0 : sum);
+      }
+  }
+  return Success;
+}
+
+} // namespace
+
+#define DLC_CUBLASLT extern "C" __attribute__((visibility("default"))) int
+
+extern "C" __attribute__((visibility("default"))) size_t cublasLtGetVersion() { return 130100; }
+
+extern "C" __attribute__((visibility("default"))) const char *cublasLtGetStatusName(int status) {
+  return status == Done             ? "CUBLAS_STATUS_SUCCESS"
+         : status == NotInitialised ? "CUBLAS_STATUS_NOT_INITIALIZED"
+         : status == Invalid        ? "CUBLAS_STATUS_INVALID_VALUE"
+         : status == Unsupported    ? "CUBLAS_STATUS_NOT_SUPPORTED"
+                                    : "CUBLAS_STATUS_EXECUTION_FAILED";
+}
+
+DLC_CUBLASLT cublasLtCreate(void **handle) {
+  if (!gpu().started)
+    return NotInitialised;
+  *handle = new int(0);
+  return Done;
+}
+DLC_CUBLASLT cublasLtDestroy(void *handle) {
+  delete static_cast<int *>(handle);
+  return Done;
+}
+
+DLC_CUBLASLT cublasLtMatmulDescCreate(void **desc, int compute, int scale) {
+  auto *op = new Matmul;
+  op->compute = compute;
+  op->scale = scale;
+  *desc = op;
+  return Done;
+}
+DLC_CUBLASLT cublasLtMatmulDescDestroy(void *desc) {
+  delete static_cast<Matmul *>(desc);
+  return Done;
+}
+DLC_CUBLASLT cublasLtMatmulDescSetAttribute(void *desc, int attribute, const void *value,
+                                            size_t bytes) {
+  auto &op = *static_cast<Matmul *>(desc);
+  auto take = [&](auto &to) {
+    if (bytes != sizeof to)
+      return Invalid;
+    std::memcpy(&to, value, bytes);
+    return Done;
+  };
+  switch (attribute) {
+  case 3:
+    return take(op.transA);
+  case 4:
+    return take(op.transB);
+  case 7:
+    return take(op.epilogue);
+  case 8:
+    return take(op.bias);
+  case 26:
+    return take(op.biasType);
+  default:
+    return Unsupported;
+  }
+}
+
+DLC_CUBLASLT cublasLtMatrixLayoutCreate(void **layout, int type, uint64_t rows, uint64_t columns,
+                                        int64_t leading) {
+  auto *made = new Layout;
+  made->type = type;
+  made->rows = rows;
+  made->columns = columns;
+  made->leading = leading;
+  *layout = made;
+  return Done;
+}
+DLC_CUBLASLT cublasLtMatrixLayoutDestroy(void *layout) {
+  delete static_cast<Layout *>(layout);
+  return Done;
+}
+DLC_CUBLASLT cublasLtMatrixLayoutSetAttribute(void *layout, int attribute, const void *value,
+                                              size_t bytes) {
+  auto &to = *static_cast<Layout *>(layout);
+  if (attribute == 5 && bytes == sizeof to.batch)
+    std::memcpy(&to.batch, value, bytes);
+  else if (attribute == 6 && bytes == sizeof to.batchStride)
+    std::memcpy(&to.batchStride, value, bytes);
+  else
+    return Invalid;
+  return Done;
+}
+
+DLC_CUBLASLT cublasLtMatmulPreferenceCreate(void **preference) {
+  *preference = new uint64_t(0);
+  return Done;
+}
+DLC_CUBLASLT cublasLtMatmulPreferenceDestroy(void *preference) {
+  delete static_cast<uint64_t *>(preference);
+  return Done;
+}
+DLC_CUBLASLT cublasLtMatmulPreferenceSetAttribute(void *preference, int attribute,
+                                                  const void *value, size_t bytes) {
+  if (attribute == 1 && bytes == sizeof(uint64_t))
+    std::memcpy(preference, value, bytes);
+  return Done;
+}
+
+/// Two algorithms: one without a workspace, one with what the caller allows of a mebibyte, which it
+/// fills.
+DLC_CUBLASLT cublasLtMatmulAlgoGetHeuristic(void *, void *desc, void *a, void *b, void *, void *d,
+                                            void *preference, int requested, void *results,
+                                            int *returned) {
+  *returned = 0;
+  Status status = fits(*static_cast<Matmul *>(desc), *static_cast<Layout *>(a),
+                       *static_cast<Layout *>(b), *static_cast<Layout *>(d));
+  if (status != Done)
+    return status;
+  uint64_t room = std::min<uint64_t>(*static_cast<uint64_t *>(preference), 1 << 20);
+  for (uint64_t i = 0; i < 2 && static_cast<int>(i) < requested; ++i) {
+    Heuristic &result = static_cast<Heuristic *>(results)[i];
+    result = {};
+    result.algorithm[0] = i;
+    result.workspace = i ? room : 0;
+    ++*returned;
+  }
+  return Done;
+}
+
+DLC_CUBLASLT cublasLtMatmul(void *, void *desc, const void *alpha, const void *a, void *aLayout,
+                            const void *b, void *bLayout, const void *beta, const void *, void *,
+                            void *d, void *dLayout, const void *algorithm, void *workspace,
+                            size_t bytes, void *stream) {
+  Matmul op = *static_cast<Matmul *>(desc);
+  Layout first = *static_cast<Layout *>(aLayout), second = *static_cast<Layout *>(bLayout),
+         to = *static_cast<Layout *>(dLayout);
+  if (Status status = fits(op, first, second, to))
+    return status;
+  bool isDouble = op.scale == F64;
+  if ((isDouble ? *static_cast<const double *>(alpha) : *static_cast<const float *>(alpha)) != 1 ||
+      (isDouble ? *static_cast<const double *>(beta) : *static_cast<const float *>(beta)) != 0)
+    return Unsupported;
+  uint64_t wanted = *static_cast<const uint64_t *>(algorithm) ? bytes : 0;
+  Pointers at{reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b),
+              reinterpret_cast<uint64_t>(d)};
+  auto scratch = reinterpret_cast<uint64_t>(workspace);
+  Result result = enqueueLibrary(stream, [=]() -> Result {
+    if (wanted) {
+      char *memory = memoryOfLibrary(stream, scratch, wanted, "product that uses its workspace");
+      if (!memory)
+        return IllegalAddress;
+      std::memset(memory, 0xa5, wanted);
+    }
+    return multiply(stream, op, first, second, to, at);
+  });
+  return result ? Failed : Done;
+}
