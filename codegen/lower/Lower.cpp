@@ -6,6 +6,7 @@
 #include "codegen/cpu/Split.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Order.h"
+#include "codegen/lower/Packed.h"
 #include "codegen/lower/Schedule.h"
 #include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
@@ -675,6 +676,9 @@ private:
   }
 
   Value packed(Location loc, std::shared_ptr<void> data, int64_t bytes, StringRef layout) {
+    Value &buffer = packedWeights.find(data, bytes, layout, device);
+    if (buffer)
+      return buffer;
     auto type = RankedTensorType::get({bytes}, b.getI8Type());
     // The blob shares the packed memory; the module keeps it alive.
     auto keep = new std::shared_ptr<void>(data);
@@ -684,8 +688,9 @@ private:
     auto attr = DenseResourceElementsAttr::get(type, "packed", std::move(blob));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&program.getBody().front());
-    return exec::ConstantOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes, device),
-                                    attr, b.getStringAttr(layout));
+    return buffer = exec::ConstantOp::create(
+               b, loc, exec::BufferType::get(b.getContext(), bytes, device), attr,
+               b.getStringAttr(layout));
   }
 
   /// Lowers a region's commands and copies what it yields into `targets` (in order, after skipping
@@ -798,6 +803,7 @@ private:
   Operation *outermost = nullptr; ///< the loop or branch around it that stands in no other
   llvm::DenseMap<std::pair<Value, Attribute>, Value> moved, constants; ///< by device
   exec::ProgramOp program;
+  lower::PackedWeights packedWeights;
   llvm::DenseMap<Value, Value> buffers;
   SmallVector<Value> newStates; ///< their buffers; null where a state has no new value
   llvm::DenseMap<Value, std::pair<Value, int64_t>> destinations;
