@@ -44,9 +44,10 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
   return normal;
 }
 
-cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target, const CompileOptions &options,
+cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments) {
-  return {target.multiprocessors, std::move(alignments), options.precision.matmul == "high"};
+  // Which products may round their operands stands at each of them.
+  return {target.multiprocessors, std::move(alignments), /*tf32=*/false};
 }
 
 std::vector<int64_t> alignmentsOf(ArrayRef<Value> buffers) {

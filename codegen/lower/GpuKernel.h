@@ -7,7 +7,6 @@
 #ifndef DLC_CODEGEN_LOWER_GPUKERNEL_H
 #define DLC_CODEGEN_LOWER_GPUKERNEL_H
 
-#include "codegen/Pipeline.h"
 #include "codegen/cuda/Kernel.h"
 #include "codegen/cuda/Target.h"
 #include "ir/exec/Exec.h"
@@ -28,7 +27,7 @@ std::string deviceOfCommand(mlir::Operation *op);
 mlir::FailureOr<FusionOp> normalForGpu(mlir::Operation *op, std::string &why);
 
 /// What kernels may count on: `alignments` of the fusion's buffers (Kernel.h).
-cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target, const CompileOptions &options,
+cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments = {});
 
 /// What the runtime promises of every buffer that it or a caller allocates.

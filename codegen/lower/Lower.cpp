@@ -542,7 +542,7 @@ private:
     if (!symbol) {
       symbol = b.getStringAttr(kernelName(*normal));
       auto made = cuda::generateKernel(*normal, symbol.getValue(),
-                                       gpuKernelOptions(*gpu, options, alignments));
+                                       gpuKernelOptions(*gpu, alignments));
       if (failed(made)) {
         normal->erase();
         return failure();

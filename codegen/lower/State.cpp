@@ -114,7 +114,7 @@ static bool gpuMayReplace(Operation *op, unsigned result, ArrayRef<unsigned> ope
   auto normal = target ? normalForGpu(op, why) : FailureOr<FusionOp>(failure());
   if (failed(normal))
     return false;
-  auto kernel = cuda::generateKernel(*normal, "kernel", gpuKernelOptions(*target, options));
+  auto kernel = cuda::generateKernel(*normal, "kernel", gpuKernelOptions(*target));
   normal->erase();
   // What one launch writes over a later one would read.
   return succeeded(kernel) && kernel->launches.size() == 1 &&

@@ -260,7 +260,7 @@ TEST(GpuErrors, MemoryIsGivenBackAndWorkGoesOn) {
   EXPECT_THAT(errorOf([] {
                 Tensor::zeros({1 << 25}, DType::F32, kThere);
               }),
-              HasSubstr("cuda:0: cannot get 134217728 bytes for "));
+              HasSubstr("cuda:0 has no room for 128.0 MiB: "));
   // A program that does not fit, between two that do.
   trace::Graph graph = trace::traceFunction(
       [](const std::vector<trace::Tensor> &xs) {
