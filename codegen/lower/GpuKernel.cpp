@@ -84,4 +84,44 @@ cuda::Kernel gpuKernelOf(exec::KernelOp op) {
   return kernel;
 }
 
+exec::LaunchOp createGpuLaunch(OpBuilder &b, Location loc, StringAttr symbol,
+                               const cuda::Kernel &kernel, const cuda::Launch &launch, double flops,
+                               ArrayRef<Value> inputs, ArrayRef<Value> outputs,
+                               ArrayRef<Value> scratch) {
+  using Kind = cuda::LaunchArgument::Kind;
+  SmallVector<Value> list;
+  SmallVector<int64_t> writes, inplace;
+  double bytes = 0;
+  auto positionOf = [&](Kind kind, unsigned index) {
+    return llvm::find_if(launch.arguments,
+                         [&](const cuda::LaunchArgument &a) {
+                           return a.kind == kind && a.index == index;
+                         }) -
+           launch.arguments.begin();
+  };
+  for (const cuda::LaunchArgument &argument : launch.arguments) {
+    ArrayRef<Value> from = argument.kind == Kind::Input    ? inputs
+                           : argument.kind == Kind::Output ? outputs
+                                                           : scratch;
+    if (argument.written)
+      writes.push_back(int64_t(list.size()));
+    list.push_back(from[argument.index]);
+    bytes += double(cast<exec::BufferType>(list.back().getType()).getBytes());
+  }
+  for (auto [output, input] : kernel.inplace) {
+    int64_t written = positionOf(Kind::Output, output), read = positionOf(Kind::Input, input);
+    if (written < int64_t(list.size()) && read < int64_t(list.size()))
+      inplace.append({written, read});
+  }
+  auto sizes = [&](const std::array<uint32_t, 3> &list) {
+    return b.getDenseI32ArrayAttr({int32_t(list[0]), int32_t(list[1]), int32_t(list[2])});
+  };
+  auto command = exec::LaunchOp::create(
+      b, loc, symbol, list, writes, inplace, /*extent=*/1, /*grain=*/1, /*scratch=*/0,
+      llvm::APFloat(flops), llvm::APFloat(bytes), /*stream=*/0, sizes(launch.grid),
+      sizes(launch.block), launch.shared);
+  command->setAttr(kFunctionAttr, b.getStringAttr(launch.function));
+  return command;
+}
+
 } // namespace dlc

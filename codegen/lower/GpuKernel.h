@@ -44,5 +44,12 @@ llvm::StringRef gpuArchOf(exec::KernelOp op);
 /// Text and functions as setGpuKernel left them; launches have no more than their names.
 cuda::Kernel gpuKernelOf(exec::KernelOp op);
 
+/// One launch of a kernel on the buffers of its operation.
+exec::LaunchOp createGpuLaunch(mlir::OpBuilder &b, mlir::Location loc, mlir::StringAttr symbol,
+                               const cuda::Kernel &kernel, const cuda::Launch &launch, double flops,
+                               llvm::ArrayRef<mlir::Value> inputs,
+                               llvm::ArrayRef<mlir::Value> outputs,
+                               llvm::ArrayRef<mlir::Value> scratch);
+
 } // namespace dlc
 #endif

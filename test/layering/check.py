@@ -23,6 +23,7 @@ MAY = {
 RUNTIME_FOR = {
     "codegen": ["runtime/program/", "runtime/library/onednn/Describe.h", "runtime/device/cpu/Features.h",
                 "runtime/device/cpu/KernelContext.h", "runtime/device/cuda/Nvrtc.h",
+                "runtime/device/cuda/Loader.h",  # which libraries are here
                 "runtime/device/Device.h",  # what a GPU says of itself
                 "runtime/session/Session.h",  # measuring candidates is running them
                 "dlc/"],

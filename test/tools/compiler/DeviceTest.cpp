@@ -257,9 +257,7 @@ TEST(GpuErrors, MemoryIsGivenBackAndWorkGoesOn) {
   Tensor x = Tensor::ones({64, 64}, DType::F32, kThere);
   Tensor y = matmul(x, x);
   uint64_t before = Device(kThere).properties().freeBytes;
-  EXPECT_THAT(errorOf([] {
-                Tensor::zeros({1 << 25}, DType::F32, kThere);
-              }),
+  EXPECT_THAT(errorOf([] { Tensor::zeros({1 << 25}, DType::F32, kThere); }),
               HasSubstr("cuda:0 has no room for 128.0 MiB: "));
   // A program that does not fit, between two that do.
   trace::Graph graph = trace::traceFunction(
