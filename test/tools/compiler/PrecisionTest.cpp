@@ -191,9 +191,9 @@ TEST(Precision, InferenceOfAttention) { checkInference<Transformer>({4, 16, 32})
 
 template <typename M>
 std::vector<float> losses(std::vector<int64_t> shape, const ModelOptions &options,
-                          dlc_memory_figures *memory = nullptr, double rate = 0.1) {
+                          dlc_memory_figures *memory = nullptr) {
   M network = fresh<M>();
-  Step step = train(network, loss::cross_entropy, optim::sgd({.lr = rate, .momentum = 0.9}),
+  Step step = train(network, loss::cross_entropy, optim::sgd({.lr = 0.1, .momentum = 0.9}),
                     {{"x", shape}, {"t", {shape[0]}, DType::I64}}, {}, options);
   std::vector<float> found;
   for (int i = 0; i < 12; ++i)
@@ -285,16 +285,17 @@ TEST(MaxMemory, SameLossesInLess) {
 TEST(MaxMemory, RecomputesConvolutionsToo) {
   std::vector<int64_t> shape = {8, 3, 128, 128};
   dlc_memory_figures free, bounded;
-  // Steps so small that roundings do not grow.
-  std::vector<float> wanted = losses<Bottlenecks>(shape, with("none"), &free, 0.002);
+  std::vector<float> wanted = losses<Bottlenecks>(shape, with("none"), &free);
   auto sum = [](const dlc_memory_figures &figures) {
     return int64_t(figures.arena_bytes + figures.state_bytes + figures.constant_bytes);
   };
   ModelOptions options = with("none");
   options.maxMemory = sum(free) * 3 / 5;
-  std::vector<float> found = losses<Bottlenecks>(shape, options, &bounded, 0.002);
+  std::vector<float> found = losses<Bottlenecks>(shape, options, &bounded);
   EXPECT_LE(sum(bounded), options.maxMemory);
-  for (size_t i = 0; i < wanted.size(); ++i)
+  // Later on batch norm has amplified the roundings of other kernels.
+  EXPECT_NE(wanted[2], wanted[0]);
+  for (size_t i = 0; i < 3; ++i)
     EXPECT_NEAR(found[i], wanted[i], 1e-4 + 1e-3 * wanted[i]) << "step " << i;
 }
 
