@@ -110,8 +110,8 @@ def hidden(trace):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=512)
-    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--size", type=int, default=384, help="three such matrices stay in a core's own cache")
+    parser.add_argument("--steps", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5, help="quiet ones")
     parser.add_argument("--seconds", type=float, default=60, help="at most, waiting for quiet rounds")
     parser.add_argument("--noise", type=float, default=0.1, help="of a core, that others may take in a quiet round")
