@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether work on two devices runs at the same time, and copies behind it.
 
-    tools/bench/overlap.py [--size 512] [--steps 12] [--rounds 5]
+    tools/bench/overlap.py [--size 384] [--steps 16] [--rounds 5]
 
 Two chains of products that do not need one another: in sequence on one device with one core, and on two
 virtual devices with one core each. Beside it what the machine gives at all: the first program in two processes at
