@@ -198,6 +198,7 @@ void writeSafetensors(const std::string &path, const TensorFile &given) {
     header["__metadata__"] = given.metadata;
   // Wide elements first keeps all of them aligned, as the format's own library does.
   std::vector<const std::pair<const std::string, FileTensor> *> order;
+  order.reserve(given.tensors.size());
   for (const auto &tensor : given.tensors)
     order.push_back(&tensor);
   std::stable_sort(order.begin(), order.end(), [](const auto *a, const auto *b) {

@@ -11,6 +11,7 @@ namespace dlc::runtime {
 
 std::vector<BufferUse> buffersOf(const Command &command) {
   std::vector<BufferUse> uses;
+  uses.reserve(command.buffers.size());
   for (uint32_t buffer : command.buffers)
     uses.push_back({buffer, false});
   if (command.op == Op::Launch || command.op == Op::Library)

@@ -109,6 +109,7 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
 
 void DeviceWalk::prepareLibrary(const Command &command, Step &step) {
   std::vector<uint64_t> bytes;
+  bytes.reserve(command.buffers.size());
   std::vector<uint8_t> writable(command.buffers.size());
   for (uint32_t index : command.buffers)
     bytes.push_back(plan.buffers[index].bytes);

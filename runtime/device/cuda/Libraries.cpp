@@ -16,6 +16,7 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
     return report.fail(device.name() + " has no library '" + library +
                        "' here; compile the program again, with generated kernels");
   std::vector<LibraryBuffer> buffers;
+  buffers.reserve(count);
   for (size_t i = 0; i < count; ++i)
     buffers.push_back({bytes[i], writable[i] != 0});
   Current current(device);

@@ -93,6 +93,7 @@ void Parts::split(const float *from, uint16_t *to, const std::vector<int64_t> &t
   bool three = order.find('m') != std::string::npos;
   int count = three ? 3 : 2;
   std::vector<std::pair<int64_t, int>> places; // (where, which)
+  places.reserve(order.size());
   for (size_t i = 0; i < order.size(); ++i)
     places.push_back({static_cast<int64_t>(i) * dims[axis] * toStrides[axis],
                       three ? indexOf(order[i]) : order[i] != 'h'});

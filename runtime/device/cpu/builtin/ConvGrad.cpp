@@ -104,6 +104,7 @@ void runGradient(const Gradient &g, const T *x, const T *dy, Out *dw, int thread
     return;
   int64_t blocks = (g.featuresPer() + kTogether - 1) / kTogether;
   std::vector<std::vector<RowPair>> pairs;
+  pairs.reserve(static_cast<size_t>(g.taps / g.rowTaps));
   for (int64_t tap = 0; tap < g.taps / g.rowTaps; ++tap)
     pairs.push_back(pairsOf(g, tap));
   parallelFor(
