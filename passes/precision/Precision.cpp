@@ -56,7 +56,8 @@ struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
       (void)applyPatternsGreedily(function.getFunctionBody(), patterns, config);
     });
     if (matmul != "highest")
-      getOperation()->walk([&](Operation *op) { allowMath(op, *question, matmul == "medium" ? "bf16" : "tf32"); });
+      getOperation()->walk(
+          [&](Operation *op) { allowMath(op, *question, matmul == "medium" ? "bf16" : "tf32"); });
   }
 
   std::optional<Question> asked() {
@@ -100,7 +101,8 @@ struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
         op.erase();
   }
 
-  /// Products of f32 that may be computed from rounded operands: of bf16, or of tf32 or what is closer.
+  /// Products of f32 that may be computed from rounded operands: of bf16, or of tf32 or what is
+  /// closer.
   static void allowMath(Operation *op, const Question &question, StringRef math) {
     FloatType asked = question.overrides.of(op);
     if ((asked && asked.isF32()) || precision::classOf(op) != NumericClass::Product ||

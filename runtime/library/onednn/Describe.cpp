@@ -139,8 +139,8 @@ std::string rowMajorTag(size_t rank) {
 }
 
 /// A plain constant of f32 as the parts that `to` is the layout of.
-std::shared_ptr<void> splitPlain(const json &form, const std::string &tag, const_dnnl_memory_desc_t to,
-                                 const float *plain) {
+std::shared_ptr<void> splitPlain(const json &form, const std::string &tag,
+                                 const_dnnl_memory_desc_t to, const float *plain) {
   json parts = form;
   parts["strides"] = plainStrides(to);
   Parts split = Parts::parse(parts, dimsOf(to), "weights");

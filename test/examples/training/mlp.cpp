@@ -23,12 +23,11 @@ int main(int argc, char **argv) try {
   if (precision == "f16")
     scale = dlc::LossScale{};
   Mlp mlp;
-  auto step = dlc::train(mlp, dlc::loss::cross_entropy, dlc::optim::adam({.lr = 2e-3}),
-                         {{"x", {64, 1, 8, 8}}, {"t", {64}, dlc::DType::I64}},
-                         {.metrics = {{"accuracy", dlc::metric::accuracy}},
-                          .lossScale = scale,
-                          .log = 22},
-                         {.precision = precision});
+  auto step =
+      dlc::train(mlp, dlc::loss::cross_entropy, dlc::optim::adam({.lr = 2e-3}),
+                 {{"x", {64, 1, 8, 8}}, {"t", {64}, dlc::DType::I64}},
+                 {.metrics = {{"accuracy", dlc::metric::accuracy}}, .lossScale = scale, .log = 22},
+                 {.precision = precision});
   auto batches = dlc::data::loader(digits, {.batch = 64, .shuffle = true, .dropLast = true});
   for (int epoch = 0; epoch < 30; ++epoch) {
     for (auto [x, t] : batches)
