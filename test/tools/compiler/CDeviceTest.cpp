@@ -80,8 +80,9 @@ TEST(DeviceApiC, NamesAndCounts) {
   EXPECT_GE(dlc_device_count("cpu"), 3);
   EXPECT_EQ(dlc_device_count("tpu"), 0);
   EXPECT_EQ(dlc_device_count(nullptr), 0);
-  if (kOnGpus)
+  if (kOnGpus) {
     EXPECT_GE(dlc_device_count("cuda"), 2);
+  }
 }
 
 TEST(DeviceApiC, Properties) {
