@@ -83,7 +83,24 @@ double errorOf(int64_t m, int64_t k, int64_t n, const std::string &lhs, const st
   return worst;
 }
 
-TEST(OneDnnParts, ThreeProductsKeepSixteenBits) {
+/// Older processors have no products of bf16 in oneDNN at all; nothing is split there.
+bool hasBf16() {
+  json desc = {{"kind", "matmul"},
+               {"src", layout({4, 4}, "ab", "bf16")},
+               {"weights", layout({4, 4}, "ab", "bf16")},
+               {"dst", layout({4, 4}, "ab")}};
+  return onednn::describe(desc, 1).ok;
+}
+
+class OneDnnPartsProducts : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!hasBf16())
+      GTEST_SKIP() << "oneDNN multiplies no bf16 here";
+  }
+};
+
+TEST_F(OneDnnPartsProducts, ThreeKeepSixteenBits) {
   for (bool crossed : {false, true})
     for (bool packed : {false, true}) {
       SCOPED_TRACE(testing::Message() << "crossed " << crossed << ", packed " << packed);
@@ -93,7 +110,7 @@ TEST(OneDnnParts, ThreeProductsKeepSixteenBits) {
     }
 }
 
-TEST(OneDnnParts, SixProductsKeepAll) {
+TEST_F(OneDnnPartsProducts, SixKeepAll) {
   for (bool crossed : {false, true})
     for (bool packed : {false, true}) {
       SCOPED_TRACE(testing::Message() << "crossed " << crossed << ", packed " << packed);
@@ -101,7 +118,7 @@ TEST(OneDnnParts, SixProductsKeepAll) {
     }
 }
 
-TEST(OneDnnParts, OneProductIsRounding) {
+TEST_F(OneDnnPartsProducts, OneIsRounding) {
   EXPECT_GT(errorOf(16, 64, 16, "h", "h", false, false), 0x1p-14);
 }
 
@@ -138,7 +155,9 @@ TEST(OneDnnParts, WrongDescriptionsAreRefused) {
     return onednn::describe(desc, 1).error;
   };
   json good = inParts({4, 4}, 1, "hhl", {4, 1}, {12, 1});
-  EXPECT_EQ(refusal(good), "");
+  if (hasBf16()) {
+    EXPECT_EQ(refusal(good), "");
+  }
   auto with = [&](const char *key, json value) {
     json changed = good;
     changed["parts"][key] = std::move(value);
