@@ -76,10 +76,7 @@ PendingCopy::PendingCopy(void *to, Device &toDevice, const void *from, Device &f
     return;
   }
   worker = toDevice.name.isCpu() ? &fromDevice : &toDevice;
-  int direction = toDevice.name.isCpu()      ? DLC_COPY_DEVICE_TO_HOST
-                  : fromDevice.name.isCpu()  ? DLC_COPY_HOST_TO_DEVICE
-                  : &toDevice == &fromDevice ? DLC_COPY_WITHIN
-                                             : DLC_COPY_FROM_PEER;
+  int direction = copyDirection(toDevice, fromDevice);
   void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;
   void *stream = streamOf(*worker);
   worker->call(worker->table.event_create, &event);

@@ -147,6 +147,13 @@ void *Device::copyStream() {
   return stream;
 }
 
+int copyDirection(const Device &to, const Device &from) {
+  return &from == &to        ? DLC_COPY_WITHIN
+         : from.name.isCpu() ? DLC_COPY_HOST_TO_DEVICE
+         : to.name.isCpu()   ? DLC_COPY_DEVICE_TO_HOST
+                             : DLC_COPY_FROM_PEER;
+}
+
 void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice, uint64_t bytes) {
   if (bytes == 0 || to == from)
     return;
@@ -155,10 +162,7 @@ void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
     return;
   }
   Device &worker = toDevice.name.isCpu() ? fromDevice : toDevice;
-  int direction = toDevice.name.isCpu()      ? DLC_COPY_DEVICE_TO_HOST
-                  : fromDevice.name.isCpu()  ? DLC_COPY_HOST_TO_DEVICE
-                  : &toDevice == &fromDevice ? DLC_COPY_WITHIN
-                                             : DLC_COPY_FROM_PEER;
+  int direction = copyDirection(toDevice, fromDevice);
   void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;
   void *stream = worker.copyStream();
   worker.call(worker.table.copy, stream, to, from, bytes, direction, peer);

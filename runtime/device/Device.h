@@ -53,6 +53,9 @@ DLC_EXPORT int deviceCount(const std::string &kind, std::string *why = nullptr);
 /// missing.
 DLC_EXPORT std::string describeLibraries(const std::string &kind);
 
+/// As the table's `copy` takes it: which way bytes go.
+int copyDirection(const Device &to, const Device &from);
+
 /// Bytes from anywhere to anywhere, done when it returns.
 DLC_EXPORT void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
                           uint64_t bytes);

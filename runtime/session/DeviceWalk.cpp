@@ -130,10 +130,7 @@ void DeviceWalk::prepareLibrary(const Command &command, Step &step) {
 void DeviceWalk::prepareCopy(const Command &command, Step &step) {
   Device *from = binder.device(plan.buffers[command.buffers[0]].device);
   Device *to = binder.device(plan.buffers[command.buffers[1]].device);
-  step.direction = from == to           ? DLC_COPY_WITHIN
-                   : from->name.isCpu() ? DLC_COPY_HOST_TO_DEVICE
-                   : to->name.isCpu()   ? DLC_COPY_DEVICE_TO_HOST
-                                        : DLC_COPY_FROM_PEER;
+  step.direction = copyDirection(*to, *from);
   step.peer = step.direction == DLC_COPY_FROM_PEER ? from : nullptr;
 }
 

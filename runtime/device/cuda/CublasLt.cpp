@@ -14,11 +14,7 @@ const Functions &functions() {
       t->error = cuda::describe(library);
       return t;
     }
-    auto get = [&](auto &to, const char *name) {
-      to = reinterpret_cast<std::decay_t<decltype(to)>>(library.symbol(name));
-      if (!to && t->error.empty())
-        t->error = library.path + " has no function " + name;
-    };
+    auto get = [&](auto &to, const char *name) { library.take(to, name, t->error); };
     get(t->create, "cublasLtCreate");
     get(t->destroy, "cublasLtDestroy");
     get(t->version, "cublasLtGetVersion");

@@ -27,6 +27,12 @@ struct Loaded {
   explicit operator bool() const { return handle; }
   /// Null where the library has no such function.
   void *symbol(const char *name) const;
+  /// The function of that name; `error`, where it is still empty, says that there is none.
+  template <typename Function> void take(Function &to, const char *name, std::string &error) const {
+    to = reinterpret_cast<Function>(symbol(name));
+    if (!to && error.empty())
+      error = path + " has no function " + name;
+  }
 };
 
 /// Tries to open the library, in the order: the file in its own variable ($DLC_CUDA_DRIVER, _NVRTC,

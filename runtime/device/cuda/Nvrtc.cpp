@@ -36,11 +36,7 @@ const Nvrtc &nvrtc() {
       t->error = describe(library);
       return t;
     }
-    auto get = [&](auto &to, const char *name) {
-      to = reinterpret_cast<std::decay_t<decltype(to)>>(library.symbol(name));
-      if (!to && t->error.empty())
-        t->error = library.path + " has no function " + name;
-    };
+    auto get = [&](auto &to, const char *name) { library.take(to, name, t->error); };
     get(t->version, "nvrtcVersion");
     get(t->create, "nvrtcCreateProgram");
     get(t->destroy, "nvrtcDestroyProgram");
