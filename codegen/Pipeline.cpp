@@ -82,6 +82,12 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
   CompileOptions options = given;
   if (options.threads <= 0)
     options.threads = runtime::hostThreads();
+  if (!llvm::is_contained({"strict", "default", "fast"}, options.accuracy)) {
+    module.emitError("accuracy '") << options.accuracy << "' is unknown; required: strict, default or fast";
+    return failure();
+  }
+  if (options.accuracy == "fast")
+    options.precision.matmul = "medium";
   cpu::Target target = cpu::hostTarget();
   std::shared_ptr<runtime::Program> program;
   auto passes = [&](std::initializer_list<std::function<std::unique_ptr<Pass>()>> makers) {

@@ -23,6 +23,7 @@ static CompileOptions compileOptionsOf(const ModelOptions &options) {
   compileOptions.threads = options.threads;
   compileOptions.tune = options.tune;
   compileOptions.precision = {options.precision, options.matmulPrecision, options.precisionOf};
+  compileOptions.accuracy = options.accuracy;
   compileOptions.maxMemory = options.maxMemory;
   compileOptions.cacheDir = options.cacheDir ? *options.cacheDir : defaultCacheDir();
   return compileOptions;

@@ -88,6 +88,7 @@ CompileOptions compileOptionsOf(const ModelArguments &arguments) {
   options.kernels = arguments.kernels;
   options.gpuArch = arguments.gpuArch;
   options.precision = {arguments.precision, arguments.matmulPrecision, arguments.precisionOf};
+  options.accuracy = arguments.accuracy;
   if (!arguments.maxMemory.empty())
     options.maxMemory = parseBytes(arguments.maxMemory, "--max-memory");
   options.cacheDir = arguments.cache.empty()     ? defaultCacheDir()

@@ -21,7 +21,7 @@ struct ModelArguments {
   int threads = 0;
   bool tune = false;
   std::string kernels, cache, gpuArch;
-  std::string precision = "none", matmulPrecision = "highest", maxMemory;
+  std::string precision = "none", matmulPrecision = "highest", accuracy = "default", maxMemory;
   std::vector<std::string> precisionOf;
   uint64_t seed = 0;
 };

@@ -44,7 +44,7 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
   command
       ->add_option("--kernels", a.kernels,
                    "whose kernels to take wherever they can do the work; else the fastest")
-      ->check(CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin", "cublaslt"}));
+      ->check(CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin", "winograd", "cublaslt"}));
   command
       ->add_option("--precision", a.precision,
                    "what products are computed in: 16-bit operands, sums in f32")
@@ -56,6 +56,12 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
           "how exact products of f32 are: high may use tf32, or two bf16 parts of each number; "
           "medium may round them to bf16")
       ->check(CLI::IsMember({"highest", "high", "medium"}))
+      ->capture_default_str();
+  command
+      ->add_option("--accuracy", a.accuracy,
+                   "what f32 may lose for speed: strict (sums as written), default (convolutions "
+                   "with fewer products too), fast (also what --matmul-precision medium allows)")
+      ->check(CLI::IsMember({"strict", "default", "fast"}))
       ->capture_default_str();
   command
       ->add_option("--precision-of", a.precisionOf,

@@ -41,7 +41,7 @@ Tensor inputOf(const trace::Spec &spec, const std::string &path) {
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network");
   std::string name, weights, input, output, device = "cpu", cache;
-  std::string matmulPrecision = "highest";
+  std::string matmulPrecision = "highest", accuracy = "default";
   int64_t batch = 1;
   int threads = 0, repeat = 5;
   bool text = false;
@@ -53,6 +53,7 @@ int main(int argc, char **argv) {
   app.add_option("--threads", threads, "0: as many as there are");
   app.add_option("--device", device, "Where it runs: cpu, cuda:0");
   app.add_option("--matmul-precision", matmulPrecision, "highest, high or medium");
+  app.add_option("--accuracy", accuracy, "strict, default or fast");
   app.add_option("--cache", cache, "A folder for object code; the user's when not given");
   app.add_option("--repeat", repeat, "Timed runs");
   app.add_flag("--text", text, "Print the traced program and stop");
@@ -70,6 +71,7 @@ int main(int argc, char **argv) {
     }
     ModelOptions options{.device = device, .threads = threads};
     options.matmulPrecision = matmulPrecision;
+    options.accuracy = accuracy;
     if (!cache.empty())
       options.cacheDir = cache;
     Model model = compile(std::move(graph), options);

@@ -100,7 +100,7 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
   std::string name, init, data, save, cache, precision = "none", device = "cpu";
-  std::string matmulPrecision = "highest";
+  std::string matmulPrecision = "highest", accuracy = "default";
   int64_t batch = 0, steps = 20, microBatches = 1;
   int threads = 0;
   double rate = -1, maxMemoryMib = 0;
@@ -118,6 +118,7 @@ int main(int argc, char **argv) {
   app.add_option("--cache", cache, "A folder for object code; none when not given");
   app.add_option("--precision", precision, "none, bf16 or f16");
   app.add_option("--matmul-precision", matmulPrecision, "highest, high or medium");
+  app.add_option("--accuracy", accuracy, "strict, default or fast");
   app.add_option("--device", device, "Where it runs: cpu, cuda:0");
   app.add_option("--max-memory", maxMemoryMib,
                  "MiB that state, constants and intermediate values may take; 0: any");
@@ -151,6 +152,7 @@ int main(int argc, char **argv) {
                        .threads = threads,
                        .precision = precision,
                        .matmulPrecision = matmulPrecision,
+                       .accuracy = accuracy,
                        .maxMemory = int64_t(maxMemoryMib * (1 << 20)),
                        .cacheDir = cache});
     double compiled = step.prepare();

@@ -44,6 +44,10 @@ struct ModelOptions {
   /// highest, high (the same on processors) or medium: products of f32 may round their operands to
   /// bf16.
   std::string matmulPrecision = "highest";
+  /// strict, default or fast: whether convolutions of f32 may be computed with fewer products, whose
+  /// rounding errors are up to ten times as large (default), and products as matmulPrecision = medium
+  /// would have them (fast).
+  std::string accuracy = "default";
   /// PATTERN=f32|bf16|f16: operations of layers (nodes) of such names, whatever `precision`.
   std::vector<std::string> precisionOf = {};
   /// Bytes of state, constants and intermediate values that a training step may take: what does not
