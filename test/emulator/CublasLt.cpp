@@ -6,8 +6,8 @@
 //
 //===--------------------------------------------------------------------------===//
 #include "test/emulator/Gpu.h"
+#include "test/emulator/Numbers.h"
 
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -47,57 +47,21 @@ struct Heuristic {
   int reserved[4];
 };
 
-uint64_t bytesOf(int type) { return type == F64 ? 8 : type == F32 ? 4 : 2; }
+Number numberOf(int type) {
+  return type == F64   ? Number::F64
+         : type == F32 ? Number::F32
+         : type == F16 ? Number::F16
+                       : Number::Bf16;
+}
 
+uint64_t bytesOf(int type) { return dlc_emulated::bytesOf(numberOf(type)); }
 double load(const char *memory, int type, uint64_t i) {
-  switch (type) {
-  case F64:
-    return reinterpret_cast<const double *>(memory)[i];
-  case F32:
-    return reinterpret_cast<const float *>(memory)[i];
-  case F16:
-    return static_cast<double>(reinterpret_cast<const _Float16 *>(memory)[i]);
-  default:
-    uint32_t bits = static_cast<uint32_t>(reinterpret_cast<const uint16_t *>(memory)[i]) << 16;
-    float value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-  }
+  return dlc_emulated::load(memory, numberOf(type), i);
 }
-
 void store(char *memory, int type, uint64_t i, double value) {
-  switch (type) {
-  case F64:
-    reinterpret_cast<double *>(memory)[i] = value;
-    return;
-  case F32:
-    reinterpret_cast<float *>(memory)[i] = static_cast<float>(value);
-    return;
-  case F16:
-    reinterpret_cast<_Float16 *>(memory)[i] = static_cast<_Float16>(value);
-    return;
-  default:
-    auto narrow = static_cast<float>(value);
-    uint32_t bits;
-    std::memcpy(&bits, &narrow, sizeof bits);
-    if (!std::isnan(narrow))
-      bits += 0x7fff + ((bits >> 16) & 1);
-    reinterpret_cast<uint16_t *>(memory)[i] = static_cast<uint16_t>(bits >> 16);
-  }
+  dlc_emulated::store(memory, numberOf(type), i, value);
 }
-
-/// Units for tf32 keep ten bits of a fraction.
-double rounded(double value, int compute) {
-  if (compute != 77)
-    return value;
-  auto narrow = static_cast<float>(value);
-  uint32_t bits;
-  std::memcpy(&bits, &narrow, sizeof bits);
-  if (std::isfinite(narrow))
-    bits = (bits + 0xfff + ((bits >> 13) & 1)) & ~0x1fffu;
-  std::memcpy(&narrow, &bits, sizeof narrow);
-  return narrow;
-}
+double rounded(double value, int compute) { return compute == 77 ? roundedToTf32(value) : value; }
 
 /// Whether the library has it.
 Status fits(const Matmul &op, const Layout &a, const Layout &b, const Layout &d) {

@@ -12,8 +12,9 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
   *workspace = 0;
   Report report{error, size};
   Device &device = deviceOf(handle);
-  if (std::string(library) != "cublaslt")
-    return report.fail(device.name() + " has no library '" + library +
+  const std::string name = library;
+  if (name != "cublaslt" && name != "cudnn")
+    return report.fail(device.name() + " has no library '" + name +
                        "' here; compile the program again, with generated kernels");
   std::vector<LibraryBuffer> buffers;
   buffers.reserve(count);
@@ -21,8 +22,9 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
     buffers.push_back({bytes[i], writable[i] != 0});
   Current current(device);
   std::string why;
-  auto made = makeCublasLtCall(
-      device, nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false), buffers, why);
+  auto make = name == "cudnn" ? makeCudnnCall : makeCublasLtCall;
+  auto made =
+      make(device, nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false), buffers, why);
   if (!made)
     return report.fail(device.name() + ": " + why);
   *workspace = made->workspace;

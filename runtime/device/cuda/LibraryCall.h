@@ -30,6 +30,9 @@ public:
 std::unique_ptr<LibraryCall> makeCublasLtCall(Device &device, const nlohmann::json &desc,
                                               std::span<const LibraryBuffer> buffers,
                                               std::string &error);
+std::unique_ptr<LibraryCall> makeCudnnCall(Device &device, const nlohmann::json &desc,
+                                           std::span<const LibraryBuffer> buffers,
+                                           std::string &error);
 
 } // namespace dlc::cuda
 

@@ -23,6 +23,8 @@ void configure(const char *setting, const char *value);
 /// printed.
 std::string probe(const std::string &variables);
 int runProbe();
+/// Has the installed cuDNN plan for a GPU that is not here.
+int runPlans();
 
 /// CUDA text to an image that the device takes.
 std::vector<char> compile(const std::string &text);

@@ -1,0 +1,150 @@
+//===- Cudnn.cpp - convolutions and their gradients by cuDNN's graphs -------------===//
+#include "runtime/device/cuda/Cudnn.h"
+
+#include "runtime/device/cuda/CudnnGraph.h"
+#include "runtime/device/cuda/LibraryCall.h"
+
+#include <algorithm>
+#include <list>
+
+namespace dlc::cuda {
+
+using namespace cudnn;
+using nlohmann::json;
+
+namespace {
+
+/// A handle serves one thread at a time, and one stream.
+struct Session {
+  std::mutex mutex;
+  Handle handle = nullptr;
+};
+
+/// One for each device, as long as the process lives.
+Session &sessionOf(const Device &device) {
+  static std::mutex mutex;
+  static auto *sessions = new std::list<std::pair<Context, Session>>();
+  std::lock_guard<std::mutex> guard(mutex);
+  for (auto &[context, session] : *sessions)
+    if (context == device.context)
+      return session;
+  Handle made = nullptr;
+  check(functions(), functions().create(&made), "making a handle");
+  sessions->emplace_back();
+  sessions->back().first = device.context;
+  sessions->back().second.handle = made;
+  return sessions->back().second;
+}
+
+struct Planned {
+  cudnn::Graph graph;
+  Plan plan;
+};
+
+/// Networks repeat their convolutions, and a plan may be a kernel that had to be compiled: the
+/// latest ones stay.
+std::shared_ptr<const Planned> planned(const Device &device, Handle handle, const json &desc) {
+  struct Kept {
+    Context context;
+    std::string desc;
+    std::shared_ptr<const Planned> plan;
+  };
+  constexpr size_t most = 256;
+  static std::mutex mutex;
+  static auto *kept = new std::list<Kept>();
+  std::string text = desc.dump();
+  {
+    std::lock_guard<std::mutex> guard(mutex);
+    auto found = std::find_if(kept->begin(), kept->end(), [&](const Kept &k) {
+      return k.context == device.context && k.desc == text;
+    });
+    if (found != kept->end()) {
+      kept->splice(kept->begin(), *kept, found);
+      return found->plan;
+    }
+  }
+  auto number = [&](const char *key, int64_t otherwise) {
+    int64_t value = desc.contains(key) ? desc[key].get<int64_t>() : otherwise;
+    if (value < 0)
+      throw Failure{std::string("cuDNN: '") + key + "' must not be negative"};
+    return value;
+  };
+  cudnn::Graph graph = graphOf(functions(), desc, handle);
+  Plan plan =
+      planOf(functions(), graph, handle, nullptr,
+             static_cast<uint64_t>(number("workspace", int64_t{64} << 20)), number("engine", 1));
+  auto made = std::make_shared<Planned>(Planned{std::move(graph), std::move(plan)});
+  std::lock_guard<std::mutex> guard(mutex);
+  kept->push_front({device.context, text, made});
+  if (kept->size() > most)
+    kept->pop_back();
+  return made;
+}
+
+class CudnnCall : public LibraryCall {
+public:
+  CudnnCall(Device &device, const json &desc, std::span<const LibraryBuffer> buffers) {
+    if (!functions().error.empty())
+      throw Failure{functions().error +
+                    "; compile the program again with --kernels generated, or install the library"};
+    session = &sessionOf(device);
+    std::lock_guard<std::mutex> guard(session->mutex);
+    what = planned(device, session->handle, desc);
+    const std::vector<Operand> &operands = what->graph.operands;
+    if (buffers.size() != operands.size())
+      throw Failure{"cuDNN: " + what->graph.what + " takes " + std::to_string(operands.size()) +
+                    " buffers, " + std::to_string(buffers.size()) + " given"};
+    for (size_t i = 0; i < operands.size(); ++i) {
+      std::string name = "cuDNN: buffer '" + operands[i].name + "'";
+      if (buffers[i].bytes < operands[i].bytes)
+        throw Failure{name + " has " + bytesText(buffers[i].bytes) + ", " +
+                      bytesText(operands[i].bytes) + " needed"};
+      if (operands[i].written && !buffers[i].writable)
+        throw Failure{name + " is written but lies in a constant or an input"};
+      ids.push_back(operands[i].id);
+    }
+    workspace = what->plan.workspace;
+  }
+
+  std::string run(Stream stream, void *const *buffers, void *scratch) override {
+    const Functions &f = functions();
+    try {
+      Owned pack(f, VariantPackKind);
+      const std::string doing = "giving the buffers";
+      auto count = static_cast<int64_t>(ids.size());
+      pack.set(PackIds, OfInt64, count, ids.data(), doing);
+      pack.set(PackPointers, OfPointer, count, buffers, doing);
+      pack.set(PackWorkspace, OfPointer, scratch, doing);
+      pack.finalize(doing);
+      std::lock_guard<std::mutex> guard(session->mutex);
+      check(f, f.setStream(session->handle, stream), "taking a stream");
+      check(f, f.execute(session->handle, what->plan.plan.get(), pack.get()),
+            "running a " + what->graph.what);
+      return {};
+    } catch (const Failure &failure) {
+      return failure.text;
+    }
+  }
+
+private:
+  Session *session = nullptr;
+  std::shared_ptr<const Planned> what;
+  std::vector<int64_t> ids;
+};
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeCudnnCall(Device &device, const json &desc,
+                                           std::span<const LibraryBuffer> buffers,
+                                           std::string &error) {
+  try {
+    return std::make_unique<CudnnCall>(device, desc, buffers);
+  } catch (const Failure &failure) {
+    error = failure.text;
+  } catch (const std::exception &wrong) {
+    error = std::string("cuDNN: wrong description: ") + wrong.what();
+  }
+  return nullptr;
+}
+
+} // namespace dlc::cuda

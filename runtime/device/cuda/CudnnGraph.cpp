@@ -1,0 +1,423 @@
+//===- CudnnGraph.cpp - a description as cuDNN's graph, and a plan for it --------===//
+#include "runtime/device/cuda/CudnnGraph.h"
+
+#include <algorithm>
+#include <array>
+
+namespace dlc::cudnn {
+
+using nlohmann::json;
+
+Functions functionsOf(const cuda::Loaded &library) {
+  Functions t = {};
+  if (!library) {
+    t.error = cuda::describe(library);
+    return t;
+  }
+  auto get = [&](auto &to, const char *name) { library.take(to, name, t.error); };
+  get(t.version, "cudnnGetVersion");
+  get(t.errorString, "cudnnGetErrorString");
+  get(t.lastError, "cudnnGetLastErrorString");
+  get(t.create, "cudnnCreate");
+  get(t.setStream, "cudnnSetStream");
+  get(t.make, "cudnnBackendCreateDescriptor");
+  get(t.destroy, "cudnnBackendDestroyDescriptor");
+  get(t.finalize, "cudnnBackendFinalize");
+  get(t.set, "cudnnBackendSetAttribute");
+  get(t.get, "cudnnBackendGetAttribute");
+  get(t.execute, "cudnnBackendExecute");
+  return t;
+}
+
+const Functions &functions() {
+  static const auto *table = new Functions(functionsOf(cuda::loaded(cuda::Library::Cudnn)));
+  return *table;
+}
+
+void check(const Functions &f, Status status, const std::string &doing) {
+  if (status == Success)
+    return;
+  std::array<char, 512> more = {};
+  f.lastError(more.data(), more.size());
+  std::string text = "cuDNN: " + doing + ": " + f.errorString(status);
+  throw Failure{more[0] ? text + ": " + more.data() : text};
+}
+
+Owned::Owned(const Functions &f, DescriptorKind kind) : f(&f) {
+  check(f, f.make(kind, &raw), "making a descriptor");
+}
+
+void Owned::set(int attribute, ElementKind kind, int64_t count, const void *values,
+                const std::string &doing) {
+  check(*f, f->set(raw, attribute, kind, count, values), doing);
+}
+
+namespace {
+
+constexpr int64_t most = int64_t{1} << 40;
+
+struct Type {
+  DataType type;
+  uint64_t bytes;
+};
+
+Type typeNamed(const std::string &name) {
+  if (name == "f32")
+    return {F32, 4};
+  if (name == "f64")
+    return {F64, 8};
+  if (name == "f16")
+    return {F16, 2};
+  if (name == "bf16")
+    return {Bf16, 2};
+  throw Failure{"cuDNN: element type '" + name + "' is not supported; f32, f64, f16 and bf16 are"};
+}
+
+std::vector<int64_t> numbersOf(const json &object, const char *key, int64_t least, size_t count) {
+  auto found = object.find(key);
+  std::vector<int64_t> numbers;
+  if (found != object.end() && found->is_array())
+    for (const json &number : *found)
+      if (number.is_number_integer() && number.get<int64_t>() >= least &&
+          number.get<int64_t>() <= most)
+        numbers.push_back(number.get<int64_t>());
+  if (found == object.end() || numbers.size() != found->size() ||
+      (count && numbers.size() != count))
+    throw Failure{std::string("cuDNN: '") + key + "' must be " +
+                  (count ? std::to_string(count) + " " : "") + "integers of at least " +
+                  std::to_string(least) + ", found " +
+                  (found == object.end() ? "nothing" : found->dump())};
+  return numbers;
+}
+
+struct Shape {
+  std::vector<int64_t> dims, strides;
+  Type type;
+
+  uint64_t bytes() const {
+    int64_t last = 0;
+    for (size_t d = 0; d < dims.size(); ++d)
+      last += (dims[d] - 1) * strides[d];
+    return (static_cast<uint64_t>(last) + 1) * type.bytes;
+  }
+};
+
+/// Makes a call's operations, one after the other.
+class Builder {
+public:
+  Builder(const Functions &f, const json &desc) : f(f), desc(desc) {
+    alignment = desc.contains("alignment") ? desc["alignment"].get<int64_t>() : 16;
+    element = typeNamed(desc.value("dtype", ""));
+    result = desc.contains("result") ? typeNamed(desc.value("result", "")) : element;
+    compute = element.type == F64 ? F64 : F32;
+    graph.what = desc.value("kind", "");
+    graph.mayRound = element.type != F32 || desc.value("math", "") == "tf32";
+  }
+
+  Shape shapeOf(const char *name, Type type) const {
+    auto found = desc.find(name);
+    if (found == desc.end() || !found->is_object())
+      throw Failure{std::string("cuDNN: '") + name + "' must have dims and strides"};
+    return shapeIn(*found, type);
+  }
+
+  static Shape shapeIn(const json &object, Type type) {
+    Shape shape{numbersOf(object, "dims", 1, 0), {}, type};
+    if (shape.dims.size() < 3 || shape.dims.size() > 5)
+      throw Failure{"cuDNN: tensors have 3 to 5 dimensions, found " + object.dump()};
+    shape.strides = numbersOf(object, "strides", 0, shape.dims.size());
+    double extent = 1;
+    for (size_t d = 0; d < shape.dims.size(); ++d)
+      extent += double(shape.dims[d] - 1) * double(shape.strides[d]);
+    if (extent > double(most))
+      throw Failure{"cuDNN: a tensor is too large: " + object.dump()};
+    return shape;
+  }
+
+  /// One buffer of the call, the next in its order.
+  Descriptor operand(const std::string &name, const Shape &shape, bool written) {
+    int64_t id = nextId++;
+    graph.operands.push_back({name, id, shape.bytes(), written});
+    return tensor(name, shape, id, false);
+  }
+
+  /// What one operation hands to the next.
+  Descriptor between(Shape shape) {
+    shape.type = {compute, 4};
+    return tensor("a value between", shape, nextId++, true);
+  }
+
+  void convolution() {
+    bool forward = graph.what == "convolution", toData = graph.what == "data_gradient";
+    Shape x = shapeOf("x", toData ? result : element),
+          w = shapeOf("w", forward || toData ? element : result),
+          y = shapeOf("y", forward ? result : element);
+    size_t rank = x.dims.size();
+    if (w.dims.size() != rank || y.dims.size() != rank)
+      throw Failure{"cuDNN: x, w and y must have one rank, found " + desc.dump()};
+    Descriptor geometry = describeConvolution(rank - 2);
+    const Shape &to = forward ? y : toData ? x : w;
+    Descriptor first = forward || !toData ? operand("x", x, false) : operand("y", y, false);
+    Descriptor second = forward || toData ? operand("w", w, false) : operand("y", y, false);
+    std::vector<Descriptor> extra = extraOperands(to);
+    const char *name = forward ? "y" : toData ? "x" : "w";
+    Descriptor last = operand(name, to, true);
+    size_t steps = desc.contains("post") ? desc["post"].size() : 0;
+    Descriptor value = steps ? between(to) : last;
+    struct Kind {
+      DescriptorKind kind;
+      int alpha, beta, geometry, first, second, to;
+    };
+    Kind kind =
+        forward ? Kind{ForwardKind, ForwardAlpha, ForwardBeta, ForwardConvolution,
+                       ForwardX,    ForwardW,     ForwardY}
+        : toData
+            ? Kind{DataGradientKind, DataAlpha, DataBeta, DataConvolution, DataDy, DataW, DataDx}
+            : Kind{WeightGradientKind, WeightAlpha, WeightBeta, WeightConvolution, WeightX,
+                   WeightDy,           WeightDw};
+    Owned op(f, kind.kind);
+    const std::string doing = "describing a convolution";
+    op.set(kind.geometry, OfDescriptor, geometry, doing);
+    op.set(kind.first, OfDescriptor, first, doing);
+    op.set(kind.second, OfDescriptor, second, doing);
+    op.set(kind.to, OfDescriptor, value, doing);
+    if (compute == F64) {
+      op.set(kind.alpha, OfDouble, 1.0, doing);
+      op.set(kind.beta, OfDouble, 0.0, doing);
+    } else {
+      op.set(kind.alpha, OfFloat, 1.0f, doing);
+      op.set(kind.beta, OfFloat, 0.0f, doing);
+    }
+    op.finalize(doing + " " + desc.dump());
+    operations.push_back(op.get());
+    graph.parts.push_back(std::move(op));
+    auto next = extra.begin();
+    for (size_t i = 0; i < steps; ++i) {
+      Descriptor made = i + 1 == steps ? last : between(to);
+      const json &step = desc["post"][i];
+      pointwise(step, value, step.value("op", "") == "add" ? *next++ : nullptr, made);
+      value = made;
+    }
+  }
+
+  Graph finish(Handle handle) {
+    graph.operations = Owned(f, GraphKind);
+    const std::string doing = "describing a graph";
+    if (handle)
+      graph.operations.set(GraphHandle, OfHandle, handle, doing);
+    graph.operations.set(GraphOperations, OfDescriptor, static_cast<int64_t>(operations.size()),
+                         operations.data(), doing);
+    graph.operations.finalize(doing + " " + desc.dump());
+    return std::move(graph);
+  }
+
+private:
+  Descriptor tensor(const std::string &name, const Shape &shape, int64_t id, bool isVirtual) {
+    Owned made(f, TensorKind);
+    const std::string doing = "describing '" + name + "'";
+    made.set(TensorType, OfDataType, static_cast<int>(shape.type.type), doing);
+    made.set(TensorDimensions, shape.dims, doing);
+    made.set(TensorStrides, shape.strides, doing);
+    made.set(TensorId, OfInt64, id, doing);
+    made.set(TensorAlignment, OfInt64, alignment, doing);
+    if (isVirtual)
+      made.set(TensorIsVirtual, OfBoolean, true, doing);
+    made.finalize(doing);
+    graph.parts.push_back(std::move(made));
+    return graph.parts.back().get();
+  }
+
+  Descriptor describeConvolution(size_t spatial) {
+    Owned made(f, ConvolutionKind);
+    const std::string doing = "describing a window";
+    auto count = static_cast<int64_t>(spatial);
+    made.set(ConvolutionType, OfDataType, static_cast<int>(compute), doing);
+    constexpr int crossCorrelation = 1;
+    made.set(ConvolutionMode, OfConvolutionMode, crossCorrelation, doing);
+    made.set(ConvolutionSpatial, OfInt64, count, doing);
+    made.set(ConvolutionStrides, numbersOf(desc, "strides", 1, spatial), doing);
+    made.set(ConvolutionDilations, numbersOf(desc, "dilations", 1, spatial), doing);
+    made.set(ConvolutionLow, numbersOf(desc, "low", 0, spatial), doing);
+    made.set(ConvolutionHigh, numbersOf(desc, "high", 0, spatial), doing);
+    made.finalize(doing);
+    graph.parts.push_back(std::move(made));
+    return graph.parts.back().get();
+  }
+
+  std::vector<Descriptor> extraOperands(const Shape &to) {
+    std::vector<Descriptor> extra;
+    if (!desc.contains("post"))
+      return extra;
+    if (!desc["post"].is_array())
+      throw Failure{"cuDNN: 'post' must be a list of steps, found " + desc["post"].dump()};
+    for (const json &step : desc["post"]) {
+      if (step.value("op", "") != "add")
+        continue;
+      Shape shape = shapeIn(step, typeNamed(step.value("dtype", "")));
+      if (shape.dims.size() != to.dims.size())
+        throw Failure{"cuDNN: what is added must have the result's rank, found " + step.dump()};
+      extra.push_back(operand("added", shape, false));
+    }
+    return extra;
+  }
+
+  void pointwise(const json &step, Descriptor x, Descriptor b, Descriptor y) {
+    static const std::vector<std::pair<std::string, PointwiseMode>> modes = {
+        {"add", Add},
+        {"relu", ReluForward},
+        {"tanh", TanhForward},
+        {"elu", EluForward},
+        {"sigmoid", SigmoidForward},
+        {"gelu", GeluForward},
+        {"swish", SwishForward},
+        {"gelu_tanh", GeluTanhForward}};
+    std::string name = step.value("op", "");
+    auto mode = std::find_if(modes.begin(), modes.end(), [&](auto &m) { return m.first == name; });
+    if (mode == modes.end())
+      throw Failure{"cuDNN: a step '" + name + "' is not known, in " + desc.dump()};
+    const std::string doing = "describing a step '" + name + "'";
+    Owned how(f, PointwiseKind);
+    how.set(PointwiseModeOf, OfPointwiseMode, static_cast<int>(mode->second), doing);
+    how.set(PointwisePrecision, OfDataType, static_cast<int>(compute), doing);
+    auto number = [&](const char *key, Attribute attribute) {
+      if (step.contains(key))
+        how.set(attribute, OfDouble, step[key].get<double>(), doing);
+    };
+    number("upper", ReluUpper);
+    number("alpha", EluAlpha);
+    number("beta", SwishBeta);
+    how.finalize(doing);
+    Owned op(f, PointwiseOperationKind);
+    op.set(OperationPointwise, OfDescriptor, how.get(), doing);
+    op.set(OperationX, OfDescriptor, x, doing);
+    if (b)
+      op.set(OperationB, OfDescriptor, b, doing);
+    op.set(OperationY, OfDescriptor, y, doing);
+    op.finalize(doing);
+    operations.push_back(op.get());
+    graph.parts.push_back(std::move(how));
+    graph.parts.push_back(std::move(op));
+  }
+
+  const Functions &f;
+  const json &desc;
+  Graph graph;
+  std::vector<Descriptor> operations;
+  int64_t nextId = 1, alignment = 16;
+  Type element = {}, result = {};
+  DataType compute = F32;
+};
+
+/// What the library proposes in this mode, the best first.
+std::vector<Owned> proposals(const Functions &f, const Graph &graph, Descriptor device,
+                             HeuristicMode mode) {
+  constexpr int64_t asked = 32;
+  const std::string doing = "asking for engines";
+  Owned heuristic(f, HeuristicKind);
+  heuristic.set(HeuristicGraph, OfDescriptor, graph.operations.get(), doing);
+  heuristic.set(HeuristicModeOf, OfHeuristicMode, static_cast<int>(mode), doing);
+  if (device)
+    heuristic.set(HeuristicDevice, OfDescriptor, device, doing);
+  heuristic.finalize(doing);
+  std::vector<Owned> configs;
+  std::vector<Descriptor> raw;
+  for (int64_t i = 0; i < asked; ++i) {
+    configs.emplace_back(f, EngineConfigKind);
+    raw.push_back(configs.back().get());
+  }
+  int64_t count = 0;
+  check(f, f.get(heuristic.get(), HeuristicResults, OfDescriptor, asked, &count, raw.data()),
+        doing);
+  configs.resize(static_cast<size_t>(std::clamp<int64_t>(count, 0, asked)));
+  return configs;
+}
+
+struct Engine {
+  int64_t index = 0;
+  std::vector<int> notes;
+
+  bool has(Note note) const { return std::find(notes.begin(), notes.end(), note) != notes.end(); }
+};
+
+Engine engineOf(const Functions &f, const Owned &config) {
+  const std::string doing = "asking about an engine";
+  Owned engine(f, EngineKind);
+  Descriptor raw = engine.get();
+  int64_t count = 0;
+  check(f, f.get(config.get(), ConfigEngine, OfDescriptor, 1, &count, &raw), doing);
+  Engine result;
+  check(f, f.get(raw, EngineIndex, OfInt64, 1, &count, &result.index), doing);
+  result.notes.resize(NoteCount);
+  check(f, f.get(raw, EngineNotes, OfNote, NoteCount, &count, result.notes.data()), doing);
+  result.notes.resize(static_cast<size_t>(std::clamp<int64_t>(count, 0, NoteCount)));
+  return result;
+}
+
+} // namespace
+
+Graph graphOf(const Functions &f, const json &desc, Handle handle) {
+  if (!desc.is_object())
+    throw Failure{"cuDNN: a description must be an object, found " + desc.dump()};
+  std::string kind = desc.value("kind", "");
+  if (kind != "convolution" && kind != "data_gradient" && kind != "weight_gradient")
+    throw Failure{
+        "cuDNN: only convolution, data_gradient and weight_gradient are described, found " +
+        desc.dump()};
+  Builder builder(f, desc);
+  builder.convolution();
+  return builder.finish(handle);
+}
+
+Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor device,
+            uint64_t workspace, int64_t wanted) {
+  std::string refusal = "the library proposes none";
+  std::optional<Plan> last;
+  for (HeuristicMode mode : {ModeA, Fallback}) {
+    std::vector<Owned> configs;
+    try {
+      configs = proposals(f, graph, device, mode);
+    } catch (const Failure &failure) {
+      refusal = failure.text;
+    }
+    for (Owned &config : configs) {
+      Engine engine = engineOf(f, config);
+      if (engine.has(Nondeterministic)) {
+        refusal = "what the library proposes gives other results from run to run";
+        continue;
+      }
+      if (!graph.mayRound && (engine.has(TensorCore) || engine.has(DownConvertInputs))) {
+        refusal = "what the library proposes rounds f32; allow tf32 (--matmul-precision high)";
+        continue;
+      }
+      Plan made{std::move(config), Owned(f, PlanKind), engine.index, 0};
+      const std::string doing = "planning";
+      try {
+        if (handle)
+          made.plan.set(PlanHandle, OfHandle, handle, doing);
+        if (device)
+          made.plan.set(PlanDevice, OfDescriptor, device, doing);
+        made.plan.set(PlanConfig, OfDescriptor, made.config.get(), doing);
+        made.plan.finalize(doing);
+        int64_t bytes = 0, count = 0;
+        check(f, f.get(made.plan.get(), PlanWorkspace, OfInt64, 1, &count, &bytes), doing);
+        made.workspace = static_cast<uint64_t>(bytes);
+      } catch (const Failure &failure) {
+        refusal = failure.text;
+        continue;
+      }
+      if (made.workspace > workspace) {
+        refusal = "it wants a workspace of " + std::to_string(made.workspace) + " bytes, " +
+                  std::to_string(workspace) + " are allowed";
+        continue;
+      }
+      last = std::move(made);
+      if (--wanted <= 0)
+        return std::move(*last);
+    }
+  }
+  if (last)
+    return std::move(*last);
+  throw Failure{"cuDNN: no engine for this " + graph.what + ": " + refusal};
+}
+
+} // namespace dlc::cudnn

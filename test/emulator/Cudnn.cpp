@@ -1,0 +1,613 @@
+//===- Cudnn.cpp - cuDNN's graphs as loops on the emulated GPU ------------------===//
+//
+// What stands behind libcudnn.so where $DLC_CUDA_CUDNN names this library. Descriptors are kept as
+// they are set and checked as the library checks them: an attribute that the descriptor has not, of
+// another type, or missing when it is finished is refused. Engines are proposed for those graphs
+// alone that every cuDNN 9 has one for.
+//
+//===--------------------------------------------------------------------------===//
+#include "test/emulator/Gpu.h"
+#include "test/emulator/Numbers.h"
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+using namespace dlc_emulated;
+
+namespace {
+
+enum Status : int {
+  Done = 0,
+  NotStarted = 1001,
+  BadParameter = 2000,
+  Unsupported = 3000,
+  Failed = 5000
+};
+
+enum Kind : int {
+  Pointwise = 0,
+  Convolution = 1,
+  Engine = 2,
+  Config = 3,
+  Heuristic = 4,
+  PlanKind = 5,
+  Forward = 10,
+  WeightGradient = 11,
+  DataGradient = 12,
+  PointwiseOperation = 13,
+  Graph = 15,
+  Pack = 16,
+  TensorKind = 17
+};
+
+enum Element : int {
+  OfHandle = 0,
+  OfDataType = 1,
+  OfBoolean = 2,
+  OfInt64 = 3,
+  OfFloat = 4,
+  OfDouble = 5,
+  OfPointer = 6,
+  OfMode = 7,
+  OfHeuristicMode = 8,
+  OfNote = 11,
+  OfPointwiseMode = 14,
+  OfDescriptor = 15
+};
+
+struct Rule {
+  int kind, attribute, element;
+  bool required;
+};
+
+/// What may be set, and what must be.
+constexpr Rule rules[] = {{Pointwise, 0, OfPointwiseMode, true},
+                          {Pointwise, 1, OfDataType, true},
+                          {Pointwise, 4, OfDouble, false},
+                          {Pointwise, 6, OfDouble, false},
+                          {Pointwise, 8, OfDouble, false},
+                          {Convolution, 100, OfDataType, true},
+                          {Convolution, 101, OfMode, true},
+                          {Convolution, 102, OfInt64, true},
+                          {Convolution, 103, OfInt64, true},
+                          {Convolution, 104, OfInt64, true},
+                          {Convolution, 105, OfInt64, true},
+                          {Convolution, 106, OfInt64, true},
+                          {Heuristic, 200, OfHeuristicMode, true},
+                          {Heuristic, 201, OfDescriptor, true},
+                          {PlanKind, 400, OfHandle, true},
+                          {PlanKind, 401, OfDescriptor, true},
+                          {Forward, 702, OfDescriptor, true},
+                          {Forward, 703, OfDescriptor, true},
+                          {Forward, 704, OfDescriptor, true},
+                          {Forward, 705, OfDescriptor, true},
+                          {DataGradient, 708, OfDescriptor, true},
+                          {DataGradient, 709, OfDescriptor, true},
+                          {DataGradient, 710, OfDescriptor, true},
+                          {DataGradient, 711, OfDescriptor, true},
+                          {WeightGradient, 714, OfDescriptor, true},
+                          {WeightGradient, 715, OfDescriptor, true},
+                          {WeightGradient, 716, OfDescriptor, true},
+                          {WeightGradient, 717, OfDescriptor, true},
+                          {PointwiseOperation, 750, OfDescriptor, true},
+                          {PointwiseOperation, 751, OfDescriptor, true},
+                          {PointwiseOperation, 752, OfDescriptor, false},
+                          {PointwiseOperation, 753, OfDescriptor, true},
+                          {Graph, 800, OfHandle, true},
+                          {Graph, 801, OfDescriptor, true},
+                          {Pack, 1000, OfInt64, true},
+                          {Pack, 1001, OfPointer, true},
+                          {Pack, 1003, OfPointer, true},
+                          {TensorKind, 900, OfInt64, true},
+                          {TensorKind, 901, OfDataType, true},
+                          {TensorKind, 902, OfInt64, true},
+                          {TensorKind, 903, OfInt64, true},
+                          {TensorKind, 906, OfInt64, true},
+                          {TensorKind, 907, OfBoolean, false}};
+
+/// alpha and beta, in the type of the sums.
+bool isFactor(int kind, int attribute) {
+  int first = kind == Forward          ? 700
+              : kind == DataGradient   ? 706
+              : kind == WeightGradient ? 712
+                                       : -9;
+  return attribute == first || attribute == first + 1;
+}
+
+size_t sizeOf(int element) {
+  switch (element) {
+  case OfBoolean:
+    return 1;
+  case OfInt64:
+  case OfDouble:
+  case OfPointer:
+  case OfHandle:
+  case OfDescriptor:
+    return 8;
+  default:
+    return 4;
+  }
+}
+
+struct Descriptor;
+using Shared = std::shared_ptr<Descriptor>;
+
+struct Value {
+  int element = 0;
+  int64_t count = 0;
+  std::vector<char> bytes;
+  std::vector<Shared> descriptors;
+};
+
+/// What is set stays as it was then, whatever becomes of the other descriptor's handle.
+struct Descriptor {
+  int kind = 0;
+  bool finished = false;
+  std::map<int, Value> values;
+  int64_t engine = -1; ///< of configurations and engines
+  Shared graph;
+
+  bool has(int attribute) const { return values.count(attribute); }
+  template <typename T> std::vector<T> list(int attribute) const {
+    const Value &value = values.at(attribute);
+    std::vector<T> result(static_cast<size_t>(value.count));
+    std::memcpy(result.data(), value.bytes.data(), value.bytes.size());
+    return result;
+  }
+  template <typename T> T one(int attribute) const { return list<T>(attribute).front(); }
+  template <typename T> T one(int attribute, T otherwise) const {
+    return has(attribute) ? one<T>(attribute) : otherwise;
+  }
+  const Descriptor &part(int attribute) const { return *values.at(attribute).descriptors.front(); }
+};
+
+std::string &lastMessage() {
+  thread_local std::string text;
+  return text;
+}
+
+int refuse(int status, std::string why) {
+  lastMessage() = std::move(why);
+  return status;
+}
+
+Shared &of(void *handle) { return *static_cast<Shared *>(handle); }
+
+/// Sizes and strides as of five dimensions.
+struct Tensor {
+  Number type = Number::F32;
+  std::array<int64_t, 5> dims, strides;
+  int64_t id = 0;
+
+  explicit Tensor(const Descriptor &from) : id(from.one<int64_t>(906)) {
+    int code = from.one<int>(901);
+    type = code == 0   ? Number::F32
+           : code == 1 ? Number::F64
+           : code == 2 ? Number::F16
+                       : Number::Bf16;
+    auto sizes = from.list<int64_t>(902), steps = from.list<int64_t>(903);
+    sizes.insert(sizes.begin() + 2, 5 - sizes.size(), 1);
+    steps.insert(steps.begin() + 2, 5 - steps.size(), 0);
+    std::copy(sizes.begin(), sizes.end(), dims.begin());
+    std::copy(steps.begin(), steps.end(), strides.begin());
+  }
+
+  uint64_t count() const {
+    uint64_t n = 1;
+    for (int64_t size : dims)
+      n *= static_cast<uint64_t>(size);
+    return n;
+  }
+  uint64_t bytes() const {
+    int64_t last = 0;
+    for (size_t d = 0; d < 5; ++d)
+      last += (dims[d] - 1) * strides[d];
+    return (static_cast<uint64_t>(last) + 1) * bytesOf(type);
+  }
+  /// Calls with each element's place in memory, row by row; where `shape` is larger, dimensions of
+  /// 1 repeat.
+  template <typename Body> void each(const std::array<int64_t, 5> &shape, Body body) const {
+    std::array<int64_t, 5> i = {};
+    uint64_t n = 0;
+    for (i[0] = 0; i[0] < shape[0]; ++i[0])
+      for (i[1] = 0; i[1] < shape[1]; ++i[1])
+        for (i[2] = 0; i[2] < shape[2]; ++i[2])
+          for (i[3] = 0; i[3] < shape[3]; ++i[3])
+            for (i[4] = 0; i[4] < shape[4]; ++i[4]) {
+              int64_t at = 0;
+              for (size_t d = 0; d < 5; ++d)
+                at += dims[d] == 1 ? 0 : i[d] * strides[d];
+              body(n++, static_cast<uint64_t>(at));
+            }
+  }
+};
+
+struct Window {
+  std::array<int64_t, 3> strides, dilations, low, high;
+
+  explicit Window(const Descriptor &from) {
+    auto take = [&](std::array<int64_t, 3> &to, int attribute, int64_t otherwise) {
+      auto values = from.list<int64_t>(attribute);
+      values.insert(values.begin(), 3 - values.size(), otherwise);
+      std::copy(values.begin(), values.end(), to.begin());
+    };
+    take(dilations, 102, 1);
+    take(strides, 103, 1);
+    take(high, 104, 0);
+    take(low, 105, 0);
+  }
+};
+
+/// A convolution's operands, whichever of them it computes.
+struct Roles {
+  int window, x, w, y;
+
+  static Roles of(int kind) {
+    return kind == Forward        ? Roles{702, 704, 703, 705}
+           : kind == DataGradient ? Roles{708, 710, 709, 711}
+                                  : Roles{714, 716, 715, 717};
+  }
+};
+
+int checkConvolution(const Descriptor &op) {
+  Roles roles = Roles::of(op.kind);
+  size_t rank = op.part(roles.x).list<int64_t>(902).size();
+  if (rank < 4 || rank > 5 || op.part(roles.w).list<int64_t>(902).size() != rank ||
+      op.part(roles.y).list<int64_t>(902).size() != rank)
+    return refuse(BadParameter, "tensors of a convolution have one rank, 4 or 5");
+  for (int attribute : {102, 103, 104, 105})
+    if (op.part(roles.window).list<int64_t>(attribute).size() != rank - 2)
+      return refuse(BadParameter, "a window has other dimensions than its tensors");
+  Tensor x(op.part(roles.x)), w(op.part(roles.w)), y(op.part(roles.y));
+  Window window(op.part(roles.window));
+  if (x.dims[0] != y.dims[0] || w.dims[0] != y.dims[1] || x.dims[1] % w.dims[1] ||
+      y.dims[1] % (x.dims[1] / w.dims[1]))
+    return refuse(BadParameter, "batch or channels do not go together");
+  for (size_t d = 0; d < 3; ++d) {
+    int64_t reach = (w.dims[d + 2] - 1) * window.dilations[d] + 1,
+            room = x.dims[d + 2] + window.low[d] + window.high[d] - reach;
+    if (room < 0 || room / window.strides[d] + 1 != y.dims[d + 2])
+      return refuse(BadParameter, "CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH: spatial dimensions");
+  }
+  int first = roles.window - 2;
+  if (!op.has(first) || !op.has(first + 1))
+    return refuse(BadParameter, "alpha or beta is missing");
+  auto factor = [&](int attribute) {
+    return op.values.at(attribute).element == OfDouble
+               ? op.one<double>(attribute)
+               : static_cast<double>(op.one<float>(attribute));
+  };
+  if (factor(first) != 1 || factor(first + 1) != 0)
+    return refuse(Unsupported, "alpha is not 1, or beta not 0");
+  return Done;
+}
+
+/// [added] + bias, then one activation.
+bool isOffered(const Descriptor &graph) {
+  const std::vector<Shared> &ops = graph.values.at(801).descriptors;
+  if (ops.empty() ||
+      (ops[0]->kind != Forward && ops[0]->kind != DataGradient && ops[0]->kind != WeightGradient))
+    return false;
+  if (ops.size() == 1)
+    return true;
+  if (ops[0]->kind != Forward)
+    return false;
+  bool biased = false;
+  for (size_t i = 1; i < ops.size(); ++i) {
+    if (ops[i]->kind != PointwiseOperation)
+      return false;
+    int mode = ops[i]->part(750).one<int>(0);
+    if (mode == 0 && biased)
+      return false;
+    if (mode == 0) {
+      Tensor added(ops[i]->part(752));
+      bool perChannel = added.count() == static_cast<uint64_t>(added.dims[1]);
+      if (!perChannel && i != 1)
+        return false;
+      biased |= perChannel;
+    } else if (mode < 100 || mode > 103 || !biased || i + 1 != ops.size()) {
+      return false;
+    }
+  }
+  return biased;
+}
+
+/// The first cannot be made; the second rounds, the third differs from run to run, the fourth has a
+/// workspace.
+enum Engines : int64_t { Unmakeable = 40, Rounding = 41, Varying = 42, Roomy = 43, Simple = 44 };
+constexpr int64_t workspaceBytes = 1 << 20;
+
+std::vector<int64_t> enginesFor(const Descriptor &graph, int mode) {
+  if (!isOffered(graph))
+    return {};
+  if (mode == 2)
+    return {Simple};
+  Tensor any(graph.values.at(801).descriptors[0]->part(
+      Roles::of(graph.values.at(801).descriptors[0]->kind).x));
+  if (any.type == Number::F64)
+    return {Unmakeable, Varying, Roomy, Simple};
+  return {Unmakeable, Rounding, Varying, Roomy, Simple};
+}
+
+double activated(double value, const Descriptor &how) {
+  switch (how.one<int>(0)) {
+  case 100: {
+    double upper = how.one<double>(4, INFINITY);
+    return value < 0 ? 0 : value > upper ? upper : value;
+  }
+  case 101:
+    return std::tanh(value);
+  case 102:
+    return 1 / (1 + std::exp(-value));
+  default:
+    return value > 0 ? value : how.one<double>(6, 1) * std::expm1(value);
+  }
+}
+
+struct Run {
+  Shared plan;
+  std::map<int64_t, uint64_t> addresses;
+  uint64_t workspace = 0;
+  void *stream = nullptr;
+
+  char *memory(const Tensor &tensor) const {
+    auto found = addresses.find(tensor.id);
+    return memoryOfLibrary(stream, found == addresses.end() ? 0 : found->second, tensor.bytes(),
+                           "convolution");
+  }
+
+  bool read(const Tensor &tensor, bool round, std::vector<double> &values) const {
+    const char *from = memory(tensor);
+    if (!from)
+      return false;
+    values.resize(tensor.count());
+    tensor.each(tensor.dims, [&](uint64_t n, uint64_t at) {
+      double value = load(from, tensor.type, at);
+      values[n] = round && tensor.type == Number::F32 ? roundedToTf32(value) : value;
+    });
+    return true;
+  }
+
+  Result operator()() const {
+    const Descriptor &config = plan->part(401);
+    const std::vector<Shared> &ops = config.graph->values.at(801).descriptors;
+    const Descriptor &op = *ops[0];
+    if (config.engine == Roomy) {
+      char *scratch = memoryOfLibrary(stream, workspace, workspaceBytes, "convolution's workspace");
+      if (!scratch)
+        return IllegalAddress;
+      std::memset(scratch, 0xa5, workspaceBytes);
+    }
+    Roles roles = Roles::of(op.kind);
+    Tensor x(op.part(roles.x)), w(op.part(roles.w)), y(op.part(roles.y));
+    bool round = config.engine == Rounding;
+    std::vector<double> xs, ws, ys;
+    if ((op.kind != DataGradient && !read(x, round, xs)) ||
+        (op.kind != WeightGradient && !read(w, round, ws)) ||
+        (op.kind != Forward && !read(y, round, ys)))
+      return IllegalAddress;
+    const Tensor &to = op.kind == Forward ? y : op.kind == DataGradient ? x : w;
+    std::vector<double> &values = op.kind == Forward ? ys : op.kind == DataGradient ? xs : ws;
+    values.assign(to.count(), 0);
+    convolve(op.kind, Window(op.part(roles.window)), x, w, y, xs, ws, ys);
+    return finish(ops, to, values);
+  }
+
+  static void convolve(int kind, const Window &window, const Tensor &x, const Tensor &w,
+                       const Tensor &y, std::vector<double> &xs, std::vector<double> &ws,
+                       std::vector<double> &ys) {
+    int64_t channels = w.dims[1], groups = x.dims[1] / channels, each = y.dims[1] / groups;
+    size_t at = 0;
+    for (int64_t n = 0; n < y.dims[0]; ++n)
+      for (int64_t o = 0; o < y.dims[1]; ++o)
+        for (int64_t p0 = 0; p0 < y.dims[2]; ++p0)
+          for (int64_t p1 = 0; p1 < y.dims[3]; ++p1)
+            for (int64_t p2 = 0; p2 < y.dims[4]; ++p2, ++at)
+              for (int64_t c = 0; c < channels; ++c)
+                for (int64_t k0 = 0; k0 < w.dims[2]; ++k0) {
+                  int64_t q0 = p0 * window.strides[0] + k0 * window.dilations[0] - window.low[0];
+                  if (q0 < 0 || q0 >= x.dims[2])
+                    continue;
+                  for (int64_t k1 = 0; k1 < w.dims[3]; ++k1) {
+                    int64_t q1 = p1 * window.strides[1] + k1 * window.dilations[1] - window.low[1];
+                    if (q1 < 0 || q1 >= x.dims[3])
+                      continue;
+                    int64_t row = (((n * groups + o / each) * channels + c) * x.dims[2] + q0) *
+                                      x.dims[3] +
+                                  q1,
+                            taps = ((o * channels + c) * w.dims[2] + k0) * w.dims[3] + k1;
+                    for (int64_t k2 = 0; k2 < w.dims[4]; ++k2) {
+                      int64_t q2 =
+                          p2 * window.strides[2] + k2 * window.dilations[2] - window.low[2];
+                      if (q2 < 0 || q2 >= x.dims[4])
+                        continue;
+                      auto i = static_cast<size_t>(row * x.dims[4] + q2),
+                           j = static_cast<size_t>(taps * w.dims[4] + k2);
+                      if (kind == Forward)
+                        ys[at] += xs[i] * ws[j];
+                      else if (kind == DataGradient)
+                        xs[i] += ys[at] * ws[j];
+                      else
+                        ws[j] += xs[i] * ys[at];
+                    }
+                  }
+                }
+  }
+
+  Result finish(const std::vector<Shared> &ops, const Tensor &first,
+                std::vector<double> &values) const {
+    const Descriptor *last = nullptr;
+    for (size_t i = 1; i < ops.size(); ++i) {
+      const Descriptor &how = ops[i]->part(750);
+      last = &ops[i]->part(753);
+      if (how.one<int>(0) != 0) {
+        for (double &value : values)
+          value = activated(value, how);
+        continue;
+      }
+      Tensor added(ops[i]->part(752));
+      const char *from = memory(added);
+      if (!from)
+        return IllegalAddress;
+      added.each(first.dims,
+                 [&](uint64_t n, uint64_t at) { values[n] += load(from, added.type, at); });
+    }
+    Tensor to = last ? Tensor(*last) : first;
+    char *memoryOfResult = memory(to);
+    if (!memoryOfResult)
+      return IllegalAddress;
+    to.each(to.dims,
+            [&](uint64_t n, uint64_t at) { store(memoryOfResult, to.type, at, values[n]); });
+    return Success;
+  }
+};
+
+struct Handle {
+  void *stream = nullptr;
+};
+
+} // namespace
+
+#define DLC_CUDNN extern "C" __attribute__((visibility("default"))) int
+
+extern "C" __attribute__((visibility("default"))) size_t cudnnGetVersion() { return 91900; }
+
+extern "C" __attribute__((visibility("default"))) const char *cudnnGetErrorString(int status) {
+  return status == Done           ? "CUDNN_STATUS_SUCCESS"
+         : status == NotStarted   ? "CUDNN_STATUS_NOT_INITIALIZED"
+         : status == BadParameter ? "CUDNN_STATUS_BAD_PARAM"
+         : status == Unsupported  ? "CUDNN_STATUS_NOT_SUPPORTED"
+                                  : "CUDNN_STATUS_EXECUTION_FAILED";
+}
+
+extern "C" __attribute__((visibility("default"))) void cudnnGetLastErrorString(char *text,
+                                                                               size_t bytes) {
+  std::strncpy(text, lastMessage().c_str(), bytes);
+  text[bytes - 1] = 0;
+  lastMessage().clear();
+}
+
+DLC_CUDNN cudnnCreate(void **handle) {
+  if (!gpu().started)
+    return refuse(NotStarted, "the driver is not started");
+  *handle = new Handle;
+  return Done;
+}
+DLC_CUDNN cudnnSetStream(void *handle, void *stream) {
+  static_cast<Handle *>(handle)->stream = stream;
+  return Done;
+}
+
+DLC_CUDNN cudnnBackendCreateDescriptor(int kind, void **descriptor) {
+  auto made = std::make_shared<Descriptor>();
+  made->kind = kind;
+  *descriptor = new Shared(std::move(made));
+  return Done;
+}
+DLC_CUDNN cudnnBackendDestroyDescriptor(void *descriptor) {
+  delete static_cast<Shared *>(descriptor);
+  return Done;
+}
+
+DLC_CUDNN cudnnBackendSetAttribute(void *descriptor, int attribute, int element, int64_t count,
+                                   const void *values) {
+  Descriptor &to = *of(descriptor);
+  if (to.finished)
+    return refuse(BadParameter, "the descriptor is finished");
+  bool known = isFactor(to.kind, attribute) && (element == OfFloat || element == OfDouble);
+  for (const Rule &rule : rules)
+    known |= rule.kind == to.kind && rule.attribute == attribute && rule.element == element;
+  if (!known || count < 1)
+    return refuse(BadParameter, "descriptor " + std::to_string(to.kind) + " has no attribute " +
+                                    std::to_string(attribute) + " of type " +
+                                    std::to_string(element));
+  Value value{element, count, {}, {}};
+  value.bytes.resize(sizeOf(element) * static_cast<size_t>(count));
+  std::memcpy(value.bytes.data(), values, value.bytes.size());
+  if (element == OfDescriptor)
+    for (int64_t i = 0; i < count; ++i) {
+      Shared &part = of(static_cast<void *const *>(values)[i]);
+      if (!part->finished)
+        return refuse(BadParameter, "CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED");
+      value.descriptors.push_back(part);
+    }
+  to.values[attribute] = std::move(value);
+  return Done;
+}
+
+DLC_CUDNN cudnnBackendFinalize(void *descriptor) {
+  Descriptor &what = *of(descriptor);
+  for (const Rule &rule : rules)
+    if (rule.kind == what.kind && rule.required && !what.has(rule.attribute))
+      return refuse(BadParameter, "descriptor " + std::to_string(what.kind) + " lacks attribute " +
+                                      std::to_string(rule.attribute));
+  if (what.kind == Forward || what.kind == DataGradient || what.kind == WeightGradient)
+    if (int status = checkConvolution(what))
+      return status;
+  if (what.kind == TensorKind && what.list<int64_t>(902).size() != what.list<int64_t>(903).size())
+    return refuse(BadParameter, "dimensions and strides differ in number");
+  if (what.kind == PlanKind && what.part(401).engine == Unmakeable)
+    return refuse(Unsupported, "this engine cannot be made");
+  what.finished = true;
+  return Done;
+}
+
+DLC_CUDNN cudnnBackendGetAttribute(void *descriptor, int attribute, int element, int64_t room,
+                                   int64_t *count, void *values) {
+  Descriptor &from = *of(descriptor);
+  if (!from.finished)
+    return refuse(BadParameter, "CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED");
+  if (from.kind == Heuristic && attribute == 202 && element == OfDescriptor) {
+    Shared graph = from.values.at(201).descriptors.front();
+    std::vector<int64_t> engines = enginesFor(*graph, from.one<int>(200));
+    *count = std::min<int64_t>(room, static_cast<int64_t>(engines.size()));
+    for (int64_t i = 0; i < *count; ++i) {
+      Descriptor &config = *of(static_cast<void **>(values)[i]);
+      config.engine = engines[static_cast<size_t>(i)];
+      config.graph = graph;
+      config.finished = true;
+    }
+    return Done;
+  }
+  *count = 1;
+  if (from.kind == Config && attribute == 300 && element == OfDescriptor) {
+    Descriptor &engine = *of(*static_cast<void **>(values));
+    engine.engine = from.engine;
+    engine.finished = true;
+    return Done;
+  }
+  if (from.kind == Engine && attribute == 1301 && element == OfInt64) {
+    *static_cast<int64_t *>(values) = from.engine;
+    return Done;
+  }
+  if (from.kind == Engine && attribute == 1303 && element == OfNote) {
+    *count = from.engine == Rounding || from.engine == Varying;
+    if (*count)
+      *static_cast<int *>(values) = from.engine == Rounding ? 0 : 4;
+    return Done;
+  }
+  if (from.kind == PlanKind && attribute == 402 && element == OfInt64) {
+    *static_cast<int64_t *>(values) = from.part(401).engine == Roomy ? workspaceBytes : 0;
+    return Done;
+  }
+  return refuse(BadParameter, "descriptor " + std::to_string(from.kind) + " gives no attribute " +
+                                  std::to_string(attribute));
+}
+
+DLC_CUDNN cudnnBackendExecute(void *handle, void *plan, void *pack) {
+  if (!of(plan)->finished || !of(pack)->finished)
+    return refuse(BadParameter, "CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED");
+  Run run;
+  run.plan = of(plan);
+  run.stream = static_cast<Handle *>(handle)->stream;
+  auto ids = of(pack)->list<int64_t>(1000);
+  auto pointers = of(pack)->list<uint64_t>(1001);
+  if (ids.size() != pointers.size())
+    return refuse(BadParameter, "ids and pointers differ in number");
+  for (size_t i = 0; i < ids.size(); ++i)
+    run.addresses[ids[i]] = pointers[i];
+  run.workspace = of(pack)->one<uint64_t>(1003);
+  return enqueueLibrary(run.stream, [run] { return run(); }) ? Failed : Done;
+}

@@ -1,0 +1,193 @@
+//===- CudnnPlansTest.cpp - graphs that the installed cuDNN plans, without a GPU ---===//
+//
+// The library itself, where it is installed, says which graphs it takes: it plans for a GPU whose
+// properties are given, while a stub stands in for the driver. In a process of its own, since a
+// process has one libcuda.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/device/cuda/CudnnGraph.h"
+#include "test/runtime/device/cuda/Gpu.h"
+
+#include <cstdio>
+#include <dlfcn.h>
+#include <unistd.h>
+
+using namespace dlc::cudnn;
+using nlohmann::json;
+
+namespace {
+
+/// What cuDNN reads of a device's properties, here those of an H200 or an A100.
+json propertiesOf(int version, int multiprocessors, int sharedMost) {
+  return {{"deviceName", "described"},
+          {"deviceVer", version},
+          {"driverVer", 13000},
+          {"cudaDeviceId", 0},
+          {"pciDeviceId", 590680286},
+          {"multiProcessorCount", multiprocessors},
+          {"warpSize", 32},
+          {"regsPerBlock", 65536},
+          {"maxRegistersPerSM", 65536},
+          {"maxSharedMemoryPerBlock", 49152},
+          {"maxSharedMemoryPerBlockOptin", sharedMost},
+          {"reservedSharedMemoryPerBlock", 1024},
+          {"maxCtasPerSM", 32},
+          {"maxThreadsPerBlock", 1024},
+          {"maxThreadsPerSM", 2048},
+          {"isTccDriver", 0},
+          {"supportCoopLaunch", 1},
+          {"totalGlobalMem", int64_t{80} << 30},
+          {"smClockRateKHz", 1410000},
+          {"memClockRateKHz", 2619000},
+          {"l2CacheSize", int64_t{40} << 20},
+          {"maxBlockSize", {1024, 1024, 64}},
+          {"maxGridSize", {2147483647, 65535, 65535}}};
+}
+
+struct Layer {
+  int64_t batch, channels, size, outputs, window, stride, pad, groups;
+};
+
+json tensor(std::vector<int64_t> dims, bool channelsLast) {
+  std::vector<int64_t> strides = {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1};
+  if (channelsLast)
+    strides = {dims[1] * dims[2] * dims[3], 1, dims[3] * dims[1], dims[1]};
+  return {{"dims", dims}, {"strides", strides}};
+}
+
+json descOf(const Layer &layer, const char *kind, const char *type, bool channelsLast) {
+  int64_t out = (layer.size + 2 * layer.pad - layer.window) / layer.stride + 1;
+  json desc = {{"kind", kind}, {"dtype", type}};
+  desc["x"] = tensor({layer.batch, layer.channels, layer.size, layer.size}, channelsLast);
+  desc["w"] = tensor({layer.outputs, layer.channels / layer.groups, layer.window, layer.window},
+                     channelsLast);
+  desc["y"] = tensor({layer.batch, layer.outputs, out, out}, channelsLast);
+  desc["strides"] = {layer.stride, layer.stride};
+  desc["low"] = desc["high"] = {layer.pad, layer.pad};
+  desc["dilations"] = {1, 1};
+  return desc;
+}
+
+json added(json tensor, const char *type) {
+  tensor["op"] = "add";
+  tensor["dtype"] = type;
+  return tensor;
+}
+
+/// Layers of ResNet-50, MobileNetV2 and AlexNet, and a small odd one. Kernels for groups are
+/// compiled by the library when they are planned: there one of each kind does.
+std::vector<json> descriptions() {
+  constexpr Layer layers[] = {{32, 64, 56, 64, 3, 1, 1, 1}, {32, 3, 224, 64, 7, 2, 3, 1},
+                              {8, 96, 28, 96, 3, 2, 1, 96}, {64, 256, 13, 384, 3, 1, 1, 1},
+                              {2, 3, 9, 5, 3, 2, 1, 1},     {8, 64, 14, 64, 3, 1, 1, 4}};
+  std::vector<json> all;
+  for (const Layer &layer : layers)
+    for (const char *type : {"f32", "tf32", "bf16", "f16"})
+      for (bool channelsLast : {false, true}) {
+        if (layer.groups > 1 && (channelsLast || type[0] != 'b'))
+          continue;
+        bool tf32 = std::string(type) == "tf32";
+        const char *element = tf32 ? "f32" : type;
+        auto take = [&](json desc) {
+          if (tf32)
+            desc["math"] = "tf32";
+          all.push_back(std::move(desc));
+        };
+        for (const char *kind : {"convolution", "data_gradient", "weight_gradient"})
+          take(descOf(layer, kind, element, channelsLast));
+        json biased = descOf(layer, "convolution", element, channelsLast);
+        json bias = added(tensor({1, layer.outputs, 1, 1}, channelsLast), element),
+             residual = added(biased["y"], element);
+        biased["post"] = {bias};
+        take(biased);
+        biased["post"] = {bias, {{"op", "relu"}}};
+        take(biased);
+        biased["post"] = {bias, {{"op", "relu"}, {"upper", 6.0}}};
+        take(biased);
+        biased["post"] = {residual, bias, {{"op", "relu"}}};
+        take(biased);
+      }
+  return all;
+}
+
+int planAll() {
+  if (!dlopen(DLC_STUB_DRIVER_FILE, RTLD_NOW | RTLD_GLOBAL)) {
+    std::printf("failed: %s\n", dlerror());
+    return 1;
+  }
+  unsetenv("DLC_CUDA_CUDNN");
+  dlc::cuda::Loaded library = dlc::cuda::find(dlc::cuda::Library::Cudnn);
+  if (!library) {
+    std::printf("missing: %s\n", dlc::cuda::describe(library).c_str());
+    return 0;
+  }
+  Functions f = functionsOf(library);
+  if (!f.error.empty()) {
+    std::printf("failed: %s\n", f.error.c_str());
+    return 1;
+  }
+  int planned = 0;
+  for (const json &properties : {propertiesOf(800, 108, 166912), propertiesOf(900, 132, 232448)}) {
+    std::string text = properties.dump();
+    Owned device;
+    try {
+      device = Owned(f, DevicePropertiesKind);
+      device.set(DeviceJson, OfChar, static_cast<int64_t>(text.size()), text.data(),
+                 "describing a GPU");
+      device.finalize("describing a GPU");
+    } catch (const Failure &failure) {
+      // Versions before 9.8 cannot plan for a GPU that is not there.
+      std::printf("missing: cuDNN %zu: %s\n", f.version(), failure.text.c_str());
+      return 0;
+    }
+    for (const json &desc : descriptions()) {
+      try {
+        Graph graph = graphOf(f, desc, nullptr);
+        planOf(f, graph, nullptr, device.get(), uint64_t{256} << 20, 1);
+        ++planned;
+      } catch (const Failure &failure) {
+        std::printf("failed: sm_%d %s\n  %s\n", properties["deviceVer"].get<int>() / 10,
+                    desc.dump().c_str(), failure.text.c_str());
+      }
+    }
+    for (auto [key, wrong] : {std::pair{"y", tensor({32, 64, 55, 55}, false)},
+                              std::pair{"w", tensor({64, 63, 3, 3}, false)}}) {
+      json desc = descriptions().front();
+      desc[key] = wrong;
+      try {
+        graphOf(f, desc, nullptr);
+        std::printf("failed: taken, but wrong: %s\n", desc.dump().c_str());
+      } catch (const Failure &) {
+        ++planned;
+      }
+    }
+  }
+  std::printf("planned: %d with cuDNN %zu\n", planned, f.version());
+  return 0;
+}
+
+TEST(CudnnPlans, OfTheInstalledLibrary) {
+  if (std::string(DLC_TEST_SANITIZE) != "")
+    GTEST_SKIP() << "NVIDIA's code is not instrumented";
+  if (getenv("DLC_EMULATED_ORDER") || getenv("DLC_EMULATED_THREADS"))
+    GTEST_SKIP() << "nothing runs here";
+  // What the library says on the error stream of functions that the stub has not is no matter.
+  char self[4096] = {};
+  ASSERT_GT(readlink("/proc/self/exe", self, sizeof self - 1), 0);
+  FILE *child = popen(("'" + std::string(self) + "' --plans 2>/dev/null").c_str(), "r");
+  ASSERT_TRUE(child);
+  std::string text;
+  char part[4096];
+  while (size_t got = fread(part, 1, sizeof part, child))
+    text.append(part, got);
+  EXPECT_EQ(pclose(child), 0) << text;
+  if (text.find("missing:") == 0)
+    GTEST_SKIP() << text;
+  EXPECT_EQ(text.find("failed:"), std::string::npos) << text;
+  EXPECT_NE(text.find("planned: "), std::string::npos) << text;
+  std::printf("%s", text.c_str());
+}
+
+} // namespace
+
+int dlc::cuda::test::runPlans() { return planAll(); }
