@@ -38,6 +38,8 @@ std::unique_ptr<LibraryCall> makeOneDnnCall(const nlohmann::json &desc,
                                             std::span<const BufferInfo> buffers, int threads);
 std::unique_ptr<LibraryCall> makeBuiltinCall(const nlohmann::json &desc,
                                              std::span<const BufferInfo> buffers, int threads);
+std::unique_ptr<LibraryCall> makeWinogradCall(const nlohmann::json &desc,
+                                              std::span<const BufferInfo> buffers, int threads);
 
 } // namespace dlc::runtime
 

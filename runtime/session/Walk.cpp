@@ -176,7 +176,9 @@ void Walk::prepareLibrary(const Command &command, Step &step, uint64_t &scratchB
                                          buffer.space == Space::Output ||
                                          (buffer.space == Space::State && buffer.fresh)});
   }
-  auto make = command.library == "onednn" ? makeOneDnnCall : makeBuiltinCall;
+  auto make = command.library == "onednn"     ? makeOneDnnCall
+              : command.library == "winograd" ? makeWinogradCall
+                                              : makeBuiltinCall;
   try {
     calls.push_back(make(command.desc, buffers, threadCount));
   } catch (const Error &error) {

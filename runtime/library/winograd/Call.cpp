@@ -1,0 +1,289 @@
+//===- Call.cpp - a Winograd convolution ready to execute ------------------------===//
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Memory.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/Library.h"
+#include "runtime/library/winograd/Describe.h"
+#include "runtime/library/winograd/Plan.h"
+#include "runtime/program/Message.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace dlc::winograd {
+
+using runtime::fail;
+using runtime::parallelFor;
+
+bool isSupported(int block) {
+  return block == 16
+             ? runtime::hostHasFeature("avx512f") && runtime::hostHasFeature("avx512bw") &&
+                   runtime::hostHasFeature("avx512dq") && runtime::hostHasFeature("avx512vl")
+             : runtime::hostHasFeature("avx2") && runtime::hostHasFeature("fma");
+}
+
+namespace {
+
+const Kernels &kernelsFor(const Request &request) {
+  if (!isSupported(request.lanes))
+    fail("winograd: blocks of ", request.lanes, " channels need ",
+         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
+  return *(request.lanes == 16 ? avx512Kernels : avx2Kernels)(request.outputs, request.window);
+}
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+      : request(Request::parse(desc)), kernels(kernelsFor(request)), threads(std::max(1, threads)),
+        plan(request, this->threads) {
+    size_t next = 0;
+    auto need = [&](const char *name, int64_t elements, bool written) {
+      if (next >= buffers.size())
+        fail("winograd: no buffer for '", name, "': ", buffers.size(), " given");
+      if (buffers[next].bytes < static_cast<uint64_t>(elements) * sizeof(float))
+        fail("winograd: buffer ", next, " ('", name, "') has ", buffers[next].bytes, " bytes, ",
+             elements * static_cast<int64_t>(sizeof(float)), " needed");
+      if (written && !buffers[next].writable)
+        fail("winograd: buffer ", next, " ('", name,
+             "') is written but lies in a constant or an input");
+      ++next;
+    };
+    need("src", request.sourceElements(), false);
+    if (request.isGradient) {
+      need("diff_dst", request.resultElements(), false);
+      need("diff_weights", request.weightElements(), true);
+    } else {
+      need("weights", request.packed ? request.pointWeightElements() : request.weightElements(),
+           false);
+      if (request.hasBias)
+        need("bias", request.results(), false);
+      for (const Step &step : request.steps)
+        if (step.kind >= Step::AddTensor)
+          need("operand",
+               step.kind == Step::AddTensor ? request.resultElements() : request.results(), false);
+      need("dst", request.resultElements(), true);
+    }
+    if (next != buffers.size())
+      fail("winograd: ", next, " buffers expected, ", buffers.size(), " given");
+  }
+
+  std::string implementation() const override {
+    std::string m = std::to_string(request.outputs), r = std::to_string(request.window);
+    return "winograd:f" + m + "x" + m + "_" + r + "x" + r +
+           (request.lanes == 16 ? ":avx512" : ":avx2");
+  }
+  uint64_t scratchBytes() const override {
+    return static_cast<uint64_t>(plan.scratch) * sizeof(float);
+  }
+
+  void execute(void *const *buffers, const runtime::CallContext &context) override {
+    auto *scratch = static_cast<float *>(context.scratch);
+    int team = std::min(threads, std::max(1, context.threads));
+    if (request.isGradient)
+      weightGradient(static_cast<const float *>(buffers[0]), static_cast<const float *>(buffers[1]),
+                     static_cast<float *>(buffers[2]), scratch, team);
+    else
+      convolution(buffers, scratch, team);
+  }
+
+private:
+  TileData tileData(float *memory, int64_t blocks, int64_t first, int64_t count) const {
+    return {memory, pointStep(count * blocks, request.lanes), first, count};
+  }
+
+  int64_t countAt(int64_t first) const {
+    return std::min(plan.tiles, request.shape.tiles() - first);
+  }
+
+  /// Results' blocks [begin, end) of some tiles.
+  void resultsOf(const TileData &data, const PointWeights &weights, float *products, int64_t begin,
+                 int64_t end, const float *bias, const Step *steps, float *to) const {
+    for (int64_t o = begin; o < end; o += plan.outBlocks) {
+      int64_t stop = std::min(end, o + plan.outBlocks);
+      TileData sums = tileData(products, stop - o, data.first, data.count);
+      kernels.product(request.shape, data, weights, sums, o, stop);
+      kernels.result(request.shape, sums, to, o, stop, bias, steps,
+                     static_cast<int>(request.steps.size()));
+    }
+  }
+
+  void convolution(void *const *buffers, float *scratch, int team) const {
+    const Shape &shape = request.shape;
+    size_t next = 0;
+    auto *x = static_cast<const float *>(buffers[next++]);
+    auto *w = static_cast<float *>(buffers[next++]);
+    auto *bias = request.hasBias ? static_cast<const float *>(buffers[next++]) : nullptr;
+    std::vector<Step> steps = request.steps;
+    for (Step &step : steps)
+      if (step.kind >= Step::AddTensor)
+        step.operand = static_cast<const float *>(buffers[next++]);
+    auto *y = static_cast<float *>(buffers[next]);
+    PointWeights weights = request.weightsAt(request.packed ? w : scratch + plan.weights);
+    if (!request.packed)
+      parallelFor(team, shape.outBlocks, 1, [&](int64_t begin, int64_t end, int) {
+        kernels.weights(shape, w, request.turned, weights, begin, end);
+      });
+    if (!plan.sharesTiles) {
+      int64_t parts = (shape.tiles() + plan.tiles - 1) / plan.tiles;
+      parallelFor(team, parts, 1, [&](int64_t begin, int64_t end, int thread) {
+        for (int64_t part = begin; part < end; ++part) {
+          TileData data = tileData(scratch + plan.data + thread * plan.dataStep, shape.inBlocks,
+                                   part * plan.tiles, countAt(part * plan.tiles));
+          kernels.data(shape, x, data, 0, shape.inBlocks);
+          resultsOf(data, weights, scratch + plan.other + thread * plan.otherStep, 0,
+                    shape.outBlocks, bias, steps.data(), y);
+        }
+      });
+      return;
+    }
+    for (int64_t first = 0; first < shape.tiles(); first += plan.tiles) {
+      TileData data = tileData(scratch + plan.data, shape.inBlocks, first, countAt(first));
+      parallelFor(team, shape.inBlocks, 1, [&](int64_t begin, int64_t end, int) {
+        kernels.data(shape, x, data, begin, end);
+      });
+      parallelFor(team, shape.outBlocks, 2, [&](int64_t begin, int64_t end, int thread) {
+        resultsOf(data, weights, scratch + plan.other + thread * plan.otherStep, begin, end, bias,
+                  steps.data(), y);
+      });
+    }
+  }
+
+  void weightGradient(const float *x, const float *dy, float *dw, float *scratch, int team) const {
+    const Shape &shape = request.shape;
+    float *sums = scratch + plan.weights;
+    int64_t points = request.points();
+    auto weightsAt = [&](int64_t part) {
+      return request.weightsAt(sums + part * plan.weightsStep);
+    };
+    auto transform = [&](float *data, float *gradient, int64_t first, auto &&use) {
+      use(tileData(data, shape.inBlocks, first, countAt(first)),
+          tileData(gradient, shape.outBlocks, first, countAt(first)));
+    };
+    if (plan.sharesTiles) {
+      parallelFor(team, plan.weightsStep, 4096, [&](int64_t begin, int64_t end, int) {
+        std::memset(sums + begin, 0, static_cast<size_t>(end - begin) * sizeof(float));
+      });
+      for (int64_t first = 0; first < shape.tiles(); first += plan.tiles)
+        transform(scratch + plan.data, scratch + plan.other, first,
+                  [&](const TileData &data, const TileData &gradient) {
+                    int64_t blocks = shape.inBlocks + shape.outBlocks;
+                    parallelFor(team, blocks, 1, [&](int64_t begin, int64_t end, int) {
+                      if (begin < shape.inBlocks)
+                        kernels.data(shape, x, data, begin, std::min(end, shape.inBlocks));
+                      if (end > shape.inBlocks)
+                        kernels.gradient(shape, dy, gradient,
+                                         std::max<int64_t>(0, begin - shape.inBlocks),
+                                         end - shape.inBlocks);
+                    });
+                    parallelFor(
+                        team, points * shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
+                          kernels.weightProduct(shape, data, gradient, weightsAt(0), begin, end);
+                        });
+                  });
+    } else {
+      parallelFor(team, plan.weightParts, 1, [&](int64_t begin, int64_t end, int) {
+        std::memset(sums + begin * plan.weightsStep, 0,
+                    static_cast<size_t>((end - begin) * plan.weightsStep) * sizeof(float));
+      });
+      int64_t parts = (shape.tiles() + plan.tiles - 1) / plan.tiles;
+      parallelFor(team, parts, 1, [&](int64_t begin, int64_t end, int thread) {
+        for (int64_t part = begin; part < end; ++part)
+          transform(scratch + plan.data + thread * plan.dataStep,
+                    scratch + plan.other + thread * plan.otherStep, part * plan.tiles,
+                    [&](const TileData &data, const TileData &gradient) {
+                      kernels.data(shape, x, data, 0, shape.inBlocks);
+                      kernels.gradient(shape, dy, gradient, 0, shape.outBlocks);
+                      kernels.weightProduct(shape, data, gradient, weightsAt(thread), 0,
+                                            points * shape.outBlocks);
+                    });
+      });
+    }
+    parallelFor(team, shape.outBlocks * shape.inBlocks, 1, [&](int64_t begin, int64_t end, int) {
+      kernels.weightResult(shape, weightsAt(0), plan.weightParts, plan.weightsStep, dw, begin, end);
+    });
+  }
+
+  Request request;
+  const Kernels &kernels;
+  int threads;
+  Plan plan;
+};
+
+} // namespace
+
+uint64_t packedBytes(const nlohmann::json &desc) {
+  try {
+    return static_cast<uint64_t>(Request::parse(desc).pointWeightElements()) * sizeof(float);
+  } catch (const Error &) {
+    return 0;
+  }
+}
+
+Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) {
+  Packed packed;
+  try {
+    Request request = Request::parse(desc);
+    const Kernels &kernels = kernelsFor(request);
+    packed.bytes = (packedBytes(desc) + 63) / 64 * 64;
+    void *memory = std::aligned_alloc(64, packed.bytes);
+    if (!memory)
+      fail("no memory for ", packed.bytes, " bytes of weights");
+    packed.data = std::shared_ptr<void>(memory, std::free);
+    // What lies between points is never read, but it is part of the program.
+    std::memset(memory, 0, packed.bytes);
+    packed.bytes = packedBytes(desc);
+    parallelFor(threads, request.shape.outBlocks, 1, [&](int64_t begin, int64_t end, int) {
+      kernels.weights(request.shape, plain, request.turned,
+                      request.weightsAt(static_cast<float *>(memory)), begin, end);
+    });
+  } catch (const Error &error) {
+    packed.data = nullptr;
+    packed.error = error.what();
+  }
+  return packed;
+}
+
+struct Executable::Impl {
+  int threads = 1;
+  std::unique_ptr<Call> call;
+  runtime::Block scratch;
+};
+
+Executable::Executable() : impl(std::make_unique<Impl>()) {}
+Executable::~Executable() = default;
+
+std::unique_ptr<Executable> Executable::create(const nlohmann::json &desc, int threads,
+                                               std::string &error) {
+  std::unique_ptr<Executable> made(new Executable);
+  try {
+    // Sizes are the caller's responsibility here: the arrays are its own.
+    Request request = Request::parse(desc);
+    size_t count = request.isGradient ? 3 : 3 + request.hasBias;
+    for (const Step &step : request.steps)
+      count += step.kind >= Step::AddTensor;
+    std::vector<runtime::BufferInfo> buffers(count, {UINT64_MAX, true});
+    made->impl->threads = threads;
+    made->impl->call = std::make_unique<Call>(desc, buffers, threads);
+    made->impl->scratch = runtime::Block(made->impl->call->scratchBytes(), "scratch");
+  } catch (const Error &failure) {
+    error = failure.what();
+    return nullptr;
+  }
+  return made;
+}
+
+void Executable::run(void *const *buffers) {
+  runtime::ThreadScope scope(impl->threads);
+  impl->call->execute(buffers, {impl->scratch.data(), impl->threads});
+}
+
+} // namespace dlc::winograd
+
+namespace dlc::runtime {
+
+std::unique_ptr<LibraryCall> makeWinogradCall(const nlohmann::json &desc,
+                                              std::span<const BufferInfo> buffers, int threads) {
+  return std::make_unique<winograd::Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,192 @@
+//===- Plan.cpp - how a Winograd convolution is cut up --------------------------===//
+#include "runtime/library/winograd/Plan.h"
+
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace dlc::winograd {
+
+using nlohmann::json;
+using runtime::fail;
+
+namespace {
+
+constexpr int64_t kMaxSize = int64_t(1) << 40;
+
+int64_t integer(const json &desc, const char *name, int64_t low, int64_t high) {
+  auto found = desc.find(name);
+  if (found == desc.end() || !found->is_number_integer() || found->get<int64_t>() < low ||
+      found->get<int64_t>() > high)
+    fail("winograd: '", name, "' must be an integer from ", low, " to ", high, ", found ",
+         found == desc.end() ? "nothing" : found->dump());
+  return found->get<int64_t>();
+}
+
+std::vector<int64_t> integers(const json &desc, const char *name, size_t count, int64_t low) {
+  auto found = desc.find(name);
+  std::vector<int64_t> values;
+  int64_t total = 1;
+  if (found != desc.end() && found->is_array() && found->size() == count)
+    for (const json &value : *found)
+      if (value.is_number_integer() && value.get<int64_t>() >= low &&
+          value.get<int64_t>() <= kMaxSize &&
+          !__builtin_mul_overflow(total, std::max<int64_t>(1, value.get<int64_t>()), &total) &&
+          total <= kMaxSize)
+        values.push_back(value.get<int64_t>());
+  if (values.size() != count)
+    fail("winograd: '", name, "' must be ", count, " integers from ", low, " on, found ",
+         found == desc.end() ? "nothing" : found->dump());
+  return values;
+}
+
+bool flag(const json &desc, const char *name) {
+  auto found = desc.find(name);
+  if (found != desc.end() && !found->is_boolean())
+    fail("winograd: '", name, "' must be true or false, found ", found->dump());
+  return found != desc.end() && found->get<bool>();
+}
+
+float number(const json &step, const char *name) {
+  auto found = step.find(name);
+  if (found == step.end())
+    return 0;
+  if (!found->is_number())
+    fail("winograd: '", name, "' must be a number, found ", found->dump());
+  return found->get<float>();
+}
+
+Step parseStep(const json &step) {
+  static constexpr std::pair<const char *, Step::Kind> kinds[] = {
+      {"relu", Step::Relu},
+      {"clip", Step::Clip},
+      {"linear", Step::Linear},
+      {"add", Step::AddTensor},
+      {"add_channels", Step::AddChannels},
+      {"multiply_channels", Step::MultiplyChannels}};
+  if (step.is_object())
+    for (auto [name, kind] : kinds)
+      if (step.contains("do") && step["do"] == name)
+        return {kind, number(step, "alpha"), number(step, "beta"), nullptr};
+  fail("winograd: a step must be {\"do\": relu, clip, linear, add, add_channels or "
+       "multiply_channels, ..}, found ",
+       step.dump());
+}
+
+int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/// Of one core's second-level cache.
+int64_t nearBytes() {
+  long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes <= 0 ? 1 << 20 : std::clamp<int64_t>(bytes, 256 << 10, 4 << 20);
+}
+
+/// Parts of equal size, at most `limit`, as many as `multiple` divides where that is possible.
+int64_t evenPart(int64_t count, int64_t limit, int64_t multiple) {
+  int64_t parts = (count + limit - 1) / limit;
+  parts = std::min(roundUp(parts, multiple), count);
+  return (count + parts - 1) / parts;
+}
+
+} // namespace
+
+Request Request::parse(const json &desc) {
+  Request request;
+  if (!desc.is_object() || !desc.contains("kind") || !desc["kind"].is_string())
+    fail("winograd: the description has no kind");
+  std::string kind = desc["kind"];
+  if (kind != "convolution" && kind != "convolution_weights")
+    fail("winograd: 'kind' must be convolution or convolution_weights, found ", kind);
+  request.isGradient = kind == "convolution_weights";
+  request.lanes = static_cast<int>(integer(desc, "block", 8, 16));
+  request.outputs = static_cast<int>(integer(desc, "tile", 2, 4));
+  request.window = static_cast<int>(integer(desc, "window", 3, 5));
+  if (request.lanes % 8 != 0 || request.outputs % 2 != 0 || request.window % 2 != 1)
+    fail("winograd: 'block' must be 8 or 16, 'tile' 2 or 4, 'window' 3 or 5");
+  std::vector<int64_t> src = integers(desc, "src", 4, 1), dst = integers(desc, "dst", 4, 1),
+                       pads = integers(desc, "pads", 2, -kMaxSize);
+  if (src[0] != dst[0] || src[1] % request.lanes != 0 || dst[1] % request.lanes != 0)
+    fail("winograd: one batch and whole blocks of ", request.lanes, " channels required, found ",
+         runtime::listed(src), " and ", runtime::listed(dst));
+  Shape &shape = request.shape;
+  shape.batch = src[0];
+  shape.inBlocks = src[1] / request.lanes;
+  shape.outBlocks = dst[1] / request.lanes;
+  shape.inHeight = src[2], shape.inWidth = src[3];
+  shape.outHeight = dst[2], shape.outWidth = dst[3];
+  shape.top = pads[0], shape.left = pads[1];
+  shape.tileRows = (dst[2] + request.outputs - 1) / request.outputs;
+  shape.tileCols = (dst[3] + request.outputs - 1) / request.outputs;
+  request.turned = flag(desc, "turned");
+  request.packed = flag(desc, "packed");
+  request.hasBias = flag(desc, "bias");
+  if (auto steps = desc.find("steps"); steps != desc.end()) {
+    if (!steps->is_array() || steps->size() > 16)
+      fail("winograd: 'steps' must be a list of at most 16, found ", steps->dump());
+    for (const json &step : *steps)
+      request.steps.push_back(parseStep(step));
+  }
+  return request;
+}
+
+int64_t Request::sourceElements() const {
+  return shape.batch * channels() * shape.inHeight * shape.inWidth;
+}
+
+int64_t Request::resultElements() const {
+  return shape.batch * results() * shape.outHeight * shape.outWidth;
+}
+
+int64_t pointStep(int64_t vectors, int lanes) { return (vectors | 1) * lanes; }
+
+PointWeights Request::weightsAt(float *memory) const {
+  int64_t panel = channels() * lanes;
+  return {memory, pointStep(shape.outBlocks * channels(), lanes), panel};
+}
+
+int64_t Request::pointWeightElements() const { return points() * weightsAt(nullptr).point; }
+
+Plan::Plan(const Request &request, int threads) {
+  const Shape &shape = request.shape;
+  int64_t near = nearBytes() / 4, lanes = request.lanes, points = request.points();
+  int64_t all = shape.tiles(), weightElements = request.pointWeightElements();
+  int64_t blocks = shape.inBlocks + (request.isGradient ? shape.outBlocks : 0);
+  int64_t perTile = points * blocks * lanes;
+  constexpr int64_t kFew = 14, kMany = 112;
+  if (request.isGradient) {
+    constexpr int64_t kShared = 4 << 20; // elements
+    sharesTiles = weightElements > near / 2;
+    tiles = sharesTiles ? evenPart(all, std::max(kFew, kShared / perTile), 1)
+                        : evenPart(all, std::clamp(near * 2 / 5 / perTile, kFew, kMany), threads);
+  } else {
+    sharesTiles = threads > 1 && (weightElements > near || all < threads * kFew) &&
+                  shape.outBlocks >= 2 * threads;
+    int64_t many = sharesTiles ? std::max<int64_t>(kMany, near / perTile) : kMany;
+    tiles = evenPart(all, std::clamp(near / (sharesTiles ? 1 : 2) / perTile, 4 * kFew, many),
+                     sharesTiles ? 1 : threads);
+    int64_t perBlock = points * tiles * lanes;
+    outBlocks =
+        std::clamp(near / 4 / perBlock & ~int64_t(1), int64_t(2), roundUp(shape.outBlocks, 2));
+  }
+  int64_t users = sharesTiles ? 1 : threads;
+  int64_t end = 0;
+  auto take = [&](int64_t elements, int64_t count) {
+    int64_t at = end;
+    end += roundUp(elements, 16) * count;
+    return at;
+  };
+  weightParts = request.isGradient ? static_cast<int>(users) : 1;
+  weightsStep = roundUp(weightElements, 16);
+  weights = take(request.packed ? 0 : weightElements, weightParts);
+  int64_t dataElements = points * pointStep(tiles * shape.inBlocks, request.lanes);
+  int64_t otherBlocks = request.isGradient ? shape.outBlocks : outBlocks;
+  int64_t otherElements = points * pointStep(tiles * otherBlocks, request.lanes);
+  dataStep = roundUp(dataElements, 16);
+  otherStep = roundUp(otherElements, 16);
+  data = take(dataElements, users);
+  other = take(otherElements, request.isGradient ? users : threads);
+  scratch = end;
+}
+
+} // namespace dlc::winograd

@@ -1,0 +1,56 @@
+//===- Plan.h - how a Winograd convolution is cut up ----------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_PLAN_H
+#define DLC_RUNTIME_LIBRARY_WINOGRAD_PLAN_H
+
+#include "runtime/library/winograd/Kernels.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace dlc::winograd {
+
+/// What Desc.md describes, checked.
+struct Request {
+  Shape shape;
+  int lanes = 16, outputs = 4, window = 3;
+  bool isGradient = false; // of the weights
+  bool turned = false, packed = false, hasBias = false;
+  std::vector<Step> steps; // operands still open
+
+  /// Throws dlc::Error.
+  static Request parse(const nlohmann::json &desc);
+
+  int points() const { return (outputs + window - 1) * (outputs + window - 1); }
+  int64_t channels() const { return shape.inBlocks * lanes; }
+  int64_t results() const { return shape.outBlocks * lanes; }
+  int64_t sourceElements() const;
+  int64_t resultElements() const;
+  int64_t weightElements() const { return channels() * results() * window * window; }
+  /// Weights by point, which all have room for in one piece of memory.
+  PointWeights weightsAt(float *memory) const;
+  int64_t pointWeightElements() const;
+};
+
+/// Cut by tiles, each thread on its own, where the weights stay in its cache; else all threads
+/// share the tiles' data, and each makes some of the results' channels (or of the weights).
+struct Plan {
+  bool sharesTiles = false;
+  int64_t tiles = 0;     // at once
+  int64_t outBlocks = 2; // of results at once, between product and image
+  /// In elements, from the start of the scratch memory: `weights` by point; data, and gradient or
+  /// products, of each thread `dataStep` and `otherStep` apart.
+  int64_t weights = 0, weightsStep = 0, data = 0, dataStep = 0, other = 0, otherStep = 0,
+          scratch = 0;
+  int weightParts = 1;
+
+  Plan(const Request &request, int threads);
+};
+
+/// From a point to the next, so that not all points fall into the same few lines of the cache.
+int64_t pointStep(int64_t vectors, int lanes);
+
+} // namespace dlc::winograd
+
+#endif // DLC_RUNTIME_LIBRARY_WINOGRAD_PLAN_H

@@ -1,0 +1,383 @@
+//===- Simd.h - the kernels over vectors of V lanes -----------------------------===//
+//
+// Included by one file for each processor, which sets kMaxRows and kMaxRowsOne: how many tiles'
+// sums fit the registers with two vectors of results' channels, and with one.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
+#define DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
+
+#include "runtime/library/winograd/Kernels.h"
+#include "runtime/library/winograd/Lanes.h"
+
+namespace dlc::winograd {
+namespace {
+
+/// Products that a sum takes in a register before it goes to memory: bounds the rounding error.
+constexpr int64_t kRun = 64;
+
+DLC_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+DLC_INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/// Where a tile lies.
+struct TileWalk {
+  const Shape &shape;
+  int64_t image, row, col;
+
+  TileWalk(const Shape &shape, int64_t tile) : shape(shape) {
+    int64_t each = shape.tileRows * shape.tileCols;
+    image = tile / each;
+    row = tile % each / shape.tileCols;
+    col = tile % shape.tileCols;
+  }
+  DLC_INLINE void next() {
+    if (++col < shape.tileCols)
+      return;
+    col = 0;
+    if (++row < shape.tileRows)
+      return;
+    row = 0;
+    ++image;
+  }
+};
+
+/// `rows` x `cols` vectors of an image from (top, left) on, zeros outside of it: where they lie,
+/// and from row to row.
+template <int V> struct Window {
+  const float *at;
+  int64_t pitch;
+
+  DLC_INLINE Window(const float *plane, int64_t height, int64_t width, int64_t top, int64_t left,
+                    int rows, int cols, float *copy) {
+    if (top >= 0 && left >= 0 && top + rows <= height && left + cols <= width) {
+      at = plane + (top * width + left) * V;
+      pitch = width * V;
+      return;
+    }
+    at = copy;
+    pitch = cols * V;
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < cols; ++j) {
+        int64_t y = top + i, x = left + j;
+        bool inside = y >= 0 && x >= 0 && y < height && x < width;
+        store<V>(copy + (i * cols + j) * V,
+                 inside ? load<V>(plane + (y * width + x) * V) : Vec<V>{});
+      }
+  }
+};
+
+/// sums[t][o] over `count` channels in blocks of V: the heart of it all.
+template <int V, int tiles, int wide>
+void multiply(const float *data, int64_t dataBlock, const float *weights, int64_t panel, float *to,
+              int64_t toBlock, int64_t blocks, bool add) {
+  Vec<V> sums[tiles][wide] = {};
+  for (int64_t block = 0; block < blocks; ++block, data += dataBlock)
+    for (int c = 0; c < V; ++c, weights += V) {
+      Vec<V> w[wide];
+#pragma GCC unroll 2
+      for (int o = 0; o < wide; ++o) {
+        w[o] = load<V>(weights + o * panel);
+        __builtin_prefetch(weights + o * panel + 16 * V);
+      }
+#pragma GCC unroll 28
+      for (int t = 0; t < tiles; ++t) {
+        Vec<V> x = splat<V>(data[t * V + c]);
+#pragma GCC unroll 2
+        for (int o = 0; o < wide; ++o)
+          sums[t][o] += x * w[o];
+      }
+    }
+#pragma GCC unroll 28
+  for (int t = 0; t < tiles; ++t)
+#pragma GCC unroll 2
+    for (int o = 0; o < wide; ++o) {
+      float *at = to + o * toBlock + t * V;
+      store<V>(at, add ? load<V>(at) + sums[t][o] : sums[t][o]);
+    }
+}
+
+using Multiply = void (*)(const float *, int64_t, const float *, int64_t, float *, int64_t, int64_t,
+                          bool);
+
+template <int V, int wide, int most> struct MultiplyTable {
+  Multiply of[most + 1];
+  template <int... I>
+  constexpr explicit MultiplyTable(Indices<I...>) : of{nullptr, multiply<V, I + 1, wide>...} {}
+  constexpr MultiplyTable() : MultiplyTable(Count<most>()) {}
+};
+
+/// sums[c][o] over `count` tiles.
+template <int V, int high, int wide>
+void multiplyTurned(const float *data, const float *gradient, int64_t gradientBlock, float *to,
+                    int64_t panel, int64_t count) {
+  Vec<V> sums[high][wide] = {};
+  for (int64_t t = 0; t < count; ++t, data += V, gradient += V) {
+    Vec<V> g[wide];
+#pragma GCC unroll 2
+    for (int o = 0; o < wide; ++o)
+      g[o] = load<V>(gradient + o * gradientBlock);
+#pragma GCC unroll 16
+    for (int c = 0; c < high; ++c) {
+      Vec<V> x = splat<V>(data[c]);
+#pragma GCC unroll 2
+      for (int o = 0; o < wide; ++o)
+        sums[c][o] += x * g[o];
+    }
+  }
+#pragma GCC unroll 16
+  for (int c = 0; c < high; ++c)
+#pragma GCC unroll 2
+    for (int o = 0; o < wide; ++o) {
+      float *at = to + o * panel + c * V;
+      store<V>(at, load<V>(at) + sums[c][o]);
+    }
+}
+
+template <int V, int M, int R> struct Simd {
+  using Matrices = CookToom<M, R>;
+  static constexpr int A = Matrices::A, points = A * A, taps = R * R;
+
+  template <typename Matrix, int side>
+  static void transformTiles(const Shape &shape, const float *image, int64_t imageBlocks,
+                             int64_t height, int64_t width, int64_t top, int64_t left,
+                             const TileData &to, int64_t begin, int64_t end) {
+    int64_t plane = height * width * V;
+    float copy[side * side * V];
+    for (int64_t block = begin; block < end; ++block) {
+      TileWalk tile(shape, to.first);
+      float *at = to.at + block * to.count * V;
+      for (int64_t t = 0; t < to.count; ++t, tile.next(), at += V) {
+        Window<V> window(image + (tile.image * imageBlocks + block) * plane, height, width,
+                         tile.row * M - top, tile.col * M - left, side, side, copy);
+        const float *from = window.at;
+        int64_t pitch = window.pitch, point = to.point;
+        float *target = at;
+        sandwich<Matrix, V>(
+            [=](int i, int j) { return load<V>(from + i * pitch + j * V); },
+            [=](int i, int j, Vec<V> v) { store<V>(target + (i * A + j) * point, v); });
+      }
+    }
+  }
+
+  static void data(const Shape &shape, const float *image, const TileData &to, int64_t begin,
+                   int64_t end) {
+    transformTiles<typename Matrices::Bt, A>(shape, image, shape.inBlocks, shape.inHeight,
+                                             shape.inWidth, shape.top, shape.left, to, begin, end);
+  }
+
+  static void gradient(const Shape &shape, const float *image, const TileData &to, int64_t begin,
+                       int64_t end) {
+    transformTiles<typename Matrices::Am, M>(shape, image, shape.outBlocks, shape.outHeight,
+                                             shape.outWidth, 0, 0, to, begin, end);
+  }
+
+  template <int wide, int most>
+  static void multiplyTiles(const float *data, int64_t count, int64_t blocks, const float *weights,
+                            int64_t panel, float *to, bool add) {
+    static constexpr MultiplyTable<V, wide, most> table;
+    // Groups as even as can be.
+    int64_t groups = (count + most - 1) / most;
+    for (int64_t g = 0, at = 0; g < groups; ++g) {
+      int64_t size = (count - at) / (groups - g);
+      table.of[size](data + at * V, count * V, weights, panel, to + at * V, count * V, blocks, add);
+      at += size;
+    }
+  }
+
+  static void product(const Shape &shape, const TileData &data, const PointWeights &weights,
+                      const TileData &to, int64_t begin, int64_t end) {
+    int64_t channels = shape.inBlocks, run = kRun / V;
+    for (int p = 0; p < points; ++p)
+      for (int64_t c = 0; c < channels; c += run) {
+        int64_t blocks = least(run, channels - c);
+        const float *from = data.at + p * data.point + c * data.count * V;
+        for (int64_t o = begin; o < end;) {
+          const float *panel = weights.at + p * weights.point + o * weights.panel + c * V * V;
+          float *sums = to.at + p * to.point + (o - begin) * to.count * V;
+          if (o + 1 < end) {
+            multiplyTiles<2, kMaxRows>(from, data.count, blocks, panel, weights.panel, sums, c > 0);
+            o += 2;
+          } else {
+            multiplyTiles<1, kMaxRowsOne>(from, data.count, blocks, panel, weights.panel, sums,
+                                          c > 0);
+            o += 1;
+          }
+        }
+      }
+  }
+
+  static void result(const Shape &shape, const TileData &from, float *image, int64_t begin,
+                     int64_t end, const float *bias, const Step *steps, int stepCount) {
+    int64_t height = shape.outHeight, width = shape.outWidth, plane = height * width * V;
+    for (int64_t block = begin; block < end; ++block) {
+      TileWalk tile(shape, from.first);
+      const float *at = from.at + (block - begin) * from.count * V;
+      Vec<V> start = bias ? load<V>(bias + block * V) : Vec<V>{};
+      for (int64_t t = 0; t < from.count; ++t, tile.next(), at += V) {
+        int64_t point = from.point;
+        const float *source = at;
+        Vec<V> y[M][M];
+        sandwich<typename Matrices::At, V>(
+            [=](int i, int j) { return load<V>(source + (i * A + j) * point); },
+            [&](int i, int j, Vec<V> v) { y[i][j] = v + start; });
+        int64_t top = tile.row * M, left = tile.col * M,
+                offset = (tile.image * shape.outBlocks + block) * plane + (top * width + left) * V;
+        int rows = int(least(M, height - top)), cols = int(least(M, width - left));
+        for (int s = 0; s < stepCount; ++s)
+          take(steps[s], y, block, offset, width * V, rows, cols);
+        if (rows == M && cols == M) {
+          for (int i = 0; i < M; ++i)
+#pragma GCC unroll 4
+            for (int j = 0; j < M; ++j)
+              store<V>(image + offset + i * width * V + j * V, y[i][j]);
+          continue;
+        }
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < cols; ++j)
+            store<V>(image + offset + i * width * V + j * V, y[i][j]);
+      }
+    }
+  }
+
+  template <typename Change>
+  DLC_INLINE static void change(Vec<V> (&y)[M][M], const Change &change) {
+    for (int i = 0; i < M; ++i)
+#pragma GCC unroll 4
+      for (int j = 0; j < M; ++j)
+        y[i][j] = change(y[i][j]);
+  }
+
+  static void take(const Step &step, Vec<V> (&y)[M][M], int64_t block, int64_t offset,
+                   int64_t pitch, int rows, int cols) {
+    Vec<V> alpha = splat<V>(step.alpha), beta = splat<V>(step.beta), zero{};
+    switch (step.kind) {
+    case Step::Relu:
+      // NaN stays NaN.
+      if (step.alpha == 0)
+        change(y, [=](Vec<V> v) { return v <= zero ? zero : v; });
+      else
+        change(y, [=](Vec<V> v) { return v <= zero ? v * alpha : v; });
+      break;
+    case Step::Clip:
+      change(y, [=](Vec<V> v) {
+        Vec<V> low = v < alpha ? alpha : v;
+        return low > beta ? beta : low;
+      });
+      break;
+    case Step::Linear:
+      change(y, [=](Vec<V> v) { return v * alpha + beta; });
+      break;
+    case Step::AddTensor:
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < cols; ++j)
+          y[i][j] += load<V>(step.operand + offset + i * pitch + j * V);
+      break;
+    case Step::AddChannels: {
+      Vec<V> operand = load<V>(step.operand + block * V);
+      change(y, [=](Vec<V> v) { return v + operand; });
+      break;
+    }
+    case Step::MultiplyChannels: {
+      Vec<V> operand = load<V>(step.operand + block * V);
+      change(y, [=](Vec<V> v) { return v * operand; });
+      break;
+    }
+    }
+  }
+
+  static void weights(const Shape &shape, const float *plain, bool turned, const PointWeights &to,
+                      int64_t begin, int64_t end) {
+    int64_t channels = shape.inBlocks * V, results = shape.outBlocks * V;
+    float filters[taps * V * V]; // [channel][tap][V]
+    for (int64_t block = begin; block < end; ++block)
+      for (int64_t c = 0; c < shape.inBlocks; ++c) {
+        if (!turned)
+          for (int tap = 0; tap < taps; ++tap)
+            transpose<V>(plain + block * V * channels * taps + c * V * taps + tap * V,
+                         channels * taps, filters + tap * V * V, V);
+        for (int i = 0; i < V; ++i) {
+          float *target = to.at + block * to.panel + (c * V + i) * V;
+          const float *filter =
+              turned ? plain + ((c * V + i) * results + block * V) * taps : filters + i * taps * V;
+          int64_t point = to.point;
+          auto put = [=](int y, int x, Vec<V> v) { store<V>(target + (y * A + x) * point, v); };
+          if (turned)
+            sandwich<typename Matrices::G, V>(
+                [=](int y, int x) { return gather<V, taps>(filter + taps - 1 - y * R - x); }, put);
+          else
+            sandwich<typename Matrices::G, V>(
+                [=](int y, int x) { return load<V>(filter + (y * R + x) * V); }, put);
+        }
+      }
+  }
+
+  static void weightProduct(const Shape &shape, const TileData &data, const TileData &gradient,
+                            const PointWeights &to, int64_t begin, int64_t end) {
+    constexpr int high = V / 2;
+    for (int64_t t = 0; t < data.count; t += kRun) {
+      int64_t count = least(kRun, data.count - t);
+      for (int64_t pair = begin; pair < end;) {
+        int64_t p = pair / shape.outBlocks, block = pair % shape.outBlocks;
+        bool two = pair + 1 < end && block + 1 < shape.outBlocks;
+        const float *g = gradient.at + p * gradient.point + (block * gradient.count + t) * V;
+        float *panel = to.at + p * to.point + block * to.panel;
+        for (int64_t c = 0; c < shape.inBlocks; ++c, panel += V * V) {
+          const float *x = data.at + p * data.point + (c * data.count + t) * V;
+          for (int half = 0; half < 2; ++half)
+            if (two)
+              multiplyTurned<V, high, 2>(x + half * high, g, gradient.count * V,
+                                         panel + half * high * V, to.panel, count);
+            else
+              multiplyTurned<V, high, 1>(x + half * high, g, gradient.count * V,
+                                         panel + half * high * V, to.panel, count);
+        }
+        pair += two ? 2 : 1;
+      }
+    }
+  }
+
+  static void weightResult(const Shape &shape, const PointWeights &from, int parts, int64_t between,
+                           float *plain, int64_t begin, int64_t end) {
+    int64_t channels = shape.inBlocks * V;
+    float filters[taps * V * V]; // [channel][tap][V]
+    for (int64_t pair = begin; pair < end; ++pair) {
+      int64_t block = pair / shape.inBlocks, c = pair % shape.inBlocks;
+      for (int i = 0; i < V; ++i) {
+        const float *source = from.at + block * from.panel + (c * V + i) * V;
+        int64_t point = from.point;
+        float *filter = filters + i * taps * V;
+        sandwich<typename Matrices::Gt, V>(
+            [=](int y, int x) {
+              Vec<V> sum = load<V>(source + (y * A + x) * point);
+              for (int part = 1; part < parts; ++part)
+                sum += load<V>(source + (y * A + x) * point + part * between);
+              return sum;
+            },
+            [=](int y, int x, Vec<V> v) { store<V>(filter + (y * R + x) * V, v); });
+      }
+      for (int tap = 0; tap < taps; ++tap)
+        transpose<V>(filters + tap * V * V, V,
+                     plain + block * V * channels * taps + c * V * taps + tap * V, channels * taps);
+    }
+  }
+
+  static constexpr Kernels kernels = {
+      V, M, R, points, data, gradient, product, result, weights, weightProduct, weightResult};
+};
+
+template <int V> const Kernels *kernelsFor(int outputs, int window) {
+  if (window == 3)
+    return outputs == 2   ? &Simd<V, 2, 3>::kernels
+           : outputs == 4 ? &Simd<V, 4, 3>::kernels
+                          : nullptr;
+  if (window == 5)
+    return outputs == 2   ? &Simd<V, 2, 5>::kernels
+           : outputs == 4 ? &Simd<V, 4, 5>::kernels
+                          : nullptr;
+  return nullptr;
+}
+
+} // namespace
+} // namespace dlc::winograd
+
+#endif // DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
