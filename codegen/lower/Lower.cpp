@@ -358,9 +358,7 @@ private:
     if (kernel == "cuda")
       return launchOnGpu(op);
     std::string why;
-    auto call = kernel == "builtin"    ? builtinCall(&op)
-                : kernel == "cublaslt" ? cublasLtCall(&op, &why)
-                                       : onednnCall(&op, options.threads, &why);
+    auto call = chosenCall(&op, options.threads, &why);
     if (!call)
       return op.emitError("the selected library kernel cannot be made: ") << why;
     return library(op, *call);
@@ -618,7 +616,7 @@ private:
             storageBytes(tensorTypeOf(op.getResult(0))));
     for (auto [written, read] : call.inplace)
       inplace.append({int64_t(written), int64_t(read)});
-    if (auto alignments = alignmentsOf(list); call.library == "cublaslt")
+    if (auto alignments = alignmentsOf(list); call.library == "cublaslt" || call.library == "cudnn")
       call.desc["alignment"] = alignments.empty() ? kBufferAlignment : *llvm::min_element(alignments);
     auto made = exec::LibraryOp::create(
         b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,

@@ -155,9 +155,9 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   }
   if (kernel == "cuda")
     return gpuMayReplace(op, result.getResultNumber(), operands, options);
-  if (kernel == "cublaslt")
+  if (kernel == "cublaslt" || kernel == "cudnn")
     return false;
-  auto call = kernel == "builtin" ? builtinCall(op) : onednnCall(op, options.threads);
+  auto call = chosenCall(op, options.threads);
   return call && libraryMayReplace(result, state, old, *call);
 }
 

@@ -36,6 +36,46 @@ bool isRankable(const LibraryCall &call) {
   return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" && call.desc["weights"].contains("strides");
 }
 
+/// What `--accuracy` and `--matmul-precision` allow for a product.
+bool allowsParts(Operation *op, const CompileOptions &options) {
+  auto fusion = dyn_cast<FusionOp>(op);
+  if (!fusion)
+    return false;
+  bool lowered = false;
+  fusion.getBody().walk([&](MatmulOp product) { lowered |= product->hasAttr("dlc.math"); });
+  return lowered || options.accuracy != "strict";
+}
+
+int64_t scratchOf(const LibraryCall &call) {
+  int64_t bytes = 0;
+  for (const CallArgument &argument : call.arguments)
+    if (argument.kind == CallArgument::Kind::Scratch)
+      bytes += argument.bytes;
+  return bytes;
+}
+
+Candidate candidateOf(const char *kernel, const LibraryCall &call, const CostModel &cost) {
+  Candidate candidate{kernel, call.implementation, cost.call(call)};
+  candidate.workspace = scratchOf(call);
+  return candidate;
+}
+
+/// Both sizes of tiles.
+void addWinograd(Operation *op, const CompileOptions &options, const CostModel &cost, std::vector<Candidate> &candidates,
+                 std::string &refusals) {
+  if (!allowsWinograd(op, options.accuracy)) {
+    refusals += "; winograd: accuracy strict forbids its rounding";
+    return;
+  }
+  for (int tile : {2, 4}) {
+    std::string why;
+    if (auto call = winogradCall(op, tile, options.threads, &why))
+      candidates.push_back(candidateOf("winograd", *call, cost));
+    else if (tile == 2)
+      refusals += "; winograd: " + why;
+  }
+}
+
 LibraryCall withImplementation(LibraryCall call, const std::string &implementation) {
   call.implementation = implementation;
   return call;
@@ -48,23 +88,54 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
   std::vector<Candidate> candidates;
   CostModel cost(target, options.threads);
   if (auto call = builtinCall(op))
-    candidates.push_back({"builtin", call->implementation, cost.call(*call), std::nullopt});
+    candidates.push_back(candidateOf("builtin", *call, cost));
   std::string why;
   if (auto call = onednnCall(op, options.threads, &why)) {
-    candidates.push_back({"onednn", call->implementation, cost.call(*call), std::nullopt});
+    candidates.push_back(candidateOf("onednn", *call, cost));
     if (every || isRankable(*call))
       for (const std::string &other : onednnImplementations(*call, options.threads))
         if (other != call->implementation)
-          candidates.push_back({"onednn", other, cost.call(withImplementation(*call, other)), std::nullopt});
-    for (const LibraryCall &parts : onednnCallsInParts(op, options.threads))
-      candidates.push_back({"onednn", parts.implementation, cost.call(parts), std::nullopt});
+          candidates.push_back(candidateOf("onednn", withImplementation(*call, other), cost));
   } else {
     refusals += "; onednn: " + why;
   }
+  if (allowsParts(op, options) && StringRef(target.features).contains("+amx-bf16"))
+    for (int parts : {2, 3})
+      if (auto call = tilesCall(op, parts))
+        candidates.push_back({"tiles", call->implementation, cost.call(*call), std::nullopt});
+  addWinograd(op, options, cost, candidates, refusals);
   if (auto fusion = dyn_cast<FusionOp>(op))
     addGenerated(fusion, cost, target, candidates, refusals);
   llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });
   return candidates;
+}
+
+bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "winograd"; }
+
+std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *why) {
+  StringRef kernel = op->getAttrOfType<StringAttr>(kKernelAttr).getValue();
+  auto implementation = op->getAttrOfType<StringAttr>(kImplementationAttr);
+  if (kernel == "builtin")
+    return builtinCall(op);
+  if (kernel == "cublaslt" || kernel == "cudnn")
+    return gpuLibraryCall(op, kernel, implementation ? implementation.getValue() : "", why);
+  if (kernel == "tiles")
+    return tilesCall(op, implementation && implementation.getValue().ends_with("x6") ? 3 : 2, why);
+  if (kernel == "winograd")
+    return winogradCall(op, implementation && implementation.getValue().starts_with("winograd:f2x2") ? 2 : 4, threads, why);
+  return onednnCall(op, threads, why);
+}
+
+void boundWorkspace(std::vector<Candidate> &candidates, const CompileOptions &options, std::string &refusals) {
+  int64_t most = options.tuning.workspaceBytes;
+  auto fits = [&](const Candidate &c) { return most <= 0 || c.workspace <= most; };
+  if (llvm::none_of(candidates, fits))
+    return;
+  llvm::erase_if(candidates, [&](const Candidate &c) {
+    if (!fits(c))
+      refusals += llvm::formatv("; {0}: needs {1} bytes of scratch memory, of {2}", c.implementation, c.workspace, most).str();
+    return !fits(c);
+  });
 }
 
 void preferKernels(std::vector<Candidate> &candidates, StringRef kernels) {
@@ -82,13 +153,15 @@ void writeChoice(Operation *op, ArrayRef<Candidate> candidates) {
   Builder b(op->getContext());
   op->setAttr(kKernelAttr, b.getStringAttr(candidates[0].kernel));
   op->removeAttr(kImplementationAttr);
-  if (candidates[0].kernel == "onednn")
+  if (hasImplementations(candidates[0].kernel))
     op->setAttr(kImplementationAttr, b.getStringAttr(candidates[0].implementation));
   SmallVector<Attribute> list;
   for (auto &candidate : candidates) {
     std::string text = llvm::formatv("{0} {1:F1}us", candidate.implementation, candidate.estimate).str();
     if (candidate.measured)
       text += llvm::formatv(", measured {0:F1}us", *candidate.measured).str();
+    if (candidate.error >= 0)
+      text += llvm::formatv(", error {0:e1}", candidate.error).str();
     list.push_back(b.getStringAttr(text));
   }
   op->setAttr(kCandidatesAttr, b.getArrayAttr(list));

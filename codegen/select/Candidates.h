@@ -8,10 +8,12 @@
 namespace dlc {
 
 struct Candidate {
-  std::string kernel;         ///< builtin, onednn, generated, contract, cuda: who makes it
+  std::string kernel;         ///< builtin, onednn, generated, contract, cuda, cublaslt, cudnn: who makes it
   std::string implementation; ///< which of the provider's; what people see
   double estimate = 0;        ///< microseconds
   std::optional<double> measured;
+  double error = -1;          ///< measured, against f64; -1: unknown
+  int64_t workspace = 0;      ///< bytes of scratch memory that a library asks for
 };
 
 /// Who can do it, the cheapest by estimate first. `refusals` gets why others cannot. With `every`, library providers give
@@ -20,7 +22,13 @@ std::vector<Candidate> candidatesFor(mlir::Operation *op, const CompileOptions &
                                      std::string &refusals);
 
 /// The same for an operation on a GPU.
-std::vector<Candidate> gpuCandidatesFor(mlir::Operation *op, llvm::StringRef device, std::string &refusals);
+std::vector<Candidate> gpuCandidatesFor(mlir::Operation *op, llvm::StringRef device, bool every, std::string &refusals);
+
+/// Whether the kernel's provider has several ways, told apart by the implementation's name.
+bool hasImplementations(llvm::StringRef kernel);
+
+/// Takes those out that want more scratch memory than the options allow, where others stay.
+void boundWorkspace(std::vector<Candidate> &candidates, const CompileOptions &options, std::string &refusals);
 
 /// Puts those in front that `options.kernels` asks for; the order is otherwise kept.
 void preferKernels(std::vector<Candidate> &candidates, llvm::StringRef kernels);

@@ -52,15 +52,6 @@ bool isLibraryImplementation(const LibraryCall &call, StringRef word) {
 /// Of vectors over n columns, the part that is not behind the last one.
 double laneShare(double n, double lanes) { return n / (std::ceil(n / lanes) * lanes); }
 
-/// Elements that a call splits into parts each time.
-double splitInside(const json &desc) {
-  double elements = 0;
-  for (const char *argument : {"src", "weights"})
-    if (auto found = desc.find(argument); found != desc.end() && found->contains("parts"))
-      elements += productOf(dimsOf(desc, argument)) / double((*found)["parts"]["order"].get_ref<const std::string &>().size());
-  return elements;
-}
-
 double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).getNumElements()); }
 
 } // namespace
@@ -112,11 +103,6 @@ double CostModel::product(const LibraryCall &call) const {
     return call.flops / (machine.libraryGflops * threads);
   double m = double(dst[dst.size() - 2]), batches = productOf(dst, 2);
   double cores = call.flops > machine.wakeFlops ? threads : 1;
-  if (const json &source = call.desc["src"]; source.contains("parts")) {
-    double parts = double(source["parts"]["order"].get_ref<const std::string &>().size());
-    double rate = machine.tileGflops * laneShare(m, machine.tileRows) * laneShare(double(dst.back()), machine.tileRows);
-    return std::max(call.flops * parts / (rate * cores), traffic(call.bytes, cores)) + splitInside(call.desc) / (machine.splitParts * cores);
-  }
   double rate = machine.libraryGflops * laneShare(double(dst.back()), lanes);
   if (call.desc["src"].value("dtype", "") == "bf16")
     rate *= machine.libraryBf16Gain;
@@ -134,11 +120,38 @@ double CostModel::product(const LibraryCall &call) const {
   return std::max(nanoseconds, moved) * (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }
 
+double CostModel::tiles(const LibraryCall &call) const {
+  double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"];
+  double batches = productOf(call.desc.value("batch", std::vector<int64_t>()));
+  double cores = call.flops > machine.wakeFlops ? threads : 1;
+  double rate = machine.tileGflops * laneShare(m, machine.tileRows) * laneShare(n, machine.tileColumns);
+  double products = call.flops * parts * (parts + 1) / 2 / (rate * cores);
+  double split = batches * k * (m + (call.desc["b"] == "packed" ? 0 : n)) * parts / 2 / (machine.splitParts * cores);
+  return std::max(products + split, traffic(call.bytes, cores));
+}
+
+double CostModel::winograd(const LibraryCall &call) const {
+  auto src = call.desc["src"].get<std::vector<int64_t>>(), dst = call.desc["dst"].get<std::vector<int64_t>>();
+  double side = call.desc["tile"], window = call.desc["window"], points = std::pow(side + window - 1, 2);
+  double tiles = double(dst[0]) * std::ceil(double(dst[2]) / side) * std::ceil(double(dst[3]) / side);
+  double from = double(src[1]), to = double(dst[1]);
+  double products = 2 * points * tiles * from * to;
+  // Data and results by point go to memory and come back; so do weights, but those that are packed come only.
+  double moved = 4 * points * (2 * tiles * (from + to) + from * to * (call.desc.value("packed", false) ? 1 : 2)) +
+                 4 * (productOf(src) + productOf(dst));
+  double cores = call.flops > machine.wakeFlops ? threads : 1;
+  return products / (machine.convolutionGflops * cores) + moved / (machine.winogradGigabytes * cores);
+}
+
 double CostModel::call(const LibraryCall &call) const {
   std::string kind = call.desc.value("kind", "");
   double cores = call.flops + call.bytes > machine.wakeFlops ? threads : 1;
   double nanoseconds = traffic(call.bytes, cores);
-  if (kind == "matmul") {
+  if (call.library == "tiles") {
+    nanoseconds = tiles(call);
+  } else if (call.library == "winograd") {
+    nanoseconds = winograd(call);
+  } else if (kind == "matmul") {
     nanoseconds = product(call);
   } else if (kind == "reorder") {
     auto dst = dimsOf(call.desc, "dst");

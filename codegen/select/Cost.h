@@ -16,15 +16,16 @@ struct Machine {
   double contractGflops = 232, contractLargeGflops = 218; ///< large: the right operand is beyond `largeBytes`
   double largeBytes = 1.5e6;
   double convolutionGflops = 210;
+  double winogradGigabytes = 40; ///< transforming tiles, what passes through the caches
   double recurrentGflops = 110;
   double unfoldedPart =
       0.5; ///< what convolutions as products over unfolded images reach of their rate
   double builtinWindows =
       1.5; ///< window elements, or products of a weight gradient, of the runtime's own kernels
   double libraryBf16Gain = 1.8; ///< where the processor multiplies bf16 itself
-  double tileGflops = 400;      ///< of bf16, on tiles; neighbours on the same core may halve or double it
-  double tileRows = 16;
-  double splitParts = 1.5; ///< elements per nanosecond that become parts
+  double tileGflops = 600; ///< of bf16, on tiles; neighbours on the same core may halve or double it
+  double tileRows = 16, tileColumns = 32;
+  double splitParts = 2; ///< elements per nanosecond that become parts
   /// A product of one row has so much of the rate, each further row so much more.
   double oneRow = 0.35, eachRow = 0.15;
   double libraryShortProduct = 1.1, libraryOneRow = 1.2; ///< longer than contract for the same
@@ -78,6 +79,8 @@ public:
 private:
   double traffic(double bytes, double cores) const;
   double product(const LibraryCall &call) const;
+  double tiles(const LibraryCall &call) const;
+  double winograd(const LibraryCall &call) const;
   /// Cores that a generated kernel's units keep busy.
   double coresFor(const cpu::KernelPlan &plan) const;
   double ended(double nanoseconds, double overhead, double cores) const;

@@ -26,7 +26,7 @@ struct CallArgument {
 };
 
 struct LibraryCall {
-  std::string library;          ///< onednn or builtin
+  std::string library;          ///< onednn, tiles, winograd, builtin ..
   std::string implementation;   ///< for people
   nlohmann::json desc;
   /// What the library was asked for, layouts of its choice still open.
@@ -42,16 +42,32 @@ struct LibraryCall {
 
 /// How oneDNN would do it; nothing where it cannot. `why` says what stood in the way.
 std::optional<LibraryCall> onednnCall(mlir::Operation *op, int threads, std::string *why = nullptr);
-/// A product of f32 as longer ones of bf16, where the processor has units for them and the operation allows it.
-std::vector<LibraryCall> onednnCallsInParts(mlir::Operation *op, int threads);
 /// Implementations that oneDNN offers for the same request, in its order of preference, few and worth measuring.
 std::vector<std::string> onednnImplementations(const LibraryCall &call, int threads);
 /// How the runtime's own kernels would do it.
 std::optional<LibraryCall> builtinCall(mlir::Operation *op);
 
+/// A product of f32 in two or three bf16 parts, on a processor's tiles.
+std::optional<LibraryCall> tilesCall(mlir::Operation *op, int parts, std::string *why = nullptr);
+
+/// A convolution, or a gradient of one, by F(tile x tile, window x window); and whether it may round so much.
+std::optional<LibraryCall> winogradCall(mlir::Operation *op, int tile, int threads, std::string *why = nullptr);
+bool allowsWinograd(mlir::Operation *op, llvm::StringRef accuracy);
+
+/// The call of the kernel and implementation that were chosen for the operation.
+std::optional<LibraryCall> chosenCall(mlir::Operation *op, int threads, std::string *why = nullptr);
+
 /// Whether cuBLASLt was found on this machine; how it would do a product on a GPU.
 bool hasCublasLt();
 std::optional<LibraryCall> cublasLtCall(mlir::Operation *op, std::string *why = nullptr);
+/// The same of cuDNN, which does convolutions and their gradients.
+bool hasCudnn();
+std::optional<LibraryCall> cudnnCall(mlir::Operation *op, std::string *why = nullptr);
+/// A call of either, by the name of an implementation: "cudnn", or "cudnn#3" for the third way that the library proposes.
+std::optional<LibraryCall> gpuLibraryCall(mlir::Operation *op, llvm::StringRef library, llvm::StringRef implementation,
+                                          std::string *why = nullptr);
+/// Whether the library has a way to do it on the device that is here under this name.
+bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why = nullptr);
 
 /// The name of an element type in programs: f32, u8, bool ...
 std::string elementName(mlir::Type element);

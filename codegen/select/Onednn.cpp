@@ -58,7 +58,7 @@ ConstantOp constantOf(Value value) { return value.getDefiningOp<ConstantOp>(); }
 std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why) {
   json request = pending.desc;
   if (auto chosen = pending.op ? pending.op->getAttrOfType<StringAttr>(kImplementationAttr) : StringAttr())
-    if (StringRef name = chosen.getValue(); name.consume_front(kPrefix) && name.consume_front(pending.form))
+    if (StringRef name = chosen.getValue(); name.consume_front(kPrefix))
       pending.desc["impl"] = name.str();
   auto described = onednn::describe(pending.desc, threads);
   if (!described.ok) {
@@ -69,7 +69,7 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
   LibraryCall call;
   call.library = "onednn";
   call.request = request;
-  call.implementation = kPrefix.str() + pending.form + described.implementation;
+  call.implementation = kPrefix.str() + described.implementation;
   call.desc = described.desc;
   call.flops = pending.flops;
   std::map<std::string, unsigned> position;
@@ -90,7 +90,7 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
       packed.bytes = int64_t(argument.bytes);
       packed.layout = argument.tag;
       packed.pack = [desc = described.desc, pack, threads](std::string &error) -> std::shared_ptr<void> {
-        auto result = onednn::packWeights(desc, pack.name, pack.plain.data(), pack.tag, "", threads, pack.parts);
+        auto result = onednn::packWeights(desc, pack.name, pack.plain.data(), pack.tag, "", threads);
         if (!result.ok)
           error = result.error;
         return result.ok ? result.data : nullptr;
@@ -137,32 +137,8 @@ std::vector<std::string> onednnImplementations(const LibraryCall &call, int thre
   return names;
 }
 
-/// The form in parts that the operation's implementation was chosen in.
-static const onednn_desc::PartsForm *chosenForm(Operation *op) {
-  auto chosen = op->getAttrOfType<StringAttr>(kImplementationAttr);
-  StringRef name = chosen ? chosen.getValue() : StringRef();
-  if (name.consume_front(kPrefix))
-    for (const onednn_desc::PartsForm &form : onednn_desc::partsForms())
-      if (name.starts_with((form.name + "/").str()))
-        return &form;
-  return nullptr;
-}
-
-std::vector<LibraryCall> onednnCallsInParts(Operation *op, int threads) {
-  std::vector<LibraryCall> calls;
-  auto fusion = dyn_cast<FusionOp>(op);
-  if (!fusion)
-    return calls;
-  for (const onednn_desc::PartsForm &form : onednn_desc::partsForms())
-    if (auto call = onednn_desc::contraction(fusion, threads, nullptr, &form))
-      calls.push_back(std::move(*call));
-  return calls;
-}
-
 std::optional<LibraryCall> onednnCall(Operation *op, int threads, std::string *why) {
   if (auto fusion = dyn_cast<FusionOp>(op)) {
-    if (auto *form = chosenForm(op))
-      return onednn_desc::contraction(fusion, threads, why, form);
     if (auto call = onednn_desc::contraction(fusion, threads, why))
       return call;
     if (auto call = onednn_desc::training(fusion, threads, why))

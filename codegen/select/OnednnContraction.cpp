@@ -14,7 +14,7 @@ struct Builder {
   Epilogue epilogue;
   Pending call;
   std::string *why;
-  const PartsForm *form = nullptr;
+  int parts = 0; ///< of f32, on tiles
 
   std::nullopt_t no(const Twine &reason) {
     if (why)
@@ -192,13 +192,7 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
   });
   if (!ok)
     return b.no("a post-op's operand has a shape or factor that oneDNN does not take");
-  if (!b.form)
-    return finish(std::move(b.call), threads, b.why);
-  auto parts = inParts(std::move(b.call), *b.form, b.why);
-  auto call = parts ? finish(std::move(*parts), threads, b.why) : std::nullopt;
-  if (call && !StringRef(call->implementation).contains("amx"))
-    return b.no("products of bf16 have no tiles here");
-  return call;
+  return b.parts ? tilesProduct(std::move(b.call), b.parts, b.why) : finish(std::move(b.call), threads, b.why);
 }
 
 /// General code, or products over unfolded images.
@@ -356,7 +350,7 @@ std::optional<LibraryCall> pool(Builder &b, int threads) {
 
 } // namespace
 
-std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, const PartsForm *form) {
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, int parts) {
   auto epilogue = matchEpilogue(fusion);
   if (!epilogue) {
     if (why)
@@ -365,18 +359,17 @@ std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string
   }
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
-  Builder b{fusion, *epilogue, {}, why, form};
+  Builder b{fusion, *epilogue, {}, why, parts};
   b.call.op = fusion;
   Type element = typeOf(fusion.getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())
     return b.no("element type " + elementName(element) + " is none of oneDNN's");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return b.no("empty result");
-  auto math = epilogue->anchor->getAttrOfType<StringAttr>("dlc.math");
-  if (form && (!math || !isa<MatmulOp>(epilogue->anchor)))
-    return b.no("only a product whose precision is lower than highest comes in parts");
+  if (parts && !isa<MatmulOp>(epilogue->anchor))
+    return b.no("only matrix products come in parts");
   // What `--matmul-precision medium` allows.
-  if (math && math == "bf16" && !form)
+  if (auto math = epilogue->anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     b.call.desc["math"] = math.str();
   if (isa<MatmulOp>(epilogue->anchor))
     return matmul(b, threads);

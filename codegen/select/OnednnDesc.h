@@ -39,26 +39,19 @@ struct Pending {
     std::string name;
     ref::Tensor plain;
     std::string tag;
-    json parts; ///< of f32, packed in bf16 parts (runtime/library/onednn/Parts.h)
   };
   std::vector<Pack> packs;
-  std::string form; ///< "bf16x3/": stands before the implementation's name
   double flops = 0;
   std::vector<std::pair<std::string, std::string>> inplace; ///< (written, read) by name
   std::optional<CallArgument> accumulates;
 };
 std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why);
 
-/// A product of f32 as a longer one of bf16, by name: three parts' products keep 16 bits, six keep 24.
-struct PartsForm {
-  llvm::StringRef name, lhs, rhs; ///< which part meets which
-};
-llvm::ArrayRef<PartsForm> partsForms();
-/// The same call in parts, where it is a product of f32.
-std::optional<Pending> inParts(Pending call, const PartsForm &form, std::string *why);
+/// The product that oneDNN was to be asked for, on tiles in two or three bf16 parts (runtime/library/tiles).
+std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string *why);
 
 /// Families.
-std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, const PartsForm *form = nullptr);
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, int parts = 0);
 std::optional<LibraryCall> training(mlir::Operation *op, int threads, std::string *why);
 std::optional<LibraryCall> recurrent(mlir::Operation *op, int threads, std::string *why);
 std::optional<LibraryCall> movement(mlir::Operation *op, int threads, std::string *why);

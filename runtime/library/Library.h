@@ -2,6 +2,8 @@
 #ifndef DLC_RUNTIME_LIBRARY_LIBRARY_H
 #define DLC_RUNTIME_LIBRARY_LIBRARY_H
 
+#include "dlc/Export.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -36,8 +38,11 @@ public:
 /// throws dlc::Error.
 std::unique_ptr<LibraryCall> makeOneDnnCall(const nlohmann::json &desc,
                                             std::span<const BufferInfo> buffers, int threads);
+DLC_EXPORT std::unique_ptr<LibraryCall>
+makeTilesCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
 std::unique_ptr<LibraryCall> makeBuiltinCall(const nlohmann::json &desc,
                                              std::span<const BufferInfo> buffers, int threads);
+
 std::unique_ptr<LibraryCall> makeWinogradCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads);
 

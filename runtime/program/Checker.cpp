@@ -374,10 +374,10 @@ private:
     command.op = Op::Library;
     command.library = node.member("library").string();
     bool onCpu = plan.devices[plan.streams[command.stream]].isCpu();
-    if (onCpu && command.library != "onednn" && command.library != "winograd" &&
-        command.library != "builtin")
+    if (onCpu && command.library != "onednn" && command.library != "tiles" &&
+        command.library != "winograd" && command.library != "builtin")
       failAt(node.where, "unknown library '", command.library,
-             "': onednn, winograd or builtin expected");
+             "': onednn, tiles, winograd or builtin expected");
     if (!onCpu && command.library != "cublaslt" && command.library != "cudnn")
       failAt(node.where, "unknown library '", command.library, "': cublaslt or cudnn expected on ",
              plan.devices[plan.streams[command.stream]].name);

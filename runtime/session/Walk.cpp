@@ -177,6 +177,7 @@ void Walk::prepareLibrary(const Command &command, Step &step, uint64_t &scratchB
                                          (buffer.space == Space::State && buffer.fresh)});
   }
   auto make = command.library == "onednn"     ? makeOneDnnCall
+              : command.library == "tiles"    ? makeTilesCall
               : command.library == "winograd" ? makeWinogradCall
                                               : makeBuiltinCall;
   try {

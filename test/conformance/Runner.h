@@ -22,6 +22,9 @@ struct RunnerOptions {
   bool tune = false;
   /// Whose kernels to take wherever they can do the work; empty: what the compiler would choose.
   std::string kernels;
+  /// How exact sums of products of f32 must be; the compiler's own default allows more error than
+  /// the cases do by themselves.
+  std::string accuracy = "strict";
   /// Where everything stands.
   std::string device = "cpu";
   /// Where object code is kept; empty: nowhere.

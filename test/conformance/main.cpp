@@ -51,9 +51,10 @@ bool matches(const std::string &name, const std::string &texts) {
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: conformance [--filter TEXT,...] [--sample N] [--list] [--dump] "
-                       "[--tune] [--kernels NAME] [--device NAME] [--cache FOLDER] "
-                       "[--batch N] [--one-by-one] [--jobs N] [--verbose]\n");
+  std::fprintf(stderr,
+               "usage: conformance [--filter TEXT,...] [--sample N] [--list] [--dump] "
+               "[--tune] [--kernels NAME] [--accuracy NAME] [--device NAME] [--cache FOLDER] "
+               "[--batch N] [--one-by-one] [--jobs N] [--verbose]\n");
   return 2;
 }
 
@@ -76,6 +77,8 @@ int main(int argc, char **argv) {
       options.tune = true;
     else if (a == "--kernels" && i + 1 < argc)
       options.kernels = argv[++i];
+    else if (a == "--accuracy" && i + 1 < argc)
+      options.accuracy = argv[++i];
     else if (a == "--one-by-one")
       options.batch = 1;
     else if (a == "--batch" && i + 1 < argc)

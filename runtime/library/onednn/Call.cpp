@@ -70,13 +70,6 @@ Call::Staging Call::makeStaging(const Operation &operation, const Slot &slot, si
   staging.isOutput = slot.isOutput;
   staging.offset = offset;
   const_dnnl_memory_desc_t inside = operation.layout(slot), outside = slot.outside.get();
-  if (slot.parts) {
-    staging.parts = slot.parts;
-    staging.strides = plainStrides(inside);
-    if (staging.strides.empty())
-      fail("oneDNN: '", slot.name, "' comes in parts, but the primitive wants it in blocks");
-    return staging;
-  }
   dnnl_primitive_desc_t pd = nullptr;
   check(dnnl_reorder_primitive_desc_create(&pd, slot.isOutput ? inside : outside, engine(),
                                            slot.isOutput ? outside : inside, engine(), nullptr),
@@ -98,12 +91,7 @@ void Call::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with) {
     fail("oneDNN (", name, ") failed: ", dnnl_status2str(status));
 }
 
-void Call::reorder(const Staging &staging, void *buffer, int threads) {
-  if (staging.parts) {
-    staging.parts->split(static_cast<const float *>(buffer),
-                         static_cast<uint16_t *>(bound[staging.slot]), staging.strides, threads);
-    return;
-  }
+void Call::reorder(const Staging &staging, void *buffer) {
   check(dnnl_memory_set_data_handle(staging.outside.get(), buffer), "binding a buffer");
   dnnl_memory_t inside = memories[staging.slot].get(), outside = staging.outside.get();
   dnnl_exec_arg_t both[] = {{DNNL_ARG_FROM, staging.isOutput ? inside : outside},
@@ -132,11 +120,11 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
       bind(i, buffers[i]);
   for (const Staging &staging : stagings)
     if (!staging.isOutput)
-      reorder(staging, buffers[staging.slot], context.threads);
+      reorder(staging, buffers[staging.slot]);
   run(primitive.get(), arguments);
   for (const Staging &staging : stagings)
     if (staging.isOutput)
-      reorder(staging, buffers[staging.slot], context.threads);
+      reorder(staging, buffers[staging.slot]);
 }
 
 } // namespace dlc::onednn

@@ -24,13 +24,10 @@ private:
     uint64_t offset = 0; // into the scratch memory
     Primitive reorder;
     Memory outside;
-    /// Splits instead of reordering, into these strides.
-    std::optional<Parts> parts;
-    std::vector<int64_t> strides;
   };
   static Staging makeStaging(const Operation &operation, const Slot &slot, size_t index,
                              uint64_t offset);
-  void reorder(const Staging &staging, void *buffer, int threads);
+  void reorder(const Staging &staging, void *buffer);
   void run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with);
 
   std::string name;

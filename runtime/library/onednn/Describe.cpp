@@ -85,11 +85,6 @@ Described describeOperation(const json &desc, const Operation &operation) {
       argument.strides = plainStrides(slot.outside.get());
       argument.bytes = bytesOf(slot.outside.get());
     }
-    if (slot.parts) {
-      argument.tag = "strided";
-      argument.dims = slot.parts->dims;
-      argument.dtype = "f32";
-    }
     described.arguments.push_back(std::move(argument));
   }
   described.ok = true;
@@ -138,20 +133,6 @@ std::string rowMajorTag(size_t rank) {
   return tag;
 }
 
-/// A plain constant of f32 as the parts that `to` is the layout of.
-std::shared_ptr<void> splitPlain(const json &form, const std::string &tag,
-                                 const_dnnl_memory_desc_t to, const float *plain) {
-  json parts = form;
-  parts["strides"] = plainStrides(to);
-  Parts split = Parts::parse(parts, dimsOf(to), "weights");
-  MemoryDesc from = parseTag(tag, split.dims, dnnl_f32);
-  split.strides = plainStrides(from.get());
-  std::shared_ptr<void> memory = allocatePacked(bytesOf(to));
-  split.split(plain, static_cast<uint16_t *>(memory.get()), plainStrides(to),
-              omp_get_max_threads());
-  return memory;
-}
-
 } // namespace
 
 Described describe(const json &desc, int threads) {
@@ -176,8 +157,7 @@ std::vector<Described> describeAll(const json &desc, int threads) {
 }
 
 Packed packWeights(const json &desc, std::string_view argument, const void *plain,
-                   std::string_view plainTag, std::string_view plainDtype, int threads,
-                   const json &parts) {
+                   std::string_view plainTag, std::string_view plainDtype, int threads) {
   Packed packed;
   packed.error = guarded([&] {
     ThreadScope scope(threadsOr(threads));
@@ -202,11 +182,6 @@ Packed packWeights(const json &desc, std::string_view argument, const void *plai
     MemoryDesc from = parseTag(tag, dims, type);
     if (!from || tag == "any" || opaqueBytes(tag))
       runtime::fail("oneDNN: '", tag, "' is no plain layout of ", runtime::listed(dims));
-    std::shared_ptr<void> inParts;
-    if (!parts.is_null()) {
-      inParts = splitPlain(parts, tag, from.get(), static_cast<const float *>(plain));
-      plain = inParts.get();
-    }
     packed.bytes = bytesOf(to);
     packed.data = allocatePacked(packed.bytes);
     void *memory = packed.data.get();

@@ -65,12 +65,10 @@ struct Packed {
 };
 
 /// Reorders a plain constant into the layout (and element type) that `argument` of `desc` has once
-/// resolved. plainTag "": row-major; plainDtype "": the argument's own. With parts {"axis",
-/// "order"} the constant is f32 and the argument its parts in bf16 (Parts.h).
+/// resolved. plainTag "": row-major; plainDtype "": the argument's own.
 DLC_EXPORT Packed packWeights(const nlohmann::json &desc, std::string_view argument,
                               const void *plain, std::string_view plainTag = "",
-                              std::string_view plainDtype = "", int threads = 0,
-                              const nlohmann::json &parts = nullptr);
+                              std::string_view plainDtype = "", int threads = 0);
 
 /// Bytes of a layout {"dims", "dtype", "tag"|"strides"}, padding included; nothing if it is not
 /// one.

@@ -98,14 +98,6 @@ const_dnnl_memory_desc_t Builder::argument(const char *name, int execArgument, b
            layout["outside"].dump());
     slot.outside = layoutOf(plain, name);
   }
-  if (layout.contains("parts")) {
-    Slot &slot = slots.back();
-    if (slot.outside || isOutput || layout.value("dtype", "") != "bf16")
-      fail("oneDNN: '", name, "': only what is read as bf16 comes in parts, found ", layout.dump());
-    slot.parts = Parts::parse(layout["parts"], dimsOf(slot.given.get()), name);
-    slot.outside = layoutOf(
-        {{"dims", slot.parts->dims}, {"dtype", "f32"}, {"strides", slot.parts->strides}}, name);
-  }
   return slots.back().given.get();
 }
 
@@ -312,7 +304,6 @@ Operation copyOf(const Operation &operation) {
     check(dnnl_memory_desc_clone(&md, slot.outside.get()), "copying a layout");
     copy.slots.back().outside.reset(md);
     copy.slots.back().outsideTag = slot.outsideTag;
-    copy.slots.back().parts = slot.parts;
   }
   return copy;
 }

@@ -3,11 +3,9 @@
 #define DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
 
 #include "runtime/library/onednn/Handles.h"
-#include "runtime/library/onednn/Parts.h"
 
 #include <nlohmann/json.hpp>
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +23,6 @@ struct Slot {
   /// reorders between the two.
   MemoryDesc outside;
   std::string outsideTag;
-  /// The buffer holds f32, the primitive takes its parts in bf16 ("parts"): the call splits.
-  std::optional<Parts> parts;
 };
 
 /// What the builders of the kinds (Kinds*.cpp) work with. Everything throws dlc::Error.

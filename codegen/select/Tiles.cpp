@@ -1,0 +1,155 @@
+//===- Tiles.cpp - products of f32 in bf16 parts, on a processor's tiles ---===//
+#include "codegen/select/OnednnDesc.h"
+#include "runtime/library/tiles/Product.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace onednn_desc {
+
+namespace {
+
+std::vector<int64_t> dimsOf(const json &argument) { return argument["dims"].get<std::vector<int64_t>>(); }
+
+/// Nothing for a layout that is no permutation of its own dimensions.
+std::optional<std::vector<int64_t>> stridesOf(const json &argument) {
+  if (argument.contains("strides"))
+    return argument["strides"].get<std::vector<int64_t>>();
+  auto dims = dimsOf(argument);
+  if (argument["tag"] != plainTag(dims.size()))
+    return std::nullopt;
+  return std::vector<int64_t>(ref::rowMajorStrides(dims));
+}
+
+bool isF32(const json &argument) { return argument["dtype"] == "f32"; }
+
+/// Strides of an operand that repeats itself where it has one element.
+std::optional<std::vector<int64_t>> repeated(const json &operand) {
+  auto strides = stridesOf(operand);
+  if (!strides || !isF32(operand))
+    return std::nullopt;
+  auto dims = dimsOf(operand);
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] == 1)
+      (*strides)[d] = 0;
+  return strides;
+}
+
+/// The post-ops in the tiles' words; nothing where they have none for one.
+std::optional<json> postOps(const json &ops, int64_t k) {
+  json list = json::array();
+  for (const json &op : ops) {
+    std::string kind = op["kind"], alg = op.value("alg", "");
+    if (kind == "sum") {
+      if (k > tiles::kDepthAtOnce && (ops.size() > 1 || op.value("scale", 1.0) != 1))
+        return std::nullopt;
+      list.push_back(op);
+    } else if (kind == "eltwise") {
+      if (!llvm::is_contained({"relu", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg))
+        return std::nullopt;
+      list.push_back(op);
+    } else {
+      auto strides = repeated(op);
+      if (!strides || strides->back() > 1 || !llvm::is_contained({"add", "mul", "sub"}, alg))
+        return std::nullopt;
+      list.push_back({{"kind", "binary"}, {"alg", alg}, {"strides", *strides}});
+    }
+  }
+  return list.size() > size_t(tiles::kMostPosts) ? std::nullopt : std::optional(list);
+}
+
+CallArgument packedWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int parts) {
+  CallArgument packed{CallArgument::Kind::Packed};
+  packed.bytes = int64_t(tiles::packedBytes(k, n, parts));
+  packed.layout = "tiles:" + std::to_string(k) + "x" + std::to_string(n) + "x" + std::to_string(parts);
+  packed.pack = [=, bytes = packed.bytes](std::string &error) -> std::shared_ptr<void> {
+    std::shared_ptr<void> data(std::aligned_alloc(64, size_t(bytes)), std::free);
+    if (data)
+      tiles::packWeights(reinterpret_cast<const float *>(plain.data()), crossed ? 1 : n, crossed ? k : 1, k, n, parts, data.get());
+    else
+      error = "no memory for packed weights";
+    return data;
+  };
+  return packed;
+}
+
+} // namespace
+
+std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string *why) {
+  auto no = [&](const char *reason) {
+    if (why)
+      *why = reason;
+    return std::nullopt;
+  };
+  const json &desc = pending.desc, &src = desc["src"], &weights = desc["weights"], &dst = desc["dst"];
+  if (!tiles::available())
+    return no("no tiles for bf16 (AMX) here");
+  if (!isF32(src) || !isF32(weights) || !isF32(dst) || (desc.contains("bias") && !isF32(desc["bias"])))
+    return no("only products of f32 come in parts");
+  auto dims = dimsOf(dst);
+  size_t rank = dims.size();
+  int64_t m = dims[rank - 2], n = dims[rank - 1], k = dimsOf(src).back();
+  auto a = repeated(src), y = stridesOf(dst);
+  if (!a || !y || y->back() != 1)
+    return no("the result does not lie row by row");
+  LibraryCall call;
+  call.library = "tiles";
+  call.implementation = parts == 2 ? "tiles:bf16x3" : "tiles:bf16x6";
+  call.flops = pending.flops;
+  call.accumulates = pending.accumulates;
+  call.desc = {{"kind", "product"}, {"parts", parts}, {"m", m}, {"n", n}, {"k", k}, {"a", *a}, {"dst", *y}};
+  if (rank > 2)
+    call.desc["batch"] = std::vector<int64_t>(dims.begin(), dims.end() - 2);
+  auto add = [&](StringRef name, const json &argument) {
+    for (auto &[given, source] : pending.sources)
+      if (name == given)
+        call.arguments.push_back(source);
+    call.bytes += 4.0 * double(ShapedType::getNumElements(dimsOf(argument)));
+  };
+  add("src", src);
+  const Pending::Pack *constant = nullptr;
+  for (const Pending::Pack &pack : pending.packs) {
+    if (pack.name == "weights")
+      constant = &pack;
+    else
+      call.desc["scale"] = pack.plain.getDouble(0);
+  }
+  if (constant) {
+    call.desc["b"] = "packed";
+    call.arguments.push_back(packedWeights(constant->plain, constant->tag == "ba", k, n, parts));
+    call.bytes += double(call.arguments.back().bytes);
+  } else {
+    auto b = repeated(weights);
+    if (!b)
+      return no("the right operand has a layout");
+    call.desc["b"] = *b;
+    add("weights", weights);
+  }
+  if (desc.contains("bias")) {
+    call.desc["bias"] = true;
+    add("bias", desc["bias"]);
+  }
+  add("dst", dst);
+  if (desc.contains("post_ops")) {
+    auto list = postOps(desc["post_ops"], k);
+    if (!list)
+      return no("tiles have no such post-op");
+    call.desc["post_ops"] = *list;
+    for (auto [i, op] : llvm::enumerate(desc["post_ops"]))
+      if (op["kind"] == "binary")
+        add("post" + std::to_string(i), op);
+  }
+  return call;
+}
+
+} // namespace onednn_desc
+
+std::optional<LibraryCall> tilesCall(Operation *op, int parts, std::string *why) {
+  auto fusion = dyn_cast<FusionOp>(op);
+  return fusion ? onednn_desc::contraction(fusion, 1, why, parts) : std::nullopt;
+}
+
+} // namespace dlc

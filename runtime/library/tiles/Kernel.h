@@ -1,0 +1,81 @@
+//===- Kernel.h - products of f32 on a processor's tiles (AMX) ------------------===//
+//
+// x = h + m + l, each of bf16 and each the rounded rest of those before it: two of them keep 16
+// bits of x, three all 24. Tiles multiply bf16 and add in f32, so that a product of f32 is the sum
+// of three products of parts (h·h, h·l, l·h) or of six. What three leave out is at most 2^-16 of
+// the sum of |a||b|, and 2^-18 in the mean; six are as good as f32. Numbers below 2^-126 count as
+// 0, what lies above 2^128 - 2^111 may become infinite, and what an infinity becomes may be NaN.
+//
+// This header is shared with code compiled for those processors alone: nothing in it is inline.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_TILES_KERNEL_H
+#define DLC_RUNTIME_LIBRARY_TILES_KERNEL_H
+
+#include <cstdint>
+
+namespace dlc::tiles {
+
+/// Rows and columns that a block of the result has, and elements of a sum that go through tiles at
+/// once.
+constexpr int64_t kBlock = 32, kDepth = 32;
+/// Bytes of one part of a block of an operand: 32 rows or columns, 32 deep.
+constexpr int64_t kPartBytes = 2 * kBlock * kDepth;
+
+struct Matrix {
+  const float *data = nullptr;
+  int64_t row = 0, column = 0; ///< strides in elements
+};
+
+enum class PostKind { Relu, Linear, Logistic, Tanh, GeluErf, GeluTanh, Square, Add, Mul, Sub, Sum };
+
+struct Post {
+  PostKind kind = PostKind::Relu;
+  float alpha = 0, beta = 0; ///< as oneDNN's; Sum: alpha is its factor
+  Matrix operand;            ///< Add, Mul, Sub: a stride of 0 repeats its elements
+};
+
+constexpr int kMostPosts = 6;
+
+/// How sums become results: dst = posts(scale · sum + bias).
+struct Epilogue {
+  float scale = 1;
+  const float *bias = nullptr;
+  Post posts[kMostPosts];
+  int count = 0;
+};
+
+/// Writes parts of an operand, as tiles want them: blocks of 32 of its `lanes` (rows of the left
+/// one, columns of the right one), each 32 deep by 32 deep. `lane` and `depth` are strides in
+/// elements. What lies behind its end is 0.
+void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+              int parts, void *to);
+void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+               int parts, void *to);
+
+/// dst[rows, columns] from packed operands, of which `left` has all rows and `right` all columns,
+/// `steps` blocks deep; `rightStride` bytes lie between two blocks of the right one's columns, and
+/// `leftStride` between two of rows. `isFirst`: sums start at 0, otherwise at what dst holds.
+/// `isLast`: the epilogue comes, otherwise bare sums are left in dst. An epilogue that ends by
+/// adding to what dst held (`each`) comes every time, with sums from 0.
+struct Panel {
+  const char *left = nullptr, *right = nullptr;
+  int64_t leftStride = 0, rightStride = 0, steps = 0;
+  float *dst = nullptr;
+  int64_t dstRow = 0, rows = 0, columns = 0;
+  int64_t firstRow = 0, firstColumn = 0; ///< in the whole result, for the epilogue's operands
+  int parts = 2;
+  bool isFirst = true, isLast = true, each = false;
+};
+void multiply(const Panel &panel, const Epilogue &epilogue);
+
+/// Around calls of multiply() in one thread.
+void enterTiles();
+void leaveTiles();
+
+/// Asks the system for the tiles' registers; false where there are none.
+bool requestTiles();
+
+} // namespace dlc::tiles
+
+#endif // DLC_RUNTIME_LIBRARY_TILES_KERNEL_H

@@ -1,0 +1,314 @@
+//===- TilesTest.cpp - products of f32 in bf16 parts on tiles -------------------===//
+#include "Sample.h"
+
+#include "runtime/library/Library.h"
+#include "runtime/library/tiles/Product.h"
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+
+using namespace dlc;
+using namespace dlc::test;
+
+namespace {
+
+std::vector<float> random(int64_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float &value : values)
+    value = normal(generator);
+  return values;
+}
+
+struct Aligned {
+  explicit Aligned(uint64_t bytes)
+      : data(std::aligned_alloc(64, (bytes + 127) / 64 * 64), std::free) {
+    std::memset(data.get(), 0xff, bytes); // NaN, where something is left out
+  }
+  std::unique_ptr<void, void (*)(void *)> data;
+};
+
+void run(const json &desc, std::vector<std::vector<float> *> buffers, size_t dst, int threads,
+         void *packed = nullptr, uint64_t packedBytes = 0) {
+  std::vector<runtime::BufferInfo> infos;
+  std::vector<void *> addresses;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    bool isPacked = i == 1 && packed;
+    infos.push_back({isPacked ? packedBytes : buffers[i]->size() * sizeof(float), i == dst});
+    addresses.push_back(isPacked ? packed : buffers[i]->data());
+  }
+  auto call = runtime::makeTilesCall(desc, infos, threads);
+  Aligned scratch(call->scratchBytes());
+  call->execute(addresses.data(), {scratch.data.get(), threads});
+}
+
+struct Size {
+  int64_t m, n, k;
+};
+
+/// How a's and b's elements lie: row by row, column by column, or with room in between.
+enum class Lie { Rows, Columns, Apart };
+
+struct Operand {
+  Operand(int64_t rows, int64_t columns, Lie lie, unsigned seed)
+      : row(lie == Lie::Rows      ? columns
+            : lie == Lie::Columns ? 1
+                                  : 2 * columns + 3),
+        column(lie == Lie::Rows      ? 1
+               : lie == Lie::Columns ? rows
+                                     : 2),
+        values(random((rows - 1) * row + (columns - 1) * column + 1, seed)) {}
+  double at(int64_t i, int64_t j) const {
+    return static_cast<double>(values[static_cast<size_t>(i * row + j * column)]);
+  }
+  int64_t row, column;
+  std::vector<float> values;
+};
+
+/// The largest error against f64, relative to the sum of the products' sizes.
+double errorOf(Size s, int parts, Lie a, Lie b, bool packed, int threads) {
+  Operand x(s.m, s.k, a, 1), w(s.k, s.n, b, 2);
+  std::vector<float> y(static_cast<size_t>(s.m * s.n), NAN);
+  json desc = {{"kind", "product"}, {"parts", parts}, {"m", s.m}, {"n", s.n}, {"k", s.k}};
+  desc["a"] = {x.row, x.column};
+  desc["b"] = {w.row, w.column};
+  desc["dst"] = {s.n, 1};
+  if (packed) {
+    desc["b"] = "packed";
+    uint64_t bytes = tiles::packedBytes(s.k, s.n, parts);
+    Aligned weights(bytes);
+    tiles::packWeights(w.values.data(), w.row, w.column, s.k, s.n, parts, weights.data.get());
+    run(desc, {&x.values, &w.values, &y}, 2, threads, weights.data.get(), bytes);
+  } else {
+    run(desc, {&x.values, &w.values, &y}, 2, threads);
+  }
+  double worst = 0;
+  for (int64_t i = 0; i < s.m; ++i)
+    for (int64_t j = 0; j < s.n; ++j) {
+      double sum = 0, size = 0;
+      for (int64_t l = 0; l < s.k; ++l) {
+        sum += x.at(i, l) * w.at(l, j);
+        size += std::fabs(x.at(i, l) * w.at(l, j));
+      }
+      double error = std::fabs(sum - static_cast<double>(y[static_cast<size_t>(i * s.n + j)]));
+      worst = std::isnan(error) ? HUGE_VAL : std::max(worst, error / size);
+    }
+  return worst;
+}
+
+class Tiles : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!tiles::available())
+      GTEST_SKIP() << "this processor has no tiles for bf16";
+  }
+};
+
+constexpr Size kSizes[] = {{1, 1, 1},      {5, 3, 2},      {16, 16, 32},
+                           {17, 33, 31},   {32, 32, 64},   {65, 70, 600},
+                           {37, 1100, 65}, {2100, 40, 33}, {63, 95, 1537}};
+
+TEST_F(Tiles, ThreeProductsKeepSixteenBits) {
+  for (Size size : kSizes)
+    for (Lie a : {Lie::Rows, Lie::Columns, Lie::Apart})
+      for (Lie b : {Lie::Rows, Lie::Columns, Lie::Apart})
+        for (bool packed : {false, true}) {
+          SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " lies "
+                                          << int(a) << int(b) << (packed ? " packed" : ""));
+          double error = errorOf(size, 2, a, b, packed, size.m % 2 ? 2 : 1);
+          EXPECT_LT(error, 0x1p-16);
+        }
+  EXPECT_GT(errorOf({64, 64, 64}, 2, Lie::Rows, Lie::Rows, false, 2), 0x1p-22);
+}
+
+TEST_F(Tiles, SixProductsAreAsGoodAsF32) {
+  for (Size size : kSizes)
+    for (Lie lie : {Lie::Rows, Lie::Columns})
+      for (bool packed : {false, true}) {
+        SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k);
+        EXPECT_LT(errorOf(size, 3, lie, lie, packed, 3), 0x1p-21);
+      }
+}
+
+TEST_F(Tiles, OnePartIsRounding) {
+  EXPECT_GT(errorOf({16, 16, 64}, 1, Lie::Rows, Lie::Rows, false, 1), 0x1p-14);
+}
+
+TEST_F(Tiles, ABatchRunsOneByOne) {
+  constexpr int64_t b = 5, m = 20, n = 40, k = 50;
+  std::vector<float> x = random(b * m * k, 1), w = random(b * k * n, 2),
+                     y(static_cast<size_t>(2 * b * m * n));
+  // Two of the same right operand for each left one, written in another order.
+  json desc = {{"kind", "product"},
+               {"parts", 2},
+               {"m", m},
+               {"n", n},
+               {"k", k},
+               {"batch", {b, 2}},
+               {"a", {m * k, 0, k, 1}},
+               {"b", {k * n, 0, n, 1}},
+               {"dst", {m * n, b * m * n, n, 1}}};
+  for (int threads : {1, 2, 4}) {
+    std::fill(y.begin(), y.end(), NAN);
+    run(desc, {&x, &w, &y}, 2, threads);
+    for (int64_t batch = 0; batch < b; ++batch)
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int64_t l = 0; l < k; ++l)
+            sum += static_cast<double>(x[static_cast<size_t>((batch * m + i) * k + l)]) *
+                   static_cast<double>(w[static_cast<size_t>((batch * k + l) * n + j)]);
+          for (int64_t copy = 0; copy < 2; ++copy)
+            ASSERT_NEAR(y[static_cast<size_t>(((copy * b + batch) * m + i) * n + j)], sum, 1e-3);
+        }
+  }
+}
+
+/// y = f(scale x·w + bias) of one case, and what each post-op makes of its result.
+void checkPosts(json posts, bool bias, float scale, int64_t k,
+                const std::function<double(double sum, double operand, double old)> &f) {
+  constexpr int64_t m = 35, n = 50;
+  std::vector<float> x = random(m * k, 1), w = random(k * n, 2), b = random(n, 3),
+                     y = random(m * n, 4), operand = random(m * n, 5), old = y;
+  json desc = {
+      {"kind", "product"}, {"parts", 3},  {"m", m},        {"n", n},       {"k", k},
+      {"a", {k, 1}},       {"b", {n, 1}}, {"dst", {n, 1}}, {"bias", bias}, {"scale", scale},
+      {"post_ops", posts}};
+  std::vector<std::vector<float> *> buffers = {&x, &w};
+  if (bias)
+    buffers.push_back(&b);
+  buffers.push_back(&y);
+  size_t dst = buffers.size() - 1;
+  for (const json &post : posts)
+    if (post["kind"] == "binary")
+      buffers.push_back(&operand);
+  run(desc, buffers, dst, 2);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum += static_cast<double>(x[static_cast<size_t>(i * k + l)]) *
+               static_cast<double>(w[static_cast<size_t>(l * n + j)]);
+      auto at = static_cast<size_t>(i * n + j);
+      sum = static_cast<double>(scale) * sum +
+            (bias ? static_cast<double>(b[static_cast<size_t>(j)]) : 0);
+      double wanted = f(sum, static_cast<double>(operand[at]), static_cast<double>(old[at]));
+      ASSERT_NEAR(y[at], wanted, 3e-5 * std::max(1.0, std::fabs(wanted))) << i << ", " << j;
+    }
+}
+
+json eltwise(const char *alg, float alpha = 0, float beta = 0) {
+  return {{"kind", "eltwise"}, {"alg", alg}, {"alpha", alpha}, {"beta", beta}};
+}
+
+TEST_F(Tiles, EpiloguesComeOnce) {
+  auto erf = [](double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); };
+  for (int64_t k : {20, 700}) {
+    checkPosts(json::array(), true, -0.5f, k, [](double v, double, double) { return v; });
+    checkPosts({eltwise("relu", 0.25f)}, true, 1, k,
+               [](double v, double, double) { return v < 0 ? v / 4 : v; });
+    checkPosts({eltwise("linear", 2, 1)}, false, 1, k,
+               [](double v, double, double) { return 2 * v + 1; });
+    checkPosts({eltwise("logistic")}, true, 0.1f, k,
+               [](double v, double, double) { return 1 / (1 + std::exp(-v)); });
+    checkPosts({eltwise("tanh")}, true, 0.1f, k,
+               [](double v, double, double) { return std::tanh(v); });
+    checkPosts({eltwise("gelu_erf")}, true, 0.3f, k,
+               [&](double v, double, double) { return erf(v); });
+    checkPosts({eltwise("gelu_tanh")}, true, 0.3f, k, [](double v, double, double) {
+      return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+    });
+    checkPosts({eltwise("square")}, true, 0.1f, k, [](double v, double, double) { return v * v; });
+    json add = {{"kind", "binary"}, {"alg", "add"}, {"strides", {50, 1}}}, mul = add, sub = add;
+    mul["alg"] = "mul";
+    sub["alg"] = "sub";
+    checkPosts({add, mul}, true, 1, k, [](double v, double o, double) { return (v + o) * o; });
+    checkPosts({sub, eltwise("relu")}, false, 1, k,
+               [](double v, double o, double) { return std::max(v - o, 0.0); });
+    checkPosts({json{{"kind", "sum"}}}, false, -0.01f, k,
+               [](double v, double, double old) { return v + old; });
+  }
+  checkPosts({eltwise("relu"), json{{"kind", "sum"}, {"scale", 0.5}}}, true, 1, 20,
+             [](double v, double, double old) { return std::max(v, 0.0) + old / 2; });
+}
+
+TEST_F(Tiles, OnlyWhatIsFiniteStaysFinite) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr float most = 0x1.fefep+127f; // what lies above may be rounded to an infinity
+  for (Lie lie : {Lie::Rows, Lie::Columns})
+    for (int parts : {2, 3}) {
+      constexpr int64_t size = 64;
+      std::vector<float> x(size * size), one(size * size), y(size * size);
+      for (size_t i = 0; i < size; ++i)
+        one[i * size + i] = 1;
+      x[0] = infinity;
+      x[size + 1] = -infinity;
+      x[2 * size + 2] = NAN;
+      x[3 * size + 3] = most;
+      x[4 * size + 4] = -most;
+      json desc = {{"kind", "product"}, {"parts", parts}, {"m", size}, {"n", size}, {"k", size}};
+      desc["a"] = lie == Lie::Rows ? json{size, 1} : json{1, size};
+      desc["b"] = desc["a"];
+      desc["dst"] = {size, 1};
+      run(desc, {&x, &one, &y}, 2, 1);
+      for (size_t i : {0, 1, 2})
+        EXPECT_FALSE(std::isfinite(y[i * size + i]));
+      EXPECT_NEAR(y[3 * size + 3] / most, 1, parts == 2 ? 0x1p-15 : 0x1p-22);
+      EXPECT_NEAR(y[4 * size + 4] / most, -1, parts == 2 ? 0x1p-15 : 0x1p-22);
+    }
+}
+
+TEST(TilesDescription, WrongOnesAreRefused) {
+  json good = {{"kind", "product"}, {"parts", 2},    {"m", 4},      {"n", 4},
+               {"k", 600},          {"a", {600, 1}}, {"b", {4, 1}}, {"dst", {4, 1}}};
+  EXPECT_NO_THROW(tiles::Product::parse(good));
+  auto refusal = [&](const char *member, const json &value) {
+    json wrong = good;
+    wrong[member] = value;
+    try {
+      tiles::Product::parse(wrong);
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  auto contains = [](const std::string &text, const char *part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(contains(refusal("m", 0), "'m' must be an integer from 1 on, found 0"));
+  EXPECT_TRUE(contains(refusal("parts", 4), "parts must be 1, 2 or 3, found 4"));
+  EXPECT_TRUE(contains(refusal("a", {1, 2, 3}), "'a' must have 2 strides"));
+  EXPECT_TRUE(contains(refusal("a", {-1, 1}), "'a' must have 2 strides"));
+  EXPECT_TRUE(contains(refusal("dst", {1, 4}), "'dst' must lie row by row"));
+  EXPECT_TRUE(contains(refusal("batch", {0}), "'batch' must be an integer"));
+  EXPECT_TRUE(contains(refusal("post_ops", 3), "post_ops must be an array"));
+  EXPECT_TRUE(contains(refusal("post_ops", {{{"kind", "eltwise"}, {"alg", "sine"}}}), "'sine'"));
+  EXPECT_TRUE(contains(refusal("post_ops", {{{"kind", "sum"}, {"scale", 2}}}), "a sum must be"));
+  EXPECT_TRUE(contains(refusal("kind", "matmul"), "unknown kind"));
+  EXPECT_TRUE(contains(refusal("parts", "two"), "wrong description"));
+}
+
+TEST_F(Tiles, ShortBuffersAreRefused) {
+  json desc = {{"kind", "product"}, {"parts", 2},  {"m", 4},       {"n", 4}, {"k", 8},
+               {"a", {8, 1}},       {"b", {4, 1}}, {"dst", {4, 1}}};
+  auto refusal = [&](std::vector<runtime::BufferInfo> buffers) {
+    try {
+      runtime::makeTilesCall(desc, buffers, 1);
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refusal({{128, false}, {128, false}, {64, true}}), "accepted");
+  EXPECT_NE(refusal({{124, false}, {128, false}, {64, true}}).find("('a') has 124 bytes, 128"),
+            std::string::npos);
+  EXPECT_NE(refusal({{128, false}, {128, false}, {64, false}}).find("is written"),
+            std::string::npos);
+  EXPECT_NE(refusal({{128, false}, {128, false}}).find("takes 3 buffers"), std::string::npos);
+}
+
+} // namespace
