@@ -2,6 +2,7 @@
 #ifndef DLC_CODEGEN_PIPELINE_H
 #define DLC_CODEGEN_PIPELINE_H
 
+#include "codegen/select/TuningOptions.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -49,8 +50,9 @@ struct CompileOptions {
   int64_t maxMemory = 0;
   /// The GPUs that the program is for, as in "sm_90a"; empty: those of this machine.
   std::string gpuArch;
-  /// Measure candidates instead of asking the cost model.
+  /// Measure candidates that nothing is known of instead of asking the cost model: tuning.onMiss = Measure in short.
   bool tune = false;
+  TuningOptions tuning;
   /// Where object code and tuning results are kept; empty means keep nothing.
   std::string cacheDir;
   /// Called after each phase with its seconds (for --time, --print-after and progress bars).

@@ -1,9 +1,10 @@
-//===- Agree.cpp - whether candidates compute the same --------------------===//
+//===- Agree.cpp - whether candidates compute what they should -------------===//
 #include "codegen/select/Agree.h"
 
-#include "ir/reference/Evaluate.h"
+#include "codegen/select/Exact.h"
+#include "codegen/select/OnednnDesc.h"
+#include "runtime/library/onednn/Describe.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -14,121 +15,216 @@ namespace dlc {
 
 namespace {
 
-/// Operations up to so many elements, all operands and results multiplied out, are quick to evaluate slowly.
-constexpr double kSmall = 1 << 21;
+using Tensors = std::vector<ref::Tensor>;
 
-/// The largest difference in units of the largest number, or why it cannot be said.
-double difference(const ref::Tensor &x, const ref::Tensor &y) {
+/// The largest difference and the largest number, over what is looked at.
+struct Difference {
   double most = 0, scale = 0;
-  for (int64_t i = 0; i < x.size(); ++i) {
-    double a = x.getDouble(i), b = y.getDouble(i);
+  void add(double a, double b) {
+    if (std::isfinite(b))
+      scale = std::max(scale, std::abs(b));
     if (std::isnan(a) != std::isnan(b))
-      return INFINITY;
-    if (std::isnan(a) || a == b)
-      continue;
-    most = std::max(most, std::abs(a - b));
-    scale = std::max({scale, std::abs(a), std::abs(b)});
+      most = INFINITY;
+    else if (!std::isnan(a) && a != b)
+      most = std::max(most, std::abs(a - b));
   }
-  for (int64_t i = 0; i < x.size() && most > 0; ++i)
-    if (double a = std::abs(x.getDouble(i)); std::isfinite(a))
-      scale = std::max(scale, a);
-  return most == 0 ? 0 : most / scale;
+  double relative() const { return most == 0 ? 0 : most / scale; }
+};
+
+double difference(const ref::Tensor &x, const ref::Tensor &y) {
+  Difference d;
+  if (x.getElement() == ref::Element::F32 && y.getElement() == ref::Element::F32) {
+    auto *a = reinterpret_cast<const float *>(x.data()), *b = reinterpret_cast<const float *>(y.data());
+    for (int64_t i = 0; i < x.size(); ++i)
+      d.add(a[i], b[i]);
+  } else {
+    for (int64_t i = 0; i < x.size(); ++i)
+      d.add(x.getDouble(i), y.getDouble(i));
+  }
+  return d.relative();
 }
 
-double allowed(const ref::Tensor &tensor) {
-  switch (tensor.getElement()) {
+double difference(const ref::Tensor &x, const Expected &want) {
+  if (want.places.empty())
+    return difference(x, want.values);
+  Difference d;
+  for (size_t i = 0; i < want.places.size(); ++i)
+    d.add(x.getDouble(want.places[i]), want.values.getDouble(i));
+  return d.relative();
+}
+
+/// What results of a type may differ by.
+double allowed(ref::Element element) {
+  switch (element) {
   case ref::Element::F64:
     return 1e-10;
   case ref::Element::F32:
     return 2e-4;
   default:
-    return tensor.isFloat() ? 3e-2 : 0;
+    return ref::isFloat(element) ? 3e-2 : 0;
   }
 }
 
-bool agrees(ArrayRef<ref::Tensor> x, ArrayRef<ref::Tensor> y, double *by = nullptr) {
-  for (auto [a, b] : llvm::zip(x, y))
-    if (double d = difference(a, b); !(d <= allowed(a))) {
-      if (by)
-        *by = d;
-      return false;
-    }
-  return true;
+/// What the operation itself allows beyond its results' types: it rounds on its way, or may.
+double allowedBy(Operation *op) {
+  double most = 0;
+  auto narrow = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && (tensor.getElementType().isBF16() || tensor.getElementType().isF16());
+  };
+  op->walk([&](Operation *inner) {
+    if (auto math = inner->getAttrOfType<StringAttr>("dlc.math"))
+      most = std::max(most, math.getValue() == "tf32" ? 2e-3 : 3e-2);
+    if (llvm::any_of(inner->getOperandTypes(), narrow) || llvm::any_of(inner->getResultTypes(), narrow))
+      most = std::max(most, 3e-2);
+  });
+  return most;
 }
 
-bool isPlain(Type type) {
+StringRef layoutOf(Type type) {
   auto on = dyn_cast_or_null<OnAttr>(cast<RankedTensorType>(type).getEncoding());
-  return !on || on.getLayout().empty();
+  return on ? on.getLayout() : StringRef();
 }
 
-/// What the operation means; nothing where layouts are not plain or the evaluator has no answer.
-std::optional<SmallVector<ref::Tensor>> reference(Operation *op, const TrialOperands &operands) {
-  SmallVector<ref::Tensor> inputs, outputs;
+/// The tensor in row-major order; null where nobody can bring it there.
+ref::Tensor rowMajor(Value value, const ref::Tensor &tensor) {
+  if (layoutOf(value.getType()).empty())
+    return tensor;
+  auto type = cast<RankedTensorType>(value.getType());
+  ref::Tensor plain = ref::Tensor::empty(tensor.getType());
+  std::string wrong = onednn::reorder(onednn_desc::argument(value), tensor.data(),
+                                      onednn_desc::argument(type.getShape(), type.getElementType()), plain.mutableData());
+  return wrong.empty() ? plain : ref::Tensor();
+}
+
+std::optional<Tensors> plainOperands(Operation *op, const TrialOperands &operands) {
+  Tensors inputs;
   for (auto [value, tensor] : llvm::zip(op->getOperands(), operands.tensors)) {
-    if (!isPlain(value.getType()))
-      return std::nullopt;
     auto constant = value.getDefiningOp<ConstantOp>();
-    auto known = constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(tensor);
-    if (failed(known))
+    if (constant && !layoutOf(value.getType()).empty())
+      return std::nullopt;
+    auto known = constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(rowMajor(value, tensor));
+    if (failed(known) || !*known)
       return std::nullopt;
     inputs.push_back(*known);
   }
-  if (!llvm::all_of(op->getResultTypes(), isPlain))
-    return std::nullopt;
-  ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-  if (failed(ref::evaluateOp(op, inputs, [](Value) { return ref::Tensor(); }, outputs)))
-    return std::nullopt;
-  return outputs;
+  return inputs;
 }
 
-/// Rough steps of the reference evaluator.
-double stepsOf(Operation *op) {
-  double steps = 0;
-  op->walk([&](Operation *inner) {
-    if (inner->getNumResults() == 0)
-      return;
-    double own = double(cast<RankedTensorType>(inner->getResult(0).getType()).getNumElements());
-    if (auto matmul = dyn_cast<MatmulOp>(inner)) {
-      auto a = cast<RankedTensorType>(matmul.getA().getType());
-      own *= double(a.getDimSize(a.getRank() - (matmul.getTransposeA() ? 2 : 1)));
-    } else if (isa<ConvOp, ConvTransposeOp>(inner)) {
-      auto w = cast<RankedTensorType>(inner->getOperand(1).getType());
-      own *= double(w.getNumElements());
-    } else if (isa<LstmOp, GruOp, RnnOp>(inner)) {
-      own *= double(cast<RankedTensorType>(inner->getOperand(1).getType()).getNumElements());
+class Judge {
+public:
+  Judge(Operation *op, const TrialOperands &operands, ArrayRef<const Tensors *> results, double extra)
+      : op(op), operands(operands), results(results), extra(std::max(extra, allowedBy(op))), verdicts(results.size()) {}
+
+  std::vector<Verdict> run() {
+    inputs = plainOperands(op, operands);
+    auto exact = inputs && bringPlain() ? expectedResults(op, *inputs, false) : std::nullopt;
+    if (!exact && inputs && !plain.empty()) {
+      exact = expectedResults(op, *inputs, true);
+      how = "evaluation in its own types";
     }
-    steps += own;
-  });
-  return steps;
-}
+    if (exact)
+      against(*exact);
+    else
+      vote();
+    return verdicts;
+  }
+
+private:
+  double allowance(const ref::Tensor &tensor) const {
+    double own = allowed(tensor.getElement());
+    return tensor.isFloat() ? std::max(own, extra) : own;
+  }
+
+  bool agree(size_t i, size_t j) const {
+    for (auto [a, b] : llvm::zip(*results[i], *results[j]))
+      if (!(difference(a, b) <= allowance(a)))
+        return false;
+    return true;
+  }
+
+  bool bringPlain() {
+    for (const Tensors *list : results) {
+      plain.emplace_back();
+      for (auto [value, tensor] : llvm::zip(op->getResults(), *list)) {
+        plain.back().push_back(rowMajor(value, tensor));
+        if (!plain.back().back()) {
+          plain.clear();
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  bool isNear(size_t i, ArrayRef<Expected> want, double &error) const {
+    bool near = true;
+    error = 0;
+    for (auto [tensor, each] : llvm::zip(plain[i], want)) {
+      double d = difference(tensor, each);
+      near &= d <= allowance(tensor);
+      error = std::max(error, d);
+    }
+    return near;
+  }
+
+  void against(ArrayRef<Expected> exact) {
+    size_t places = 0;
+    for (const Expected &each : exact)
+      places = std::max(places, each.places.size());
+    std::string checked = how + (places ? " at " + std::to_string(places) + " places" : "");
+    std::optional<std::optional<std::vector<Expected>>> rounded;
+    std::optional<size_t> nearest;
+    for (size_t i = 0; i < results.size(); ++i) {
+      Verdict &v = verdicts[i];
+      v.checked = checked;
+      bool near = isNear(i, exact, v.error);
+      if (!near) {
+        // Where a rounding decides, as in a comparison, the exact result is not what the program means.
+        if (!rounded)
+          rounded = expectedResults(op, *inputs, true);
+        double other;
+        near = *rounded && isNear(i, **rounded, other);
+      }
+      if (!near)
+        v.wrong = llvm::formatv("wrong: differs from {0} by {1:e1} of the largest value", checked, v.error).str();
+      else if (!nearest || v.error < verdicts[*nearest].error)
+        nearest = i;
+    }
+    for (size_t i = 0; places && nearest && i < results.size(); ++i)
+      if (verdicts[i].wrong.empty() && i != *nearest && !agree(i, *nearest))
+        verdicts[i].wrong = "wrong: differs elsewhere from a candidate that is right there";
+  }
+
+  /// Nobody knows better than most of them.
+  void vote() {
+    std::vector<size_t> friends(results.size(), 0);
+    for (size_t i = 0; i < results.size(); ++i)
+      for (size_t j = 0; j < results.size(); ++j)
+        friends[i] += i == j || agree(i, j);
+    size_t most = friends.empty() ? 0 : *std::max_element(friends.begin(), friends.end());
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results.size() > 1)
+        verdicts[i].checked = "the other candidates";
+      if (friends[i] < most || (most == 1 && i > 0))
+        verdicts[i].wrong = "wrong: differs from the other candidates";
+    }
+  }
+
+  Operation *op;
+  const TrialOperands &operands;
+  ArrayRef<const Tensors *> results;
+  double extra;
+  std::vector<Verdict> verdicts;
+  std::optional<Tensors> inputs;
+  std::vector<Tensors> plain;
+  std::string how = "f64";
+};
 
 } // namespace
 
-std::vector<std::string> whoIsWrong(Operation *op, const TrialOperands &operands,
-                                    ArrayRef<const std::vector<ref::Tensor> *> results) {
-  std::vector<std::string> reasons(results.size());
-  // How many each agrees with, itself included.
-  std::vector<size_t> friends(results.size(), 0);
-  bool all = true;
-  for (size_t i = 0; i < results.size(); ++i)
-    for (size_t j = 0; j < results.size(); ++j) {
-      bool same = i == j || agrees(*results[i], *results[j]);
-      friends[i] += same;
-      all &= same;
-    }
-  if (all && (results.size() < 2 || stepsOf(op) > kSmall))
-    return reasons;
-  if (auto want = reference(op, operands)) {
-    for (size_t i = 0; i < results.size(); ++i)
-      if (double by = 0; !agrees(*results[i], *want, &by))
-        reasons[i] = llvm::formatv("wrong: differs from the reference by {0:e1} of the largest value", by).str();
-    return reasons;
-  }
-  size_t most = all || friends.empty() ? 0 : *std::max_element(friends.begin(), friends.end());
-  for (size_t i = 0; i < results.size(); ++i)
-    if (friends[i] < most || (most == 1 && i > 0))
-      reasons[i] = "wrong: differs from the other candidates";
-  return reasons;
+std::vector<Verdict> judge(Operation *op, const TrialOperands &operands, ArrayRef<const Tensors *> results, double extraAllowed) {
+  return Judge(op, operands, results, extraAllowed).run();
 }
 
 } // namespace dlc

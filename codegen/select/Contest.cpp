@@ -1,9 +1,10 @@
 //===- Contest.cpp - timing candidates in turns ---------------------------===//
 #include "codegen/select/Contest.h"
 
-#include "codegen/select/Disturbance.h"
-
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <thread>
 
 namespace dlc {
@@ -13,128 +14,201 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); }
 
-/// Microseconds that one operation may take, and at most where runs are disturbed.
-constexpr double kBudget = 50e3, kPatience = 1e6;
 /// Shorter runs are timed several at a time.
-constexpr double kShortRun = 20;
-constexpr size_t kFewestRuns = 5, kMostRounds = 500;
-/// A lead that counts; a lead that cannot be made up; and one that no disturbance explains.
-constexpr double kLead = 1.03, kHopeless = 1.5, kFarBehind = 10;
-/// A middle so far above the best is noise of another kind: more runs are better.
-constexpr double kSpread = 1.25;
+constexpr double kShortRun = 50;
+/// Below six pairs no interval holds a median at 95 %.
+constexpr size_t kFewestRuns = 6, kMostRounds = 400;
+/// A lead that cannot be made up, and one that no disturbance explains.
+constexpr double kHopeless = 1.3, kFarBehind = 5;
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+double middleOf(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + long(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+struct Runner {
+  Timed *timed;
+  std::vector<double> rounds; ///< missing where disturbed or not run
+  double fastest = 1e30;      ///< of all runs
+  bool running = true;
+  int repeats = 1;
+  Standing standing;
+
+  std::vector<double> times() const {
+    std::vector<double> kept;
+    std::copy_if(rounds.begin(), rounds.end(), std::back_inserter(kept), [](double t) { return !std::isnan(t); });
+    return kept;
+  }
+  size_t samples() const {
+    return size_t(std::count_if(rounds.begin(), rounds.end(), [](double t) { return !std::isnan(t); }));
+  }
+  double median() const { return samples() ? middleOf(times()) : fastest; }
+};
+
+struct Ratio {
+  double median = 1, low = 0, high = 1e30;
+  size_t pairs = 0;
+};
+
+/// By ranks: so many of n pairs from either end stand outside of the interval.
+Ratio ratioOf(const Runner &runner, const Runner &best) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(runner.rounds.size(), best.rounds.size()); ++i)
+    if (double r = runner.rounds[i] / best.rounds[i]; !std::isnan(r))
+      ratios.push_back(r);
+  if (ratios.empty())
+    return {runner.median() / best.median(), 0, 1e30, 0};
+  std::sort(ratios.begin(), ratios.end());
+  double n = double(ratios.size());
+  auto outside = size_t(std::max(0.0, std::floor((n - 1.96 * std::sqrt(n)) / 2)));
+  return {ratios[ratios.size() / 2], ratios[outside], ratios[ratios.size() - 1 - outside], ratios.size()};
+}
 
 class Contest {
 public:
-  Contest(std::vector<Contestant> &contestants, bool cold) : cold(cold) {
-    for (Contestant &c : contestants)
-      list.push_back(&c);
+  Contest(std::span<Timed *const> candidates, const ContestLimits &limits) : limits(limits) {
+    for (Timed *timed : candidates) {
+      runners.emplace_back();
+      runners.back().timed = timed;
+    }
+    for (Runner &runner : runners)
+      order.push_back(&runner);
   }
 
-  bool run() {
+  ContestResult run() {
     auto start = Clock::now();
-    for (Contestant *c : list) {
-      double once = sample(*c).first;
-      if (!cold && once < kShortRun)
-        c->repeats = int(std::clamp(kShortRun / std::max(once, 0.1), 1.0, 100.0));
-    }
+    for (Runner *runner : order)
+      if (auto once = sample(*runner); once && runner->timed->repeatable() && once->microseconds < kShortRun)
+        runner->repeats = int(std::clamp(kShortRun / std::max(once->microseconds, 0.1), 1.0, 200.0));
+    double patience = limits.patience;
     for (size_t round = 0; round < kMostRounds; ++round) {
-      // Back and forth: what disturbs the first in one round disturbs the last in the next.
-      for (Contestant *c : list) {
-        if (!c->running)
-          continue;
-        auto [time, disturbed] = sample(*c);
-        c->fastest = std::min(c->fastest, time);
-        c->runs += c->repeats;
-        if (!disturbed)
-          c->times.push_back(time);
-        else // Who has slept is served first.
-          std::this_thread::sleep_for(std::chrono::microseconds(int(std::clamp(2 * time, 1e3, 1e4))));
-      }
-      std::reverse(list.begin(), list.end());
+      double before = since(start);
+      playRound();
+      // Large operations need their rounds, whatever they take.
+      patience = std::max(patience, 2 * kFewestRuns * (since(start) - before));
       dropHopeless(round);
-      double spent = since(start);
-      if (isEnough() && (isDecided() || spent > (isNoisy() ? 4 * kBudget : kBudget)))
-        return true;
-      if (spent > kPatience)
+      if (!isEnough()) {
+        if (since(start) > patience)
+          break;
+      } else if ((certain = isDecided()) || since(start) > limits.undecided) {
         break;
+      }
     }
-    return isEnough();
+    return result();
   }
 
 private:
-  /// Microseconds of a run, and whether it was disturbed.
-  std::pair<double, bool> sample(Contestant &c) {
-    if (cold)
-      c.trial->coolConstants();
-    double inLine = microsecondsInLine();
-    auto start = Clock::now();
-    for (int i = 0; i < c.repeats; ++i)
-      if (!c.trial->run(c.failed)) {
-        c.running = false;
-        return {1e30, true};
+  std::optional<Sample> sample(Runner &runner) {
+    auto taken = runner.timed->sample(runner.repeats, runner.standing.failed);
+    if (!taken)
+      runner.running = false;
+    return taken;
+  }
+
+  void playRound() {
+    for (Runner *runner : order) {
+      runner->rounds.push_back(kMissing);
+      if (!runner->running)
+        continue;
+      auto taken = sample(*runner);
+      if (!taken)
+        continue;
+      runner->standing.runs += runner->repeats;
+      runner->fastest = std::min(runner->fastest, taken->microseconds);
+      if (!taken->disturbed) {
+        runner->rounds.back() = taken->microseconds;
+        continue;
       }
-    double time = since(start);
-    return {time / c.repeats, microsecondsInLine() - inLine > 3 + 0.02 * time};
+      ++runner->standing.disturbed;
+      // Who has slept is served first.
+      std::this_thread::sleep_for(std::chrono::microseconds(int(std::clamp(2 * taken->microseconds, 1e3, 1e4))));
+    }
+    // Back and forth: what disturbs the first in one round disturbs the last in the next.
+    std::reverse(order.begin(), order.end());
   }
 
-  /// Those still running, the fastest first.
-  std::vector<Contestant *> running() const {
-    std::vector<Contestant *> result;
-    for (Contestant *c : list)
-      if (c->running)
-        result.push_back(c);
-    std::stable_sort(result.begin(), result.end(), [](Contestant *x, Contestant *y) { return x->best() < y->best(); });
-    return result;
+  Runner *best() {
+    Runner *best = nullptr;
+    for (Runner &runner : runners)
+      if (runner.running && (!best || runner.median() < best->median()))
+        best = &runner;
+    return best;
   }
 
-  bool isEnough() const {
-    for (Contestant *c : list)
-      if (c->running && c->times.size() < kFewestRuns)
+  bool isEnough() {
+    for (Runner &runner : runners)
+      if (runner.running && runner.samples() < kFewestRuns)
         return false;
-    return true;
+    return best();
   }
 
   void dropHopeless(size_t round) {
-    auto order = running();
-    if (order.empty() || order[0]->times.size() < kFewestRuns)
-      return;
-    for (Contestant *c : order) {
-      bool measured = c->times.size() >= kFewestRuns && c->best() > kHopeless * order[0]->middle();
-      bool farBehind = round >= kFewestRuns && c->fastest > kFarBehind * order[0]->middle();
-      if (c != order[0] && (measured || farBehind))
-        c->running = false;
+    Runner *first = best();
+    for (Runner &runner : runners) {
+      if (!first || &runner == first || !runner.running)
+        continue;
+      bool behind = ratioOf(runner, *first).pairs >= kFewestRuns && ratioOf(runner, *first).low > kHopeless;
+      bool farBehind = round >= 1 && first->samples() > 1 && runner.fastest > kFarBehind * first->median();
+      if (behind || farBehind)
+        runner.running = false;
     }
   }
 
-  /// The best is ahead by its best and by its usual time, or alone.
-  bool isDecided() const {
-    auto order = running();
-    if (order.size() < 2)
-      return true;
-    return order[1]->best() > kLead * order[0]->best() && order[1]->middle() > kLead * order[0]->middle() && !isNoisy();
+  bool isDecided() {
+    Runner *first = best();
+    for (Runner &runner : runners) {
+      if (&runner == first || !runner.running)
+        continue;
+      Ratio ratio = ratioOf(runner, *first);
+      bool isBehind = ratio.low > 1, isTie = ratio.low > 1 / kTie && ratio.high < kTie;
+      if (ratio.pairs < kFewestRuns || (!isBehind && !isTie))
+        return false;
+    }
+    return true;
   }
 
-  bool isNoisy() const {
-    auto order = running();
-    return !order.empty() && order[0]->middle() > kSpread * order[0]->best();
+  ContestResult result() {
+    ContestResult result;
+    result.enough = isEnough();
+    result.certain = certain;
+    Runner *first = best();
+    for (Runner &runner : runners) {
+      Standing &s = runner.standing;
+      std::vector<double> times = runner.times();
+      if (times.empty())
+        times.push_back(runner.fastest);
+      s.min = *std::min_element(times.begin(), times.end());
+      s.median = middleOf(times);
+      s.samples = int(runner.samples());
+      std::vector<double> away;
+      for (double t : times)
+        away.push_back(std::abs(t - s.median));
+      s.spread = s.median > 0 ? middleOf(away) / s.median : 0;
+      if (first && &runner != first) {
+        Ratio ratio = ratioOf(runner, *first);
+        s.behind = ratio.median;
+        s.behindLow = ratio.pairs ? ratio.low : ratio.median;
+        s.behindHigh = ratio.pairs ? ratio.high : ratio.median;
+      } else if (first) {
+        result.best = size_t(&runner - runners.data());
+      }
+      result.disturbed += s.disturbed;
+      result.standings.push_back(s);
+    }
+    return result;
   }
 
-  std::vector<Contestant *> list;
-  bool cold;
+  ContestLimits limits;
+  std::vector<Runner> runners;
+  std::vector<Runner *> order;
+  bool certain = false;
 };
 
 } // namespace
 
-double Contestant::middle() const {
-  if (times.empty())
-    return fastest;
-  std::vector<double> sorted = times;
-  std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
-  return sorted[sorted.size() / 2];
-}
-
-bool runContest(std::vector<Contestant> &contestants, bool coldConstants) {
-  return contestants.empty() || Contest(contestants, coldConstants).run();
+ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits) {
+  return candidates.empty() ? ContestResult() : Contest(candidates, limits).run();
 }
 
 } // namespace dlc

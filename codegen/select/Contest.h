@@ -1,31 +1,66 @@
 //===- Contest.h - timing candidates in turns -----------------------------===//
+//
+// The candidates run one after another, round by round, so that what slows the machine down for a while slows them all.
+// They are compared round by round, too: the ratio of two times of one round is far steadier than either. The order is
+// certain when each is behind the best, or not more than a tie behind it, by the whole of the interval that holds the
+// median of its ratios at 95 %.
+//
+//===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_CONTEST_H
 #define DLC_CODEGEN_SELECT_CONTEST_H
 
-#include "codegen/select/Trial.h"
-
-#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace dlc {
 
-struct Contestant {
-  size_t candidate = 0;
-  std::unique_ptr<Trial> trial;
-  /// Microseconds of runs that nothing disturbed.
-  std::vector<double> times;
-  /// The best of all runs.
-  double fastest = 1e30;
-  int repeats = 1, runs = 0;
-  bool running = true;
-  std::string failed;
-
-  double best() const { return times.empty() ? fastest : *std::min_element(times.begin(), times.end()); }
-  double middle() const;
+/// One measurement, and whether other work on the machine got in the way.
+struct Sample {
+  double microseconds = 0;
+  bool disturbed = false;
 };
 
-/// Runs them in turns until their order is certain or the time is over. False when other work on the machine left too few
-/// undisturbed runs to say anything.
-bool runContest(std::vector<Contestant> &contestants, bool coldConstants);
+/// Something that can be timed: by the clock of the host, or by a device's own.
+class Timed {
+public:
+  virtual ~Timed() = default;
+  /// Microseconds of one run, the mean of `repeats` of them. Nothing, and why in `reason`, when it fails.
+  virtual std::optional<Sample> sample(int repeats, std::string &reason) = 0;
+  /// Whether several runs at a time tell the same as one: not where something must happen between them.
+  virtual bool repeatable() const { return true; }
+};
+
+/// What a contest says of one candidate.
+struct Standing {
+  double min = 0, median = 0; ///< microseconds of runs that nothing disturbed
+  double spread = 0;          ///< half of them lie within so much of the median, relatively
+  /// The median of its time over the best candidate's, with the interval that holds it at 95 %.
+  double behind = 1, behindLow = 1, behindHigh = 1;
+  int runs = 0;               ///< all of them
+  int samples = 0, disturbed = 0;
+  std::string failed;
+};
+
+struct ContestLimits {
+  double undecided = 400e3; ///< microseconds after which an uncertain order stays uncertain
+  double patience = 3e6;    ///< and after which a contest in which too few runs were undisturbed is given up
+};
+
+struct ContestResult {
+  std::vector<Standing> standings; ///< in the candidates' order
+  size_t best = 0;
+  /// Enough undisturbed runs to say anything; whether the order is certain.
+  bool enough = false, certain = false;
+  int disturbed = 0;
+};
+
+/// Within so much, times are the same.
+constexpr double kTie = 1.03;
+
+ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits = {});
 
 } // namespace dlc
 #endif

@@ -1,9 +1,12 @@
 //===- Trial.cpp - one operation with one kernel, ready to be timed -------===//
 #include "codegen/select/Trial.h"
 
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Lower.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
+#include "codegen/select/Disturbance.h"
+#include "codegen/select/GpuTrial.h"
 #include "codegen/select/Select.h"
 #include "ir/exec/Exec.h"
 #include "runtime/program/Program.h"
@@ -16,6 +19,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
 
+#include <chrono>
 #include <exception>
 
 #ifdef __SSE2__
@@ -81,21 +85,65 @@ OwningOpRef<ModuleOp> wrap(Operation *op, const Candidate &candidate) {
   }
   Operation *copy = b.clone(*op, map);
   copy->setAttr(kKernelAttr, b.getStringAttr(candidate.kernel));
-  if (candidate.kernel == "onednn")
+  if (hasImplementations(candidate.kernel))
     copy->setAttr(kImplementationAttr, b.getStringAttr(candidate.implementation));
   func::ReturnOp::create(b, loc, copy->getResults());
   return module;
 }
 
-} // namespace
+class HostTrial : public Trial {
+public:
+  HostTrial(MLIRContext *context, bool coldWeights) : context(context), coldWeights(coldWeights) {}
+  ~HostTrial() override {
+    session.reset();
+    program.reset();
+    releasePacked();
+  }
 
-TrialOperands::TrialOperands(Operation *op) {
-  for (Value operand : op->getOperands())
-    tensors.push_back(operand.getDefiningOp<ConstantOp>() ? ref::Tensor() : randomTensor(operand.getType(), tensors.size() + 1));
-}
+  bool make(ModuleOp module, Operation *op, const TrialOperands &operands, const TrialConditions &conditions, std::string &reason);
+
+  bool run(std::string &reason) override {
+    try {
+      session->run(inputPointers, outputPointers);
+      return true;
+    } catch (const std::exception &error) {
+      reason = error.what();
+      return false;
+    }
+  }
+  std::vector<ref::Tensor> &results() override { return outputs; }
+  uint64_t workspace() const override { return session->memory().scratchBytes; }
+  bool repeatable() const override { return !coldWeights; }
+
+  std::optional<Sample> sample(int repeats, std::string &reason) override {
+    using Clock = std::chrono::steady_clock;
+    if (coldWeights)
+      coolConstants();
+    double inLine = microsecondsInLine();
+    auto start = Clock::now();
+    for (int i = 0; i < repeats; ++i)
+      if (!run(reason))
+        return std::nullopt;
+    double time = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    return Sample{time / repeats, microsecondsInLine() - inLine > 3 + 0.02 * time};
+  }
+
+private:
+  void coolConstants() const;
+  void releasePacked();
+
+  MLIRContext *context;
+  bool coldWeights;
+  std::shared_ptr<runtime::Program> program;
+  std::unique_ptr<runtime::Session> session;
+  std::vector<ref::Tensor> inputs, outputs;
+  std::vector<std::string> packed; ///< names of weights that were packed for this trial
+  std::vector<const void *> inputPointers;
+  std::vector<void *> outputPointers;
+};
 
 /// The context would keep the bytes for as long as it lives itself.
-void Trial::releasePacked() {
+void HostTrial::releasePacked() {
   if (packed.empty())
     return;
   auto *resources = context->getLoadedDialect<BuiltinDialect>()->getRegisteredInterface<ResourceBlobManagerDialectInterface>();
@@ -103,14 +151,65 @@ void Trial::releasePacked() {
     resources->getBlobManager().update(name, AsmResourceBlob());
 }
 
-Trial::~Trial() {
-  session.reset();
-  program.reset();
-  releasePacked();
+bool HostTrial::make(ModuleOp module, Operation *op, const TrialOperands &operands, const TrialConditions &conditions,
+                     std::string &reason) {
+  CompileOptions quiet = conditions.options;
+  quiet.progress = nullptr;
+  quiet.afterPhase = nullptr;
+  if (failed(lowerToExec(module, quiet, conditions.target)) || failed(planMemory(module)) || failed(verifyMemory(module)))
+    return false;
+  module.walk([&](exec::ConstantOp constant) {
+    if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue()); resource && constant.getLayout())
+      packed.push_back(resource.getRawHandle().getKey().str());
+  });
+  auto built = buildProgram(module, quiet, conditions.target);
+  if (failed(built))
+    return false;
+  program = *built;
+  try {
+    session = std::make_unique<runtime::Session>(program, runtime::SessionOptions{quiet.threads});
+  } catch (const std::exception &error) {
+    reason = error.what();
+    return false;
+  }
+  for (const ref::Tensor &tensor : operands.tensors)
+    if (tensor)
+      inputs.push_back(tensor);
+  for (Type type : op->getResultTypes())
+    outputs.push_back(ref::Tensor::empty(plainType(type)));
+  for (const ref::Tensor &tensor : inputs)
+    inputPointers.push_back(tensor.data());
+  for (ref::Tensor &tensor : outputs)
+    outputPointers.push_back(tensor.mutableData());
+  return true;
 }
 
-std::unique_ptr<Trial> Trial::create(Operation *op, const Candidate &candidate, const TrialOperands &operands,
-                                     const CompileOptions &options, const cpu::Target &target, std::string &reason) {
+void HostTrial::coolConstants() const {
+#ifdef __SSE2__
+  for (const runtime::Span &span : program->constants) {
+    auto *bytes = static_cast<const char *>(span.data);
+    for (size_t at = 0; at < span.bytes; at += 64)
+      _mm_clflush(bytes + at);
+  }
+  _mm_mfence();
+#endif
+}
+
+} // namespace
+
+TrialOperands::TrialOperands(Operation *op) {
+  // What is given twice is one tensor.
+  llvm::DenseMap<Value, ref::Tensor> known;
+  for (Value operand : op->getOperands()) {
+    auto [at, isNew] = known.try_emplace(operand);
+    if (isNew && !operand.getDefiningOp<ConstantOp>())
+      at->second = randomTensor(operand.getType(), tensors.size() + 1);
+    tensors.push_back(at->second);
+  }
+}
+
+std::unique_ptr<Trial> createTrial(Operation *op, const Candidate &candidate, const TrialOperands &operands,
+                                   const TrialConditions &conditions, std::string &reason) {
   for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
     for (Value v : values)
       if (isPadded(v.getType())) {
@@ -122,58 +221,12 @@ std::unique_ptr<Trial> Trial::create(Operation *op, const Candidate &candidate, 
     return success();
   });
   OwningOpRef<ModuleOp> module = wrap(op, candidate);
-  CompileOptions quiet = options;
-  quiet.progress = nullptr;
-  quiet.afterPhase = nullptr;
-  std::unique_ptr<Trial> trial(new Trial);
-  if (failed(lowerToExec(*module, quiet, target)) || failed(planMemory(*module)) || failed(verifyMemory(*module)))
+  if (std::string device = deviceOfCommand(op); isGpu(device))
+    return createGpuTrial(*module, op, device, operands, conditions, reason);
+  auto trial = std::make_unique<HostTrial>(op->getContext(), conditions.coldWeights);
+  if (!trial->make(*module, op, operands, conditions, reason))
     return nullptr;
-  trial->context = op->getContext();
-  module->walk([&](exec::ConstantOp constant) {
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue()); resource && constant.getLayout())
-      trial->packed.push_back(resource.getRawHandle().getKey().str());
-  });
-  auto built = buildProgram(*module, quiet, target);
-  if (failed(built))
-    return nullptr;
-  trial->program = *built;
-  try {
-    trial->session = std::make_unique<runtime::Session>(trial->program, runtime::SessionOptions{options.threads});
-  } catch (const std::exception &error) {
-    reason = error.what();
-    return nullptr;
-  }
-  for (const ref::Tensor &tensor : operands.tensors)
-    if (tensor)
-      trial->inputs.push_back(tensor);
-  for (Type type : op->getResultTypes())
-    trial->outputs.push_back(ref::Tensor::empty(plainType(type)));
-  for (const ref::Tensor &tensor : trial->inputs)
-    trial->inputPointers.push_back(tensor.data());
-  for (ref::Tensor &tensor : trial->outputs)
-    trial->outputPointers.push_back(tensor.mutableData());
   return trial;
-}
-
-bool Trial::run(std::string &reason) {
-  try {
-    session->run(inputPointers, outputPointers);
-    return true;
-  } catch (const std::exception &error) {
-    reason = error.what();
-    return false;
-  }
-}
-
-void Trial::coolConstants() const {
-#ifdef __SSE2__
-  for (const runtime::Span &span : program->constants) {
-    auto *bytes = static_cast<const char *>(span.data);
-    for (size_t at = 0; at < span.bytes; at += 64)
-      _mm_clflush(bytes + at);
-  }
-  _mm_mfence();
-#endif
 }
 
 } // namespace dlc

@@ -3,15 +3,10 @@
 #define DLC_CODEGEN_SELECT_TRIAL_H
 
 #include "codegen/select/Candidates.h"
-
+#include "codegen/select/Contest.h"
 #include "ir/reference/Tensor.h"
 
 namespace dlc {
-
-namespace runtime {
-class Session;
-struct Program;
-} // namespace runtime
 
 /// Operands of an operation: constants as they are, the others random.
 struct TrialOperands {
@@ -19,32 +14,28 @@ struct TrialOperands {
   std::vector<ref::Tensor> tensors; ///< in the operands' order; empty where constant
 };
 
-/// A program of one operation, made by the phases that make whole ones.
-class Trial {
+/// A program of one operation, made by the phases that make whole ones, on the device that the operation stands on.
+class Trial : public Timed {
 public:
-  /// Null, and why in `reason`, when the kernel cannot be made.
-  static std::unique_ptr<Trial> create(mlir::Operation *op, const Candidate &candidate, const TrialOperands &operands,
-                                       const CompileOptions &options, const cpu::Target &target, std::string &reason);
-  ~Trial();
-
   /// False, and why in `reason`, when the program fails.
-  bool run(std::string &reason);
-  /// Results of the last run, as bytes in their layouts.
-  const std::vector<ref::Tensor> &results() const { return outputs; }
-  /// Pushes the program's constants out of all caches.
-  void coolConstants() const;
-
-private:
-  Trial() = default;
-  void releasePacked();
-  std::shared_ptr<runtime::Program> program;
-  std::unique_ptr<runtime::Session> session;
-  std::vector<ref::Tensor> inputs, outputs;
-  mlir::MLIRContext *context = nullptr;
-  std::vector<std::string> packed; ///< names of weights that were packed for this trial
-  std::vector<const void *> inputPointers;
-  std::vector<void *> outputPointers;
+  virtual bool run(std::string &reason) = 0;
+  /// Results of the last run, as bytes in their layouts. They may be written to.
+  virtual std::vector<ref::Tensor> &results() = 0;
+  /// Bytes of scratch memory.
+  virtual uint64_t workspace() const = 0;
 };
+
+/// What a trial is made with.
+struct TrialConditions {
+  const CompileOptions &options;
+  const cpu::Target &target;
+  /// Constants leave the caches before each run.
+  bool coldWeights = false;
+};
+
+/// Null, and why in `reason`, when the kernel cannot be made or nothing can time it.
+std::unique_ptr<Trial> createTrial(mlir::Operation *op, const Candidate &candidate, const TrialOperands &operands,
+                                   const TrialConditions &conditions, std::string &reason);
 
 } // namespace dlc
 #endif

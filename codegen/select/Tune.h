@@ -3,30 +3,36 @@
 #define DLC_CODEGEN_SELECT_TUNE_H
 
 #include "codegen/select/Candidates.h"
-#include "codegen/select/TuningFile.h"
+#include "codegen/select/TuningDatabase.h"
 
 namespace dlc {
 
 /// What the candidates' times depend on beside the operation itself.
 struct TuningConditions {
-  /// Processor, threads, versions.
-  std::string text;
+  Facts settings, machine, versions;
   /// The model has more weights than the caches hold: each run finds an operation's own in memory.
   bool coldWeights = false;
 };
 
 TuningConditions conditionsOf(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
 
-/// The operation without names and places, with what it depends on: equal texts are equal measurements.
-std::string tuningKey(mlir::Operation *op, const TuningConditions &conditions);
+/// The operation without names and places, with what it depends on: equal keys are equal measurements.
+TuningKey tuningKey(mlir::Operation *op, const TuningConditions &conditions);
 
-/// Runs the candidates in turns, on random operands of real size, until their order is certain or the operation's time is
-/// over. Results are compared before a time counts. Nothing when other work on the machine let no run finish undisturbed.
-std::optional<TunedEntry> measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates, const TuningConditions &conditions,
-                             const CompileOptions &options, const cpu::Target &target);
+struct Measurement {
+  TuningEntry entry;
+  /// False: other work on the machine let too few runs finish undisturbed to say anything.
+  bool enough = false;
+};
 
-/// Puts measured figures on the candidates and the fastest in front. Candidates that only the measurement knew are added.
-void applyMeasurement(const TunedEntry &entry, std::vector<Candidate> &candidates);
+/// Runs the candidates in turns, on random operands of real size, until their order is certain or `seconds` are over. Results
+/// are checked before a time counts. Candidates that the estimate rules out are written down as such.
+Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates, const TuningConditions &conditions,
+                              const CompileOptions &options, const cpu::Target &target, double seconds);
+
+/// Puts measured figures on the candidates and the entry's choice in front. Candidates that only the measurement knew are
+/// added.
+void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidates);
 
 } // namespace dlc
 #endif

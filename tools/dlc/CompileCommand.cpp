@@ -53,6 +53,28 @@ Shapes withBatch(const Source &source, const Shapes &given, int64_t batch) {
 
 } // namespace
 
+Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &options) {
+  Compiled made;
+  made.source = std::make_unique<Source>(arguments.model);
+  Source &source = *made.source;
+  if (source.kind() == Source::Kind::Program)
+    throw Error(arguments.model + ": is compiled already; required: a model (.onnx or .mlir)");
+  Values values = readInputs(arguments.inputs);
+  Shapes shapes = withBatch(source, shapesOf(arguments, values), arguments.batch);
+  if (arguments.train) {
+    if (!values.empty())
+      throw Error("--input means nothing to --train: the data of a step are no part of it");
+    made.step = trainingStep(source, shapes, arguments.training);
+    shapes = made.step.source->complete({});
+  }
+  std::set<std::string> bound;
+  made.program = compileSource(made.step.source ? *made.step.source : source, shapes, values,
+                               options, bound, &made.module);
+  if (made.program && arguments.train)
+    made.program->manifest["training"] = made.step.about;
+  return made;
+}
+
 int compileCommand(const CompileArguments &arguments) {
   auto start = std::chrono::steady_clock::now();
   CompileOptions options = compileOptionsOf(arguments);
@@ -92,24 +114,9 @@ int compileCommand(const CompileArguments &arguments) {
     progress.show(what.str(), done, total);
   };
 
-  Source source(arguments.model);
-  if (source.kind() == Source::Kind::Program)
-    throw Error(arguments.model + ": is compiled already; required: a model (.onnx or .mlir)");
-  Values values = readInputs(arguments.inputs);
-  Shapes shapes = withBatch(source, shapesOf(arguments, values), arguments.batch);
-  TrainingStep step;
-  if (arguments.train) {
-    if (!values.empty())
-      throw Error("--input means nothing to --train: the data of a step are no part of it");
-    step = trainingStep(source, shapes, arguments.training);
-    shapes = step.source->complete({});
-  }
-  std::set<std::string> bound;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::shared_ptr<runtime::Program> program =
-      compileSource(step.source ? *step.source : source, shapes, values, options, bound, &module);
-  if (program && arguments.train)
-    program->manifest["training"] = step.about;
+  Compiled made = compileGiven(arguments, options);
+  mlir::OwningOpRef<mlir::ModuleOp> &module = made.module;
+  const std::shared_ptr<runtime::Program> &program = made.program;
   progress.clear();
 
   if (wantsText) {

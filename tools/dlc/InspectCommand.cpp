@@ -89,11 +89,6 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
           {"edges", edges}};
 }
 
-/// The end of a source location says more than its beginning; all of it is in --json.
-std::string shortened(const std::string &text, size_t most) {
-  return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
-}
-
 void printValues(const char *title, const std::vector<runtime::TensorInfo> &infos) {
   for (const runtime::TensorInfo &v : infos)
     std::printf("%-8s %s  %s %s%s\n", title, v.name.c_str(),
@@ -154,11 +149,16 @@ void print(const runtime::Session &session, const Graph &graph) {
     std::printf("  %*s%s", 2 * node.depth, "", node.implementation.c_str());
     std::string what = node.title == node.implementation ? "" : node.title;
     if (!node.location.empty())
-      what += (what.empty() ? "" : ", ") + shortened(node.location, 80);
+      what += (what.empty() ? "" : ", ") + endOf(node.location, 80);
     if (!what.empty())
       std::printf("  (%s)", what.c_str());
     std::printf("\n");
-    if (node.candidates.is_array() && node.candidates.size() > 1)
+    // One alone is no choice, but says what was measured of it.
+    auto isMeasured = [](const nlohmann::json &c) {
+      return c.is_string() && c.get<std::string>().find("error ") != std::string::npos;
+    };
+    if (node.candidates.is_array() && !node.candidates.empty() &&
+        (node.candidates.size() > 1 || isMeasured(node.candidates[0])))
       for (const nlohmann::json &candidate : node.candidates)
         std::printf("%*s- %s\n", 44 + (timed ? 17 : 0) + 2 * node.depth, "",
                     candidate.is_string() ? candidate.get<std::string>().c_str()

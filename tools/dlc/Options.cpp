@@ -58,6 +58,22 @@ int64_t parseBytes(const std::string &text, const char *option) {
   return int64_t(value * unit);
 }
 
+double parseSeconds(const std::string &text, const char *option) {
+  static const std::pair<llvm::StringRef, double> units[] = {
+      {"ms", 1e-3}, {"min", 60}, {"m", 60}, {"h", 3600}, {"s", 1}};
+  llvm::StringRef number(text);
+  double unit = 1, value = 0;
+  for (auto [name, seconds] : units)
+    if (number.consume_back(name)) {
+      unit = seconds;
+      break;
+    }
+  if (number.rtrim().getAsDouble(value) || !(value > 0) || value * unit > 1e7)
+    throw Error(std::string(option) + " '" + text +
+                "': required: a time, as in 60s, 1.5m or 500ms");
+  return value * unit;
+}
+
 Values readInputs(const std::vector<std::string> &texts) {
   Values values;
   for (const std::string &text : texts) {
@@ -86,6 +102,14 @@ CompileOptions compileOptionsOf(const ModelArguments &arguments) {
   options.threads = arguments.threads;
   options.tune = arguments.tune;
   options.kernels = arguments.kernels;
+  options.tuning.database = arguments.database;
+  options.tuning.pinned = !arguments.database.empty();
+  if (arguments.tune || arguments.onMiss == "measure")
+    options.tuning.onMiss = OnMiss::Measure;
+  else if (arguments.onMiss == "error")
+    options.tuning.onMiss = OnMiss::Error;
+  if (!arguments.workspace.empty())
+    options.tuning.workspaceBytes = parseBytes(arguments.workspace, "--workspace");
   options.gpuArch = arguments.gpuArch;
   options.precision = {arguments.precision, arguments.matmulPrecision, arguments.precisionOf};
   options.accuracy = arguments.accuracy;
@@ -95,6 +119,12 @@ CompileOptions compileOptionsOf(const ModelArguments &arguments) {
                      : arguments.cache == "none" ? ""
                                                  : arguments.cache;
   return options;
+}
+
+std::string databaseOf(const CompileOptions &options) {
+  if (!options.tuning.database.empty())
+    return options.tuning.database;
+  return options.cacheDir.empty() ? "" : options.cacheDir + "/tuning.jsonl";
 }
 
 Phase parsePhase(const std::string &name) {
@@ -110,6 +140,10 @@ double peakMib() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   return double(usage.ru_maxrss) / 1024;
+}
+
+std::string endOf(const std::string &text, size_t most) {
+  return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
 }
 
 static std::string scaled(double value, double step, const char *const *units, int count) {

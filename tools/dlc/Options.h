@@ -7,6 +7,7 @@
 #include "tools/compiler/Training.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct ModelArguments {
   std::string precision = "none", matmulPrecision = "highest", accuracy = "default", maxMemory;
   std::vector<std::string> precisionOf;
   uint64_t seed = 0;
+  /// The tuning database, what happens to operations that it does not know, and bytes of scratch.
+  std::string database, onMiss, workspace;
 };
 
 struct CompileArguments : ModelArguments {
@@ -33,6 +36,16 @@ struct CompileArguments : ModelArguments {
   bool train = false;
   TrainingOptions training;
   int64_t batch = 0;
+};
+
+struct TuneArguments : CompileArguments {
+  std::string budget, explain;
+  bool again = false;
+};
+
+struct TuneDbArguments {
+  std::string action, output, pattern; ///< the file shown or filled
+  std::vector<std::string> files;      ///< those taken from or compared
 };
 
 struct TrainArguments {
@@ -60,6 +73,9 @@ int compileCommand(const CompileArguments &arguments);
 int runCommand(const RunArguments &arguments);
 int inspectCommand(const InspectArguments &arguments);
 int trainCommand(const TrainArguments &arguments);
+/// Measures the kernels that could do a model's operations, into a database.
+int tuneCommand(const TuneArguments &arguments);
+int tuneDbCommand(const TuneDbArguments &arguments);
 /// Devices, and the libraries that they are run with.
 int devicesCommand();
 
@@ -69,9 +85,23 @@ Shapes parseShapes(const std::vector<std::string> &texts);
 Values readInputs(const std::vector<std::string> &texts);
 /// "64MiB", "1.5GiB" or a number of bytes. Throws dlc::Error.
 int64_t parseBytes(const std::string &text, const char *option);
+/// "60s", "1.5m", "500ms" or a number of seconds.
+double parseSeconds(const std::string &text, const char *option);
 /// The shapes given and those of the arrays; both for one input must agree.
 Shapes shapesOf(const ModelArguments &arguments, const Values &values);
 CompileOptions compileOptionsOf(const ModelArguments &arguments);
+/// The tuning database that these options name; empty for none.
+std::string databaseOf(const CompileOptions &options);
+/// What came of a model; the sources hold the context that the module lives in.
+struct Compiled {
+  std::unique_ptr<Source> source;
+  TrainingStep step;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Null when the options stop before a program.
+  std::shared_ptr<runtime::Program> program;
+};
+/// Compiles the model, or its training step, which the program's manifest then tells about.
+Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &options);
 Phase parsePhase(const std::string &name);
 
 /// The most memory that this process has held, in MiB.
@@ -79,6 +109,8 @@ double peakMib();
 /// "12.3 MiB", "1.2 GFLOP": three digits and a unit.
 std::string bytesText(double bytes);
 std::string flopsText(double flops);
+/// The end of a long name says more than its beginning.
+std::string endOf(const std::string &text, size_t most);
 
 } // namespace dlc::cli
 

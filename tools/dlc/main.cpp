@@ -41,10 +41,21 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   command->add_flag("--tune", a.tune, "measure candidate kernels and remember the fastest");
+  command->add_option("--db", a.database,
+                      "the tuning database to choose kernels by, only read; else tuning.jsonl in "
+                      "the cache folder");
+  command
+      ->add_option("--on-miss", a.onMiss,
+                   "of an operation that the database does not know: ask the cost model, refuse, "
+                   "or measure now")
+      ->check(CLI::IsMember({"model", "error", "measure"}));
+  command->add_option("--workspace", a.workspace,
+                      "the most scratch memory that a kernel may ask for: as in 16MiB");
   command
       ->add_option("--kernels", a.kernels,
                    "whose kernels to take wherever they can do the work; else the fastest")
-      ->check(CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin", "winograd", "cublaslt"}));
+      ->check(CLI::IsMember(
+          {"generated", "rows", "contract", "onednn", "builtin", "winograd", "cublaslt", "cudnn"}));
   command
       ->add_option("--precision", a.precision,
                    "what products are computed in: 16-bit operands, sums in f32")
@@ -111,6 +122,36 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
       "--loss-scale", t.lossScale,
       "multiply the loss for --precision f16, by this at first; steps that overflow are skipped");
   number("--dropout-seed", t.seed, "of dropout's random numbers");
+}
+
+void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
+  CLI::App *c = app.add_subcommand("tune", "measure which kernels are fastest here, and keep it");
+  addModelArguments(c, a);
+  c->get_option("--db")->description("the database to fill; else tuning.jsonl in the cache folder");
+  c->add_option("--budget", a.budget, "stop measuring after so long: as in 60s");
+  c->add_flag("--again", a.again, "measure what the database knows too");
+  c->add_option("--explain", a.explain,
+                "show all candidates of operations of these names (* any characters), or keys");
+  c->add_option("--batch", a.batch, "the first dimension of inputs that leave it open")
+      ->check(CLI::PositiveNumber);
+  addTrainingArguments(c, a);
+
+  CLI::App *db = app.add_subcommand("tune-db", "look at tuning databases, merge and compare them");
+  db->require_subcommand(1);
+  auto action = [&](const char *name, const char *what) {
+    CLI::App *command = db->add_subcommand(name, what);
+    command->callback([&b, name] { b.action = name; });
+    return command;
+  };
+  CLI::App *show = action("show", "print what a database holds");
+  show->add_option("file", b.output, "a database")->required();
+  show->add_option("pattern", b.pattern, "only operations of these names, or keys");
+  CLI::App *merge = action("merge", "put databases together");
+  merge->add_option("output", b.output, "the database to fill; made where it is not there")
+      ->required();
+  merge->add_option("files", b.files, "those to take from")->required();
+  CLI::App *diff = action("diff", "say how far two databases agree; status 1 where they differ");
+  diff->add_option("files", b.files, "two databases")->required()->expected(2);
 }
 
 void addTrainCommand(CLI::App &app, TrainArguments &a) {
@@ -201,6 +242,10 @@ int main(int argc, char **argv) {
   TrainArguments train;
   addTrainCommand(app, train);
 
+  TuneArguments tune;
+  TuneDbArguments tuneDb;
+  addTuneCommands(app, tune, tuneDb);
+
   app.add_subcommand("devices", "list what there is to run on, and which libraries were found");
 
   try {
@@ -215,6 +260,10 @@ int main(int argc, char **argv) {
       return runCommand(run);
     if (app.got_subcommand("train"))
       return trainCommand(train);
+    if (app.got_subcommand("tune"))
+      return tuneCommand(tune);
+    if (app.got_subcommand("tune-db"))
+      return tuneDbCommand(tuneDb);
     if (app.got_subcommand("devices"))
       return devicesCommand();
     return inspectCommand(inspect);

@@ -1,0 +1,47 @@
+//===- Processor.cpp - the machine that figures were measured on -----------===//
+#include "codegen/select/Processor.h"
+
+#include <fstream>
+#include <map>
+#include <set>
+
+namespace dlc {
+
+static std::string firstLine(const std::string &path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string processorModel() {
+  std::ifstream file("/proc/cpuinfo");
+  std::map<std::string, std::string> first;
+  for (std::string line; std::getline(file, line) && !line.empty();)
+    if (size_t colon = line.find(':'); colon != std::string::npos) {
+      std::string name = line.substr(0, colon);
+      name.erase(name.find_last_not_of(" \t") + 1);
+      first[name] = colon + 2 < line.size() ? line.substr(colon + 2) : "";
+    }
+  if (first["model name"].empty())
+    return "unknown";
+  return first["model name"] + " " + first["cpu family"] + "-" + first["model"] + "-" + first["stepping"];
+}
+
+std::string processorCaches() {
+  std::map<std::string, std::multiset<std::string>> levels;
+  for (int i = 0; i < 8; ++i) {
+    std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
+    if (std::string level = firstLine(folder + "level"); !level.empty())
+      levels[level].insert(firstLine(folder + "size"));
+  }
+  std::string text;
+  for (auto &[level, sizes] : levels) {
+    text += text.empty() ? "" : " ";
+    for (auto it = sizes.begin(); it != sizes.end(); ++it)
+      text += (it == sizes.begin() ? "" : "+") + *it;
+  }
+  return text.empty() ? "unknown" : text;
+}
+
+} // namespace dlc

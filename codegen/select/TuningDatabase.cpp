@@ -1,0 +1,372 @@
+//===- TuningDatabase.cpp - what was measured before, in one file ----------===//
+#include "codegen/select/TuningDatabase.h"
+
+#include "runtime/program/AtomicFile.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dlc {
+
+namespace {
+
+const std::string kHeader = "{\"dlc tuning database\":2}";
+
+/// Held while the file is appended to, or read and replaced. It is a file of its own: the other one is renamed over.
+class Lock {
+public:
+  explicit Lock(const std::string &file) : descriptor(::open((file + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+    while (descriptor >= 0 && ::flock(descriptor, LOCK_EX) != 0 && errno == EINTR)
+      ;
+  }
+  ~Lock() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  Lock(const Lock &) = delete;
+  Lock &operator=(const Lock &) = delete;
+
+private:
+  int descriptor;
+};
+
+struct Contents {
+  std::vector<TuningEntry> entries;
+  size_t damaged = 0, firstDamaged = 0;
+  bool foreign = false; ///< something else's file
+};
+
+/// No file is no entries. A later line for an operation counts, and an earlier one does not.
+Contents readFile(const std::string &path) {
+  Contents contents;
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  for (size_t number = 1; std::getline(file, line); ++number) {
+    if (number == 1) {
+      if (line != kHeader) {
+        contents.foreign = true;
+        return contents;
+      }
+    } else if (auto entry = fromLine(line)) {
+      contents.entries.push_back(std::move(*entry));
+    } else if (!line.empty() && contents.damaged++ == 0) {
+      contents.firstDamaged = number;
+    }
+  }
+  return contents;
+}
+
+double rounded(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return std::strtod(text, nullptr);
+}
+
+std::string textOf(const nlohmann::json &object, const char *name) {
+  auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+double numberOf(const nlohmann::json &object, const char *name, double otherwise) {
+  auto found = object.find(name);
+  return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+int countOf(const nlohmann::json &object, const char *name) { return int(std::clamp(numberOf(object, name, 0), 0.0, 1e9)); }
+
+std::optional<Facts> factsOf(const nlohmann::json &object, const char *name) {
+  auto found = object.find(name);
+  if (found == object.end() || !found->is_object())
+    return std::nullopt;
+  Facts facts;
+  for (auto &[key, value] : found->items()) {
+    if (!value.is_string())
+      return std::nullopt;
+    facts[key] = value.get<std::string>();
+  }
+  return facts;
+}
+
+std::optional<TunedCandidate> readCandidate(const nlohmann::json &object) {
+  if (!object.is_object())
+    return std::nullopt;
+  TunedCandidate c;
+  c.kernel = textOf(object, "kernel");
+  c.implementation = textOf(object, "implementation");
+  c.rejected = textOf(object, "rejected");
+  c.checked = textOf(object, "checked");
+  c.estimate = numberOf(object, "estimate_us", 0);
+  c.min = numberOf(object, "min_us", -1);
+  c.median = numberOf(object, "median_us", -1);
+  c.spread = numberOf(object, "spread", 0);
+  c.behind = numberOf(object, "behind", 1);
+  c.behindLow = numberOf(object, "behind_low", c.behind);
+  c.behindHigh = numberOf(object, "behind_high", c.behind);
+  c.runs = countOf(object, "runs");
+  c.disturbed = countOf(object, "disturbed");
+  c.error = numberOf(object, "error", -1);
+  c.workspace = numberOf(object, "workspace", 0);
+  if (c.kernel.empty() || c.implementation.empty() || (c.rejected.empty() && (c.min < 0 || c.median < 0 || !(c.behind > 0))))
+    return std::nullopt;
+  if (!c.rejected.empty())
+    c.min = c.median = 0;
+  return c;
+}
+
+nlohmann::ordered_json candidateJson(const TunedCandidate &c) {
+  nlohmann::ordered_json object = {{"kernel", c.kernel}, {"implementation", c.implementation}, {"estimate_us", rounded(c.estimate, 4)}};
+  if (c.rejected.empty()) {
+    object["min_us"] = rounded(c.min, 5);
+    object["median_us"] = rounded(c.median, 5);
+    object["spread"] = rounded(c.spread, 3);
+    object["behind"] = rounded(c.behind, 5);
+    object["behind_low"] = rounded(c.behindLow, 5);
+    object["behind_high"] = rounded(c.behindHigh, 5);
+    object["runs"] = c.runs;
+    if (c.disturbed)
+      object["disturbed"] = c.disturbed;
+  } else {
+    object["rejected"] = c.rejected;
+  }
+  if (c.error >= 0)
+    object["error"] = rounded(c.error, 3);
+  if (!c.checked.empty())
+    object["checked"] = c.checked;
+  if (c.workspace > 0)
+    object["workspace"] = c.workspace;
+  return object;
+}
+
+void addFacts(std::string &text, const Facts &facts) {
+  for (auto &[name, value] : facts)
+    text += "\n" + name + "=" + value;
+}
+
+std::string withoutMachine(const TuningKey &key) {
+  std::string text = key.operation;
+  addFacts(text, key.settings);
+  return text;
+}
+
+} // namespace
+
+std::string TuningKey::identity() const {
+  std::string text = operation;
+  for (const Facts *facts : {&settings, &machine, &versions})
+    addFacts(text, *facts);
+  return text;
+}
+
+std::string TuningKey::id() const {
+  // FNV-1a, which is the same in every build of every library.
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (char c : identity())
+    hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return std::string(text, 12);
+}
+
+std::string TuningKey::machineText() const {
+  auto get = [&](const char *name) {
+    auto found = machine.find(name);
+    return found == machine.end() ? std::string("?") : found->second;
+  };
+  std::string text = get("cpu") + " (" + get("model") + ", caches " + get("caches") + ", features " + get("features") + ")";
+  for (auto &[name, value] : versions)
+    text += ", " + name + " " + value;
+  return text;
+}
+
+const TunedCandidate *TuningEntry::choice() const {
+  constexpr double kEqual = 1.02;
+  const TunedCandidate *chosen = nullptr;
+  for (const TunedCandidate &c : candidates)
+    if (c.rejected.empty() && c.behind <= kEqual &&
+        (!chosen || std::tie(c.estimate, c.implementation) < std::tie(chosen->estimate, chosen->implementation)))
+      chosen = &c;
+  return chosen;
+}
+
+const TunedCandidate *TuningEntry::find(const std::string &implementation) const {
+  for (const TunedCandidate &c : candidates)
+    if (c.implementation == implementation)
+      return &c;
+  return nullptr;
+}
+
+int TuningEntry::samples() const {
+  return std::accumulate(candidates.begin(), candidates.end(), 0, [](int sum, const TunedCandidate &c) { return sum + c.runs; });
+}
+
+std::string toLine(const TuningEntry &entry) {
+  nlohmann::ordered_json object = {{"id", entry.key.id()},
+                                   {"name", entry.name},
+                                   {"operation", entry.key.operation},
+                                   {"settings", entry.key.settings},
+                                   {"machine", entry.key.machine},
+                                   {"versions", entry.key.versions},
+                                   {"certain", entry.certain},
+                                   {"candidates", nlohmann::json::array()}};
+  for (const TunedCandidate &c : entry.candidates)
+    object["candidates"].push_back(candidateJson(c));
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::optional<TuningEntry> fromLine(const std::string &line) {
+  nlohmann::json object = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object() || !object.contains("candidates") || !object["candidates"].is_array())
+    return std::nullopt;
+  TuningEntry entry;
+  auto settings = factsOf(object, "settings"), machine = factsOf(object, "machine"), versions = factsOf(object, "versions");
+  entry.key.operation = textOf(object, "operation");
+  if (entry.key.operation.empty() || !settings || !machine || !versions)
+    return std::nullopt;
+  entry.key.settings = *settings;
+  entry.key.machine = *machine;
+  entry.key.versions = *versions;
+  entry.name = textOf(object, "name");
+  entry.certain = object.value("certain", nlohmann::json()) == true;
+  for (const nlohmann::json &each : object["candidates"]) {
+    auto candidate = readCandidate(each);
+    if (!candidate)
+      return std::nullopt;
+    entry.candidates.push_back(*candidate);
+  }
+  return entry;
+}
+
+TuningDatabase::TuningDatabase(const std::string &path, bool readOnly, std::string &warning) : path(path), writable(!readOnly) {
+  if (path.empty())
+    return;
+  Contents contents = readFile(path);
+  if (contents.foreign) {
+    writable = false;
+    warning = "'" + path + "' is damaged or no tuning database, and is neither used nor changed; required: a first line " + kHeader;
+  } else if (contents.damaged) {
+    warning = "'" + path + "' is damaged: " + std::to_string(contents.damaged) + " of its lines are not used, the first is line " +
+              std::to_string(contents.firstDamaged) + "; dlc tune measures what they held anew";
+  }
+  for (TuningEntry &entry : contents.entries) {
+    index(entry);
+    entries.insert_or_assign(entry.key.identity(), std::move(entry));
+  }
+}
+
+void TuningDatabase::index(const TuningEntry &entry) {
+  std::string identity = entry.key.identity();
+  if (!entries.count(identity))
+    elsewhere.emplace(withoutMachine(entry.key), identity);
+}
+
+const TuningEntry *TuningDatabase::find(const TuningKey &key) const {
+  auto found = entries.find(key.identity());
+  return found == entries.end() ? nullptr : &found->second;
+}
+
+const TuningEntry *TuningDatabase::findElsewhere(const TuningKey &key) const {
+  auto [from, to] = elsewhere.equal_range(withoutMachine(key));
+  for (auto it = from; it != to; ++it)
+    if (auto found = entries.find(it->second); found != entries.end() && found->second.key != key)
+      return &found->second;
+  return nullptr;
+}
+
+void TuningDatabase::append(const std::string &line) {
+  if (auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder);
+  Lock lock(path);
+  int descriptor = ::open(path.c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    throw std::runtime_error(std::strerror(errno));
+  struct stat about {};
+  std::string text;
+  if (::fstat(descriptor, &about) == 0 && about.st_size == 0) {
+    text = kHeader + "\n";
+  } else if (char last = 0; ::pread(descriptor, &last, 1, about.st_size - 1) == 1 && last != '\n') {
+    text = "\n"; // somebody was killed while he wrote
+  }
+  text += line + "\n";
+  size_t done = 0;
+  while (done < text.size()) {
+    ssize_t n = ::write(descriptor, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0) {
+      int error = errno;
+      ::close(descriptor);
+      throw std::runtime_error(std::strerror(error));
+    }
+    done += size_t(n);
+  }
+  ::close(descriptor);
+}
+
+const TuningEntry *TuningDatabase::put(TuningEntry entry, std::string &warning) {
+  index(entry);
+  std::string identity = entry.key.identity();
+  if (!path.empty() && writable)
+    try {
+      append(toLine(entry));
+      wrote = true;
+    } catch (const std::exception &error) {
+      writable = false;
+      warning = "'" + path + "' cannot be written (" + error.what() + "); what is measured is used for this model only";
+    }
+  return &entries.insert_or_assign(identity, std::move(entry)).first->second;
+}
+
+void TuningDatabase::tidy(std::string &warning) {
+  if (!wrote)
+    return;
+  try {
+    Lock lock(path);
+    Contents contents = readFile(path);
+    std::map<std::string, std::string> lines;
+    for (const TuningEntry &entry : contents.entries)
+      lines.insert_or_assign(entry.key.identity(), toLine(entry));
+    std::string text = kHeader + "\n";
+    for (auto &[identity, line] : lines)
+      text += line + "\n";
+    runtime::AtomicFile file(path);
+    file.write(text.data(), text.size());
+    file.commit();
+  } catch (const std::exception &error) {
+    warning = "'" + path + "' is whole but stays unsorted: " + error.what();
+  }
+}
+
+bool TuningDatabase::take(const TuningEntry &entry) {
+  std::string identity = entry.key.identity();
+  auto found = entries.find(identity);
+  // The greater text breaks ties, so that it does not matter which came first.
+  if (found != entries.end() && (found->second.samples() > entry.samples() ||
+                                 (found->second.samples() == entry.samples() && toLine(found->second) >= toLine(entry))))
+    return false;
+  index(entry);
+  entries.insert_or_assign(identity, entry);
+  return true;
+}
+
+void TuningDatabase::writeTo(const std::string &path) const {
+  Lock lock(path);
+  std::string text = kHeader + "\n";
+  for (auto &[identity, entry] : entries)
+    text += toLine(entry) + "\n";
+  runtime::AtomicFile file(path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+} // namespace dlc

@@ -1,0 +1,52 @@
+//===- TuningOptions.h - whether, for how long and into which file kernels are measured ----===//
+#ifndef DLC_CODEGEN_SELECT_TUNINGOPTIONS_H
+#define DLC_CODEGEN_SELECT_TUNINGOPTIONS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlc {
+
+struct TuningEntry;
+
+/// What happens to an operation that the database does not know.
+enum class OnMiss { Model, Error, Measure };
+
+/// What became of one operation: told as soon as it is known.
+struct TunedOperation {
+  enum class From { Known, Measured, Disturbed, LeftOver, Rejected };
+  std::vector<std::string> names; ///< of the source, the outermost first
+  From from = From::Known;
+  /// The contest, kept or just held; null where the cost model decides.
+  const TuningEntry *entry = nullptr;
+  std::string chosen;             ///< the implementation that is taken
+  double estimate = 0;            ///< its time by the cost model, in microseconds
+  size_t candidates = 0;
+  size_t times = 1;               ///< how often the model has an operation like this
+  bool tried = false;             ///< Disturbed: measured again later
+};
+
+struct TuningOptions {
+  /// The database; empty: tuning.jsonl in the cache folder, if there is one.
+  std::string database;
+  /// Only read.
+  bool pinned = false;
+  OnMiss onMiss = OnMiss::Model;
+  /// Measure what is known too.
+  bool again = false;
+  /// Stop measuring after so long; 0: when all is measured.
+  double budgetSeconds = 0;
+  /// Candidates that need more scratch memory are out, if others are there; 0: any.
+  int64_t workspaceBytes = 0;
+  /// Told of each operation with a choice, with how many are done and how many there are.
+  std::function<void(const TunedOperation &, size_t done, size_t of)> report;
+  /// For tests: spoils a candidate's result before it is checked.
+  std::function<void(std::string_view implementation, void *data, size_t bytes)> spoil;
+};
+
+} // namespace dlc
+#endif

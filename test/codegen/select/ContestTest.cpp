@@ -1,0 +1,169 @@
+//===- ContestTest.cpp - the order of candidates, with made-up clocks -------===//
+#include "codegen/select/Contest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+using namespace dlc;
+
+namespace {
+
+/// The machine: slows down and speeds up for all, and is disturbed for a while.
+struct Weather {
+  std::mt19937 random{7};
+  double factor = 1;
+  int untilDisturbed = 1 << 30, disturbedFor = 0;
+
+  bool isDisturbed() {
+    if (--untilDisturbed >= 0)
+      return false;
+    return --disturbedFor >= 0;
+  }
+};
+
+class Fake : public Timed {
+public:
+  Fake(Weather &weather, double time, double noise) : weather(weather), time(time), noise(noise) {}
+
+  std::optional<Sample> sample(int, std::string &reason) override {
+    ++samples;
+    if (failsAt == samples) {
+      reason = "it broke";
+      return std::nullopt;
+    }
+    std::normal_distribution<double> normal(1, noise);
+    bool disturbed = weather.isDisturbed();
+    return Sample{time * weather.factor * normal(weather.random) * (disturbed ? 3 : 1), disturbed};
+  }
+
+  Weather &weather;
+  double time, noise;
+  int samples = 0, failsAt = -1;
+};
+
+struct Field {
+  Weather weather;
+  std::vector<std::unique_ptr<Fake>> fakes;
+  Fake &add(double time, double noise = 0.01) {
+    return *fakes.emplace_back(std::make_unique<Fake>(weather, time, noise));
+  }
+  ContestResult run(ContestLimits limits = {}) {
+    std::vector<Timed *> timed;
+    for (auto &fake : fakes)
+      timed.push_back(fake.get());
+    return runContest(timed, limits);
+  }
+};
+
+} // namespace
+
+TEST(Contest, FindsTheFastestAndSaysHowFarOthersAreBehind) {
+  Field field;
+  field.add(110);
+  field.add(100);
+  field.add(150);
+  ContestResult result = field.run();
+  ASSERT_TRUE(result.enough);
+  EXPECT_TRUE(result.certain);
+  EXPECT_EQ(result.best, 1u);
+  EXPECT_NEAR(result.standings[0].behind, 1.10, 0.03);
+  EXPECT_LE(result.standings[0].behindLow, result.standings[0].behind);
+  EXPECT_GE(result.standings[0].behindHigh, result.standings[0].behind);
+  EXPECT_EQ(result.standings[1].behind, 1);
+}
+
+TEST(Contest, HopelessOnesAreNotRunOften) {
+  Field field;
+  field.add(100, 0.03);
+  field.add(101, 0.03);
+  Fake &slow = field.add(800);
+  ContestResult result = field.run();
+  EXPECT_LE(slow.samples, 4);
+  EXPECT_NEAR(result.standings[2].behind, 8, 1);
+}
+
+TEST(Contest, EqualsAreATieAndCertain) {
+  Field field;
+  field.add(100, 0.02);
+  field.add(100.5, 0.02);
+  ContestResult result = field.run();
+  EXPECT_TRUE(result.certain);
+  EXPECT_LT(result.standings[0].behind, kTie);
+  EXPECT_LT(result.standings[1].behind, kTie);
+  EXPECT_LT(std::max(result.standings[0].behindHigh, result.standings[1].behindHigh), kTie);
+}
+
+TEST(Contest, WhatSlowsAllDownDecidesNothing) {
+  // The machine loses a third of its speed within the contest, again and again.
+  Field field;
+  struct Drifting : Fake {
+    using Fake::Fake;
+    std::optional<Sample> sample(int n, std::string &reason) override {
+      weather.factor = 1 + 0.5 * (0.5 + 0.5 * std::sin(++weather.untilDisturbed * 0.05));
+      return Fake::sample(n, reason);
+    }
+  };
+  Weather weather;
+  weather.untilDisturbed = 0;
+  weather.disturbedFor = 0;
+  Drifting slow(weather, 105, 0.005), fast(weather, 100, 0.005);
+  std::vector<Timed *> timed{&slow, &fast};
+  ContestResult result = runContest(timed, {});
+  EXPECT_TRUE(result.certain);
+  EXPECT_EQ(result.best, 1u);
+  EXPECT_NEAR(result.standings[0].behind, 1.05, 0.02);
+}
+
+TEST(Contest, DisturbedRunsAreTakenAgain) {
+  Field field;
+  field.weather.untilDisturbed = 6;
+  field.weather.disturbedFor = 10;
+  field.add(100);
+  field.add(120);
+  ContestResult result = field.run();
+  ASSERT_TRUE(result.enough);
+  EXPECT_EQ(result.disturbed, 10);
+  EXPECT_EQ(result.best, 0u);
+  // None of the slow runs counts.
+  EXPECT_LT(result.standings[0].median, 110);
+  EXPECT_LT(result.standings[1].median, 130);
+}
+
+TEST(Contest, GivesUpWhereNothingIsUndisturbed) {
+  Field field;
+  field.weather.untilDisturbed = 0;
+  field.weather.disturbedFor = 1 << 30;
+  field.add(100);
+  field.add(120);
+  ContestResult result = field.run({.undecided = 1e4, .patience = 5e4});
+  EXPECT_FALSE(result.enough);
+  EXPECT_FALSE(result.certain);
+  EXPECT_GT(result.disturbed, 0);
+}
+
+TEST(Contest, OneThatFailsIsOutAndSaysWhy) {
+  Field field;
+  field.add(100).failsAt = 3;
+  field.add(120);
+  ContestResult result = field.run();
+  ASSERT_TRUE(result.enough);
+  EXPECT_EQ(result.best, 1u);
+  EXPECT_EQ(result.standings[0].failed, "it broke");
+}
+
+TEST(Contest, NoiseLeavesTheOrderUncertainOrRight) {
+  // Of very unsteady clocks: where it says that it is certain, it is.
+  int wrong = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Field field;
+    field.weather.random.seed(seed);
+    field.add(100, 0.2);
+    field.add(110, 0.2);
+    ContestResult result = field.run({.undecided = 2e3});
+    wrong += result.certain && result.best != 0;
+  }
+  EXPECT_LE(wrong, 4);
+}

@@ -1,0 +1,69 @@
+# dlc tune beside other processes: killed at any moment, two of them at once, a machine that is busy.
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+what, model, folder = sys.argv[1:]
+db = os.path.join(folder, what + ".jsonl")
+
+
+def command(*more, threads=1):
+    return ["dlc", "tune", model, "--db", db, "--threads", str(threads), "--cache", os.path.join(folder, "cache"), *more]
+
+
+def entries():
+    with open(db) as file:
+        return len(file.read().splitlines()) - 1
+
+
+def kill():
+    # What one that is killed says that it has measured, the next one knows.
+    randomly, kills = random.Random(5), 0
+    for _ in range(6):
+        if os.path.exists(db):
+            os.remove(db)
+        tuner = subprocess.Popen(command(), stdout=subprocess.PIPE, text=True)
+        done = 0
+        if randomly.random() < 0.7:
+            tuner.stdout.readline()
+            done = 1
+        time.sleep(randomly.random() * 0.2)
+        if tuner.poll() is None:
+            kills += 1
+        tuner.send_signal(signal.SIGKILL)
+        done += len(re.findall(r"^ *\d+/\d+ ", tuner.stdout.read(), re.M))
+        tuner.wait()
+        again = subprocess.run(command(), capture_output=True, text=True)
+        assert again.returncode == 0, again.stderr
+        known = int(re.search(r"(\d+) known", again.stdout).group(1))
+        assert known >= done, (known, done, again.stdout)
+        assert entries() == 3, entries()
+    assert kills > 0
+    print("killed", "and nothing lost")
+
+
+def two():
+    tuners = [subprocess.Popen(command(threads=n), stdout=subprocess.DEVNULL) for n in (1, 2)]
+    assert all(tuner.wait() == 0 for tuner in tuners)
+    print(entries(), "operations from two at once")
+
+
+def busy():
+    cores = os.cpu_count()
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * cores)]
+    try:
+        time.sleep(0.3)
+        out = subprocess.run(command("--budget", "4s", threads=cores), capture_output=True, text=True)
+    finally:
+        for loop in loops:
+            loop.kill()
+    text = out.stdout + out.stderr
+    noticed = re.search(r"contention: \d+ timings|other work on this machine disturbed", text)
+    print("contention noticed" if noticed else text)
+
+
+{"kill": kill, "two": two, "busy": busy}[what]()

@@ -1,0 +1,163 @@
+//===- TuneCommand.cpp - dlc tune: measure a model's kernels
+//-----------------------------------===//
+#include "tools/dlc/Options.h"
+#include "tools/dlc/Progress.h"
+#include "tools/dlc/TuneText.h"
+
+#include "dlc/Error.h"
+#include "passes/OpNames.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+namespace dlc::cli {
+namespace {
+
+using From = TunedOperation::From;
+
+/// What became of all of them.
+struct Tally {
+  std::map<From, size_t> operations;
+  size_t uncertain = 0, all = 0;
+  int64_t runs = 0, disturbed = 0;
+
+  void add(const TunedOperation &about, size_t of) {
+    all = of;
+    bool isNew = about.from == From::Measured || about.from == From::Rejected || about.tried;
+    if (about.entry && (isNew || about.from == From::Disturbed))
+      for (const TunedCandidate &c : about.entry->candidates) {
+        runs += c.runs;
+        disturbed += c.disturbed;
+      }
+    if (about.tried)
+      return;
+    ++operations[about.from];
+    uncertain += about.from == From::Measured && !about.entry->certain;
+  }
+};
+
+std::string outcome(const TunedOperation &about) {
+  char text[160];
+  const TunedCandidate *choice = about.entry ? about.entry->choice() : nullptr;
+  switch (about.from) {
+  case From::Known:
+  case From::Measured: {
+    if (!choice)
+      return "known: all candidates were rejected";
+    int size = std::snprintf(text, sizeof text, "%10.1f us  of %zu", choice->median,
+                             about.entry->candidates.size());
+    std::string line(text, static_cast<size_t>(size));
+    if (choice->error >= 0) {
+      std::snprintf(text, sizeof text, "  error %.1e", choice->error);
+      line += text;
+    }
+    if (about.from == From::Known)
+      return line + "  known";
+    for (const TunedCandidate &c : about.entry->candidates)
+      if (c.rejected.starts_with("wrong"))
+        line += "  rejected " + c.implementation + " (" + c.rejected + ")";
+    return line + (about.entry->certain ? "" : "  uncertain");
+  }
+  case From::Disturbed:
+    return about.tried ? "disturbed by other work, again later"
+                       : "disturbed by other work, estimated";
+  case From::LeftOver:
+    std::snprintf(text, sizeof text, "%10.1f us  left to the model", about.estimate);
+    return text;
+  case From::Rejected:
+    return "all candidates were rejected; --explain says why";
+  }
+  return "";
+}
+
+bool matches(const std::string &pattern, const TunedOperation &about) {
+  if (about.entry && about.entry->key.id().starts_with(pattern))
+    return true;
+  return std::any_of(about.names.begin(), about.names.end(),
+                     [&](const std::string &name) { return matchesPattern(pattern, name); });
+}
+
+#ifdef DLC_TEST_HOOKS
+/// A fault in the results of one candidate, for the test that such are found.
+void spoilAsAsked(TuningOptions &tuning) {
+  const char *pattern = std::getenv("DLC_TEST_SPOIL");
+  if (!pattern)
+    return;
+  tuning.spoil = [pattern = std::string(pattern)](std::string_view implementation, void *data,
+                                                  size_t bytes) {
+    if (matchesPattern(pattern, llvm::StringRef(implementation.data(), implementation.size())) &&
+        bytes >= 8)
+      std::memset(static_cast<char *>(data) + bytes / 8 * 4, 0x42, 4);
+  };
+}
+#else
+void spoilAsAsked(TuningOptions &) {}
+#endif
+
+} // namespace
+
+int tuneCommand(const TuneArguments &arguments) {
+  auto start = std::chrono::steady_clock::now();
+  CompileOptions options = compileOptionsOf(arguments);
+  options.to = Phase::Select;
+  TuningOptions &tuning = options.tuning;
+  // Here the file is not pinned but filled.
+  tuning.pinned = false;
+  if (arguments.onMiss.empty())
+    tuning.onMiss = OnMiss::Measure;
+  tuning.again = arguments.again;
+  if (!arguments.budget.empty())
+    tuning.budgetSeconds = parseSeconds(arguments.budget, "--budget");
+  std::string file = databaseOf(options);
+  if (file.empty())
+    throw Error("there is no file to keep the measurements in; required: --db FILE or --cache DIR");
+  tuning.database = file;
+  spoilAsAsked(tuning);
+
+  Progress progress;
+  Tally tally;
+  std::vector<std::string> explained;
+  tuning.report = [&](const TunedOperation &about, size_t done, size_t of) {
+    tally.add(about, of);
+    std::string name = about.names.empty() ? "(no name)" : about.names.front();
+    if (!arguments.explain.empty() && !about.tried && matches(arguments.explain, about))
+      explained.push_back(about.entry
+                              ? contestText(*about.entry, name)
+                              : name + ": not measured; the model takes " + about.chosen + "\n");
+    if (progress.visible()) {
+      progress.show("tuning", int(done), int(of), endOf(name, 40));
+      return;
+    }
+    if (!arguments.explain.empty())
+      return;
+    std::string times = about.times > 1 ? " x" + std::to_string(about.times) : "";
+    std::printf("%4zu/%zu  %-44s %-30s %s\n", done, of, (endOf(name, 40) + times).c_str(),
+                about.chosen.c_str(), outcome(about).c_str());
+    std::fflush(stdout);
+  };
+  compileGiven(arguments, options);
+  progress.clear();
+  for (const std::string &text : explained)
+    std::printf("%s\n", text.c_str());
+  if (!arguments.explain.empty() && explained.empty())
+    throw Error("--explain " + arguments.explain + ": none of the " + std::to_string(tally.all) +
+                " operations with a choice is named so, and no key begins so");
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf(
+      "%zu operations with a choice, in %.1f s: %zu measured (%zu uncertain), %zu known, %zu "
+      "left to the model, %zu disturbed\n",
+      tally.all, seconds, tally.operations[From::Measured] + tally.operations[From::Rejected],
+      tally.uncertain, tally.operations[From::Known], tally.operations[From::LeftOver],
+      tally.operations[From::Disturbed]);
+  if (tally.disturbed > 0)
+    std::printf(
+        "contention: %lld timings overlapped other work on this machine and were taken again\n",
+        static_cast<long long>(tally.disturbed));
+  std::printf("database %s\n", file.c_str());
+  return 0;
+}
+
+} // namespace dlc::cli

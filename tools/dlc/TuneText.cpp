@@ -1,0 +1,66 @@
+//===- TuneText.cpp - contests and databases, for people
+//---------------------------------------===//
+#include "tools/dlc/TuneText.h"
+
+#include "tools/dlc/Options.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace dlc::cli {
+namespace {
+
+__attribute__((format(printf, 1, 2))) std::string formatted(const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+std::string factsText(const Facts &facts) {
+  std::string text;
+  for (const auto &[name, value] : facts)
+    text += (text.empty() ? "" : ", ") + name + " " + value;
+  return text;
+}
+
+std::string errorText(const TunedCandidate &c) {
+  return c.error < 0 ? "" : formatted("%.1e", c.error);
+}
+
+} // namespace
+
+std::string contestText(const TuningEntry &entry, const std::string &name) {
+  std::string text = name + "  #" + entry.key.id() + (entry.certain ? "" : "  (order uncertain)");
+  text += "\n  " + endOf(entry.key.operation.substr(0, entry.key.operation.find('\n')), 160);
+  text += "\n  " + factsText(entry.key.settings);
+  text += "\n  " + entry.key.machineText() + "\n";
+  text += formatted("  %-34s %11s %11s %11s %7s %6s  %-21s %8s\n", "candidate", "estimate us",
+                    "min us", "median us", "spread", "runs", "behind (95 %)", "error");
+  const TunedCandidate *choice = entry.choice();
+  std::string checked;
+  for (const TunedCandidate &c : entry.candidates) {
+    text += formatted("%c %-34s %11.1f ", &c == choice ? '*' : ' ', c.implementation.c_str(),
+                      c.estimate);
+    if (!c.rejected.empty()) {
+      text += "rejected: " + c.rejected + "\n";
+      continue;
+    }
+    std::string behind = c.behindLow == 1 && c.behindHigh == 1
+                             ? "the best"
+                             : formatted("%.3f (%.3f-%.3f)", c.behind, c.behindLow, c.behindHigh);
+    text += formatted("%11.1f %11.1f %6.1f%% %6d  %-21s %8s\n", c.min, c.median, 100 * c.spread,
+                      c.runs, behind.c_str(), errorText(c).c_str());
+    if (c.disturbed)
+      text += formatted("  %-34s %d timings beside other work were taken again\n", "", c.disturbed);
+    checked = c.checked;
+  }
+  if (!checked.empty())
+    text += "  error: the largest difference from " + checked + ", over the largest value\n";
+  return text;
+}
+
+} // namespace dlc::cli
