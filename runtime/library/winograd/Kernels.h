@@ -1,7 +1,8 @@
 //===- Kernels.h - the steps of a Winograd convolution, one thread's part each ---===//
 //
-// Images lie in blocks of V channels ([N, C/V, H, W, V], "aBcd16b"); a tile is M x M results, or
-// the A x A numbers that they come from. In between everything is by point p of A x A:
+// Images lie in blocks of V channels ([N, C/V, H, W, V], "aBcd16b") or with channels last ([N, H,
+// W, C], "acdb"); a tile is M x M results, or the A x A numbers that they come from. In between
+// everything is by point p of A x A:
 //
 //   data     [p][channel block][tile][V]
 //   weights  [p][block of results' channels][channel][V]
@@ -30,6 +31,7 @@ struct Shape {
   int64_t inHeight = 0, inWidth = 0, outHeight = 0, outWidth = 0;
   int64_t top = 0, left = 0; // padding
   int64_t tileRows = 0, tileCols = 0;
+  bool channelsLast = false;
 
   int64_t tiles() const { return batch * tileRows * tileCols; }
 };

@@ -118,6 +118,7 @@ Request Request::parse(const json &desc) {
   shape.top = pads[0], shape.left = pads[1];
   shape.tileRows = (dst[2] + request.outputs - 1) / request.outputs;
   shape.tileCols = (dst[3] + request.outputs - 1) / request.outputs;
+  shape.channelsLast = flag(desc, "channels_last");
   request.turned = flag(desc, "turned");
   request.packed = flag(desc, "packed");
   request.hasBias = flag(desc, "bias");

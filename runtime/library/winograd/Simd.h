@@ -41,43 +41,85 @@ struct TileWalk {
   }
 };
 
-/// `rows` x `cols` vectors of an image from (top, left) on, zeros outside of it: where they lie,
-/// and from row to row.
-template <int V> struct Window {
-  const float *at;
-  int64_t pitch;
+/// How an image lies: elements from one pixel, row, block of channels and image to the next.
+template <int V> struct Pitches {
+  int64_t pixel, row, block, image;
 
-  DLC_INLINE Window(const float *plane, int64_t height, int64_t width, int64_t top, int64_t left,
-                    int rows, int cols, float *copy) {
-    if (top >= 0 && left >= 0 && top + rows <= height && left + cols <= width) {
-      at = plane + (top * width + left) * V;
-      pitch = width * V;
+  Pitches(const Shape &shape, int64_t blocks, int64_t height, int64_t width)
+      : pixel(shape.channelsLast ? blocks * V : V), row(width * pixel),
+        block(shape.channelsLast ? V : height * row), image(blocks * height * width * V) {}
+};
+
+/// `side` x `side` vectors of an image from (top, left) on, zeros outside of it: where they lie,
+/// and from row to row.
+template <int V, int side> struct Window {
+  const float *at;
+  int64_t row, pixel;
+
+  DLC_INLINE Window(const float *plane, const Pitches<V> &pitches, int64_t height, int64_t width,
+                    int64_t top, int64_t left, float *copy) {
+    if (top >= 0 && left >= 0 && top + side <= height && left + side <= width) {
+      at = plane + top * pitches.row + left * pitches.pixel;
+      row = pitches.row;
+      pixel = pitches.pixel;
       return;
     }
     at = copy;
-    pitch = cols * V;
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < cols; ++j) {
+    row = side * V;
+    pixel = V;
+    for (int i = 0; i < side; ++i)
+      for (int j = 0; j < side; ++j) {
         int64_t y = top + i, x = left + j;
         bool inside = y >= 0 && x >= 0 && y < height && x < width;
-        store<V>(copy + (i * cols + j) * V,
-                 inside ? load<V>(plane + (y * width + x) * V) : Vec<V>{});
+        store<V>(copy + (i * side + j) * V,
+                 inside ? load<V>(plane + y * pitches.row + x * pitches.pixel) : Vec<V>{});
       }
   }
 };
 
-/// sums[t][o] over `count` channels in blocks of V: the heart of it all.
-template <int V, int tiles, int wide>
-void multiply(const float *data, int64_t dataBlock, const float *weights, int64_t panel, float *to,
-              int64_t toBlock, int64_t blocks, bool add) {
+/// visit(tile, t, block) for all, in the order in which images lie.
+template <typename Visit>
+DLC_INLINE void forTiles(const Shape &shape, const TileData &data, int64_t begin, int64_t end,
+                         const Visit &visit) {
+  if (shape.channelsLast) {
+    TileWalk tile(shape, data.first);
+    for (int64_t t = 0; t < data.count; ++t, tile.next())
+      for (int64_t block = begin; block < end; ++block)
+        visit(tile, t, block);
+    return;
+  }
+  for (int64_t block = begin; block < end; ++block) {
+    TileWalk tile(shape, data.first);
+    for (int64_t t = 0; t < data.count; ++t, tile.next())
+      visit(tile, t, block);
+  }
+}
+
+/// Sums over channels in blocks of V: the heart of it all.
+struct Multiplication {
+  const float *data;
+  int64_t dataBlock;
+  const float *weights;
+  int64_t panel;
+  /// Weights that are wanted next, laid out alike.
+  const float *ahead;
+  float *to;
+  int64_t toBlock;
+  int64_t blocks;
+  bool add;
+};
+
+template <int V, int tiles, int wide> void multiply(const Multiplication &task) {
   Vec<V> sums[tiles][wide] = {};
-  for (int64_t block = 0; block < blocks; ++block, data += dataBlock)
-    for (int c = 0; c < V; ++c, weights += V) {
+  const float *data = task.data, *weights = task.weights, *ahead = task.ahead;
+  int64_t panel = task.panel;
+  for (int64_t block = 0; block < task.blocks; ++block, data += task.dataBlock)
+    for (int c = 0; c < V; ++c, weights += V, ahead += V) {
       Vec<V> w[wide];
 #pragma GCC unroll 2
       for (int o = 0; o < wide; ++o) {
         w[o] = load<V>(weights + o * panel);
-        __builtin_prefetch(weights + o * panel + 16 * V);
+        __builtin_prefetch(ahead + o * panel);
       }
 #pragma GCC unroll 28
       for (int t = 0; t < tiles; ++t) {
@@ -91,13 +133,12 @@ void multiply(const float *data, int64_t dataBlock, const float *weights, int64_
   for (int t = 0; t < tiles; ++t)
 #pragma GCC unroll 2
     for (int o = 0; o < wide; ++o) {
-      float *at = to + o * toBlock + t * V;
-      store<V>(at, add ? load<V>(at) + sums[t][o] : sums[t][o]);
+      float *at = task.to + o * task.toBlock + t * V;
+      store<V>(at, task.add ? load<V>(at) + sums[t][o] : sums[t][o]);
     }
 }
 
-using Multiply = void (*)(const float *, int64_t, const float *, int64_t, float *, int64_t, int64_t,
-                          bool);
+using Multiply = void (*)(const Multiplication &);
 
 template <int V, int wide, int most> struct MultiplyTable {
   Multiply of[most + 1];
@@ -138,48 +179,46 @@ template <int V, int M, int R> struct Simd {
   static constexpr int A = Matrices::A, points = A * A, taps = R * R;
 
   template <typename Matrix, int side>
-  static void transformTiles(const Shape &shape, const float *image, int64_t imageBlocks,
+  static void transformTiles(const Shape &shape, const float *image, const Pitches<V> &pitches,
                              int64_t height, int64_t width, int64_t top, int64_t left,
                              const TileData &to, int64_t begin, int64_t end) {
-    int64_t plane = height * width * V;
     float copy[side * side * V];
-    for (int64_t block = begin; block < end; ++block) {
-      TileWalk tile(shape, to.first);
-      float *at = to.at + block * to.count * V;
-      for (int64_t t = 0; t < to.count; ++t, tile.next(), at += V) {
-        Window<V> window(image + (tile.image * imageBlocks + block) * plane, height, width,
-                         tile.row * M - top, tile.col * M - left, side, side, copy);
-        const float *from = window.at;
-        int64_t pitch = window.pitch, point = to.point;
-        float *target = at;
-        sandwich<Matrix, V>(
-            [=](int i, int j) { return load<V>(from + i * pitch + j * V); },
-            [=](int i, int j, Vec<V> v) { store<V>(target + (i * A + j) * point, v); });
-      }
-    }
+    forTiles(shape, to, begin, end, [&](const TileWalk &tile, int64_t t, int64_t block) {
+      Window<V, side> window(image + tile.image * pitches.image + block * pitches.block, pitches,
+                             height, width, tile.row * M - top, tile.col * M - left, copy);
+      const float *from = window.at;
+      int64_t row = window.row, pixel = window.pixel, point = to.point;
+      float *target = to.at + (block * to.count + t) * V;
+      sandwich<Matrix, V>(
+          [=](int i, int j) { return load<V>(from + i * row + j * pixel); },
+          [=](int i, int j, Vec<V> v) { store<V>(target + (i * A + j) * point, v); });
+    });
   }
 
   static void data(const Shape &shape, const float *image, const TileData &to, int64_t begin,
                    int64_t end) {
-    transformTiles<typename Matrices::Bt, A>(shape, image, shape.inBlocks, shape.inHeight,
-                                             shape.inWidth, shape.top, shape.left, to, begin, end);
+    transformTiles<typename Matrices::Bt, A>(
+        shape, image, {shape, shape.inBlocks, shape.inHeight, shape.inWidth}, shape.inHeight,
+        shape.inWidth, shape.top, shape.left, to, begin, end);
   }
 
   static void gradient(const Shape &shape, const float *image, const TileData &to, int64_t begin,
                        int64_t end) {
-    transformTiles<typename Matrices::Am, M>(shape, image, shape.outBlocks, shape.outHeight,
-                                             shape.outWidth, 0, 0, to, begin, end);
+    transformTiles<typename Matrices::Am, M>(
+        shape, image, {shape, shape.outBlocks, shape.outHeight, shape.outWidth}, shape.outHeight,
+        shape.outWidth, 0, 0, to, begin, end);
   }
 
-  template <int wide, int most>
-  static void multiplyTiles(const float *data, int64_t count, int64_t blocks, const float *weights,
-                            int64_t panel, float *to, bool add) {
+  template <int wide, int most> static void multiplyTiles(Multiplication task, int64_t count) {
     static constexpr MultiplyTable<V, wide, most> table;
     // Groups as even as can be.
     int64_t groups = (count + most - 1) / most;
     for (int64_t g = 0, at = 0; g < groups; ++g) {
       int64_t size = (count - at) / (groups - g);
-      table.of[size](data + at * V, count * V, weights, panel, to + at * V, count * V, blocks, add);
+      table.of[size](task);
+      task.data += size * V;
+      task.to += size * V;
+      task.ahead = task.weights;
       at += size;
     }
   }
@@ -189,54 +228,63 @@ template <int V, int M, int R> struct Simd {
     int64_t channels = shape.inBlocks, run = kRun / V;
     for (int p = 0; p < points; ++p)
       for (int64_t c = 0; c < channels; c += run) {
-        int64_t blocks = least(run, channels - c);
-        const float *from = data.at + p * data.point + c * data.count * V;
+        const float *panels = weights.at + p * weights.point + c * V * V;
+        // After the last results' blocks come the first ones of the next channels, or of the next
+        // point.
+        const float *after = c + run < channels ? panels + run * V * V
+                             : p + 1 < points   ? weights.at + (p + 1) * weights.point
+                                                : weights.at;
         for (int64_t o = begin; o < end;) {
-          const float *panel = weights.at + p * weights.point + o * weights.panel + c * V * V;
-          float *sums = to.at + p * to.point + (o - begin) * to.count * V;
-          if (o + 1 < end) {
-            multiplyTiles<2, kMaxRows>(from, data.count, blocks, panel, weights.panel, sums, c > 0);
-            o += 2;
-          } else {
-            multiplyTiles<1, kMaxRowsOne>(from, data.count, blocks, panel, weights.panel, sums,
-                                          c > 0);
-            o += 1;
-          }
+          int64_t next = o + (o + 1 < end ? 2 : 1);
+          const float *ahead =
+              next < end ? panels + next * weights.panel : after + begin * weights.panel;
+          Multiplication task{data.at + p * data.point + c * data.count * V,
+                              data.count * V,
+                              panels + o * weights.panel,
+                              weights.panel,
+                              ahead,
+                              to.at + p * to.point + (o - begin) * to.count * V,
+                              to.count * V,
+                              least(run, channels - c),
+                              c > 0};
+          if (next == o + 2)
+            multiplyTiles<2, kMaxRows>(task, data.count);
+          else
+            multiplyTiles<1, kMaxRowsOne>(task, data.count);
+          o = next;
         }
       }
   }
 
   static void result(const Shape &shape, const TileData &from, float *image, int64_t begin,
                      int64_t end, const float *bias, const Step *steps, int stepCount) {
-    int64_t height = shape.outHeight, width = shape.outWidth, plane = height * width * V;
-    for (int64_t block = begin; block < end; ++block) {
-      TileWalk tile(shape, from.first);
-      const float *at = from.at + (block - begin) * from.count * V;
+    Pitches<V> pitches(shape, shape.outBlocks, shape.outHeight, shape.outWidth);
+    forTiles(shape, from, begin, end, [&](const TileWalk &tile, int64_t t, int64_t block) {
+      const float *source = from.at + ((block - begin) * from.count + t) * V;
+      int64_t point = from.point, row = pitches.row, pixel = pitches.pixel;
       Vec<V> start = bias ? load<V>(bias + block * V) : Vec<V>{};
-      for (int64_t t = 0; t < from.count; ++t, tile.next(), at += V) {
-        int64_t point = from.point;
-        const float *source = at;
-        Vec<V> y[M][M];
-        sandwich<typename Matrices::At, V>(
-            [=](int i, int j) { return load<V>(source + (i * A + j) * point); },
-            [&](int i, int j, Vec<V> v) { y[i][j] = v + start; });
-        int64_t top = tile.row * M, left = tile.col * M,
-                offset = (tile.image * shape.outBlocks + block) * plane + (top * width + left) * V;
-        int rows = int(least(M, height - top)), cols = int(least(M, width - left));
-        for (int s = 0; s < stepCount; ++s)
-          take(steps[s], y, block, offset, width * V, rows, cols);
-        if (rows == M && cols == M) {
-          for (int i = 0; i < M; ++i)
+      Vec<V> y[M][M];
+      sandwich<typename Matrices::At, V>(
+          [=](int i, int j) { return load<V>(source + (i * A + j) * point); },
+          [&](int i, int j, Vec<V> v) { y[i][j] = v + start; });
+      int64_t top = tile.row * M, left = tile.col * M;
+      int64_t offset =
+          tile.image * pitches.image + block * pitches.block + top * row + left * pixel;
+      int rows = int(least(M, shape.outHeight - top)), cols = int(least(M, shape.outWidth - left));
+      for (int s = 0; s < stepCount; ++s)
+        take(steps[s], y, block, offset, row, pixel, rows, cols);
+      float *target = image + offset;
+      if (rows == M && cols == M) {
+        for (int i = 0; i < M; ++i)
 #pragma GCC unroll 4
-            for (int j = 0; j < M; ++j)
-              store<V>(image + offset + i * width * V + j * V, y[i][j]);
-          continue;
-        }
-        for (int i = 0; i < rows; ++i)
-          for (int j = 0; j < cols; ++j)
-            store<V>(image + offset + i * width * V + j * V, y[i][j]);
+          for (int j = 0; j < M; ++j)
+            store<V>(target + i * row + j * pixel, y[i][j]);
+        return;
       }
-    }
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < cols; ++j)
+          store<V>(target + i * row + j * pixel, y[i][j]);
+    });
   }
 
   template <typename Change>
@@ -247,8 +295,8 @@ template <int V, int M, int R> struct Simd {
         y[i][j] = change(y[i][j]);
   }
 
-  static void take(const Step &step, Vec<V> (&y)[M][M], int64_t block, int64_t offset,
-                   int64_t pitch, int rows, int cols) {
+  static void take(const Step &step, Vec<V> (&y)[M][M], int64_t block, int64_t offset, int64_t row,
+                   int64_t pixel, int rows, int cols) {
     Vec<V> alpha = splat<V>(step.alpha), beta = splat<V>(step.beta), zero{};
     switch (step.kind) {
     case Step::Relu:
@@ -270,7 +318,7 @@ template <int V, int M, int R> struct Simd {
     case Step::AddTensor:
       for (int i = 0; i < rows; ++i)
         for (int j = 0; j < cols; ++j)
-          y[i][j] += load<V>(step.operand + offset + i * pitch + j * V);
+          y[i][j] += load<V>(step.operand + offset + i * row + j * pixel);
       break;
     case Step::AddChannels: {
       Vec<V> operand = load<V>(step.operand + block * V);

@@ -1,0 +1,240 @@
+//===- Winograd.cpp - convolutions with fewer products ---------------------===//
+//
+// F(m x m, r x r) takes (m + r - 1)^2 products of a channel with a filter for m x m results where the direct sum takes m^2 r^2,
+// and rounds more: runtime/library/winograd/Desc.md says by how much, and dlc.accuracy = "strict" (or --accuracy) forbids it.
+//
+//===-----------------------------------------------------------------------===//
+#include "codegen/select/OnednnDesc.h"
+#include "passes/fuse/StateUpdate.h"
+#include "runtime/library/winograd/Describe.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+using nlohmann::json;
+using onednn_desc::constantOf;
+using onednn_desc::list;
+using onednn_desc::outside;
+
+namespace {
+
+struct Refusal {
+  std::string *why;
+
+  std::nullopt_t operator()(const Twine &reason) const {
+    if (why)
+      *why = reason.str();
+    return std::nullopt;
+  }
+};
+
+bool isOnes(ArrayRef<int64_t> values) {
+  return llvm::all_of(values, [](int64_t v) { return v == 1; });
+}
+
+/// Channels that are taken together in the layout: a block's, or with channels last as many as a vector has. Nothing for
+/// other layouts.
+std::optional<int64_t> blockOf(Type type) {
+  StringRef tag = layoutOf(type);
+  if (tag == "acdb")
+    return winograd::isSupported(16) ? 16 : 8;
+  return tag == "aBcd16b" ? std::optional<int64_t>(16) : tag == "aBcd8b" ? std::optional<int64_t>(8) : std::nullopt;
+}
+
+/// What all forms have in common: `x` and `y` are what the convolution reads and gives, `weights` has its window last.
+template <typename Op>
+std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, int tile, const Refusal &no) {
+  auto source = typeOf(x), result = typeOf(y);
+  if (!source.getElementType().isF32() || !result.getElementType().isF32())
+    return no("only f32 has convolutions with fewer products");
+  if (source.getRank() != 4)
+    return no("two spatial dimensions required");
+  int64_t window = weights[2];
+  if (weights[3] != window || (window != 3 && window != 5))
+    return no(llvm::formatv("a window of 3x3 or 5x5 required, found {0}x{1}", window, weights[3]).str());
+  if (!isOnes(op.getStrides()) || !isOnes(op.getDilations()) || op.getGroups() != 1)
+    return no("strides, dilations and groups must be 1");
+  auto block = blockOf(source);
+  if (!block || layoutOf(source) != layoutOf(result))
+    return no("both sides must lie in blocks of 16 or 8 channels, or with channels last");
+  for (RankedTensorType type : {source, result})
+    if (type.getDimSize(1) % *block != 0)
+      return no(llvm::formatv("whole blocks of {0} channels required, found {1}", *block, type.getDimSize(1)).str());
+  if (source.getNumElements() == 0 || result.getNumElements() == 0)
+    return no("an empty tensor");
+  if (!winograd::isSupported(int(*block)))
+    return no("this processor has neither AVX-512 nor AVX2 with FMA");
+  return json{{"tile", tile},
+              {"window", window},
+              {"block", *block},
+              {"src", list(source.getShape())},
+              {"dst", list(result.getShape())},
+              {"pads", list(op.getLow())},
+              {"channels_last", layoutOf(source) == "acdb"}};
+}
+
+LibraryCall callOf(json desc, int tile) {
+  LibraryCall call;
+  call.library = "winograd";
+  call.implementation = llvm::formatv("winograd:f{0}x{0}_{1}x{1}", tile, desc["window"].get<int64_t>()).str();
+  call.desc = std::move(desc);
+  return call;
+}
+
+void addValue(LibraryCall &call, Value value) {
+  call.arguments.push_back({CallArgument::Kind::Value, value});
+  call.bytes += double(storageBytes(typeOf(value)));
+}
+
+void addResult(LibraryCall &call, unsigned index, RankedTensorType type) {
+  CallArgument argument{CallArgument::Kind::Result};
+  argument.result = index;
+  call.arguments.push_back(argument);
+  call.bytes += double(storageBytes(type));
+}
+
+/// A post-op as the library's step; nothing where it has none.
+std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result) {
+  if (postOp.kind == PostOp::Kind::Eltwise) {
+    if (postOp.alg != "relu" && postOp.alg != "clip" && postOp.alg != "linear")
+      return std::nullopt;
+    return json{{"do", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}};
+  }
+  auto type = typeOf(postOp.operand);
+  if (!type.getElementType().isF32() || postOp.scale != 1)
+    return std::nullopt;
+  if (type.getShape() == result.getShape())
+    return postOp.alg == "add" && layoutOf(type) == layoutOf(result) ? std::optional(json{{"do", "add"}}) : std::nullopt;
+  if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty() || (postOp.alg != "add" && postOp.alg != "mul"))
+    return std::nullopt;
+  return json{{"do", postOp.alg == "add" ? "add_channels" : "multiply_channels"}};
+}
+
+std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue, int tile, int threads, const Refusal &no) {
+  auto conv = dyn_cast<ConvOp>(epilogue.anchor);
+  auto transposed = dyn_cast<ConvTransposeOp>(epilogue.anchor);
+  Value y = fusion.getResult(0), x = epilogue.anchor->getOperand(0), w = epilogue.anchor->getOperand(1);
+  auto weights = typeOf(w);
+  if (weights.getRank() != 4)
+    return no("two spatial dimensions required");
+  auto desc = conv ? geometry(conv, x, y, weights.getShape(), tile, no) : geometry(transposed, x, y, weights.getShape(), tile, no);
+  if (!desc)
+    return std::nullopt;
+  if (!layoutOf(weights).empty())
+    return no("weights must be row-major");
+  if (fusion->hasAttr(kUpdatesAttr))
+    return no("it adds to a state in place");
+  (*desc)["kind"] = "convolution";
+  if (transposed) {
+    (*desc)["turned"] = true;
+    for (json &pad : (*desc)["pads"])
+      pad = weights.getDimSize(2) - 1 - pad.get<int64_t>();
+  }
+  Value bias = epilogue.bias ? epilogue.bias : conv ? conv.getBias() : transposed.getBias();
+  auto isPlainF32 = [](Value v) { return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty(); };
+  if (bias && !isPlainF32(bias))
+    return no("its bias is not f32");
+  (*desc)["bias"] = bool(bias);
+  json steps = json::array();
+  for (const PostOp &postOp : epilogue.postOps) {
+    auto step = stepOf(postOp, typeOf(y));
+    if (!step)
+      return no("a step after it (" + postOp.alg + ") that is not done with it");
+    steps.push_back(*step);
+  }
+  (*desc)["steps"] = steps;
+  ConstantOp constant = constantOf(outside(fusion, w));
+  (*desc)["packed"] = bool(constant);
+  LibraryCall call = callOf(*desc, tile);
+  addValue(call, outside(fusion, x));
+  if (constant) {
+    auto plain = ref::Tensor::fromAttr(constant.getValue());
+    if (failed(plain))
+      return no("its weights cannot be read");
+    CallArgument packed{CallArgument::Kind::Packed};
+    packed.bytes = int64_t(winograd::packedBytes(*desc));
+    packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" + std::to_string((*desc)["block"].get<int>());
+    packed.pack = [desc = *desc, plain = *plain, threads](std::string &error) -> std::shared_ptr<void> {
+      winograd::Packed made = winograd::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
+      error = made.error;
+      return made.data;
+    };
+    call.bytes += double(packed.bytes);
+    call.arguments.push_back(packed);
+  } else {
+    addValue(call, outside(fusion, w));
+  }
+  if (bias)
+    addValue(call, outside(fusion, bias));
+  std::optional<unsigned> addend;
+  for (auto [postOp, step] : llvm::zip(epilogue.postOps, steps))
+    if (postOp.kind == PostOp::Kind::Binary) {
+      if (step["do"] == "add")
+        addend = call.arguments.size();
+      addValue(call, outside(fusion, postOp.operand));
+    }
+  if (addend)
+    call.inplace.push_back({unsigned(call.arguments.size()), *addend});
+  addResult(call, 0, typeOf(y));
+  double meets = double((conv ? typeOf(y) : typeOf(x)).getNumElements());
+  call.flops = 2 * meets * double(weights.getNumElements()) / double(weights.getDimSize(0));
+  return call;
+}
+
+std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int tile, const Refusal &no) {
+  auto dw = typeOf(fusion.getResult(0));
+  auto &body = fusion.getBody().front();
+  if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
+    return no("more than a weight gradient");
+  if (dw.getRank() != 4)
+    return no("two spatial dimensions required");
+  auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), tile, no);
+  if (!desc)
+    return std::nullopt;
+  if (!layoutOf(dw).empty() || !dw.getElementType().isF32())
+    return no("weights must be row-major f32");
+  (*desc)["kind"] = "convolution_weights";
+  LibraryCall call = callOf(*desc, tile);
+  addValue(call, outside(fusion, op.getX()));
+  addValue(call, outside(fusion, op.getDy()));
+  addResult(call, 0, dw);
+  call.flops = 2 * double(typeOf(op.getDy()).getNumElements()) * double(dw.getNumElements()) / double(dw.getDimSize(0));
+  return call;
+}
+
+/// The convolution that a fusion is made around.
+Operation *convolutionIn(FusionOp fusion) {
+  for (Operation &op : fusion.getBody().front())
+    if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+      return &op;
+  return nullptr;
+}
+
+} // namespace
+
+std::optional<LibraryCall> winogradCall(Operation *op, int tile, int threads, std::string *why) {
+  Refusal no{why};
+  auto fusion = dyn_cast<FusionOp>(op);
+  Operation *conv = fusion ? convolutionIn(fusion) : nullptr;
+  if (!conv)
+    return no("not a convolution");
+  if (auto gradient = dyn_cast<ConvWeightGradOp>(conv))
+    return weightGradient(fusion, gradient, tile, no);
+  auto epilogue = matchEpilogue(fusion);
+  if (!epilogue || fusion.getNumResults() != 1)
+    return no("not one convolution with steps after it");
+  return convolution(fusion, *epilogue, tile, threads, no);
+}
+
+bool allowsWinograd(Operation *op, StringRef accuracy) {
+  auto fusion = dyn_cast<FusionOp>(op);
+  Operation *conv = fusion ? convolutionIn(fusion) : nullptr;
+  if (auto own = conv ? conv->getAttrOfType<StringAttr>("dlc.accuracy") : StringAttr())
+    accuracy = own.getValue();
+  return accuracy != "strict";
+}
+
+} // namespace dlc
