@@ -17,7 +17,7 @@ config.environment["PATH"] = os.pathsep.join(
 # Nothing that a test compiles comes from, or stays in, the user's cache.
 config.environment["DLC_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
 # The real one has no use for an emulated GPU.
-config.environment["DLC_CUDA_CUBLASLT"] = "/none"
+config.environment["DLC_CUDA_CUBLASLT"] = config.environment["DLC_CUDA_CUDNN"] = "/none"
 config.environment["PYTHONPATH"] = os.path.join(config.dlc_source, "test")
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
