@@ -95,6 +95,22 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
     std::cout << Json{{"times", times}, {"peak_mib", memoryMib("VmHWM")}} << std::endl;
   }
 }
+
+struct Small : nn::Module {
+  Conv2d conv = add("conv", Conv2d(3, 16, 3, {.padding = 1}));
+  BatchNorm2d norm = add("norm", BatchNorm2d(16));
+  Linear out = add("out", Linear(16, 4));
+  trace::Tensor forward(trace::Tensor x) override { return out(mean(relu(norm(conv(x))), {2, 3})); }
+};
+
+/// Trains something small, so that the compiler's and the libraries' own code is in memory, as that
+/// of the peers is once they were imported.
+void load(const std::string &device) {
+  auto small = std::make_shared<Small>();
+  Step step = train(small, loss::cross_entropy, optim::sgd({.lr = 0.01}),
+                    {{"x", {2, 3, 8, 8}}, {"t", {2}, DType::I64}}, {}, {.device = device});
+  step.prepare();
+}
 } // namespace
 
 int main(int argc, char **argv) {
@@ -146,6 +162,8 @@ int main(int argc, char **argv) {
     std::vector<Tensor> first = batches(0);
     for (const nn::Parameter &parameter : training.module->parameters())
       parameter.value();
+    if (serving)
+      load(device);
     double before = memoryMib("VmRSS"), start = now();
     Step step = train(training.module, training.loss, sgd, training.inputs, options,
                       {.device = device,
