@@ -8,8 +8,9 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Elements of a row that a thread keeps in registers, of all operands together.
-constexpr int64_t kRegisters = 64;
+/// Elements of a row that a thread keeps in registers, of all operands together; of a block's 1024 threads each may have 64
+/// registers in all.
+constexpr int64_t kRegisters = 64, kRegistersOfMost = 40;
 
 struct RowShape {
   int64_t rows, columns;
@@ -169,7 +170,7 @@ private:
         operands.push_back(argument);
     int64_t each = s.steps * s.width;
     unrolled = each <= 32;
-    if (!unrolled || each * int64_t(operands.size()) > kRegisters)
+    if (!unrolled || each * int64_t(operands.size()) > (s.threads < 1024 ? kRegisters : kRegistersOfMost))
       operands.clear();
     for (Value operand : operands) {
       std::string name = t.fresh("kept");

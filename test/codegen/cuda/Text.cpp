@@ -3,8 +3,8 @@
 // cuda-text [--tf32] [--precision bf16] [--multiprocessors N] [--compile sm_90a,sm_80] FILE.mlir...
 //
 // Without --compile it prints each kernel and its launches; modules in one file may be divided by
-// lines of `// -----`. With it, NVRTC compiles every kernel by itself, and what the assembler says
-// is reported: a kernel that spills is a failure. Where
+// lines of `// -----`. With it, NVRTC compiles every kernel by itself, each text once for an
+// architecture, and what the assembler says is reported: a kernel that spills is a failure. Where
 // NVRTC is not installed that is said, and nothing fails.
 //
 //===----------------------------------------------------------------------===//
@@ -24,6 +24,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 using namespace dlc;
@@ -34,7 +35,11 @@ namespace {
 struct Named {
   std::string source; ///< where in the model
   cuda::Kernel kernel;
+  std::string text; ///< under a name that is the same for all
 };
+
+/// What one architecture has been compiled for: networks share kernels.
+using Done = std::map<std::string, std::set<std::string>>;
 
 struct Arguments {
   std::vector<std::string> files, archs;
@@ -84,7 +89,8 @@ LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<N
                                  .str()
                            : "copy";
     std::string name = "k" + std::to_string(kernels.size() - before) + "_" + last;
-    kernels.push_back({name, std::move(*cuda::generateKernel(*normal, name, arguments.options))});
+    kernels.push_back({name, std::move(*cuda::generateKernel(*normal, name, arguments.options)),
+                       anonymous->text});
     normal->erase();
   }
   return success();
@@ -109,21 +115,23 @@ void print(const Named &named) {
 }
 
 /// One line for an architecture; false when something is wrong.
-bool compileAll(const std::string &file, const std::vector<Named> &kernels,
-                const std::string &arch) {
+bool compileAll(const std::string &file, const std::vector<Named> &kernels, const std::string &arch,
+                std::set<std::string> &done) {
+  std::vector<const cuda::Kernel *> fresh;
+  for (const Named &named : kernels)
+    if (!named.kernel.launches.empty() && done.insert(named.text).second)
+      fresh.push_back(&named.kernel);
   std::vector<double> seconds;
   int registers = 0, spills = 0;
   bool compiled = true;
   std::mutex lock;
   std::atomic<size_t> next = 0;
   auto work = [&] {
-    for (size_t i; (i = next++) < kernels.size();) {
-      if (kernels[i].kernel.launches.empty())
-        continue;
+    for (size_t i; (i = next++) < fresh.size();) {
       auto start = std::chrono::steady_clock::now();
       std::vector<unsigned> where;
       std::string error;
-      auto modules = cuda::compileKernels({&kernels[i].kernel}, arch, "", 1, where, error);
+      auto modules = cuda::compileKernels({fresh[i]}, arch, "", 1, where, error);
       std::lock_guard guard(lock);
       if (!modules) {
         std::printf("%s\n", error.c_str());
@@ -132,7 +140,7 @@ bool compileAll(const std::string &file, const std::vector<Named> &kernels,
       }
       seconds.push_back(
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
-          double(kernels[i].kernel.launches.size()));
+          double(fresh[i]->launches.size()));
       for (const cuda::KernelResources &r : (*modules)[0].resources) {
         registers = std::max(registers, r.registers);
         if (r.spillStoreBytes + r.spillLoadBytes == 0)
@@ -146,15 +154,20 @@ bool compileAll(const std::string &file, const std::vector<Named> &kernels,
       }
     }
   };
-  std::thread other(work);
+  std::vector<std::thread> others(std::max(1u, std::thread::hardware_concurrency()) - 1);
+  for (std::thread &other : others)
+    other = std::thread(work);
   work();
-  other.join();
+  for (std::thread &other : others)
+    other.join();
   std::sort(seconds.begin(), seconds.end());
   double median = seconds.empty() ? 0 : seconds[seconds.size() / 2],
          longest = seconds.empty() ? 0 : seconds.back();
   std::printf(
-      "%s %s: %zu kernels, %.3f s in the median, %.3f s at most, %d registers at most, %d spill\n",
-      file.c_str(), arch.c_str(), seconds.size(), median, longest, registers, spills);
+      "%s %s: %zu kernels, %zu of them new: %.3f s in the median, %.3f s at most, %d registers at "
+      "most, %d spill\n",
+      file.c_str(), arch.c_str(), kernels.size(), seconds.size(), median, longest, registers,
+      spills);
   return compiled && spills == 0;
 }
 
@@ -190,6 +203,7 @@ int main(int argc, char **argv) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   bool good = true;
+  Done done;
   for (const std::string &file : arguments.files) {
     auto buffer = llvm::MemoryBuffer::getFile(file);
     if (!buffer) {
@@ -208,7 +222,7 @@ int main(int argc, char **argv) {
       for (const Named &named : kernels)
         print(named);
     for (const std::string &arch : arguments.archs)
-      good &= compileAll(file, kernels, arch);
+      good &= compileAll(file, kernels, arch, done[arch]);
   }
   return good ? 0 : 1;
 }
