@@ -15,11 +15,19 @@ namespace dlc::winograd {
 using runtime::fail;
 using runtime::parallelFor;
 
+/// oneDNN's own limit counts here too, so that one variable makes older processors.
+static bool isLimitedToAvx2() {
+  const char *limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  return limit && (std::strncmp(limit, "AVX2", 4) == 0);
+}
+
 bool isSupported(int block) {
-  return block == 16
-             ? runtime::hostHasFeature("avx512f") && runtime::hostHasFeature("avx512bw") &&
-                   runtime::hostHasFeature("avx512dq") && runtime::hostHasFeature("avx512vl")
-             : runtime::hostHasFeature("avx2") && runtime::hostHasFeature("fma");
+  if (block == 8)
+    return runtime::hostHasFeature("avx2") && runtime::hostHasFeature("fma");
+  for (const char *feature : {"avx512f", "avx512bw", "avx512dq", "avx512vl"})
+    if (!runtime::hostHasFeature(feature))
+      return false;
+  return block == 16 && !isLimitedToAvx2();
 }
 
 namespace {

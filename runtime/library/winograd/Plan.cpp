@@ -154,21 +154,19 @@ Plan::Plan(const Request &request, int threads) {
   int64_t all = shape.tiles(), weightElements = request.pointWeightElements();
   int64_t blocks = shape.inBlocks + (request.isGradient ? shape.outBlocks : 0);
   int64_t perTile = points * blocks * lanes;
-  constexpr int64_t kFew = 14, kMany = 112;
+  constexpr int64_t kFew = 14, kSome = 28, kShared = 64, kMany = 112;
+  // Of data: weights, and products or the gradient, pass through the same cache.
+  int64_t limit = std::clamp(near * 5 / 32 / perTile, kSome, kMany);
   if (request.isGradient) {
-    constexpr int64_t kShared = 4 << 20; // elements
-    sharesTiles = weightElements > near / 2;
-    tiles = sharesTiles ? evenPart(all, std::max(kFew, kShared / perTile), 1)
-                        : evenPart(all, std::clamp(near * 2 / 5 / perTile, kFew, kMany), threads);
+    sharesTiles = weightElements * threads > 4 * near;
+    tiles = sharesTiles ? evenPart(all, kShared, 1) : evenPart(all, limit, threads);
   } else {
-    sharesTiles = threads > 1 && (weightElements > near || all < threads * kFew) &&
-                  shape.outBlocks >= 2 * threads;
-    int64_t many = sharesTiles ? std::max<int64_t>(kMany, near / perTile) : kMany;
-    tiles = evenPart(all, std::clamp(near / (sharesTiles ? 1 : 2) / perTile, 4 * kFew, many),
-                     sharesTiles ? 1 : threads);
+    sharesTiles = threads > 1 && all < threads * kSome && shape.outBlocks >= 2 * threads &&
+                  (weightElements > near || all < threads * kFew);
+    tiles = sharesTiles ? all : evenPart(all, limit, threads);
     int64_t perBlock = points * tiles * lanes;
     outBlocks =
-        std::clamp(near / 4 / perBlock & ~int64_t(1), int64_t(2), roundUp(shape.outBlocks, 2));
+        std::clamp(near / 8 / perBlock & ~int64_t(1), int64_t(2), roundUp(shape.outBlocks, 2));
   }
   int64_t users = sharesTiles ? 1 : threads;
   int64_t end = 0;
