@@ -126,7 +126,10 @@ double CostModel::tiles(const LibraryCall &call) const {
   double cores = call.flops > machine.wakeFlops ? threads : 1;
   double rate = machine.tileGflops * laneShare(m, machine.tileRows) * laneShare(n, machine.tileColumns);
   double products = call.flops * parts * (parts + 1) / 2 / (rate * cores);
-  double split = batches * k * (m + (call.desc["b"] == "packed" ? 0 : n)) * parts / 2 / (machine.splitParts * cores);
+  // The right operand is split once where the whole batch shares it.
+  const json &b = call.desc["b"];
+  double rights = b == "packed" ? 0 : llvm::all_of(ArrayRef(b.get<std::vector<int64_t>>()).drop_back(2), [](int64_t stride) { return stride == 0; }) ? 1 : batches;
+  double split = k * (batches * m + rights * n) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, traffic(call.bytes, cores));
 }
 

@@ -168,6 +168,39 @@ TEST_F(Tiles, ABatchRunsOneByOne) {
   }
 }
 
+TEST_F(Tiles, ABatchMayShareItsRightOperand) {
+  constexpr int64_t b = 7, m = 45, n = 70, k = 600;
+  std::vector<float> x = random(b * m * k, 1), w = random(k * n, 2), y(b * m * n);
+  // Left operands lie row by row in turn: [m, b, k].
+  json desc = {{"kind", "product"},
+               {"parts", 3},
+               {"m", m},
+               {"n", n},
+               {"k", k},
+               {"batch", {b}},
+               {"a", {k, b * k, 1}},
+               {"b", {0, n, 1}},
+               {"dst", {m * n, n, 1}}};
+  uint64_t bytes = tiles::packedBytes(k, n, 3);
+  Aligned packed(bytes);
+  tiles::packWeights(w.data(), n, 1, k, n, 3, packed.data.get());
+  for (bool isPacked : {false, true})
+    for (int threads : {1, 2, 3}) {
+      std::fill(y.begin(), y.end(), NAN);
+      desc["b"] = isPacked ? json("packed") : json{0, n, 1};
+      run(desc, {&x, &w, &y}, 2, threads, isPacked ? packed.data.get() : nullptr, bytes);
+      for (int64_t batch = 0; batch < b; ++batch)
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            double sum = 0;
+            for (int64_t l = 0; l < k; ++l)
+              sum += static_cast<double>(x[static_cast<size_t>((i * b + batch) * k + l)]) *
+                     static_cast<double>(w[static_cast<size_t>(l * n + j)]);
+            ASSERT_NEAR(y[static_cast<size_t>((batch * m + i) * n + j)], sum, 1e-3);
+          }
+    }
+}
+
 /// y = f(scale x·w + bias) of one case, and what each post-op makes of its result.
 void checkPosts(json posts, bool bias, float scale, int64_t k,
                 const std::function<double(double sum, double operand, double old)> &f) {

@@ -29,6 +29,8 @@ struct Graph {
   /// All devices that the program uses.
   std::vector<std::string> devices;
   double total() const;
+  /// Of a whole run that nobody watches; negative when not measured.
+  double runMicroseconds = -1;
 };
 
 /// Nodes in the order of Session::commands(). An edge goes from the first command that touches a

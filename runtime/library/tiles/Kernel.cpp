@@ -102,9 +102,9 @@ inline void transpose(__m512i (&r)[16]) {
 /// What comes next where elements lie side by side along the lanes, so far ahead in bytes.
 constexpr int64_t kAhead = 256;
 
-/// One tile of each part, 16 lanes and 32 deep, `kPartBytes` apart. A tile of the left operand has a row for each
-/// lane; of the right one, a row for each two of the depth. The elements are side by side along the depth (runs),
-/// or along the lanes.
+/// One tile of each part, 16 lanes and 32 deep, `kPartBytes` apart. A tile of the left operand has
+/// a row for each lane; of the right one, a row for each two of the depth. The elements are side by
+/// side along the depth (runs), or along the lanes.
 template <bool runs, bool left>
 inline void packTile(const float *from, int64_t stride, int parts, char *to, __m512i interleave) {
   __m512 x[16], y[16];
@@ -136,7 +136,8 @@ struct Source {
 
 /// One block of 32 lanes, 32 deep.
 template <bool left>
-void packBlock(const Source &source, int64_t block, int64_t step, int parts, char *to, __m512i interleave) {
+void packBlock(const Source &source, int64_t block, int64_t step, int parts, char *to,
+               __m512i interleave) {
   for (int64_t half = 0; half < 2; ++half) {
     int64_t firstLane = block * kBlock + half * kHalf, firstDepth = step * kDepth;
     const float *from = source.from + firstLane * source.lane + firstDepth * source.depth;
@@ -163,9 +164,11 @@ void packBlock(const Source &source, int64_t block, int64_t step, int parts, cha
 /// Walks along the memory.
 template <bool left> void pack(const Source &source, int parts, char *to) {
   __m512i interleave = interleaving();
-  int64_t steps = (source.depths + kDepth - 1) / kDepth, blocks = (source.lanes + kBlock - 1) / kBlock;
+  int64_t steps = (source.depths + kDepth - 1) / kDepth,
+          blocks = (source.lanes + kBlock - 1) / kBlock;
   auto one = [&](int64_t block, int64_t step) {
-    packBlock<left>(source, block, step, parts, to + (block * steps + step) * parts * kPartBytes, interleave);
+    packBlock<left>(source, block, step, parts, to + (block * steps + step) * parts * kPartBytes,
+                    interleave);
   };
   if (source.lane == 1) {
     for (int64_t step = 0; step < steps; ++step)

@@ -23,8 +23,8 @@ using runtime::fail;
 
 namespace {
 
-/// Columns of a panel, rows that are packed together.
-constexpr int64_t kColumnsAtOnce = 512, kRowsAtOnce = 4096;
+/// Columns of a panel, blocks of rows that are packed together.
+constexpr int64_t kColumnsAtOnce = 512, kBlocksAtOnce = 4096 / kBlock;
 
 int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 int64_t blocks(int64_t n) { return (n + kBlock - 1) / kBlock; }
@@ -184,15 +184,25 @@ private:
     float *dst = nullptr;
     Epilogue epilogue;
   };
+  /// Blocks of rows of several ones that share the right operand, and a part of the sums' depth.
+  struct Slab {
+    std::span<const One> ones;
+    int64_t block = 0, blocks = 0; ///< counted through all ones
+    int64_t step = 0, steps = 0;
+  };
+
   One at(int64_t index, void *const *buffers) const;
-  void multiplyOne(const One &one, char *shared, char *own, int team) const;
-  void runUnit(const One &one, int64_t unit, int64_t row0, int64_t rows, int64_t step0,
-               int64_t steps, const char *left, char *own) const;
+  template <typename Body>
+  void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
+  void packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const;
+  void runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const;
+  void multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const;
 
   Product product;
   int threads = 1,
       teams = 1;     ///< several teams take different ones of the batch, with one thread each
   int64_t count = 1; ///< of the batch
+  bool sharesRight = false; ///< the whole batch multiplies by the same
   int64_t columnsAtOnce = 0, rowGroups = 1;
   int64_t perTeam = 0, perThread = 0;
 };
@@ -236,16 +246,20 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   for (const auto &strides : product.operandStrides)
     check(next++, extent(strides, product.m, product.n), "post_ops", false);
 
+  sharesRight = std::all_of(product.bStrides.begin(),
+                            product.bStrides.begin() +
+                                static_cast<int64_t>(product.isPacked ? 0 : product.batch.size()),
+                            [](int64_t stride) { return stride == 0; });
   // Whole ones of a batch keep threads apart best.
-  teams = count >= this->threads ? this->threads : 1;
-  int64_t team = this->threads / teams;
+  teams = count >= this->threads && !sharesRight ? this->threads : 1;
+  int64_t team = this->threads / teams, rows = blocks(product.m) * (sharesRight ? count : 1);
   int64_t rounds = (product.n + team * kColumnsAtOnce - 1) / (team * kColumnsAtOnce);
   columnsAtOnce =
       std::min(upTo((product.n + team * rounds - 1) / (team * rounds), kBlock), kColumnsAtOnce);
   int64_t panels = (product.n + columnsAtOnce - 1) / columnsAtOnce;
-  rowGroups = std::max<int64_t>(1, std::min(team / panels, blocks(product.m)));
+  rowGroups = std::max<int64_t>(1, std::min(team / panels, rows));
   int64_t depth = upTo(std::min(product.k, kDepthAtOnce), kDepth) / kDepth;
-  perTeam = blocks(std::min(product.m, kRowsAtOnce)) * depth * product.parts * kPartBytes;
+  perTeam = std::min(rows, kBlocksAtOnce) * depth * product.parts * kPartBytes;
   perThread = product.isPacked ? 0 : columnsAtOnce / kBlock * depth * product.parts * kPartBytes;
 }
 
@@ -258,8 +272,9 @@ Call::One Call::at(int64_t index, void *const *buffers) const {
   };
   One one;
   one.a = static_cast<const float *>(buffers[0]) + start(product.aStrides);
-  one.b =
-      product.isPacked ? nullptr : static_cast<const float *>(buffers[1]) + start(product.bStrides);
+  one.b = static_cast<const float *>(buffers[1]);
+  if (!product.isPacked)
+    one.b += start(product.bStrides);
   size_t next = 2;
   one.epilogue = product.epilogue;
   if (product.hasBias)
@@ -273,92 +288,106 @@ Call::One Call::at(int64_t index, void *const *buffers) const {
   return one;
 }
 
-/// Some columns of dst, and a part of the rows.
-void Call::runUnit(const One &one, int64_t unit, int64_t row0, int64_t rows, int64_t step0,
-                   int64_t steps, const char *left, char *own) const {
+/// body(one, its block, how many blocks, where in the slab)
+template <typename Body>
+void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const {
+  int64_t each = blocks(product.m);
+  for (int64_t at = begin; at < end;) {
+    int64_t block = (slab.block + at) % each, some = std::min(end - at, each - block);
+    body(slab.ones[static_cast<size_t>((slab.block + at) / each)], block, some, at);
+    at += some;
+  }
+}
+
+void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const {
+  size_t rank = product.batch.size();
+  int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
+  int64_t depth = std::min(slab.steps * kDepth, product.k - slab.step * kDepth);
+  forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
+    const float *from = one.a + block * kBlock * aRow + slab.step * kDepth * aColumn;
+    packLeft(from, aRow, aColumn, std::min(some * kBlock, product.m - block * kBlock), depth,
+             product.parts, left + at * slab.steps * product.parts * kPartBytes);
+  });
+}
+
+/// Some columns of dst, and a part of the slab's rows.
+void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const {
   size_t rank = product.batch.size();
   int64_t column = unit / rowGroups * columnsAtOnce,
           columns = std::min(columnsAtOnce, product.n - column);
-  int64_t group = unit % rowGroups, each = (blocks(rows) + rowGroups - 1) / rowGroups;
-  int64_t firstBlock = group * each, endBlock = std::min(blocks(rows), firstBlock + each);
-  if (firstBlock >= endBlock)
+  int64_t group = unit % rowGroups, each = (slab.blocks + rowGroups - 1) / rowGroups;
+  int64_t begin = group * each, end = std::min(slab.blocks, begin + each);
+  if (begin >= end)
     return;
   int64_t bytes = product.parts * kPartBytes;
+  const float *b = slab.ones[0].b;
   Panel panel;
   panel.parts = product.parts;
-  panel.steps = steps;
-  if (product.isPacked) {
-    int64_t whole = blocks(product.k) * bytes;
-    panel.right = reinterpret_cast<const char *>(one.b) + column / kBlock * whole + step0 * bytes;
-    panel.rightStride = whole;
-  } else {
-    int64_t k = std::min(steps * kDepth, product.k - step0 * kDepth);
-    const float *from =
-        one.b + step0 * kDepth * product.bStrides[rank] + column * product.bStrides[rank + 1];
-    packRight(from, product.bStrides[rank + 1], product.bStrides[rank], columns, k, product.parts,
-              own);
-    panel.right = own;
-    panel.rightStride = steps * bytes;
-  }
-  panel.leftStride = steps * bytes;
-  panel.left = left + firstBlock * panel.leftStride;
-  panel.firstRow = row0 + firstBlock * kBlock;
-  panel.firstColumn = column;
+  panel.steps = slab.steps;
+  panel.leftStride = slab.steps * bytes;
   panel.dstRow = product.dstStrides[rank];
-  panel.dst = one.dst + panel.firstRow * panel.dstRow + column;
-  panel.rows = std::min(rows, endBlock * kBlock) - firstBlock * kBlock;
   panel.columns = columns;
-  panel.isFirst = step0 == 0;
-  panel.isLast = step0 + steps == blocks(product.k);
-  const Epilogue &epilogue = one.epilogue;
-  panel.each = epilogue.count == 1 && epilogue.posts[0].kind == PostKind::Sum && !epilogue.bias;
-  multiply(panel, epilogue);
+  panel.firstColumn = column;
+  panel.isFirst = slab.step == 0;
+  panel.isLast = slab.step + slab.steps == blocks(product.k);
+  panel.each = product.epilogue.count == 1 && product.epilogue.posts[0].kind == PostKind::Sum &&
+               !product.hasBias;
+  if (product.isPacked) {
+    panel.rightStride = blocks(product.k) * bytes;
+    panel.right =
+        reinterpret_cast<const char *>(b) + column / kBlock * panel.rightStride + slab.step * bytes;
+  } else {
+    int64_t bRow = product.bStrides[rank], bColumn = product.bStrides[rank + 1];
+    packRight(b + slab.step * kDepth * bRow + column * bColumn, bColumn, bRow, columns,
+              std::min(slab.steps * kDepth, product.k - slab.step * kDepth), product.parts, own);
+    panel.right = own;
+    panel.rightStride = slab.steps * bytes;
+  }
+  forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
+    panel.left = left + at * panel.leftStride;
+    panel.firstRow = block * kBlock;
+    panel.rows = std::min(some * kBlock, product.m - panel.firstRow);
+    panel.dst = one.dst + panel.firstRow * panel.dstRow + column;
+    multiply(panel, one.epilogue);
+  });
 }
 
-void Call::multiplyOne(const One &one, char *shared, char *own, int team) const {
-  size_t rank = product.batch.size();
-  int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
-  int64_t allSteps = blocks(product.k),
-          rounds = (allSteps + kDepthAtOnce / kDepth - 1) / (kDepthAtOnce / kDepth);
-  int64_t stepsAtOnce = (allSteps + rounds - 1) / rounds, bytes = product.parts * kPartBytes;
+void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const {
+  int64_t allSteps = blocks(product.k), most = kDepthAtOnce / kDepth;
+  int64_t rounds = (allSteps + most - 1) / most, steps = (allSteps + rounds - 1) / rounds;
   int64_t units = (product.n + columnsAtOnce - 1) / columnsAtOnce * rowGroups;
-  for (int64_t row = 0; row < product.m; row += kRowsAtOnce) {
-    int64_t rows = std::min(kRowsAtOnce, product.m - row);
-    for (int64_t step = 0; step < allSteps; step += stepsAtOnce) {
-      int64_t steps = std::min(stepsAtOnce, allSteps - step);
-      int64_t k = std::min(steps * kDepth, product.k - step * kDepth);
-      runtime::parallelFor(team, blocks(rows), 1, [&](int64_t begin, int64_t end, int) {
-        packLeft(one.a + (row + begin * kBlock) * aRow + step * kDepth * aColumn, aRow, aColumn,
-                 std::min(rows, end * kBlock) - begin * kBlock, k, product.parts,
-                 shared + begin * steps * bytes);
+  int64_t all = blocks(product.m) * static_cast<int64_t>(ones.size());
+  for (int64_t block = 0; block < all; block += kBlocksAtOnce)
+    for (int64_t step = 0; step < allSteps; step += steps) {
+      Slab slab{ones, block, std::min(kBlocksAtOnce, all - block), step,
+                std::min(steps, allSteps - step)};
+      runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
+        packRows(slab, begin, end, shared);
       });
       runtime::parallelFor(team, units, 1, [&](int64_t begin, int64_t end, int thread) {
         enterTiles();
         for (int64_t unit = begin; unit < end; ++unit)
-          runUnit(one, unit, row, rows, step, steps, shared, own + thread * perThread);
+          runUnit(slab, unit, shared, own + thread * perThread);
         leaveTiles();
       });
     }
-  }
 }
 
 void Call::execute(void *const *buffers, const runtime::CallContext &context) {
   auto *scratch = static_cast<char *>(context.scratch);
   char *own = scratch + perTeam * teams;
-  auto one = [&](int64_t index) {
-    One found = at(index, buffers);
-    if (product.isPacked)
-      found.b = static_cast<const float *>(buffers[1]);
-    return found;
-  };
-  if (teams == 1) {
-    for (int64_t i = 0; i < count; ++i)
-      multiplyOne(one(i), scratch, own, threads);
+  std::vector<One> ones;
+  ones.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
+    ones.push_back(at(i, buffers));
+  if (sharesRight) {
+    multiplyAll(ones, scratch, own, threads);
     return;
   }
-  runtime::parallelFor(threads, count, 1, [&](int64_t begin, int64_t end, int thread) {
+  runtime::parallelFor(teams, count, 1, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t i = begin; i < end; ++i)
-      multiplyOne(one(i), scratch + thread * perTeam, own + thread * perThread, 1);
+      multiplyAll({&ones[static_cast<size_t>(i)], 1}, scratch + thread * perTeam,
+                  own + thread * perThread, threads / teams);
   });
 }
 

@@ -1,8 +1,10 @@
-//===- Loops.cpp - the loops of STREAM --------------------------------------------------===//
+//===- Loops.cpp - loops of STREAM, and of FMA
+//--------------------------------------------------===//
 #include "tools/bench/bandwidth/Loops.h"
 
 #include <cstdlib>
 #include <immintrin.h>
+#include <omp.h>
 #include <sys/mman.h>
 
 namespace bandwidth {
@@ -58,6 +60,33 @@ void Arrays::copy() {
   for (long k = 0; k < elements; ++k)
     // A call of memcpy would store past the cache, which is another thing to measure.
     a[k] = b[k] + 0.0f;
+}
+
+double fmaGflops(int threads) {
+  typedef float Lanes __attribute__((vector_size(64)));
+  constexpr long kSteps = 4 << 20;
+  constexpr int kSums = 12; // more than two units times their latency
+  double start = omp_get_wtime();
+  float kept = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : kept)
+  {
+    Lanes sums[kSums] = {}, x = {}, y = {};
+    x += 0.999f;
+    y += 1e-3f;
+    for (long i = 0; i < kSteps; ++i)
+#pragma GCC unroll 12
+      for (int s = 0; s < kSums; ++s) {
+        sums[s] = sums[s] * x + y;
+        asm volatile("" : "+v"(sums[s]));
+      }
+#pragma GCC unroll 12
+    for (int s = 0; s < kSums; ++s)
+      kept += sums[s][0];
+  }
+  double seconds = omp_get_wtime() - start;
+  volatile float used = kept;
+  (void)used;
+  return 2.0 * 16 * kSums * kSteps * threads / seconds * 1e-9;
 }
 
 } // namespace bandwidth

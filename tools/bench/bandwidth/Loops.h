@@ -1,4 +1,5 @@
-//===- Loops.h - the loops of STREAM ----------------------------------------------------===//
+//===- Loops.h - the limits: loops of STREAM, and of FMA
+//----------------------------------------------------===//
 #ifndef DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
 #define DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
 
@@ -28,6 +29,9 @@ private:
   long elements;
   int threads;
 };
+
+/// f32 operations in a second, in multiplications with addition that stay in registers.
+double fmaGflops(int threads);
 
 } // namespace bandwidth
 

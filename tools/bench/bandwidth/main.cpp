@@ -215,6 +215,26 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
   }
 }
 
+/// One line of JSON: what this machine can do now, at best.
+void printLimits(size_t mib, int rounds, int threads) {
+  size_t elements = (mib << 20) / sizeof(float) / 1024 * 1024;
+  bandwidth::Arrays arrays(elements, threads);
+  double triad = 0, fma = 0;
+  for (int round = 0; round < rounds; ++round)
+    for (bool past : {false, true}) {
+      auto start = std::chrono::steady_clock::now();
+      past ? arrays.triadPast() : arrays.triad();
+      std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      triad = std::max(triad, 3.0 * double(elements) * sizeof(float) / seconds.count());
+      fma = std::max(fma, bandwidth::fmaGflops(threads));
+    }
+  std::printf("%s\n", nlohmann::ordered_json{{"threads", threads},
+                                             {"triad_gb_per_s", triad * 1e-9},
+                                             {"fma_gflops", fma}}
+                          .dump()
+                          .c_str());
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -222,11 +242,12 @@ int main(int argc, char **argv) {
   size_t mib = 256;
   int rounds = 10;
   std::vector<int> threads = {1, 2};
-  bool json = false;
+  bool json = false, limits = false;
   app.add_option("--mib", mib, "of each operand: past the last-level cache")->capture_default_str();
   app.add_option("--rounds", rounds)->capture_default_str();
   app.add_option("--threads", threads)->delimiter(',')->capture_default_str();
   app.add_flag("--json", json);
+  app.add_flag("--limits", limits, "only the machine's: triad and multiplication with addition");
   CLI11_PARSE(app, argc, argv);
   std::string folder =
       std::filesystem::temp_directory_path() / ("dlc-bandwidth-" + std::to_string(getpid()));
@@ -234,7 +255,10 @@ int main(int argc, char **argv) {
   int status = 0;
   try {
     for (int t : threads)
-      measure(mib, rounds, t, json, folder);
+      if (limits)
+        printLimits(mib, rounds, t);
+      else
+        measure(mib, rounds, t, json, folder);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "dlc-bandwidth: error: %s\n", error.what());
     status = 1;
