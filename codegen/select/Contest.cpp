@@ -16,8 +16,8 @@ double since(Clock::time_point start) { return std::chrono::duration<double, std
 
 /// Shorter runs are timed several at a time.
 constexpr double kShortRun = 50;
-/// Below six pairs no interval holds a median at 95 %.
-constexpr size_t kFewestRuns = 6, kMostRounds = 400;
+/// Below eight pairs no interval holds a median at 99 %.
+constexpr size_t kFewestRuns = 8, kMostRounds = 1000;
 /// A lead that cannot be made up, and one that no disturbance explains.
 constexpr double kHopeless = 1.3, kFarBehind = 5;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
@@ -61,7 +61,7 @@ Ratio ratioOf(const Runner &runner, const Runner &best) {
     return {runner.median() / best.median(), 0, 1e30, 0};
   std::sort(ratios.begin(), ratios.end());
   double n = double(ratios.size());
-  auto outside = size_t(std::max(0.0, std::floor((n - 1.96 * std::sqrt(n)) / 2)));
+  auto outside = size_t(std::max(0.0, std::floor((n - 2.58 * std::sqrt(n)) / 2)));
   return {ratios[ratios.size() / 2], ratios[outside], ratios[ratios.size() - 1 - outside], ratios.size()};
 }
 
@@ -87,12 +87,18 @@ public:
       playRound();
       // Large operations need their rounds, whatever they take.
       patience = std::max(patience, 2 * kFewestRuns * (since(start) - before));
+      // Nothing much changes from one late round to the next.
+      if (round > 32 && round % 8)
+        continue;
       dropHopeless(round);
+      double spent = since(start);
       if (!isEnough()) {
-        if (since(start) > patience)
+        if (spent > patience)
           break;
-      } else if ((certain = isDecided()) || since(start) > limits.undecided) {
-        break;
+      } else {
+        certain = isDecided();
+        if (spent > limits.undecided || (certain && (isAlone() || spent > limits.least)))
+          break;
       }
     }
     return result();
@@ -153,6 +159,10 @@ private:
       if (behind || farBehind)
         runner.running = false;
     }
+  }
+
+  bool isAlone() const {
+    return std::count_if(runners.begin(), runners.end(), [](const Runner &r) { return r.running; }) < 2;
   }
 
   bool isDecided() {

@@ -3,7 +3,7 @@
 // The candidates run one after another, round by round, so that what slows the machine down for a while slows them all.
 // They are compared round by round, too: the ratio of two times of one round is far steadier than either. The order is
 // certain when each is behind the best, or not more than a tie behind it, by the whole of the interval that holds the
-// median of its ratios at 95 %.
+// median of its ratios at 99 %, and when that has been so for a while: machines have moods.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_CONTEST_H
@@ -37,7 +37,7 @@ public:
 struct Standing {
   double min = 0, median = 0; ///< microseconds of runs that nothing disturbed
   double spread = 0;          ///< half of them lie within so much of the median, relatively
-  /// The median of its time over the best candidate's, with the interval that holds it at 95 %.
+  /// The median of its time over the best candidate's, with the interval that holds it at 99 %.
   double behind = 1, behindLow = 1, behindHigh = 1;
   int runs = 0;               ///< all of them
   int samples = 0, disturbed = 0;
@@ -45,7 +45,8 @@ struct Standing {
 };
 
 struct ContestLimits {
-  double undecided = 400e3; ///< microseconds after which an uncertain order stays uncertain
+  double least = 100e3;     ///< microseconds that a contest goes on, where the lead is not large
+  double undecided = 600e3; ///< microseconds after which an uncertain order stays uncertain
   double patience = 3e6;    ///< and after which a contest in which too few runs were undisturbed is given up
 };
 

@@ -50,6 +50,7 @@ struct Election {
   const TuningEntry *entry = nullptr;
   TunedOperation::From from = TunedOperation::From::LeftOver;
   bool reported = false;
+  bool close = false; ///< measured in one sitting, and too near to call by that alone
 
   double weight() const { return candidates[0].estimate * double(operations.size()); }
 };
@@ -152,7 +153,8 @@ private:
     return tuning.budgetSeconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  /// Where most of the time goes first; what other work disturbed once more in the end.
+  /// Where most of the time goes first. What other work disturbed, and what is close, once more in the end: a lead that only
+  /// one of two moments knows is none.
   void measureMissing() {
     SmallVector<std::pair<const TuningKey *, Election *>> missing;
     for (auto &[key, election] : elections)
@@ -161,9 +163,12 @@ private:
     llvm::stable_sort(missing, [](auto &x, auto &y) { return x.second->weight() > y.second->weight(); });
     for (int attempt = 0; attempt < 2; ++attempt)
       for (auto [key, election] : missing) {
-        bool wanted = attempt == 0 || election->from == TunedOperation::From::Disturbed;
-        if (!election->entry && wanted && secondsLeft() > 0)
+        if (secondsLeft() <= 0)
+          break;
+        if (attempt == 0 || election->from == TunedOperation::From::Disturbed)
           measure(*key, *election, attempt == 0);
+        else if (election->close)
+          measureAgain(*key, *election);
       }
     // With `again`, what there was no time for is still known from before.
     for (auto [key, election] : missing)
@@ -186,7 +191,29 @@ private:
     made.entry.key = key;
     election.entry = database.put(std::move(made.entry), warning);
     election.from = election.entry->choice() ? TunedOperation::From::Measured : TunedOperation::From::Rejected;
+    election.close = mayTryAgain && contendersOf(election).size() > 1;
     warn();
+    if (!election.close)
+      report(election);
+  }
+
+  static std::vector<Candidate> contendersOf(const Election &election) {
+    constexpr double kContender = 1.2;
+    std::vector<Candidate> contenders;
+    for (const Candidate &c : election.candidates)
+      if (auto *tuned = election.entry->find(c.implementation); tuned && tuned->rejected.empty() && tuned->behindLow < kContender)
+        contenders.push_back(c);
+    return contenders;
+  }
+
+  void measureAgain(const TuningKey &key, Election &election) {
+    auto made = measureCandidates(election.operations[0], contendersOf(election), conditions, options, target,
+                                  tuning.budgetSeconds > 0 ? secondsLeft() : 0);
+    if (made.enough) {
+      made.entry.key = key;
+      election.entry = database.put(combined(*election.entry, made.entry), warning);
+      warn();
+    }
     report(election);
   }
 

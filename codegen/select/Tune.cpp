@@ -50,6 +50,7 @@ public:
       timed.push_back(trial.get());
     ContestLimits limits;
     if (seconds > 0) {
+      limits.least = std::min(limits.least, seconds * 1e6);
       limits.undecided = std::min(limits.undecided, seconds * 1e6);
       limits.patience = std::min(limits.patience, std::max(seconds * 1e6, limits.undecided));
     }

@@ -1,12 +1,15 @@
 //===- TuningDatabase.cpp - what was measured before, in one file ----------===//
 #include "codegen/select/TuningDatabase.h"
 
+#include "codegen/select/Contest.h"
+
 #include "runtime/program/AtomicFile.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -190,13 +193,54 @@ std::string TuningKey::machineText() const {
 }
 
 const TunedCandidate *TuningEntry::choice() const {
-  constexpr double kEqual = 1.02;
+  constexpr double kEqual = 1.02, kNear = 1.08;
   const TunedCandidate *chosen = nullptr;
-  for (const TunedCandidate &c : candidates)
-    if (c.rejected.empty() && c.behind <= kEqual &&
+  for (const TunedCandidate &c : candidates) {
+    bool equal = c.behind <= kEqual || (c.behindLow <= kEqual && c.behind <= kNear);
+    if (c.rejected.empty() && equal &&
         (!chosen || std::tie(c.estimate, c.implementation) < std::tie(chosen->estimate, chosen->implementation)))
       chosen = &c;
+  }
   return chosen;
+}
+
+TuningEntry combined(const TuningEntry &first, const TuningEntry &second) {
+  TuningEntry entry = first;
+  entry.certain = first.certain && second.certain;
+  double best = 1e30;
+  for (TunedCandidate &c : entry.candidates) {
+    const TunedCandidate *other = second.find(c.implementation);
+    if (!c.rejected.empty())
+      continue;
+    if (other && !other->rejected.empty()) {
+      c = *other;
+      continue;
+    }
+    if (other) {
+      double weight = double(other->runs) / std::max(1, c.runs + other->runs);
+      c.min = std::min(c.min, other->min);
+      c.median += weight * (other->median - c.median);
+      c.spread = std::max(c.spread, other->spread);
+      c.behind = std::sqrt(c.behind * other->behind);
+      c.behindLow = std::min(c.behindLow, other->behindLow);
+      c.behindHigh = std::max(c.behindHigh, other->behindHigh);
+      c.runs += other->runs;
+      c.disturbed += other->disturbed;
+      // Who leads once only does not lead.
+      entry.certain &= c.behindLow >= 1 || c.behindHigh <= kTie;
+    }
+    best = std::min(best, c.behind);
+  }
+  for (TunedCandidate &c : entry.candidates)
+    if (c.rejected.empty()) {
+      c.behind /= best;
+      c.behindLow = std::min(c.behind, c.behindLow / best);
+      c.behindHigh = std::max(c.behind, c.behindHigh / best);
+    }
+  std::stable_sort(entry.candidates.begin(), entry.candidates.end(), [](const TunedCandidate &x, const TunedCandidate &y) {
+    return x.rejected.empty() != y.rejected.empty() ? x.rejected.empty() : x.rejected.empty() && x.behind < y.behind;
+  });
+  return entry;
 }
 
 const TunedCandidate *TuningEntry::find(const std::string &implementation) const {

@@ -56,12 +56,16 @@ struct TuningEntry {
   bool certain = false;                   ///< whether the order of the fastest is
   std::vector<TunedCandidate> candidates; ///< the fastest first, rejected ones last
 
-  /// The candidate to take: among those that are as fast as the fastest, the one with the least estimate, so that noise
-  /// does not decide. Null when all are rejected.
+  /// The candidate to take: among those that cannot be told from the fastest, the one with the least estimate, so that
+  /// noise does not decide. Null when all are rejected.
   const TunedCandidate *choice() const;
   const TunedCandidate *find(const std::string &implementation) const;
   int samples() const;
 };
+
+/// One entry of two contests of the same operation, the second perhaps between fewer candidates. What only one of them saw
+/// makes the intervals wider.
+TuningEntry combined(const TuningEntry &first, const TuningEntry &second);
 
 class TuningDatabase {
 public:

@@ -39,7 +39,7 @@ std::string contestText(const TuningEntry &entry, const std::string &name) {
   text += "\n  " + factsText(entry.key.settings);
   text += "\n  " + entry.key.machineText() + "\n";
   text += formatted("  %-34s %11s %11s %11s %7s %6s  %-21s %8s\n", "candidate", "estimate us",
-                    "min us", "median us", "spread", "runs", "behind (95 %)", "error");
+                    "min us", "median us", "spread", "runs", "behind (99 %)", "error");
   const TunedCandidate *choice = entry.choice();
   std::string checked;
   for (const TunedCandidate &c : entry.candidates) {

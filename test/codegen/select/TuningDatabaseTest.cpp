@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -78,8 +80,34 @@ TEST(TuningDatabase, LinesComeBackAsTheyWere) {
 TEST(TuningDatabase, TheChoiceAmongEqualsIsTheModels) {
   TuningEntry entry = entryOf("conv");
   EXPECT_EQ(entry.choice()->implementation, "onednn:jit");
+  // Perhaps behind, perhaps not: as good as equal.
   entry.candidates[1].behind = 1.05;
+  EXPECT_EQ(entry.choice()->implementation, "onednn:jit");
+  entry.candidates[1].behindLow = 1.03;
   EXPECT_EQ(entry.choice()->implementation, "contract");
+}
+
+TEST(TuningDatabase, WhatTwoContestsSayDifferentlyIsUncertain) {
+  TuningEntry first = entryOf("conv"), second = entryOf("conv");
+  auto stand = [](TunedCandidate &c, double behind, double low, double high) {
+    c.behind = behind;
+    c.behindLow = low;
+    c.behindHigh = high;
+  };
+  stand(first.candidates[1], 1.10, 1.08, 1.12);
+  EXPECT_EQ(combined(first, first).choice()->implementation, "contract");
+  EXPECT_TRUE(combined(first, first).certain);
+  // The other way round the second time: nobody leads, and the model's choice stands.
+  stand(second.candidates[0], 1.06, 1.04, 1.08);
+  stand(second.candidates[1], 1, 1, 1);
+  TuningEntry both = combined(first, second);
+  EXPECT_EQ(both.choice()->implementation, "onednn:jit");
+  EXPECT_EQ(both.choice()->runs, 20);
+  EXPECT_EQ(both.candidates[0].behind, 1);
+  EXPECT_NEAR(both.candidates[1].behind, std::sqrt(1.10 / 1.06), 1e-9);
+  // One that was wrong the second time is out.
+  second.candidates[0].rejected = "wrong";
+  EXPECT_EQ(combined(first, second).candidates.back().rejected.empty(), false);
 }
 
 TEST(TuningDatabase, WhatIsPutIsInTheFileAtOnce) {
