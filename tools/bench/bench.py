@@ -21,6 +21,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
+ACCURACY = {"dlc": "default", "dlc-strict": "strict"}
 PEERS = ["onnxruntime", "openvino", "torch.compile"]
 
 
@@ -35,15 +36,16 @@ def measure(network, threads, o):
     results = {}
     workers = []
     try:
-        program = os.path.join(folder, "program.dlcx")
         compiled = {}
-        try:
-            cache = os.path.join(folder, "cache")
-            compiled["cold_s"], compiled["compile_peak_mib"] = common.compile_program(model, program, threads, cache, o.tune)
-            compiled["warm_s"], _ = common.compile_program(model, program, threads, cache, o.tune)
-            workers.append(worker("dlc", program, threads, o.batch, network))
-        except RuntimeError as error:
-            results["dlc"] = {"error": str(error)}
+        for tool, accuracy in ACCURACY.items():
+            program, cache = (os.path.join(folder, tool + end) for end in (".dlcx", ".cache"))
+            try:
+                cold, peak = common.compile_program(model, program, threads, cache, o.tune, accuracy)
+                warm, _ = common.compile_program(model, program, threads, cache, o.tune, accuracy)
+                compiled[tool] = {"cold_s": cold, "warm_s": warm, "compile_peak_mib": peak}
+                workers.append(worker(tool, program, threads, o.batch, network))
+            except RuntimeError as error:
+                results[tool] = {"error": str(error)}
         for peer in o.peers:
             workers.append(worker(peer, model, threads, o.batch, network))
         for _ in range(o.rounds):
@@ -57,8 +59,7 @@ def measure(network, threads, o):
             results[each.tool] = {"min_ms": min(each.times) * 1e3, "median_ms": statistics.median(each.times) * 1e3,
                                   "runs": len(each.times), "ready_s": each.about["ready_s"], "peak_mib": each.peak,
                                   "before_mib": each.about["before_mib"]}
-            if each.tool == "dlc":
-                results["dlc"].update(compiled)
+            results[each.tool].update(compiled.get(each.tool, {}))
     finally:
         for each in workers:
             each.close()
@@ -84,28 +85,29 @@ def main():
     for network in o.networks.split(","):
         for threads in map(int, o.threads.split(",")):
             results = measure(network, threads, o)
-            peers = {t: r["min_ms"] for t, r in results.items() if t != "dlc" and "min_ms" in r}
+            peers = {t: r["min_ms"] for t, r in results.items() if t not in ACCURACY and "min_ms" in r}
             best = min(peers, key=peers.get) if peers else None
             for tool, r in results.items():
                 if "error" in r:
                     print(f"{network:13} {threads:7}  {tool:14} {r['error'][:80]}", flush=True)
                     continue
                 ratio = ""
-                if tool == "dlc" and best:
-                    ratios.setdefault(threads, []).append(peers[best] / r["min_ms"])
-                    r["ratio"], ratio = ratios[threads][-1], f"{ratios[threads][-1]:.2f}"
+                if tool in ACCURACY and best:
+                    r["ratio"] = peers[best] / r["min_ms"]
+                    ratios.setdefault((tool, threads), []).append(r["ratio"])
+                    ratio = f"{r['ratio']:.2f}"
                 elif tool == best:
                     ratio = "best"
-                seconds = f"{r['cold_s']:.2f} / {r['warm_s']:.2f}" if tool == "dlc" else f"{r['ready_s']:.2f}"
+                seconds = f"{r['cold_s']:.2f} / {r['warm_s']:.2f}" if tool in ACCURACY else f"{r['ready_s']:.2f}"
                 print(f"{network:13} {threads:7}  {tool:14} {r['min_ms']:9.3f} {r['median_ms']:9.3f} {ratio:>6}  {seconds:>14} {r['peak_mib']:9.0f}", flush=True)
             everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
             if o.json:
                 with open(o.json + ".part", "w") as f:
                     json.dump({"machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
                 os.rename(o.json + ".part", o.json)
-    for threads, values in ratios.items():
+    for (tool, threads), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))
-        print(f"{threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
+        print(f"{tool}, {threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
 
 
 main()

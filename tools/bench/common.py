@@ -70,10 +70,10 @@ def make_inputs(path, seed, kept):
     os.rename(kept + ".part.npz", kept)
 
 
-def compile_program(model, out, threads, cache, tune=False):
+def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
     """Seconds that `dlc compile` took, as a user sees them, and the process's peak memory in MiB."""
     import resource
-    command = [DLC, "compile", model, "-o", out, "--threads", str(threads), "--cache", cache] + (["--tune"] if tune else [])
+    command = [DLC, "compile", model, "-o", out, "--threads", str(threads), "--cache", cache, "--accuracy", accuracy] + (["--tune"] if tune else [])
     start = time.perf_counter()
     pid = os.posix_spawn(command[0], command, os.environ)
     _, status, usage = os.wait4(pid, 0)

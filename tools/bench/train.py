@@ -6,10 +6,11 @@
 
 A step is forward, loss, backward and the plain SGD update on one batch in memory. In bf16 dlc compiles with that precision, PyTorch runs under
 autocast, and JAX casts inputs and parameters; parameters stay f32 everywhere. Without --networks, bf16 means the four networks that are usually
-trained so. Each tool stands ready in a process of
+trained so. dlc stands there twice in f32: by default, and with --accuracy strict, where no product is taken in parts and no convolution by
+transforms. Each tool stands ready in a process of
 its own; a round lets each run for a moment, one after the other. Printed: minimum and median of a step, the ratio of the best
-peer's minimum to dlc's (above 1: dlc is faster), MiB at the peak above what the process had before its first step, and seconds
-from then (dlc: from before tracing and compiling) until the first step was done.
+peer's minimum to dlc's (above 1: dlc is faster), MiB at the peak above what the process had before its first step (dlc: before
+tracing, with the compiler's own code in memory), and seconds from then (dlc: from before tracing and compiling) until the first step was done.
 
 On a GPU batches and parameters lie in its memory, every peer chooses among cuDNN's algorithms by measurement, f32 is exact and tf32 says that
 products may round their operands; the GPU's clocks are read after each round and printed as least and most.
@@ -28,15 +29,20 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
+ACCURACY = {"dlc": "default", "dlc-strict": "strict"}
 PEERS = ["torch", "torch-cl", "torch.compile", "jax"]
 IMAGES = {"alexnet-s", "resnet-50", "alexnet-r", "resnet-56"}
 NETWORKS = {"f32": ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"], "bf16": ["resnet-50", "alexnet-s", "fcn-s", "bert"]}
 NETWORKS["tf32"] = NETWORKS["f32"]
 
 
+def device_is_gpu(device):
+    return device.startswith("cuda")
+
+
 def clocks(device):
     """MHz of the GPU's multiprocessors now; nothing where no tool says so."""
-    if not device.startswith("cuda") or not shutil.which("nvidia-smi"):
+    if not device_is_gpu(device) or not shutil.which("nvidia-smi"):
         return []
     query = ["nvidia-smi", "-i", device.partition(":")[2] or "0", "--query-gpu=clocks.sm", "--format=csv,noheader,nounits"]
     said = subprocess.run(query, capture_output=True, text=True).stdout.strip()
@@ -44,10 +50,10 @@ def clocks(device):
 
 
 def start(tool, network, precision, batch, threads, device):
-    if tool == "dlc":
+    if tool in ACCURACY:
         command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), network, "--batch", str(batch), "--threads", str(threads),
                    "--precision", "bf16" if precision == "bf16" else "none", "--matmul-precision", "high" if precision == "tf32" else "highest",
-                   "--device", device, "--serve"]
+                   "--accuracy", ACCURACY[tool], "--device", device, "--serve"]
     else:
         here = os.path.dirname(os.path.abspath(__file__))
         command = [sys.executable, os.path.join(here, "train_worker.py"), tool, network, str(batch), str(threads), precision, device]
@@ -56,7 +62,7 @@ def start(tool, network, precision, batch, threads, device):
 
 def measure(network, precision, threads, o):
     results, workers = {}, []
-    tools = ["dlc"] + [p for p in o.peers if network in IMAGES or not p.endswith("-cl")]
+    tools = (["dlc"] if precision != "f32" or device_is_gpu(o.device) else list(ACCURACY)) + [p for p in o.peers if network in IMAGES or not p.endswith("-cl")]
     try:
         workers = [start(tool, network, precision, o.batch, threads, o.device) for tool in tools]
         seen = []
@@ -82,16 +88,16 @@ def measure(network, precision, threads, o):
 
 def show(network, precision, threads, results, ratios):
     where = f"{network:10} {precision:5} {threads:7}"
-    peers = {t: r["min_ms"] for t, r in results.items() if t != "dlc" and "min_ms" in r}
+    peers = {t: r["min_ms"] for t, r in results.items() if t not in ACCURACY and "min_ms" in r}
     best = min(peers, key=peers.get) if peers else None
     for tool, r in results.items():
         if "error" in r:
             print(f"{where}  {tool:14} {r['error'][:90]}", flush=True)
             continue
         ratio = ""
-        if tool == "dlc" and best:
+        if tool in ACCURACY and best:
             r["ratio"] = peers[best] / r["min_ms"]
-            ratios.setdefault((precision, threads), []).append(r["ratio"])
+            ratios.setdefault((tool, precision, threads), []).append(r["ratio"])
             ratio = f"{r['ratio']:.2f}"
         elif tool == best:
             ratio = "best"
@@ -132,9 +138,9 @@ def main():
                 everything.append({"network": network, "precision": precision, "threads": threads, "device": o.device, "batch": o.batch, "results": results})
                 if o.json:
                     write(o.json, everything)
-    for (precision, threads), values in ratios.items():
+    for (tool, precision, threads), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))
-        print(f"{precision}, {threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
+        print(f"{tool}, {precision}, {threads} threads: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks")
 
 
 main()

@@ -111,11 +111,11 @@ def torch_compile(network, batch, threads):
 def main():
     tool, model, threads, batch, network = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
     # Imported before the clock starts.
-    if tool != "dlc":
+    if not tool.startswith("dlc"):
         importlib.import_module({"torch.compile": "torch"}.get(tool, tool))
     inputs = None if tool == "torch.compile" else common.random_inputs(os.path.join(common.MODELS, f"{network}-{batch}.onnx"))
     before, start = peak_mib(), time.perf_counter()
-    if tool == "dlc":
+    if tool.startswith("dlc"):
         run = dlc(model, threads, inputs)
     elif tool == "torch.compile":
         run = torch_compile(network, batch, threads)

@@ -23,8 +23,8 @@ using runtime::fail;
 
 namespace {
 
-/// Columns of a panel, blocks of rows that are packed together.
-constexpr int64_t kColumnsAtOnce = 512, kBlocksAtOnce = 4096 / kBlock;
+/// Columns of a panel, blocks of rows that are packed together, by all threads or by one.
+constexpr int64_t kColumnsAtOnce = 512, kBlocksAtOnce = 4096 / kBlock, kOwnBlocks = 1024 / kBlock;
 
 int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 int64_t blocks(int64_t n) { return (n + kBlock - 1) / kBlock; }
@@ -203,7 +203,7 @@ private:
       teams = 1;     ///< several teams take different ones of the batch, with one thread each
   int64_t count = 1; ///< of the batch
   bool sharesRight = false; ///< the whole batch multiplies by the same
-  int64_t columnsAtOnce = 0, rowGroups = 1;
+  int64_t columnsAtOnce = 0, blocksAtOnce = 0, rowGroups = 1;
   int64_t perTeam = 0, perThread = 0;
 };
 
@@ -253,13 +253,23 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   // Whole ones of a batch keep threads apart best.
   teams = count >= this->threads && !sharesRight ? this->threads : 1;
   int64_t team = this->threads / teams, rows = blocks(product.m) * (sharesRight ? count : 1);
-  int64_t rounds = (product.n + team * kColumnsAtOnce - 1) / (team * kColumnsAtOnce);
-  columnsAtOnce =
-      std::min(upTo((product.n + team * rounds - 1) / (team * rounds), kBlock), kColumnsAtOnce);
-  int64_t panels = (product.n + columnsAtOnce - 1) / columnsAtOnce;
-  rowGroups = std::max<int64_t>(1, std::min(team / panels, rows));
+  if (product.n <= kColumnsAtOnce && rows >= 2 * team) {
+    // All columns fit into one panel: threads take rows of their own, as many as their second-level
+    // caches hold.
+    columnsAtOnce = upTo(product.n, kBlock);
+    rowGroups = team;
+    blocksAtOnce = kOwnBlocks * team;
+  } else {
+    int64_t rounds = (product.n + team * kColumnsAtOnce - 1) / (team * kColumnsAtOnce);
+    columnsAtOnce =
+        std::min(upTo((product.n + team * rounds - 1) / (team * rounds), kBlock), kColumnsAtOnce);
+    int64_t panels = (product.n + columnsAtOnce - 1) / columnsAtOnce;
+    rowGroups = std::max<int64_t>(1, std::min(team / panels, rows));
+    blocksAtOnce = kBlocksAtOnce;
+  }
+  blocksAtOnce = std::min(rows, blocksAtOnce);
   int64_t depth = upTo(std::min(product.k, kDepthAtOnce), kDepth) / kDepth;
-  perTeam = std::min(rows, kBlocksAtOnce) * depth * product.parts * kPartBytes;
+  perTeam = blocksAtOnce * depth * product.parts * kPartBytes;
   perThread = product.isPacked ? 0 : columnsAtOnce / kBlock * depth * product.parts * kPartBytes;
 }
 
@@ -357,9 +367,9 @@ void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int t
   int64_t rounds = (allSteps + most - 1) / most, steps = (allSteps + rounds - 1) / rounds;
   int64_t units = (product.n + columnsAtOnce - 1) / columnsAtOnce * rowGroups;
   int64_t all = blocks(product.m) * static_cast<int64_t>(ones.size());
-  for (int64_t block = 0; block < all; block += kBlocksAtOnce)
+  for (int64_t block = 0; block < all; block += blocksAtOnce)
     for (int64_t step = 0; step < allSteps; step += steps) {
-      Slab slab{ones, block, std::min(kBlocksAtOnce, all - block), step,
+      Slab slab{ones, block, std::min(blocksAtOnce, all - block), step,
                 std::min(steps, allSteps - step)};
       runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
         packRows(slab, begin, end, shared);
