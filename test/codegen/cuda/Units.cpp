@@ -92,18 +92,21 @@ private:
     for (Operation &inner : fusion.getBody().front())
       if (tf32 && isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(inner))
         tolerance.ulps *= 512, tolerance.ofLargest *= 512;
+    // So what is computed on the way may differ, operands do not.
     double coarsest = 0, finest = 1;
-    for (Operation &op : fusion.getBody().front())
-      for (Value v : op.getOperands()) {
+    for (Operation &op : fusion.getBody().front()) {
+      bool yields = isa<YieldOp>(op);
+      for (Value v : yields ? ValueRange(op.getOperands()) : ValueRange(op.getResults())) {
         Type element = cast<RankedTensorType>(v.getType()).getElementType();
         double epsilon = element.isBF16()  ? 0x1p-7
                          : element.isF16() ? 0x1p-10
                          : element.isF32() ? 0x1p-23
                                            : 0;
         coarsest = std::max(coarsest, epsilon);
-        if (isa<YieldOp>(op) && epsilon > 0)
+        if (yields && epsilon > 0)
           finest = std::min(finest, epsilon);
       }
+    }
     if (coarsest > finest) {
       tolerance.ulps *= coarsest / finest;
       tolerance.ofLargest *= coarsest / finest;
