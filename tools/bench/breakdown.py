@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Where the milliseconds of a training step (or of inference) go, against what the machine can do.
+
+    tools/bench/breakdown.py [--networks resnet-50,lstm] [--inference] [--threads 2] [--repeat 5] [--accuracy default] [--tune] [--slowest 5]
+
+Of each network: products (more than four operations per byte), kernels bound by memory, reorders between layouts, and what passes between
+commands: runs of the whole program that nobody watches, less the sum of its commands. Each kind stands beside its limit, measured in the same
+run: f32 multiplications with addition in registers, and the triad of STREAM. Products that do fewer or cheaper multiplications (transforms,
+tiles) may be above theirs. Bytes count once what a command reads and writes.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import common
+
+TRAINED = ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"]
+PRODUCT = 4  # operations per byte
+
+
+def tool(name, *arguments):
+    done = subprocess.run([os.path.join(common.BUILD, "bin", name), *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or [f"{name}: status {done.returncode}"])[-1])
+    return done.stdout
+
+
+def limits(o):
+    return json.loads(tool("dlc-bandwidth", "--limits", "--threads", str(o.threads), "--rounds", "3", "--mib", "128"))
+
+
+def kind_of(command):
+    if "reorder" in command["implementation"] or "reorder" in command["name"]:
+        return "reorders"
+    return "products" if command["flops"] > PRODUCT * command["bytes"] else "memory-bound"
+
+
+def program_of(name, o, folder):
+    if o.inference:
+        return common.export(name, 1)
+    path = os.path.join(folder, name + ".mlir")
+    with open(path, "w") as f:
+        f.write(tool("dlc-train-network", name, "--text"))
+    return path
+
+
+def show(name, o, folder):
+    before = limits(o)
+    command = ["inspect", program_of(name, o, folder), "--repeat", str(o.repeat), "--threads", str(o.threads), "--accuracy", o.accuracy, "--json"]
+    about = json.loads(tool("dlc", *command, *(["--tune"] if o.tune else [])))
+    after = limits(o)
+    best = {key: max(before[key], after[key]) for key in before}
+    commands = [c for c in about["commands"] if c["depth"] == 0]
+    whole = about["run_us"] / 1e3
+    print(f"{name}: {whole:.2f} ms; limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s", flush=True)
+    for kind in ("products", "memory-bound", "reorders"):
+        some = [c for c in commands if kind_of(c) == kind]
+        ms, flops, moved = (sum(c[key] for c in some) * scale for key, scale in (("us", 1e-3), ("flops", 1e-9), ("bytes", 1e-9)))
+        text = f"    {kind:13} {len(some):4} commands {ms:9.2f} ms {100 * ms / whole:5.1f} %"
+        if kind == "products" and ms:
+            text += f"   {flops / ms * 1e3:7.1f} GFLOP/s, {flops / ms * 1e3 / best['fma_gflops']:.2f} of the limit"
+        elif ms:
+            text += f"   {moved / ms * 1e3:7.1f} GB/s, {moved / ms * 1e3 / best['triad_gb_per_s']:.2f} of the limit"
+        print(text)
+    between = whole - sum(c["us"] for c in commands) / 1e3
+    print(f"    between                     {between:9.2f} ms {100 * between / whole:5.1f} %", flush=True)
+    for c in sorted(commands, key=lambda c: -c["us"])[:o.slowest]:
+        rate = f"{c['flops'] / c['us'] / 1e3:.0f} GFLOP/s" if kind_of(c) == "products" else f"{c['bytes'] / c['us'] / 1e3:.1f} GB/s"
+        print(f"      {c['us'] / 1e3:9.2f} ms  {rate:>13}  {c['implementation']}  {c['name'] if c['name'] != c['implementation'] else ''}", flush=True)
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", help="instead of the seven that are trained, or the seven of inference")
+    a.add_argument("--inference", action="store_true", help="the exported networks at batch 1 (needs tools/setup --bench)")
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--repeat", type=int, default=5)
+    a.add_argument("--accuracy", default="default", choices=["strict", "default", "fast"])
+    a.add_argument("--tune", action="store_true", help="measure kernels that the cache knows nothing of")
+    a.add_argument("--slowest", type=int, default=0, help="so many commands of each network, too")
+    o = a.parse_args()
+    if o.inference:
+        common.use_bench_python()
+    names = o.networks.split(",") if o.networks else common.network_names() if o.inference else TRAINED
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="dlc-breakdown-") as folder:
+        for name in names:
+            try:
+                show(name, o, folder)
+            except RuntimeError as error:
+                failed += 1
+                print(f"{name}: {error}", flush=True)
+    return failed != 0
+
+
+sys.exit(main())
