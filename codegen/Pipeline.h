@@ -39,12 +39,12 @@ struct CompileOptions {
   Phase from = Phase::Simplify;
   /// Stop after this phase; only `Native` makes a program.
   Phase to = Phase::Native;
-  /// Whose kernels to take wherever they can do the work: generated, rows, contract, onednn, builtin, winograd; empty: the fastest.
+  /// Whose kernels to take wherever they can do the work: generated, rows, contract, onednn, builtin, tiles, winograd; empty: the fastest.
   std::string kernels;
   /// What is computed in 16 bits.
   PrecisionOptions precision;
-  /// What sums of f32 products may lose for speed: strict (direct algorithms only), default (a convolution's error bound is
-  /// about ten times as large), fast (also what precision.matmul = medium allows).
+  /// What sums of f32 products may lose for speed: strict (as written), default (convolutions with fewer products, products of
+  /// bf16 parts on tiles: codegen/select/README.md has the bounds), fast (also what precision.matmul = medium allows).
   std::string accuracy = "default";
   /// Bytes of state, constants and arena that a training step may take: what does not fit is computed again; 0: any.
   int64_t maxMemory = 0;

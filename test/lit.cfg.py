@@ -26,6 +26,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
 emulated_gpu = os.path.join(config.dlc_build, "lib", "libdlc_emulated_gpu.so")
 if os.path.exists(emulated_gpu):
     config.available_features.add("emulated-gpu")
+with open("/proc/cpuinfo") as f:
+    if {"amx_bf16", "avx512_bf16"} <= set(f.read().split()):
+        config.available_features.add("tiles")
 config.substitutions += [
     ("%python", os.path.join(config.venv, "bin", "python")),
     ("%bin", bin),

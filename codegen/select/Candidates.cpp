@@ -36,14 +36,18 @@ bool isRankable(const LibraryCall &call) {
   return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" && call.desc["weights"].contains("strides");
 }
 
-/// What `--accuracy` and `--matmul-precision` allow for a product.
+/// What `--accuracy`, the product's own dlc.accuracy and `--matmul-precision` allow for a product.
 bool allowsParts(Operation *op, const CompileOptions &options) {
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion)
     return false;
-  bool lowered = false;
-  fusion.getBody().walk([&](MatmulOp product) { lowered |= product->hasAttr("dlc.math"); });
-  return lowered || options.accuracy != "strict";
+  bool lowered = false, strict = options.accuracy == "strict";
+  fusion.getBody().walk([&](MatmulOp product) {
+    lowered |= product->hasAttr("dlc.math");
+    if (auto own = product->getAttrOfType<StringAttr>("dlc.accuracy"))
+      strict = own == "strict";
+  });
+  return lowered || !strict;
 }
 
 int64_t scratchOf(const LibraryCall &call) {

@@ -5,7 +5,8 @@
 
 Each tool stands ready in a process of its own; a round lets each run for a moment, one after the other, so that a machine
 that grows slower does so for all. Printed: minimum and median of a run, the ratio of the best peer's minimum to dlc's
-(above 1: dlc is faster), seconds until compiled (dlc: cold / with a warm cache), and peak memory of the process that runs.
+(above 1: dlc is faster), seconds until compiled (dlc: cold / with a warm cache), and peak memory of the process that runs. dlc stands there
+twice: by default, and with --accuracy strict, where no product is taken in parts and no convolution by transforms.
 """
 import argparse
 import json

@@ -48,8 +48,7 @@ template <bool pairs> inline __m512i takePart(__m512 &x, __m512 &y, __m512i inte
     __mmask16 finite =
         _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(0x1.fffffep+127f), _CMP_LE_OQ);
     __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
-    __m512i head =
-        _mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(v)), 16);
+    __m512i head = _mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(v)), 16);
     head = _mm512_mask_and_epi32(head, wild, bits, upper);
     head = _mm512_mask_or_epi32(head, nan, head, _mm512_set1_epi32(0x400000));
     v = _mm512_maskz_sub_ps(finite, v, _mm512_castsi512_ps(head));

@@ -41,12 +41,12 @@ struct ModelOptions {
   /// none, bf16 or f16: products take operands of 16 bits and sum in f32; so activations take half
   /// the memory. Parameters, losses and updates stay f32.
   std::string precision = "none";
-  /// highest, high (the same on processors) or medium: products of f32 may round their operands to
-  /// bf16.
+  /// highest, high or medium: products of f32 may round their operands to tf32 on GPUs, to two bf16
+  /// parts on processors with tiles (high), to bf16 (medium).
   std::string matmulPrecision = "highest";
-  /// strict, default or fast: whether convolutions of f32 may be computed with fewer products, whose
-  /// rounding errors are up to ten times as large (default), and products as matmulPrecision = medium
-  /// would have them (fast).
+  /// strict: sums of f32 as written. default: convolutions with fewer products and, on processors
+  /// with tiles, products of two bf16 parts of each number; errors up to 2e-5 of the largest
+  /// result. fast: also what matmulPrecision = medium allows.
   std::string accuracy = "default";
   /// PATTERN=f32|bf16|f16: operations of layers (nodes) of such names, whatever `precision`.
   std::vector<std::string> precisionOf = {};
