@@ -88,10 +88,9 @@ void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C
       addOver(pool, here, d + 1, to, value);
 }
 
-/// Runs `window(from, sums, reaches)` for every element `from` of dy; `sums` is its plane of dx.
-template <typename T, typename Window>
-void sumPlanes(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches, T *dx,
-               const CallContext &context, Window window) {
+/// Runs `add(plane, sums, thread)` for every plane of dx, whose sums start at 0.
+template <typename T, typename Add>
+void sumPlanes(const Pooling &pool, T *dx, const CallContext &context, Add add) {
   using C = Compute<T>;
   parallelFor(context.threads, pool.planes, 1, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t plane = begin; plane < end; ++plane) {
@@ -100,14 +99,35 @@ void sumPlanes(const Pooling &pool, const std::vector<std::vector<Reach>> &reach
       if constexpr (isHalf<T>)
         sums = static_cast<C *>(context.scratch) + thread * pool.pixels;
       std::fill(sums, sums + pool.pixels, C(0));
-      forEachWindow(pool, reaches, [&](int64_t output, const Reach *const *here) {
-        window(plane * pool.outputs + output, sums, here);
-      });
+      add(plane, sums, thread);
       if constexpr (isHalf<T>)
         for (int64_t i = 0; i < pool.pixels; ++i)
           result[i] = store<T>(sums[i]);
     }
   });
+}
+
+/// The gradient of an average over an image: along each row of dy first, whose sums then go to all
+/// rows of dx that its windows reach.
+template <typename C, typename T>
+void addAverages(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches, const T *dy,
+                 C *sums, C *line) {
+  int64_t width = pool.src[1], step = pool.steps[1];
+  for (const Reach &down : reaches[0]) {
+    std::fill(line, line + width, C(0));
+    for (const Reach &across : reaches[1]) {
+      int64_t count = down.counted * across.counted;
+      C value = count > 0 ? C(load(*dy) / C(count)) : C(0);
+      ++dy;
+      for (int64_t tap = across.first; tap < across.last; ++tap)
+        line[across.origin + tap * step] += value;
+    }
+    for (int64_t tap = down.first; tap < down.last; ++tap) {
+      C *row = sums + (down.origin + tap * pool.steps[0]) * width;
+      for (int64_t x = 0; x < width; ++x)
+        row[x] += line[x];
+    }
+  }
 }
 
 uint64_t scratchOf(const Request &request, const Pooling &pool, DType dtype) {
@@ -148,7 +168,12 @@ std::unique_ptr<LibraryCall> makeMaxPoolGrad(const Request &request) {
         }
         sums[at] += load(dy[from]);
       };
-      sumPlanes(pool, reaches, static_cast<T *>(buffers[2]), context, window);
+      auto add = [&](int64_t plane, Compute<T> *sums, int) {
+        forEachWindow(pool, reaches, [&](int64_t output, const Reach *const *here) {
+          window(plane * pool.outputs + output, sums, here);
+        });
+      };
+      sumPlanes(pool, static_cast<T *>(buffers[2]), context, add);
     });
   };
   return makeCall("max_pool_grad", run, scratchOf(request, pool, dtype));
@@ -162,22 +187,35 @@ std::unique_ptr<LibraryCall> makeAvgPoolGrad(const Request &request) {
   request.need(1, "dx", pool.elements(), dtype, true);
   auto reaches = reachesOf(pool, request.flag("include_pad", false),
                            Pooling::list(request, "pads_counted", pool.rank(), 0));
-  auto run = [pool, dtype, reaches](void *const *buffers, const CallContext &context) {
+  // Behind the planes of 16-bit floats.
+  uint64_t linesAt = scratchOf(request, pool, dtype);
+  uint64_t lines = pool.rank() == 2 ? uint64_t(std::max(1, request.threads)) *
+                                          uint64_t(pool.src[1]) * sizeof(double)
+                                    : 0;
+  auto run = [pool, dtype, reaches, linesAt](void *const *buffers, const CallContext &context) {
     dispatch(dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       using C = Compute<T>;
       const T *dy = static_cast<const T *>(buffers[0]);
-      auto window = [&](int64_t from, C *sums, const Reach *const *here) {
-        int64_t count = 1;
-        for (size_t d = 0; d < pool.rank(); ++d)
-          count *= here[d]->counted;
-        if (count > 0)
-          addOver(pool, here, 0, sums, C(load(dy[from]) / C(count)));
+      auto add = [&](int64_t plane, C *sums, int thread) {
+        const T *from = dy + plane * pool.outputs;
+        if (pool.rank() == 2) {
+          auto *lines = reinterpret_cast<C *>(static_cast<char *>(context.scratch) + linesAt);
+          addAverages(pool, reaches, from, sums, lines + thread * pool.src[1]);
+          return;
+        }
+        forEachWindow(pool, reaches, [&](int64_t output, const Reach *const *here) {
+          int64_t count = 1;
+          for (size_t d = 0; d < pool.rank(); ++d)
+            count *= here[d]->counted;
+          if (count > 0)
+            addOver(pool, here, 0, sums, C(load(from[output]) / C(count)));
+        });
       };
-      sumPlanes(pool, reaches, static_cast<T *>(buffers[1]), context, window);
+      sumPlanes(pool, static_cast<T *>(buffers[1]), context, add);
     });
   };
-  return makeCall("avg_pool_grad", run, scratchOf(request, pool, dtype));
+  return makeCall("avg_pool_grad", run, linesAt + lines);
 }
 
 } // namespace dlc::runtime::builtin
