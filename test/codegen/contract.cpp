@@ -106,8 +106,9 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
       }
   }
   for (size_t i = 0; i < c.size(); ++i)
-    if (!written[i])
+    if (!written[i]) {
       ASSERT_EQ(c[i], untouched) << "outside of C at " << i;
+    }
 }
 
 /// The host's own vectors and, on a processor with wider ones, those of AVX2.
