@@ -36,18 +36,17 @@ bool isRankable(const LibraryCall &call) {
   return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" && call.desc["weights"].contains("strides");
 }
 
-/// What `--accuracy`, the product's own dlc.accuracy and `--matmul-precision` allow for a product.
-bool allowsParts(Operation *op, const CompileOptions &options) {
-  auto fusion = dyn_cast<FusionOp>(op);
-  if (!fusion)
-    return false;
-  bool lowered = false, strict = options.accuracy == "strict";
-  fusion.getBody().walk([&](MatmulOp product) {
-    lowered |= product->hasAttr("dlc.math");
-    if (auto own = product->getAttrOfType<StringAttr>("dlc.accuracy"))
-      strict = own == "strict";
-  });
-  return lowered || !strict;
+/// Whether sums of f32 products must be taken as written: by `--accuracy`, or by the word of a fusion's own contraction.
+bool isStrict(FusionOp fusion, const CompileOptions &options) {
+  for (Operation &op : fusion.getBody().front())
+    if (auto own = op.getAttrOfType<StringAttr>("dlc.accuracy"))
+      return own == "strict";
+  return options.accuracy == "strict";
+}
+
+/// What `--matmul-precision` asks for is allowed however strict sums are otherwise.
+bool isLowered(FusionOp fusion) {
+  return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr("dlc.math"); });
 }
 
 int64_t scratchOf(const LibraryCall &call) {
@@ -65,15 +64,15 @@ Candidate candidateOf(const char *kernel, const LibraryCall &call, const CostMod
 }
 
 /// Both sizes of tiles.
-void addWinograd(Operation *op, const CompileOptions &options, const CostModel &cost, std::vector<Candidate> &candidates,
+void addWinograd(FusionOp fusion, const CompileOptions &options, const CostModel &cost, std::vector<Candidate> &candidates,
                  std::string &refusals) {
-  if (!allowsWinograd(op, options.accuracy)) {
+  if (isStrict(fusion, options)) {
     refusals += "; winograd: accuracy strict forbids its rounding";
     return;
   }
   for (int tile : {2, 4}) {
     std::string why;
-    if (auto call = winogradCall(op, tile, options.threads, &why))
+    if (auto call = winogradCall(fusion, tile, options.threads, &why))
       candidates.push_back(candidateOf("winograd", *call, cost));
     else if (tile == 2)
       refusals += "; winograd: " + why;
@@ -103,13 +102,14 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
   } else {
     refusals += "; onednn: " + why;
   }
-  if (allowsParts(op, options) && StringRef(target.features).contains("+amx-bf16"))
-    for (int parts : {2, 3})
-      if (auto call = tilesCall(op, parts))
-        candidates.push_back({"tiles", call->implementation, cost.call(*call), std::nullopt});
-  addWinograd(op, options, cost, candidates, refusals);
-  if (auto fusion = dyn_cast<FusionOp>(op))
+  if (auto fusion = dyn_cast<FusionOp>(op)) {
+    if ((isLowered(fusion) || !isStrict(fusion, options)) && StringRef(target.features).contains("+amx-bf16"))
+      for (int parts : {2, 3})
+        if (auto call = tilesCall(op, parts))
+          candidates.push_back(candidateOf("tiles", *call, cost));
+    addWinograd(fusion, options, cost, candidates, refusals);
     addGenerated(fusion, cost, target, candidates, refusals);
+  }
   llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });
   return candidates;
 }

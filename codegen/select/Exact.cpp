@@ -280,45 +280,53 @@ private:
     return sum;
   }
 
-  static double sumAt(ConvOp op, const ref::Tensor &x, const ref::Tensor &w, ArrayRef<int64_t> index) {
-    ArrayRef<int64_t> window = w.getShape().drop_front(2), image = x.getShape().drop_front(2);
-    int64_t channels = w.getShape()[1], features = w.getShape()[0] / op.getGroups();
-    int64_t first = index[1] / features * channels, pixels = ref::product(image), taps = ref::product(window), place = 0;
+  /// Of one result of a convolution: over the taps whose place `reach` finds inside the image, x times weight(channel, tap).
+  static double sumOverTaps(const ref::Tensor &x, ArrayRef<int64_t> window, int64_t example, int64_t first, int64_t channels,
+                            function_ref<bool(ArrayRef<int64_t> tap, Shape &at)> reach, function_ref<double(int64_t, int64_t)> weight) {
+    ArrayRef<int64_t> image = x.getShape().drop_front(2);
+    int64_t pixels = ref::product(image), place = 0;
     double sum = 0;
     ref::forEachIndex(window, [&](const std::vector<int64_t> &tap) {
       Shape at(tap.size());
-      bool inside = true;
-      for (size_t d = 0; d < tap.size(); ++d) {
-        at[d] = index[d + 2] * op.getStrides()[d] + tap[d] * op.getDilations()[d] - op.getLow()[d];
-        inside &= at[d] >= 0 && at[d] < image[d];
-      }
-      for (int64_t c = 0; inside && c < channels; ++c)
-        sum += x.getDouble((index[0] * x.getShape()[1] + first + c) * pixels + placeOf(at, image)) *
-               w.getDouble((index[1] * channels + c) * taps + place);
+      if (reach(tap, at))
+        for (int64_t c = 0; c < channels; ++c)
+          sum += x.getDouble((example * x.getShape()[1] + first + c) * pixels + placeOf(at, image)) * weight(c, place);
       ++place;
     });
     return sum;
   }
 
+  static double sumAt(ConvOp op, const ref::Tensor &x, const ref::Tensor &w, ArrayRef<int64_t> index) {
+    ArrayRef<int64_t> window = w.getShape().drop_front(2), image = x.getShape().drop_front(2);
+    int64_t channels = w.getShape()[1], features = w.getShape()[0] / op.getGroups(), taps = ref::product(window);
+    auto reach = [&](ArrayRef<int64_t> tap, Shape &at) {
+      bool inside = true;
+      for (size_t d = 0; d < tap.size(); ++d) {
+        at[d] = index[d + 2] * op.getStrides()[d] + tap[d] * op.getDilations()[d] - op.getLow()[d];
+        inside &= at[d] >= 0 && at[d] < image[d];
+      }
+      return inside;
+    };
+    return sumOverTaps(x, window, index[0], index[1] / features * channels, channels, reach,
+                       [&](int64_t c, int64_t place) { return w.getDouble((index[1] * channels + c) * taps + place); });
+  }
+
   static double sumAt(ConvTransposeOp op, const ref::Tensor &x, const ref::Tensor &w, ArrayRef<int64_t> index) {
     ArrayRef<int64_t> window = w.getShape().drop_front(2), image = x.getShape().drop_front(2);
-    int64_t features = w.getShape()[1], channels = w.getShape()[0] / op.getGroups();
-    int64_t first = index[1] / features * channels, pixels = ref::product(image), taps = ref::product(window), place = 0;
-    double sum = 0;
-    ref::forEachIndex(window, [&](const std::vector<int64_t> &tap) {
-      Shape at(tap.size());
+    int64_t features = w.getShape()[1], channels = w.getShape()[0] / op.getGroups(), taps = ref::product(window);
+    int64_t first = index[1] / features * channels;
+    auto reach = [&](ArrayRef<int64_t> tap, Shape &at) {
       bool inside = true;
       for (size_t d = 0; d < tap.size(); ++d) {
         int64_t from = index[d + 2] + op.getLow()[d] - tap[d] * op.getDilations()[d];
         at[d] = from / op.getStrides()[d];
         inside &= from >= 0 && from % op.getStrides()[d] == 0 && at[d] < image[d];
       }
-      for (int64_t c = first; inside && c < first + channels; ++c)
-        sum += x.getDouble((index[0] * x.getShape()[1] + c) * pixels + placeOf(at, image)) *
-               w.getDouble((c * features + index[1] % features) * taps + place);
-      ++place;
+      return inside;
+    };
+    return sumOverTaps(x, window, index[0], first, channels, reach, [&](int64_t c, int64_t place) {
+      return w.getDouble(((first + c) * features + index[1] % features) * taps + place);
     });
-    return sum;
   }
 
   static double sumAt(ConvWeightGradOp op, const ref::Tensor &x, const ref::Tensor &dy, ArrayRef<int64_t> index) {

@@ -50,9 +50,8 @@ std::optional<LibraryCall> builtinCall(mlir::Operation *op);
 /// A product of f32 in two or three bf16 parts, on a processor's tiles.
 std::optional<LibraryCall> tilesCall(mlir::Operation *op, int parts, std::string *why = nullptr);
 
-/// A convolution, or a gradient of one, by F(tile x tile, window x window); and whether it may round so much.
+/// A convolution, or a gradient of one, by F(tile x tile, window x window).
 std::optional<LibraryCall> winogradCall(mlir::Operation *op, int tile, int threads, std::string *why = nullptr);
-bool allowsWinograd(mlir::Operation *op, llvm::StringRef accuracy);
 
 /// The call of the kernel and implementation that were chosen for the operation.
 std::optional<LibraryCall> chosenCall(mlir::Operation *op, int threads, std::string *why = nullptr);

@@ -229,12 +229,4 @@ std::optional<LibraryCall> winogradCall(Operation *op, int tile, int threads, st
   return convolution(fusion, *epilogue, tile, threads, no);
 }
 
-bool allowsWinograd(Operation *op, StringRef accuracy) {
-  auto fusion = dyn_cast<FusionOp>(op);
-  Operation *conv = fusion ? convolutionIn(fusion) : nullptr;
-  if (auto own = conv ? conv->getAttrOfType<StringAttr>("dlc.accuracy") : StringAttr())
-    accuracy = own.getValue();
-  return accuracy != "strict";
-}
-
 } // namespace dlc
