@@ -1,44 +1,40 @@
 """The benchmark networks in JAX: step(name, batch, precision) gives a function that makes one SGD step and returns its loss.
 
-Only for timing: parameters are random, with the shapes of networks.py; pictures are [N, H, W, C], for which XLA has its fast
-convolutions. Statistics of batch norm are kept, as in PyTorch. In bf16 inputs and parameters are cast for all layers, and statistics,
+Parameters and batch are PyTorch's (same_start.py); pictures are [N, H, W, C], for which XLA has its fast convolutions. Statistics of batch norm are kept, as in PyTorch. In bf16 inputs and parameters are cast for all layers, and statistics,
 softmax and the loss are f32.
 """
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-BATCH = {"fcn-s": 64, "alexnet-s": 16, "resnet-50": 16, "fcn-r": 1024, "alexnet-r": 128, "resnet-56": 128, "lstm": 128, "bert": 4}
+import same_start
+
 RATE = {"fcn-r": 0.05}
-random = np.random.default_rng(0)
 
 
 class Parameters:
-    """Made on the first pass, taken in the same order afterwards; statistics of batch norm go out beside the result."""
+    """Taken one after the other, as the network uses them."""
 
-    def __init__(self, given=None, dtype=jnp.float32):
-        self.given, self.made, self.statistics, self.next, self.dtype = given, [], [], 0, dtype
+    def __init__(self, given, dtype):
+        self.given, self.dtype, self.statistics, self.next = given, dtype, [], 0
 
-    def take(self, shape, scale):
+    def take(self, *shape):
+        value = self.given[self.next]
         self.next += 1
-        if self.given is not None:
-            return self.given[self.next - 1].astype(self.dtype)
-        self.made.append((random.uniform(-scale, scale, shape) if scale else np.ones(shape)).astype(np.float32))
-        return self.made[-1]
+        if value.shape != shape:
+            raise ValueError(f"parameter {self.next - 1} must be {shape}, found {value.shape}")
+        return value.astype(self.dtype)
 
     def linear(self, x, out):
-        bound = x.shape[-1] ** -0.5
-        return x @ self.take((x.shape[-1], out), bound) + self.take((out,), bound)
+        return x @ self.take(x.shape[-1], out) + self.take(out)
 
     def conv(self, x, out, window, stride=1, padding="SAME", bias=True):
-        bound = (x.shape[-1] * window * window) ** -0.5
-        y = lax.conv_general_dilated(x, self.take((window, window, x.shape[-1], out), bound), (stride, stride), padding,
+        y = lax.conv_general_dilated(x, self.take(window, window, x.shape[-1], out), (stride, stride), padding,
                                      dimension_numbers=("NHWC", "HWIO", "NHWC"))
-        return y + self.take((out,), bound) if bias else y
+        return y + self.take(out) if bias else y
 
     def norm(self, x):
-        scale, shift = self.take((x.shape[-1],), 0), self.take((x.shape[-1],), 1e-3)
+        scale, shift = self.take(x.shape[-1]), self.take(x.shape[-1])
         wide = x.astype(jnp.float32)
         mean, variance = wide.mean((0, 1, 2)), wide.var((0, 1, 2))
         count = x.size // x.shape[-1]
@@ -46,7 +42,7 @@ class Parameters:
         return ((wide - mean) * (lax.rsqrt(variance + 1e-5) * scale) + shift).astype(x.dtype)
 
     def layer_norm(self, x):
-        scale, shift = self.take((x.shape[-1],), 0), self.take((x.shape[-1],), 1e-3)
+        scale, shift = self.take(x.shape[-1]), self.take(x.shape[-1])
         wide = x.astype(jnp.float32)
         mean, variance = wide.mean(-1, keepdims=True), wide.var(-1, keepdims=True)
         return ((wide - mean) * lax.rsqrt(variance + 1e-5) * scale + shift).astype(x.dtype)
@@ -115,11 +111,10 @@ def resnet_56(p, x):
 
 
 def language(p, ids):
-    table = p.take((10000, 256), 1)
+    table = p.take(10000, 256)
     x = jnp.take(table, ids, 0).swapaxes(0, 1)
     for _ in range(2):
-        w, r = p.take((256, 1024), 1 / 16), p.take((256, 1024), 1 / 16)
-        b = p.take((1024,), 1 / 16) + p.take((1024,), 1 / 16)
+        w, r, b = p.take(256, 1024), p.take(256, 1024), p.take(1024) + p.take(1024)
         projected = x @ w + b
 
         def cell(state, each):
@@ -135,7 +130,7 @@ def language(p, ids):
 
 def bert(p, ids):
     """An encoder of BERT-base's shape: 12 layers, 768 wide, 12 heads, GELU, normalisation after each sum."""
-    words, positions = p.take((30522, 768), 1), p.take((512, 768), 1)
+    words, positions = p.take(30522, 768), p.take(512, 768)
     x = p.layer_norm(jnp.take(words, ids, 0) + positions[:ids.shape[1]])
     for _ in range(12):
         q, k, v = jnp.split(p.linear(x, 3 * 768).reshape(*ids.shape, 3 * 12, 64), 3, 2)
@@ -145,24 +140,15 @@ def bert(p, ids):
     return p.linear(x[:, 0], 2)
 
 
-NETWORKS = {"fcn-s": (perceptron(2048, 2048, 2048, 26752), (26752,), 26752), "fcn-r": (perceptron(2048, 4096, 1024, 10), (784,), 10),
-            "alexnet-s": (alexnet_s, (224, 224, 3), 1000), "alexnet-r": (alexnet_r, (32, 32, 3), 10), "resnet-50": (resnet_50, (224, 224, 3), 1000),
-            "resnet-56": (resnet_56, (32, 32, 3), 10), "lstm": (language, (32,), 10000), "bert": (bert, (128,), 2)}
+NETWORKS = {"fcn-s": perceptron(2048, 2048, 2048, 26752), "fcn-r": perceptron(2048, 4096, 1024, 10), "alexnet-s": alexnet_s, "alexnet-r": alexnet_r,
+            "resnet-50": resnet_50, "resnet-56": resnet_56, "lstm": language, "bert": bert}
 
 
 def step(name, batch=0, precision="f32"):
-    forward, shape, classes = NETWORKS[name]
-    batch = batch or BATCH[name]
-    dtype = {"f32": jnp.float32, "bf16": jnp.bfloat16}[precision]
-    if name in ("lstm", "bert"):
-        x = random.integers(0, 10000, (batch,) + shape)
-        t = random.integers(0, classes, (batch,) + (shape if name == "lstm" else ()))
-    else:
-        x, t = random.standard_normal((batch,) + shape, np.float32), random.integers(0, classes, batch)
-    x, t = jnp.asarray(x), jnp.asarray(t)
-    first = Parameters()
-    jax.eval_shape(lambda x: forward(first, x), x)
-    made = [jnp.asarray(p) for p in first.made]
+    forward, dtype = NETWORKS[name], {"f32": jnp.float32, "bf16": jnp.bfloat16}[precision]
+    made, x, t = same_start.start(name, batch)
+    made, x, t = [jnp.asarray(p) for p in made], jnp.asarray(x), jnp.asarray(t)
+    batch = x.shape[0]
 
     def loss(parameters, x, t):
         p = Parameters(parameters, dtype)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Times a training step of the benchmark networks: dlc against PyTorch (both memory formats), torch.compile and JAX.
+"""Times a training step of the benchmark networks: dlc against PyTorch (both memory formats), torch.compile, JAX and TensorFlow.
 
     tools/bench/train.py [--networks resnet-50,lstm] [--precision f32,bf16] [--threads 1,2] [--rounds 4] [--json FILE]
     tools/bench/train.py --device cuda:0 [--precision f32,tf32,bf16]
 
 A step is forward, loss, backward and the plain SGD update on one batch in memory. In bf16 dlc compiles with that precision, PyTorch runs under
-autocast, and JAX casts inputs and parameters; parameters stay f32 everywhere. Without --networks, bf16 means the four networks that are usually
+autocast, and JAX and TensorFlow cast inputs and parameters; parameters stay f32 everywhere. Without --networks, bf16 means the four networks that are usually
 trained so. dlc stands there twice in f32: by default, and with --accuracy strict, where no product is taken in parts and no convolution by
-transforms. Each tool stands ready in a process of
-its own; a round lets each run for a moment, one after the other. Printed: minimum and median of a step, the ratio of the best
+transforms. All peers start from the same parameters with the same batch, and a peer whose first loss is not PyTorch's does not count.
+Each tool stands ready in a process of its own; a round lets each run for a moment, one after the other. Printed: minimum and median of a step, the ratio of the best
 peer's minimum to dlc's (above 1: dlc is faster), MiB at the peak above what the process had before its first step (dlc: before
 tracing, with the compiler's own code in memory), and seconds from then (dlc: from before tracing and compiling) until the first step was done.
 
@@ -30,7 +30,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 ACCURACY = {"dlc": "default", "dlc-strict": "strict"}
-PEERS = ["torch", "torch-cl", "torch.compile", "jax"]
+# XLA stands there as JAX: tensorflow-xla (jit_compile=True) is another peer to ask for, and takes minutes to compile deep networks.
+PEERS = ["torch", "torch-cl", "torch.compile", "jax", "tensorflow"]
+ELSEWHERE = {"jax": "jax", "tensorflow": "tensorflow", "tensorflow-xla": "tensorflow"}  # peers that are not PyTorch, and their modules
+# How far first losses may lie from PyTorch's, relatively.
+SAME = {"f32": 1e-4, "tf32": 1e-2, "bf16": 5e-2}
 IMAGES = {"alexnet-s", "resnet-50", "alexnet-r", "resnet-56"}
 NETWORKS = {"f32": ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"], "bf16": ["resnet-50", "alexnet-s", "fcn-s", "bert"]}
 NETWORKS["tf32"] = NETWORKS["f32"]
@@ -60,6 +64,16 @@ def start(tool, network, precision, batch, threads, device):
     return common.Worker(tool, command, threads)
 
 
+def check_losses(workers, most):
+    """A peer that computes something else than PyTorch from the same start is out; dlc starts elsewhere (train_compare.py compares it)."""
+    peers = [w for w in workers if w.tool not in ACCURACY and not w.error]
+    want = next((w.about["loss"] for w in peers if w.tool.startswith("torch")), None)
+    for worker in peers:
+        loss = worker.about["loss"]
+        if want is not None and not abs(loss - want) <= most * abs(want):
+            worker.error = f"its first loss is {loss:.6g}, PyTorch's {want:.6g}"
+
+
 def measure(network, precision, threads, o):
     results, workers = {}, []
     tools = (["dlc"] if precision != "f32" or device_is_gpu(o.device) else list(ACCURACY)) + [p for p in o.peers if network in IMAGES or not p.endswith("-cl")]
@@ -73,13 +87,14 @@ def measure(network, precision, threads, o):
                     seen += clocks(o.device)
         if seen:
             print(f"{network}: the GPU's clock was {min(seen)} to {max(seen)} MHz", flush=True)
+        check_losses(workers, SAME[precision])
         for worker in workers:
             if worker.error or not worker.times:
                 results[worker.tool] = {"error": worker.error or "no times"}
                 continue
             about = worker.about
             results[worker.tool] = {"min_ms": min(worker.times) * 1e3, "median_ms": statistics.median(worker.times) * 1e3, "steps": len(worker.times),
-                                    "ready_s": about["ready_s"], "memory_mib": max(worker.peak, about["peak_mib"]) - about["before_mib"]}
+                                    "first_loss": about["loss"], "ready_s": about["ready_s"], "memory_mib": max(worker.peak, about["peak_mib"]) - about["before_mib"]}
     finally:
         for worker in workers:
             worker.close()
@@ -123,11 +138,11 @@ def main():
     a.add_argument("--seconds", type=float, default=1.0, help="of each tool in each round, two steps at least")
     a.add_argument("--json", help="write all figures there")
     o = a.parse_args()
-    o.peers = [p for p in o.peers.split(",") if p and not (p == "jax" and o.device != "cpu")]
+    o.peers = [p for p in o.peers.split(",") if p and not (p in ELSEWHERE and o.device != "cpu")]
     o.threads = o.threads or ("1,2" if o.device == "cpu" else "1")
-    if "jax" in o.peers and not importlib.util.find_spec("jax"):
-        o.peers.remove("jax")
-        print("jax is not installed: left out", flush=True)
+    for peer in [p for p in o.peers if p in ELSEWHERE and not importlib.util.find_spec(ELSEWHERE[p])]:
+        o.peers.remove(peer)
+        print(f"{peer} is not installed: left out", flush=True)
     everything, ratios = [], {}
     print(f"{'network':10} {'type':5} {'threads':>7}  {'tool':14} {'min ms':>10} {'median':>10} {'ratio':>6} {'above MiB':>9} {'ready s':>8}", flush=True)
     for precision in o.precision.split(","):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """One peer training one network, in a process of its own: told how long to run, it answers with times.
 
-train_worker.py TOOL NETWORK BATCH THREADS f32|tf32|bf16 [DEVICE], where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl or jax;
+train_worker.py TOOL NETWORK BATCH THREADS f32|tf32|bf16 [DEVICE], where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl, jax, tensorflow or
+tensorflow-xla;
 then lines on stdin: {"seconds": 0.5}; each answered by one line of JSON. A step is forward, loss, backward, plain SGD.
 """
 import json
@@ -47,17 +48,21 @@ def torch_step(tool, network, batch, threads, precision, device):
     return step
 
 
-def jax_step(network, batch, threads, precision):
+def other_step(tool, network, batch, threads, precision):
     if threads == 1:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    import networks_jax
-    return networks_jax.step(network, batch, precision)
+    if tool == "jax":
+        import networks_jax
+        return networks_jax.step(network, batch, precision)
+    import networks_tf
+    return networks_tf.step(network, batch, precision, threads, tool.endswith("-xla"))
 
 
 def main():
     tool, network, batch, threads, precision = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
     device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
-    step = jax_step(network, batch, threads, precision) if tool == "jax" else torch_step(tool, network, batch, threads, precision, device)
+    step = (torch_step(tool, network, batch, threads, precision, device) if tool.startswith("torch") else
+            other_step(tool, network, batch, threads, precision))
     before, start = memory_mib("VmRSS"), time.perf_counter()
     loss = step()
     print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": memory_mib("VmHWM")}), flush=True)
