@@ -6,6 +6,7 @@
 #include "codegen/memory/Bound.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
+#include "codegen/select/Accuracy.h"
 #include "codegen/select/Select.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/exec/Exec.h"
@@ -108,11 +109,13 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     case Phase::Simplify:
       return passes({createRememberDevicesPass, createSimplifyPass});
     case Phase::Precision:
-      return passes({[&] { return createPrecisionPass(options.precision); },
-                     [&] {
-                       bool planned = options.to >= Phase::Memory;
-                       return createRecomputePass({planned ? bound.estimate() : options.maxMemory, /*mayFail=*/planned});
-                     }});
+      if (failed(passes({[&] { return createPrecisionPass(options.precision); },
+                         [&] {
+                           bool planned = options.to >= Phase::Memory;
+                           return createRecomputePass({planned ? bound.estimate() : options.maxMemory, /*mayFail=*/planned});
+                         }})))
+        return failure();
+      return applyAccuracy(module, given);
     case Phase::Place:
       return passes({[&] { return createPlacePass({options.device, options.place, options.forbidTransfers}); },
                      createVerifyPlacementPass});

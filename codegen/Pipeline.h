@@ -46,6 +46,8 @@ struct CompileOptions {
   /// What sums of f32 products may lose for speed: strict (as written), default (convolutions with fewer products, products of
   /// bf16 parts on tiles: codegen/select/README.md has the bounds), fast (also what precision.matmul = medium allows).
   std::string accuracy = "default";
+  /// PATTERN=strict|default|fast: products of such names, whatever `accuracy`.
+  std::vector<std::string> accuracyOf;
   /// Bytes of state, constants and arena that a training step may take: what does not fit is computed again; 0: any.
   int64_t maxMemory = 0;
   /// The GPUs that the program is for, as in "sm_90a"; empty: those of this machine.

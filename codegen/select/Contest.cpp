@@ -67,10 +67,19 @@ Ratio ratioOf(const Runner &runner, const Runner &best) {
 
 class Contest {
 public:
-  Contest(std::span<Timed *const> candidates, const ContestLimits &limits) : limits(limits) {
-    for (Timed *timed : candidates) {
-      runners.emplace_back();
-      runners.back().timed = timed;
+  Contest(std::span<Timed *const> candidates, const ContestLimits &limits, const Rounds &begun) : limits(limits) {
+    size_t played = 0;
+    for (const auto &rounds : begun)
+      played = std::max(played, rounds.size());
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      Runner &runner = runners.emplace_back();
+      runner.timed = candidates[i];
+      if (i < begun.size())
+        runner.rounds = begun[i];
+      runner.rounds.resize(played, kMissing);
+      runner.standing.runs = int(runner.samples());
+      for (double t : runner.times())
+        runner.fastest = std::min(runner.fastest, t);
     }
     for (Runner &runner : runners)
       order.push_back(&runner);
@@ -82,7 +91,7 @@ public:
       if (auto once = sample(*runner); once && runner->timed->repeatable() && once->microseconds < kShortRun)
         runner->repeats = int(std::clamp(kShortRun / std::max(once->microseconds, 0.1), 1.0, 200.0));
     double patience = limits.patience;
-    for (size_t round = 0; round < kMostRounds; ++round) {
+    for (size_t round = order.empty() ? kMostRounds : order[0]->rounds.size(); round < kMostRounds; ++round) {
       double before = since(start);
       playRound();
       // Large operations need their rounds, whatever they take.
@@ -106,10 +115,22 @@ public:
 
 private:
   std::optional<Sample> sample(Runner &runner) {
+    tell();
+    auto turn = limits.turn ? limits.turn(size_t(&runner - runners.data())) : nullptr;
     auto taken = runner.timed->sample(runner.repeats, runner.standing.failed);
     if (!taken)
       runner.running = false;
     return taken;
+  }
+
+  void tell() {
+    if (!limits.progress || since(told) < 100e3)
+      return;
+    Rounds rounds;
+    for (const Runner &runner : runners)
+      rounds.push_back(runner.rounds);
+    limits.progress(rounds);
+    told = Clock::now();
   }
 
   void playRound() {
@@ -209,16 +230,17 @@ private:
     return result;
   }
 
-  ContestLimits limits;
+  const ContestLimits &limits;
   std::vector<Runner> runners;
   std::vector<Runner *> order;
+  Clock::time_point told = Clock::now();
   bool certain = false;
 };
 
 } // namespace
 
-ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits) {
-  return candidates.empty() ? ContestResult() : Contest(candidates, limits).run();
+ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits, const Rounds &begun) {
+  return candidates.empty() ? ContestResult() : Contest(candidates, limits, begun).run();
 }
 
 } // namespace dlc

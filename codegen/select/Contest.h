@@ -10,6 +10,8 @@
 #define DLC_CODEGEN_SELECT_CONTEST_H
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,10 +46,17 @@ struct Standing {
   std::string failed;
 };
 
+/// Microseconds of each candidate's rounds, as far as they were played; NaN where it was disturbed, or sat out.
+using Rounds = std::vector<std::vector<double>>;
+
 struct ContestLimits {
   double least = 100e3;     ///< microseconds that a contest goes on, where the lead is not large
   double undecided = 600e3; ///< microseconds after which an uncertain order stays uncertain
   double patience = 3e6;    ///< and after which a contest in which too few runs were undisturbed is given up
+  /// Called before each timing with the candidate's number; the timing's turn is over when what it returns is gone.
+  std::function<std::shared_ptr<void>(size_t candidate)> turn;
+  /// Called between timings with what was timed so far, not more often than each tenth of a second.
+  std::function<void(const Rounds &)> progress;
 };
 
 struct ContestResult {
@@ -61,7 +70,8 @@ struct ContestResult {
 /// Within so much, times are the same.
 constexpr double kTie = 1.03;
 
-ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits = {});
+/// `begun`: rounds of a contest between the same candidates that was broken off; it goes on from there.
+ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits = {}, const Rounds &begun = {});
 
 } // namespace dlc
 #endif

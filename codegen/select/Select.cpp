@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <chrono>
+#include <cmath>
+#include <thread>
 
 using namespace mlir;
 
@@ -50,7 +52,21 @@ struct Election {
   const TuningEntry *entry = nullptr;
   TunedOperation::From from = TunedOperation::From::LeftOver;
   bool reported = false;
-  bool close = false; ///< measured in one sitting, and too near to call by that alone
+  /// In this run, and when the last of them was over.
+  int sittings = 0, disturbed = 0;
+  double seconds = 0; ///< that they took
+  size_t resumed = 0;
+  std::chrono::steady_clock::time_point lastSat = {};
+
+  bool isChoice() const { return candidates.size() > 1; }
+  /// Whether one more sitting is wanted.
+  bool isOpen(int most) const {
+    // What takes long has seen more than one mood of the machine within a sitting.
+    constexpr double kLong = 6;
+    if (from == TunedOperation::From::Disturbed)
+      return disturbed < 2;
+    return entry && entry->choice() && !entry->certain && sittings < (seconds > kLong ? 2 : most);
+  }
 
   double weight() const { return candidates[0].estimate * double(operations.size()); }
 };
@@ -70,10 +86,11 @@ public:
       if (failed(nominate(op)))
         return failure();
     for (auto &[key, election] : elections)
-      if (const TuningEntry *known = tuning.again ? nullptr : database.find(key)) {
+      if (const TuningEntry *known = database.find(key)) {
         election.entry = known;
         election.from = TunedOperation::From::Known;
-        report(election);
+        if (tuning.onMiss != OnMiss::Measure || !wantsMore(key, election))
+          report(election);
       }
     if (tuning.onMiss == OnMiss::Measure)
       measureMissing();
@@ -116,19 +133,20 @@ private:
       return op->emitError("no kernel for this operation") << (onGpu ? " on " + device : "") << refusals;
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
-    if (!where || candidates.size() < 2) {
+    // What has no choice is measured, and looked up for its figures.
+    bool alone = candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
+    if (!where || alone) {
       preferKernels(candidates, options.kernels);
       writeChoice(op, candidates);
       return success();
     }
     TuningKey key = tuningKey(op, *where);
-    auto found = llvm::find_if(elections, [&](auto &each) { return each.first == key; });
-    if (found == elections.end()) {
+    auto [at, isNew] = numbers.try_emplace(key.identity(), elections.size());
+    if (isNew) {
       elections.emplace_back(key, Election());
-      found = std::prev(elections.end());
-      found->second.candidates = std::move(candidates);
+      elections.back().second.candidates = std::move(candidates);
     }
-    found->second.operations.push_back(op);
+    elections[at->second].second.operations.push_back(op);
     return success();
   }
 
@@ -148,73 +166,92 @@ private:
   }
 
   double secondsLeft() const {
+    if (tuning.stop && tuning.stop())
+      return 0;
     if (tuning.budgetSeconds <= 0)
       return 1e9;
     return tuning.budgetSeconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  /// Where most of the time goes first. What other work disturbed, and what is close, once more in the end: a lead that only
-  /// one of two moments knows is none.
+  /// Measured anew, not to its end, or not at all.
+  bool wantsMore(const TuningKey &key, const Election &election) const {
+    return tuning.again || !election.entry || election.entry->open || database.begun(key);
+  }
+
+  /// Where there is a choice, and where most of the time goes, first. What is not settled, and what other work disturbed, sits
+  /// again when all have sat: a lead that only one moment knows is none.
   void measureMissing() {
     SmallVector<std::pair<const TuningKey *, Election *>> missing;
     for (auto &[key, election] : elections)
-      if (!election.entry)
+      if (!election.reported)
         missing.push_back({&key, &election});
-    llvm::stable_sort(missing, [](auto &x, auto &y) { return x.second->weight() > y.second->weight(); });
-    for (int attempt = 0; attempt < 2; ++attempt)
+    llvm::stable_sort(missing, [](auto &x, auto &y) {
+      return std::make_pair(x.second->isChoice(), x.second->weight()) > std::make_pair(y.second->isChoice(), y.second->weight());
+    });
+    for (int pass = 0; pass < std::max(tuning.sittings, 2); ++pass)
       for (auto [key, election] : missing) {
-        if (secondsLeft() <= 0)
+        if (election->reported)
+          continue;
+        if (!waitForTurn(*election))
           break;
-        if (attempt == 0 || election->from == TunedOperation::From::Disturbed)
-          measure(*key, *election, attempt == 0);
-        else if (election->close)
-          measureAgain(*key, *election);
+        measure(*key, *election);
+        if (!election->isOpen(tuning.sittings))
+          report(*election);
       }
-    // With `again`, what there was no time for is still known from before.
-    for (auto [key, election] : missing)
-      if (!election->entry && (election->entry = database.find(*key)))
-        election->from = TunedOperation::From::Known;
     if (size_t disturbed = llvm::count_if(missing, [](auto &each) { return each.second->from == TunedOperation::From::Disturbed; }))
       module.emitWarning("other work on this machine disturbed the measurement of ")
           << disturbed << " operations, which are chosen by estimate; tune again when it is quiet";
   }
 
-  void measure(const TuningKey &key, Election &election, bool mayTryAgain) {
-    auto made = measureCandidates(election.operations[0], election.candidates, conditions, options, target,
-                                  tuning.budgetSeconds > 0 ? secondsLeft() : 0);
+  /// Until the operation's last sitting is long enough ago. False when there is no time left.
+  bool waitForTurn(const Election &election) {
+    if (election.sittings > 0) {
+      double ago = std::chrono::duration<double>(std::chrono::steady_clock::now() - election.lastSat).count();
+      double wait = std::min(tuning.spreadSeconds - ago, secondsLeft());
+      if (wait > 0)
+        std::this_thread::sleep_for(std::chrono::duration<double>(wait));
+    }
+    return secondsLeft() > 0;
+  }
+
+  void measure(const TuningKey &key, Election &election) {
+    constexpr double kLaterSitting = 0.3;
+    double seconds = tuning.budgetSeconds > 0 ? secondsLeft() : 0;
+    if (election.sittings > 0)
+      seconds = seconds > 0 ? std::min(seconds, kLaterSitting) : kLaterSitting;
+    const TuningEntry *known = database.begun(key);
+    TuningEntry anew;
+    if (const TuningEntry *old = database.find(key); old && !known && tuning.again && election.sittings == 0) {
+      // What was known counts as further sittings; who was rejected has another chance.
+      anew = *old;
+      for (TunedCandidate &c : anew.candidates)
+        if (!c.rejected.empty())
+          c = TunedCandidate{.kernel = c.kernel, .implementation = c.implementation};
+      known = &anew;
+    }
+    if (known && election.sittings == 0)
+      for (const TunedCandidate &c : known->candidates)
+        election.resumed += llvm::count_if(c.rounds, [](double t) { return !std::isnan(t); });
+    auto begin = std::chrono::steady_clock::now();
+    auto made = measureCandidates(election.operations[0], election.candidates, key, known ? known : database.find(key),
+                                  {options, target, conditions.coldWeights}, seconds,
+                                  [&](const TuningEntry &entry) { database.note(entry, warning); });
+    election.lastSat = std::chrono::steady_clock::now();
+    election.seconds += std::chrono::duration<double>(election.lastSat - begin).count();
     if (!made.enough) {
+      if (election.entry)
+        return void(++election.sittings);
       election.from = TunedOperation::From::Disturbed;
-      if (mayTryAgain)
+      if (election.disturbed++ == 0)
         report(election, &made.entry, true);
       return;
     }
-    made.entry.key = key;
+    ++election.sittings;
+    election.from = made.entry.choice() ? TunedOperation::From::Measured : TunedOperation::From::Rejected;
+    election.entry = &made.entry;
+    made.entry.open = election.isOpen(tuning.sittings);
     election.entry = database.put(std::move(made.entry), warning);
-    election.from = election.entry->choice() ? TunedOperation::From::Measured : TunedOperation::From::Rejected;
-    election.close = mayTryAgain && contendersOf(election).size() > 1;
     warn();
-    if (!election.close)
-      report(election);
-  }
-
-  static std::vector<Candidate> contendersOf(const Election &election) {
-    constexpr double kContender = 1.2;
-    std::vector<Candidate> contenders;
-    for (const Candidate &c : election.candidates)
-      if (auto *tuned = election.entry->find(c.implementation); tuned && tuned->rejected.empty() && tuned->behindLow < kContender)
-        contenders.push_back(c);
-    return contenders;
-  }
-
-  void measureAgain(const TuningKey &key, Election &election) {
-    auto made = measureCandidates(election.operations[0], contendersOf(election), conditions, options, target,
-                                  tuning.budgetSeconds > 0 ? secondsLeft() : 0);
-    if (made.enough) {
-      made.entry.key = key;
-      election.entry = database.put(combined(*election.entry, made.entry), warning);
-      warn();
-    }
-    report(election);
   }
 
   /// What another machine measured says nothing about this one, and its owner should know.
@@ -223,7 +260,7 @@ private:
     const TuningEntry *example = nullptr;
     TuningKey own;
     for (auto &[key, election] : elections)
-      if (!election.entry)
+      if (!election.entry && election.isChoice())
         if (const TuningEntry *other = database.findElsewhere(key)) {
           ++count;
           example = other;
@@ -237,7 +274,7 @@ private:
 
   LogicalResult refuseMisses() {
     for (auto &[key, election] : elections)
-      if (!election.entry)
+      if (!election.entry && election.isChoice())
         return election.operations[0]->emitError("is not in the tuning database '")
                << database.file() << "' (key " << key.id()
                << "); required by --on-miss error: an entry for this machine and these settings; dlc tune adds it";
@@ -276,6 +313,7 @@ private:
     about.candidates = election.candidates.size();
     about.times = election.operations.size();
     about.tried = again;
+    about.resumed = election.resumed;
     tuning.report(about, done, elections.size());
   }
 
@@ -289,6 +327,7 @@ private:
   TuningDatabase database;
   /// In the order of the model.
   std::vector<std::pair<TuningKey, Election>> elections;
+  std::map<std::string, size_t> numbers; ///< of elections, by identity
   size_t done = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

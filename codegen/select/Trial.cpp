@@ -58,39 +58,6 @@ ref::Tensor randomTensor(Type type, uint64_t seed) {
   return tensor;
 }
 
-/// module { func @main(operands that are not constant) { op } }
-OwningOpRef<ModuleOp> wrap(Operation *op, const Candidate &candidate) {
-  MLIRContext *context = op->getContext();
-  Location loc = op->getLoc();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  OpBuilder b(context);
-  b.setInsertionPointToEnd(module->getBody());
-  SmallVector<Type> inputs;
-  for (Value operand : op->getOperands())
-    if (!operand.getDefiningOp<ConstantOp>())
-      inputs.push_back(operand.getType());
-  auto function = func::FuncOp::create(b, loc, "main", b.getFunctionType(inputs, op->getResultTypes()));
-  Block *block = function.addEntryBlock();
-  b.setInsertionPointToEnd(block);
-  IRMapping map;
-  unsigned next = 0;
-  for (Value operand : op->getOperands()) {
-    if (auto constant = operand.getDefiningOp<ConstantOp>()) {
-      if (!map.contains(operand))
-        b.clone(*constant, map);
-    } else {
-      // An operand given twice is two arguments: any of them is it.
-      map.map(operand, block->getArgument(next++));
-    }
-  }
-  Operation *copy = b.clone(*op, map);
-  copy->setAttr(kKernelAttr, b.getStringAttr(candidate.kernel));
-  if (hasImplementations(candidate.kernel))
-    copy->setAttr(kImplementationAttr, b.getStringAttr(candidate.implementation));
-  func::ReturnOp::create(b, loc, copy->getResults());
-  return module;
-}
-
 class HostTrial : public Trial {
 public:
   HostTrial(MLIRContext *context, bool coldWeights) : context(context), coldWeights(coldWeights) {}
@@ -205,6 +172,35 @@ void HostTrial::coolConstants() const {
 
 } // namespace
 
+OwningOpRef<ModuleOp> moduleOf(Operation *op) {
+  MLIRContext *context = op->getContext();
+  Location loc = op->getLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  OpBuilder b(context);
+  b.setInsertionPointToEnd(module->getBody());
+  SmallVector<Type> inputs;
+  for (Value operand : op->getOperands())
+    if (!operand.getDefiningOp<ConstantOp>())
+      inputs.push_back(operand.getType());
+  auto function = func::FuncOp::create(b, loc, "main", b.getFunctionType(inputs, op->getResultTypes()));
+  Block *block = function.addEntryBlock();
+  b.setInsertionPointToEnd(block);
+  IRMapping map;
+  unsigned next = 0;
+  for (Value operand : op->getOperands()) {
+    if (auto constant = operand.getDefiningOp<ConstantOp>()) {
+      if (!map.contains(operand))
+        b.clone(*constant, map);
+    } else {
+      // An operand given twice is two arguments: any of them is it.
+      map.map(operand, block->getArgument(next++));
+    }
+  }
+  Operation *copy = b.clone(*op, map);
+  func::ReturnOp::create(b, loc, copy->getResults());
+  return module;
+}
+
 TrialOperands::TrialOperands(Operation *op) {
   // What is given twice is one tensor.
   llvm::DenseMap<Value, ref::Tensor> known;
@@ -228,7 +224,13 @@ std::unique_ptr<Trial> createTrial(Operation *op, const Candidate &candidate, co
     reason += (reason.empty() ? "" : "; ") + diagnostic.str();
     return success();
   });
-  OwningOpRef<ModuleOp> module = wrap(op, candidate);
+  OwningOpRef<ModuleOp> module = moduleOf(op);
+  module->walk([&](func::ReturnOp end) {
+    Operation *copy = end->getPrevNode();
+    copy->setAttr(kKernelAttr, StringAttr::get(op->getContext(), candidate.kernel));
+    if (hasImplementations(candidate.kernel))
+      copy->setAttr(kImplementationAttr, StringAttr::get(op->getContext(), candidate.implementation));
+  });
   if (std::string device = deviceOfCommand(op); isGpu(device))
     return createGpuTrial(*module, op, device, operands, conditions, reason);
   auto trial = std::make_unique<HostTrial>(op->getContext(), conditions.coldWeights);

@@ -14,6 +14,9 @@ struct TrialOperands {
   std::vector<ref::Tensor> tensors; ///< in the operands' order; empty where constant
 };
 
+/// module { func @main(operands that are not constant) { op } }
+mlir::OwningOpRef<mlir::ModuleOp> moduleOf(mlir::Operation *op);
+
 /// A program of one operation, made by the phases that make whole ones, on the device that the operation stands on.
 class Trial : public Timed {
 public:

@@ -1,9 +1,10 @@
 //===- Tune.cpp - the choice by measurement -------------------------------===//
 #include "codegen/select/Tune.h"
 
-#include "codegen/select/Agree.h"
+#include "codegen/select/Decide.h"
 #include "codegen/select/Processor.h"
 #include "codegen/select/Select.h"
+#include "codegen/select/Sitting.h"
 #include "passes/OpNames.h"
 #include "runtime/library/onednn/Describe.h"
 
@@ -23,9 +24,6 @@ namespace {
 /// To be raised when generated kernels become faster or slower: older figures are then no longer found.
 constexpr int kGeneratedRevision = 1;
 
-/// Beyond so many times the best estimate, and what is always cheap enough to try, nothing is measured.
-constexpr double kHopeless = 20, kCheapToTry = 50;
-
 /// Few words for people, and a sum over all of them.
 std::string featuresText(StringRef features) {
   std::string text;
@@ -35,115 +33,28 @@ std::string featuresText(StringRef features) {
   return text + "#" + llvm::utohexstr(llvm::xxh3_64bits(features) >> 32, /*LowerCase=*/true);
 }
 
-class Measuring {
-public:
-  Measuring(Operation *op, const TuningConditions &conditions, const CompileOptions &options, const cpu::Target &target)
-      : op(op), conditions(conditions), options(options), target(target), operands(op) {}
-
-  Measurement run(ArrayRef<Candidate> candidates, double seconds) {
-    Measurement measurement;
-    measurement.entry.key = tuningKey(op, conditions);
-    build(candidates);
-    check();
-    std::vector<Timed *> timed;
-    for (auto &trial : trials)
-      timed.push_back(trial.get());
-    ContestLimits limits;
-    if (seconds > 0) {
-      limits.least = std::min(limits.least, seconds * 1e6);
-      limits.undecided = std::min(limits.undecided, seconds * 1e6);
-      limits.patience = std::min(limits.patience, std::max(seconds * 1e6, limits.undecided));
+/// What is known of each candidate, in their order; behind them, what is known of others.
+TuningEntry startOf(ArrayRef<Candidate> candidates, const TuningEntry *known) {
+  TuningEntry entry = known ? *known : TuningEntry();
+  std::vector<TunedCandidate> all;
+  for (const Candidate &candidate : candidates) {
+    auto found = llvm::find_if(entry.candidates, [&](const TunedCandidate &c) {
+      return c.kernel == candidate.kernel && c.implementation == candidate.implementation;
+    });
+    TunedCandidate c;
+    if (found != entry.candidates.end()) {
+      c = *found;
+      entry.candidates.erase(found);
     }
-    ContestResult contest = runContest(timed, limits);
-    measurement.enough = contest.enough || trials.empty();
-    measurement.entry.certain = contest.certain;
-    std::vector<TunedCandidate> measured;
-    for (auto [c, standing] : llvm::zip(contestants, contest.standings)) {
-      if (!standing.failed.empty()) {
-        reject(c, standing.failed);
-        continue;
-      }
-      c.min = standing.min;
-      c.median = standing.median;
-      c.spread = standing.spread;
-      c.behind = standing.behind;
-      c.behindLow = standing.behindLow;
-      c.behindHigh = standing.behindHigh;
-      c.runs = standing.runs;
-      c.disturbed = standing.disturbed;
-      measured.push_back(c);
-    }
-    llvm::stable_sort(measured, [](auto &x, auto &y) { return x.behind < y.behind; });
-    llvm::append_range(measured, rejected);
-    measurement.entry.candidates = std::move(measured);
-    return measurement;
+    c.kernel = candidate.kernel;
+    c.implementation = candidate.implementation;
+    c.estimate = candidate.estimate;
+    all.push_back(c);
   }
-
-private:
-  void reject(TunedCandidate candidate, const std::string &reason) {
-    candidate.rejected = reason.empty() ? "it cannot be made" : reason;
-    rejected.push_back(candidate);
-  }
-
-  void build(ArrayRef<Candidate> candidates) {
-    double best = candidates.front().estimate;
-    for (const Candidate &c : candidates)
-      best = std::min(best, c.estimate);
-    for (const Candidate &candidate : candidates) {
-      TunedCandidate c;
-      c.kernel = candidate.kernel;
-      c.implementation = candidate.implementation;
-      c.estimate = candidate.estimate;
-      c.workspace = double(candidate.workspace);
-      if (candidate.estimate >= std::max(kCheapToTry, kHopeless * best)) {
-        reject(c, llvm::formatv("not measured: estimated at {0:F0} times the best", candidate.estimate / best).str());
-        continue;
-      }
-      std::string reason;
-      auto trial = createTrial(op, candidate, operands, {options, target, conditions.coldWeights}, reason);
-      if (!trial || !trial->run(reason)) {
-        reject(c, reason);
-        continue;
-      }
-      c.workspace = double(trial->workspace());
-      if (options.tuning.spoil)
-        for (ref::Tensor &tensor : trial->results())
-          options.tuning.spoil(c.implementation, tensor.mutableData(), size_t(tensor.bytes()));
-      contestants.push_back(c);
-      trials.push_back(std::move(trial));
-    }
-  }
-
-  /// Nothing is timed before it is right.
-  void check() {
-    std::vector<const std::vector<ref::Tensor> *> results;
-    for (auto &trial : trials)
-      results.push_back(&trial->results());
-    std::vector<Verdict> verdicts = judge(op, operands, results);
-    std::vector<TunedCandidate> kept;
-    std::vector<std::unique_ptr<Trial>> keptTrials;
-    for (auto [c, trial, verdict] : llvm::zip(contestants, trials, verdicts)) {
-      c.error = verdict.error;
-      c.checked = verdict.checked;
-      if (!verdict.wrong.empty()) {
-        reject(c, verdict.wrong);
-        continue;
-      }
-      kept.push_back(c);
-      keptTrials.push_back(std::move(trial));
-    }
-    contestants = std::move(kept);
-    trials = std::move(keptTrials);
-  }
-
-  Operation *op;
-  const TuningConditions &conditions;
-  const CompileOptions &options;
-  const cpu::Target &target;
-  TrialOperands operands;
-  std::vector<TunedCandidate> contestants, rejected;
-  std::vector<std::unique_ptr<Trial>> trials;
-};
+  llvm::append_range(all, entry.candidates);
+  entry.candidates = std::move(all);
+  return entry;
+}
 
 } // namespace
 
@@ -194,12 +105,45 @@ TuningKey tuningKey(Operation *op, const TuningConditions &conditions) {
   return key;
 }
 
-Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, const TuningConditions &conditions,
-                              const CompileOptions &options, const cpu::Target &target, double seconds) {
-  Measurement measurement = Measuring(op, conditions, options, target).run(candidates, seconds);
+Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, const TuningKey &key, const TuningEntry *known,
+                              const TrialConditions &conditions, double seconds,
+                              const std::function<void(const TuningEntry &)> &progress) {
+  TuningEntry all = startOf(candidates, known);
   SmallVector<StringRef> names;
   namesIn(op->getLoc(), names);
-  measurement.entry.name = names.empty() ? op->getName().getStringRef().str() : names.front().str();
+  all.key = key;
+  all.name = names.empty() ? op->getName().getStringRef().str() : names.front().str();
+  TuningEntry sitting = all;
+  sitting.candidates.clear();
+  std::vector<Candidate> sits;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const TunedCandidate &c = all.candidates[i];
+    if (c.rejected.empty() && (c.median <= 0 || isContender(all, c))) {
+      sits.push_back(candidates[i]);
+      sitting.candidates.push_back(c);
+    }
+  }
+  auto withAll = [&](const TuningEntry &part) {
+    TuningEntry entry = all;
+    entry.unfinished = true;
+    for (const TunedCandidate &now : part.candidates)
+      for (TunedCandidate &c : entry.candidates)
+        if (c.kernel == now.kernel && c.implementation == now.implementation)
+          c = now;
+    return entry;
+  };
+  Measurement measurement;
+  if (sits.empty()) {
+    measurement.entry = std::move(all);
+    measurement.enough = true;
+  } else {
+    SittingResult held = holdSittingApart(op, sits, sitting, conditions, seconds,
+                                          [&](const TuningEntry &part) { progress(withAll(part)); });
+    measurement.enough = held.enough;
+    // What is wrong or crashes is known whatever the times are worth.
+    measurement.entry = held.enough ? combined(all, held.entry) : withAll(held.entry);
+  }
+  measurement.entry.unfinished = !measurement.enough;
   return measurement;
 }
 

@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_SELECT_TUNE_H
 #define DLC_CODEGEN_SELECT_TUNE_H
 
-#include "codegen/select/Candidates.h"
+#include "codegen/select/Trial.h"
 #include "codegen/select/TuningDatabase.h"
 
 namespace dlc {
@@ -20,15 +20,18 @@ TuningConditions conditionsOf(mlir::ModuleOp module, const CompileOptions &optio
 TuningKey tuningKey(mlir::Operation *op, const TuningConditions &conditions);
 
 struct Measurement {
+  /// With what earlier sittings found.
   TuningEntry entry;
   /// False: other work on the machine let too few runs finish undisturbed to say anything.
   bool enough = false;
 };
 
-/// Runs the candidates in turns, on random operands of real size, until their order is certain or `seconds` are over. Results
-/// are checked before a time counts. Candidates that the estimate rules out are written down as such.
-Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates, const TuningConditions &conditions,
-                              const CompileOptions &options, const cpu::Target &target, double seconds);
+/// One sitting: runs the candidates in turns, on random operands of real size, until their order is certain or `seconds` are
+/// over. Results are checked before a time counts. Candidates that the estimate rules out are written down as such; those that
+/// `known` (of earlier sittings, or of one that was broken off) leaves without hope sit out. `progress` hears of every step.
+Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates, const TuningKey &key, const TuningEntry *known,
+                              const TrialConditions &conditions, double seconds,
+                              const std::function<void(const TuningEntry &)> &progress);
 
 /// Puts measured figures on the candidates and the entry's choice in front. Candidates that only the measurement knew are
 /// added.

@@ -1,8 +1,6 @@
 //===- TuningDatabase.cpp - what was measured before, in one file ----------===//
 #include "codegen/select/TuningDatabase.h"
 
-#include "codegen/select/Contest.h"
-
 #include "runtime/program/AtomicFile.h"
 
 #include <nlohmann/json.hpp>
@@ -101,7 +99,23 @@ std::optional<Facts> factsOf(const nlohmann::json &object, const char *name) {
   return facts;
 }
 
-std::optional<TunedCandidate> readCandidate(const nlohmann::json &object) {
+/// What is no number is written as null.
+std::vector<double> seriesOf(const nlohmann::json &object, const char *name, double otherwise) {
+  std::vector<double> series;
+  if (auto found = object.find(name); found != object.end() && found->is_array())
+    for (const nlohmann::json &each : *found)
+      series.push_back(each.is_number() ? each.get<double>() : otherwise);
+  return series;
+}
+
+nlohmann::ordered_json seriesJson(const std::vector<double> &series, int digits) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (double value : series)
+    list.push_back(std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(rounded(value, digits)));
+  return list;
+}
+
+std::optional<TunedCandidate> readCandidate(const nlohmann::json &object, bool unfinished) {
   if (!object.is_object())
     return std::nullopt;
   TunedCandidate c;
@@ -120,9 +134,12 @@ std::optional<TunedCandidate> readCandidate(const nlohmann::json &object) {
   c.disturbed = countOf(object, "disturbed");
   c.error = numberOf(object, "error", -1);
   c.workspace = numberOf(object, "workspace", 0);
-  if (c.kernel.empty() || c.implementation.empty() || (c.rejected.empty() && (c.min < 0 || c.median < 0 || !(c.behind > 0))))
+  c.sittings = seriesOf(object, "sittings", 0);
+  c.rounds = seriesOf(object, "rounds", std::nan(""));
+  bool timed = c.min >= 0 && c.median >= 0 && c.behind > 0;
+  if (c.kernel.empty() || c.implementation.empty() || (c.rejected.empty() && !timed && !unfinished))
     return std::nullopt;
-  if (!c.rejected.empty())
+  if (!c.rejected.empty() || !timed)
     c.min = c.median = 0;
   return c;
 }
@@ -139,6 +156,10 @@ nlohmann::ordered_json candidateJson(const TunedCandidate &c) {
     object["runs"] = c.runs;
     if (c.disturbed)
       object["disturbed"] = c.disturbed;
+    if (!c.sittings.empty())
+      object["sittings"] = seriesJson(c.sittings, 5);
+    if (!c.rounds.empty())
+      object["rounds"] = seriesJson(c.rounds, 5);
   } else {
     object["rejected"] = c.rejected;
   }
@@ -192,57 +213,6 @@ std::string TuningKey::machineText() const {
   return text;
 }
 
-const TunedCandidate *TuningEntry::choice() const {
-  constexpr double kEqual = 1.02, kNear = 1.08;
-  const TunedCandidate *chosen = nullptr;
-  for (const TunedCandidate &c : candidates) {
-    bool equal = c.behind <= kEqual || (c.behindLow <= kEqual && c.behind <= kNear);
-    if (c.rejected.empty() && equal &&
-        (!chosen || std::tie(c.estimate, c.implementation) < std::tie(chosen->estimate, chosen->implementation)))
-      chosen = &c;
-  }
-  return chosen;
-}
-
-TuningEntry combined(const TuningEntry &first, const TuningEntry &second) {
-  TuningEntry entry = first;
-  entry.certain = first.certain && second.certain;
-  double best = 1e30;
-  for (TunedCandidate &c : entry.candidates) {
-    const TunedCandidate *other = second.find(c.implementation);
-    if (!c.rejected.empty())
-      continue;
-    if (other && !other->rejected.empty()) {
-      c = *other;
-      continue;
-    }
-    if (other) {
-      double weight = double(other->runs) / std::max(1, c.runs + other->runs);
-      c.min = std::min(c.min, other->min);
-      c.median += weight * (other->median - c.median);
-      c.spread = std::max(c.spread, other->spread);
-      c.behind = std::sqrt(c.behind * other->behind);
-      c.behindLow = std::min(c.behindLow, other->behindLow);
-      c.behindHigh = std::max(c.behindHigh, other->behindHigh);
-      c.runs += other->runs;
-      c.disturbed += other->disturbed;
-      // Who leads once only does not lead.
-      entry.certain &= c.behindLow >= 1 || c.behindHigh <= kTie;
-    }
-    best = std::min(best, c.behind);
-  }
-  for (TunedCandidate &c : entry.candidates)
-    if (c.rejected.empty()) {
-      c.behind /= best;
-      c.behindLow = std::min(c.behind, c.behindLow / best);
-      c.behindHigh = std::max(c.behind, c.behindHigh / best);
-    }
-  std::stable_sort(entry.candidates.begin(), entry.candidates.end(), [](const TunedCandidate &x, const TunedCandidate &y) {
-    return x.rejected.empty() != y.rejected.empty() ? x.rejected.empty() : x.rejected.empty() && x.behind < y.behind;
-  });
-  return entry;
-}
-
 const TunedCandidate *TuningEntry::find(const std::string &implementation) const {
   for (const TunedCandidate &c : candidates)
     if (c.implementation == implementation)
@@ -261,8 +231,12 @@ std::string toLine(const TuningEntry &entry) {
                                    {"settings", entry.key.settings},
                                    {"machine", entry.key.machine},
                                    {"versions", entry.key.versions},
-                                   {"certain", entry.certain},
-                                   {"candidates", nlohmann::json::array()}};
+                                   {"certain", entry.certain}};
+  if (entry.open)
+    object["open"] = true;
+  if (entry.unfinished)
+    object["unfinished"] = true;
+  object["candidates"] = nlohmann::json::array();
   for (const TunedCandidate &c : entry.candidates)
     object["candidates"].push_back(candidateJson(c));
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -282,8 +256,10 @@ std::optional<TuningEntry> fromLine(const std::string &line) {
   entry.key.versions = *versions;
   entry.name = textOf(object, "name");
   entry.certain = object.value("certain", nlohmann::json()) == true;
+  entry.open = object.value("open", nlohmann::json()) == true;
+  entry.unfinished = object.value("unfinished", nlohmann::json()) == true;
   for (const nlohmann::json &each : object["candidates"]) {
-    auto candidate = readCandidate(each);
+    auto candidate = readCandidate(each, entry.unfinished);
     if (!candidate)
       return std::nullopt;
     entry.candidates.push_back(*candidate);
@@ -303,8 +279,14 @@ TuningDatabase::TuningDatabase(const std::string &path, bool readOnly, std::stri
               std::to_string(contents.firstDamaged) + "; dlc tune measures what they held anew";
   }
   for (TuningEntry &entry : contents.entries) {
+    std::string identity = entry.key.identity();
+    if (entry.unfinished) {
+      unfinished.insert_or_assign(identity, std::move(entry));
+      continue;
+    }
     index(entry);
-    entries.insert_or_assign(entry.key.identity(), std::move(entry));
+    unfinished.erase(identity);
+    entries.insert_or_assign(identity, std::move(entry));
   }
 }
 
@@ -317,6 +299,11 @@ void TuningDatabase::index(const TuningEntry &entry) {
 const TuningEntry *TuningDatabase::find(const TuningKey &key) const {
   auto found = entries.find(key.identity());
   return found == entries.end() ? nullptr : &found->second;
+}
+
+const TuningEntry *TuningDatabase::begun(const TuningKey &key) const {
+  auto found = unfinished.find(key.identity());
+  return found == unfinished.end() ? nullptr : &found->second;
 }
 
 const TuningEntry *TuningDatabase::findElsewhere(const TuningKey &key) const {
@@ -357,18 +344,29 @@ void TuningDatabase::append(const std::string &line) {
   ::close(descriptor);
 }
 
+void TuningDatabase::write(const TuningEntry &entry, std::string &warning) {
+  if (path.empty() || !writable)
+    return;
+  try {
+    append(toLine(entry));
+    wrote = true;
+  } catch (const std::exception &error) {
+    writable = false;
+    warning = "'" + path + "' cannot be written (" + error.what() + "); what is measured is used for this model only";
+  }
+}
+
 const TuningEntry *TuningDatabase::put(TuningEntry entry, std::string &warning) {
   index(entry);
   std::string identity = entry.key.identity();
-  if (!path.empty() && writable)
-    try {
-      append(toLine(entry));
-      wrote = true;
-    } catch (const std::exception &error) {
-      writable = false;
-      warning = "'" + path + "' cannot be written (" + error.what() + "); what is measured is used for this model only";
-    }
+  write(entry, warning);
+  unfinished.erase(identity);
   return &entries.insert_or_assign(identity, std::move(entry)).first->second;
+}
+
+void TuningDatabase::note(const TuningEntry &entry, std::string &warning) {
+  write(entry, warning);
+  unfinished.insert_or_assign(entry.key.identity(), entry);
 }
 
 void TuningDatabase::tidy(std::string &warning) {
@@ -377,12 +375,20 @@ void TuningDatabase::tidy(std::string &warning) {
   try {
     Lock lock(path);
     Contents contents = readFile(path);
-    std::map<std::string, std::string> lines;
-    for (const TuningEntry &entry : contents.entries)
-      lines.insert_or_assign(entry.key.identity(), toLine(entry));
+    // Of each operation what was found last, and after it the contest that goes on.
+    std::map<std::string, std::pair<std::string, std::string>> lines;
+    for (const TuningEntry &entry : contents.entries) {
+      auto &[found, unfinished] = lines[entry.key.identity()];
+      if (entry.unfinished) {
+        unfinished = toLine(entry) + "\n";
+      } else {
+        found = toLine(entry) + "\n";
+        unfinished.clear();
+      }
+    }
     std::string text = kHeader + "\n";
-    for (auto &[identity, line] : lines)
-      text += line + "\n";
+    for (auto &[identity, both] : lines)
+      text += both.first + both.second;
     runtime::AtomicFile file(path);
     file.write(text.data(), text.size());
     file.commit();

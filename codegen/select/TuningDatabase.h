@@ -1,8 +1,8 @@
 //===- TuningDatabase.h - what was measured before, in one file ------------===//
 //
 // A text of one line per operation, JSON each, sorted and with its members in one order: it can be shipped, merged, compared
-// by `diff` and put under version control. What is measured is appended at once, so that a kill costs the operation that
-// was being measured and nothing else; who finishes sorts the file. All writers hold a lock beside the file. A line that is
+// by `diff` and put under version control. What is measured is appended at once, contests that are not over with the rounds
+// played so far, so that a kill costs the candidate that was being timed and nothing else; who finishes sorts the file. All writers hold a lock beside the file. A line that is
 // damaged is named and left out, a file that is something else is not touched.
 //
 //===----------------------------------------------------------------------===//
@@ -28,6 +28,10 @@ struct TunedCandidate {
   std::string checked;               ///< how the error was found
   double workspace = 0;              ///< bytes
   std::string rejected;              ///< why it does not count
+  /// How far it was behind the best of each sitting; 0 where it sat out.
+  std::vector<double> sittings = {};
+  /// In an entry that is not finished: microseconds of the rounds of the sitting that goes on.
+  std::vector<double> rounds = {};
 
   bool operator==(const TunedCandidate &) const = default;
 };
@@ -53,19 +57,16 @@ struct TuningKey {
 struct TuningEntry {
   TuningKey key;
   std::string name;                       ///< the operation's when it was measured first; no part of the key
-  bool certain = false;                   ///< whether the order of the fastest is
+  bool certain = false;                   ///< whether more sittings would hardly change the choice
+  bool open = false;                      ///< who measured it wanted more sittings, and was stopped
+  bool unfinished = false;                ///< a contest that goes on: nothing to choose by
   std::vector<TunedCandidate> candidates; ///< the fastest first, rejected ones last
 
-  /// The candidate to take: among those that cannot be told from the fastest, the one with the least estimate, so that
-  /// noise does not decide. Null when all are rejected.
+  /// The candidate to take, see Decide.h. Null when all are rejected.
   const TunedCandidate *choice() const;
   const TunedCandidate *find(const std::string &implementation) const;
   int samples() const;
 };
-
-/// One entry of two contests of the same operation, the second perhaps between fewer candidates. What only one of them saw
-/// makes the intervals wider.
-TuningEntry combined(const TuningEntry &first, const TuningEntry &second);
 
 class TuningDatabase {
 public:
@@ -77,6 +78,10 @@ public:
   const TuningEntry *findElsewhere(const TuningKey &key) const;
   /// Remembers it and appends it to the file. What cannot be written is told once, and remembered all the same.
   const TuningEntry *put(TuningEntry entry, std::string &warning);
+  /// A contest that goes on: to be found after a kill, and gone when `put` says how it ended.
+  void note(const TuningEntry &entry, std::string &warning);
+  /// The contest that somebody did not finish.
+  const TuningEntry *begun(const TuningKey &key) const;
   /// Sorts the file, with what others wrote meanwhile.
   void tidy(std::string &warning);
   /// Of two entries for one operation the one that more runs stand behind stays. True when something came in.
@@ -90,10 +95,11 @@ public:
 private:
   void index(const TuningEntry &entry);
   void append(const std::string &line);
+  void write(const TuningEntry &entry, std::string &warning);
 
   std::string path;
   bool writable = true, wrote = false;
-  std::map<std::string, TuningEntry> entries; ///< by identity
+  std::map<std::string, TuningEntry> entries, unfinished; ///< by identity
   std::multimap<std::string, std::string> elsewhere; ///< operation and settings to identities
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ struct TunedOperation {
   size_t candidates = 0;
   size_t times = 1;               ///< how often the model has an operation like this
   bool tried = false;             ///< Disturbed: measured again later
+  size_t resumed = 0;             ///< timings that somebody else had made who was stopped
 };
 
 struct TuningOptions {
@@ -44,6 +46,16 @@ struct TuningOptions {
   int64_t workspaceBytes = 0;
   /// Told of each operation with a choice, with how many are done and how many there are.
   std::function<void(const TunedOperation &, size_t done, size_t of)> report;
+  /// So often at most an operation is measured, as long as its choice is not settled.
+  int sittings = 3;
+  /// Seconds between two sittings of one operation, at least, where more than one is needed.
+  double spreadSeconds = 0;
+  /// Measuring stops as soon as this is true.
+  std::function<bool()> stop;
+  /// Called before each run that is timed; the run's turn is over when what it returns is gone. For who runs programs meanwhile.
+  std::function<std::shared_ptr<void>()> turn;
+  /// For tests: called where a candidate is built, run and timed ("build", "run", "time").
+  std::function<void(std::string_view implementation, std::string_view stage)> fault;
   /// For tests: spoils a candidate's result before it is checked.
   std::function<void(std::string_view implementation, void *data, size_t bytes)> spoil;
 };

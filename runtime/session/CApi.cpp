@@ -12,6 +12,8 @@
 #include "runtime/session/Tensors.h"
 
 #include <algorithm>
+#include <list>
+#include <mutex>
 #include <new>
 
 using namespace dlc::runtime;
@@ -21,9 +23,21 @@ struct dlc_program {
   std::shared_ptr<const Plan> plan;
 };
 
+/// What runs, and what ran before: users may still hold descriptions of its values.
 struct dlc_session {
-  dlc_program program;
-  Session session;
+  struct Kept {
+    dlc_program program;
+    std::shared_ptr<Session> session;
+  };
+  std::list<Kept> kept;
+  SessionOptions options;
+  mutable std::mutex mutex;
+
+  /// Stays what it is until the caller lets go of it, whatever replaces it meanwhile.
+  std::shared_ptr<Session> now() const {
+    std::lock_guard lock(mutex);
+    return kept.front().session;
+  }
 };
 
 static dlc_program *makeProgram(std::shared_ptr<const Program> program) {
@@ -37,7 +51,7 @@ dlc_program *wrapProgram(std::shared_ptr<const Program> program) {
   return makeProgram(std::move(program));
 }
 
-Session &sessionOf(dlc_session *session) { return session->session; }
+Session &sessionOf(dlc_session *session) { return *session->now(); }
 
 } // namespace dlc::runtime
 
@@ -102,18 +116,61 @@ dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_opti
     require(program && session, "dlc_session_create: NULL argument");
     *session = nullptr;
     SessionOptions converted;
-    if (options)
-      converted = {
-          options->threads, options->share_state ? &options->share_state->session : nullptr, {}};
-    *session = new dlc_session{*program, Session(program->program, converted)};
+    std::shared_ptr<Session> lender;
+    if (options) {
+      if (options->share_state)
+        lender = options->share_state->now();
+      converted = {options->threads, lender.get(), {}};
+    }
+    auto made = std::make_unique<dlc_session>();
+    made->kept.push_back({*program, std::make_shared<Session>(program->program, converted)});
+    converted.shareState = nullptr;
+    made->options = converted;
+    *session = made.release();
+  });
+}
+
+/// The same values in the same order, so that callers need not notice.
+template <typename Info>
+static void requireAlike(const std::vector<Info> &now, const std::vector<Info> &then,
+                         const char *what) {
+  if (now.size() != then.size())
+    fail("a program with ", then.size(), " ", what, "s cannot replace one with ", now.size());
+  for (size_t i = 0; i < now.size(); ++i)
+    if (now[i].name != then[i].name || now[i].dtype != then[i].dtype ||
+        now[i].shape != then[i].shape)
+      fail(what, " ", i, " is '", then[i].name, "' (", dtypeName(then[i].dtype), " ",
+           listed(then[i].shape), ") in the program that was to take over and '", now[i].name,
+           "' (", dtypeName(now[i].dtype), " ", listed(now[i].shape),
+           ") in the one that runs; required: the same model, compiled otherwise");
+}
+
+dlc_error *dlc_session_replace(dlc_session *session, const dlc_program *program) {
+  return guarded([&] {
+    require(session && program, "dlc_session_replace: NULL argument");
+    std::shared_ptr<Session> now = session->now();
+    requireAlike(now->plan().inputs, program->plan->inputs, "input");
+    requireAlike(now->plan().outputs, program->plan->outputs, "output");
+    requireAlike(now->plan().states, program->plan->states, "state");
+    SessionOptions options = session->options;
+    options.shareState = now.get();
+    auto made = std::make_shared<Session>(program->program, options);
+    std::lock_guard lock(session->mutex);
+    if (session->kept.front().session != now)
+      fail("another program took over meanwhile");
+    session->kept.front().session = nullptr;
+    session->kept.push_front({*program, std::move(made)});
   });
 }
 
 void dlc_session_destroy(dlc_session *session) { delete session; }
-const dlc_program *dlc_session_program(const dlc_session *session) { return &session->program; }
+const dlc_program *dlc_session_program(const dlc_session *session) {
+  std::lock_guard lock(session->mutex);
+  return &session->kept.front().program;
+}
 
 void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures) {
-  MemoryFigures found = session->session.memory();
+  MemoryFigures found = session->now()->memory();
   *figures = {found.arenaBytes, found.scratchBytes, found.constantBytes, found.codeBytes,
               found.stateBytes};
 }
@@ -178,7 +235,8 @@ void runArguments(Session &session, std::span<const Argument> inputs,
 dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs, size_t input_count,
                            const DLTensor *outputs, size_t output_count) {
   return guarded([&] {
-    const Plan &plan = session->session.plan();
+    std::shared_ptr<Session> now = session->now();
+    const Plan &plan = now->plan();
     Addresses<Argument> from(input_count), to(output_count);
     Copies copies;
     collectInputs(plan, inputs, input_count, from.data(), copies);
@@ -187,14 +245,15 @@ dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs, size_t 
       void *data = outputData(outputs[i], plan.outputs[i]);
       to.data()[i] = {data, deviceOf(outputs[i])};
     }
-    runArguments(session->session, from.all(), to.all());
+    runArguments(*now, from.all(), to.all());
   });
 }
 
 dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, size_t input_count,
                                  DLManagedTensor **outputs, size_t output_count) {
   return guarded([&] {
-    const Plan &plan = session->session.plan();
+    std::shared_ptr<Session> now = session->now();
+    const Plan &plan = now->plan();
     Addresses<Argument> from(input_count), to(output_count);
     Copies copies;
     collectInputs(plan, inputs, input_count, from.data(), copies);
@@ -208,7 +267,7 @@ dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, s
       made.emplace_back(allocateTensor(plan.outputs[i]));
       to.data()[i] = {made[i]->dl_tensor.data, nullptr};
     }
-    runArguments(session->session, from.all(), to.all());
+    runArguments(*now, from.all(), to.all());
     for (size_t i = 0; i < output_count; ++i)
       outputs[i] = made[i].release();
   });
@@ -218,9 +277,10 @@ dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
                                  const DLTensor *value) {
   return guarded([&] {
     require(session && name && value, "dlc_session_get_state: NULL argument");
-    const StateSet &states = session->session.states();
+    std::shared_ptr<Session> now = session->now();
+    const StateSet &states = now->states();
     size_t index = states.indexOf(name);
-    const StateInfo &info = session->session.plan().states[index];
+    const StateInfo &info = now->plan().states[index];
     void *to = outputData(*value, info, "state");
     Device *device = deviceOf(*value);
     if (!device)
@@ -234,9 +294,10 @@ dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
 dlc_error *dlc_session_set_state(dlc_session *session, const char *name, const DLTensor *value) {
   return guarded([&] {
     require(session && name && value, "dlc_session_set_state: NULL argument");
-    StateSet &states = session->session.states();
+    std::shared_ptr<Session> now = session->now();
+    StateSet &states = now->states();
     size_t index = states.indexOf(name);
-    const StateInfo &info = session->session.plan().states[index];
+    const StateInfo &info = now->plan().states[index];
     std::vector<uint8_t> copy;
     const void *from = inputData(*value, info, copy, "state");
     if (Device *device = deviceOf(*value)) {
@@ -249,28 +310,28 @@ dlc_error *dlc_session_set_state(dlc_session *session, const char *name, const D
 }
 
 dlc_error *dlc_session_reset_state(dlc_session *session) {
-  return guarded([&] { session->session.states().reset(); });
+  return guarded([&] { session->now()->states().reset(); });
 }
 
 dlc_error *dlc_session_save_state(const dlc_session *session, const char *path) {
   return guarded([&] {
     require(session && path, "dlc_session_save_state: NULL argument");
-    session->session.states().save(path);
+    session->now()->states().save(path);
   });
 }
 
 dlc_error *dlc_session_load_state(dlc_session *session, const char *path, unsigned flags) {
   return guarded([&] {
     require(session && path, "dlc_session_load_state: NULL argument");
-    session->session.states().load(path, flags & DLC_STATE_ALLOW_MISSING,
-                                   flags & DLC_STATE_ALLOW_EXTRA);
+    session->now()->states().load(path, flags & DLC_STATE_ALLOW_MISSING,
+                                  flags & DLC_STATE_ALLOW_EXTRA);
   });
 }
 
 void dlc_session_set_trace(dlc_session *session, int enabled) {
-  session->session.setTrace(enabled != 0);
+  session->now()->setTrace(enabled != 0);
 }
 
 dlc_error *dlc_session_write_trace(dlc_session *session, const char *path) {
-  return guarded([&] { session->session.writeTrace(path); });
+  return guarded([&] { session->now()->writeTrace(path); });
 }

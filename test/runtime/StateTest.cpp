@@ -342,6 +342,33 @@ TEST(State, CInterface) {
   EXPECT_NE(dlc_session_get_state(session.get(), nullptr, nullptr), nullptr);
 }
 
+TEST(State, AnotherProgramTakesOverBetweenTwoRuns) {
+  TemporaryFolder folder;
+  runtime::writeProgram(summing(3), folder / "p.dlcx");
+  runtime::writeProgram(summing(4), folder / "other.dlcx");
+  auto session = dlc::Session::load(folder / "p.dlcx");
+  auto x = Tensor::of<float>({3}, {1, 2, 3});
+  auto once = Tensor::of<int64_t>({}, {1});
+  auto step = [&] { return session.run({{"x", x}, {"trips", once}})["y"].data<float>()[2]; };
+  EXPECT_EQ(step(), 8);
+  session.replace(folder / "p.dlcx");
+  EXPECT_EQ(session.state("sum").data<float>()[2], 3.5f);
+  EXPECT_EQ(step(), 14);
+  std::string refused = errorOf([&] { session.replace(folder / "other.dlcx"); });
+  EXPECT_HAS(refused, "required: the same model");
+  float before = step();
+  // While another thread runs it: each run is one of either program, and none is lost.
+  constexpr int runs = 300;
+  std::thread running([&] {
+    for (int i = 0; i < runs; ++i)
+      step();
+  });
+  for (int i = 0; i < 20; ++i)
+    session.replace(folder / "p.dlcx");
+  running.join();
+  EXPECT_EQ(step() - before, float(6 * (runs + 1)));
+}
+
 TEST(State, TheCheckerSaysWhereAndWhat) {
   struct Damage {
     const char *pointer;

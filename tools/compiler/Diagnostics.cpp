@@ -5,6 +5,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <thread>
+
 using namespace mlir;
 
 namespace dlc {
@@ -49,8 +51,11 @@ static void append(std::string &text, const Diagnostic &diagnostic, const char *
 }
 
 DiagnosticCollector::DiagnosticCollector(MLIRContext &context)
-    : handler(&context, [this](Diagnostic &diagnostic) {
-        // MLIR calls handlers one at a time, whatever thread they come from.
+    : handler(&context, [this, own = std::this_thread::get_id()](Diagnostic &diagnostic) {
+        // MLIR calls handlers one at a time, whatever thread they come from. What another thread
+        // compiles in this context is that one's.
+        if (std::this_thread::get_id() != own)
+          return failure();
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
           append(text, diagnostic, "");
           for (Diagnostic &note : diagnostic.getNotes())
@@ -61,7 +66,7 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext &context)
           append(line, diagnostic, "dlc: ");
           llvm::errs() << line << "\n";
         }
-        return success();
+        return LogicalResult(success());
       }) {}
 
 std::string DiagnosticCollector::take(const std::string &otherwise) {

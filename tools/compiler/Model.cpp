@@ -24,6 +24,7 @@ static CompileOptions compileOptionsOf(const ModelOptions &options) {
   compileOptions.tune = options.tune;
   compileOptions.precision = {options.precision, options.matmulPrecision, options.precisionOf};
   compileOptions.accuracy = options.accuracy;
+  compileOptions.accuracyOf = options.accuracyOf;
   compileOptions.maxMemory = options.maxMemory;
   compileOptions.cacheDir = options.cacheDir ? *options.cacheDir : defaultCacheDir();
   return compileOptions;
@@ -36,7 +37,8 @@ std::shared_ptr<runtime::Session> Model::Impl::lenderOf(const ModelOptions &opti
 
 Model::Impl::Impl(std::shared_ptr<Source> given, const ModelOptions &options)
     : source(std::move(given)),
-      programs(source, compileOptionsOf(options), options.maxPrograms, lenderOf(options)),
+      programs(source, compileOptionsOf(options), options.maxPrograms, lenderOf(options),
+               options.tuneBehind),
       inputs(publicValues(source->inputs())), outputs(publicValues(source->outputs())) {
   for (const StateValueInfo &v : source->states())
     states.push_back({v.name, v.dtype, v.shape, v.isParameter});
@@ -86,6 +88,7 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
         Tensor(info.dtype, info.shape, plan.devices[info.device].name);
     outputs.push_back(argumentOf(tensor));
   }
+  std::shared_ptr<void> turn = ready->turns ? ready->turns->forRun() : nullptr;
   ready->session->runOn(inputs, outputs);
   return results;
 }
@@ -112,17 +115,19 @@ Model::commands(const std::map<std::string, std::vector<int64_t>> &shapes) const
 
 const std::vector<ModelState> &Model::states() const { return impl->states; }
 
-static runtime::StateSet &stateOf(Programs &programs, const Source &source) {
+/// With the session whose it is: another may take over meanwhile.
+static std::shared_ptr<runtime::StateSet> stateOf(Programs &programs, const Source &source) {
   if (source.states().empty())
     throw Error(source.path() + ": has no state");
-  return programs.stateful()->session->states();
+  std::shared_ptr<runtime::Session> session = programs.stateful()->session;
+  return {session, &session->states()};
 }
 
 Tensor Model::state(const std::string &name) const {
-  runtime::StateSet &states = stateOf(impl->programs, *impl->source);
-  size_t index = states.indexOf(name);
+  std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
+  size_t index = states->indexOf(name);
   Tensor value(impl->states[index].dtype, impl->states[index].shape);
-  states.get(index, value.raw());
+  states->get(index, value.raw());
   return value;
 }
 
@@ -135,25 +140,25 @@ static void requireFits(const Source &source, const ModelState &info, const Tens
 }
 
 void Model::setState(const std::string &name, const Tensor &value) const {
-  runtime::StateSet &states = stateOf(impl->programs, *impl->source);
-  size_t index = states.indexOf(name);
+  std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
+  size_t index = states->indexOf(name);
   requireFits(*impl->source, impl->states[index], value);
-  states.set(index, value.to(Device()).raw());
+  states->set(index, value.to(Device()).raw());
 }
 
 void Model::moveState(const std::string &name, const Tensor &value) const {
-  runtime::StateSet &states = stateOf(impl->programs, *impl->source);
-  size_t index = states.indexOf(name);
+  std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
+  size_t index = states->indexOf(name);
   requireFits(*impl->source, impl->states[index], value);
-  states.take(index, value.to(Device()).raw());
+  states->take(index, value.to(Device()).raw());
 }
 
-void Model::resetState() const { stateOf(impl->programs, *impl->source).reset(); }
+void Model::resetState() const { stateOf(impl->programs, *impl->source)->reset(); }
 void Model::saveState(const std::string &path) const {
-  stateOf(impl->programs, *impl->source).save(path);
+  stateOf(impl->programs, *impl->source)->save(path);
 }
 void Model::loadState(const std::string &path, LoadState options) const {
-  stateOf(impl->programs, *impl->source).load(path, options.allowMissing, options.allowExtra);
+  stateOf(impl->programs, *impl->source)->load(path, options.allowMissing, options.allowExtra);
 }
 
 dlc_memory_figures Model::memory() const {
@@ -163,6 +168,8 @@ dlc_memory_figures Model::memory() const {
 }
 
 size_t Model::programs() const { return impl->programs.size(); }
+size_t Model::swaps() const { return impl->programs.swaps(); }
+bool Model::isTuned() const { return impl->programs.isTuned(); }
 
 Model compile(const std::string &path, const ModelOptions &options) {
   return Model(std::make_shared<Model::Impl>(std::make_shared<Source>(path), options));

@@ -4,6 +4,7 @@
 #include "dlc/Error.h"
 #include "tools/compiler/Diagnostics.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #ifdef __GLIBC__
@@ -76,9 +77,9 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
   std::lock_guard lock(mutex);
   std::string key = keyOf(shapes, values);
   for (auto it = programs.begin(); it != programs.end(); ++it) {
-    if (it->first == key) {
+    if (it->key == key) {
       programs.splice(programs.begin(), programs, it);
-      return programs.front().second;
+      return programs.front().now();
     }
   }
   if (!source->states().empty() && !programs.empty()) {
@@ -87,7 +88,7 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
       given += (given.empty() ? "" : ", ") + name + " " + shapeText(shape);
     throw Error(
         source->path() + ": its state lives in one program, made for other inputs; required: " +
-        programs.front().first + "; found: " + given +
+        programs.front().key + "; found: " + given +
         "; give every batch the same shape, or compile the model again and share the state");
   }
   auto start = std::chrono::steady_clock::now();
@@ -100,7 +101,12 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
   ready->compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   boundInputs.insert(bound.begin(), bound.end());
-  programs.emplace_front(keyOf(shapes, values), ready);
+  std::shared_ptr<Behind> measuring;
+  if (behind > 0 && source->kind() != Source::Kind::Program) {
+    ready->turns = std::make_shared<Turns>();
+    measuring = tuneBehind(source, options, shapes, values, bound, ready, behind);
+  }
+  programs.push_front({keyOf(shapes, values), ready, std::move(measuring)});
   while (programs.size() > limit)
     programs.pop_back();
   return ready;
@@ -110,7 +116,7 @@ std::shared_ptr<const Ready> Programs::stateful() {
   {
     std::lock_guard lock(mutex);
     if (!programs.empty())
-      return programs.front().second;
+      return programs.front().now();
   }
   return get(source->complete({}), {});
 }
@@ -118,6 +124,20 @@ std::shared_ptr<const Ready> Programs::stateful() {
 size_t Programs::size() const {
   std::lock_guard lock(mutex);
   return programs.size();
+}
+
+size_t Programs::swaps() const {
+  std::lock_guard lock(mutex);
+  size_t sum = 0;
+  for (const Kept &kept : programs)
+    sum += kept.behind ? kept.behind->swaps() : 0;
+  return sum;
+}
+
+bool Programs::isTuned() const {
+  std::lock_guard lock(mutex);
+  return std::all_of(programs.begin(), programs.end(),
+                     [](const Kept &kept) { return !kept.behind || kept.behind->isDone(); });
 }
 
 std::string defaultCacheDir() {

@@ -4,7 +4,7 @@
 
 #include "codegen/Pipeline.h"
 #include "runtime/session/Session.h"
-#include "tools/compiler/Source.h"
+#include "tools/compiler/Behind.h"
 
 #include <list>
 #include <mutex>
@@ -17,6 +17,8 @@ struct Ready {
   std::shared_ptr<runtime::Program> program;
   std::shared_ptr<runtime::Session> session;
   double compileSeconds = 0;
+  /// Where kernels are measured behind it: a run takes one.
+  std::shared_ptr<Turns> turns = nullptr;
 };
 
 /// Compiles the source's module as asked; null when `options.to` stops before a program, `after`
@@ -30,30 +32,42 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
 /// Compiles when first asked for, remembers up to `limit` programs; the least recently used leaves.
 class Programs {
 public:
-  /// `lender`: whose state a program with state shares; null for its own.
+  /// `lender`: whose state a program with state shares; null for its own. `behind`: so many seconds
+  /// kernels are measured behind each program.
   Programs(std::shared_ptr<Source> source, CompileOptions options, size_t limit,
-           std::shared_ptr<runtime::Session> lender = nullptr)
+           std::shared_ptr<runtime::Session> lender = nullptr, double behind = 0)
       : source(std::move(source)), options(std::move(options)), limit(limit ? limit : 1),
-        lender(std::move(lender)) {}
+        lender(std::move(lender)), behind(behind) {}
 
   /// Thread-safe; who asks for what another thread is compiling waits for it.
   std::shared_ptr<const Ready> get(const Shapes &shapes, const Values &values);
   /// The one program of a source with state, for the shapes that it has or was run with.
   std::shared_ptr<const Ready> stateful();
   size_t size() const;
+  /// How often a faster program took over, and whether nothing is measured behind any more.
+  size_t swaps() const;
+  bool isTuned() const;
 
 private:
+  struct Kept {
+    std::string key;
+    std::shared_ptr<const Ready> ready;
+    std::shared_ptr<Behind> behind;
+    std::shared_ptr<const Ready> now() const { return behind ? behind->now() : ready; }
+  };
+
   std::string keyOf(const Shapes &shapes, const Values &values) const;
 
   std::shared_ptr<Source> source;
   CompileOptions options;
   size_t limit;
   std::shared_ptr<runtime::Session> lender;
+  double behind;
   /// Inputs of which some program needed the value: from then on their bytes are part of the key.
   std::set<std::string> boundInputs;
   mutable std::mutex mutex;
   /// Most recently used first.
-  std::list<std::pair<std::string, std::shared_ptr<const Ready>>> programs;
+  std::list<Kept> programs;
 };
 
 /// $DLC_CACHE_DIR, else dlc's folder in the user's cache; empty ("keep nothing") when neither can

@@ -112,7 +112,12 @@ CompileOptions compileOptionsOf(const ModelArguments &arguments) {
     options.tuning.workspaceBytes = parseBytes(arguments.workspace, "--workspace");
   options.gpuArch = arguments.gpuArch;
   options.precision = {arguments.precision, arguments.matmulPrecision, arguments.precisionOf};
-  options.accuracy = arguments.accuracy;
+  for (const std::string &text : arguments.accuracy) {
+    if (text.find('=') == std::string::npos)
+      options.accuracy = text;
+    else
+      options.accuracyOf.push_back(text);
+  }
   if (!arguments.maxMemory.empty())
     options.maxMemory = parseBytes(arguments.maxMemory, "--max-memory");
   options.cacheDir = arguments.cache.empty()     ? defaultCacheDir()

@@ -22,7 +22,8 @@ struct ModelArguments {
   int threads = 0;
   bool tune = false;
   std::string kernels, cache, gpuArch;
-  std::string precision = "none", matmulPrecision = "highest", accuracy = "default", maxMemory;
+  std::string precision = "none", matmulPrecision = "highest", maxMemory;
+  std::vector<std::string> accuracy; ///< LEVEL or PATTERN=LEVEL
   std::vector<std::string> precisionOf;
   uint64_t seed = 0;
   /// The tuning database, what happens to operations that it does not know, and bytes of scratch.
@@ -39,7 +40,7 @@ struct CompileArguments : ModelArguments {
 };
 
 struct TuneArguments : CompileArguments {
-  std::string budget, explain;
+  std::string budget, explain, spread;
   bool again = false;
 };
 
@@ -58,7 +59,7 @@ struct TrainArguments {
 };
 
 struct RunArguments : ModelArguments {
-  std::string outputDir, trace;
+  std::string outputDir, trace, tuneBehind;
   int repeat = 1;
   bool json = false, plainLaunches = false;
 };

@@ -106,13 +106,25 @@ int runCommand(const RunArguments &arguments) {
     progress.show(what.str(), done, total);
   };
   Values values = readInputs(arguments.inputs);
-  Source source(arguments.model);
-  Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
+  auto source = std::make_shared<Source>(arguments.model);
+  Shapes shapes = completeWithOnes(*source, shapesOf(arguments, values));
   std::set<std::string> bound;
-  std::shared_ptr<runtime::Program> program = compileSource(source, shapes, values, options, bound);
-  runtime::Session session(
-      program, {.threads = arguments.threads, .plainLaunches = arguments.plainLaunches});
+  auto ready = std::make_shared<Ready>();
+  ready->program = compileSource(*source, shapes, values, options, bound);
+  ready->session = std::make_shared<runtime::Session>(
+      ready->program, runtime::SessionOptions{.threads = arguments.threads,
+                                              .plainLaunches = arguments.plainLaunches});
+  runtime::Session &session = *ready->session;
   double compileSeconds = secondsSince(start);
+  std::shared_ptr<Behind> behind;
+  if (!arguments.tuneBehind.empty()) {
+    if (source->kind() == Source::Kind::Program)
+      throw Error("--tune-behind: " + arguments.model +
+                  " is compiled already; required: a model (.onnx or .mlir)");
+    ready->turns = std::make_shared<Turns>();
+    behind = tuneBehind(source, options, shapes, values, bound, ready,
+                        parseSeconds(arguments.tuneBehind, "--tune-behind"));
+  }
   progress.clear();
 
   std::vector<runtime::NpyArray> arrays = arraysFor(session, values, arguments.seed);
@@ -129,10 +141,17 @@ int runCommand(const RunArguments &arguments) {
   if (!arguments.trace.empty())
     session.setTrace(true);
   std::vector<double> times;
+  size_t swaps = 0, swappedAt = 0;
   for (int i = 0; i < arguments.repeat; ++i) {
     progress.show("running", i, arguments.repeat);
+    std::shared_ptr<const Ready> now = behind ? behind->now() : ready;
+    if (behind && behind->swaps() != swaps) {
+      swaps = behind->swaps();
+      swappedAt = times.size();
+    }
+    std::shared_ptr<void> turn = now->turns ? now->turns->forRun() : nullptr;
     auto runStart = Clock::now();
-    session.run(inputs, outputs);
+    now->session->run(inputs, outputs);
     times.push_back(secondsSince(runStart) * 1e3);
   }
   progress.clear();
@@ -162,6 +181,8 @@ int runCommand(const RunArguments &arguments) {
                                      {"peak_mib", peakMib()},
                                      {"arena_mib", arenaMib},
                                      {"graph_launches", session.graphLaunches()}};
+    if (behind)
+      report["swaps"] = swaps;
     std::printf("%s\n", report.dump().c_str());
     return 0;
   }
@@ -172,6 +193,15 @@ int runCommand(const RunArguments &arguments) {
     std::printf(", then %zu runs: min %.3f ms, median %.3f ms", later.size(), later[0], median);
   std::printf("; %d threads, arena %.1f MiB, peak %.0f MiB\n", session.threads(), arenaMib,
               peakMib());
+  if (behind) {
+    std::vector<double> last(times.begin() + long(swappedAt), times.end());
+    std::nth_element(last.begin(), last.begin() + long(last.size() / 2), last.end());
+    std::printf("measured behind: %zu times faster kernels came in, %s; the last %zu runs: median %.3f ms\n",
+                swaps, behind->isDone() ? "all is measured" : "not all is measured", last.size(),
+                last[last.size() / 2]);
+    if (std::string error = behind->error(); !error.empty())
+      std::fprintf(stderr, "dlc: warning: what is measured behind stopped: %s\n", error.c_str());
+  }
   return 0;
 }
 

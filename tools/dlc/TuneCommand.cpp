@@ -8,6 +8,7 @@
 #include "passes/OpNames.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +22,8 @@ using From = TunedOperation::From;
 /// What became of all of them.
 struct Tally {
   std::map<From, size_t> operations;
-  size_t uncertain = 0, all = 0;
+  size_t uncertain = 0, all = 0, withChoice = 0;
+  int64_t resumed = 0;
   int64_t runs = 0, disturbed = 0;
 
   void add(const TunedOperation &about, size_t of) {
@@ -35,6 +37,8 @@ struct Tally {
     if (about.tried)
       return;
     ++operations[about.from];
+    withChoice += about.candidates > 1;
+    resumed += int64_t(about.resumed);
     uncertain += about.from == From::Measured && !about.entry->certain;
   }
 };
@@ -57,7 +61,8 @@ std::string outcome(const TunedOperation &about) {
     if (about.from == From::Known)
       return line + "  known";
     for (const TunedCandidate &c : about.entry->candidates)
-      if (c.rejected.starts_with("wrong"))
+      if (c.rejected.starts_with("wrong") || c.rejected.starts_with("crashed") ||
+          c.rejected.starts_with("did not"))
         line += "  rejected " + c.implementation + " (" + c.rejected + ")";
     return line + (about.entry->certain ? "" : "  uncertain");
   }
@@ -81,17 +86,24 @@ bool matches(const std::string &pattern, const TunedOperation &about) {
 }
 
 #ifdef DLC_TEST_HOOKS
-/// A fault in the results of one candidate, for the test that such are found.
+/// Faults of one candidate, for the tests that such are found: in its results, or PATTERN:STAGE:SIGNAL.
 void spoilAsAsked(TuningOptions &tuning) {
-  const char *pattern = std::getenv("DLC_TEST_SPOIL");
-  if (!pattern)
-    return;
-  tuning.spoil = [pattern = std::string(pattern)](std::string_view implementation, void *data,
-                                                  size_t bytes) {
-    if (matchesPattern(pattern, llvm::StringRef(implementation.data(), implementation.size())) &&
-        bytes >= 8)
-      std::memset(static_cast<char *>(data) + bytes / 8 * 4, 0x42, 4);
-  };
+  if (const char *pattern = std::getenv("DLC_TEST_SPOIL"))
+    tuning.spoil = [pattern](std::string_view implementation, void *data, size_t bytes) {
+      if (matchesPattern(pattern, {implementation.data(), implementation.size()}) && bytes >= 8)
+        std::memset(static_cast<char *>(data) + bytes / 8 * 4, 0x42, 4);
+    };
+  if (const char *given = std::getenv("DLC_TEST_CRASH")) {
+    llvm::StringRef pattern, stage, signal;
+    std::tie(stage, signal) = llvm::StringRef(given).rsplit(':');
+    std::tie(pattern, stage) = stage.rsplit(':');
+    int number = std::atoi(signal.str().c_str());
+    tuning.fault = [pattern = pattern.str(), stage = stage.str(),
+                    number](std::string_view implementation, std::string_view at) {
+      if (at == stage && matchesPattern(pattern, {implementation.data(), implementation.size()}))
+        std::raise(number);
+    };
+  }
 }
 #else
 void spoilAsAsked(TuningOptions &) {}
@@ -115,6 +127,10 @@ int tuneCommand(const TuneArguments &arguments) {
   if (file.empty())
     throw Error("there is no file to keep the measurements in; required: --db FILE or --cache DIR");
   tuning.database = file;
+  tuning.sittings = 8;
+  tuning.spreadSeconds = 2;
+  if (!arguments.spread.empty())
+    tuning.spreadSeconds = parseSeconds(arguments.spread, "--spread");
   spoilAsAsked(tuning);
 
   Progress progress;
@@ -144,14 +160,17 @@ int tuneCommand(const TuneArguments &arguments) {
     std::printf("%s\n", text.c_str());
   if (!arguments.explain.empty() && explained.empty())
     throw Error("--explain " + arguments.explain + ": none of the " + std::to_string(tally.all) +
-                " operations with a choice is named so, and no key begins so");
+                " operations is named so, and no key begins so");
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf(
-      "%zu operations with a choice, in %.1f s: %zu measured (%zu uncertain), %zu known, %zu "
-      "left to the model, %zu disturbed\n",
-      tally.all, seconds, tally.operations[From::Measured] + tally.operations[From::Rejected],
-      tally.uncertain, tally.operations[From::Known], tally.operations[From::LeftOver],
-      tally.operations[From::Disturbed]);
+  std::printf("%zu operations with a choice, %zu without, in %.1f s: %zu measured (%zu uncertain), "
+              "%zu known, %zu left to the model, %zu disturbed\n",
+              tally.withChoice, tally.all - tally.withChoice, seconds,
+              tally.operations[From::Measured] + tally.operations[From::Rejected], tally.uncertain,
+              tally.operations[From::Known], tally.operations[From::LeftOver],
+              tally.operations[From::Disturbed]);
+  if (tally.resumed > 0)
+    std::printf("%lld timings were there already, of a tuner that was stopped\n",
+                static_cast<long long>(tally.resumed));
   if (tally.disturbed > 0)
     std::printf(
         "contention: %lld timings overlapped other work on this machine and were taken again\n",

@@ -34,12 +34,17 @@ std::string errorText(const TunedCandidate &c) {
 } // namespace
 
 std::string contestText(const TuningEntry &entry, const std::string &name) {
+  size_t sittings = 0;
+  for (const TunedCandidate &c : entry.candidates)
+    sittings = std::max(sittings, c.sittings.size());
   std::string text = name + "  #" + entry.key.id() + (entry.certain ? "" : "  (order uncertain)");
+  if (sittings > 1)
+    text += "  " + std::to_string(sittings) + " sittings";
   text += "\n  " + endOf(entry.key.operation.substr(0, entry.key.operation.find('\n')), 160);
   text += "\n  " + factsText(entry.key.settings);
   text += "\n  " + entry.key.machineText() + "\n";
   text += formatted("  %-34s %11s %11s %11s %7s %6s  %-21s %8s\n", "candidate", "estimate us",
-                    "min us", "median us", "spread", "runs", "behind (99 %)", "error");
+                    "min us", "median us", "spread", "runs", "behind (95 %)", "error");
   const TunedCandidate *choice = entry.choice();
   std::string checked;
   for (const TunedCandidate &c : entry.candidates) {

@@ -12,6 +12,15 @@ using namespace dlc::cli;
 
 namespace {
 
+/// strict, default or fast, alone or behind a pattern. Says what is wrong.
+std::string accuracyLevel(const std::string &text) {
+  size_t at = text.rfind('=');
+  std::string level = at == std::string::npos ? text : text.substr(at + 1);
+  if (at != 0 && (level == "strict" || level == "default" || level == "fast"))
+    return "";
+  return "'" + text + "': required: strict, default or fast, or PATTERN=strict, ..";
+}
+
 void addModelArguments(CLI::App *command, ModelArguments &a) {
   command->add_option("model", a.model, "a model (.onnx, .mlir) or a compiled program (.dlcx)")
       ->required();
@@ -72,9 +81,11 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
       ->add_option("--accuracy", a.accuracy,
                    "what f32 may lose for speed: strict (sums as written), default (convolutions "
                    "with fewer products, products of bf16 parts on tiles: errors up to 2e-5 of the "
-                   "largest result), fast (also what --matmul-precision medium allows)")
-      ->check(CLI::IsMember({"strict", "default", "fast"}))
-      ->capture_default_str();
+                   "largest result), fast (also what --matmul-precision medium allows); "
+                   "PATTERN=LEVEL for products and convolutions of such names; else default")
+      ->check(accuracyLevel)
+      ->take_all()
+      ->allow_extra_args(false);
   command
       ->add_option("--precision-of", a.precisionOf,
                    "operations of these names, whatever --precision: PATTERN=f32, bf16 or f16")
@@ -130,6 +141,8 @@ void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
   addModelArguments(c, a);
   c->get_option("--db")->description("the database to fill; else tuning.jsonl in the cache folder");
   c->add_option("--budget", a.budget, "stop measuring after so long: as in 60s");
+  c->add_option("--spread", a.spread,
+                "the time between two sittings over one operation, at least; else 2s");
   c->add_flag("--again", a.again, "measure what the database knows too");
   c->add_option("--explain", a.explain,
                 "show all candidates of operations of these names (* any characters), or keys");
@@ -225,6 +238,9 @@ int main(int argc, char **argv) {
   runApp->add_flag("--json", run.json, "print the figures as one JSON object");
   runApp->add_flag("--plain-launches", run.plainLaunches,
                    "give a GPU its commands one by one, not as graphs");
+  runApp->add_option("--tune-behind", run.tuneBehind,
+                     "start on the model's choice, measure kernels between the runs for so long "
+                     "(as in 60s), and swap the faster ones in");
   runApp->add_option("--trace", run.trace, "write what ran when, for ui.perfetto.dev");
 
   InspectArguments inspect;

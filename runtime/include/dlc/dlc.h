@@ -77,6 +77,11 @@ DLC_C_EXPORT dlc_error *dlc_session_create(const dlc_program *program,
                                            const dlc_session_options *options,
                                            dlc_session **session);
 DLC_C_EXPORT void dlc_session_destroy(dlc_session *session);
+/* Runs that begin after this use the other program: the same model compiled otherwise (tuned
+ * kernels, say), with inputs, outputs and states of the same names, types and shapes in the same
+ * order. The state goes over; a run that is under way in another thread ends as it began. On error
+ * the session stays as it is. */
+DLC_C_EXPORT dlc_error *dlc_session_replace(dlc_session *session, const dlc_program *program);
 DLC_C_EXPORT const dlc_program *dlc_session_program(const dlc_session *session);
 DLC_C_EXPORT void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures);
 

@@ -62,6 +62,14 @@ public:
     return Session(program, options);
   }
 
+  /// Runs that begin after this use the program of that file; see dlc_session_replace.
+  void replace(const std::string &path) const {
+    dlc_program *program = nullptr;
+    detail::check(dlc_program_load(path.c_str(), &program));
+    std::unique_ptr<dlc_program, void (*)(dlc_program *)> owned(program, dlc_program_destroy);
+    detail::check(dlc_session_replace(handle.get(), program));
+  }
+
   const std::vector<TensorSpec> &inputs() const { return *inputSpecs; }
   const std::vector<TensorSpec> &outputs() const { return *outputSpecs; }
   /// What lives in the session from run to run.

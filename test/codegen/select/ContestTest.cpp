@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <random>
+#include <thread>
 
 using namespace dlc;
 
@@ -166,4 +168,35 @@ TEST(Contest, NoiseLeavesTheOrderUncertainOrRight) {
     wrong += result.certain && result.best != 0;
   }
   EXPECT_LE(wrong, 4);
+}
+
+TEST(Contest, OneThatWasBrokenOffGoesOn) {
+  Field field;
+  Fake &slow = field.add(110), &fast = field.add(100);
+  std::vector<Timed *> timed{&slow, &fast};
+  Rounds last;
+  ContestLimits limits;
+  limits.least = limits.undecided = 250e3;
+  int told = 0;
+  limits.progress = [&](const Rounds &rounds) {
+    last = rounds;
+    ++told;
+  };
+  // Each timing takes a while, so that there is something to tell.
+  limits.turn = [](size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return nullptr;
+  };
+  runContest(timed, limits);
+  EXPECT_GE(told, 1);
+  EXPECT_LE(told, 6);
+  ASSERT_EQ(last.size(), 2u);
+  ASSERT_GE(last[0].size(), 8u);
+  // With the rounds that were played it is over as soon as it has begun.
+  slow.samples = fast.samples = 0;
+  ContestResult result = runContest(timed, {.least = 0}, last);
+  EXPECT_TRUE(result.certain);
+  EXPECT_EQ(result.best, 1u);
+  EXPECT_LE(fast.samples, 3);
+  EXPECT_GE(result.standings[1].samples, int(last[1].size()) - 1);
 }

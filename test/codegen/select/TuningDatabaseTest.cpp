@@ -77,37 +77,39 @@ TEST(TuningDatabase, LinesComeBackAsTheyWere) {
   EXPECT_FALSE(fromLine("{}"));
 }
 
-TEST(TuningDatabase, TheChoiceAmongEqualsIsTheModels) {
-  TuningEntry entry = entryOf("conv");
-  EXPECT_EQ(entry.choice()->implementation, "onednn:jit");
-  // Perhaps behind, perhaps not: as good as equal.
-  entry.candidates[1].behind = 1.05;
-  EXPECT_EQ(entry.choice()->implementation, "onednn:jit");
-  entry.candidates[1].behindLow = 1.03;
-  EXPECT_EQ(entry.choice()->implementation, "contract");
-}
-
-TEST(TuningDatabase, WhatTwoContestsSayDifferentlyIsUncertain) {
-  TuningEntry first = entryOf("conv"), second = entryOf("conv");
-  auto stand = [](TunedCandidate &c, double behind, double low, double high) {
-    c.behind = behind;
-    c.behindLow = low;
-    c.behindHigh = high;
-  };
-  stand(first.candidates[1], 1.10, 1.08, 1.12);
-  EXPECT_EQ(combined(first, first).choice()->implementation, "contract");
-  EXPECT_TRUE(combined(first, first).certain);
-  // The other way round the second time: nobody leads, and the model's choice stands.
-  stand(second.candidates[0], 1.06, 1.04, 1.08);
-  stand(second.candidates[1], 1, 1, 1);
-  TuningEntry both = combined(first, second);
-  EXPECT_EQ(both.choice()->implementation, "onednn:jit");
-  EXPECT_EQ(both.choice()->runs, 20);
-  EXPECT_EQ(both.candidates[0].behind, 1);
-  EXPECT_NEAR(both.candidates[1].behind, std::sqrt(1.10 / 1.06), 1e-9);
-  // One that was wrong the second time is out.
-  second.candidates[0].rejected = "wrong";
-  EXPECT_EQ(combined(first, second).candidates.back().rejected.empty(), false);
+TEST(TuningDatabase, AContestThatGoesOnIsFoundAfterAKill) {
+  Folder folder;
+  TuningEntry going = entryOf("conv");
+  going.unfinished = true;
+  going.candidates[0].rounds = {10.5, std::nan(""), 10.25};
+  going.candidates[0].sittings = {1, 1.5};
+  going.candidates[1].median = going.candidates[1].min = 0; // not timed yet
+  std::string warning;
+  {
+    TuningDatabase database = opened(folder.file("a"));
+    database.note(going, warning);
+    EXPECT_FALSE(database.find(going.key));
+  }
+  TuningDatabase after = opened(folder.file("a"));
+  EXPECT_FALSE(after.find(going.key));
+  ASSERT_TRUE(after.begun(going.key));
+  const TunedCandidate &first = after.begun(going.key)->candidates[0];
+  ASSERT_EQ(first.rounds.size(), 3u);
+  EXPECT_EQ(first.rounds[0], 10.5);
+  EXPECT_TRUE(std::isnan(first.rounds[1]));
+  EXPECT_EQ(first.sittings, (std::vector<double>{1, 1.5}));
+  // What was known before stays known while it is measured again.
+  put(after, entryOf("conv"));
+  EXPECT_FALSE(after.begun(going.key));
+  after.note(going, warning);
+  after.tidy(warning);
+  TuningDatabase both = opened(folder.file("a"));
+  EXPECT_TRUE(both.find(going.key));
+  EXPECT_TRUE(both.begun(going.key));
+  put(both, entryOf("conv", 20));
+  both.tidy(warning);
+  EXPECT_FALSE(opened(folder.file("a")).begun(going.key));
+  EXPECT_EQ(warning, "");
 }
 
 TEST(TuningDatabase, WhatIsPutIsInTheFileAtOnce) {

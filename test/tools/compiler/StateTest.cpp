@@ -1,7 +1,9 @@
 //===- StateTest.cpp - programs with state against the reference evaluator, step by step ---===//
+#include "runtime/session/State.h"
 #include "dlc/compiler.hpp"
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Evaluate.h"
+#include "tools/compiler/Programs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -9,12 +11,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -424,4 +428,97 @@ TEST(ModelState, AnyUseOfOldAndNewValues) {
     if (HasFatalFailure())
       return;
   }
+}
+
+/// A training step begins with kernels that nobody would choose; those that are measured behind it
+/// take over between two of its steps, with its state.
+TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
+  Folder folder;
+  std::ofstream(folder / "step.mlir") << sgd("16");
+  auto source = std::make_shared<Source>(folder / "step.mlir");
+  CompileOptions options, slow;
+  options.threads = slow.threads = 1;
+  options.cacheDir = folder / "cache";
+  slow.kernels = "rows";
+  Shapes shapes = source->complete({});
+  std::set<std::string> bound;
+  auto first = std::make_shared<Ready>();
+  first->program = compileSource(*source, shapes, {}, slow, bound);
+  first->session = std::make_shared<runtime::Session>(first->program);
+  first->turns = std::make_shared<Turns>();
+  auto behind = tuneBehind(source, options, shapes, {}, bound, first, 10);
+
+  Reference reference(sgd("16"));
+  std::mt19937 engine(1);
+  auto start = std::chrono::steady_clock::now();
+  auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  int after = 0, steps = 0;
+  for (; after < 20 && seconds() < 20; ++steps) {
+    std::shared_ptr<const Ready> now = behind->now();
+    after += now != first;
+    std::map<std::string, Tensor> batch = {
+        {"x", randomTensor({"x", DType::F32, {16, 40}}, engine)},
+        {"t", randomTensor({"t", DType::F32, {16, 24}}, engine)}};
+    float loss = 0;
+    std::vector<const void *> inputs = {batch["x"].raw(), batch["t"].raw()};
+    std::vector<void *> outputs = {&loss};
+    auto turn = now->turns->forRun();
+    now->session->run(inputs, outputs);
+    auto wanted = reference.run(batch);
+    double exact = wanted.at("loss").getDouble(0);
+    ASSERT_NEAR(loss, exact, 1e-5 + 1e-4 * std::abs(exact)) << "step " << steps;
+  }
+  EXPECT_EQ(behind->error(), "");
+  EXPECT_EQ(after, 20) << "no other program within " << seconds() << " s";
+  EXPECT_GE(behind->swaps(), 1u);
+  Tensor w(DType::F32, {40, 24});
+  runtime::StateSet &states = behind->now()->session->states();
+  states.get(states.indexOf("w"), w.raw());
+  expectSame(w, reference.states.at("w"), "w after both programs");
+}
+
+TEST(ModelState, IsMeasuredBehindAModel) {
+  Folder folder;
+  Model model =
+      folder.compile(sgd("16"), {.threads = 1, .tuneBehind = 6, .cacheDir = folder / "cache"});
+  expectSameSteps(model, sgd("16"), 200);
+  auto start = std::chrono::steady_clock::now();
+  while (!model.isTuned() && std::chrono::steady_clock::now() - start < std::chrono::seconds(20))
+    model.run({{"x", Tensor(DType::F32, {16, 40})}, {"t", Tensor(DType::F32, {16, 24})}});
+  EXPECT_TRUE(model.isTuned());
+  EXPECT_EQ(model.programs(), 1u);
+  EXPECT_TRUE(std::filesystem::exists(folder / "cache/tuning.jsonl"));
+  EXPECT_NE(messageOf([&] {
+              folder.compile(counter, {.tuneBehind = 1, .cacheDir = ""}).run({});
+            }).find("required: a cache folder or a database"),
+            std::string::npos);
+}
+
+TEST(ModelState, TurnsAreTakenByTurns) {
+  Turns turns;
+  std::atomic<bool> stop{false};
+  std::atomic<int> measured{0}, both{0}, inside{0};
+  std::thread measuring([&] {
+    while (!stop) {
+      auto ours = turns.forMeasurement();
+      both += inside.fetch_add(1) != 0;
+      ++measured;
+      inside.fetch_sub(1);
+    }
+  });
+  // Who runs without a pause does not keep the other waiting.
+  int runs = 0;
+  for (auto start = std::chrono::steady_clock::now();
+       std::chrono::steady_clock::now() - start < std::chrono::milliseconds(300); ++runs) {
+    auto ours = turns.forRun();
+    both += inside.fetch_add(1) != 0;
+    inside.fetch_sub(1);
+  }
+  stop = true;
+  measuring.join();
+  EXPECT_EQ(both, 0);
+  EXPECT_GE(measured, runs / 4);
+  EXPECT_GE(runs, 100);
 }

@@ -38,6 +38,10 @@ struct ModelOptions {
   int threads = 0;
   /// Measure candidate kernels instead of asking the cost model.
   bool tune = false;
+  /// Seconds to measure kernels behind a program that runs already, on the model's choice: between
+  /// its runs, in another thread. What is faster is swapped in from one run to the next, its state
+  /// going over; the choices are kept in the tuning database of `cacheDir`. 0: not.
+  double tuneBehind = 0;
   /// none, bf16 or f16: products take operands of 16 bits and sum in f32; so activations take half
   /// the memory. Parameters, losses and updates stay f32.
   std::string precision = "none";
@@ -48,6 +52,8 @@ struct ModelOptions {
   /// with tiles, products of two bf16 parts of each number; errors up to 2e-5 of the largest
   /// result. fast: also what matmulPrecision = medium allows.
   std::string accuracy = "default";
+  /// PATTERN=strict|default|fast: products of layers (nodes) of such names, whatever `accuracy`.
+  std::vector<std::string> accuracyOf = {};
   /// PATTERN=f32|bf16|f16: operations of layers (nodes) of such names, whatever `precision`.
   std::vector<std::string> precisionOf = {};
   /// Bytes of state, constants and intermediate values that a training step may take: what does not
@@ -107,6 +113,10 @@ public:
   commands(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
   /// How many programs are kept now.
   size_t programs() const;
+  /// How often a program with faster kernels took over (ModelOptions::tuneBehind), and whether all
+  /// is measured.
+  size_t swaps() const;
+  bool isTuned() const;
 
   /// What lives from run to run; such a model is compiled once, for one set of shapes, when it is
   /// first run or asked for its state. See dlc::Session for what follows.

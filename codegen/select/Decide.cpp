@@ -1,0 +1,155 @@
+//===- Decide.cpp - which candidate to take, by several sittings ----------===//
+#include "codegen/select/Decide.h"
+
+#include "codegen/select/Contest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace dlc {
+
+namespace {
+
+/// Behind by less than this for certain, a candidate may be as good as the best.
+constexpr double kBeaten = 1.01;
+
+/// By how much (of a logarithm) the ratio of two candidates differs between sittings, as long as only few have shown it, and
+/// how many sittings that belief is worth. Tiles are shared with neighbours on the same core, vectors hardly.
+constexpr double kSpread = 0.03, kSpreadOfUnits = 0.15, kBelief = 2;
+
+/// So many sittings are kept: the latest.
+constexpr size_t kMostKept = 24;
+
+bool usesTiles(const TunedCandidate &c) {
+  return c.kernel == "tiles" || c.implementation.find("amx") != std::string::npos;
+}
+
+/// Student's t at 95 %, both sides.
+double student(size_t freedom) {
+  constexpr double table[] = {12.7, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
+  return freedom < std::size(table) ? table[freedom] : 2.1;
+}
+
+bool isTimed(const TunedCandidate &c) { return c.rejected.empty() && c.median > 0; }
+
+const TunedCandidate *bestOf(const TuningEntry &entry) {
+  const TunedCandidate *best = nullptr;
+  for (const TunedCandidate &c : entry.candidates)
+    if (isTimed(c) && (!best || std::tie(c.behind, c.implementation) < std::tie(best->behind, best->implementation)))
+      best = &c;
+  return best;
+}
+
+/// Puts `behind` and its interval on all, and the best in front.
+void rank(TuningEntry &entry) {
+  // By how far each was behind in the sittings that it took part in: later ones are between the fast ones only.
+  for (TunedCandidate &c : entry.candidates) {
+    double sum = 0, count = 0;
+    for (double behind : c.sittings)
+      if (behind > 0) {
+        sum += std::log(behind);
+        ++count;
+      }
+    if (count > 0)
+      c.behind = std::exp(sum / count);
+  }
+  if (const TunedCandidate *found = bestOf(entry)) {
+    TunedCandidate best = *found;
+    for (TunedCandidate &c : entry.candidates)
+      if (isTimed(c)) {
+        bool isBest = c.implementation == best.implementation && c.kernel == best.kernel;
+        Lead lead = isBest ? Lead{1, 1, 1} : leadOf(c, best);
+        c.behind = std::max(1.0, lead.ratio);
+        c.behindLow = lead.low;
+        c.behindHigh = std::max(1.0, lead.high);
+      }
+  }
+  std::stable_sort(entry.candidates.begin(), entry.candidates.end(), [](const TunedCandidate &x, const TunedCandidate &y) {
+    return isTimed(x) != isTimed(y) ? isTimed(x) : isTimed(x) && x.behind < y.behind;
+  });
+}
+
+} // namespace
+
+Lead leadOf(const TunedCandidate &candidate, const TunedCandidate &over) {
+  std::vector<double> logs;
+  for (size_t i = 0; i < std::min(candidate.sittings.size(), over.sittings.size()); ++i)
+    if (candidate.sittings[i] > 0 && over.sittings[i] > 0)
+      logs.push_back(std::log(candidate.sittings[i] / over.sittings[i]));
+  if (logs.empty())
+    logs.push_back(std::log(candidate.behind / over.behind));
+  double n = double(logs.size()), mean = 0, squares = 0;
+  for (double each : logs)
+    mean += each / n;
+  for (double each : logs)
+    squares += (each - mean) * (each - mean);
+  double believed = usesTiles(candidate) == usesTiles(over) ? kSpread : kSpreadOfUnits;
+  double variance = (kBelief * believed * believed + squares) / (kBelief + n - 1);
+  double half = student(logs.size() + size_t(kBelief) - 1) * std::sqrt(variance / n);
+  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+}
+
+const TunedCandidate *TuningEntry::choice() const {
+  const TunedCandidate *best = bestOf(*this), *chosen = best;
+  for (const TunedCandidate &c : candidates)
+    if (isTimed(c) && &c != best && leadOf(c, *best).low <= kBeaten &&
+        std::tie(c.estimate, c.implementation) < std::tie(chosen->estimate, chosen->implementation))
+      chosen = &c;
+  return chosen;
+}
+
+bool isSettled(const TuningEntry &entry) {
+  const TunedCandidate *choice = entry.choice();
+  return std::all_of(entry.candidates.begin(), entry.candidates.end(), [&](const TunedCandidate &c) {
+    return &c == choice || !isTimed(c) || leadOf(*choice, c).high <= kTie;
+  });
+}
+
+bool isContender(const TuningEntry &entry, const TunedCandidate &candidate) {
+  constexpr double kOut = 1.1;
+  const TunedCandidate *best = bestOf(entry);
+  return isTimed(candidate) && leadOf(candidate, *best).low < kOut;
+}
+
+TuningEntry combined(const TuningEntry &first, const TuningEntry &sitting) {
+  TuningEntry entry = first;
+  entry.unfinished = false;
+  size_t before = 0;
+  for (TunedCandidate &c : entry.candidates) {
+    before = std::max(before, c.sittings.size());
+    c.rounds.clear();
+  }
+  for (TunedCandidate &c : entry.candidates) {
+    const TunedCandidate *now = sitting.find(c.implementation);
+    if (now && now->kernel == c.kernel && !now->rejected.empty()) {
+      c = *now;
+      continue;
+    }
+    if (!c.rejected.empty())
+      continue;
+    c.sittings.resize(before, 0);
+    bool sat = now && isTimed(*now);
+    c.sittings.push_back(sat ? now->behind : 0);
+    if (c.sittings.size() > kMostKept)
+      c.sittings.erase(c.sittings.begin());
+    if (!sat)
+      continue;
+    double weight = double(now->runs) / std::max(1, c.runs + now->runs);
+    c.min = c.median > 0 ? std::min(c.min, now->min) : now->min;
+    c.median = c.median > 0 ? c.median + weight * (now->median - c.median) : now->median;
+    c.spread = std::max(c.spread, now->spread);
+    c.runs += now->runs;
+    c.disturbed += now->disturbed;
+    c.error = now->error >= 0 ? now->error : c.error;
+    c.checked = now->checked.empty() ? c.checked : now->checked;
+    c.workspace = now->workspace;
+    if (c.sittings.size() == 1)
+      c.behind = now->behind;
+  }
+  rank(entry);
+  entry.certain = isSettled(entry);
+  return entry;
+}
+
+} // namespace dlc

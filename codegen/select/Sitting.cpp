@@ -1,0 +1,269 @@
+//===- Sitting.cpp - candidates built, checked and timed at one time ------===//
+#include "codegen/select/Sitting.h"
+
+#include "codegen/lower/GpuKernel.h"
+#include "codegen/select/Agree.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// Beyond so many times the best estimate, and what is always cheap enough to try, nothing is measured.
+constexpr double kHopeless = 20, kCheapToTry = 50;
+
+/// Seconds that nothing may take with one candidate: it does not end, then.
+constexpr double kSilence = 120;
+
+class Sitting {
+public:
+  Sitting(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known, const TrialConditions &conditions, WorkerLine &line)
+      : op(op), candidates(candidates), conditions(conditions), tuning(conditions.options.tuning), line(line), entry(known), operands(op) {}
+
+  SittingResult run(double seconds) {
+    entry.unfinished = true;
+    build();
+    check();
+    SittingResult result;
+    result.enough = time(seconds);
+    entry.unfinished = false;
+    result.entry = std::move(entry);
+    return result;
+  }
+
+private:
+  void reject(TunedCandidate &c, const std::string &reason) {
+    c.rejected = reason.empty() ? "it cannot be made" : reason;
+    c.rounds.clear();
+    tell();
+  }
+
+  void tell() { line.say(toLine(entry)); }
+
+  void at(size_t i, std::string_view stage) {
+    line.at(uint32_t(i));
+    if (tuning.fault && i < candidates.size())
+      tuning.fault(candidates[i].implementation, stage);
+  }
+
+  std::shared_ptr<void> turn() const { return tuning.turn ? tuning.turn() : nullptr; }
+
+  void build() {
+    double best = candidates.front().estimate;
+    for (const Candidate &c : candidates)
+      best = std::min(best, c.estimate);
+    for (auto [i, candidate] : llvm::enumerate(candidates)) {
+      TunedCandidate &c = entry.candidates[i];
+      if (!c.rejected.empty())
+        continue;
+      if (candidate.estimate >= std::max(kCheapToTry, kHopeless * best)) {
+        reject(c, llvm::formatv("not measured: estimated at {0:F0} times the best", candidate.estimate / best).str());
+        continue;
+      }
+      at(i, "build");
+      std::string reason;
+      auto trial = createTrial(op, candidate, operands, conditions, reason);
+      if (trial) {
+        at(i, "run");
+        auto ours = turn();
+        if (!trial->run(reason))
+          trial.reset();
+      }
+      line.at(kNowhere);
+      if (!trial) {
+        reject(c, reason);
+        continue;
+      }
+      c.workspace = double(trial->workspace());
+      if (tuning.spoil)
+        for (ref::Tensor &tensor : trial->results())
+          tuning.spoil(c.implementation, tensor.mutableData(), size_t(tensor.bytes()));
+      sitting.push_back(i);
+      trials.push_back(std::move(trial));
+    }
+  }
+
+  /// Nothing is timed before it is right.
+  void check() {
+    if (llvm::all_of(sitting, [&](size_t i) { return !entry.candidates[i].checked.empty(); }))
+      return;
+    std::vector<const std::vector<ref::Tensor> *> results;
+    for (auto &trial : trials)
+      results.push_back(&trial->results());
+    std::vector<Verdict> verdicts = judge(op, operands, results);
+    std::vector<size_t> kept;
+    std::vector<std::unique_ptr<Trial>> keptTrials;
+    for (auto [i, trial, verdict] : llvm::zip(sitting, trials, verdicts)) {
+      TunedCandidate &c = entry.candidates[i];
+      c.error = verdict.error;
+      c.checked = verdict.checked;
+      if (!verdict.wrong.empty()) {
+        reject(c, verdict.wrong);
+        continue;
+      }
+      kept.push_back(i);
+      keptTrials.push_back(std::move(trial));
+    }
+    sitting = std::move(kept);
+    trials = std::move(keptTrials);
+    tell();
+  }
+
+  bool time(double seconds) {
+    ContestLimits limits;
+    if (seconds > 0) {
+      limits.least = std::min(limits.least, seconds * 1e6);
+      limits.undecided = std::min(limits.undecided, seconds * 1e6);
+      limits.patience = std::min(limits.patience, std::max(seconds * 1e6, limits.undecided));
+    }
+    limits.turn = [&](size_t runner) {
+      auto ours = turn();
+      at(sitting[runner], "time");
+      return ours;
+    };
+    limits.progress = [&](const Rounds &rounds) {
+      for (auto [i, played] : llvm::zip(sitting, rounds))
+        entry.candidates[i].rounds = played;
+      line.at(kNowhere);
+      tell();
+    };
+    std::vector<Timed *> timed;
+    Rounds begun;
+    for (auto [i, trial] : llvm::zip(sitting, trials)) {
+      timed.push_back(trial.get());
+      begun.push_back(entry.candidates[i].rounds);
+    }
+    ContestResult contest = runContest(timed, limits, begun);
+    line.at(kNowhere);
+    for (auto [i, standing] : llvm::zip(sitting, contest.standings)) {
+      TunedCandidate &c = entry.candidates[i];
+      c.rounds.clear();
+      if (!standing.failed.empty()) {
+        c.rejected = standing.failed;
+        continue;
+      }
+      c.min = standing.min;
+      c.median = standing.median;
+      c.spread = standing.spread;
+      c.behind = standing.behind;
+      c.behindLow = standing.behindLow;
+      c.behindHigh = standing.behindHigh;
+      c.runs = standing.runs;
+      c.disturbed = standing.disturbed;
+    }
+    return contest.enough || trials.empty();
+  }
+
+  Operation *op;
+  ArrayRef<Candidate> candidates;
+  const TrialConditions &conditions;
+  const TuningOptions &tuning;
+  WorkerLine &line;
+  TuningEntry entry;
+  TrialOperands operands;
+  std::vector<size_t> sitting; ///< numbers of candidates
+  std::vector<std::unique_ptr<Trial>> trials;
+};
+
+/// For what is timed here.
+class NoLine : public WorkerLine {
+public:
+  explicit NoLine(const std::function<void(const TuningEntry &)> &progress) : progress(progress) {}
+  void say(const std::string &message) override {
+    if (auto entry = fromLine(message))
+      progress(*entry);
+  }
+  void at(uint32_t) override {}
+
+private:
+  const std::function<void(const TuningEntry &)> &progress;
+};
+
+/// The operation alone, as bytes that another context reads: a copy of this process has none of this context's threads.
+std::string bytesOf(Operation *op) {
+  OwningOpRef<ModuleOp> module = moduleOf(op);
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  return failed(writeBytecodeToFile(*module, os)) ? "" : bytes;
+}
+
+Operation *onlyOperation(ModuleOp module) {
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    for (Operation &op : function.getBody().front())
+      if (!isa<ConstantOp, mlir::func::ReturnOp>(op))
+        return &op;
+  return nullptr;
+}
+
+} // namespace
+
+SittingResult holdSitting(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known, const TrialConditions &conditions,
+                          double seconds, WorkerLine &line) {
+  return Sitting(op, candidates, known, conditions, line).run(seconds);
+}
+
+SittingResult holdSittingApart(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known,
+                               const TrialConditions &conditions, double seconds,
+                               const std::function<void(const TuningEntry &)> &progress) {
+  std::string bytes = isGpu(deviceOfCommand(op)) ? "" : bytesOf(op);
+  if (bytes.empty()) {
+    NoLine line(progress);
+    return holdSitting(op, candidates, known, conditions, seconds, line);
+  }
+  SittingResult result;
+  result.entry = known;
+  bool done = false;
+  auto work = [&](WorkerLine &line) {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    prepareContext(context);
+    auto module = parseSourceString<ModuleOp>(bytes, ParserConfig(&context, /*verifyAfterParse=*/false));
+    Operation *own = module ? onlyOperation(*module) : nullptr;
+    if (!own)
+      return;
+    SittingResult made = holdSitting(own, candidates, result.entry, conditions, seconds, line);
+    line.say((made.enough ? "+" : "-") + toLine(made.entry));
+    // Nothing here is worth tidying up: the process ends.
+    _exit(0);
+  };
+  auto heard = [&](const std::string &message) {
+    bool ends = message.front() == '+' || message.front() == '-';
+    auto entry = fromLine(ends ? message.substr(1) : message);
+    if (!entry)
+      return;
+    entry->key = known.key;
+    entry->name = known.name;
+    result.entry = std::move(*entry);
+    done = ends;
+    result.enough = message.front() == '+';
+    if (!ends)
+      progress(result.entry);
+  };
+  bool hung = false;
+  while (!done) {
+    WorkerEnd end = runWorker(work, heard, kSilence, conditions.options.tuning.stop);
+    if (done)
+      break;
+    // Once it may be this process's fault: a lock that another thread held when it was copied.
+    if (end.hung && !std::exchange(hung, true))
+      continue;
+    // A crash between candidates is nobody's in particular: then nothing is known.
+    if (end.place >= candidates.size()) {
+      result.enough = false;
+      break;
+    }
+    TunedCandidate &guilty = result.entry.candidates[end.place];
+    guilty.rejected = end.death.empty() ? "crashed" : end.death;
+    guilty.rounds.clear();
+    progress(result.entry);
+  }
+  result.entry.unfinished = false;
+  return result;
+}
+
+} // namespace dlc

@@ -1,0 +1,125 @@
+//===- Behind.cpp - kernels measured behind a program that runs --------------------===//
+#include "tools/compiler/Behind.h"
+
+#include "codegen/select/TuningDatabase.h"
+#include "dlc/Error.h"
+#include "tools/compiler/Programs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+namespace dlc {
+
+Behind::Behind(std::shared_ptr<const Ready> first, double seconds)
+    : ready(std::move(first)), seconds(seconds) {}
+
+Behind::~Behind() {
+  stopped = true;
+  if (thread.joinable())
+    thread.join();
+}
+
+void Behind::start(BehindWork how) {
+  thread = std::thread([this, how = std::move(how)] {
+    try {
+      work(how);
+    } catch (const std::exception &error) {
+      std::lock_guard lock(mutex);
+      failure = error.what();
+    }
+    std::lock_guard lock(mutex);
+    done = true;
+    over.notify_all();
+  });
+}
+
+void Behind::work(const BehindWork &how) {
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
+  // The first gains come soon; later ones are smaller, and so are swaps rarer.
+  double slice = std::min(2.0, seconds / 4);
+  bool more = true;
+  while (more && !stopped) {
+    double left = seconds - std::chrono::duration<double>(Clock::now() - start).count();
+    if (left <= 0)
+      break;
+    more = how.measure(std::min(slice, left));
+    slice *= 2;
+    if (stopped)
+      break;
+    if (std::shared_ptr<const Ready> better = how.compile(*now())) {
+      std::lock_guard lock(mutex);
+      ready = std::move(better);
+      ++swapped;
+    }
+  }
+}
+
+std::shared_ptr<const Ready> Behind::now() const {
+  std::lock_guard lock(mutex);
+  return ready;
+}
+
+void Behind::wait() {
+  std::unique_lock lock(mutex);
+  over.wait(lock, [&] { return done.load(); });
+}
+
+std::string Behind::error() const {
+  std::lock_guard lock(mutex);
+  return failure;
+}
+
+/// What a program calls, in order.
+static std::vector<std::string> kernelsOf(const runtime::Session &session) {
+  std::vector<std::string> kernels;
+  for (const runtime::CommandInfo &command : session.commands())
+    kernels.push_back(command.op + " " + command.implementation);
+  return kernels;
+}
+
+std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const CompileOptions &options,
+                                   const Shapes &shapes, const Values &values,
+                                   const std::set<std::string> &bound,
+                                   std::shared_ptr<const Ready> first, double seconds) {
+  if (options.tuning.database.empty() && options.cacheDir.empty())
+    throw Error("kernels are measured behind a program into a database; required: a cache folder or "
+                "a database; found: neither");
+  auto behind = std::make_shared<Behind>(first, seconds);
+  CompileOptions quiet = options;
+  quiet.progress = nullptr;
+  quiet.afterPhase = nullptr;
+  quiet.tune = false;
+  quiet.tuning.onMiss = OnMiss::Model;
+  quiet.tuning.pinned = false;
+  BehindWork work;
+  work.measure = [=, raw = behind.get(), turns = first->turns](double slice) {
+    CompileOptions measuring = quiet;
+    measuring.to = Phase::Select;
+    measuring.tuning.onMiss = OnMiss::Measure;
+    measuring.tuning.budgetSeconds = slice;
+    measuring.tuning.turn = [turns] { return turns->forMeasurement(); };
+    measuring.tuning.stop = [raw] { return raw->isStopped(); };
+    bool more = false;
+    measuring.tuning.report = [&](const TunedOperation &about, size_t, size_t) {
+      more |= about.from == TunedOperation::From::LeftOver || (about.entry && about.entry->open);
+    };
+    std::set<std::string> own = bound;
+    compileSource(*source, shapes, values, measuring, own);
+    return more;
+  };
+  work.compile = [=, turns = first->turns](const Ready &now) -> std::shared_ptr<const Ready> {
+    std::set<std::string> own = bound;
+    auto made = std::make_shared<Ready>();
+    made->program = compileSource(*source, shapes, values, quiet, own);
+    made->session = std::make_shared<runtime::Session>(
+        made->program, runtime::SessionOptions{now.session->threads(), now.session.get()});
+    made->turns = turns;
+    return kernelsOf(*made->session) == kernelsOf(*now.session) ? nullptr : made;
+  };
+  behind->start(std::move(work));
+  return behind;
+}
+
+} // namespace dlc
