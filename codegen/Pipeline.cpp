@@ -104,7 +104,7 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
       return success();
     case Phase::Grad: {
       bool asked = module.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
-      return asked ? passes({createGradPass, createSimplifyPass}) : success();
+      return asked ? passes({[&] { return createGradPass(options.device); }, createSimplifyPass}) : success();
     }
     case Phase::Simplify:
       return passes({createRememberDevicesPass, createSimplifyPass});

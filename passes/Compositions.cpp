@@ -12,15 +12,17 @@ Type statisticsType(Value x) {
   return element.isF16() || element.isBF16() ? Float32Type::get(x.getContext()) : element;
 }
 
+Value aboveNegativeInfinity(TensorBuilder &b, Value x) {
+  auto type = llvm::cast<FloatType>(typeOf(x).getElementType());
+  APFloat lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true);
+  return b.make<MaxOp>(x, b.scalar(lowest.convertToDouble(), x));
+}
+
 Value softmaxOf(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidden) {
   Value x = b.cast(input, statisticsType(input));
   Value largest = b.reduce(ReduceKind::max, x, axes);
-  if (hidden) {
-    // The lowest number instead of -inf: every element of such a row becomes exp(-inf) = 0.
-    auto type = llvm::cast<FloatType>(typeOf(x).getElementType());
-    APFloat lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true);
-    largest = b.make<MaxOp>(largest, b.scalar(lowest.convertToDouble(), x));
-  }
+  if (hidden)
+    largest = aboveNegativeInfinity(b, largest);
   Value e = b.make<ExpOp>(b.make<SubOp>(x, largest));
   Value sum = b.reduce(ReduceKind::sum, e, axes);
   // The largest element adds 1, so that other sums stay what they are.
@@ -41,24 +43,25 @@ static Value causalMask(TensorBuilder &b, Value scores) {
   return b.make<CompareOp>(Predicate::ge, row, column);
 }
 
-Value attentionWeights(TensorBuilder &b, AttentionOp op) {
+Value attentionScores(TensorBuilder &b, const AttentionScores &of) {
   // From here on in f32: each further rounding to 16 bits would show in the exponentials.
-  Type element = typeOf(op.getQ()).getElementType();
-  Value scores =
-      b.cast(b.make<MatmulOp>(op.getQ(), op.getK(), false, true), statisticsType(op.getQ()));
-  Value scale = b.scalar(op.getScale().convertToDouble(), scores);
-  scores = b.make<MulOp>(scores, scale);
+  Value scores = b.cast(b.make<MatmulOp>(of.q, of.k, false, true), statisticsType(of.q));
+  scores = b.make<MulOp>(scores, b.scalar(of.scale, scores));
   Value hidden = b.scalar(-std::numeric_limits<double>::infinity(), scores);
-  if (op.getCausal())
+  if (of.causal)
     scores = b.make<SelectOp>(causalMask(b, scores), scores, hidden);
-  Value mask = op.getMask();
-  if (mask && typeOf(mask).getElementType().isInteger(1))
-    scores = b.make<SelectOp>(mask, scores, hidden);
-  else if (mask)
-    scores = b.make<AddOp>(scores, b.cast(mask, statisticsType(mask)));
+  if (of.mask && typeOf(of.mask).getElementType().isInteger(1))
+    scores = b.make<SelectOp>(of.mask, scores, hidden);
+  else if (of.mask)
+    scores = b.make<AddOp>(scores, b.cast(of.mask, statisticsType(of.mask)));
+  return scores;
+}
+
+Value attentionWeights(TensorBuilder &b, const AttentionScores &of) {
+  Value scores = attentionScores(b, of);
   // Only a mask can hide a whole row: causally, position 0 is always seen.
-  Value weights = softmaxOf(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(mask));
-  return b.cast(weights, element);
+  Value weights = softmaxOf(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(of.mask));
+  return b.cast(weights, typeOf(of.q).getElementType());
 }
 
 Value channelWindowSum(TensorBuilder &b, Value x, int64_t size, int64_t before) {

@@ -13,8 +13,26 @@ mlir::Type statisticsType(mlir::Value x);
 /// `hidden` says that there may be such, and NaN else.
 mlir::Value softmaxOf(TensorBuilder &b, mlir::Value x, llvm::ArrayRef<int64_t> axes, bool hidden);
 
+/// Attention's scores before their softmax, in the type of statistics: scale * q k^T + mask, -inf
+/// where hidden.
+struct AttentionScores {
+  mlir::Value q, k, mask;
+  double scale;
+  bool causal;
+};
+template <typename Op> AttentionScores scoresOf(Op op) {
+  return {op.getQ(), op.getK(), op.getMask(), op.getScale().convertToDouble(), op.getCausal()};
+}
+mlir::Value attentionScores(TensorBuilder &b, const AttentionScores &of);
+
+/// The lowest number in the place of -inf: -inf less it is -inf, and exp of that 0.
+mlir::Value aboveNegativeInfinity(TensorBuilder &b, mlir::Value x);
+
 /// What attention multiplies v with: softmax(scale * q k^T [masked]).
-mlir::Value attentionWeights(TensorBuilder &b, AttentionOp op);
+mlir::Value attentionWeights(TensorBuilder &b, const AttentionScores &of);
+inline mlir::Value attentionWeights(TensorBuilder &b, AttentionOp op) {
+  return attentionWeights(b, scoresOf(op));
+}
 
 /// For x [N, C, ..] the sum over `size` neighbouring channels, of which `before` precede each.
 mlir::Value channelWindowSum(TensorBuilder &b, mlir::Value x, int64_t size, int64_t before);

@@ -13,8 +13,9 @@ namespace dlc {
 /// `dlc-simplify`: constants, algebra, dead code. Works on unplaced and placed modules.
 std::unique_ptr<mlir::Pass> createSimplifyPass();
 
-/// `dlc-grad`: spells every dlc.gradient out, in reverse mode.
-std::unique_ptr<mlir::Pass> createGradPass();
+/// `dlc-grad`: spells every dlc.gradient out, in reverse mode. `device` is where most will stand:
+/// there is attention that a GPU does whole.
+std::unique_ptr<mlir::Pass> createGradPass(const std::string &device = "cpu");
 
 /// What is computed in 16 bits.
 struct PrecisionOptions {

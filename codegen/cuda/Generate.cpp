@@ -32,6 +32,8 @@ std::string moduleSource(llvm::ArrayRef<const Kernel *> kernels) {
   std::string source = preludeText().str();
   if (llvm::any_of(kernels, [](const Kernel *k) { return k->tiles; }))
     source += tilePreludeText();
+  if (llvm::any_of(kernels, [](const Kernel *k) { return k->attention; }))
+    source += attentionPreludeText();
   for (const Kernel *kernel : kernels)
     source += "\n" + kernel->text;
   return source;

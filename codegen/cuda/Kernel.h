@@ -37,6 +37,7 @@ struct Launch {
 struct Kernel {
   std::string text;   ///< without the prelude
   bool tiles = false; ///< needs the tile prelude
+  bool attention = false; ///< and what attention needs beside it
   std::vector<Launch> launches;
   std::vector<int64_t> scratch;                          ///< bytes
   std::vector<std::pair<unsigned, unsigned>> inplace;    ///< (output, input) that may be one buffer

@@ -2,6 +2,8 @@
 #include "codegen/cuda/Plan.h"
 
 #include "codegen/cpu/Inplace.h"
+#include "codegen/cuda/Attention.h"
+#include "passes/fuse/WholeAttention.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -35,7 +37,7 @@ int64_t contractionWork(Operation *op) {
 }
 
 bool isKernel(Operation *op) {
-  return isWhole(op) || isa<FusionOp, ArgReduceOp, RandomOp, MaxPoolIndicesOp>(op);
+  return isWhole(op) || isAttention(op) || isa<FusionOp, ArgReduceOp, RandomOp, MaxPoolIndicesOp>(op);
 }
 
 FusionOp wrapInFusion(OpBuilder &b, Operation *op) {
@@ -59,6 +61,8 @@ FusionOp wrapInFusion(OpBuilder &b, Operation *op) {
 }
 
 bool canGenerate(FusionOp fusion, std::string *why) {
+  if (Operation *attention = attentionOf(fusion))
+    return canAttend(fusion, attention, why);
   int64_t wholes = 0, others = 0;
   for (Operation &op : bodyOf(fusion).without_terminator()) {
     bool known =
@@ -379,6 +383,10 @@ FailureOr<Kernel> Planner::run() {
   if (!canGenerate(fusion, &why))
     return fusion.emitError(why);
   kernel.inplace.clear();
+  if (Operation *attention = attentionOf(fusion)) {
+    launchAttention(*this, attention);
+    return std::move(kernel);
+  }
   for (auto pair : cpu::inplacePairs(fusion))
     kernel.inplace.push_back(pair);
   Operation &first = bodyOf(fusion).front();

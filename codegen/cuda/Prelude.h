@@ -12,6 +12,8 @@ namespace dlc::cuda {
 llvm::StringRef preludeText();
 /// What products on tensor cores need beside it: asynchronous copies and mma.
 llvm::StringRef tilePreludeText();
+/// And what attention needs beside that.
+llvm::StringRef attentionPreludeText();
 
 } // namespace dlc::cuda
 #endif

@@ -17,7 +17,7 @@ namespace dlc {
 namespace {
 
 constexpr llvm::StringLiteral kArch = "arch", kFunctions = "functions", kSource = "source",
-                              kTiles = "tiles";
+                              kTiles = "tiles", kAttention = "attention";
 
 } // namespace
 
@@ -69,6 +69,8 @@ void setGpuKernel(exec::KernelOp op, const cuda::Kernel &kernel, StringRef arch)
   op->setAttr(kSource, b.getStringAttr(kernel.text));
   if (kernel.tiles)
     op->setAttr(kTiles, b.getUnitAttr());
+  if (kernel.attention)
+    op->setAttr(kAttention, b.getUnitAttr());
 }
 
 bool isGpuKernel(exec::KernelOp op) { return op->hasAttr(kSource); }
@@ -79,6 +81,7 @@ cuda::Kernel gpuKernelOf(exec::KernelOp op) {
   cuda::Kernel kernel;
   kernel.text = op->getAttrOfType<StringAttr>(kSource).getValue().str();
   kernel.tiles = op->hasAttr(kTiles);
+  kernel.attention = op->hasAttr(kAttention);
   for (auto function : op->getAttrOfType<ArrayAttr>(kFunctions).getAsRange<StringAttr>())
     kernel.launches.push_back({function.str()});
   return kernel;

@@ -1,5 +1,8 @@
-//===- Cudnn.cpp - convolutions on a GPU as calls of cuDNN -----------------===//
+//===- Cudnn.cpp - convolutions and attention on a GPU as calls of cuDNN ---===//
+#include "codegen/cuda/Attention.h"
 #include "codegen/select/OnednnDesc.h"
+#include "passes/fuse/StridedView.h"
+#include "passes/place/Cost.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/Loader.h"
 
@@ -58,6 +61,8 @@ public:
     if (!fusion)
       return no("not a convolution");
     Block &body = fusion.getBody().front();
+    if (Operation *whole = cuda::attentionOf(fusion))
+      return attention(fusion, whole);
     if (auto gradient = dyn_cast<ConvWeightGradOp>(body.front()))
       return body.front().getNextNode() == body.getTerminator()
                  ? weightGradient(fusion, gradient)
@@ -199,6 +204,73 @@ private:
     reads(fusion, gradient.getX());
     reads(fusion, gradient.getDy());
     return end(fusion, 0, gradient.getDy(), gradient.getDw());
+  }
+
+  /// One tensor of an attention, as [batch, heads, rows, elements].
+  static json headsOf(const StridedView &view) {
+    std::vector<int64_t> dims(view.shape.begin(), view.shape.end()), strides(view.strides.begin(), view.strides.end());
+    for (auto [size, stride] : llvm::zip(dims, strides))
+      stride = size == 1 && stride == 0 ? 1 : stride;
+    if (dims.size() == 3) {
+      dims.insert(dims.begin() + 1, 1);
+      strides.insert(strides.begin() + 1, strides.front());
+    }
+    return {{"dims", dims}, {"strides", strides}};
+  }
+
+  std::optional<LibraryCall> attention(FusionOp fusion, Operation *whole) {
+    if (isa<AttentionGradOp>(whole))
+      return no("it has no gradient of attention");
+    if (whole->getNumOperands() > 3 || whole->hasAttr("causal"))
+      return no("its attention hides nothing");
+    Type element = typeOf(whole->getOperand(0)).getElementType();
+    if (!element.isF16() && !element.isBF16())
+      return no("its attention is of f16 and bf16, here " + elementName(element));
+    if (typeOf(whole->getOperand(0)).getRank() > 4)
+      return no("attention with more than one dimension beside batch and rows");
+    call.desc = {{"kind", "attention"}, {"dtype", elementName(element)}, {"scale", whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble()}};
+    auto add = [&](const char *name, const StridedView &view, CallArgument argument, Value value) {
+      call.desc[name] = headsOf(view);
+      argument.offset = view.offset * ref::elementBytes(element);
+      call.arguments.push_back(argument);
+      call.bytes += double(storageBytes(typeOf(value)));
+    };
+    for (auto [name, operand] : llvm::zip(std::array{"q", "k", "v"}, whole->getOperands())) {
+      auto view = asStrided(operand);
+      if (!view)
+        return no("an operand that strides cannot say");
+      add(name, *view, {CallArgument::Kind::Value, outside(fusion, view->base)}, operand);
+    }
+    ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();
+    bool writesY = false;
+    for (auto [i, last] : llvm::enumerate(yielded)) {
+      auto view = last == whole->getResults().back() && whole->getNumResults() == 2
+                      ? std::nullopt
+                      : asStridedDestination(whole->getResult(0), last);
+      if (!view)
+        continue;
+      CallArgument to{CallArgument::Kind::Result};
+      to.result = i;
+      add("y", *view, to, last);
+      writesY = true;
+    }
+    if (!writesY)
+      return no("attention without its result");
+    for (auto [i, last] : llvm::enumerate(yielded)) {
+      if (whole->getNumResults() < 2 || last != whole->getResult(1))
+        continue;
+      std::vector<int64_t> dims(list(typeOf(last).getShape()));
+      if (dims.size() == 2)
+        dims.insert(dims.begin() + 1, 1);
+      dims.push_back(1);
+      call.desc["lse"] = plainTensor(dims);
+      CallArgument to{CallArgument::Kind::Result};
+      to.result = i;
+      call.arguments.push_back(to);
+    }
+    call.flops = flopsOf(whole);
+    call.library = call.implementation = "cudnn";
+    return std::move(call);
   }
 
   Operation *op;

@@ -53,8 +53,9 @@ double heavySteps(Operation *op) {
   if (isa<LstmOp, GruOp, RnnOp>(op))
     return double(sizeOf(op->getOperand(0))) / double(shapeOf(op->getOperand(0)).back()) *
            double(sizeOf(op->getOperand(1)) + sizeOf(op->getOperand(2)));
-  if (auto attention = dyn_cast<AttentionOp>(op))
-    return 2.0 * double(sizeOf(attention.getQ())) * double(shapeOf(attention.getK()).drop_back().back());
+  if (isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
+    return (isa<AttentionGradOp>(op) ? 5.0 : 2.0) * double(sizeOf(op->getOperand(0))) *
+           double(shapeOf(op->getOperand(1)).drop_back().back());
   return 0;
 }
 

@@ -14,11 +14,15 @@ void DlcDialect::registerAttention() {
       >();
 }
 
-LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                            Adaptor adaptor, Types &types) {
-  Site site{location, getOperationName()};
-  Operand q{"q", adaptor.getQ()}, k{"k", adaptor.getK()}, v{"v", adaptor.getV()},
-      mask{"mask", adaptor.getMask()};
+namespace {
+/// What attention's operands agree on.
+struct Found {
+  Shape rows;     ///< [batch.., T]
+  int64_t values; ///< E
+  OnAttr device;
+};
+
+FailureOr<Found> inferAttention(const Site &site, Operand q, Operand k, Operand v, Operand mask) {
   size_t rank = q.type().getRank();
   if (rank < 3)
     return site.fail("C1: ranks must be 3 or more; 'q' is ", shapeText(q.type().getShape()),
@@ -60,8 +64,68 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   if (failed(sameElementType(site, "C4", {q, k, v})) ||
       failed(device = commonDevice(site, "C4", {q, k, v, mask})))
     return failure();
-  Shape shape(batch);
-  shape.push_back(t);
-  shape.push_back(v.type().getDimSize(rank - 1));
-  return addResult(site, types, shape, q.type().getElementType(), *device);
+  Shape rows(batch);
+  rows.push_back(t);
+  return Found{rows, v.type().getDimSize(rank - 1), *device};
+}
+
+Shape withLast(Shape shape, int64_t size) {
+  shape.push_back(size);
+  return shape;
+}
+
+/// The type that logarithms of sums are kept in.
+Type wideType(Operand q) {
+  Type element = q.type().getElementType();
+  return element.isF64() ? element : Float32Type::get(element.getContext());
+}
+} // namespace
+
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand q{"q", adaptor.getQ()};
+  auto found = inferAttention(site, q, {"k", adaptor.getK()}, {"v", adaptor.getV()},
+                              {"mask", adaptor.getMask()});
+  if (failed(found))
+    return failure();
+  return addResult(site, types, withLast(found->rows, found->values), q.type().getElementType(),
+                   found->device);
+}
+
+LogicalResult AttentionTrainOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                 Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand q{"q", adaptor.getQ()};
+  auto found = inferAttention(site, q, {"k", adaptor.getK()}, {"v", adaptor.getV()},
+                              {"mask", adaptor.getMask()});
+  if (failed(found) || failed(addResult(site, types, withLast(found->rows, found->values),
+                                        q.type().getElementType(), found->device)))
+    return failure();
+  return addResult(site, types, found->rows, wideType(q), found->device);
+}
+
+LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand q{"q", adaptor.getQ()}, k{"k", adaptor.getK()}, v{"v", adaptor.getV()};
+  Operand y{"y", adaptor.getY()}, lse{"lse", adaptor.getLse()}, dy{"dy", adaptor.getDy()};
+  auto found = inferAttention(site, q, k, v, {"mask", adaptor.getMask()});
+  if (failed(found))
+    return failure();
+  Shape result = withLast(found->rows, found->values);
+  if (failed(checkShape(site, "C5", y, result, "[.., T, E]")) ||
+      failed(checkShape(site, "C5", dy, result, "[.., T, E]")) ||
+      failed(sameElementType(site, "C5", {q, y, dy})) ||
+      failed(checkShape(site, "C6", lse, found->rows, "[.., T]")) ||
+      failed(commonDevice(site, "C4", {q, y, lse, dy})))
+    return failure();
+  if (lse.type().getElementType() != wideType(q))
+    return site.fail("C6: 'lse' must be of ", wideType(q), "; found ", lse.type().getElementType(),
+                     "; take attention_train's");
+  for (const Operand &of : {q, k, v})
+    if (failed(
+            addResult(site, types, of.type().getShape(), q.type().getElementType(), found->device)))
+      return failure();
+  return success();
 }

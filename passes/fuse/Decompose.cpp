@@ -1,5 +1,4 @@
 //===- Decompose.cpp - opens the layers that no kernel does whole ---------===//
-#include "passes/Compositions.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/DecomposePatterns.h"
@@ -25,17 +24,6 @@ struct KeepReducedDims : OpRewritePattern<ReduceOp> {
   }
 };
 
-// attention(q, k, v) = softmax(scale * q k^T [masked]) v
-struct Attention : OpRewritePattern<AttentionOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    TensorBuilder b(rewriter, op.getLoc());
-    Value weights = attentionWeights(b, op);
-    rewriter.replaceOp(op, b.make<MatmulOp>(weights, op.getV(), false, false));
-    return success();
-  }
-};
-
 struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecomposePass)
 
@@ -46,7 +34,8 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
 
   void runOnOperation() final {
     RewritePatternSet patterns(&getContext());
-    patterns.add<KeepReducedDims, Attention>(&getContext());
+    patterns.add<KeepReducedDims>(&getContext());
+    addAttentionDecompositions(patterns);
     addNormDecompositions(patterns);
     addBatchNormDecompositions(patterns);
     addRecurrentDecompositions(patterns);

@@ -12,6 +12,9 @@ void addNormDecompositions(mlir::RewritePatternSet &patterns);
 /// batch_norm_train, batch_norm_grad.
 void addBatchNormDecompositions(mlir::RewritePatternSet &patterns);
 
+/// attention, attention_train, attention_grad: those that no kernel does whole.
+void addAttentionDecompositions(mlir::RewritePatternSet &patterns);
+
 /// lstm, gru, rnn: those that the library does not do whole.
 void addRecurrentDecompositions(mlir::RewritePatternSet &patterns);
 

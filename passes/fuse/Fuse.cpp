@@ -41,6 +41,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       eraseDead(*block);
       Grouping grouping(*block);
       groupContractions(grouping);
+      groupAttention(grouping);
       eraseDead(*block);
       groupMaps(grouping);
       mergeSiblings(grouping);

@@ -14,6 +14,9 @@ inline constexpr int maxFusionInputs = 16;
 /// operations that others use too.
 void groupContractions(Grouping &grouping);
 
+/// The same for attention that a GPU does whole, with its views.
+void groupAttention(Grouping &grouping);
+
 /// 2. Elementwise operations, movements and reductions, from consumers to producers. Copies cheap
 /// operations into several consumers.
 void groupMaps(Grouping &grouping);

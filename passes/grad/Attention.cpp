@@ -1,5 +1,6 @@
 //===- Attention.cpp - the gradient of scaled dot-product attention -------===//
 #include "passes/Compositions.h"
+#include "passes/fuse/WholeAttention.h"
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
@@ -30,8 +31,58 @@ static void differentiate(AttentionOp op, Backward &g) {
   g.replace(op, Value(y));
 }
 
+/// Where a row hides everything -inf would be taken from -inf.
+static Expr lowestInstead(Expr x) { return {x.builder(), aboveNegativeInfinity(x.builder(), x)}; }
+
+// Without the scores in memory: the forward operation keeps a number of each row, from which the
+// backward one makes them again. What a mask's gradient needs is the scores.
+static bool differentiateWhole(AttentionOp op, Backward &g) {
+  if (!op->hasAttr(kKeepWholeAttr) || (op.getMask() && g.wants(op.getMask())))
+    return false;
+  OpBuilder here(op);
+  auto forward = AttentionTrainOp::create(here, op.getLoc(), op.getQ(), op.getK(), op.getV(),
+                                          op.getMask(), op.getScale(), op.getCausal());
+  Expr dy = g.of(op.getY());
+  auto grad = AttentionGradOp::create(g.place(), g.location(), op.getQ(), op.getK(), op.getV(),
+                                      forward.getY(), forward.getLse(), Value(dy), op.getMask(),
+                                      op.getScale(), op.getCausal());
+  g.add(op.getQ(), [&] { return grad.getDq(); });
+  g.add(op.getK(), [&] { return grad.getDk(); });
+  g.add(op.getV(), [&] { return grad.getDv(); });
+  g.replace(op, forward.getY());
+  return true;
+}
+
+// As their formulas say, when a gradient of them is asked for.
+static SmallVector<Value> spellOut(AttentionTrainOp op, TensorBuilder &b) {
+  Expr weights(b, attentionWeights(b, scoresOf(op))), scores(b, attentionScores(b, scoresOf(op)));
+  SmallVector<int64_t> last{scores.rank() - 1};
+  Expr largest = lowestInstead(Expr(b, b.reduce(ReduceKind::max, scores, last)));
+  Expr lse = largest + (scores - largest).as<ExpOp>().sum(last).as<LogOp>();
+  return {matmul(weights, Expr(b, op.getV())), lse.reshape(shapeOf(op.getLse()))};
+}
+
+static SmallVector<Value> spellOut(AttentionGradOp op, TensorBuilder &b) {
+  Expr scores(b, attentionScores(b, scoresOf(op))), dy(b, op.getDy()), y(b, op.getY());
+  SmallVector<int64_t> rows(shapeOf(op.getLse()));
+  rows.push_back(1);
+  Expr p = (scores - lowestInstead(Expr(b, op.getLse()).reshape(rows))).as<ExpOp>();
+  Type wide = scores.element(), narrow = dy.element();
+  Expr share = (dy.cast(wide) * y.cast(wide)).sum(scores.rank() - 1);
+  Expr dp = matmul(dy, Expr(b, op.getV()), false, true).cast(wide);
+  Expr ds = (op.getScale().convertToDouble() * (p * (dp - share))).cast(narrow);
+  return {matmul(ds, Expr(b, op.getK())), matmul(ds, Expr(b, op.getQ()), true, false),
+          matmul(p.cast(narrow), dy, true, false)};
+}
+
 void addAttention(Rules &rules) {
-  rules.add<AttentionOp>([](AttentionOp op, Backward &g) { differentiate(op, g); });
+  rules.add<AttentionOp>([](AttentionOp op, Backward &g) {
+    if (!differentiateWhole(op, g))
+      differentiate(op, g);
+  });
+  rules.open<AttentionTrainOp>(
+      [](AttentionTrainOp op, TensorBuilder &b) { return spellOut(op, b); });
+  rules.open<AttentionGradOp>([](AttentionGradOp op, TensorBuilder &b) { return spellOut(op, b); });
 }
 
 } // namespace dlc::grad

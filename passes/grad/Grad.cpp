@@ -1,5 +1,6 @@
 //===- Grad.cpp - the grad pass: spells every dlc.gradient out ------------===//
 #include "passes/Passes.h"
+#include "passes/fuse/WholeAttention.h"
 #include "passes/grad/Rules.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -94,19 +95,41 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
   StringRef getArgument() const final { return "dlc-grad"; }
   StringRef getDescription() const final { return "spells gradients out in reverse mode"; }
 
+  GradPass() = default;
+  explicit GradPass(const std::string &where) { device = where; }
+  GradPass(const GradPass &other) : PassWrapper(other) { device = other.device; }
+
   void runOnOperation() final {
+    getOperation()->walk([&](Operation *op) {
+      if (isAttention(op) && onGpu(op))
+        op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
+    });
     // Inner and earlier ones first: a gradient of a gradient then sees plain operations.
     SmallVector<GradientOp> ops;
     getOperation()->walk<WalkOrder::PostOrder>([&](GradientOp op) { ops.push_back(op); });
     for (GradientOp op : ops)
       if (failed(expand(op)))
         return signalPassFailure();
+    getOperation()->walk([](Operation *op) { op->removeAttr(kKeepWholeAttr); });
   }
+
+  /// By its type, by what is asked for it, or as most.
+  bool onGpu(Operation *op) const {
+    if (OnAttr on = deviceOf(op->getResult(0).getType()))
+      return on.getKind() == "cuda";
+    auto asked = op->getAttrOfType<StringAttr>("dlc.device");
+    return StringRef(asked ? asked.getValue() : StringRef(device)).starts_with("cuda");
+  }
+
+  Option<std::string> device{*this, "device", llvm::cl::desc("where most will stand"),
+                             llvm::cl::init("cpu")};
 };
 
 } // namespace
 } // namespace grad
 
-std::unique_ptr<Pass> createGradPass() { return std::make_unique<grad::GradPass>(); }
+std::unique_ptr<Pass> createGradPass(const std::string &device) {
+  return std::make_unique<grad::GradPass>(device);
+}
 
 } // namespace dlc

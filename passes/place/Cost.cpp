@@ -82,6 +82,13 @@ double flopsOf(Operation *op) {
         // Scores and their product with the values.
         return 4 * elementsOf(attention->getResult(0)) * sizeAt(attention->getOperand(1), -2);
       })
+      .Case([](AttentionTrainOp attention) {
+        return 4 * elementsOf(attention.getY()) * sizeAt(attention.getK(), -2);
+      })
+      .Case([](AttentionGradOp attention) {
+        // The scores once more, and four products with their gradient.
+        return 10 * elementsOf(attention.getY()) * sizeAt(attention.getK(), -2);
+      })
       .Case([](LoopOp loop) {
         double trips = 1;
         if (loop.getTrip())

@@ -17,8 +17,8 @@ template <typename... Ops> void put(Table &table, NumericClass numeric) {
 // gradient opened are products in loops by now.
 
 void addContractions(Table &table) {
-  put<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp>(table,
-                                                                        NumericClass::Product);
+  put<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp, AttentionTrainOp,
+      AttentionGradOp>(table, NumericClass::Product);
 }
 
 void addElementwise(Table &table) {
@@ -76,6 +76,16 @@ SmallVector<OpOperand *> dataOperands(Operation *op) {
   for (OpOperand &operand : op->getOpOperands().take_front(count))
     data.push_back(&operand);
   return data;
+}
+
+bool staysWide(const OpOperand &operand) {
+  auto gradient = dyn_cast<AttentionGradOp>(operand.getOwner());
+  return gradient && operand.get() == gradient.getLse();
+}
+
+bool staysWide(OpResult result) {
+  auto forward = dyn_cast<AttentionTrainOp>(result.getOwner());
+  return forward && result == forward.getLse();
 }
 
 bool isViewLike(Operation *op) { return isa<ReshapeOp, TransposeOp, SliceOp>(op); }

@@ -74,7 +74,7 @@ FloatType Demand::wantedBy(OpOperand &use) const {
   case NumericClass::Full:
     return {};
   case NumericClass::Product:
-    return question.typeOf(user);
+    return staysWide(use) ? FloatType() : question.typeOf(user);
   case NumericClass::Layer:
     return llvm::is_contained(dataOperands(user), &use) ? of(user->getResult(0)) : FloatType();
   case NumericClass::Exact:

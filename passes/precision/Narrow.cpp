@@ -83,12 +83,14 @@ void Narrowing::visit(Operation *op) {
 
 void Narrowing::visitProduct(Operation *op, FloatType type) {
   for (OpOperand &operand : op->getOpOperands())
-    if (isWide(operand.get()) || narrowTypeOf(operand.get()))
+    if (staysWide(operand))
+      widen(operand);
+    else if (isWide(operand.get()) || narrowTypeOf(operand.get()))
       operand.set(narrow(operand.get(), type, op));
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
-  for (Value result : op->getResults()) {
-    if (!isWide(result))
+  for (OpResult result : op->getResults()) {
+    if (!isWide(result) || staysWide(result))
       continue;
     convert(result, type);
     if (!demand.isStored(result) && !result.use_empty())

@@ -106,7 +106,9 @@ struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
   static void allowMath(Operation *op, const Question &question, StringRef math) {
     FloatType asked = question.overrides.of(op);
     if ((asked && asked.isF32()) || precision::classOf(op) != NumericClass::Product ||
-        !llvm::all_of(op->getOperands(), isWide))
+        !llvm::all_of(op->getOperands(), [](Value operand) {
+          return isWide(operand) || getElementTypeOrSelf(operand.getType()).isInteger(1);
+        }))
       return;
     op->setAttr(kMathAttr, StringAttr::get(op->getContext(), math));
   }

@@ -61,6 +61,50 @@ void addAttention(std::vector<Case> &cases) {
       c.operands.insert(c.operands.end(), mask.begin(), mask.end());
       cases.push_back(c);
     };
+    // The gradient's lse and y are operands: what is asked is the formula, not that they belong to
+    // q and k.
+    auto train = [&](const char *name, Shape q, Shape k, Shape v, std::vector<Operand> mask,
+                     const char *flags) {
+      std::string sums = t == "f64" ? t : "f32",
+                  attributes = std::string("scale = 0.35355339059327379 : f64") + flags;
+      Case forward{"attention_train",
+                   t + "/" + name,
+                   {{q, t, fill}, {k, t, fill}, {v, t, fill}},
+                   attributes,
+                   2,
+                   tolerance};
+      Shape rows(q.begin(), q.end() - 1), y = rows;
+      y.push_back(v.back());
+      Case gradient{"attention_grad",
+                    t + "/" + name,
+                    {{q, t, fill},
+                     {k, t, fill},
+                     {v, t, fill},
+                     {y, t, fill},
+                     {rows, sums, {Fill::Uniform, 1, 3}},
+                     {y, t, fill}},
+                    attributes,
+                    3,
+                    // Differences of sums, rounded on their way.
+                    t == "f16" || t == "bf16" ? Tolerance{8, 8} : Tolerance{64, 64}};
+      for (Case *c : {&forward, &gradient}) {
+        c->operands.insert(c->operands.end(), mask.begin(), mask.end());
+        cases.push_back(*c);
+      }
+    };
+    train("odd", {3, 5, 8}, {3, 7, 8}, {3, 7, 6}, {}, "");
+    train("heads", {2, 3, 9, 8}, {2, 3, 9, 8}, {2, 3, 9, 8}, {}, "");
+    train("causal", {2, 37, 16}, {2, 37, 16}, {2, 37, 16}, {}, ", causal");
+    train("float_mask", {2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 8}, {{{5, 7}, t, fill}}, "");
+    train("bool_mask", {2, 5, 8}, {2, 64, 8}, {2, 64, 8}, {{{2, 1, 64}, "i1"}}, "");
+    train("hidden_rows", {2, 5, 8}, {2, 19, 8}, {2, 19, 8},
+          {{{5, 19}, "i1", Fill{Fill::HiddenRows}}}, ", causal");
+    train("big", {2, 65, 64}, {2, 130, 64}, {2, 130, 64}, {}, "");
+    train("long_heads", {1, 33, 160}, {1, 40, 160}, {1, 40, 136}, {}, "");
+    train("empty", {0, 5, 8}, {0, 7, 8}, {0, 7, 6}, {}, "");
+    add("long_heads", {2, 33, 256}, {2, 40, 256}, {2, 40, 200}, {}, ", causal");
+    add("too_long_heads", {1, 3, 264}, {1, 4, 264}, {1, 4, 8}, {}, "");
+    add("many_keys", {2, 130, 32}, {2, 300, 32}, {2, 300, 32}, {{{2, 1, 300}, "i1"}}, ", causal");
     add("odd", {3, 5, 8}, {3, 7, 8}, {3, 7, 6}, {}, "");
     add("heads", {2, 3, 9, 8}, {2, 3, 9, 8}, {2, 3, 9, 8}, {}, "");
     add("causal", {2, 9, 8}, {2, 9, 8}, {2, 9, 8}, {}, ", causal");

@@ -39,7 +39,8 @@ enum Kind : int {
   PointwiseOperation = 13,
   Graph = 15,
   Pack = 16,
-  TensorKind = 17
+  TensorKind = 17,
+  Attention = 41
 };
 
 enum Element : int {
@@ -105,7 +106,14 @@ constexpr Rule rules[] = {{Pointwise, 0, OfPointwiseMode, true},
                           {TensorKind, 902, OfInt64, true},
                           {TensorKind, 903, OfInt64, true},
                           {TensorKind, 906, OfInt64, true},
-                          {TensorKind, 907, OfBoolean, false}};
+                          {TensorKind, 907, OfBoolean, false},
+                          {TensorKind, 908, OfBoolean, false},
+                          {Attention, 2800, OfDescriptor, true},
+                          {Attention, 2801, OfDescriptor, true},
+                          {Attention, 2802, OfDescriptor, true},
+                          {Attention, 2803, OfDescriptor, true},
+                          {Attention, 2804, OfDescriptor, false},
+                          {Attention, 2805, OfDescriptor, false}};
 
 /// alpha and beta, in the type of the sums.
 bool isFactor(int kind, int attribute) {
@@ -284,9 +292,39 @@ int checkConvolution(const Descriptor &op) {
   return Done;
 }
 
+int checkAttention(const Descriptor &op) {
+  for (int attribute : {2800, 2801, 2802, 2803})
+    if (op.part(attribute).list<int64_t>(902).size() != 4)
+      return refuse(BadParameter, "tensors of an attention have 4 dimensions");
+  Tensor q(op.part(2800)), k(op.part(2801)), v(op.part(2802)), y(op.part(2803));
+  for (size_t d : {0, 1})
+    if (q.dims[d] != k.dims[d] || q.dims[d] != v.dims[d] || q.dims[d] != y.dims[d])
+      return refuse(BadParameter, "batch or heads do not go together");
+  if (q.dims[4] != k.dims[4] || k.dims[3] != v.dims[3] || y.dims[3] != q.dims[3] ||
+      y.dims[4] != v.dims[4])
+    return refuse(BadParameter, "CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH: rows or elements");
+  for (const Tensor &each : {q, k, v, y})
+    if (each.strides[4] != 1)
+      return refuse(Unsupported, "elements of a row must lie together");
+  if (op.has(2804)) {
+    Tensor sums(op.part(2804));
+    if (sums.type != Number::F32 || sums.dims[3] != q.dims[3] || sums.dims[4] != 1)
+      return refuse(BadParameter, "the sums of exponentials are one f32 a row");
+  }
+  if (op.has(2805) && !op.part(2805).one<char>(908, 0))
+    return refuse(Unsupported, "the scale must be given by the host");
+  return Done;
+}
+
 /// [added] + bias, then one activation.
 bool isOffered(const Descriptor &graph) {
   const std::vector<Shared> &ops = graph.values.at(801).descriptors;
+  // Alone, of 16-bit floats, in whole vectors.
+  if (ops.size() == 1 && ops[0]->kind == Attention) {
+    Tensor q(ops[0]->part(2800)), v(ops[0]->part(2802));
+    return (q.type == Number::F16 || q.type == Number::Bf16) && q.dims[4] % 8 == 0 &&
+           v.dims[4] % 8 == 0 && q.dims[4] <= 128 && v.dims[4] <= 128;
+  }
   if (ops.empty() ||
       (ops[0]->kind != Forward && ops[0]->kind != DataGradient && ops[0]->kind != WeightGradient))
     return false;
@@ -324,8 +362,10 @@ std::vector<int64_t> enginesFor(const Descriptor &graph, int mode) {
     return {};
   if (mode == 2)
     return {Simple};
-  Tensor any(graph.values.at(801).descriptors[0]->part(
-      Roles::of(graph.values.at(801).descriptors[0]->kind).x));
+  const Descriptor &first = *graph.values.at(801).descriptors[0];
+  if (first.kind == Attention)
+    return {Unmakeable, Varying, Roomy, Simple};
+  Tensor any(first.part(Roles::of(first.kind).x));
   if (any.type == Number::F64)
     return {Unmakeable, Varying, Roomy, Simple};
   return {Unmakeable, Rounding, Varying, Roomy, Simple};
@@ -350,6 +390,7 @@ struct Run {
   Shared plan;
   std::map<int64_t, uint64_t> addresses;
   uint64_t workspace = 0;
+  double scale = 1; ///< of an attention, read when the call is made
   void *stream = nullptr;
 
   char *memory(const Tensor &tensor) const {
@@ -380,6 +421,8 @@ struct Run {
         return IllegalAddress;
       std::memset(scratch, 0xa5, workspaceBytes);
     }
+    if (op.kind == Attention)
+      return attend(op);
     Roles roles = Roles::of(op.kind);
     Tensor x(op.part(roles.x)), w(op.part(roles.w)), y(op.part(roles.y));
     bool round = config.engine == Rounding;
@@ -393,6 +436,42 @@ struct Run {
     values.assign(to.count(), 0);
     convolve(op.kind, Window(op.part(roles.window)), x, w, y, xs, ws, ys);
     return finish(ops, to, values);
+  }
+
+  Result attend(const Descriptor &op) const {
+    Tensor q(op.part(2800)), k(op.part(2801)), v(op.part(2802)), y(op.part(2803));
+    std::vector<double> qs, ks, vs, scores(static_cast<size_t>(k.dims[3])), lse;
+    if (!read(q, false, qs) || !read(k, false, ks) || !read(v, false, vs))
+      return IllegalAddress;
+    std::vector<double> ys(y.count(), 0);
+    const auto T = static_cast<size_t>(q.dims[3]), S = static_cast<size_t>(k.dims[3]),
+               D = static_cast<size_t>(q.dims[4]), E = static_cast<size_t>(v.dims[4]);
+    for (size_t row = 0; row < qs.size() / D; ++row) {
+      const size_t key = row / T * S;
+      double largest = -INFINITY, sum = 0;
+      for (size_t s = 0; s < S; ++s) {
+        double dot = 0;
+        for (size_t d = 0; d < D; ++d)
+          dot += qs[row * D + d] * ks[(key + s) * D + d];
+        scores[s] = scale * dot;
+        largest = std::max(largest, scores[s]);
+      }
+      for (double &score : scores)
+        sum += score = std::exp(score - largest);
+      for (size_t s = 0; s < S; ++s)
+        for (size_t e = 0; e < E; ++e)
+          ys[row * E + e] += scores[s] / sum * vs[(key + s) * E + e];
+      lse.push_back(largest + std::log(sum));
+    }
+    return write(y, ys) && (!op.has(2804) || write(Tensor(op.part(2804)), lse)) ? Success
+                                                                                : IllegalAddress;
+  }
+
+  bool write(const Tensor &to, const std::vector<double> &values) const {
+    char *here = memory(to);
+    if (here)
+      to.each(to.dims, [&](uint64_t n, uint64_t at) { store(here, to.type, at, values[n]); });
+    return here;
   }
 
   static void convolve(int kind, const Window &window, const Tensor &x, const Tensor &w,
@@ -546,6 +625,9 @@ DLC_CUDNN cudnnBackendFinalize(void *descriptor) {
   if (what.kind == Forward || what.kind == DataGradient || what.kind == WeightGradient)
     if (int status = checkConvolution(what))
       return status;
+  if (what.kind == Attention)
+    if (int status = checkAttention(what))
+      return status;
   if (what.kind == TensorKind && what.list<int64_t>(902).size() != what.list<int64_t>(903).size())
     return refuse(BadParameter, "dimensions and strides differ in number");
   if (what.kind == PlanKind && what.part(401).engine == Unmakeable)
@@ -609,5 +691,12 @@ DLC_CUDNN cudnnBackendExecute(void *handle, void *plan, void *pack) {
   for (size_t i = 0; i < ids.size(); ++i)
     run.addresses[ids[i]] = pointers[i];
   run.workspace = of(pack)->one<uint64_t>(1003);
+  const Descriptor &first = *of(plan)->part(401).graph->values.at(801).descriptors[0];
+  if (first.kind == Attention && first.has(2805)) {
+    auto number = run.addresses.find(first.part(2805).one<int64_t>(906));
+    if (number == run.addresses.end() || !number->second)
+      return refuse(BadParameter, "the scale is missing");
+    run.scale = *reinterpret_cast<const float *>(number->second);
+  }
   return enqueueLibrary(run.stream, [run] { return run(); }) ? Failed : Done;
 }

@@ -1,4 +1,4 @@
-//===- Cudnn.cpp - convolutions and their gradients by cuDNN's graphs -------------===//
+//===- Cudnn.cpp - convolutions, their gradients and attention by cuDNN's graphs ---===//
 #include "runtime/device/cuda/Cudnn.h"
 
 #include "runtime/device/cuda/CudnnGraph.h"
@@ -103,6 +103,8 @@ public:
         throw Failure{name + " is written but lies in a constant or an input"};
       ids.push_back(operands[i].id);
     }
+    for (const Number &number : what->graph.numbers)
+      ids.push_back(number.id);
     workspace = what->plan.workspace;
   }
 
@@ -111,9 +113,12 @@ public:
     try {
       Owned pack(f, VariantPackKind);
       const std::string doing = "giving the buffers";
+      std::vector<const void *> pointers(buffers, buffers + what->graph.operands.size());
+      for (const Number &number : what->graph.numbers)
+        pointers.push_back(&number.value);
       auto count = static_cast<int64_t>(ids.size());
       pack.set(PackIds, OfInt64, count, ids.data(), doing);
-      pack.set(PackPointers, OfPointer, count, buffers, doing);
+      pack.set(PackPointers, OfPointer, count, pointers.data(), doing);
       pack.set(PackWorkspace, OfPointer, scratch, doing);
       pack.finalize(doing);
       std::lock_guard<std::mutex> guard(session->mutex);

@@ -48,7 +48,8 @@ enum DescriptorKind : int {
   GraphKind = 15,
   VariantPackKind = 16,
   TensorKind = 17,
-  DevicePropertiesKind = 38
+  DevicePropertiesKind = 38,
+  AttentionKind = 41
 };
 
 /// What an attribute's elements are.
@@ -120,12 +121,19 @@ enum Attribute : int {
   TensorStrides = 903,
   TensorId = 906,
   TensorIsVirtual = 907,
+  TensorIsNumber = 908,
   PackIds = 1000,
   PackPointers = 1001,
   PackWorkspace = 1003,
   EngineIndex = 1301,
   EngineNotes = 1303,
-  DeviceJson = 2702
+  DeviceJson = 2702,
+  AttentionQ = 2800,
+  AttentionK = 2801,
+  AttentionV = 2802,
+  AttentionY = 2803,
+  AttentionSums = 2804,
+  AttentionScale = 2805
 };
 
 struct Functions {

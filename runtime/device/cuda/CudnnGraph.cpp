@@ -200,6 +200,31 @@ public:
     }
   }
 
+  /// y = softmax(scale * q k^T) v, and of each row the logarithm of the sum of exponentials.
+  void attention() {
+    const Shape q = shapeOf("q", element), k = shapeOf("k", element), v = shapeOf("v", element),
+                y = shapeOf("y", element);
+    for (const Shape &shape : {q, k, v, y})
+      if (shape.dims.size() != 4)
+        throw Failure{"cuDNN: attention has tensors of 4 dimensions, found " + desc.dump()};
+    if (!desc.contains("scale") || !desc["scale"].is_number())
+      throw Failure{"cuDNN: 'scale' must be a number, in " + desc.dump()};
+    const std::string doing = "describing an attention";
+    Owned op(f, AttentionKind);
+    op.set(AttentionQ, OfDescriptor, operand("q", q, false), doing);
+    op.set(AttentionK, OfDescriptor, operand("k", k, false), doing);
+    op.set(AttentionV, OfDescriptor, operand("v", v, false), doing);
+    op.set(AttentionY, OfDescriptor, operand("y", y, true), doing);
+    if (desc.contains("lse"))
+      op.set(AttentionSums, OfDescriptor, operand("lse", shapeOf("lse", typeNamed("f32")), true),
+             doing);
+    graph.numbers.push_back({nextId++, desc["scale"].get<float>()});
+    op.set(AttentionScale, OfDescriptor, number("scale", graph.numbers.back().id), doing);
+    op.finalize(doing + " " + desc.dump());
+    operations.push_back(op.get());
+    graph.parts.push_back(std::move(op));
+  }
+
   Graph finish(Handle handle) {
     graph.operations = Owned(f, GraphKind);
     const std::string doing = "describing a graph";
@@ -222,6 +247,21 @@ private:
     made.set(TensorAlignment, OfInt64, alignment, doing);
     if (isVirtual)
       made.set(TensorIsVirtual, OfBoolean, true, doing);
+    made.finalize(doing);
+    graph.parts.push_back(std::move(made));
+    return graph.parts.back().get();
+  }
+
+  Descriptor number(const std::string &name, int64_t id) {
+    Owned made(f, TensorKind);
+    const std::string doing = "describing '" + name + "'";
+    const std::vector<int64_t> one(4, 1);
+    made.set(TensorType, OfDataType, static_cast<int>(F32), doing);
+    made.set(TensorDimensions, one, doing);
+    made.set(TensorStrides, one, doing);
+    made.set(TensorId, OfInt64, id, doing);
+    made.set(TensorAlignment, OfInt64, static_cast<int64_t>(sizeof(float)), doing);
+    made.set(TensorIsNumber, OfBoolean, true, doing);
     made.finalize(doing);
     graph.parts.push_back(std::move(made));
     return graph.parts.back().get();
@@ -359,12 +399,16 @@ Graph graphOf(const Functions &f, const json &desc, Handle handle) {
   if (!desc.is_object())
     throw Failure{"cuDNN: a description must be an object, found " + desc.dump()};
   std::string kind = desc.value("kind", "");
-  if (kind != "convolution" && kind != "data_gradient" && kind != "weight_gradient")
-    throw Failure{
-        "cuDNN: only convolution, data_gradient and weight_gradient are described, found " +
-        desc.dump()};
+  if (kind != "convolution" && kind != "data_gradient" && kind != "weight_gradient" &&
+      kind != "attention")
+    throw Failure{"cuDNN: only convolution, data_gradient, weight_gradient and attention are "
+                  "described, found " +
+                  desc.dump()};
   Builder builder(f, desc);
-  builder.convolution();
+  if (kind == "attention")
+    builder.attention();
+  else
+    builder.convolution();
   return builder.finish(handle);
 }
 

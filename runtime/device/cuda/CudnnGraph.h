@@ -65,10 +65,17 @@ struct Operand {
   bool written = false;
 };
 
+/// An operand that the host holds: it is read when the call is put into its stream.
+struct Number {
+  int64_t id = 0;
+  float value = 0;
+};
+
 struct Graph {
   std::vector<Owned> parts; ///< descriptors that the graph is made of
   Owned operations;
   std::vector<Operand> operands;
+  std::vector<Number> numbers;
   bool mayRound = true; ///< whether engines may round operands of f32 to fewer bits
   std::string what;     ///< for messages
 };

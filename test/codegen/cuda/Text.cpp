@@ -51,7 +51,7 @@ struct Arguments {
 LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<Named> &kernels) {
   PassManager passes(module.getContext());
   passes.addPass(createSimplifyPass());
-  passes.addPass(createGradPass());
+  passes.addPass(createGradPass("cuda:0"));
   passes.addPass(createPrecisionPass({.mode = arguments.precision}));
   passes.addPass(createPlacePass({.device = "cuda:0"}));
   passes.addPass(createDecomposePass());

@@ -78,3 +78,43 @@ func.func @inferred(%q: tensor<?x?x16xf32>, %k: tensor<2x?x16xf32>, %v: tensor<2
   %0 = dlc.attention %q, %k, %v {scale = 2.500000e-01 : f64} : (tensor<?x?x16xf32>, tensor<2x?x16xf32>, tensor<2x7x32xf32>) -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @grad_c5(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x8xf32>, %y: tensor<2x5x9xf32>, %l: tensor<2x5xf32>, %dy: tensor<2x5x8xf32>) {
+  // expected-error @+1 {{'dlc.attention_grad' op C5: 'y' must be [.., T, E], here [2, 5, 8]; found [2, 5, 9]; mend the shape}}
+  %0:3 = dlc.attention_grad %q, %k, %v, %y, %l, %dy {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>, tensor<2x5x9xf32>, tensor<2x5xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>)
+  return
+}
+
+// -----
+
+func.func @grad_c5_dy(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x8xf32>, %y: tensor<2x5x8xf32>, %l: tensor<2x5xf32>, %dy: tensor<2x6x8xf32>) {
+  // expected-error @+1 {{'dlc.attention_grad' op C5: 'dy' must be [.., T, E], here [2, 5, 8]; found [2, 6, 8]; mend the shape}}
+  %0:3 = dlc.attention_grad %q, %k, %v, %y, %l, %dy {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>, tensor<2x5x8xf32>, tensor<2x5xf32>, tensor<2x6x8xf32>) -> (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>)
+  return
+}
+
+// -----
+
+func.func @grad_c6(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x8xf32>, %y: tensor<2x5x8xf32>, %l: tensor<2x7xf32>, %dy: tensor<2x5x8xf32>) {
+  // expected-error @+1 {{'dlc.attention_grad' op C6: 'lse' must be [.., T], here [2, 5]; found [2, 7]; mend the shape}}
+  %0:3 = dlc.attention_grad %q, %k, %v, %y, %l, %dy {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>, tensor<2x5x8xf32>, tensor<2x7xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>)
+  return
+}
+
+// -----
+
+func.func @grad_c6_type(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x8xf32>, %y: tensor<2x5x8xf32>, %l: tensor<2x5xf64>, %dy: tensor<2x5x8xf32>) {
+  // expected-error @+1 {{'dlc.attention_grad' op C6: 'lse' must be of 'f32'; found 'f64'; take attention_train's}}
+  %0:3 = dlc.attention_grad %q, %k, %v, %y, %l, %dy {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>, tensor<2x5x8xf32>, tensor<2x5xf64>, tensor<2x5x8xf32>) -> (tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x8xf32>)
+  return
+}
+
+// -----
+
+func.func @train_c2(%q: tensor<2x5x16xf32>, %k: tensor<2x7x15xf32>, %v: tensor<2x7x8xf32>) {
+  // expected-error @+1 {{'dlc.attention_train' op C2: q and k must agree in D, the last dimension; found 16 and 15; mend one shape}}
+  %0:2 = dlc.attention_train %q, %k, %v {scale = 2.500000e-01 : f64} : (tensor<2x5x16xf32>, tensor<2x7x15xf32>, tensor<2x7x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
+  return
+}

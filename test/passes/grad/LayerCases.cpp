@@ -77,13 +77,16 @@ void addNorms(std::vector<Case> &cases) {
 }
 
 void addAttention(std::vector<Case> &cases) {
-  auto attention = [&](const char *name, std::vector<Operand> operands, bool causal = false,
+  // On a GPU whole, with its sums of exponentials in place of its scores.
+  auto attention = [&](const char *name, const std::vector<Operand> &operands, bool causal = false,
                        bool second = false) {
-    cases.push_back({.name = std::string("attention/") + name,
-                     .operands = std::move(operands),
-                     .attributes = std::string("scale = 0.6 : f64") + (causal ? ", causal" : ""),
-                     .second = second,
-                     .narrow = second});
+    for (bool whole : {false, true})
+      cases.push_back({.name = std::string("attention/") + name + (whole ? "/whole" : ""),
+                       .operands = operands,
+                       .attributes = std::string("scale = 0.6 : f64") + (causal ? ", causal" : "") +
+                                     (whole ? ", dlc.device = \"cuda:0\"" : ""),
+                       .second = second,
+                       .narrow = second});
   };
   Operand q{{2, 3, 4}}, k{{2, 5, 4}}, v{{2, 5, 3}};
   attention("plain", {q, k, v}, false, true);

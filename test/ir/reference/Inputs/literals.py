@@ -454,6 +454,56 @@ def attention():
     hidden = np.array([[True, False, True, True, False], [False] * 5, [True] * 5])
     one("mask_hides", q, k, v, hidden)
     one("heads", numbers(2, 2, 2, 3), numbers(2, 2, 2, 3), numbers(2, 2, 2, 3), numbers(2, 1, 1, 2), causal=True, scale=1.25)
+
+    def train(name, q, k, v, dy, mask=None, causal=False, scale=0.5):
+        b = np.zeros(q.shape[:-1] + (k.shape[-2],))
+        if mask is not None:
+            b = np.where(mask, b, -np.inf)
+        if causal:
+            b = b + np.where(np.tril(np.ones(b.shape[-2:])), 0, -np.inf)
+        seen = ~np.isinf(b)
+
+        def forward(q, k, v):
+            e = np.where(seen, np.exp(scale * (q @ np.swapaxes(k, -1, -2))), 0)
+            total = e.sum(-1, keepdims=True)
+            return e / np.where(total == 0, 1, total) @ v, total[..., 0]
+
+        wide = [x.astype(np.float64) for x in (q, k, v)]
+        y, total = forward(*wide)
+        with np.errstate(divide="ignore"):
+            lse = np.log(total)
+        masks = {"m": mask} if mask is not None else {}
+        attributes = f"{{scale = {scale} : f64{', causal' * causal}}}"
+        names = {"q": q, "k": k, "v": v}
+        f.case(name, f"dlc.attention_train {', '.join('%' + n for n in names | masks)} {attributes}", names | masks, f32([y, lse]))
+
+        def slope(which):
+            """Of sum(dy * y), by a step along the imaginary axis: nothing cancels."""
+            gradient = np.zeros(wide[which].shape)
+            for index in np.ndindex(*gradient.shape):
+                values = [x.astype(complex) for x in wide]
+                values[which][index] += 1e-30j
+                gradient[index] = (forward(*values)[0] * dy).sum().imag / 1e-30
+            return gradient
+
+        def formula(y, lse, dy):
+            p = np.where(seen, np.exp(scale * (wide[0] @ np.swapaxes(wide[1], -1, -2)) - np.where(np.isinf(lse), 0, lse)[..., None]), 0)
+            ds = scale * p * (dy @ np.swapaxes(wide[2], -1, -2) - (dy * y).sum(-1, keepdims=True))
+            turned = np.swapaxes(ds, -1, -2)
+            return [ds @ wide[1], turned @ wide[0], np.swapaxes(p, -1, -2) @ dy]
+
+        # The formula is the gradient; expected is what it gives of the rounded results of the forward operation.
+        for found, exact in zip(formula(y, lse, dy), map(slope, range(3))):
+            assert np.abs(found - exact).max() < 1e-14
+        y, lse = f32([y, lse])
+        names = {"q": q, "k": k, "v": v, "y0": y, "l": lse, "dy": dy} | masks
+        f.case(name + "_grad", f"dlc.attention_grad {', '.join('%' + n for n in names)} {attributes}", names,
+               f32(formula(y.astype(np.float64), lse.astype(np.float64), dy.astype(np.float64))))
+
+    dy = (np.round(np.sin(np.arange(12)) * 32) / 16).astype(np.float32).reshape(2, 3, 2)
+    train("train", q, k, v, dy)
+    train("train_causal", q, k, v, dy, causal=True)
+    train("train_hides", q, k, v, dy, hidden)
     f.write()
 
 

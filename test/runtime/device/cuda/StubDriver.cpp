@@ -1,7 +1,8 @@
 //===- StubDriver.cpp - a libcuda.so.1 for a machine without a GPU --------------===//
 //
-// With it cuDNN plans for a GPU that is only described: it opens, counts one device, and refuses
-// everything else. libcudnn finds it by its soname, once it is loaded.
+// With it cuDNN plans for a GPU that is only described: it opens, counts one device, takes the
+// kernels that the library has compiled for a plan, and refuses everything else. libcudnn finds it
+// by its soname, once it is loaded.
 //
 //===---------------------------------------------------------------------------===//
 #include <cstring>
@@ -58,6 +59,21 @@ int cuGetProcAddress_v2(const char *name, void **to, int, unsigned long long, in
   return Success;
 }
 
+int cuLibraryLoadData(void **to, const void *, void *, void *, unsigned, void *, void *, unsigned) {
+  *to = reinterpret_cast<void *>(named);
+  return Success;
+}
+int cuLibraryGetKernel(void **to, void *, const char *) {
+  *to = reinterpret_cast<void *>(named);
+  return Success;
+}
+int cuLibraryUnload(void *) { return Success; }
+int cuKernelSetAttribute(int, int, void *, int) { return Success; }
+int cuKernelGetAttribute(int *to, int, void *, int) {
+  *to = 0;
+  return Success;
+}
+
 // libcudnn asks for these by name too.
 #define DLC_REFUSED(name)                                                                          \
   int name() { return refuse(); }
@@ -75,12 +91,7 @@ DLC_REFUSED(cuLinkDestroy)
 DLC_REFUSED(cuLaunchKernel)
 DLC_REFUSED(cuLaunchKernelEx)
 DLC_REFUSED(cuLaunchCooperativeKernel)
-DLC_REFUSED(cuLibraryLoadData)
 DLC_REFUSED(cuLibraryLoadFromFile)
-DLC_REFUSED(cuLibraryGetKernel)
-DLC_REFUSED(cuLibraryUnload)
-DLC_REFUSED(cuKernelSetAttribute)
-DLC_REFUSED(cuKernelGetAttribute)
 DLC_REFUSED(cuOccupancyMaxPotentialClusterSize)
 // NOLINTEND(readability-identifier-naming)
 }

@@ -1,0 +1,85 @@
+//===- Attention.cpp - attention with the views that its kernel reads through ===//
+#include "passes/fuse/FuseSteps.h"
+#include "passes/fuse/StridedView.h"
+#include "passes/fuse/WholeAttention.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// Rows are read and written in vectors: their elements lie together.
+bool hasWholeRows(const StridedView &view) {
+  return view.shape.back() == 1 || view.strides.back() == 1;
+}
+
+/// Makes the transpositions and the like through which an operand comes the kernel's own, as copies
+/// where others read them too.
+void absorbViews(Operation *anchor, OpOperand &operand, bool isMask,
+                 SmallVectorImpl<Operation *> &members) {
+  SmallVector<Operation *> chain; // from the attention outwards
+  for (Operation *op = operand.get().getDefiningOp();
+       op && op->getBlock() == anchor->getBlock() && chain.size() < 8 &&
+       isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op) && classify(op) != NodeClass::Opaque;
+       op = op->getOperand(0).getDefiningOp())
+    chain.push_back(op);
+  for (; !chain.empty(); chain.pop_back()) {
+    // Aliases at the far end cost nothing outside.
+    if (isAlias(chain.back()))
+      continue;
+    auto view =
+        asStrided(operand.get(), [&](Operation *op) { return llvm::is_contained(chain, op); });
+    if (view && (isMask || hasWholeRows(*view)))
+      break;
+  }
+  if (chain.empty())
+    return;
+  OpBuilder builder(anchor);
+  IRMapping mapping;
+  for (Operation *op : llvm::reverse(chain))
+    members.push_back(builder.clone(*op, mapping));
+  operand.set(members.back()->getResult(0));
+  for (Operation *op : chain)
+    if (op->use_empty())
+      op->erase();
+}
+
+/// Takes a transposition that alone reads a result: the kernel writes in its order.
+void absorbDestination(Grouping &grouping, Value result, SmallVectorImpl<Operation *> &members) {
+  SmallVector<Operation *> trial;
+  size_t taken = 0;
+  for (Value value = result; value.hasOneUse() && trial.size() < 4;
+       value = trial.back()->getResult(0)) {
+    Operation *user = *value.getUsers().begin();
+    if (user->getBlock() != &grouping.getBlock() || !isa<TransposeOp, ReshapeOp>(user) ||
+        grouping.groupOf(user) >= 0)
+      break;
+    trial.push_back(user);
+    auto view = asStridedDestination(result, user->getResult(0));
+    if (isa<TransposeOp>(user) && view && hasWholeRows(*view))
+      taken = trial.size();
+  }
+  members.append(trial.begin(), trial.begin() + taken);
+}
+
+} // namespace
+
+void groupAttention(Grouping &grouping) {
+  SmallVector<Operation *> anchors;
+  for (Operation &op : grouping.getBlock())
+    if (isAttention(&op) && staysWhole(&op))
+      anchors.push_back(&op);
+  for (Operation *anchor : anchors) {
+    SmallVector<Operation *> members{anchor};
+    unsigned plain = isa<AttentionGradOp>(anchor) ? 6 : 3;
+    for (OpOperand &operand : anchor->getOpOperands())
+      absorbViews(anchor, operand, operand.getOperandNumber() >= plain, members);
+    for (Value result : anchor->getResults())
+      absorbDestination(grouping, result, members);
+    grouping.create(members, /*closed=*/true);
+  }
+}
+
+} // namespace dlc

@@ -1,0 +1,89 @@
+//===- DecomposeAttention.cpp - attention as products and a softmax -------===//
+#include "passes/Compositions.h"
+#include "passes/fuse/DecomposePatterns.h"
+#include "passes/fuse/WholeAttention.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+LogicalResult keep(Operation *op, PatternRewriter &rewriter) {
+  return rewriter.notifyMatchFailure(op, "a kernel of the GPU does it whole");
+}
+
+// attention(q, k, v) = softmax(scale * q k^T [masked]) v
+struct Attention : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    if (staysWhole(op))
+      return keep(op, rewriter);
+    TensorBuilder b(rewriter, op.getLoc());
+    Value weights = attentionWeights(b, op);
+    rewriter.replaceOp(op, b.make<MatmulOp>(weights, op.getV(), false, false));
+    return success();
+  }
+};
+
+// With m the largest score of a row: lse = m + log(sum of exp(score - m))
+struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionTrainOp op, PatternRewriter &rewriter) const override {
+    if (staysWhole(op))
+      return keep(op, rewriter);
+    TensorBuilder b(rewriter, op.getLoc());
+    // Sums are f32, and so is what they are made of.
+    AttentionScores wide = scoresOf(op);
+    wide.q = b.cast(wide.q, statisticsType(wide.q));
+    wide.k = b.cast(wide.k, statisticsType(wide.k));
+    Value weights = attentionWeights(b, scoresOf(op)), scores = attentionScores(b, wide);
+    Value y = b.make<MatmulOp>(weights, op.getV(), false, false);
+    int64_t last = typeOf(scores).getRank() - 1;
+    Value largest = b.reduce(ReduceKind::max, scores, last);
+    // A row that hides everything: exp(-inf) = 0 and log(0) = -inf.
+    largest = aboveNegativeInfinity(b, largest);
+    Value e = b.make<ExpOp>(b.make<SubOp>(scores, largest));
+    Value sum = b.reduce(ReduceKind::sum, e, last);
+    Value lse = b.make<AddOp>(largest, b.make<LogOp>(sum));
+    rewriter.replaceOp(op, {y, b.reshape(lse, shapeOf(op.getLse()))});
+    return success();
+  }
+};
+
+// p = exp(scores - lse), dv = p^T dy, ds = scale * p * (dy v^T - sum(dy * y)), dq = ds k,
+// dk = ds^T q
+struct AttentionGrad : OpRewritePattern<AttentionGradOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionGradOp op, PatternRewriter &rewriter) const override {
+    if (staysWhole(op))
+      return keep(op, rewriter);
+    TensorBuilder b(rewriter, op.getLoc());
+    Value scores = attentionScores(b, scoresOf(op)), dy = op.getDy();
+    Type wide = typeOf(scores).getElementType(), narrow = typeOf(dy).getElementType();
+    SmallVector<int64_t> rows(shapeOf(op.getLse()));
+    rows.push_back(1);
+    Value lse = aboveNegativeInfinity(b, b.reshape(op.getLse(), rows));
+    Value p = b.make<ExpOp>(b.make<SubOp>(scores, lse));
+    auto product = [&](Value x, Value y, bool turnX, bool turnY) {
+      return b.make<MatmulOp>(x, y, turnX, turnY);
+    };
+    Value dv = product(b.cast(p, narrow), dy, true, false);
+    Value dp = b.cast(product(dy, op.getV(), false, true), wide);
+    Value terms = b.make<MulOp>(b.cast(dy, wide), b.cast(op.getY(), wide));
+    Value share = b.reduce(ReduceKind::sum, terms, typeOf(terms).getRank() - 1);
+    Value ds = b.make<MulOp>(p, b.make<SubOp>(dp, share));
+    ds = b.make<MulOp>(ds, b.scalar(op.getScale().convertToDouble(), ds));
+    ds = b.cast(ds, narrow);
+    rewriter.replaceOp(
+        op, {product(ds, op.getK(), false, false), product(ds, op.getQ(), true, false), dv});
+    return success();
+  }
+};
+
+} // namespace
+
+void addAttentionDecompositions(RewritePatternSet &patterns) {
+  patterns.add<Attention, AttentionTrain, AttentionGrad>(patterns.getContext());
+}
+
+} // namespace dlc

@@ -1,0 +1,46 @@
+//===- WholeAttention.cpp - attention that a GPU's kernels do whole -------===//
+#include "passes/fuse/WholeAttention.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+bool isAttention(Operation *op) { return isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op); }
+
+/// Through views, what the value is made of.
+static Value sourceOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+bool isWholeAttention(Operation *op, std::string *why) {
+  auto no = [&](const Twine &reason) {
+    if (why)
+      *why = "attention is done whole " + reason.str();
+    return false;
+  };
+  Value q = op->getOperand(0), k = op->getOperand(1), v = op->getOperand(2);
+  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+    if (!typeOf(value).hasStaticShape() || typeOf(value).getNumElements() == 0)
+      return no("of known shapes that are not empty");
+  Type element = typeOf(q).getElementType();
+  if (!element.isF32() && !element.isF16() && !element.isBF16())
+    return no("of f32, f16 and bf16");
+  if (shapeOf(k).back() > maxHead || shapeOf(v).back() > maxHead)
+    return no("with heads of at most " + Twine(maxHead) + " elements");
+  for (Value operand : op->getOperands())
+    if (splatValue(sourceOf(operand)))
+      return no("of operands that are no constants of one number");
+  return true;
+}
+
+bool staysWhole(Operation *op) {
+  OnAttr device = deviceOf(op->getResult(0).getType());
+  return device && device.getKind() == "cuda" && isWholeAttention(op);
+}
+
+} // namespace dlc
