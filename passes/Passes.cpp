@@ -7,6 +7,7 @@ void dlc::registerPasses() {
   mlir::registerPass([] { return createSimplifyPass(); });
   mlir::registerPass([] { return createGradPass(); });
   mlir::registerPass([] { return createPrecisionPass(); });
+  mlir::registerPass([] { return createWeightsPass(); });
   mlir::registerPass([] { return createRecomputePass(); });
   mlir::registerPass([] { return createRememberDevicesPass(); });
   mlir::registerPass([] { return createPlacePass(); });

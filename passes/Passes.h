@@ -25,9 +25,13 @@ struct PrecisionOptions {
   std::string matmul = "highest";
   /// PATTERN=f32|bf16|f16: operations of such names, whatever the mode.
   std::vector<std::string> overrides = {};
+  /// f32, bf16 or int8: what constant weights of matrix products are kept in.
+  std::string weights = "f32";
 };
 /// `dlc-precision`: 16-bit operands for products, f32 where sums and exponentials need it.
 std::unique_ptr<mlir::Pass> createPrecisionPass(const PrecisionOptions &options = {});
+/// `dlc-weights`: constant weights of products in fewer bits, with what makes f32 of them in front.
+std::unique_ptr<mlir::Pass> createWeightsPass(const std::string &weights = "f32");
 
 struct RecomputeOptions {
   /// Bytes of state, constants and what is alive at once, by estimate; 0: as many as it takes.

@@ -79,6 +79,8 @@ struct Generator {
   /// Sums are taken in `sum`.
   Value widened(Value stored, Type element) {
     Value x = toCompute(b, loc, stored, element);
+    if (isa<IntegerType>(element))
+      return castElement(b, loc, x, element, sum);
     if (getElementTypeOrSelf(x.getType()) == sum)
       return x;
     Type type = sum;

@@ -30,7 +30,7 @@ struct ContractSpec {
   int64_t strideAm = 1, strideAk = 1;
   int64_t strideBk = 1, strideBn = 1;
   int64_t strideCm = 1;
-  /// f32, bf16, f16 or f64; sums are in f64 if either is f64, else in f32.
+  /// f32, bf16, f16, f64 or i8 (beside f32); sums are in f64 if either is f64, else in f32.
   mlir::Type elementA, elementB;
   /// B is given as `packB` leaves it.
   bool packedB = false;

@@ -37,10 +37,21 @@ Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &kn
   return known[value] = result;
 }
 
+bool isKeptNarrow(CastOp cast) {
+  Type from = typeOf(cast.getX()).getElementType();
+  return typeOf(cast.getY()).getElementType().isF32() && layoutOf(cast.getX().getType()).empty() &&
+         (from.isBF16() || from.isF16() || from.isSignlessInteger(8));
+}
+
 /// An operand as strides over an argument of the body, with as many dimensions as the product.
 std::optional<StridedView> operandView(Value value, bool transposed, size_t rank) {
   auto view = asStrided(value, [](Operation *) { return true; });
-  if (!view || !isa<BlockArgument>(view->base))
+  if (!view)
+    return std::nullopt;
+  // Weights kept in fewer bits are made f32 as they are read.
+  if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isKeptNarrow(cast))
+    view->base = cast.getX();
+  if (!isa<BlockArgument>(view->base))
     return std::nullopt;
   if (transposed)
     view->swapLastTwo();

@@ -145,6 +145,9 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
 
 void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed) {
   switch (byteWidth(spec.elementB)) {
+  case 1:
+    return packElements(spec, plan, static_cast<const uint8_t *>(b),
+                        static_cast<uint8_t *>(packed));
   case 2:
     return packElements(spec, plan, static_cast<const uint16_t *>(b),
                         static_cast<uint16_t *>(packed));

@@ -163,6 +163,23 @@ Operation *soleWidening(Operation *anchor, Block &block) {
              : nullptr;
 }
 
+/// The cast that makes a product's constant weights f32 of fewer bits: its kernel reads those.
+Operation *castOfWeights(Operation *anchor, Block &block) {
+  auto product = dyn_cast<MatmulOp>(anchor);
+  OnAttr device = product ? deviceOf(product.getB().getType()) : OnAttr();
+  auto cast = product ? product.getB().getDefiningOp<CastOp>() : CastOp();
+  if (!cast || cast->getBlock() != &block || !cast.getX().getDefiningOp<ConstantOp>() ||
+      !typeOf(cast.getY()).getElementType().isF32() || (device && device.getKind() == "cuda"))
+    return nullptr;
+  if (!cast.getY().hasOneUse()) {
+    OpBuilder builder(anchor);
+    Operation *own = builder.clone(*cast);
+    product.getBMutable().assign(own->getResult(0));
+    return own;
+  }
+  return cast;
+}
+
 } // namespace
 
 void groupContractions(Grouping &grouping) {
@@ -197,6 +214,8 @@ void groupContractions(Grouping &grouping) {
           growDestination(grouping, value, ops);
       }
     }
+    if (Operation *weights = castOfWeights(anchor, grouping.getBlock()))
+      ops.push_back(weights);
     if (Operation *widening = soleWidening(anchor, grouping.getBlock()))
       ops.push_back(widening);
     grouping.create(ops, /*closed=*/true);

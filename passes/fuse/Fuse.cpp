@@ -38,6 +38,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     // Inner blocks first: what they use of outer values is then known when the outer ones are
     // grouped.
     for (Block *block : llvm::reverse(blocks)) {
+      sinkScatters(*block);
       eraseDead(*block);
       Grouping grouping(*block);
       groupContractions(grouping);
@@ -45,6 +46,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       eraseDead(*block);
       groupMaps(grouping);
       mergeSiblings(grouping);
+      mergeSmallUpdates(grouping);
       outlineGroups(grouping);
       plainPaddedFusions(*block);
       markUpdates(*block);

@@ -10,6 +10,9 @@ namespace dlc {
 inline constexpr int maxFusionOps = 64;
 inline constexpr int maxFusionInputs = 16;
 
+/// 0. Sums over indices that are added to state or to a product go there directly, not into zeros.
+void sinkScatters(mlir::Block &block);
+
 /// 1. Each matrix product, convolution and pool with its views, bias and post-ops. Copies view
 /// operations that others use too.
 void groupContractions(Grouping &grouping);
@@ -23,6 +26,8 @@ void groupMaps(Grouping &grouping);
 
 /// 3. Kernels that read one large operand over the same iteration space become one kernel.
 void mergeSiblings(Grouping &grouping);
+/// Updates of small states of one size become one kernel.
+void mergeSmallUpdates(Grouping &grouping);
 /// Whether one kernel may hold all of these: it works in one layout.
 bool agreeOnLayout(llvm::ArrayRef<mlir::Operation *> ops);
 

@@ -67,6 +67,7 @@ void addShapeCases(std::vector<Case> &cases);
 void addGatherCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
 void addContractCases(std::vector<Case> &cases);
+void addWeightCases(std::vector<Case> &cases);
 void addWindowCases(std::vector<Case> &cases);
 void addTrainingCases(std::vector<Case> &cases);
 void addNormCases(std::vector<Case> &cases);

@@ -105,6 +105,7 @@ int main(int argc, char **argv) {
   addContractCases(all);
   addWindowCases(all);
   addTrainingCases(all);
+  addWeightCases(all);
   addNormCases(all);
   addRecurrentCases(all);
   addControlCases(all);

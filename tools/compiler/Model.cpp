@@ -22,7 +22,8 @@ static CompileOptions compileOptionsOf(const ModelOptions &options) {
   compileOptions.forbidTransfers = options.forbidTransfers;
   compileOptions.threads = options.threads;
   compileOptions.tune = options.tune;
-  compileOptions.precision = {options.precision, options.matmulPrecision, options.precisionOf};
+  compileOptions.precision = {options.precision, options.matmulPrecision, options.precisionOf,
+                              options.weights};
   compileOptions.accuracy = options.accuracy;
   compileOptions.accuracyOf = options.accuracyOf;
   compileOptions.maxMemory = options.maxMemory;

@@ -111,7 +111,8 @@ CompileOptions compileOptionsOf(const ModelArguments &arguments) {
   if (!arguments.workspace.empty())
     options.tuning.workspaceBytes = parseBytes(arguments.workspace, "--workspace");
   options.gpuArch = arguments.gpuArch;
-  options.precision = {arguments.precision, arguments.matmulPrecision, arguments.precisionOf};
+  options.precision = {arguments.precision, arguments.matmulPrecision, arguments.precisionOf,
+                       arguments.weights};
   for (const std::string &text : arguments.accuracy) {
     if (text.find('=') == std::string::npos)
       options.accuracy = text;

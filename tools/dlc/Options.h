@@ -22,7 +22,7 @@ struct ModelArguments {
   int threads = 0;
   bool tune = false;
   std::string kernels, cache, gpuArch;
-  std::string precision = "none", matmulPrecision = "highest", maxMemory;
+  std::string precision = "none", matmulPrecision = "highest", weights = "f32", maxMemory;
   std::vector<std::string> accuracy; ///< LEVEL or PATTERN=LEVEL
   std::vector<std::string> precisionOf;
   uint64_t seed = 0;

@@ -78,6 +78,13 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
       ->check(CLI::IsMember({"highest", "high", "medium"}))
       ->capture_default_str();
   command
+      ->add_option(
+          "--weights", a.weights,
+          "what constant weights of matrix products are kept in: bf16, or int8 with a scale "
+          "for each column")
+      ->check(CLI::IsMember({"f32", "bf16", "int8"}))
+      ->capture_default_str();
+  command
       ->add_option("--accuracy", a.accuracy,
                    "what f32 may lose for speed: strict (sums as written), default (convolutions "
                    "with fewer products, products of bf16 parts on tiles: errors up to 2e-5 of the "

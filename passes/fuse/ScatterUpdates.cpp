@@ -1,0 +1,135 @@
+//===- ScatterUpdates.cpp - sums over indices go where they are added -----===//
+//
+//   zeros -> scatter add (rows of a table's gradient) -> times scalars -> added to X
+//
+// becomes a scatter of the scaled rows into X itself, where that can be done in place: the table
+// of zeros is never made, and of X only those rows are touched that have a gradient.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/TensorBuilder.h"
+#include "passes/fuse/FuseSteps.h"
+#include "passes/fuse/StateUpdate.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+bool isZero(Value value) {
+  if (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    return isZero(broadcast.getX());
+  std::optional<double> splat = splatValue(value);
+  return splat && *splat == 0;
+}
+
+/// Multiplications by scalars on the way from the scatter to the sum, outermost last.
+struct Factors {
+  SmallVector<std::pair<Value, bool>> scalars; // and whether they divide
+  bool negative = false;
+
+  /// Takes one more operation on `value`; its result, or null where it is another kind.
+  Value take(Operation *op, Value value) {
+    if (isa<NegOp>(op)) {
+      negative = !negative;
+      return op->getResult(0);
+    }
+    bool divides = isa<DivOp>(op);
+    if (!divides && !isa<MulOp>(op))
+      return {};
+    unsigned number = op->getOperand(0) == value ? 1 : 0;
+    Value other = op->getOperand(number);
+    if (other == value || (divides && number == 0) || op->getResult(0).getType() != value.getType())
+      return {};
+    if (typeOf(other).getRank() != 0 && !splatValue(other))
+      return {};
+    scalars.push_back({other, divides});
+    return op->getResult(0);
+  }
+
+  Value apply(TensorBuilder &b, Value x) const {
+    for (auto [scalar, divides] : scalars) {
+      Value factor = scalar;
+      if (typeOf(factor).getRank() != 0)
+        factor = b.scalar(*splatValue(factor), x);
+      x = divides ? b.make<DivOp>(x, factor) : b.make<MulOp>(x, factor);
+    }
+    return negative ? b.make<NegOp>(x) : x;
+  }
+};
+
+/// Whether sums can go into the memory of `into`: it is state whose new value `sum` is, or a
+/// product or another such sum that nobody else reads.
+bool isInPlace(Value into, Value sum) {
+  if (isStateUpdate(into, sum))
+    return true;
+  Operation *maker = into.getDefiningOp();
+  return maker && into.hasOneUse() && isa<MatmulOp, ScatterNdOp, ScatterElementsOp>(maker);
+}
+
+Value scattered(ScatterNdOp op, TensorBuilder &b, Value into, Value updates) {
+  return b.make<ScatterNdOp>(into, op.getIndices(), updates, op.getReduction());
+}
+Value scattered(ScatterElementsOp op, TensorBuilder &b, Value into, Value updates) {
+  return b.make<ScatterElementsOp>(into, op.getIndices(), updates, op.getAxis(), op.getReduction());
+}
+
+/// Follows one use of a scatter into zeros to where it is added.
+template <typename Op> void sinkInto(Op scatter, OpOperand &use) {
+  Factors factors;
+  Value value = scatter.getY();
+  Operation *user = use.getOwner();
+  while (user->getBlock() == scatter->getBlock()) {
+    if (Value next = factors.take(user, value)) {
+      if (!next.hasOneUse())
+        return;
+      value = next;
+      user = *value.getUsers().begin();
+      continue;
+    }
+    bool isSub = isa<SubOp>(user);
+    if (!isSub && !isa<AddOp>(user))
+      return;
+    unsigned number = user->getOperand(0) == value ? 1 : 0;
+    Value into = user->getOperand(number), sum = user->getResult(0);
+    if (into == value || (isSub && number == 1) || into.getType() != value.getType() ||
+        sum.getType() != value.getType() || !isInPlace(into, sum))
+      return;
+    factors.negative ^= isSub;
+    OpBuilder builder(user);
+    TensorBuilder b(builder, scatter.getLoc());
+    Value updates = factors.apply(b, scatter.getUpdates());
+    sum.replaceAllUsesWith(scattered(scatter, b, into, updates));
+    user->erase();
+    return;
+  }
+}
+
+template <typename Op> void sinkScatter(Op scatter) {
+  Type element = typeOf(scatter.getY()).getElementType();
+  // Narrow types would be rounded row by row.
+  if (scatter.getReduction() != ScatterReduction::add || !isZero(scatter.getX()) ||
+      !(element.isF32() || element.isF64()))
+    return;
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : scatter.getY().getUses())
+    uses.push_back(&use);
+  for (OpOperand *use : uses)
+    sinkInto(scatter, *use);
+}
+
+} // namespace
+
+void sinkScatters(Block &block) {
+  SmallVector<Operation *> scatters;
+  for (Operation &op : block)
+    if (isa<ScatterNdOp, ScatterElementsOp>(op))
+      scatters.push_back(&op);
+  for (Operation *op : scatters) {
+    if (auto scatter = dyn_cast<ScatterNdOp>(op))
+      sinkScatter(scatter);
+    else
+      sinkScatter(cast<ScatterElementsOp>(op));
+  }
+}
+
+} // namespace dlc

@@ -1,0 +1,233 @@
+//===- Weights.cpp - constant weights in fewer bits -----------------------===//
+//
+//   bf16: x·W  ->  x·cast(W in bf16)
+//   int8: x·W  ->  (x·cast(Q)) * s, with Q = round(W / s), s = |W|'s largest in its column / 127
+//
+// What stands there is the meaning: products are of f32, and kernels read the few bits. Worth it
+// where a product waits for its weights, as with one row of x.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/reference/Tensor.h"
+#include "passes/Passes.h"
+#include "passes/TensorBuilder.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+#include <map>
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// Smaller constants stay: nobody waits for them.
+constexpr int64_t kFewest = 4096;
+
+uint16_t rounded(float x) {
+  uint32_t bits = llvm::bit_cast<uint32_t>(x);
+  if (std::isnan(x))
+    return uint16_t(bits >> 16 | 0x40);
+  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+float widened(uint16_t x) { return llvm::bit_cast<float>(uint32_t(x) << 16); }
+
+/// Weights in fewer bits, and the factor of each column where there is one.
+struct Kept {
+  Value bits, scales;
+};
+
+/// Of all weights together.
+struct Losses {
+  int64_t tensors = 0, elements = 0, bytes = 0;
+  /// Of squares of differences and of weights; the largest difference in units of its column's
+  /// (with bf16: its tensor's) largest weight.
+  double differences = 0, squares = 0, largest = 0;
+
+  void count(double weight, double kept, double unit) {
+    differences += (weight - kept) * (weight - kept);
+    squares += weight * weight;
+    if (unit > 0)
+      largest = std::max(largest, std::abs(weight - kept) / unit);
+  }
+};
+
+/// A matrix, or several, whose columns (the product's) lie along `axis`, the last or the one
+/// before.
+struct Columns {
+  int64_t matrices, columns, rows, columnStep, rowStep;
+
+  Columns(ArrayRef<int64_t> shape, bool transposed) {
+    size_t rank = shape.size();
+    columns = shape[transposed ? rank - 2 : rank - 1];
+    rows = shape[transposed ? rank - 1 : rank - 2];
+    columnStep = transposed ? rows : 1;
+    rowStep = transposed ? 1 : columns;
+    matrices = 1;
+    for (int64_t size : shape.drop_back(2))
+      matrices *= size;
+  }
+};
+
+class Keeper {
+public:
+  Keeper(bool asInt8, Losses &losses) : asInt8(asInt8), losses(losses) {}
+
+  void keep(MatmulOp op) {
+    auto constant = op.getB().getDefiningOp<ConstantOp>();
+    if (!constant || !isWeight(constant) ||
+        typeOf(op.getA()).getElementType() != typeOf(op.getB()).getElementType())
+      return;
+    auto [found, isNew] = known.try_emplace(constant, Kept());
+    if (isNew)
+      found->second = made(constant, op.getTransposeB());
+    if (!found->second.bits)
+      return;
+    OpBuilder builder(op);
+    TensorBuilder b(builder, op.getLoc());
+    Type f32 = typeOf(op.getB()).getElementType();
+    op.getBMutable().assign(b.cast(found->second.bits, f32));
+    if (!found->second.scales)
+      return;
+    builder.setInsertionPointAfter(op);
+    Value product = op.getY(), scaled = b.make<MulOp>(product, found->second.scales);
+    product.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
+  }
+
+private:
+  /// Read by products alone, all of them from the same side, of which none wants its sums exact.
+  static bool isWeight(ConstantOp constant) {
+    auto type = typeOf(constant.getResult());
+    if (!type.getElementType().isF32() || type.getRank() < 2 || type.getNumElements() < kFewest)
+      return false;
+    std::optional<bool> transposed;
+    for (OpOperand &use : constant->getUses()) {
+      auto product = dyn_cast<MatmulOp>(use.getOwner());
+      if (!product || use.getOperandNumber() != 1)
+        return false;
+      auto own = product->getAttrOfType<StringAttr>("dlc.accuracy");
+      if ((own && own == "strict") ||
+          transposed.value_or(product.getTransposeB()) != product.getTransposeB())
+        return false;
+      transposed = product.getTransposeB();
+    }
+    return true;
+  }
+
+  Kept made(ConstantOp constant, bool transposed) {
+    auto plain = ref::Tensor::fromAttr(constant.getValue());
+    if (failed(plain))
+      return {};
+    const float *from = reinterpret_cast<const float *>(plain->data());
+    if (!llvm::all_of(ArrayRef(from, plain->size()), [](float x) { return std::isfinite(x); }))
+      return {};
+    ++losses.tensors;
+    losses.elements += plain->size();
+    OpBuilder builder(constant);
+    TensorBuilder b(builder, constant.getLoc());
+    auto type = typeOf(constant.getResult());
+    Columns columns(type.getShape(), transposed);
+    return asInt8 ? inBytes(b, type, from, columns) : inHalves(b, type, from, columns);
+  }
+
+  Kept inHalves(TensorBuilder &b, RankedTensorType type, const float *from, const Columns &) {
+    ref::Tensor halves = ref::Tensor::empty(type.clone(BFloat16Type::get(type.getContext())));
+    auto *to = reinterpret_cast<uint16_t *>(halves.mutableData());
+    double most = 0;
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      most = std::max(most, double(std::abs(from[i])));
+    for (int64_t i = 0; i < type.getNumElements(); ++i) {
+      to[i] = rounded(from[i]);
+      losses.count(from[i], widened(to[i]), most);
+    }
+    losses.bytes += halves.bytes();
+    return {b.make<ConstantOp>(halves.toAttr()), {}};
+  }
+
+  Kept inBytes(TensorBuilder &b, RankedTensorType type, const float *from, const Columns &c) {
+    SmallVector<int64_t> shape(type.getShape().drop_back(2));
+    if (!shape.empty())
+      shape.push_back(1);
+    shape.push_back(c.columns);
+    ref::Tensor bytes = ref::Tensor::empty(type.clone(IntegerType::get(type.getContext(), 8))),
+                scales = ref::Tensor::empty(type.clone(shape));
+    auto *to = reinterpret_cast<int8_t *>(bytes.mutableData());
+    auto *scale = reinterpret_cast<float *>(scales.mutableData());
+    std::vector<float> most(c.columns);
+    for (int64_t matrix = 0; matrix < c.matrices; ++matrix) {
+      int64_t start = matrix * c.rows * c.columns;
+      // In the order of memory, whichever way it lies.
+      auto each = [&](auto &&visit) {
+        int64_t outer = c.columnStep == 1 ? c.rows : c.columns,
+                inner = c.columnStep == 1 ? c.columns : c.rows;
+        for (int64_t i = 0, at = start; i < outer; ++i)
+          for (int64_t j = 0; j < inner; ++j, ++at)
+            visit(at, c.columnStep == 1 ? j : i);
+      };
+      std::fill(most.begin(), most.end(), 0.f);
+      each([&](int64_t at, int64_t column) {
+        most[column] = std::max(most[column], std::abs(from[at]));
+      });
+      float *factors = scale + matrix * c.columns;
+      for (int64_t column = 0; column < c.columns; ++column)
+        factors[column] = most[column] > 0 ? most[column] / 127 : 1;
+      each([&](int64_t at, int64_t column) {
+        to[at] = int8_t(std::clamp(std::nearbyint(from[at] / factors[column]), -127.f, 127.f));
+        losses.count(from[at], double(to[at]) * double(factors[column]), most[column]);
+      });
+    }
+    losses.bytes += bytes.bytes() + scales.bytes();
+    return {b.make<ConstantOp>(bytes.toAttr()), b.make<ConstantOp>(scales.toAttr())};
+  }
+
+  bool asInt8;
+  Losses &losses;
+  std::map<Operation *, Kept> known;
+};
+
+struct WeightsPass : PassWrapper<WeightsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WeightsPass)
+
+  WeightsPass() = default;
+  explicit WeightsPass(const std::string &weights) { this->weights = weights; }
+  WeightsPass(const WeightsPass &other) : PassWrapper(other) { weights = other.weights.getValue(); }
+
+  StringRef getArgument() const final { return "dlc-weights"; }
+  StringRef getDescription() const final { return "constant weights of products in fewer bits"; }
+
+  void runOnOperation() final {
+    if (weights == "f32")
+      return;
+    if (weights != "bf16" && weights != "int8") {
+      getOperation().emitError("weights: required: f32, bf16 or int8; found '") << weights << "'";
+      return signalPassFailure();
+    }
+    Losses losses;
+    Keeper keeper(weights == "int8", losses);
+    SmallVector<MatmulOp> products;
+    getOperation().walk([&](MatmulOp op) { products.push_back(op); });
+    for (MatmulOp op : products)
+      keeper.keep(op);
+    getOperation().emitRemark(
+        llvm::formatv("{0} weights are kept in {1}: {2:F1} MiB instead of {3:F1}; lost: {4:e1} of "
+                      "a {5}'s largest at most, {6:e1} in the mean square",
+                      losses.tensors, weights.getValue(), double(losses.bytes) / (1 << 20),
+                      double(losses.elements) * 4 / (1 << 20), losses.largest,
+                      weights == "int8" ? "column" : "tensor",
+                      losses.squares > 0 ? std::sqrt(losses.differences / losses.squares) : 0.0)
+            .str());
+  }
+
+  Option<std::string> weights{*this, "weights", llvm::cl::desc("f32, bf16 or int8"),
+                              llvm::cl::init("f32")};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createWeightsPass(const std::string &weights) {
+  return std::make_unique<WeightsPass>(weights);
+}
+
+} // namespace dlc
