@@ -52,7 +52,7 @@ bool matches(const std::string &name, const std::string &texts) {
 
 int usage() {
   std::fprintf(stderr,
-               "usage: conformance [--filter TEXT,...] [--sample N] [--list] [--dump] "
+               "usage: conformance [--filter TEXT,...] [--sample N] [--from K] [--list] [--dump] "
                "[--tune] [--kernels NAME] [--accuracy NAME] [--device NAME] [--cache FOLDER] "
                "[--batch N] [--one-by-one] [--jobs N] [--verbose]\n");
   return 2;
@@ -63,7 +63,7 @@ int usage() {
 int main(int argc, char **argv) {
   std::string filter;
   bool list = false, verbose = false;
-  size_t sample = 1;
+  size_t sample = 1, from = 0;
   RunnerOptions options;
   for (int i = 1; i < argc; ++i) {
     std::string a = argv[i];
@@ -89,6 +89,8 @@ int main(int argc, char **argv) {
       options.cache = argv[++i];
     else if (a == "--sample" && i + 1 < argc)
       sample = std::max(1, std::atoi(argv[++i]));
+    else if (a == "--from" && i + 1 < argc)
+      from = size_t(std::max(0, std::atoi(argv[++i])));
     else if (a == "--jobs" && i + 1 < argc)
       options.jobs = std::atoi(argv[++i]);
     else if (a == "--verbose")
@@ -113,7 +115,7 @@ int main(int argc, char **argv) {
   std::vector<Case> cases;
   size_t matching = 0;
   for (Case &c : all)
-    if (matches(c.name(), filter) && matching++ % sample == 0)
+    if (matches(c.name(), filter) && matching++ % sample == from % sample)
       cases.push_back(c);
   if (list) {
     for (const Case &c : cases)
