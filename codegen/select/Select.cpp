@@ -134,14 +134,21 @@ private:
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
     // What has no choice is measured, and looked up for its figures.
+    bool isRefused = !options.kernels.empty() && !onGpu && llvm::none_of(candidates, [&](auto &c) { return c.kernel == options.kernels; });
+    auto noteRefusal = [&] {
+      if (isRefused && !refusals.empty())
+        op->setAttr(kRefusedAttr, StringAttr::get(op->getContext(), StringRef(refusals).ltrim("; ")));
+    };
     bool alone = candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
     if (!where || alone) {
       preferKernels(candidates, options.kernels);
       writeChoice(op, candidates);
       return success();
+      noteRefusal();
     }
     TuningKey key = tuningKey(op, *where);
     auto [at, isNew] = numbers.try_emplace(key.identity(), elections.size());
+    noteRefusal();
     if (isNew) {
       elections.emplace_back(key, Election());
       elections.back().second.candidates = std::move(candidates);

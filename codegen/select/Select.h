@@ -16,6 +16,8 @@ namespace dlc {
 constexpr llvm::StringLiteral kKernelAttr = "dlc.kernel";
 constexpr llvm::StringLiteral kImplementationAttr = "dlc.implementation";
 constexpr llvm::StringLiteral kCandidatesAttr = "dlc.candidates";
+/// Why the kernels that were asked for by name cannot do it.
+constexpr llvm::StringLiteral kRefusedAttr = "dlc.refused";
 
 /// Chooses for every fusion and every operation that is a command of its own.
 mlir::LogicalResult selectKernels(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
