@@ -6,11 +6,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <sstream>
+#include <unistd.h>
 
 using namespace dlc;
+using testing::AllOf;
 using testing::HasSubstr;
 
 namespace {
@@ -287,6 +291,84 @@ TEST(GpuErrors, AKernelThatDoesNotCompile) {
   unsetenv("DLC_EMULATED_CXX");
   EXPECT_THAT(error, HasSubstr("generated CUDA kernels do not compile for sm_90 (k0_mul"));
   EXPECT_EQ(valuesOf(x * x + 3), std::vector<float>(5, 7));
+}
+
+TEST(GpuErrors, ADeviceThatIsNotThere) {
+  if (!kOnGpus)
+    GTEST_SKIP() << "for GPUs";
+  Tensor x = Tensor::full({5}, 2, DType::F32, kThere);
+  EXPECT_THAT(errorOf([] { Tensor::ones({2}, DType::F32, "cuda:7"); }),
+              HasSubstr("there is no device cuda:7: 2 of kind cuda are here"));
+  EXPECT_THAT(errorOf([&] { x.to("cuda:7"); }), HasSubstr("there is no device cuda:7"));
+  EXPECT_EQ(valuesOf(x * x), std::vector<float>(5, 4));
+}
+
+/// A test of this program that runs in another process, with other variables; 0 where it passes.
+int elsewhere(const std::string &environment, const std::string &test) {
+  std::array<char, 4096> self = {};
+  EXPECT_GT(readlink("/proc/self/exe", self.data(), self.size() - 1), 0);
+  return std::system(("env " + environment + " '" + self.data() +
+                      "' --gtest_also_run_disabled_tests --gtest_filter=GpuErrors.DISABLED_" +
+                      test + " > /dev/null")
+                         .c_str());
+}
+
+/// What is asked of a machine whose driver cannot be used; all else goes on.
+TEST(GpuErrors, DISABLED_WithoutAGpu) {
+  for (int again = 0; again < 2; ++again) {
+    std::string error = errorOf([] { Tensor::ones({2}, DType::F32, "cuda:0"); });
+    EXPECT_THAT(error, HasSubstr("there is no device cuda:0: "));
+    EXPECT_THAT(error, HasSubstr(std::getenv("DLC_TEST_EXPECTED")));
+    EXPECT_EQ(num_devices("cuda"), 0);
+    Tensor x = Tensor::full({5}, 2, DType::F32, try_gpu());
+    EXPECT_EQ(x.device(), Device("cpu"));
+    EXPECT_EQ(valuesOf(x * x + 3), std::vector<float>(5, 7));
+  }
+}
+
+TEST(GpuErrors, ADriverThatIsTooOldOrMissing) {
+  if (!kOnGpus)
+    GTEST_SKIP() << "for GPUs";
+  EXPECT_EQ(elsewhere("DLC_EMULATED_VERSION=11080 DLC_TEST_EXPECTED='it supports CUDA 11.8, and "
+                      "CUDA 12.0 is needed; update it'",
+                      "WithoutAGpu"),
+            0);
+  EXPECT_EQ(
+      elsewhere(
+          "DLC_CUDA_DRIVER=/none/libcuda.so.1 DLC_TEST_EXPECTED='/none/libcuda.so.1: no such file'",
+          "WithoutAGpu"),
+      0);
+}
+
+/// Where there is a library for products, a large one goes there.
+TEST(GpuErrors, DISABLED_SavesAProgramOfALibrary) {
+  auto product = [](const std::vector<trace::Tensor> &xs) {
+    return std::vector<trace::Tensor>{matmul(xs[0], xs[0])};
+  };
+  compile(trace::traceFunction(product, {{"x", {256, 256}, DType::F32}}, {.outputs = {"y"}}),
+          {.device = "cuda:0"})
+      .save(std::getenv("DLC_TEST_FILE"));
+}
+
+TEST(GpuErrors, ALibraryThatIsMissing) {
+  if (!kOnGpus)
+    GTEST_SKIP() << "for GPUs";
+  std::string path = testing::TempDir() + "dlc-of-a-library-" + std::to_string(getpid()) + ".dlcx";
+  ASSERT_EQ(elsewhere("DLC_CUDA_CUBLASLT='" DLC_EMULATED_GPU_FILE "' DLC_TEST_FILE='" + path + "'",
+                      "SavesAProgramOfALibrary"),
+            0);
+  Tensor x = Tensor::ones({256, 256}, DType::F32, kThere);
+  for (int again = 0; again < 2; ++again) {
+    uint64_t before = Device(kThere).properties().freeBytes;
+    EXPECT_THAT(errorOf([&] {
+                  Session::load(path).run({{"x", x}});
+                }),
+                AllOf(HasSubstr("libcublasLt: missing"),
+                      HasSubstr("--kernels generated, or install the library")));
+    EXPECT_EQ(Device(kThere).properties().freeBytes, before);
+    EXPECT_EQ(valuesOf(matmul(x, x))[0], 256);
+  }
+  std::remove(path.c_str());
 }
 #endif
 
