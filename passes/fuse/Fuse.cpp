@@ -41,8 +41,8 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       sinkScatters(*block);
       eraseDead(*block);
       Grouping grouping(*block);
-      groupContractions(grouping);
       groupAttention(grouping);
+      groupContractions(grouping);
       eraseDead(*block);
       groupMaps(grouping);
       mergeSiblings(grouping);
