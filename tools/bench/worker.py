@@ -135,4 +135,5 @@ def main():
         print(json.dumps({"times": times, "peak_mib": peak_mib()}), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
