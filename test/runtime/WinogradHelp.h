@@ -1,0 +1,186 @@
+//===- WinogradHelp.h - convolutions with fewer products, and their sums in f64 ----===//
+#ifndef DLC_TEST_RUNTIME_WINOGRADHELP_H
+#define DLC_TEST_RUNTIME_WINOGRADHELP_H
+
+#include "runtime/library/winograd/Describe.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+
+namespace dlc::test::winograd {
+
+using nlohmann::json;
+
+struct Layer {
+  int64_t n, c, o, height, width, window, top, left, bottom, right;
+
+  int64_t outHeight() const { return height + top + bottom - window + 1; }
+  int64_t outWidth() const { return width + left + right - window + 1; }
+};
+
+using Numbers = std::vector<float>;
+
+inline Numbers randomNumbers(size_t count, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  Numbers numbers(count);
+  for (float &x : numbers)
+    x = uniform(engine);
+  return numbers;
+}
+
+/// Position in an image whose channels lie in blocks; 0: last.
+inline size_t at(int64_t block, int64_t channels, int64_t height, int64_t width, int64_t n,
+                 int64_t c, int64_t y, int64_t x) {
+  if (block == 0)
+    return size_t(((n * height + y) * width + x) * channels + c);
+  return size_t((((n * (channels / block) + c / block) * height + y) * width + x) * block +
+                c % block);
+}
+
+/// The blocks in which a description's images lie.
+inline int blockIn(const json &desc) {
+  return desc.value("channels_last", false) ? 0 : int(desc["block"]);
+}
+
+inline json describe(const Layer &l, const char *kind, int tile, int block) {
+  return {{"kind", kind},
+          {"tile", tile},
+          {"window", l.window},
+          {"block", block},
+          {"src", {l.n, l.c, l.height, l.width}},
+          {"dst", {l.n, l.o, l.outHeight(), l.outWidth()}},
+          {"pads", {l.top, l.left}}};
+}
+
+/// visit(n, o, y, x, c, ky, kx, inY, inX) for all products.
+template <typename Sum> void convolve(const Layer &l, int block, const Numbers &x, const Sum &sum) {
+  for (int64_t n = 0; n < l.n; ++n)
+    for (int64_t o = 0; o < l.o; ++o)
+      for (int64_t y = 0; y < l.outHeight(); ++y)
+        for (int64_t column = 0; column < l.outWidth(); ++column)
+          for (int64_t ky = 0; ky < l.window; ++ky)
+            for (int64_t kx = 0; kx < l.window; ++kx) {
+              int64_t inY = y + ky - l.top, inX = column + kx - l.left;
+              if (inY < 0 || inX < 0 || inY >= l.height || inX >= l.width)
+                continue;
+              for (int64_t c = 0; c < l.c; ++c)
+                sum(at(block, l.o, l.outHeight(), l.outWidth(), n, o, y, column), o, c, ky, kx,
+                    x[at(block, l.c, l.height, l.width, n, c, inY, inX)]);
+            }
+}
+
+inline size_t weightAt(const Layer &l, bool turned, int64_t o, int64_t c, int64_t ky, int64_t kx) {
+  if (turned)
+    return size_t(((c * l.o + o) * l.window + l.window - 1 - ky) * l.window + l.window - 1 - kx);
+  return size_t(((o * l.c + c) * l.window + ky) * l.window + kx);
+}
+
+inline std::vector<double> reference(const Layer &l, int block, bool turned, const Numbers &x,
+                                     const Numbers &w, bool gradient, const Numbers &dy) {
+  std::vector<double> want(size_t(gradient ? l.o * l.c * l.window * l.window
+                                           : l.n * l.o * l.outHeight() * l.outWidth()));
+  convolve(l, block, x, [&](size_t y, int64_t o, int64_t c, int64_t ky, int64_t kx, float value) {
+    size_t weight = weightAt(l, turned, o, c, ky, kx);
+    if (gradient)
+      want[weight] += double(value) * double(dy[y]);
+    else
+      want[y] += double(value) * double(w[weight]);
+  });
+  return want;
+}
+
+inline double errorOf(const Numbers &got, const std::vector<double> &want) {
+  double most = 0, scale = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    double difference = std::abs(double(got[i]) - want[i]);
+    most = std::isnan(difference) ? INFINITY : std::max(most, difference);
+    scale = std::max(scale, std::abs(want[i]));
+  }
+  return most / scale;
+}
+
+/// What Desc.md promises of results that are many enough for a large one to be among them.
+inline double bound(int tile, int64_t window) {
+  return window == 3 ? (tile == 2 ? 8e-7 : 3e-6) : (tile == 2 ? 3e-6 : 1.5e-5);
+}
+
+/// What it promises of others.
+inline double bound(const Layer &l, int tile) {
+  return bound(tile, l.window) * (l.n * l.o * l.outHeight() * l.outWidth() < 256 ? 2 : 1);
+}
+
+/// The sums as f32 takes them, one product after the other.
+inline Numbers directSums(const Layer &l, int block, bool turned, const Numbers &x,
+                          const Numbers &w, bool gradient, const Numbers &dy) {
+  Numbers got(gradient ? w.size() : dy.size());
+  convolve(l, block, x, [&](size_t y, int64_t o, int64_t c, int64_t ky, int64_t kx, float value) {
+    size_t weight = weightAt(l, turned, o, c, ky, kx);
+    got[gradient ? weight : y] += value * (gradient ? dy[y] : w[weight]);
+  });
+  return got;
+}
+
+struct Operands {
+  Numbers x, w, dy;
+  /// What should come out, by description without what does not matter: sums in f64 take long.
+  mutable std::map<std::string, std::vector<double>> wanted;
+
+  const std::vector<double> &want(const Layer &l, int block, bool turned, bool gradient) const {
+    auto [found, isNew] =
+        wanted.try_emplace(std::to_string(block) + (turned ? "t" : "") + (gradient ? "g" : ""));
+    if (isNew)
+      found->second = reference(l, block, turned, x, w, gradient, dy);
+    return found->second;
+  }
+
+  explicit Operands(const Layer &l)
+      : x(randomNumbers(size_t(l.n * l.c * l.height * l.width), 1)),
+        w(randomNumbers(size_t(l.o * l.c * l.window * l.window), 2)),
+        dy(randomNumbers(size_t(l.n * l.o * l.outHeight() * l.outWidth()), 3)) {}
+};
+
+/// What the library gives; empty where it refuses.
+inline Numbers resultOf(const json &desc, int threads, const Operands &operands) {
+  bool gradient = desc["kind"] == "convolution_weights";
+  std::string error;
+  auto call = dlc::winograd::Executable::create(desc, threads, error);
+  EXPECT_TRUE(call) << error << " " << desc;
+  if (!call)
+    return {};
+  Numbers result(gradient ? operands.w.size() : operands.dy.size(), NAN);
+  dlc::winograd::Packed packed;
+  const float *weights = gradient ? operands.dy.data() : operands.w.data();
+  if (desc.value("packed", false)) {
+    packed = dlc::winograd::packWeights(desc, weights, threads);
+    EXPECT_TRUE(packed.data) << packed.error;
+    weights = static_cast<const float *>(packed.data.get());
+  }
+  void *buffers[] = {const_cast<float *>(operands.x.data()), const_cast<float *>(weights),
+                     result.data()};
+  call->run(buffers);
+  return result;
+}
+
+/// The largest error, in units of the largest result.
+inline double run(const Layer &l, const json &desc, int threads, const Operands &operands) {
+  bool gradient = desc["kind"] == "convolution_weights", turned = desc.value("turned", false);
+  Numbers result = resultOf(desc, threads, operands);
+  return result.empty() ? INFINITY
+                        : errorOf(result, operands.want(l, blockIn(desc), turned, gradient));
+}
+
+inline std::vector<int> blocks() {
+  std::vector<int> list;
+  for (int block : {8, 16})
+    if (dlc::winograd::isSupported(block))
+      list.push_back(block);
+  return list;
+}
+
+} // namespace dlc::test::winograd
+
+#endif // DLC_TEST_RUNTIME_WINOGRADHELP_H
