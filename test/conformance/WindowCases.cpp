@@ -36,6 +36,9 @@ const Window convs[] = {
     {"cut", {1, 48, 65, 3}, {16, 48, 3, 3}, {1, 1}, {1, 1}, {0, 2}, {1, 0}},
     {"dot", {3, 16, 1, 1}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {"five", {1, 32, 11, 10}, {16, 32, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}},
+    {"eights", {1, 24, 7, 9}, {40, 24, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, true},
+    {"dot5", {2, 16, 1, 1}, {32, 16, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}},
+    {"large", {1, 16, 65, 65}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {"empty", {0, 3, 8, 8}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
 };
 
@@ -66,6 +69,54 @@ void addConv(std::vector<Case> &cases, const char *op, const Window &w, const st
     c.attributes += ", extra = " + array(extra);
   }
   cases.push_back(c);
+}
+
+/// Convolutions with what is fused into them; `steps` makes %r of %y, with the operands %b
+/// [channels] and %z [as %y].
+struct FusedConv {
+  const char *name, *steps;
+};
+const FusedConv fusedConvs[] = {
+    {"relu", "%r = dlc.relu %y : (Y) -> Y"},
+    {"add", "%r = dlc.add %y, %z : (Y, Y) -> Y"},
+    {"add_relu", "%s = dlc.add %y, %z : (Y, Y) -> Y\n%r = dlc.relu %s : (Y) -> Y"},
+    {"scale_shift", "%s = dlc.mul %y, %b : (Y, B) -> Y\n%t = dlc.add %s, %b : (Y, B) -> Y\n"
+                    "%r = dlc.relu %t : (Y) -> Y"},
+};
+
+void addFusedConvs(std::vector<Case> &cases) {
+  Fill fill{Fill::Uniform, -1, 1};
+  for (const FusedConv &fused : fusedConvs)
+    for (int64_t window : {3, 5})
+      for (Shape size : {Shape{1, 1}, Shape{13, 11}}) {
+        Shape x = {2, 16, size[0], size[1]}, y = {2, 32, size[0], size[1]}, b = {1, 32, 1, 1};
+        std::string steps = fused.steps, shape = typeText(x, "f32"),
+                    weights = typeText({32, 16, window, window}, "f32");
+        for (auto [name, type] : {std::pair("Y", y), {"B", b}})
+          for (size_t at = 0; (at = steps.find(name, at)) != std::string::npos;)
+            steps.replace(at, 1, typeText(type, "f32")), at += 8;
+        for (auto [name, argument] : {std::pair("%b", "%a2"), {"%z", "%a3"}})
+          for (size_t at; (at = steps.find(name)) != std::string::npos;)
+            steps.replace(at, 2, argument);
+        Shape pads(2, window / 2);
+        cases.push_back(
+            {"conv",
+             std::string("fused/") + fused.name + "/" + std::to_string(window) + "x" +
+                 std::to_string(size[0]),
+             {{x, "f32", fill},
+              {{32, 16, window, window}, "f32", fill},
+              {b, "f32", fill},
+              {y, "f32", fill}},
+             "",
+             1,
+             {8, 32},
+             {typeText(y, "f32")},
+             "%y = dlc.conv %a0, %a1 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
+             "low = " +
+                 array(pads) + ", high = " + array(pads) + ", groups = 1 : i64} : (" + shape +
+                 ", " + weights + ") -> " + typeText(y, "f32") + "\n" + steps +
+                 "\nreturn %r : " + typeText(y, "f32")});
+      }
 }
 
 struct Pool {
@@ -209,6 +260,7 @@ void addWindowCases(std::vector<Case> &cases) {
     addConv(cases, "conv", convs[1], t, {Fill::Uniform, -3, 3});
     addConv(cases, "conv_transpose", transposed[1], t, {Fill::Uniform, -3, 3});
   }
+  addFusedConvs(cases);
   addPools(cases);
 }
 
