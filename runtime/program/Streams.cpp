@@ -123,9 +123,16 @@ private:
       inside = message(before, ".", name, "[", i, "]");
       if (list[i].op == Op::Record || list[i].op == Op::Wait)
         failHere("events stand outside of if and loop");
+      if (list[i].op == Op::Copy && crosses(list[i]) &&
+          plan.devices[plan.streams[now.stream]].isCpu())
+        failHere("copies between devices stand outside of if and loop");
       touchAll(list[i], now);
     }
     inside = before;
+  }
+
+  bool crosses(const Command &copy) const {
+    return plan.buffers[copy.buffers[0]].device != plan.buffers[copy.buffers[1]].device;
   }
 
   void checkDevices(const Command &command) const {

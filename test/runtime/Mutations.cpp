@@ -2,9 +2,10 @@
 //
 //   dlc_stream_mutations model.dlcx
 //
-// Takes each wait, each record and each copy between devices out of the program, one at a time.
-// Each must be missed: when the program is loaded, or by what it computes in some order of its
-// streams.
+// Takes each wait, each record and each copy between devices out of the program, one at a time, and
+// puts each copy that stands in front of a loop into its body, on the copy's stream and on the
+// loop's. Each must be missed: when the program is loaded, by what it computes in some order of its
+// streams, or by how often something is copied in a run.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/program/Checker.h"
@@ -38,8 +39,9 @@ std::vector<char> someValue(const TensorInfo &info, const Program &program, std:
   return bytes;
 }
 
-/// Outputs and state after two runs of a fresh session.
-Bytes resultsOf(const std::shared_ptr<const Program> &program, const std::string &order) {
+/// Outputs and state after two runs of a fresh session; and how often it copied, if that is asked.
+Bytes resultsOf(const std::shared_ptr<const Program> &program, const std::string &order,
+                size_t *copies = nullptr) {
   SessionOptions options;
   options.streamOrder = order;
   Session session(program, options);
@@ -56,8 +58,15 @@ Bytes resultsOf(const std::shared_ptr<const Program> &program, const std::string
     results.emplace_back(info.bytes);
   for (std::vector<char> &result : results)
     to.push_back(result.data());
+  session.setTrace(copies != nullptr);
   for (int round = 0; round < 2; ++round)
     session.run(from, to);
+  if (copies) {
+    const std::vector<CommandInfo> commands = session.commands();
+    *copies = 0;
+    for (const TraceEvent &event : session.takeTrace())
+      *copies += commands[event.command].op == "copy";
+  }
   for (size_t i = 0; i < plan.states.size(); ++i) {
     results.emplace_back(plan.states[i].bytes);
     session.states().get(i, results.back().data());
@@ -85,22 +94,46 @@ std::vector<std::string> orders(const Program &program) {
 }
 
 /// How the loss shows; empty: it does not.
-std::string missed(const Program &program, const Bytes &expected) {
+std::string missed(const Program &program, const Bytes &expected, size_t expectedCopies) {
   try {
     checkProgram(program);
   } catch (const dlc::Error &error) {
     return "refused";
   }
   auto shared = std::make_shared<const Program>(program);
+  size_t copies = 0;
   for (const std::string &order : orders(program)) {
     try {
-      if (resultsOf(shared, order) != expected)
+      if (resultsOf(shared, order, &copies) != expected)
         return "differs";
     } catch (const dlc::Error &error) {
       return "fails";
     }
   }
-  return "";
+  return copies != expectedCopies ? "copies more" : "";
+}
+
+/// The program with the copy inside of each loop behind it, once on each stream.
+std::vector<Program> unhoisted(const Program &program, size_t copy) {
+  std::vector<Program> all;
+  const nlohmann::json commands = program.manifest["commands"];
+  for (size_t i = copy + 1; i < commands.size(); ++i) {
+    if (commands[i]["op"] != "loop")
+      continue;
+    for (bool onOwn : {true, false}) {
+      Program other = program;
+      nlohmann::json &list = other.manifest["commands"], moved = list[copy];
+      if (!onOwn && commands[i].contains("stream"))
+        moved["stream"] = commands[i]["stream"];
+      else if (!onOwn)
+        moved.erase("stream");
+      nlohmann::json &body = list[i]["body"];
+      body.insert(body.begin(), moved);
+      list.erase(copy);
+      all.push_back(std::move(other));
+    }
+  }
+  return all;
 }
 
 } // namespace
@@ -112,7 +145,8 @@ int main(int argc, char **argv) {
   alarm(120);
   try {
     Program program = readProgram(argv[1]);
-    Bytes expected = resultsOf(std::make_shared<const Program>(program), "");
+    size_t copies = 0;
+    Bytes expected = resultsOf(std::make_shared<const Program>(program), "", &copies);
     for (const std::string &order : orders(program))
       if (resultsOf(std::make_shared<const Program>(program), order) != expected)
         return std::printf("the whole program differs in the order '%s'\n", order.c_str()), 1;
@@ -124,12 +158,18 @@ int main(int argc, char **argv) {
         continue;
       Program without = program;
       without.manifest["commands"].erase(i);
-      std::string how = missed(without, expected);
-      std::string op = commands[i]["op"];
-      if (how.empty())
-        ++kept, std::printf("nobody misses command %zu: %s\n", i, commands[i].dump().c_str());
-      else
-        ++found[op][how];
+      auto judge = [&](const std::string &what, const Program &mutant) {
+        std::string how = missed(mutant, expected, copies);
+        if (how.empty())
+          ++kept, std::printf("nobody misses %s %zu: %s\n", what.c_str(), i,
+                              commands[i].dump().c_str());
+        else
+          ++found[what][how];
+      };
+      judge(commands[i]["op"], without);
+      if (commands[i]["op"] == "copy")
+        for (const Program &other : unhoisted(program, i))
+          judge("hoisting", other);
     }
     for (const auto &[op, ways] : found)
       for (const auto &[how, count] : ways)

@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 
 using namespace dlc::test;
@@ -177,6 +178,12 @@ TEST(Streams, BodiesStayOnTheirStream) {
               HasSubstr("commands[3].body[0]: is on stream 1, what it stands in on stream 2"));
   program.manifest["commands"][3]["body"][0] = wait(0, 2);
   EXPECT_THAT(checked(program), HasSubstr("events stand outside of if and loop"));
+  json &commands = program.manifest["commands"];
+  json copy =
+      *std::find_if(commands.begin(), commands.end(), [](auto &c) { return c["op"] == "copy"; });
+  copy["stream"] = 2;
+  commands[3]["body"][0] = copy;
+  EXPECT_THAT(checked(program), HasSubstr("copies between devices stand outside of if and loop"));
   program.manifest["commands"][3]["body"][0] = launch("affine", {1, 2}, 2);
   EXPECT_EQ(results(program), expected());
 }
