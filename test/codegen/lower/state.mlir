@@ -45,19 +45,19 @@ func.func @main(%p: tensor<8xf32> {dlc.name = "p", dlc.state}, %x: tensor<8xf32>
 // An update runs as soon as its gradient is there and nobody else needs the old value: the second gradient takes the
 // first one's place in the arena.
 // CHECK-LABEL: exec.program @main
-// CHECK-SAME: arena 8192
+// CHECK-SAME: arena 131072
 // CHECK: exec.library "builtin"(%{{.*}}, %[[G:.*]]) writes
 // CHECK: exec.launch @{{.*}}(%{{.*}}, %[[G]], %{{.*}}) writes [2] inplace [2, 0, 2, 1]
 // CHECK: exec.library "builtin"(%{{.*}}, %[[H:.*]]) writes
 // CHECK: exec.launch @{{.*}}(%{{.*}}, %[[H]], %{{.*}}) writes
 // CHECK-NOT: exec.copy
-func.func @main(%p: tensor<2048xf32> {dlc.name = "p", dlc.state}, %q: tensor<2048xf32> {dlc.name = "q", dlc.state}, %x: tensor<2048xf32> {dlc.name = "x"})
-    -> (tensor<2048xf32> {dlc.name = "p", dlc.state}, tensor<2048xf32> {dlc.name = "q", dlc.state}) {
-  %g = dlc.cumulative sum %x axis 0 : (tensor<2048xf32>) -> tensor<2048xf32>
-  %h = dlc.cumulative prod %x axis 0 : (tensor<2048xf32>) -> tensor<2048xf32>
-  %p1 = dlc.sub %p, %g : (tensor<2048xf32>, tensor<2048xf32>) -> tensor<2048xf32>
-  %q1 = dlc.mul %q, %h : (tensor<2048xf32>, tensor<2048xf32>) -> tensor<2048xf32>
-  return %p1, %q1 : tensor<2048xf32>, tensor<2048xf32>
+func.func @main(%p: tensor<32768xf32> {dlc.name = "p", dlc.state}, %q: tensor<32768xf32> {dlc.name = "q", dlc.state}, %x: tensor<32768xf32> {dlc.name = "x"})
+    -> (tensor<32768xf32> {dlc.name = "p", dlc.state}, tensor<32768xf32> {dlc.name = "q", dlc.state}) {
+  %g = dlc.cumulative sum %x axis 0 : (tensor<32768xf32>) -> tensor<32768xf32>
+  %h = dlc.cumulative prod %x axis 0 : (tensor<32768xf32>) -> tensor<32768xf32>
+  %p1 = dlc.sub %p, %g : (tensor<32768xf32>, tensor<32768xf32>) -> tensor<32768xf32>
+  %q1 = dlc.mul %q, %h : (tensor<32768xf32>, tensor<32768xf32>) -> tensor<32768xf32>
+  return %p1, %q1 : tensor<32768xf32>, tensor<32768xf32>
 }
 
 // -----
