@@ -95,10 +95,16 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
   std::string why;
   if (auto call = onednnCall(op, options.threads, &why)) {
     candidates.push_back(candidateOf("onednn", *call, cost));
+    // The model tells them apart by little or nothing: then the library's own order stands.
+    constexpr double kLater = 1.001;
+    double later = kLater;
     if (every || isRankable(*call))
       for (const std::string &other : onednnImplementations(*call, options.threads))
-        if (other != call->implementation)
+        if (other != call->implementation) {
           candidates.push_back(candidateOf("onednn", withImplementation(*call, other), cost));
+          candidates.back().estimate *= later;
+          later *= kLater;
+        }
   } else {
     refusals += "; onednn: " + why;
   }

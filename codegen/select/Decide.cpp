@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 namespace dlc {
@@ -15,8 +16,13 @@ namespace {
 constexpr double kBeaten = 1.01;
 
 /// By how much (of a logarithm) the ratio of two candidates differs between sittings, as long as only few have shown it, and
-/// how many sittings that belief is worth. Tiles are shared with neighbours on the same core, vectors hardly.
+/// how many sittings that belief is worth.
 constexpr double kSpread = 0.03, kSpreadOfUnits = 0.15, kBelief = 2;
+
+/// And by how much from one time of the day to another, which the sittings of one tuner, some seconds apart, do not show: so
+/// many share it. Tiles are shared with neighbours on the same core, who came and went by the minute where this was measured
+/// (a product took 1.27 of another's time, and 0.93 of it some minutes later); vectors hardly.
+constexpr double kMood = 0.005, kMoodOfUnits = 0.12, kSittingsOfMood = 8;
 
 /// So many sittings are kept: the latest.
 constexpr size_t kMostKept = 24;
@@ -41,18 +47,34 @@ const TunedCandidate *bestOf(const TuningEntry &entry) {
   return best;
 }
 
+/// Brings in what is far from the others: a sitting in which something else happened says no more than that it was far off.
+void bound(std::vector<double> &logs, double believed) {
+  if (logs.size() < 3)
+    return;
+  auto middle = [](std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+  };
+  double center = middle(logs);
+  std::vector<double> away;
+  for (double each : logs)
+    away.push_back(std::abs(each - center));
+  double most = 3 * std::max(1.48 * middle(away), believed);
+  for (double &each : logs)
+    each = std::clamp(each, center - most, center + most);
+}
+
 /// Puts `behind` and its interval on all, and the best in front.
 void rank(TuningEntry &entry) {
   // By how far each was behind in the sittings that it took part in: later ones are between the fast ones only.
   for (TunedCandidate &c : entry.candidates) {
-    double sum = 0, count = 0;
+    std::vector<double> logs;
     for (double behind : c.sittings)
-      if (behind > 0) {
-        sum += std::log(behind);
-        ++count;
-      }
-    if (count > 0)
-      c.behind = std::exp(sum / count);
+      if (behind > 0)
+        logs.push_back(std::log(behind));
+    bound(logs, kSpread);
+    if (!logs.empty())
+      c.behind = std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / double(logs.size()));
   }
   if (const TunedCandidate *found = bestOf(entry)) {
     TunedCandidate best = *found;
@@ -79,15 +101,18 @@ Lead leadOf(const TunedCandidate &candidate, const TunedCandidate &over) {
       logs.push_back(std::log(candidate.sittings[i] / over.sittings[i]));
   if (logs.empty())
     logs.push_back(std::log(candidate.behind / over.behind));
+  bool alike = usesTiles(candidate) == usesTiles(over);
+  double believed = alike ? kSpread : kSpreadOfUnits, mood = alike ? kMood : kMoodOfUnits;
+  bound(logs, believed);
   double n = double(logs.size()), mean = 0, squares = 0;
   for (double each : logs)
     mean += each / n;
   for (double each : logs)
     squares += (each - mean) * (each - mean);
-  double believed = usesTiles(candidate) == usesTiles(over) ? kSpread : kSpreadOfUnits;
-  double variance = (kBelief * believed * believed + squares) / (kBelief + n - 1);
-  double half = student(logs.size() + size_t(kBelief) - 1) * std::sqrt(variance / n);
-  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+  double ofSittings = (kBelief * believed * believed + squares) / (kBelief + n - 1) / n;
+  double ofMoods = mood * mood / std::ceil(n / kSittingsOfMood);
+  double half = student(logs.size() + size_t(kBelief) - 1) * std::sqrt(ofSittings + ofMoods);
+  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half), n >= 3 && ofSittings < ofMoods};
 }
 
 const TunedCandidate *TuningEntry::choice() const {
@@ -99,11 +124,23 @@ const TunedCandidate *TuningEntry::choice() const {
   return chosen;
 }
 
-bool isSettled(const TuningEntry &entry) {
+/// The rivals that may be faster than the choice by more than a tie, as far as is known.
+template <typename Which> static bool anyRival(const TuningEntry &entry, Which which) {
   const TunedCandidate *choice = entry.choice();
-  return std::all_of(entry.candidates.begin(), entry.candidates.end(), [&](const TunedCandidate &c) {
-    return &c == choice || !isTimed(c) || leadOf(*choice, c).high <= kTie;
+  return std::any_of(entry.candidates.begin(), entry.candidates.end(), [&](const TunedCandidate &c) {
+    if (&c == choice || !isTimed(c))
+      return false;
+    Lead lead = leadOf(*choice, c);
+    return lead.high > kTie && which(lead);
   });
+}
+
+bool isSettled(const TuningEntry &entry) {
+  return !anyRival(entry, [](const Lead &) { return true; });
+}
+
+bool needsSitting(const TuningEntry &entry) {
+  return anyRival(entry, [](const Lead &lead) { return !lead.known; });
 }
 
 bool isContender(const TuningEntry &entry, const TunedCandidate &candidate) {

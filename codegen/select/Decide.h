@@ -16,6 +16,7 @@ namespace dlc {
 /// How often a candidate's time is another's, and the interval that holds it at 95 % as far as the sittings tell.
 struct Lead {
   double ratio = 1, low = 0, high = 1e30;
+  bool known = false; ///< as well as sittings at one time of the day can tell
 };
 Lead leadOf(const TunedCandidate &candidate, const TunedCandidate &over);
 
@@ -24,6 +25,9 @@ TuningEntry combined(const TuningEntry &first, const TuningEntry &sitting);
 
 /// Whether no candidate may be faster than the choice by more than a tie.
 bool isSettled(const TuningEntry &entry);
+
+/// Whether one more sitting, now, would help to settle it.
+bool needsSitting(const TuningEntry &entry);
 
 /// Whether it may still become the choice, and should sit again.
 bool isContender(const TuningEntry &entry, const TunedCandidate &candidate);

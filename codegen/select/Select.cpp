@@ -2,6 +2,7 @@
 #include "codegen/select/Select.h"
 
 #include "codegen/lower/GpuKernel.h"
+#include "codegen/select/Decide.h"
 #include "codegen/select/GpuTrial.h"
 #include "codegen/select/Tune.h"
 #include "passes/OpNames.h"
@@ -62,10 +63,10 @@ struct Election {
   /// Whether one more sitting is wanted.
   bool isOpen(int most) const {
     // What takes long has seen more than one mood of the machine within a sitting.
-    constexpr double kLong = 6;
+    constexpr double kLong = 10;
     if (from == TunedOperation::From::Disturbed)
       return disturbed < 2;
-    return entry && entry->choice() && !entry->certain && sittings < (seconds > kLong ? 2 : most);
+    return entry && entry->choice() && needsSitting(*entry) && sittings < (seconds > kLong ? std::min(most, 3) : most);
   }
 
   double weight() const { return candidates[0].estimate * double(operations.size()); }
@@ -133,22 +134,22 @@ private:
       return op->emitError("no kernel for this operation") << (onGpu ? " on " + device : "") << refusals;
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
-    // What has no choice is measured, and looked up for its figures.
     bool isRefused = !options.kernels.empty() && !onGpu && llvm::none_of(candidates, [&](auto &c) { return c.kernel == options.kernels; });
     auto noteRefusal = [&] {
       if (isRefused && !refusals.empty())
         op->setAttr(kRefusedAttr, StringAttr::get(op->getContext(), StringRef(refusals).ltrim("; ")));
     };
+    // What has no choice is measured, and looked up for its figures.
     bool alone = candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
     if (!where || alone) {
       preferKernels(candidates, options.kernels);
       writeChoice(op, candidates);
-      return success();
       noteRefusal();
+      return success();
     }
     TuningKey key = tuningKey(op, *where);
-    auto [at, isNew] = numbers.try_emplace(key.identity(), elections.size());
     noteRefusal();
+    auto [at, isNew] = numbers.try_emplace(key.identity(), elections.size());
     if (isNew) {
       elections.emplace_back(key, Election());
       elections.back().second.candidates = std::move(candidates);
@@ -236,7 +237,7 @@ private:
           c = TunedCandidate{.kernel = c.kernel, .implementation = c.implementation};
       known = &anew;
     }
-    if (known && election.sittings == 0)
+    if (known && election.sittings == 0 && election.disturbed == 0)
       for (const TunedCandidate &c : known->candidates)
         election.resumed += llvm::count_if(c.rounds, [](double t) { return !std::isnan(t); });
     auto begin = std::chrono::steady_clock::now();

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
@@ -193,6 +195,15 @@ std::string bytesOf(Operation *op) {
   return failed(writeBytecodeToFile(*module, os)) ? "" : bytes;
 }
 
+OwningOpRef<ModuleOp> moduleFrom(const std::string &bytes, MLIRContext &context) {
+  // Constants are used where they lie, and must lie as aligned as they were.
+  auto buffer = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes.size(), "operation", llvm::Align(64));
+  std::memcpy(buffer->getBufferStart(), bytes.data(), bytes.size());
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  return parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+}
+
 Operation *onlyOperation(ModuleOp module) {
   for (auto function : module.getOps<mlir::func::FuncOp>())
     for (Operation &op : function.getBody().front())
@@ -222,7 +233,7 @@ SittingResult holdSittingApart(Operation *op, ArrayRef<Candidate> candidates, co
   auto work = [&](WorkerLine &line) {
     MLIRContext context(MLIRContext::Threading::DISABLED);
     prepareContext(context);
-    auto module = parseSourceString<ModuleOp>(bytes, ParserConfig(&context, /*verifyAfterParse=*/false));
+    auto module = moduleFrom(bytes, context);
     Operation *own = module ? onlyOperation(*module) : nullptr;
     if (!own)
       return;

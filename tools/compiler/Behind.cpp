@@ -84,8 +84,9 @@ std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const Compile
                                    const std::set<std::string> &bound,
                                    std::shared_ptr<const Ready> first, double seconds) {
   if (options.tuning.database.empty() && options.cacheDir.empty())
-    throw Error("kernels are measured behind a program into a database; required: a cache folder or "
-                "a database; found: neither");
+    throw Error(
+        "kernels are measured behind a program into a database; required: a cache folder or "
+        "a database; found: neither");
   auto behind = std::make_shared<Behind>(first, seconds);
   CompileOptions quiet = options;
   quiet.progress = nullptr;

@@ -26,9 +26,9 @@ struct BehindWork {
   std::function<std::shared_ptr<const Ready>(const Ready &now)> compile;
 };
 
-/// A thread that measures, compiles and swaps, again and again, until all is measured or its time is
-/// over. Whoever runs asks for now() and keeps what it gets until the run is over: so each swap is
-/// between two runs.
+/// A thread that measures, compiles and swaps, again and again, until all is measured or its time
+/// is over. Whoever runs asks for now() and keeps what it gets until the run is over: so each swap
+/// is between two runs.
 class Behind {
 public:
   Behind(std::shared_ptr<const Ready> first, double seconds);
@@ -59,8 +59,8 @@ private:
   std::thread thread;
 };
 
-/// Measures the source's kernels for these shapes behind `first`, into the database that the options
-/// name, which must be one. Later programs have the first one's state.
+/// Measures the source's kernels for these shapes behind `first`, into the database that the
+/// options name, which must be one. Later programs have the first one's state.
 std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const CompileOptions &options,
                                    const Shapes &shapes, const Values &values,
                                    const std::set<std::string> &bound,

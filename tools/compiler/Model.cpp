@@ -37,9 +37,8 @@ std::shared_ptr<runtime::Session> Model::Impl::lenderOf(const ModelOptions &opti
 }
 
 Model::Impl::Impl(std::shared_ptr<Source> given, const ModelOptions &options)
-    : source(std::move(given)),
-      programs(source, compileOptionsOf(options), options.maxPrograms, lenderOf(options),
-               options.tuneBehind),
+    : source(std::move(given)), programs(source, compileOptionsOf(options), options.maxPrograms,
+                                         lenderOf(options), options.tuneBehind),
       inputs(publicValues(source->inputs())), outputs(publicValues(source->outputs())) {
   for (const StateValueInfo &v : source->states())
     states.push_back({v.name, v.dtype, v.shape, v.isParameter});

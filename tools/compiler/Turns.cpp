@@ -28,7 +28,8 @@ struct Turns::Shared {
 };
 
 Turns::Turns() {
-  void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     throw Error("no memory to share with who measures kernels");
   auto *made = new (memory) Shared();

@@ -196,7 +196,8 @@ int runCommand(const RunArguments &arguments) {
   if (behind) {
     std::vector<double> last(times.begin() + long(swappedAt), times.end());
     std::nth_element(last.begin(), last.begin() + long(last.size() / 2), last.end());
-    std::printf("measured behind: %zu times faster kernels came in, %s; the last %zu runs: median %.3f ms\n",
+    std::printf("measured behind: %zu times faster kernels came in, %s; the last %zu runs: median "
+                "%.3f ms\n",
                 swaps, behind->isDone() ? "all is measured" : "not all is measured", last.size(),
                 last[last.size() / 2]);
     if (std::string error = behind->error(); !error.empty())

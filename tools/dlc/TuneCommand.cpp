@@ -86,7 +86,8 @@ bool matches(const std::string &pattern, const TunedOperation &about) {
 }
 
 #ifdef DLC_TEST_HOOKS
-/// Faults of one candidate, for the tests that such are found: in its results, or PATTERN:STAGE:SIGNAL.
+/// Faults of one candidate, for the tests that such are found: in its results, or
+/// PATTERN:STAGE:SIGNAL.
 void spoilAsAsked(TuningOptions &tuning) {
   if (const char *pattern = std::getenv("DLC_TEST_SPOIL"))
     tuning.spoil = [pattern](std::string_view implementation, void *data, size_t bytes) {

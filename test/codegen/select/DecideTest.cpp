@@ -88,6 +88,14 @@ TEST(Decide, LeadsOfOtherUnitsAreDoubtedMore) {
   EXPECT_EQ(after(std::vector<TuningEntry>(2, sittingOf({12, 10}))).choice()->implementation, "k1");
 }
 
+TEST(Decide, OneSittingFarOffDecidesNothing) {
+  std::vector<TuningEntry> sittings(5, sittingOf({10, 10.1}));
+  sittings.push_back(sittingOf({160, 10}));
+  TuningEntry entry = after(sittings);
+  EXPECT_EQ(entry.choice()->implementation, "k0");
+  EXPECT_LT(entry.find("k0")->behind, 1.05);
+}
+
 TEST(Decide, WhoSitsOutKeepsItsPlace) {
   TuningEntry entry = after({sittingOf({10, 10.2, 20})});
   TuningEntry second = sittingOf({10, 10.3});

@@ -434,7 +434,7 @@ TEST(ModelState, AnyUseOfOldAndNewValues) {
 /// take over between two of its steps, with its state.
 TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   Folder folder;
-  std::ofstream(folder / "step.mlir") << sgd("16");
+  std::ofstream(folder / "step.mlir") << sgd("256");
   auto source = std::make_shared<Source>(folder / "step.mlir");
   CompileOptions options, slow;
   options.threads = slow.threads = 1;
@@ -448,7 +448,7 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   first->turns = std::make_shared<Turns>();
   auto behind = tuneBehind(source, options, shapes, {}, bound, first, 10);
 
-  Reference reference(sgd("16"));
+  Reference reference(sgd("256"));
   std::mt19937 engine(1);
   auto start = std::chrono::steady_clock::now();
   auto seconds = [&] {
@@ -459,8 +459,8 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
     std::shared_ptr<const Ready> now = behind->now();
     after += now != first;
     std::map<std::string, Tensor> batch = {
-        {"x", randomTensor({"x", DType::F32, {16, 40}}, engine)},
-        {"t", randomTensor({"t", DType::F32, {16, 24}}, engine)}};
+        {"x", randomTensor({"x", DType::F32, {256, 40}}, engine)},
+        {"t", randomTensor({"t", DType::F32, {256, 24}}, engine)}};
     float loss = 0;
     std::vector<const void *> inputs = {batch["x"].raw(), batch["t"].raw()};
     std::vector<void *> outputs = {&loss};
