@@ -59,6 +59,8 @@ double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).g
 Machine Machine::withTiles() {
   Machine machine;
   machine.libraryGflops = 105;
+  machine.convolutionGflops = 100;
+  machine.winogradGigabytes = 20;
   machine.contractGflops = 95;
   machine.contractLargeGflops = 90;
   // Its gemm is ahead for sums of few products, where packing costs little: of a right operand that many rows share.
@@ -120,7 +122,21 @@ double CostModel::product(const LibraryCall &call) const {
   return std::max(nanoseconds, moved) * (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }
 
+double CostModel::tilesWindow(const LibraryCall &call) const {
+  auto src = call.desc["src"].get<std::vector<int64_t>>(), dst = call.desc["dst"].get<std::vector<int64_t>>();
+  double parts = call.desc["parts"], cores = call.flops > machine.wakeFlops ? threads : 1;
+  // Few channels stand beside those of a row's next pixels, as far as a step of a sum reaches.
+  double channels = double(src[1]), rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
+  rate *= channels < machine.tileColumns / 2 ? 0.6 : laneShare(channels, machine.tileColumns);
+  double products = call.flops * parts * (parts + 1) / 2 / (rate * cores);
+  double weights = call.desc["weights"] == "packed" ? 0 : call.flops / (2 * productOf(dst)) * double(dst[1]);
+  double split = (productOf(src) + weights) * parts / 2 / (machine.splitParts * cores);
+  return std::max(products + split, traffic(call.bytes, cores));
+}
+
 double CostModel::tiles(const LibraryCall &call) const {
+  if (call.desc["kind"] == "convolution")
+    return tilesWindow(call);
   double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"];
   double batches = productOf(call.desc.value("batch", std::vector<int64_t>()));
   double cores = call.flops > machine.wakeFlops ? threads : 1;

@@ -80,6 +80,7 @@ private:
   double traffic(double bytes, double cores) const;
   double product(const LibraryCall &call) const;
   double tiles(const LibraryCall &call) const;
+  double tilesWindow(const LibraryCall &call) const;
   double winograd(const LibraryCall &call) const;
   /// Cores that a generated kernel's units keep busy.
   double coresFor(const cpu::KernelPlan &plan) const;

@@ -1,5 +1,6 @@
 //===- Tiles.cpp - products of f32 in bf16 parts, on a processor's tiles ---===//
 #include "codegen/select/OnednnDesc.h"
+#include "codegen/select/TilesDesc.h"
 #include "runtime/library/tiles/Product.h"
 
 #include <cstdlib>
@@ -7,6 +8,43 @@
 using namespace mlir;
 
 namespace dlc {
+
+namespace tiles_desc {
+
+const char *implementationOf(int parts) { return parts == 2 ? "tiles:bf16x3" : "tiles:bf16x6"; }
+
+bool takesSteps(const json &steps, int64_t k) {
+  for (const json &step : steps) {
+    std::string kind = step["kind"], alg = step.value("alg", "");
+    bool known = true;
+    if (kind == "sum")
+      known = k <= tiles::kDepthAtOnce || (steps.size() == 1 && step.value("scale", 1.0) == 1);
+    else if (kind == "eltwise")
+      known = llvm::is_contained({"relu", "clip", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg);
+    else
+      known = llvm::is_contained({"add", "mul", "sub"}, alg);
+    if (!known)
+      return false;
+  }
+  return steps.size() <= size_t(tiles::kMostPosts);
+}
+
+CallArgument packedWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int parts) {
+  CallArgument packed{CallArgument::Kind::Packed};
+  packed.bytes = int64_t(tiles::packedBytes(k, n, parts));
+  packed.layout = "tiles:" + std::to_string(k) + "x" + std::to_string(n) + "x" + std::to_string(parts);
+  packed.pack = [=, bytes = packed.bytes](std::string &error) -> std::shared_ptr<void> {
+    std::shared_ptr<void> data(std::aligned_alloc(64, size_t(bytes)), std::free);
+    if (data)
+      tiles::packWeights(reinterpret_cast<const float *>(plain.data()), crossed ? 1 : n, crossed ? k : 1, k, n, parts, data.get());
+    else
+      error = "no memory for packed weights";
+    return data;
+  };
+  return packed;
+}
+
+} // namespace tiles_desc
 
 namespace onednn_desc {
 
@@ -38,55 +76,27 @@ std::optional<std::vector<int64_t>> repeated(const json &operand) {
   return strides;
 }
 
-/// The post-ops in the tiles' words; nothing where they have none for one.
-std::optional<json> postOps(const json &ops, int64_t k) {
-  json list = json::array();
+/// The post-ops in the tiles' words; nothing where an operand does not lie row by row.
+std::optional<json> stepsOf(const json &ops) {
+  json steps = json::array();
   for (const json &op : ops) {
-    std::string kind = op["kind"], alg = op.value("alg", "");
-    if (kind == "sum") {
-      if (k > tiles::kDepthAtOnce && (ops.size() > 1 || op.value("scale", 1.0) != 1))
-        return std::nullopt;
-      list.push_back(op);
-    } else if (kind == "eltwise") {
-      if (!llvm::is_contained({"relu", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg))
-        return std::nullopt;
-      list.push_back(op);
-    } else {
-      auto strides = repeated(op);
-      if (!strides || strides->back() > 1 || !llvm::is_contained({"add", "mul", "sub"}, alg))
-        return std::nullopt;
-      list.push_back({{"kind", "binary"}, {"alg", alg}, {"strides", *strides}});
+    if (op["kind"] != "binary") {
+      steps.push_back(op);
+      continue;
     }
+    auto strides = repeated(op);
+    if (!strides || strides->back() > 1)
+      return std::nullopt;
+    steps.push_back({{"kind", "binary"}, {"alg", op["alg"]}, {"strides", *strides}});
   }
-  return list.size() > size_t(tiles::kMostPosts) ? std::nullopt : std::optional(list);
-}
-
-CallArgument packedWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int parts) {
-  CallArgument packed{CallArgument::Kind::Packed};
-  packed.bytes = int64_t(tiles::packedBytes(k, n, parts));
-  packed.layout = "tiles:" + std::to_string(k) + "x" + std::to_string(n) + "x" + std::to_string(parts);
-  packed.pack = [=, bytes = packed.bytes](std::string &error) -> std::shared_ptr<void> {
-    std::shared_ptr<void> data(std::aligned_alloc(64, size_t(bytes)), std::free);
-    if (data)
-      tiles::packWeights(reinterpret_cast<const float *>(plain.data()), crossed ? 1 : n, crossed ? k : 1, k, n, parts, data.get());
-    else
-      error = "no memory for packed weights";
-    return data;
-  };
-  return packed;
+  return steps;
 }
 
 } // namespace
 
 std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string *why) {
-  auto no = [&](const char *reason) {
-    if (why)
-      *why = reason;
-    return std::nullopt;
-  };
+  Refusal no{why};
   const json &desc = pending.desc, &src = desc["src"], &weights = desc["weights"], &dst = desc["dst"];
-  if (!tiles::available())
-    return no("no tiles for bf16 (AMX) here");
   if (!isF32(src) || !isF32(weights) || !isF32(dst) || (desc.contains("bias") && !isF32(desc["bias"])))
     return no("only products of f32 come in parts");
   auto dims = dimsOf(dst);
@@ -97,7 +107,7 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
     return no("the result does not lie row by row");
   LibraryCall call;
   call.library = "tiles";
-  call.implementation = parts == 2 ? "tiles:bf16x3" : "tiles:bf16x6";
+  call.implementation = tiles_desc::implementationOf(parts);
   call.flops = pending.flops;
   call.accumulates = pending.accumulates;
   call.desc = {{"kind", "product"}, {"parts", parts}, {"m", m}, {"n", n}, {"k", k}, {"a", *a}, {"dst", *y}};
@@ -119,7 +129,7 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
   }
   if (constant) {
     call.desc["b"] = "packed";
-    call.arguments.push_back(packedWeights(constant->plain, constant->tag == "ba", k, n, parts));
+    call.arguments.push_back(tiles_desc::packedWeights(constant->plain, constant->tag == "ba", k, n, parts));
     call.bytes += double(call.arguments.back().bytes);
   } else {
     auto b = repeated(weights);
@@ -134,10 +144,10 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
   }
   add("dst", dst);
   if (desc.contains("post_ops")) {
-    auto list = postOps(desc["post_ops"], k);
-    if (!list)
+    auto steps = stepsOf(desc["post_ops"]);
+    if (!steps || !tiles_desc::takesSteps(*steps, k))
       return no("tiles have no such post-op");
-    call.desc["post_ops"] = *list;
+    call.desc["post_ops"] = *steps;
     for (auto [i, op] : llvm::enumerate(desc["post_ops"]))
       if (op["kind"] == "binary")
         add("post" + std::to_string(i), op);
@@ -148,8 +158,15 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
 } // namespace onednn_desc
 
 std::optional<LibraryCall> tilesCall(Operation *op, int parts, std::string *why) {
+  Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
-  return fusion ? onednn_desc::contraction(fusion, 1, why, parts) : std::nullopt;
+  if (!fusion)
+    return no("not a fusion");
+  if (!tiles::available())
+    return no("no tiles for bf16 (AMX) here");
+  if (llvm::any_of(fusion.getBody().front(), [](Operation &inner) { return isa<MatmulOp>(inner); }))
+    return onednn_desc::contraction(fusion, 1, why, parts);
+  return tiles_desc::convolution(fusion, parts, no);
 }
 
 } // namespace dlc

@@ -5,6 +5,7 @@
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/OnednnDesc.h"
+#include "codegen/select/Refusal.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/winograd/Describe.h"
 
@@ -20,16 +21,6 @@ using onednn_desc::list;
 using onednn_desc::outside;
 
 namespace {
-
-struct Refusal {
-  std::string *why;
-
-  std::nullopt_t operator()(const Twine &reason) const {
-    if (why)
-      *why = reason.str();
-    return std::nullopt;
-  }
-};
 
 bool isOnes(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t v) { return v == 1; });

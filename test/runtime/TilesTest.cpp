@@ -1,50 +1,16 @@
 //===- TilesTest.cpp - products of f32 in bf16 parts on tiles -------------------===//
-#include "Sample.h"
+#include "TilesSample.h"
 
-#include "runtime/library/Library.h"
 #include "runtime/library/tiles/Product.h"
 
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
-#include <random>
 
 using namespace dlc;
 using namespace dlc::test;
 
 namespace {
-
-std::vector<float> random(int64_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(static_cast<size_t>(count));
-  for (float &value : values)
-    value = normal(generator);
-  return values;
-}
-
-struct Aligned {
-  explicit Aligned(uint64_t bytes)
-      : data(std::aligned_alloc(64, (bytes + 127) / 64 * 64), std::free) {
-    std::memset(data.get(), 0xff, bytes); // NaN, where something is left out
-  }
-  std::unique_ptr<void, void (*)(void *)> data;
-};
-
-void run(const json &desc, std::vector<std::vector<float> *> buffers, size_t dst, int threads,
-         void *packed = nullptr, uint64_t packedBytes = 0) {
-  std::vector<runtime::BufferInfo> infos;
-  std::vector<void *> addresses;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    bool isPacked = i == 1 && packed;
-    infos.push_back({isPacked ? packedBytes : buffers[i]->size() * sizeof(float), i == dst});
-    addresses.push_back(isPacked ? packed : buffers[i]->data());
-  }
-  auto call = runtime::makeTilesCall(desc, infos, threads);
-  Aligned scratch(call->scratchBytes());
-  call->execute(addresses.data(), {scratch.data.get(), threads});
-}
 
 struct Size {
   int64_t m, n, k;
@@ -244,6 +210,8 @@ TEST_F(Tiles, EpiloguesComeOnce) {
     checkPosts(json::array(), true, -0.5f, k, [](double v, double, double) { return v; });
     checkPosts({eltwise("relu", 0.25f)}, true, 1, k,
                [](double v, double, double) { return v < 0 ? v / 4 : v; });
+    checkPosts({eltwise("clip", -1, 6)}, true, 1, k,
+               [](double v, double, double) { return std::clamp(v, -1.0, 6.0); });
     checkPosts({eltwise("linear", 2, 1)}, false, 1, k,
                [](double v, double, double) { return 2 * v + 1; });
     checkPosts({eltwise("logistic")}, true, 0.1f, k,

@@ -208,12 +208,13 @@ template <bool tall> inline void multiplyParts() {
 }
 
 /// One block of sums; small parts come first, and each part is loaded as seldom as the tiles allow.
+/// Parts of the left operand lie `leftPart` bytes apart, its steps `leftStep`.
 template <bool tall, int parts>
-inline void sumBlock(const char *left, const char *right, int64_t steps) {
-  constexpr int64_t stride = parts * kPartBytes;
-  for (int64_t step = 0; step < steps; ++step, left += stride, right += stride) {
-    const char *leftM = left + kPartBytes, *rightM = right + kPartBytes;
-    const char *leftL = left + 2 * kPartBytes, *rightL = right + 2 * kPartBytes;
+inline void sumBlock(const char *left, int64_t leftPart, int64_t leftStep, const char *right,
+                     int64_t steps) {
+  for (int64_t step = 0; step < steps; ++step, left += leftStep, right += parts * kPartBytes) {
+    const char *leftM = left + leftPart, *rightM = right + kPartBytes;
+    const char *leftL = leftM + leftPart, *rightL = right + 2 * kPartBytes;
     loadRight(right);
     if (parts == 3) {
       loadLeft<tall>(leftL);
@@ -272,6 +273,9 @@ inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row,
     __mmask16 negative = _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ);
     return _mm512_mask_mul_ps(v, negative, v, alpha);
   }
+  case PostKind::Clip:
+    // min and max give their second operand where one is NaN.
+    return _mm512_min_ps(beta, _mm512_max_ps(alpha, v));
   case PostKind::Linear:
     return _mm512_fmadd_ps(v, alpha, beta);
   case PostKind::Logistic:
@@ -296,23 +300,35 @@ inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row,
   return v;
 }
 
+/// Half a block's columns of sums become results: column is the first one's.
+struct Ending {
+  const Epilogue &epilogue;
+  __mmask16 mask;
+  int64_t column;
+  __m512 bias;
+
+  Ending(const Epilogue &epilogue, int64_t column, int64_t columns)
+      : epilogue(epilogue),
+        mask(static_cast<__mmask16>((1u << (columns < kHalf ? columns : kHalf)) - 1)),
+        column(column), bias(epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column)
+                                           : _mm512_setzero_ps()) {}
+
+  inline void end(const float *sums, float *to, int64_t row) const {
+    __m512 v = _mm512_fmadd_ps(_mm512_load_ps(sums), _mm512_set1_ps(epilogue.scale), bias);
+    for (int p = 0; p < epilogue.count; ++p)
+      v = applied(epilogue.posts[p], v, to, row, column, mask);
+    _mm512_mask_storeu_ps(to, mask, v);
+  }
+};
+
 /// A block of sums becomes results.
 void end(const float *sums, const Panel &panel, const Epilogue &epilogue, int64_t row0,
          int64_t column0, int64_t rows, int64_t columns) {
-  __m512 scale = _mm512_set1_ps(epilogue.scale);
   for (int64_t half = 0; half < columns; half += kHalf) {
-    int64_t some = columns - half < kHalf ? columns - half : kHalf;
-    auto mask = static_cast<__mmask16>((1u << some) - 1);
-    int64_t column = panel.firstColumn + column0 + half;
-    __m512 bias =
-        epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column) : _mm512_setzero_ps();
-    for (int64_t i = 0; i < rows; ++i) {
-      float *to = panel.dst + (row0 + i) * panel.dstRow + column0 + half;
-      __m512 v = _mm512_fmadd_ps(_mm512_load_ps(sums + i * kBlock + half), scale, bias);
-      for (int p = 0; p < epilogue.count; ++p)
-        v = applied(epilogue.posts[p], v, to, panel.firstRow + row0 + i, column, mask);
-      _mm512_mask_storeu_ps(to, mask, v);
-    }
+    Ending ending(epilogue, panel.firstColumn + column0 + half, columns - half);
+    for (int64_t i = 0; i < rows; ++i)
+      ending.end(sums + i * kBlock + half, panel.dst + (row0 + i) * panel.dstRow + column0 + half,
+                 panel.firstRow + row0 + i);
   }
 }
 
@@ -342,7 +358,7 @@ void multiplyBlock(const Panel &panel, const Epilogue &epilogue, int64_t row0, i
     publish(sums);
     loadSums<tall>(sums, kBlock);
   }
-  sumBlock<tall, parts>(left, right, panel.steps);
+  sumBlock<tall, parts>(left, kPartBytes, parts * kPartBytes, right, panel.steps);
   if (whole && (!ends || bare)) {
     storeSums<tall>(dst, panel.dstRow);
     return;
@@ -365,7 +381,81 @@ template <int parts> void multiplyAll(const Panel &panel, const Epilogue &epilog
         multiplyBlock<false, parts>(panel, epilogue, row, column);
 }
 
+template <bool tall, int parts>
+void convolveBlock(const Window &window, const Epilogue &epilogue, int64_t row0, int64_t column0) {
+  _tile_zero(0);
+  _tile_zero(1);
+  if (tall) {
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  const char *left = window.left + row0 * kPixelBytes;
+  const char *right = window.right + column0 / kBlock * window.rightStride;
+  for (int64_t tap = 0; tap < window.taps; ++tap)
+    sumBlock<tall, parts>(left + window.tapBytes[tap], window.partStride, window.stepStride,
+                          right + tap * window.rightTap, window.steps);
+  alignas(64) float sums[kBlock * kBlock];
+  storeSums<tall>(sums, kBlock);
+  int64_t rows = window.rows - row0 < kBlock ? window.rows - row0 : kBlock;
+  for (int64_t half = 0; half < kBlock && column0 + half < window.columns; half += kHalf) {
+    int64_t column = column0 + half;
+    Ending ending(epilogue, window.firstColumn + column, window.columns - column);
+    for (int64_t i = 0; i < rows; ++i) {
+      if (window.pixel[row0 + i] < 0)
+        continue;
+      int64_t pixel = window.firstPixel + window.pixel[row0 + i];
+      ending.end(sums + i * kBlock + half,
+                 window.dst + pixel * window.dstPixel + window.firstColumn + column, pixel);
+    }
+  }
+}
+
+/// All rows pass by a block of columns, whose weights stay near.
+template <int parts> void convolveAll(const Window &window, const Epilogue &epilogue) {
+  for (int64_t column = 0; column < window.columns; column += kBlock)
+    for (int64_t row = 0; row < window.rows; row += kBlock)
+      if (window.rows - row > kHalf)
+        convolveBlock<true, parts>(window, epilogue, row, column);
+      else
+        convolveBlock<false, parts>(window, epilogue, row, column);
+}
+
 } // namespace
+
+void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, int64_t partStride) {
+  int64_t steps = (run.channels + kDepth - 1) / kDepth;
+  if (!run.from) {
+    for (int64_t step = 0; step < steps; ++step)
+      for (int part = 0; part < parts; ++part)
+        std::memset(to + step * stepStride + part * partStride, 0, size_t(run.count * kPixelBytes));
+    return;
+  }
+  __m512i none = _mm512_setzero_si512();
+  for (int64_t i = 0; i < run.count; ++i) {
+    const float *from = run.from + i * run.stride;
+    char *row = to + i * kPixelBytes;
+    for (int64_t step = 0; step < steps; ++step, from += kDepth, row += stepStride) {
+      int64_t left = run.channels - step * kDepth;
+      auto mask = [&](int64_t some) {
+        return static_cast<__mmask16>(some >= kHalf ? 0xffff : some <= 0 ? 0 : (1u << some) - 1);
+      };
+      __m512 x = _mm512_maskz_loadu_ps(mask(left), from),
+             y = _mm512_maskz_loadu_ps(mask(left - kHalf), from + kHalf);
+      for (int part = 0; part < parts; ++part)
+        _mm512_store_si512(row + part * partStride, takePart<false>(x, y, none));
+    }
+  }
+}
+
+void convolve(const Window &window, const Epilogue &epilogue) {
+  publish(window.left);
+  if (window.parts == 1)
+    convolveAll<1>(window, epilogue);
+  else if (window.parts == 2)
+    convolveAll<2>(window, epilogue);
+  else
+    convolveAll<3>(window, epilogue);
+}
 
 void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
               int parts, void *to) {
@@ -413,6 +503,8 @@ namespace dlc::tiles {
 void packLeft(const float *, int64_t, int64_t, int64_t, int64_t, int, void *) {}
 void packRight(const float *, int64_t, int64_t, int64_t, int64_t, int, void *) {}
 void multiply(const Panel &, const Epilogue &) {}
+void packPixels(const PixelRun &, int, char *, int64_t, int64_t) {}
+void convolve(const Window &, const Epilogue &) {}
 void enterTiles() {}
 void leaveTiles() {}
 bool requestTiles() { return false; }

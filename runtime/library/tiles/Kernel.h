@@ -21,13 +21,28 @@ namespace dlc::tiles {
 constexpr int64_t kBlock = 32, kDepth = 32;
 /// Bytes of one part of a block of an operand: 32 rows or columns, 32 deep.
 constexpr int64_t kPartBytes = 2 * kBlock * kDepth;
+/// Bytes of one part of 32 channels of a pixel.
+constexpr int64_t kPixelBytes = 2 * kDepth;
 
 struct Matrix {
   const float *data = nullptr;
   int64_t row = 0, column = 0; ///< strides in elements
 };
 
-enum class PostKind { Relu, Linear, Logistic, Tanh, GeluErf, GeluTanh, Square, Add, Mul, Sub, Sum };
+enum class PostKind {
+  Relu,
+  Clip,
+  Linear,
+  Logistic,
+  Tanh,
+  GeluErf,
+  GeluTanh,
+  Square,
+  Add,
+  Mul,
+  Sub,
+  Sum
+};
 
 struct Post {
   PostKind kind = PostKind::Relu;
@@ -69,7 +84,33 @@ struct Panel {
 };
 void multiply(const Panel &panel, const Epilogue &epilogue);
 
-/// Around calls of multiply() in one thread.
+/// Parts of `count` pixels, whose channels lie side by side: a row of 64 bytes for each pixel and
+/// each 32 channels, one pixel behind the other. `stepStride` bytes lie between two such runs of
+/// channels, `partStride` between two parts. Without `from` pixels are 0.
+struct PixelRun {
+  const float *from = nullptr;
+  int64_t stride = 0, channels = 0, count = 0; ///< stride: elements between two pixels
+};
+void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, int64_t partStride);
+
+/// Results of a convolution: for each of `rows` places one pixel of `columns` channels, the sum
+/// over `taps` of the packed pixels that lie tapBytes[tap] behind `left`, times packed weights of
+/// the tap
+/// (`rightTap` bytes apart; `rightStride` between blocks of columns). Place `row` is pixel
+/// firstPixel + pixel[row] of dst and of the epilogue's operands; -1: none.
+struct Window {
+  const char *left = nullptr, *right = nullptr;
+  int64_t stepStride = 0, partStride = 0, steps = 0;
+  const int64_t *tapBytes = nullptr;
+  int64_t taps = 0, rightTap = 0, rightStride = 0;
+  const int32_t *pixel = nullptr;
+  float *dst = nullptr; ///< of pixel 0
+  int64_t firstPixel = 0, dstPixel = 0, rows = 0, columns = 0, firstColumn = 0;
+  int parts = 2;
+};
+void convolve(const Window &window, const Epilogue &epilogue);
+
+/// Around calls of multiply() and convolve() in one thread.
 void enterTiles();
 void leaveTiles();
 

@@ -10,6 +10,8 @@
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
+#include "runtime/library/tiles/Convolution.h"
+#include "runtime/library/tiles/Parse.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
@@ -25,89 +27,6 @@ namespace {
 
 /// Columns of a panel, blocks of rows that are packed together, by all threads or by one.
 constexpr int64_t kColumnsAtOnce = 512, kBlocksAtOnce = 4096 / kBlock, kOwnBlocks = 1024 / kBlock;
-
-int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
-int64_t blocks(int64_t n) { return (n + kBlock - 1) / kBlock; }
-
-int64_t sizeOf(const json &desc, const char *name) {
-  constexpr int64_t most = int64_t(1) << 40;
-  if (!desc.contains(name) || !desc[name].is_number_integer() || desc[name].get<int64_t>() < 1 ||
-      desc[name].get<int64_t>() > most)
-    fail("tiles: '", name, "' must be an integer from 1 on, found ",
-         desc.contains(name) ? desc[name].dump() : "none");
-  return desc[name].get<int64_t>();
-}
-
-std::vector<int64_t> stridesOf(const json &value, size_t rank, const char *what) {
-  bool good = value.is_array() && value.size() == rank;
-  std::vector<int64_t> strides;
-  for (size_t i = 0; good && i < rank; ++i) {
-    good = value[i].is_number_integer() && value[i].get<uint64_t>() <= uint64_t(1) << 40;
-    strides.push_back(good ? value[i].get<int64_t>() : 0);
-  }
-  if (!good)
-    fail("tiles: '", what, "' must have ", rank, " strides of at least 0, found ", value.dump());
-  return strides;
-}
-
-Post eltwise(const json &op) {
-  static constexpr std::pair<const char *, PostKind> known[] = {
-      {"relu", PostKind::Relu},         {"linear", PostKind::Linear},
-      {"logistic", PostKind::Logistic}, {"tanh", PostKind::Tanh},
-      {"gelu_erf", PostKind::GeluErf},  {"gelu_tanh", PostKind::GeluTanh},
-      {"square", PostKind::Square}};
-  std::string alg = op.value("alg", "");
-  for (const auto &[name, kind] : known)
-    if (alg == name)
-      return {kind, op.value("alpha", alg == "linear" ? 1.0f : 0.0f), op.value("beta", 0.0f), {}};
-  fail("tiles: unknown eltwise post-op '", alg, "'");
-}
-
-PostKind binary(const std::string &alg) {
-  if (alg == "add")
-    return PostKind::Add;
-  if (alg == "mul")
-    return PostKind::Mul;
-  if (alg == "sub")
-    return PostKind::Sub;
-  fail("tiles: unknown binary post-op '", alg, "': add, mul or sub expected");
-}
-
-bool hasOperand(const Post &post) {
-  return post.kind == PostKind::Add || post.kind == PostKind::Mul || post.kind == PostKind::Sub;
-}
-
-void parsePosts(Product &product, const json &ops) {
-  size_t rank = product.batch.size() + 2;
-  if (!ops.is_array() || ops.size() > static_cast<size_t>(kMostPosts))
-    fail("tiles: post_ops must be an array of at most ", kMostPosts, ", found ", ops.dump());
-  Epilogue &epilogue = product.epilogue;
-  for (const json &op : ops) {
-    std::string kind = op.is_object() ? op.value("kind", "") : "";
-    Post post;
-    if (kind == "eltwise") {
-      post = eltwise(op);
-    } else if (kind == "sum") {
-      post.kind = PostKind::Sum;
-      post.alpha = op.value("scale", 1.0f);
-      if (epilogue.count + 1 != static_cast<int>(ops.size()) ||
-          (product.k > kDepthAtOnce && (epilogue.count > 0 || post.alpha != 1)))
-        fail("tiles: a sum must be the last post-op, and alone where k is more than ",
-             kDepthAtOnce);
-    } else if (kind == "binary") {
-      post.kind = binary(op.value("alg", ""));
-      auto strides = stridesOf(op.contains("strides") ? op["strides"] : json(), rank, "post_ops");
-      if (strides.back() > 1)
-        fail("tiles: a post-op's operand must lie row by row, found ", op.dump());
-      post.operand.row = strides[rank - 2];
-      post.operand.column = strides[rank - 1];
-      product.operandStrides.push_back(strides);
-    } else {
-      fail("tiles: unknown post-op ", op.dump(), ": eltwise, sum or binary expected");
-    }
-    epilogue.posts[epilogue.count++] = post;
-  }
-}
 
 } // namespace
 
@@ -126,13 +45,11 @@ Product Product::parse(const json &desc) {
   try {
     Product product;
     if (desc.value("kind", "") != "product")
-      fail("tiles: unknown kind '", desc.value("kind", ""), "': product expected");
+      fail("tiles: unknown kind '", desc.value("kind", ""), "': product or convolution expected");
     product.m = sizeOf(desc, "m");
     product.n = sizeOf(desc, "n");
     product.k = sizeOf(desc, "k");
-    product.parts = desc.value("parts", 2);
-    if (product.parts < 1 || product.parts > 3)
-      fail("tiles: parts must be 1, 2 or 3, found ", product.parts);
+    product.parts = partsOf(desc);
     if (desc.contains("batch"))
       for (const json &size : desc["batch"])
         product.batch.push_back(sizeOf({{"batch", size}}, "batch"));
@@ -146,9 +63,9 @@ Product Product::parse(const json &desc) {
         (product.m > 1 && product.dstStrides[rank - 2] < product.n))
       fail("tiles: 'dst' must lie row by row, found ", desc["dst"].dump());
     product.hasBias = desc.value("bias", false);
-    product.epilogue.scale = desc.value("scale", 1.0f);
-    if (desc.contains("post_ops"))
-      parsePosts(product, desc["post_ops"]);
+    Posts posts = postsOf(desc, rank, product.k);
+    product.epilogue = posts.epilogue;
+    product.operandStrides = std::move(posts.operandStrides);
     return product;
   } catch (const json::exception &error) {
     fail("tiles: wrong description: ", error.what());
@@ -409,6 +326,8 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> makeTilesCall(const nlohmann::json &desc,
                                            std::span<const BufferInfo> buffers, int threads) {
+  if (desc.value("kind", "") == "convolution")
+    return tiles::makeConvolution(desc, buffers, threads);
   return std::make_unique<tiles::Call>(desc, buffers, threads);
 }
 

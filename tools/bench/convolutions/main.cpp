@@ -1,11 +1,14 @@
-//===- main.cpp - Winograd convolutions beside oneDNN's direct ones --------------===//
+//===- main.cpp - convolutions by transforms and on tiles beside oneDNN's ------------===//
 //
-// dlc-convolutions [threads] [seconds] [layout]: one line per layer; forward, data and weight
-// gradient, interleaved, the least time of each. oneDNN works in the same layout (acdb or aBcd16b).
-// Weights are packed ahead at batch 1, within the call else.
+// dlc-convolutions [threads] [seconds] [layout] [batch]: one line per layer; forward, data and
+// weight gradient, interleaved, the least time of each. oneDNN works in the same layout (acdb or
+// aBcd16b). Weights are packed ahead at batch 1, within the call else.
 //
 //===-----------------------------------------------------------------------------===//
+#include "runtime/library/Library.h"
 #include "runtime/library/onednn/Describe.h"
+#include "runtime/library/tiles/Convolution.h"
+#include "runtime/library/tiles/Product.h"
 #include "runtime/library/winograd/Describe.h"
 
 #include <algorithm>
@@ -22,18 +25,40 @@ namespace {
 
 struct Layer {
   const char *name;
-  int64_t batch, channels, features, size, window;
+  int64_t batch, channels, features, size, window, stride = 1;
+
+  int64_t outSize() const { return (size + 2 * (window / 2) - window) / stride + 1; }
+  bool hasTransform() const { return stride == 1 && window > 1; }
 };
 
 constexpr Layer kLayers[] = {
+    {"224x224x3, 7x7/2", 1, 3, 64, 224, 7, 2},
     {"56x56x64", 1, 64, 64, 56, 3},
     {"28x28x128", 1, 128, 128, 28, 3},
     {"14x14x256", 1, 256, 256, 14, 3},
     {"7x7x512", 1, 512, 512, 7, 3},
+    {"56x56x128, 3x3/2", 1, 128, 128, 56, 3, 2},
+    {"28x28x256, 3x3/2", 1, 256, 256, 28, 3, 2},
+    {"14x14x512, 3x3/2", 1, 512, 512, 14, 3, 2},
+    {"56x56, 64 to 256", 1, 64, 256, 56, 1},
+    {"56x56, 256 to 64", 1, 256, 64, 56, 1},
+    {"28x28, 128 to 512", 1, 128, 512, 28, 1},
+    {"28x28, 512 to 128", 1, 512, 128, 28, 1},
+    {"14x14, 256 to 1024", 1, 256, 1024, 14, 1},
+    {"14x14, 1024 to 256", 1, 1024, 256, 14, 1},
+    {"7x7, 512 to 2048", 1, 512, 2048, 7, 1},
+    {"7x7, 2048 to 512", 1, 2048, 512, 7, 1},
+    {"28x28, 512 to 1024/2", 1, 512, 1024, 28, 1, 2},
+    {"224x224x3, 7x7/2", 16, 3, 64, 224, 7, 2},
     {"56x56x64", 16, 64, 64, 56, 3},
     {"28x28x128", 16, 128, 128, 28, 3},
     {"14x14x256", 16, 256, 256, 14, 3},
     {"7x7x512", 16, 512, 512, 7, 3},
+    {"28x28x256, 3x3/2", 16, 256, 256, 28, 3, 2},
+    {"56x56, 64 to 256", 16, 64, 256, 56, 1},
+    {"56x56, 256 to 64", 16, 256, 64, 56, 1},
+    {"14x14, 256 to 1024", 16, 256, 1024, 14, 1},
+    {"14x14, 1024 to 256", 16, 1024, 256, 14, 1},
     {"14x14, 256 to 384", 16, 256, 384, 14, 3},
     {"28x28, 96 to 256", 16, 96, 256, 28, 5},
     {"32x32x16", 128, 16, 16, 32, 3},
@@ -93,30 +118,87 @@ struct Race {
     return {{"dims", dims}, {"dtype", "f32"}, {"tag", layout}};
   }
 
-  void run(double seconds) const {
-    int64_t pad = layer.window / 2;
-    std::vector<int64_t> x{layer.batch, layer.channels, layer.size, layer.size},
-        y{layer.batch, layer.features, layer.size, layer.size},
-        w{layer.features, layer.channels, layer.window, layer.window}, pads{pad, pad};
-    Numbers xs(x[0] * x[1] * x[2] * x[3]), ys(y[0] * y[1] * y[2] * y[3]),
-        ws(3 * w[0] * w[1] * w[2] * w[3]);
+  std::vector<int64_t> x() const { return {layer.batch, layer.channels, layer.size, layer.size}; }
+  std::vector<int64_t> y() const {
+    return {layer.batch, layer.features, layer.outSize(), layer.outSize()};
+  }
+  bool packed() const { return layer.batch == 1; }
+  std::vector<int64_t> pads() const { return {layer.window / 2, layer.window / 2}; }
+
+  json direct() const {
     const char *kinds[] = {"convolution", "convolution_backward_data",
                            "convolution_backward_weights"};
-    const char *names[3][3] = {{"src", "weights", "dst"},
-                               {"diff_src", "weights", "diff_dst"},
-                               {"src", "diff_weights", "diff_dst"}};
-    json direct{{"kind", kinds[form]},
-                {"strides", {1, 1}},
-                {"dilations", {0, 0}},
-                {"pads_l", pads},
-                {"pads_r", pads}};
-    direct[names[form][0]] = described(x, tag);
-    direct[names[form][1]] = described(w, "any");
-    direct[names[form][2]] = described(y, tag);
-    bool packed = layer.batch == 1;
-    if (!packed)
-      direct[names[form][1]]["outside"] = "abcd";
-    auto library = dlc::onednn::describe(direct, threads);
+    json desc{{"kind", kinds[form]},
+              {"strides", {layer.stride, layer.stride}},
+              {"dilations", {0, 0}},
+              {"pads_l", pads()},
+              {"pads_r", pads()}};
+    desc[names()[0]] = described(x(), tag);
+    desc[names()[1]] =
+        described({layer.features, layer.channels, layer.window, layer.window}, "any");
+    desc[names()[2]] = described(y(), tag);
+    if (!packed())
+      desc[names()[1]]["outside"] = "abcd";
+    return desc;
+  }
+
+  const char *const *names() const {
+    static const char *const all[3][3] = {{"src", "weights", "dst"},
+                                          {"diff_src", "weights", "diff_dst"},
+                                          {"src", "diff_weights", "diff_dst"}};
+    return all[form];
+  }
+
+  json transformed(int tile) const {
+    return {{"kind", form == Weights ? "convolution_weights" : "convolution"},
+            {"tile", tile},
+            {"window", layer.window},
+            {"block", dlc::winograd::isSupported(16) ? 16 : 8},
+            {"src", form == Data ? y() : x()},
+            {"dst", form == Data ? x() : y()},
+            {"pads", pads()},
+            {"channels_last", tag == "acdb"},
+            {"turned", form == Data},
+            {"packed", packed()}};
+  }
+
+  /// In two parts; null where tiles do not do it.
+  json onTiles() const {
+    if (!dlc::tiles::available() || tag != "acdb" || (form == Data && layer.stride > 1))
+      return nullptr;
+    int64_t c = layer.channels, f = layer.features, pixels = layer.batch * layer.size * layer.size;
+    if (layer.window > 1 || layer.stride > 1) {
+      if (form == Weights)
+        return nullptr;
+      return {{"kind", "convolution"},
+              {"src", form == Data ? y() : x()},
+              {"dst", form == Data ? x() : y()},
+              {"window", {layer.window, layer.window}},
+              {"strides", {layer.stride, layer.stride}},
+              {"dilations", {1, 1}},
+              {"pads", pads()},
+              {"turned", form == Data},
+              {"weights", packed() ? "packed" : "plain"}};
+    }
+    json desc{{"kind", "product"}};
+    if (form == Weights)
+      desc.update(
+          {{"m", f}, {"n", c}, {"k", pixels}, {"a", {1, f}}, {"b", {c, 1}}, {"dst", {c, 1}}});
+    else if (form == Data)
+      desc.update(
+          {{"m", pixels}, {"n", c}, {"k", f}, {"a", {f, 1}}, {"b", {c, 1}}, {"dst", {c, 1}}});
+    else
+      desc.update(
+          {{"m", pixels}, {"n", f}, {"k", c}, {"a", {c, 1}}, {"b", {1, c}}, {"dst", {f, 1}}});
+    if (packed())
+      desc["b"] = "packed";
+    return desc;
+  }
+
+  void run(double seconds) const {
+    Numbers xs(product(x())), ys(product(y())),
+        ws(3 * layer.features * layer.channels * layer.window * layer.window);
+    auto library = dlc::onednn::describe(direct(), threads);
     std::string error = library.error;
     auto oneDnn =
         library.ok ? dlc::onednn::Executable::create(library.desc, threads, error) : nullptr;
@@ -124,39 +206,80 @@ struct Race {
       stop(error);
     std::vector<void *> buffers;
     for (const auto &argument : library.arguments)
-      buffers.push_back(argument.name == names[form][0]   ? xs.data()
-                        : argument.name == names[form][2] ? ys.data()
-                                                          : ws.data());
+      buffers.push_back(argument.name == names()[0]   ? xs.data()
+                        : argument.name == names()[2] ? ys.data()
+                                                      : ws.data());
     std::vector<std::function<void()>> runs{[&] { oneDnn->run(buffers); }};
+    auto operands = [&](void *weights) {
+      return form == Forward ? std::vector<void *>{xs.data(), weights, ys.data()}
+             : form == Data  ? std::vector<void *>{ys.data(), weights, xs.data()}
+                             : std::vector<void *>{xs.data(), ys.data(), weights};
+    };
     std::vector<std::unique_ptr<dlc::winograd::Executable>> made;
     std::vector<dlc::winograd::Packed> weights;
-    for (int tile : {2, 4}) {
-      json desc{{"kind", form == Weights ? "convolution_weights" : "convolution"},
-                {"tile", tile},
-                {"window", layer.window},
-                {"block", dlc::winograd::isSupported(16) ? 16 : 8},
-                {"src", form == Data ? y : x},
-                {"dst", form == Data ? x : y},
-                {"pads", pads},
-                {"channels_last", tag == "acdb"},
-                {"turned", form == Data},
-                {"packed", packed}};
-      float *from = ws.data();
-      if (packed) {
-        weights.push_back(dlc::winograd::packWeights(desc, from, threads));
-        from = static_cast<float *>(weights.back().data.get());
+    if (layer.hasTransform())
+      for (int tile : {2, 4}) {
+        float *from = ws.data();
+        if (packed()) {
+          weights.push_back(dlc::winograd::packWeights(transformed(tile), from, threads));
+          from = static_cast<float *>(weights.back().data.get());
+        }
+        made.push_back(dlc::winograd::Executable::create(transformed(tile), threads, error));
+        if (!made.back())
+          stop(error);
+        runs.push_back([call = made.back().get(), own = operands(from)] { call->run(own.data()); });
       }
-      made.push_back(dlc::winograd::Executable::create(desc, threads, error));
-      if (!made.back())
-        stop(error);
-      std::vector<void *> own = form == Forward ? std::vector<void *>{xs.data(), from, ys.data()}
-                                : form == Data  ? std::vector<void *>{ys.data(), from, xs.data()}
-                                                : std::vector<void *>{xs.data(), ys.data(), from};
-      runs.push_back([call = made.back().get(), own] { call->run(own.data()); });
+    size_t tiles = runs.size();
+    std::unique_ptr<dlc::runtime::LibraryCall> tilesCall;
+    std::unique_ptr<void, void (*)(void *)> scratch(nullptr, std::free), right(nullptr, std::free);
+    if (json desc = onTiles(); !desc.is_null()) {
+      desc["parts"] = 2;
+      void *from = ws.data();
+      if (packed()) {
+        right.reset(std::aligned_alloc(64, packedSize(desc)));
+        pack(desc, ws.data(), right.get());
+        from = right.get();
+      }
+      auto own = operands(from);
+      if (form == Weights)
+        std::swap(own[0], own[1]);
+      std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
+      tilesCall = dlc::runtime::makeTilesCall(desc, infos, threads);
+      scratch.reset(std::aligned_alloc(64, (tilesCall->scratchBytes() + 127) / 64 * 64));
+      runs.push_back([&, own] { tilesCall->execute(own.data(), {scratch.get(), threads}); });
     }
     std::vector<double> best = race(runs, seconds);
-    std::printf(" %9.0f %5.2f %5.2f", best[0] * 1e6, best[0] / best[1], best[0] / best[2]);
+    auto ratio = [&](bool has, size_t index) {
+      if (has)
+        std::printf(" %5.2f", best[0] / best[index]);
+      else
+        std::printf("     -");
+    };
+    std::printf(" %9.0f", best[0] * 1e6);
+    ratio(layer.hasTransform(), 1);
+    ratio(layer.hasTransform(), 2);
+    ratio(runs.size() > tiles, tiles);
     std::fflush(stdout);
+  }
+
+  static size_t packedSize(const json &desc) {
+    if (desc["kind"] == "product")
+      return dlc::tiles::packedBytes(desc["k"], desc["n"], 2);
+    return dlc::tiles::Convolution::parse(desc).packedBytes();
+  }
+
+  static void pack(const json &desc, const float *from, void *to) {
+    if (desc["kind"] == "product")
+      dlc::tiles::packWeights(from, 1, desc["k"], desc["k"], desc["n"], 2, to);
+    else
+      dlc::tiles::Convolution::parse(desc).packWeights(from, to, 1);
+  }
+
+  static int64_t product(const std::vector<int64_t> &dims) {
+    int64_t n = 1;
+    for (int64_t size : dims)
+      n *= size;
+    return n;
   }
 };
 
@@ -166,12 +289,15 @@ int main(int argc, char **argv) {
   int threads = argc > 1 ? std::max(1, std::atoi(argv[1])) : 1;
   double seconds = argc > 2 ? std::atof(argv[2]) : 0.2;
   std::string tag = argc > 3 ? argv[3] : "acdb";
-  std::printf("%d threads, %s: oneDNN's microseconds, how much faster F(2x2) and F(4x4) are\n%-18s "
-              "%5s %21s %21s %21s\n",
-              threads, tag.c_str(), "layer", "batch", "forward", "data gradient",
-              "weight gradient");
+  int64_t batch = argc > 4 ? std::atoi(argv[4]) : 0;
+  std::printf(
+      "%d threads, %s: oneDNN's microseconds, how much faster F(2x2), F(4x4) and tiles are\n"
+      "%-20s %5s %27s %27s %27s\n",
+      threads, tag.c_str(), "layer", "batch", "forward", "data gradient", "weight gradient");
   for (const Layer &layer : kLayers) {
-    std::printf("%-18s %5d", layer.name, int(layer.batch));
+    if (batch && layer.batch != batch)
+      continue;
+    std::printf("%-20s %5d", layer.name, int(layer.batch));
     for (Form form : {Forward, Data, Weights})
       if (layer.batch > 1 || form == Forward)
         Race{layer, form, threads, tag}.run(seconds);

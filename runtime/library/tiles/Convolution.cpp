@@ -1,0 +1,388 @@
+//===- Convolution.cpp - a convolution in parts, described and run --------------===//
+//
+// Pixels are split into parts once, a row of 64 bytes for each 32 channels. A tile's rows are then
+// pixels side by side, and another tap of the window is the same tile some rows further on: no
+// image is unfolded. With strides, pixels that a tap meets one after the other stand together in a
+// picture of their own (a phase). Pictures are padded, so that places behind a row's last result
+// are computed for nothing and left out; rows share that padding where they can.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/library/tiles/Convolution.h"
+
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/tiles/Parse.h"
+#include "runtime/library/tiles/Product.h"
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlc::tiles {
+
+using nlohmann::json;
+using runtime::fail;
+
+namespace {
+
+/// What packed pixels may take of a second-level cache, in bytes.
+constexpr int64_t kSlabBytes = 1 << 20;
+
+void readSizes(const json &desc, const char *name, size_t count, int64_t least, int64_t *to) {
+  const json &list = desc.contains(name) ? desc[name] : json();
+  bool good = list.is_array() && list.size() == count;
+  for (size_t i = 0; good && i < count; ++i) {
+    good = list[i].is_number_integer() && list[i].get<int64_t>() >= least &&
+           list[i].get<int64_t>() <= (int64_t(1) << 31);
+    to[i] = good ? list[i].get<int64_t>() : 0;
+  }
+  if (!good)
+    fail("tiles: '", name, "' must be ", count, " integers from ", least, " on, found ",
+         list.dump());
+}
+
+} // namespace
+
+Convolution Convolution::parse(const json &desc) {
+  try {
+    Convolution c;
+    int64_t src[4], dst[4];
+    readSizes(desc, "src", 4, 1, src);
+    readSizes(desc, "dst", 4, 1, dst);
+    c.count = src[0], c.channels = src[1], c.height = src[2], c.width = src[3];
+    c.features = dst[1], c.outHeight = dst[2], c.outWidth = dst[3];
+    if (dst[0] != c.count)
+      fail("tiles: 'dst' has ", dst[0], " images, 'src' ", c.count);
+    readSizes(desc, "window", 2, 1, c.window);
+    readSizes(desc, "strides", 2, 1, c.strides);
+    readSizes(desc, "dilations", 2, 1, c.dilations);
+    readSizes(desc, "pads", 2, 0, c.pads);
+    c.parts = partsOf(desc);
+    c.isPacked = desc.value("weights", "plain") == "packed";
+    c.isTurned = desc.value("turned", false);
+    c.hasBias = desc.value("bias", false);
+    Posts posts = postsOf(desc, 2, 0);
+    c.epilogue = posts.epilogue;
+    c.operandStrides = std::move(posts.operandStrides);
+    return c;
+  } catch (const json::exception &error) {
+    fail("tiles: wrong description: ", error.what());
+  }
+}
+
+bool Convolution::unfoldsRows() const {
+  return window[1] > 1 && dilations[1] == 1 && !isTurned && window[1] * channels <= kDepth;
+}
+
+uint64_t Convolution::packedBytes() const {
+  return static_cast<uint64_t>(taps()) * tiles::packedBytes(depth(), features, parts);
+}
+
+void Convolution::packWeights(const float *weights, void *packed, int threads) const {
+  int64_t area = window[0] * window[1], n = features;
+  auto bytes = static_cast<int64_t>(tiles::packedBytes(depth(), n, parts));
+  runtime::parallelFor(threads, taps() * blocks(n), 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      int64_t tap = unit / blocks(n), first = unit % blocks(n) * kBlock;
+      int64_t lanes = std::min(kBlock, n - first);
+      char *to = static_cast<char *>(packed) + tap * bytes + bytes / blocks(n) * (first / kBlock);
+      if (unfoldsRows()) {
+        float row[kDepth * kBlock];
+        for (int64_t s = 0; s < window[1]; ++s)
+          for (int64_t c = 0; c < channels; ++c)
+            for (int64_t o = 0; o < lanes; ++o)
+              row[(s * channels + c) * kBlock + o] =
+                  weights[((first + o) * channels + c) * area + tap * window[1] + s];
+        packRight(row, 1, kBlock, lanes, depth(), parts, to);
+      } else if (isTurned) {
+        packRight(weights + first * area + (area - 1 - tap), area, n * area, lanes, channels, parts,
+                  to);
+      } else {
+        packRight(weights + first * channels * area + tap, channels * area, area, lanes, channels,
+                  parts, to);
+      }
+    }
+  });
+}
+
+namespace {
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+  void execute(void *const *buffers, const runtime::CallContext &context) override;
+  std::string implementation() const override {
+    return "tiles:conv:bf16x" + std::string(c.parts == 3 ? "6" : c.parts == 2 ? "3" : "1");
+  }
+  uint64_t scratchBytes() const override { return weightBytes + slabBytes; }
+
+private:
+  /// Whole images, or rows of one.
+  struct Slab {
+    int64_t image = 0, images = 1, row = 0, rows = 0;
+  };
+
+  void checkBuffers(std::span<const runtime::BufferInfo> buffers) const;
+  void planPhases();
+  void planSlabs();
+  void planUnits();
+  void packRow(const float *src, const Slab &slab, int64_t index, char *left) const;
+  void packSpans(const float *row, char *to) const;
+  void run(const Slab &slab, const char *left, const char *right, float *dst,
+           const Epilogue &epilogue) const;
+
+  Convolution c;
+  int threads;
+  int64_t steps = 0, reach[2] = {}; ///< reach: how many places the window's last tap is away
+  int64_t pitch = 0, shared = 0;    ///< places between two rows, and those that rows share
+  struct Phase {
+    int64_t y, x;
+    bool operator==(const Phase &) const = default;
+  };
+  std::vector<Phase> phases;
+  std::vector<int64_t> tapPhase, tapPlace; ///< by tap: its phase, and how many places further on
+  std::vector<int64_t> tapBytes;
+  int64_t imageRows = 0; ///< packed rows of an image in a slab
+  Slab most;             ///< the largest one
+  int64_t places = 0, partStride = 0, phaseStride = 0;
+  std::vector<int32_t> pixel; ///< of each place of the largest slab
+  int64_t rowGroups = 1, columnGroups = 1;
+  uint64_t weightBytes = 0, slabBytes = 0;
+};
+
+Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+    : c(Convolution::parse(desc)), threads(std::max(1, threads)) {
+  if (!available())
+    fail("tiles: this processor has no tiles for bf16 (AMX)");
+  steps = blocks(c.depth());
+  checkBuffers(buffers);
+  planPhases();
+  planSlabs();
+  planUnits();
+  weightBytes = c.isPacked ? 0 : (c.packedBytes() + 63) / 64 * 64;
+  slabBytes = static_cast<uint64_t>(phaseStride) * phases.size();
+}
+
+void Call::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
+  size_t expected = 3 + (c.hasBias ? 1 : 0) + c.operandStrides.size();
+  if (buffers.size() != expected)
+    fail("tiles: a convolution with ", c.operandStrides.size(), " binary post-ops takes ", expected,
+         " buffers, ", buffers.size(), " given");
+  auto check = [&](size_t buffer, __int128 needed, const char *name, bool written) {
+    if (needed > (__int128(1) << 60) || buffers[buffer].bytes < static_cast<uint64_t>(needed))
+      fail("tiles: buffer ", buffer, " ('", name, "') has ", buffers[buffer].bytes,
+           " bytes, too few");
+    if (written && !buffers[buffer].writable)
+      fail("tiles: buffer ", buffer, " ('", name,
+           "') is written but lies in a constant or an input");
+  };
+  __int128 f32 = sizeof(float), pixels = __int128(c.count) * c.outHeight * c.outWidth;
+  check(0, f32 * c.count * c.height * c.width * c.channels, "src", false);
+  __int128 plain = f32 * c.features * c.channels * c.window[0] * c.window[1];
+  if (plain > (__int128(1) << 40))
+    fail("tiles: weights are too large");
+  check(1, c.isPacked ? __int128(c.packedBytes()) : plain, "weights", false);
+  size_t next = 2;
+  if (c.hasBias)
+    check(next++, f32 * c.features, "bias", false);
+  check(next++, f32 * pixels * c.features, "dst", true);
+  for (const auto &strides : c.operandStrides)
+    check(next++, f32 * ((pixels - 1) * strides[0] + (c.features - 1) * strides[1] + 1), "post_ops",
+          false);
+}
+
+void Call::planPhases() {
+  bool unfolds = c.unfoldsRows();
+  int64_t columns = unfolds ? 1 : c.window[1];
+  for (int64_t r = 0; r < c.window[0]; ++r)
+    for (int64_t s = 0; s < columns; ++s) {
+      int64_t y = r * c.dilations[0], x = s * c.dilations[1];
+      Phase phase{y % c.strides[0], unfolds ? 0 : x % c.strides[1]};
+      auto found = std::find(phases.begin(), phases.end(), phase);
+      tapPhase.push_back(found - phases.begin());
+      if (found == phases.end())
+        phases.push_back(phase);
+    }
+  reach[0] = (c.window[0] - 1) * c.dilations[0] / c.strides[0];
+  reach[1] = (columns - 1) * c.dilations[1] / c.strides[1];
+  if (!unfolds && c.strides[1] == 1) {
+    int64_t behind = c.outWidth + reach[1] - c.pads[1] - c.width;
+    shared = std::max<int64_t>(0, std::min({c.pads[1], behind, reach[1]}));
+  }
+  pitch = c.outWidth + reach[1] - shared;
+  for (int64_t r = 0; r < c.window[0]; ++r)
+    for (int64_t s = 0; s < columns; ++s)
+      tapPlace.push_back(r * c.dilations[0] / c.strides[0] * pitch +
+                         s * c.dilations[1] / c.strides[1]);
+}
+
+void Call::planSlabs() {
+  int64_t bytes = static_cast<int64_t>(phases.size()) * steps * c.parts * kPixelBytes;
+  int64_t rows = std::max<int64_t>(1, kSlabBytes * threads / (bytes * pitch));
+  int64_t whole = c.outHeight + reach[0];
+  if (rows >= whole) {
+    most = {0, std::min(c.count, rows / whole), 0, c.outHeight};
+  } else {
+    int64_t each = std::max<int64_t>(1, rows - reach[0]);
+    int64_t slabs = (c.outHeight + each - 1) / each;
+    most = {0, 1, 0, (c.outHeight + slabs - 1) / slabs};
+  }
+  imageRows = most.rows + reach[0];
+  // Rows of a tile may reach behind the last place, and so does the last row's padding.
+  places = most.images * imageRows * pitch + shared + reach[1] + kBlock;
+  partStride = places * kPixelBytes;
+  phaseStride = steps * c.parts * partStride;
+  for (size_t tap = 0; tap < tapPlace.size(); ++tap)
+    tapBytes.push_back(tapPhase[tap] * phaseStride + tapPlace[tap] * kPixelBytes);
+  int64_t last = ((most.images - 1) * imageRows + most.rows - 1) * pitch + c.outWidth;
+  pixel.assign(static_cast<size_t>(last), -1);
+  for (int64_t image = 0; image < most.images; ++image)
+    for (int64_t y = 0; y < most.rows; ++y)
+      for (int64_t x = 0; x < c.outWidth; ++x)
+        pixel[static_cast<size_t>((image * imageRows + y) * pitch + x)] =
+            static_cast<int32_t>((image * most.rows + y) * c.outWidth + x);
+}
+
+/// Whichever operand is larger is read by one thread only.
+void Call::planUnits() {
+  int64_t rows = blocks(static_cast<int64_t>(pixel.size())), columns = blocks(c.features);
+  if (rows > columns * c.taps()) {
+    rowGroups = std::min<int64_t>(threads, rows);
+    columnGroups = std::clamp<int64_t>(threads / rowGroups, 1, columns);
+  } else {
+    columnGroups = std::min<int64_t>(threads, columns);
+    rowGroups = std::clamp<int64_t>(threads / columnGroups, 1, rows);
+  }
+}
+
+/// Pixels with their neighbours, side by side: those at the borders by way of a copy.
+void Call::packSpans(const float *row, char *to) const {
+  int64_t span = c.window[1] * c.channels, step = c.strides[1];
+  for (int64_t x = 0; x < c.outWidth;) {
+    int64_t from = x * step - c.pads[1], behind = from + c.window[1];
+    char *at = to + x * kPixelBytes;
+    if (from >= 0 && behind <= c.width) {
+      int64_t some = std::min(c.outWidth - x, (c.width - behind) / step + 1);
+      packPixels({row + from * c.channels, step * c.channels, span, some}, c.parts, at,
+                 c.parts * partStride, partStride);
+      x += some;
+      continue;
+    }
+    float copy[kDepth] = {};
+    int64_t first = std::max<int64_t>(0, -from), last = std::min(c.window[1], c.width - from);
+    if (first < last)
+      std::memcpy(copy + first * c.channels, row + (from + first) * c.channels,
+                  static_cast<size_t>((last - first) * c.channels) * sizeof(float));
+    packPixels({copy, 0, span, 1}, c.parts, at, c.parts * partStride, partStride);
+    ++x;
+  }
+}
+
+/// A row of a phase, with the places that it shares with the next one where there is none.
+void Call::packRow(const float *src, const Slab &slab, int64_t index, char *left) const {
+  int64_t all = slab.rows + reach[0];
+  int64_t phase = index / (slab.images * all), image = index / all % slab.images, q = index % all;
+  int64_t y = (slab.row + q) * c.strides[0] + phases[static_cast<size_t>(phase)].y - c.pads[0];
+  int64_t px = phases[static_cast<size_t>(phase)].x;
+  char *to = left + phase * phaseStride + (image * imageRows + q) * pitch * kPixelBytes;
+  int64_t stepStride = c.parts * partStride;
+  auto zeros = [&](int64_t first, int64_t count) {
+    if (count > 0)
+      packPixels({nullptr, 0, steps * kDepth, count}, c.parts, to + first * kPixelBytes, stepStride,
+                 partStride);
+  };
+  bool isLast = q + 1 == all && image + 1 == slab.images;
+  int64_t length = pitch + (isLast ? shared : 0);
+  if (y < 0 || y >= c.height)
+    return zeros(0, length);
+  const float *row = src + ((slab.image + image) * c.height + y) * c.width * c.channels;
+  if (c.unfoldsRows())
+    return packSpans(row, to);
+  int64_t step = c.strides[1], before = c.pads[1] - px;
+  int64_t first = std::min(length, before <= 0 ? 0 : (before + step - 1) / step);
+  int64_t x = first * step - before;
+  int64_t some = x >= c.width ? 0 : std::min(length - first, (c.width - 1 - x) / step + 1);
+  zeros(0, first);
+  if (some > 0)
+    packPixels({row + x * c.channels, step * c.channels, c.channels, some}, c.parts,
+               to + first * kPixelBytes, stepStride, partStride);
+  zeros(first + some, length - first - some);
+}
+
+void Call::run(const Slab &slab, const char *left, const char *right, float *dst,
+               const Epilogue &epilogue) const {
+  int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.outWidth;
+  int64_t rowsEach = (blocks(last) + rowGroups - 1) / rowGroups;
+  int64_t columnsEach = (blocks(c.features) + columnGroups - 1) / columnGroups;
+  auto tapBytesOfRight = static_cast<int64_t>(packedBytes(c.depth(), c.features, c.parts));
+  runtime::parallelFor(threads, rowGroups * columnGroups, 1, [&](int64_t begin, int64_t end, int) {
+    enterTiles();
+    for (int64_t unit = begin; unit < end; ++unit) {
+      int64_t row = unit % rowGroups * rowsEach * kBlock;
+      Window window;
+      window.firstColumn = unit / rowGroups * columnsEach * kBlock;
+      window.columns = std::min(columnsEach * kBlock, c.features - window.firstColumn);
+      window.rows = std::min(rowsEach * kBlock, last - row);
+      if (window.rows <= 0 || window.columns <= 0)
+        continue;
+      window.left = left + row * kPixelBytes;
+      window.partStride = partStride;
+      window.stepStride = c.parts * partStride;
+      window.steps = steps;
+      window.taps = c.taps();
+      window.tapBytes = tapBytes.data();
+      window.rightTap = tapBytesOfRight;
+      window.rightStride = steps * c.parts * kPartBytes;
+      window.right = right + window.firstColumn / kBlock * window.rightStride;
+      window.pixel = pixel.data() + row;
+      window.dst = dst;
+      window.dstPixel = c.features;
+      window.firstPixel = (slab.image * c.outHeight + slab.row) * c.outWidth;
+      window.parts = c.parts;
+      convolve(window, epilogue);
+    }
+    leaveTiles();
+  });
+}
+
+void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+  auto *scratch = static_cast<char *>(context.scratch);
+  const auto *src = static_cast<const float *>(buffers[0]);
+  const char *right = static_cast<const char *>(buffers[1]);
+  if (!c.isPacked) {
+    c.packWeights(static_cast<const float *>(buffers[1]), scratch, threads);
+    right = scratch;
+  }
+  char *left = scratch + weightBytes;
+  size_t next = 2;
+  Epilogue epilogue = c.epilogue;
+  if (c.hasBias)
+    epilogue.bias = static_cast<const float *>(buffers[next++]);
+  auto *dst = static_cast<float *>(buffers[next++]);
+  size_t operand = 0;
+  for (int i = 0; i < epilogue.count; ++i)
+    if (hasOperand(epilogue.posts[i])) {
+      const auto &strides = c.operandStrides[operand++];
+      epilogue.posts[i].operand = {static_cast<const float *>(buffers[next++]), strides[0],
+                                   strides[1]};
+    }
+  for (int64_t image = 0; image < c.count; image += most.images)
+    for (int64_t row = 0; row < c.outHeight; row += most.rows) {
+      Slab slab{image, std::min(most.images, c.count - image), row,
+                std::min(most.rows, c.outHeight - row)};
+      int64_t rows = static_cast<int64_t>(phases.size()) * slab.images * (slab.rows + reach[0]);
+      runtime::parallelFor(threads, rows, 1, [&](int64_t begin, int64_t end, int) {
+        for (int64_t index = begin; index < end; ++index)
+          packRow(src, slab, index, left);
+      });
+      run(slab, left, right, dst, epilogue);
+    }
+}
+
+} // namespace
+
+std::unique_ptr<runtime::LibraryCall>
+makeConvolution(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
+  return std::make_unique<Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::tiles
