@@ -38,7 +38,7 @@ config.substitutions += [
     ("%emulated-gpu", "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0}".format(emulated_gpu)),
     ("%inputs", os.path.join(config.dlc_source, "test", "Inputs")),
 ]
-for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika"):
+for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika", "dlc-train-digits"):
     if os.path.exists(os.path.join(bin, tool)):
         config.available_features.add(tool)
 for library, feature in (("libdlc_compiler.so", "dlc-compiler-library"), ("libdlc_data.so", "dlc-data")):

@@ -110,6 +110,12 @@ template <typename Op> void sinkScatter(Op scatter) {
   if (scatter.getReduction() != ScatterReduction::add || !isZero(scatter.getX()) ||
       !(element.isF32() || element.isF64()))
     return;
+  // A table that others read is there anyway: adding it up costs less than going to many rows
+  // twice.
+  constexpr int64_t muchLess = 8;
+  if (!scatter.getY().hasOneUse() && typeOf(scatter.getUpdates()).getNumElements() * muchLess >
+                                         typeOf(scatter.getY()).getNumElements())
+    return;
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : scatter.getY().getUses())
     uses.push_back(&use);

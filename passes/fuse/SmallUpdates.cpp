@@ -13,8 +13,9 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Larger ones feed all cores by themselves.
-constexpr int64_t mostElements = 1 << 14;
+/// Larger ones feed all cores by themselves, and their gradients would wait for one another in
+/// memory.
+constexpr int64_t mostElements = 1 << 12;
 /// Of one kernel: all are in registers at the same time, as far as these go.
 constexpr int64_t mostInputs = 64;
 
@@ -38,9 +39,10 @@ RankedTensorType updatedType(const Grouping &grouping, int number) {
   if (type.getRank() != 1 || !type.hasStaticShape() || type.getNumElements() > mostElements ||
       type.getNumElements() == 0 || (device && device.getKind() != "cpu"))
     return {};
+  // Scalars may be computed on the way: a rate, or what clips gradients.
   for (Operation *op : group.ops)
     if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
-        shapeOf(op->getResult(0)) != type.getShape())
+        (!shapeOf(op->getResult(0)).empty() && shapeOf(op->getResult(0)) != type.getShape()))
       return {};
   for (Value output : outputs)
     if (output.getType() != type || !replacesState(output))

@@ -65,3 +65,16 @@ func.func @stays(%w: tensor<100x16xf32>, %i: tensor<5x1xi64>, %dy: tensor<5x16xf
   %3 = dlc.sub %w, %2 : (tensor<100x16xf32>, tensor<100x16xf32>) -> tensor<100x16xf32>
   return %1, %3 : tensor<100x16xf32>, tensor<100x16xf32>
 }
+
+// -----
+
+// Most rows of a table that is there anyway: it is added as a whole.
+// CHECK-LABEL: @most
+// CHECK-COUNT-1: dlc.scatter_nd
+// CHECK-NOT: dlc.scatter_nd
+func.func @most(%w: tensor<100x16xf32> {dlc.name = "w", dlc.state}, %i: tensor<50x1xi64>, %dy: tensor<50x16xf32>) -> (tensor<100x16xf32>, tensor<100x16xf32> {dlc.name = "w", dlc.state}) {
+  %zeros = dlc.constant dense<0.0> : tensor<100x16xf32>
+  %0 = dlc.scatter_nd add %zeros, %i, %dy : (tensor<100x16xf32>, tensor<50x1xi64>, tensor<50x16xf32>) -> tensor<100x16xf32>
+  %1 = dlc.sub %w, %0 : (tensor<100x16xf32>, tensor<100x16xf32>) -> tensor<100x16xf32>
+  return %0, %1 : tensor<100x16xf32>, tensor<100x16xf32>
+}

@@ -41,3 +41,20 @@ func.func @chain(%a: tensor<64xf32> {dlc.name = "a", dlc.state}, %b: tensor<64xf
   %1 = dlc.sub %b, %s : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   return %0, %1 : tensor<64xf32>, tensor<64xf32>
 }
+
+// -----
+
+// What clips the gradients is computed in the kernel.
+// CHECK-LABEL: @clipped
+// CHECK: dlc.fusion{{.*}} -> (tensor<64xf32>, tensor<64xf32>)
+// CHECK-NOT: dlc.fusion
+func.func @clipped(%a: tensor<64xf32> {dlc.name = "a", dlc.state}, %b: tensor<64xf32> {dlc.name = "b", dlc.state}, %ga: tensor<64xf32>, %gb: tensor<64xf32>, %n: tensor<f32>)
+    -> (tensor<64xf32> {dlc.name = "a", dlc.state}, tensor<64xf32> {dlc.name = "b", dlc.state}) {
+  %one = dlc.constant dense<1.0> : tensor<f32>
+  %c = dlc.min %n, %one : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %0 = dlc.mul %ga, %c : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %1 = dlc.sub %a, %0 : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %2 = dlc.mul %gb, %c : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %3 = dlc.sub %b, %2 : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %1, %3 : tensor<64xf32>, tensor<64xf32>
+}
