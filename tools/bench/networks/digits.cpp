@@ -104,8 +104,8 @@ double learn(const Plan &plan, const std::string &accuracy, const data::Dataset 
   if (accuracy == "strict" && transforms + parts > 0)
     throw Error("accuracy strict took " + std::to_string(transforms + parts) +
                 " kernels that it must not");
-  if (accuracy != "strict" && transforms == 0)
-    throw Error("accuracy " + accuracy + " took no convolution by transforms: nothing to compare");
+  if (accuracy != "strict" && transforms + parts == 0)
+    throw Error("accuracy " + accuracy + " took no transforms and no parts: nothing to compare");
   trace::Spec all = training.inputs[0];
   all.shape[0] = unseen.size();
   double found = accuracyOf(step.predictor({all}), unseen);
