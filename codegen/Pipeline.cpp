@@ -7,6 +7,7 @@
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
 #include "codegen/select/Accuracy.h"
+#include "codegen/select/LayoutCost.h"
 #include "codegen/select/Select.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/exec/Exec.h"
@@ -115,14 +116,14 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
                            return createRecomputePass({planned ? bound.estimate() : options.maxMemory, /*mayFail=*/planned});
                          }})))
         return failure();
-      return applyAccuracy(module, given);
+      return failure(failed(applyAccuracy(module, given)) || failed(passes({[&] { return createWeightsPass(options.precision.weights); }})));
     case Phase::Place:
       return passes({[&] { return createPlacePass({options.device, options.place, options.forbidTransfers}); },
                      createVerifyPlacementPass});
     case Phase::Layout:
       if (failed(requireStaticShapes(module)))
         return failure();
-      return passes({[&] { return createLayoutPass(options.threads); }, createVerifyLayoutPass, createVerifyPlacementPass});
+      return passes({[&] { return createLayoutPass(options.threads, layoutCosts(options, target)); }, createVerifyLayoutPass, createVerifyPlacementPass});
     case Phase::Fuse:
       return passes({createDecomposePass, createFusePass, createVerifyLayoutPass, createVerifyPlacementPass});
     case Phase::Select:

@@ -7,6 +7,7 @@
 #include "codegen/select/LibraryCall.h"
 #include "ir/exec/Exec.h"
 #include "passes/Passes.h"
+#include "passes/layout/Choose.h"
 #include "runtime/device/cpu/Features.h"
 #include "runtime/program/Program.h"
 
@@ -293,6 +294,9 @@ FailureOr<std::shared_ptr<runtime::Program>> buildProgram(ModuleOp module, const
   program->code = runtime::copyToSpan(image.data(), image.size());
   if (auto placement = module->getAttrOfType<DictionaryAttr>(kPlacementAttr))
     program->manifest["placement"] = describePlacement(placement);
+  if (auto layouts = module->getAttrOfType<ArrayAttr>(kLayoutsAttr))
+    for (StringAttr line : layouts.getAsRange<StringAttr>())
+      program->manifest["layouts"].push_back(line.str());
   auto main = *module.getOps<exec::ProgramOp>().begin();
   if (failed(addGpuModules(module, options, *program)))
     return failure();

@@ -87,7 +87,7 @@ LibraryCall withImplementation(LibraryCall call, const std::string &implementati
 } // namespace
 
 std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &options, const cpu::Target &target, bool every,
-                                     std::string &refusals) {
+                                     std::string &refusals, bool generated) {
   std::vector<Candidate> candidates;
   CostModel cost(target, options.threads);
   if (auto call = builtinCall(op))
@@ -114,7 +114,8 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
         if (auto call = tilesCall(op, parts))
           candidates.push_back(candidateOf("tiles", *call, cost));
     addWinograd(fusion, options, cost, candidates, refusals);
-    addGenerated(fusion, cost, target, candidates, refusals);
+    if (generated)
+      addGenerated(fusion, cost, target, candidates, refusals);
   }
   llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });
   return candidates;

@@ -17,9 +17,9 @@ struct Candidate {
 };
 
 /// Who can do it, the cheapest by estimate first. `refusals` gets why others cannot. With `every`, library providers give
-/// all implementations worth a measurement, not only the one that they prefer.
+/// all implementations worth a measurement, not only the one that they prefer; `generated`: and who generates code.
 std::vector<Candidate> candidatesFor(mlir::Operation *op, const CompileOptions &options, const cpu::Target &target, bool every,
-                                     std::string &refusals);
+                                     std::string &refusals, bool generated = true);
 
 /// The same for an operation on a GPU.
 std::vector<Candidate> gpuCandidatesFor(mlir::Operation *op, llvm::StringRef device, bool every, std::string &refusals);

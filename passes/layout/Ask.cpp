@@ -77,18 +77,11 @@ std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op) {
   return askConv(op, "any", "any");
 }
 
-std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op, StringRef tag) {
-  if (tag.empty())
-    return wantedByConv(op);
+std::optional<Wanted> LayoutOracle::offerForConv(Operation *op, StringRef source,
+                                                 StringRef destination) {
   std::string plain = plainTag(shapeOf(op->getOperand(0)).size());
-  // Three channels fill no block: the first convolution of a network often reads images as they
-  // come.
-  if (llvm::any_of(tag, llvm::isUpper) && layoutOf(op->getOperand(0).getType()).empty())
-    if (auto wanted = askConv(op, plain, tag))
-      return wanted;
-  if (auto wanted = askConv(op, tag, tag))
-    return wanted;
-  return wantedByConv(op);
+  return askConv(op, source.empty() ? StringRef(plain) : source,
+                 destination.empty() ? StringRef(plain) : destination);
 }
 
 std::optional<Wanted> LayoutOracle::answer(const json &desc, const char *source,
@@ -152,16 +145,11 @@ std::optional<Wanted> LayoutOracle::wantedByWeightGrad(ConvWeightGradOp op) {
   return askWeightGrad(op, "any", "any");
 }
 
-std::optional<Wanted> LayoutOracle::wantedByWeightGrad(ConvWeightGradOp op, StringRef source,
-                                                       StringRef tag) {
-  if (tag.empty())
-    return wantedByWeightGrad(op);
+std::optional<Wanted> LayoutOracle::offerForWeightGrad(ConvWeightGradOp op, StringRef source,
+                                                       StringRef destination) {
   std::string plain = plainTag(shapeOf(op.getX()).size());
-  if (auto wanted = askWeightGrad(op, source.empty() ? StringRef(plain) : source, tag))
-    return wanted;
-  if (auto wanted = askWeightGrad(op, tag, tag))
-    return wanted;
-  return wantedByWeightGrad(op);
+  return askWeightGrad(op, source.empty() ? StringRef(plain) : source,
+                       destination.empty() ? StringRef(plain) : destination);
 }
 
 std::optional<Wanted> LayoutOracle::askWeightGrad(ConvWeightGradOp op, StringRef source,

@@ -19,15 +19,15 @@ class LayoutOracle {
 public:
   explicit LayoutOracle(int threads) : threads(threads) {}
 
-  /// For a conv or conv_transpose: `tag` on both sides (or on the result alone, when the plain
-  /// operand is as good), if that has a kernel of its own; else what oneDNN chooses freely.
-  std::optional<Wanted> wantedByConv(mlir::Operation *op, llvm::StringRef tag);
-  /// What oneDNN chooses freely.
+  /// What oneDNN chooses freely for a conv or conv_transpose.
   std::optional<Wanted> wantedByConv(mlir::Operation *op);
-  /// For a conv_weight_grad (source: x, destination: dy): the same with x as it comes.
-  std::optional<Wanted> wantedByWeightGrad(ConvWeightGradOp op, llvm::StringRef source,
-                                           llvm::StringRef tag);
+  /// For a conv_weight_grad (source: x, destination: dy).
   std::optional<Wanted> wantedByWeightGrad(ConvWeightGradOp op);
+  /// These layouts, if there is a kernel of its own for them; empty: plain.
+  std::optional<Wanted> offerForConv(mlir::Operation *op, llvm::StringRef source,
+                                     llvm::StringRef destination);
+  std::optional<Wanted> offerForWeightGrad(ConvWeightGradOp op, llvm::StringRef source,
+                                           llvm::StringRef destination);
   /// For a pool, or a pool's gradient, whose operand is in `source`.
   std::optional<Wanted> wantedByPool(mlir::Operation *op, llvm::StringRef source);
 

@@ -1,11 +1,14 @@
 //===- Layout.cpp - blocked activations through a graph -------------------===//
+#include "passes/OpNames.h"
 #include "passes/Passes.h"
-#include "passes/grad/Recompute.h"
 #include "passes/layout/Ask.h"
+#include "passes/layout/Choose.h"
 #include "passes/layout/Tag.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -26,171 +29,249 @@ bool isOnCpu(Operation *op) {
 /// Walks one block from producers to consumers; a value has its layout when its users are reached.
 class BlockLayouts {
 public:
-  BlockLayouts(Block &block, LayoutOracle &oracle) : block(block), oracle(oracle) {}
+  BlockLayouts(Block &block, LayoutOracle &oracle, const LayoutCosts &costs)
+      : block(block), oracle(oracle), costs(costs) {}
 
   void run() {
-    vote();
+    bool asks = llvm::any_of(
+        block, [](Operation &op) { return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op); });
+    if (asks) {
+      collectTags();
+      chosen = chooseWays(block, {[&](Operation *op) { return waysOf(op); },
+                                  [&](Value value, const std::string &from, const std::string &to) {
+                                    return reorderCost(value, from, to);
+                                  }});
+    }
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isa<ConstantOp, ReorderOp>(op))
         continue;
-      if (isa<ConvOp, ConvTransposeOp>(op))
-        visitConv(&op);
-      else if (auto gradient = dyn_cast<ConvWeightGradOp>(op))
-        visitWeightGrad(gradient);
-      else if (isa<MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op))
-        visitPool(&op);
-      else if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(op))
-        visitBatchNorm(&op);
-      else if (op.hasTrait<Elementwise>())
-        visitElementwise(&op);
-      else if (auto concat = dyn_cast<ConcatOp>(op))
-        visitConcat(concat);
-      else if (auto reduce = dyn_cast<ReduceOp>(op))
-        visitReduce(reduce);
-      else if (auto transfer = dyn_cast<TransferOp>(op))
-        visitTransfer(transfer);
+      auto way = chosen.find(&op);
+      if (way != chosen.end())
+        go(&op, way->second);
       else
         wantPlain(&op);
     }
   }
 
-private:
-  /// Kernels for different layouts are nearly as fast as each other, reorders between them are not
-  /// free: the layout that oneDNN chooses for most of the work is every convolution's first choice.
-  void vote() {
-    std::map<std::pair<int64_t, std::string>, double> votes; // by rank and tag
-    for (Operation &op : block) {
-      // What is computed again lies as it did the first time.
-      if (!isOnCpu(&op) || op.hasAttr(grad::kRecomputedAttr))
-        continue;
-      std::optional<Wanted> wanted;
-      Value weights, y;
-      if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
-        wanted = oracle.wantedByWeightGrad(gradient);
-        weights = gradient.getDw(), y = gradient.getDy();
-      } else if (isa<ConvOp, ConvTransposeOp>(op)) {
-        wanted = oracle.wantedByConv(&op);
-        weights = op.getOperand(1), y = op.getResult(0);
-      }
-      if (wanted && !wanted->destination.empty())
-        votes[{typeOf(y).getRank(), wanted->destination}] +=
-            double(typeOf(y).getNumElements()) * double(typeOf(weights).getNumElements()) /
-            double(typeOf(y).getDimSize(1));
+  /// "conv1: aBcd16b 61.2 us; acdb 61.5 us, plain 130.1 us" of each product; before it is run
+  /// nothing.
+  void report(SmallVectorImpl<std::string> &lines) {
+    for (const auto &[op, ways] : asked) {
+      SmallVector<StringRef> names;
+      namesIn(op->getLoc(), names);
+      std::string name = names.empty() ? op->getName().stripDialect().str() : names.front().str();
+      const Way &best = chosen[op];
+      std::string text = name + ": " + textOf(best), rest;
+      for (const Way &way : ways)
+        if (way.takes != best.takes || way.gives != best.gives)
+          rest += (rest.empty() ? "; " : ", ") + textOf(way);
+      lines.push_back(text + rest);
     }
-    std::map<int64_t, double> most;
-    for (auto &[key, work] : votes)
-      if (work > most[key.first]) {
-        most[key.first] = work;
-        preferred[key.first] = key.second;
-      }
   }
 
-  void visitConv(Operation *op) {
-    std::optional<Wanted> wanted;
-    if (isOnCpu(op))
-      wanted = oracle.wantedByConv(op, preferred[typeOf(op->getResult(0)).getRank()]);
-    if (!wanted)
-      return wantPlain(op);
-    give(op->getOpOperand(0), wanted->source);
-    for (OpOperand &operand : op->getOpOperands().drop_front())
-      give(operand, "");
-    setResult(op, wanted->destination);
+private:
+  static std::string textOf(const Way &way) {
+    auto named = [](const std::string &tag) { return tag.empty() ? std::string("plain") : tag; };
+    std::string text = named(way.takes[0].second);
+    const std::string &other = way.takes.size() > 1 ? way.takes[1].second : way.gives[0];
+    if (other != way.takes[0].second)
+      text += " to " + named(other);
+    return llvm::formatv("{0} {1:F1} us", text, way.cost).str();
   }
 
-  void visitWeightGrad(ConvWeightGradOp op) {
-    std::optional<Wanted> wanted;
-    if (isOnCpu(op))
-      wanted = oracle.wantedByWeightGrad(op, layoutOf(op.getX().getType()),
-                                         preferred[typeOf(op.getX()).getRank()]);
-    if (!wanted)
-      return wantPlain(op);
-    give(op.getXMutable(), wanted->source);
-    give(op.getDyMutable(), wanted->destination);
-    setResult(op, "");
+  /// What oneDNN asks for anywhere in the block, by rank.
+  void collectTags() {
+    for (Operation &op : block) {
+      findWeights(&op);
+      if (!isOnCpu(&op) || !isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+        continue;
+      auto gradient = dyn_cast<ConvWeightGradOp>(op);
+      auto wanted = gradient ? oracle.wantedByWeightGrad(gradient) : oracle.wantedByConv(&op);
+      if (!wanted)
+        continue;
+      auto &list = tags[typeOf(op.getOperand(0)).getRank()];
+      for (const std::string &tag : {wanted->source, wanted->destination})
+        if (!tag.empty() && !llvm::is_contained(list, tag))
+          list.push_back(tag);
+    }
+    // Those that others than oneDNN have kernels for.
+    for (auto &[rank, list] : tags)
+      for (const char *tag : {"aBcd16b", "acdb"})
+        if (rank == 4 && !llvm::is_contained(list, tag))
+          list.push_back(tag);
   }
 
-  void visitPool(Operation *op) {
-    // A gradient goes where the forward operation's positions lie.
-    auto gradient = dyn_cast<MaxPoolGradOp>(op);
-    std::string source =
-        layoutOf(gradient ? gradient.getPosition().getType() : op->getOperand(0).getType()).str();
-    std::optional<Wanted> wanted = source.empty() ? std::nullopt : oracle.wantedByPool(op, source);
-    if (!wanted || wanted->source != source)
-      return wantPlain(op);
+  /// Weights, their gradients, and what becomes of these element by element.
+  void findWeights(Operation *op) {
+    if (isa<ConvOp, ConvTransposeOp>(op))
+      weights.insert(op->getOperand(1));
+    else if (isa<ConvWeightGradOp>(op) || (op->hasTrait<Elementwise>() && isOfWeights(op)))
+      weights.insert(op->getResult(0));
+  }
+
+  bool isOfWeights(Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return weights.count(operand) && shapeOf(operand) == shapeOf(op->getResult(0));
+    });
+  }
+
+  std::vector<Way> waysOf(Operation *op) {
+    if (isa<ReorderOp>(op))
+      return {Way{{}, {layoutOf(op->getResult(0).getType()).str()}, 0}};
+    if (!isOnCpu(op) || isa<ConstantOp>(op))
+      return {};
+    if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op)) {
+      asked.push_back({op, waysOfProduct(op)});
+      return asked.back().second;
+    }
+    if (!op->getNumOperands() || !op->getNumResults() ||
+        (op->hasTrait<Elementwise>() && isOfWeights(op)))
+      return {};
+    auto list = tags.find(rankOf(isa<ReduceOp>(op) ? op->getOperand(0) : op->getResult(0)));
+    if (list == tags.end())
+      return {};
+    std::vector<Way> ways;
+    for (const std::string &tag : list->second)
+      if (canFollow(op, tag))
+        ways.push_back(uniformWay(op, tag));
+    if (!ways.empty())
+      ways.push_back(uniformWay(op, ""));
+    return ways;
+  }
+
+  double reorderCost(Value value, const std::string &from, const std::string &to) {
+    // See give().
+    if (isStretched(value, to))
+      return 0;
+    Type before = withLayout(typeOf(value), from), after = withLayout(typeOf(value), to);
+    auto [at, isNew] =
+        known.try_emplace({before.getAsOpaquePointer(), after.getAsOpaquePointer()}, 0);
+    if (isNew)
+      at->second = costs.reorder(before, after);
+    return *at->second;
+  }
+
+  /// One value per channel stretched over an image is that in any layout.
+  static bool isStretched(Value value, StringRef tag) {
+    auto stretch = value.getDefiningOp<BroadcastOp>();
+    return stretch && readsAlike(shapeOf(stretch.getX()), typeOf(value).getRank(), tag);
+  }
+
+  static int64_t rankOf(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type ? type.getRank() : 0;
+  }
+
+  /// All images in one layout.
+  Way uniformWay(Operation *op, StringRef tag) {
+    Way way;
+    auto isImage = [&](Value value) {
+      if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(op))
+        return shapeOf(value) == shapeOf(op->getOperand(0));
+      if (op->hasTrait<Elementwise>())
+        return shapeOf(value) == shapeOf(op->getResult(0));
+      return !isa<ReduceOp>(op) || value == op->getOperand(0);
+    };
     for (OpOperand &operand : op->getOpOperands())
-      give(operand, source);
+      way.takes.push_back({operand.getOperandNumber(), isImage(operand.get()) ? tag.str() : ""});
     for (Value result : op->getResults())
-      setLayout(result, wanted->destination);
+      way.gives.push_back(isImage(result) ? tag.str() : "");
+    return way;
   }
 
-  /// Results of x's shape follow it; the statistics are plain.
-  void visitBatchNorm(Operation *op) {
-    std::string tag = layoutOf(op->getOperand(0).getType()).str();
-    ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
-    if (tag.empty() || padsBlocks(shape, tag))
-      return wantPlain(op);
-    for (OpOperand &operand : op->getOpOperands())
-      give(operand, shapeOf(operand.get()) == shape ? StringRef(tag) : StringRef());
-    for (Value result : op->getResults())
-      setLayout(result, shapeOf(result) == shape ? StringRef(tag) : StringRef());
+  /// Whether the operation does its work as well on images in this layout.
+  bool canFollow(Operation *op, const std::string &tag) {
+    Value x = op->getOperand(0);
+    if (isa<MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op)) {
+      std::optional<Wanted> wanted = oracle.wantedByPool(op, tag);
+      return wanted && wanted->source == tag && wanted->destination == tag;
+    }
+    if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(op))
+      return !padsBlocks(shapeOf(x), tag);
+    if (op->hasTrait<Elementwise>()) {
+      RankedTensorType type = typeOf(op->getResult(0));
+      return llvm::all_of(op->getOperands(), [&](Value operand) {
+        return shapeOf(operand) == type.getShape() ||
+               readsAlike(shapeOf(operand), type.getRank(), tag);
+      });
+    }
+    if (isa<ConcatOp>(op))
+      return llvm::all_of(op->getOperands(),
+                          [&](Value part) { return !padsBlocks(shapeOf(part), tag); });
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      return !padsBlocks(shapeOf(x), tag) && keepsChannels(reduce, rankOf(x));
+    // Between CPU devices an image keeps its layout, unless that adds padding.
+    if (isa<TransferOp>(op))
+      return deviceOf(typeOf(x)).getKind() == "cpu" && !padsBlocks(shapeOf(x), tag);
+    return false;
   }
 
-  void visitElementwise(Operation *op) {
-    RankedTensorType type = typeOf(op->getResult(0));
-    // The largest blocked operand decides: the others are reordered to it, or are small and read
-    // alike.
-    StringRef tag;
-    for (Value operand : op->getOperands())
-      if (shapeOf(operand) == type.getShape() && !layoutOf(operand.getType()).empty())
-        tag = layoutOf(operand.getType());
-    std::string chosen = tag.str();
-    bool follows = !chosen.empty();
-    for (Value operand : op->getOperands())
-      if (follows && shapeOf(operand) != type.getShape())
-        follows = readsAlike(shapeOf(operand), type.getRank(), chosen);
-    if (!follows)
-      return wantPlain(op);
-    for (OpOperand &operand : op->getOpOperands())
-      give(operand, shapeOf(operand.get()) == type.getShape() ? chosen : "");
-    setResult(op, chosen);
-  }
-
-  void visitConcat(ConcatOp op) {
-    // All parts in the layout of the largest one, if every part has whole blocks of it.
-    StringRef tag;
-    int64_t largest = 0;
-    for (Value part : op.getXs())
-      if (!layoutOf(part.getType()).empty() && typeOf(part).getNumElements() > largest) {
-        largest = typeOf(part).getNumElements();
-        tag = layoutOf(part.getType());
+  std::vector<Way> waysOfProduct(Operation *op) {
+    auto gradient = dyn_cast<ConvWeightGradOp>(op);
+    std::vector<Way> ways;
+    auto add = [&](const std::string &source, const std::string &destination) {
+      Way way;
+      way.takes = {{0, source}};
+      if (gradient)
+        way.takes.push_back({1, destination});
+      way.gives = {gradient ? "" : destination};
+      if (llvm::any_of(ways, [&](const Way &known) {
+            return known.takes == way.takes && known.gives == way.gives;
+          }))
+        return;
+      if (auto cost = costOf(op, way)) {
+        way.cost = *cost;
+        ways.push_back(way);
       }
-    std::string chosen = tag.str();
-    bool follows = !chosen.empty();
-    for (Value part : op.getXs())
-      follows = follows && !padsBlocks(shapeOf(part), chosen);
-    if (!follows)
-      return wantPlain(op);
-    for (OpOperand &operand : op->getOpOperands())
-      give(operand, chosen);
-    setResult(op, chosen);
+    };
+    auto offer = [&](const std::optional<Wanted> &wanted) {
+      if (wanted)
+        add(wanted->source, wanted->destination);
+    };
+    offer(gradient ? oracle.wantedByWeightGrad(gradient) : oracle.wantedByConv(op));
+    // A few channels fill no block: the first convolution of a network often reads images as they
+    // come.
+    constexpr int64_t kFew = 16;
+    bool few = shapeOf(op->getOperand(0))[1] < kFew;
+    for (const std::string &tag : tags[rankOf(op->getOperand(0))])
+      for (const std::string &source : {tag, std::string()})
+        if (few || !source.empty())
+          offer(gradient ? oracle.offerForWeightGrad(gradient, source, tag)
+                         : oracle.offerForConv(op, source, tag));
+    add("", "");
+    if (ways.empty())
+      ways.push_back(Way{{{0, ""}}, {""}, 0});
+    return ways;
   }
 
-  void visitReduce(ReduceOp op) {
-    Value x = op.getX();
-    StringRef tag = layoutOf(x.getType());
-    int64_t rank = typeOf(x).getRank();
-    // What is left is [N, C] or [C], which is plain in whole blocks too.
-    if (tag.empty() || padsBlocks(shapeOf(x), tag) || !keepsChannels(op, rank))
-      return wantPlain(op);
-    setResult(op, "");
+  /// The operation's cost, were its operands and results in the way's layouts.
+  std::optional<double> costOf(Operation *op, const Way &way) {
+    SmallVector<Type> operands(op->getOperandTypes()), results;
+    for (auto &[number, tag] : way.takes)
+      operands[number] = withLayout(cast<RankedTensorType>(operands[number]), tag);
+    for (auto [result, tag] : llvm::zip(op->getResults(), way.gives))
+      results.push_back(withLayout(typeOf(result), tag));
+    std::vector<const void *> key = {op->getName().getAsOpaquePointer(),
+                                     op->getAttrDictionary().getAsOpaquePointer()};
+    for (Type type : llvm::concat<Type>(operands, results))
+      key.push_back(type.getAsOpaquePointer());
+    for (Value operand : op->getOperands())
+      key.push_back(operand.getDefiningOp<ConstantOp>() ? this : nullptr);
+    auto [at, isNew] = known.try_emplace(key, std::nullopt);
+    if (isNew)
+      at->second = costs.operation(op, operands, results);
+    return at->second;
   }
 
-  /// Between CPU devices a value keeps its layout, unless that adds padding.
-  void visitTransfer(TransferOp op) {
-    std::string tag = layoutOf(op.getX().getType()).str();
-    if (tag.empty() || !isOnCpu(op) || padsBlocks(shapeOf(op.getX()), tag))
-      return wantPlain(op);
-    setResult(op, tag);
+  void go(Operation *op, const Way &way) {
+    SmallVector<std::string> layouts(op->getNumOperands());
+    for (auto &[number, tag] : way.takes)
+      layouts[number] = tag;
+    for (auto [operand, tag] : llvm::zip(op->getOpOperands(), layouts))
+      give(operand, tag);
+    for (auto [result, tag] : llvm::zip(op->getResults(), way.gives))
+      if (layoutOf(result.getType()) != tag)
+        result.setType(withLayout(typeOf(result), tag));
   }
 
   void wantPlain(Operation *op) {
@@ -208,10 +289,6 @@ private:
         result.setType(withLayout(typeOf(result), ""));
   }
 
-  void setResult(Operation *op, StringRef tag) { setLayout(op->getResult(0), tag); }
-
-  void setLayout(Value result, StringRef tag) { result.setType(withLayout(typeOf(result), tag)); }
-
   /// Makes an operand come in a layout: the value itself, what it was reordered from, or a reorder
   /// made once.
   void give(OpOperand &operand, StringRef tag) {
@@ -223,11 +300,9 @@ private:
     if (!reordered) {
       OpBuilder builder(block.getParentOp()->getContext());
       builder.setInsertionPointAfterValue(value);
-      // One value per channel stretched over an image is that in any layout.
-      auto stretch = value.getDefiningOp<BroadcastOp>();
-      if (stretch && readsAlike(shapeOf(stretch.getX()), type.getRank(), tag))
-        reordered =
-            BroadcastOp::create(builder, value.getLoc(), withLayout(type, tag), stretch.getX());
+      if (isStretched(value, tag))
+        reordered = BroadcastOp::create(builder, value.getLoc(), withLayout(type, tag),
+                                        value.getDefiningOp<BroadcastOp>().getX());
       else
         reordered =
             ReorderOp::create(builder, value.getLoc(), withLayout(type, tag), value).getResult();
@@ -245,7 +320,13 @@ private:
 
   Block &block;
   LayoutOracle &oracle;
-  std::map<int64_t, std::string> preferred; // by rank
+  const LayoutCosts &costs;
+  std::map<int64_t, std::vector<std::string>> tags; // by rank
+  llvm::DenseSet<Value> weights;
+  llvm::DenseMap<Operation *, Way> chosen;
+  std::vector<std::pair<Operation *, std::vector<Way>>> asked; ///< products, in the block's order
+  /// Costs of operations and reorders, by what they depend on.
+  std::map<std::vector<const void *>, std::optional<double>> known;
   std::map<std::pair<Value, std::string>, Value, KeyLess> reorders;
 };
 
@@ -254,7 +335,10 @@ struct LayoutPass : PassWrapper<LayoutPass, OperationPass<ModuleOp>> {
 
   LayoutPass() = default;
   explicit LayoutPass(int count) { threads = count; }
-  LayoutPass(const LayoutPass &other) : PassWrapper(other) { threads = other.threads.getValue(); }
+  LayoutPass(int count, LayoutCosts given) : costs(std::move(given)) { threads = count; }
+  LayoutPass(const LayoutPass &other) : PassWrapper(other), costs(other.costs) {
+    threads = other.threads.getValue();
+  }
 
   StringRef getArgument() const final { return "dlc-layout"; }
   StringRef getDescription() const final {
@@ -263,11 +347,22 @@ struct LayoutPass : PassWrapper<LayoutPass, OperationPass<ModuleOp>> {
 
   void runOnOperation() final {
     LayoutOracle oracle(threads);
+    LayoutCosts asked = costs.operation ? costs : assumedCosts();
+    SmallVector<std::string> lines;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      for (Block &block : function.getBody())
-        BlockLayouts(block, oracle).run();
+      for (Block &block : function.getBody()) {
+        BlockLayouts layouts(block, oracle, asked);
+        layouts.run();
+        layouts.report(lines);
+      }
+    getOperation()->removeAttr(kLayoutsAttr);
+    if (costs.operation && !lines.empty())
+      getOperation()->setAttr(
+          kLayoutsAttr, Builder(&getContext())
+                            .getStrArrayAttr(SmallVector<StringRef>(lines.begin(), lines.end())));
   }
 
+  LayoutCosts costs;
   Option<int> threads{*this, "threads", llvm::cl::desc("threads to ask for; 0: all"),
                       llvm::cl::init(0)};
 };
@@ -276,6 +371,10 @@ struct LayoutPass : PassWrapper<LayoutPass, OperationPass<ModuleOp>> {
 
 std::unique_ptr<Pass> createLayoutPass(int threads) {
   return std::make_unique<LayoutPass>(threads);
+}
+
+std::unique_ptr<Pass> createLayoutPass(int threads, LayoutCosts costs) {
+  return std::make_unique<LayoutPass>(threads, std::move(costs));
 }
 
 } // namespace dlc

@@ -208,9 +208,14 @@ int inspectCommand(const InspectArguments &given) {
     nlohmann::ordered_json about = jsonOf(session, graph);
     if (arguments.placement)
       about["placement"] = placementJson(session, graph);
+    if (arguments.layouts)
+      about["layouts"] = program->manifest.value("layouts", nlohmann::json::array());
     std::printf("%s\n", about.dump(2).c_str());
   } else if (arguments.placement)
     printPlacement(session, graph);
+  else if (arguments.layouts)
+    for (const nlohmann::json &line : program->manifest.value("layouts", nlohmann::json::array()))
+      std::printf("%s\n", line.is_string() ? line.get<std::string>().c_str() : "");
   else if (arguments.svg.empty() && arguments.html.empty())
     print(session, graph);
   return 0;

@@ -66,7 +66,7 @@ struct RunArguments : ModelArguments {
 
 struct InspectArguments : ModelArguments {
   int repeat = 0;
-  bool json = false, placement = false;
+  bool json = false, placement = false, layouts = false;
   std::string svg, html;
 };
 

@@ -260,6 +260,8 @@ int main(int argc, char **argv) {
   inspectApp->add_flag("--json", inspect.json, "print it as one JSON object");
   inspectApp->add_flag("--placement", inspect.placement,
                        "show which device each operation is on, why, and what crosses");
+  inspectApp->add_flag("--layouts", inspect.layouts,
+                       "show the layout of each convolution, and what it and the others cost");
   inspectApp->add_option("--svg", inspect.svg, "draw the graph, coloured by kernel and time");
   inspectApp->add_option("--html", inspect.html, "the same as a page with a table");
 

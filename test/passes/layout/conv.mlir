@@ -47,3 +47,49 @@ func.func @one_dimension(%x: tensor<1x64x32xf32>, %w: tensor<64x64x3xf32>) -> te
   %0 = dlc.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, low = array<i64: 1>, high = array<i64: 1>, groups = 1 : i64} : (tensor<1x64x32xf32>, tensor<64x64x3xf32>) -> tensor<1x64x32xf32>
   return %0 : tensor<1x64x32xf32>
 }
+
+// -----
+
+// A product that is done before its operand is brought elsewhere stays where it is.
+// CHECK-LABEL: @small
+// CHECK-NOT: dlc.reorder
+// CHECK: return
+func.func @small(%x: tensor<1x16x4x4xf32>, %w: tensor<16x16x3x3xf32>) -> tensor<1x16x4x4xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x4x4xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x4x4xf32>
+  return %0 : tensor<1x16x4x4xf32>
+}
+
+// -----
+
+// But between large ones it follows them: going there and back would cost more than it does.
+// CHECK-LABEL: @between
+// CHECK: dlc.reorder %arg0
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
+// CHECK: dlc.conv {{.*}} -> tensor<1x16x32x32xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK-COUNT-1: dlc.reorder
+// CHECK-NOT: dlc.reorder
+func.func @between(%x: tensor<1x64x32x32xf32>, %w: tensor<64x64x3x3xf32>, %v: tensor<16x64x1x1xf32>, %u: tensor<64x16x3x3xf32>) -> tensor<1x64x32x32xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x32x32xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x32x32xf32>
+  %1 = dlc.conv %0, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x32x32xf32>, tensor<16x64x1x1xf32>) -> tensor<1x16x32x32xf32>
+  %2 = dlc.conv %1, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x32x32xf32>, tensor<64x16x3x3xf32>) -> tensor<1x64x32x32xf32>
+  return %2 : tensor<1x64x32x32xf32>
+}
+
+// -----
+
+// A sum of a small product and of what only plain readers want: the one image that is there already decides, not the branch.
+// CHECK-LABEL: @branch
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
+// CHECK: dlc.add {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK: dlc.relu {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK-COUNT-1: dlc.reorder
+// CHECK-NOT: dlc.reorder
+func.func @branch(%x: tensor<1x64x32x32xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<64x1024xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x32x32xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x32x32xf32>
+  %1 = dlc.add %0, %x : (tensor<1x64x32x32xf32>, tensor<1x64x32x32xf32>) -> tensor<1x64x32x32xf32>
+  %2 = dlc.relu %1 : (tensor<1x64x32x32xf32>) -> tensor<1x64x32x32xf32>
+  %3 = dlc.reshape %2 : (tensor<1x64x32x32xf32>) -> tensor<64x1024xf32>
+  return %3 : tensor<64x1024xf32>
+}
