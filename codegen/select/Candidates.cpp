@@ -79,6 +79,24 @@ void addWinograd(FusionOp fusion, const CompileOptions &options, const CostModel
   }
 }
 
+/// Two parts and three, on processors that have tiles.
+void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target &target, const CostModel &cost,
+              std::vector<Candidate> &candidates, std::string &refusals) {
+  if (!StringRef(target.features).contains("+amx-bf16"))
+    return;
+  if (isStrict(fusion, options) && !isLowered(fusion)) {
+    refusals += "; tiles: accuracy strict forbids their rounding";
+    return;
+  }
+  for (int parts : {2, 3}) {
+    std::string why;
+    if (auto call = tilesCall(fusion, parts, &why))
+      candidates.push_back(candidateOf("tiles", *call, cost));
+    else if (parts == 2)
+      refusals += "; tiles: " + why;
+  }
+}
+
 LibraryCall withImplementation(LibraryCall call, const std::string &implementation) {
   call.implementation = implementation;
   return call;
@@ -109,11 +127,8 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
     refusals += "; onednn: " + why;
   }
   if (auto fusion = dyn_cast<FusionOp>(op)) {
-    if ((isLowered(fusion) || !isStrict(fusion, options)) && StringRef(target.features).contains("+amx-bf16"))
-      for (int parts : {2, 3})
-        if (auto call = tilesCall(op, parts))
-          candidates.push_back(candidateOf("tiles", *call, cost));
     addWinograd(fusion, options, cost, candidates, refusals);
+    addTiles(fusion, options, target, cost, candidates, refusals);
     if (generated)
       addGenerated(fusion, cost, target, candidates, refusals);
   }

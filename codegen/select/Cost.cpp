@@ -127,7 +127,7 @@ double CostModel::tilesWindow(const LibraryCall &call) const {
   double parts = call.desc["parts"], cores = call.flops > machine.wakeFlops ? threads : 1;
   // Few channels stand beside those of a row's next pixels, as far as a step of a sum reaches.
   double channels = double(src[1]), rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
-  rate *= channels < machine.tileColumns / 2 ? 0.6 : laneShare(channels, machine.tileColumns);
+  rate *= channels < machine.tileColumns / 2 ? 0.45 : laneShare(channels, machine.tileColumns);
   double products = call.flops * parts * (parts + 1) / 2 / (rate * cores);
   double weights = call.desc["weights"] == "packed" ? 0 : call.flops / (2 * productOf(dst)) * double(dst[1]);
   double split = (productOf(src) + weights) * parts / 2 / (machine.splitParts * cores);

@@ -79,12 +79,12 @@ uint64_t Convolution::packedBytes() const {
 
 void Convolution::packWeights(const float *weights, void *packed, int threads) const {
   int64_t area = window[0] * window[1], n = features;
-  auto bytes = static_cast<int64_t>(tiles::packedBytes(depth(), n, parts));
+  int64_t bytes = blocks(depth()) * parts * kPartBytes;
   runtime::parallelFor(threads, taps() * blocks(n), 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t unit = begin; unit < end; ++unit) {
       int64_t tap = unit / blocks(n), first = unit % blocks(n) * kBlock;
       int64_t lanes = std::min(kBlock, n - first);
-      char *to = static_cast<char *>(packed) + tap * bytes + bytes / blocks(n) * (first / kBlock);
+      char *to = static_cast<char *>(packed) + (first / kBlock * taps() + tap) * bytes;
       if (unfoldsRows()) {
         float row[kDepth * kBlock];
         for (int64_t s = 0; s < window[1]; ++s)
@@ -313,7 +313,6 @@ void Call::run(const Slab &slab, const char *left, const char *right, float *dst
   int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.outWidth;
   int64_t rowsEach = (blocks(last) + rowGroups - 1) / rowGroups;
   int64_t columnsEach = (blocks(c.features) + columnGroups - 1) / columnGroups;
-  auto tapBytesOfRight = static_cast<int64_t>(packedBytes(c.depth(), c.features, c.parts));
   runtime::parallelFor(threads, rowGroups * columnGroups, 1, [&](int64_t begin, int64_t end, int) {
     enterTiles();
     for (int64_t unit = begin; unit < end; ++unit) {
@@ -330,8 +329,8 @@ void Call::run(const Slab &slab, const char *left, const char *right, float *dst
       window.steps = steps;
       window.taps = c.taps();
       window.tapBytes = tapBytes.data();
-      window.rightTap = tapBytesOfRight;
-      window.rightStride = steps * c.parts * kPartBytes;
+      window.rightTap = steps * c.parts * kPartBytes;
+      window.rightStride = c.taps() * window.rightTap;
       window.right = right + window.firstColumn / kBlock * window.rightStride;
       window.pixel = pixel.data() + row;
       window.dst = dst;

@@ -207,14 +207,22 @@ template <bool tall> inline void multiplyParts() {
   }
 }
 
+/// How far ahead the right operand is fetched when it is read for the first time, in bytes: a step
+/// of it fills a page, where the processor's own fetching ends.
+constexpr int64_t kFetchAhead = 8192;
+
 /// One block of sums; small parts come first, and each part is loaded as seldom as the tiles allow.
-/// Parts of the left operand lie `leftPart` bytes apart, its steps `leftStep`.
+/// Parts of the left operand lie `leftPart` bytes apart, its steps `leftStep`. `fetches`: the right
+/// one may be far away.
 template <bool tall, int parts>
 inline void sumBlock(const char *left, int64_t leftPart, int64_t leftStep, const char *right,
-                     int64_t steps) {
+                     int64_t steps, bool fetches) {
   for (int64_t step = 0; step < steps; ++step, left += leftStep, right += parts * kPartBytes) {
     const char *leftM = left + leftPart, *rightM = right + kPartBytes;
     const char *leftL = leftM + leftPart, *rightL = right + 2 * kPartBytes;
+    if (fetches)
+      for (int64_t line = 0; line < parts * kPartBytes; line += 64)
+        _mm_prefetch(right + kFetchAhead + line, _MM_HINT_T1);
     loadRight(right);
     if (parts == 3) {
       loadLeft<tall>(leftL);
@@ -265,6 +273,20 @@ inline __m512 operandOf(const Post &post, int64_t row, int64_t column, __mmask16
   return post.operand.column == 0 ? _mm512_set1_ps(*at) : _mm512_maskz_loadu_ps(mask, at);
 }
 
+/// Kept out of line, so that what is done for most results stays small.
+__attribute__((noinline)) __m512 functionOf(PostKind kind, __m512 v) {
+  switch (kind) {
+  case PostKind::Logistic:
+    return logistic(v);
+  case PostKind::Tanh:
+    return tanhOf(v);
+  case PostKind::GeluErf:
+    return geluErf(v);
+  default:
+    return geluTanh(v);
+  }
+}
+
 inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row, int64_t column,
                       __mmask16 mask) {
   __m512 alpha = _mm512_set1_ps(post.alpha), beta = _mm512_set1_ps(post.beta);
@@ -278,14 +300,6 @@ inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row,
     return _mm512_min_ps(beta, _mm512_max_ps(alpha, v));
   case PostKind::Linear:
     return _mm512_fmadd_ps(v, alpha, beta);
-  case PostKind::Logistic:
-    return logistic(v);
-  case PostKind::Tanh:
-    return tanhOf(v);
-  case PostKind::GeluErf:
-    return geluErf(v);
-  case PostKind::GeluTanh:
-    return geluTanh(v);
   case PostKind::Square:
     return _mm512_mul_ps(v, v);
   case PostKind::Add:
@@ -296,8 +310,9 @@ inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row,
     return _mm512_sub_ps(v, operandOf(post, row, column, mask));
   case PostKind::Sum:
     return _mm512_fmadd_ps(alpha, _mm512_maskz_loadu_ps(mask, old), v);
+  default:
+    return functionOf(post.kind, v);
   }
-  return v;
 }
 
 /// Half a block's columns of sums become results: column is the first one's.
@@ -313,7 +328,7 @@ struct Ending {
         column(column), bias(epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column)
                                            : _mm512_setzero_ps()) {}
 
-  inline void end(const float *sums, float *to, int64_t row) const {
+  __attribute__((always_inline)) inline void end(const float *sums, float *to, int64_t row) const {
     __m512 v = _mm512_fmadd_ps(_mm512_load_ps(sums), _mm512_set1_ps(epilogue.scale), bias);
     for (int p = 0; p < epilogue.count; ++p)
       v = applied(epilogue.posts[p], v, to, row, column, mask);
@@ -358,7 +373,7 @@ void multiplyBlock(const Panel &panel, const Epilogue &epilogue, int64_t row0, i
     publish(sums);
     loadSums<tall>(sums, kBlock);
   }
-  sumBlock<tall, parts>(left, kPartBytes, parts * kPartBytes, right, panel.steps);
+  sumBlock<tall, parts>(left, kPartBytes, parts * kPartBytes, right, panel.steps, row0 == 0);
   if (whole && (!ends || bare)) {
     storeSums<tall>(dst, panel.dstRow);
     return;
@@ -393,7 +408,7 @@ void convolveBlock(const Window &window, const Epilogue &epilogue, int64_t row0,
   const char *right = window.right + column0 / kBlock * window.rightStride;
   for (int64_t tap = 0; tap < window.taps; ++tap)
     sumBlock<tall, parts>(left + window.tapBytes[tap], window.partStride, window.stepStride,
-                          right + tap * window.rightTap, window.steps);
+                          right + tap * window.rightTap, window.steps, row0 == 0);
   alignas(64) float sums[kBlock * kBlock];
   storeSums<tall>(sums, kBlock);
   int64_t rows = window.rows - row0 < kBlock ? window.rows - row0 : kBlock;

@@ -8,9 +8,9 @@
 
 // CHECK: dlc.implementation = "tiles:bf16x3", dlc.kernel = "tiles"
 // CHECK: dlc.fusion
-// CHECK-NOT: tiles
+// CHECK-NOT: dlc.kernel = "tiles"
 // CHECK: dlc.accuracy = "strict"
-// STRICT-NOT: tiles:
+// STRICT-NOT: dlc.kernel = "tiles"
 // HIGH-COUNT-2: dlc.kernel = "tiles"
 // RESULT: f32 128x64
 
