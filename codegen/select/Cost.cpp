@@ -127,8 +127,8 @@ double CostModel::tilesWindow(const LibraryCall &call) const {
   double parts = call.desc["parts"], cores = call.flops > machine.wakeFlops ? threads : 1;
   // Few channels stand beside those of a row's next pixels, as far as a step of a sum reaches.
   double channels = double(src[1]), rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
-  rate *= channels < machine.tileColumns / 2 ? 0.45 : laneShare(channels, machine.tileColumns);
-  double products = call.flops * parts * (parts + 1) / 2 / (rate * cores);
+  rate *= channels < machine.tileDepth / 2 ? 0.45 : laneShare(channels, machine.tileDepth);
+  double products = call.flops * parts * (parts + 1) / 2 / (rate * cores) + productOf(dst) / (machine.tileResults * cores);
   double weights = call.desc["weights"] == "packed" ? 0 : call.flops / (2 * productOf(dst)) * double(dst[1]);
   double split = (productOf(src) + weights) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, traffic(call.bytes, cores));
@@ -140,8 +140,8 @@ double CostModel::tiles(const LibraryCall &call) const {
   double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"];
   double batches = productOf(call.desc.value("batch", std::vector<int64_t>()));
   double cores = call.flops > machine.wakeFlops ? threads : 1;
-  double rate = machine.tileGflops * laneShare(m, machine.tileRows) * laneShare(n, machine.tileColumns);
-  double products = call.flops * parts * (parts + 1) / 2 / (rate * cores);
+  double rate = machine.tileGflops * laneShare(m, machine.tileRows) * laneShare(n, machine.tileColumns) * laneShare(k, machine.tileDepth);
+  double products = call.flops * parts * (parts + 1) / 2 / (rate * cores) + batches * m * n / (machine.tileResults * cores);
   // The right operand is split once where the whole batch shares it.
   const json &b = call.desc["b"];
   double rights = b == "packed" ? 0 : llvm::all_of(ArrayRef(b.get<std::vector<int64_t>>()).drop_back(2), [](int64_t stride) { return stride == 0; }) ? 1 : batches;
@@ -167,7 +167,7 @@ double CostModel::call(const LibraryCall &call) const {
   double cores = call.flops + call.bytes > machine.wakeFlops ? threads : 1;
   double nanoseconds = traffic(call.bytes, cores);
   if (call.library == "tiles") {
-    nanoseconds = tiles(call);
+    nanoseconds = tiles(call) + 1000 * machine.tileCall;
   } else if (call.library == "winograd") {
     nanoseconds = winograd(call);
   } else if (kind == "matmul") {

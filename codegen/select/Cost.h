@@ -24,7 +24,9 @@ struct Machine {
       1.5; ///< window elements, or products of a weight gradient, of the runtime's own kernels
   double libraryBf16Gain = 1.8; ///< where the processor multiplies bf16 itself
   double tileGflops = 600; ///< of bf16, on tiles; neighbours on the same core may halve or double it
-  double tileRows = 16, tileColumns = 32;
+  double tileRows = 16, tileColumns = 32, tileDepth = 32;
+  double tileCall = 8;    ///< microseconds: packing ends before products begin, and tiles are set up
+  double tileResults = 4; ///< sums per nanosecond that become results
   double splitParts = 2; ///< elements per nanosecond that become parts
   /// A product of one row has so much of the rate, each further row so much more.
   double oneRow = 0.35, eachRow = 0.15;

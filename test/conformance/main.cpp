@@ -105,9 +105,9 @@ int main(int argc, char **argv) {
   addGatherCases(all);
   addReduceCases(all);
   addContractCases(all);
+  addWeightCases(all);
   addWindowCases(all);
   addTrainingCases(all);
-  addWeightCases(all);
   addNormCases(all);
   addRecurrentCases(all);
   addControlCases(all);

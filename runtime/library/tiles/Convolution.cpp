@@ -10,6 +10,7 @@
 #include "runtime/library/tiles/Convolution.h"
 
 #include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/Library.h"
 #include "runtime/library/tiles/Parse.h"
 #include "runtime/library/tiles/Product.h"
 #include "runtime/program/Message.h"

@@ -3,13 +3,19 @@
 #define DLC_RUNTIME_LIBRARY_TILES_CONVOLUTION_H
 
 #include "dlc/Export.h"
-#include "runtime/library/Library.h"
 #include "runtime/library/tiles/Kernel.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
+
+namespace dlc::runtime {
+class LibraryCall;
+struct BufferInfo;
+} // namespace dlc::runtime
 
 namespace dlc::tiles {
 

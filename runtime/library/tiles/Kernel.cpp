@@ -101,6 +101,11 @@ inline void transpose(__m512i (&r)[16]) {
 /// What comes next where elements lie side by side along the lanes, so far ahead in bytes.
 constexpr int64_t kAhead = 256;
 
+/// The first `count` of sixteen.
+inline __mmask16 firstLanes(int64_t count) {
+  return static_cast<__mmask16>(count >= kHalf ? 0xffff : count <= 0 ? 0 : (1u << count) - 1);
+}
+
 /// One tile of each part, 16 lanes and 32 deep, `kPartBytes` apart. A tile of the left operand has
 /// a row for each lane; of the right one, a row for each two of the depth. The elements are side by
 /// side along the depth (runs), or along the lanes.
@@ -150,11 +155,24 @@ void packBlock(const Source &source, int64_t block, int64_t step, int parts, cha
       packTile<true, left>(from, source.lane, parts, tile, interleave);
     } else if (lanes == kHalf && depths == kDepth && source.lane == 1) {
       packTile<false, left>(from, source.depth, parts, tile, interleave);
+    } else if (source.lane == 1 && source.depth != 1) {
+      alignas(64) float edge[kDepth][kHalf] = {};
+      for (int64_t k = 0; k < depths; ++k)
+        _mm512_store_ps(edge[k], _mm512_maskz_loadu_ps(firstLanes(lanes), from + k * source.depth));
+      packTile<false, left>(&edge[0][0], kHalf, parts, tile, interleave);
     } else {
       alignas(64) float edge[kHalf][kDepth] = {};
-      for (int64_t i = 0; i < lanes; ++i)
+      for (int64_t i = 0; i < lanes && i < kHalf; ++i) {
+        const float *row = from + i * source.lane;
+        if (source.depth == 1) {
+          _mm512_store_ps(edge[i], _mm512_maskz_loadu_ps(firstLanes(depths), row));
+          _mm512_store_ps(edge[i] + kHalf,
+                          _mm512_maskz_loadu_ps(firstLanes(depths - kHalf), row + kHalf));
+          continue;
+        }
         for (int64_t k = 0; k < depths; ++k)
-          edge[i][k] = from[i * source.lane + k * source.depth];
+          edge[i][k] = row[k * source.depth];
+      }
       packTile<true, left>(&edge[0][0], kDepth, parts, tile, interleave);
     }
   }
@@ -323,10 +341,9 @@ struct Ending {
   __m512 bias;
 
   Ending(const Epilogue &epilogue, int64_t column, int64_t columns)
-      : epilogue(epilogue),
-        mask(static_cast<__mmask16>((1u << (columns < kHalf ? columns : kHalf)) - 1)),
-        column(column), bias(epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column)
-                                           : _mm512_setzero_ps()) {}
+      : epilogue(epilogue), mask(firstLanes(columns)), column(column),
+        bias(epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column)
+                           : _mm512_setzero_ps()) {}
 
   __attribute__((always_inline)) inline void end(const float *sums, float *to, int64_t row) const {
     __m512 v = _mm512_fmadd_ps(_mm512_load_ps(sums), _mm512_set1_ps(epilogue.scale), bias);
@@ -451,11 +468,8 @@ void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, in
     char *row = to + i * kPixelBytes;
     for (int64_t step = 0; step < steps; ++step, from += kDepth, row += stepStride) {
       int64_t left = run.channels - step * kDepth;
-      auto mask = [&](int64_t some) {
-        return static_cast<__mmask16>(some >= kHalf ? 0xffff : some <= 0 ? 0 : (1u << some) - 1);
-      };
-      __m512 x = _mm512_maskz_loadu_ps(mask(left), from),
-             y = _mm512_maskz_loadu_ps(mask(left - kHalf), from + kHalf);
+      __m512 x = _mm512_maskz_loadu_ps(firstLanes(left), from),
+             y = _mm512_maskz_loadu_ps(firstLanes(left - kHalf), from + kHalf);
       for (int part = 0; part < parts; ++part)
         _mm512_store_si512(row + part * partStride, takePart<false>(x, y, none));
     }
