@@ -1,0 +1,234 @@
+//===- Pack.cpp - operands as tiles want them, in bf16 parts ---------------------===//
+#include "runtime/library/tiles/Kernel.h"
+
+#if defined(__AMX_BF16__) && defined(__AVX512BF16__)
+
+#include "runtime/library/tiles/Lanes.h"
+
+#include <cstring>
+
+namespace dlc::tiles {
+
+namespace {
+
+/// Two vectors as bf16 parts, in each 32-bit lane the first one's below the second one's where
+/// `pairs`, otherwise one behind the other; the rests stay in x and y.
+template <bool pairs> inline __m512i takePart(__m512 &x, __m512 &y, __m512i interleave) {
+  const __m512 most = _mm512_set1_ps(0x1.fep+127f);
+  __m512i both = (__m512i)_mm512_cvtne2ps_pbh(y, x);
+  __m512i order = pairs ? _mm512_permutexvar_epi16(interleave, both) : both;
+  __m512 headX, headY;
+  if (pairs) {
+    headX = _mm512_castsi512_ps(_mm512_slli_epi32(order, 16));
+    headY = _mm512_castsi512_ps(_mm512_and_si512(order, _mm512_set1_epi32(int(0xffff0000))));
+  } else {
+    headX = _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(both)), 16));
+    headY = _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(both, 1)), 16));
+  }
+  __mmask16 wildX = _mm512_cmp_ps_mask(_mm512_abs_ps(x), most, _CMP_NLE_UQ);
+  __mmask16 wildY = _mm512_cmp_ps_mask(_mm512_abs_ps(y), most, _CMP_NLE_UQ);
+  if (__builtin_expect((wildX | wildY) == 0, 1)) {
+    x = _mm512_sub_ps(x, headX);
+    y = _mm512_sub_ps(y, headY);
+    return order;
+  }
+  // What would become infinite is cut instead; infinities and NaN have no rest.
+  auto tamed = [&](__m512 &v, __mmask16 wild) {
+    __m512i bits = _mm512_castps_si512(v), upper = _mm512_set1_epi32(int(0xffff0000));
+    __mmask16 finite =
+        _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(0x1.fffffep+127f), _CMP_LE_OQ);
+    __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+    __m512i head = _mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(v)), 16);
+    head = _mm512_mask_and_epi32(head, wild, bits, upper);
+    head = _mm512_mask_or_epi32(head, nan, head, _mm512_set1_epi32(0x400000));
+    v = _mm512_maskz_sub_ps(finite, v, _mm512_castsi512_ps(head));
+    return head;
+  };
+  __m512i wholeX = tamed(x, wildX), wholeY = tamed(y, wildY);
+  if (pairs)
+    return _mm512_or_si512(_mm512_srli_epi32(wholeX, 16), wholeY);
+  return _mm512_inserti64x4(
+      _mm512_castsi256_si512(_mm512_cvtepi32_epi16(_mm512_srli_epi32(wholeX, 16))),
+      _mm512_cvtepi32_epi16(_mm512_srli_epi32(wholeY, 16)), 1);
+}
+
+inline __m512i interleaving() {
+  alignas(64) int16_t order[32];
+  for (int i = 0; i < 16; ++i) {
+    order[2 * i] = int16_t(i);
+    order[2 * i + 1] = int16_t(16 + i);
+  }
+  return _mm512_load_si512(order);
+}
+
+/// 16 x 16 lanes of 32 bits.
+inline void transpose(__m512i (&r)[16]) {
+  __m512i t[16];
+  for (int i = 0; i < 8; ++i) {
+    t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
+    r[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
+    r[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
+    r[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
+    t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
+    t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
+    t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
+    r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
+    r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
+    r[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd);
+  }
+}
+
+/// What comes next where elements lie side by side along the lanes, so far ahead in bytes.
+constexpr int64_t kAhead = 256;
+
+/// One tile of each part, 16 lanes and 32 deep, `kPartBytes` apart. A tile of the left operand has
+/// a row for each lane; of the right one, a row for each two of the depth. The elements are side by
+/// side along the depth (runs), or along the lanes.
+template <bool runs, bool left>
+inline void packTile(const float *from, int64_t stride, int parts, char *to, __m512i interleave) {
+  __m512 x[16], y[16];
+  for (int i = 0; i < 16; ++i) {
+    const float *first = from + (runs ? i : 2 * i) * stride;
+    const float *second = runs ? first + 16 : first + stride;
+    x[i] = _mm512_loadu_ps(first);
+    y[i] = _mm512_loadu_ps(second);
+    if (!runs) {
+      _mm_prefetch(reinterpret_cast<const char *>(first) + kAhead, _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char *>(second) + kAhead, _MM_HINT_T0);
+    }
+  }
+  for (int part = 0; part < parts; ++part) {
+    __m512i rows[16];
+    for (int i = 0; i < 16; ++i)
+      rows[i] = takePart<!runs>(x[i], y[i], interleave);
+    if (runs != left)
+      transpose(rows);
+    for (int i = 0; i < 16; ++i)
+      _mm512_store_si512(to + part * kPartBytes + 64 * i, rows[i]);
+  }
+}
+
+struct Source {
+  const float *from;
+  int64_t lane, depth, lanes, depths;
+};
+
+/// One block of 32 lanes, 32 deep.
+template <bool left>
+void packBlock(const Source &source, int64_t block, int64_t step, int parts, char *to,
+               __m512i interleave) {
+  for (int64_t half = 0; half < 2; ++half) {
+    int64_t firstLane = block * kBlock + half * kHalf, firstDepth = step * kDepth;
+    const float *from = source.from + firstLane * source.lane + firstDepth * source.depth;
+    char *tile = to + half * kTile;
+    int64_t lanes = source.lanes - firstLane < kHalf ? source.lanes - firstLane : kHalf;
+    int64_t depths = source.depths - firstDepth < kDepth ? source.depths - firstDepth : kDepth;
+    if (lanes <= 0) {
+      for (int part = 0; part < parts; ++part)
+        std::memset(tile + part * kPartBytes, 0, kTile);
+    } else if (lanes == kHalf && depths == kDepth && source.depth == 1) {
+      packTile<true, left>(from, source.lane, parts, tile, interleave);
+    } else if (lanes == kHalf && depths == kDepth && source.lane == 1) {
+      packTile<false, left>(from, source.depth, parts, tile, interleave);
+    } else if (source.lane == 1 && source.depth != 1) {
+      alignas(64) float edge[kDepth][kHalf] = {};
+      for (int64_t k = 0; k < depths; ++k)
+        _mm512_store_ps(edge[k], _mm512_maskz_loadu_ps(firstLanes(lanes), from + k * source.depth));
+      packTile<false, left>(&edge[0][0], kHalf, parts, tile, interleave);
+    } else {
+      alignas(64) float edge[kHalf][kDepth] = {};
+      for (int64_t i = 0; i < lanes && i < kHalf; ++i) {
+        const float *row = from + i * source.lane;
+        if (source.depth == 1) {
+          _mm512_store_ps(edge[i], _mm512_maskz_loadu_ps(firstLanes(depths), row));
+          _mm512_store_ps(edge[i] + kHalf,
+                          _mm512_maskz_loadu_ps(firstLanes(depths - kHalf), row + kHalf));
+          continue;
+        }
+        for (int64_t k = 0; k < depths; ++k)
+          edge[i][k] = row[k * source.depth];
+      }
+      packTile<true, left>(&edge[0][0], kDepth, parts, tile, interleave);
+    }
+  }
+}
+
+/// Walks along the memory.
+template <bool left> void pack(const Source &source, int parts, char *to) {
+  __m512i interleave = interleaving();
+  int64_t steps = (source.depths + kDepth - 1) / kDepth,
+          blocks = (source.lanes + kBlock - 1) / kBlock;
+  auto one = [&](int64_t block, int64_t step) {
+    packBlock<left>(source, block, step, parts, to + (block * steps + step) * parts * kPartBytes,
+                    interleave);
+  };
+  if (source.lane == 1) {
+    for (int64_t step = 0; step < steps; ++step)
+      for (int64_t block = 0; block < blocks; ++block)
+        one(block, step);
+    return;
+  }
+  for (int64_t block = 0; block < blocks; ++block)
+    for (int64_t step = 0; step < steps; ++step)
+      one(block, step);
+}
+
+} // namespace
+
+void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, int64_t partStride) {
+  int64_t steps = (run.channels + kDepth - 1) / kDepth;
+  if (!run.from) {
+    for (int64_t step = 0; step < steps; ++step)
+      for (int part = 0; part < parts; ++part)
+        std::memset(to + step * stepStride + part * partStride, 0, size_t(run.count * kPixelBytes));
+    return;
+  }
+  __m512i none = _mm512_setzero_si512();
+  for (int64_t i = 0; i < run.count; ++i) {
+    const float *from = run.from + i * run.stride;
+    char *row = to + i * kPixelBytes;
+    for (int64_t step = 0; step < steps; ++step, from += kDepth, row += stepStride) {
+      int64_t left = run.channels - step * kDepth;
+      __m512 x = _mm512_maskz_loadu_ps(firstLanes(left), from),
+             y = _mm512_maskz_loadu_ps(firstLanes(left - kHalf), from + kHalf);
+      for (int part = 0; part < parts; ++part)
+        _mm512_store_si512(row + part * partStride, takePart<false>(x, y, none));
+    }
+  }
+}
+
+void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+              int parts, void *to) {
+  pack<true>({from, lane, depth, lanes, depths}, parts, static_cast<char *>(to));
+}
+
+void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+               int parts, void *to) {
+  pack<false>({from, lane, depth, lanes, depths}, parts, static_cast<char *>(to));
+}
+
+} // namespace dlc::tiles
+
+#else
+
+namespace dlc::tiles {
+
+void packLeft(const float *, int64_t, int64_t, int64_t, int64_t, int, void *) {}
+void packRight(const float *, int64_t, int64_t, int64_t, int64_t, int, void *) {}
+void packPixels(const PixelRun &, int, char *, int64_t, int64_t) {}
+
+} // namespace dlc::tiles
+
+#endif
