@@ -165,7 +165,7 @@ struct Ending {
         bias(epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column)
                            : _mm512_setzero_ps()) {}
 
-  __attribute__((always_inline)) inline void end(const float *sums, float *to, int64_t row) const {
+  __attribute__((always_inline)) void end(const float *sums, float *to, int64_t row) const {
     __m512 v = _mm512_fmadd_ps(_mm512_load_ps(sums), _mm512_set1_ps(epilogue.scale), bias);
     for (int p = 0; p < epilogue.count; ++p)
       v = applied(epilogue.posts[p], v, to, row, column, mask);
