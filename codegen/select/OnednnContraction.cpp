@@ -123,6 +123,8 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
   };
   aligned(e.lhs), aligned(e.rhs), aligned(e.destination);
   int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1], batch = 1;
+  if (k == 0)
+    return b.no("an empty sum");
   bool sharedRhs = true, rows = isDense(e.lhs.shape, e.lhs.strides) && isDense(e.destination.shape, e.destination.strides);
   for (size_t d = 0; d + 2 < rank; ++d) {
     batch *= e.destination.shape[d];

@@ -102,6 +102,8 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
   auto dims = dimsOf(dst);
   size_t rank = dims.size();
   int64_t m = dims[rank - 2], n = dims[rank - 1], k = dimsOf(src).back();
+  if (k == 0)
+    return no("an empty sum");
   auto a = repeated(src), y = stridesOf(dst);
   if (!a || !y || y->back() != 1)
     return no("the result does not lie row by row");

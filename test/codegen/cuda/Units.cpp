@@ -90,7 +90,8 @@ private:
       tolerance.ulps *= 8;
     // Operands of 10 bits, rounded to nearest: 2^-11 of each product at most.
     for (Operation &inner : fusion.getBody().front())
-      if (tf32 && isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(inner))
+      if (tf32 && isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp,
+                      AttentionTrainOp, AttentionGradOp>(inner))
         tolerance.ulps *= 512, tolerance.ofLargest *= 512;
     // So what is computed on the way may differ, operands do not.
     double coarsest = 0, finest = 1;

@@ -283,7 +283,8 @@ TEST_F(Cudnn, WrongCallsAreRefused) {
   auto expectIn = [](const std::string &text, const char *part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  expectIn(refusal("kind", "pool"), "only convolution, data_gradient and weight_gradient");
+  expectIn(refusal("kind", "pool"),
+           "only convolution, data_gradient, weight_gradient and attention");
   expectIn(refusal("dtype", "i8"), "element type 'i8' is not supported");
   expectIn(refusal("dtype", 3), "wrong description");
   expectIn(refusal("x", 3), "'x' must have dims and strides");
