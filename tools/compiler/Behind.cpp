@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 
 namespace dlc {
@@ -71,12 +72,16 @@ std::string Behind::error() const {
   return failure;
 }
 
-/// What a program calls, in order.
-static std::vector<std::string> kernelsOf(const runtime::Session &session) {
-  std::vector<std::string> kernels;
-  for (const runtime::CommandInfo &command : session.commands())
-    kernels.push_back(command.op + " " + command.implementation);
-  return kernels;
+/// Whether two programs call the same kernels in the same order. Generated ones are told apart by
+/// their code: a kernel has one name, whichever way its loops are made.
+static bool sameKernels(const Ready &a, const Ready &b) {
+  std::vector<runtime::CommandInfo> left = a.session->commands(), right = b.session->commands();
+  const runtime::Span &code = a.program->code, &other = b.program->code;
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const runtime::CommandInfo &x, const runtime::CommandInfo &y) {
+                      return x.op == y.op && x.implementation == y.implementation;
+                    }) &&
+         code.bytes == other.bytes && std::memcmp(code.data, other.data, code.bytes) == 0;
 }
 
 std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const CompileOptions &options,
@@ -117,7 +122,7 @@ std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const Compile
     made->session = std::make_shared<runtime::Session>(
         made->program, runtime::SessionOptions{now.session->threads(), now.session.get()});
     made->turns = turns;
-    return kernelsOf(*made->session) == kernelsOf(*now.session) ? nullptr : made;
+    return sameKernels(*made, now) ? nullptr : made;
   };
   behind->start(std::move(work));
   return behind;

@@ -172,7 +172,8 @@ TEST(Contest, NoiseLeavesTheOrderUncertainOrRight) {
 
 TEST(Contest, OneThatWasBrokenOffGoesOn) {
   Field field;
-  Fake &slow = field.add(110), &fast = field.add(100);
+  // So steady that the fewest rounds decide, however many a slow machine has played when it tells.
+  Fake &slow = field.add(110, 0.001), &fast = field.add(100, 0.001);
   std::vector<Timed *> timed{&slow, &fast};
   Rounds last;
   ContestLimits limits;

@@ -139,8 +139,9 @@ TEST(Decide, TwoTunersAgree) {
     near += a.choice()->implementation != b.choice()->implementation &&
             std::max(truth, 1 / truth) < 1.03;
     // And it is not by always taking the same one.
-    if (truth > 1.15)
+    if (truth > 1.15) {
       EXPECT_EQ(a.choice()->implementation, "k1") << truth;
+    }
   }
   EXPECT_GE(same + near, trials * 93 / 100);
 }
