@@ -133,7 +133,7 @@ def run(runner, paths):
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
         listing.write("\n".join(paths) + "\n")
         listing.flush()
-        done = subprocess.run([runner, "--import-only", "--seconds", "20", "--list", listing.name], stdout=subprocess.PIPE, text=True,
+        done = subprocess.run([runner, "--import-only", "--seconds", "60", "--list", listing.name], stdout=subprocess.PIPE, text=True,
                               errors="replace")
     for line in done.stdout.splitlines():
         if line.startswith(("PASS ", "FAIL ")):
