@@ -39,8 +39,14 @@ struct Program {
 };
 
 constexpr const char *compilerFlags =
-    "-std=c++20 -O1 -fPIC -shared -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off "
+    "-std=c++20 -fPIC -shared -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off "
     "-fno-exceptions -fno-rtti -fno-gnu-unique -w";
+
+/// Kernels of small tensors take longer to compile than to run, most of all with checks in them.
+std::string optimization() {
+  const char *level = std::getenv("DLC_EMULATED_OPTIMIZE");
+  return std::string(" -O") + (level && *level ? level : *DLC_EMULATOR_SANITIZE ? "0" : "1");
+}
 
 std::string compiler() {
   const char *named = std::getenv("DLC_EMULATED_CXX");
@@ -150,8 +156,9 @@ Result compile(Program &program, const std::string &architecture, const std::str
   std::ofstream(folder.path + "/k.cpp")
       << dlc_emulated_headers << "#line 1 \"" << program.name << "\"\n"
       << withDynamicShared(program.text) << registration(names, architecture);
-  std::string command = compiler() + " " + compilerFlags + macros + " -o '" + folder.path +
-                        "/k.so' '" + folder.path + "/k.cpp' 2>&1";
+  // A sanitizer that is preloaded is not for the compiler.
+  std::string command = "LD_PRELOAD= " + compiler() + " " + compilerFlags + optimization() +
+                        macros + " -o '" + folder.path + "/k.so' '" + folder.path + "/k.cpp' 2>&1";
   if (int status = run(command, program.log)) {
     program.log += "emulator: '" + command + "' ended with " + std::to_string(status) + "\n";
     return Compilation;
@@ -177,9 +184,10 @@ uint32_t hashOf(std::string_view text, uint32_t hash = 2166136261u) {
 /// No version of NVIDIA's: whoever keeps images by it never takes one for the other.
 DLC_NVRTC nvrtcVersion(int *major, int *minor) {
   *major = 1000;
-  *minor = static_cast<int>(
-      hashOf(compiler() + compilerFlags + DLC_EMULATOR_SANITIZE, hashOf(dlc_emulated_headers)) >>
-      1);
+  *minor =
+      static_cast<int>(hashOf(compiler() + compilerFlags + optimization() + DLC_EMULATOR_SANITIZE,
+                              hashOf(dlc_emulated_headers)) >>
+                       1);
   return Success;
 }
 
@@ -213,7 +221,7 @@ DLC_NVRTC nvrtcCompileProgram(Program *program, int count, const char *const *op
   }
   macros += " -D__CUDA_ARCH__=" + std::to_string(std::atoi(architecture.c_str() + 3) * 10);
   if (std::string sanitize = DLC_EMULATOR_SANITIZE; !sanitize.empty())
-    macros += " -g -fsanitize=" + sanitize + " -fno-sanitize-recover=undefined";
+    macros += " -g1 -fsanitize=" + sanitize + " -fno-sanitize-recover=undefined";
   return compile(*program, architecture, macros);
 }
 

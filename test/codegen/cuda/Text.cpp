@@ -1,11 +1,14 @@
 //===- Text.cpp - cuda-text: the CUDA kernels of a model, as text or through NVRTC ===//
 //
-// cuda-text [--tf32] [--precision bf16] [--multiprocessors N] [--compile sm_90a,sm_80] FILE.mlir...
+// cuda-text [--tf32] [--precision bf16] [--multiprocessors N] [--compile sm_90a,sm_80 [--modules]]
+// FILE.mlir...
 //
 // Without --compile it prints each kernel and its launches; modules in one file may be divided by
 // lines of `// -----`. With it, NVRTC compiles every kernel by itself, each text once for an
-// architecture, and what the assembler says is reported: a kernel that spills is a failure. Where
-// NVRTC is not installed that is said, and nothing fails.
+// architecture, and what the assembler says is reported: a kernel that spills is a failure. With
+// --modules several are compiled at once, as in programs, which is faster. Times are the
+// processor's: they do not tell what else a machine does. Where NVRTC is not installed that is
+// said, and nothing fails.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
@@ -20,8 +23,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <set>
@@ -38,11 +41,12 @@ struct Named {
   std::string text; ///< under a name that is the same for all
 };
 
-/// What one architecture has been compiled for: networks share kernels.
-using Done = std::map<std::string, std::set<std::string>>;
+/// The seconds that each text took: networks share kernels.
+using Done = std::map<std::string, double>;
 
 struct Arguments {
   std::vector<std::string> files, archs;
+  bool modules = false;
   std::string precision = "none";
   cuda::KernelOptions options;
 };
@@ -114,61 +118,107 @@ void print(const Named &named) {
   std::printf("\n");
 }
 
-/// One line for an architecture; false when something is wrong.
-bool compileAll(const std::string &file, const std::vector<Named> &kernels, const std::string &arch,
-                std::set<std::string> &done) {
-  std::vector<const cuda::Kernel *> fresh;
-  for (const Named &named : kernels)
-    if (!named.kernel.launches.empty() && done.insert(named.text).second)
-      fresh.push_back(&named.kernel);
-  std::vector<double> seconds;
+double processorSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+/// Compiles the kernels of a file that `done` does not hold yet, on all processors.
+class Compilation {
+public:
+  Compilation(const std::string &file, const std::string &arch, Done &done)
+      : file(file), arch(arch), done(done) {}
+
+  void run(const std::vector<Named> &kernels, bool inModules) {
+    std::vector<std::vector<const Named *>> groups;
+    std::set<std::string> seen;
+    size_t text = 0;
+    for (const Named &named : kernels) {
+      if (named.kernel.launches.empty() || done.count(named.text) ||
+          !seen.insert(named.text).second)
+        continue;
+      if (groups.empty() || !inModules || text + named.text.size() > 32 << 10) {
+        groups.emplace_back();
+        text = 0;
+      }
+      groups.back().push_back(&named);
+      text += named.text.size();
+    }
+    fresh = seen.size();
+    std::atomic<size_t> next = 0;
+    auto work = [&] {
+      for (size_t i; (i = next++) < groups.size();)
+        compile(groups[i]);
+    };
+    std::vector<std::thread> others(std::max(1u, std::thread::hardware_concurrency()) - 1);
+    for (std::thread &other : others)
+      other = std::thread(work);
+    work();
+    for (std::thread &other : others)
+      other.join();
+  }
+
+  size_t fresh = 0;
   int registers = 0, spills = 0;
   bool compiled = true;
-  std::mutex lock;
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i; (i = next++) < fresh.size();) {
-      auto start = std::chrono::steady_clock::now();
-      std::vector<unsigned> where;
-      std::string error;
-      auto modules = cuda::compileKernels({fresh[i]}, arch, "", 1, where, error);
-      std::lock_guard guard(lock);
-      if (!modules) {
-        std::printf("%s\n", error.c_str());
-        compiled = false;
-        continue;
-      }
-      seconds.push_back(
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
-          double(fresh[i]->launches.size()));
-      for (const cuda::KernelResources &r : (*modules)[0].resources) {
-        registers = std::max(registers, r.registers);
-        if (r.spillStoreBytes + r.spillLoadBytes == 0)
-          continue;
-        // ptxas saves a register or two around its subroutines, far below the limit of registers.
-        constexpr int savedBytes = 16;
-        spills += r.spillStoreBytes > savedBytes || r.spillLoadBytes > savedBytes;
-        std::printf("%s: %s spills %d and %d bytes, %d bytes of stack, %d registers\n",
-                    file.c_str(), r.name.c_str(), r.spillStoreBytes, r.spillLoadBytes, r.stackBytes,
-                    r.registers);
-      }
+
+private:
+  void compile(const std::vector<const Named *> &group) {
+    std::vector<const cuda::Kernel *> kernels;
+    size_t launches = 0;
+    for (const Named *named : group) {
+      kernels.push_back(&named->kernel);
+      launches += named->kernel.launches.size();
     }
-  };
-  std::vector<std::thread> others(std::max(1u, std::thread::hardware_concurrency()) - 1);
-  for (std::thread &other : others)
-    other = std::thread(work);
-  work();
-  for (std::thread &other : others)
-    other.join();
+    std::vector<unsigned> where;
+    std::string error;
+    double start = processorSeconds();
+    auto modules = cuda::compileKernels(kernels, arch, "", 1, where, error, nullptr, ~size_t(0));
+    double seconds = (processorSeconds() - start) / double(launches);
+    std::lock_guard guard(lock);
+    if (!modules) {
+      std::printf("%s\n", error.c_str());
+      compiled = false;
+      return;
+    }
+    for (const Named *named : group)
+      done[named->text] = seconds;
+    for (const cuda::KernelResources &r : (*modules)[0].resources) {
+      registers = std::max(registers, r.registers);
+      if (r.spillStoreBytes + r.spillLoadBytes == 0)
+        continue;
+      // ptxas saves a register or two around its subroutines, far below the limit of registers.
+      constexpr int savedBytes = 16;
+      spills += r.spillStoreBytes > savedBytes || r.spillLoadBytes > savedBytes;
+      std::printf("%s: %s spills %d and %d bytes, %d bytes of stack, %d registers\n", file.c_str(),
+                  r.name.c_str(), r.spillStoreBytes, r.spillLoadBytes, r.stackBytes, r.registers);
+    }
+  }
+
+  const std::string &file, &arch;
+  Done &done;
+  std::mutex lock;
+};
+
+/// One line for an architecture; false when something is wrong.
+bool compileAll(const std::string &file, const std::vector<Named> &kernels, const std::string &arch,
+                bool inModules, Done &done) {
+  Compilation compilation(file, arch, done);
+  compilation.run(kernels, inModules);
+  std::vector<double> seconds;
+  for (const Named &named : kernels)
+    if (auto known = done.find(named.text); known != done.end())
+      seconds.push_back(known->second);
   std::sort(seconds.begin(), seconds.end());
-  double median = seconds.empty() ? 0 : seconds[seconds.size() / 2],
-         longest = seconds.empty() ? 0 : seconds.back();
-  std::printf(
-      "%s %s: %zu kernels, %zu of them new: %.3f s in the median, %.3f s at most, %d registers at "
-      "most, %d spill\n",
-      file.c_str(), arch.c_str(), kernels.size(), seconds.size(), median, longest, registers,
-      spills);
-  return compiled && spills == 0;
+  size_t n = seconds.size();
+  std::printf("%s %s: %zu kernels, %zu of them new%s: %.3f s in the median, %.3f s at most, %d "
+              "registers at most, %d spill\n",
+              file.c_str(), arch.c_str(), kernels.size(), compilation.fresh,
+              inModules ? ", in modules" : "",
+              seconds.empty() ? 0 : (seconds[(n - 1) / 2] + seconds[n / 2]) / 2,
+              seconds.empty() ? 0 : seconds.back(), compilation.registers, compilation.spills);
+  return compilation.compiled && compilation.spills == 0;
 }
 
 } // namespace
@@ -184,6 +234,8 @@ int main(int argc, char **argv) {
       arguments.precision = value();
     else if (a == "--multiprocessors")
       arguments.options.multiprocessors = std::atoi(value().c_str());
+    else if (a == "--modules")
+      arguments.modules = true;
     else if (a == "--compile") {
       SmallVector<StringRef> parts;
       std::string all = value();
@@ -203,7 +255,7 @@ int main(int argc, char **argv) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
   bool good = true;
-  Done done;
+  std::map<std::string, Done> done;
   for (const std::string &file : arguments.files) {
     auto buffer = llvm::MemoryBuffer::getFile(file);
     if (!buffer) {
@@ -222,7 +274,7 @@ int main(int argc, char **argv) {
       for (const Named &named : kernels)
         print(named);
     for (const std::string &arch : arguments.archs)
-      good &= compileAll(file, kernels, arch, done[arch]);
+      good &= compileAll(file, kernels, arch, arguments.modules, done[arch]);
   }
   return good ? 0 : 1;
 }

@@ -8,6 +8,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <cstring>
 
 using namespace mlir;
 
@@ -15,11 +18,14 @@ namespace dlc::cudatest {
 
 namespace {
 
+/// The unit that had a text first.
+using Texts = llvm::StringMap<size_t>;
+
 class Collector {
 public:
-  Collector(const conformance::Case &c, bool tf32, std::vector<Unit> &units,
+  Collector(const conformance::Case &c, bool tf32, std::vector<Unit> &units, Texts &texts,
             function_ref<void(const std::string &, const std::string &)> failed)
-      : c(c), tf32(tf32), units(units), failed(failed) {}
+      : c(c), tf32(tf32), units(units), texts(texts), failed(failed) {}
 
   /// Evaluates the block with the reference, and makes a unit of each kernel on its way.
   LogicalResult walk(Block &block, llvm::DenseMap<Value, ref::Tensor> &values) {
@@ -69,17 +75,28 @@ private:
     options.tf32 = tf32;
     // Few multiprocessors: small tensors are cut into parts all the same.
     options.multiprocessors = 8;
-    auto kernel = cuda::generateKernel(*normal, "k" + std::to_string(units.size()), options);
+    auto kernel = cuda::generateKernel(*normal, kAnyName, options);
     if (mlir::failed(kernel))
       return failed(c.name(), "no kernel");
+    size_t first = texts.insert({kernel->text, units.size()}).first->second;
+    rename(kernel->text, first);
+    for (cuda::Launch &launch : kernel->launches)
+      rename(launch.function, first);
     units.push_back({c.name(),
                      std::move(*kernel),
+                     first,
                      {inputs.begin(), inputs.end()},
                      {outputs.begin(), outputs.end()},
                      toleranceOf(&op, *normal)});
     normal->erase();
     if (fusion != &op)
       fusion.erase();
+  }
+
+  static void rename(std::string &text, size_t number) {
+    std::string name = "k" + std::to_string(number);
+    for (size_t at = 0; (at = text.find(kAnyName, at)) != std::string::npos; at += name.size())
+      text.replace(at, std::strlen(kAnyName), name);
   }
 
   /// Kernels round 16-bit floats in memory alone, the reference after each operation.
@@ -115,9 +132,11 @@ private:
     return tolerance;
   }
 
+  static constexpr const char *kAnyName = "name_of_a_kernel";
   const conformance::Case &c;
   bool tf32;
   std::vector<Unit> &units;
+  Texts &texts;
   function_ref<void(const std::string &, const std::string &)> failed;
 };
 
@@ -126,6 +145,7 @@ private:
 void collectUnits(MLIRContext &context, ArrayRef<conformance::Case> cases, bool tf32,
                   std::vector<Unit> &units,
                   function_ref<void(const std::string &, const std::string &)> failed) {
+  Texts texts;
   for (const conformance::Case &c : cases) {
     auto batch = conformance::buildBatch(context, c);
     if (mlir::failed(batch)) {
@@ -144,7 +164,7 @@ void collectUnits(MLIRContext &context, ArrayRef<conformance::Case> cases, bool 
     llvm::DenseMap<Value, ref::Tensor> values;
     for (auto [argument, tensor] : llvm::zip(main.getArguments(), batch->inputs))
       values[argument] = tensor.withType(cast<RankedTensorType>(argument.getType()));
-    if (mlir::failed(Collector(c, tf32, units, failed).walk(main.front(), values)))
+    if (mlir::failed(Collector(c, tf32, units, texts, failed).walk(main.front(), values)))
       failed(c.name(), "the reference fails");
   }
 }

@@ -11,6 +11,7 @@ namespace dlc::cudatest {
 struct Unit {
   std::string name;
   cuda::Kernel kernel;
+  size_t first; ///< the first unit with the same text, whose functions this one launches
   std::vector<ref::Tensor> inputs, expected;
   conformance::Tolerance tolerance;
 };
