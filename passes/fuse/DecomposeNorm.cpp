@@ -1,6 +1,7 @@
 //===- DecomposeNorm.cpp - normalisations as rows of simple operations ----===//
 #include "passes/Compositions.h"
 #include "passes/fuse/DecomposePatterns.h"
+#include "passes/grad/Recompute.h"
 
 using namespace mlir;
 
@@ -89,6 +90,7 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
   LogicalResult matchAndRewrite(BatchNormOp op, PatternRewriter &rewriter) const override {
     TensorBuilder b(rewriter, op.getLoc());
     Type type = statisticsType(op.getX());
+    Operation *before = op->getPrevNode();
     Value x = b.cast(op.getX(), type);
     int64_t rank = typeOf(x).getRank();
     Value variance = b.cast(op.getVariance(), type);
@@ -98,7 +100,12 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
     Value centred = b.make<SubOp>(x, perChannel(b, b.cast(op.getMean(), type), rank));
     Value y = b.make<AddOp>(b.make<MulOp>(centred, perChannel(b, factor, rank)),
                             perChannel(b, b.cast(op.getBias(), type), rank));
-    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    y = b.cast(y, typeOf(op.getX()).getElementType());
+    // Parts of what is computed again are computed again.
+    if (Attribute again = op->getAttr(grad::kRecomputedAttr))
+      for (Operation *part = op->getPrevNode(); part != before; part = part->getPrevNode())
+        part->setAttr(grad::kRecomputedAttr, again);
+    rewriter.replaceOp(op, y);
     return success();
   }
 };

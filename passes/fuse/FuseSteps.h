@@ -8,7 +8,7 @@ namespace dlc {
 
 /// Limits of one kernel: beyond these, compile time grows and registers spill.
 inline constexpr int maxFusionOps = 64;
-inline constexpr int maxFusionInputs = 16;
+inline constexpr int maxFusionInputs = 24;
 
 /// 0. Sums over indices that are added to state or to a product go there directly, not into zeros.
 void sinkScatters(mlir::Block &block);

@@ -14,6 +14,11 @@ namespace {
 /// Less than this is kept.
 constexpr int64_t smallBytes = 4096;
 constexpr int maxDepth = 6;
+/// Readers with no more heavy work between the first and the last of them share one copy.
+constexpr int64_t maxSpan = 64;
+/// Of a chain of residuals, so many are made in a row from one that is kept: all of a row are there
+/// when its last one is needed, and each but that one costs a pass of its own.
+constexpr int maxRow = 4;
 
 /// Costs no more than reading its operands, and joins the kernel of who reads it.
 bool isCheap(Operation *op) {
@@ -35,7 +40,10 @@ bool isParameterCast(Operation *op) {
 
 class Cheap {
 public:
-  explicit Cheap(Block &block) : block(block) { number(); }
+  explicit Cheap(func::FuncOp function) : block(function.getBody().front()) {
+    number();
+    findForward(function);
+  }
 
   void run() {
     SmallVector<Operation *> ops;
@@ -57,6 +65,25 @@ private:
       heavyBefore[&op] = heavy;
       heavy += isHeavy(&op);
     }
+  }
+
+  /// What the results that are not state depend on: the forward pass. Where all results are state,
+  /// there is nothing to tell it by.
+  void findForward(func::FuncOp function) {
+    SmallVector<Operation *> work;
+    auto need = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      if (def && def->getBlock() == &block && forward.insert(def).second)
+        work.push_back(def);
+    };
+    for (OpOperand &result : block.getTerminator()->getOpOperands())
+      if (!function.getResultAttr(result.getOperandNumber(), "dlc.state"))
+        need(result.get());
+    while (!work.empty())
+      work.pop_back_val()->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          need(operand);
+      });
   }
 
   /// The operation of this block that uses the value; copies stand where their reader stands.
@@ -106,31 +133,48 @@ private:
     if (late.empty())
       return;
     if (isCheap(op) && !isa<ReshapeOp>(op) && !isParameterCast(op))
-      for (Operation *reader : late)
-        recompute(value, reader);
+      recompute(value, late);
     keepAnswers(value);
   }
 
-  /// Readers with heavy work between the value and them.
+  /// Readers of the backward pass with heavy work between the value and them, in order.
   SmallVector<Operation *> lateReaders(Value value) {
     Operation *def = value.getDefiningOp();
     int64_t made = heavyBefore.lookup(def) + isHeavy(def);
     llvm::SetVector<Operation *> late;
     for (OpOperand &use : value.getUses())
-      if (Operation *user = readerOf(use);
-          heavyBefore.lookup(user) > made && !user->hasTrait<OpTrait::IsTerminator>())
+      if (Operation *user = readerOf(use); heavyBefore.lookup(user) > made &&
+                                           !forward.contains(user) &&
+                                           !user->hasTrait<OpTrait::IsTerminator>())
         late.insert(user);
-    return late.takeVector();
+    SmallVector<Operation *> sorted = late.takeVector();
+    llvm::sort(sorted, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    return sorted;
   }
 
-  void recompute(Value value, Operation *reader) {
-    llvm::SetVector<Operation *> chain;
-    if (!chainFor(value, order.lookup(reader), chain, 0))
-      return;
-    // What copies of a norm read besides is kept: else each of a chain of residuals would be made
-    // from the first one.
-    if (reader->hasAttr(kRecomputedAttr) && llvm::any_of(chain, isNorm))
-      return;
+  /// One copy for all late readers that are close to one another.
+  void recompute(Value value, ArrayRef<Operation *> late) {
+    while (!late.empty()) {
+      Operation *first = late.front();
+      llvm::SmallPtrSet<Operation *, 8> sharing;
+      while (!late.empty() &&
+             heavyBefore.lookup(late.front()) - heavyBefore.lookup(first) <= maxSpan) {
+        sharing.insert(late.front());
+        late = late.drop_front();
+      }
+      llvm::SetVector<Operation *> chain;
+      if (!chainFor(value, order.lookup(first), chain, 0))
+        return;
+      int row = rows.lookup(first) + int(llvm::any_of(chain, isNorm));
+      if (row > maxRow)
+        return;
+      Value again = copy(chain, first, row, value);
+      value.replaceUsesWithIf(again,
+                              [&](OpOperand &use) { return sharing.contains(readerOf(use)); });
+    }
+  }
+
+  Value copy(const llvm::SetVector<Operation *> &chain, Operation *reader, int row, Value value) {
     OpBuilder builder(reader);
     IRMapping mapping;
     for (Operation *link : chain) {
@@ -138,9 +182,9 @@ private:
       copy->setAttr(kRecomputedAttr, builder.getUnitAttr());
       order[copy] = order.lookup(reader);
       heavyBefore[copy] = heavyBefore.lookup(reader);
+      rows[copy] = row;
     }
-    Value again = mapping.lookup(value);
-    value.replaceUsesWithIf(again, [&](OpOperand &use) { return readerOf(use) == reader; });
+    return mapping.lookup(value);
   }
 
   /// Where only comparisons with numbers read the value late, they are made early: a byte an
@@ -170,6 +214,8 @@ private:
 
   Block &block;
   llvm::DenseMap<Operation *, int64_t> order, heavyBefore;
+  llvm::DenseMap<Operation *, int> rows; ///< of a copy: the how manyth of its row
+  llvm::DenseSet<Operation *> forward;
 };
 
 } // namespace
@@ -181,6 +227,6 @@ bool isHeavy(Operation *op) {
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
-void recomputeCheap(func::FuncOp function) { Cheap(function.getBody().front()).run(); }
+void recomputeCheap(func::FuncOp function) { Cheap(function).run(); }
 
 } // namespace dlc::grad

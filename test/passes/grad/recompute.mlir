@@ -63,3 +63,43 @@ func.func @dropout(%x: tensor<64x64xf32>, %w: tensor<64x64xf32> {dlc.name = "w",
   %o = dlc.matmul %nw, %nw : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
   return %o, %next : tensor<64x64xbf16>, tensor<64x64xf32>
 }
+
+// -----
+
+// Residuals: each is made from the one before it, all at the last one's first reader, once for all readers; what the forward
+// pass reads is never made again, and the statistics are those that were kept.
+// CHECK-LABEL: @residuals
+// CHECK: %[[Y1:.*]], %[[M1:.*]], %[[V1:.*]] = dlc.batch_norm_train
+// CHECK: %[[A:.*]] = dlc.add %arg0, %[[Y1]] :
+// CHECK: dlc.matmul %[[A]]
+// CHECK: %[[Y2:.*]], %[[M2:.*]], %[[V2:.*]] = dlc.batch_norm_train
+// CHECK: %[[B:.*]] = dlc.add %[[A]], %[[Y2]] :
+// CHECK: %[[LOSS:.*]] = dlc.matmul %[[B]]
+// CHECK-NOT: dlc.recomputed
+// CHECK: dlc.matmul %[[LOSS]], %[[LOSS]]
+// CHECK: %[[N2:.*]] = dlc.batch_norm %{{.*}}, %[[M2]], %[[V2]] {dlc.recomputed
+// CHECK: %[[N1:.*]] = dlc.batch_norm %{{.*}}, %[[M1]], %[[V1]] {dlc.recomputed
+// CHECK: %[[AA:.*]] = dlc.add %arg0, %[[N1]] {dlc.recomputed}
+// CHECK: %[[BB:.*]] = dlc.add %[[AA]], %[[N2]] {dlc.recomputed}
+// CHECK-NOT: dlc.recomputed
+// CHECK: dlc.matmul %[[BB]]
+// CHECK: dlc.matmul %[[BB]]
+// CHECK: dlc.matmul %[[AA]]
+// FUSED-LABEL: @residuals
+func.func @residuals(%x: tensor<64x64xf32>, %s: tensor<64xf32>, %w: tensor<64x64xf32> {dlc.name = "w", dlc.state}) -> (tensor<64x64xf32>, tensor<64x64xf32> {dlc.name = "w", dlc.state}) {
+  %c1 = dlc.matmul %x, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y1, %m1, %v1 = dlc.batch_norm_train %c1, %s, %s {eps = 1.0e-5 : f64} : (tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>)
+  %a = dlc.add %x, %y1 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %c2 = dlc.matmul %a, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y2, %m2, %v2 = dlc.batch_norm_train %c2, %s, %s {eps = 1.0e-5 : f64} : (tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>)
+  %b = dlc.add %a, %y2 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %loss = dlc.matmul %b, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %g = dlc.matmul %loss, %loss : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %d1 = dlc.matmul %b, %g transpose_a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %d2 = dlc.matmul %b, %d1 transpose_a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %d3 = dlc.mul %c2, %d2 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %d4 = dlc.matmul %a, %d3 transpose_a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %d5 = dlc.mul %c1, %d4 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %next = dlc.sub %w, %d5 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %loss, %next : tensor<64x64xf32>, tensor<64x64xf32>
+}
