@@ -111,4 +111,37 @@ SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Ta
   return pairs;
 }
 
+SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion, const Target &target) {
+  SmallVector<std::pair<unsigned, unsigned>> pairs;
+  std::optional<SplitPlan> plan = planSplit(fusion, target);
+  if (!plan)
+    return pairs;
+  // One unit walks each element once: its terms and its results are known before these are stored.
+  auto isReadOnce = [&](BlockArgument input) {
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    SmallVector<Value> work{input};
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      if (cast<RankedTensorType>(value.getType()).getShape() != ArrayRef<int64_t>(plan->shape))
+        return false;
+      for (Operation *user : value.getUsers()) {
+        if (isa<YieldOp, ReduceOp>(user) || !seen.insert(user).second)
+          continue;
+        if (!user->hasTrait<Elementwise>())
+          return false;
+        llvm::append_range(work, user->getResults());
+      }
+    }
+    return true;
+  };
+  Block &body = fusion.getBody().front();
+  for (BlockArgument input : body.getArguments())
+    if (isReadOnce(input))
+      for (auto [r, result] : llvm::enumerate(body.getTerminator()->getOperands()))
+        if (result.getType() == input.getType())
+          pairs.push_back({unsigned(r), input.getArgNumber()});
+  llvm::sort(pairs);
+  return pairs;
+}
+
 } // namespace dlc::cpu

@@ -16,5 +16,10 @@ llvm::SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion);
 /// schedule rows.
 llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Target &target);
 
+/// More of them where a reduction is cut into parts (Split.h), beside whose terms results of their
+/// shape are stored.
+llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion,
+                                                              const Target &target);
+
 } // namespace dlc::cpu
 #endif

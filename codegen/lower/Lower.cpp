@@ -444,14 +444,19 @@ private:
       auto type = RankedTensorType::get(split->partialShape(), cpu::partialType(op));
       parts.push_back(allocate(loc, storageBytes(type)));
     }
+    SmallVector<unsigned> firstOutputs = cpu::firstOutputs(normal, *split);
+    SmallVector<int64_t> inplace;
+    for (auto [result, input] : cpu::inplaceParts(normal, target))
+      if (auto at = llvm::find(firstOutputs, result); at != firstOutputs.end())
+        inplace.append({int64_t(inputs.size()) + (at - firstOutputs.begin()), int64_t(input)});
     for (unsigned which : combination.operands)
       from.push_back(which < inputs.size() ? inputs[which] : parts[which - inputs.size()]);
     for (unsigned which : combination.outputs)
       to.push_back(outputs[which]);
-    for (unsigned which : cpu::firstOutputs(normal, *split))
+    for (unsigned which : firstOutputs)
       list.push_back(outputs[which]);
     llvm::append_range(list, parts);
-    auto made = launchKernel(normal, schedule, list, list.size() - inputs.size(), {});
+    auto made = launchKernel(normal, schedule, list, list.size() - inputs.size(), inplace);
     auto last = launchNormal(*second, *combining, from, to, {});
     for (Value placeholder : placeholders)
       if (placeholder.use_empty())

@@ -132,15 +132,42 @@ private:
     return true;
   }
 
-  /// Large buffers first, each at the lowest place that no buffer alive at the same time takes.
+  using Arenas = std::map<std::string, int64_t>;
+
+  /// By size or by size and time: whichever takes less.
   void place() {
     SmallVector<Life *> roots;
     for (Life *life : order)
       if (!life->mergedInto)
         roots.push_back(life);
-    llvm::stable_sort(roots, [](Life *a, Life *b) { return a->bytes > b->bytes; });
+    auto total = [](const Arenas &arenas) {
+      int64_t sum = 0;
+      for (auto &[device, bytes] : arenas)
+        sum += bytes;
+      return sum;
+    };
+    auto spaceAndTime = [](Life *life) {
+      double time = 1;
+      for (auto [first, last] : llvm::zip(life->first, life->last))
+        time += first <= last ? double(last - first) : 0;
+      return double(life->bytes) * time;
+    };
+    SmallVector<Life *> bySize(roots), bySpaceAndTime(roots);
+    llvm::stable_sort(bySize, [](Life *a, Life *b) { return a->bytes > b->bytes; });
+    llvm::stable_sort(bySpaceAndTime,
+                      [&](Life *a, Life *b) { return spaceAndTime(a) > spaceAndTime(b); });
+    Arenas arenas = placeInOrder(bySpaceAndTime);
+    int64_t other = total(arenas);
+    arenas = placeInOrder(bySize);
+    if (other < total(arenas))
+      arenas = placeInOrder(bySpaceAndTime);
+    write(arenas);
+  }
+
+  /// Each at the lowest place that no buffer placed before and alive at the same time takes.
+  Arenas placeInOrder(ArrayRef<Life *> roots) {
     std::map<std::string, SmallVector<Life *>> placedOn; // by offset, for each device
-    std::map<std::string, int64_t> arenas;
+    Arenas arenas;
     for (Life *life : roots) {
       std::string device = life->alloc.getBuffer().getType().getDevice().str();
       SmallVector<Life *> &placed = placedOn[device];
@@ -159,6 +186,10 @@ private:
           llvm::upper_bound(placed, life, [](Life *a, Life *b) { return a->offset < b->offset; }),
           life);
     }
+    return arenas;
+  }
+
+  void write(Arenas &arenas) {
     OpBuilder b(program.getContext());
     for (Life *life : order)
       life->alloc.setOffsetAttr(b.getI64IntegerAttr(life->representative()->offset));

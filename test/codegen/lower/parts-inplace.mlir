@@ -1,0 +1,22 @@
+// What is stored beside the terms of a sum that is cut into parts may lie where an operand ends, and is right there.
+// RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select -dlc-lower | FileCheck %s
+// RUN: %python -c "import numpy; x = numpy.arange(2048 * 64).reshape(2048, 64) % 13 - 6; numpy.save('%t.x.npy', x.astype('f4')); numpy.save('%t.w.npy', 2 * numpy.eye(64, dtype='f4'))"
+// RUN: dlc run %s --cache none --input x=%t.x.npy --input w=%t.w.npy --output-dir %t.out
+// RUN: %python -c "import numpy; x = numpy.load('%t.x.npy'); e = numpy.maximum(2 * x, 0); load = lambda name: numpy.load('%t.out/' + name + '.npy'); assert (load('z') == 2 * e).all(); assert (load('s') == e.sum(0)).all(); assert (load('q') == (2 * x * e).sum(0)).all()"
+// REQUIRES: dlc
+
+// CHECK: exec.kernel @[[K:.*]] attributes {schedule = "parts"}
+// CHECK: exec.launch @[[K]](
+// CHECK-SAME: writes [1, 2, 3] inplace [1, 0]
+func.func @main(%x: tensor<2048x64xf32> {dlc.name = "x"}, %w: tensor<64x64xf32> {dlc.name = "w"})
+    -> (tensor<2048x64xf32> {dlc.name = "z"}, tensor<64xf32> {dlc.name = "s"}, tensor<64xf32> {dlc.name = "q"}) {
+  %zero = dlc.constant dense<0.0> : tensor<f32>
+  %a = dlc.matmul %x, %w : (tensor<2048x64xf32>, tensor<64x64xf32>) -> tensor<2048x64xf32>
+  %m = dlc.compare gt %a, %zero : (tensor<2048x64xf32>, tensor<f32>) -> tensor<2048x64xi1>
+  %e = dlc.select %m, %a, %zero : (tensor<2048x64xi1>, tensor<2048x64xf32>, tensor<f32>) -> tensor<2048x64xf32>
+  %s = dlc.reduce sum %e axes [0] : (tensor<2048x64xf32>) -> tensor<64xf32>
+  %p = dlc.mul %a, %e : (tensor<2048x64xf32>, tensor<2048x64xf32>) -> tensor<2048x64xf32>
+  %q = dlc.reduce sum %p axes [0] : (tensor<2048x64xf32>) -> tensor<64xf32>
+  %z = dlc.matmul %e, %w : (tensor<2048x64xf32>, tensor<64x64xf32>) -> tensor<2048x64xf32>
+  return %z, %s, %q : tensor<2048x64xf32>, tensor<64xf32>, tensor<64xf32>
+}
