@@ -40,7 +40,7 @@ Tensor inputOf(const trace::Spec &spec, const std::string &path) {
 
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network");
-  std::string name, weights, input, output, device = "cpu", cache;
+  std::string name, weights, saved, input, output, device = "cpu", cache;
   std::string matmulPrecision = "highest", accuracy = "default";
   int64_t batch = 1;
   int threads = 0, repeat = 5;
@@ -48,6 +48,7 @@ int main(int argc, char **argv) {
   app.add_option("network", name, "One of them, such as resnet-50")->required();
   app.add_option("--batch", batch, "Examples at once");
   app.add_option("--weights", weights, "Parameters (.safetensors); random when not given");
+  app.add_option("--save", saved, "Where to write its parameters (.safetensors), and stop");
   app.add_option("--input", input, "The input (.npy)");
   app.add_option("--output", output, "Where to write the result (.npy)");
   app.add_option("--threads", threads, "0: as many as there are");
@@ -62,6 +63,10 @@ int main(int argc, char **argv) {
     bench::Network network = bench::makeNetwork(name, batch);
     if (!weights.empty())
       network.module->load(weights);
+    if (!saved.empty()) {
+      network.module->save(saved);
+      return 0;
+    }
     double start = now();
     trace::Graph graph = trace::trace(*network.module, network.inputs);
     std::printf("traced in %.3f s\n", now() - start);
