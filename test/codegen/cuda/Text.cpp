@@ -7,8 +7,8 @@
 // lines of `// -----`. With it, NVRTC compiles every kernel by itself, each text once for an
 // architecture, and what the assembler says is reported: a kernel that spills is a failure. With
 // --modules several are compiled at once, as in programs, which is faster. Times are the
-// processor's: they do not tell what else a machine does. Where NVRTC is not installed that is
-// said, and nothing fails.
+// processor's, and longer where it is shared. Where NVRTC is not installed that is said, and
+// nothing fails.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
