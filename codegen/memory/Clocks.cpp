@@ -1,6 +1,8 @@
 //===- Clocks.cpp - which commands are done when another begins -----------===//
 #include "codegen/memory/Clocks.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace dlc {
@@ -11,7 +13,7 @@ Clocks::Clocks(exec::ProgramOp program)
   if (count == 1)
     return;
   std::vector<SmallVector<int64_t>> now(count, SmallVector<int64_t>(count, 0));
-  llvm::DenseMap<int64_t, SmallVector<int64_t>> recorded;
+  std::map<int64_t, SmallVector<int64_t>> recorded; // an event may be any number
   for (Operation &op : program.getBody().front()) {
     auto on = exec::streamOf(&op);
     if (!on)

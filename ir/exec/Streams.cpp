@@ -3,6 +3,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace dlc::exec {
@@ -59,8 +61,9 @@ SmallVector<StringRef> ProgramOp::getStreamDevices() {
 
 namespace {
 
-/// Where events were recorded, as the list goes.
-using Recorded = llvm::DenseMap<int64_t, Operation *>;
+/// Where events were recorded, as the list goes. An event may be any number: not one is left for
+/// the empty places of a hash table.
+using Recorded = std::map<int64_t, Operation *>;
 
 LogicalResult verifyBuffers(Operation *op, StringRef device) {
   bool isCopy = isa<CopyOp>(op), any = op->getNumOperands() == 0;
@@ -88,7 +91,8 @@ LogicalResult verifyRecord(RecordOp op, Recorded &recorded) {
 }
 
 LogicalResult verifyWait(WaitOp op, const Recorded &recorded) {
-  Operation *record = recorded.lookup(op.getEvent());
+  auto found = recorded.find(op.getEvent());
+  Operation *record = found == recorded.end() ? nullptr : found->second;
   if (!record)
     return op.emitOpError("C4: an event must be recorded before it is waited for; found event ")
            << op.getEvent() << " not recorded so far; put the exec.record first";
