@@ -60,6 +60,8 @@ Machine Machine::withTiles() {
   Machine machine;
   machine.libraryGflops = 105;
   machine.convolutionGflops = 100;
+  // Vectors multiply bf16 slowly where there are tiles.
+  machine.libraryBf16Convolutions = 0.6;
   machine.winogradGigabytes = 20;
   machine.contractGflops = 95;
   machine.contractLargeGflops = 90;
@@ -81,7 +83,7 @@ CostModel::CostModel(const cpu::Target &target, int threads) : threads(std::max(
                            &machine.innerProductGflops})
       *figure /= 2;
   if (!StringRef(target.features).contains("+avx512bf16"))
-    machine.libraryBf16Gain = 1;
+    machine.libraryBf16Gain = machine.libraryBf16Convolutions = 1;
 }
 
 /// Nanoseconds for bytes that pass once.
@@ -191,6 +193,10 @@ double CostModel::call(const LibraryCall &call) const {
       rate *= machine.unfoldedPart;
     else if (isLibraryImplementation(call, "ref:") || isLibraryImplementation(call, "ref_"))
       rate = machine.scalarGflops;
+    else if (isLibraryImplementation(call, "amx"))
+      rate = machine.tileGflops * machine.libraryTilesPart;
+    else if (isLibraryImplementation(call, "bf16"))
+      rate *= machine.libraryBf16Convolutions;
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   packedInside(call.desc) / machine.libraryPacked;
   }

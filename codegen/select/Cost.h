@@ -23,6 +23,8 @@ struct Machine {
   double builtinWindows =
       1.5; ///< window elements, or products of a weight gradient, of the runtime's own kernels
   double libraryBf16Gain = 1.8; ///< where the processor multiplies bf16 itself
+  double libraryBf16Convolutions = 1.8; ///< of f32's rate, in vectors
+  double libraryTilesPart = 0.5; ///< of tileGflops, of the library's convolutions on tiles
   double tileGflops = 600; ///< of bf16, on tiles; neighbours on the same core may halve or double it
   double tileRows = 16, tileColumns = 32, tileDepth = 32;
   double tileCall = 8;    ///< microseconds: packing ends before products begin, and tiles are set up
