@@ -91,13 +91,14 @@ public:
       if (auto once = sample(*runner); once && runner->timed->repeatable() && once->microseconds < kShortRun)
         runner->repeats = int(std::clamp(kShortRun / std::max(once->microseconds, 0.1), 1.0, 200.0));
     double patience = limits.patience;
-    for (size_t round = order.empty() ? kMostRounds : order[0]->rounds.size(); round < kMostRounds; ++round) {
+    size_t begun = order.empty() ? kMostRounds : order[0]->rounds.size();
+    for (size_t round = begun; round < kMostRounds; ++round) {
       double before = since(start);
       playRound();
       // Large operations need their rounds, whatever they take.
       patience = std::max(patience, 2 * kFewestRuns * (since(start) - before));
       // Nothing much changes from one late round to the next.
-      if (round > 32 && round % 8)
+      if (round > 32 && round % 8 && round != begun)
         continue;
       dropHopeless(round);
       double spent = since(start);
