@@ -1,4 +1,5 @@
 //===- main.cpp - mutants in children, and what became of them ------------------------===//
+#include "test/ProcessorTime.h"
 #include "test/fuzz/Readers.h"
 
 #include <csignal>
@@ -8,7 +9,6 @@
 #include <fstream>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,10 +48,7 @@ void write(const std::string &path, const std::string &bytes) {
     _exit(3);
   for (size_t i = first; i < count; ++i) {
     shared.index = i;
-    // The processor's time, not the clock's: who waits for a busy machine does not hang.
-    itimerval limit{};
-    limit.it_value.tv_sec = secondsPerMutant;
-    setitimer(ITIMER_PROF, &limit, nullptr);
+    dlc::limitProcessorTime(secondsPerMutant);
     try {
       format.read(mutantOf(format, i, seed), folder);
       shared.taken = shared.taken + 1;

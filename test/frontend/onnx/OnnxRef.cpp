@@ -7,6 +7,7 @@
 #include "ir/reference/Evaluate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "test/ProcessorTime.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -15,7 +16,6 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,13 +152,6 @@ std::string runOne(const std::string &directory, const Options &options) {
   if (!bound.empty())
     std::cout << "  bound:" << bound << "\n";
   return "";
-}
-
-/// The processor's time, not the clock's: who waits for a busy machine is not slow.
-void limitProcessorTime(unsigned seconds) {
-  itimerval limit{};
-  limit.it_value.tv_sec = seconds;
-  setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
 /// Runs in a child; an empty string is success.
