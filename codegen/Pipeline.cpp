@@ -7,6 +7,7 @@
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
 #include "codegen/select/Accuracy.h"
+#include "codegen/select/AttentionForm.h"
 #include "codegen/select/LayoutCost.h"
 #include "codegen/select/Select.h"
 #include "ir/dlc/Dialect.h"
@@ -105,7 +106,10 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
       return success();
     case Phase::Grad: {
       bool asked = module.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
-      return asked ? passes({[&] { return createGradPass(options.device); }, createSimplifyPass}) : success();
+      if (!asked)
+        return success();
+      markWholeAttention(module, options, target, /*gradients=*/true);
+      return passes({[&] { return createGradPass(options.device); }, createSimplifyPass});
     }
     case Phase::Simplify:
       return passes({createRememberDevicesPass, createSimplifyPass});
@@ -125,6 +129,7 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
         return failure();
       return passes({[&] { return createLayoutPass(options.threads, layoutCosts(options, target)); }, createVerifyLayoutPass, createVerifyPlacementPass});
     case Phase::Fuse:
+      markWholeAttention(module, options, target, /*gradients=*/false);
       return passes({createDecomposePass, createFusePass, createVerifyLayoutPass, createVerifyPlacementPass});
     case Phase::Select:
       return failure(failed(selectKernels(module, options, target)) || failed(verify(module)) ||

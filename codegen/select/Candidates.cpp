@@ -2,8 +2,10 @@
 #include "codegen/select/Candidates.h"
 
 #include "codegen/cpu/Normalize.h"
+#include "codegen/cuda/Attention.h"
 #include "codegen/lower/Schedule.h"
 #include "codegen/select/Select.h"
+#include "runtime/library/attention/Describe.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -84,7 +86,9 @@ void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target 
               std::vector<Candidate> &candidates, std::string &refusals) {
   if (!StringRef(target.features).contains("+amx-bf16"))
     return;
-  if (isStrict(fusion, options) && !isLowered(fusion)) {
+  // Products of bf16 are rounded nowhere.
+  bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) { return cast<RankedTensorType>(value.getType()).getElementType().isBF16(); });
+  if (isStrict(fusion, options) && !isLowered(fusion) && !isNarrow) {
     refusals += "; tiles: accuracy strict forbids their rounding";
     return;
   }
@@ -97,12 +101,37 @@ void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target 
   }
 }
 
+/// In vectors, and on tiles in as many parts as the accuracy allows; of bf16 one part is all.
+void addAttention(FusionOp fusion, Operation *attention, const CompileOptions &options, const CostModel &cost,
+                  std::vector<Candidate> &candidates, std::string &refusals) {
+  bool narrow = cast<RankedTensorType>(attention->getOperand(0).getType()).getElementType().isBF16();
+  SmallVector<int> ways{0};
+  if (attention::hasTiles() && narrow)
+    ways.push_back(1);
+  else if (attention::hasTiles() && !isStrict(fusion, options))
+    ways.append({2, 3});
+  for (int parts : ways) {
+    std::string why;
+    if (auto call = attentionCall(fusion, parts, &why)) {
+      candidates.push_back(candidateOf("attention", *call, cost));
+      candidates.back().workspace += std::max<int64_t>(0, attention::scratchBytes(call->desc, options.threads));
+    } else if (parts == 0) {
+      refusals += "; attention: " + why;
+    }
+  }
+}
+
 LibraryCall withImplementation(LibraryCall call, const std::string &implementation) {
   call.implementation = implementation;
   return call;
 }
 
 } // namespace
+
+static std::vector<Candidate> ordered(std::vector<Candidate> candidates) {
+  llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });
+  return candidates;
+}
 
 std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &options, const cpu::Target &target, bool every,
                                      std::string &refusals, bool generated) {
@@ -127,16 +156,19 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
     refusals += "; onednn: " + why;
   }
   if (auto fusion = dyn_cast<FusionOp>(op)) {
+    if (Operation *attention = cuda::attentionOf(fusion)) {
+      addAttention(fusion, attention, options, cost, candidates, refusals);
+      return ordered(candidates);
+    }
     addWinograd(fusion, options, cost, candidates, refusals);
     addTiles(fusion, options, target, cost, candidates, refusals);
     if (generated)
       addGenerated(fusion, cost, target, candidates, refusals);
   }
-  llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });
-  return candidates;
+  return ordered(candidates);
 }
 
-bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "winograd"; }
+bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "winograd" || kernel == "attention"; }
 
 std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *why) {
   StringRef kernel = op->getAttrOfType<StringAttr>(kKernelAttr).getValue();
@@ -147,6 +179,10 @@ std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *w
     return gpuLibraryCall(op, kernel, implementation ? implementation.getValue() : "", why);
   if (kernel == "tiles")
     return tilesCall(op, implementation && implementation.getValue().ends_with("x6") ? 3 : 2, why);
+  if (kernel == "attention") {
+    StringRef name = implementation ? implementation.getValue() : "";
+    return attentionCall(op, name.ends_with("x6") ? 3 : name.ends_with("x3") ? 2 : name.ends_with("x1") ? 1 : 0, why);
+  }
   if (kernel == "winograd")
     return winogradCall(op, implementation && implementation.getValue().starts_with("winograd:f2x2") ? 2 : 4, threads, why);
   return onednnCall(op, threads, why);

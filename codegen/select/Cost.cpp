@@ -72,6 +72,8 @@ Machine Machine::withTiles() {
   machine.shortRuns = 5;
   machine.shortInner = 32;
   machine.shortInnerPart = 1.35;
+  machine.attentionGflops = 75;
+  machine.attentionScores = 1.5;
   return machine;
 }
 
@@ -136,9 +138,25 @@ double CostModel::tilesWindow(const LibraryCall &call) const {
   return std::max(products + split, traffic(call.bytes, cores));
 }
 
+double CostModel::tilesGradient(const LibraryCall &call) const {
+  auto src = call.desc["src"].get<std::vector<int64_t>>(), dst = call.desc["diff_dst"].get<std::vector<int64_t>>();
+  auto window = call.desc["window"].get<std::vector<int64_t>>();
+  double taps = productOf(window), cores = call.flops > machine.wakeFlops ? threads : 1;
+  // Sums stand on tiles of 16 channels by 16; rows end with room for the window.
+  double rate = machine.tileGflops * machine.tileGradientPart * laneShare(double(src[1]), machine.tileRows) * laneShare(double(dst[1]), machine.tileRows) *
+                double(dst[3]) / double(dst[3] + window[1] - 1);
+  double weights = taps * double(src[1]) * double(dst[1]);
+  // Pixels stand there twice where a window has more than one column.
+  double packed = productOf(src) * (window[1] > 1 ? 2 : 1) + productOf(dst);
+  return std::max(call.flops / (rate * cores) + packed / (machine.turnedPixels * cores) + weights / (machine.tileResults * cores),
+                  traffic(call.bytes, cores));
+}
+
 double CostModel::tiles(const LibraryCall &call) const {
   if (call.desc["kind"] == "convolution")
     return tilesWindow(call);
+  if (call.desc["kind"] == "weight_gradient")
+    return tilesGradient(call);
   double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"];
   double batches = productOf(call.desc.value("batch", std::vector<int64_t>()));
   double cores = call.flops > machine.wakeFlops ? threads : 1;
@@ -149,6 +167,10 @@ double CostModel::tiles(const LibraryCall &call) const {
   double rights = b == "packed" ? 0 : llvm::all_of(ArrayRef(b.get<std::vector<int64_t>>()).drop_back(2), [](int64_t stride) { return stride == 0; }) ? 1 : batches;
   double split = k * (batches * m + rights * n) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, traffic(call.bytes, cores));
+}
+
+double CostModel::prologue(double elements, bool exponential) const {
+  return elements / ((exponential ? machine.changedByExponential : machine.changed) * threads) / 1000;
 }
 
 double CostModel::winograd(const LibraryCall &call) const {
@@ -164,6 +186,30 @@ double CostModel::winograd(const LibraryCall &call) const {
   return products / (machine.convolutionGflops * cores) + moved / (machine.winogradGigabytes * cores);
 }
 
+double CostModel::attention(const LibraryCall &call) const {
+  const json &desc = call.desc;
+  bool isGradient = desc["kind"] == "attention_grad";
+  double heads = productOf(desc["batch"].get<std::vector<int64_t>>()), queries = desc["queries"], keys = desc["keys"];
+  double depth = desc["depth"], width = desc["width"], parts = desc["parts"];
+  // On tiles rows and columns are filled up. Causally, blocks behind the diagonal are not made.
+  double filled = parts > 0 ? laneShare(queries, machine.tileRows) * laneShare(keys, machine.tileColumns) : 1;
+  double scores = heads * queries * keys / filled * (desc["causal"] == true && keys > machine.attentionBlock ? 0.6 : 1);
+  double flops = 2 * scores * (isGradient ? 3 * depth + 2 * width : depth + width);
+  double elements = heads * (queries + keys) * (depth + width) * (isGradient ? 2 : 1);
+  double cores = flops > machine.wakeFlops ? threads : 1;
+  double nanoseconds = scores * (isGradient ? 1.5 : 1) / (machine.attentionScores * lanes / 16 * cores);
+  if (parts > 0) {
+    double split = (elements + scores * (isGradient ? 3 : 1)) * (parts > 1 ? parts / 2 : 0.7);
+    nanoseconds += flops * parts * (parts + 1) / 2 / (machine.attentionTileGflops * cores) + split / (machine.splitParts * 2 * cores);
+  } else {
+    nanoseconds += flops / (machine.attentionGflops * lanes / 16 * laneShare(width, 2 * lanes) * cores) + elements / (machine.splitParts * cores);
+  }
+  // bf16 is made f32 before it is packed.
+  if (desc["dtype"] == "bf16")
+    nanoseconds += elements / (machine.splitParts * cores);
+  return std::max(nanoseconds, traffic(call.bytes, cores)) + (parts > 0 ? 1000 * machine.tileCall : 0);
+}
+
 double CostModel::call(const LibraryCall &call) const {
   std::string kind = call.desc.value("kind", "");
   double cores = call.flops + call.bytes > machine.wakeFlops ? threads : 1;
@@ -172,6 +218,8 @@ double CostModel::call(const LibraryCall &call) const {
     nanoseconds = tiles(call) + 1000 * machine.tileCall;
   } else if (call.library == "winograd") {
     nanoseconds = winograd(call);
+  } else if (call.library == "attention") {
+    nanoseconds = attention(call);
   } else if (kind == "matmul") {
     nanoseconds = product(call);
   } else if (kind == "reorder") {
@@ -180,13 +228,13 @@ double CostModel::call(const LibraryCall &call) const {
     bool wholeRows = !strides.empty() && strides.back() == 1;
     if (!wholeRows)
       nanoseconds = std::max(nanoseconds, productOf(dst) / (machine.libraryTransposed * cores));
-  } else if (call.library == "builtin" && call.desc.contains("kernel")) {
+  } else if (call.library == "builtin" && call.desc.contains("kernel") && kind != "lane_pool") {
     nanoseconds = std::max(nanoseconds, call.flops / (machine.builtinWindows * cores));
   } else if (kind == "pooling") {
     double own = isPlainLayout(call.desc, "src") ? productOf(dimsOf(call.desc, "dst")) / machine.libraryPoolOutputs
                                                  : call.flops / machine.libraryPoolTaps;
     nanoseconds = std::max(nanoseconds, own / cores);
-  } else {
+  } else if (kind != "lane_pool") {
     bool recurrent = kind == "lstm" || kind == "gru" || kind == "rnn";
     double rate = recurrent ? machine.recurrentGflops : machine.convolutionGflops;
     if (isLibraryImplementation(call, "gemm:"))
@@ -194,7 +242,7 @@ double CostModel::call(const LibraryCall &call) const {
     else if (isLibraryImplementation(call, "ref:") || isLibraryImplementation(call, "ref_"))
       rate = machine.scalarGflops;
     else if (isLibraryImplementation(call, "amx"))
-      rate = machine.tileGflops * machine.libraryTilesPart;
+      rate = machine.tileGflops * (kind == "convolution_backward_weights" ? machine.libraryTilesGradientPart : machine.libraryTilesPart);
     else if (isLibraryImplementation(call, "bf16"))
       rate *= machine.libraryBf16Convolutions;
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +

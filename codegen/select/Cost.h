@@ -25,11 +25,17 @@ struct Machine {
   double libraryBf16Gain = 1.8; ///< where the processor multiplies bf16 itself
   double libraryBf16Convolutions = 1.8; ///< of f32's rate, in vectors
   double libraryTilesPart = 0.5; ///< of tileGflops, of the library's convolutions on tiles
+  double libraryTilesGradientPart = 0.23; ///< and of their gradients by weights
+  double tileGradientPart = 0.6;          ///< of our own
+  double turnedPixels = 4; ///< elements of bf16 per nanosecond that are packed for sums over pixels
   double tileGflops = 600; ///< of bf16, on tiles; neighbours on the same core may halve or double it
   double tileRows = 16, tileColumns = 32, tileDepth = 32;
   double tileCall = 8;    ///< microseconds: packing ends before products begin, and tiles are set up
   double tileResults = 4; ///< sums per nanosecond that become results
+  /// Attention by blocks: its products in vectors and on tiles, scores per nanosecond that become probabilities, keys of a block.
+  double attentionGflops = 130, attentionTileGflops = 500, attentionScores = 1.6, attentionBlock = 512;
   double splitParts = 2; ///< elements per nanosecond that become parts
+  double changed = 4, changedByExponential = 1.5; ///< and that become something else before
   /// A product of one row has so much of the rate, each further row so much more.
   double oneRow = 0.35, eachRow = 0.15;
   double libraryShortProduct = 1.1, libraryOneRow = 1.2; ///< longer than contract for the same
@@ -76,6 +82,8 @@ public:
   CostModel(const cpu::Target &target, int threads);
 
   double call(const LibraryCall &call) const;
+  /// What a product on tiles takes longer where it makes so many elements of an operand first.
+  double prologue(double elements, bool exponential) const;
   /// A body pulled row by row.
   double rows(FusionOp normal, const cpu::KernelPlan &plan) const;
   double contract(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan) const;
@@ -85,7 +93,9 @@ private:
   double product(const LibraryCall &call) const;
   double tiles(const LibraryCall &call) const;
   double tilesWindow(const LibraryCall &call) const;
+  double tilesGradient(const LibraryCall &call) const;
   double winograd(const LibraryCall &call) const;
+  double attention(const LibraryCall &call) const;
   /// Cores that a generated kernel's units keep busy.
   double coresFor(const cpu::KernelPlan &plan) const;
   double ended(double nanoseconds, double overhead, double cores) const;

@@ -4,6 +4,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/Decide.h"
 #include "codegen/select/GpuTrial.h"
+#include "codegen/select/Prologue.h"
 #include "codegen/select/Tune.h"
 #include "passes/OpNames.h"
 
@@ -105,6 +106,7 @@ public:
       for (Operation *op : election.operations)
         choose(op, election);
     }
+    absorbPrologues(module, options, target);
     database.tidy(warning);
     warn();
     return success();
@@ -343,7 +345,7 @@ private:
 } // namespace
 
 LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
-  constexpr llvm::StringLiteral kKnown[] = {"generated", "rows", "contract", "onednn", "builtin", "tiles", "winograd", "cublaslt", "cudnn"};
+  constexpr llvm::StringLiteral kKnown[] = {"generated", "rows", "contract", "onednn", "builtin", "tiles", "winograd", "attention", "cublaslt", "cudnn"};
   if (!options.kernels.empty() && !llvm::is_contained(kKnown, options.kernels))
     return module.emitError("kernels '") << options.kernels << "' are unknown; required: one of " << llvm::join(ArrayRef(kKnown), ", ");
   return Selection(module, options, target).run();

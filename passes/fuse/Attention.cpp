@@ -72,6 +72,7 @@ void groupAttention(Grouping &grouping) {
     if (isAttention(&op) && staysWhole(&op))
       anchors.push_back(&op);
   for (Operation *anchor : anchors) {
+    anchor->removeAttr(kKeepWholeAttr);
     SmallVector<Operation *> members{anchor};
     unsigned plain = isa<AttentionGradOp>(anchor) ? 6 : 3;
     for (OpOperand &operand : anchor->getOpOperands())

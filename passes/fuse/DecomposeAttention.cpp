@@ -9,7 +9,7 @@ namespace dlc {
 namespace {
 
 LogicalResult keep(Operation *op, PatternRewriter &rewriter) {
-  return rewriter.notifyMatchFailure(op, "a kernel of the GPU does it whole");
+  return rewriter.notifyMatchFailure(op, "one kernel does it whole");
 }
 
 // attention(q, k, v) = softmax(scale * q k^T [masked]) v

@@ -1,4 +1,4 @@
-//===- WholeAttention.cpp - attention that a GPU's kernels do whole -------===//
+//===- WholeAttention.cpp - attention that kernels do whole ---------------===//
 #include "passes/fuse/WholeAttention.h"
 
 using namespace mlir;
@@ -40,7 +40,8 @@ bool isWholeAttention(Operation *op, std::string *why) {
 
 bool staysWhole(Operation *op) {
   OnAttr device = deviceOf(op->getResult(0).getType());
-  return device && device.getKind() == "cuda" && isWholeAttention(op);
+  bool isAsked = (device && device.getKind() == "cuda") || op->hasAttr(kKeepWholeAttr);
+  return isAsked && isWholeAttention(op);
 }
 
 } // namespace dlc

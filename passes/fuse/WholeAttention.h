@@ -1,4 +1,4 @@
-//===- WholeAttention.h - attention that a GPU's kernels do whole ---------===//
+//===- WholeAttention.h - attention that kernels do whole -----------------===//
 #ifndef DLC_PASSES_FUSE_WHOLEATTENTION_H
 #define DLC_PASSES_FUSE_WHOLEATTENTION_H
 
@@ -9,7 +9,8 @@ namespace dlc {
 /// attention, attention_train or attention_grad.
 bool isAttention(mlir::Operation *op);
 
-/// On an attention that its gradient should keep whole.
+/// On an attention that should stay whole where it is differentiated and opened (on a GPU all that
+/// can, without it).
 constexpr llvm::StringLiteral kKeepWholeAttr = "dlc.keep_whole";
 
 /// The longest heads (D and E) that kernels hold.
@@ -19,7 +20,7 @@ inline constexpr int64_t maxHead = 256;
 /// `why` not.
 bool isWholeAttention(mlir::Operation *op, std::string *why = nullptr);
 
-/// Whether the attention is not spelled out: it is on a GPU, and done whole there.
+/// Whether the attention is not spelled out: it can be done whole, and is on a GPU or marked.
 bool staysWhole(mlir::Operation *op);
 
 } // namespace dlc

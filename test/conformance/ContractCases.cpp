@@ -121,11 +121,57 @@ void addAttention(std::vector<Case> &cases) {
   }
 }
 
+/// Sizes about the blocks that kernels cut attention into, with all that may hide.
+void addAttentionBlocks(std::vector<Case> &cases) {
+  struct {
+    int64_t queries, keys, depth, width;
+    const char *mask;
+    bool causal;
+  } sizes[] = {{1, 1, 1, 1, "", false},        {1, 197, 64, 64, "i1", false},
+               {17, 17, 40, 40, "", true},     {65, 17, 80, 40, "float", false},
+               {17, 65, 1, 80, "keys", true},  {197, 197, 64, 64, "", false},
+               {65, 65, 80, 80, "rows", true}, {70, 600, 16, 24, "float", true}};
+  for (const char *type : {"f32", "bf16"})
+    for (auto &s : sizes) {
+      std::string t = type,
+                  label = "blocks/" + t + "/" + std::to_string(s.queries) + "x" +
+                          std::to_string(s.keys) + "x" + std::to_string(s.depth),
+                  mask = s.mask;
+      Fill fill{Fill::Uniform, -1, 1};
+      Shape q{2, s.queries, s.depth}, k{2, s.keys, s.depth}, v{2, s.keys, s.width};
+      Shape y{2, s.queries, s.width}, rows{2, s.queries};
+      std::vector<Operand> hides;
+      if (mask == "i1")
+        hides = {{{s.queries, s.keys}, "i1"}};
+      else if (mask == "keys")
+        hides = {{{2, 1, s.keys}, "i1"}};
+      else if (mask == "rows")
+        hides = {{{s.queries, s.keys}, "i1", Fill{Fill::HiddenRows}}};
+      else if (mask == "float")
+        hides = {{{1, s.queries, s.keys}, t, fill}};
+      std::string flags = std::string("scale = 0.25 : f64") + (s.causal ? ", causal" : "");
+      Tolerance forward = t == "bf16" ? Tolerance{4, 4} : Tolerance{32, 64};
+      Tolerance backward = t == "bf16" ? Tolerance{8, 8} : Tolerance{128, 128};
+      std::vector<Operand> given{{q, t, fill}, {k, t, fill}, {v, t, fill}};
+      Case both[] = {{"attention", label, given, flags, 1, forward},
+                     {"attention_train", label, given, flags, 2, forward},
+                     {"attention_grad", label, given, flags, 3, backward}};
+      // As if of other rows: large enough for probabilities to stay below 1.
+      both[2].operands.insert(both[2].operands.end(),
+                              {{y, t, fill}, {rows, "f32", {Fill::Uniform, 3, 7}}, {y, t, fill}});
+      for (Case &c : both) {
+        c.operands.insert(c.operands.end(), hides.begin(), hides.end());
+        cases.push_back(c);
+      }
+    }
+}
+
 } // namespace
 
 void addContractCases(std::vector<Case> &cases) {
   addMatmuls(cases);
   addAttention(cases);
+  addAttentionBlocks(cases);
 }
 
 } // namespace dlc::conformance

@@ -75,6 +75,76 @@ Case images(int64_t channels, int64_t groups) {
   return c;
 }
 
+/// Logits of a product, the cross-entropy of their softmax, and the gradients of all: weights lie
+/// by class or (`crossed`) class by class; `steps`: examples have two dimensions, as sequences do.
+Case crossEntropy(int64_t rows, int64_t classes, int64_t depth, bool crossed, int64_t steps) {
+  Shape x = {rows, depth}, w = {classes, depth}, l = {rows, classes};
+  if (crossed)
+    std::swap(w[0], w[1]);
+  Shape deep = steps > 1 ? Shape{rows / steps, steps, depth} : x;
+  Shape wide = steps > 1 ? Shape{rows / steps, steps, classes} : l;
+  std::string body = R"(
+    %zero = dlc.constant dense<0.0> : tensor<f32>
+    %some = dlc.constant dense<0.25> : tensor<1x1xf32>
+    %less = dlc.constant dense<-0.25> : tensor<1x1xf32>
+    %p = dlc.matmul %a0, %a1 FORTH : (XX, WW) -> PP
+    %q = dlc.add %p, %a2 : (PP, BB) -> PP
+    %l = dlc.reshape %q : (PP) -> LL
+    %most = dlc.reduce max %l axes [1] keepdims : (LL) -> RR
+    %below = dlc.sub %l, %most : (LL, RR) -> LL
+    %e = dlc.exp %below : (LL) -> LL
+    %sum = dlc.reduce sum %e axes [1] keepdims : (LL) -> RR
+    %log = dlc.log %sum : (RR) -> RR
+    %all = dlc.add %most, %log : (RR, RR) -> RR
+    %columns = dlc.iota 1 : tensor<1xCLASSESxi64>
+    %hot = dlc.compare eq %columns, %a3 : (tensor<1xCLASSESxi64>, II) -> MM
+    %own = dlc.select %hot, %l, %zero : (MM, LL, tensor<f32>) -> LL
+    %mine = dlc.reduce sum %own axes [1] keepdims : (LL) -> RR
+    %loss = dlc.sub %all, %mine : (RR, RR) -> RR
+    %one = dlc.select %hot, %less, %zero : (MM, tensor<1x1xf32>, tensor<f32>) -> LL
+    %part = dlc.div %some, %sum : (tensor<1x1xf32>, RR) -> RR
+    %soft = dlc.mul %part, %e : (RR, LL) -> LL
+    %dl = dlc.add %one, %soft : (LL, LL) -> LL
+    %dp = dlc.reshape %dl : (LL) -> PP
+    %db = dlc.reduce sum %dp axes [AXES] : (PP) -> BB
+    %dx = dlc.matmul %dp, %a1 BACK : (PP, WW) -> XX
+    %flat = dlc.reshape %a0 : (XX) -> FF
+    %dw = dlc.matmul WEIGHTS
+    return %loss, %dx, %dw, %db : RR, XX, WW, BB
+  )";
+  auto type = [](const Shape &shape) { return typeText(shape, "f32"); };
+  std::vector<std::string> results = {type({rows, 1}), type(deep), type(w), type({classes})};
+  body = spelled(body, {{"FORTH", crossed ? "" : "transpose_b"},
+                        {"BACK", crossed ? "transpose_b" : ""},
+                        {"WEIGHTS", crossed ? "%flat, %dl transpose_a : (FF, LL) -> WW"
+                                            : "%dl, %flat transpose_a : (LL, FF) -> WW"},
+                        {"AXES", steps > 1 ? "0, 1" : "0"},
+                        {"CLASSES", std::to_string(classes)},
+                        {"XX", type(deep)},
+                        {"WW", type(w)},
+                        {"BB", type({classes})},
+                        {"PP", type(wide)},
+                        {"LL", type(l)},
+                        {"RR", type({rows, 1})},
+                        {"FF", type(x)},
+                        {"II", typeText({rows, 1}, "i64")},
+                        {"MM", typeText(l, "i1")}});
+  std::string label = std::to_string(rows) + "x" + std::to_string(classes) + "x" +
+                      std::to_string(depth) + (crossed ? "/crossed" : "") +
+                      (steps > 1 ? "/steps" : "");
+  return {"cross_entropy",
+          label,
+          {{deep, "f32", {Fill::Uniform, -0.5, 0.5}},
+           {w, "f32", {Fill::Uniform, -0.5, 0.5}},
+           {{classes}},
+           {{rows, 1}, "i64", {Fill::Index, 0, double(classes - 1)}}},
+          "",
+          unsigned(results.size()),
+          {64, 64},
+          results,
+          body};
+}
+
 } // namespace
 
 void addTrainingCases(std::vector<Case> &cases) {
@@ -82,6 +152,14 @@ void addTrainingCases(std::vector<Case> &cases) {
   for (auto [channels, groups] :
        std::initializer_list<std::pair<int64_t, int64_t>>{{32, 1}, {20, 1}, {64, 4}, {32, 32}})
     cases.push_back(images(channels, groups));
+  for (bool crossed : {false, true}) {
+    cases.push_back(crossEntropy(33, 65, 31, crossed, 1));
+    cases.push_back(crossEntropy(66, 47, 70, crossed, 11));
+    // Of so many classes the column's number is computed, of fewer it is a constant.
+    cases.push_back(crossEntropy(2, 4097, 1, crossed, 1));
+    cases.push_back(crossEntropy(35, 4111, 33, crossed, 1));
+    cases.push_back(crossEntropy(66, 4128, 7, crossed, 11));
+  }
 }
 
 } // namespace dlc::conformance

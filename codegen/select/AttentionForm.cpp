@@ -1,0 +1,245 @@
+//===- AttentionForm.cpp - attention whole, or as products and a softmax ---===//
+//
+// The one keeps no scores, but makes its products in blocks; the other has a library's products, and writes and reads all scores
+// between them. Both are built beside the module, and the sums of their kernels' times are compared: measured where the database
+// knows all of them (`--tune` sees to that), otherwise by estimate.
+//
+//===-----------------------------------------------------------------------===//
+#include "codegen/select/AttentionForm.h"
+
+#include "codegen/select/Candidates.h"
+#include "codegen/select/Select.h"
+#include "codegen/select/Tune.h"
+#include "passes/Compositions.h"
+#include "passes/fuse/WholeAttention.h"
+#include "runtime/library/attention/Describe.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using Build = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Block &)>;
+
+/// Microseconds of a form's kernels together.
+struct Times {
+  double estimated = 0;
+  std::optional<double> measured = 0.0;
+
+  void add(const Candidate &best) {
+    estimated += best.estimate;
+    measured = measured && best.measured ? std::optional(*measured + *best.measured) : std::nullopt;
+  }
+  static std::optional<Times> sum(std::optional<Times> a, std::optional<Times> b) {
+    if (!a || !b)
+      return std::nullopt;
+    return Times{a->estimated + b->estimated, a->measured && b->measured ? std::optional(*a->measured + *b->measured) : std::nullopt};
+  }
+};
+
+std::string databaseOf(const CompileOptions &options) {
+  if (!options.tuning.database.empty())
+    return options.tuning.database;
+  return options.cacheDir.empty() ? "" : options.cacheDir + "/tuning.jsonl";
+}
+
+/// Measures what the module consists of, as far as the database does not know it.
+void measure(ModuleOp module, CompileOptions options, const cpu::Target &target) {
+  // A part of the time: the network itself comes later.
+  constexpr double kPart = 0.1;
+  options.tuning.budgetSeconds *= kPart;
+  options.tuning.report = nullptr;
+  options.progress = nullptr;
+  (void)selectKernels(module, options, target);
+}
+
+/// The best kernels of what `build` makes of operands of these types; nothing where some of it has none.
+std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const CompileOptions &options, const cpu::Target &target, Build build) {
+  ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &) { return success(); });
+  OpBuilder builder(loc.getContext());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  builder.setInsertionPointToEnd(module->getBody());
+  auto function = func::FuncOp::create(builder, loc, "main", builder.getFunctionType(operands, {}));
+  Block *block = function.addEntryBlock();
+  builder.setInsertionPointToEnd(block);
+  TensorBuilder b(builder, loc);
+  SmallVector<Value> results = build(b, *block);
+  builder.setInsertionPointToEnd(block);
+  func::ReturnOp::create(builder, loc, results);
+  function.setFunctionType(builder.getFunctionType(operands, ValueRange(results).getTypes()));
+  PassManager manager(loc.getContext(), ModuleOp::getOperationName());
+  manager.addPass(createDecomposePass());
+  manager.addPass(createFusePass());
+  if (failed(manager.run(*module)))
+    return std::nullopt;
+  if (options.tune || options.tuning.onMiss == OnMiss::Measure)
+    measure(*module, options, target);
+  std::string warning;
+  TuningDatabase database(databaseOf(options), /*readOnly=*/true, warning);
+  TuningConditions conditions = conditionsOf(*module, options, target);
+  std::optional<Times> times = Times();
+  module->walk<WalkOrder::PreOrder>([&](FusionOp fusion) {
+    std::string refusals;
+    auto candidates = candidatesFor(fusion, options, target, /*every=*/false, refusals);
+    if (candidates.empty()) {
+      times = std::nullopt;
+      return WalkResult::interrupt();
+    }
+    if (const TuningEntry *known = database.find(tuningKey(fusion, conditions)))
+      applyMeasurement(*known, candidates);
+    times->add(candidates.front());
+    return WalkResult::skip();
+  });
+  return times;
+}
+
+/// An operation as it would be done whole.
+Operation *keptWhole(Operation *op) {
+  op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
+  return op;
+}
+
+class Comparison {
+public:
+  Comparison(AttentionOp op, const CompileOptions &options, const cpu::Target &target)
+      : op(op), options(options), target(target), operands(op->getOperandTypes()) {}
+
+  bool isWholeFaster(bool gradients) {
+    std::optional<Times> whole = gradients ? wholeTraining() : this->whole(), parts = this->parts();
+    if (gradients)
+      parts = Times::sum(parts, partsBackward());
+    if (!whole || !parts)
+      return whole.has_value();
+    return whole->measured && parts->measured ? *whole->measured < *parts->measured : whole->estimated < parts->estimated;
+  }
+
+private:
+  Value mask(Block &block) { return op.getMask() ? Value(block.getArgument(3)) : Value(); }
+
+  std::optional<Times> whole() {
+    return timesOf(op.getLoc(), operands, options, target, [&](TensorBuilder &, Block &block) {
+      OpBuilder builder = OpBuilder::atBlockEnd(&block);
+      auto made = AttentionOp::create(builder, op.getLoc(), block.getArgument(0), block.getArgument(1), block.getArgument(2),
+                                      mask(block), op.getScale(), op.getCausal());
+      return SmallVector<Value>(keptWhole(made)->getResults());
+    });
+  }
+
+  std::optional<Times> wholeTraining() {
+    SmallVector<Type> types = operands;
+    types.push_back(op.getY().getType());
+    return timesOf(op.getLoc(), types, options, target, [&](TensorBuilder &, Block &block) {
+      OpBuilder builder = OpBuilder::atBlockEnd(&block);
+      Value q = block.getArgument(0), k = block.getArgument(1), v = block.getArgument(2);
+      auto forward = AttentionTrainOp::create(builder, op.getLoc(), q, k, v, mask(block), op.getScale(), op.getCausal());
+      auto backward = AttentionGradOp::create(builder, op.getLoc(), q, k, v, forward.getY(), forward.getLse(), block.getArguments().back(),
+                                              mask(block), op.getScale(), op.getCausal());
+      SmallVector<Value> results{keptWhole(forward)->getResult(0)};
+      llvm::append_range(results, keptWhole(backward)->getResults());
+      return results;
+    });
+  }
+
+  std::optional<Times> parts() {
+    return timesOf(op.getLoc(), operands, options, target, [&](TensorBuilder &b, Block &block) {
+      AttentionScores from{block.getArgument(0), block.getArgument(1), mask(block), op.getScale().convertToDouble(), op.getCausal()};
+      return SmallVector<Value>{b.make<MatmulOp>(attentionWeights(b, from), block.getArgument(2), false, false)};
+    });
+  }
+
+  /// As passes/grad makes it, from the weights that the forward direction leaves.
+  std::optional<Times> partsBackward() {
+    SmallVector<Type> types{operands[0], operands[1], operands[2], op.getY().getType()};
+    SmallVector<int64_t> scores(shapeOf(op.getQ()).drop_back());
+    scores.push_back(shapeOf(op.getK()).drop_back().back());
+    auto like = typeOf(op.getQ());
+    types.push_back(RankedTensorType::get(scores, like.getElementType(), like.getEncoding()));
+    return timesOf(op.getLoc(), types, options, target, [&](TensorBuilder &b, Block &block) {
+      Value q = block.getArgument(0), k = block.getArgument(1), v = block.getArgument(2), dy = block.getArgument(3), p = block.getArgument(4);
+      Type wide = like.getElementType().isF64() ? like.getElementType() : Type(Float32Type::get(like.getContext()));
+      Value dp = b.cast(b.make<MatmulOp>(dy, v, false, true), wide), full = b.cast(p, wide);
+      Value share = b.reduce(ReduceKind::sum, b.make<MulOp>(dp, full), int64_t(scores.size()) - 1);
+      Value ds = b.make<MulOp>(full, b.make<SubOp>(dp, share));
+      ds = b.cast(b.make<MulOp>(ds, b.scalar(op.getScale().convertToDouble(), ds)), like.getElementType());
+      return SmallVector<Value>{b.make<MatmulOp>(ds, k, false, false), b.make<MatmulOp>(ds, q, true, false), b.make<MatmulOp>(p, dy, true, false)};
+    });
+  }
+
+  AttentionOp op;
+  const CompileOptions &options;
+  const cpu::Target &target;
+  SmallVector<Type> operands;
+};
+
+/// Bytes of the scores that gradients of the parts would keep.
+double scoreBytes(Operation *op) {
+  if (!isWholeAttention(op))
+    return 0;
+  auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1));
+  return double(q.getNumElements()) / double(q.getShape().back()) * double(k.getDimSize(k.getRank() - 2)) *
+         double(ref::elementBytes(q.getElementType()));
+}
+
+/// By its type, by what is asked for it, or as most.
+bool isOnCpu(Operation *op, const CompileOptions &options) {
+  if (OnAttr on = deviceOf(op->getResult(0).getType()))
+    return on.getKind() == "cpu";
+  auto asked = op->getAttrOfType<StringAttr>("dlc.device");
+  return (asked ? asked.getValue() : StringRef(options.device)).starts_with("cpu");
+}
+
+bool staysWhole(Operation *op, const CompileOptions &options, const cpu::Target &target, bool gradients, bool isTight) {
+  Type element = typeOf(op->getOperand(0)).getElementType();
+  if (!isOnCpu(op, options) || !isWholeAttention(op) || (!element.isF32() && !element.isBF16()) || attention::lanes() == 0)
+    return false;
+  if (!options.kernels.empty())
+    return options.kernels == "attention";
+  auto attention = dyn_cast<AttentionOp>(op);
+  // A gradient was made for the other; and what a name asks for is known of the whole alone.
+  if (!attention || op->hasAttr("dlc.accuracy") || isTight)
+    return true;
+  return Comparison(attention, options, target).isWholeFaster(gradients);
+}
+
+} // namespace
+
+void markWholeAttention(ModuleOp module, const CompileOptions &options, const cpu::Target &target, bool gradients) {
+  SmallVector<Operation *> found;
+  module.walk([&](Operation *op) {
+    if (isAttention(op))
+      found.push_back(op);
+  });
+  // Where all scores together would take a good part of the memory that there may be.
+  constexpr double kPart = 0.125;
+  double bytes = 0;
+  for (Operation *op : found)
+    bytes += scoreBytes(op);
+  bool isTight = options.maxMemory > 0 && bytes > kPart * double(options.maxMemory);
+  // A network has many of one kind.
+  struct Known {
+    StringRef name;
+    DictionaryAttr attributes;
+    SmallVector<Type> operands;
+    bool whole;
+  };
+  SmallVector<Known> known;
+  for (Operation *op : found) {
+    Known one{op->getName().getStringRef(), op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes()), false};
+    auto same = llvm::find_if(known, [&](const Known &each) {
+      return each.name == one.name && each.attributes == one.attributes && each.operands == one.operands;
+    });
+    // Constant operands may forbid it.
+    one.whole = same != known.end() ? same->whole && isWholeAttention(op) : staysWhole(op, options, target, gradients, isTight);
+    if (one.whole)
+      op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
+    if (same == known.end())
+      known.push_back(one);
+  }
+}
+
+} // namespace dlc

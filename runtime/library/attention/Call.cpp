@@ -1,0 +1,183 @@
+//===- Call.cpp - attention ready to execute ---------------------------------------------===//
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/Library.h"
+#include "runtime/library/attention/Describe.h"
+#include "runtime/library/attention/Heads.h"
+#include "runtime/library/tiles/Product.h"
+#include "runtime/program/Message.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace dlc::attention {
+
+using runtime::fail;
+
+/// oneDNN's own limit counts here too, so that one variable makes older processors.
+static bool isLimitedToAvx2() {
+  const char *limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  return limit && std::strncmp(limit, "AVX2", 4) == 0;
+}
+
+static bool hasAll(std::initializer_list<const char *> features) {
+  return std::all_of(features.begin(), features.end(),
+                     [](const char *feature) { return runtime::hostHasFeature(feature); });
+}
+
+int lanes() {
+  if (!isLimitedToAvx2() && hasAll({"avx512f", "avx512bw", "avx512dq", "avx512vl"}))
+    return 16;
+  return hasAll({"avx2", "fma"}) ? 8 : 0;
+}
+
+bool hasTiles() { return !isLimitedToAvx2() && tiles::available(); }
+
+namespace {
+
+Units unitsOf(const Request &request) {
+  bool isThere = request.lanes == 16 ? hasAll({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
+                                     : hasAll({"avx2", "fma"});
+  if (!isThere)
+    fail("attention: ", request.lanes, " lanes need ",
+         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
+  if (request.parts && !tiles::available())
+    fail("attention: bf16 parts need tiles (AMX), which this processor has not");
+  return {request.lanes == 16 ? &avx512Kernels() : &avx2Kernels(), request.parts};
+}
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+      : request(Request::parse(desc)), units(unitsOf(request)), threads(std::max(1, threads)) {
+    request.check(buffers);
+    perThread = request.isGradient ? Backward::scratchBytes(request, units)
+                                   : Forward::scratchBytes(request, units);
+  }
+
+  std::string implementation() const override {
+    if (request.parts)
+      return "attention:bf16x" + std::string(request.parts == 3   ? "6"
+                                             : request.parts == 2 ? "3"
+                                                                  : "1");
+    return request.lanes == 16 ? "attention:avx512" : "attention:avx2";
+  }
+  uint64_t scratchBytes() const override { return static_cast<uint64_t>(perThread * threads); }
+
+  void execute(void *const *pointers, const runtime::CallContext &context) override {
+    Buffers buffers = named(pointers);
+    auto *scratch = static_cast<char *>(context.scratch);
+    int team = std::min(threads, std::max(1, context.threads));
+    if (!request.isGradient) {
+      int64_t blocks = Forward::blocks(request);
+      each<Forward>(
+          buffers, scratch, team, request.heads * blocks,
+          [&](Forward &one, int64_t i) { one.run(i / blocks, i % blocks); },
+          [&](int64_t i) {
+            int64_t last = (i % blocks + 1) * Forward::kQueries - 1;
+            return request.seen(std::min(last, request.queries - 1));
+          });
+      return;
+    }
+    // By heads each block of probabilities is made once, for five products; otherwise twice, for
+    // seven.
+    int64_t rounds = (request.heads + team - 1) / team;
+    if (request.heads * 7 >= rounds * team * 5) {
+      each<Backward>(
+          buffers, scratch, team, request.heads, [](Backward &one, int64_t i) { one.run(i); },
+          [](int64_t) { return 1; });
+      return;
+    }
+    int64_t rows = Backward::queryBlocks(request), columns = Backward::keyBlocks(request);
+    each<Backward>(
+        buffers, scratch, team, request.heads * rows,
+        [&](Backward &one, int64_t i) { one.runQueries(i / rows, i % rows); },
+        [&](int64_t i) {
+          int64_t last = (i % rows + 1) * Backward::kQueries - 1;
+          return request.seen(std::min(last, request.queries - 1));
+        });
+    each<Backward>(
+        buffers, scratch, team, request.heads * columns,
+        [&](Backward &one, int64_t i) { one.runKeys(i / columns, i % columns); },
+        [&](int64_t i) {
+          int64_t before = request.causal ? i % columns * Backward::kKeys : 0;
+          return std::max<int64_t>(1, request.queries - before);
+        });
+  }
+
+private:
+  Buffers named(void *const *pointers) const {
+    Buffers b;
+    size_t next = 0;
+    auto take = [&] { return static_cast<char *>(pointers[next++]); };
+    b.q = take(), b.k = take(), b.v = take();
+    if (request.isGradient) {
+      b.y = take();
+      b.lse = reinterpret_cast<float *>(take());
+      b.dy = take();
+    }
+    if (request.maskKind != MaskKind::None)
+      b.mask = take();
+    if (request.isGradient) {
+      b.dq = take(), b.dk = take(), b.dv = take();
+    } else {
+      b.y = take();
+      if (request.hasSums)
+        b.lse = reinterpret_cast<float *>(take());
+    }
+    return b;
+  }
+
+  /// work(one, i) for all i below `count`, in runs of neighbours that cost about the same.
+  template <typename One, typename Work, typename Cost>
+  void each(const Buffers &buffers, char *scratch, int team, int64_t count, const Work &work,
+            const Cost &cost) const {
+    int64_t all = 0;
+    for (int64_t i = 0; i < count; ++i)
+      all += cost(i);
+    runtime::parallelFor(team, team, 1, [&](int64_t begin, int64_t end, int thread) {
+      if (units.parts)
+        tiles::enterTiles();
+      One one(request, units, &buffers, Pieces(scratch + thread * perThread));
+      int64_t before = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        // By where its middle lies.
+        int64_t share = (2 * before + cost(i)) * team / (2 * all);
+        if (share >= begin && share < end)
+          work(one, i);
+        before += cost(i);
+      }
+      if (units.parts)
+        tiles::leaveTiles();
+    });
+  }
+
+  Request request;
+  Units units;
+  int threads;
+  int64_t perThread = 0;
+};
+
+} // namespace
+
+int64_t scratchBytes(const nlohmann::json &desc, int threads) {
+  try {
+    Request request = Request::parse(desc);
+    Units units = unitsOf(request);
+    return threads * (request.isGradient ? Backward::scratchBytes(request, units)
+                                         : Forward::scratchBytes(request, units));
+  } catch (const Error &) {
+    return -1;
+  }
+}
+
+} // namespace dlc::attention
+
+namespace dlc::runtime {
+
+std::unique_ptr<LibraryCall> makeAttentionCall(const nlohmann::json &desc,
+                                               std::span<const BufferInfo> buffers, int threads) {
+  return std::make_unique<attention::Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::runtime

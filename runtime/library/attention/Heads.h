@@ -1,0 +1,115 @@
+//===- Heads.h - attention over one head, a thread's work -----------------------------===//
+//
+// Of what is made of a head's matrices before its blocks (wide copies, packed ones) each thread
+// keeps the last head's.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_ATTENTION_HEADS_H
+#define DLC_RUNTIME_LIBRARY_ATTENTION_HEADS_H
+
+#include "runtime/library/attention/Blocks.h"
+#include "runtime/library/attention/Request.h"
+
+namespace dlc::attention {
+
+/// Addresses of a call's buffers.
+struct Buffers {
+  const char *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
+  char *y = nullptr;
+  float *lse = nullptr;
+  const char *dy = nullptr;
+  char *dq = nullptr, *dk = nullptr, *dv = nullptr;
+};
+
+/// What both directions have in common.
+struct Common {
+  const Request &request;
+  Units units;
+  const Buffers *buffers = nullptr;
+
+  char *at(const char *buffer, const View &view, int64_t head, int64_t row) const {
+    return const_cast<char *>(buffer) +
+           (view.start(request.batch, head) + row * view.row()) * request.bytes();
+  }
+  /// Rows as f32: as they lie, or made so in `wide`.
+  Plain plain(const char *buffer, const View &view, int64_t head, int64_t first, int64_t count,
+              int64_t size, float *wide) const;
+  int64_t wideElements(int64_t count, int64_t size) const {
+    return request.narrow ? count * pitch(size) : 0;
+  }
+  /// The mask's numbers for a query and keys [first, first + count), -inf where it hides; null
+  /// without a mask.
+  const float *bias(int64_t head, int64_t query, int64_t first, int64_t count, float *to) const;
+  /// Whether all queries have the same.
+  bool sharesBias() const {
+    return request.maskKind != MaskKind::None && (request.queries == 1 || request.mask.row() == 0);
+  }
+  /// Rows of a padded block, each times a factor, to where they go.
+  void store(const float *from, int64_t row, int64_t count, int64_t size, const float *factors,
+             char *to, const View &view) const;
+};
+
+class Forward : Common {
+public:
+  static constexpr int64_t kQueries = 64, kKeys = 512;
+  Forward(const Request &request, Units units, const Buffers *buffers, Pieces pieces);
+  /// Scratch memory of one thread.
+  static int64_t scratchBytes(const Request &request, Units units);
+  static int64_t blocks(const Request &request) {
+    return (request.queries + kQueries - 1) / kQueries;
+  }
+  void run(int64_t head, int64_t block);
+
+private:
+  int64_t place(Pieces pieces);
+  void enter(int64_t head);
+  void attend(int64_t head, int64_t first, int64_t rows, const Left &q, int64_t key);
+
+  int64_t current = -1;
+  int64_t scorePitch = 0, sumPitch = 0;
+  Packed keys, values;
+  char *keyBytes = nullptr, *valueBytes = nullptr, *queryBytes = nullptr, *weightBytes = nullptr;
+  float *wide = nullptr, *scores = nullptr, *sums = nullptr, *mask = nullptr;
+  float *largest = nullptr, *total = nullptr;
+};
+
+class Backward : Common {
+public:
+  static constexpr int64_t kQueries = 64, kKeys = 256;
+  Backward(const Request &request, Units units, const Buffers *buffers, Pieces pieces);
+  static int64_t scratchBytes(const Request &request, Units units);
+  static int64_t queryBlocks(const Request &request) {
+    return (request.queries + kQueries - 1) / kQueries;
+  }
+  static int64_t keyBlocks(const Request &request) { return (request.keys + kKeys - 1) / kKeys; }
+  /// All of a head's gradients.
+  void run(int64_t head);
+  /// dq of a block of queries; dk and dv of a block of keys.
+  void runQueries(int64_t head, int64_t block);
+  void runKeys(int64_t head, int64_t block);
+
+private:
+  int64_t place(Pieces pieces);
+  void enter(int64_t head);
+  /// p and ds of a pair of blocks. False where nothing of it is seen.
+  bool scoresOf(int64_t head, int64_t query, int64_t key);
+  void addKeys(int64_t query, int64_t key, bool adds);
+  void addQueries(int64_t query, int64_t key, float *to, bool adds);
+  void storeKeys(int64_t head, int64_t key, bool any);
+  void storeQueries(int64_t head, int64_t query, const float *from);
+
+  int64_t current = -1;
+  int64_t scorePitch = 0, depthPitch = 0, widthPitch = 0;
+  Left leftQ, leftDy;
+  Packed rightQ, rightDy, rightK, rightV, deepK;
+  char *leftQBytes = nullptr, *leftDyBytes = nullptr, *rightQBytes = nullptr,
+       *rightDyBytes = nullptr, *rightKBytes = nullptr, *rightVBytes = nullptr,
+       *deepKBytes = nullptr, *turnedBytes = nullptr, *straightBytes = nullptr;
+  float *wideQ = nullptr, *wideDy = nullptr, *wide = nullptr;
+  float *p = nullptr, *ds = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  float *mask = nullptr, *share = nullptr;
+};
+
+} // namespace dlc::attention
+
+#endif // DLC_RUNTIME_LIBRARY_ATTENTION_HEADS_H

@@ -1,0 +1,248 @@
+//===- Simd.h - the kernels, for vectors of any length -----------------------------===//
+//
+// For the files compiled for one processor alone.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_ATTENTION_SIMD_H
+#define DLC_RUNTIME_LIBRARY_ATTENTION_SIMD_H
+
+#include "runtime/library/attention/Kernels.h"
+
+#include "runtime/library/winograd/Lanes.h"
+
+namespace dlc::attention {
+namespace {
+
+using winograd::load;
+using winograd::splat;
+using winograd::store;
+using winograd::Vec;
+
+template <int V> struct IntsOf { typedef int32_t Type __attribute__((vector_size(V * 4))); };
+template <int V> using Ints = typename IntsOf<V>::Type;
+
+constexpr float kInfinity = __builtin_inff(), kLowest = -0x1.fffffep+127f;
+
+template <int V> DLC_INLINE Vec<V> larger(Vec<V> a, Vec<V> b) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    return Vec<V>(_mm512_max_ps(__m512(a), __m512(b)));
+  else
+#endif
+    return Vec<V>(_mm256_max_ps(__m256(a), __m256(b)));
+}
+
+/// At most 2 units in the last place off; 0 where the result would be no normal number, and no more
+/// than exp(88).
+template <int V> DLC_INLINE Vec<V> exponential(Vec<V> given) {
+  constexpr float least = -87.3f, most = 88.0f;
+  // NaN compares as false and stays.
+  Vec<V> x = given < least ? splat<V>(least) : given;
+  x = x > most ? splat<V>(most) : x;
+  const Vec<V> magic = splat<V>(0x1.8p23f);
+  Vec<V> shifted = x * 0x1.715476p+0f + magic;
+  Vec<V> n = shifted - magic;
+  Vec<V> r = x - n * 0x1.62e400p-1f;
+  r = r - n * 0x1.7f7d1cp-20f;
+  Vec<V> p = r * (1.0f / 720) + (1.0f / 120);
+  p = p * r + (1.0f / 24);
+  p = p * r + (1.0f / 6);
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  Vec<V> power = Vec<V>((Ints<V>(shifted) - Ints<V>(magic) + 127) << 23);
+  return given < least ? Vec<V>{} : p * power;
+}
+
+template <int V> DLC_INLINE float sumOf(Vec<V> v) {
+  float sum = 0;
+  for (int i = 0; i < V; ++i)
+    sum += v[i];
+  return sum;
+}
+
+/// R rows and two vectors of columns. A row of `a` whose elements lie together is read along.
+template <int V, int R, bool along>
+DLC_INLINE void blockOf(const Product &p, const float *a, const float *b, float *dst) {
+  Vec<V> sums[R][2];
+  for (int r = 0; r < R; ++r)
+    for (int c = 0; c < 2; ++c)
+      sums[r][c] = p.adds ? load<V>(dst + r * p.dstRow + c * V) : Vec<V>{};
+  const int64_t row = along ? p.aRow : 1, column = along ? 1 : p.aColumn;
+  auto step = [&](const float *from, const float *right) __attribute__((always_inline)) {
+    Vec<V> b0 = load<V>(right), b1 = load<V>(right + V);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      Vec<V> x = splat<V>(from[r * row]);
+      sums[r][0] += x * b0;
+      sums[r][1] += x * b1;
+    }
+  };
+  int64_t k = 0;
+  for (; k + 4 <= p.depth; k += 4, a += 4 * column, b += 8 * V) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i)
+      step(a + i * column, b + i * 2 * V);
+  }
+  for (; k < p.depth; ++k, a += column, b += 2 * V)
+    step(a, b);
+  for (int r = 0; r < R; ++r)
+    for (int c = 0; c < 2; ++c)
+      store<V>(dst + r * p.dstRow + c * V, sums[r][c]);
+}
+
+template <int V, int R>
+[[gnu::noinline]] void block(const Product &p, const float *a, const float *b, float *dst) {
+  if (p.aColumn == 1)
+    blockOf<V, R, true>(p, a, b, dst);
+  else
+    blockOf<V, R, false>(p, a, b, dst);
+}
+
+template <int V, int mostRows> struct Simd {
+  using Block = void (*)(const Product &, const float *, const float *, float *);
+
+  template <int R = 1>
+  static void blockOfRows(int64_t rows, const Product &p, const float *a, const float *b,
+                          float *dst) {
+    if (rows == R)
+      return block<V, R>(p, a, b, dst);
+    if constexpr (R < mostRows)
+      blockOfRows<R + 1>(rows, p, a, b, dst);
+  }
+
+  static void multiply(const Product &p) {
+    int64_t blocks = (p.rows + mostRows - 1) / mostRows;
+    for (int64_t column = 0; column < p.columns; column += 2 * V) {
+      const float *b = p.b + column / (2 * V) * p.panel;
+      // As many rows in each block, give or take one.
+      for (int64_t i = 0, row = 0; i < blocks; ++i) {
+        int64_t rows = p.rows / blocks + (i < p.rows % blocks);
+        blockOfRows(rows, p, p.a + row * p.aRow, b, p.dst + row * p.dstRow + column);
+        row += rows;
+      }
+    }
+  }
+
+  static void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes,
+                        int64_t depths, int64_t panel, float *to) {
+    constexpr int64_t width = 2 * V;
+    for (int64_t first = 0; first < lanes; first += width, to += panel) {
+      int64_t count = lanes - first < width ? lanes - first : width;
+      const float *at = from + first * lane;
+      if (lane == 1 && count == width) {
+        for (int64_t k = 0; k < depths; ++k) {
+          store<V>(to + k * width, load<V>(at + k * depth));
+          store<V>(to + k * width + V, load<V>(at + k * depth + V));
+        }
+        continue;
+      }
+      if (count < width)
+        for (int64_t i = 0; i < depths * width; ++i)
+          to[i] = 0;
+      int64_t k = 0;
+      if (depth == 1 && count == width)
+        for (; k + V <= depths; k += V)
+          for (int64_t half = 0; half < width; half += V)
+            winograd::transpose<V>(at + half * lane + k, lane, to + k * width + half, width);
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t j = k; j < depths; ++j)
+          to[j * width + i] = at[i * lane + j * depth];
+    }
+  }
+
+  static float finishScores(float *scores, const float *bias, float scale, int64_t count,
+                            int64_t all, float least) {
+    const Vec<V> hidden = splat<V>(-kInfinity);
+    Vec<V> largest = splat<V>(least);
+    for (int64_t i = 0; i < all; i += V) {
+      Vec<V> s = load<V>(scores + i) * scale;
+      if (bias) {
+        Vec<V> b = load<V>(bias + i);
+        s = b == hidden ? hidden : s + b;
+      }
+      if (i + V > count)
+        for (int64_t j = count > i ? count - i : 0; j < V; ++j)
+          s[j] = -kInfinity;
+      store<V>(scores + i, s);
+      largest = larger<V>(s, largest);
+    }
+    float most = least;
+    for (int i = 0; i < V; ++i)
+      most = largest[i] > most ? largest[i] : most;
+    return most;
+  }
+
+  static float exponentials(float *scores, int64_t all, float largest) {
+    const Vec<V> base = splat<V>(largest == -kInfinity ? kLowest : largest);
+    Vec<V> sum{};
+    for (int64_t i = 0; i < all; i += V) {
+      Vec<V> e = exponential<V>(load<V>(scores + i) - base);
+      store<V>(scores + i, e);
+      sum += e;
+    }
+    return sumOf<V>(sum);
+  }
+
+  static void gradients(float *scores, float *products, int64_t all, float lse, float share,
+                        float scale) {
+    const Vec<V> base = splat<V>(lse == -kInfinity ? kLowest : lse), none{};
+    for (int64_t i = 0; i < all; i += V) {
+      Vec<V> s = load<V>(scores + i);
+      Vec<V> p = exponential<V>(s - base);
+      Vec<V> ds = p * (load<V>(products + i) - share) * scale;
+      store<V>(scores + i, s == -kInfinity ? none : p);
+      store<V>(products + i, s == -kInfinity ? none : ds);
+    }
+  }
+
+  /// To the nearest, ties to even; NaN stays one.
+  static uint16_t narrowed(float x) {
+    uint32_t bits = __builtin_bit_cast(uint32_t, x);
+    if (x != x)
+      return uint16_t(bits >> 16 | 0x40);
+    return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  }
+
+  static void scaled(const float *from, int64_t count, float factor, bool narrow, void *to) {
+    if (narrow) {
+      auto *bits = static_cast<uint16_t *>(to);
+      for (int64_t i = 0; i < count; ++i)
+        bits[i] = narrowed(from[i] * factor);
+      return;
+    }
+    auto *numbers = static_cast<float *>(to);
+    int64_t i = 0;
+    for (; i + V <= count; i += V)
+      store<V>(numbers + i, load<V>(from + i) * factor);
+    for (; i < count; ++i)
+      numbers[i] = from[i] * factor;
+  }
+
+  static void widen(const uint16_t *from, int64_t count, float *to) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = __builtin_bit_cast(float, uint32_t(from[i]) << 16);
+  }
+
+  static float dot(const float *x, const float *y, int64_t count) {
+    Vec<V> sums{};
+    int64_t i = 0;
+    for (; i + V <= count; i += V)
+      sums += load<V>(x + i) * load<V>(y + i);
+    float sum = sumOf<V>(sums);
+    for (; i < count; ++i)
+      sum += x[i] * y[i];
+    return sum;
+  }
+
+  static const Kernels table;
+};
+
+template <int V, int mostRows>
+const Kernels Simd<V, mostRows>::table = {
+    V, 2 * V, packRight, multiply, finishScores, exponentials, gradients, scaled, widen, dot};
+
+} // namespace
+} // namespace dlc::attention
+
+#endif // DLC_RUNTIME_LIBRARY_ATTENTION_SIMD_H
