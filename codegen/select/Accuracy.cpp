@@ -41,7 +41,7 @@ LogicalResult applyAccuracy(ModuleOp module, const CompileOptions &given) {
   if (rules.empty())
     return success();
   module.walk([&](Operation *op) {
-    if (!isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+    if (!isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
       return;
     SmallVector<StringRef> names;
     namesIn(op->getLoc(), names);

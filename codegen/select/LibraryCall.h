@@ -26,7 +26,7 @@ struct CallArgument {
 };
 
 struct LibraryCall {
-  std::string library;          ///< onednn, tiles, winograd, builtin ..
+  std::string library;          ///< onednn, tiles, winograd, attention, builtin ..
   std::string implementation;   ///< for people
   nlohmann::json desc;
   /// What the library was asked for, layouts of its choice still open.
@@ -52,6 +52,9 @@ std::optional<LibraryCall> tilesCall(mlir::Operation *op, int parts, std::string
 
 /// A convolution, or a gradient of one, by F(tile x tile, window x window).
 std::optional<LibraryCall> winogradCall(mlir::Operation *op, int tile, int threads, std::string *why = nullptr);
+
+/// Attention or its gradients, by blocks without the score matrix; products of so many bf16 parts on tiles, or 0: in vectors.
+std::optional<LibraryCall> attentionCall(mlir::Operation *op, int parts, std::string *why = nullptr);
 
 /// The call of the kernel and implementation that were chosen for the operation.
 std::optional<LibraryCall> chosenCall(mlir::Operation *op, int threads, std::string *why = nullptr);

@@ -1,5 +1,6 @@
 //===- OnednnContraction.cpp - products, convolutions and pools as oneDNN calls ===//
 #include "codegen/select/OnednnDesc.h"
+#include "codegen/select/Prologue.h"
 #include "passes/fuse/StateUpdate.h"
 
 using namespace mlir;
@@ -37,6 +38,33 @@ struct Builder {
     CallArgument argument{CallArgument::Kind::Result};
     argument.offset = offsetElements * ref::elementBytes(typeOf(fusion.getResult(0)).getElementType());
     call.sources.push_back({"dst", argument});
+  }
+
+  /// An operand that tiles make of another tensor as they pack it.
+  void addPrologue(const Prologue &prologue) {
+    bool isLeft = epilogue.lhs.base == prologue.made;
+    (isLeft ? epilogue.lhs : epilogue.rhs).base = prologue.x;
+    json desc = {{"of", isLeft ? "a" : "b"}, {"row", typeOf(prologue.x).getShape().back()}};
+    if (prologue.exponential)
+      desc["exp"] = true;
+    auto add = [&](const char *name, Value row) {
+      if (!row)
+        return;
+      desc[name] = typeOf(row).getNumElements() > 1 ? 1 : 0;
+      addSource(name, row);
+    };
+    add("shift", prologue.shift);
+    add("factor", prologue.factor);
+    add("hot", prologue.hot);
+    if (prologue.hot)
+      desc["hot"] = prologue.value;
+    if (prologue.sums) {
+      desc["sums"] = true;
+      CallArgument sums{CallArgument::Kind::Result};
+      sums.result = 1;
+      call.sources.push_back({"sums", sums});
+    }
+    call.desc["prologue"] = desc;
   }
 
   /// Whether the last post-op adds to what the result replaces: then the library adds in place.
@@ -352,8 +380,22 @@ std::optional<LibraryCall> pool(Builder &b, int threads) {
 
 } // namespace
 
+/// What stands around the product of a fusion that makes an operand first: views of it are views of what it is made of.
+static std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    if (!isa<ConstantOp>(op) && !llvm::is_contained(prologue.ops, &op))
+      ops.push_back(&op);
+  auto epilogue = matchEpilogue(ops, body.getTerminator()->getOperand(0));
+  if (!epilogue || (epilogue->lhs.base == prologue.made) == (epilogue->rhs.base == prologue.made))
+    return std::nullopt;
+  return epilogue;
+}
+
 std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, int parts) {
-  auto epilogue = matchEpilogue(fusion);
+  auto prologue = parts ? matchPrologue(fusion) : std::nullopt;
+  auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion);
   if (!epilogue) {
     if (why)
       *why = "not one contraction with post-ops";
@@ -373,6 +415,8 @@ std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string
   // What `--matmul-precision medium` allows.
   if (auto math = epilogue->anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     b.call.desc["math"] = math.str();
+  if (prologue)
+    b.addPrologue(*prologue);
   if (isa<MatmulOp>(epilogue->anchor))
     return matmul(b, threads);
   if (isa<ConvOp, ConvTransposeOp>(epilogue->anchor))

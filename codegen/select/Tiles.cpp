@@ -92,6 +92,33 @@ std::optional<json> stepsOf(const json &ops) {
   return steps;
 }
 
+/// Where elements of an operand are changed as they are packed, they lie in rows that end where the memory's do.
+bool addPrologue(const json &desc, const Pending &pending, LibraryCall &call) {
+  bool isLeft = desc["of"] == "a";
+  const json &strides = call.desc[isLeft ? "a" : "b"];
+  if (!strides.is_array())
+    return false;
+  size_t rank = strides.size();
+  int64_t row = desc["row"], lane = strides[isLeft ? rank - 2 : rank - 1], depth = strides[isLeft ? rank - 1 : rank - 2];
+  bool across = lane == 1 && depth == row;
+  if (!across && !(depth == 1 && lane == row))
+    return false;
+  for (size_t d = 0; d + 2 < rank; ++d)
+    if (strides[d].get<int64_t>() % row != 0)
+      return false;
+  if (call.desc[!across ? "k" : isLeft ? "m" : "n"].get<int64_t>() != row || (desc.contains("sums") && (!across || rank > 2)))
+    return false;
+  call.desc["prologue"] = desc;
+  for (const char *name : {"shift", "factor", "hot", "sums"})
+    for (auto &[given, source] : pending.sources)
+      if (given == name) {
+        call.arguments.push_back(source);
+        double elements = source.kind == CallArgument::Kind::Value ? double(cast<RankedTensorType>(source.value.getType()).getNumElements()) : double(row);
+        call.bytes += (given == "hot" ? 8.0 : 4.0) * elements;
+      }
+  return true;
+}
+
 } // namespace
 
 std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string *why) {
@@ -154,6 +181,8 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
       if (op["kind"] == "binary")
         add("post" + std::to_string(i), op);
   }
+  if (desc.contains("prologue") && !addPrologue(desc["prologue"], pending, call))
+    return no("an operand that is made first does not lie row by row");
   return call;
 }
 

@@ -219,12 +219,46 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   return b.call;
 }
 
+/// Of bf16, whose sums go out in f32.
+std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradOp op, const Refusal &no) {
+  auto &body = fusion.getBody().front();
+  auto widening = dyn_cast_or_null<CastOp>(op->getNextNode());
+  if (std::distance(body.begin(), body.end()) != 3 || fusion.getNumResults() != 1 || !widening || widening.getX() != op.getDw())
+    return no("more than a weight gradient that becomes f32");
+  auto x = typeOf(op.getX()), dy = typeOf(op.getDy()), dw = typeOf(fusion.getResult(0));
+  if (x.getRank() != 4 || op.getGroups() != 1 || x.getNumElements() == 0 || dy.getNumElements() == 0)
+    return no("images of one group required");
+  if (!x.getElementType().isBF16() || !dy.getElementType().isBF16() || !dw.getElementType().isF32())
+    return no("bf16 required that becomes f32");
+  if (layoutOf(x) != "acdb" || layoutOf(dy) != "acdb" || !layoutOf(dw).empty())
+    return no("channels must lie last");
+  Builder b;
+  b.call.library = "tiles";
+  b.call.implementation = "tiles:bf16";
+  b.call.desc = {{"kind", "weight_gradient"},
+                 {"src", sizesOf(Image(op.getX()))},
+                 {"diff_dst", sizesOf(Image(op.getDy()))},
+                 {"window", pairOf(dw.getShape().drop_front(2))},
+                 {"strides", pairOf(op.getStrides())},
+                 {"dilations", pairOf(op.getDilations())},
+                 {"pads", pairOf(op.getLow())}};
+  b.addValue(outside(fusion, op.getX()));
+  b.addValue(outside(fusion, op.getDy()));
+  b.addResult(dw);
+  // Each element of dy meets the weights of one output channel.
+  b.call.flops = 2.0 * double(dy.getNumElements()) * double(dw.getNumElements()) / double(dw.getDimSize(0));
+  return b.call;
+}
+
 } // namespace
 
 std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &no) {
   for (Operation &op : fusion.getBody().front())
-    if (auto gradient = dyn_cast<ConvWeightGradOp>(op))
-      return weightGradient(fusion, gradient, parts, no);
+    if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
+      if (!typeOf(gradient.getX()).getElementType().isBF16())
+        return weightGradient(fusion, gradient, parts, no);
+      return parts == 2 ? narrowWeightGradient(fusion, gradient, no) : no("bf16 is one part");
+    }
   auto epilogue = matchEpilogue(fusion);
   if (epilogue && fusion.getNumResults() == 1) {
     if (auto op = dyn_cast<ConvOp>(epilogue->anchor))

@@ -3,6 +3,7 @@
 
 #include "runtime/library/tiles/Product.h"
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -237,6 +238,141 @@ TEST_F(Tiles, EpiloguesComeOnce) {
              [](double v, double, double old) { return std::max(v, 0.0) + old / 2; });
 }
 
+/// What an operand is made of: rows of x, of which some may be left out at the end.
+struct Made {
+  int64_t rows = 0, columns = 0;
+  bool exponential = true, perRow = true, hot = true;
+  std::vector<float> x, shift, factor, index; ///< index: i64 in two floats each
+  std::vector<int64_t> classes;
+
+  Made(int64_t rows, int64_t columns, bool exponential, bool perRow, bool hot)
+      : rows(rows), columns(columns), exponential(exponential), perRow(perRow), hot(hot),
+        x(random(rows * columns, 7)), shift(random(perRow ? rows : 1, 8)),
+        factor(random(perRow ? rows : 1, 9)), index(static_cast<size_t>(2 * rows)) {
+    for (int64_t r = 0; r < rows; ++r)
+      classes.push_back(r % 5 == 4 ? -1 : (r * 37) % columns); // -1: no column
+    std::memcpy(index.data(), classes.data(), classes.size() * sizeof(int64_t));
+  }
+  double at(int64_t r, int64_t c) const {
+    auto row = static_cast<size_t>(perRow ? r : 0);
+    double v = double(x[static_cast<size_t>(r * columns + c)]) - double(shift[row]);
+    v = (exponential ? std::exp(v) : v) * double(factor[row]);
+    return v + (hot && classes[static_cast<size_t>(r)] == c ? -0.75 : 0);
+  }
+  json describe(const char *of, bool sums) const {
+    json desc = {{"of", of},
+                 {"row", columns},
+                 {"exp", exponential},
+                 {"shift", int(perRow)},
+                 {"factor", int(perRow)}};
+    if (hot)
+      desc["hot"] = -0.75;
+    if (sums)
+      desc["sums"] = true;
+    return desc;
+  }
+};
+
+/// y = made · w or madeᵀ · w (`left`), or w · made or w · madeᵀ, and the sums of made's columns.
+void checkPrologue(const Made &made, bool left, bool turned, int64_t other, int threads) {
+  int64_t lanes = turned == left ? made.columns : made.rows;
+  int64_t k = turned == left ? made.rows : made.columns, m = left ? lanes : other,
+          n = left ? other : lanes;
+  Made source = made;
+  std::vector<float> w = random(other * k, 3), y(static_cast<size_t>(m * n), NAN),
+                     sums(static_cast<size_t>(made.columns), NAN);
+  bool across = left == turned;
+  json own = across ? json{1, made.columns} : json{made.columns, 1};
+  if (!left)
+    own = json{own[1], own[0]};
+  json desc = {{"kind", "product"}, {"parts", 3}, {"m", m}, {"n", n}, {"k", k}, {"dst", {n, 1}}};
+  desc["a"] = left ? own : json{k, 1};
+  desc["b"] = left ? json{n, 1} : own;
+  desc["prologue"] = made.describe(left ? "a" : "b", across);
+  std::vector<std::vector<float> *> buffers = {left ? &source.x : &w, left ? &w : &source.x, &y,
+                                               &source.shift, &source.factor};
+  if (made.hot)
+    buffers.push_back(&source.index);
+  if (across)
+    buffers.push_back(&sums);
+  std::vector<runtime::BufferInfo> infos;
+  std::vector<void *> addresses;
+  for (auto *buffer : buffers) {
+    infos.push_back({buffer->size() * sizeof(float), buffer == &y || buffer == &sums});
+    addresses.push_back(buffer->data());
+  }
+  auto call = runtime::makeTilesCall(desc, infos, threads);
+  Aligned scratch(call->scratchBytes());
+  call->execute(addresses.data(), {scratch.data.get(), threads});
+  auto element = [&](int64_t lane, int64_t l) {
+    return across ? made.at(l, lane) : made.at(lane, l);
+  };
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0, size = 0;
+      for (int64_t l = 0; l < k; ++l) {
+        double term = left ? element(i, l) * double(w[static_cast<size_t>(l * n + j)])
+                           : double(w[static_cast<size_t>(i * k + l)]) * element(j, l);
+        sum += term;
+        size += std::fabs(term);
+      }
+      ASSERT_NEAR(y[static_cast<size_t>(i * n + j)], sum, 2e-6 * size + 1e-6) << i << ", " << j;
+    }
+  for (int64_t c = 0; across && c < made.columns; ++c) {
+    double sum = 0, size = 0;
+    for (int64_t r = 0; r < made.rows; ++r) {
+      sum += made.at(r, c);
+      size += std::fabs(made.at(r, c));
+    }
+    ASSERT_NEAR(sums[static_cast<size_t>(c)], sum, 1e-6 * size + 1e-6) << c;
+  }
+}
+
+TEST_F(Tiles, OperandsMayBeMadeAsTheyArePacked) {
+  for (auto [rows, columns, other] : {std::array<int64_t, 3>{2, 2, 1},
+                                      {33, 65, 17},
+                                      {65, 31, 600},
+                                      {600, 47, 33},
+                                      {40, 1100, 70},
+                                      {16, 32, 1030}})
+    for (bool left : {true, false})
+      for (bool turned : {true, false})
+        for (bool hot : {true, false}) {
+          SCOPED_TRACE(testing::Message()
+                       << rows << "x" << columns << " by " << other << (left ? " left" : " right")
+                       << (turned ? " turned" : ""));
+          Made made(rows, columns, hot || left, hot != turned, hot);
+          checkPrologue(made, left, turned, other, rows % 2 ? 3 : 2);
+        }
+}
+
+TEST_F(Tiles, OperandsOfABatchAreMadeInTheirOwnRows) {
+  constexpr int64_t b = 5, m = 33, n = 20, k = 70;
+  Made made(b * m, k, true, true, true);
+  std::vector<float> w = random(k * n, 3), y(b * m * n);
+  json desc = {{"kind", "product"},
+               {"parts", 3},
+               {"m", m},
+               {"n", n},
+               {"k", k},
+               {"batch", {b}},
+               {"a", {m * k, k, 1}},
+               {"b", {0, n, 1}},
+               {"dst", {n, b * n, 1}},
+               {"prologue", made.describe("a", false)}};
+  for (int threads : {1, 2}) {
+    std::fill(y.begin(), y.end(), NAN);
+    run(desc, {&made.x, &w, &y, &made.shift, &made.factor, &made.index}, 2, threads);
+    for (int64_t r = 0; r < b * m; ++r)
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t l = 0; l < k; ++l)
+          sum += made.at(r, l) * double(w[static_cast<size_t>(l * n + j)]);
+        ASSERT_NEAR(y[static_cast<size_t>((r % m * b + r / m) * n + j)], sum, 1e-3);
+      }
+  }
+}
+
 TEST_F(Tiles, OnlyWhatIsFiniteStaysFinite) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float most = 0x1.fefep+127f; // what lies above may be rounded to an infinity
@@ -286,6 +422,15 @@ TEST(TilesDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(contains(refusal("a", {-1, 1}), "'a' must have 2 strides"));
   EXPECT_TRUE(contains(refusal("dst", {1, 4}), "'dst' must lie row by row"));
   EXPECT_TRUE(contains(refusal("batch", {0}), "'batch' must be an integer"));
+  json prologue = {{"of", "a"}, {"row", 600}};
+  EXPECT_EQ(refusal("prologue", prologue), "accepted");
+  EXPECT_TRUE(contains(refusal("prologue", {{"of", "c"}, {"row", 600}}), "'of' a or b, found 'c'"));
+  EXPECT_TRUE(
+      contains(refusal("prologue", {{"of", "a"}, {"row", 599}}), "must lie in rows of 599"));
+  prologue["shift"] = 2;
+  EXPECT_TRUE(contains(refusal("prologue", prologue), "'shift' steps by 0 or 1, found 2"));
+  prologue = {{"of", "a"}, {"row", 600}, {"sums", true}};
+  EXPECT_TRUE(contains(refusal("prologue", prologue), "sums are over rows"));
   EXPECT_TRUE(contains(refusal("post_ops", 3), "post_ops must be an array"));
   EXPECT_TRUE(contains(refusal("post_ops", {{{"kind", "eltwise"}, {"alg", "sine"}}}), "'sine'"));
   EXPECT_TRUE(contains(refusal("post_ops", {{{"kind", "sum"}, {"scale", 2}}}), "a sum must be"));

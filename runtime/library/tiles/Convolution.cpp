@@ -28,35 +28,22 @@ namespace {
 /// What packed pixels may take of a second-level cache, in bytes.
 constexpr int64_t kSlabBytes = 1 << 20;
 
-void readSizes(const json &desc, const char *name, size_t count, int64_t least, int64_t *to) {
-  const json &list = desc.contains(name) ? desc[name] : json();
-  bool good = list.is_array() && list.size() == count;
-  for (size_t i = 0; good && i < count; ++i) {
-    good = list[i].is_number_integer() && list[i].get<int64_t>() >= least &&
-           list[i].get<int64_t>() <= (int64_t(1) << 31);
-    to[i] = good ? list[i].get<int64_t>() : 0;
-  }
-  if (!good)
-    fail("tiles: '", name, "' must be ", count, " integers from ", least, " on, found ",
-         list.dump());
-}
-
 } // namespace
 
 Convolution Convolution::parse(const json &desc) {
   try {
     Convolution c;
     int64_t src[4], dst[4];
-    readSizes(desc, "src", 4, 1, src);
-    readSizes(desc, "dst", 4, 1, dst);
+    sizesOf(desc, "src", 4, 1, src);
+    sizesOf(desc, "dst", 4, 1, dst);
     c.count = src[0], c.channels = src[1], c.height = src[2], c.width = src[3];
     c.features = dst[1], c.outHeight = dst[2], c.outWidth = dst[3];
     if (dst[0] != c.count)
       fail("tiles: 'dst' has ", dst[0], " images, 'src' ", c.count);
-    readSizes(desc, "window", 2, 1, c.window);
-    readSizes(desc, "strides", 2, 1, c.strides);
-    readSizes(desc, "dilations", 2, 1, c.dilations);
-    readSizes(desc, "pads", 2, 0, c.pads);
+    sizesOf(desc, "window", 2, 1, c.window);
+    sizesOf(desc, "strides", 2, 1, c.strides);
+    sizesOf(desc, "dilations", 2, 1, c.dilations);
+    sizesOf(desc, "pads", 2, 0, c.pads);
     c.parts = partsOf(desc);
     c.isPacked = desc.value("weights", "plain") == "packed";
     c.isTurned = desc.value("turned", false);

@@ -60,13 +60,34 @@ struct Epilogue {
   int count = 0;
 };
 
+/// What elements of an operand become on their way to the tiles, x in a row and a column of memory:
+/// e(x - shift[row]) · factor[row], and `value` more where hot[row] is the column; e is the
+/// exponential or nothing. A step of 0 repeats a shift or factor for all rows.
+struct Prologue {
+  bool exponential = false;
+  const float *shift = nullptr, *factor = nullptr;
+  int64_t shiftStep = 0, factorStep = 0;
+  const int64_t *hot = nullptr;
+  float value = 0;
+};
+
+/// Where in memory's rows and columns the packed elements begin. `across`: columns are the
+/// operand's lanes, otherwise its depth. `sums`: across, what each column's elements become is
+/// added up here, for the first column on; `isFirst`: from 0, otherwise to what is there.
+struct Place {
+  const Prologue *prologue = nullptr;
+  int64_t row = 0, column = 0;
+  bool across = false, isFirst = true;
+  float *sums = nullptr;
+};
+
 /// Writes parts of an operand, as tiles want them: blocks of 32 of its `lanes` (rows of the left
 /// one, columns of the right one), each 32 deep by 32 deep. `lane` and `depth` are strides in
-/// elements. What lies behind its end is 0.
+/// elements; that of columns is 1 where there is a prologue. What lies behind its end is 0.
 void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-              int parts, void *to);
+              int parts, void *to, const Place &place = {});
 void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-               int parts, void *to);
+               int parts, void *to, const Place &place = {});
 
 /// dst[rows, columns] from packed operands, of which `left` has all rows and `right` all columns,
 /// `steps` blocks deep; `rightStride` bytes lie between two blocks of the right one's columns, and

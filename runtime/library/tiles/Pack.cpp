@@ -3,6 +3,7 @@
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
 
+#include "runtime/library/tiles/Functions.h"
 #include "runtime/library/tiles/Lanes.h"
 
 #include <cstring>
@@ -63,33 +64,6 @@ inline __m512i interleaving() {
   return _mm512_load_si512(order);
 }
 
-/// 16 x 16 lanes of 32 bits.
-inline void transpose(__m512i (&r)[16]) {
-  __m512i t[16];
-  for (int i = 0; i < 8; ++i) {
-    t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
-    t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    r[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
-    r[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
-    r[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
-    r[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
-    t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
-    t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
-    t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
-  }
-  for (int i = 0; i < 4; ++i) {
-    r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
-    r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
-    r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
-    r[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd);
-  }
-}
-
 /// What comes next where elements lie side by side along the lanes, so far ahead in bytes.
 constexpr int64_t kAhead = 256;
 
@@ -123,7 +97,73 @@ inline void packTile(const float *from, int64_t stride, int parts, char *to, __m
 struct Source {
   const float *from;
   int64_t lane, depth, lanes, depths;
+  Place place;
 };
+
+template <bool exponential>
+inline __m512 changed(const Prologue &prologue, __m512 v, int64_t row, int64_t column) {
+  if (prologue.shift)
+    v = _mm512_sub_ps(v, _mm512_set1_ps(prologue.shift[row * prologue.shiftStep]));
+  if (exponential)
+    v = dlc::tiles::exponential(v);
+  if (prologue.factor)
+    v = _mm512_mul_ps(v, _mm512_set1_ps(prologue.factor[row * prologue.factorStep]));
+  if (prologue.hot) {
+    auto lane = static_cast<uint64_t>(prologue.hot[row] - column);
+    if (lane < static_cast<uint64_t>(kHalf))
+      v = _mm512_mask_add_ps(v, static_cast<__mmask16>(1u << lane), v,
+                             _mm512_set1_ps(prologue.value));
+  }
+  return v;
+}
+
+/// One tile of each part, of what elements become. Those behind the end stay 0.
+template <bool left, bool exponential>
+void packChanged(const Source &source, int64_t firstLane, int64_t firstDepth, int64_t lanes,
+                 int64_t depths, int parts, char *tile, __m512i interleave) {
+  const Place &place = source.place;
+  const float *from = source.from + firstLane * source.lane + firstDepth * source.depth;
+  if (place.across) {
+    alignas(64) float values[kDepth][kHalf];
+    __mmask16 mask = firstLanes(lanes);
+    int64_t row = place.row + firstDepth, column = place.column + firstLane;
+    __m512 sums[4] = {};
+    for (int64_t k = 0; k < depths; ++k) {
+      const float *at = from + k * source.depth;
+      _mm_prefetch(reinterpret_cast<const char *>(at) + kAhead, _MM_HINT_T0);
+      __m512 v =
+          changed<exponential>(*place.prologue, _mm512_maskz_loadu_ps(mask, at), row + k, column);
+      v = _mm512_maskz_mov_ps(mask, v);
+      sums[k % 4] = _mm512_add_ps(sums[k % 4], v);
+      _mm512_store_ps(values[k], v);
+    }
+    for (int64_t k = depths; k < kDepth; ++k)
+      _mm512_store_ps(values[k], _mm512_setzero_ps());
+    if (place.sums) {
+      float *to = place.sums + firstLane;
+      __m512 sum = _mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3]));
+      if (!place.isFirst || firstDepth > 0)
+        sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, to));
+      _mm512_mask_storeu_ps(to, mask, sum);
+    }
+    packTile<false, left>(&values[0][0], kHalf, parts, tile, interleave);
+    return;
+  }
+  alignas(64) float values[kHalf][kDepth];
+  int64_t row = place.row + firstLane, column = place.column + firstDepth;
+  for (int64_t i = 0; i < kHalf; ++i)
+    for (int64_t half = 0; half < kDepth; half += kHalf) {
+      __mmask16 mask = firstLanes(i < lanes ? depths - half : 0);
+      __m512 v = _mm512_setzero_ps();
+      if (mask) {
+        v = _mm512_maskz_loadu_ps(mask, from + i * source.lane + half);
+        v = _mm512_maskz_mov_ps(mask,
+                                changed<exponential>(*place.prologue, v, row + i, column + half));
+      }
+      _mm512_store_ps(values[i] + half, v);
+    }
+  packTile<true, left>(&values[0][0], kDepth, parts, tile, interleave);
+}
 
 /// One block of 32 lanes, 32 deep.
 template <bool left>
@@ -138,6 +178,13 @@ void packBlock(const Source &source, int64_t block, int64_t step, int parts, cha
     if (lanes <= 0) {
       for (int part = 0; part < parts; ++part)
         std::memset(tile + part * kPartBytes, 0, kTile);
+    } else if (source.place.prologue) {
+      if (source.place.prologue->exponential)
+        packChanged<left, true>(source, firstLane, firstDepth, lanes, depths, parts, tile,
+                                interleave);
+      else
+        packChanged<left, false>(source, firstLane, firstDepth, lanes, depths, parts, tile,
+                                 interleave);
     } else if (lanes == kHalf && depths == kDepth && source.depth == 1) {
       packTile<true, left>(from, source.lane, parts, tile, interleave);
     } else if (lanes == kHalf && depths == kDepth && source.lane == 1) {
@@ -174,7 +221,7 @@ template <bool left> void pack(const Source &source, int parts, char *to) {
     packBlock<left>(source, block, step, parts, to + (block * steps + step) * parts * kPartBytes,
                     interleave);
   };
-  if (source.lane == 1) {
+  if (source.place.prologue ? source.place.across : source.lane == 1) {
     for (int64_t step = 0; step < steps; ++step)
       for (int64_t block = 0; block < blocks; ++block)
         one(block, step);
@@ -210,13 +257,13 @@ void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, in
 }
 
 void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-              int parts, void *to) {
-  pack<true>({from, lane, depth, lanes, depths}, parts, static_cast<char *>(to));
+              int parts, void *to, const Place &place) {
+  pack<true>({from, lane, depth, lanes, depths, place}, parts, static_cast<char *>(to));
 }
 
 void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-               int parts, void *to) {
-  pack<false>({from, lane, depth, lanes, depths}, parts, static_cast<char *>(to));
+               int parts, void *to, const Place &place) {
+  pack<false>({from, lane, depth, lanes, depths, place}, parts, static_cast<char *>(to));
 }
 
 } // namespace dlc::tiles
@@ -225,8 +272,8 @@ void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, in
 
 namespace dlc::tiles {
 
-void packLeft(const float *, int64_t, int64_t, int64_t, int64_t, int, void *) {}
-void packRight(const float *, int64_t, int64_t, int64_t, int64_t, int, void *) {}
+void packLeft(const float *, int64_t, int64_t, int64_t, int64_t, int, void *, const Place &) {}
+void packRight(const float *, int64_t, int64_t, int64_t, int64_t, int, void *, const Place &) {}
 void packPixels(const PixelRun &, int, char *, int64_t, int64_t) {}
 
 } // namespace dlc::tiles

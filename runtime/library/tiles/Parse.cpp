@@ -45,6 +45,19 @@ int64_t sizeOf(const json &desc, const char *name) {
   return desc[name].get<int64_t>();
 }
 
+void sizesOf(const json &desc, const char *name, size_t count, int64_t least, int64_t *to) {
+  const json &list = desc.contains(name) ? desc[name] : json();
+  bool good = list.is_array() && list.size() == count;
+  for (size_t i = 0; good && i < count; ++i) {
+    good = list[i].is_number_integer() && list[i].get<int64_t>() >= least &&
+           list[i].get<int64_t>() <= (int64_t(1) << 31);
+    to[i] = good ? list[i].get<int64_t>() : 0;
+  }
+  if (!good)
+    fail("tiles: '", name, "' must be ", count, " integers from ", least, " on, found ",
+         list.dump());
+}
+
 std::vector<int64_t> stridesOf(const json &value, size_t rank, const char *what) {
   bool good = value.is_array() && value.size() == rank;
   std::vector<int64_t> strides;

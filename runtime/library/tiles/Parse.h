@@ -15,6 +15,8 @@ inline int64_t blocks(int64_t n) { return (n + kBlock - 1) / kBlock; }
 
 /// All throw dlc::Error.
 int64_t sizeOf(const nlohmann::json &desc, const char *name);
+void sizesOf(const nlohmann::json &desc, const char *name, size_t count, int64_t least,
+             int64_t *to);
 std::vector<int64_t> stridesOf(const nlohmann::json &value, size_t rank, const char *what);
 int partsOf(const nlohmann::json &desc);
 

@@ -12,6 +12,7 @@
 #include "runtime/library/Library.h"
 #include "runtime/library/tiles/Convolution.h"
 #include "runtime/library/tiles/Parse.h"
+#include "runtime/library/tiles/WeightGradient.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
@@ -27,6 +28,43 @@ namespace {
 
 /// Columns of a panel, blocks of rows that are packed together, by all threads or by one.
 constexpr int64_t kColumnsAtOnce = 512, kBlocksAtOnce = 4096 / kBlock, kOwnBlocks = 1024 / kBlock;
+
+Product::Change changeOf(const json &desc, const Product &product) {
+  Product::Change change;
+  std::string of = desc.value("of", "");
+  if (of != "a" && of != "b")
+    fail("tiles: a prologue is 'of' a or b, found '", of, "'");
+  change.isOfLeft = of == "a";
+  if (!change.isOfLeft && product.isPacked)
+    fail("tiles: a prologue of what is packed already");
+  change.row = sizeOf(desc, "row");
+  change.prologue.exponential = desc.value("exp", false);
+  auto step = [&](const char *name, bool &has, int64_t &step) {
+    has = desc.contains(name);
+    step = has ? desc[name].get<int64_t>() : 0;
+    if (step != 0 && step != 1)
+      fail("tiles: a prologue's '", name, "' steps by 0 or 1, found ", step);
+  };
+  step("shift", change.hasShift, change.prologue.shiftStep);
+  step("factor", change.hasFactor, change.prologue.factorStep);
+  change.hasHot = desc.contains("hot");
+  change.prologue.value = desc.value("hot", 0.0f);
+  const auto &strides = change.isOfLeft ? product.aStrides : product.bStrides;
+  size_t rank = strides.size();
+  int64_t lane = strides[change.isOfLeft ? rank - 2 : rank - 1],
+          depth = strides[change.isOfLeft ? rank - 1 : rank - 2];
+  change.across = lane == 1 && depth == change.row;
+  bool rows = change.across || (depth == 1 && lane == change.row);
+  for (size_t d = 0; d + 2 < rank; ++d)
+    rows &= strides[d] % change.row == 0;
+  int64_t columns = !change.across ? product.k : change.isOfLeft ? product.m : product.n;
+  if (!rows || columns > change.row)
+    fail("tiles: a prologue's operand must lie in rows of ", change.row);
+  change.hasSums = desc.value("sums", false);
+  if (change.hasSums && (!change.across || !product.batch.empty()))
+    fail("tiles: a prologue's sums are over rows that the product sums over, without a batch");
+  return change;
+}
 
 } // namespace
 
@@ -66,6 +104,8 @@ Product Product::parse(const json &desc) {
     Posts posts = postsOf(desc, rank, product.k);
     product.epilogue = posts.epilogue;
     product.operandStrides = std::move(posts.operandStrides);
+    if (desc.contains("prologue"))
+      product.change = changeOf(desc["prologue"], product);
     return product;
   } catch (const json::exception &error) {
     fail("tiles: wrong description: ", error.what());
@@ -100,6 +140,9 @@ private:
     const float *a = nullptr, *b = nullptr;
     float *dst = nullptr;
     Epilogue epilogue;
+    int64_t row = 0; ///< of the changed operand's first element
+    Prologue prologue;
+    float *sums = nullptr;
   };
   /// Blocks of rows of several ones that share the right operand, and a part of the sums' depth.
   struct Slab {
@@ -111,6 +154,7 @@ private:
   One at(int64_t index, void *const *buffers) const;
   template <typename Body>
   void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
+  Place placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
   void packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const;
   void runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const;
   void multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const;
@@ -131,6 +175,8 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   for (int64_t size : product.batch)
     count *= size;
   size_t expected = 3 + (product.hasBias ? 1 : 0) + product.operandStrides.size();
+  if (const auto &change = product.change)
+    expected += size_t(change->hasShift) + change->hasFactor + change->hasHot + change->hasSums;
   if (buffers.size() != expected)
     fail("tiles: a product with ", product.operandStrides.size(), " binary post-ops takes ",
          expected, " buffers, ", buffers.size(), " given");
@@ -162,6 +208,21 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   check(next++, extent(product.dstStrides, product.m, product.n), "dst", true);
   for (const auto &strides : product.operandStrides)
     check(next++, extent(strides, product.m, product.n), "post_ops", false);
+  if (const auto &change = product.change) {
+    const auto &strides = change->isOfLeft ? product.aStrides : product.bStrides;
+    int64_t lanes = change->isOfLeft ? product.m : product.n;
+    auto rows = static_cast<uint64_t>(change->across ? product.k : lanes);
+    for (size_t d = 0; d < product.batch.size(); ++d)
+      rows += static_cast<uint64_t>((product.batch[d] - 1) * (strides[d] / change->row));
+    if (change->hasShift)
+      check(next++, (change->prologue.shiftStep ? rows : 1) * sizeof(float), "shift", false);
+    if (change->hasFactor)
+      check(next++, (change->prologue.factorStep ? rows : 1) * sizeof(float), "factor", false);
+    if (change->hasHot)
+      check(next++, rows * sizeof(int64_t), "hot", false);
+    if (change->hasSums)
+      check(next++, static_cast<uint64_t>(lanes) * sizeof(float), "sums", true);
+  }
 
   sharesRight = std::all_of(product.bStrides.begin(),
                             product.bStrides.begin() +
@@ -212,6 +273,18 @@ Call::One Call::at(int64_t index, void *const *buffers) const {
     if (hasOperand(one.epilogue.posts[i]))
       one.epilogue.posts[i].operand.data =
           static_cast<const float *>(buffers[next++]) + start(product.operandStrides[operand++]);
+  if (const auto &change = product.change) {
+    one.row = start(change->isOfLeft ? product.aStrides : product.bStrides) / change->row;
+    one.prologue = change->prologue;
+    if (change->hasShift)
+      one.prologue.shift = static_cast<const float *>(buffers[next++]);
+    if (change->hasFactor)
+      one.prologue.factor = static_cast<const float *>(buffers[next++]);
+    if (change->hasHot)
+      one.prologue.hot = static_cast<const int64_t *>(buffers[next++]);
+    if (change->hasSums)
+      one.sums = static_cast<float *>(buffers[next++]);
+  }
   return one;
 }
 
@@ -226,6 +299,20 @@ void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &
   }
 }
 
+/// Where an operand's block begins for its prologue; nowhere in particular for the other operand.
+Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) const {
+  Place place;
+  if (!product.change || product.change->isOfLeft != left)
+    return place;
+  place.prologue = &one.prologue;
+  place.across = product.change->across;
+  place.row = one.row + (place.across ? depth : lane);
+  place.column = place.across ? lane : depth;
+  place.isFirst = depth == 0;
+  place.sums = one.sums ? one.sums + lane : nullptr;
+  return place;
+}
+
 void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const {
   size_t rank = product.batch.size();
   int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
@@ -233,7 +320,8 @@ void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) co
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
     const float *from = one.a + block * kBlock * aRow + slab.step * kDepth * aColumn;
     packLeft(from, aRow, aColumn, std::min(some * kBlock, product.m - block * kBlock), depth,
-             product.parts, left + at * slab.steps * product.parts * kPartBytes);
+             product.parts, left + at * slab.steps * product.parts * kPartBytes,
+             placeOf(one, true, block * kBlock, slab.step * kDepth));
   });
 }
 
@@ -265,8 +353,13 @@ void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) 
         reinterpret_cast<const char *>(b) + column / kBlock * panel.rightStride + slab.step * bytes;
   } else {
     int64_t bRow = product.bStrides[rank], bColumn = product.bStrides[rank + 1];
+    Place place = placeOf(slab.ones[0], false, column, slab.step * kDepth);
+    // Others pack the same columns again.
+    if (group > 0 || slab.block > 0)
+      place.sums = nullptr;
     packRight(b + slab.step * kDepth * bRow + column * bColumn, bColumn, bRow, columns,
-              std::min(slab.steps * kDepth, product.k - slab.step * kDepth), product.parts, own);
+              std::min(slab.steps * kDepth, product.k - slab.step * kDepth), product.parts, own,
+              place);
     panel.right = own;
     panel.rightStride = slab.steps * bytes;
   }
@@ -328,6 +421,8 @@ std::unique_ptr<LibraryCall> makeTilesCall(const nlohmann::json &desc,
                                            std::span<const BufferInfo> buffers, int threads) {
   if (desc.value("kind", "") == "convolution")
     return tiles::makeConvolution(desc, buffers, threads);
+  if (desc.value("kind", "") == "weight_gradient")
+    return tiles::makeWeightGradient(desc, buffers, threads);
   return std::make_unique<tiles::Call>(desc, buffers, threads);
 }
 

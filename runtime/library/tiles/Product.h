@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace dlc::tiles {
@@ -20,10 +21,15 @@ DLC_EXPORT bool available();
 ///   {"kind": "product", "parts": 2, "batch": [..], "m", "n", "k", "a": [strides of batch.., m, k],
 ///    "b": [strides] or "packed", "dst": [strides; the last is 1], "scale": 1, "bias": true,
 ///    "post_ops": [{"kind": "eltwise", "alg", "alpha", "beta"}, {"kind": "sum", "scale"},
-///                 {"kind": "binary", "alg": add mul sub, "strides": [batch.., m, n]}]}
+///                 {"kind": "binary", "alg": add mul sub, "strides": [batch.., m, n]}],
+///    "prologue": {"of": "a" or "b", "row", "exp": false, "shift": 0 or 1, "factor": 0 or 1,
+///                 "hot": value, "sums": false}}
 ///
 /// All of f32, strides in elements. Buffers: a, b, [bias], dst, one for each binary post-op. A sum
 /// is the last post-op; one that is not alone needs k <= kDepthAtOnce. "packed": see packedBytes().
+/// The prologue (Kernel.h) changes elements of an operand that lies in rows of "row" elements, each
+/// time they are packed. Its buffers follow: [shift], [factor] (of all rows, or one), [hot] (i64),
+/// [sums], which gets the sum of each column over all rows, where rows are what is summed.
 struct DLC_EXPORT Product {
   std::vector<int64_t> batch, aStrides, bStrides, dstStrides;
   int64_t m = 0, n = 0, k = 0;
@@ -31,6 +37,14 @@ struct DLC_EXPORT Product {
   bool isPacked = false, hasBias = false;
   Epilogue epilogue; ///< without addresses
   std::vector<std::vector<int64_t>> operandStrides;
+
+  struct Change {
+    bool isOfLeft = true, across = false, hasShift = false, hasFactor = false, hasHot = false,
+         hasSums = false;
+    int64_t row = 0;   ///< elements between two rows
+    Prologue prologue; ///< without addresses
+  };
+  std::optional<Change> change;
 
   /// Throws dlc::Error.
   static Product parse(const nlohmann::json &desc);

@@ -1,0 +1,299 @@
+//===- WeightGradient.cpp - a gradient by weights, described and run -------------===//
+//
+// Places are pixels of diff_dst, row by row, with room behind each row: there diff_dst is 0, so
+// that src may lie in rows of the same length, and another tap of the window is the same src some
+// places further on. Tiles take src's places two by two: taps an odd number of places away have a
+// picture of their own, where pairs begin one place later, and so have strides' phases. Groups of
+// places are images; where the window is one pixel, any run of pixels.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/library/tiles/WeightGradient.h"
+
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/Library.h"
+#include "runtime/library/tiles/Pairs.h"
+#include "runtime/library/tiles/Parse.h"
+#include "runtime/library/tiles/Product.h"
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlc::tiles {
+
+using nlohmann::json;
+using runtime::fail;
+
+WeightGradient WeightGradient::parse(const json &desc) {
+  try {
+    WeightGradient g;
+    int64_t src[4], dst[4];
+    sizesOf(desc, "src", 4, 1, src);
+    sizesOf(desc, "diff_dst", 4, 1, dst);
+    g.count = src[0], g.channels = src[1], g.height = src[2], g.width = src[3];
+    g.features = dst[1], g.outHeight = dst[2], g.outWidth = dst[3];
+    if (dst[0] != g.count)
+      fail("tiles: 'diff_dst' has ", dst[0], " images, 'src' ", g.count);
+    sizesOf(desc, "window", 2, 1, g.window);
+    sizesOf(desc, "strides", 2, 1, g.strides);
+    sizesOf(desc, "dilations", 2, 1, g.dilations);
+    sizesOf(desc, "pads", 2, 0, g.pads);
+    // Places are numbered in 32 bits.
+    __int128 most = (__int128(g.outHeight) + g.window[0] * __int128(g.dilations[0])) *
+                    (__int128(g.outWidth) + g.window[1] * __int128(g.dilations[1]));
+    if (std::max<__int128>(most, __int128(g.height) * g.width) > (__int128(1) << 28))
+      fail("tiles: images are too large");
+    return g;
+  } catch (const json::exception &error) {
+    fail("tiles: wrong description: ", error.what());
+  }
+}
+
+bool WeightGradient::isFlat() const {
+  return taps() == 1 && strides[0] == 1 && strides[1] == 1 && pads[0] == 0 && pads[1] == 0 &&
+         height == outHeight && width == outWidth;
+}
+
+namespace {
+
+/// Places of a group where any run of them will do, and of all images at least: loading sums and
+/// storing them costs as much as a few steps.
+constexpr int64_t kRun = 512, kLeastSteps = 16;
+/// What packed pixels may take of a second-level cache, in bytes.
+constexpr int64_t kSlabBytes = 1 << 20;
+constexpr int64_t kSums = kBlock * kBlock, kPairs = kDepth / 2;
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+  void execute(void *const *buffers, const runtime::CallContext &context) override;
+  std::string implementation() const override { return "tiles:gradient:bf16"; }
+  uint64_t scratchBytes() const override {
+    return static_cast<uint64_t>(sumBytes + slab * (leftGroup + rightGroup));
+  }
+
+private:
+  /// src as the taps want it that meet the same pixels of it, and the same parity of places.
+  struct Picture {
+    int64_t y, x, odd;
+    std::vector<int32_t> pixels;
+  };
+
+  /// How many pieces a group is packed in.
+  int64_t packs() const {
+    return static_cast<int64_t>(pictures.size()) * ((pairs + kPairs - 1) / kPairs) +
+           places / kDepth;
+  }
+  void checkBuffers(std::span<const runtime::BufferInfo> buffers) const;
+  void planPlaces();
+  void planPictures();
+  void planSlab();
+  void pack(int64_t index, int64_t first, const uint16_t *src, const uint16_t *diff, char *left,
+            char *right) const;
+  void sumUp(int64_t unit, int64_t first, const char *left, const char *right, float *sums) const;
+  void write(int64_t feature, const float *sums, float *dst) const;
+
+  WeightGradient g;
+  int threads;
+  int64_t groups = 0, groupPixels = 0, groupDiff = 0; ///< pixels from one group to the next
+  int64_t places = 0, pitch = 0, reach[2] = {};
+  std::vector<int32_t> diffPixels;
+  std::vector<Picture> pictures;
+  std::vector<int64_t> tapPicture, tapPair; ///< and where the tap's pairs begin in it
+  int64_t pairs = 0;                        ///< of a picture
+  int64_t rightRow = 0, leftStep = 0, leftBlock = 0, rightBlock = 0; ///< bytes
+  int64_t leftGroup = 0, rightGroup = 0, slab = 1, sumBytes = 0;
+};
+
+Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+    : g(WeightGradient::parse(desc)), threads(std::max(1, threads)) {
+  if (!available())
+    fail("tiles: this processor has no tiles for bf16 (AMX)");
+  checkBuffers(buffers);
+  planPlaces();
+  planPictures();
+  planSlab();
+}
+
+void Call::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
+  if (buffers.size() != 3)
+    fail("tiles: a gradient by weights takes 3 buffers, ", buffers.size(), " given");
+  __int128 sizes[] = {__int128(2) * g.count * g.height * g.width * g.channels,
+                      __int128(2) * g.count * g.outHeight * g.outWidth * g.features,
+                      __int128(4) * g.features * g.channels * g.window[0] * g.window[1]};
+  const char *names[] = {"src", "diff_dst", "dst"};
+  for (size_t i = 0; i < 3; ++i)
+    if (sizes[i] > (__int128(1) << 40) || buffers[i].bytes < static_cast<uint64_t>(sizes[i]))
+      fail("tiles: buffer ", i, " ('", names[i], "') has ", buffers[i].bytes, " bytes, too few");
+  if (!buffers[2].writable)
+    fail("tiles: buffer 2 ('dst') is written but lies in a constant or an input");
+}
+
+void Call::planPlaces() {
+  if (g.isFlat()) {
+    int64_t all = g.count * g.height * g.width;
+    places = std::min(kRun, upTo(all, kDepth));
+    groups = (all + places - 1) / places;
+    groupPixels = groupDiff = places;
+    pitch = places;
+    for (int64_t place = 0; place < places; ++place)
+      diffPixels.push_back(static_cast<int32_t>(place));
+    return;
+  }
+  groups = g.count;
+  groupPixels = g.height * g.width;
+  groupDiff = g.outHeight * g.outWidth;
+  for (int d : {0, 1})
+    reach[d] = (g.window[d] - 1) * g.dilations[d] / g.strides[d];
+  // Rows share the zeros behind one with those before the next.
+  int64_t shared = 0;
+  if (g.strides[1] == 1)
+    shared = std::max<int64_t>(
+        0, std::min({g.pads[1], g.outWidth + reach[1] - g.pads[1] - g.width, reach[1]}));
+  pitch = g.outWidth + reach[1] - shared;
+  places = upTo(g.outHeight * pitch, kDepth);
+  for (int64_t place = 0; place < places; ++place) {
+    int64_t y = place / pitch, x = place % pitch;
+    diffPixels.push_back(
+        y < g.outHeight && x < g.outWidth ? static_cast<int32_t>(y * g.outWidth + x) : -1);
+  }
+}
+
+void Call::planPictures() {
+  int64_t last = 0;
+  for (int64_t r = 0; r < g.window[0]; ++r)
+    for (int64_t s = 0; s < g.window[1]; ++s) {
+      int64_t y = r * g.dilations[0], x = s * g.dilations[1];
+      int64_t away = y / g.strides[0] * pitch + x / g.strides[1];
+      Picture picture{y % g.strides[0], x % g.strides[1], away % 2, {}};
+      auto found = std::find_if(pictures.begin(), pictures.end(), [&](const Picture &known) {
+        return known.y == picture.y && known.x == picture.x && known.odd == picture.odd;
+      });
+      tapPicture.push_back(found - pictures.begin());
+      tapPair.push_back(away / 2);
+      last = std::max(last, away / 2);
+      if (found == pictures.end())
+        pictures.push_back(picture);
+    }
+  pairs = places / 2 + last;
+  for (Picture &picture : pictures)
+    for (int64_t place = picture.odd; place < 2 * pairs + picture.odd; ++place) {
+      int64_t y = place / pitch * g.strides[0] + picture.y - g.pads[0];
+      int64_t x = place % pitch * g.strides[1] + picture.x - g.pads[1];
+      bool inside = y >= 0 && y < g.height && x >= 0 && x < g.width;
+      picture.pixels.push_back(g.isFlat() ? static_cast<int32_t>(place)
+                               : inside   ? static_cast<int32_t>(y * g.width + x)
+                                          : -1);
+    }
+}
+
+void Call::planSlab() {
+  int64_t steps = places / kDepth;
+  rightRow = g.channels > kBlock / 2 ? 128 : 64;
+  leftStep = g.features > kBlock / 2 ? kPartBytes : kPartBytes / 2;
+  leftBlock = steps * leftStep;
+  rightBlock = pairs * rightRow;
+  leftGroup = blocks(g.features) * leftBlock;
+  rightGroup = static_cast<int64_t>(pictures.size()) * blocks(g.channels) * rightBlock;
+  int64_t least = (kLeastSteps + steps - 1) / steps;
+  slab = std::min(groups, std::max(least, kSlabBytes * threads / (leftGroup + rightGroup)));
+  sumBytes = blocks(g.features) * blocks(g.channels) * g.taps() * kSums * 4;
+}
+
+/// Sixteen pairs of a group, of one picture or of diff_dst.
+void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_t *diff, char *left,
+                char *right) const {
+  int64_t group = index / packs(), which = index % packs();
+  int64_t each = (pairs + kPairs - 1) / kPairs, source = first + group;
+  int64_t picture = which / each, block = which % each;
+  PixelPairs run;
+  if (picture < static_cast<int64_t>(pictures.size())) {
+    run.from = src + source * groupPixels * g.channels;
+    run.channels = g.channels;
+    run.pixels = pictures[static_cast<size_t>(picture)].pixels.data() + 2 * block * kPairs;
+    run.limit = g.count * g.height * g.width - source * groupPixels;
+    run.pairs = std::min(kPairs, pairs - block * kPairs);
+    run.more = (block + 2) * kPairs <= pairs;
+    packPairs(run, rightRow, rightBlock,
+              right + group * rightGroup + picture * blocks(g.channels) * rightBlock +
+                  block * kPairs * rightRow);
+    return;
+  }
+  block = which - static_cast<int64_t>(pictures.size()) * each;
+  run.from = diff + source * groupDiff * g.features;
+  run.channels = g.features;
+  run.pixels = diffPixels.data() + 2 * block * kPairs;
+  run.limit = g.count * g.outHeight * g.outWidth - source * groupDiff;
+  run.pairs = kPairs;
+  run.more = (block + 1) * kDepth < places;
+  packTurned(run, leftStep == kPartBytes, leftBlock, left + group * leftGroup + block * leftStep);
+}
+
+/// All places of a slab, for one tap of a block of features and one of channels.
+void Call::sumUp(int64_t unit, int64_t first, const char *left, const char *right,
+                 float *sums) const {
+  int64_t columns = blocks(g.channels), tap = unit % g.taps(), column = unit / g.taps() % columns,
+          row = unit / g.taps() / columns;
+  auto at = static_cast<size_t>(tap);
+  PixelSums product;
+  product.left = left + row * leftBlock;
+  product.right = right + (tapPicture[at] * columns + column) * rightBlock + tapPair[at] * rightRow;
+  product.leftStep = leftStep;
+  product.leftGroup = leftGroup;
+  product.rightRow = rightRow;
+  product.rightGroup = rightGroup;
+  product.groups = std::min(slab, groups - first);
+  product.steps = places / kDepth;
+  product.isFirst = first == 0;
+  product.tall = g.features - row * kBlock > kBlock / 2;
+  product.wide = g.channels - column * kBlock > kBlock / 2;
+  sumPixels(product, sums + unit * kSums);
+}
+
+void Call::write(int64_t feature, const float *sums, float *dst) const {
+  int64_t columns = blocks(g.channels), taps = g.taps();
+  const float *row = sums + feature / kBlock * columns * taps * kSums + feature % kBlock * kBlock;
+  float *to = dst + feature * g.channels * taps;
+  for (int64_t column = 0; column < columns; ++column, row += taps * kSums) {
+    int64_t channels = std::min(kBlock, g.channels - column * kBlock);
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        *to++ = row[tap * kSums + c];
+  }
+}
+
+void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+  const auto *src = static_cast<const uint16_t *>(buffers[0]);
+  const auto *diff = static_cast<const uint16_t *>(buffers[1]);
+  auto *scratch = static_cast<char *>(context.scratch);
+  auto *sums = reinterpret_cast<float *>(scratch);
+  char *left = scratch + sumBytes, *right = left + slab * leftGroup;
+  int64_t units = blocks(g.channels) * blocks(g.features) * g.taps();
+  for (int64_t first = 0; first < groups; first += slab) {
+    int64_t some = std::min(slab, groups - first);
+    runtime::parallelFor(threads, some * packs(), 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t index = begin; index < end; ++index)
+        pack(index, first, src, diff, left, right);
+    });
+    runtime::parallelFor(threads, units, 1, [&](int64_t begin, int64_t end, int) {
+      enterTiles();
+      for (int64_t unit = begin; unit < end; ++unit)
+        sumUp(unit, first, left, right, sums);
+      leaveTiles();
+    });
+  }
+  auto *dst = static_cast<float *>(buffers[2]);
+  runtime::parallelFor(threads, g.features, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t feature = begin; feature < end; ++feature)
+      write(feature, sums, dst);
+  });
+}
+
+} // namespace
+
+std::unique_ptr<runtime::LibraryCall>
+makeWeightGradient(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
+  return std::make_unique<Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::tiles
