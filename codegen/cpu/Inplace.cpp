@@ -16,24 +16,41 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-static bool isReadElementForElement(BlockArgument input) {
-  auto shape = cast<RankedTensorType>(input.getType()).getShape();
+static ArrayRef<int64_t> shapeOf(Value v) {
+  return cast<RankedTensorType>(v.getType()).getShape();
+}
+
+/// Whether all that reads the input, and what is made of that, and so on, is allowed and of a shape
+/// that fits. What a reduction gives is followed where `alsoSums`.
+static bool isReadOnlyBy(BlockArgument input, llvm::function_ref<bool(Operation *)> allowed,
+                         llvm::function_ref<bool(ArrayRef<int64_t>)> fits, bool alsoSums) {
+  if (!fits(shapeOf(input)))
+    return false;
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Value> work{input};
   while (!work.empty()) {
     for (Operation *user : work.pop_back_val().getUsers()) {
       if (isa<YieldOp>(user) || !seen.insert(user).second)
         continue;
-      if (!user->hasTrait<Elementwise>())
+      if (!allowed(user))
         return false;
+      if (isa<ReduceOp>(user) && !alsoSums)
+        continue;
       for (Value result : user->getResults()) {
-        if (cast<RankedTensorType>(result.getType()).getShape() != shape)
+        if (!fits(shapeOf(result)))
           return false;
         work.push_back(result);
       }
     }
   }
   return true;
+}
+
+static bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
+
+static bool isReadElementForElement(BlockArgument input) {
+  auto fits = [&](ArrayRef<int64_t> shape) { return shape == shapeOf(input); };
+  return isReadOnlyBy(input, isElementwise, fits, /*alsoSums=*/true);
 }
 
 SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
@@ -45,7 +62,6 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
   if ((results.size() == 1 && results[0].getDefiningOp<ConcatOp>()) ||
       !body.getOps<ReduceOp>().empty())
     return pairs;
-  auto shapeOf = [](Value v) { return cast<RankedTensorType>(v.getType()).getShape(); };
   for (BlockArgument input : body.getArguments()) {
     if (!isReadElementForElement(input))
       continue;
@@ -65,28 +81,16 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
 /// Whether everything that depends on the input is its row's: elementwise, or a reduction of it
 /// along the row.
 static bool isReadRowForRow(BlockArgument input) {
-  auto shape = cast<RankedTensorType>(input.getType()).getShape();
+  ArrayRef<int64_t> shape = shapeOf(input);
   auto sums = llvm::to_vector(shape);
   sums.back() = 1;
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  SmallVector<Value> work{input};
-  while (!work.empty()) {
-    for (Operation *user : work.pop_back_val().getUsers()) {
-      if (isa<YieldOp>(user) || !seen.insert(user).second)
-        continue;
-      auto reduce = dyn_cast<ReduceOp>(user);
-      if (reduce ? reduce.getAxes() != ArrayRef<int64_t>{int64_t(shape.size()) - 1}
-                 : !user->hasTrait<Elementwise>())
-        return false;
-      for (Value result : user->getResults()) {
-        auto found = cast<RankedTensorType>(result.getType()).getShape();
-        if (found != shape && found != ArrayRef<int64_t>(sums))
-          return false;
-        work.push_back(result);
-      }
-    }
-  }
-  return true;
+  auto allowed = [&](Operation *op) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    return reduce ? reduce.getAxes() == ArrayRef<int64_t>{int64_t(shape.size()) - 1}
+                  : isElementwise(op);
+  };
+  auto fits = [&](ArrayRef<int64_t> found) { return found == shape || found == ArrayRef(sums); };
+  return isReadOnlyBy(input, allowed, fits, /*alsoSums=*/true);
 }
 
 SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Target &target) {
@@ -100,8 +104,7 @@ SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Ta
   if (nests.size() != 1 || nests[0].blocks != 1 || nests[0].scalarRow || nests[0].shape.back() < 2)
     return pairs;
   for (BlockArgument input : body.getArguments()) {
-    auto shape = cast<RankedTensorType>(input.getType()).getShape();
-    if (shape != ArrayRef<int64_t>(nests[0].shape) || !isReadRowForRow(input))
+    if (shapeOf(input) != ArrayRef<int64_t>(nests[0].shape) || !isReadRowForRow(input))
       continue;
     for (const Nest::Store &store : nests[0].stores)
       if (store.axis < 0 && store.value.getType() == input.getType())
@@ -117,22 +120,10 @@ SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion, const T
   if (!plan)
     return pairs;
   // One unit walks each element once: its terms and its results are known before these are stored.
+  auto allowed = [](Operation *op) { return isa<ReduceOp>(op) || isElementwise(op); };
+  auto fits = [&](ArrayRef<int64_t> shape) { return shape == ArrayRef<int64_t>(plan->shape); };
   auto isReadOnce = [&](BlockArgument input) {
-    llvm::SmallPtrSet<Operation *, 16> seen;
-    SmallVector<Value> work{input};
-    while (!work.empty()) {
-      Value value = work.pop_back_val();
-      if (cast<RankedTensorType>(value.getType()).getShape() != ArrayRef<int64_t>(plan->shape))
-        return false;
-      for (Operation *user : value.getUsers()) {
-        if (isa<YieldOp, ReduceOp>(user) || !seen.insert(user).second)
-          continue;
-        if (!user->hasTrait<Elementwise>())
-          return false;
-        llvm::append_range(work, user->getResults());
-      }
-    }
-    return true;
+    return isReadOnlyBy(input, allowed, fits, /*alsoSums=*/false);
   };
   Block &body = fusion.getBody().front();
   for (BlockArgument input : body.getArguments())

@@ -21,8 +21,21 @@ mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 /// of them writing: of arenas, states and outputs. Part of verifyMemory.
 mlir::LogicalResult verifyRaces(exec::ProgramOp program);
 
+/// Of a library's command: where in the arena, and how many bytes, nobody uses while it runs.
+constexpr llvm::StringLiteral kRoomAttr = "room";
+
 /// The buffer that a chain of views looks into, and the bytes skipped on the way.
 std::pair<mlir::Value, int64_t> rootOf(mlir::Value buffer);
+
+/// How many bytes a view moves on with each iteration of the loop around who uses it.
+int64_t stepOf(mlir::Value buffer);
+
+/// The bytes of its root that a buffer may be: all of them where it moves.
+struct Extent {
+  mlir::Value root;
+  int64_t start = 0, bytes = 0;
+};
+Extent extentOf(mlir::Value buffer);
 
 } // namespace dlc
 #endif

@@ -15,9 +15,27 @@ std::pair<Value, int64_t> rootOf(Value buffer) {
   return {buffer, offset};
 }
 
+int64_t stepOf(Value buffer) {
+  int64_t step = 0;
+  while (auto view = buffer.getDefiningOp<exec::ViewOp>()) {
+    step += int64_t(view.getStep());
+    buffer = view.getSource();
+  }
+  return step;
+}
+
+Extent extentOf(Value buffer) {
+  auto [root, start] = rootOf(buffer);
+  bool moves = stepOf(buffer) != 0;
+  Value whole = moves ? root : buffer;
+  return {root, moves ? 0 : start, cast<exec::BufferType>(whole.getType()).getBytes()};
+}
+
 namespace {
 
 constexpr int64_t kAlign = 64;
+/// Less is not worth a buffer.
+constexpr int64_t kLeastRoom = 4096;
 
 struct Life {
   exec::AllocOp alloc;
@@ -146,22 +164,53 @@ private:
         sum += bytes;
       return sum;
     };
-    auto spaceAndTime = [](Life *life) {
+    llvm::DenseMap<Life *, double> spaceAndTime;
+    for (Life *life : roots) {
       double time = 1;
       for (auto [first, last] : llvm::zip(life->first, life->last))
         time += first <= last ? double(last - first) : 0;
-      return double(life->bytes) * time;
-    };
+      spaceAndTime[life] = double(life->bytes) * time;
+    }
     SmallVector<Life *> bySize(roots), bySpaceAndTime(roots);
     llvm::stable_sort(bySize, [](Life *a, Life *b) { return a->bytes > b->bytes; });
-    llvm::stable_sort(bySpaceAndTime,
-                      [&](Life *a, Life *b) { return spaceAndTime(a) > spaceAndTime(b); });
-    Arenas arenas = placeInOrder(bySpaceAndTime);
-    int64_t other = total(arenas);
-    arenas = placeInOrder(bySize);
-    if (other < total(arenas))
-      arenas = placeInOrder(bySpaceAndTime);
+    llvm::stable_sort(bySpaceAndTime, [&](Life *a, Life *b) {
+      return spaceAndTime.lookup(a) > spaceAndTime.lookup(b);
+    });
+    Arenas other = placeInOrder(bySpaceAndTime);
+    SmallVector<int64_t> offsets = llvm::map_to_vector(roots, [](Life *l) { return l->offset; });
+    Arenas arenas = placeInOrder(bySize);
+    if (total(other) < total(arenas)) {
+      arenas = other;
+      for (auto [life, offset] : llvm::zip(roots, offsets))
+        life->offset = offset;
+    }
     write(arenas);
+    // Streams that run at the same time would have to share it.
+    auto streams = program.getStreamDevices();
+    if (streams.size() == 1 && streams[0] == "cpu")
+      for (Operation *op : commands)
+        if (isa<exec::LibraryOp>(op))
+          writeRoom(op, roots, arenas["cpu"]);
+  }
+
+  /// The largest part of the arena that nobody uses while the command runs: a library that asks for
+  /// memory of its own may have it there.
+  void writeRoom(Operation *op, ArrayRef<Life *> roots, int64_t arena) {
+    op->removeAttr(kRoomAttr); // of an earlier plan
+    SmallVector<std::pair<int64_t, int64_t>> taken;
+    for (Life *life : roots)
+      if (life->first[0] <= clocks.end(op) && clocks.begin(op) <= life->last[0])
+        taken.push_back({life->offset, life->offset + life->bytes});
+    taken.push_back({arena, arena});
+    llvm::sort(taken);
+    int64_t at = 0, offset = 0, bytes = 0;
+    for (auto [start, end] : taken) {
+      if (start - at > bytes)
+        offset = at, bytes = start - at;
+      at = std::max(at, (end + kAlign - 1) / kAlign * kAlign);
+    }
+    if (bytes >= kLeastRoom)
+      op->setAttr(kRoomAttr, DenseI64ArrayAttr::get(op->getContext(), {offset, bytes}));
   }
 
   /// Each at the lowest place that no buffer placed before and alive at the same time takes.

@@ -67,11 +67,7 @@ private:
 
   LogicalResult touch(Operation &op, unsigned operand, bool writes, const Moment &now) {
     Value buffer = op.getOperand(operand);
-    auto [root, start] = rootOf(buffer);
-    int64_t bytes = cast<exec::BufferType>(buffer.getType()).getBytes();
-    if (auto copy = dyn_cast<exec::CopyOp>(op);
-        copy && (operand == 0 ? copy.getFromStep() : copy.getToStep()))
-      start = 0, bytes = cast<exec::BufferType>(root.getType()).getBytes();
+    auto [root, start, bytes] = extentOf(buffer);
     std::string memory;
     if (auto alloc = root.getDefiningOp<exec::AllocOp>()) {
       memory = "the arena of " + alloc.getBuffer().getType().getDevice().str();

@@ -124,8 +124,8 @@ private:
     return Range{device, start, start + bytes, root};
   }
 
-  LogicalResult write(Operation &op, Value buffer, bool whole = false) {
-    auto range = rangeOf(buffer, whole);
+  LogicalResult write(Operation &op, Value buffer) {
+    auto range = rangeOf(buffer, stepOf(buffer) != 0);
     if (!range)
       return success();
     Memory &memory = memories[range->memory];
@@ -168,8 +168,25 @@ private:
         memories[i].give(0, memories[i].bytes, Value());
   }
 
+  /// What a library leaves in its room is nobody's, and none of its operands.
+  LogicalResult clearRoom(Operation &op, ArrayRef<int64_t> room) {
+    Range range{0, room[0], room[0] + room[1], Value()};
+    if (range.start < 0 || range.end > memories[0].bytes)
+      return op.emitError("memory: its room, bytes ")
+             << range.start << " to " << range.end << ", lies outside of the arena of "
+             << memories[0].bytes;
+    for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
+      if (auto used = rangeOf(buffer, stepOf(buffer) != 0); used && used->overlaps(range))
+        return op.emitError("memory: its room overlaps buffer ") << i;
+    memories[0].give(range.start, range.end, Value());
+    return success();
+  }
+
   LogicalResult command(Operation &op) {
     if (isa<exec::LaunchOp, exec::LibraryOp>(op)) {
+      if (auto room = op.getAttrOfType<DenseI64ArrayAttr>(kRoomAttr);
+          room && failed(clearRoom(op, room.asArrayRef())))
+        return failure();
       auto writes = op.getAttrOfType<DenseI64ArrayAttr>("writes").asArrayRef();
       for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
         if (!llvm::is_contained(writes, int64_t(i)) && failed(read(op, buffer)))
@@ -204,7 +221,7 @@ private:
           from->start != to->start)
         return op.emitError("memory: copies a part of a state over another part of it");
       return failure(failed(read(op, copy.getFrom())) ||
-                     failed(write(op, copy.getTo(), copy.getToStep() != 0)));
+                     failed(write(op, copy.getTo())));
     }
     if (auto fill = dyn_cast<exec::FillOp>(op))
       return write(op, fill.getTo());

@@ -46,6 +46,9 @@ std::unique_ptr<LibraryCall> makeBuiltinCall(const nlohmann::json &desc,
 std::unique_ptr<LibraryCall> makeWinogradCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads);
 
+DLC_EXPORT std::unique_ptr<LibraryCall>
+makeAttentionCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
+
 } // namespace dlc::runtime
 
 #endif // DLC_RUNTIME_LIBRARY_LIBRARY_H

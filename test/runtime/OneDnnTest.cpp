@@ -573,7 +573,8 @@ TEST(OneDnn, LibraryCommandInAProgram) {
 }
 
 TEST(OneDnn, ScratchpadFromTheProgram) {
-  // The reduction goes through a scratchpad: once in the arena, once of the session's own.
+  // The reduction goes through a scratchpad: of the session's own, in the arena, and in a room
+  // there that is large enough or not.
   json desc = {{"kind", "convolution"},
                {"src", layout({1, 64, 14, 14}, "abcd")},
                {"weights", layout({64, 64, 3, 3}, "abcd")},
@@ -587,8 +588,9 @@ TEST(OneDnn, ScratchpadFromTheProgram) {
   if (!described.ok)
     GTEST_SKIP() << "no implementation here wants a scratchpad";
   auto x = pattern(64 * 196, 1), weights = pattern(64 * 64 * 9, 2);
-  std::vector<float> results[2];
-  for (bool given : {false, true}) {
+  enum { None, Given, Room, SmallRoom };
+  std::vector<float> results[4];
+  for (int way : {None, Given, Room, SmallRoom}) {
     Program program = emptyProgram();
     json &m = program.manifest;
     uint64_t plain = 64 * 196 * 4, pad = described.scratchpadBytes;
@@ -598,17 +600,34 @@ TEST(OneDnn, ScratchpadFromTheProgram) {
     m["outputs"] = {tensor("y", "f32", {1, 64, 14, 14})};
     m["arena"]["cpu"] = pad;
     m["buffers"] = {buffer("input", 0, plain), buffer("constant", 0, weights.size() * 4),
-                    buffer("output", 0, plain), buffer("arena", 0, pad)};
-    m["commands"] = {{{"op", "library"},
-                      {"library", "onednn"},
-                      {"desc", described.desc},
-                      {"buffers", given ? json{0, 1, 2, 3} : json{0, 1, 2}}}};
+                    buffer("output", 0, plain),
+                    buffer("arena", 0, way == SmallRoom ? pad - 1 : pad)};
+    json command = {{"op", "library"},
+                    {"library", "onednn"},
+                    {"desc", described.desc},
+                    {"buffers", way == Given ? json{0, 1, 2, 3} : json{0, 1, 2}}};
+    if (way == Room || way == SmallRoom)
+      command["room"] = 3;
+    m["commands"] = {command};
     Session session(share(program), {2});
-    EXPECT_EQ(session.memory().scratchBytes, given ? 0 : pad);
-    results[given].resize(64 * 196);
-    runOnce(session, {x.data()}, {results[given].data()});
+    EXPECT_EQ(session.memory().scratchBytes, way == Given || way == Room ? 0 : pad);
+    results[way].resize(64 * 196);
+    runOnce(session, {x.data()}, {results[way].data()});
+    EXPECT_EQ(results[way], results[None]);
+    if (way != Room)
+      continue;
+    auto refused = [&](const char *why) {
+      std::string error = errorOf([&] { Session session(share(program)); });
+      EXPECT_NE(error.find(why), std::string::npos) << error;
+    };
+    m["commands"][0]["room"] = 0;
+    refused("is written but lies in a constant or an input");
+    m["commands"][0]["room"] = 2;
+    refused("a part of the arena from a multiple of 64 bytes on expected");
+    m["commands"][0]["room"] = 3;
+    m["commands"][0]["buffers"] = {0, 1, 2, 3};
+    refused("the room overlaps buffer 3 of the command");
   }
-  EXPECT_EQ(results[0], results[1]);
 }
 
 /// Every value of some descriptions, replaced by every sort of value: refused or described, no

@@ -52,18 +52,19 @@ void buildPoolingBackward(Builder &builder) {
       &raw, engine(), dnnl_forward_training, pool.algorithm, diffSrc, diffDst,
       pool.window.strides.data(), pool.kernel.data(), pool.window.dilations.data(),
       pool.window.padsLeft.data(), pool.window.padsRight.data(), builder.attr.get()));
-  PrimitiveDesc forward(raw);
+  builder.forward.reset(raw);
   dnnl_status_t status = dnnl_unimplemented;
   do {
     if (workspace && builder.slots[1].givenTag != "any" &&
-        !sameLayout(workspace,
-                    dnnl_primitive_desc_query_md(forward.get(), dnnl_query_workspace_md, 0)))
+        !sameLayout(workspace, dnnl_primitive_desc_query_md(builder.forward.get(),
+                                                            dnnl_query_workspace_md, 0)))
       continue;
     status = dnnl_pooling_backward_primitive_desc_create(
         &builder.raw, engine(), pool.algorithm, diffSrc, diffDst, pool.window.strides.data(),
         pool.kernel.data(), pool.window.dilations.data(), pool.window.padsLeft.data(),
-        pool.window.padsRight.data(), forward.get(), builder.attr.get());
-  } while (status != dnnl_success && dnnl_primitive_desc_next_impl(forward.get()) == dnnl_success);
+        pool.window.padsRight.data(), builder.forward.get(), builder.attr.get());
+  } while (status != dnnl_success &&
+           dnnl_primitive_desc_next_impl(builder.forward.get()) == dnnl_success);
   builder.created(status);
 }
 
@@ -99,10 +100,10 @@ void buildBatchNormalizationBackward(Builder &builder) {
   dnnl_primitive_desc_t raw = nullptr;
   builder.created(dnnl_batch_normalization_forward_primitive_desc_create(
       &raw, engine(), dnnl_forward_training, src, diffDst, epsilon, flags, builder.attr.get()));
-  PrimitiveDesc forward(raw);
+  builder.forward.reset(raw);
   builder.created(dnnl_batch_normalization_backward_primitive_desc_create(
       &builder.raw, engine(), flags ? dnnl_backward : dnnl_backward_data, diffSrc, diffDst, src,
-      epsilon, flags, forward.get(), builder.attr.get()));
+      epsilon, flags, builder.forward.get(), builder.attr.get()));
 }
 
 } // namespace dlc::onednn

@@ -52,6 +52,9 @@ public:
   std::vector<Slot> slots;
   Attributes attr;
   dnnl_primitive_desc_t raw = nullptr;
+  /// The forward operation that a gradient was made for: the library reads it again when it goes on
+  /// to the next implementation.
+  PrimitiveDesc forward;
 
 private:
   void postOps(dnnl_post_ops_t list);

@@ -78,3 +78,48 @@ exec.program @part inputs [] outputs [] {
   exec.launch @k(%whole, %second, %product) writes [2] inplace [2, 0] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<128>, !exec.buffer<64>, !exec.buffer<128>
   exec.launch @k(%product, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<128>, !exec.buffer<128>
 }
+
+// -----
+
+// A library may use what of the arena nobody needs while it runs.
+exec.kernel @k {
+}
+// CHECK-LABEL: exec.program @room
+// CHECK-SAME: arena 20480
+exec.program @room inputs [] outputs [] {
+  %in = exec.input 0 : !exec.buffer<4096>
+  %first = exec.output 0 : !exec.buffer<4096>
+  %second = exec.output 1 : !exec.buffer<4096>
+  %large = exec.alloc : !exec.buffer<16384>
+  %small = exec.alloc : !exec.buffer<4096>
+  exec.launch @k(%in, %large) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<16384>
+  // CHECK: exec.library "x"(%{{.*}}, %{{.*}}) writes [1] inplace [] {{.*}} {room = array<i64: 16384, 4096>}
+  exec.library "x"(%in, %first) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" : !exec.buffer<4096>, !exec.buffer<4096>
+  // CHECK: exec.library "x"({{.*}}) writes [1] inplace []
+  // CHECK-NOT: room
+  // CHECK-SAME: : !exec.buffer<16384>, !exec.buffer<4096>
+  exec.library "x"(%large, %small) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" : !exec.buffer<16384>, !exec.buffer<4096>
+  // CHECK: exec.library "x"({{.*}}) writes [1] inplace [] {{.*}} {room = array<i64: 0, 16384>}
+  exec.library "x"(%small, %second) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" : !exec.buffer<4096>, !exec.buffer<4096>
+}
+
+// -----
+
+// What a loop needs again has no room in it, and streams at the same time share none.
+exec.kernel @k {
+}
+// CHECK-LABEL: exec.program @room_in_loop
+exec.program @room_in_loop inputs [] outputs [] {
+  %in = exec.input 0 : !exec.buffer<4096>
+  %trip = exec.input 1 : !exec.buffer<8>
+  %out = exec.output 0 : !exec.buffer<4096>
+  %again = exec.alloc : !exec.buffer<8192>
+  exec.launch @k(%in, %again) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<4096>, !exec.buffer<8192>
+  exec.loop trip %trip : !exec.buffer<8> {
+    %inner = exec.alloc : !exec.buffer<4096>
+    exec.launch @k(%again, %inner) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<8192>, !exec.buffer<4096>
+    exec.copy %inner to %out bytes 4096 : !exec.buffer<4096>, !exec.buffer<4096>
+    // CHECK: exec.library {{.*}} {room = array<i64: 8192, 4096>}
+    exec.library "x"(%in, %out) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" : !exec.buffer<4096>, !exec.buffer<4096>
+  }
+}

@@ -48,3 +48,35 @@ exec.program @outside inputs [] outputs [] arena 64 {
   // expected-error @below {{memory: writes bytes 0 to 128 of an arena of 64}}
   exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<128>, !exec.buffer<128>
 }
+
+// -----
+
+exec.kernel @k {
+}
+exec.program @room_of_another inputs [] outputs [] arena 8192 {
+  %in = exec.input 0 : !exec.buffer<64>
+  %out = exec.output 0 : !exec.buffer<64>
+  %a = exec.alloc at 64 : !exec.buffer<64>
+  exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+  exec.library "x"(%in, %out) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" {room = array<i64: 0, 4096>} : !exec.buffer<64>, !exec.buffer<64>
+  // expected-error @below {{memory: reads byte 64 of the arena, which nothing has written}}
+  exec.launch @k(%a, %out) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
+}
+
+// -----
+
+exec.program @room_of_an_operand inputs [] outputs [] arena 8192 {
+  %in = exec.input 0 : !exec.buffer<64>
+  %a = exec.alloc at 64 : !exec.buffer<64>
+  // expected-error @below {{memory: its room overlaps buffer 1}}
+  exec.library "x"(%in, %a) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" {room = array<i64: 0, 4096>} : !exec.buffer<64>, !exec.buffer<64>
+}
+
+// -----
+
+exec.program @room_outside inputs [] outputs [] arena 2048 {
+  %in = exec.input 0 : !exec.buffer<64>
+  %out = exec.output 0 : !exec.buffer<64>
+  // expected-error @below {{memory: its room, bytes 0 to 4096, lies outside of the arena of 2048}}
+  exec.library "x"(%in, %out) writes [1] inplace [] flops 0.0 bytes 0.0 desc "{}" {room = array<i64: 0, 4096>} : !exec.buffer<64>, !exec.buffer<64>
+}
