@@ -53,7 +53,7 @@ cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
 std::vector<int64_t> alignmentsOf(ArrayRef<Value> buffers) {
   std::vector<int64_t> alignments;
   for (Value buffer : buffers)
-    alignments.push_back(std::gcd(kBufferAlignment, rootOf(buffer).second));
+    alignments.push_back(std::gcd(std::gcd(kBufferAlignment, rootOf(buffer).second), stepOf(buffer)));
   if (llvm::all_of(alignments, [](int64_t a) { return a == kBufferAlignment; }))
     alignments.clear();
   return alignments;

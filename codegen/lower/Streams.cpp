@@ -75,16 +75,11 @@ private:
 
   static void collect(Operation *op, SmallVectorImpl<Access> &accesses) {
     SmallVector<unsigned> written = exec::writtenOperands(op);
-    auto copy = dyn_cast<exec::CopyOp>(op);
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      auto [root, start] = rootOf(operand);
+      auto [root, start, bytes] = extentOf(operand);
       Operation *def = root.getDefiningOp();
       if (isa<exec::InputOp, exec::ConstantOp>(def))
         continue;
-      int64_t bytes = cast<exec::BufferType>(operand.getType()).getBytes();
-      // A copy that moves along may go anywhere.
-      if (copy && (i == 0 ? copy.getFromStep() : copy.getToStep()))
-        start = 0, bytes = cast<exec::BufferType>(root.getType()).getBytes();
       const void *memory = root.getAsOpaquePointer();
       if (auto state = dyn_cast<exec::StateOp>(def))
         memory = stateMemory(state);

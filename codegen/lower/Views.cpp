@@ -2,6 +2,7 @@
 #include "codegen/lower/Views.h"
 
 #include "ir/reference/Tensor.h"
+#include "passes/fuse/StepSlice.h"
 #include "passes/TensorBuilder.h"
 
 using namespace mlir;
@@ -79,7 +80,7 @@ std::optional<std::pair<Value, int64_t>> viewOf(Operation *op) {
   if (isa<ReshapeOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
     return std::pair{op->getOperand(0), int64_t(0)};
   if (auto slice = dyn_cast<SliceOp>(op))
-    if (auto start = contiguousStart(slice))
+    if (auto start = isTurnedStack(op) ? 0 : contiguousStart(slice))
       return std::pair{Value(slice.getX()), *start};
   return std::nullopt;
 }

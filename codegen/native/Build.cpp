@@ -143,6 +143,8 @@ private:
     json entry{{"bytes", type.getBytes()}};
     if (type.getDevice() != "cpu")
       entry["device"] = type.getDevice().str();
+    if (int64_t step = stepOf(value))
+      entry["step"] = step;
     llvm::TypeSwitch<Operation *>(root.getDefiningOp())
         .Case<exec::AllocOp>([&](exec::AllocOp alloc) {
           entry["space"] = "arena";
@@ -182,12 +184,20 @@ private:
   /// An old value that becomes the new one where it lies.
   static bool isCopyToItself(Operation &o) {
     auto copy = dyn_cast<exec::CopyOp>(o);
-    if (!copy || copy.getFromStep() != 0 || copy.getToStep() != 0)
+    if (!copy || stepOf(copy.getFrom()) != 0 || stepOf(copy.getTo()) != 0)
       return false;
     auto [from, fromOffset] = rootOf(copy.getFrom());
     auto [to, toOffset] = rootOf(copy.getTo());
     auto old = from.getDefiningOp<exec::StateOp>(), fresh = to.getDefiningOp<exec::StateOp>();
     return old && fresh && old.getIndex() == fresh.getIndex() && fromOffset == toOffset;
+  }
+
+  /// Bytes of the arena that are no tensor.
+  size_t roomBuffer(ArrayRef<int64_t> room) {
+    auto [at, isNew] = rooms.try_emplace({room[0], room[1]}, buffers.size());
+    if (isNew)
+      buffers.push_back({{"space", "arena"}, {"offset", room[0]}, {"bytes", room[1]}});
+    return at->second;
   }
 
   json operands(Operation &o) {
@@ -208,12 +218,14 @@ private:
         })
         .Case<exec::LibraryOp>([&](exec::LibraryOp l) {
           json desc = json::parse(l.getDesc().str());
-          return json{{"op", "library"}, {"library", l.getLibrary().str()}, {"name", desc["kind"]}, {"desc", desc}, {"buffers", operands(o)},
-                      {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
+          json c{{"op", "library"}, {"library", l.getLibrary().str()}, {"name", desc["kind"]}, {"desc", desc}, {"buffers", operands(o)},
+                 {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
+          if (auto room = o.getAttrOfType<DenseI64ArrayAttr>(kRoomAttr))
+            c["room"] = roomBuffer(room.asArrayRef());
+          return c;
         })
         .Case<exec::CopyOp>([&](exec::CopyOp l) {
-          return json{{"op", "copy"}, {"name", "copy"}, {"from", buffer(l.getFrom())}, {"to", buffer(l.getTo())}, {"bytes", l.getBytes()},
-                      {"from_step", l.getFromStep()}, {"to_step", l.getToStep()}};
+          return json{{"op", "copy"}, {"name", "copy"}, {"from", buffer(l.getFrom())}, {"to", buffer(l.getTo())}, {"bytes", l.getBytes()}};
         })
         .Case<exec::FillOp>([&](exec::FillOp l) {
           return json{{"op", "fill"}, {"to", buffer(l.getTo())}, {"byte", l.getByte()}};
@@ -261,6 +273,7 @@ private:
   LogicalResult status = success();
   json buffers = json::array(), constants = json::array();
   llvm::DenseMap<Value, size_t> bufferIndex;
+  std::map<std::pair<int64_t, int64_t>, size_t> rooms;
   llvm::DenseMap<const void *, size_t> constantIndex;
   std::map<std::string, size_t> kernelIndex;
 };

@@ -98,9 +98,9 @@ def Exec_AllocOp : Exec_Op<"alloc"> {
   let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($buffer)";
 }
 def Exec_ViewOp : Exec_Op<"view", [Pure]> {
-  let summary = "part of a buffer";
-  let description = "- (C1) the part lies inside the buffer.";
-  let arguments = (ins Exec_Buffer:$source, I64Attr:$offset);
+  let summary = "part of a buffer; with a step its address moves by that times the iteration of the innermost loop around who uses it";
+  let description = "- (C1) the part lies inside the buffer, in the first iteration.";
+  let arguments = (ins Exec_Buffer:$source, I64Attr:$offset, DefaultValuedAttr<I64Attr, "0">:$step);
   let results = (outs Exec_Buffer:$buffer);
   let hasVerifier = 1;
   let assemblyFormat = "$source `at` $offset attr-dict `:` type($source) `->` type($buffer)";
@@ -132,10 +132,9 @@ def Exec_LibraryOp : Exec_Op<"library"> {
     attr-dict `:` type($buffers)}];
 }
 def Exec_CopyOp : Exec_Op<"copy"> {
-  let summary = "copies bytes, from one device to another too; addresses move by the steps times the iteration of the innermost loop";
-  let description = "- (C1) without steps, both buffers hold `bytes`.";
-  let arguments = (ins Exec_Buffer:$from, Exec_Buffer:$to, I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$from_step, DefaultValuedAttr<I64Attr, "0">:$to_step,
-                       DefaultValuedAttr<I64Attr, "0">:$stream);
+  let summary = "copies bytes, from one device to another too";
+  let description = "- (C1) both buffers hold `bytes`.";
+  let arguments = (ins Exec_Buffer:$from, Exec_Buffer:$to, I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$stream);
   let hasVerifier = 1;
   let assemblyFormat = "$from `to` $to `bytes` $bytes attr-dict `:` type($from) `,` type($to)";
 }

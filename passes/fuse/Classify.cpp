@@ -1,6 +1,8 @@
 //===- Classify.cpp - what an operation is to fusion ----------------------===//
 #include "passes/fuse/Classify.h"
 
+#include "passes/fuse/StepSlice.h"
+
 using namespace mlir;
 
 namespace dlc {
@@ -47,10 +49,10 @@ bool isAlias(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return layoutOf(reshape.getX().getType()).empty();
   if (auto slice = dyn_cast<SliceOp>(op))
-    return outermostSlice(slice);
+    return outermostSlice(slice) || isTurnedStack(slice);
   if (auto concat = dyn_cast<ConcatOp>(op))
     return isContiguousConcat(concat);
-  return false;
+  return isStepIndex(op) || stepSliceOf(op);
 }
 
 bool standsAlone(Operation *op) {

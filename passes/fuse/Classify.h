@@ -19,7 +19,7 @@ enum class NodeClass {
 NodeClass classify(mlir::Operation *op);
 
 /// Whether the result lies in the operand's memory in order: reshape, slices along the outermost
-/// dimension.
+/// dimension, rows by a loop's iteration (and that one's arithmetic).
 bool isAlias(mlir::Operation *op);
 /// Whether a concatenation can be written in place: nothing but unit dimensions before its axis.
 bool isContiguousConcat(ConcatOp op);

@@ -17,7 +17,7 @@ void sinkScatters(mlir::Block &block);
 /// operations that others use too.
 void groupContractions(Grouping &grouping);
 
-/// The same for attention that a GPU does whole, with its views.
+/// The same for attention that stays whole, with its views.
 void groupAttention(Grouping &grouping);
 
 /// 2. Elementwise operations, movements and reductions, from consumers to producers. Copies cheap

@@ -40,7 +40,7 @@ public:
     root.member("modules").forEach([&](const Node &node) { readModule(node); });
     root.member("kernels").forEach([&](const Node &node) { readKernel(node); });
     root.member("buffers").forEach([&](const Node &node) { readBuffer(node); });
-    readCommands(root.member("commands"), plan.commands, 0, false);
+    readCommands(root.member("commands"), plan.commands, 0);
     checkStreams(plan);
     return std::move(plan);
   }
@@ -240,6 +240,7 @@ private:
       failAt(node.where, "only a state has a new value");
     buffer.offset = node.member("offset").unsignedOr(0, kMaxBytes);
     buffer.bytes = node.member("bytes").unsignedUpTo(kMaxBytes);
+    buffer.step = node.member("step").integerOr(0);
     uint64_t limit = spaceBytes(buffer);
     if (buffer.offset > limit || buffer.bytes > limit - buffer.offset)
       failAt(node.where, "offset ", buffer.offset, " with ", buffer.bytes, " bytes leaves ", space,
@@ -261,6 +262,8 @@ private:
     const Buffer &buffer = plan.buffers[index];
     if (buffer.bytes < atLeast)
       failAt(node.where, "buffer ", index, " has ", buffer.bytes, " bytes, ", atLeast, " needed");
+    if (buffer.step && !loops)
+      failAt(node.where, "buffer ", index, " has a step: who uses it must stand in a loop");
     if (written && (buffer.space == Space::Constant || buffer.space == Space::Input))
       failAt(node.where, "buffer ", index, " is written but lies in a constant or an input");
     if (written && buffer.space == Space::State && !buffer.fresh)
@@ -272,13 +275,13 @@ private:
     return node.absent() ? -1 : int64_t(bufferIndex(node, atLeast, written));
   }
 
-  void readCommands(const Node &list, std::vector<Command> &commands, int depth, bool inLoop) {
+  void readCommands(const Node &list, std::vector<Command> &commands, int depth) {
     if (depth > kMaxDepth)
       failAt(list.where, "commands nested more than ", kMaxDepth, " deep");
-    list.forEach([&](const Node &node) { commands.push_back(readCommand(node, depth, inLoop)); });
+    list.forEach([&](const Node &node) { commands.push_back(readCommand(node, depth)); });
   }
 
-  Command readCommand(const Node &node, int depth, bool inLoop) {
+  Command readCommand(const Node &node, int depth) {
     Command command;
     std::string op = node.member("op").string();
     command.name = node.member("name").stringOr(op.c_str());
@@ -294,11 +297,11 @@ private:
     else if (op == "library")
       readLibrary(node, command);
     else if (op == "copy")
-      readCopy(node, command, inLoop);
+      readCopy(node, command);
     else if (op == "fill")
       readFill(node, command);
     else if (op == "if")
-      readIf(node, command, depth, inLoop);
+      readIf(node, command, depth);
     else if (op == "loop")
       readLoop(node, command, depth);
     else if (op == "record" || op == "wait")
@@ -375,9 +378,10 @@ private:
     command.library = node.member("library").string();
     bool onCpu = plan.devices[plan.streams[command.stream]].isCpu();
     if (onCpu && command.library != "onednn" && command.library != "tiles" &&
-        command.library != "winograd" && command.library != "builtin")
+        command.library != "winograd" && command.library != "attention" &&
+        command.library != "builtin")
       failAt(node.where, "unknown library '", command.library,
-             "': onednn, tiles, winograd or builtin expected");
+             "': onednn, tiles, winograd, attention or builtin expected");
     if (!onCpu && command.library != "cublaslt" && command.library != "cudnn")
       failAt(node.where, "unknown library '", command.library, "': cublaslt or cudnn expected on ",
              plan.devices[plan.streams[command.stream]].name);
@@ -386,15 +390,29 @@ private:
       failAt(desc.where, "an object was expected, found ", desc.describe());
     command.desc = desc.value;
     readBuffers(node, command);
+    readRoom(node.member("room"), command);
   }
 
-  void readCopy(const Node &node, Command &command, bool inLoop) {
+  void readRoom(const Node &node, Command &command) {
+    command.room = optionalBuffer(node, 0, true);
+    if (command.room < 0)
+      return;
+    const Buffer &room = plan.buffers[static_cast<size_t>(command.room)];
+    if (room.space != Space::Arena || room.offset % 64 != 0 || room.step != 0)
+      failAt(node.where, "a part of the arena from a multiple of 64 bytes on expected");
+    if (!plan.isPlain())
+      failAt(node.where, "only a list of commands on the host may have rooms");
+    for (uint32_t index : command.buffers) {
+      const Buffer &other = plan.buffers[index];
+      if (other.space == Space::Arena && other.offset < room.offset + room.bytes &&
+          room.offset < other.offset + other.bytes)
+        failAt(node.where, "the room overlaps buffer ", index, " of the command");
+    }
+  }
+
+  void readCopy(const Node &node, Command &command) {
     command.op = Op::Copy;
     command.bytes = node.member("bytes").unsignedUpTo(kMaxBytes);
-    command.fromStep = node.member("from_step").integerOr(0);
-    command.toStep = node.member("to_step").integerOr(0);
-    if ((command.fromStep || command.toStep) && !inLoop)
-      failAt(node.where, "a copy with steps must stand in a loop");
     command.buffers = {bufferIndex(node.member("from"), command.bytes, false),
                        bufferIndex(node.member("to"), command.bytes, true)};
   }
@@ -406,11 +424,11 @@ private:
     command.bytes = plan.buffers[command.buffers[0]].bytes;
   }
 
-  void readIf(const Node &node, Command &command, int depth, bool inLoop) {
+  void readIf(const Node &node, Command &command, int depth) {
     command.op = Op::If;
     command.cond = bufferIndex(node.member("cond"), 1, false);
-    readCommands(node.member("then"), command.body, depth + 1, inLoop);
-    readCommands(node.member("else"), command.orElse, depth + 1, inLoop);
+    readCommands(node.member("then"), command.body, depth + 1);
+    readCommands(node.member("else"), command.orElse, depth + 1);
   }
 
   void readLoop(const Node &node, Command &command, int depth) {
@@ -427,11 +445,14 @@ private:
     if (overflow != "stop" && overflow != "error")
       failAt(node.where, "overflow: found '", overflow, "', stop or error expected");
     command.overflowIsError = overflow == "error";
-    readCommands(node.member("body"), command.body, depth + 1, true);
+    ++loops;
+    readCommands(node.member("body"), command.body, depth + 1);
+    --loops;
   }
 
   const Program &program;
   Plan plan;
+  int loops = 0; ///< around the command that is read
 };
 
 } // namespace

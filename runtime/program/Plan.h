@@ -64,6 +64,8 @@ struct Buffer {
   uint64_t offset = 0;
   uint64_t bytes = 0;
   uint32_t device = 0;
+  /// How far it moves with each iteration of the innermost loop around who uses it.
+  int64_t step = 0;
 };
 
 enum class Op : uint8_t { Launch, Library, Copy, Fill, If, Loop, Record, Wait };
@@ -88,9 +90,9 @@ struct Command {
   // library
   std::string library;
   nlohmann::json desc;
+  int64_t room = -1; ///< a buffer that nobody else uses while it runs
   // copy (buffers[0] to buffers[1]) and fill (buffers[0])
   uint64_t bytes = 0;
-  int64_t fromStep = 0, toStep = 0;
   uint8_t byte = 0;
   // if and loop
   int64_t cond = -1, trip = -1, index = -1, count = -1, max = -1;

@@ -111,8 +111,8 @@ private:
       failHere("is on stream ", command.stream, ", what it stands in on stream ", now.stream);
     checkDevices(command);
     std::vector<BufferUse> uses = buffersOf(command);
-    for (size_t i = 0; i < uses.size(); ++i)
-      mark(uses[i], command.op == Op::Copy && (i == 0 ? command.fromStep : command.toStep), now);
+    for (const BufferUse &use : uses)
+      mark(use, now);
     bodies(command.body, command.op == Op::If ? "then" : "body", now);
     bodies(command.orElse, "else", now);
   }
@@ -151,13 +151,14 @@ private:
 
   using Memory = std::tuple<Space, uint32_t, uint32_t>;
 
-  void mark(const BufferUse &use, bool anywhere, const Moment &now) {
+  void mark(const BufferUse &use, const Moment &now) {
     const Buffer &buffer = plan.buffers[use.buffer];
     if (plan.streams.size() == 1 || buffer.bytes == 0 || buffer.space == Space::Constant ||
         buffer.space == Space::Input)
       return;
     auto &runs = memories[{buffer.space, buffer.device, buffer.index}];
-    // A copy that moves along may go anywhere in what its buffer lies in.
+    // What moves along may go anywhere in what it lies in.
+    bool anywhere = buffer.step != 0;
     uint64_t start = anywhere ? 0 : buffer.offset,
              end = anywhere ? UINT64_MAX : start + buffer.bytes;
     cut(runs, start);

@@ -83,7 +83,10 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
   step->count = slot(command.count);
   step->buffers.resize(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
-    binder.bind(&step->buffers[i], buffers[i]);
+    if (plan.buffers[buffers[i]].step)
+      moving->add(plan, binder, &step->buffers[i], buffers[i]);
+    else
+      binder.bind(&step->buffers[i], buffers[i]);
     step->arguments.push_back(&step->buffers[i]);
     step->updates |= plan.buffers[buffers[i]].fresh;
   }
@@ -96,6 +99,9 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
   } else if (command.op == Op::Copy) {
     prepareCopy(command, *step);
   }
+  Moving *outer = moving;
+  if (command.op == Op::Loop)
+    moving = &step->moving;
   for (const Command &inner : command.body) {
     step->body.push_back(prepare(inner, number));
     step->updates |= step->body.back()->updates;
@@ -104,6 +110,7 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
     step->orElse.push_back(prepare(inner, number));
     step->updates |= step->orElse.back()->updates;
   }
+  moving = outer;
   return step;
 }
 
@@ -162,14 +169,15 @@ void DeviceWalk::runLoop(Step &step) {
     }
     if (step.index >= 0)
       writeInteger(step.buffers[size_t(step.index)], iteration);
+    step.moving.moveTo(iteration);
     for (auto &inner : step.body)
-      runTimed(*inner, iteration);
+      runTimed(*inner);
   }
   if (step.count >= 0)
     writeInteger(step.buffers[size_t(step.count)], iteration);
 }
 
-void DeviceWalk::runStep(Step &step, int64_t iteration) {
+void DeviceWalk::runStep(Step &step) {
   const Command &command = *step.command;
   const dlc_device_table &table = device.table;
   switch (command.op) {
@@ -181,14 +189,11 @@ void DeviceWalk::runStep(Step &step, int64_t iteration) {
     device.call(table.library_run, stream, step.call, step.buffers.data(),
                 static_cast<void *>(workspace.data()));
     break;
-  case Op::Copy: {
-    const char *from = static_cast<const char *>(step.buffers[0]) + iteration * command.fromStep;
-    char *to = static_cast<char *>(step.buffers[1]) + iteration * command.toStep;
+  case Op::Copy:
     if (command.bytes)
-      device.call(table.copy, stream, static_cast<void *>(to), static_cast<const void *>(from),
+      device.call(table.copy, stream, step.buffers[1], static_cast<const void *>(step.buffers[0]),
                   command.bytes, step.direction, step.peer ? step.peer->handle : nullptr);
     break;
-  }
   case Op::Fill:
     if (command.bytes)
       device.call(table.fill, stream, step.buffers[0], command.byte, command.bytes);
@@ -196,7 +201,7 @@ void DeviceWalk::runStep(Step &step, int64_t iteration) {
   case Op::If: {
     bool taken = read<uint8_t>(step.buffers[size_t(step.cond)]) != 0;
     for (auto &inner : taken ? step.body : step.orElse)
-      runTimed(*inner, iteration);
+      runTimed(*inner);
     break;
   }
   case Op::Loop:
@@ -211,7 +216,7 @@ void DeviceWalk::runStep(Step &step, int64_t iteration) {
   }
 }
 
-void DeviceWalk::runTimed(Step &step, int64_t iteration) {
+void DeviceWalk::runTimed(Step &step) {
   size_t at = timed.size();
   if (tracing) {
     Timed &one = timed.emplace_back(Timed{step.number, nullptr, nullptr});
@@ -220,7 +225,7 @@ void DeviceWalk::runTimed(Step &step, int64_t iteration) {
     device.call(device.table.event_record, one.from, stream);
   }
   try {
-    runStep(step, iteration);
+    runStep(step);
   } catch (const Error &error) {
     bool named = std::string(error.what()).find("command ") != std::string::npos;
     if (named || step.command->op == Op::Wait)
@@ -262,7 +267,7 @@ void DeviceWalk::runCaptured(Captured &range) {
     addresses.insert(addresses.end(), steps[i]->buffers.begin(), steps[i]->buffers.end());
   range.run(stream, addresses, [&] {
     for (size_t i = range.first; i < range.last; ++i)
-      runTimed(*steps[i], 0);
+      runTimed(*steps[i]);
   });
 }
 
@@ -285,7 +290,7 @@ void DeviceWalk::run(void (*updating)(void *), void *context) {
     if (together)
       runCaptured(**range++);
     else
-      runTimed(*steps[i], 0);
+      runTimed(*steps[i]);
     i = end;
   }
 }

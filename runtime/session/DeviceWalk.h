@@ -63,6 +63,7 @@ private:
     int direction = DLC_COPY_WITHIN;
     Device *peer = nullptr;
     bool updates = false;
+    Moving moving; ///< a loop's
     std::vector<std::unique_ptr<Step>> body, orElse;
   };
   struct Timed {
@@ -76,8 +77,8 @@ private:
   void findGraphs();
   bool isCapturable(const Step &step) const;
   void runCaptured(Captured &range);
-  void runStep(Step &step, int64_t iteration);
-  void runTimed(Step &step, int64_t iteration);
+  void runStep(Step &step);
+  void runTimed(Step &step);
   void runLoop(Step &step);
   template <typename T> T read(const void *address);
   void writeInteger(void *address, int64_t value);
@@ -93,6 +94,7 @@ private:
   EventSink *events;
   void *stream = nullptr;
   std::vector<void *> calls;
+  Moving *moving = nullptr; ///< of the loop whose body is made ready
   uint64_t workspaceBytes = 0;
   DeviceMemory workspace;
   std::vector<std::unique_ptr<Step>> steps;

@@ -86,7 +86,10 @@ Walk::Walk(const Plan &plan, Binder &binder, const Span &code, std::vector<Comma
 }
 
 void Walk::bind(void **slot, uint32_t index) {
-  binder.bind(slot, index);
+  if (plan.buffers[index].step)
+    moving->add(plan, binder, slot, index);
+  else
+    binder.bind(slot, index);
   if (plan.buffers[index].fresh)
     update = std::min(update, topLevel);
 }
@@ -120,7 +123,7 @@ void Walk::prepare(const Command &command, uint32_t &number, uint64_t &scratchBy
     prepareLibrary(command, step, scratchBytes);
     break;
   case Op::Copy:
-    prepareCopy(command, step);
+    step.bytes = command.bytes;
     break;
   case Op::Fill:
     step.bytes = command.bytes;
@@ -150,11 +153,15 @@ void Walk::prepareBodies(const Command &command, size_t at, Step &step, uint32_t
   step.max = command.max;
   step.overflowIsError = command.overflowIsError;
   usedSlots += static_cast<size_t>(next);
+  Moving *outer = moving;
+  if (command.op == Op::Loop)
+    moving = step.moving = &loops.emplace_back();
   steps[at] = step;
   prepareAll(command.body, number, scratchBytes);
   step.bodyEnd = end();
   prepareAll(command.orElse, number, scratchBytes);
   step.elseEnd = end();
+  moving = outer;
 }
 
 void Walk::prepareLaunch(const Command &command, Step &step, uint64_t &scratchBytes) {
@@ -176,52 +183,23 @@ void Walk::prepareLibrary(const Command &command, Step &step, uint64_t &scratchB
                                          buffer.space == Space::Output ||
                                          (buffer.space == Space::State && buffer.fresh)});
   }
-  auto make = command.library == "onednn"     ? makeOneDnnCall
-              : command.library == "tiles"    ? makeTilesCall
-              : command.library == "winograd" ? makeWinogradCall
-                                              : makeBuiltinCall;
+  auto make = command.library == "onednn"      ? makeOneDnnCall
+              : command.library == "tiles"     ? makeTilesCall
+              : command.library == "winograd"  ? makeWinogradCall
+              : command.library == "attention" ? makeAttentionCall
+                                               : makeBuiltinCall;
   try {
     calls.push_back(make(command.desc, buffers, threadCount));
   } catch (const Error &error) {
     failIn(infos[step.command], step.command, error.what());
   }
   step.call = calls.back().get();
-  scratchBytes = std::max(scratchBytes, step.call->scratchBytes());
+  uint64_t bytes = step.call->scratchBytes();
+  if (command.room >= 0 && bytes <= plan.buffers[static_cast<size_t>(command.room)].bytes)
+    binder.bind(&step.room, static_cast<uint32_t>(command.room));
+  else
+    scratchBytes = std::max(scratchBytes, bytes);
   infos[step.command].implementation = step.call->implementation();
-}
-
-/// The last iteration in which the moving address still lies in what the buffer lies in.
-int64_t Walk::lastInside(uint32_t index, int64_t step, uint64_t bytes) const {
-  const Buffer &buffer = plan.buffers[index];
-  uint64_t limit = buffer.space == Space::Arena      ? plan.devices[buffer.device].arenaBytes
-                   : buffer.space == Space::Constant ? plan.constantBytes[buffer.index]
-                   : buffer.space == Space::Input    ? plan.inputs[buffer.index].bytes
-                   : buffer.space == Space::State    ? plan.states[buffer.index].bytes
-                                                     : plan.outputs[buffer.index].bytes;
-  if (step == 0)
-    return INT64_MAX;
-  if (step < 0)
-    return static_cast<int64_t>(buffer.offset) / -step;
-  return static_cast<int64_t>(limit - buffer.offset - bytes) / step;
-}
-
-void Walk::prepareCopy(const Command &command, Step &step) {
-  step.bytes = command.bytes;
-  step.fromStep = command.fromStep;
-  step.toStep = command.toStep;
-  step.lastIteration = std::min(lastInside(command.buffers[0], command.fromStep, command.bytes),
-                                lastInside(command.buffers[1], command.toStep, command.bytes));
-}
-
-void Walk::runCopy(const Step &step, int64_t iteration) const {
-  if (iteration > step.lastIteration)
-    failIn(infos[step.command], step.command,
-           message("iteration ", iteration, " copies outside its buffers; at most ",
-                   step.lastIteration + 1, " iterations fit"));
-  const char *from = static_cast<const char *>(step.buffers[0]) + iteration * step.fromStep;
-  char *to = static_cast<char *>(step.buffers[1]) + iteration * step.toStep;
-  if (step.bytes)
-    std::memmove(to, from, step.bytes);
 }
 
 void Walk::runLaunch(const Step &step) const {
@@ -255,13 +233,18 @@ void Walk::runLoop(uint32_t at) {
     }
     if (step.index >= 0)
       storeInteger(step.buffers[step.index], iteration);
-    runRange(at + 1, step.bodyEnd, iteration);
+    try {
+      step.moving->moveTo(iteration);
+    } catch (const Error &error) {
+      failIn(infos[step.command], step.command, error.what());
+    }
+    runRange(at + 1, step.bodyEnd);
   }
   if (step.count >= 0)
     storeInteger(step.buffers[step.count], iteration);
 }
 
-void Walk::runRange(uint32_t begin, uint32_t end, int64_t iteration) {
+void Walk::runRange(uint32_t begin, uint32_t end) {
   for (uint32_t at = begin; at < end; at = steps[at].elseEnd) {
     const Step &step = steps[at];
     int64_t start = tracing ? nowNs() : 0;
@@ -273,16 +256,17 @@ void Walk::runRange(uint32_t begin, uint32_t end, int64_t iteration) {
       runLibrary(step);
       break;
     case Op::Copy:
-      runCopy(step, iteration);
+      if (step.bytes)
+        std::memmove(step.buffers[1], step.buffers[0], step.bytes);
       break;
     case Op::Fill:
       std::memset(step.buffers[0], step.byte, step.bytes);
       break;
     case Op::If:
       if (*static_cast<const uint8_t *>(step.buffers[step.cond]))
-        runRange(at + 1, step.bodyEnd, iteration);
+        runRange(at + 1, step.bodyEnd);
       else
-        runRange(step.bodyEnd, step.elseEnd, iteration);
+        runRange(step.bodyEnd, step.elseEnd);
       break;
     case Op::Loop:
       runLoop(at);
@@ -303,7 +287,7 @@ void Walk::runRange(uint32_t begin, uint32_t end, int64_t iteration) {
 
 void Walk::runLibrary(const Step &step) {
   try {
-    step.call->execute(step.buffers, {scratch.data(), threadCount});
+    step.call->execute(step.buffers, {step.room ? step.room : scratch.data(), threadCount});
   } catch (const Error &error) {
     failIn(infos[step.command], step.command, error.what());
   }

@@ -6,6 +6,7 @@
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/library/Library.h"
 #include "runtime/session/Binder.h"
+#include "runtime/session/Moving.h"
 #include "runtime/session/Session.h"
 
 #include <memory>
@@ -52,7 +53,7 @@ public:
   uint64_t scratchBytes() const { return scratch.size(); }
   int threads() const { return threadCount; }
 
-  void run(uint32_t first, uint32_t last) { runRange(first, last, 0); }
+  void run(uint32_t first, uint32_t last) { runRange(first, last); }
 
   /// The step after the one at `at`, past its bodies; and what that one does.
   uint32_t after(uint32_t at) const { return steps[at].elseEnd; }
@@ -76,14 +77,15 @@ private:
     uint64_t scratch = 0;
     // library
     LibraryCall *call = nullptr;
+    void *room = nullptr; ///< in the arena, where that is enough
     // copy and fill; of record and wait the event
     uint64_t bytes = 0;
-    int64_t fromStep = 0, toStep = 0, lastIteration = INT64_MAX;
     uint8_t byte = 0;
     // loop: slots of `buffers`, -1 where absent
     int8_t trip = -1, cond = -1, index = -1, count = -1;
     int64_t max = -1;
     bool overflowIsError = false;
+    Moving *moving = nullptr;
   };
 
   void bind(void **slot, uint32_t index);
@@ -94,11 +96,8 @@ private:
                      uint64_t &scratchBytes);
   void prepareLaunch(const Command &command, Step &step, uint64_t &scratchBytes);
   void prepareLibrary(const Command &command, Step &step, uint64_t &scratchBytes);
-  void prepareCopy(const Command &command, Step &step);
-  int64_t lastInside(uint32_t index, int64_t step, uint64_t bytes) const;
 
-  void runRange(uint32_t begin, uint32_t end, int64_t iteration);
-  void runCopy(const Step &step, int64_t iteration) const;
+  void runRange(uint32_t begin, uint32_t end);
   void runLaunch(const Step &step) const;
   void runLibrary(const Step &step);
   void runLoop(uint32_t at);
@@ -112,6 +111,8 @@ private:
   uint32_t update = UINT32_MAX, topLevel = 0;
   Block scratch;
   std::vector<std::unique_ptr<LibraryCall>> calls;
+  std::deque<Moving> loops;
+  Moving *moving = nullptr; ///< of the loop whose body is made ready
   std::vector<void *> slots;
   size_t usedSlots = 0;
   std::vector<Step> steps;

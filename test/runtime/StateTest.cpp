@@ -53,7 +53,8 @@ Program summing(int64_t n, bool early = false) {
               {"buffers", {2, 0, 3}}, {"extent", n},   {"grain", 64}};
   json affine = {{"op", "launch"},    {"name", "affine"}, {"kernel", kernelIndex("affine")},
                  {"buffers", {3, 1}}, {"extent", n},      {"grain", 64}};
-  json copy = {{"op", "copy"}, {"from", 5}, {"to", 6}, {"bytes", 8}, {"to_step", 8}};
+  json copy = {{"op", "copy"}, {"from", 5}, {"to", 6}, {"bytes", 8}};
+  m["buffers"][6]["step"] = 8;
   json loop = {{"op", "loop"}, {"trip", 4}, {"body", json::array({copy})}};
   m["commands"] = early ? json{loop, add, affine} : json{add, affine, loop};
   return program;
@@ -220,7 +221,7 @@ TEST(State, ARunThatFailsBeforeItsUpdatesChangesNothing) {
   Summing s(4, /*early=*/true);
   s.step();
   std::string error = errorOf([&] { s.step(2); });
-  EXPECT_HAS(error, "outside its buffers");
+  EXPECT_HAS(error, "leaves a buffer that moves along");
   EXPECT_EQ(error.find("updated"), std::string::npos) << error;
   EXPECT_EQ(s.sum(), all(4, 1.5f));
   EXPECT_EQ(s.step(), 6);

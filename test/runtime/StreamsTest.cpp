@@ -189,13 +189,15 @@ TEST(Streams, BodiesStayOnTheirStream) {
 }
 
 TEST(Streams, AWorkersErrorReachesTheCaller) {
-  // A loop that copies outside of its buffers in its second iteration, on cpu:1.
+  // A loop whose buffer leaves what it lies in, in its second iteration, on cpu:1.
   Program program = halves();
   json &m = program.manifest;
   m["inputs"].push_back(on(tensor("trips", "i64", {}), "cpu:1"));
   m["buffers"].push_back(on(buffer("input", 1, 8), "cpu:1"));
-  json moving = copy(1, 2, 2);
-  moving["to_step"] = kBytes;
+  json moved = m["buffers"][2];
+  moved["step"] = kBytes;
+  m["buffers"].push_back(moved);
+  json moving = copy(1, 7, 2);
   json loop = {{"op", "loop"},
                {"name", "moving"},
                {"loc", "net.py:7"},
@@ -211,7 +213,7 @@ TEST(Streams, AWorkersErrorReachesTheCaller) {
     EXPECT_THAT(errorOf([&] {
                   runOnce(session, {x.data(), &trips}, {y.data()});
                 }),
-                HasSubstr("copies outside its buffers"));
+                HasSubstr("leaves a buffer that moves along"));
     trips = 1;
     runOnce(session, {x.data(), &trips}, {y.data()});
     EXPECT_EQ(y, std::vector<float>(kN, 6));

@@ -1,11 +1,14 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select -dlc-lower -dlc-plan-memory -dlc-verify-memory | FileCheck %s
 
-// Carried values stay in one buffer from before the loop to after it; stacked results are copied row by row.
+// Carried values stay in one buffer from before the loop to after it, written over where that may be; what is stacked too is copied row by row
+// where the caller wants both.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[TRIP:.*]] = exec.constant dense<3>
+// CHECK: %[[OUT:.*]] = exec.output 0
+// CHECK: %[[ROW:.*]] = exec.view %{{.*}} at 0 {step = 16 : i64}
 // CHECK: exec.loop trip %[[TRIP]]
-// CHECK: exec.launch
-// CHECK: exec.copy %{{.*}} to %{{.*}} bytes 16 {to_step = 16 : i64}
+// CHECK-NEXT: exec.launch @{{.*}}(%[[OUT]], %[[OUT]]) {{.*}} inplace [1, 0]
+// CHECK-NEXT: exec.copy %{{.*}} to %[[ROW]] bytes 16
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<3x4xf32>) {
   %trip = dlc.constant dense<3> : tensor<i64>
   %last, %all = dlc.loop trip(%trip : tensor<i64>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>, tensor<3x4xf32>) {
@@ -32,4 +35,122 @@ func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
     dlc.yield %b : tensor<4xf32>
   }
   return %y : tensor<4xf32>
+}
+
+// -----
+
+// A row that moves on with the iteration is no kernel, from the end neither; what is stacked is written where it belongs, from the end where
+// that is how it is read.
+// CHECK-LABEL: exec.program @main
+// CHECK: %[[X:.*]] = exec.input 0
+// CHECK: %[[Y:.*]] = exec.output 0
+// CHECK: %[[ROW:.*]] = exec.view %[[Y]] at 48 {step = -16 : i64}
+// CHECK: exec.loop
+// CHECK-NEXT: %[[A:.*]] = exec.view %[[X]] at 0 {step = 16 : i64}
+// CHECK-NEXT: %[[B:.*]] = exec.view %[[X]] at 48 {step = -16 : i64}
+// CHECK-NEXT: exec.launch @{{.*}}(%[[A]], %[[B]], %[[ROW]])
+// CHECK-NEXT: {{^}} }{{$}}
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %trip = dlc.constant dense<4> : tensor<i64>
+  %three = dlc.constant dense<3> : tensor<i64>
+  %all = dlc.loop trip(%trip : tensor<i64>) inits() -> (tensor<4x4xf32>) {
+  ^bb0(%i: tensor<i64>):
+    %a = dlc.gather 0 %x, %i : (tensor<4x4xf32>, tensor<i64>) -> tensor<4xf32>
+    %j = dlc.sub %three, %i : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %b = dlc.gather 0 %x, %j : (tensor<4x4xf32>, tensor<i64>) -> tensor<4xf32>
+    %n = dlc.sub %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    dlc.yield %n : tensor<4xf32>
+  }
+  %y = dlc.slice %all start [3, 0] size [4, 4] stride [-1, 1] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}
+
+// -----
+
+// Rows that would be outside are gathered by a kernel, which says what it does with them; the same in a loop that holds another.
+// CHECK-LABEL: exec.program @main
+// CHECK-NOT: step
+// CHECK: exec.loop
+// CHECK: exec.launch @{{.*}}gather
+// CHECK: exec.copy
+// CHECK: exec.loop
+// CHECK: exec.launch @{{.*}}gather
+// CHECK: exec.loop
+func.func @main(%x: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %trip = dlc.constant dense<5> : tensor<i64>
+  %two = dlc.constant dense<2> : tensor<i64>
+  %zero = dlc.constant dense<0.0> : tensor<4xf32>
+  %last = dlc.loop trip(%trip : tensor<i64>) inits(%zero : tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%i: tensor<i64>, %h: tensor<4xf32>):
+    %a = dlc.gather 0 %x, %i : (tensor<4x4xf32>, tensor<i64>) -> tensor<4xf32>
+    dlc.yield %a : tensor<4xf32>
+  }
+  %other = dlc.loop trip(%two : tensor<i64>) inits(%zero : tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%i: tensor<i64>, %h: tensor<4xf32>):
+    %a = dlc.gather 0 %x, %i : (tensor<4x4xf32>, tensor<i64>) -> tensor<4xf32>
+    %m = dlc.loop trip(%two : tensor<i64>) inits(%h : tensor<4xf32>) -> (tensor<4xf32>) {
+    ^bb0(%j: tensor<i64>, %g: tensor<4xf32>):
+      %n = dlc.add %g, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      dlc.yield %n : tensor<4xf32>
+    }
+    dlc.yield %m : tensor<4xf32>
+  }
+  return %last, %other : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A carried value that is stacked, before an iteration and after it, lives in one buffer of a row more.
+// CHECK-LABEL: exec.program @main
+// CHECK: %[[ROWS:.*]] = exec.alloc at 0 : <64>
+// CHECK: exec.view %[[ROWS]] at 16 : <64> -> <48>
+// CHECK: %[[OLD:.*]] = exec.view %[[ROWS]] at 0 {step = 16 : i64}
+// CHECK: %[[NEW:.*]] = exec.view %[[ROWS]] at 16 {step = 16 : i64}
+// CHECK: exec.loop
+// CHECK-NEXT: exec.launch @{{.*}}(%[[OLD]], %[[NEW]])
+// CHECK-NEXT: {{^}} }{{$}}
+func.func @main(%x: tensor<4xf32>) -> tensor<3x4xf32> {
+  %trip = dlc.constant dense<3> : tensor<i64>
+  %last, %before, %after = dlc.loop trip(%trip : tensor<i64>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  ^bb0(%i: tensor<i64>, %h: tensor<4xf32>):
+    %n = dlc.tanh %h : (tensor<4xf32>) -> tensor<4xf32>
+    dlc.yield %n, %h, %n : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+  %y = dlc.mul %before, %after : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// Values that change places are saved first.
+// CHECK-LABEL: exec.program @main
+// CHECK: exec.loop
+// CHECK-COUNT-4: exec.copy
+// CHECK-NOT: exec.copy
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %trip = dlc.constant dense<3> : tensor<i64>
+  %a, %b = dlc.loop trip(%trip : tensor<i64>) inits(%x, %y : tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%i: tensor<i64>, %g: tensor<4xf32>, %h: tensor<4xf32>):
+    dlc.yield %h, %g : tensor<4xf32>, tensor<4xf32>
+  }
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// An index that something else reads too is computed, and its rows are gathered by a kernel.
+// CHECK-LABEL: exec.program @main
+// CHECK: exec.loop
+// CHECK: exec.launch @{{.*}}sub
+// CHECK: exec.launch @{{.*}}gather
+func.func @main(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4xi64>) {
+  %trip = dlc.constant dense<4> : tensor<i64>
+  %three = dlc.constant dense<3> : tensor<i64>
+  %all, %indices = dlc.loop trip(%trip : tensor<i64>) inits() -> (tensor<4x4xf32>, tensor<4xi64>) {
+  ^bb0(%i: tensor<i64>):
+    %j = dlc.sub %three, %i : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %b = dlc.gather 0 %x, %j : (tensor<4x4xf32>, tensor<i64>) -> tensor<4xf32>
+    dlc.yield %b, %j : tensor<4xf32>, tensor<i64>
+  }
+  return %all, %indices : tensor<4x4xf32>, tensor<4xi64>
 }

@@ -152,7 +152,8 @@ func.func @main(%a: tensor<8xf32> {dlc.name = "a", dlc.state}, %b: tensor<8xf32>
 // CHECK: %[[S1:.*]] = exec.state 0 new
 // CHECK: exec.copy %[[S]] to %[[S1]] bytes 32
 // CHECK: exec.loop
-// CHECK: exec.copy %{{.*}} to %[[S1]] bytes 32
+// CHECK-NEXT: exec.launch @{{.*}}(%[[S1]], %[[S1]])
+// CHECK-NEXT: {{^}} }{{$}}
 func.func @main(%s: tensor<8xf32> {dlc.name = "s", dlc.state}) -> (tensor<8xf32> {dlc.name = "s", dlc.state}) {
   %trip = dlc.constant dense<3> : tensor<i64>
   %last = dlc.loop trip(%trip : tensor<i64>) inits(%s : tensor<8xf32>) -> (tensor<8xf32>) {

@@ -1,0 +1,208 @@
+//===- LowerControl.cpp - branches and loops, and where their values lie ---===//
+#include "codegen/lower/Lowering.h"
+
+#include "codegen/cpu/Inplace.h"
+#include "codegen/cpu/Normalize.h"
+#include "codegen/lower/Views.h"
+#include "codegen/memory/Memory.h"
+#include "codegen/select/Select.h"
+#include "passes/fuse/StepSlice.h"
+
+using namespace mlir;
+
+namespace dlc::lower {
+
+LogicalResult Lowering::region(Block &block, ArrayRef<Value> targets) {
+  for (Operation &op : block.without_terminator())
+    if (failed(command(op)))
+      return failure();
+  for (auto [value, to] : llvm::zip(block.getTerminator()->getOperands(), targets))
+    if (to)
+      copy(block.getTerminator()->getLoc(), bufferOf(value), to, storageBytes(tensorTypeOf(value)));
+  return success();
+}
+
+LogicalResult Lowering::lowerIf(IfOp op) {
+  SmallVector<Value> results;
+  for (Value result : op.getResults())
+    results.push_back(resultBuffer(result));
+  auto branch = exec::IfOp::create(b, op.getLoc(), bufferOf(op.getCondition()));
+  Enclosing enclosing(*this, branch);
+  for (auto [from, to] : {std::pair{&op.getThenRegion(), &branch.getThenRegion()},
+                          {&op.getElseRegion(), &branch.getElseRegion()}}) {
+    OpBuilder::InsertionGuard guard(b);
+    to->push_back(new Block);
+    b.setInsertionPointToStart(&to->front());
+    if (failed(region(from->front(), results)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Lowering::lowerLoop(LoopOp op) {
+  Location loc = op.getLoc();
+  Block &body = op.getBody().front();
+  size_t carried = op.getInits().size();
+  bool conditional = bool(op.getCondition());
+  auto values = body.getTerminator()->getOperands();
+  auto nextValues = values.slice(conditional, carried);
+  LoopPlaces places = placeLoop(op);
+  Value condition;
+  if (conditional) {
+    condition = allocate(loc, 1);
+    copy(loc, bufferOf(op.getCondition()), condition, 1);
+  }
+  Value index = allocate(loc, 8);
+  buffers[body.getArgument(0)] = index;
+  auto loop = exec::LoopOp::create(b, loc, op.getTrip() ? bufferOf(op.getTrip()) : Value(),
+                                   condition, index);
+  Enclosing enclosing(*this, loop);
+  OpBuilder::InsertionGuard guard(b);
+  loop.getBody().push_back(new Block);
+  b.setInsertionPointToStart(&loop.getBody().front());
+  for (Operation &inner : body.without_terminator())
+    if (failed(command(inner)))
+      return failure();
+  for (auto [value, to] : llvm::zip(values.drop_front(conditional + carried), places.stacked))
+    copyUnlessThere(loc, bufferOf(value), to);
+  // A next value may be another carried one (a swap): then all are saved before any is
+  // overwritten.
+  llvm::DenseSet<Value> roots;
+  for (Value place : places.carried)
+    roots.insert(rootOf(place).first);
+  SmallVector<Value> next;
+  for (auto [i, value] : llvm::enumerate(nextValues)) {
+    Value from = bufferOf(value);
+    if (roots.contains(rootOf(from).first) && !isSamePlace(from, places.next[i])) {
+      Value saved = allocate(loc, storageBytes(tensorTypeOf(value)));
+      copy(loc, from, saved, storageBytes(tensorTypeOf(value)));
+      from = saved;
+    }
+    next.push_back(from);
+  }
+  for (auto [from, to] : llvm::zip(next, places.next))
+    copyUnlessThere(loc, from, to);
+  if (conditional)
+    copy(loc, bufferOf(values[0]), condition, 1);
+  return success();
+}
+
+bool Lowering::isSamePlace(Value a, Value b) {
+  return rootOf(a) == rootOf(b) && stepOf(a) == stepOf(b);
+}
+
+void Lowering::copyUnlessThere(Location loc, Value from, Value to) {
+  if (!isSamePlace(from, to))
+    copy(loc, from, to, cast<exec::BufferType>(to.getType()).getBytes());
+}
+
+Lowering::LoopPlaces Lowering::placeLoop(LoopOp op) {
+  Location loc = op.getLoc();
+  Block &body = op.getBody().front();
+  size_t carried = op.getInits().size();
+  auto values = body.getTerminator()->getOperands().drop_front(bool(op.getCondition()));
+  auto trips = tripsOf(op);
+  bool moves = trips && *trips > 0 && isInnermost(op);
+  LoopPlaces places;
+  places.stacked.resize(values.size() - carried);
+  // Who makes a value in the body puts it there.
+  auto claimInside = [&](Value value, Value place) {
+    Operation *def = throughReshapes(value).getDefiningOp();
+    if (moves && def && def->getBlock() == &body)
+      claim(value, place, 0);
+  };
+  // The stack that holds the value, if it may hold one row more.
+  auto stackOf = [&](Value value) {
+    for (size_t k = carried; k < values.size(); ++k)
+      if (values[k] == value && !places.stacked[k - carried] &&
+          !destinations.count(op.getResult(k)) && !turnsRound(op.getResult(k)))
+        return k;
+    return size_t(0);
+  };
+  for (size_t i = 0; i < carried; ++i) {
+    Value init = op.getInits()[i], result = op.getResult(i);
+    BlockArgument argument = body.getArgument(i + 1);
+    int64_t bytes = storageBytes(tensorTypeOf(init));
+    size_t before = 0, after = 0;
+    if (moves && bytes > 0 && !destinations.count(result)) {
+      before = stackOf(argument);
+      after = values[i] == argument ? 0 : stackOf(values[i]);
+    }
+    if (before || after) {
+      Value rows = allocate(loc, (*trips + 1) * bytes);
+      auto rowsFrom = [&](size_t k, int64_t first) {
+        if (!k)
+          return;
+        buffers[op.getResult(k)] = view(loc, rows, first * bytes, *trips * bytes);
+        places.stacked[k - carried] = view(loc, rows, first * bytes, bytes, bytes);
+      };
+      rowsFrom(before, 0);
+      rowsFrom(after, 1);
+      places.carried.push_back(view(loc, rows, 0, bytes, bytes));
+      places.next.push_back(view(loc, rows, bytes, bytes, bytes));
+      buffers[result] = view(loc, rows, *trips * bytes, bytes);
+      copy(loc, bufferOf(init), view(loc, rows, 0, bytes), bytes);
+      claimInside(values[i], places.next.back());
+    } else {
+      Value to = resultBuffer(result);
+      copy(loc, bufferOf(init), to, bytes);
+      places.carried.push_back(to);
+      places.next.push_back(to);
+      if (isFreeBefore(values[i], argument))
+        claimInside(values[i], to);
+    }
+    buffers[argument] = places.carried.back();
+  }
+  for (size_t k = carried; k < values.size(); ++k) {
+    Value &place = places.stacked[k - carried];
+    if (place)
+      continue;
+    Value stack = resultBuffer(op.getResult(k));
+    int64_t bytes = storageBytes(tensorTypeOf(values[k]));
+    bool turned = turnsRound(op.getResult(k));
+    place = view(loc, stack, turned ? (*trips - 1) * bytes : 0, bytes, turned ? -bytes : bytes);
+    claimInside(values[k], place);
+  }
+  return places;
+}
+
+bool Lowering::turnsRound(Value stack) {
+  return stack.hasOneUse() && isTurnedStack(*stack.user_begin());
+}
+
+bool Lowering::isFreeBefore(Value next, BlockArgument argument) {
+  Operation *maker = throughReshapes(next).getDefiningOp();
+  Block *body = argument.getOwner();
+  if (!maker || maker->getBlock() != body)
+    return false;
+  SmallVector<Value> work{argument};
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      Operation *top = body->findAncestorOpInBlock(*user);
+      if (viewOf(user) && top == user)
+        work.push_back(user->getResult(0));
+      else if (top != maker ? !top->isBeforeInBlock(maker) : !mayWriteOver(next, argument))
+        return false;
+    }
+  return true;
+}
+
+bool Lowering::mayWriteOver(Value next, Value other) {
+  auto fusion = next.getDefiningOp<FusionOp>();
+  auto kernel = fusion ? fusion->getAttrOfType<StringAttr>(kKernelAttr) : StringAttr();
+  if (!kernel || kernel != "generated")
+    return false;
+  std::string why;
+  auto normal = cpu::normalize(fusion, why);
+  if (failed(normal))
+    return false;
+  auto pairs = cpu::inplacePairs(*normal);
+  normal->erase();
+  unsigned result = cast<OpResult>(next).getResultNumber();
+  for (auto [i, operand] : llvm::enumerate(fusion.getInputs()))
+    if (operand == other && !llvm::is_contained(pairs, std::pair(result, unsigned(i))))
+      return false;
+  return llvm::is_contained(fusion.getInputs(), other);
+}
+
+} // namespace dlc::lower

@@ -1,0 +1,284 @@
+//===- LowerKernels.cpp - kernels and calls of libraries --------------===//
+#include "codegen/lower/Lowering.h"
+
+#include "codegen/cpu/Inplace.h"
+#include "codegen/cpu/Normalize.h"
+#include "codegen/cpu/Split.h"
+#include "codegen/lower/GpuKernel.h"
+#include "codegen/lower/Views.h"
+#include "codegen/select/Select.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace dlc::lower {
+
+LogicalResult Lowering::launch(FusionOp fusion, StringRef selected) {
+  std::string why;
+  auto normal = cpu::normalize(fusion, why);
+  if (failed(normal))
+    return fusion.emitError(why);
+  auto schedule = planSchedule(fusion, *normal, selected, target, true, why);
+  if (failed(schedule)) {
+    normal->erase();
+    return fusion.emitError("the selected kernel cannot be made: ") << why;
+  }
+  SmallVector<int64_t> inplace;
+  if (schedule->name != "parts")
+    for (auto [result, input] : cpu::inplacePairs(*normal))
+      inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
+  if (schedule->name == "rows")
+    for (auto [result, input] : cpu::inplaceRows(*normal, target))
+      inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
+  SmallVector<Value> inputs, outputs;
+  for (auto [i, input] : llvm::enumerate(fusion.getInputs())) {
+    if (auto &operand = schedule->packed; operand && operand->argument == i)
+      inputs.push_back(packed(fusion.getLoc(), operand->data, operand->bytes, operand->layout));
+    else
+      inputs.push_back(bufferOf(input));
+  }
+  for (Value result : fusion.getResults())
+    outputs.push_back(resultBuffer(result));
+  auto made = launchNormal(*normal, *schedule, inputs, outputs, inplace);
+  if (failed(made))
+    return failure();
+  tellCandidates(fusion, *made);
+  return success();
+}
+
+FailureOr<exec::LaunchOp> Lowering::launchNormal(FusionOp normal, const Schedule &schedule,
+                                                 ArrayRef<Value> inputs, ArrayRef<Value> outputs,
+                                                 ArrayRef<int64_t> inplace) {
+  if (schedule.name == "parts")
+    return launchParts(normal, schedule, inputs, outputs);
+  SmallVector<Value> list(inputs);
+  llvm::append_range(list, outputs);
+  return launchKernel(normal, schedule, list, outputs.size(), inplace);
+}
+
+FailureOr<exec::LaunchOp> Lowering::launchParts(FusionOp normal, const Schedule &schedule,
+                                                ArrayRef<Value> inputs, ArrayRef<Value> outputs) {
+  Location loc = normal.getLoc();
+  auto split = cpu::planSplit(normal, target);
+  auto combination = cpu::combineSplit(b, normal, *split);
+  std::string why;
+  auto second = cpu::normalize(combination.fusion, why);
+  SmallVector<Value> placeholders(combination.fusion.getInputs());
+  combination.fusion.erase();
+  if (failed(second))
+    return normal.emitError(why), failure();
+  auto combining = planSchedule(*second, *second, "generated", target, false, why);
+  if (failed(combining))
+    return normal.emitError(why), failure();
+  SmallVector<Value> parts, list(inputs), from, to;
+  for (ReduceOp op : split->reduces) {
+    auto type = RankedTensorType::get(split->partialShape(), cpu::partialType(op));
+    parts.push_back(allocate(loc, storageBytes(type)));
+  }
+  SmallVector<unsigned> firstOutputs = cpu::firstOutputs(normal, *split);
+  SmallVector<int64_t> inplace;
+  for (auto [result, input] : cpu::inplaceParts(normal, target))
+    if (auto at = llvm::find(firstOutputs, result); at != firstOutputs.end())
+      inplace.append({int64_t(inputs.size()) + (at - firstOutputs.begin()), int64_t(input)});
+  for (unsigned which : combination.operands)
+    from.push_back(which < inputs.size() ? inputs[which] : parts[which - inputs.size()]);
+  for (unsigned which : combination.outputs)
+    to.push_back(outputs[which]);
+  for (unsigned which : firstOutputs)
+    list.push_back(outputs[which]);
+  llvm::append_range(list, parts);
+  auto made = launchKernel(normal, schedule, list, list.size() - inputs.size(), inplace);
+  auto last = launchNormal(*second, *combining, from, to, {});
+  for (Value placeholder : placeholders)
+    if (placeholder.use_empty())
+      placeholder.getDefiningOp()->erase();
+  return failed(last) ? last : FailureOr<exec::LaunchOp>(made);
+}
+
+exec::LaunchOp Lowering::launchKernel(FusionOp normal, const Schedule &schedule,
+                                      ArrayRef<Value> list, size_t written,
+                                      ArrayRef<int64_t> inplace) {
+  Location loc = normal.getLoc();
+  const cpu::KernelPlan &plan = schedule.plan;
+  StringAttr &symbol = kernels[scheduleText(schedule) + meaningOf(normal)];
+  if (!symbol) {
+    symbol = b.getStringAttr(kernelName(normal));
+    setSchedule(makeKernel(symbol, normal), schedule);
+  } else {
+    normal->erase();
+  }
+  SmallVector<int64_t> writes;
+  for (size_t i = list.size() - written; i < list.size(); ++i)
+    writes.push_back(int64_t(i));
+  return exec::LaunchOp::create(b, loc, symbol, list, writes, inplace, plan.extent, plan.grain,
+                                plan.scratch, llvm::APFloat(plan.flops), llvm::APFloat(plan.bytes),
+                                /*stream=*/0, DenseI32ArrayAttr(), DenseI32ArrayAttr());
+}
+
+std::string Lowering::meaningOf(FusionOp normal) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  normal->setAttrs(DictionaryAttr::get(b.getContext()));
+  for (Value argument : normal.getBody().getArguments())
+    os << argument.getType() << ";";
+  AsmState state(normal.getOperation());
+  for (Operation &op : normal.getBody().front()) {
+    op.print(os, state);
+    os << "\n";
+  }
+  return text;
+}
+
+exec::KernelOp Lowering::makeKernel(StringAttr symbol, FusionOp normal) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(program);
+  auto kernel = exec::KernelOp::create(b, normal.getLoc(), symbol);
+  Block *block = new Block;
+  kernel.getBody().push_back(block);
+  b.setInsertionPointToStart(block);
+  SmallVector<Value> inputs;
+  for (Value argument : normal.getBody().getArguments())
+    inputs.push_back(
+        UnrealizedConversionCastOp::create(b, normal.getLoc(), argument.getType(), ValueRange{})
+            .getResult(0));
+  normal->moveBefore(block, block->end());
+  normal->setOperands(inputs);
+  return kernel;
+}
+
+LogicalResult Lowering::launchOnGpu(Operation &op) {
+  std::string why;
+  auto gpu = cuda::targetOf(device, options.gpuArch, why);
+  if (!gpu)
+    return op.emitError(why);
+  auto normal = normalForGpu(&op, why);
+  if (failed(normal))
+    return op.emitError("the selected kernel cannot be made: ") << why;
+  SmallVector<Value> inputs, outputs, scratch, all;
+  for (Value operand : op.getOperands())
+    inputs.push_back(bufferOf(operand));
+  for (Value result : op.getResults())
+    outputs.push_back(resultBuffer(result));
+  llvm::append_range(all, inputs);
+  llvm::append_range(all, outputs);
+  std::vector<int64_t> alignments = alignmentsOf(all);
+  std::string text = "cuda " + gpu->arch + " " + std::to_string(gpu->multiprocessors);
+  for (int64_t alignment : alignments)
+    text += " " + std::to_string(alignment);
+  StringAttr &symbol = kernels[text + "\n" + meaningOf(*normal)];
+  if (!symbol) {
+    symbol = b.getStringAttr(kernelName(*normal));
+    auto made =
+        cuda::generateKernel(*normal, symbol.getValue(), gpuKernelOptions(*gpu, alignments));
+    if (failed(made)) {
+      normal->erase();
+      return failure();
+    }
+    setGpuKernel(makeKernel(symbol, *normal), *made, gpu->arch);
+    gpuKernels[symbol] = std::move(*made);
+  } else {
+    normal->erase();
+  }
+  const cuda::Kernel &kernel = gpuKernels[symbol];
+  for (int64_t bytes : kernel.scratch)
+    scratch.push_back(allocate(op.getLoc(), bytes));
+  double flops = kernel.flops;
+  for (const cuda::Launch &launch : kernel.launches) {
+    auto command =
+        createGpuLaunch(b, op.getLoc(), symbol, kernel, launch, flops, inputs, outputs, scratch);
+    tellCandidates(&op, command);
+    flops = 0; // the first does nearly all
+  }
+  return success();
+}
+
+void Lowering::tellCandidates(Operation *from, Operation *to) {
+  if (Attribute candidates = from->getAttr(kCandidatesAttr))
+    to->setAttr("candidates", candidates);
+}
+
+std::string Lowering::kernelName(FusionOp fusion) {
+  std::string name = "k" + std::to_string(kernels.size() - 1);
+  int words = 0;
+  for (Operation &op : fusion.getBody().front().without_terminator())
+    if (!isa<ConstantOp>(op) && ++words <= 4)
+      name += "_" + op.getName().stripDialect().str();
+  return words > 4 ? name + "_etc" : name;
+}
+
+LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
+  SmallVector<Value> list;
+  SmallVector<int64_t> writes, inplace;
+  for (CallArgument &argument : call.arguments) {
+    switch (argument.kind) {
+    case CallArgument::Kind::Value: {
+      Value whole = bufferOf(argument.value);
+      int64_t rest = cast<exec::BufferType>(whole.getType()).getBytes() - argument.offset;
+      list.push_back(view(op.getLoc(), whole, argument.offset, rest));
+      break;
+    }
+    case CallArgument::Kind::Packed: {
+      std::string error;
+      auto data = argument.pack(error);
+      if (!data)
+        return op.emitError("packing weights: ") << error;
+      list.push_back(packed(op.getLoc(), data, argument.bytes, argument.layout));
+      break;
+    }
+    case CallArgument::Kind::Result: {
+      Value result = op.getResult(argument.result);
+      Value whole = buffers.count(result) ? buffers.lookup(result) : resultBuffer(result);
+      writes.push_back(list.size());
+      int64_t rest = cast<exec::BufferType>(whole.getType()).getBytes() - argument.offset;
+      list.push_back(view(op.getLoc(), whole, argument.offset, rest));
+      break;
+    }
+    case CallArgument::Kind::Scratch:
+      writes.push_back(list.size());
+      list.push_back(allocate(op.getLoc(), argument.bytes));
+      break;
+    }
+  }
+  if (call.accumulates)
+    start(op.getLoc(), bufferOf(call.accumulates->value), buffers.lookup(op.getResult(0)),
+          storageBytes(tensorTypeOf(op.getResult(0))));
+  for (auto [written, read] : call.inplace)
+    inplace.append({int64_t(written), int64_t(read)});
+  if (auto alignments = alignmentsOf(list); call.library == "cublaslt" || call.library == "cudnn")
+    call.desc["alignment"] = alignments.empty() ? kBufferAlignment : *llvm::min_element(alignments);
+  auto made = exec::LibraryOp::create(
+      b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,
+      b.getDenseI64ArrayAttr(writes), b.getDenseI64ArrayAttr(inplace),
+      b.getF64FloatAttr(call.flops), b.getF64FloatAttr(call.bytes));
+  made->setAttr("implementation", b.getStringAttr(call.implementation));
+  tellCandidates(&op, made);
+  return success();
+}
+
+void Lowering::start(Location loc, Value from, Value to, int64_t bytes) {
+  auto old = from.getDefiningOp<exec::StateOp>(), fresh = to.getDefiningOp<exec::StateOp>();
+  if (!old || !fresh || old.getIndex() != fresh.getIndex())
+    copy(loc, from, to, bytes);
+}
+
+Value Lowering::packed(Location loc, std::shared_ptr<void> data, int64_t bytes, StringRef layout) {
+  Value &buffer = packedWeights.find(data, bytes, layout, device);
+  if (buffer)
+    return buffer;
+  auto type = RankedTensorType::get({bytes}, b.getI8Type());
+  // The blob shares the packed memory; the module keeps it alive.
+  auto keep = new std::shared_ptr<void>(data);
+  AsmResourceBlob blob(
+      ArrayRef<char>(static_cast<const char *>(data.get()), bytes), 64,
+      [keep](void *, size_t, size_t) { delete keep; }, false);
+  auto attr = DenseResourceElementsAttr::get(type, "packed", std::move(blob));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&program.getBody().front());
+  return buffer =
+             exec::ConstantOp::create(b, loc, exec::BufferType::get(b.getContext(), bytes, device),
+                                      attr, b.getStringAttr(layout));
+}
+
+} // namespace dlc::lower

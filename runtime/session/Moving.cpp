@@ -1,0 +1,35 @@
+//===- Moving.cpp - addresses that move with a loop's iterations --------------===//
+#include "runtime/session/Moving.h"
+
+#include "runtime/program/Message.h"
+
+namespace dlc::runtime {
+
+static int64_t lastInside(const Plan &plan, const Buffer &buffer) {
+  uint64_t limit = buffer.space == Space::Arena      ? plan.devices[buffer.device].arenaBytes
+                   : buffer.space == Space::Constant ? plan.constantBytes[buffer.index]
+                   : buffer.space == Space::Input    ? plan.inputs[buffer.index].bytes
+                   : buffer.space == Space::State    ? plan.states[buffer.index].bytes
+                                                     : plan.outputs[buffer.index].bytes;
+  uint64_t room = buffer.step < 0 ? buffer.offset : limit - buffer.offset - buffer.bytes;
+  uint64_t step =
+      buffer.step < 0 ? -static_cast<uint64_t>(buffer.step) : static_cast<uint64_t>(buffer.step);
+  return static_cast<int64_t>(room / step);
+}
+
+void Moving::add(const Plan &plan, Binder &binder, void **slot, uint32_t index) {
+  const Buffer &buffer = plan.buffers[index];
+  Slot &added = slots.emplace_back(Slot{slot, nullptr, buffer.step, lastInside(plan, buffer)});
+  binder.bind(&added.first, index);
+}
+
+void Moving::moveTo(int64_t iteration) {
+  for (Slot &one : slots) {
+    if (iteration > one.last)
+      fail("iteration ", iteration, " leaves a buffer that moves along; at most ", one.last + 1,
+           " iterations fit");
+    *one.slot = static_cast<char *>(one.first) + iteration * one.step;
+  }
+}
+
+} // namespace dlc::runtime
