@@ -1,5 +1,7 @@
 //===- Builtin.cpp - operations that the runtime's own kernels do ---------===//
 #include "codegen/select/LibraryCall.h"
+#include "passes/layout/Tag.h"
+#include "runtime/device/cpu/Features.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -9,8 +11,6 @@ using nlohmann::json;
 namespace dlc {
 
 namespace {
-
-RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 json dims(RankedTensorType type) { return std::vector<int64_t>(type.getShape().begin(), type.getShape().end()); }
 
@@ -125,6 +125,50 @@ Operation *onlyOperation(FusionOp fusion) {
   return op;
 }
 
+/// A pool of f32 images that lie with many channels side by side, as vectors of these.
+json lanePool(FusionOp fusion) {
+  Operation *op = &fusion.getBody().front().front();
+  if (!isa<MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op) ||
+      op->getNextNode() != fusion.getBody().front().getTerminator() || runtime::hostLanes() == 0)
+    return {};
+  StringRef tag = layoutOf(op->getOperand(0).getType());
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (layoutOf(type) != tag || cast<RankedTensorType>(type).getRank() != 4)
+      return {};
+  auto parsed = Tag::parse(tag);
+  auto type = typeOf(op->getResult(0));
+  int64_t channels = type.getDimSize(1);
+  bool isBlocked = parsed && parsed->blockedDim == 1 && parsed->order == SmallVector<int64_t>{0, 1, 2, 3};
+  bool isLast = parsed && parsed->blockedDim < 0 && parsed->order == SmallVector<int64_t>{0, 2, 3, 1};
+  int64_t group = isBlocked ? parsed->block : channels;
+  if (!type.getElementType().isF32() || (!isBlocked && !isLast) || group % 8 != 0 || channels % group != 0)
+    return {};
+  auto described = [&](const char *name, auto o, Value src, Value dst) {
+    json desc = windowed("lane_pool", o, dims(typeOf(src)), typeOf(dst));
+    desc["op"] = name;
+    desc["group"] = group;
+    int64_t taps = 1;
+    for (auto [low, high, size] : llvm::zip(o.getLow(), o.getHigh(), o.getWindow())) {
+      if (low >= size || high >= size)
+        return json(); // windows with nothing in them
+      taps *= size;
+    }
+    return taps <= 256 ? desc : json();
+  };
+  auto counted = [](json desc, auto o) {
+    if (!desc.is_null()) {
+      desc["include_pad"] = bool(o.getIncludePad());
+      desc["pads_counted"] = list(o.getCountedHigh());
+    }
+    return desc;
+  };
+  return llvm::TypeSwitch<Operation *, json>(op)
+      .Case<MaxPoolOp, MaxPoolPositionsOp>([&](auto o) { return described("max", o, o.getX(), o.getY()); })
+      .Case<MaxPoolGradOp>([&](auto o) { return described("max_grad", o, o.getDx(), o.getDy()); })
+      .Case<AvgPoolOp>([&](auto o) { return counted(described("average", o, o.getX(), o.getY()), o); })
+      .Case<AvgPoolGradOp>([&](auto o) { return counted(described("average_grad", o, o.getDx(), o.getDy()), o); });
+}
+
 /// Where a result of `inner` goes: a result of the whole, or scratch memory when nobody wants it.
 CallArgument resultOf(Operation *whole, OpResult inner) {
   CallArgument argument{CallArgument::Kind::Result};
@@ -146,10 +190,12 @@ CallArgument resultOf(Operation *whole, OpResult inner) {
 
 std::optional<LibraryCall> builtinCall(Operation *whole) {
   auto fusion = dyn_cast<FusionOp>(whole);
-  Operation *op = fusion ? onlyOperation(fusion) : whole;
+  json desc = fusion ? lanePool(fusion) : json();
+  Operation *op = !fusion ? whole : desc.is_null() ? onlyOperation(fusion) : &fusion.getBody().front().front();
   if (!op)
     return std::nullopt;
-  json desc = descOf(op);
+  if (desc.is_null())
+    desc = descOf(op);
   if (desc.is_null())
     return std::nullopt;
   LibraryCall call;

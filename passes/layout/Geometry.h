@@ -42,9 +42,15 @@ template <typename Op> bool addPoolGeometry(json &desc, Op op) {
 
 /// The averaging algorithm; nothing where it counts a part of the padding only.
 template <typename Op> std::optional<std::string> averageOf(Op op) {
-  if (op.getIncludePad() && op.getCountedHigh() != op.getHigh())
+  auto isZero = [](int64_t size) { return size == 0; };
+  // What is padded to fill up the last window need not count.
+  bool countsNone = !op.getIncludePad() || (llvm::all_of(op.getLow(), isZero) &&
+                                            llvm::all_of(op.getCountedHigh(), isZero));
+  if (countsNone)
+    return "avg_exclude";
+  if (op.getCountedHigh() != op.getHigh())
     return std::nullopt;
-  return op.getIncludePad() ? "avg_include" : "avg_exclude";
+  return "avg_include";
 }
 
 } // namespace dlc::onednn_desc

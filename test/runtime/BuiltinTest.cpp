@@ -1,5 +1,5 @@
 //===- BuiltinTest.cpp - the built-in kernels ---------------------------------===//
-#include "Sample.h"
+#include "BuiltinArrays.h"
 
 #include "runtime/device/cpu/builtin/Numeric.h"
 
@@ -15,54 +15,6 @@ using runtime::builtin::BFloat16;
 using runtime::builtin::Float16;
 
 namespace {
-
-struct Array {
-  std::vector<uint8_t> bytes;
-  bool isOutput = false;
-
-  template <typename T> static Array of(const std::vector<T> &values) {
-    Array array{std::vector<uint8_t>(values.size() * sizeof(T))};
-    for (size_t i = 0; i < values.size(); ++i)
-      std::memcpy(array.bytes.data() + i * sizeof(T), &values[i], sizeof(T));
-    return array;
-  }
-  template <typename T> static Array output(size_t count) {
-    return {std::vector<uint8_t>(count * sizeof(T), 0xcd), true};
-  }
-  template <typename T> std::vector<T> as() const {
-    std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-  }
-};
-
-/// One built-in command on the arrays, which become the program's inputs and outputs.
-void runBuiltin(const json &desc, std::vector<Array> &arrays, int threads = 2) {
-  Program program = emptyProgram();
-  json &m = program.manifest;
-  json buffers = json::array();
-  std::vector<const void *> inputs;
-  std::vector<void *> outputs;
-  for (Array &array : arrays) {
-    int64_t size = static_cast<int64_t>(array.bytes.size());
-    json &list = m[array.isOutput ? "outputs" : "inputs"];
-    m["buffers"].push_back(buffer(array.isOutput ? "output" : "input",
-                                  static_cast<int>(list.size()), array.bytes.size()));
-    list.push_back(tensor("t" + std::to_string(list.size()), "u8", {size}));
-    if (array.isOutput)
-      outputs.push_back(array.bytes.data());
-    else
-      inputs.push_back(array.bytes.data());
-    buffers.push_back(buffers.size());
-  }
-  m["commands"] = {{{"op", "library"},
-                    {"library", "builtin"},
-                    {"name", "tested"},
-                    {"desc", desc},
-                    {"buffers", buffers}}};
-  Session session(share(program), {threads});
-  runOnce(session, inputs, outputs);
-}
 
 template <typename T> std::vector<T> randomValues(size_t count, int range, unsigned seed) {
   std::mt19937 random(seed);

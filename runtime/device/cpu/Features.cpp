@@ -4,7 +4,11 @@
 #include <cpuid.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
 
 namespace dlc::runtime {
 
@@ -186,6 +190,18 @@ std::vector<std::string> hostFeatures() {
     if (has(feature))
       names.emplace_back(feature.name);
   return names;
+}
+
+int hostLanes() {
+  auto hasAll = [](std::initializer_list<const char *> features) {
+    return std::all_of(features.begin(), features.end(),
+                       [](const char *feature) { return hostHasFeature(feature); });
+  };
+  const char *limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  bool isLimited = limit && std::strncmp(limit, "AVX2", 4) == 0;
+  if (!isLimited && hasAll({"avx512f", "avx512bw", "avx512dq", "avx512vl"}))
+    return 16;
+  return hasAll({"avx2", "fma"}) ? 8 : 0;
 }
 
 int hostThreads() {

@@ -17,6 +17,10 @@ DLC_EXPORT bool hostHasFeature(std::string_view name);
 DLC_EXPORT std::vector<std::string> hostFeatures();
 /// False for a name that this runtime has never heard of.
 DLC_EXPORT bool isKnownFeature(std::string_view name);
+/// How many floats the kernels that were compiled for kinds of processors take at a time: 16 where
+/// there is AVX-512, 8 where there are AVX2 and FMA, else 0. ONEDNN_MAX_CPU_ISA=AVX2 counts here
+/// too, so that one variable makes an older processor.
+DLC_EXPORT int hostLanes();
 /// CPUs that this process may use.
 DLC_EXPORT int hostThreads();
 

@@ -21,6 +21,7 @@ std::unique_ptr<LibraryCall> makeBuiltinCall(const nlohmann::json &desc,
       {"max_pool_positions", builtin::makeMaxPoolPositions},
       {"max_pool_grad", builtin::makeMaxPoolGrad},
       {"avg_pool_grad", builtin::makeAvgPoolGrad},
+      {"lane_pool", builtin::makeLanePool},
       {"conv_weight_grad", builtin::makeConvWeightGrad},
       {"random", builtin::makeRandom},
   };

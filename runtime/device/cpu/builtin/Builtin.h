@@ -63,6 +63,7 @@ std::unique_ptr<LibraryCall> makeMaxPoolIndices(const Request &request);
 std::unique_ptr<LibraryCall> makeMaxPoolPositions(const Request &request);
 std::unique_ptr<LibraryCall> makeMaxPoolGrad(const Request &request);
 std::unique_ptr<LibraryCall> makeAvgPoolGrad(const Request &request);
+std::unique_ptr<LibraryCall> makeLanePool(const Request &request);
 std::unique_ptr<LibraryCall> makeConvWeightGrad(const Request &request);
 std::unique_ptr<LibraryCall> makeRandom(const Request &request);
 

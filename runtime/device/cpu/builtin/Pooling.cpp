@@ -50,4 +50,30 @@ Pooling::Pooling(const Request &request) {
   }
 }
 
+/// The first k >= 0 with origin + k * step >= bound.
+static int64_t tapsBefore(int64_t origin, int64_t step, int64_t bound, int64_t kernel) {
+  if (origin >= bound)
+    return 0;
+  return std::min(kernel, (bound - origin + step - 1) / step);
+}
+
+std::vector<std::vector<Reach>> reachesOf(const Pooling &pool, bool includePad,
+                                          const std::vector<int64_t> &countedHigh) {
+  std::vector<std::vector<Reach>> all(pool.rank());
+  for (size_t d = 0; d < pool.rank() && pool.results() > 0; ++d)
+    for (int64_t o = 0; o < pool.dst[d]; ++o) {
+      Reach reach;
+      int64_t step = pool.steps[d], kernel = pool.kernel[d];
+      reach.origin = o * pool.strides[d] - pool.pads[d];
+      reach.first = tapsBefore(reach.origin, step, 0, kernel);
+      reach.last = std::max(reach.first, tapsBefore(reach.origin, step, pool.src[d], kernel));
+      reach.counted = reach.last - reach.first;
+      if (includePad)
+        reach.counted = tapsBefore(reach.origin, step, pool.src[d] + countedHigh[d], kernel) -
+                        tapsBefore(reach.origin, step, -pool.pads[d], kernel);
+      all[d].push_back(reach);
+    }
+  return all;
+}
+
 } // namespace dlc::runtime::builtin

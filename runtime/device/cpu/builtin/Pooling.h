@@ -24,6 +24,16 @@ struct Pooling {
                                    int64_t otherwise);
 };
 
+/// Which taps of a window are inside along one dimension: [first, last), and how many count.
+struct Reach {
+  int64_t origin, first, last, counted;
+};
+
+/// Reaches of every output coordinate, dimension after dimension. With `includePad` the padding
+/// counts as elements, at the end `countedHigh` of it.
+std::vector<std::vector<Reach>> reachesOf(const Pooling &pool, bool includePad,
+                                          const std::vector<int64_t> &countedHigh);
+
 } // namespace dlc::runtime::builtin
 
 #endif // DLC_RUNTIME_DEVICE_CPU_BUILTIN_POOLING_H

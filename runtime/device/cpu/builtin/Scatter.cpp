@@ -19,6 +19,8 @@
 #include "runtime/program/Message.h"
 
 #include <atomic>
+#include <cstring>
+#include <type_traits>
 
 namespace dlc::runtime::builtin {
 
@@ -51,6 +53,22 @@ template <typename T> T combine(Reduction reduction, T before, T update) {
     return isNan(b) || (!isNan(a) && b < a) ? update : before;
   }
   return update;
+}
+
+/// The same for `count` elements; a loop that knows its reduction runs in vectors.
+template <typename T>
+void combineAll(Reduction reduction, T *__restrict to, const T *__restrict from, int64_t count) {
+  auto run = [=](auto known) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = combine(decltype(known)::value, to[i], from[i]);
+  };
+  if (reduction == Reduction::Add)
+    run(std::integral_constant<Reduction, Reduction::Add>());
+  else if (reduction == Reduction::None)
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+  else
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = combine(reduction, to[i], from[i]);
 }
 
 /// Remembers one index that was out of range, to be reported after the parallel loop.
@@ -154,7 +172,7 @@ void scatterNd(const Slices &s, void *const *buffers, const CallContext &context
   T *dst = static_cast<T *>(buffers[3]);
   BadIndex bad;
   // Each thread does its part of every slice: in order, and no two threads meet.
-  int64_t grain = std::max<int64_t>(256, 8192 / std::max<int64_t>(1, s.count));
+  int64_t grain = std::max<int64_t>(64, 8192 / std::max<int64_t>(1, s.count));
   parallelFor(context.threads, s.sliceElements, grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t n = 0; n < s.count; ++n) {
       int64_t offset = 0;
@@ -169,8 +187,7 @@ void scatterNd(const Slices &s, void *const *buffers, const CallContext &context
       }
       const T *from = updates + n * s.sliceElements;
       T *to = dst + offset;
-      for (int64_t i = begin; i < end; ++i)
-        to[i] = combine(s.reduction, to[i], from[i]);
+      combineAll(s.reduction, to + begin, from + begin, end - begin);
     }
   });
   bad.check(message("for data of dims ", listed(s.data)));

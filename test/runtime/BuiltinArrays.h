@@ -1,0 +1,61 @@
+//===- BuiltinArrays.h - built-in kernels run on arrays -------------------------===//
+#ifndef DLC_TEST_RUNTIME_BUILTINARRAYS_H
+#define DLC_TEST_RUNTIME_BUILTINARRAYS_H
+
+#include "Sample.h"
+
+#include <cstring>
+
+namespace dlc::test {
+
+struct Array {
+  std::vector<uint8_t> bytes;
+  bool isOutput = false;
+
+  template <typename T> static Array of(const std::vector<T> &values) {
+    Array array{std::vector<uint8_t>(values.size() * sizeof(T))};
+    for (size_t i = 0; i < values.size(); ++i)
+      std::memcpy(array.bytes.data() + i * sizeof(T), &values[i], sizeof(T));
+    return array;
+  }
+  template <typename T> static Array output(size_t count) {
+    return {std::vector<uint8_t>(count * sizeof(T), 0xcd), true};
+  }
+  template <typename T> std::vector<T> as() const {
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+};
+
+/// One built-in command on the arrays, which become the program's inputs and outputs.
+inline void runBuiltin(const json &desc, std::vector<Array> &arrays, int threads = 2) {
+  Program program = emptyProgram();
+  json &m = program.manifest;
+  json buffers = json::array();
+  std::vector<const void *> inputs;
+  std::vector<void *> outputs;
+  for (Array &array : arrays) {
+    int64_t size = static_cast<int64_t>(array.bytes.size());
+    json &list = m[array.isOutput ? "outputs" : "inputs"];
+    m["buffers"].push_back(buffer(array.isOutput ? "output" : "input",
+                                  static_cast<int>(list.size()), array.bytes.size()));
+    list.push_back(tensor("t" + std::to_string(list.size()), "u8", {size}));
+    if (array.isOutput)
+      outputs.push_back(array.bytes.data());
+    else
+      inputs.push_back(array.bytes.data());
+    buffers.push_back(buffers.size());
+  }
+  m["commands"] = {{{"op", "library"},
+                    {"library", "builtin"},
+                    {"name", "tested"},
+                    {"desc", desc},
+                    {"buffers", buffers}}};
+  Session session(share(program), {threads});
+  runOnce(session, inputs, outputs);
+}
+
+} // namespace dlc::test
+
+#endif // DLC_TEST_RUNTIME_BUILTINARRAYS_H
