@@ -4,7 +4,8 @@
     tools/bench/breakdown.py [--networks resnet-50,lstm] [--inference] [--threads 2] [--repeat 5] [--accuracy default] [--tune] [--slowest 5]
 
 Of each network: products (more than four operations per byte), kernels bound by memory, reorders between layouts, and what passes between
-commands: runs of the whole program that nobody watches, less the sum of its commands. Each kind stands beside its limit, measured in the same
+commands: of the whole run, less the sum of its commands (those in loops as often as they ran). Of so many runs (--repeat) it is the
+quickest, whole. Each kind stands beside its limit, measured in the same
 run: f32 multiplications with addition in registers, and the triad of STREAM. Products that do fewer or cheaper multiplications (transforms,
 tiles) may be above theirs. Bytes count once what a command reads and writes.
 """
@@ -54,11 +55,14 @@ def show(name, o, folder):
     about = json.loads(tool("dlc", *command, *(["--tune"] if o.tune else [])))
     after = limits(o)
     best = {key: max(before[key], after[key]) for key in before}
-    commands = [c for c in about["commands"] if c["depth"] == 0]
-    whole = about["run_us"] / 1e3
-    print(f"{name}: {whole:.2f} ms; limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s", flush=True)
+    commands = [c for c in about["commands"] if c["op"] not in ("loop", "if")]
+    for c in commands:
+        c["flops"] *= c["times"]
+        c["bytes"] *= c["times"]
+    whole = about["watched_us"] / 1e3
+    print(f"{name}: {whole:.2f} ms ({about['run_us'] / 1e3:.2f} with nobody watching); limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s", flush=True)
     for kind in ("products", "memory-bound", "reorders"):
-        some = [c for c in commands if kind_of(c) == kind]
+        some = [c for c in commands if kind_of(c) == kind and c["us"] > 0]
         ms, flops, moved = (sum(c[key] for c in some) * scale for key, scale in (("us", 1e-3), ("flops", 1e-9), ("bytes", 1e-9)))
         text = f"    {kind:13} {len(some):4} commands {ms:9.2f} ms {100 * ms / whole:5.1f} %"
         if kind == "products" and ms:
@@ -69,8 +73,9 @@ def show(name, o, folder):
     between = whole - sum(c["us"] for c in commands) / 1e3
     print(f"    between                     {between:9.2f} ms {100 * between / whole:5.1f} %", flush=True)
     for c in sorted(commands, key=lambda c: -c["us"])[:o.slowest]:
+        times = f" {c['times']:.0f} times" if c["times"] > 1 else ""
         rate = f"{c['flops'] / c['us'] / 1e3:.0f} GFLOP/s" if kind_of(c) == "products" else f"{c['bytes'] / c['us'] / 1e3:.1f} GB/s"
-        print(f"      {c['us'] / 1e3:9.2f} ms  {rate:>13}  {c['implementation']}  {c['name'] if c['name'] != c['implementation'] else ''}", flush=True)
+        print(f"      {c['us'] / 1e3:9.2f} ms  {rate:>13}  {c['implementation']}  {c['name'] if c['name'] != c['implementation'] else ''}{times}", flush=True)
 
 
 def main():

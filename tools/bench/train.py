@@ -10,7 +10,7 @@ trained so. dlc stands there twice in f32: by default, and with --accuracy stric
 transforms. All peers start from the same parameters with the same batch, and a peer whose first loss is not PyTorch's does not count.
 Each tool stands ready in a process of its own; a round lets each run for a moment, one after the other. Printed: minimum and median of a step, the ratio of the best
 peer's minimum to dlc's (above 1: dlc is faster), MiB at the peak above what the process had before its first step (dlc: before
-tracing, with the compiler's own code in memory), and seconds from then (dlc: from before tracing and compiling) until the first step was done.
+tracing; dlc and PyTorch have trained something small until then, so that their own code is in memory), and seconds from then (dlc: from before tracing and compiling) until the first step was done.
 
 On a GPU batches and parameters lie in its memory, every peer chooses among cuDNN's algorithms by measurement, f32 is exact and tf32 says that
 products may round their operands; the GPU's clocks are read after each round and printed as least and most.

@@ -18,6 +18,17 @@ def memory_mib(which):
         return next(int(line.split()[1]) for line in f if line.startswith(which + ":")) / 1024
 
 
+def load_torch(device):
+    """Trains the same small network as dlc does before its memory counts, so that a step's own code is in memory."""
+    import torch
+    from torch import nn
+    body = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(3, 2, ceil_mode=True),
+                         nn.Conv2d(16, 16, 5, padding=2), nn.ReLU(), nn.AvgPool2d(3, 2, ceil_mode=True), nn.Flatten(), nn.Linear(256, 4)).to(device)
+    sgd = torch.optim.SGD(body.parameters(), lr=0.01)
+    nn.functional.cross_entropy(body(torch.full((2, 3, 16, 16), 0.5, device=device)), torch.ones(2, dtype=torch.long, device=device)).backward()
+    sgd.step()
+
+
 def torch_step(tool, network, batch, threads, precision, device):
     import torch
     import networks
@@ -63,6 +74,8 @@ def main():
     device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
     step = (torch_step(tool, network, batch, threads, precision, device) if tool.startswith("torch") else
             other_step(tool, network, batch, threads, precision))
+    if tool.startswith("torch"):
+        load_torch(device)
     before, start = memory_mib("VmRSS"), time.perf_counter()
     loss = step()
     print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": memory_mib("VmHWM")}), flush=True)

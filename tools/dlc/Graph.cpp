@@ -88,11 +88,13 @@ Graph graphOf(const runtime::Session &session) {
   return graph;
 }
 
-void addTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events, int runs) {
+void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events) {
   for (GraphNode &node : graph.nodes)
-    node.microseconds = 0;
-  for (const runtime::TraceEvent &event : events)
-    graph.nodes[event.command].microseconds += double(event.endNs - event.startNs) * 1e-3 / runs;
+    node.microseconds = node.times = 0;
+  for (const runtime::TraceEvent &event : events) {
+    graph.nodes[event.command].microseconds += double(event.endNs - event.startNs) * 1e-3;
+    graph.nodes[event.command].times += 1;
+  }
 }
 
 std::string colourOf(const GraphNode &node, double share) {

@@ -11,8 +11,10 @@ namespace dlc::cli {
 
 struct GraphNode {
   std::string title, op, implementation, location;
-  double flops = 0, bytes = 0;
-  /// Mean microseconds of one run; negative when not measured.
+  double flops = 0, bytes = 0; ///< each time
+  /// How often one run does it: the iterations of a loop around it. Known when measured.
+  double times = 1;
+  /// Microseconds of the quickest of the runs that were watched; negative when not measured.
   double microseconds = -1;
   /// Where it runs; of a copy between devices, also where it reads and writes.
   std::string device = "cpu", from = {}, to = {};
@@ -29,16 +31,17 @@ struct Graph {
   /// All devices that the program uses.
   std::vector<std::string> devices;
   double total() const;
-  /// Of a whole run that nobody watches; negative when not measured.
-  double runMicroseconds = -1;
+  /// Of a whole run that nobody watches, and of one whose commands are timed; negative when not
+  /// measured.
+  double runMicroseconds = -1, watchedMicroseconds = -1;
 };
 
 /// Nodes in the order of Session::commands(). An edge goes from the first command that touches a
 /// value's buffer (its producer: each value has a buffer of its own, wherever that lies) to the
 /// others that touch it.
 Graph graphOf(const runtime::Session &session);
-/// Adds up traced events of `runs` runs.
-void addTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events, int runs);
+/// Adds up the traced events of one run.
+void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events);
 
 /// "#d5e8f0": one hue per implementation, stronger with the share of the time.
 std::string colourOf(const GraphNode &node, double share);

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -99,17 +100,27 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
 struct Small : nn::Module {
   Conv2d conv = add("conv", Conv2d(3, 16, 3, {.padding = 1}));
   BatchNorm2d norm = add("norm", BatchNorm2d(16));
+  Conv2d wide = add("wide", Conv2d(16, 16, 5, {.padding = 2}));
   Linear out = add("out", Linear(16, 4));
-  trace::Tensor forward(trace::Tensor x) override { return out(mean(relu(norm(conv(x))), {2, 3})); }
+  trace::Tensor forward(trace::Tensor x) override {
+    trace::PoolOptions half{.stride = 2, .ceilMode = true};
+    x = max_pool2d(relu(norm(conv(x))), 3, half);
+    return out(mean(avg_pool2d(relu(wide(x)), 3, half), {2, 3}));
+  }
 };
 
 /// Trains something small, so that the compiler's and the libraries' own code is in memory, as that
 /// of the peers is once they were imported.
-void load(const std::string &device) {
+/// Code from a cache would not bring what makes code.
+void load(const std::string &device, const std::string &cache) {
   auto small = std::make_shared<Small>();
   Step step = train(small, loss::cross_entropy, optim::sgd({.lr = 0.01}),
-                    {{"x", {2, 3, 8, 8}}, {"t", {2}, DType::I64}}, {}, {.device = device});
-  step.prepare();
+                    {{"x", {2, 3, 16, 16}}, {"t", {2}, DType::I64}}, {},
+                    {.device = device, .cacheDir = cache});
+  Tensor x(DType::F32, {2, 3, 16, 16}), t(DType::I64, {2});
+  std::fill_n(x.data<float>(), x.elements(), 0.5f);
+  std::fill_n(t.data<int64_t>(), t.elements(), 1);
+  step.run({x.to(device), t.to(device)});
 }
 } // namespace
 
@@ -163,7 +174,7 @@ int main(int argc, char **argv) {
     for (const nn::Parameter &parameter : training.module->parameters())
       parameter.value();
     if (serving)
-      load(device);
+      load(device, cache);
     double before = memoryMib("VmRSS"), start = now();
     Step step = train(training.module, training.loss, sgd, training.inputs, options,
                       {.device = device,
