@@ -173,6 +173,10 @@ double CostModel::prologue(double elements, bool exponential) const {
   return elements / ((exponential ? machine.changedByExponential : machine.changed) * threads) / 1000;
 }
 
+double CostModel::statistics(double elements) const {
+  return elements / (machine.summed * lanes / 16 * threads) / 1000;
+}
+
 double CostModel::winograd(const LibraryCall &call) const {
   auto src = call.desc["src"].get<std::vector<int64_t>>(), dst = call.desc["dst"].get<std::vector<int64_t>>();
   double side = call.desc["tile"], window = call.desc["window"], points = std::pow(side + window - 1, 2);

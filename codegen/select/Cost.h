@@ -17,6 +17,8 @@ struct Machine {
   double largeBytes = 1.5e6;
   double convolutionGflops = 210;
   double winogradGigabytes = 40; ///< transforming tiles, what passes through the caches
+  double summed =
+      8; ///< results per nanosecond that are added to sums of their channels while they are made
   double recurrentGflops = 110;
   double unfoldedPart =
       0.5; ///< what convolutions as products over unfolded images reach of their rate
@@ -84,6 +86,9 @@ public:
   double call(const LibraryCall &call) const;
   /// What a product on tiles takes longer where it makes so many elements of an operand first.
   double prologue(double elements, bool exponential) const;
+  /// What a convolution with fewer products takes longer where it sums up the channels of so many
+  /// results.
+  double statistics(double elements) const;
   /// A body pulled row by row.
   double rows(FusionOp normal, const cpu::KernelPlan &plan) const;
   double contract(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan) const;

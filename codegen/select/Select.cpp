@@ -5,6 +5,7 @@
 #include "codegen/select/Decide.h"
 #include "codegen/select/GpuTrial.h"
 #include "codegen/select/Prologue.h"
+#include "codegen/select/Statistics.h"
 #include "codegen/select/Tune.h"
 #include "passes/OpNames.h"
 
@@ -107,6 +108,7 @@ public:
         choose(op, election);
     }
     absorbPrologues(module, options, target);
+    absorbStatistics(module, options, target);
     database.tidy(warning);
     warn();
     return success();

@@ -6,6 +6,7 @@
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/OnednnDesc.h"
 #include "codegen/select/Refusal.h"
+#include "codegen/select/Statistics.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/winograd/Describe.h"
 
@@ -137,6 +138,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
     steps.push_back(*step);
   }
   (*desc)["steps"] = steps;
+  (*desc)["statistics"] = fusion.getNumResults() > 1;
   ConstantOp constant = constantOf(outside(fusion, w));
   (*desc)["packed"] = bool(constant);
   LibraryCall call = callOf(*desc, tile);
@@ -169,7 +171,8 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
     }
   if (addend)
     call.inplace.push_back({unsigned(call.arguments.size()), *addend});
-  addResult(call, 0, typeOf(y));
+  for (auto [i, result] : llvm::enumerate(fusion.getResults()))
+    addResult(call, i, typeOf(result));
   double meets = double((conv ? typeOf(y) : typeOf(x)).getNumElements());
   call.flops = 2 * meets * double(weights.getNumElements()) / double(weights.getDimSize(0));
   return call;
@@ -196,6 +199,24 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   return call;
 }
 
+/// One convolution with steps after it, and after those perhaps the statistics of its channels.
+std::optional<Epilogue> matchSteps(FusionOp fusion) {
+  if (fusion.getNumResults() == 1)
+    return matchEpilogue(fusion);
+  Block &body = fusion.getBody().front();
+  auto yielded = body.getTerminator()->getOperands();
+  auto statistics = matchStatistics(yielded[0]);
+  if (!statistics ||
+      SmallVector<Value>(yielded.drop_front()) !=
+          SmallVector<Value>{statistics->first, statistics->shift, statistics->square})
+    return std::nullopt;
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    if (!isa<ConstantOp>(op) && !llvm::is_contained(statistics->ops, &op))
+      ops.push_back(&op);
+  return matchEpilogue(ops, yielded[0]);
+}
+
 /// The convolution that a fusion is made around.
 Operation *convolutionIn(FusionOp fusion) {
   for (Operation &op : fusion.getBody().front())
@@ -214,8 +235,8 @@ std::optional<LibraryCall> winogradCall(Operation *op, int tile, int threads, st
     return no("not a convolution");
   if (auto gradient = dyn_cast<ConvWeightGradOp>(conv))
     return weightGradient(fusion, gradient, tile, no);
-  auto epilogue = matchEpilogue(fusion);
-  if (!epilogue || fusion.getNumResults() != 1)
+  auto epilogue = matchSteps(fusion);
+  if (!epilogue)
     return no("not one convolution with steps after it");
   return convolution(fusion, *epilogue, tile, threads, no);
 }

@@ -75,6 +75,44 @@ Case images(int64_t channels, int64_t groups) {
   return c;
 }
 
+/// A convolution, batch norm and ReLU, and all their gradients: sums over channels may be taken
+/// where the convolution makes its results.
+Case convNorm(const Shape &x, int64_t channels, int64_t size) {
+  Shape w = {channels, x[1], size, size}, c = {channels}, y = {x[0], channels, x[2], x[3]};
+  std::string body = R"(
+    %zero = dlc.constant dense<0.0> : tensor<f32>
+    %c = dlc.conv %a0, %a1, %a2 {CONV, groups = 1 : i64} : (XX, WW, CC) -> YY
+    %n, %mean, %variance = dlc.batch_norm_train %c, %a3, %a4 {eps = 1.0e-3 : f64} : (YY, CC, CC) -> (YY, CC, CC)
+    %r = dlc.relu %n : (YY) -> YY
+    %on = dlc.compare gt %n, %zero : (YY, tensor<f32>) -> MM
+    %dn = dlc.select %on, %a5, %zero : (MM, YY, tensor<f32>) -> YY
+    %dc, %ds, %db = dlc.batch_norm_grad %c, %dn, %a3, %mean, %variance {eps = 1.0e-3 : f64} : (YY, YY, CC, CC, CC) -> (YY, CC, CC)
+    %dw = dlc.conv_weight_grad %a0, %dc {CONV, WINDOW, groups = 1 : i64} : (XX, YY) -> WW
+    %dx = dlc.conv_transpose %dc, %a1 {CONV, extra = array<i64: 0, 0>, groups = 1 : i64} : (YY, WW) -> XX
+    return %r, %mean, %variance, %ds, %db, %dw, %dx : YY, CC, CC, CC, CC, WW, XX
+  )";
+  auto type = [](const Shape &shape) { return typeText(shape, "f32"); };
+  std::string side = std::to_string(size);
+  std::vector<std::string> results = {type(y), type(c), type(c), type(c),
+                                      type(c), type(w), type(x)};
+  body = spelled(body, {{"CONV", window("", "1", std::to_string(size / 2))},
+                        {"WINDOW", "window = array<i64: " + side + ", " + side + ">"},
+                        {"XX", type(x)},
+                        {"WW", type(w)},
+                        {"CC", type(c)},
+                        {"YY", type(y)},
+                        {"MM", typeText(y, "i1")}});
+  // With f32's own rounding of the means in it, dx and dw are differences of sums.
+  return {"training",
+          "conv_norm/" + side + "/" + std::to_string(x[2]) + "x" + std::to_string(x[3]),
+          {{x}, {w}, {c}, {c}, {c}, {y}},
+          "",
+          unsigned(results.size()),
+          {64, 256},
+          results,
+          body};
+}
+
 /// Logits of a product, the cross-entropy of their softmax, and the gradients of all: weights lie
 /// by class or (`crossed`) class by class; `steps`: examples have two dimensions, as sequences do.
 Case crossEntropy(int64_t rows, int64_t classes, int64_t depth, bool crossed, int64_t steps) {
@@ -152,6 +190,9 @@ void addTrainingCases(std::vector<Case> &cases) {
   for (auto [channels, groups] :
        std::initializer_list<std::pair<int64_t, int64_t>>{{32, 1}, {20, 1}, {64, 4}, {32, 32}})
     cases.push_back(images(channels, groups));
+  for (const Shape &x : {Shape{2, 16, 13, 11}, {1, 48, 5, 6}, {3, 32, 16, 16}})
+    for (int64_t size : {3, 5})
+      cases.push_back(convNorm(x, 32, size));
   for (bool crossed : {false, true}) {
     cases.push_back(crossEntropy(33, 65, 31, crossed, 1));
     cases.push_back(crossEntropy(66, 47, 70, crossed, 11));

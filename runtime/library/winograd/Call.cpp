@@ -5,6 +5,7 @@
 #include "runtime/library/Library.h"
 #include "runtime/library/winograd/Describe.h"
 #include "runtime/library/winograd/Plan.h"
+#include "runtime/library/winograd/Statistics.h"
 #include "runtime/program/Message.h"
 
 #include <cstdlib>
@@ -70,6 +71,9 @@ public:
           need("operand",
                step.kind == Step::AddTensor ? request.resultElements() : request.results(), false);
       need("dst", request.resultElements(), true);
+      if (request.hasStatistics)
+        for (const char *name : {"first", "shift", "square"})
+          need(name, request.results(), true);
     }
     if (next != buffers.size())
       fail("winograd: ", next, " buffers expected, ", buffers.size(), " given");
@@ -78,7 +82,8 @@ public:
   std::string implementation() const override {
     std::string m = std::to_string(request.outputs), r = std::to_string(request.window);
     return "winograd:f" + m + "x" + m + "_" + r + "x" + r +
-           (request.lanes == 16 ? ":avx512" : ":avx2");
+           (request.lanes == 16 ? ":avx512" : ":avx2") +
+           (request.hasStatistics ? ":statistics" : "");
   }
   uint64_t scratchBytes() const override {
     return static_cast<uint64_t>(plan.scratch) * sizeof(float);
@@ -105,13 +110,14 @@ private:
 
   /// Results' blocks [begin, end) of some tiles.
   void resultsOf(const TileData &data, const PointWeights &weights, float *products, int64_t begin,
-                 int64_t end, const float *bias, const Step *steps, float *to) const {
+                 int64_t end, const float *bias, const Step *steps, float *to,
+                 float *statistics) const {
     for (int64_t o = begin; o < end; o += plan.outBlocks) {
       int64_t stop = std::min(end, o + plan.outBlocks);
       TileData sums = tileData(products, stop - o, data.first, data.count);
       kernels.product(request.shape, data, weights, sums, o, stop);
       kernels.result(request.shape, sums, to, o, stop, bias, steps,
-                     static_cast<int>(request.steps.size()));
+                     static_cast<int>(request.steps.size()), statistics);
     }
   }
 
@@ -125,35 +131,43 @@ private:
     for (Step &step : steps)
       if (step.kind >= Step::AddTensor)
         step.operand = static_cast<const float *>(buffers[next++]);
-    auto *y = static_cast<float *>(buffers[next]);
+    auto *y = static_cast<float *>(buffers[next++]);
+    auto sumsOf = [&](int64_t part) {
+      return request.hasStatistics ? scratch + plan.sums + part * plan.sumsStep : nullptr;
+    };
     PointWeights weights = request.weightsAt(request.packed ? w : scratch + plan.weights);
     if (!request.packed)
       parallelFor(team, shape.outBlocks, 1, [&](int64_t begin, int64_t end, int) {
         kernels.weights(shape, w, request.turned, weights, begin, end);
       });
     if (!plan.sharesTiles) {
-      int64_t parts = (shape.tiles() + plan.tiles - 1) / plan.tiles;
-      parallelFor(team, parts, 1, [&](int64_t begin, int64_t end, int thread) {
+      parallelFor(team, plan.parts(shape), 1, [&](int64_t begin, int64_t end, int thread) {
         for (int64_t part = begin; part < end; ++part) {
           TileData data = tileData(scratch + plan.data + thread * plan.dataStep, shape.inBlocks,
                                    part * plan.tiles, countAt(part * plan.tiles));
           kernels.data(shape, x, data, 0, shape.inBlocks);
           resultsOf(data, weights, scratch + plan.other + thread * plan.otherStep, 0,
-                    shape.outBlocks, bias, steps.data(), y);
+                    shape.outBlocks, bias, steps.data(), y, sumsOf(part));
         }
       });
-      return;
+    } else {
+      for (int64_t part = 0; part < plan.parts(shape); ++part) {
+        int64_t first = part * plan.tiles;
+        TileData data = tileData(scratch + plan.data, shape.inBlocks, first, countAt(first));
+        parallelFor(team, shape.inBlocks, 1, [&](int64_t begin, int64_t end, int) {
+          kernels.data(shape, x, data, begin, end);
+        });
+        parallelFor(team, shape.outBlocks, 2, [&](int64_t begin, int64_t end, int thread) {
+          resultsOf(data, weights, scratch + plan.other + thread * plan.otherStep, begin, end, bias,
+                    steps.data(), y, sumsOf(part));
+        });
+      }
     }
-    for (int64_t first = 0; first < shape.tiles(); first += plan.tiles) {
-      TileData data = tileData(scratch + plan.data, shape.inBlocks, first, countAt(first));
-      parallelFor(team, shape.inBlocks, 1, [&](int64_t begin, int64_t end, int) {
-        kernels.data(shape, x, data, begin, end);
-      });
-      parallelFor(team, shape.outBlocks, 2, [&](int64_t begin, int64_t end, int thread) {
-        resultsOf(data, weights, scratch + plan.other + thread * plan.otherStep, begin, end, bias,
-                  steps.data(), y);
-      });
-    }
+    if (request.hasStatistics)
+      writeStatistics(request, plan, sumsOf(0),
+                      {static_cast<float *>(buffers[next]), static_cast<float *>(buffers[next + 1]),
+                       static_cast<float *>(buffers[next + 2])},
+                      team);
   }
 
   void weightGradient(const float *x, const float *dy, float *dw, float *scratch, int team) const {
@@ -193,8 +207,7 @@ private:
         std::memset(sums + begin * plan.weightsStep, 0,
                     static_cast<size_t>((end - begin) * plan.weightsStep) * sizeof(float));
       });
-      int64_t parts = (shape.tiles() + plan.tiles - 1) / plan.tiles;
-      parallelFor(team, parts, 1, [&](int64_t begin, int64_t end, int thread) {
+      parallelFor(team, plan.parts(shape), 1, [&](int64_t begin, int64_t end, int thread) {
         for (int64_t part = begin; part < end; ++part)
           transform(scratch + plan.data + thread * plan.dataStep,
                     scratch + plan.other + thread * plan.otherStep, part * plan.tiles,
@@ -266,7 +279,7 @@ std::unique_ptr<Executable> Executable::create(const nlohmann::json &desc, int t
   try {
     // Sizes are the caller's responsibility here: the arrays are its own.
     Request request = Request::parse(desc);
-    size_t count = request.isGradient ? 3 : 3 + request.hasBias;
+    size_t count = request.isGradient ? 3 : 3 + request.hasBias + 3 * request.hasStatistics;
     for (const Step &step : request.steps)
       count += step.kind >= Step::AddTensor;
     std::vector<runtime::BufferInfo> buffers(count, {UINT64_MAX, true});

@@ -49,6 +49,11 @@ struct PointWeights {
   int64_t point = 0, panel = 0;
 };
 
+/// What some tiles contribute to a block of channels' statistics, where no shift common to all
+/// tiles is known yet: V numbers each of first results, of sums of what results differ from those
+/// by, and of sums of the squares of that.
+constexpr int kSums = 3;
+
 /// One processor's functions for one V, M and R.
 struct Kernels {
   int lanes, outputs, window, points;
@@ -61,9 +66,10 @@ struct Kernels {
   /// to[p][block - begin][tile] = weights * data, for results' blocks [begin, end).
   void (*product)(const Shape &shape, const TileData &data, const PointWeights &weights,
                   const TileData &to, int64_t begin, int64_t end);
-  /// Those back to an image; blocks count from `begin` in `from`.
+  /// Those back to an image; blocks count from `begin` in `from`. Where `sums` is not null, the
+  /// sums of results' block b are left at `sums + b * kSums * V`.
   void (*result)(const Shape &shape, const TileData &from, float *image, int64_t begin, int64_t end,
-                 const float *bias, const Step *steps, int stepCount);
+                 const float *bias, const Step *steps, int stepCount, float *sums);
   /// Weights [O, C, R, R] of results' blocks [begin, end), or [C, O, R, R] turned round.
   void (*weights)(const Shape &shape, const float *plain, bool turned, const PointWeights &to,
                   int64_t begin, int64_t end);

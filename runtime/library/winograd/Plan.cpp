@@ -122,6 +122,10 @@ Request Request::parse(const json &desc) {
   request.turned = flag(desc, "turned");
   request.packed = flag(desc, "packed");
   request.hasBias = flag(desc, "bias");
+  request.hasStatistics = flag(desc, "statistics");
+  if (request.hasStatistics && request.isGradient)
+    fail("winograd: 'statistics' are those of a convolution's results, not of a gradient of "
+         "weights");
   if (auto steps = desc.find("steps"); steps != desc.end()) {
     if (!steps->is_array() || steps->size() > 16)
       fail("winograd: 'steps' must be a list of at most 16, found ", steps->dump());
@@ -185,6 +189,8 @@ Plan::Plan(const Request &request, int threads) {
   otherStep = roundUp(otherElements, 16);
   data = take(dataElements, users);
   other = take(otherElements, request.isGradient ? users : threads);
+  sumsStep = kSums * request.results();
+  sums = take(request.hasStatistics ? parts(shape) * sumsStep : 0, 1);
   scratch = end;
 }
 

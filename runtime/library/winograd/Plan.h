@@ -16,7 +16,7 @@ struct Request {
   Shape shape;
   int lanes = 16, outputs = 4, window = 3;
   bool isGradient = false; // of the weights
-  bool turned = false, packed = false, hasBias = false;
+  bool turned = false, packed = false, hasBias = false, hasStatistics = false;
   std::vector<Step> steps; // operands still open
 
   /// Throws dlc::Error.
@@ -44,8 +44,11 @@ struct Plan {
   int64_t weights = 0, weightsStep = 0, data = 0, dataStep = 0, other = 0, otherStep = 0,
           scratch = 0;
   int weightParts = 1;
+  /// Sums of each part of the tiles for statistics, [part][block of results][kSums][V].
+  int64_t sums = 0, sumsStep = 0;
 
   Plan(const Request &request, int threads);
+  int64_t parts(const Shape &shape) const { return (shape.tiles() + tiles - 1) / tiles; }
 };
 
 /// From a point to the next, so that not all points fall into the same few lines of the cache.

@@ -9,6 +9,7 @@
 
 #include "runtime/library/winograd/Kernels.h"
 #include "runtime/library/winograd/Lanes.h"
+#include "runtime/library/winograd/Sums.h"
 
 namespace dlc::winograd {
 namespace {
@@ -257,7 +258,8 @@ template <int V, int M, int R> struct Simd {
   }
 
   static void result(const Shape &shape, const TileData &from, float *image, int64_t begin,
-                     int64_t end, const float *bias, const Step *steps, int stepCount) {
+                     int64_t end, const float *bias, const Step *steps, int stepCount,
+                     float *sums) {
     Pitches<V> pitches(shape, shape.outBlocks, shape.outHeight, shape.outWidth);
     forTiles(shape, from, begin, end, [&](const TileWalk &tile, int64_t t, int64_t block) {
       const float *source = from.at + ((block - begin) * from.count + t) * V;
@@ -273,6 +275,8 @@ template <int V, int M, int R> struct Simd {
       int rows = int(least(M, shape.outHeight - top)), cols = int(least(M, shape.outWidth - left));
       for (int s = 0; s < stepCount; ++s)
         take(steps[s], y, block, offset, row, pixel, rows, cols);
+      if (sums)
+        sumUp<V, M>(y, rows, cols, t == 0, sums + block * kSums * V);
       float *target = image + offset;
       if (rows == M && cols == M) {
         for (int i = 0; i < M; ++i)
