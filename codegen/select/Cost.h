@@ -18,7 +18,7 @@ struct Machine {
   double convolutionGflops = 210;
   double winogradGigabytes = 40; ///< transforming tiles, what passes through the caches
   double summed =
-      8; ///< results per nanosecond that are added to sums of their channels while they are made
+      20; ///< results per nanosecond that are added to sums of their channels while they are made
   double recurrentGflops = 110;
   double unfoldedPart =
       0.5; ///< what convolutions as products over unfolded images reach of their rate
