@@ -107,8 +107,8 @@ public:
       for (Operation *op : election.operations)
         choose(op, election);
     }
+    absorbStatistics(module, options, target, choices);
     absorbPrologues(module, options, target);
-    absorbStatistics(module, options, target);
     database.tidy(warning);
     warn();
     return success();
@@ -147,7 +147,7 @@ private:
     bool alone = candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
     if (!where || alone) {
       preferKernels(candidates, options.kernels);
-      writeChoice(op, candidates);
+      keepChoice(op, std::move(candidates));
       noteRefusal();
       return success();
     }
@@ -300,7 +300,12 @@ private:
     preferKernels(candidates, options.kernels);
     if (election.entry)
       dropUnknown(op, options, candidates);
+    keepChoice(op, std::move(candidates));
+  }
+
+  void keepChoice(Operation *op, std::vector<Candidate> candidates) {
     writeChoice(op, candidates);
+    choices[op] = std::move(candidates);
   }
 
   void report(Election &election, const TuningEntry *entry = nullptr, bool again = false) {
@@ -340,6 +345,7 @@ private:
   /// In the order of the model.
   std::vector<std::pair<TuningKey, Election>> elections;
   std::map<std::string, size_t> numbers; ///< of elections, by identity
+  Choices choices;
   size_t done = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

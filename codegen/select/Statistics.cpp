@@ -1,7 +1,6 @@
 //===- Statistics.cpp - a convolution's channels, summed up where it makes them ---===//
 #include "codegen/select/Statistics.h"
 
-#include "codegen/select/Candidates.h"
 #include "codegen/select/Select.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/StateUpdate.h"
@@ -88,12 +87,15 @@ struct Reader {
 /// A convolution, the kernel that reads its result for the statistics, and what becomes of both.
 class Absorption {
 public:
-  Absorption(FusionOp conv, FusionOp reader, const CompileOptions &options,
-             const cpu::Target &target)
-      : conv(conv), reader(reader), options(options), target(target),
-        yield(reader.getBody().front().getTerminator()) {}
+  /// `candidates`: of the convolution, that with fewer products first; `lost`: microseconds that it
+  /// takes longer alone than the one that was chosen.
+  Absorption(FusionOp conv, FusionOp reader, ArrayRef<Candidate> candidates, double lost,
+             const CompileOptions &options, const cpu::Target &target)
+      : conv(conv), reader(reader), candidates(candidates), lost(lost), options(options),
+        target(target), yield(reader.getBody().front().getTerminator()) {}
 
-  bool run() {
+  /// `readerTime`: microseconds of the kernel that may fall away.
+  bool run(double readerTime) {
     auto at = llvm::find(reader.getInputs(), conv.getResult(0));
     argument = reader.getBody().getArgument(at - reader.getInputs().begin());
     auto found = matchStatistics(argument);
@@ -104,7 +106,7 @@ public:
       if (!isStatistic(v))
         kept.push_back(v);
     buildConvolution();
-    if (chosenCall(made, options.threads) && buildRest() && pays()) {
+    if (chosenCall(made, options.threads) && buildRest() && pays(readerTime)) {
       commit();
       return true;
     }
@@ -138,6 +140,7 @@ private:
       types.push_back(v.getType());
     made = FusionOp::create(b, conv.getLoc(), types, conv.getInputs());
     made->setAttrs(conv->getAttrs());
+    writeChoice(made, candidates);
     IRMapping map;
     Block &body = startBody(made, conv.getBody().getArguments(), map);
     b.setInsertionPointToEnd(&body);
@@ -185,12 +188,14 @@ private:
     for (Value v : kept)
       yielded.push_back(map.lookup(v));
     YieldOp::create(b, reader.getLoc(), yielded);
-    std::vector<Candidate> candidates = candidatesOf(rest);
-    if (candidates.empty())
+    std::string refusals;
+    ScopedDiagnosticHandler quiet(rest.getContext(), [](Diagnostic &) { return success(); });
+    auto kernels = candidatesFor(rest, options, target, /*every=*/false, refusals);
+    if (kernels.empty())
       return false;
-    restEstimate = candidates.front().estimate;
-    preferKernels(candidates, options.kernels);
-    writeChoice(rest, candidates);
+    preferKernels(kernels, options.kernels);
+    writeChoice(rest, kernels);
+    restEstimate = kernels.front().estimate;
     return true;
   }
 
@@ -203,20 +208,10 @@ private:
     return body;
   }
 
-  std::vector<Candidate> candidatesOf(Operation *op) const {
-    std::string refusals;
-    ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-    return candidatesFor(op, options, target, /*every=*/false, refusals);
-  }
-
-  bool pays() const {
-    if (options.kernels == "winograd")
-      return true;
-    std::vector<Candidate> before = candidatesOf(reader);
+  bool pays(double readerTime) const {
     CostModel cost(target, options.threads);
-    return !before.empty() &&
-           before.front().estimate >
-               restEstimate + cost.statistics(double(typeOf(argument).getNumElements()));
+    double sums = cost.statistics(double(typeOf(argument).getNumElements()));
+    return options.kernels == "winograd" || readerTime > lost + sums + restEstimate;
   }
 
   void commit() {
@@ -235,6 +230,8 @@ private:
   }
 
   FusionOp conv, reader;
+  ArrayRef<Candidate> candidates;
+  double lost;
   const CompileOptions &options;
   const cpu::Target &target;
   Operation *yield;
@@ -244,6 +241,26 @@ private:
   FusionOp made, rest;
   double restEstimate = 0;
 };
+
+double timeOf(const Candidate &candidate) {
+  return candidate.measured.value_or(candidate.estimate);
+}
+
+/// The candidates with the first that takes fewer products in front, where there is one that may be
+/// taken: what was asked for by name stays, and times that were measured are compared with such
+/// only.
+std::vector<Candidate> withFewerProducts(std::vector<Candidate> candidates,
+                                         const CompileOptions &options) {
+  auto isOne = [](const Candidate &c) { return c.kernel == "winograd"; };
+  auto found = llvm::find_if(candidates, isOne);
+  if (found == candidates.end() ||
+      (found != candidates.begin() &&
+       (!options.kernels.empty() ||
+        found->measured.has_value() != candidates.front().measured.has_value())))
+    return {};
+  std::rotate(candidates.begin(), found, std::next(found));
+  return candidates;
+}
 
 /// Kernels of generated code beside the convolution that read its result once.
 SmallVector<FusionOp> readersOf(FusionOp conv) {
@@ -264,16 +281,22 @@ std::optional<ChannelStatistics> matchStatistics(Value y) {
   return reader.read() ? std::optional(std::move(reader.found)) : std::nullopt;
 }
 
-void absorbStatistics(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
-  SmallVector<FusionOp> convolutions;
+void absorbStatistics(ModuleOp module, const CompileOptions &options, const cpu::Target &target,
+                      const Choices &choices) {
+  // Who has this choice is no reader, and stands until its own turn.
+  SmallVector<std::pair<FusionOp, std::vector<Candidate>>> convolutions;
   module.walk([&](FusionOp fusion) {
-    if (runsOn(fusion, "winograd") && fusion.getNumResults() == 1)
-      convolutions.push_back(fusion);
+    if (choices.contains(fusion) && fusion.getNumResults() == 1)
+      if (auto candidates = withFewerProducts(choices.at(fusion), options); !candidates.empty())
+        convolutions.emplace_back(fusion, std::move(candidates));
   });
-  for (FusionOp conv : convolutions)
+  for (auto &[conv, candidates] : convolutions) {
+    double lost = timeOf(candidates.front()) - timeOf(choices.at(conv).front());
     for (FusionOp reader : readersOf(conv))
-      if (Absorption(conv, reader, options, target).run())
+      if (choices.contains(reader) && Absorption(conv, reader, candidates, lost, options, target)
+                                          .run(timeOf(choices.at(reader).front())))
         break;
+  }
 }
 
 } // namespace dlc

@@ -11,8 +11,8 @@
 #ifndef DLC_CODEGEN_SELECT_STATISTICS_H
 #define DLC_CODEGEN_SELECT_STATISTICS_H
 
-#include "codegen/Pipeline.h"
 #include "codegen/cpu/Target.h"
+#include "codegen/select/Candidates.h"
 #include "ir/dlc/Dialect.h"
 
 namespace dlc {
@@ -30,10 +30,15 @@ struct ChannelStatistics {
 /// else.
 std::optional<ChannelStatistics> matchStatistics(mlir::Value y);
 
+/// What stood for election for each operation, the choice first.
+using Choices = llvm::DenseMap<mlir::Operation *, std::vector<Candidate>>;
+
 /// Gives convolutions with fewer products the statistics of their channels to make, where that is
-/// cheaper than a kernel that reads their result. Kernels have been chosen.
+/// cheaper than a kernel that reads their result; a convolution that was given to another kernel
+/// comes back where both together take less time so. The module's operations are those that were
+/// chosen for: `choices` knows them by their place in memory.
 void absorbStatistics(mlir::ModuleOp module, const CompileOptions &options,
-                      const cpu::Target &target);
+                      const cpu::Target &target, const Choices &choices);
 
 } // namespace dlc
 #endif
