@@ -52,6 +52,48 @@ Value Emitter::iota(IotaOp op, const Indices &at, int64_t lanes) {
   return castElement(b, loc, i, b.getI64Type(), element);
 }
 
+/// A place along the lanes compared with one value for all of them: with the distance to the first
+/// lane, in half as many registers.
+Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  if (lanes == 0 || !type.getElementType().isSignlessInteger(64))
+    return {};
+  for (int side : {0, 1}) {
+    Value places = op->getOperand(side), other = op->getOperand(1 - side);
+    Indices place = broadcastIndex(cast<RankedTensorType>(places.getType()), at);
+    while (Operation *moving = buffers.count(places) ? nullptr : places.getDefiningOp()) {
+      auto moved = movedIndex(moving, place, lanes);
+      if (!moved)
+        break;
+      place = std::move(*moved), places = moving->getOperand(0);
+    }
+    auto iota = buffers.count(places) ? IotaOp() : places.getDefiningOp<IotaOp>();
+    if (!iota)
+      continue;
+    const Index &x = place[iota.getAxis()];
+    int64_t size = cast<RankedTensorType>(iota.getType()).getDimSize(iota.getAxis());
+    if (x.vec || x.step == 0 || size > std::numeric_limits<int32_t>::max() / 2)
+      continue;
+    Value against = eval(other, broadcastIndex(cast<RankedTensorType>(other.getType()), at), lanes);
+    if (isa<VectorType>(against.getType()))
+      return {};
+    // What lies outside of all places compares as the nearest one outside does.
+    against = binary("max", binary("min", against, i64(size)), i64(-1));
+    Value distance =
+        arith::TruncIOp::create(b, loc, b.getI32Type(), binary("sub", against, x.base));
+    SmallVector<int32_t> steps;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      steps.push_back(int32_t(lane * x.step));
+    Value operands[2];
+    operands[side] = arith::ConstantOp::create(
+        b, loc,
+        DenseElementsAttr::get(VectorType::get({lanes}, b.getI32Type()), ArrayRef<int32_t>(steps)));
+    operands[1 - side] = splat(distance, lanes);
+    return emitElement(*this, op, operands);
+  }
+  return {};
+}
+
 Value Emitter::concat(ConcatOp op, const Indices &at, int64_t lanes) {
   int64_t axis = op.getAxis();
   const Index &x = at[axis];

@@ -23,6 +23,7 @@ public:
   SmallVector<Value> partials; ///< or in their place: a buffer for each reduction
 
   void run(Value begin, Value end) {
+    e.prefetchRows({.elements = product(plan.shape), .walk = 1, .ahead = plan.ahead()});
     e.range(begin, end, 1, {}, [&](Value unit, ValueRange) {
       takeApart(unit);
       if (plan.columns)
@@ -183,12 +184,13 @@ private:
     return terms[0];
   }
 
-  /// Adds so many rows at a distance from each other.
-  void addRows(Value outer, Value row, int64_t rows, Value distance) {
+  /// Adds so many rows of each of `runs`, which begin at a distance from each other.
+  void addRows(Value outer, Value row, int64_t together, int64_t runs, Value distance) {
     forColumns([&](Index column, int64_t lanes, Value inStrip) {
       SmallVector<SmallVector<Value>> terms(plan.reduces.size());
-      for (int64_t u = 0; u < rows; ++u) {
-        Value one = e.binary("add", row, e.binary("mul", distance, e.i64(u)));
+      for (int64_t u = 0; u < together * runs; ++u) {
+        Value inRun = e.binary("mul", distance, e.i64(u / together));
+        Value one = e.binary("add", e.binary("add", row, e.i64(u % together)), inRun);
         Indices at = fullIndex(outer, uniform(one), column);
         for (auto [list, op] : llvm::zip(terms, plan.reduces))
           list.push_back(e.splat(e.eval(op.getX(), at, lanes), lanes));
@@ -212,19 +214,21 @@ private:
     });
     forOuter({}, [&](Value outer, ValueRange) {
       auto [from, to] = chunkOf(plan.fine, plan.fineChunk);
-      // Rows that are added together lie far apart: several runs of memory that the processor
-      // reads ahead come faster than one.
-      Value part = e.binary("div", e.binary("sub", to, from), e.i64(plan.unroll));
-      auto each = [&](int64_t rows) {
-        return [this, outer, rows, part](Value row, ValueRange) {
-          addRows(outer, row, rows, part);
-          return SmallVector<Value>();
-        };
-      };
-      e.range(from, e.binary("add", from, part), 1, {}, each(plan.unroll));
+      // Rows that are added together lie in several runs of memory far from each other: the
+      // processor reads ahead of each. More runs would be too many where there are many operands.
+      int64_t together = plan.unroll / plan.runs;
+      Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(plan.unroll)),
+                            e.i64(together));
+      e.range(from, e.binary("add", from, part), together, {}, [&](Value row, ValueRange) {
+        addRows(outer, row, together, plan.runs, part);
+        return SmallVector<Value>();
+      });
       if (plan.fineChunks > 1 || plan.shape[plan.fine] % plan.unroll != 0) {
-        Value whole = e.binary("add", from, e.binary("mul", part, e.i64(plan.unroll)));
-        e.range(whole, to, 1, {}, each(1));
+        Value whole = e.binary("add", from, e.binary("mul", part, e.i64(plan.runs)));
+        e.range(whole, to, 1, {}, [&](Value row, ValueRange) {
+          addRows(outer, row, 1, 1, part);
+          return SmallVector<Value>();
+        });
       }
       return SmallVector<Value>();
     });

@@ -294,6 +294,9 @@ Value Emitter::evalUncached(Value value, const Indices &at, int64_t lanes) {
 }
 
 Value Emitter::elementwise(Operation *op, const Indices &at, int64_t lanes) {
+  if (auto compare = dyn_cast<CompareOp>(op))
+    if (Value places = comparePlaces(compare, at, lanes))
+      return places;
   SmallVector<Value> operands;
   bool vectors = false;
   for (Value operand : op->getOperands()) {

@@ -64,6 +64,8 @@ public:
 
   /// The value's element at `at`: a scalar where the index is uniform, else a vector of `lanes`.
   mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
+  /// Where an operand that is broadcast to what has the index `at` is read.
+  Indices broadcastIndex(mlir::RankedTensorType operand, const Indices &at);
   /// Evaluates ahead whatever below `value` needs a loop of its own and does not depend on unknown
   /// coordinates.
   void hoist(mlir::Value value, const Indices &at);
@@ -124,6 +126,7 @@ private:
   mlir::Value concat(ConcatOp op, const Indices &at, int64_t lanes);
   mlir::Value pad(PadOp op, const Indices &at, int64_t lanes);
   mlir::Value iota(IotaOp op, const Indices &at, int64_t lanes);
+  mlir::Value comparePlaces(CompareOp op, const Indices &at, int64_t lanes);
   mlir::Value gather(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
   mlir::Value matmul(MatmulOp op, const Indices &at, int64_t lanes);
@@ -132,7 +135,6 @@ private:
   mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
 
   // Indices.
-  Indices broadcastIndex(mlir::RankedTensorType operand, const Indices &at);
   /// Operand index of operations that only move whole coordinates (transpose, slice, broadcast,
   /// reshape).
   std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at, int64_t lanes);

@@ -74,11 +74,13 @@ public:
     auto units = [&](int64_t count) {
       return [this, &nest, first, count](Value at, ValueRange) {
         Value one = e.binary("sub", at, e.i64(first));
-        count > 1 ? severalUnits(nest, one, count) : unit(nest, one);
+        nest.depth > 0 ? shortRows(nest, one)
+        : count > 1    ? severalUnits(nest, one, count)
+                       : unit(nest, one);
         return SmallVector<Value>();
       };
     };
-    if (int64_t several = unitsAtATime(nest); several > 1) {
+    if (int64_t several = nest.depth > 0 ? 1 : unitsAtATime(nest); several > 1) {
       // The last block of a row may be a short one.
       Value even = nest.blocks > 1 ? e.binary("min", to, e.i64(first + nest.units - 1)) : to;
       Value groups =
@@ -134,9 +136,66 @@ private:
       store(e.i64(length), tail);
   }
 
+  /// Rows of a chunk, in two runs of memory that the processor reads ahead.
+  void shortRows(Nest &nest, Value unit) {
+    constexpr int64_t runs = 2, together = 2, nearest = 512, largest = 1 << 18;
+    ArrayRef<int64_t> shape = nest.shape;
+    size_t along = shape.size() - 2;
+    int64_t row = shape.back();
+    auto [at, chunk] = coordinates(shape.drop_back(2), nest.chunks, unit);
+    at.push_back(e.constant(0));
+    at.push_back(e.constant(0));
+    auto forLanes = [&](function_ref<void(int64_t)> body) {
+      for (int64_t first = 0; first < row; first += nest.lanes) {
+        int64_t lanes = std::min(nest.lanes, row - first);
+        at.back() = {e.i64(first), lanes > 1 ? 1 : 0, nullptr, false};
+        body(lanes > 1 ? lanes : 0);
+      }
+    };
+    // What all rows share comes before their loop.
+    auto isShared = [&](Value value) {
+      ArrayRef<int64_t> own = tensorType(value).getShape();
+      return own.size() < 2 || own.end()[-2] == 1;
+    };
+    forLanes([&](int64_t lanes) {
+      for (Operation &op : fusion.getBody().front().without_terminator())
+        for (Value operand : op.getOperands())
+          if (isShared(operand) && !isShared(op.getResult(0)))
+            e.eval(operand, e.broadcastIndex(tensorType(operand), at), lanes);
+    });
+    auto store = [&](Value which) {
+      at[along] = {which, 0, nullptr, false};
+      forLanes([&](int64_t lanes) { storeAll(nest.stores, at, lanes); });
+    };
+    if (product(shape) >= largest)
+      e.prefetchRows(
+          {.elements = product(shape), .walk = 1, .ahead = (nearest + row - 1) / row * row});
+    Value from = e.binary("mul", chunk, e.i64(nest.depth));
+    Value to = e.binary("min", e.binary("add", from, e.i64(nest.depth)), e.i64(shape[along]));
+    Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(runs * together)),
+                          e.i64(together));
+    e.range(from, e.binary("add", from, part), together, {}, [&](Value first, ValueRange) {
+      for (int64_t i = 0; i < runs * together; ++i)
+        store(e.binary("add", e.binary("add", first, e.i64(i % together)),
+                       e.binary("mul", part, e.i64(i / together))));
+      return SmallVector<Value>();
+    });
+    e.range(e.binary("add", from, e.binary("mul", part, e.i64(runs))), to, 1, {},
+            [&](Value one, ValueRange) {
+              store(one);
+              return SmallVector<Value>();
+            });
+    e.prefetchRows({});
+  }
+
   /// Where a unit stands: its row, and which block of it.
   std::pair<Indices, Value> coordinates(const Nest &nest, Value unit) {
-    Indices at;
+    auto found = coordinates(ArrayRef<int64_t>(nest.shape).drop_back(), nest.blocks, unit);
+    found.first.emplace_back();
+    return found;
+  }
+  std::pair<Indices, Value> coordinates(ArrayRef<int64_t> shape, int64_t blocks, Value unit) {
+    Indices at(shape.size());
     Value rest = unit, block = e.i64(0);
     auto take = [&](int64_t size, bool last) {
       if (size == 1)
@@ -147,12 +206,9 @@ private:
       rest = e.binary("div", rest, e.i64(size));
       return r;
     };
-    int64_t outer = int64_t(nest.shape.size()) - 1;
-    block = take(nest.blocks, product(ArrayRef<int64_t>(nest.shape).drop_back()) == 1);
-    at.resize(outer + 1);
-    for (int64_t d = outer - 1; d >= 0; --d)
-      at[d] = {take(nest.shape[d], product(ArrayRef<int64_t>(nest.shape).take_front(d)) == 1), 0,
-               nullptr, false};
+    block = take(blocks, product(shape) == 1);
+    for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d)
+      at[d] = {take(shape[d], product(shape.take_front(d)) == 1), 0, nullptr, false};
     return {at, block};
   }
 

@@ -119,6 +119,34 @@ int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
   return std::min(lanes, row);
 }
 
+/// Cuts short rows that only elementwise work is done on into chunks along the dimension before:
+/// what they share (channels' factors where channels are the row) is loaded once, and coordinates
+/// are computed once.
+void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
+  constexpr int64_t widest = 64, fewest = 8, shortest = 1024, most = 24, units = 64;
+  constexpr double work = 65536;
+  int64_t row = nest.shape.back();
+  if (nest.shape.size() < 2 || nest.scalarRow || !nest.rowStores.empty() || row > widest ||
+      nest.shape.end()[-2] < fewest)
+    return;
+  int64_t operations = 0;
+  for (Operation &op : fusion.getBody().front().without_terminator()) {
+    if (!op.hasTrait<Elementwise>() && !isa<ConstantOp, BroadcastOp>(op))
+      return;
+    operations += op.hasTrait<Elementwise>();
+  }
+  if (operations > most)
+    return;
+  int64_t rows = nest.shape.end()[-2], longest = std::max(shortest, int64_t(work / perElement));
+  int64_t elements = std::clamp(product(nest.shape) / units, shortest, longest);
+  nest.chunks = (rows * row + elements - 1) / elements;
+  nest.depth = (rows + nest.chunks - 1) / nest.chunks;
+  nest.chunks = (rows + nest.depth - 1) / nest.depth;
+  nest.block = row, nest.blocks = 1;
+  nest.units = product(nest.shape) / (rows * row) * nest.chunks;
+  nest.work = perElement * double(nest.depth * row);
+}
+
 } // namespace
 
 SmallVector<Value> keptRows(FusionOp fusion) {
@@ -234,6 +262,7 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
     nest.blocks = (row + nest.block - 1) / nest.block;
     nest.units = rows * nest.blocks;
     nest.work = perElement * double(nest.block);
+    takeRowsTogether(nest, fusion, perElement);
   }
   return nests;
 }

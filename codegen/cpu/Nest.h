@@ -18,7 +18,9 @@ struct Nest {
   llvm::SmallVector<Store> rowStores; ///< one element per row
   bool scalarRow = false;             ///< elements of the row are reductions of their own: no lanes
   int64_t lanes = 0, block = 0, blocks = 1;
-  int64_t units = 1; ///< rows (or blocks of rows)
+  /// Of rows that are short: so many, along the dimension before, are a unit; 0 where a row is.
+  int64_t depth = 0, chunks = 1;
+  int64_t units = 1; ///< rows, or blocks or chunks of them
   double work = 0;   ///< rough operations per unit
 };
 

@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kSmallest = 8192; ///< elements; below, one core is done before another wakes
 constexpr int64_t kSums = 64;       ///< sums in a row within a unit
 constexpr int64_t kRuns = 4;        ///< of memory that are read at a time
+constexpr int64_t kColumnRuns = 2;  ///< by units that have columns: of each operand
+constexpr int64_t kLongRun = 4096, kUnits = 256;
 constexpr int64_t kNarrow = 64;     ///< columns; so few that rows are better taken many at a time
 constexpr int64_t kManyRows = 8;
 constexpr int64_t kColumns =
@@ -90,6 +92,13 @@ Type SplitPlan::slotType(ReduceOp op) const {
                              : computeType(tensorType(op.getX()).getElementType());
 }
 
+int64_t SplitPlan::ahead() const {
+  // Time enough for memory to answer; in the same columns of rows to come.
+  constexpr int64_t nearest = 512;
+  int64_t columnCount = columns ? shape.back() : 1;
+  return divideUp(std::max(nearest, columnCount * (unroll / runs)), columnCount) * columnCount;
+}
+
 std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
   SplitPlan plan;
   if (!collect(fusion, plan))
@@ -111,7 +120,11 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
       return std::nullopt;
     plan.lanes = std::min(width, columns);
     plan.unroll = columns <= kNarrow ? kManyRows : 4;
+    plan.runs = kColumnRuns;
     int64_t rows = kSums * plan.unroll;
+    // Sums in f64 may be long, and long runs come faster; but all cores want units.
+    if (plan.unroll == kManyRows)
+      rows = std::clamp(product(plan.shape) / columns / kUnits, rows, kLongRun);
     if (fine * outer < 2 * plan.unroll)
       return std::nullopt;
     if (fine >= rows || plan.outer < 0)
@@ -134,7 +147,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
   if (fine < 4 || (plan.outer < 0 && (rows >= kFewRows || fine < kLongRow)))
     return std::nullopt;
   plan.lanes = std::min(width, fine);
-  plan.unroll = fine >= kRuns * kRuns * width ? kRuns : 1;
+  plan.unroll = plan.runs = fine >= kRuns * kRuns * width ? kRuns : 1;
   int64_t most = kSums * plan.unroll * plan.lanes;
   if (fine >= most)
     cut(fine, most, plan.lanes, plan.fineChunk, plan.fineChunks);

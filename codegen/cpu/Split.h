@@ -24,6 +24,7 @@ struct SplitPlan {
   bool columns = false;
   int64_t lanes = 1;
   int64_t unroll = 1;            ///< rows, or runs of lanes, that are read at a time
+  int64_t runs = 1;              ///< of memory that they lie in, far from each other
   int64_t width = 1, strips = 1; ///< columns of a unit
   int64_t fineChunk = 1, fineChunks = 1, outerChunk = 1, outerChunks = 1;
   int64_t units = 1;
@@ -32,6 +33,8 @@ struct SplitPlan {
   bool isWhole() const { return fineChunks * outerChunks == 1; }
   /// The partial results of one reduction.
   llvm::SmallVector<int64_t> partialShape() const;
+  /// Elements from what a unit reads to what it asks of memory.
+  int64_t ahead() const;
   /// What a unit keeps for each column of a reduction that has columns.
   mlir::Type slotType(ReduceOp op) const;
 };

@@ -224,6 +224,83 @@ void addCompareAndSelect(std::vector<Case> &cases) {
                         {s.a, type, fillFor(type, {-2, 2})}}});
 }
 
+/// Places compared with labels: those far outside of all places, too, on either side, and places
+/// that are cut from others or lie along another dimension.
+void addComparePlaces(std::vector<Case> &cases) {
+  const char *labels =
+      "dense<[[0], [1], [36], [37], [-1], [18], [4294967296], [4294967314], [-4294967278], "
+      "[2147483647], [-2147483648], [9223372036854775807], [-9223372036854775808]]> : LL";
+  struct {
+    const char *name, *text;
+  } places[] = {
+      {"row", "%p = dlc.iota 1 : PP\n"},
+      {"turned", "%i = dlc.iota 0 : tensor<37xi64>\n"
+                 "%p = dlc.reshape %i : (tensor<37xi64>) -> PP\n"},
+      {"strided", "%i = dlc.iota 1 : tensor<1x120xi64>\n"
+                  "%p = dlc.slice %i start [0, 1] size [1, 37] stride [1, 3] : "
+                  "(tensor<1x120xi64>) -> PP\n"},
+      {"shifted", "%i = dlc.iota 1 : PP\n%one = dlc.constant dense<1> : tensor<i64>\n"
+                  "%p = dlc.add %i, %one : (PP, tensor<i64>) -> PP\n"},
+  };
+  for (auto &place : places)
+    for (const char *predicate : {"eq", "ne", "lt", "le", "gt", "ge"})
+      for (bool placesFirst : {true, false}) {
+        std::string operands =
+            placesFirst ? "%p, %l : (PP, LL) -> BB\n" : "%l, %p : (LL, PP) -> BB\n";
+        // The sum hides that the labels are constant.
+        std::string body = std::string("%known = dlc.constant ") + labels + "\n" + place.text +
+                           "%l = dlc.add %known, %a0 : (LL, LL) -> LL\n%y = dlc.compare " +
+                           predicate + " " + operands + "return %y : BB\n";
+        for (auto [from, to] : std::initializer_list<std::pair<const char *, const char *>>{
+                 {"PP", "tensor<1x37xi64>"},
+                 {"LL", "tensor<13x1xi64>"},
+                 {"BB", "tensor<13x37xi1>"}})
+          for (size_t at; (at = body.find(from)) != std::string::npos;)
+            body.replace(at, 2, to);
+        cases.push_back({"compare",
+                         std::string("places/") + place.name + "/" + predicate +
+                             (placesFirst ? "/first" : "/second"),
+                         {{{13, 1}, "i64", {Fill::Uniform, 0, 0}}},
+                         "",
+                         1,
+                         {0, 0},
+                         {"tensor<13x37xi1>"},
+                         body});
+      }
+}
+
+/// Factors and offsets of channels where these are short rows, and what comes before, several
+/// results of it.
+void addShortRows(std::vector<Case> &cases) {
+  struct {
+    const char *name;
+    Shape x, scale, offset;
+  } shapes[] = {{"blocks", {3, 2, 701, 16}, {1, 2, 1, 16}, {1, 2, 1, 1}},
+                {"channels_last", {1030, 24}, {24}, {1030, 1}},
+                {"odd", {5, 130, 37}, {1, 1, 37}, {5, 1, 37}},
+                {"wide", {3, 67, 64}, {3, 1, 64}, {1, 67, 1}},
+                {"long", {2, 9000, 16}, {2, 1, 16}, {16}},
+                {"few", {700, 8, 5}, {700, 1, 5}, {8, 5}},
+                {"ones", {4, 300, 3}, {4, 1, 3}, {}}};
+  for (auto &s : shapes)
+    for (const char *type : {"f32", "bf16", "i32"}) {
+      std::string x = typeText(s.x, type), scale = typeText(s.scale, type),
+                  offset = typeText(s.offset, type);
+      Fill fill{Fill::Uniform, isFloatName(type) ? -1.0 : -9.0, isFloatName(type) ? 1.0 : 9.0};
+      cases.push_back({"mul",
+                       std::string("short_rows/") + type + "/" + s.name,
+                       {{s.x, type, fill}, {s.scale, type, fill}, {s.offset, type, fill}},
+                       "",
+                       2,
+                       {4, 4},
+                       {x, x},
+                       "%s = dlc.add %a1, %a1 : (" + scale + ", " + scale + ") -> " + scale +
+                           "\n%m = dlc.mul %a0, %s : (" + x + ", " + scale + ") -> " + x +
+                           "\n%y = dlc.sub %m, %a2 : (" + x + ", " + offset + ") -> " + x +
+                           "\nreturn %y, %m : " + x + ", " + x + "\n"});
+    }
+}
+
 void addCast(std::vector<Case> &cases) {
   std::vector<std::string> all = typesOf("fib");
   for (const std::string &from : all) {
@@ -263,6 +340,8 @@ void addElementwiseCases(std::vector<Case> &cases) {
   addUnary(cases);
   addBinary(cases);
   addCompareAndSelect(cases);
+  addComparePlaces(cases);
+  addShortRows(cases);
   addCast(cases);
 }
 

@@ -98,8 +98,9 @@ func.func @main(%x: tensor<8192x128xf32>, %dy: tensor<8192x128xf32>) -> (tensor<
 
 // -----
 
-// Few columns: eight rows are added in f32, and what they come to in f64.
+// Few columns: eight rows are added in f32, and what they come to in f64; memory is asked for what comes.
 // CHECK-LABEL: llvm.func @k0_reduce
+// CHECK: "llvm.intr.prefetch"
 // CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xf32>
 // CHECK: arith.extf {{.*}} : vector<16xf32> to vector<16xf64>
 // CHECK: arith.addf {{.*}} : vector<16xf64>
@@ -143,4 +144,42 @@ func.func @main(%x: tensor<64x32768xf32>) -> tensor<64x32768xf32> {
   %m = dlc.reduce mean %x axes [1] keepdims : (tensor<64x32768xf32>) -> tensor<64x1xf32>
   %y = dlc.sub %x, %m : (tensor<64x32768xf32>, tensor<64x1xf32>) -> tensor<64x32768xf32>
   return %y : tensor<64x32768xf32>
+}
+
+// -----
+
+// Short rows are walked several at a time, in two runs of memory: what belongs to the channels is loaded before their loop.
+// CHECK-LABEL: llvm.func @k0_mul_add
+// CHECK: scf.for
+// CHECK-COUNT-2: llvm.load {{.*}} -> vector<16xf32>
+// CHECK-NOT: llvm.load
+// CHECK: scf.for
+// CHECK: "llvm.intr.prefetch"
+// CHECK-COUNT-4: llvm.load
+// CHECK-NOT: llvm.load
+// CHECK: scf.for
+// CHECK: llvm.load
+// CHECK-NOT: llvm.load
+// CHECK: llvm.return
+func.func @main(%x: tensor<4x12544x16xf32>, %s: tensor<4x1x16xf32>, %b: tensor<16xf32>) -> tensor<4x12544x16xf32> {
+  %m = dlc.mul %x, %s : (tensor<4x12544x16xf32>, tensor<4x1x16xf32>) -> tensor<4x12544x16xf32>
+  %y = dlc.add %m, %b : (tensor<4x12544x16xf32>, tensor<16xf32>) -> tensor<4x12544x16xf32>
+  return %y : tensor<4x12544x16xf32>
+}
+
+// -----
+
+// Places are compared with a label by their distance from the first lane's, in 32 bits.
+// CHECK-LABEL: llvm.func @k0_iota_compare
+// CHECK: arith.minsi {{.*}} : i64
+// CHECK: arith.maxsi {{.*}} : i64
+// CHECK: arith.trunci {{.*}} : i64 to i32
+// CHECK: arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]> : vector<16xi32>
+// CHECK: arith.cmpi eq, {{.*}} : vector<16xi32>
+func.func @main(%t: tensor<64x1xi64>, %x: tensor<64x160xf32>) -> tensor<64x160xf32> {
+  %p = dlc.iota 1 : tensor<1x160xi64>
+  %c = dlc.compare eq %p, %t : (tensor<1x160xi64>, tensor<64x1xi64>) -> tensor<64x160xi1>
+  %z = dlc.constant dense<0.0> : tensor<f32>
+  %y = dlc.select %c, %x, %z : (tensor<64x160xi1>, tensor<64x160xf32>, tensor<f32>) -> tensor<64x160xf32>
+  return %y : tensor<64x160xf32>
 }
