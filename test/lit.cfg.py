@@ -29,8 +29,11 @@ emulated_gpu = os.path.join(config.dlc_build, "lib", "libdlc_emulated_gpu.so")
 if os.path.exists(emulated_gpu):
     config.available_features.add("emulated-gpu")
 with open("/proc/cpuinfo") as f:
-    if {"amx_bf16", "avx512_bf16"} <= set(f.read().split()):
-        config.available_features.add("tiles")
+    processor = set(f.read().split())
+if {"amx_bf16", "avx512_bf16"} <= processor:
+    config.available_features.add("tiles")
+if {"avx2", "fma"} <= processor:
+    config.available_features.add("fma")
 config.substitutions += [
     ("%python", os.path.join(config.venv, "bin", "python")),
     ("%bin", bin),

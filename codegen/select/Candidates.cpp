@@ -101,6 +101,17 @@ void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target 
   }
 }
 
+/// In the longest vectors that the code may use.
+void addVectors(FusionOp fusion, const cpu::Target &target, const CostModel &cost, std::vector<Candidate> &candidates, std::string &refusals) {
+  if (!StringRef(target.features).contains("+fma"))
+    return;
+  std::string why;
+  if (auto call = vectorsCall(fusion, target.lanes32(), &why))
+    candidates.push_back(candidateOf("vectors", *call, cost));
+  else
+    refusals += "; vectors: " + why;
+}
+
 /// In vectors, and on tiles in as many parts as the accuracy allows; of bf16 one part is all.
 void addAttention(FusionOp fusion, Operation *attention, const CompileOptions &options, const CostModel &cost,
                   std::vector<Candidate> &candidates, std::string &refusals) {
@@ -162,13 +173,14 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
     }
     addWinograd(fusion, options, cost, candidates, refusals);
     addTiles(fusion, options, target, cost, candidates, refusals);
+    addVectors(fusion, target, cost, candidates, refusals);
     if (generated)
       addGenerated(fusion, cost, target, candidates, refusals);
   }
   return ordered(candidates);
 }
 
-bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "winograd" || kernel == "attention"; }
+bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "vectors" || kernel == "winograd" || kernel == "attention"; }
 
 std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *why) {
   StringRef kernel = op->getAttrOfType<StringAttr>(kKernelAttr).getValue();
@@ -179,6 +191,8 @@ std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *w
     return gpuLibraryCall(op, kernel, implementation ? implementation.getValue() : "", why);
   if (kernel == "tiles")
     return tilesCall(op, implementation && implementation.getValue().ends_with("x6") ? 3 : 2, why);
+  if (kernel == "vectors")
+    return vectorsCall(op, implementation && implementation.getValue() == "vectors:avx2" ? 8 : 16, why);
   if (kernel == "attention") {
     StringRef name = implementation ? implementation.getValue() : "";
     return attentionCall(op, name.ends_with("x6") ? 3 : name.ends_with("x3") ? 2 : name.ends_with("x1") ? 1 : 0, why);

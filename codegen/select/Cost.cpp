@@ -1,5 +1,6 @@
 //===- Cost.cpp - how long kernels may take, by arithmetic alone ----------===//
 #include "codegen/select/Cost.h"
+#include "runtime/library/vectors/Describe.h"
 
 #include <cmath>
 
@@ -56,6 +57,19 @@ double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).g
 
 } // namespace
 
+Machine Machine::inVectors() {
+  Machine machine;
+  machine.libraryGflops = 158;
+  machine.vectorsGflops = 178;
+  machine.convolutionGflops = 160;
+  machine.contractGflops = 140;
+  machine.contractLargeGflops = 118;
+  machine.gemmPart = machine.gemmLongPart = 1.03;
+  machine.gemmAcross = 1.4;
+  machine.contractAcross = 0.2;
+  return machine;
+}
+
 Machine Machine::withTiles() {
   Machine machine;
   machine.libraryGflops = 105;
@@ -63,6 +77,7 @@ Machine Machine::withTiles() {
   // Vectors multiply bf16 slowly where there are tiles.
   machine.libraryBf16Convolutions = 0.6;
   machine.winogradGigabytes = 20;
+  machine.vectorsGflops = 115;
   machine.contractGflops = 95;
   machine.contractLargeGflops = 90;
   // Its gemm is ahead for sums of few products, where packing costs little: of a right operand that many rows share.
@@ -80,8 +95,10 @@ Machine Machine::withTiles() {
 CostModel::CostModel(const cpu::Target &target, int threads) : threads(std::max(1, threads)), lanes(double(target.lanes32())) {
   if (StringRef(target.features).contains("+amx-tile"))
     machine = Machine::withTiles();
+  else if (target.vectorBits >= 512 && !StringRef(target.cpu).starts_with("znver"))
+    machine = Machine::inVectors();
   if (target.vectorBits < 512)
-    for (double *figure : {&machine.libraryGflops, &machine.contractGflops, &machine.contractLargeGflops, &machine.convolutionGflops, &machine.recurrentGflops,
+    for (double *figure : {&machine.libraryGflops, &machine.vectorsGflops, &machine.contractGflops, &machine.contractLargeGflops, &machine.convolutionGflops, &machine.recurrentGflops,
                            &machine.innerProductGflops})
       *figure /= 2;
   if (!StringRef(target.features).contains("+avx512bf16"))
@@ -119,6 +136,8 @@ double CostModel::product(const LibraryCall &call) const {
   double moved = traffic(call.bytes, cores) * (m == 1 ? machine.libraryOneRow : 1);
   if (isLibraryImplementation(call, "gemm:")) {
     double packing = productOf(weights) / ((isTransposed(call.desc, "weights") ? machine.gemmTransposed : machine.gemmPacked) * cores);
+    if (isTransposed(call.desc, "src"))
+      packing += batches * m * double(src.back()) / (machine.gemmAcross * cores);
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
     return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing, moved);
   }
@@ -167,6 +186,21 @@ double CostModel::tiles(const LibraryCall &call) const {
   double rights = b == "packed" ? 0 : llvm::all_of(ArrayRef(b.get<std::vector<int64_t>>()).drop_back(2), [](int64_t stride) { return stride == 0; }) ? 1 : batches;
   double split = k * (batches * m + rights * n) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, traffic(call.bytes, cores));
+}
+
+double CostModel::vectors(const LibraryCall &call) const {
+  double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
+  double batches = productOf(call.desc.value("batch", std::vector<int64_t>()));
+  double cores = call.flops > machine.wakeFlops ? threads : 1;
+  double rate = machine.vectorsGflops * laneShare(n, lanes) * std::min(1.0, machine.oneRow + machine.eachRow * m);
+  const json &a = call.desc["a"], &b = call.desc["b"];
+  bool isAcross = a.back() != 1;
+  double packed = !isAcross && n <= vectors::kFewColumns ? 0 : batches * m * k / (isAcross ? machine.vectorsAcross : machine.vectorsPacked);
+  if (b != "packed") {
+    bool isShared = llvm::all_of(ArrayRef(b.get<std::vector<int64_t>>()).drop_back(2), [](int64_t stride) { return stride == 0; });
+    packed += (isShared ? 1 : batches) * k * n / machine.vectorsPacked;
+  }
+  return std::max((call.flops / rate + packed) / cores, traffic(call.bytes, cores));
 }
 
 double CostModel::prologue(double elements, bool exponential) const {
@@ -220,6 +254,8 @@ double CostModel::call(const LibraryCall &call) const {
   double nanoseconds = traffic(call.bytes, cores);
   if (call.library == "tiles") {
     nanoseconds = tiles(call) + 1000 * machine.tileCall;
+  } else if (call.library == "vectors") {
+    nanoseconds = vectors(call);
   } else if (call.library == "winograd") {
     nanoseconds = winograd(call);
   } else if (call.library == "attention") {
@@ -306,6 +342,8 @@ double CostModel::contract(const cpu::ContractFusion &contract, const cpu::Kerne
   double nanoseconds = 2 * batches * m * n * k / rate;
   if (schedule.packsA)
     nanoseconds += batches * m * k / machine.packed;
+  else if (spec.strideAk != 1)
+    nanoseconds += batches * m * k / machine.contractAcross;
   if (schedule.packsB)
     nanoseconds += batches * double(schedule.chunks) * n * k / (spec.strideBn == 1 ? machine.packed : large ? machine.packedTransposedLarge : machine.packedTransposed);
   double bytes = traffic(plan.bytes, cores) * (spec.packedB || schedule.packsB ? 1 : machine.shortRuns);

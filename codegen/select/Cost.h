@@ -9,7 +9,8 @@ namespace dlc {
 
 /// The machine of the cost model: figures of one core unless they say otherwise, good enough to rank what differs by
 /// factors. Everything that the model believes about hardware and libraries stands here; the figures were measured with
-/// --tune on a Zen 5 core (AVX-512 at full width), those of `withTiles` on Sapphire Rapids.
+/// --tune on a Zen 5 core (AVX-512 at full width), those of `withTiles` on Sapphire Rapids, of `inVectors` on
+/// Emerald Rapids.
 struct Machine {
   // Products, f32 with 512-bit vectors; half of it with 256.
   double libraryGflops = 230;
@@ -36,6 +37,8 @@ struct Machine {
   double tileResults = 4; ///< sums per nanosecond that become results
   /// Attention by blocks: its products in vectors and on tiles, scores per nanosecond that become probabilities, keys of a block.
   double attentionGflops = 130, attentionTileGflops = 500, attentionScores = 1.6, attentionBlock = 512;
+  /// Products in our own vectors, elements per nanosecond that are packed for them, and of a left operand that lies across.
+  double vectorsGflops = 250, vectorsPacked = 1.8, vectorsAcross = 1.5;
   double splitParts = 2; ///< elements per nanosecond that become parts
   double changed = 4, changedByExponential = 1.5; ///< and that become something else before
   /// A product of one row has so much of the rate, each further row so much more.
@@ -43,6 +46,8 @@ struct Machine {
   double libraryShortProduct = 1.1, libraryOneRow = 1.2; ///< longer than contract for the same
   double gemmPart = 0.93; ///< what oneDNN's gemm reaches of its rate
   double gemmInner = 1e9, gemmLongPart = 0.93; ///< and where more than so many products go into a sum
+  /// Elements per nanosecond of a left operand that lies across, in oneDNN's gemm and in generated products.
+  double gemmAcross = 1e9, contractAcross = 1e9;
   double gemmPacked = 8, gemmTransposed = 8; ///< elements per nanosecond of a right operand that it packs
   /// A contracted dimension of at most so many is short for the other products: they take longer by this.
   double shortInner = 0, shortInnerPart = 1;
@@ -74,7 +79,8 @@ struct Machine {
   double launch = 0.05, call = 0.6, wake = 1.5;
   double wakeFlops = 400e3; ///< a library starts other threads for more than that
 
-  /// A processor with AMX.
+  /// Intel's with AVX-512, and those with AMX.
+  static Machine inVectors();
   static Machine withTiles();
 };
 
@@ -97,6 +103,7 @@ private:
   double traffic(double bytes, double cores) const;
   double product(const LibraryCall &call) const;
   double tiles(const LibraryCall &call) const;
+  double vectors(const LibraryCall &call) const;
   double tilesWindow(const LibraryCall &call) const;
   double tilesGradient(const LibraryCall &call) const;
   double winograd(const LibraryCall &call) const;

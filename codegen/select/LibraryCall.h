@@ -50,6 +50,9 @@ std::optional<LibraryCall> builtinCall(mlir::Operation *op);
 /// A product of f32 in two or three bf16 parts, on a processor's tiles.
 std::optional<LibraryCall> tilesCall(mlir::Operation *op, int parts, std::string *why = nullptr);
 
+/// A product of f32 in vectors of so many numbers.
+std::optional<LibraryCall> vectorsCall(mlir::Operation *op, int64_t lanes, std::string *why = nullptr);
+
 /// A convolution, or a gradient of one, by F(tile x tile, window x window).
 std::optional<LibraryCall> winogradCall(mlir::Operation *op, int tile, int threads, std::string *why = nullptr);
 

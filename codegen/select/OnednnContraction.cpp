@@ -15,7 +15,7 @@ struct Builder {
   Epilogue epilogue;
   Pending call;
   std::string *why;
-  int parts = 0; ///< of f32, on tiles
+  ProductForm form;
 
   std::nullopt_t no(const Twine &reason) {
     if (why)
@@ -222,7 +222,7 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
   });
   if (!ok)
     return b.no("a post-op's operand has a shape or factor that oneDNN does not take");
-  return b.parts ? tilesProduct(std::move(b.call), b.parts, b.why) : finish(std::move(b.call), threads, b.why);
+  return b.form.isOwn() ? ownProduct(std::move(b.call), b.form, b.why) : finish(std::move(b.call), threads, b.why);
 }
 
 /// General code, or products over unfolded images.
@@ -393,8 +393,8 @@ static std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp 
   return epilogue;
 }
 
-std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, int parts) {
-  auto prologue = parts ? matchPrologue(fusion) : std::nullopt;
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, ProductForm form) {
+  auto prologue = form.parts ? matchPrologue(fusion) : std::nullopt;
   auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion);
   if (!epilogue) {
     if (why)
@@ -403,15 +403,15 @@ std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string
   }
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
-  Builder b{fusion, *epilogue, {}, why, parts};
+  Builder b{fusion, *epilogue, {}, why, form};
   b.call.op = fusion;
   Type element = typeOf(fusion.getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())
     return b.no("element type " + elementName(element) + " is none of oneDNN's");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return b.no("empty result");
-  if (parts && !isa<MatmulOp>(epilogue->anchor))
-    return b.no("only matrix products come in parts");
+  if (form.isOwn() && !isa<MatmulOp>(epilogue->anchor))
+    return b.no("no matrix product");
   // What `--matmul-precision medium` allows.
   if (auto math = epilogue->anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     b.call.desc["math"] = math.str();

@@ -47,11 +47,19 @@ struct Pending {
 };
 std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why);
 
-/// The product that oneDNN was to be asked for, on tiles in two or three bf16 parts (runtime/library/tiles).
-std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string *why);
+/// How our own kernels do a product of f32 (runtime/library/products): on tiles in two or three bf16 parts, or in vectors of so
+/// many numbers; or not at all.
+struct ProductForm {
+  int parts = 0;
+  int64_t lanes = 0;
+  bool isOwn() const { return parts > 0 || lanes > 0; }
+};
+
+/// The product that oneDNN was to be asked for.
+std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::string *why);
 
 /// Families.
-std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, int parts = 0);
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, ProductForm form = {});
 std::optional<LibraryCall> training(mlir::Operation *op, int threads, std::string *why);
 std::optional<LibraryCall> recurrent(mlir::Operation *op, int threads, std::string *why);
 std::optional<LibraryCall> movement(mlir::Operation *op, int threads, std::string *why);

@@ -1,7 +1,8 @@
-//===- Tiles.cpp - products of f32 in bf16 parts, on a processor's tiles ---===//
+//===- Tiles.cpp - products of f32 by our own kernels, on tiles and in vectors ===//
 #include "codegen/select/OnednnDesc.h"
 #include "codegen/select/TilesDesc.h"
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/tiles/Describe.h"
+#include "runtime/library/vectors/Describe.h"
 
 #include <cstdlib>
 
@@ -18,7 +19,7 @@ bool takesSteps(const json &steps, int64_t k) {
     std::string kind = step["kind"], alg = step.value("alg", "");
     bool known = true;
     if (kind == "sum")
-      known = k <= tiles::kDepthAtOnce || (steps.size() == 1 && step.value("scale", 1.0) == 1);
+      known = k <= products::kDepthAtOnce || (steps.size() == 1 && step.value("scale", 1.0) == 1);
     else if (kind == "eltwise")
       known = llvm::is_contained({"relu", "clip", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg);
     else
@@ -26,22 +27,38 @@ bool takesSteps(const json &steps, int64_t k) {
     if (!known)
       return false;
   }
-  return steps.size() <= size_t(tiles::kMostPosts);
+  return steps.size() <= size_t(products::kMostPosts);
 }
 
-CallArgument packedWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int parts) {
+/// Constant weights of [k, n] (`crossed`: of [n, k]) in `bytes` that pack(from, row stride, column stride, to) fills.
+static CallArgument packedBy(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, uint64_t bytes, std::string layout,
+                             std::function<void(const float *, int64_t, int64_t, void *)> pack) {
   CallArgument packed{CallArgument::Kind::Packed};
-  packed.bytes = int64_t(tiles::packedBytes(k, n, parts));
-  packed.layout = "tiles:" + std::to_string(k) + "x" + std::to_string(n) + "x" + std::to_string(parts);
-  packed.pack = [=, bytes = packed.bytes](std::string &error) -> std::shared_ptr<void> {
-    std::shared_ptr<void> data(std::aligned_alloc(64, size_t(bytes)), std::free);
+  packed.bytes = int64_t(bytes);
+  packed.layout = std::move(layout);
+  packed.pack = [=](std::string &error) -> std::shared_ptr<void> {
+    std::shared_ptr<void> data(std::aligned_alloc(64, (bytes + 63) / 64 * 64), std::free);
     if (data)
-      tiles::packWeights(reinterpret_cast<const float *>(plain.data()), crossed ? 1 : n, crossed ? k : 1, k, n, parts, data.get());
+      pack(reinterpret_cast<const float *>(plain.data()), crossed ? 1 : n, crossed ? k : 1, data.get());
     else
       error = "no memory for packed weights";
     return data;
   };
   return packed;
+}
+
+static std::string layoutOf(const char *kind, int64_t k, int64_t n, int64_t form) {
+  return kind + (":" + std::to_string(k) + "x" + std::to_string(n) + "x") + std::to_string(form);
+}
+
+CallArgument packedWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int parts) {
+  return packedBy(plain, crossed, k, n, tiles::packedBytes(k, n, parts), layoutOf("tiles", k, n, parts),
+                  [=](const float *from, int64_t row, int64_t column, void *to) { tiles::packWeights(from, row, column, k, n, parts, to); });
+}
+
+static CallArgument packedForVectors(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int64_t lanes) {
+  return packedBy(plain, crossed, k, n, vectors::packedBytes(k, n, lanes), layoutOf("vectors", k, n, lanes),
+                  [=](const float *from, int64_t row, int64_t column, void *to) { vectors::packWeights(from, row, column, k, n, lanes, to); });
 }
 
 } // namespace tiles_desc
@@ -121,11 +138,11 @@ bool addPrologue(const json &desc, const Pending &pending, LibraryCall &call) {
 
 } // namespace
 
-std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string *why) {
+std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::string *why) {
   Refusal no{why};
   const json &desc = pending.desc, &src = desc["src"], &weights = desc["weights"], &dst = desc["dst"];
   if (!isF32(src) || !isF32(weights) || !isF32(dst) || (desc.contains("bias") && !isF32(desc["bias"])))
-    return no("only products of f32 come in parts");
+    return no("not a product of f32");
   auto dims = dimsOf(dst);
   size_t rank = dims.size();
   int64_t m = dims[rank - 2], n = dims[rank - 1], k = dimsOf(src).back();
@@ -135,11 +152,15 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
   if (!a || !y || y->back() != 1)
     return no("the result does not lie row by row");
   LibraryCall call;
-  call.library = "tiles";
-  call.implementation = tiles_desc::implementationOf(parts);
+  call.library = form.parts ? "tiles" : "vectors";
+  call.implementation = form.parts ? tiles_desc::implementationOf(form.parts) : form.lanes == 16 ? "vectors:avx512" : "vectors:avx2";
   call.flops = pending.flops;
   call.accumulates = pending.accumulates;
-  call.desc = {{"kind", "product"}, {"parts", parts}, {"m", m}, {"n", n}, {"k", k}, {"a", *a}, {"dst", *y}};
+  call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {"a", *a}, {"dst", *y}};
+  if (form.parts)
+    call.desc["parts"] = form.parts;
+  else
+    call.desc["lanes"] = form.lanes;
   if (rank > 2)
     call.desc["batch"] = std::vector<int64_t>(dims.begin(), dims.end() - 2);
   auto add = [&](StringRef name, const json &argument) {
@@ -158,7 +179,9 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
   }
   if (constant) {
     call.desc["b"] = "packed";
-    call.arguments.push_back(tiles_desc::packedWeights(constant->plain, constant->tag == "ba", k, n, parts));
+    bool crossed = constant->tag == "ba";
+    call.arguments.push_back(form.parts ? tiles_desc::packedWeights(constant->plain, crossed, k, n, form.parts)
+                                        : tiles_desc::packedForVectors(constant->plain, crossed, k, n, form.lanes));
     call.bytes += double(call.arguments.back().bytes);
   } else {
     auto b = repeated(weights);
@@ -175,7 +198,7 @@ std::optional<LibraryCall> tilesProduct(Pending pending, int parts, std::string 
   if (desc.contains("post_ops")) {
     auto steps = stepsOf(desc["post_ops"]);
     if (!steps || !tiles_desc::takesSteps(*steps, k))
-      return no("tiles have no such post-op");
+      return no("a post-op that only others have");
     call.desc["post_ops"] = *steps;
     for (auto [i, op] : llvm::enumerate(desc["post_ops"]))
       if (op["kind"] == "binary")
@@ -196,8 +219,18 @@ std::optional<LibraryCall> tilesCall(Operation *op, int parts, std::string *why)
   if (!tiles::available())
     return no("no tiles for bf16 (AMX) here");
   if (llvm::any_of(fusion.getBody().front(), [](Operation &inner) { return isa<MatmulOp>(inner); }))
-    return onednn_desc::contraction(fusion, 1, why, parts);
+    return onednn_desc::contraction(fusion, 1, why, {.parts = parts});
   return tiles_desc::convolution(fusion, parts, no);
+}
+
+std::optional<LibraryCall> vectorsCall(Operation *op, int64_t lanes, std::string *why) {
+  Refusal no{why};
+  auto fusion = dyn_cast<FusionOp>(op);
+  if (!fusion || llvm::none_of(fusion.getBody().front(), [](Operation &inner) { return isa<MatmulOp>(inner); }))
+    return no("no matrix product");
+  if (vectors::lanes() < lanes)
+    return no("this processor's vectors are shorter");
+  return onednn_desc::contraction(fusion, 1, why, {.lanes = lanes});
 }
 
 } // namespace dlc

@@ -8,7 +8,7 @@
 #include "codegen/select/TilesDesc.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/tiles/Convolution.h"
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/tiles/Describe.h"
 
 #include <cstdlib>
 
@@ -185,7 +185,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
       return no("a step after it (" + postOp.alg + ") whose operand it does not take");
     steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
     // A product's longer sums rest in the result before the steps come.
-    if (b.call.inplace.empty() && (!product || k <= tiles::kDepthAtOnce) && typeOf(postOp.operand).getShape() == typeOf(y).getShape())
+    if (b.call.inplace.empty() && (!product || k <= products::kDepthAtOnce) && typeOf(postOp.operand).getShape() == typeOf(y).getShape())
       b.call.inplace.push_back({result, unsigned(b.call.arguments.size())});
     b.addValue(outside(fusion, postOp.operand));
   }

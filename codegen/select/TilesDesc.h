@@ -18,7 +18,7 @@ const char *implementationOf(int parts);
 /// Constant weights of [k, n] (`crossed`: of [n, k]) as tiles want them, made when lowering.
 CallArgument packedWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int parts);
 
-/// Whether tiles have these steps after a sum of k products.
+/// Whether our own products have these steps after a sum of k products.
 bool takesSteps(const json &steps, int64_t k);
 
 /// A convolution or its gradient by the data; by its weights, where the window is one pixel.

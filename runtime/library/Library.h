@@ -40,6 +40,8 @@ std::unique_ptr<LibraryCall> makeOneDnnCall(const nlohmann::json &desc,
                                             std::span<const BufferInfo> buffers, int threads);
 DLC_EXPORT std::unique_ptr<LibraryCall>
 makeTilesCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
+DLC_EXPORT std::unique_ptr<LibraryCall>
+makeVectorsCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
 std::unique_ptr<LibraryCall> makeBuiltinCall(const nlohmann::json &desc,
                                              std::span<const BufferInfo> buffers, int threads);
 

@@ -7,7 +7,7 @@
 #include "WinogradHelp.h"
 
 #include "runtime/library/Library.h"
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/tiles/Describe.h"
 
 #include <array>
 #include <cstdio>

@@ -1,5 +1,5 @@
 //===- AttentionTest.cpp - attention by blocks, in vectors and on tiles --------------------===//
-#include "TilesSample.h"
+#include "ProductsSample.h"
 
 #include "runtime/library/attention/Describe.h"
 

@@ -1,8 +1,8 @@
 //===- TilesConvolutionTest.cpp - convolutions of f32 in bf16 parts on tiles ------===//
-#include "TilesSample.h"
+#include "ProductsSample.h"
 
 #include "runtime/library/tiles/Convolution.h"
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/tiles/Describe.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 //===- TilesWeightGradientTest.cpp - gradients by weights in bf16 on tiles ---------===//
-#include "TilesSample.h"
+#include "ProductsSample.h"
 
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/tiles/Describe.h"
 #include "runtime/library/tiles/WeightGradient.h"
 
 #include <cmath>

@@ -3,6 +3,7 @@
 
 #include <cpuid.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -202,6 +203,11 @@ int hostLanes() {
   if (!isLimited && hasAll({"avx512f", "avx512bw", "avx512dq", "avx512vl"}))
     return 16;
   return hasAll({"avx2", "fma"}) ? 8 : 0;
+}
+
+int64_t nearBytes() {
+  long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes <= 0 ? 1 << 20 : std::clamp<int64_t>(bytes, 256 << 10, 4 << 20);
 }
 
 int hostThreads() {

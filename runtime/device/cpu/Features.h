@@ -4,6 +4,7 @@
 
 #include "dlc/Export.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ DLC_EXPORT bool isKnownFeature(std::string_view name);
 DLC_EXPORT int hostLanes();
 /// CPUs that this process may use.
 DLC_EXPORT int hostThreads();
+
+/// Bytes of one core's second-level cache, from 256 KiB to 4 MiB; 1 MiB where it is unknown.
+DLC_EXPORT int64_t nearBytes();
 
 } // namespace dlc::runtime
 

@@ -87,7 +87,7 @@ struct Units {
                          size.columns, size.depth, adds});
       return;
     }
-    tiles::Panel panel;
+    products::Panel panel;
     panel.left = left.packed.at;
     panel.leftStride = left.packed.lanes;
     panel.right = right.at;

@@ -4,7 +4,7 @@
 #include "runtime/library/Library.h"
 #include "runtime/library/attention/Describe.h"
 #include "runtime/library/attention/Heads.h"
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/tiles/Describe.h"
 #include "runtime/program/Message.h"
 
 #include <cstdlib>

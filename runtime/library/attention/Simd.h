@@ -8,18 +8,16 @@
 
 #include "runtime/library/attention/Kernels.h"
 
-#include "runtime/library/winograd/Lanes.h"
+#include "runtime/library/vectors/Block.h"
 
 namespace dlc::attention {
 namespace {
 
-using winograd::load;
-using winograd::splat;
-using winograd::store;
-using winograd::Vec;
-
-template <int V> struct IntsOf { typedef int32_t Type __attribute__((vector_size(V * 4))); };
-template <int V> using Ints = typename IntsOf<V>::Type;
+using vectors::Ints;
+using vectors::load;
+using vectors::splat;
+using vectors::store;
+using vectors::Vec;
 
 constexpr float kInfinity = __builtin_inff(), kLowest = -0x1.fffffep+127f;
 
@@ -68,24 +66,8 @@ DLC_INLINE void blockOf(const Product &p, const float *a, const float *b, float 
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < 2; ++c)
       sums[r][c] = p.adds ? load<V>(dst + r * p.dstRow + c * V) : Vec<V>{};
-  const int64_t row = along ? p.aRow : 1, column = along ? 1 : p.aColumn;
-  auto step = [&](const float *from, const float *right) __attribute__((always_inline)) {
-    Vec<V> b0 = load<V>(right), b1 = load<V>(right + V);
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      Vec<V> x = splat<V>(from[r * row]);
-      sums[r][0] += x * b0;
-      sums[r][1] += x * b1;
-    }
-  };
-  int64_t k = 0;
-  for (; k + 4 <= p.depth; k += 4, a += 4 * column, b += 8 * V) {
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i)
-      step(a + i * column, b + i * 2 * V);
-  }
-  for (; k < p.depth; ++k, a += column, b += 2 * V)
-    step(a, b);
+  vectors::addProducts<V, R, 2>(a, along ? p.aRow : 1, along ? 1 : p.aColumn, b, 2 * V, p.depth,
+                                sums);
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < 2; ++c)
       store<V>(dst + r * p.dstRow + c * V, sums[r][c]);

@@ -11,8 +11,8 @@
 
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
-#include "runtime/library/tiles/Parse.h"
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/products/Parse.h"
+#include "runtime/library/tiles/Describe.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
@@ -21,6 +21,13 @@
 namespace dlc::tiles {
 
 using nlohmann::json;
+using products::hasOperand;
+using products::partsOf;
+using products::Posts;
+using products::postsOf;
+using products::sizeOf;
+using products::sizesOf;
+using products::stridesOf;
 using runtime::fail;
 
 namespace {

@@ -3,8 +3,8 @@
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
 
-#include "runtime/library/tiles/Functions.h"
 #include "runtime/library/tiles/Lanes.h"
+#include "runtime/library/vectors/Functions.h"
 
 #include <cstring>
 #include <immintrin.h>
@@ -112,16 +112,17 @@ inline __m512 operandOf(const Post &post, int64_t row, int64_t column, __mmask16
 }
 
 /// Kept out of line, so that what is done for most results stays small.
-__attribute__((noinline)) __m512 functionOf(PostKind kind, __m512 v) {
+__attribute__((noinline)) __m512 functionOf(PostKind kind, __m512 given) {
+  auto v = vectors::Vec<16>(given);
   switch (kind) {
   case PostKind::Logistic:
-    return logistic(v);
+    return __m512(vectors::logistic<16>(v));
   case PostKind::Tanh:
-    return tanhOf(v);
+    return __m512(vectors::tanhOf<16>(v));
   case PostKind::GeluErf:
-    return geluErf(v);
+    return __m512(vectors::geluErf<16>(v));
   default:
-    return geluTanh(v);
+    return __m512(vectors::geluTanh<16>(v));
   }
 }
 

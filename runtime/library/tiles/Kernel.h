@@ -12,6 +12,8 @@
 #ifndef DLC_RUNTIME_LIBRARY_TILES_KERNEL_H
 #define DLC_RUNTIME_LIBRARY_TILES_KERNEL_H
 
+#include "runtime/library/products/Panel.h"
+
 #include <cstdint>
 
 namespace dlc::tiles {
@@ -24,62 +26,12 @@ constexpr int64_t kPartBytes = 2 * kBlock * kDepth;
 /// Bytes of one part of 32 channels of a pixel.
 constexpr int64_t kPixelBytes = 2 * kDepth;
 
-struct Matrix {
-  const float *data = nullptr;
-  int64_t row = 0, column = 0; ///< strides in elements
-};
-
-enum class PostKind {
-  Relu,
-  Clip,
-  Linear,
-  Logistic,
-  Tanh,
-  GeluErf,
-  GeluTanh,
-  Square,
-  Add,
-  Mul,
-  Sub,
-  Sum
-};
-
-struct Post {
-  PostKind kind = PostKind::Relu;
-  float alpha = 0, beta = 0; ///< as oneDNN's; Sum: alpha is its factor
-  Matrix operand;            ///< Add, Mul, Sub: a stride of 0 repeats its elements
-};
-
-constexpr int kMostPosts = 6;
-
-/// How sums become results: dst = posts(scale · sum + bias).
-struct Epilogue {
-  float scale = 1;
-  const float *bias = nullptr;
-  Post posts[kMostPosts];
-  int count = 0;
-};
-
-/// What elements of an operand become on their way to the tiles, x in a row and a column of memory:
-/// e(x - shift[row]) · factor[row], and `value` more where hot[row] is the column; e is the
-/// exponential or nothing. A step of 0 repeats a shift or factor for all rows.
-struct Prologue {
-  bool exponential = false;
-  const float *shift = nullptr, *factor = nullptr;
-  int64_t shiftStep = 0, factorStep = 0;
-  const int64_t *hot = nullptr;
-  float value = 0;
-};
-
-/// Where in memory's rows and columns the packed elements begin. `across`: columns are the
-/// operand's lanes, otherwise its depth. `sums`: across, what each column's elements become is
-/// added up here, for the first column on; `isFirst`: from 0, otherwise to what is there.
-struct Place {
-  const Prologue *prologue = nullptr;
-  int64_t row = 0, column = 0;
-  bool across = false, isFirst = true;
-  float *sums = nullptr;
-};
+using products::Epilogue;
+using products::Panel;
+using products::Place;
+using products::Post;
+using products::PostKind;
+using products::Prologue;
 
 /// Writes parts of an operand, as tiles want them: blocks of 32 of its `lanes` (rows of the left
 /// one, columns of the right one), each 32 deep by 32 deep. `lane` and `depth` are strides in
@@ -89,20 +41,6 @@ void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int
 void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                int parts, void *to, const Place &place = {});
 
-/// dst[rows, columns] from packed operands, of which `left` has all rows and `right` all columns,
-/// `steps` blocks deep; `rightStride` bytes lie between two blocks of the right one's columns, and
-/// `leftStride` between two of rows. `isFirst`: sums start at 0, otherwise at what dst holds.
-/// `isLast`: the epilogue comes, otherwise bare sums are left in dst. An epilogue that ends by
-/// adding to what dst held (`each`) comes every time, with sums from 0.
-struct Panel {
-  const char *left = nullptr, *right = nullptr;
-  int64_t leftStride = 0, rightStride = 0, steps = 0;
-  float *dst = nullptr;
-  int64_t dstRow = 0, rows = 0, columns = 0;
-  int64_t firstRow = 0, firstColumn = 0; ///< in the whole result, for the epilogue's operands
-  int parts = 2;
-  bool isFirst = true, isLast = true, each = false;
-};
 void multiply(const Panel &panel, const Epilogue &epilogue);
 
 /// Parts of `count` pixels, whose channels lie side by side: a row of 64 bytes for each pixel and

@@ -11,9 +11,9 @@
 
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
+#include "runtime/library/products/Parse.h"
 #include "runtime/library/tiles/Pairs.h"
-#include "runtime/library/tiles/Parse.h"
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/tiles/Describe.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
@@ -22,6 +22,8 @@
 namespace dlc::tiles {
 
 using nlohmann::json;
+using products::sizeOf;
+using products::sizesOf;
 using runtime::fail;
 
 WeightGradient WeightGradient::parse(const json &desc) {

@@ -1,10 +1,10 @@
 //===- Plan.cpp - how a Winograd convolution is cut up --------------------------===//
 #include "runtime/library/winograd/Plan.h"
 
+#include "runtime/device/cpu/Features.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace dlc::winograd {
 
@@ -75,12 +75,6 @@ Step parseStep(const json &step) {
 }
 
 int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-
-/// Of one core's second-level cache.
-int64_t nearBytes() {
-  long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes <= 0 ? 1 << 20 : std::clamp<int64_t>(bytes, 256 << 10, 4 << 20);
-}
 
 /// Parts of equal size, at most `limit`, as many as `multiple` divides where that is possible.
 int64_t evenPart(int64_t count, int64_t limit, int64_t multiple) {
@@ -154,7 +148,7 @@ int64_t Request::pointWeightElements() const { return points() * weightsAt(nullp
 
 Plan::Plan(const Request &request, int threads) {
   const Shape &shape = request.shape;
-  int64_t near = nearBytes() / 4, lanes = request.lanes, points = request.points();
+  int64_t near = runtime::nearBytes() / 4, lanes = request.lanes, points = request.points();
   int64_t all = shape.tiles(), weightElements = request.pointWeightElements();
   int64_t blocks = shape.inBlocks + (request.isGradient ? shape.outBlocks : 0);
   int64_t perTile = points * blocks * lanes;

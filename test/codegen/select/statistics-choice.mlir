@@ -1,7 +1,7 @@
 // Direct sums are estimated to take no longer than fewer products of so few channels where vectors are long; but then a kernel must read
 // the result for its statistics. The choice is between both together, unless kernels were asked for by name.
 // RUN: dlc compile %s --cache none --threads 2 --to select --print-after select 2>&1 | FileCheck %s
-// RUN: dlc compile %s --cache none --threads 2 --kernels generated --to select --print-after select 2>&1 | FileCheck %s --check-prefix=NAMED
+// RUN: dlc compile %s --cache none --threads 2 --kernels onednn --to select --print-after select 2>&1 | FileCheck %s --check-prefix=NAMED
 // REQUIRES: dlc
 // UNSUPPORTED: tiles
 

@@ -8,7 +8,7 @@
 #include "runtime/library/Library.h"
 #include "runtime/library/onednn/Describe.h"
 #include "runtime/library/tiles/Convolution.h"
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/tiles/Describe.h"
 #include "runtime/library/winograd/Describe.h"
 
 #include <algorithm>

@@ -1,17 +1,14 @@
-//===- Parse.h - what descriptions of calls on tiles have in common -------------===//
-#ifndef DLC_RUNTIME_LIBRARY_TILES_PARSE_H
-#define DLC_RUNTIME_LIBRARY_TILES_PARSE_H
+//===- Parse.h - what descriptions of products have in common -------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_PRODUCTS_PARSE_H
+#define DLC_RUNTIME_LIBRARY_PRODUCTS_PARSE_H
 
-#include "runtime/library/tiles/Kernel.h"
+#include "runtime/library/products/Panel.h"
 
 #include <nlohmann/json.hpp>
 
 #include <vector>
 
-namespace dlc::tiles {
-
-inline int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
-inline int64_t blocks(int64_t n) { return (n + kBlock - 1) / kBlock; }
+namespace dlc::products {
 
 /// All throw dlc::Error.
 int64_t sizeOf(const nlohmann::json &desc, const char *name);
@@ -31,6 +28,6 @@ inline bool hasOperand(const Post &post) {
   return post.kind == PostKind::Add || post.kind == PostKind::Mul || post.kind == PostKind::Sub;
 }
 
-} // namespace dlc::tiles
+} // namespace dlc::products
 
-#endif // DLC_RUNTIME_LIBRARY_TILES_PARSE_H
+#endif // DLC_RUNTIME_LIBRARY_PRODUCTS_PARSE_H

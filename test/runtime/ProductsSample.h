@@ -1,6 +1,6 @@
-//===- TilesSample.h - calls of the tiles' kernels on numbers ---------------------===//
-#ifndef DLC_TEST_RUNTIME_TILESSAMPLE_H
-#define DLC_TEST_RUNTIME_TILESSAMPLE_H
+//===- ProductsSample.h - products and convolutions called on numbers ---------------===//
+#ifndef DLC_TEST_RUNTIME_PRODUCTSSAMPLE_H
+#define DLC_TEST_RUNTIME_PRODUCTSSAMPLE_H
 
 #include "Sample.h"
 
@@ -37,11 +37,12 @@ inline void run(const json &desc, std::vector<std::vector<float> *> buffers, siz
     infos.push_back({isPacked ? packedBytes : buffers[i]->size() * sizeof(float), i == dst});
     addresses.push_back(isPacked ? packed : buffers[i]->data());
   }
-  auto call = runtime::makeTilesCall(desc, infos, threads);
+  auto make = desc.contains("lanes") ? runtime::makeVectorsCall : runtime::makeTilesCall;
+  auto call = make(desc, infos, threads);
   Aligned scratch(call->scratchBytes());
   call->execute(addresses.data(), {scratch.data.get(), threads});
 }
 
 } // namespace dlc::test
 
-#endif // DLC_TEST_RUNTIME_TILESSAMPLE_H
+#endif // DLC_TEST_RUNTIME_PRODUCTSSAMPLE_H

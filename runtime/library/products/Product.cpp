@@ -1,49 +1,52 @@
-//===- Product.cpp - a matrix product in parts, described and run ---------------===//
+//===- Product.cpp - a matrix product, described and run -------------------------===//
 //
 // Sums are taken kDepthAtOnce deep at a time. The left operand's share of that is packed once, by
 // all threads; each thread then packs a panel of the right one, which stays in its second-level
 // cache while all rows pass. Between two such rounds dst holds the sums.
 //
 //===---------------------------------------------------------------------------===//
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/products/Product.h"
 
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
-#include "runtime/library/tiles/Convolution.h"
-#include "runtime/library/tiles/Parse.h"
-#include "runtime/library/tiles/WeightGradient.h"
+#include "runtime/library/products/Parse.h"
+#include "runtime/library/tiles/Describe.h"
+#include "runtime/library/vectors/Describe.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
-namespace dlc::tiles {
+namespace dlc::products {
 
 using nlohmann::json;
 using runtime::fail;
 
 namespace {
 
-/// Columns of a panel, blocks of rows that are packed together, by all threads or by one.
-constexpr int64_t kColumnsAtOnce = 512, kBlocksAtOnce = 4096 / kBlock, kOwnBlocks = 1024 / kBlock;
+/// Rows that are packed together, by all threads or by one, and most columns of a panel.
+constexpr int64_t kRowsAtOnce = 4096, kOwnRows = 1024, kColumnsAtOnce = 512;
+
+int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
 Product::Change changeOf(const json &desc, const Product &product) {
   Product::Change change;
   std::string of = desc.value("of", "");
   if (of != "a" && of != "b")
-    fail("tiles: a prologue is 'of' a or b, found '", of, "'");
+    fail("product: a prologue is 'of' a or b, found '", of, "'");
   change.isOfLeft = of == "a";
   if (!change.isOfLeft && product.isPacked)
-    fail("tiles: a prologue of what is packed already");
+    fail("product: a prologue of what is packed already");
   change.row = sizeOf(desc, "row");
   change.prologue.exponential = desc.value("exp", false);
   auto step = [&](const char *name, bool &has, int64_t &step) {
     has = desc.contains(name);
     step = has ? desc[name].get<int64_t>() : 0;
     if (step != 0 && step != 1)
-      fail("tiles: a prologue's '", name, "' steps by 0 or 1, found ", step);
+      fail("product: a prologue's '", name, "' steps by 0 or 1, found ", step);
   };
   step("shift", change.hasShift, change.prologue.shiftStep);
   step("factor", change.hasFactor, change.prologue.factorStep);
@@ -59,35 +62,25 @@ Product::Change changeOf(const json &desc, const Product &product) {
     rows &= strides[d] % change.row == 0;
   int64_t columns = !change.across ? product.k : change.isOfLeft ? product.m : product.n;
   if (!rows || columns > change.row)
-    fail("tiles: a prologue's operand must lie in rows of ", change.row);
+    fail("product: a prologue's operand must lie in rows of ", change.row);
   change.hasSums = desc.value("sums", false);
   if (change.hasSums && (!change.across || !product.batch.empty()))
-    fail("tiles: a prologue's sums are over rows that the product sums over, without a batch");
+    fail("product: a prologue's sums are over rows that the product sums over, without a batch");
   return change;
 }
 
 } // namespace
 
-bool available() {
-  static const bool answer = [] {
-    for (const char *name :
-         {"amx-tile", "amx-bf16", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512bf16"})
-      if (!runtime::hostHasFeature(name))
-        return false;
-    return requestTiles();
-  }();
-  return answer;
-}
-
 Product Product::parse(const json &desc) {
   try {
     Product product;
     if (desc.value("kind", "") != "product")
-      fail("tiles: unknown kind '", desc.value("kind", ""), "': product or convolution expected");
+      fail("product: unknown kind '", desc.value("kind", ""), "': product or convolution expected");
     product.m = sizeOf(desc, "m");
     product.n = sizeOf(desc, "n");
     product.k = sizeOf(desc, "k");
-    product.parts = partsOf(desc);
+    product.form = desc.contains("lanes") ? vectors::formOf(desc["lanes"].get<int64_t>(), product.m)
+                                          : tiles::formOf(partsOf(desc));
     if (desc.contains("batch"))
       for (const json &size : desc["batch"])
         product.batch.push_back(sizeOf({{"batch", size}}, "batch"));
@@ -99,26 +92,23 @@ Product Product::parse(const json &desc) {
     product.dstStrides = stridesOf(desc.at("dst"), rank, "dst");
     if (product.dstStrides.back() != 1 ||
         (product.m > 1 && product.dstStrides[rank - 2] < product.n))
-      fail("tiles: 'dst' must lie row by row, found ", desc["dst"].dump());
+      fail("product: 'dst' must lie row by row, found ", desc["dst"].dump());
     product.hasBias = desc.value("bias", false);
     Posts posts = postsOf(desc, rank, product.k);
     product.epilogue = posts.epilogue;
     product.operandStrides = std::move(posts.operandStrides);
+    if (desc.contains("prologue") && !product.form.parts)
+      fail("product: only tiles change operands as they are packed");
     if (desc.contains("prologue"))
       product.change = changeOf(desc["prologue"], product);
     return product;
   } catch (const json::exception &error) {
-    fail("tiles: wrong description: ", error.what());
+    fail("product: wrong description: ", error.what());
   }
 }
 
-uint64_t packedBytes(int64_t k, int64_t n, int parts) {
-  return static_cast<uint64_t>(blocks(k) * blocks(n) * parts * kPartBytes);
-}
-
-void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k, int64_t n,
-                 int parts, void *packed) {
-  packRight(b, columnStride, rowStride, n, k, parts, packed);
+uint64_t Form::packedBytes(int64_t k, int64_t n) const {
+  return static_cast<uint64_t>(blocksOf(k, depth) * blocksOf(n, columns) * rightBytes);
 }
 
 namespace {
@@ -127,9 +117,7 @@ class Call : public runtime::LibraryCall {
 public:
   Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
-  std::string implementation() const override {
-    return "tiles:bf16x" + std::string(product.parts == 3 ? "6" : product.parts == 2 ? "3" : "1");
-  }
+  std::string implementation() const override { return product.form.name; }
   uint64_t scratchBytes() const override {
     return static_cast<uint64_t>(perTeam * teams + perThread * threads);
   }
@@ -154,38 +142,41 @@ private:
   One at(int64_t index, void *const *buffers) const;
   template <typename Body>
   void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
+  Operand rightOf(const Slab &slab, int64_t unit) const;
   Place placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
   void packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const;
   void runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const;
   void multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const;
 
   Product product;
+  const Form &form;
   int threads = 1,
       teams = 1;     ///< several teams take different ones of the batch, with one thread each
   int64_t count = 1; ///< of the batch
   bool sharesRight = false; ///< the whole batch multiplies by the same
+  bool readsLeft = false;   ///< where it lies
   int64_t columnsAtOnce = 0, blocksAtOnce = 0, rowGroups = 1;
   int64_t perTeam = 0, perThread = 0;
 };
 
 Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-    : product(Product::parse(desc)), threads(std::max(1, threads)) {
-  if (!available())
-    fail("tiles: this processor has no tiles for bf16 (AMX)");
+    : product(Product::parse(desc)), form(product.form), threads(std::max(1, threads)) {
+  if (!form.isHere())
+    fail(form.name, ": this processor has no such instructions");
   for (int64_t size : product.batch)
     count *= size;
   size_t expected = 3 + (product.hasBias ? 1 : 0) + product.operandStrides.size();
   if (const auto &change = product.change)
     expected += size_t(change->hasShift) + change->hasFactor + change->hasHot + change->hasSums;
   if (buffers.size() != expected)
-    fail("tiles: a product with ", product.operandStrides.size(), " binary post-ops takes ",
+    fail("product: a product with ", product.operandStrides.size(), " binary post-ops takes ",
          expected, " buffers, ", buffers.size(), " given");
   auto check = [&](size_t buffer, uint64_t needed, const char *name, bool written) {
     if (buffers[buffer].bytes < needed)
-      fail("tiles: buffer ", buffer, " ('", name, "') has ", buffers[buffer].bytes, " bytes, ",
+      fail("product: buffer ", buffer, " ('", name, "') has ", buffers[buffer].bytes, " bytes, ",
            needed, " needed");
     if (written && !buffers[buffer].writable)
-      fail("tiles: buffer ", buffer, " ('", name,
+      fail("product: buffer ", buffer, " ('", name,
            "') is written but lies in a constant or an input");
   };
   auto extent = [&](const std::vector<int64_t> &strides, int64_t rows, int64_t columns) {
@@ -194,12 +185,12 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
     for (size_t d = 0; d < rank; ++d)
       last += __int128(product.batch[d] - 1) * strides[d];
     if (last > (__int128(1) << 60))
-      fail("tiles: strides reach too far");
+      fail("product: strides reach too far");
     return static_cast<uint64_t>(last + 1) * sizeof(float);
   };
   check(0, extent(product.aStrides, product.m, product.k), "a", false);
   check(1,
-        product.isPacked ? packedBytes(product.k, product.n, product.parts)
+        product.isPacked ? form.packedBytes(product.k, product.n)
                          : extent(product.bStrides, product.k, product.n),
         "b", false);
   size_t next = 2;
@@ -230,25 +221,33 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
                             [](int64_t stride) { return stride == 0; });
   // Whole ones of a batch keep threads apart best.
   teams = count >= this->threads && !sharesRight ? this->threads : 1;
-  int64_t team = this->threads / teams, rows = blocks(product.m) * (sharesRight ? count : 1);
-  if (product.n <= kColumnsAtOnce && rows >= 2 * team) {
+  int64_t team = this->threads / teams,
+          rows = blocksOf(product.m, form.rows) * (sharesRight ? count : 1);
+  // A panel takes half of a core's cache.
+  int64_t depth = std::min(product.k, kDepthAtOnce) / form.depth;
+  const int64_t most =
+      std::clamp(runtime::nearBytes() / 2 / std::max<int64_t>(1, depth * form.rightBytes),
+                 int64_t(2), kColumnsAtOnce / form.columns) *
+      form.columns;
+  if (product.n <= most && rows >= 2 * team) {
     // All columns fit into one panel: threads take rows of their own, as many as their second-level
     // caches hold.
-    columnsAtOnce = upTo(product.n, kBlock);
+    columnsAtOnce = upTo(product.n, form.columns);
     rowGroups = team;
-    blocksAtOnce = kOwnBlocks * team;
+    blocksAtOnce = blocksOf(kOwnRows, form.rows) * team;
   } else {
-    int64_t rounds = (product.n + team * kColumnsAtOnce - 1) / (team * kColumnsAtOnce);
-    columnsAtOnce =
-        std::min(upTo((product.n + team * rounds - 1) / (team * rounds), kBlock), kColumnsAtOnce);
+    int64_t rounds = blocksOf(product.n, team * most);
+    columnsAtOnce = std::min(upTo(blocksOf(product.n, team * rounds), form.columns), most);
     int64_t panels = (product.n + columnsAtOnce - 1) / columnsAtOnce;
     rowGroups = std::max<int64_t>(1, std::min(team / panels, rows));
-    blocksAtOnce = kBlocksAtOnce;
+    blocksAtOnce = blocksOf(kRowsAtOnce, form.rows);
   }
   blocksAtOnce = std::min(rows, blocksAtOnce);
-  int64_t depth = upTo(std::min(product.k, kDepthAtOnce), kDepth) / kDepth;
-  perTeam = blocksAtOnce * depth * product.parts * kPartBytes;
-  perThread = product.isPacked ? 0 : columnsAtOnce / kBlock * depth * product.parts * kPartBytes;
+  int64_t steps = blocksOf(std::min(product.k, kDepthAtOnce), form.depth);
+  readsLeft = product.n <= form.fewColumns && product.aStrides.back() == 1 &&
+              product.aStrides[product.batch.size()] > 0;
+  perTeam = readsLeft ? 0 : upTo(blocksAtOnce * steps * form.leftBytes, 64);
+  perThread = product.isPacked ? 0 : columnsAtOnce / form.columns * steps * form.rightBytes;
 }
 
 Call::One Call::at(int64_t index, void *const *buffers) const {
@@ -291,7 +290,7 @@ Call::One Call::at(int64_t index, void *const *buffers) const {
 /// body(one, its block, how many blocks, where in the slab)
 template <typename Body>
 void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const {
-  int64_t each = blocks(product.m);
+  int64_t each = blocksOf(product.m, form.rows);
   for (int64_t at = begin; at < end;) {
     int64_t block = (slab.block + at) % each, some = std::min(end - at, each - block);
     body(slab.ones[static_cast<size_t>((slab.block + at) / each)], block, some, at);
@@ -316,13 +315,24 @@ Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) cons
 void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const {
   size_t rank = product.batch.size();
   int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
-  int64_t depth = std::min(slab.steps * kDepth, product.k - slab.step * kDepth);
+  int64_t depth = std::min(slab.steps * form.depth, product.k - slab.step * form.depth);
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
-    const float *from = one.a + block * kBlock * aRow + slab.step * kDepth * aColumn;
-    packLeft(from, aRow, aColumn, std::min(some * kBlock, product.m - block * kBlock), depth,
-             product.parts, left + at * slab.steps * product.parts * kPartBytes,
-             placeOf(one, true, block * kBlock, slab.step * kDepth));
+    int64_t row = block * form.rows, step = slab.step * form.depth;
+    Operand operand{one.a + row * aRow + step * aColumn, aRow, aColumn,
+                    std::min(some * form.rows, product.m - row), depth};
+    form.packLeft(form, operand, placeOf(one, true, row, step),
+                  left + at * slab.steps * form.leftBytes);
   });
+}
+
+/// What unit `unit` packs of the right operand.
+Operand Call::rightOf(const Slab &slab, int64_t unit) const {
+  size_t rank = product.batch.size();
+  int64_t row = product.bStrides[rank], lane = product.bStrides[rank + 1];
+  int64_t column = unit / rowGroups * columnsAtOnce, step = slab.step * form.depth;
+  return {slab.ones[0].b + step * row + column * lane, lane, row,
+          std::min(columnsAtOnce, product.n - column),
+          std::min(slab.steps * form.depth, product.k - step)};
 }
 
 /// Some columns of dst, and a part of the slab's rows.
@@ -334,61 +344,63 @@ void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) 
   int64_t begin = group * each, end = std::min(slab.blocks, begin + each);
   if (begin >= end)
     return;
-  int64_t bytes = product.parts * kPartBytes;
   const float *b = slab.ones[0].b;
   Panel panel;
-  panel.parts = product.parts;
+  panel.parts = form.parts;
+  panel.blockRows = form.rows;
   panel.steps = slab.steps;
-  panel.leftStride = slab.steps * bytes;
+  panel.leftStride = slab.steps * form.leftBytes;
   panel.dstRow = product.dstStrides[rank];
+  panel.leftRow = readsLeft ? product.aStrides[rank] : 0;
   panel.columns = columns;
   panel.firstColumn = column;
   panel.isFirst = slab.step == 0;
-  panel.isLast = slab.step + slab.steps == blocks(product.k);
+  panel.isLast = slab.step + slab.steps == blocksOf(product.k, form.depth);
   panel.each = product.epilogue.count == 1 && product.epilogue.posts[0].kind == PostKind::Sum &&
                !product.hasBias;
   if (product.isPacked) {
-    panel.rightStride = blocks(product.k) * bytes;
-    panel.right =
-        reinterpret_cast<const char *>(b) + column / kBlock * panel.rightStride + slab.step * bytes;
+    panel.rightStride = blocksOf(product.k, form.depth) * form.rightBytes;
+    panel.right = reinterpret_cast<const char *>(b) + column / form.columns * panel.rightStride +
+                  slab.step * form.rightBytes;
   } else {
-    int64_t bRow = product.bStrides[rank], bColumn = product.bStrides[rank + 1];
-    Place place = placeOf(slab.ones[0], false, column, slab.step * kDepth);
+    Place place = placeOf(slab.ones[0], false, column, slab.step * form.depth);
     // Others pack the same columns again.
     if (group > 0 || slab.block > 0)
       place.sums = nullptr;
-    packRight(b + slab.step * kDepth * bRow + column * bColumn, bColumn, bRow, columns,
-              std::min(slab.steps * kDepth, product.k - slab.step * kDepth), product.parts, own,
-              place);
+    form.packRight(form, rightOf(slab, unit), place, own);
     panel.right = own;
-    panel.rightStride = slab.steps * bytes;
+    panel.rightStride = slab.steps * form.rightBytes;
   }
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
+    panel.firstRow = block * form.rows;
     panel.left = left + at * panel.leftStride;
-    panel.firstRow = block * kBlock;
-    panel.rows = std::min(some * kBlock, product.m - panel.firstRow);
+    if (readsLeft)
+      panel.left = reinterpret_cast<const char *>(one.a + panel.firstRow * panel.leftRow +
+                                                  slab.step * form.depth);
+    panel.rows = std::min(some * form.rows, product.m - panel.firstRow);
     panel.dst = one.dst + panel.firstRow * panel.dstRow + column;
-    multiply(panel, one.epilogue);
+    form.multiply(panel, one.epilogue);
   });
 }
 
 void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const {
-  int64_t allSteps = blocks(product.k), most = kDepthAtOnce / kDepth;
+  int64_t allSteps = blocksOf(product.k, form.depth), most = kDepthAtOnce / form.depth;
   int64_t rounds = (allSteps + most - 1) / most, steps = (allSteps + rounds - 1) / rounds;
   int64_t units = (product.n + columnsAtOnce - 1) / columnsAtOnce * rowGroups;
-  int64_t all = blocks(product.m) * static_cast<int64_t>(ones.size());
+  int64_t all = blocksOf(product.m, form.rows) * static_cast<int64_t>(ones.size());
   for (int64_t block = 0; block < all; block += blocksAtOnce)
     for (int64_t step = 0; step < allSteps; step += steps) {
       Slab slab{ones, block, std::min(blocksAtOnce, all - block), step,
                 std::min(steps, allSteps - step)};
-      runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
-        packRows(slab, begin, end, shared);
-      });
+      if (!readsLeft)
+        runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
+          packRows(slab, begin, end, shared);
+        });
       runtime::parallelFor(team, units, 1, [&](int64_t begin, int64_t end, int thread) {
-        enterTiles();
+        form.enter();
         for (int64_t unit = begin; unit < end; ++unit)
           runUnit(slab, unit, shared, own + thread * perThread);
-        leaveTiles();
+        form.leave();
       });
     }
 }
@@ -413,17 +425,9 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 
 } // namespace
 
-} // namespace dlc::tiles
-
-namespace dlc::runtime {
-
-std::unique_ptr<LibraryCall> makeTilesCall(const nlohmann::json &desc,
-                                           std::span<const BufferInfo> buffers, int threads) {
-  if (desc.value("kind", "") == "convolution")
-    return tiles::makeConvolution(desc, buffers, threads);
-  if (desc.value("kind", "") == "weight_gradient")
-    return tiles::makeWeightGradient(desc, buffers, threads);
-  return std::make_unique<tiles::Call>(desc, buffers, threads);
+std::unique_ptr<runtime::LibraryCall>
+makeProduct(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
+  return std::make_unique<Call>(desc, buffers, threads);
 }
 
-} // namespace dlc::runtime
+} // namespace dlc::products

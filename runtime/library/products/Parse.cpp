@@ -1,10 +1,10 @@
-//===- Parse.cpp - what descriptions of calls on tiles have in common -----------===//
-#include "runtime/library/tiles/Parse.h"
+//===- Parse.cpp - what descriptions of products have in common -----------------===//
+#include "runtime/library/products/Parse.h"
 
-#include "runtime/library/tiles/Product.h"
+#include "runtime/library/products/Product.h"
 #include "runtime/program/Message.h"
 
-namespace dlc::tiles {
+namespace dlc::products {
 
 using nlohmann::json;
 using runtime::fail;
@@ -21,7 +21,7 @@ Post eltwise(const json &op) {
   for (const auto &[name, kind] : known)
     if (alg == name)
       return {kind, op.value("alpha", alg == "linear" ? 1.0f : 0.0f), op.value("beta", 0.0f), {}};
-  fail("tiles: unknown eltwise post-op '", alg, "'");
+  fail("product: unknown eltwise post-op '", alg, "'");
 }
 
 PostKind binary(const std::string &alg) {
@@ -31,7 +31,7 @@ PostKind binary(const std::string &alg) {
     return PostKind::Mul;
   if (alg == "sub")
     return PostKind::Sub;
-  fail("tiles: unknown binary post-op '", alg, "': add, mul or sub expected");
+  fail("product: unknown binary post-op '", alg, "': add, mul or sub expected");
 }
 
 } // namespace
@@ -40,7 +40,7 @@ int64_t sizeOf(const json &desc, const char *name) {
   constexpr int64_t most = int64_t(1) << 40;
   if (!desc.contains(name) || !desc[name].is_number_integer() || desc[name].get<int64_t>() < 1 ||
       desc[name].get<int64_t>() > most)
-    fail("tiles: '", name, "' must be an integer from 1 on, found ",
+    fail("product: '", name, "' must be an integer from 1 on, found ",
          desc.contains(name) ? desc[name].dump() : "none");
   return desc[name].get<int64_t>();
 }
@@ -54,7 +54,7 @@ void sizesOf(const json &desc, const char *name, size_t count, int64_t least, in
     to[i] = good ? list[i].get<int64_t>() : 0;
   }
   if (!good)
-    fail("tiles: '", name, "' must be ", count, " integers from ", least, " on, found ",
+    fail("product: '", name, "' must be ", count, " integers from ", least, " on, found ",
          list.dump());
 }
 
@@ -66,14 +66,14 @@ std::vector<int64_t> stridesOf(const json &value, size_t rank, const char *what)
     strides.push_back(good ? value[i].get<int64_t>() : 0);
   }
   if (!good)
-    fail("tiles: '", what, "' must have ", rank, " strides of at least 0, found ", value.dump());
+    fail("product: '", what, "' must have ", rank, " strides of at least 0, found ", value.dump());
   return strides;
 }
 
 int partsOf(const json &desc) {
   int parts = desc.value("parts", 2);
   if (parts < 1 || parts > 3)
-    fail("tiles: parts must be 1, 2 or 3, found ", parts);
+    fail("product: parts must be 1, 2 or 3, found ", parts);
   return parts;
 }
 
@@ -85,7 +85,7 @@ Posts postsOf(const json &desc, size_t rank, int64_t k) {
     return posts;
   const json &ops = desc["post_ops"];
   if (!ops.is_array() || ops.size() > static_cast<size_t>(kMostPosts))
-    fail("tiles: post_ops must be an array of at most ", kMostPosts, ", found ", ops.dump());
+    fail("product: post_ops must be an array of at most ", kMostPosts, ", found ", ops.dump());
   for (const json &op : ops) {
     std::string kind = op.is_object() ? op.value("kind", "") : "";
     Post post;
@@ -96,22 +96,22 @@ Posts postsOf(const json &desc, size_t rank, int64_t k) {
       post.alpha = op.value("scale", 1.0f);
       if (epilogue.count + 1 != static_cast<int>(ops.size()) ||
           (k > kDepthAtOnce && (epilogue.count > 0 || post.alpha != 1)))
-        fail("tiles: a sum must be the last post-op, and alone where k is more than ",
+        fail("product: a sum must be the last post-op, and alone where k is more than ",
              kDepthAtOnce);
     } else if (kind == "binary") {
       post.kind = binary(op.value("alg", ""));
       auto strides = stridesOf(op.contains("strides") ? op["strides"] : json(), rank, "post_ops");
       if (strides.back() > 1)
-        fail("tiles: a post-op's operand must lie row by row, found ", op.dump());
+        fail("product: a post-op's operand must lie row by row, found ", op.dump());
       post.operand.row = strides[rank - 2];
       post.operand.column = strides[rank - 1];
       posts.operandStrides.push_back(strides);
     } else {
-      fail("tiles: unknown post-op ", op.dump(), ": eltwise, sum or binary expected");
+      fail("product: unknown post-op ", op.dump(), ": eltwise, sum or binary expected");
     }
     epilogue.posts[epilogue.count++] = post;
   }
   return posts;
 }
 
-} // namespace dlc::tiles
+} // namespace dlc::products

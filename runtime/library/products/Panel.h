@@ -1,0 +1,89 @@
+//===- Panel.h - what a product asks of its kernels -------------------------------===//
+//
+// Shared with code compiled for one processor alone: nothing in it is inline.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_PRODUCTS_PANEL_H
+#define DLC_RUNTIME_LIBRARY_PRODUCTS_PANEL_H
+
+#include <cstdint>
+
+namespace dlc::products {
+
+struct Matrix {
+  const float *data = nullptr;
+  int64_t row = 0, column = 0; ///< strides in elements
+};
+
+enum class PostKind {
+  Relu,
+  Clip,
+  Linear,
+  Logistic,
+  Tanh,
+  GeluErf,
+  GeluTanh,
+  Square,
+  Add,
+  Mul,
+  Sub,
+  Sum
+};
+
+struct Post {
+  PostKind kind = PostKind::Relu;
+  float alpha = 0, beta = 0; ///< as oneDNN's; Sum: alpha is its factor
+  Matrix operand;            ///< Add, Mul, Sub: a stride of 0 repeats its elements
+};
+
+constexpr int kMostPosts = 6;
+
+/// How sums become results: dst = posts(scale · sum + bias).
+struct Epilogue {
+  float scale = 1;
+  const float *bias = nullptr;
+  Post posts[kMostPosts];
+  int count = 0;
+};
+
+/// What elements of an operand become on their way to the tiles, x in a row and a column of memory:
+/// e(x - shift[row]) · factor[row], and `value` more where hot[row] is the column; e is the
+/// exponential or nothing. A step of 0 repeats a shift or factor for all rows.
+struct Prologue {
+  bool exponential = false;
+  const float *shift = nullptr, *factor = nullptr;
+  int64_t shiftStep = 0, factorStep = 0;
+  const int64_t *hot = nullptr;
+  float value = 0;
+};
+
+/// Where in memory's rows and columns the packed elements begin. `across`: columns are the
+/// operand's lanes, otherwise its depth. `sums`: across, what each column's elements become is
+/// added up here, for the first column on; `isFirst`: from 0, otherwise to what is there.
+struct Place {
+  const Prologue *prologue = nullptr;
+  int64_t row = 0, column = 0;
+  bool across = false, isFirst = true;
+  float *sums = nullptr;
+};
+
+/// dst[rows, columns] from packed operands, of which `left` has all rows and `right` all columns,
+/// `steps` blocks deep; `rightStride` bytes lie between two blocks of the right one's columns, and
+/// `leftStride` between two of rows. `isFirst`: sums start at 0, otherwise at what dst holds.
+/// `isLast`: the epilogue comes, otherwise bare sums are left in dst. An epilogue that ends by
+/// adding to what dst held (`each`) comes every time, with sums from 0.
+struct Panel {
+  const char *left = nullptr, *right = nullptr;
+  int64_t leftStride = 0, rightStride = 0, steps = 0;
+  float *dst = nullptr;
+  int64_t dstRow = 0, rows = 0, columns = 0;
+  int64_t leftRow = 0;   ///< not packed: elements from one row of the left operand to the next
+  int64_t blockRows = 0; ///< of the left operand's blocks
+  int64_t firstRow = 0, firstColumn = 0; ///< in the whole result, for the epilogue's operands
+  int parts = 2;
+  bool isFirst = true, isLast = true, each = false;
+};
+
+} // namespace dlc::products
+
+#endif // DLC_RUNTIME_LIBRARY_PRODUCTS_PANEL_H

@@ -1,0 +1,64 @@
+//===- Describe.cpp - the form of products on tiles, and whose calls these are -------===//
+#include "runtime/library/tiles/Describe.h"
+
+#include "runtime/device/cpu/Features.h"
+#include "runtime/library/tiles/Convolution.h"
+#include "runtime/library/tiles/WeightGradient.h"
+
+namespace dlc::tiles {
+
+using products::Form;
+using products::Operand;
+
+bool available() {
+  static const bool answer = [] {
+    for (const char *name :
+         {"amx-tile", "amx-bf16", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512bf16"})
+      if (!runtime::hostHasFeature(name))
+        return false;
+    return requestTiles();
+  }();
+  return answer;
+}
+
+Form formOf(int parts) {
+  Form form;
+  form.name = parts == 3 ? "tiles:bf16x6" : parts == 2 ? "tiles:bf16x3" : "tiles:bf16x1";
+  form.rows = form.columns = kBlock;
+  form.depth = kDepth;
+  form.leftBytes = form.rightBytes = parts * kPartBytes;
+  form.parts = parts;
+  form.isHere = available;
+  form.packLeft = [](const Form &f, const Operand &x, const Place &place, void *to) {
+    packLeft(x.from, x.lane, x.depth, x.lanes, x.depths, f.parts, to, place);
+  };
+  form.packRight = [](const Form &f, const Operand &x, const Place &place, void *to) {
+    packRight(x.from, x.lane, x.depth, x.lanes, x.depths, f.parts, to, place);
+  };
+  form.multiply = multiply;
+  form.enter = enterTiles;
+  form.leave = leaveTiles;
+  return form;
+}
+
+uint64_t packedBytes(int64_t k, int64_t n, int parts) { return formOf(parts).packedBytes(k, n); }
+
+void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k, int64_t n,
+                 int parts, void *packed) {
+  packRight(b, columnStride, rowStride, n, k, parts, packed);
+}
+
+} // namespace dlc::tiles
+
+namespace dlc::runtime {
+
+std::unique_ptr<LibraryCall> makeTilesCall(const nlohmann::json &desc,
+                                           std::span<const BufferInfo> buffers, int threads) {
+  if (desc.value("kind", "") == "convolution")
+    return tiles::makeConvolution(desc, buffers, threads);
+  if (desc.value("kind", "") == "weight_gradient")
+    return tiles::makeWeightGradient(desc, buffers, threads);
+  return products::makeProduct(desc, buffers, threads);
+}
+
+} // namespace dlc::runtime

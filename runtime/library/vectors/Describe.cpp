@@ -1,0 +1,64 @@
+//===- Describe.cpp - the form of products in vectors, and whose calls these are -----===//
+#include "runtime/library/vectors/Describe.h"
+
+#include "runtime/device/cpu/Features.h"
+#include "runtime/library/vectors/Kernels.h"
+#include "runtime/program/Message.h"
+
+namespace dlc::vectors {
+
+using products::Form;
+using products::Operand;
+using products::Place;
+
+int64_t lanes() { return runtime::hostLanes(); }
+
+Form formOf(int64_t lanes, int64_t rows) {
+  if (lanes != 8 && lanes != 16)
+    runtime::fail("product: 'lanes' must be 8 or 16, found ", lanes);
+  const Kernels &kernels = lanes == 16 ? avx512Kernels() : avx2Kernels();
+  // As many rows in each block, but for the last.
+  int64_t blocks = (rows + kernels.mostRows - 1) / kernels.mostRows;
+  Form form;
+  form.name = lanes == 16 ? "vectors:avx512" : "vectors:avx2";
+  form.rows = (rows + blocks - 1) / blocks;
+  form.columns = 2 * lanes;
+  form.depth = 1;
+  form.fewColumns = kFewColumns;
+  form.leftBytes = form.rows * int64_t(sizeof(float));
+  form.rightBytes = form.columns * int64_t(sizeof(float));
+  form.isHere = lanes == 16 ? [] { return runtime::hostLanes() >= 16; }
+                            : [] { return runtime::hostLanes() >= 8; };
+  form.packLeft = [](const Form &f, const Operand &x, const Place &, void *to) {
+    const Kernels &kernels = f.columns == 32 ? avx512Kernels() : avx2Kernels();
+    kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, f.rows, static_cast<float *>(to));
+  };
+  form.packRight = [](const Form &f, const Operand &x, const Place &, void *to) {
+    const Kernels &kernels = f.columns == 32 ? avx512Kernels() : avx2Kernels();
+    kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, f.columns, static_cast<float *>(to));
+  };
+  form.multiply = kernels.multiply;
+  form.enter = form.leave = [] {};
+  return form;
+}
+
+uint64_t packedBytes(int64_t k, int64_t n, int64_t lanes) {
+  return formOf(lanes, 1).packedBytes(k, n);
+}
+
+void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k, int64_t n,
+                 int64_t lanes, void *packed) {
+  Form form = formOf(lanes, 1);
+  form.packRight(form, {b, columnStride, rowStride, n, k}, {}, packed);
+}
+
+} // namespace dlc::vectors
+
+namespace dlc::runtime {
+
+std::unique_ptr<LibraryCall> makeVectorsCall(const nlohmann::json &desc,
+                                             std::span<const BufferInfo> buffers, int threads) {
+  return products::makeProduct(desc, buffers, threads);
+}
+
+} // namespace dlc::runtime
