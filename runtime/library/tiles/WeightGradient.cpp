@@ -12,8 +12,8 @@
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
 #include "runtime/library/products/Parse.h"
-#include "runtime/library/tiles/Pairs.h"
 #include "runtime/library/tiles/Describe.h"
+#include "runtime/library/tiles/Pairs.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
