@@ -40,48 +40,63 @@ static bool rowsAligned(RankedTensorType type, int64_t registerBytes) {
          row * ref::elementBytes(type.getElementType()) % registerBytes == 0;
 }
 
+/// The outputs that go past the caches: those of a kernel that together leave nothing in the
+/// caches, but for small ones.
+static SmallVector<Value> largeOutputs(const Target &target, ArrayRef<TypedBuffer> outputs) {
+  auto bytesOf = [](const TypedBuffer &output) {
+    return output.type.getNumElements() * ref::elementBytes(output.type.getElementType());
+  };
+  int64_t all = 0;
+  for (const TypedBuffer &output : outputs)
+    all += bytesOf(output);
+  SmallVector<Value> large;
+  for (const TypedBuffer &output : outputs)
+    if (all >= target.pastCacheBytes && bytesOf(output) >= target.pastCacheBytes / 4 &&
+        rowsAligned(output.type, target.vectorBits / 8))
+      large.push_back(output.pointer);
+  return large;
+}
+
 void storePastCaches(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuffer> outputs,
                      function_ref<void()> body) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
-  int64_t registerBytes = e.target.vectorBits / 8;
-  SmallVector<Value> past;
-  for (const TypedBuffer &output : outputs)
-    if (output.type.getNumElements() * ref::elementBytes(output.type.getElementType()) >=
-            e.target.pastCacheBytes &&
-        rowsAligned(output.type, registerBytes))
-      past.push_back(output.pointer);
-  if (past.empty())
-    return body();
+  SmallVector<Value> past = largeOutputs(e.target, outputs);
   auto address = [&](Value pointer) -> Value {
     return LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), pointer);
   };
-  Value bits = e.i64(0), apart = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  for (Value pointer : past) {
-    Value at = address(pointer);
-    bits = arith::OrIOp::create(b, loc, bits, at);
-    for (Value input : inputs)
-      apart = arith::AndIOp::create(
-          b, loc, apart,
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, at, address(input)));
-  }
-  Value low = arith::AndIOp::create(b, loc, bits, e.i64(registerBytes - 1));
-  Value aligned = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low, e.i64(0));
-  auto branch = scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, aligned, apart),
-                                  /*withElseRegion=*/true);
-  auto version = [&](Block *block, bool on) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(block->getTerminator());
+  auto both = [&](Value x, Value y) -> Value { return arith::AndIOp::create(b, loc, x, y); };
+  auto emit = [&](ArrayRef<Value> chosen) {
     for (Value pointer : past)
-      e.storePast(pointer, on);
+      e.storePast(pointer, llvm::is_contained(chosen, pointer));
     e.pushScope();
     body();
     e.popScope();
-    if (on) // other threads may read as soon as the kernel has ended
+    if (!chosen.empty()) // other threads may read as soon as the kernel has ended
       LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange{});
   };
-  version(branch.thenBlock(), true);
-  version(branch.elseBlock(), false);
+  // Where several go past the caches, the first one is that which most likely lies where an input
+  // does; the others need not follow it.
+  std::function<void(ArrayRef<Value>)> versions = [&](ArrayRef<Value> chosen) {
+    if (chosen.empty())
+      return emit({});
+    Value bits = e.i64(0), can;
+    for (Value pointer : chosen)
+      bits = arith::OrIOp::create(b, loc, bits, address(pointer));
+    Value low = arith::AndIOp::create(b, loc, bits, e.i64(e.target.vectorBits / 8 - 1));
+    can = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low, e.i64(0));
+    for (Value pointer : chosen)
+      for (Value input : inputs)
+        can = both(can, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, address(pointer),
+                                              address(input)));
+    auto branch = scf::IfOp::create(b, loc, can, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    emit(chosen);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    versions(chosen.size() == past.size() ? chosen.drop_front() : ArrayRef<Value>());
+  };
+  versions(past);
 }
 
 } // namespace dlc::cpu

@@ -11,7 +11,7 @@ namespace dlc::cpu {
 struct Target {
   std::string cpu, features; ///< as LLVM names them
   int64_t vectorBits = 256;
-  /// Outputs of so many bytes are gone from the caches before anybody reads them. (On processors
+  /// A kernel's outputs of so many bytes are gone from the caches before anybody reads them. (On processors
   /// with 2 MiB of second-level cache per core and a large but slow third level, storing past the
   /// caches paid from 8 to 16 MiB on, read back at once.)
   int64_t pastCacheBytes = 16 << 20;

@@ -5,21 +5,34 @@
 #include "Sample.h"
 
 #include <cstring>
+#include <new>
 
 namespace dlc::test {
 
+/// Memory as programs give it: aligned to the widest register.
+template <typename T> struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t alignment{64};
+  AlignedAllocator() = default;
+  template <typename U> AlignedAllocator(const AlignedAllocator<U> &) {}
+  T *allocate(size_t n) { return static_cast<T *>(::operator new(n * sizeof(T), alignment)); }
+  void deallocate(T *p, size_t) { ::operator delete(p, alignment); }
+  bool operator==(const AlignedAllocator &) const { return true; }
+};
+
 struct Array {
-  std::vector<uint8_t> bytes;
+  using Bytes = std::vector<uint8_t, AlignedAllocator<uint8_t>>;
+  Bytes bytes;
   bool isOutput = false;
 
   template <typename T> static Array of(const std::vector<T> &values) {
-    Array array{std::vector<uint8_t>(values.size() * sizeof(T))};
+    Array array{Bytes(values.size() * sizeof(T))};
     for (size_t i = 0; i < values.size(); ++i)
       std::memcpy(array.bytes.data() + i * sizeof(T), &values[i], sizeof(T));
     return array;
   }
   template <typename T> static Array output(size_t count) {
-    return {std::vector<uint8_t>(count * sizeof(T), 0xcd), true};
+    return {Bytes(count * sizeof(T), 0xcd), true};
   }
   template <typename T> std::vector<T> as() const {
     std::vector<T> values(bytes.size() / sizeof(T));

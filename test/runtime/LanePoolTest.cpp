@@ -66,6 +66,8 @@ const Case kCases[] = {
     {2, 48, 48, {8, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {2, 24, 24, {11, 10}, {3, 2}, {3, 1}, {2, 3}, {2, 1}, {0, 1}},
     {1, 8, 8, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
+    // So large that gradients are stored past the caches.
+    {3, 32, 16, {210, 211}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
 };
 
 /// On all kinds of processors that this one can be.

@@ -183,3 +183,24 @@ func.func @main(%t: tensor<64x1xi64>, %x: tensor<64x160xf32>) -> tensor<64x160xf
   %y = dlc.select %c, %x, %z : (tensor<64x160xi1>, tensor<64x160xf32>, tensor<f32>) -> tensor<64x160xf32>
   return %y : tensor<64x160xf32>
 }
+
+// -----
+
+// Outputs that are large together go past the caches; where the first one lies where an operand does, the other still goes.
+// CHECK-LABEL: llvm.func @k0_mul_add
+// CHECK: scf.if
+// CHECK-COUNT-8: nontemporal
+// CHECK: sfence
+// CHECK: else
+// CHECK: scf.if
+// CHECK: llvm.store {{.*}} {alignment = 4 : i64} : vector<32xf32>
+// CHECK: nontemporal
+// CHECK: sfence
+// CHECK: else
+// CHECK-NOT: nontemporal
+// CHECK: llvm.return
+func.func @main(%x: tensor<2048x1024xf32>) -> (tensor<2048x1024xf32>, tensor<2048x1024xf32>) {
+  %m = dlc.mul %x, %x : (tensor<2048x1024xf32>, tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
+  %y = dlc.add %m, %x : (tensor<2048x1024xf32>, tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
+  return %m, %y : tensor<2048x1024xf32>, tensor<2048x1024xf32>
+}

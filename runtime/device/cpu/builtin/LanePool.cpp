@@ -21,6 +21,9 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
+/// What is gone from the caches before anybody reads it.
+constexpr int64_t kLargeBytes = 16 << 20;
+
 /// The geometry with the lists that it points to.
 struct Geometry {
   LanePool pool;
@@ -112,10 +115,15 @@ std::unique_ptr<LibraryCall> makeLanePool(const Request &request) {
   // Some thousand elements at a time.
   int64_t each = (isGradient ? pool.size : pool.outSize)[1] * pool.channels;
   int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, each));
+  bool isLarge =
+      isGradient && given.elements() * static_cast<int64_t>(sizeof(float)) >= kLargeBytes;
   auto run = [=](void *const *buffers, const CallContext &context) {
     auto at = [&](size_t i) { return static_cast<float *>(buffers[i]); };
     auto bytes = [&](size_t i) { return static_cast<uint8_t *>(buffers[i]); };
-    const LanePool &p = geometry->pool;
+    LanePool p = geometry->pool;
+    p.storesPast =
+        isLarge &&
+        reinterpret_cast<uintptr_t>(buffers[last]) % (kernels->lanes * sizeof(float)) == 0;
     parallelFor(context.threads, rows, grain, [&](int64_t begin, int64_t end, int) {
       if (isMax && isGradient)
         kernels->maxGradient(p, at(0), bytes(1), at(2), begin, end);

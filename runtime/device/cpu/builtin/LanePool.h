@@ -37,6 +37,9 @@ struct LanePool {
   int64_t groups = 0, channels = 0; ///< so many groups of so many channels
   int64_t size[2] = {}, outSize[2] = {}, kernel[2] = {};
   int64_t step[2] = {}; ///< elements from tap to tap
+  /// A gradient that no cache holds, whose pixels are aligned to a register, is stored past the
+  /// caches.
+  bool storesPast = false;
   LanePitches src, dst;
   const LaneReach *reaches[2] = {};  ///< of each output coordinate
   const LaneVisit *visits[2] = {};   ///< of all source coordinates, one after the other

@@ -24,6 +24,13 @@ struct Simd {
 
   static Floats load(const float *from) { return *reinterpret_cast<const LooseFloats *>(from); }
   static void store(float *to, Floats v) { *reinterpret_cast<LooseFloats *>(to) = v; }
+  static void storePast(float *to, Floats v) {
+#ifdef __AVX512F__
+    _mm512_stream_ps(to, __m512(v));
+#else
+    _mm256_stream_ps(to, __m256(v));
+#endif
+  }
   // Left to the compiler, these go element by element.
 #ifndef __AVX512F__
   static Ints loadBytes(const uint8_t *from) {
@@ -168,10 +175,12 @@ struct Simd {
             for (int64_t j = 0; j < columns; ++j)
               add(sum, plane + c + down[i].offset + across[j].offset, down[i].tap + across[j].tap,
                   down[i].part * across[j].part);
-          store(to + c, sum);
+          pool.storesPast ? storePast(to + c, sum) : store(to + c, sum);
         }
       }
     }
+    if (pool.storesPast)
+      _mm_sfence();
   }
 
   static void maxGradient(const LanePool &pool, const float *dy, const uint8_t *positions,
