@@ -64,7 +64,10 @@ Machine Machine::inVectors() {
   machine.convolutionGflops = 160;
   machine.contractGflops = 140;
   machine.contractLargeGflops = 118;
-  machine.gemmPart = machine.gemmLongPart = 1.03;
+  machine.gemmPart = 1.15;
+  machine.gemmInner = 8192;
+  machine.gemmLongPart = 0.97;
+  machine.gemmPacked = machine.gemmTransposed = 2;
   machine.gemmAcross = 1.4;
   machine.contractAcross = 0.2;
   return machine;
@@ -136,6 +139,9 @@ double CostModel::product(const LibraryCall &call) const {
   double moved = traffic(call.bytes, cores) * (m == 1 ? machine.libraryOneRow : 1);
   if (isLibraryImplementation(call, "gemm:")) {
     double packing = productOf(weights) / ((isTransposed(call.desc, "weights") ? machine.gemmTransposed : machine.gemmPacked) * cores);
+    // What comes after the sums is another pass over them.
+    if (call.desc.contains("bias") || call.desc.contains("post_ops"))
+      packing += traffic(8 * productOf(dst), cores);
     if (isTransposed(call.desc, "src"))
       packing += batches * m * double(src.back()) / (machine.gemmAcross * cores);
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
