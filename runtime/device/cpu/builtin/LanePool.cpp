@@ -21,8 +21,9 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-/// What is gone from the caches before anybody reads it.
-constexpr int64_t kLargeBytes = 16 << 20;
+/// What is gone from the caches before anybody reads it. (Gradients take their time to be computed:
+/// past the caches at 16 MiB cost more than they gave where a large third level held them.)
+constexpr int64_t kLargeBytes = 32 << 20;
 
 /// The geometry with the lists that it points to.
 struct Geometry {
