@@ -3,15 +3,22 @@
 
     tools/bench/breakdown.py [--networks resnet-50,lstm] [--inference] [--threads 2] [--repeat 5] [--accuracy default] [--tune] [--slowest 5]
 
-Of each network: products (more than four operations per byte), kernels bound by memory, reorders between layouts, and what passes between
+Of each network: products, kernels bound by memory, elementwise kernels bound by arithmetic, reorders between layouts, and what passes between
 commands: of the whole run, less the sum of its commands (those in loops as often as they ran). Of so many runs (--repeat) it is the
 quickest, whole. Each kind stands beside its limit, measured in the same
 run: f32 multiplications with addition in registers, and the triad of STREAM. Products that do fewer or cheaper multiplications (transforms,
 tiles) may be above theirs. Bytes count once what a command reads and writes.
+
+Products are what is matched with libraries or multiplies matrices, with more than four operations per byte. A generated kernel that holds no
+product is bound by what would take longer at the limits: its bytes at the rate of the triad, or its operations at half the rate of
+multiplications with addition, which do two of them at a time. Its operations are counted by the compiler (codegen/cpu/Nest.cpp): exponentials
+and their like as eight, divisions and roots as three, all else as one. So a kernel counts as bound by arithmetic only where even operations
+that never wait for each other would take longer than memory.
 """
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +28,7 @@ import common
 
 TRAINED = ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"]
 PRODUCT = 4  # operations per byte
+KINDS = ("products", "memory-bound", "arithmetic", "reorders")
 
 
 def tool(name, *arguments):
@@ -34,10 +42,20 @@ def limits(o):
     return json.loads(tool("dlc-bandwidth", "--limits", "--threads", str(o.threads), "--rounds", "3", "--mib", "128"))
 
 
-def kind_of(command):
+def multiplies(command):
+    """Whether it is a product, or may be one."""
+    generated = re.match(r"k\d+_", command["implementation"])
+    only_generated = all(c.split()[0] == "generated" for c in command.get("candidates") or [])
+    return not generated or not only_generated or re.search("matmul|conv", command["name"])
+
+
+def kind_of(command, limit):
     if "reorder" in command["implementation"] or "reorder" in command["name"]:
         return "reorders"
-    return "products" if command["flops"] > PRODUCT * command["bytes"] else "memory-bound"
+    if multiplies(command):
+        return "products" if command["flops"] > PRODUCT * command["bytes"] else "memory-bound"
+    computing = command["flops"] / (limit["fma_gflops"] / 2)
+    return "arithmetic" if computing > command["bytes"] / limit["triad_gb_per_s"] else "memory-bound"
 
 
 def program_of(name, o, folder):
@@ -61,11 +79,15 @@ def show(name, o, folder):
         c["bytes"] *= c["times"]
     whole = about["watched_us"] / 1e3
     print(f"{name}: {whole:.2f} ms ({about['run_us'] / 1e3:.2f} with nobody watching); limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s", flush=True)
-    for kind in ("products", "memory-bound", "reorders"):
-        some = [c for c in commands if kind_of(c) == kind and c["us"] > 0]
+    for kind in KINDS:
+        some = [c for c in commands if kind_of(c, best) == kind and c["us"] > 0]
+        if kind == "arithmetic" and not some:
+            continue
         ms, flops, moved = (sum(c[key] for c in some) * scale for key, scale in (("us", 1e-3), ("flops", 1e-9), ("bytes", 1e-9)))
         text = f"    {kind:13} {len(some):4} commands {ms:9.2f} ms {100 * ms / whole:5.1f} %"
-        if kind == "products" and ms:
+        if kind == "arithmetic":
+            text += f"   {flops / ms * 1e3:7.1f} GFLOP/s, {flops / ms * 2e3 / best['fma_gflops']:.2f} of the limit"
+        elif kind == "products" and ms:
             text += f"   {flops / ms * 1e3:7.1f} GFLOP/s, {flops / ms * 1e3 / best['fma_gflops']:.2f} of the limit"
         elif ms:
             text += f"   {moved / ms * 1e3:7.1f} GB/s, {moved / ms * 1e3 / best['triad_gb_per_s']:.2f} of the limit"
@@ -74,7 +96,7 @@ def show(name, o, folder):
     print(f"    between                     {between:9.2f} ms {100 * between / whole:5.1f} %", flush=True)
     for c in sorted(commands, key=lambda c: -c["us"])[:o.slowest]:
         times = f" {c['times']:.0f} times" if c["times"] > 1 else ""
-        rate = f"{c['flops'] / c['us'] / 1e3:.0f} GFLOP/s" if kind_of(c) == "products" else f"{c['bytes'] / c['us'] / 1e3:.1f} GB/s"
+        rate = f"{c['flops'] / c['us'] / 1e3:.0f} GFLOP/s" if kind_of(c, best) in ("products", "arithmetic") else f"{c['bytes'] / c['us'] / 1e3:.1f} GB/s"
         print(f"      {c['us'] / 1e3:9.2f} ms  {rate:>13}  {c['implementation']}  {c['name'] if c['name'] != c['implementation'] else ''}{times}", flush=True)
 
 
