@@ -25,9 +25,7 @@ using products::hasOperand;
 using products::partsOf;
 using products::Posts;
 using products::postsOf;
-using products::sizeOf;
 using products::sizesOf;
-using products::stridesOf;
 using runtime::fail;
 
 namespace {

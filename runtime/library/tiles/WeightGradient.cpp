@@ -22,7 +22,6 @@
 namespace dlc::tiles {
 
 using nlohmann::json;
-using products::sizeOf;
 using products::sizesOf;
 using runtime::fail;
 
