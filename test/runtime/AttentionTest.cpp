@@ -281,13 +281,12 @@ TEST(Attention, RefusesWhatDoesNotFit) {
     return changed;
   };
   using ::testing::HasSubstr;
-  if (attention::lanes() >= 8)
-    EXPECT_EQ(refusal(desc, fits), "");
   auto small = fits;
   small[1].bytes -= 1;
   auto fixed = fits;
   fixed[3].writable = false;
   if (attention::lanes() >= 8) {
+    EXPECT_EQ(refusal(desc, fits), "");
     EXPECT_THAT(refusal(desc, small), HasSubstr("'k' needs 40 elements"));
     EXPECT_THAT(refusal(desc, fixed), HasSubstr("'y' must be writable"));
     EXPECT_THAT(refusal(desc, {fits[0]}), HasSubstr("no buffer for 'k'"));
