@@ -60,6 +60,7 @@ double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).g
 Machine Machine::inVectors() {
   Machine machine;
   machine.libraryGflops = 158;
+  machine.libraryPackedPart = 1.16;
   machine.vectorsGflops = 178;
   machine.convolutionGflops = 160;
   machine.contractGflops = 140;
@@ -147,6 +148,8 @@ double CostModel::product(const LibraryCall &call) const {
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
     return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing, moved);
   }
+  if (packed)
+    nanoseconds /= machine.libraryPackedPart;
   nanoseconds += batches * machine.libraryBatchNanoseconds / cores + (packed ? 0 : productOf(weights) / (machine.libraryPacked * cores));
   return std::max(nanoseconds, moved) * (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }

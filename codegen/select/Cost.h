@@ -16,6 +16,7 @@ struct Machine {
   double libraryGflops = 230;
   double contractGflops = 232, contractLargeGflops = 218; ///< large: the right operand is beyond `largeBytes`
   double largeBytes = 1.5e6;
+  double libraryPackedPart = 1; ///< of libraryGflops, where weights were packed before
   double convolutionGflops = 210;
   double winogradGigabytes = 40; ///< transforming tiles, what passes through the caches
   double summed =
