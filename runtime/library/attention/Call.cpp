@@ -7,31 +7,18 @@
 #include "runtime/library/tiles/Describe.h"
 #include "runtime/program/Message.h"
 
-#include <cstdlib>
-#include <cstring>
-
 namespace dlc::attention {
 
 using runtime::fail;
-
-/// oneDNN's own limit counts here too, so that one variable makes older processors.
-static bool isLimitedToAvx2() {
-  const char *limit = std::getenv("ONEDNN_MAX_CPU_ISA");
-  return limit && std::strncmp(limit, "AVX2", 4) == 0;
-}
 
 static bool hasAll(std::initializer_list<const char *> features) {
   return std::all_of(features.begin(), features.end(),
                      [](const char *feature) { return runtime::hostHasFeature(feature); });
 }
 
-int lanes() {
-  if (!isLimitedToAvx2() && hasAll({"avx512f", "avx512bw", "avx512dq", "avx512vl"}))
-    return 16;
-  return hasAll({"avx2", "fma"}) ? 8 : 0;
-}
+int lanes() { return runtime::hostLanes(); }
 
-bool hasTiles() { return !isLimitedToAvx2() && tiles::available(); }
+bool hasTiles() { return lanes() == 16 && tiles::available(); }
 
 namespace {
 

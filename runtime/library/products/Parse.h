@@ -10,6 +10,9 @@
 
 namespace dlc::products {
 
+inline int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+inline int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+
 /// All throw dlc::Error.
 int64_t sizeOf(const nlohmann::json &desc, const char *name);
 void sizesOf(const nlohmann::json &desc, const char *name, size_t count, int64_t least,

@@ -29,9 +29,6 @@ namespace {
 /// Rows that are packed together, by all threads or by one, and most columns of a panel.
 constexpr int64_t kRowsAtOnce = 4096, kOwnRows = 1024, kColumnsAtOnce = 512;
 
-int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
-int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
-
 Product::Change changeOf(const json &desc, const Product &product) {
   Product::Change change;
   std::string of = desc.value("of", "");

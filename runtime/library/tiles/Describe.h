@@ -18,7 +18,6 @@ DLC_EXPORT uint64_t packedBytes(int64_t k, int64_t n, int parts);
 DLC_EXPORT void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k,
                             int64_t n, int parts, void *packed);
 
-inline int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 inline int64_t blocks(int64_t n) { return (n + kBlock - 1) / kBlock; }
 
 } // namespace dlc::tiles

@@ -6,6 +6,8 @@
 #ifndef DLC_RUNTIME_LIBRARY_TILES_LANES_H
 #define DLC_RUNTIME_LIBRARY_TILES_LANES_H
 
+#include "runtime/library/vectors/Lanes.h"
+
 #include <cstdint>
 #include <immintrin.h>
 
@@ -15,10 +17,7 @@ namespace {
 /// Bytes of a tile, and its rows: half a block.
 constexpr int64_t kTile = 1024, kHalf = 16;
 
-/// The first `count` of sixteen.
-inline __mmask16 firstLanes(int64_t count) {
-  return static_cast<__mmask16>(count >= kHalf ? 0xffff : count <= 0 ? 0 : (1u << count) - 1);
-}
+using vectors::firstLanes;
 
 /// 16 x 16 lanes of 32 bits.
 inline void transpose(__m512i (&r)[16]) {

@@ -23,6 +23,7 @@ namespace dlc::tiles {
 
 using nlohmann::json;
 using products::sizesOf;
+using products::upTo;
 using runtime::fail;
 
 WeightGradient WeightGradient::parse(const json &desc) {
