@@ -15,11 +15,6 @@ namespace dlc {
 
 namespace {
 
-bool runsOn(Operation *op, StringRef kernel) {
-  auto chosen = op->getAttrOfType<StringAttr>(kKernelAttr);
-  return chosen && chosen == kernel;
-}
-
 /// Whether it sums up everything but the last dimension of what is behind reshapes of `x`.
 ReduceOp columnSum(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);

@@ -225,6 +225,11 @@ void preferKernels(std::vector<Candidate> &candidates, StringRef kernels) {
   std::stable_partition(candidates.begin(), candidates.end(), asked);
 }
 
+bool runsOn(Operation *op, StringRef kernel) {
+  auto chosen = op->getAttrOfType<StringAttr>(kKernelAttr);
+  return chosen && chosen == kernel;
+}
+
 void writeChoice(Operation *op, ArrayRef<Candidate> candidates) {
   Builder b(op->getContext());
   op->setAttr(kKernelAttr, b.getStringAttr(candidates[0].kernel));

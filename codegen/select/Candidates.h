@@ -35,6 +35,8 @@ void preferKernels(std::vector<Candidate> &candidates, llvm::StringRef kernels);
 
 /// Writes the choice (the first) and the election on the operation.
 void writeChoice(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates);
+/// Whether that was the choice.
+bool runsOn(mlir::Operation *op, llvm::StringRef kernel);
 
 } // namespace dlc
 #endif

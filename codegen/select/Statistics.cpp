@@ -14,11 +14,6 @@ namespace dlc {
 
 namespace {
 
-bool runsOn(Operation *op, StringRef kernel) {
-  auto chosen = op->getAttrOfType<StringAttr>(kKernelAttr);
-  return chosen && chosen == kernel;
-}
-
 /// One element per channel, one after the other.
 bool isOfChannels(Value v, Value y) {
   return typeOf(v).getNumElements() == shapeOf(y)[1] && layoutOf(v.getType()).empty();
