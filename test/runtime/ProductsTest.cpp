@@ -274,11 +274,46 @@ TEST_P(Products, EpiloguesComeOnce) {
                [](double v, double o, double) { return (v + o) * o; });
     checkPosts(GetParam(), {sub, eltwise("relu")}, false, 1, k,
                [](double v, double o, double) { return std::max(v - o, 0.0); });
+    auto gradient = [&](const char *of) {
+      json post = add;
+      post["alg"] = of;
+      return post;
+    };
+    checkPosts(GetParam(), {gradient("logistic_gradient")}, true, 0.1f, k,
+               [](double v, double y, double) { return v * y * (1 - y); });
+    checkPosts(GetParam(), {add, gradient("tanh_gradient")}, false, 0.1f, k,
+               [](double v, double y, double) { return (v + y) * (1 - y * y); });
+    checkPosts(GetParam(), {gradient("relu_gradient")}, true, 1, k,
+               [](double v, double y, double) { return y > 0 ? v : 0; });
     checkPosts(GetParam(), {json{{"kind", "sum"}}}, false, -0.01f, k,
                [](double v, double, double old) { return v + old; });
   }
   checkPosts(GetParam(), {eltwise("relu"), json{{"kind", "sum"}, {"scale", 0.5}}}, true, 1, 20,
              [](double v, double, double old) { return std::max(v, 0.0) + old / 2; });
+}
+
+TEST_P(Products, ReluLetsNothingPassWhereItWasClosed) {
+  constexpr int64_t m = 5, n = 37, k = 3;
+  std::vector<float> x = random(m * k, 1), w = random(k * n, 2), y = random(m * n, 3),
+                     dst(static_cast<size_t>(m * n));
+  y[1] = NAN, y[2] = -0.0f, y[3] = INFINITY;
+  std::fill(x.begin(), x.begin() + k, NAN);
+  json desc = GetParam().describe(m, n, k);
+  desc["a"] = {k, 1};
+  desc["b"] = {n, 1};
+  desc["dst"] = {n, 1};
+  json post = {{"kind", "binary"}, {"strides", {n, 1}}};
+  for (const char *of : {"relu_gradient", "logistic_gradient", "tanh_gradient"}) {
+    post["alg"] = of;
+    desc["post_ops"] = json::array({post});
+    run(desc, {&x, &w, &dst, &y}, 2, 1);
+    bool cuts = post["alg"] == "relu_gradient";
+    for (int64_t j = 0; j < n; ++j) {
+      auto at = static_cast<size_t>(j);
+      ASSERT_EQ(std::isnan(dst[at]), !cuts || y[at] > 0) << of << ", " << j;
+    }
+    ASSERT_TRUE(std::isfinite(dst.back()));
+  }
 }
 
 /// What an operand is made of: rows of x, of which some may be left out at the end.
@@ -482,6 +517,14 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(contains(refusal("post_ops", 3), "post_ops must be an array"));
   EXPECT_TRUE(contains(refusal("post_ops", {{{"kind", "eltwise"}, {"alg", "sine"}}}), "'sine'"));
   EXPECT_TRUE(contains(refusal("post_ops", {{{"kind", "sum"}, {"scale", 2}}}), "a sum must be"));
+  json gradient = {{"kind", "binary"}, {"alg", "relu_gradient"}, {"strides", {4, 1}}};
+  EXPECT_EQ(refusal("post_ops", json::array({gradient})), "accepted");
+  gradient["strides"] = {1, 4};
+  EXPECT_TRUE(
+      contains(refusal("post_ops", json::array({gradient})), "operand must lie row by row"));
+  gradient["alg"] = "sine_gradient";
+  EXPECT_TRUE(
+      contains(refusal("post_ops", json::array({gradient})), "binary post-op 'sine_gradient'"));
   EXPECT_TRUE(contains(refusal("kind", "matmul"), "unknown kind"));
   EXPECT_TRUE(contains(refusal("parts", "two"), "wrong description"));
 }

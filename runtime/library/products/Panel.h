@@ -27,13 +27,16 @@ enum class PostKind {
   Add,
   Mul,
   Sub,
+  LogisticGradient, ///< of an activation by what came of it, the operand
+  TanhGradient,
+  ReluGradient,
   Sum
 };
 
 struct Post {
   PostKind kind = PostKind::Relu;
   float alpha = 0, beta = 0; ///< as oneDNN's; Sum: alpha is its factor
-  Matrix operand;            ///< Add, Mul, Sub: a stride of 0 repeats its elements
+  Matrix operand;            ///< of Add to ReluGradient: a stride of 0 repeats its elements
 };
 
 constexpr int kMostPosts = 6;

@@ -25,13 +25,18 @@ Post eltwise(const json &op) {
 }
 
 PostKind binary(const std::string &alg) {
-  if (alg == "add")
-    return PostKind::Add;
-  if (alg == "mul")
-    return PostKind::Mul;
-  if (alg == "sub")
-    return PostKind::Sub;
-  fail("product: unknown binary post-op '", alg, "': add, mul or sub expected");
+  static constexpr std::pair<const char *, PostKind> known[] = {
+      {"add", PostKind::Add},
+      {"mul", PostKind::Mul},
+      {"sub", PostKind::Sub},
+      {"logistic_gradient", PostKind::LogisticGradient},
+      {"tanh_gradient", PostKind::TanhGradient},
+      {"relu_gradient", PostKind::ReluGradient}};
+  for (const auto &[name, kind] : known)
+    if (alg == name)
+      return kind;
+  fail("product: unknown binary post-op '", alg,
+       "': add, mul, sub or a gradient (of logistic, tanh, relu) expected");
 }
 
 } // namespace

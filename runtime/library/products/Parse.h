@@ -28,7 +28,7 @@ struct Posts {
 Posts postsOf(const nlohmann::json &desc, size_t rank, int64_t k);
 
 inline bool hasOperand(const Post &post) {
-  return post.kind == PostKind::Add || post.kind == PostKind::Mul || post.kind == PostKind::Sub;
+  return post.kind >= PostKind::Add && post.kind <= PostKind::ReluGradient;
 }
 
 } // namespace dlc::products

@@ -46,7 +46,8 @@ struct DLC_EXPORT Form {
 ///   batch.., m, k],
 ///    "b": [strides] or "packed", "dst": [strides; the last is 1], "scale": 1, "bias": true,
 ///    "post_ops": [{"kind": "eltwise", "alg", "alpha", "beta"}, {"kind": "sum", "scale"},
-///                 {"kind": "binary", "alg": add mul sub, "strides": [batch.., m, n]}],
+///                 {"kind": "binary", "alg": add mul sub logistic_gradient tanh_gradient
+///                  relu_gradient, "strides": [batch.., m, n]}],
 ///    "prologue": {"of": "a" or "b", "row", "exp": false, "shift": 0 or 1, "factor": 0 or 1,
 ///                 "hot": value, "sums": false}}
 ///
@@ -54,6 +55,8 @@ struct DLC_EXPORT Form {
 /// is the last post-op; one that is not alone needs k <= kDepthAtOnce. "packed": as the form's
 /// packRight writes the whole. "parts": on tiles (tiles/Describe.h); "lanes": in vectors of so many
 /// numbers (vectors/Describe.h).
+/// A gradient is that of an activation whose result y is the operand: what comes is multiplied by
+/// y (1 - y), by 1 - y², or is 0 where y is not above 0.
 /// The prologue (Kernel.h) changes elements of an operand that lies in rows of "row" elements, each
 /// time they are packed. Its buffers follow: [shift], [factor] (of all rows, or one), [hot] (i64),
 /// [sums], which gets the sum of each column over all rows, where rows are what is summed.

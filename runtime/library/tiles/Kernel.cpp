@@ -147,6 +147,18 @@ inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row,
     return _mm512_mul_ps(v, operandOf(post, row, column, mask));
   case PostKind::Sub:
     return _mm512_sub_ps(v, operandOf(post, row, column, mask));
+  case PostKind::LogisticGradient: {
+    __m512 y = operandOf(post, row, column, mask);
+    return _mm512_mul_ps(v, _mm512_mul_ps(y, _mm512_sub_ps(_mm512_set1_ps(1), y)));
+  }
+  case PostKind::TanhGradient: {
+    __m512 y = operandOf(post, row, column, mask);
+    return _mm512_mul_ps(v, _mm512_fnmadd_ps(y, y, _mm512_set1_ps(1)));
+  }
+  case PostKind::ReluGradient: {
+    __m512 y = operandOf(post, row, column, mask);
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_GT_OQ), v);
+  }
   case PostKind::Sum:
     return _mm512_fmadd_ps(alpha, _mm512_maskz_loadu_ps(mask, old), v);
   default:

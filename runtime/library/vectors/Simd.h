@@ -215,6 +215,16 @@ private:
       return v * operand();
     case PostKind::Sub:
       return v - operand();
+    case PostKind::LogisticGradient: {
+      Vec<V> y = operand();
+      return v * (y * (1 - y));
+    }
+    case PostKind::TanhGradient: {
+      Vec<V> y = operand();
+      return v * (1 - y * y);
+    }
+    case PostKind::ReluGradient:
+      return operand() > 0.0f ? v : Vec<V>{};
     case PostKind::Sum:
       return v + post.alpha * loadFirst<V>(old, count);
     }
