@@ -16,6 +16,9 @@ struct Candidate {
   int64_t workspace = 0;      ///< bytes of scratch memory that a library asks for
 };
 
+/// What stood for election for each operation, the choice first.
+using Choices = llvm::DenseMap<mlir::Operation *, std::vector<Candidate>>;
+
 /// Who can do it, the cheapest by estimate first. `refusals` gets why others cannot. With `every`, library providers give
 /// all implementations worth a measurement, not only the one that they prefer; `generated`: and who generates code.
 std::vector<Candidate> candidatesFor(mlir::Operation *op, const CompileOptions &options, const cpu::Target &target, bool every,

@@ -387,7 +387,7 @@ static std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp 
   for (Operation &op : body.without_terminator())
     if (!isa<ConstantOp>(op) && !llvm::is_contained(prologue.ops, &op))
       ops.push_back(&op);
-  auto epilogue = matchEpilogue(ops, body.getTerminator()->getOperand(0));
+  auto epilogue = matchEpilogue(ops, body.getTerminator()->getOperand(0), /*gradients=*/true);
   if (!epilogue || (epilogue->lhs.base == prologue.made) == (epilogue->rhs.base == prologue.made))
     return std::nullopt;
   return epilogue;
@@ -395,7 +395,7 @@ static std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp 
 
 std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, ProductForm form) {
   auto prologue = form.parts ? matchPrologue(fusion) : std::nullopt;
-  auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion);
+  auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, form.isOwn());
   if (!epilogue) {
     if (why)
       *why = "not one contraction with post-ops";

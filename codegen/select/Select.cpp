@@ -4,6 +4,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/Decide.h"
 #include "codegen/select/GpuTrial.h"
+#include "codegen/select/Gradients.h"
 #include "codegen/select/Prologue.h"
 #include "codegen/select/Statistics.h"
 #include "codegen/select/Tune.h"
@@ -107,6 +108,7 @@ public:
       for (Operation *op : election.operations)
         choose(op, election);
     }
+    absorbGradients(module, options, target, choices);
     absorbStatistics(module, options, target, choices);
     absorbPrologues(module, options, target);
     database.tidy(warning);

@@ -30,9 +30,6 @@ struct ChannelStatistics {
 /// else.
 std::optional<ChannelStatistics> matchStatistics(mlir::Value y);
 
-/// What stood for election for each operation, the choice first.
-using Choices = llvm::DenseMap<mlir::Operation *, std::vector<Candidate>>;
-
 /// Gives convolutions with fewer products the statistics of their channels to make, where that is
 /// cheaper than a kernel that reads their result; a convolution that was given to another kernel
 /// comes back where both together take less time so. The module's operations are those that were

@@ -23,7 +23,7 @@ bool takesSteps(const json &steps, int64_t k) {
     else if (kind == "eltwise")
       known = llvm::is_contained({"relu", "clip", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg);
     else
-      known = llvm::is_contained({"add", "mul", "sub"}, alg);
+      known = llvm::is_contained({"add", "mul", "sub", "logistic_gradient", "tanh_gradient", "relu_gradient"}, alg);
     if (!known)
       return false;
   }

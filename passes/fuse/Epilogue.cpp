@@ -154,7 +154,7 @@ bool matchOperands(Epilogue &epilogue, OpFilter inside) {
 }
 
 /// Walks from the anchor's result to `result`, and marks what it passes.
-bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside,
+bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradients,
                 llvm::DenseSet<Operation *> &used) {
   constexpr size_t maxPostOps = 12;
   Value value = epilogue.anchor->getResult(0);
@@ -163,7 +163,10 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside,
   while (value != result) {
     if (epilogue.postOps.size() > maxPostOps)
       return false;
-    if (std::optional<Step> step = matchEltwise(value, inside)) {
+    std::optional<Step> step = matchEltwise(value, inside);
+    if (!step && gradients)
+      step = matchGradient(value, inside);
+    if (step) {
       for (PostOp &postOp : step->postOps)
         appendPostOp(epilogue.postOps, postOp);
       used.insert(step->ops.begin(), step->ops.end());
@@ -204,7 +207,7 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside,
 
 } // namespace
 
-std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result) {
+std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, bool gradients) {
   llvm::DenseSet<Operation *> members(ops.begin(), ops.end());
   auto inside = [&](Operation *op) { return members.contains(op); };
   Epilogue epilogue;
@@ -225,7 +228,7 @@ std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result) {
   llvm::DenseSet<Operation *> used{epilogue.anchor};
   for (Value operand : epilogue.anchor->getOperands())
     collectViews(operand, inside, used);
-  if (!matchSteps(epilogue, result, inside, used))
+  if (!matchSteps(epilogue, result, inside, gradients, used))
     return std::nullopt;
   bool isPool = classify(epilogue.anchor) == NodeClass::Pool;
   if (used.size() != members.size() || (isPool && members.size() > 1))
@@ -233,7 +236,7 @@ std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result) {
   return epilogue;
 }
 
-std::optional<Epilogue> matchEpilogue(FusionOp fusion) {
+std::optional<Epilogue> matchEpilogue(FusionOp fusion, bool gradients) {
   Block &body = fusion.getBody().front();
   Operation *yield = body.getTerminator();
   if (yield->getNumOperands() != 1)
@@ -242,7 +245,7 @@ std::optional<Epilogue> matchEpilogue(FusionOp fusion) {
   for (Operation &op : body.without_terminator())
     if (!isa<ConstantOp>(op))
       ops.push_back(&op);
-  return matchEpilogue(ops, yield->getOperand(0));
+  return matchEpilogue(ops, yield->getOperand(0), gradients);
 }
 
 } // namespace dlc

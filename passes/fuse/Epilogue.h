@@ -46,12 +46,14 @@ struct Epilogue {
 };
 
 /// Reads a fusion's body; nothing when it is not of this form. Operands are the body's values:
-/// block arguments, or constants.
-std::optional<Epilogue> matchEpilogue(FusionOp fusion);
+/// block arguments, or constants. `gradients`: steps of our own products, too, which no library
+/// has: binary ones called logistic_gradient, tanh_gradient and relu_gradient.
+std::optional<Epilogue> matchEpilogue(FusionOp fusion, bool gradients = false);
 
 /// The same for operations that are not yet a fusion: all of `ops` must be used up, and give
 /// `result`.
-std::optional<Epilogue> matchEpilogue(llvm::ArrayRef<mlir::Operation *> ops, mlir::Value result);
+std::optional<Epilogue> matchEpilogue(llvm::ArrayRef<mlir::Operation *> ops, mlir::Value result,
+                                      bool gradients = false);
 
 } // namespace dlc
 

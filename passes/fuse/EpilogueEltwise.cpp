@@ -174,7 +174,8 @@ std::optional<Step> matchLeakySelect(Value x, SelectOp select) {
   return Step{select.getY(), {eltwise("relu", *slope)}, {compare, mul, select}};
 }
 
-/// All users of what the step uses up are in the step, so that only its result is seen outside.
+} // namespace
+
 bool isClosed(Value from, const Step &step) {
   auto contains = [&](Operation *op) { return llvm::is_contained(step.ops, op); };
   if (!llvm::all_of(from.getUsers(), contains))
@@ -183,8 +184,6 @@ bool isClosed(Value from, const Step &step) {
     return op->getResult(0) == step.result || llvm::all_of(op->getUsers(), contains);
   });
 }
-
-} // namespace
 
 std::optional<Step> matchEltwise(Value value, OpFilter inside) {
   for (Operation *user : value.getUsers()) {

@@ -17,6 +17,14 @@ struct Step {
 /// several. Only operations that `inside` accepts are looked at.
 std::optional<Step> matchEltwise(mlir::Value value, OpFilter inside);
 
+/// The step that multiplies `value` by the gradient of an activation (logistic, tanh, relu), in
+/// terms of what that gave: the operand, of the value's own shape.
+std::optional<Step> matchGradient(mlir::Value value, OpFilter inside);
+
+/// Whether all users of what the step uses up are in the step, so that only its result is seen
+/// outside.
+bool isClosed(mlir::Value from, const Step &step);
+
 /// Adds a step to the list; neighbouring linear and clip steps become one.
 void appendPostOp(llvm::SmallVectorImpl<PostOp> &postOps, PostOp postOp);
 

@@ -183,6 +183,45 @@ Case crossEntropy(int64_t rows, int64_t classes, int64_t depth, bool crossed, in
           body};
 }
 
+/// The gradient of an activation, of which the result is given, after a product: our own products
+/// make it themselves.
+Case activationGradient(const std::string &activation, const Shape &rows, int64_t depth,
+                        int64_t units) {
+  Shape y = rows, dy = rows;
+  y.push_back(units);
+  dy.push_back(depth);
+  Shape w = {units, depth}, b = {units};
+  std::string gradient = activation == "logistic" ? R"(
+    %left = dlc.sub %one, %a0 : (tensor<f32>, YY) -> YY
+    %f = dlc.mul %a0, %left : (YY, YY) -> YY
+    %dz = dlc.mul %dy, %f : (YY, YY) -> YY)"
+                         : activation == "tanh"   ? R"(
+    %square = dlc.mul %a0, %a0 : (YY, YY) -> YY
+    %f = dlc.sub %one, %square : (tensor<f32>, YY) -> YY
+    %dz = dlc.mul %f, %dy : (YY, YY) -> YY)"
+                                                  : R"(
+    %on = dlc.compare gt %a0, %zero : (YY, tensor<f32>) -> MM
+    %dz = dlc.select %on, %dy, %zero : (MM, YY, tensor<f32>) -> YY)";
+  std::string body = R"(
+    %zero = dlc.constant dense<0.0> : tensor<f32>
+    %one = dlc.constant dense<1.0> : tensor<f32>
+    %dy = dlc.matmul %a1, %a2 transpose_b : (XX, WW) -> YY)" +
+                     gradient + R"(
+    %db = dlc.reduce sum %dz axes [AXES] : (YY) -> BB
+    return %dz, %db : YY, BB
+  )";
+  auto type = [](const Shape &shape) { return typeText(shape, "f32"); };
+  body = spelled(body, {{"AXES", rows.size() > 1 ? "0, 1" : "0"},
+                        {"XX", type(dy)},
+                        {"WW", type(w)},
+                        {"BB", type(b)},
+                        {"YY", type(y)},
+                        {"MM", typeText(y, "i1")}});
+  std::string label = activation + (rows.size() > 1 ? "/steps" : "");
+  return {"activation_gradient", label, {{y}, {dy}, {w}}, "", 2, {32, 64},
+          {type(y), type(b)},    body};
+}
+
 } // namespace
 
 void addTrainingCases(std::vector<Case> &cases) {
@@ -193,6 +232,10 @@ void addTrainingCases(std::vector<Case> &cases) {
   for (const Shape &x : {Shape{2, 16, 13, 11}, {1, 48, 5, 6}, {3, 32, 16, 16}})
     for (int64_t size : {3, 5})
       cases.push_back(convNorm(x, 32, size));
+  for (const char *activation : {"logistic", "tanh", "relu"}) {
+    cases.push_back(activationGradient(activation, {33}, 65, 47));
+    cases.push_back(activationGradient(activation, {3, 11}, 600, 70));
+  }
   for (bool crossed : {false, true}) {
     cases.push_back(crossEntropy(33, 65, 31, crossed, 1));
     cases.push_back(crossEntropy(66, 47, 70, crossed, 11));

@@ -1,0 +1,81 @@
+//===- EpilogueGradient.cpp - gradients of activations after a product ----===//
+#include "passes/fuse/EpilogueEltwise.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+struct Matcher {
+  Value value;
+  OpFilter inside;
+  Step step;
+
+  bool isInside(Value v) const {
+    Operation *op = v.getDefiningOp();
+    return op && inside(op);
+  }
+
+  /// What the activation gave: a tensor like the one that is multiplied, made elsewhere.
+  bool isResult(Value y) const {
+    return !isInside(y) && shapeOf(y) == shapeOf(value) && typeOf(y).getElementType().isF32() &&
+           layoutOf(y.getType()) == layoutOf(value.getType());
+  }
+
+  bool is(StringRef alg, Value y, std::initializer_list<Operation *> ops) {
+    if (!isResult(y))
+      return false;
+    PostOp postOp;
+    postOp.kind = PostOp::Kind::Binary;
+    postOp.alg = alg.str();
+    postOp.operand = y;
+    step.postOps = {postOp};
+    step.ops.assign(ops);
+    step.result = (*std::prev(ops.end()))->getResult(0);
+    return true;
+  }
+
+  /// value * (y * (1 - y)), value * (1 - y * y)
+  bool matchFactor(MulOp mul) {
+    Value factor = mul.getA() == value ? mul.getB() : mul.getA();
+    if (auto product = factor.getDefiningOp<MulOp>())
+      for (int i : {0, 1}) {
+        Value y = product->getOperand(1 - i);
+        auto rest = product->getOperand(i).getDefiningOp<SubOp>();
+        if (rest && isSplatOf(rest.getA(), 1) && rest.getB() == y)
+          return is("logistic_gradient", y, {rest, product, mul});
+      }
+    if (auto rest = factor.getDefiningOp<SubOp>(); rest && isSplatOf(rest.getA(), 1))
+      if (auto square = rest.getB().getDefiningOp<MulOp>();
+          square && square.getA() == square.getB())
+        return is("tanh_gradient", square.getA(), {square, rest, mul});
+    return false;
+  }
+
+  /// select(y > 0, value, 0)
+  bool matchChoice(SelectOp select) {
+    auto compare = select.getCondition().getDefiningOp<CompareOp>();
+    return compare && select.getA() == value && isSplatOf(select.getB(), 0) &&
+           compare.getPredicate() == Predicate::gt && isSplatOf(compare.getB(), 0) &&
+           is("relu_gradient", compare.getA(), {compare, select});
+  }
+};
+
+} // namespace
+
+std::optional<Step> matchGradient(Value value, OpFilter inside) {
+  if (!typeOf(value).getElementType().isF32())
+    return std::nullopt;
+  for (Operation *user : value.getUsers()) {
+    Matcher matcher{value, inside, {}};
+    auto mul = dyn_cast<MulOp>(user);
+    auto select = dyn_cast<SelectOp>(user);
+    if (((mul && matcher.matchFactor(mul)) || (select && matcher.matchChoice(select))) &&
+        shapeOf(matcher.step.result) == shapeOf(value) && llvm::all_of(matcher.step.ops, inside) &&
+        isClosed(value, matcher.step))
+      return matcher.step;
+  }
+  return std::nullopt;
+}
+
+} // namespace dlc
