@@ -29,9 +29,13 @@ LogicalResult Lowering::launch(FusionOp fusion, StringRef selected) {
   if (schedule->name != "parts")
     for (auto [result, input] : cpu::inplacePairs(*normal))
       inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
-  if (schedule->name == "rows")
-    for (auto [result, input] : cpu::inplaceRows(*normal, target))
+  if (schedule->name == "rows") {
+    // Sums that are cut, though no two units share one, are walked like those in parts.
+    auto pairs = cpu::inplaceRows(*normal, target);
+    llvm::append_range(pairs, cpu::inplaceParts(*normal, target));
+    for (auto [result, input] : pairs)
       inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
+  }
   SmallVector<Value> inputs, outputs;
   for (auto [i, input] : llvm::enumerate(fusion.getInputs())) {
     if (auto &operand = schedule->packed; operand && operand->argument == i)
