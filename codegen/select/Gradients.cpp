@@ -20,7 +20,9 @@ namespace {
 
 YieldOp endOf(FusionOp fusion) { return cast<YieldOp>(fusion.getBody().front().getTerminator()); }
 
-bool isOwnProduct(const Candidate &c) { return c.kernel == "vectors" || c.kernel == "tiles"; }
+bool isProduct(FusionOp fusion) {
+  return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op); });
+}
 
 double timeOf(const Candidate &c) { return c.measured.value_or(c.estimate); }
 
@@ -98,8 +100,7 @@ private:
   bool isKernel(Operation *op) {
     kernel = dyn_cast_or_null<FusionOp>(op);
     return kernel && kernel->getBlock() == product->getBlock() && runsOn(kernel, "generated") &&
-           choices.contains(kernel) && llvm::none_of(choices[kernel], isOwnProduct) &&
-           !kernel->hasAttr(kUpdatesAttr);
+           choices.contains(kernel) && !isProduct(kernel) && !kernel->hasAttr(kUpdatesAttr);
   }
 
   /// Whether a kernel makes it for the product alone, element by element.
@@ -156,8 +157,9 @@ private:
     return candidates;
   }
 
-  /// Which of our own does both, and how long that takes: what it took as a product, and what the
-  /// estimate says of the rest. Times measured are compared with such only.
+  /// Which of our own does both (generated code might, too, but has no say here), and how long that
+  /// takes: what it took as a product, and what the estimate says of the rest. Times measured are
+  /// compared with such only.
   double choose() {
     candidates = candidatesOf(made);
     const std::vector<Candidate> &before = choices[product];
@@ -167,7 +169,7 @@ private:
       auto same = llvm::find_if(before, [&](const Candidate &other) {
         return other.kernel == c->kernel && other.implementation == c->implementation;
       });
-      if (!isOwnProduct(*c) || same == before.end() ||
+      if (!hasImplementations(c->kernel) || same == before.end() ||
           same->measured.has_value() != before.front().measured.has_value() ||
           (!options.kernels.empty() && options.kernels != c->kernel))
         continue;
@@ -241,9 +243,8 @@ void absorbGradients(ModuleOp module, const CompileOptions &options, const cpu::
                      Choices &choices) {
   SmallVector<FusionOp> products;
   module.walk([&](FusionOp fusion) {
-    if (auto at = choices.find(fusion); at != choices.end() && fusion.getNumResults() == 1 &&
-                                        !fusion->hasAttr(kUpdatesAttr) &&
-                                        llvm::any_of(at->second, isOwnProduct))
+    if (choices.contains(fusion) && isProduct(fusion) && fusion.getNumResults() == 1 &&
+        !fusion->hasAttr(kUpdatesAttr))
       products.push_back(fusion);
   });
   for (FusionOp product : products)
