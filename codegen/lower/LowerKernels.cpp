@@ -268,14 +268,14 @@ void Lowering::start(Location loc, Value from, Value to, int64_t bytes) {
 }
 
 Value Lowering::packed(Location loc, std::shared_ptr<void> data, int64_t bytes, StringRef layout) {
-  Value &buffer = packedWeights.find(data, bytes, layout, device);
+  auto &[kept, buffer] = packedWeights.find(data, bytes, layout, device);
   if (buffer)
     return buffer;
   auto type = RankedTensorType::get({bytes}, b.getI8Type());
   // The blob shares the packed memory; the module keeps it alive.
-  auto keep = new std::shared_ptr<void>(data);
+  auto keep = new std::shared_ptr<void>(kept);
   AsmResourceBlob blob(
-      ArrayRef<char>(static_cast<const char *>(data.get()), bytes), 64,
+      ArrayRef<char>(static_cast<const char *>(kept.get()), bytes), 64,
       [keep](void *, size_t, size_t) { delete keep; }, false);
   auto attr = DenseResourceElementsAttr::get(type, "packed", std::move(blob));
   OpBuilder::InsertionGuard guard(b);

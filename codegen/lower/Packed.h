@@ -2,6 +2,8 @@
 #ifndef DLC_CODEGEN_LOWER_PACKED_H
 #define DLC_CODEGEN_LOWER_PACKED_H
 
+#include "runtime/device/cpu/Shelf.h"
+
 #include "mlir/IR/Value.h"
 
 #include <cstring>
@@ -17,21 +19,26 @@ namespace dlc::lower {
 /// a batch taken in parts) are packed for each, and would be in the program as often.
 class PackedWeights {
 public:
-  /// That of the same bytes in the same layout and place; null (for the caller to fill in) where
-  /// there is none. Different weights differ soon, so that comparing costs next to nothing.
-  mlir::Value &find(const std::shared_ptr<void> &data, int64_t bytes, llvm::StringRef layout,
-                    llvm::StringRef device) {
+  struct Entry {
+    std::shared_ptr<void> data;
+    mlir::Value buffer; ///< null: for the caller to fill in
+  };
+
+  /// That of the same bytes in the same layout and place. Different weights differ soon, so that
+  /// comparing costs next to nothing.
+  Entry &find(const std::shared_ptr<void> &data, int64_t bytes, llvm::StringRef layout,
+              llvm::StringRef device) {
     auto &alike = known[{layout.str(), bytes, device.str()}];
-    for (auto &[other, buffer] : alike)
-      if (std::memcmp(other.get(), data.get(), size_t(bytes)) == 0)
-        return buffer;
-    return alike.emplace_back(data, mlir::Value()).second;
+    for (Entry &entry : alike)
+      if (std::memcmp(entry.data.get(), data.get(), size_t(bytes)) == 0)
+        return entry;
+    auto kept = device == "cpu" ? shelf.copy(data.get(), size_t(bytes)) : nullptr;
+    return alike.emplace_back(Entry{kept ? kept : data, mlir::Value()});
   }
 
 private:
-  std::map<std::tuple<std::string, int64_t, std::string>,
-           std::vector<std::pair<std::shared_ptr<void>, mlir::Value>>>
-      known;
+  std::map<std::tuple<std::string, int64_t, std::string>, std::vector<Entry>> known;
+  runtime::Shelf shelf;
 };
 
 } // namespace dlc::lower

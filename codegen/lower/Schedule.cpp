@@ -25,11 +25,7 @@ LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedO
     why = "its weights cannot be read";
     return failure();
   }
-  // Memory that is read once per run: on large pages where the system has them.
-  constexpr size_t large = 2 << 20;
-  size_t alignment = size_t(operand.bytes) >= large ? large : 64;
-  size_t bytes = (size_t(operand.bytes) + alignment - 1) / alignment * alignment;
-  operand.data = {std::aligned_alloc(alignment, bytes), std::free};
+  operand.data = {std::aligned_alloc(64, (size_t(operand.bytes) + 63) / 64 * 64), std::free};
   if (!operand.data) {
     why = "not enough memory for packed weights";
     return failure();

@@ -23,7 +23,7 @@ MAY = {
 RUNTIME_FOR = {
     "codegen": ["runtime/program/", "runtime/library/attention/Describe.h", "runtime/library/onednn/Describe.h", "runtime/library/winograd/Describe.h",
                 "runtime/library/tiles/Convolution.h", "runtime/library/tiles/Describe.h", "runtime/library/vectors/Describe.h", "runtime/device/cpu/Features.h",
-                "runtime/device/cpu/KernelContext.h", "runtime/device/cuda/Nvrtc.h",
+                "runtime/device/cpu/KernelContext.h", "runtime/device/cpu/Shelf.h", "runtime/device/cuda/Nvrtc.h",
                 "runtime/device/cuda/Loader.h",  # which libraries are here
                 "runtime/device/Device.h",  # what a GPU says of itself
                 "runtime/session/Session.h", "runtime/session/Binder.h",  # measuring candidates is running them

@@ -113,13 +113,7 @@ void executeReorder(const_dnnl_memory_desc_t from, const void *source, const_dnn
   check(dnnl_stream_wait(stream), "waiting for a reorder");
 }
 
-/// Weights are read once per run: large ones on huge pages cost fewer misses of the address cache.
 std::shared_ptr<void> allocatePacked(uint64_t bytes) {
-  constexpr uint64_t kLarge = 8 << 20;
-  if (bytes >= kLarge) {
-    auto block = std::make_shared<runtime::Block>(bytes, "packed weights");
-    return std::shared_ptr<void>(block, block->data());
-  }
   void *memory = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
   if (!memory)
     runtime::fail("out of memory for ", bytes, " bytes of packed weights");

@@ -1,0 +1,33 @@
+//===- Shelf.cpp - constants side by side on large pages -------------------------===//
+#include "runtime/device/cpu/Shelf.h"
+
+#include "dlc/Error.h"
+#include "runtime/device/cpu/Memory.h"
+#include "runtime/program/Format.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlc::runtime {
+
+std::shared_ptr<void> Shelf::copy(const void *data, size_t bytes) {
+  // Pages come when they are touched: a long block costs nothing before.
+  constexpr size_t kLong = size_t(64) << 20, kPage = size_t(2) << 20, kLarge = kPage / 2;
+  const size_t begun = format::alignUp(used, kPage);
+  if (bytes == 0 || (bytes < kLarge && used + bytes > begun))
+    return nullptr;
+  if (!block || used + bytes > block->size()) {
+    try {
+      block = std::make_shared<Block>(std::max(format::alignUp(bytes, kPage), kLong), "weights");
+    } catch (const Error &) {
+      return nullptr;
+    }
+    used = 0;
+  }
+  void *at = block->data() + used;
+  std::memcpy(at, data, bytes);
+  used = format::alignUp(used + bytes, 64);
+  return {block, at};
+}
+
+} // namespace dlc::runtime
