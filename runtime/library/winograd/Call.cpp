@@ -137,7 +137,7 @@ private:
     };
     PointWeights weights = request.weightsAt(request.packed ? w : scratch + plan.weights);
     if (!request.packed)
-      parallelFor(team, shape.outBlocks, 1, [&](int64_t begin, int64_t end, int) {
+      parallelFor(team, shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
         kernels.weights(shape, w, request.turned, weights, begin, end);
       });
     if (!plan.sharesTiles) {
@@ -253,7 +253,7 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     // What lies between points is never read, but it is part of the program.
     std::memset(memory, 0, packed.bytes);
     packed.bytes = packedBytes(desc);
-    parallelFor(threads, request.shape.outBlocks, 1, [&](int64_t begin, int64_t end, int) {
+    parallelFor(threads, request.shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
       kernels.weights(request.shape, plain, request.turned,
                       request.weightsAt(static_cast<float *>(memory)), begin, end);
     });

@@ -5,7 +5,10 @@
 // everything is by point p of A x A:
 //
 //   data     [p][channel block][tile][V]
-//   weights  [p][block of results' channels][channel][V]
+//   weights  [pair of blocks of results' channels][p][channel][2][V]
+//
+// so that products read weights in the order in which they lie; gradients of weights, which are
+// made point by point, have p before the pair. A last block that has no other stands alone.
 //
 // This header is read by files compiled for other processors than the rest: nothing here may bring
 // inline functions along that the linker could take for everybody.
@@ -43,10 +46,10 @@ struct TileData {
   int64_t first = 0, count = 0;
 };
 
-/// Weights by point: panel (p, block) begins at `at + p * point + block * panel`.
+/// Weights by point: elements from a point to the next, and from a pair of blocks to the next.
 struct PointWeights {
   float *at = nullptr;
-  int64_t point = 0, panel = 0;
+  int64_t point = 0, pair = 0;
 };
 
 /// What some tiles contribute to a block of channels' statistics, where no shift common to all

@@ -2,6 +2,7 @@
 #include "runtime/library/winograd/Plan.h"
 
 #include "runtime/device/cpu/Features.h"
+#include "runtime/library/winograd/Fields.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
@@ -12,67 +13,6 @@ using nlohmann::json;
 using runtime::fail;
 
 namespace {
-
-constexpr int64_t kMaxSize = int64_t(1) << 40;
-
-int64_t integer(const json &desc, const char *name, int64_t low, int64_t high) {
-  auto found = desc.find(name);
-  if (found == desc.end() || !found->is_number_integer() || found->get<int64_t>() < low ||
-      found->get<int64_t>() > high)
-    fail("winograd: '", name, "' must be an integer from ", low, " to ", high, ", found ",
-         found == desc.end() ? "nothing" : found->dump());
-  return found->get<int64_t>();
-}
-
-std::vector<int64_t> integers(const json &desc, const char *name, size_t count, int64_t low) {
-  auto found = desc.find(name);
-  std::vector<int64_t> values;
-  int64_t total = 1;
-  if (found != desc.end() && found->is_array() && found->size() == count)
-    for (const json &value : *found)
-      if (value.is_number_integer() && value.get<int64_t>() >= low &&
-          value.get<int64_t>() <= kMaxSize &&
-          !__builtin_mul_overflow(total, std::max<int64_t>(1, value.get<int64_t>()), &total) &&
-          total <= kMaxSize)
-        values.push_back(value.get<int64_t>());
-  if (values.size() != count)
-    fail("winograd: '", name, "' must be ", count, " integers from ", low, " on, found ",
-         found == desc.end() ? "nothing" : found->dump());
-  return values;
-}
-
-bool flag(const json &desc, const char *name) {
-  auto found = desc.find(name);
-  if (found != desc.end() && !found->is_boolean())
-    fail("winograd: '", name, "' must be true or false, found ", found->dump());
-  return found != desc.end() && found->get<bool>();
-}
-
-float number(const json &step, const char *name) {
-  auto found = step.find(name);
-  if (found == step.end())
-    return 0;
-  if (!found->is_number())
-    fail("winograd: '", name, "' must be a number, found ", found->dump());
-  return found->get<float>();
-}
-
-Step parseStep(const json &step) {
-  static constexpr std::pair<const char *, Step::Kind> kinds[] = {
-      {"relu", Step::Relu},
-      {"clip", Step::Clip},
-      {"linear", Step::Linear},
-      {"add", Step::AddTensor},
-      {"add_channels", Step::AddChannels},
-      {"multiply_channels", Step::MultiplyChannels}};
-  if (step.is_object())
-    for (auto [name, kind] : kinds)
-      if (step.contains("do") && step["do"] == name)
-        return {kind, number(step, "alpha"), number(step, "beta"), nullptr};
-  fail("winograd: a step must be {\"do\": relu, clip, linear, add, add_channels or "
-       "multiply_channels, ..}, found ",
-       step.dump());
-}
 
 int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -87,19 +27,18 @@ int64_t evenPart(int64_t count, int64_t limit, int64_t multiple) {
 
 Request Request::parse(const json &desc) {
   Request request;
-  if (!desc.is_object() || !desc.contains("kind") || !desc["kind"].is_string())
-    fail("winograd: the description has no kind");
-  std::string kind = desc["kind"];
+  const Fields fields(desc, "winograd");
+  std::string kind = fields.kind();
   if (kind != "convolution" && kind != "convolution_weights")
     fail("winograd: 'kind' must be convolution or convolution_weights, found ", kind);
   request.isGradient = kind == "convolution_weights";
-  request.lanes = static_cast<int>(integer(desc, "block", 8, 16));
-  request.outputs = static_cast<int>(integer(desc, "tile", 2, 4));
-  request.window = static_cast<int>(integer(desc, "window", 3, 5));
+  request.lanes = static_cast<int>(fields.integer("block", 8, 16));
+  request.outputs = static_cast<int>(fields.integer("tile", 2, 4));
+  request.window = static_cast<int>(fields.integer("window", 3, 5));
   if (request.lanes % 8 != 0 || request.outputs % 2 != 0 || request.window % 2 != 1)
     fail("winograd: 'block' must be 8 or 16, 'tile' 2 or 4, 'window' 3 or 5");
-  std::vector<int64_t> src = integers(desc, "src", 4, 1), dst = integers(desc, "dst", 4, 1),
-                       pads = integers(desc, "pads", 2, -kMaxSize);
+  std::vector<int64_t> src = fields.integers("src", 4, 1), dst = fields.integers("dst", 4, 1),
+                       pads = fields.integers("pads", 2, -kMaxSize);
   if (src[0] != dst[0] || src[1] % request.lanes != 0 || dst[1] % request.lanes != 0)
     fail("winograd: one batch and whole blocks of ", request.lanes, " channels required, found ",
          runtime::listed(src), " and ", runtime::listed(dst));
@@ -112,20 +51,15 @@ Request Request::parse(const json &desc) {
   shape.top = pads[0], shape.left = pads[1];
   shape.tileRows = (dst[2] + request.outputs - 1) / request.outputs;
   shape.tileCols = (dst[3] + request.outputs - 1) / request.outputs;
-  shape.channelsLast = flag(desc, "channels_last");
-  request.turned = flag(desc, "turned");
-  request.packed = flag(desc, "packed");
-  request.hasBias = flag(desc, "bias");
-  request.hasStatistics = flag(desc, "statistics");
+  shape.channelsLast = fields.flag("channels_last");
+  request.turned = fields.flag("turned");
+  request.packed = fields.flag("packed");
+  request.hasBias = fields.flag("bias");
+  request.hasStatistics = fields.flag("statistics");
   if (request.hasStatistics && request.isGradient)
     fail("winograd: 'statistics' are those of a convolution's results, not of a gradient of "
          "weights");
-  if (auto steps = desc.find("steps"); steps != desc.end()) {
-    if (!steps->is_array() || steps->size() > 16)
-      fail("winograd: 'steps' must be a list of at most 16, found ", steps->dump());
-    for (const json &step : *steps)
-      request.steps.push_back(parseStep(step));
-  }
+  request.steps = fields.steps();
   return request;
 }
 
@@ -140,11 +74,16 @@ int64_t Request::resultElements() const {
 int64_t pointStep(int64_t vectors, int lanes) { return (vectors | 1) * lanes; }
 
 PointWeights Request::weightsAt(float *memory) const {
-  int64_t panel = channels() * lanes;
-  return {memory, pointStep(shape.outBlocks * channels(), lanes), panel};
+  if (isGradient)
+    return {memory, pointStep(shape.outBlocks * channels(), lanes), 2 * channels() * lanes};
+  int64_t point = pointStep((shape.outBlocks > 1 ? 2 : 1) * channels(), lanes);
+  return {memory, point, points() * point};
 }
 
-int64_t Request::pointWeightElements() const { return points() * weightsAt(nullptr).point; }
+int64_t Request::pointWeightElements() const {
+  PointWeights steps = weightsAt(nullptr);
+  return isGradient ? points() * steps.point : (shape.outBlocks + 1) / 2 * steps.pair;
+}
 
 Plan::Plan(const Request &request, int threads) {
   const Shape &shape = request.shape;
@@ -163,8 +102,11 @@ Plan::Plan(const Request &request, int threads) {
                   (weightElements > near || all < threads * kFew);
     tiles = sharesTiles ? all : evenPart(all, limit, threads);
     int64_t perBlock = points * tiles * lanes;
-    outBlocks =
-        std::clamp(near / 8 / perBlock & ~int64_t(1), int64_t(2), roundUp(shape.outBlocks, 2));
+    // Two have their weights at all points in one piece, as memory likes to be read.
+    outBlocks = sharesTiles || weightElements > near
+                    ? 2
+                    : std::clamp(near / 8 / perBlock & ~int64_t(1), int64_t(2),
+                                 roundUp(shape.outBlocks, 2));
   }
   int64_t users = sharesTiles ? 1 : threads;
   int64_t end = 0;

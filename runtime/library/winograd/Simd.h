@@ -1,7 +1,6 @@
 //===- Simd.h - the kernels over vectors of V lanes -----------------------------===//
 //
-// Included by one file for each processor, which sets kMaxRows and kMaxRowsOne: how many tiles'
-// sums fit the registers with two vectors of results' channels, and with one.
+// Included by one file for each processor, which sets what Multiply.h asks for.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
@@ -9,6 +8,8 @@
 
 #include "runtime/library/winograd/Kernels.h"
 #include "runtime/library/winograd/Lanes.h"
+#include "runtime/library/winograd/Multiply.h"
+#include "runtime/library/winograd/Steps.h"
 #include "runtime/library/winograd/Sums.h"
 
 namespace dlc::winograd {
@@ -16,9 +17,6 @@ namespace {
 
 /// Products that a sum takes in a register before it goes to memory: bounds the rounding error.
 constexpr int64_t kRun = 64;
-
-DLC_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-DLC_INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /// Where a tile lies.
 struct TileWalk {
@@ -40,15 +38,6 @@ struct TileWalk {
     row = 0;
     ++image;
   }
-};
-
-/// How an image lies: elements from one pixel, row, block of channels and image to the next.
-template <int V> struct Pitches {
-  int64_t pixel, row, block, image;
-
-  Pitches(const Shape &shape, int64_t blocks, int64_t height, int64_t width)
-      : pixel(shape.channelsLast ? blocks * V : V), row(width * pixel),
-        block(shape.channelsLast ? V : height * row), image(blocks * height * width * V) {}
 };
 
 /// `side` x `side` vectors of an image from (top, left) on, zeros outside of it: where they lie,
@@ -96,62 +85,24 @@ DLC_INLINE void forTiles(const Shape &shape, const TileData &data, int64_t begin
   }
 }
 
-/// Sums over channels in blocks of V: the heart of it all.
-struct Multiplication {
-  const float *data;
-  int64_t dataBlock;
-  const float *weights;
-  int64_t panel;
-  /// Weights that are wanted next, laid out alike.
-  const float *ahead;
-  float *to;
-  int64_t toBlock;
-  int64_t blocks;
-  bool add;
+/// Where the weights of a block of results' channels lie at a point, and from one channel to the
+/// next.
+struct Panel {
+  float *at;
+  int64_t channel;
 };
 
-template <int V, int tiles, int wide> void multiply(const Multiplication &task) {
-  Vec<V> sums[tiles][wide] = {};
-  const float *data = task.data, *weights = task.weights, *ahead = task.ahead;
-  int64_t panel = task.panel;
-  for (int64_t block = 0; block < task.blocks; ++block, data += task.dataBlock)
-    for (int c = 0; c < V; ++c, weights += V, ahead += V) {
-      Vec<V> w[wide];
-#pragma GCC unroll 2
-      for (int o = 0; o < wide; ++o) {
-        w[o] = load<V>(weights + o * panel);
-        __builtin_prefetch(ahead + o * panel);
-      }
-#pragma GCC unroll 28
-      for (int t = 0; t < tiles; ++t) {
-        Vec<V> x = splat<V>(data[t * V + c]);
-#pragma GCC unroll 2
-        for (int o = 0; o < wide; ++o)
-          sums[t][o] += x * w[o];
-      }
-    }
-#pragma GCC unroll 28
-  for (int t = 0; t < tiles; ++t)
-#pragma GCC unroll 2
-    for (int o = 0; o < wide; ++o) {
-      float *at = task.to + o * task.toBlock + t * V;
-      store<V>(at, task.add ? load<V>(at) + sums[t][o] : sums[t][o]);
-    }
+template <int V>
+DLC_INLINE Panel panelOf(const Shape &shape, const PointWeights &weights, int64_t p,
+                         int64_t block) {
+  int64_t odd = block % 2, wide = block - odd + 1 < shape.outBlocks ? 2 : 1;
+  return {weights.at + block / 2 * weights.pair + p * weights.point + odd * V, wide * V};
 }
 
-using Multiply = void (*)(const Multiplication &);
-
-template <int V, int wide, int most> struct MultiplyTable {
-  Multiply of[most + 1];
-  template <int... I>
-  constexpr explicit MultiplyTable(Indices<I...>) : of{nullptr, multiply<V, I + 1, wide>...} {}
-  constexpr MultiplyTable() : MultiplyTable(Count<most>()) {}
-};
-
-/// sums[c][o] over `count` tiles.
+/// Adds sums over `count` tiles to to[c][o].
 template <int V, int high, int wide>
 void multiplyTurned(const float *data, const float *gradient, int64_t gradientBlock, float *to,
-                    int64_t panel, int64_t count) {
+                    int64_t channel, int64_t count) {
   Vec<V> sums[high][wide] = {};
   for (int64_t t = 0; t < count; ++t, data += V, gradient += V) {
     Vec<V> g[wide];
@@ -170,7 +121,7 @@ void multiplyTurned(const float *data, const float *gradient, int64_t gradientBl
   for (int c = 0; c < high; ++c)
 #pragma GCC unroll 2
     for (int o = 0; o < wide; ++o) {
-      float *at = to + o * panel + c * V;
+      float *at = to + o * V + c * channel;
       store<V>(at, load<V>(at) + sums[c][o]);
     }
 }
@@ -199,29 +150,15 @@ template <int V, int M, int R> struct Simd {
   static void data(const Shape &shape, const float *image, const TileData &to, int64_t begin,
                    int64_t end) {
     transformTiles<typename Matrices::Bt, A>(
-        shape, image, {shape, shape.inBlocks, shape.inHeight, shape.inWidth}, shape.inHeight,
-        shape.inWidth, shape.top, shape.left, to, begin, end);
+        shape, image, {shape.channelsLast, shape.inBlocks, shape.inHeight, shape.inWidth},
+        shape.inHeight, shape.inWidth, shape.top, shape.left, to, begin, end);
   }
 
   static void gradient(const Shape &shape, const float *image, const TileData &to, int64_t begin,
                        int64_t end) {
     transformTiles<typename Matrices::Am, M>(
-        shape, image, {shape, shape.outBlocks, shape.outHeight, shape.outWidth}, shape.outHeight,
-        shape.outWidth, 0, 0, to, begin, end);
-  }
-
-  template <int wide, int most> static void multiplyTiles(Multiplication task, int64_t count) {
-    static constexpr MultiplyTable<V, wide, most> table;
-    // Groups as even as can be.
-    int64_t groups = (count + most - 1) / most;
-    for (int64_t g = 0, at = 0; g < groups; ++g) {
-      int64_t size = (count - at) / (groups - g);
-      table.of[size](task);
-      task.data += size * V;
-      task.to += size * V;
-      task.ahead = task.weights;
-      at += size;
-    }
+        shape, image, {shape.channelsLast, shape.outBlocks, shape.outHeight, shape.outWidth},
+        shape.outHeight, shape.outWidth, 0, 0, to, begin, end);
   }
 
   static void product(const Shape &shape, const TileData &data, const PointWeights &weights,
@@ -229,30 +166,27 @@ template <int V, int M, int R> struct Simd {
     int64_t channels = shape.inBlocks, run = kRun / V;
     for (int p = 0; p < points; ++p)
       for (int64_t c = 0; c < channels; c += run) {
-        const float *panels = weights.at + p * weights.point + c * V * V;
-        // After the last results' blocks come the first ones of the next channels, or of the next
-        // point.
-        const float *after = c + run < channels ? panels + run * V * V
-                             : p + 1 < points   ? weights.at + (p + 1) * weights.point
-                                                : weights.at;
-        for (int64_t o = begin; o < end;) {
-          int64_t next = o + (o + 1 < end ? 2 : 1);
-          const float *ahead =
-              next < end ? panels + next * weights.panel : after + begin * weights.panel;
+        auto panel = [&](int64_t p, int64_t c, int64_t block) {
+          Panel all = panelOf<V>(shape, weights, p, block);
+          return all.at + c * V * all.channel;
+        };
+        for (int64_t o = begin; o < end; o += 2) {
+          // After the last results' blocks come the first ones of the next channels, or of the
+          // next point; after all of these perhaps other blocks.
+          const float *ahead = o + 2 < end             ? panel(p, c, o + 2)
+                               : c + run < channels    ? panel(p, c + run, begin)
+                               : p + 1 < points        ? panel(p + 1, 0, begin)
+                               : end < shape.outBlocks ? panel(0, 0, end)
+                                                       : panel(0, 0, begin);
           Multiplication task{data.at + p * data.point + c * data.count * V,
                               data.count * V,
-                              panels + o * weights.panel,
-                              weights.panel,
-                              ahead,
+                              panel(p, c, o),
                               to.at + p * to.point + (o - begin) * to.count * V,
                               to.count * V,
                               least(run, channels - c),
-                              c > 0};
-          if (next == o + 2)
-            multiplyTiles<2, kMaxRows>(task, data.count);
-          else
-            multiplyTiles<1, kMaxRowsOne>(task, data.count);
-          o = next;
+                              c > 0,
+                              ahead};
+          multiplyTiles<V>(o + 1 < end, task, data.count);
         }
       }
   }
@@ -260,7 +194,7 @@ template <int V, int M, int R> struct Simd {
   static void result(const Shape &shape, const TileData &from, float *image, int64_t begin,
                      int64_t end, const float *bias, const Step *steps, int stepCount,
                      float *sums) {
-    Pitches<V> pitches(shape, shape.outBlocks, shape.outHeight, shape.outWidth);
+    Pitches<V> pitches(shape.channelsLast, shape.outBlocks, shape.outHeight, shape.outWidth);
     forTiles(shape, from, begin, end, [&](const TileWalk &tile, int64_t t, int64_t block) {
       const float *source = from.at + ((block - begin) * from.count + t) * V;
       int64_t point = from.point, row = pitches.row, pixel = pitches.pixel;
@@ -274,7 +208,7 @@ template <int V, int M, int R> struct Simd {
           tile.image * pitches.image + block * pitches.block + top * row + left * pixel;
       int rows = int(least(M, shape.outHeight - top)), cols = int(least(M, shape.outWidth - left));
       for (int s = 0; s < stepCount; ++s)
-        take(steps[s], y, block, offset, row, pixel, rows, cols);
+        take<V>(steps[s], y, block, offset, row, pixel, rows, cols);
       if (sums)
         sumUp<V, M>(y, rows, cols, t == 0, sums + block * kSums * V);
       float *target = image + offset;
@@ -291,67 +225,26 @@ template <int V, int M, int R> struct Simd {
     });
   }
 
-  template <typename Change>
-  DLC_INLINE static void change(Vec<V> (&y)[M][M], const Change &change) {
-    for (int i = 0; i < M; ++i)
-#pragma GCC unroll 4
-      for (int j = 0; j < M; ++j)
-        y[i][j] = change(y[i][j]);
-  }
-
-  static void take(const Step &step, Vec<V> (&y)[M][M], int64_t block, int64_t offset, int64_t row,
-                   int64_t pixel, int rows, int cols) {
-    Vec<V> alpha = splat<V>(step.alpha), beta = splat<V>(step.beta), zero{};
-    switch (step.kind) {
-    case Step::Relu:
-      // NaN stays NaN.
-      if (step.alpha == 0)
-        change(y, [=](Vec<V> v) { return v <= zero ? zero : v; });
-      else
-        change(y, [=](Vec<V> v) { return v <= zero ? v * alpha : v; });
-      break;
-    case Step::Clip:
-      change(y, [=](Vec<V> v) {
-        Vec<V> low = v < alpha ? alpha : v;
-        return low > beta ? beta : low;
-      });
-      break;
-    case Step::Linear:
-      change(y, [=](Vec<V> v) { return v * alpha + beta; });
-      break;
-    case Step::AddTensor:
-      for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < cols; ++j)
-          y[i][j] += load<V>(step.operand + offset + i * row + j * pixel);
-      break;
-    case Step::AddChannels: {
-      Vec<V> operand = load<V>(step.operand + block * V);
-      change(y, [=](Vec<V> v) { return v + operand; });
-      break;
-    }
-    case Step::MultiplyChannels: {
-      Vec<V> operand = load<V>(step.operand + block * V);
-      change(y, [=](Vec<V> v) { return v * operand; });
-      break;
-    }
-    }
-  }
-
   static void weights(const Shape &shape, const float *plain, bool turned, const PointWeights &to,
                       int64_t begin, int64_t end) {
     int64_t channels = shape.inBlocks * V, results = shape.outBlocks * V;
     float filters[taps * V * V]; // [channel][tap][V]
-    for (int64_t block = begin; block < end; ++block)
-      for (int64_t c = 0; c < shape.inBlocks; ++c) {
+    for (int64_t pair = begin; pair < end; pair += 2)
+      for (int64_t at = 0; at < 2 * shape.inBlocks; ++at) {
+        // Both blocks of a pair in turns, whose weights lie side by side.
+        int64_t c = at / 2, block = pair + at % 2;
+        if (block == end)
+          continue;
+        Panel panel = panelOf<V>(shape, to, 0, block);
+        int64_t point = to.point;
         if (!turned)
           for (int tap = 0; tap < taps; ++tap)
             transpose<V>(plain + block * V * channels * taps + c * V * taps + tap * V,
                          channels * taps, filters + tap * V * V, V);
         for (int i = 0; i < V; ++i) {
-          float *target = to.at + block * to.panel + (c * V + i) * V;
+          float *target = panel.at + (c * V + i) * panel.channel;
           const float *filter =
               turned ? plain + ((c * V + i) * results + block * V) * taps : filters + i * taps * V;
-          int64_t point = to.point;
           auto put = [=](int y, int x, Vec<V> v) { store<V>(target + (y * A + x) * point, v); };
           if (turned)
             sandwich<typename Matrices::G, V>(
@@ -370,18 +263,18 @@ template <int V, int M, int R> struct Simd {
       int64_t count = least(kRun, data.count - t);
       for (int64_t pair = begin; pair < end;) {
         int64_t p = pair / shape.outBlocks, block = pair % shape.outBlocks;
-        bool two = pair + 1 < end && block + 1 < shape.outBlocks;
+        bool two = pair + 1 < end && block % 2 == 0 && block + 1 < shape.outBlocks;
         const float *g = gradient.at + p * gradient.point + (block * gradient.count + t) * V;
-        float *panel = to.at + p * to.point + block * to.panel;
-        for (int64_t c = 0; c < shape.inBlocks; ++c, panel += V * V) {
+        Panel panel = panelOf<V>(shape, to, p, block);
+        for (int64_t c = 0; c < shape.inBlocks; ++c) {
           const float *x = data.at + p * data.point + (c * data.count + t) * V;
-          for (int half = 0; half < 2; ++half)
+          for (int half = 0; half < 2; ++half, panel.at += high * panel.channel)
             if (two)
-              multiplyTurned<V, high, 2>(x + half * high, g, gradient.count * V,
-                                         panel + half * high * V, to.panel, count);
+              multiplyTurned<V, high, 2>(x + half * high, g, gradient.count * V, panel.at,
+                                         panel.channel, count);
             else
-              multiplyTurned<V, high, 1>(x + half * high, g, gradient.count * V,
-                                         panel + half * high * V, to.panel, count);
+              multiplyTurned<V, high, 1>(x + half * high, g, gradient.count * V, panel.at,
+                                         panel.channel, count);
         }
         pair += two ? 2 : 1;
       }
@@ -393,10 +286,13 @@ template <int V, int M, int R> struct Simd {
     int64_t channels = shape.inBlocks * V;
     float filters[taps * V * V]; // [channel][tap][V]
     for (int64_t pair = begin; pair < end; ++pair) {
-      int64_t block = pair / shape.inBlocks, c = pair % shape.inBlocks;
+      // Two blocks of results' channels in turns, whose weights lie side by side.
+      int64_t first = pair / (2 * shape.inBlocks) * 2, wide = first + 1 < shape.outBlocks ? 2 : 1;
+      int64_t rest = pair - first * shape.inBlocks, c = rest / wide, block = first + rest % wide;
+      Panel panel = panelOf<V>(shape, from, 0, block);
+      int64_t point = from.point;
       for (int i = 0; i < V; ++i) {
-        const float *source = from.at + block * from.panel + (c * V + i) * V;
-        int64_t point = from.point;
+        const float *source = panel.at + (c * V + i) * panel.channel;
         float *filter = filters + i * taps * V;
         sandwich<typename Matrices::Gt, V>(
             [=](int y, int x) {
