@@ -39,7 +39,7 @@ struct CompileOptions {
   Phase from = Phase::Simplify;
   /// Stop after this phase; only `Native` makes a program.
   Phase to = Phase::Native;
-  /// Whose kernels to take wherever they can do the work: generated, rows, contract, onednn, builtin, tiles, winograd, attention; empty: the fastest.
+  /// Whose kernels to take wherever they can do the work: generated, rows, contract, onednn, builtin, tiles, direct, winograd, attention; empty: the fastest.
   std::string kernels;
   /// What is computed in 16 bits.
   PrecisionOptions precision;

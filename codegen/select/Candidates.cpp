@@ -81,6 +81,14 @@ void addWinograd(FusionOp fusion, const CompileOptions &options, const CostModel
   }
 }
 
+void addDirect(FusionOp fusion, const CompileOptions &options, const CostModel &cost, std::vector<Candidate> &candidates, std::string &refusals) {
+  std::string why;
+  if (auto call = directCall(fusion, options.threads, &why))
+    candidates.push_back(candidateOf("direct", *call, cost));
+  else
+    refusals += "; direct: " + why;
+}
+
 /// Two parts and three, on processors that have tiles.
 void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target &target, const CostModel &cost,
               std::vector<Candidate> &candidates, std::string &refusals) {
@@ -172,6 +180,7 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
       return ordered(candidates);
     }
     addWinograd(fusion, options, cost, candidates, refusals);
+    addDirect(fusion, options, cost, candidates, refusals);
     addTiles(fusion, options, target, cost, candidates, refusals);
     addVectors(fusion, target, cost, candidates, refusals);
     if (generated)
@@ -180,7 +189,7 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
   return ordered(candidates);
 }
 
-bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "vectors" || kernel == "winograd" || kernel == "attention"; }
+bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "vectors" || kernel == "direct" || kernel == "winograd" || kernel == "attention"; }
 
 std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *why) {
   StringRef kernel = op->getAttrOfType<StringAttr>(kKernelAttr).getValue();
@@ -197,6 +206,8 @@ std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *w
     StringRef name = implementation ? implementation.getValue() : "";
     return attentionCall(op, name.ends_with("x6") ? 3 : name.ends_with("x3") ? 2 : name.ends_with("x1") ? 1 : 0, why);
   }
+  if (kernel == "direct")
+    return directCall(op, threads, why);
   if (kernel == "winograd")
     return winogradCall(op, implementation && implementation.getValue().starts_with("winograd:f2x2") ? 2 : 4, threads, why);
   return onednnCall(op, threads, why);

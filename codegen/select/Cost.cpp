@@ -1,5 +1,6 @@
 //===- Cost.cpp - how long kernels may take, by arithmetic alone ----------===//
 #include "codegen/select/Cost.h"
+#include "runtime/library/direct/Describe.h"
 #include "runtime/library/vectors/Describe.h"
 
 #include <cmath>
@@ -53,6 +54,14 @@ bool isLibraryImplementation(const LibraryCall &call, StringRef word) {
 /// Of vectors over n columns, the part that is not behind the last one.
 double laneShare(double n, double lanes) { return n / (std::ceil(n / lanes) * lanes); }
 
+/// Weights that were packed before.
+double packedBytes(const LibraryCall &call) {
+  double bytes = 0;
+  for (const CallArgument &argument : call.arguments)
+    bytes += argument.kind == CallArgument::Kind::Packed ? double(argument.bytes) : 0;
+  return bytes;
+}
+
 double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).getNumElements()); }
 
 } // namespace
@@ -63,6 +72,9 @@ Machine Machine::inVectors() {
   machine.libraryPackedPart = 1.16;
   machine.vectorsGflops = 178;
   machine.convolutionGflops = 160;
+  machine.directGflops = 172;
+  machine.streamedGigabytes = 20;
+  machine.libraryStreamedGigabytes = 30;
   machine.contractGflops = 140;
   machine.contractLargeGflops = 118;
   machine.gemmPart = 1.15;
@@ -78,6 +90,7 @@ Machine Machine::withTiles() {
   Machine machine;
   machine.libraryGflops = 105;
   machine.convolutionGflops = 100;
+  machine.directGflops = 95;
   // Vectors multiply bf16 slowly where there are tiles.
   machine.libraryBf16Convolutions = 0.6;
   machine.winogradGigabytes = 20;
@@ -102,7 +115,7 @@ CostModel::CostModel(const cpu::Target &target, int threads) : threads(std::max(
   else if (target.vectorBits >= 512 && !StringRef(target.cpu).starts_with("znver"))
     machine = Machine::inVectors();
   if (target.vectorBits < 512)
-    for (double *figure : {&machine.libraryGflops, &machine.vectorsGflops, &machine.contractGflops, &machine.contractLargeGflops, &machine.convolutionGflops, &machine.recurrentGflops,
+    for (double *figure : {&machine.libraryGflops, &machine.vectorsGflops, &machine.contractGflops, &machine.contractLargeGflops, &machine.convolutionGflops, &machine.directGflops, &machine.recurrentGflops,
                            &machine.innerProductGflops})
       *figure /= 2;
   if (!StringRef(target.features).contains("+avx512bf16"))
@@ -220,6 +233,15 @@ double CostModel::statistics(double elements) const {
   return elements / (machine.summed * lanes / 16 * threads) / 1000;
 }
 
+double CostModel::direct(const LibraryCall &call) const {
+  auto src = call.desc["src"].get<std::vector<int64_t>>(), dst = call.desc["dst"].get<std::vector<int64_t>>();
+  double results = productOf(dst), depth = call.flops / (2 * results), cores = call.flops > machine.wakeFlops ? threads : 1;
+  double copied = direct::readsInPlace(call.desc) ? 0 : results / double(dst[1]) * depth;
+  double weights = machine.streamedGigabytes > 0 ? packedBytes(call) / machine.streamedGigabytes : 0;
+  return std::max(call.flops / (machine.directGflops * cores), weights) +
+         (copied / machine.directCopied + results / machine.directResults + 4 * productOf(src) / machine.cacheGigabytes) / cores;
+}
+
 double CostModel::winograd(const LibraryCall &call) const {
   auto src = call.desc["src"].get<std::vector<int64_t>>(), dst = call.desc["dst"].get<std::vector<int64_t>>();
   double side = call.desc["tile"], window = call.desc["window"], points = std::pow(side + window - 1, 2);
@@ -227,10 +249,12 @@ double CostModel::winograd(const LibraryCall &call) const {
   double from = double(src[1]), to = double(dst[1]);
   double products = 2 * points * tiles * from * to;
   // Data and results by point go to memory and come back; so do weights, but those that are packed come only.
-  double moved = 4 * points * (2 * tiles * (from + to) + from * to * (call.desc.value("packed", false) ? 1 : 2)) +
-                 4 * (productOf(src) + productOf(dst));
+  double streamed = machine.streamedGigabytes > 0 ? packedBytes(call) : 0;
+  double weights = streamed > 0 ? 0 : 4 * points * from * to * (call.desc.value("packed", false) ? 1 : 2);
+  double moved = 4 * points * 2 * tiles * (from + to) + weights + 4 * (productOf(src) + productOf(dst));
   double cores = call.flops > machine.wakeFlops ? threads : 1;
-  return products / (machine.convolutionGflops * cores) + moved / (machine.winogradGigabytes * cores);
+  double multiplied = products / (machine.convolutionGflops * cores);
+  return std::max(multiplied, streamed > 0 ? streamed / machine.streamedGigabytes : 0) + moved / (machine.winogradGigabytes * cores);
 }
 
 double CostModel::attention(const LibraryCall &call) const {
@@ -265,6 +289,8 @@ double CostModel::call(const LibraryCall &call) const {
     nanoseconds = tiles(call) + 1000 * machine.tileCall;
   } else if (call.library == "vectors") {
     nanoseconds = vectors(call);
+  } else if (call.library == "direct") {
+    nanoseconds = direct(call);
   } else if (call.library == "winograd") {
     nanoseconds = winograd(call);
   } else if (call.library == "attention") {
@@ -296,6 +322,8 @@ double CostModel::call(const LibraryCall &call) const {
       rate *= machine.libraryBf16Convolutions;
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   packedInside(call.desc) / machine.libraryPacked;
+    if (machine.libraryStreamedGigabytes > 0 && !recurrent)
+      nanoseconds += packedBytes(call) / machine.libraryStreamedGigabytes;
   }
   return ended(nanoseconds, machine.call, cores);
 }

@@ -19,6 +19,11 @@ struct Machine {
   double libraryPackedPart = 1; ///< of libraryGflops, where weights were packed before
   double convolutionGflops = 210;
   double winogradGigabytes = 40; ///< transforming tiles, what passes through the caches
+  /// Our own direct convolutions; elements per nanosecond that are copied for them, and that leave sums.
+  double directGflops = 200, directCopied = 8, directResults = 8;
+  /// Packed weights from memory, all cores together, where kernels ask for them ahead and go on multiplying, and what those
+  /// bytes cost a library that does not. 0: counted with other traffic.
+  double streamedGigabytes = 0, libraryStreamedGigabytes = 0;
   double summed =
       20; ///< results per nanosecond that are added to sums of their channels while they are made
   double recurrentGflops = 110;
@@ -107,6 +112,7 @@ private:
   double vectors(const LibraryCall &call) const;
   double tilesWindow(const LibraryCall &call) const;
   double tilesGradient(const LibraryCall &call) const;
+  double direct(const LibraryCall &call) const;
   double winograd(const LibraryCall &call) const;
   double attention(const LibraryCall &call) const;
   /// Cores that a generated kernel's units keep busy.

@@ -26,7 +26,7 @@ struct CallArgument {
 };
 
 struct LibraryCall {
-  std::string library;          ///< onednn, tiles, winograd, attention, builtin ..
+  std::string library;          ///< onednn, tiles, direct, winograd, attention, builtin ..
   std::string implementation;   ///< for people
   nlohmann::json desc;
   /// What the library was asked for, layouts of its choice still open.
@@ -52,6 +52,9 @@ std::optional<LibraryCall> tilesCall(mlir::Operation *op, int parts, std::string
 
 /// A product of f32 in vectors of so many numbers.
 std::optional<LibraryCall> vectorsCall(mlir::Operation *op, int64_t lanes, std::string *why = nullptr);
+
+/// A convolution with constant weights, as a product.
+std::optional<LibraryCall> directCall(mlir::Operation *op, int threads, std::string *why = nullptr);
 
 /// A convolution, or a gradient of one, by F(tile x tile, window x window).
 std::optional<LibraryCall> winogradCall(mlir::Operation *op, int tile, int threads, std::string *why = nullptr);

@@ -5,7 +5,7 @@
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/OnednnDesc.h"
-#include "codegen/select/Refusal.h"
+#include "codegen/select/OwnConvolution.h"
 #include "codegen/select/Statistics.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/winograd/Describe.h"
@@ -20,20 +20,13 @@ using nlohmann::json;
 using onednn_desc::constantOf;
 using onednn_desc::list;
 using onednn_desc::outside;
+using own_convolution::addResult;
+using own_convolution::addValue;
 
 namespace {
 
 bool isOnes(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t v) { return v == 1; });
-}
-
-/// Channels that are taken together in the layout: a block's, or with channels last as many as a vector has. Nothing for
-/// other layouts.
-std::optional<int64_t> blockOf(Type type) {
-  StringRef tag = layoutOf(type);
-  if (tag == "acdb")
-    return winograd::isSupported(16) ? 16 : 8;
-  return tag == "aBcd16b" ? std::optional<int64_t>(16) : tag == "aBcd8b" ? std::optional<int64_t>(8) : std::nullopt;
 }
 
 /// What all forms have in common: `x` and `y` are what the convolution reads and gives, `weights` has its window last.
@@ -49,23 +42,11 @@ std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights,
     return no(llvm::formatv("a window of 3x3 or 5x5 required, found {0}x{1}", window, weights[3]).str());
   if (!isOnes(op.getStrides()) || !isOnes(op.getDilations()) || op.getGroups() != 1)
     return no("strides, dilations and groups must be 1");
-  auto block = blockOf(source);
-  if (!block || layoutOf(source) != layoutOf(result))
-    return no("both sides must lie in blocks of 16 or 8 channels, or with channels last");
-  for (RankedTensorType type : {source, result})
-    if (type.getDimSize(1) % *block != 0)
-      return no(llvm::formatv("whole blocks of {0} channels required, found {1}", *block, type.getDimSize(1)).str());
-  if (source.getNumElements() == 0 || result.getNumElements() == 0)
-    return no("an empty tensor");
-  if (!winograd::isSupported(int(*block)))
-    return no("this processor has neither AVX-512 nor AVX2 with FMA");
-  return json{{"tile", tile},
-              {"window", window},
-              {"block", *block},
-              {"src", list(source.getShape())},
-              {"dst", list(result.getShape())},
-              {"pads", list(op.getLow())},
-              {"channels_last", layoutOf(source) == "acdb"}};
+  auto desc = own_convolution::images(x, y, no);
+  if (!desc)
+    return std::nullopt;
+  desc->update({{"tile", tile}, {"window", window}, {"pads", list(op.getLow())}});
+  return desc;
 }
 
 LibraryCall callOf(json desc, int tile) {
@@ -74,35 +55,6 @@ LibraryCall callOf(json desc, int tile) {
   call.implementation = llvm::formatv("winograd:f{0}x{0}_{1}x{1}", tile, desc["window"].get<int64_t>()).str();
   call.desc = std::move(desc);
   return call;
-}
-
-void addValue(LibraryCall &call, Value value) {
-  call.arguments.push_back({CallArgument::Kind::Value, value});
-  call.bytes += double(storageBytes(typeOf(value)));
-}
-
-void addResult(LibraryCall &call, unsigned index, RankedTensorType type) {
-  CallArgument argument{CallArgument::Kind::Result};
-  argument.result = index;
-  call.arguments.push_back(argument);
-  call.bytes += double(storageBytes(type));
-}
-
-/// A post-op as the library's step; nothing where it has none.
-std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result) {
-  if (postOp.kind == PostOp::Kind::Eltwise) {
-    if (postOp.alg != "relu" && postOp.alg != "clip" && postOp.alg != "linear")
-      return std::nullopt;
-    return json{{"do", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}};
-  }
-  auto type = typeOf(postOp.operand);
-  if (!type.getElementType().isF32() || postOp.scale != 1)
-    return std::nullopt;
-  if (type.getShape() == result.getShape())
-    return postOp.alg == "add" && layoutOf(type) == layoutOf(result) ? std::optional(json{{"do", "add"}}) : std::nullopt;
-  if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty() || (postOp.alg != "add" && postOp.alg != "mul"))
-    return std::nullopt;
-  return json{{"do", postOp.alg == "add" ? "add_channels" : "multiply_channels"}};
 }
 
 std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue, int tile, int threads, const Refusal &no) {
@@ -130,14 +82,10 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   if (bias && !isPlainF32(bias))
     return no("its bias is not f32");
   (*desc)["bias"] = bool(bias);
-  json steps = json::array();
-  for (const PostOp &postOp : epilogue.postOps) {
-    auto step = stepOf(postOp, typeOf(y));
-    if (!step)
-      return no("a step after it (" + postOp.alg + ") that is not done with it");
-    steps.push_back(*step);
-  }
-  (*desc)["steps"] = steps;
+  auto steps = own_convolution::steps(epilogue, typeOf(y), no);
+  if (!steps)
+    return std::nullopt;
+  (*desc)["steps"] = *steps;
   (*desc)["statistics"] = fusion.getNumResults() > 1;
   ConstantOp constant = constantOf(outside(fusion, w));
   (*desc)["packed"] = bool(constant);
@@ -160,19 +108,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   } else {
     addValue(call, outside(fusion, w));
   }
-  if (bias)
-    addValue(call, outside(fusion, bias));
-  std::optional<unsigned> addend;
-  for (auto [postOp, step] : llvm::zip(epilogue.postOps, steps))
-    if (postOp.kind == PostOp::Kind::Binary) {
-      if (step["do"] == "add")
-        addend = call.arguments.size();
-      addValue(call, outside(fusion, postOp.operand));
-    }
-  if (addend)
-    call.inplace.push_back({unsigned(call.arguments.size()), *addend});
-  for (auto [i, result] : llvm::enumerate(fusion.getResults()))
-    addResult(call, i, typeOf(result));
+  own_convolution::addEpilogue(call, fusion, epilogue, bias, *steps);
   double meets = double((conv ? typeOf(y) : typeOf(x)).getNumElements());
   call.flops = 2 * meets * double(weights.getNumElements()) / double(weights.getDimSize(0));
   return call;

@@ -45,6 +45,8 @@ makeVectorsCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
 std::unique_ptr<LibraryCall> makeBuiltinCall(const nlohmann::json &desc,
                                              std::span<const BufferInfo> buffers, int threads);
 
+DLC_EXPORT std::unique_ptr<LibraryCall>
+makeDirectCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
 std::unique_ptr<LibraryCall> makeWinogradCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads);
 

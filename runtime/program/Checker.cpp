@@ -378,10 +378,11 @@ private:
     command.library = node.member("library").string();
     bool onCpu = plan.devices[plan.streams[command.stream]].isCpu();
     if (onCpu && command.library != "onednn" && command.library != "tiles" &&
-        command.library != "vectors" && command.library != "winograd" &&
-        command.library != "attention" && command.library != "builtin")
+        command.library != "vectors" && command.library != "direct" &&
+        command.library != "winograd" && command.library != "attention" &&
+        command.library != "builtin")
       failAt(node.where, "unknown library '", command.library,
-             "': onednn, tiles, vectors, winograd, attention or builtin expected");
+             "': onednn, tiles, vectors, direct, winograd, attention or builtin expected");
     if (!onCpu && command.library != "cublaslt" && command.library != "cudnn")
       failAt(node.where, "unknown library '", command.library, "': cublaslt or cudnn expected on ",
              plan.devices[plan.streams[command.stream]].name);

@@ -186,6 +186,7 @@ void Walk::prepareLibrary(const Command &command, Step &step, uint64_t &scratchB
   auto make = command.library == "onednn"      ? makeOneDnnCall
               : command.library == "tiles"     ? makeTilesCall
               : command.library == "vectors"   ? makeVectorsCall
+              : command.library == "direct"    ? makeDirectCall
               : command.library == "winograd"  ? makeWinogradCall
               : command.library == "attention" ? makeAttentionCall
                                                : makeBuiltinCall;

@@ -1,4 +1,4 @@
-//===- WeightCases.cpp - products whose constant weights are kept in fewer bits -----===//
+//===- WeightCases.cpp - products and convolutions with constant weights -----------===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
@@ -18,9 +18,74 @@ std::string constantText(int64_t rows, int64_t columns, const std::string &type)
   return text + "]]> : " + typeText({rows, columns}, type);
 }
 
+/// The same of any shape, in f32 from -1 to 1.
+std::string constantText(const Shape &shape) {
+  int64_t next = 0;
+  auto level = [&](auto &self, size_t d) -> std::string {
+    if (d == shape.size())
+      return std::to_string(double(next++ * 131 % 255 - 127) / 127);
+    std::string text = "[";
+    for (int64_t i = 0; i < shape[d]; ++i)
+      text += (i ? ", " : "") + self(self, d + 1);
+    return text + "]";
+  };
+  return "dense<" + level(level, 0) + "> : " + typeText(shape, "f32");
+}
+
+/// A square window, pads on both sides.
+struct Layer {
+  const char *name;
+  int64_t batch, channels, results, size, window, stride, pad;
+
+  int64_t out() const { return (size + 2 * pad - window) / stride + 1; }
+  std::string text(const std::string &name, const std::string &operand) const {
+    Shape x = {batch, channels, size, size}, y = {batch, results, out(), out()},
+          w = {results, channels, window, window};
+    auto pair = [](int64_t n) {
+      return "array<i64: " + std::to_string(n) + ", " + std::to_string(n) + ">";
+    };
+    return name + "_w = dlc.constant " + constantText(w) + "\n" + name + " = dlc.conv " + operand +
+           ", " + name + "_w {strides = " + pair(stride) +
+           ", dilations = array<i64: 1, 1>, low = " + pair(pad) + ", high = " + pair(pad) +
+           ", groups = 1 : i64} : (" + typeText(x, "f32") + ", " + typeText(w, "f32") + ") -> " +
+           typeText(y, "f32") + "\n";
+  }
+};
+const Layer layers[] = {
+    {"one_pixel", 1, 64, 48, 14, 1, 1, 0},   {"one_pixel_batch", 3, 32, 16, 14, 1, 1, 0},
+    {"long_sums", 1, 144, 32, 14, 1, 1, 0},  {"strided", 2, 32, 32, 15, 1, 2, 0},
+    {"window", 1, 32, 32, 28, 3, 1, 1},      {"window_strided", 2, 32, 48, 15, 3, 2, 1},
+    {"even_window", 1, 32, 32, 14, 2, 2, 0}, {"wide_pads", 1, 32, 16, 14, 5, 1, 4},
+};
+
+/// relu(convolution + channels' numbers + image), as residual blocks have it, after another
+/// convolution: so that both lie as convolutions want it.
+void addConvolutions(std::vector<Case> &cases) {
+  Fill fill{Fill::Uniform, -1, 1};
+  for (const Layer &l : layers) {
+    Layer first{"", l.batch, 32, l.channels, l.size, 3, 1, 1};
+    Shape x = {l.batch, 32, l.size, l.size}, b = {1, l.results, 1, 1},
+          y = {l.batch, l.results, l.out(), l.out()};
+    std::string result = typeText(y, "f32");
+    cases.push_back({"conv",
+                     std::string("weights/") + l.name,
+                     {{x, "f32", fill}, {b, "f32", fill}, {y, "f32", fill}},
+                     "",
+                     1,
+                     {8, 64},
+                     {result},
+                     first.text("%x", "%a0") + l.text("%c", "%x") + "%s = dlc.add %c, %a1 : (" +
+                         result + ", " + typeText(b, "f32") + ") -> " + result +
+                         "\n%t = dlc.add %s, %a2 : (" + result + ", " + result + ") -> " + result +
+                         "\n%y = dlc.relu %t : (" + result + ") -> " + result +
+                         "\nreturn %y : " + result});
+  }
+}
+
 } // namespace
 
 void addWeightCases(std::vector<Case> &cases) {
+  addConvolutions(cases);
   for (const char *kept : {"bf16", "f16", "i8"})
     for (bool transposed : {false, true})
       for (int64_t m : {1, 3, 33}) {

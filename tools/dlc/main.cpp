@@ -64,7 +64,7 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
       ->add_option("--kernels", a.kernels,
                    "whose kernels to take wherever they can do the work; else the fastest")
       ->check(CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin", "tiles",
-                             "vectors", "winograd", "attention", "cublaslt", "cudnn"}));
+                             "vectors", "direct", "winograd", "attention", "cublaslt", "cudnn"}));
   command
       ->add_option("--precision", a.precision,
                    "what products are computed in: 16-bit operands, sums in f32")

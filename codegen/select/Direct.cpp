@@ -1,0 +1,76 @@
+//===- Direct.cpp - convolutions as products with packed weights ----------===//
+//
+// runtime/library/direct streams constant weights at the memory's speed, which is what counts where few pixels use them.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/select/OnednnDesc.h"
+#include "codegen/select/OwnConvolution.h"
+#include "passes/fuse/StateUpdate.h"
+#include "runtime/library/direct/Describe.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+using nlohmann::json;
+using onednn_desc::constantOf;
+using onednn_desc::list;
+using onednn_desc::outside;
+
+std::optional<LibraryCall> directCall(Operation *op, int threads, std::string *why) {
+  Refusal no{why};
+  auto fusion = dyn_cast<FusionOp>(op);
+  auto epilogue = fusion && fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
+  auto conv = epilogue ? dyn_cast<ConvOp>(epilogue->anchor) : nullptr;
+  if (!conv)
+    return no("not one convolution with steps after it");
+  auto weights = typeOf(conv.getW());
+  Value y = fusion.getResult(0), bias = epilogue->bias ? epilogue->bias : conv.getBias();
+  if (weights.getRank() != 4)
+    return no("two spatial dimensions required");
+  auto isPlainF32 = [](Value v) { return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty(); };
+  if (!isPlainF32(conv.getW()) || (bias && !isPlainF32(bias)) || !typeOf(conv.getX()).getElementType().isF32() ||
+      !typeOf(y).getElementType().isF32())
+    return no("only f32, with row-major weights");
+  if (conv.getGroups() != 1)
+    return no("groups must be 1");
+  if (fusion->hasAttr(kUpdatesAttr))
+    return no("it adds to a state in place");
+  ConstantOp constant = constantOf(outside(fusion, conv.getW()));
+  if (!constant)
+    return no("its weights are no constant");
+  auto desc = own_convolution::images(conv.getX(), y, no);
+  auto steps = desc ? own_convolution::steps(*epilogue, typeOf(y), no) : std::nullopt;
+  if (!steps)
+    return std::nullopt;
+  auto plain = ref::Tensor::fromAttr(constant.getValue());
+  if (failed(plain))
+    return no("its weights cannot be read");
+  desc->update({{"kind", "convolution"},
+                {"window", list(weights.getShape().drop_front(2))},
+                {"strides", list(conv.getStrides())},
+                {"dilations", list(conv.getDilations())},
+                {"pads", list(conv.getLow())},
+                {"bias", bool(bias)},
+                {"steps", *steps}});
+  LibraryCall call;
+  call.library = "direct";
+  call.implementation = (*desc)["block"] == 16 ? "direct:avx512" : "direct:avx2";
+  own_convolution::addValue(call, outside(fusion, conv.getX()));
+  CallArgument packed{CallArgument::Kind::Packed};
+  packed.bytes = int64_t(direct::packedBytes(*desc));
+  packed.layout = call.implementation + ":" + std::to_string(weights.getDimSize(0));
+  packed.pack = [desc = *desc, plain = *plain, threads](std::string &error) -> std::shared_ptr<void> {
+    direct::Packed made = direct::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
+    error = made.error;
+    return made.data;
+  };
+  call.bytes += double(packed.bytes);
+  call.arguments.push_back(packed);
+  own_convolution::addEpilogue(call, fusion, *epilogue, bias, *steps);
+  call.flops = 2 * double(typeOf(y).getNumElements()) * double(weights.getNumElements()) / double(weights.getDimSize(0));
+  call.desc = std::move(*desc);
+  return call;
+}
+
+} // namespace dlc

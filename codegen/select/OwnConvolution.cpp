@@ -1,0 +1,98 @@
+//===- OwnConvolution.cpp - convolutions by our own kernels in vectors ----===//
+#include "codegen/select/OwnConvolution.h"
+
+#include "codegen/select/OnednnDesc.h"
+#include "runtime/library/winograd/Describe.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace dlc::own_convolution {
+
+using nlohmann::json;
+using onednn_desc::list;
+using onednn_desc::outside;
+using onednn_desc::typeOf;
+
+/// Channels that are taken together in the layout: a block's, or with channels last as many as a vector has. Nothing for
+/// other layouts.
+static std::optional<int64_t> blockOf(Type type) {
+  StringRef tag = layoutOf(type);
+  if (tag == "acdb")
+    return winograd::isSupported(16) ? 16 : 8;
+  return tag == "aBcd16b" ? std::optional<int64_t>(16) : tag == "aBcd8b" ? std::optional<int64_t>(8) : std::nullopt;
+}
+
+std::optional<json> images(Value x, Value y, const Refusal &no) {
+  auto source = typeOf(x), result = typeOf(y);
+  auto block = blockOf(source);
+  if (!block || layoutOf(source) != layoutOf(result))
+    return no("both sides must lie in blocks of 16 or 8 channels, or with channels last");
+  for (RankedTensorType type : {source, result})
+    if (type.getDimSize(1) % *block != 0)
+      return no(llvm::formatv("whole blocks of {0} channels required, found {1}", *block, type.getDimSize(1)).str());
+  if (source.getNumElements() == 0 || result.getNumElements() == 0)
+    return no("an empty tensor");
+  if (!winograd::isSupported(int(*block)))
+    return no("this processor has neither AVX-512 nor AVX2 with FMA");
+  return json{{"block", *block}, {"src", list(source.getShape())}, {"dst", list(result.getShape())}, {"channels_last", layoutOf(source) == "acdb"}};
+}
+
+/// A post-op as the library's step; nothing where it has none.
+static std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result) {
+  if (postOp.kind == PostOp::Kind::Eltwise) {
+    if (postOp.alg != "relu" && postOp.alg != "clip" && postOp.alg != "linear")
+      return std::nullopt;
+    return json{{"do", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}};
+  }
+  auto type = typeOf(postOp.operand);
+  if (!type.getElementType().isF32() || postOp.scale != 1)
+    return std::nullopt;
+  if (type.getShape() == result.getShape())
+    return postOp.alg == "add" && layoutOf(type) == layoutOf(result) ? std::optional(json{{"do", "add"}}) : std::nullopt;
+  if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty() || (postOp.alg != "add" && postOp.alg != "mul"))
+    return std::nullopt;
+  return json{{"do", postOp.alg == "add" ? "add_channels" : "multiply_channels"}};
+}
+
+std::optional<json> steps(const Epilogue &epilogue, RankedTensorType result, const Refusal &no) {
+  json all = json::array();
+  for (const PostOp &postOp : epilogue.postOps) {
+    auto step = stepOf(postOp, result);
+    if (!step)
+      return no("a step after it (" + postOp.alg + ") that is not done with it");
+    all.push_back(*step);
+  }
+  return all;
+}
+
+void addValue(LibraryCall &call, Value value) {
+  call.arguments.push_back({CallArgument::Kind::Value, value});
+  call.bytes += double(storageBytes(typeOf(value)));
+}
+
+void addResult(LibraryCall &call, unsigned index, RankedTensorType type) {
+  CallArgument argument{CallArgument::Kind::Result};
+  argument.result = index;
+  call.arguments.push_back(argument);
+  call.bytes += double(storageBytes(type));
+}
+
+void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, Value bias, const json &steps) {
+  if (bias)
+    addValue(call, outside(fusion, bias));
+  std::optional<unsigned> addend;
+  for (auto [postOp, step] : llvm::zip(epilogue.postOps, steps))
+    if (postOp.kind == PostOp::Kind::Binary) {
+      if (step["do"] == "add")
+        addend = call.arguments.size();
+      addValue(call, outside(fusion, postOp.operand));
+    }
+  if (addend)
+    call.inplace.push_back({unsigned(call.arguments.size()), *addend});
+  for (auto [i, result] : llvm::enumerate(fusion.getResults()))
+    addResult(call, i, typeOf(result));
+}
+
+} // namespace dlc::own_convolution

@@ -1,0 +1,27 @@
+//===- OwnConvolution.h - convolutions by our own kernels in vectors ------===//
+//
+// What runtime/library/winograd and runtime/library/direct have in common: images, and what happens to results.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_CODEGEN_SELECT_OWNCONVOLUTION_H
+#define DLC_CODEGEN_SELECT_OWNCONVOLUTION_H
+
+#include "codegen/select/LibraryCall.h"
+#include "codegen/select/Refusal.h"
+#include "passes/fuse/Epilogue.h"
+
+namespace dlc::own_convolution {
+
+/// src, dst, block and channels_last of a description: images of f32 in whole blocks of channels.
+std::optional<nlohmann::json> images(mlir::Value x, mlir::Value y, const Refusal &no);
+
+/// The steps of a description; nothing where one of them has no such step.
+std::optional<nlohmann::json> steps(const Epilogue &epilogue, mlir::RankedTensorType result, const Refusal &no);
+
+void addValue(LibraryCall &call, mlir::Value value);
+void addResult(LibraryCall &call, unsigned index, mlir::RankedTensorType type);
+/// The bias where there is one, the steps' operands and the fusion's results.
+void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, mlir::Value bias, const nlohmann::json &steps);
+
+} // namespace dlc::own_convolution
+#endif

@@ -1,0 +1,170 @@
+//===- Call.cpp - a direct convolution ready to execute --------------------------===//
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/Library.h"
+#include "runtime/library/direct/Describe.h"
+#include "runtime/library/direct/Plan.h"
+#include "runtime/program/Message.h"
+
+#include <cstdlib>
+
+namespace dlc::direct {
+
+using runtime::fail;
+using runtime::parallelFor;
+
+namespace {
+
+const Kernels &kernelsFor(const Request &request) {
+  if (!isSupported(request.lanes))
+    fail("direct: blocks of ", request.lanes, " channels need ",
+         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
+  return request.lanes == 16 ? avx512Kernels : avx2Kernels;
+}
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+      : request(Request::parse(desc)), kernels(kernelsFor(request)), threads(std::max(1, threads)),
+        plan(request, this->threads) {
+    size_t next = 0;
+    auto need = [&](const char *name, int64_t elements, bool written = false) {
+      if (next >= buffers.size())
+        fail("direct: no buffer for '", name, "': ", buffers.size(), " given");
+      if (buffers[next].bytes < static_cast<uint64_t>(elements) * sizeof(float))
+        fail("direct: buffer ", next, " ('", name, "') has ", buffers[next].bytes, " bytes, ",
+             elements * static_cast<int64_t>(sizeof(float)), " needed");
+      if (written && !buffers[next].writable)
+        fail("direct: buffer ", next, " ('", name,
+             "') is written but lies in a constant or an input");
+      ++next;
+    };
+    need("src", request.sourceElements());
+    need("weights", request.weightElements());
+    if (request.hasBias)
+      need("bias", request.results());
+    for (const Step &step : request.steps)
+      if (step.kind >= Step::AddTensor)
+        need("operand",
+             step.kind == Step::AddTensor ? request.resultElements() : request.results());
+    need("dst", request.resultElements(), true);
+    if (next != buffers.size())
+      fail("direct: ", next, " buffers expected, ", buffers.size(), " given");
+  }
+
+  std::string implementation() const override {
+    return request.lanes == 16 ? "direct:avx512" : "direct:avx2";
+  }
+  uint64_t scratchBytes() const override {
+    return static_cast<uint64_t>(plan.scratch) * sizeof(float);
+  }
+
+  void execute(void *const *buffers, const runtime::CallContext &context) override {
+    size_t next = 0;
+    auto *x = static_cast<const float *>(buffers[next++]);
+    auto *w = static_cast<const float *>(buffers[next++]);
+    auto *bias = request.hasBias ? static_cast<const float *>(buffers[next++]) : nullptr;
+    std::vector<Step> steps = request.steps;
+    for (Step &step : steps)
+      if (step.kind >= Step::AddTensor)
+        step.operand = static_cast<const float *>(buffers[next++]);
+    auto *y = static_cast<float *>(buffers[next]);
+    auto *scratch = static_cast<float *>(context.scratch);
+    const Epilogue epilogue{bias, steps.data(), static_cast<int>(steps.size())};
+    const int team = std::min(threads, std::max(1, context.threads));
+    auto results = [&](int64_t part, const float *copied, int64_t pair, int thread) {
+      const Pixels pixels = plan.part(request, part);
+      const int64_t block = 2 * pair;
+      kernels.results(request.shape, pixels, rowsOf(pixels, x, copied),
+                      w + block * request.lanes * request.shape.depth * request.lanes, block,
+                      block + 1 < request.shape.outBlocks,
+                      scratch + plan.sums + thread * plan.sumsStep, epilogue, y);
+    };
+    auto copy = [&](int64_t part, float *to) {
+      if (const Pixels pixels = plan.part(request, part); !request.readsInPlace())
+        kernels.gather(request.shape, x, pixels, to, pixels.count * request.lanes);
+    };
+    if (plan.sharesPixels)
+      parallelFor(team, request.pairs() * plan.parts, 1,
+                  [&](int64_t begin, int64_t end, int thread) {
+                    float *copies = scratch + thread * plan.dataStep;
+                    for (int64_t part = 0; part < plan.parts; ++part)
+                      copy(part, copies + part * plan.partStep);
+                    for (int64_t unit = begin; unit < end; ++unit) {
+                      int64_t part = unit % plan.parts;
+                      results(part, copies + part * plan.partStep, unit / plan.parts, thread);
+                    }
+                  });
+    else
+      parallelFor(team, plan.parts, 1, [&](int64_t begin, int64_t end, int thread) {
+        float *copied = scratch + thread * plan.dataStep;
+        for (int64_t part = begin; part < end; ++part) {
+          copy(part, copied);
+          for (int64_t pair = 0; pair < request.pairs(); ++pair)
+            results(part, copied, pair, thread);
+        }
+      });
+  }
+
+private:
+  Rows rowsOf(const Pixels &pixels, const float *x, const float *copied) const {
+    if (!request.readsInPlace())
+      return {copied, pixels.count * request.lanes};
+    const int64_t block = request.pixels() * request.lanes;
+    return {x + pixels.image * request.shape.inBlocks * block + pixels.first * request.lanes,
+            block};
+  }
+
+  Request request;
+  const Kernels &kernels;
+  int threads;
+  Plan plan;
+};
+
+} // namespace
+
+uint64_t packedBytes(const nlohmann::json &desc) {
+  try {
+    return static_cast<uint64_t>(Request::parse(desc).weightElements()) * sizeof(float);
+  } catch (const Error &) {
+    return 0;
+  }
+}
+
+bool readsInPlace(const nlohmann::json &desc) {
+  try {
+    return Request::parse(desc).readsInPlace();
+  } catch (const Error &) {
+    return false;
+  }
+}
+
+Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) {
+  Packed packed;
+  try {
+    const Request request = Request::parse(desc);
+    const Kernels &kernels = kernelsFor(request);
+    packed.bytes = packedBytes(desc);
+    // Whole vectors: a multiple of 64 for blocks of 8, too.
+    packed.data = {std::aligned_alloc(64, packed.bytes), std::free};
+    if (!packed.data)
+      fail("no memory for ", packed.bytes, " bytes of weights");
+    parallelFor(threads, request.shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
+      kernels.weights(request.shape, plain, static_cast<float *>(packed.data.get()), begin, end);
+    });
+  } catch (const Error &error) {
+    packed.data = nullptr;
+    packed.error = error.what();
+  }
+  return packed;
+}
+
+} // namespace dlc::direct
+
+namespace dlc::runtime {
+
+std::unique_ptr<LibraryCall> makeDirectCall(const nlohmann::json &desc,
+                                            std::span<const BufferInfo> buffers, int threads) {
+  return std::make_unique<direct::Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::runtime

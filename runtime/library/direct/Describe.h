@@ -1,0 +1,23 @@
+//===- Describe.h - direct convolutions seen from the compiler -----------------===//
+#ifndef DLC_RUNTIME_LIBRARY_DIRECT_DESCRIBE_H
+#define DLC_RUNTIME_LIBRARY_DIRECT_DESCRIBE_H
+
+#include "runtime/library/winograd/Describe.h"
+
+namespace dlc::direct {
+
+/// Whether this machine has the instructions for blocks of 16 or 8 channels.
+using winograd::isSupported;
+using winograd::Packed;
+
+/// Bytes of the packed weights of a description.
+DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);
+/// Packs weights [O, C, h, w].
+DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, int threads);
+
+/// Whether src is read where it lies; else the pixels that results come from are copied first.
+DLC_EXPORT bool readsInPlace(const nlohmann::json &desc);
+
+} // namespace dlc::direct
+
+#endif // DLC_RUNTIME_LIBRARY_DIRECT_DESCRIBE_H
