@@ -54,6 +54,13 @@ bool isLibraryImplementation(const LibraryCall &call, StringRef word) {
 /// Of vectors over n columns, the part that is not behind the last one.
 double laneShare(double n, double lanes) { return n / (std::ceil(n / lanes) * lanes); }
 
+/// Elements of a convolution's source that a window of one pixel reads where strides leave others out.
+double pixelsLeft(const json &desc) {
+  auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"), strides = desc.value("strides", std::vector<int64_t>());
+  bool isStrided = llvm::any_of(strides, [](int64_t stride) { return stride > 1; });
+  return isStrided && src.size() > 1 && dst.size() > 1 ? productOf(dst) / double(dst[1]) * double(src[1]) : 0;
+}
+
 /// Weights that were packed before.
 double packedBytes(const LibraryCall &call) {
   double bytes = 0;
@@ -72,9 +79,10 @@ Machine Machine::inVectors() {
   machine.libraryPackedPart = 1.16;
   machine.vectorsGflops = 178;
   machine.convolutionGflops = 160;
-  machine.directGflops = 172;
+  machine.directGflops = 168;
   machine.streamedGigabytes = 20;
   machine.libraryStreamedGigabytes = 30;
+  machine.libraryStrided = 0.9;
   machine.contractGflops = 140;
   machine.contractLargeGflops = 118;
   machine.gemmPart = 1.15;
@@ -236,10 +244,14 @@ double CostModel::statistics(double elements) const {
 double CostModel::direct(const LibraryCall &call) const {
   auto src = call.desc["src"].get<std::vector<int64_t>>(), dst = call.desc["dst"].get<std::vector<int64_t>>();
   double results = productOf(dst), depth = call.flops / (2 * results), cores = call.flops > machine.wakeFlops ? threads : 1;
-  double copied = direct::readsInPlace(call.desc) ? 0 : results / double(dst[1]) * depth;
+  direct::Reading reading = direct::readingOf(call.desc, int(threads));
   double weights = machine.streamedGigabytes > 0 ? packedBytes(call) / machine.streamedGigabytes : 0;
-  return std::max(call.flops / (machine.directGflops * cores), weights) +
-         (copied / machine.directCopied + results / machine.directResults + 4 * productOf(src) / machine.cacheGigabytes) / cores;
+  double nanoseconds = std::max(call.flops / (machine.directGflops * cores), weights) + results / (machine.directResults * cores);
+  // Where each thread reads all, much of that lies in the others' caches.
+  double parts = reading.whole ? 1 : cores;
+  if (!reading.inPlace)
+    nanoseconds += results / double(dst[1]) * depth / (machine.directCopied * parts);
+  return nanoseconds + 4 * productOf(src) / (reading.whole ? machine.directShared : machine.cacheGigabytes * parts);
 }
 
 double CostModel::winograd(const LibraryCall &call) const {
@@ -323,7 +335,9 @@ double CostModel::call(const LibraryCall &call) const {
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   packedInside(call.desc) / machine.libraryPacked;
     if (machine.libraryStreamedGigabytes > 0 && !recurrent)
-      nanoseconds += packedBytes(call) / machine.libraryStreamedGigabytes;
+      nanoseconds += std::max(0.0, packedBytes(call) - machine.libraryStreamedBytes) / machine.libraryStreamedGigabytes;
+    if (machine.libraryStrided > 0 && isLibraryImplementation(call, "1x1") && kind == "convolution")
+      nanoseconds += pixelsLeft(call.desc) / (machine.libraryStrided * cores);
   }
   return ended(nanoseconds, machine.call, cores);
 }

@@ -20,10 +20,12 @@ struct Machine {
   double convolutionGflops = 210;
   double winogradGigabytes = 40; ///< transforming tiles, what passes through the caches
   /// Our own direct convolutions; elements per nanosecond that are copied for them, and that leave sums.
-  double directGflops = 200, directCopied = 8, directResults = 8;
+  double directGflops = 200, directCopied = 12, directResults = 8;
+  double directShared = 16; ///< bytes per nanosecond that other cores wrote
   /// Packed weights from memory, all cores together, where kernels ask for them ahead and go on multiplying, and what those
-  /// bytes cost a library that does not. 0: counted with other traffic.
-  double streamedGigabytes = 0, libraryStreamedGigabytes = 0;
+  /// bytes from so many on cost a library that does not. 0: counted with other traffic.
+  double streamedGigabytes = 0, libraryStreamedGigabytes = 0, libraryStreamedBytes = 5e5;
+  double libraryStrided = 0; ///< elements per nanosecond that it copies where strides leave pixels out; 0: nothing
   double summed =
       20; ///< results per nanosecond that are added to sums of their channels while they are made
   double recurrentGflops = 110;

@@ -139,6 +139,11 @@ TEST(Direct, Splits) {
   all({1, 16, 160, 15, 16, {2, 2}});
   all({1, 16, 32, 5, 5, {3, 3}});
   EXPECT_EQ(seen.size(), 8u);
+  json desc = describe({1, 16, 160, 7, 7}, winograd::blocks().front(), false);
+  EXPECT_TRUE(dlc::direct::readingOf(desc, 2).inPlace && dlc::direct::readingOf(desc, 2).whole);
+  EXPECT_FALSE(dlc::direct::readingOf(desc, 1).whole);
+  desc["channels_last"] = true;
+  EXPECT_FALSE(dlc::direct::readingOf(desc, 2).inPlace);
 }
 
 TEST(Direct, Steps) {

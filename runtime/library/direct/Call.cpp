@@ -130,11 +130,12 @@ uint64_t packedBytes(const nlohmann::json &desc) {
   }
 }
 
-bool readsInPlace(const nlohmann::json &desc) {
+Reading readingOf(const nlohmann::json &desc, int threads) {
   try {
-    return Request::parse(desc).readsInPlace();
+    const Request request = Request::parse(desc);
+    return {request.readsInPlace(), Plan(request, threads).sharesPixels};
   } catch (const Error &) {
-    return false;
+    return {};
   }
 }
 

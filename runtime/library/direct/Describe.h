@@ -15,8 +15,12 @@ DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);
 /// Packs weights [O, C, h, w].
 DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, int threads);
 
-/// Whether src is read where it lies; else the pixels that results come from are copied first.
-DLC_EXPORT bool readsInPlace(const nlohmann::json &desc);
+/// How a call reads src: where it lies, or copying the pixels that results come from first; all of
+/// it in each thread, or each thread its own part.
+struct Reading {
+  bool inPlace = false, whole = false;
+};
+DLC_EXPORT Reading readingOf(const nlohmann::json &desc, int threads);
 
 } // namespace dlc::direct
 

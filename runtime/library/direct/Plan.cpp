@@ -75,7 +75,9 @@ Plan::Plan(const Request &request, int threads) {
   const bool isFew = threads > 1 && shape.batch * all < threads * kEnough;
   sharesPixels = isFew && request.pairs() >= threads && shape.batch * all * copied <= near;
   imageParts = (all + limit - 1) / limit;
-  if (!sharesPixels && shape.batch % threads != 0)
+  // As many pieces of work for each thread as for the others, where they are few.
+  const int64_t pieces = shape.batch * (sharesPixels ? request.pairs() : 1);
+  if (pieces % threads != 0 && pieces < 8 * threads)
     imageParts = std::min(all, (imageParts + threads - 1) / threads * threads);
   pixels = (all + imageParts - 1) / imageParts;
   imageParts = (all + pixels - 1) / pixels;
