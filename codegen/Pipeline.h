@@ -43,7 +43,7 @@ struct CompileOptions {
   std::string kernels;
   /// What is computed in 16 bits.
   PrecisionOptions precision;
-  /// What sums of f32 products may lose for speed: strict (as written), default (convolutions with fewer products, products of
+  /// What sums of f32 products may lose for speed: strict (as written), default (convolutions and products with fewer multiplications, products of
   /// bf16 parts on tiles: codegen/select/README.md has the bounds), fast (also what precision.matmul = medium allows).
   std::string accuracy = "default";
   /// PATTERN=strict|default|fast: products of such names, whatever `accuracy`.

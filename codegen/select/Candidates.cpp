@@ -110,14 +110,23 @@ void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target 
 }
 
 /// In the longest vectors that the code may use.
-void addVectors(FusionOp fusion, const cpu::Target &target, const CostModel &cost, std::vector<Candidate> &candidates, std::string &refusals) {
+void addVectors(FusionOp fusion, const CompileOptions &options, const cpu::Target &target, const CostModel &cost, std::vector<Candidate> &candidates,
+                std::string &refusals) {
   if (!StringRef(target.features).contains("+fma"))
     return;
   std::string why;
-  if (auto call = vectorsCall(fusion, target.lanes32(), &why))
-    candidates.push_back(candidateOf("vectors", *call, cost));
-  else
+  auto call = vectorsCall(fusion, target.lanes32(), &why);
+  if (!call) {
     refusals += "; vectors: " + why;
+    return;
+  }
+  candidates.push_back(candidateOf("vectors", *call, cost));
+  if (isStrict(fusion, options))
+    refusals += "; strassen: accuracy strict forbids its rounding";
+  else if (auto quarters = vectorsCall(fusion, target.lanes32(), &why, /*byQuarters=*/true))
+    candidates.push_back(candidateOf("strassen", *quarters, cost));
+  else
+    refusals += "; strassen: " + why;
 }
 
 /// In vectors, and on tiles in as many parts as the accuracy allows; of bf16 one part is all.
@@ -182,14 +191,14 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
     addWinograd(fusion, options, cost, candidates, refusals);
     addDirect(fusion, options, cost, candidates, refusals);
     addTiles(fusion, options, target, cost, candidates, refusals);
-    addVectors(fusion, target, cost, candidates, refusals);
+    addVectors(fusion, options, target, cost, candidates, refusals);
     if (generated)
       addGenerated(fusion, cost, target, candidates, refusals);
   }
   return ordered(candidates);
 }
 
-bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "vectors" || kernel == "direct" || kernel == "winograd" || kernel == "attention"; }
+bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "vectors" || kernel == "strassen" || kernel == "direct" || kernel == "winograd" || kernel == "attention"; }
 
 std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *why) {
   StringRef kernel = op->getAttrOfType<StringAttr>(kKernelAttr).getValue();
@@ -200,8 +209,8 @@ std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *w
     return gpuLibraryCall(op, kernel, implementation ? implementation.getValue() : "", why);
   if (kernel == "tiles")
     return tilesCall(op, implementation && implementation.getValue().ends_with("x6") ? 3 : 2, why);
-  if (kernel == "vectors")
-    return vectorsCall(op, implementation && implementation.getValue() == "vectors:avx2" ? 8 : 16, why);
+  if (kernel == "vectors" || kernel == "strassen")
+    return vectorsCall(op, implementation && implementation.getValue().ends_with(":avx2") ? 8 : 16, why, kernel == "strassen");
   if (kernel == "attention") {
     StringRef name = implementation ? implementation.getValue() : "";
     return attentionCall(op, name.ends_with("x6") ? 3 : name.ends_with("x3") ? 2 : name.ends_with("x1") ? 1 : 0, why);

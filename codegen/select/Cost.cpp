@@ -230,6 +230,12 @@ double CostModel::vectors(const LibraryCall &call) const {
     bool isShared = llvm::all_of(ArrayRef(b.get<std::vector<int64_t>>()).drop_back(2), [](int64_t stride) { return stride == 0; });
     packed += (isShared ? 1 : batches) * k * n / machine.vectorsPacked;
   }
+  if (call.desc.value("strassen", false)) {
+    // A left operand is always packed.
+    rate *= machine.strassenGain;
+    packed = std::max(packed, m * k / machine.vectorsPacked) * machine.strassenPacking +
+             m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;
+  }
   return std::max((call.flops / rate + packed) / cores, traffic(call.bytes, cores));
 }
 

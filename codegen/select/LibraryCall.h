@@ -50,8 +50,8 @@ std::optional<LibraryCall> builtinCall(mlir::Operation *op);
 /// A product of f32 in two or three bf16 parts, on a processor's tiles.
 std::optional<LibraryCall> tilesCall(mlir::Operation *op, int parts, std::string *why = nullptr);
 
-/// A product of f32 in vectors of so many numbers.
-std::optional<LibraryCall> vectorsCall(mlir::Operation *op, int64_t lanes, std::string *why = nullptr);
+/// A product of f32 in vectors of so many numbers; by quarters as Strassen does it, or not.
+std::optional<LibraryCall> vectorsCall(mlir::Operation *op, int64_t lanes, std::string *why = nullptr, bool byQuarters = false);
 
 /// A convolution with constant weights, as a product.
 std::optional<LibraryCall> directCall(mlir::Operation *op, int threads, std::string *why = nullptr);

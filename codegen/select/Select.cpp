@@ -355,7 +355,7 @@ private:
 } // namespace
 
 LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
-  constexpr llvm::StringLiteral kKnown[] = {"generated", "rows", "contract", "onednn", "builtin", "tiles", "vectors", "direct", "winograd", "attention", "cublaslt", "cudnn"};
+  constexpr llvm::StringLiteral kKnown[] = {"generated", "rows", "contract", "onednn", "builtin", "tiles", "vectors", "strassen", "direct", "winograd", "attention", "cublaslt", "cudnn"};
   if (!options.kernels.empty() && !llvm::is_contained(kKnown, options.kernels))
     return module.emitError("kernels '") << options.kernels << "' are unknown; required: one of " << llvm::join(ArrayRef(kKnown), ", ");
   return Selection(module, options, target).run();

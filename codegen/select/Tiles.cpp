@@ -61,6 +61,16 @@ static CallArgument packedForVectors(const ref::Tensor &plain, bool crossed, int
                   [=](const float *from, int64_t row, int64_t column, void *to) { vectors::packWeights(from, row, column, k, n, lanes, to); });
 }
 
+/// As they are, [k, n].
+static CallArgument plainWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n) {
+  return packedBy(plain, crossed, k, n, uint64_t(k * n) * sizeof(float), layoutOf("rows", k, n, 0),
+                  [=](const float *from, int64_t row, int64_t column, void *to) {
+                    for (int64_t i = 0; i < k; ++i)
+                      for (int64_t j = 0; j < n; ++j)
+                        static_cast<float *>(to)[i * n + j] = from[i * row + j * column];
+                  });
+}
+
 } // namespace tiles_desc
 
 namespace onednn_desc {
@@ -153,7 +163,8 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
     return no("the result does not lie row by row");
   LibraryCall call;
   call.library = form.parts ? "tiles" : "vectors";
-  call.implementation = form.parts ? tiles_desc::implementationOf(form.parts) : form.lanes == 16 ? "vectors:avx512" : "vectors:avx2";
+  call.implementation = form.parts ? tiles_desc::implementationOf(form.parts)
+                                   : std::string(form.byQuarters ? "strassen" : "vectors") + (form.lanes == 16 ? ":avx512" : ":avx2");
   call.flops = pending.flops;
   call.accumulates = pending.accumulates;
   call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {"a", *a}, {"dst", *y}};
@@ -161,6 +172,11 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
     call.desc["parts"] = form.parts;
   else
     call.desc["lanes"] = form.lanes;
+  if (form.byQuarters) {
+    if (rank > 2 || desc.contains("prologue") || m < products::kStrassenRows || n <= 2 * form.lanes || k < 2)
+      return no("a batch, or too small for quarters");
+    call.desc["strassen"] = true;
+  }
   if (rank > 2)
     call.desc["batch"] = std::vector<int64_t>(dims.begin(), dims.end() - 2);
   auto add = [&](StringRef name, const json &argument) {
@@ -178,10 +194,11 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
       call.desc["scale"] = pack.plain.getDouble(0);
   }
   if (constant) {
-    call.desc["b"] = "packed";
     bool crossed = constant->tag == "ba";
-    call.arguments.push_back(form.parts ? tiles_desc::packedWeights(constant->plain, crossed, k, n, form.parts)
-                                        : tiles_desc::packedForVectors(constant->plain, crossed, k, n, form.lanes));
+    call.desc["b"] = form.byQuarters ? nlohmann::json{n, 1} : nlohmann::json("packed");
+    call.arguments.push_back(form.parts        ? tiles_desc::packedWeights(constant->plain, crossed, k, n, form.parts)
+                             : form.byQuarters ? tiles_desc::plainWeights(constant->plain, crossed, k, n)
+                                               : tiles_desc::packedForVectors(constant->plain, crossed, k, n, form.lanes));
     call.bytes += double(call.arguments.back().bytes);
   } else {
     auto b = repeated(weights);
@@ -223,14 +240,14 @@ std::optional<LibraryCall> tilesCall(Operation *op, int parts, std::string *why)
   return tiles_desc::convolution(fusion, parts, no);
 }
 
-std::optional<LibraryCall> vectorsCall(Operation *op, int64_t lanes, std::string *why) {
+std::optional<LibraryCall> vectorsCall(Operation *op, int64_t lanes, std::string *why, bool byQuarters) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion || llvm::none_of(fusion.getBody().front(), [](Operation &inner) { return isa<MatmulOp>(inner); }))
     return no("no matrix product");
   if (vectors::lanes() < lanes)
     return no("this processor's vectors are shorter");
-  return onednn_desc::contraction(fusion, 1, why, {.lanes = lanes});
+  return onednn_desc::contraction(fusion, 1, why, {.lanes = lanes, .byQuarters = byQuarters});
 }
 
 } // namespace dlc

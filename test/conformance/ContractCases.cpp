@@ -30,6 +30,8 @@ void addMatmuls(std::vector<Case> &cases) {
                   {"empty_m", {0, 5}, {5, 6}, ""},
                   {"empty_k", {4, 0}, {0, 6}, ""},
                   {"big", {129, 257}, {257, 131}, ""},
+                  {"big_ta", {70, 91}, {70, 77}, "transpose_a"},
+                  {"big_tab", {1030, 61}, {65, 1030}, "transpose_a, transpose_b"},
                   {"rank5", {2, 1, 2, 3, 4}, {1, 3, 2, 4, 5}, ""}};
   for (const char *type : {"f32", "f16", "bf16", "f64", "i8", "ui8", "i32", "i64"}) {
     std::string t = type;

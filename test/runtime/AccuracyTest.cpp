@@ -8,6 +8,7 @@
 
 #include "runtime/library/Library.h"
 #include "runtime/library/tiles/Describe.h"
+#include "runtime/library/vectors/Describe.h"
 
 #include <array>
 #include <cstdio>
@@ -64,8 +65,9 @@ TEST(Accuracy, Convolutions) {
     }
 }
 
-/// f32's sums and the tiles' of an m x k by k x n product, held against f64.
-std::array<double, 3> productErrors(int64_t m, int64_t n, int64_t k, int parts) {
+/// f32's sums and those of a product of our own, m x k by k x n, held against f64. `how` is what
+/// its description says beside the sizes.
+std::array<double, 3> productErrors(int64_t m, int64_t n, int64_t k, const json &how) {
   Numbers a = randomNumbers(size_t(m * k), 1), b = randomNumbers(size_t(k * n), 2),
           direct(size_t(m * n)), faster(size_t(m * n), NAN);
   std::vector<double> want(size_t(m * n));
@@ -76,12 +78,14 @@ std::array<double, 3> productErrors(int64_t m, int64_t n, int64_t k, int parts) 
         direct[size_t(i * n + j)] += x * y;
         want[size_t(i * n + j)] += double(x) * double(y);
       }
-  json desc = {{"kind", "product"}, {"parts", parts}, {"m", m},       {"n", n}, {"k", k},
-               {"a", {k, 1}},       {"b", {n, 1}},    {"dst", {n, 1}}};
+  json desc = {{"kind", "product"}, {"m", m},      {"n", n},       {"k", k},
+               {"a", {k, 1}},       {"b", {n, 1}}, {"dst", {n, 1}}};
+  desc.update(how);
   std::vector<dlc::runtime::BufferInfo> infos = {{a.size() * sizeof(float), false},
                                                  {b.size() * sizeof(float), false},
                                                  {faster.size() * sizeof(float), true}};
-  auto call = dlc::runtime::makeTilesCall(desc, infos, 1);
+  auto make = desc.contains("parts") ? dlc::runtime::makeTilesCall : dlc::runtime::makeVectorsCall;
+  auto call = make(desc, infos, 1);
   std::unique_ptr<void, void (*)(void *)> scratch(
       std::aligned_alloc(64, (call->scratchBytes() + 127) / 64 * 64), std::free);
   void *buffers[] = {a.data(), b.data(), faster.data()};
@@ -97,11 +101,23 @@ TEST(Accuracy, Products) {
   for (int64_t k : {16, 64, 256, 1024, 4096}) {
     std::vector<std::array<double, 3>> columns;
     for (int parts : {2, 3}) {
-      columns.push_back(productErrors(64, 64, k, parts));
+      columns.push_back(productErrors(64, 64, k, {{"parts", parts}}));
       // Of the largest result, in which a sum's terms cancel less than in others.
       EXPECT_LE(columns.back()[1], parts == 2 ? 1e-5 : 1e-6) << k;
     }
     printRow(std::to_string(k), columns);
+  }
+}
+
+TEST(Accuracy, ProductsByQuarters) {
+  int64_t lanes = dlc::vectors::lanes();
+  if (lanes == 0)
+    GTEST_SKIP() << "this processor has no vectors with fused products";
+  std::printf("| terms of a sum | by quarters: direct, seven products, apart |\n|---|---|\n");
+  for (int64_t k : {16, 64, 256, 1024, 4096}) {
+    auto errors = productErrors(96, 128, k, {{"lanes", lanes}, {"strassen", true}});
+    EXPECT_LE(errors[1], 5e-6) << k;
+    printRow(std::to_string(k), {errors});
   }
 }
 

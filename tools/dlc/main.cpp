@@ -63,8 +63,9 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
   command
       ->add_option("--kernels", a.kernels,
                    "whose kernels to take wherever they can do the work; else the fastest")
-      ->check(CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin", "tiles",
-                             "vectors", "direct", "winograd", "attention", "cublaslt", "cudnn"}));
+      ->check(
+          CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin", "tiles", "vectors",
+                         "strassen", "direct", "winograd", "attention", "cublaslt", "cudnn"}));
   command
       ->add_option("--precision", a.precision,
                    "what products are computed in: 16-bit operands, sums in f32")
@@ -87,7 +88,8 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
   command
       ->add_option("--accuracy", a.accuracy,
                    "what f32 may lose for speed: strict (sums as written), default (convolutions "
-                   "with fewer products, products of bf16 parts on tiles: errors up to 2e-5 of the "
+                   "and products with fewer multiplications, products of bf16 parts on tiles: "
+                   "errors up to 2e-5 of the "
                    "largest result), fast (also what --matmul-precision medium allows); "
                    "PATTERN=LEVEL for products and convolutions of such names; else default")
       ->check(accuracyLevel)

@@ -8,7 +8,7 @@
 
 #include "runtime/library/attention/Kernels.h"
 
-#include "runtime/library/vectors/Block.h"
+#include "runtime/library/vectors/Simd.h"
 
 namespace dlc::attention {
 namespace {
@@ -108,29 +108,7 @@ template <int V, int mostRows> struct Simd {
 
   static void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes,
                         int64_t depths, int64_t panel, float *to) {
-    constexpr int64_t width = 2 * V;
-    for (int64_t first = 0; first < lanes; first += width, to += panel) {
-      int64_t count = lanes - first < width ? lanes - first : width;
-      const float *at = from + first * lane;
-      if (lane == 1 && count == width) {
-        for (int64_t k = 0; k < depths; ++k) {
-          store<V>(to + k * width, load<V>(at + k * depth));
-          store<V>(to + k * width + V, load<V>(at + k * depth + V));
-        }
-        continue;
-      }
-      if (count < width)
-        for (int64_t i = 0; i < depths * width; ++i)
-          to[i] = 0;
-      int64_t k = 0;
-      if (depth == 1 && count == width)
-        for (; k + V <= depths; k += V)
-          for (int64_t half = 0; half < width; half += V)
-            winograd::transpose<V>(at + half * lane + k, lane, to + k * width + half, width);
-      for (int64_t i = 0; i < count; ++i)
-        for (int64_t j = k; j < depths; ++j)
-          to[j * width + i] = at[i * lane + j * depth];
-    }
+    vectors::Simd<V, mostRows>::pack(from, lane, depth, lanes, depths, 2 * V, panel, to);
   }
 
   static float finishScores(float *scores, const float *bias, float scale, int64_t count,

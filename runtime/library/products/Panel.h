@@ -87,6 +87,28 @@ struct Panel {
   bool isFirst = true, isLast = true, each = false;
 };
 
+/// Products of quarters, seven instead of eight: Winograd's form of Strassen's. Operands are packed
+/// in slots, one for each product; some get quarters, which `left` and `right` make all seven of.
+/// Slot by quarter, by the half of the lanes and of the depth:
+constexpr int kStrassenSlots = 7;
+constexpr int kStrassenLeft[2][2] = {{0, 1}, {3, 4}};
+constexpr int kStrassenRight[2][2] = {{0, 1}, {3, 6}};
+
+/// Blocks of `width` lanes, `between` elements apart: [lanes / width][depths][width]. What lies
+/// behind the last lane is 0. `lane` and `depth` are strides in elements.
+using Pack = void (*)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+                      int64_t width, int64_t between, float *to);
+
+struct Strassen {
+  Pack pack;
+  /// A block's seven slots, of `slot` numbers each.
+  void (*left)(float *slots, int64_t slot);
+  void (*right)(float *slots, int64_t slot);
+  /// Quarters of dst, row by row; what is packed and the strides are those of the first, which is
+  /// the largest. Blocks of `left` and `right` have seven slots each.
+  void (*multiply)(const Panel (&quarters)[4], const Epilogue &);
+};
+
 } // namespace dlc::products
 
 #endif // DLC_RUNTIME_LIBRARY_PRODUCTS_PANEL_H

@@ -34,6 +34,7 @@ struct DLC_EXPORT Form {
   void (*packLeft)(const Form &, const Operand &, const Place &, void *to) = nullptr;
   void (*packRight)(const Form &, const Operand &, const Place &, void *to) = nullptr;
   void (*multiply)(const Panel &, const Epilogue &) = nullptr;
+  const Strassen *strassen = nullptr;              ///< where it can multiply by quarters
   void (*enter)() = nullptr, (*leave)() = nullptr; ///< around calls of multiply in one thread
 
   /// A right operand of [k, n], made once.
@@ -54,7 +55,8 @@ struct DLC_EXPORT Form {
 /// All of f32, strides in elements. Buffers: a, b, [bias], dst, one for each binary post-op. A sum
 /// is the last post-op; one that is not alone needs k <= kDepthAtOnce. "packed": as the form's
 /// packRight writes the whole. "parts": on tiles (tiles/Describe.h); "lanes": in vectors of so many
-/// numbers (vectors/Describe.h).
+/// numbers (vectors/Describe.h). "strassen": true, in vectors: seven products of quarters instead
+/// of eight (Strassen.cpp); of no batch, without a prologue, and nothing packed before.
 /// A gradient is that of an activation whose result y is the operand: what comes is multiplied by
 /// y (1 - y), by 1 - y², or is 0 where y is not above 0.
 /// The prologue (Kernel.h) changes elements of an operand that lies in rows of "row" elements, each
@@ -64,7 +66,7 @@ struct DLC_EXPORT Product {
   std::vector<int64_t> batch, aStrides, bStrides, dstStrides;
   int64_t m = 0, n = 0, k = 0;
   Form form;
-  bool isPacked = false, hasBias = false;
+  bool isPacked = false, hasBias = false, isStrassen = false;
   Epilogue epilogue; ///< without addresses
   std::vector<std::vector<int64_t>> operandStrides;
 
@@ -76,9 +78,15 @@ struct DLC_EXPORT Product {
   };
   std::optional<Change> change;
 
+  /// Whether all that becomes of sums is to be added to what dst holds.
+  bool addsUp() const;
+
   /// Throws dlc::Error.
   static Product parse(const nlohmann::json &desc);
 };
+
+/// Fewest rows of a product by quarters.
+constexpr int64_t kStrassenRows = 28;
 
 /// What goes through the second-level cache at once, in elements of a sum.
 constexpr int64_t kDepthAtOnce = 512;

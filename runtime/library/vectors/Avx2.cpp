@@ -3,10 +3,15 @@
 // Compiled with flags of its own; Describe.cpp asks the processor before it comes here.
 //
 //===---------------------------------------------------------------------------===//
-#include "runtime/library/vectors/Simd.h"
+#include "runtime/library/vectors/Strassen.h"
 
 namespace dlc::vectors {
 
-const Kernels &avx2Kernels() { return Simd<8, 6>::table; }
+const Kernels &avx2Kernels() {
+  static constexpr int kLanes = 8, kRows = 6;
+  static const Kernels kernels = {kLanes, kRows, Simd<kLanes, kRows>::pack,
+                                  Simd<kLanes, kRows>::multiply, &Seven<kLanes, kRows>::table};
+  return kernels;
+}
 
 } // namespace dlc::vectors

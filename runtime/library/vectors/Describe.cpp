@@ -31,13 +31,16 @@ Form formOf(int64_t lanes, int64_t rows) {
                             : [] { return runtime::hostLanes() >= 8; };
   form.packLeft = [](const Form &f, const Operand &x, const Place &, void *to) {
     const Kernels &kernels = f.columns == 32 ? avx512Kernels() : avx2Kernels();
-    kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, f.rows, static_cast<float *>(to));
+    kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, f.rows, f.rows * x.depths,
+                 static_cast<float *>(to));
   };
   form.packRight = [](const Form &f, const Operand &x, const Place &, void *to) {
     const Kernels &kernels = f.columns == 32 ? avx512Kernels() : avx2Kernels();
-    kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, f.columns, static_cast<float *>(to));
+    kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, f.columns, f.columns * x.depths,
+                 static_cast<float *>(to));
   };
   form.multiply = kernels.multiply;
+  form.strassen = kernels.strassen;
   form.enter = form.leave = [] {};
   return form;
 }

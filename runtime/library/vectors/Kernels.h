@@ -14,11 +14,9 @@ namespace dlc::vectors {
 struct Kernels {
   int64_t lanes; ///< numbers in a vector; blocks of the right operand have two vectors of columns
   int64_t mostRows; ///< of a block of the left operand
-  /// Blocks of `width` lanes: [lanes / width][depths][width]. What lies behind the last lane is 0.
-  /// `lane` and `depth` are strides in elements.
-  void (*pack)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-               int64_t width, float *to);
+  products::Pack pack;
   void (*multiply)(const products::Panel &panel, const products::Epilogue &epilogue);
+  const products::Strassen *strassen;
 };
 
 const Kernels &avx2Kernels();

@@ -38,17 +38,16 @@ template <int V, int mostRows> struct Simd {
   };
 
   static void pack(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
-                   int64_t width, float *to) {
-    const int64_t block = width * depths;
+                   int64_t width, int64_t between, float *to) {
     if (lane == 1) {
       for (int64_t some = 0; some < depths; some += kAcross)
         for (int64_t begin = 0; begin < lanes; begin += width)
           packAcross(from + begin, depth, lanes - begin, some,
-                     {to + begin / width * block, width, depths});
+                     {to + begin / width * between, width, depths});
       return;
     }
     for (int64_t begin = 0; begin < lanes; begin += width) {
-      Target target{to + begin / width * block, width, depths};
+      Target target{to + begin / width * between, width, depths};
       for (int64_t first = 0; first < width; first += V) {
         int64_t left = lanes - begin - first, most = width - first < V ? width - first : V;
         const float *at = from + (begin + first) * lane;
@@ -68,8 +67,6 @@ template <int V, int mostRows> struct Simd {
           blockOfRows<1>(rows, panel, epilogue, row, column);
     }
   }
-
-  static const Kernels table;
 
 private:
   /// Some elements of depth from `k` on of a block whose lanes lie side by side.
@@ -133,12 +130,7 @@ private:
                                       int64_t column) {
     const auto *right =
         reinterpret_cast<const float *>(panel.right + column / (2 * V) * panel.rightStride);
-    float *dst = panel.dst + row * panel.dstRow + column;
-    const bool adds = !panel.isFirst && !panel.each, ends = panel.isLast || panel.each;
-    const bool bare = epilogue.count == 0 && !epilogue.bias && epilogue.scale == 1;
-    for (int r = 0; r < R; ++r)
-      for (int c = 0; c < C; ++c)
-        _mm_prefetch(reinterpret_cast<const char *>(dst + r * panel.dstRow + c * V), _MM_HINT_T0);
+    fetch<R, C>(panel, epilogue, row, column);
     Vec<V> sums[R][C] = {};
     if (panel.leftRow)
       addProducts<V, R, C>(reinterpret_cast<const float *>(panel.left) + row * panel.leftRow,
@@ -147,93 +139,159 @@ private:
       addProducts<V, R, C>(
           reinterpret_cast<const float *>(panel.left + row / panel.blockRows * panel.leftStride), 1,
           panel.blockRows, right, 2 * V, panel.steps, sums);
-    if (panel.columns - column >= C * V && (!ends || bare)) {
+    finish<R, C>(sums, panel, epilogue, row, column);
+  }
+
+public:
+  /// What results are added to or made with, while their sums are made.
+  template <int R, int C>
+  DLC_INLINE static void fetch(const products::Panel &panel, const products::Epilogue &epilogue,
+                               int64_t row, int64_t column) {
+    auto rows = [](const float *at, int64_t step) __attribute__((always_inline)) {
       for (int r = 0; r < R; ++r)
-        for (int c = 0; c < C; ++c) {
-          float *at = dst + r * panel.dstRow + c * V;
-          store<V>(at, adds ? load<V>(at) + sums[r][c] : sums[r][c]);
-        }
+        for (int c = 0; c < C; ++c)
+          _mm_prefetch(reinterpret_cast<const char *>(at + r * step + c * V), _MM_HINT_T0);
+    };
+    rows(panel.dst + row * panel.dstRow + column, panel.dstRow);
+    for (int p = 0; p < epilogue.count && (panel.isLast || panel.each); ++p) {
+      const products::Matrix &operand = epilogue.posts[p].operand;
+      if (operand.data && operand.row != 0 && operand.column == 1)
+        rows(operand.data + (panel.firstRow + row) * operand.row + panel.firstColumn + column,
+             operand.row);
+    }
+  }
+
+  /// Sums become results, or are added to the sums that are there; those behind the panel's last
+  /// row or column are dropped.
+  template <int R, int C>
+  DLC_INLINE static void finish(const Vec<V> (&sums)[R][C], const products::Panel &panel,
+                                const products::Epilogue &epilogue, int64_t row, int64_t column) {
+    const int64_t rows = panel.rows - row < R ? panel.rows - row : R;
+    const bool adds = !panel.isFirst && !panel.each, ends = panel.isLast || panel.each;
+    const bool sumAlone = epilogue.count == 1 && epilogue.posts[0].kind == PostKind::Sum;
+    if (rows == R && panel.columns - column >= C * V &&
+        (!ends || epilogue.count == 0 || sumAlone)) {
+      // Without functions of their own, all of them are f · sum + g · dst + bias.
+      const float f = ends ? epilogue.scale : 1;
+      const float g = adds ? f : ends && sumAlone ? epilogue.posts[0].alpha : 0;
+      Vec<V> bias[C];
+#pragma GCC unroll 2
+      for (int c = 0; c < C; ++c)
+        bias[c] = ends && epilogue.bias
+                      ? load<V>(epilogue.bias + panel.firstColumn + column + c * V)
+                      : Vec<V>{};
+      float *dst = panel.dst + row * panel.dstRow + column;
+      auto write = [&](const auto &of) __attribute__((always_inline)) {
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+          for (int c = 0; c < C; ++c) {
+            float *at = dst + r * panel.dstRow + c * V;
+            store<V>(at, of(sums[r][c] * f + bias[c], at));
+          }
+      };
+      if (g == 0)
+        write([](Vec<V> v, const float *) { return v; });
+      else
+        write([=](Vec<V> v, const float *at) { return v + load<V>(at) * g; });
       return;
     }
     alignas(64) float kept[R][C * V];
     for (int r = 0; r < R; ++r)
       for (int c = 0; c < C; ++c)
         store<V>(kept[r] + c * V, sums[r][c]);
-    for (int c = 0; c < C; ++c)
-      end(kept[0] + c * V, C * V, R, panel, ends ? &epilogue : nullptr, adds, row, column + c * V);
+    for (int c = 0; c < C && column + c * V < panel.columns; ++c)
+      end(kept[0] + c * V, C * V, rows, panel, ends ? &epilogue : nullptr, adds, row,
+          column + c * V);
   }
 
-  /// `rows` rows of V sums become results, or are added to the sums that are there.
-  [[gnu::noinline]] static void end(const float *sums, int64_t sumRow, int64_t rows,
+private:
+  /// `rows` rows of V sums, `sumRow` apart, become results, or are added to the sums that are
+  /// there.
+  [[gnu::noinline]] static void end(float *sums, int64_t sumRow, int64_t rows,
                                     const products::Panel &panel,
                                     const products::Epilogue *epilogue, bool adds, int64_t row,
                                     int64_t column) {
     int64_t count = panel.columns - column < V ? panel.columns - column : V;
     int64_t inAll = panel.firstColumn + column;
-    Vec<V> bias =
-        epilogue && epilogue->bias ? loadFirst<V>(epilogue->bias + inAll, count) : Vec<V>{};
-    for (int64_t r = 0; r < rows; ++r) {
-      float *at = panel.dst + (row + r) * panel.dstRow + column;
-      Vec<V> v = load<V>(sums + r * sumRow);
-      if (adds)
-        v += loadFirst<V>(at, count);
-      if (epilogue) {
-        v = v * epilogue->scale + bias;
-        for (int p = 0; p < epilogue->count; ++p)
-          v = applied(epilogue->posts[p], v, at, panel.firstRow + row + r, inAll, count);
-      }
-      storeFirst<V>(at, count, v);
+    float *dst = panel.dst + row * panel.dstRow + column;
+    const Walk walk{sums, sumRow, rows, count};
+    if (adds)
+      walk.with(dst, panel.dstRow, 1, [](Vec<V> v, Vec<V> old) { return v + old; });
+    if (epilogue) {
+      Vec<V> bias = epilogue->bias ? loadFirst<V>(epilogue->bias + inAll, count) : Vec<V>{};
+      float scale = epilogue->scale;
+      walk.each([=](Vec<V> v) { return v * scale + bias; });
+      for (int p = 0; p < epilogue->count; ++p)
+        apply(epilogue->posts[p], walk, dst, panel.dstRow, panel.firstRow + row, inAll);
     }
+    for (int64_t r = 0; r < rows; ++r)
+      storeFirst<V>(dst + r * panel.dstRow, count, load<V>(sums + r * sumRow));
   }
 
-  static Vec<V> applied(const Post &post, Vec<V> v, const float *old, int64_t row, int64_t column,
-                        int64_t count) {
-    auto operand = [&]() -> Vec<V> {
-      const float *at = post.operand.data + row * post.operand.row + column * post.operand.column;
-      return post.operand.column == 0 ? splat<V>(*at) : loadFirst<V>(at, count);
+  /// Rows of V sums, of which the first `count` are wanted.
+  struct Walk {
+    float *sums;
+    int64_t sumRow, rows, count;
+
+    template <typename Change> DLC_INLINE void each(const Change &change) const {
+      for (int64_t r = 0; r < rows; ++r)
+        store<V>(sums + r * sumRow, change(load<V>(sums + r * sumRow)));
+    }
+    /// And what lies beside them elsewhere; a `step` of 0 repeats a row's only element.
+    template <typename Change>
+    DLC_INLINE void with(const float *other, int64_t row, int64_t step,
+                         const Change &change) const {
+      for (int64_t r = 0; r < rows; ++r, other += row) {
+        Vec<V> y = step == 0 ? splat<V>(*other) : loadFirst<V>(other, count);
+        store<V>(sums + r * sumRow, change(load<V>(sums + r * sumRow), y));
+      }
+    }
+  };
+
+  /// One function of all rows, so that rows overlap.
+  static void apply(const Post &post, const Walk &walk, const float *dst, int64_t dstRow,
+                    int64_t row, int64_t column) {
+    const float alpha = post.alpha, beta = post.beta;
+    auto withOperand = [&](const auto &change) __attribute__((always_inline)) {
+      const products::Matrix &operand = post.operand;
+      walk.with(operand.data + row * operand.row + column * operand.column, operand.row,
+                operand.column, change);
     };
     switch (post.kind) {
     case PostKind::Relu:
-      return v < 0.0f ? v * post.alpha : v;
+      return walk.each([=](Vec<V> v) { return v < 0.0f ? v * alpha : v; });
     case PostKind::Clip:
-      return between<V>(post.alpha, v, post.beta);
+      return walk.each([=](Vec<V> v) { return between<V>(alpha, v, beta); });
     case PostKind::Linear:
-      return v * post.alpha + post.beta;
+      return walk.each([=](Vec<V> v) { return v * alpha + beta; });
     case PostKind::Logistic:
-      return logistic<V>(v);
+      return walk.each([](Vec<V> v) { return logistic<V>(v); });
     case PostKind::Tanh:
-      return tanhOf<V>(v);
+      return walk.each([](Vec<V> v) { return tanhOf<V>(v); });
     case PostKind::GeluErf:
-      return geluErf<V>(v);
+      return walk.each([](Vec<V> v) { return geluErf<V>(v); });
     case PostKind::GeluTanh:
-      return geluTanh<V>(v);
+      return walk.each([](Vec<V> v) { return geluTanh<V>(v); });
     case PostKind::Square:
-      return v * v;
+      return walk.each([](Vec<V> v) { return v * v; });
     case PostKind::Add:
-      return v + operand();
+      return withOperand([](Vec<V> v, Vec<V> y) { return v + y; });
     case PostKind::Mul:
-      return v * operand();
+      return withOperand([](Vec<V> v, Vec<V> y) { return v * y; });
     case PostKind::Sub:
-      return v - operand();
-    case PostKind::LogisticGradient: {
-      Vec<V> y = operand();
-      return v * (y * (1 - y));
-    }
-    case PostKind::TanhGradient: {
-      Vec<V> y = operand();
-      return v * (1 - y * y);
-    }
+      return withOperand([](Vec<V> v, Vec<V> y) { return v - y; });
+    case PostKind::LogisticGradient:
+      return withOperand([](Vec<V> v, Vec<V> y) { return v * (y * (1 - y)); });
+    case PostKind::TanhGradient:
+      return withOperand([](Vec<V> v, Vec<V> y) { return v * (1 - y * y); });
     case PostKind::ReluGradient:
-      return operand() > 0.0f ? v : Vec<V>{};
+      return withOperand([](Vec<V> v, Vec<V> y) { return y > 0.0f ? v : Vec<V>{}; });
     case PostKind::Sum:
-      return v + post.alpha * loadFirst<V>(old, count);
+      return walk.with(dst, dstRow, 1, [=](Vec<V> v, Vec<V> old) { return v + alpha * old; });
     }
-    return v;
   }
 };
-
-template <int V, int mostRows>
-const Kernels Simd<V, mostRows>::table = {V, mostRows, pack, multiply};
 
 } // namespace
 } // namespace dlc::vectors

@@ -1,0 +1,241 @@
+//===- Blocked.cpp - a matrix product, panel by panel -----------------------------===//
+//
+// Sums are taken kDepthAtOnce deep at a time. The left operand's share of that is packed once, by
+// all threads; each thread then packs a panel of the right one, which stays in its second-level
+// cache while all rows pass. Between two such rounds dst holds the sums.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/products/Operands.h"
+#include "runtime/library/products/Parse.h"
+#include "runtime/library/products/Schedules.h"
+
+#include <algorithm>
+
+namespace dlc::products {
+
+using nlohmann::json;
+
+namespace {
+
+/// Rows that are packed together, by all threads or by one, and most columns of a panel.
+constexpr int64_t kRowsAtOnce = 4096, kOwnRows = 1024, kColumnsAtOnce = 512;
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+  void execute(void *const *buffers, const runtime::CallContext &context) override;
+  std::string implementation() const override { return form.name; }
+  uint64_t scratchBytes() const override {
+    return static_cast<uint64_t>(perTeam * teams + perThread * threads);
+  }
+
+private:
+  /// Blocks of rows of several ones that share the right operand, and a part of the sums' depth.
+  struct Slab {
+    std::span<const One> ones;
+    int64_t block = 0, blocks = 0; ///< counted through all ones
+    int64_t step = 0, steps = 0;
+  };
+
+  template <typename Body>
+  void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
+  Operand rightOf(const Slab &slab, int64_t unit) const;
+  Place placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
+  void packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const;
+  void runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const;
+  void multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const;
+
+  Operands operands;
+  const Product &product;
+  const Form &form;
+  int threads = 1,
+      teams = 1; ///< several teams take different ones of the batch, with one thread each
+  bool sharesRight = false; ///< the whole batch multiplies by the same
+  bool readsLeft = false;   ///< where it lies
+  int64_t columnsAtOnce = 0, blocksAtOnce = 0, rowGroups = 1;
+  int64_t perTeam = 0, perThread = 0;
+};
+
+Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+    : operands(desc, buffers), product(operands.product), form(product.form),
+      threads(std::max(1, threads)) {
+  sharesRight = std::all_of(product.bStrides.begin(),
+                            product.bStrides.begin() +
+                                static_cast<int64_t>(product.isPacked ? 0 : product.batch.size()),
+                            [](int64_t stride) { return stride == 0; });
+  // Whole ones of a batch keep threads apart best.
+  teams = operands.count >= this->threads && !sharesRight ? this->threads : 1;
+  int64_t team = this->threads / teams,
+          rows = blocksOf(product.m, form.rows) * (sharesRight ? operands.count : 1);
+  // A panel takes half of a core's cache.
+  int64_t depth = std::min(product.k, kDepthAtOnce) / form.depth;
+  const int64_t most =
+      std::clamp(runtime::nearBytes() / 2 / std::max<int64_t>(1, depth * form.rightBytes),
+                 int64_t(2), kColumnsAtOnce / form.columns) *
+      form.columns;
+  if (product.n <= most && rows >= 2 * team) {
+    // All columns fit into one panel: threads take rows of their own, as many as their second-level
+    // caches hold.
+    columnsAtOnce = upTo(product.n, form.columns);
+    rowGroups = team;
+    blocksAtOnce = blocksOf(kOwnRows, form.rows) * team;
+  } else {
+    int64_t rounds = blocksOf(product.n, team * most);
+    columnsAtOnce = std::min(upTo(blocksOf(product.n, team * rounds), form.columns), most);
+    int64_t panels = (product.n + columnsAtOnce - 1) / columnsAtOnce;
+    rowGroups = std::max<int64_t>(1, std::min(team / panels, rows));
+    blocksAtOnce = blocksOf(kRowsAtOnce, form.rows);
+  }
+  blocksAtOnce = std::min(rows, blocksAtOnce);
+  int64_t steps = blocksOf(std::min(product.k, kDepthAtOnce), form.depth);
+  readsLeft = product.n <= form.fewColumns && product.aStrides.back() == 1 &&
+              product.aStrides[product.batch.size()] > 0;
+  perTeam = readsLeft ? 0 : upTo(blocksAtOnce * steps * form.leftBytes, 64);
+  perThread = product.isPacked ? 0 : columnsAtOnce / form.columns * steps * form.rightBytes;
+}
+
+/// body(one, its block, how many blocks, where in the slab)
+template <typename Body>
+void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const {
+  int64_t each = blocksOf(product.m, form.rows);
+  for (int64_t at = begin; at < end;) {
+    int64_t block = (slab.block + at) % each, some = std::min(end - at, each - block);
+    body(slab.ones[static_cast<size_t>((slab.block + at) / each)], block, some, at);
+    at += some;
+  }
+}
+
+/// Where an operand's block begins for its prologue; nowhere in particular for the other operand.
+Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) const {
+  Place place;
+  if (!product.change || product.change->isOfLeft != left)
+    return place;
+  place.prologue = &one.prologue;
+  place.across = product.change->across;
+  place.row = one.row + (place.across ? depth : lane);
+  place.column = place.across ? lane : depth;
+  place.isFirst = depth == 0;
+  place.sums = one.sums ? one.sums + lane : nullptr;
+  return place;
+}
+
+void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const {
+  size_t rank = product.batch.size();
+  int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
+  int64_t depth = std::min(slab.steps * form.depth, product.k - slab.step * form.depth);
+  forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
+    int64_t row = block * form.rows, step = slab.step * form.depth;
+    Operand operand{one.a + row * aRow + step * aColumn, aRow, aColumn,
+                    std::min(some * form.rows, product.m - row), depth};
+    form.packLeft(form, operand, placeOf(one, true, row, step),
+                  left + at * slab.steps * form.leftBytes);
+  });
+}
+
+/// What unit `unit` packs of the right operand.
+Operand Call::rightOf(const Slab &slab, int64_t unit) const {
+  size_t rank = product.batch.size();
+  int64_t row = product.bStrides[rank], lane = product.bStrides[rank + 1];
+  int64_t column = unit / rowGroups * columnsAtOnce, step = slab.step * form.depth;
+  return {slab.ones[0].b + step * row + column * lane, lane, row,
+          std::min(columnsAtOnce, product.n - column),
+          std::min(slab.steps * form.depth, product.k - step)};
+}
+
+/// Some columns of dst, and a part of the slab's rows.
+void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const {
+  size_t rank = product.batch.size();
+  int64_t column = unit / rowGroups * columnsAtOnce,
+          columns = std::min(columnsAtOnce, product.n - column);
+  int64_t group = unit % rowGroups, each = (slab.blocks + rowGroups - 1) / rowGroups;
+  int64_t begin = group * each, end = std::min(slab.blocks, begin + each);
+  if (begin >= end)
+    return;
+  const float *b = slab.ones[0].b;
+  Panel panel;
+  panel.parts = form.parts;
+  panel.blockRows = form.rows;
+  panel.steps = slab.steps;
+  panel.leftStride = slab.steps * form.leftBytes;
+  panel.dstRow = product.dstStrides[rank];
+  panel.leftRow = readsLeft ? product.aStrides[rank] : 0;
+  panel.columns = columns;
+  panel.firstColumn = column;
+  panel.isFirst = slab.step == 0;
+  panel.isLast = slab.step + slab.steps == blocksOf(product.k, form.depth);
+  panel.each = product.addsUp();
+  if (product.isPacked) {
+    panel.rightStride = blocksOf(product.k, form.depth) * form.rightBytes;
+    panel.right = reinterpret_cast<const char *>(b) + column / form.columns * panel.rightStride +
+                  slab.step * form.rightBytes;
+  } else {
+    Place place = placeOf(slab.ones[0], false, column, slab.step * form.depth);
+    // Others pack the same columns again.
+    if (group > 0 || slab.block > 0)
+      place.sums = nullptr;
+    form.packRight(form, rightOf(slab, unit), place, own);
+    panel.right = own;
+    panel.rightStride = slab.steps * form.rightBytes;
+  }
+  forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
+    panel.firstRow = block * form.rows;
+    panel.left = left + at * panel.leftStride;
+    if (readsLeft)
+      panel.left = reinterpret_cast<const char *>(one.a + panel.firstRow * panel.leftRow +
+                                                  slab.step * form.depth);
+    panel.rows = std::min(some * form.rows, product.m - panel.firstRow);
+    panel.dst = one.dst + panel.firstRow * panel.dstRow + column;
+    form.multiply(panel, one.epilogue);
+  });
+}
+
+void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const {
+  int64_t allSteps = blocksOf(product.k, form.depth), most = kDepthAtOnce / form.depth;
+  int64_t rounds = (allSteps + most - 1) / most, steps = (allSteps + rounds - 1) / rounds;
+  int64_t units = (product.n + columnsAtOnce - 1) / columnsAtOnce * rowGroups;
+  int64_t all = blocksOf(product.m, form.rows) * static_cast<int64_t>(ones.size());
+  for (int64_t block = 0; block < all; block += blocksAtOnce)
+    for (int64_t step = 0; step < allSteps; step += steps) {
+      Slab slab{ones, block, std::min(blocksAtOnce, all - block), step,
+                std::min(steps, allSteps - step)};
+      if (!readsLeft)
+        runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
+          packRows(slab, begin, end, shared);
+        });
+      runtime::parallelFor(team, units, 1, [&](int64_t begin, int64_t end, int thread) {
+        form.enter();
+        for (int64_t unit = begin; unit < end; ++unit)
+          runUnit(slab, unit, shared, own + thread * perThread);
+        form.leave();
+      });
+    }
+}
+
+void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+  auto *scratch = static_cast<char *>(context.scratch);
+  char *own = scratch + perTeam * teams;
+  std::vector<One> ones;
+  ones.reserve(static_cast<size_t>(operands.count));
+  for (int64_t i = 0; i < operands.count; ++i)
+    ones.push_back(operands.at(i, buffers));
+  if (sharesRight) {
+    multiplyAll(ones, scratch, own, threads);
+    return;
+  }
+  runtime::parallelFor(teams, operands.count, 1, [&](int64_t begin, int64_t end, int thread) {
+    for (int64_t i = begin; i < end; ++i)
+      multiplyAll({&ones[static_cast<size_t>(i)], 1}, scratch + thread * perTeam,
+                  own + thread * perThread, threads / teams);
+  });
+}
+
+} // namespace
+
+std::unique_ptr<runtime::LibraryCall>
+makeBlocked(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
+  return std::make_unique<Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::products

@@ -1,0 +1,219 @@
+//===- Strassen.cpp - a matrix product by quarters, seven products instead of eight -===//
+//
+// Both operands are cut in halves of their lanes and of their depth. Blocks of lanes are packed
+// with seven slots each (vectors/Strassen.h), from the same places of four quarters, so that memory
+// is read once, and each block of dst's quarters is made at once, while its sums are near.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/products/Operands.h"
+#include "runtime/library/products/Parse.h"
+#include "runtime/library/products/Schedules.h"
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlc::products {
+
+using nlohmann::json;
+using runtime::fail;
+
+namespace {
+
+/// Depth of each half that is packed at once, rows of each half, and most columns of each in a
+/// panel.
+constexpr int64_t kDepth = kDepthAtOnce / 2, kRows = 2048, kColumns = 128;
+
+/// Lanes and depth of the first half; the second one may have less.
+struct Halves {
+  int64_t lanes = 0, depth = 0;
+};
+
+Halves leftHalves(int64_t m, int64_t k) { return {blocksOf(m, 2), blocksOf(k, 2)}; }
+/// Both halves of dst's rows begin with a whole block.
+Halves rightHalves(const Form &form, int64_t k, int64_t n) {
+  return {upTo(blocksOf(n, 2), form.columns), blocksOf(k, 2)};
+}
+
+/// Rounds as even as can be.
+int64_t stepsAtOnce(int64_t depth) { return blocksOf(depth, blocksOf(depth, kDepth)); }
+
+/// Some blocks of an operand's lanes, from both halves, and a part of the depth.
+struct Piece {
+  const Operand &whole;
+  Halves half;
+  int64_t block = 0, blocks = 0; ///< of the first half's lanes
+  int64_t step = 0, steps = 0;   ///< of the first half's depth
+};
+
+/// `near`: bytes that a core's cache should hold between the quarters and their sums.
+void packPiece(const Form &form, const Piece &piece, bool isLeft, int64_t near, char *to) {
+  const Operand &whole = piece.whole;
+  const int64_t width = isLeft ? form.rows : form.columns,
+                slot = piece.steps * (isLeft ? form.leftBytes : form.rightBytes),
+                between = kStrassenSlots * slot, some = std::max<int64_t>(1, near / between);
+  constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
+  for (int64_t done = 0; done < piece.blocks; done += some, to += some * between) {
+    int64_t blocks = std::min(some, piece.blocks - done), first = (piece.block + done) * width;
+    for (int64_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 2; ++j) {
+        char *at = to + (isLeft ? kStrassenLeft : kStrassenRight)[i][j] * slot;
+        int64_t lane = i * piece.half.lanes + first, depth = j * piece.half.depth + piece.step;
+        int64_t lanes = std::min({blocks * width, piece.half.lanes - first, whole.lanes - lane}),
+                depths = std::min(piece.steps, whole.depths - depth);
+        if (lanes <= (blocks - 1) * width || depths < piece.steps)
+          for (int64_t block = 0; block < blocks; ++block)
+            std::memset(at + block * between, 0, static_cast<size_t>(slot));
+        if (lanes > 0 && depths > 0)
+          form.strassen->pack(whole.from + lane * whole.lane + depth * whole.depth, whole.lane,
+                              whole.depth, lanes, depths, width, between / kFloat,
+                              reinterpret_cast<float *>(at));
+      }
+    for (int64_t block = 0; block < blocks; ++block)
+      (isLeft ? form.strassen->left : form.strassen->right)(
+          reinterpret_cast<float *>(to + block * between), slot / kFloat);
+  }
+}
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+  void execute(void *const *buffers, const runtime::CallContext &context) override;
+  std::string implementation() const override {
+    return std::string("strassen") + std::strchr(form.name, ':');
+  }
+  uint64_t scratchBytes() const override {
+    return static_cast<uint64_t>(shared + perThread * threads);
+  }
+
+private:
+  /// What is multiplied at once: blocks of the first half's rows, steps of the first half's depth.
+  struct Slab {
+    const One &one;
+    int64_t block = 0, blocks = 0, step = 0, steps = 0;
+  };
+  /// Blocks of columns of each half, and a part of the slab's blocks of rows.
+  struct Unit {
+    int64_t column = 0, columns = 0, row = 0, rows = 0;
+  };
+  template <typename Body>
+  void forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &body) const;
+  void runUnit(const Slab &slab, const Unit &unit, const char *packed, char *own) const;
+
+  Operands operands;
+  const Product &product;
+  const Form &form;
+  int threads = 1;
+  Halves left, right;
+  int64_t rowsAtOnce = 0, columnsAtOnce = 0; ///< blocks
+  int64_t near = 0, shared = 0, perThread = 0;
+};
+
+Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+    : operands(desc, buffers), product(operands.product), form(product.form),
+      threads(std::max(1, threads)), left(leftHalves(product.m, product.k)),
+      right(rightHalves(form, product.k, product.n)) {
+  int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
+  // A panel's slots take half of a core's cache.
+  columnsAtOnce = std::clamp(runtime::nearBytes() / 2 / (kStrassenSlots * steps * form.rightBytes),
+                             int64_t(1), kColumns / form.columns);
+  rowsAtOnce = std::min(rows, blocksOf(kRows, form.rows));
+  shared = upTo(rowsAtOnce * kStrassenSlots * steps * form.leftBytes, 64);
+  perThread = columnsAtOnce * kStrassenSlots * steps * form.rightBytes;
+}
+
+/// As many columns for each thread; those that are left over are shared by rows, where that helps.
+template <typename Body>
+void Call::forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &body) const {
+  const int64_t all = blocksOf(right.lanes, form.columns), each = all / team, rest = all % team;
+  for (int64_t done = 0; done < each; done += columnsAtOnce)
+    body(Unit{thread * each + done, std::min(columnsAtOnce, each - done), 0, slab.blocks});
+  int64_t parts = 1;
+  constexpr int64_t kMostParts = 4; // each packs the columns again
+  for (int64_t more = 2; more <= std::min(kMostParts, slab.blocks); ++more)
+    if (blocksOf(rest * more, team) * parts < blocksOf(rest * parts, team) * more)
+      parts = more;
+  for (int64_t unit = thread; unit < rest * parts; unit += team) {
+    int64_t rows = blocksOf(slab.blocks, parts), row = unit % parts * rows;
+    if (row < slab.blocks)
+      body(Unit{team * each + unit / parts, 1, row, std::min(rows, slab.blocks - row)});
+  }
+}
+
+void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char *own) const {
+  const int64_t column = unit.column * form.columns;
+  const int64_t firstRow = (slab.block + unit.row) * form.rows, dstRow = product.dstStrides[0];
+  Panel panel;
+  panel.blockRows = form.rows;
+  panel.steps = slab.steps;
+  panel.leftStride = kStrassenSlots * slab.steps * form.leftBytes;
+  panel.left = packed + unit.row * panel.leftStride;
+  panel.rightStride = kStrassenSlots * slab.steps * form.rightBytes;
+  panel.dstRow = dstRow;
+  panel.isFirst = slab.step == 0;
+  panel.isLast = slab.step + slab.steps == left.depth;
+  panel.each = product.addsUp();
+  Operand whole{slab.one.b, product.bStrides[1], product.bStrides[0], product.n, product.k};
+  packPiece(form, {whole, right, unit.column, unit.columns, slab.step, slab.steps}, false, near,
+            own);
+  panel.right = own;
+  Panel quarters[4];
+  for (int64_t quarter = 0; quarter < 4; ++quarter) {
+    Panel &to = quarters[quarter] = panel;
+    to.firstRow = quarter / 2 * left.lanes + firstRow;
+    to.firstColumn = quarter % 2 * right.lanes + column;
+    int64_t below = std::min(unit.rows * form.rows, left.lanes - firstRow);
+    to.rows = std::min(below, product.m - to.firstRow);
+    int64_t beside = std::min(unit.columns * form.columns, right.lanes - column);
+    to.columns = std::min(beside, product.n - to.firstColumn);
+    to.dst = slab.one.dst + to.firstRow * dstRow + to.firstColumn;
+  }
+  form.strassen->multiply(quarters, slab.one.epilogue);
+}
+
+void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+  auto *scratch = static_cast<char *>(context.scratch);
+  One one = operands.at(0, buffers);
+  Operand a{one.a, product.aStrides[0], product.aStrides[1], product.m, product.k};
+  int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
+  for (int64_t block = 0; block < rows; block += rowsAtOnce)
+    for (int64_t step = 0; step < left.depth; step += steps) {
+      Slab slab{one, block, std::min(rowsAtOnce, rows - block), step,
+                std::min(steps, left.depth - step)};
+      runtime::parallelFor(threads, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
+        packPiece(form, {a, left, block + begin, end - begin, step, slab.steps}, true, near,
+                  scratch + begin * kStrassenSlots * slab.steps * form.leftBytes);
+      });
+      // A team may have fewer threads than it was asked for: shares are counted by those asked for.
+      runtime::parallelFor(threads, threads, 1, [&](int64_t begin, int64_t end, int thread) {
+        for (int64_t share = begin; share < end; ++share)
+          forUnits(slab, share, threads, [&](const Unit &unit) {
+            runUnit(slab, unit, scratch, scratch + shared + thread * perThread);
+          });
+      });
+    }
+}
+
+} // namespace
+
+void checkStrassen(const Product &product) {
+  const Form &form = product.form;
+  if (!form.strassen || !product.batch.empty() || product.change || product.isPacked)
+    fail("product: by quarters only vectors multiply, what is not packed, without a batch or "
+         "prologue");
+  // Then every half has something, and blocks of rows are of a size that has a kernel.
+  int64_t half = rightHalves(form, product.k, product.n).lanes;
+  if (product.m < kStrassenRows || product.n <= half || product.k < 2)
+    fail("product: by quarters, at least ", kStrassenRows, " rows and ", form.columns + 1,
+         " columns expected, and a depth of 2; found ", product.m, ", ", product.n, ", ",
+         product.k);
+}
+
+std::unique_ptr<runtime::LibraryCall>
+makeStrassen(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
+  return std::make_unique<Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::products

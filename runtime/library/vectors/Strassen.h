@@ -1,0 +1,156 @@
+//===- Strassen.h - seven products of quarters instead of eight -------------------===//
+//
+// Winograd's form of Strassen's product. With
+//
+//   S1 = A21 + A22   S2 = S1 - A11   S3 = A11 - A21   S4 = A12 - S2
+//   T1 = B12 - B11   T2 = B22 - T1   T3 = B22 - B12   T4 = B21 - T2
+//
+// the quarters of the product are sums along chains, most of which stay in registers:
+//
+//   U1 = A11 B11            C11 = U1 + A12 B21
+//   U2 = U1 + S2 T2         C12 = U2 + S1 T1 + S4 B22
+//   U3 = U2 + S3 T3         C21 = U3 + A22 T4           C22 = U3 + S1 T1
+//
+// For the files compiled for one processor alone.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_VECTORS_STRASSEN_H
+#define DLC_RUNTIME_LIBRARY_VECTORS_STRASSEN_H
+
+#include "runtime/library/vectors/Simd.h"
+
+namespace dlc::vectors {
+namespace {
+
+template <int V, int mostRows> struct Seven {
+  using Panel = products::Panel;
+  using Epilogue = products::Epilogue;
+
+  /// Slots: A11, A12, S2, S3, A22, S1, S4; A21 lies in that of S3 before.
+  static void left(float *slots, int64_t slot) {
+    for (int64_t i = 0; i < slot; i += V) {
+      float *at = slots + i;
+      const int64_t count = slot - i;
+      Vec<V> a11 = loadFirst<V>(at, count), a12 = loadFirst<V>(at + slot, count),
+             a21 = loadFirst<V>(at + 3 * slot, count), a22 = loadFirst<V>(at + 4 * slot, count);
+      Vec<V> s1 = a21 + a22, s2 = s1 - a11;
+      storeFirst<V>(at + 2 * slot, count, s2);
+      storeFirst<V>(at + 3 * slot, count, a11 - a21);
+      storeFirst<V>(at + 5 * slot, count, s1);
+      storeFirst<V>(at + 6 * slot, count, a12 - s2);
+    }
+  }
+
+  /// Slots: B11, B21, T2, T3, T4, T1, B22; B12 lies in that of T3 before. Whole vectors.
+  static void right(float *slots, int64_t slot) {
+    for (int64_t i = 0; i < slot; i += V) {
+      float *at = slots + i;
+      Vec<V> b11 = load<V>(at), b21 = load<V>(at + slot), b12 = load<V>(at + 3 * slot),
+             b22 = load<V>(at + 6 * slot);
+      Vec<V> t1 = b12 - b11, t2 = b22 - t1;
+      store<V>(at + 2 * slot, t2);
+      store<V>(at + 3 * slot, b22 - b12);
+      store<V>(at + 4 * slot, b21 - t2);
+      store<V>(at + 5 * slot, t1);
+    }
+  }
+
+  static void multiply(const Panel (&quarters)[4], const Epilogue &epilogue) {
+    const Panel &all = quarters[0];
+    for (int64_t row = 0; row < all.rows; row += all.blockRows)
+      for (int64_t column = 0; column < all.columns; column += 2 * V)
+        ofRows(quarters, epilogue, row, column);
+  }
+
+  static const products::Strassen table;
+
+private:
+  /// Blocks are as even as can be, so that those of more than one have more than half of all rows.
+  template <int R = mostRows / 2 + 1>
+  static void ofRows(const Panel (&quarters)[4], const Epilogue &epilogue, int64_t row,
+                     int64_t column) {
+    if (quarters[0].blockRows == R)
+      return block<R>(quarters, epilogue, row, column);
+    if constexpr (R < mostRows)
+      ofRows<R + 1>(quarters, epilogue, row, column);
+  }
+
+  template <int R> using Sums = Vec<V>[R][2];
+
+  /// to = from, or 0, + the products of one slot. A function of its own: its loop has all
+  /// registers. Meanwhile what is `ahead` is fetched, a line for every four steps.
+  template <int R>
+  [[gnu::noinline]] static void addSlot(const float *a, const float *b, int64_t depth,
+                                        const char *ahead, const Sums<R> *from, Sums<R> &to) {
+    Sums<R> sums = {};
+    if (from)
+      forEach<R>([&](int r, int c) { sums[r][c] = (*from)[r][c]; });
+    int64_t k = 0;
+    for (; k + 4 <= depth; k += 4, a += 4 * R, b += 8 * V, ahead += 64) {
+      _mm_prefetch(ahead, _MM_HINT_T1);
+      addProducts<V, R, 2>(a, 1, R, b, 2 * V, 4, sums);
+    }
+    addProducts<V, R, 2>(a, 1, R, b, 2 * V, depth - k, sums);
+    forEach<R>([&](int r, int c) { to[r][c] = sums[r][c]; });
+  }
+
+  template <int R, typename Visit> DLC_INLINE static void forEach(const Visit &visit) {
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+      for (int c = 0; c < 2; ++c)
+        visit(r, c);
+  }
+
+  template <int R>
+  [[gnu::noinline]] static void block(const Panel (&quarters)[4], const Epilogue &epilogue,
+                                      int64_t row, int64_t column) {
+    const Panel &all = quarters[0];
+    const char *rows = all.left + row / R * all.leftStride;
+    const auto *left = reinterpret_cast<const float *>(rows);
+    const auto *right =
+        reinterpret_cast<const float *>(all.right + column / (2 * V) * all.rightStride);
+    // The next block of rows, a part of it for each block of columns and for each slot.
+    const int64_t share = all.leftStride / ((all.columns + 2 * V - 1) / (2 * V));
+    const char *ahead = rows + all.leftStride + column / (2 * V) * share;
+    auto add = [&](int slot, const Sums<R> *from, Sums<R> &to) {
+      addSlot<R>(left + slot * all.steps * R, right + slot * all.steps * 2 * V, all.steps,
+                 ahead + slot * share / products::kStrassenSlots, from, to);
+    };
+    auto fetch = [&](int quarter) {
+      Simd<V, mostRows>::template fetch<R, 2>(quarters[quarter], epilogue, row, column);
+    };
+    auto result = [&](int quarter, const Sums<R> &sums) {
+      Simd<V, mostRows>::template finish<R, 2>(sums, quarters[quarter], epilogue, row, column);
+    };
+    Sums<R> u, u3, sums;
+    add(0, nullptr, u); // A11 B11
+    fetch(0);
+    add(1, &u, sums); // A12 B21
+    result(0, sums);
+    add(2, &u, u);  // S2 T2
+    add(3, &u, u3); // S3 T3
+    fetch(2);
+    add(4, &u3, sums); // A22 T4
+    result(2, sums);
+    fetch(3);
+    add(5, nullptr, sums); // S1 T1
+    forEach<R>([&](int r, int c) {
+      u[r][c] += sums[r][c];
+      sums[r][c] += u3[r][c];
+    });
+    result(3, sums);
+    fetch(1);
+    add(6, &u, sums); // S4 B22
+    result(1, sums);
+  }
+};
+
+template <int V, int mostRows>
+const products::Strassen Seven<V, mostRows>::table = {Simd<V, mostRows>::pack, left, right,
+                                                      multiply};
+
+} // namespace
+} // namespace dlc::vectors
+
+#endif // DLC_RUNTIME_LIBRARY_VECTORS_STRASSEN_H
