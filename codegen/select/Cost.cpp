@@ -80,8 +80,8 @@ Machine Machine::inVectors() {
   machine.vectorsGflops = 178;
   machine.convolutionGflops = 160;
   machine.directGflops = 168;
-  machine.streamedGigabytes = 20;
-  machine.libraryStreamedGigabytes = 30;
+  machine.streamedGigabytes = 10;
+  machine.libraryStreamedGigabytes = 15;
   machine.libraryStrided = 0.9;
   machine.contractGflops = 140;
   machine.contractLargeGflops = 118;
@@ -135,6 +135,10 @@ double CostModel::traffic(double bytes, double cores) const {
   if (bytes > machine.cacheBytes)
     return bytes / machine.memoryGigabytes;
   return bytes / ((bytes > machine.nearBytes ? machine.cacheGigabytes : machine.nearGigabytes) * cores);
+}
+
+double CostModel::streamed(double bytes, double rate, double cores) const {
+  return rate > 0 ? std::max(0.0, bytes) / std::min(machine.memoryGigabytes, rate * cores) : 0;
 }
 
 double CostModel::coresFor(const cpu::KernelPlan &plan) const {
@@ -251,7 +255,7 @@ double CostModel::direct(const LibraryCall &call) const {
   auto src = call.desc["src"].get<std::vector<int64_t>>(), dst = call.desc["dst"].get<std::vector<int64_t>>();
   double results = productOf(dst), depth = call.flops / (2 * results), cores = call.flops > machine.wakeFlops ? threads : 1;
   direct::Reading reading = direct::readingOf(call.desc, int(threads));
-  double weights = machine.streamedGigabytes > 0 ? packedBytes(call) / machine.streamedGigabytes : 0;
+  double weights = streamed(packedBytes(call), machine.streamedGigabytes, cores);
   double nanoseconds = std::max(call.flops / (machine.directGflops * cores), weights) + results / (machine.directResults * cores);
   // Where each thread reads all, much of that lies in the others' caches.
   double parts = reading.whole ? 1 : cores;
@@ -267,12 +271,11 @@ double CostModel::winograd(const LibraryCall &call) const {
   double from = double(src[1]), to = double(dst[1]);
   double products = 2 * points * tiles * from * to;
   // Data and results by point go to memory and come back; so do weights, but those that are packed come only.
-  double streamed = machine.streamedGigabytes > 0 ? packedBytes(call) : 0;
-  double weights = streamed > 0 ? 0 : 4 * points * from * to * (call.desc.value("packed", false) ? 1 : 2);
-  double moved = 4 * points * 2 * tiles * (from + to) + weights + 4 * (productOf(src) + productOf(dst));
   double cores = call.flops > machine.wakeFlops ? threads : 1;
-  double multiplied = products / (machine.convolutionGflops * cores);
-  return std::max(multiplied, streamed > 0 ? streamed / machine.streamedGigabytes : 0) + moved / (machine.winogradGigabytes * cores);
+  double asked = streamed(packedBytes(call), machine.streamedGigabytes, cores);
+  double weights = asked > 0 ? 0 : 4 * points * from * to * (call.desc.value("packed", false) ? 1 : 2);
+  double moved = 4 * points * 2 * tiles * (from + to) + weights + 4 * (productOf(src) + productOf(dst));
+  return std::max(products / (machine.convolutionGflops * cores), asked) + moved / (machine.winogradGigabytes * cores);
 }
 
 double CostModel::attention(const LibraryCall &call) const {
@@ -340,8 +343,8 @@ double CostModel::call(const LibraryCall &call) const {
       rate *= machine.libraryBf16Convolutions;
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   packedInside(call.desc) / machine.libraryPacked;
-    if (machine.libraryStreamedGigabytes > 0 && !recurrent)
-      nanoseconds += std::max(0.0, packedBytes(call) - machine.libraryStreamedBytes) / machine.libraryStreamedGigabytes;
+    if (!recurrent)
+      nanoseconds += streamed(packedBytes(call) - machine.libraryStreamedBytes, machine.libraryStreamedGigabytes, cores);
     if (machine.libraryStrided > 0 && isLibraryImplementation(call, "1x1") && kind == "convolution")
       nanoseconds += pixelsLeft(call.desc) / (machine.libraryStrided * cores);
   }

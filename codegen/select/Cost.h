@@ -22,8 +22,8 @@ struct Machine {
   /// Our own direct convolutions; elements per nanosecond that are copied for them, and that leave sums.
   double directGflops = 200, directCopied = 12, directResults = 8;
   double directShared = 16; ///< bytes per nanosecond that other cores wrote
-  /// Packed weights from memory, all cores together, where kernels ask for them ahead and go on multiplying, and what those
-  /// bytes from so many on cost a library that does not. 0: counted with other traffic.
+  /// Packed weights from memory, where kernels ask for them ahead and go on multiplying, and what those bytes from so many on
+  /// cost a library that does not. 0: counted with other traffic.
   double streamedGigabytes = 0, libraryStreamedGigabytes = 0, libraryStreamedBytes = 5e5;
   double libraryStrided = 0; ///< elements per nanosecond that it copies where strides leave pixels out; 0: nothing
   double summed =
@@ -112,6 +112,8 @@ public:
 
 private:
   double traffic(double bytes, double cores) const;
+  /// Bytes from memory at the rate of each core, as far as memory goes; none at rate 0.
+  double streamed(double bytes, double rate, double cores) const;
   double product(const LibraryCall &call) const;
   double tiles(const LibraryCall &call) const;
   double vectors(const LibraryCall &call) const;
