@@ -235,8 +235,8 @@ double CostModel::vectors(const LibraryCall &call) const {
     packed += (isShared ? 1 : batches) * k * n / machine.vectorsPacked;
   }
   if (call.desc.value("strassen", false)) {
-    // A left operand is always packed.
-    rate *= machine.strassenGain;
+    // A left operand is always packed, and each half has whole blocks of columns.
+    rate *= machine.strassenGain * laneShare(n, 4 * lanes) / laneShare(n, lanes);
     packed = std::max(packed, m * k / machine.vectorsPacked) * machine.strassenPacking +
              m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;
   }

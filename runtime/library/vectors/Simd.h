@@ -77,7 +77,7 @@ private:
       for (int64_t first = 0; first < target.width; first += V) {
         const float *at = from + k * depth + first;
         int64_t left = lanes - first;
-        _mm_prefetch(reinterpret_cast<const char *>(at) + kAhead, _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char *>(at + kAcross * depth), _MM_HINT_T0);
         target.put(first, k, left >= V ? load<V>(at) : loadFirst<V>(at, left < 0 ? 0 : left));
       }
   }
@@ -147,17 +147,24 @@ public:
   template <int R, int C>
   DLC_INLINE static void fetch(const products::Panel &panel, const products::Epilogue &epilogue,
                                int64_t row, int64_t column) {
-    auto rows = [](const float *at, int64_t step) __attribute__((always_inline)) {
-      for (int r = 0; r < R; ++r)
-        for (int c = 0; c < C; ++c)
-          _mm_prefetch(reinterpret_cast<const char *>(at + r * step + c * V), _MM_HINT_T0);
-    };
-    rows(panel.dst + row * panel.dstRow + column, panel.dstRow);
+    fetchRows<R, C>(panel.dst + row * panel.dstRow + column, panel.dstRow);
+    fetchOperands<R, C>(panel, epilogue, row, column);
+  }
+  template <int R, int C> DLC_INLINE static void fetchRows(const float *at, int64_t step) {
+    for (int r = 0; r < R; ++r)
+      for (int c = 0; c < C; ++c)
+        _mm_prefetch(reinterpret_cast<const char *>(at + r * step + c * V), _MM_HINT_T0);
+  }
+  template <int R, int C>
+  DLC_INLINE static void fetchOperands(const products::Panel &panel,
+                                       const products::Epilogue &epilogue, int64_t row,
+                                       int64_t column) {
     for (int p = 0; p < epilogue.count && (panel.isLast || panel.each); ++p) {
       const products::Matrix &operand = epilogue.posts[p].operand;
       if (operand.data && operand.row != 0 && operand.column == 1)
-        rows(operand.data + (panel.firstRow + row) * operand.row + panel.firstColumn + column,
-             operand.row);
+        fetchRows<R, C>(operand.data + (panel.firstRow + row) * operand.row + panel.firstColumn +
+                            column,
+                        operand.row);
     }
   }
 

@@ -77,17 +77,31 @@ private:
 
   template <int R> using Sums = Vec<V>[R][2];
 
+  /// What is fetched while products are added up, a little for every four steps, so that nothing
+  /// waits: packed rows for the second-level cache, and rows of dst.
+  struct Ahead {
+    const char *packed = nullptr;
+    const float *rows = nullptr;
+    int64_t row = 0;
+  };
+
   /// to = from, or 0, + the products of one slot. A function of its own: its loop has all
-  /// registers. Meanwhile what is `ahead` is fetched, a line for every four steps.
+  /// registers.
   template <int R>
-  [[gnu::noinline]] static void addSlot(const float *a, const float *b, int64_t depth,
-                                        const char *ahead, const Sums<R> *from, Sums<R> &to) {
+  [[gnu::noinline]] static void addSlot(const float *a, const float *b, int64_t depth, Ahead ahead,
+                                        const Sums<R> *from, Sums<R> &to) {
     Sums<R> sums = {};
     if (from)
       forEach<R>([&](int r, int c) { sums[r][c] = (*from)[r][c]; });
+    const float *end = ahead.rows + R * ahead.row;
     int64_t k = 0;
-    for (; k + 4 <= depth; k += 4, a += 4 * R, b += 8 * V, ahead += 64) {
-      _mm_prefetch(ahead, _MM_HINT_T1);
+    for (; k + 4 <= depth; k += 4, a += 4 * R, b += 8 * V, ahead.packed += 64) {
+      _mm_prefetch(ahead.packed, _MM_HINT_T1);
+      if (ahead.rows != end) {
+        _mm_prefetch(reinterpret_cast<const char *>(ahead.rows), _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char *>(ahead.rows + V), _MM_HINT_T0);
+        ahead.rows += ahead.row;
+      }
       addProducts<V, R, 2>(a, 1, R, b, 2 * V, 4, sums);
     }
     addProducts<V, R, 2>(a, 1, R, b, 2 * V, depth - k, sums);
@@ -113,35 +127,34 @@ private:
     // The next block of rows, a part of it for each block of columns and for each slot.
     const int64_t share = all.leftStride / ((all.columns + 2 * V - 1) / (2 * V));
     const char *ahead = rows + all.leftStride + column / (2 * V) * share;
-    auto add = [&](int slot, const Sums<R> *from, Sums<R> &to) {
-      addSlot<R>(left + slot * all.steps * R, right + slot * all.steps * 2 * V, all.steps,
-                 ahead + slot * share / products::kStrassenSlots, from, to);
-    };
-    auto fetch = [&](int quarter) {
-      Simd<V, mostRows>::template fetch<R, 2>(quarters[quarter], epilogue, row, column);
+    auto add = [&](int slot, const Sums<R> *from, Sums<R> &to, const Panel *ends = nullptr) {
+      Ahead next{ahead + slot * share / products::kStrassenSlots};
+      if (ends) {
+        next.rows = ends->dst + row * ends->dstRow + column;
+        next.row = ends->dstRow;
+        Simd<V, mostRows>::template fetchOperands<R, 2>(*ends, epilogue, row, column);
+      }
+      addSlot<R>(left + slot * all.steps * R, right + slot * all.steps * 2 * V, all.steps, next,
+                 from, to);
     };
     auto result = [&](int quarter, const Sums<R> &sums) {
       Simd<V, mostRows>::template finish<R, 2>(sums, quarters[quarter], epilogue, row, column);
     };
     Sums<R> u, u3, sums;
-    add(0, nullptr, u); // A11 B11
-    fetch(0);
-    add(1, &u, sums); // A12 B21
+    add(0, nullptr, u);             // A11 B11
+    add(1, &u, sums, &quarters[0]); // A12 B21
     result(0, sums);
-    add(2, &u, u);  // S2 T2
-    add(3, &u, u3); // S3 T3
-    fetch(2);
-    add(4, &u3, sums); // A22 T4
+    add(2, &u, u);                   // S2 T2
+    add(3, &u, u3);                  // S3 T3
+    add(4, &u3, sums, &quarters[2]); // A22 T4
     result(2, sums);
-    fetch(3);
-    add(5, nullptr, sums); // S1 T1
+    add(5, nullptr, sums, &quarters[3]); // S1 T1
     forEach<R>([&](int r, int c) {
       u[r][c] += sums[r][c];
       sums[r][c] += u3[r][c];
     });
     result(3, sums);
-    fetch(1);
-    add(6, &u, sums); // S4 B22
+    add(6, &u, sums, &quarters[1]); // S4 B22
     result(1, sums);
   }
 };
