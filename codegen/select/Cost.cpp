@@ -91,6 +91,8 @@ Machine Machine::inVectors() {
   machine.gemmPacked = machine.gemmTransposed = 2;
   machine.gemmAcross = 1.4;
   machine.contractAcross = 0.2;
+  machine.nearBytes = 4e6;
+  machine.cacheGigabytes = 16;
   return machine;
 }
 
