@@ -1,11 +1,13 @@
-//===- main.cpp - convolutions by transforms and on tiles beside oneDNN's ------------===//
+//===- main.cpp - our own convolutions beside oneDNN's ---------------------------------===//
 //
 // dlc-convolutions [threads] [seconds] [layout] [batch]: one line per layer; forward, data and
 // weight gradient, interleaved, the least time of each. oneDNN works in the same layout (acdb or
-// aBcd16b). Weights are packed ahead at batch 1, within the call else.
+// aBcd16b). Weights are packed ahead at batch 1, within the call else; direct ones take them
+// packed.
 //
 //===-----------------------------------------------------------------------------===//
 #include "runtime/library/Library.h"
+#include "runtime/library/direct/Describe.h"
 #include "runtime/library/onednn/Describe.h"
 #include "runtime/library/tiles/Convolution.h"
 #include "runtime/library/tiles/Describe.h"
@@ -114,6 +116,10 @@ struct Race {
   int threads;
   std::string tag;
 
+  /// An image's channels that fill no block lie as they come.
+  std::string layoutOf(const std::vector<int64_t> &image) const {
+    return tag != "acdb" && image[1] < 16 ? "abcd" : tag;
+  }
   json described(std::vector<int64_t> dims, const std::string &layout) const {
     return {{"dims", dims}, {"dtype", "f32"}, {"tag", layout}};
   }
@@ -133,10 +139,10 @@ struct Race {
               {"dilations", {0, 0}},
               {"pads_l", pads()},
               {"pads_r", pads()}};
-    desc[names()[0]] = described(x(), tag);
+    desc[names()[0]] = described(x(), layoutOf(x()));
     desc[names()[1]] =
         described({layer.features, layer.channels, layer.window, layer.window}, "any");
-    desc[names()[2]] = described(y(), tag);
+    desc[names()[2]] = described(y(), layoutOf(y()));
     if (!packed())
       desc[names()[1]]["outside"] = "abcd";
     return desc;
@@ -160,6 +166,22 @@ struct Race {
             {"channels_last", tag == "acdb"},
             {"turned", form == Data},
             {"packed", packed()}};
+  }
+
+  /// Null where our own direct kernels do not do it.
+  json directly() const {
+    int64_t block = dlc::direct::isSupported(16) ? 16 : 8;
+    if (form != Forward || !packed() || layer.channels % block || layer.features % block)
+      return nullptr;
+    return {{"kind", "convolution"},
+            {"block", block},
+            {"src", x()},
+            {"dst", y()},
+            {"window", {layer.window, layer.window}},
+            {"strides", {layer.stride, layer.stride}},
+            {"dilations", {1, 1}},
+            {"pads", pads()},
+            {"channels_last", tag == "acdb"}};
   }
 
   /// In two parts; null where tiles do not do it.
@@ -196,8 +218,8 @@ struct Race {
   }
 
   void run(double seconds) const {
-    Numbers xs(product(x())), ys(product(y())),
-        ws(3 * layer.features * layer.channels * layer.window * layer.window);
+    Numbers xs(stored(x())), ys(stored(y())),
+        ws(3 * stored({layer.features, layer.channels, layer.window, layer.window}));
     auto library = dlc::onednn::describe(direct(), threads);
     std::string error = library.error;
     auto oneDnn =
@@ -230,8 +252,10 @@ struct Race {
         runs.push_back([call = made.back().get(), own = operands(from)] { call->run(own.data()); });
       }
     size_t tiles = runs.size();
-    std::unique_ptr<dlc::runtime::LibraryCall> tilesCall;
-    std::unique_ptr<void, void (*)(void *)> scratch(nullptr, std::free), right(nullptr, std::free);
+    std::unique_ptr<dlc::runtime::LibraryCall> tilesCall, directCall;
+    std::unique_ptr<void, void (*)(void *)> scratch(nullptr, std::free), right(nullptr, std::free),
+        directScratch(nullptr, std::free);
+    const std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
     if (json desc = onTiles(); !desc.is_null()) {
       desc["parts"] = 2;
       void *from = ws.data();
@@ -243,10 +267,21 @@ struct Race {
       auto own = operands(from);
       if (form == Weights)
         std::swap(own[0], own[1]);
-      std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
       tilesCall = dlc::runtime::makeTilesCall(desc, infos, threads);
       scratch.reset(std::aligned_alloc(64, (tilesCall->scratchBytes() + 127) / 64 * 64));
       runs.push_back([&, own] { tilesCall->execute(own.data(), {scratch.get(), threads}); });
+    }
+    size_t direct = runs.size();
+    dlc::direct::Packed directWeights;
+    if (json desc = directly(); !desc.is_null()) {
+      directWeights = dlc::direct::packWeights(desc, ws.data(), threads);
+      if (!directWeights.data)
+        stop(directWeights.error);
+      directCall = dlc::runtime::makeDirectCall(desc, infos, threads);
+      directScratch.reset(std::aligned_alloc(64, (directCall->scratchBytes() + 127) / 64 * 64));
+      runs.push_back([&, own = operands(directWeights.data.get())] {
+        directCall->execute(own.data(), {directScratch.get(), threads});
+      });
     }
     std::vector<double> best = race(runs, seconds);
     auto ratio = [&](bool has, size_t index) {
@@ -258,7 +293,9 @@ struct Race {
     std::printf(" %9.0f", best[0] * 1e6);
     ratio(layer.hasTransform(), 1);
     ratio(layer.hasTransform(), 2);
-    ratio(runs.size() > tiles, tiles);
+    ratio(direct > tiles, tiles);
+    if (form == Forward)
+      ratio(runs.size() > direct, direct);
     std::fflush(stdout);
   }
 
@@ -275,11 +312,9 @@ struct Race {
       dlc::tiles::Convolution::parse(desc).packWeights(from, to, 1);
   }
 
-  static int64_t product(const std::vector<int64_t> &dims) {
-    int64_t n = 1;
-    for (int64_t size : dims)
-      n *= size;
-    return n;
+  /// Elements, with channels filled up to whole blocks.
+  static int64_t stored(const std::vector<int64_t> &dims) {
+    return dims[0] * ((dims[1] + 15) / 16 * 16) * dims[2] * dims[3];
   }
 };
 
@@ -290,16 +325,19 @@ int main(int argc, char **argv) {
   double seconds = argc > 2 ? std::atof(argv[2]) : 0.2;
   std::string tag = argc > 3 ? argv[3] : "acdb";
   int64_t batch = argc > 4 ? std::atoi(argv[4]) : 0;
-  std::printf(
-      "%d threads, %s: oneDNN's microseconds, how much faster F(2x2), F(4x4) and tiles are\n"
-      "%-20s %5s %27s %27s %27s\n",
-      threads, tag.c_str(), "layer", "batch", "forward", "data gradient", "weight gradient");
+  std::printf("%d threads, %s: oneDNN's microseconds, how much faster F(2x2), F(4x4), tiles and, "
+              "forward, direct "
+              "ones are\n%-20s %5s %33s %27s %27s\n",
+              threads, tag.c_str(), "layer", "batch", "forward", "data gradient",
+              "weight gradient");
   for (const Layer &layer : kLayers) {
     if (batch && layer.batch != batch)
       continue;
     std::printf("%-20s %5d", layer.name, int(layer.batch));
     for (Form form : {Forward, Data, Weights})
-      if (layer.batch > 1 || form == Forward)
+      if (form == Data && layer.channels < 16) // an image has no gradient
+        std::printf("%28s", "");
+      else if (layer.batch > 1 || form == Forward)
         Race{layer, form, threads, tag}.run(seconds);
     std::printf("\n");
   }
