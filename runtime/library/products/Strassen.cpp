@@ -117,8 +117,9 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
       right(rightHalves(form, product.k, product.n)) {
   int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
   // A panel's slots take half of a core's cache.
-  columnsAtOnce = std::clamp(runtime::nearBytes() / 2 / (kStrassenSlots * steps * form.rightBytes),
-                             int64_t(1), kColumns / form.columns);
+  near = runtime::nearBytes() / 2;
+  columnsAtOnce = std::clamp(near / (kStrassenSlots * steps * form.rightBytes), int64_t(1),
+                             kColumns / form.columns);
   rowsAtOnce = std::min(rows, blocksOf(kRows, form.rows));
   shared = upTo(rowsAtOnce * kStrassenSlots * steps * form.leftBytes, 64);
   perThread = columnsAtOnce * kStrassenSlots * steps * form.rightBytes;
