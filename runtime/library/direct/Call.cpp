@@ -3,6 +3,7 @@
 #include "runtime/library/Library.h"
 #include "runtime/library/direct/Describe.h"
 #include "runtime/library/direct/Plan.h"
+#include "runtime/library/winograd/Buffers.h"
 #include "runtime/program/Message.h"
 
 #include <cstdlib>
@@ -26,29 +27,12 @@ public:
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
       : request(Request::parse(desc)), kernels(kernelsFor(request)), threads(std::max(1, threads)),
         plan(request, this->threads) {
-    size_t next = 0;
-    auto need = [&](const char *name, int64_t elements, bool written = false) {
-      if (next >= buffers.size())
-        fail("direct: no buffer for '", name, "': ", buffers.size(), " given");
-      if (buffers[next].bytes < static_cast<uint64_t>(elements) * sizeof(float))
-        fail("direct: buffer ", next, " ('", name, "') has ", buffers[next].bytes, " bytes, ",
-             elements * static_cast<int64_t>(sizeof(float)), " needed");
-      if (written && !buffers[next].writable)
-        fail("direct: buffer ", next, " ('", name,
-             "') is written but lies in a constant or an input");
-      ++next;
-    };
-    need("src", request.sourceElements());
-    need("weights", request.weightElements());
-    if (request.hasBias)
-      need("bias", request.results());
-    for (const Step &step : request.steps)
-      if (step.kind >= Step::AddTensor)
-        need("operand",
-             step.kind == Step::AddTensor ? request.resultElements() : request.results());
-    need("dst", request.resultElements(), true);
-    if (next != buffers.size())
-      fail("direct: ", next, " buffers expected, ", buffers.size(), " given");
+    winograd::Buffers given(buffers, "direct");
+    given.need("src", request.sourceElements());
+    given.need("weights", request.weightElements());
+    given.needEpilogue(request.hasBias, request.steps, request.results(), request.resultElements());
+    given.need("dst", request.resultElements(), true);
+    given.end();
   }
 
   std::string implementation() const override {

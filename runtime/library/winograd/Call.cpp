@@ -3,6 +3,7 @@
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
+#include "runtime/library/winograd/Buffers.h"
 #include "runtime/library/winograd/Describe.h"
 #include "runtime/library/winograd/Plan.h"
 #include "runtime/library/winograd/Statistics.h"
@@ -45,38 +46,22 @@ public:
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
       : request(Request::parse(desc)), kernels(kernelsFor(request)), threads(std::max(1, threads)),
         plan(request, this->threads) {
-    size_t next = 0;
-    auto need = [&](const char *name, int64_t elements, bool written) {
-      if (next >= buffers.size())
-        fail("winograd: no buffer for '", name, "': ", buffers.size(), " given");
-      if (buffers[next].bytes < static_cast<uint64_t>(elements) * sizeof(float))
-        fail("winograd: buffer ", next, " ('", name, "') has ", buffers[next].bytes, " bytes, ",
-             elements * static_cast<int64_t>(sizeof(float)), " needed");
-      if (written && !buffers[next].writable)
-        fail("winograd: buffer ", next, " ('", name,
-             "') is written but lies in a constant or an input");
-      ++next;
-    };
-    need("src", request.sourceElements(), false);
+    Buffers given(buffers, "winograd");
+    given.need("src", request.sourceElements());
     if (request.isGradient) {
-      need("diff_dst", request.resultElements(), false);
-      need("diff_weights", request.weightElements(), true);
+      given.need("diff_dst", request.resultElements());
+      given.need("diff_weights", request.weightElements(), true);
     } else {
-      need("weights", request.packed ? request.pointWeightElements() : request.weightElements(),
-           false);
-      if (request.hasBias)
-        need("bias", request.results(), false);
-      for (const Step &step : request.steps)
-        if (step.kind >= Step::AddTensor)
-          need("operand",
-               step.kind == Step::AddTensor ? request.resultElements() : request.results(), false);
-      need("dst", request.resultElements(), true);
+      given.need("weights",
+                 request.packed ? request.pointWeightElements() : request.weightElements());
+      given.needEpilogue(request.hasBias, request.steps, request.results(),
+                         request.resultElements());
+      given.need("dst", request.resultElements(), true);
       if (request.hasStatistics)
         for (const char *name : {"first", "shift", "square"})
-          need(name, request.results(), true);
+          given.need(name, request.results(), true);
     }
-    if (next != buffers.size())
-      fail("winograd: ", next, " buffers expected, ", buffers.size(), " given");
+    given.end();
   }
 
   std::string implementation() const override {
