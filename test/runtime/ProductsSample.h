@@ -34,7 +34,7 @@ inline void run(const json &desc, std::vector<std::vector<float> *> buffers, siz
   std::vector<void *> addresses;
   for (size_t i = 0; i < buffers.size(); ++i) {
     bool isPacked = i == 1 && packed;
-    infos.push_back({isPacked ? packedBytes : buffers[i]->size() * sizeof(float), i == dst});
+    infos.push_back({isPacked ? packedBytes : buffers[i]->size() * sizeof(float), i >= dst});
     addresses.push_back(isPacked ? packed : buffers[i]->data());
   }
   auto make = desc.contains("lanes") ? runtime::makeVectorsCall : runtime::makeTilesCall;

@@ -496,6 +496,53 @@ TEST_F(Tiles, OnlyWhatIsFiniteStaysFinite) {
     }
 }
 
+/// An operand's columns, summed up as it is packed, and the product beside them as it is without.
+void checkSums(How how, bool left, int64_t depth, int64_t lanes, int64_t other, int threads) {
+  Operand x(depth, lanes, Lie::Rows, 1);
+  std::vector<float> w = random(depth * other, 2);
+  const int64_t m = left ? lanes : other, n = left ? other : lanes;
+  std::vector<float> plain(static_cast<size_t>(m * n), NAN), y = plain,
+                                                             sums(static_cast<size_t>(lanes), NAN);
+  json desc = how.describe(m, n, depth);
+  desc["a"] = {1, m};
+  desc["b"] = desc["dst"] = {n, 1};
+  std::vector<float> &a = left ? x.values : w, &b = left ? w : x.values;
+  run(desc, {&a, &b, &plain}, 2, threads);
+  desc["prologue"] = {{"of", left ? "a" : "b"}, {"row", lanes}, {"sums", true}};
+  run(desc, {&a, &b, &y, &sums}, 2, threads);
+  EXPECT_EQ(y, plain);
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    double sum = 0, size = 0;
+    for (int64_t l = 0; l < depth; ++l) {
+      sum += x.at(l, lane);
+      size += std::fabs(x.at(l, lane));
+    }
+    ASSERT_NEAR(sums[static_cast<size_t>(lane)], sum, 3e-7 * size) << lane;
+  }
+}
+
+TEST(ProductSums, AreMadeAsOperandsArePacked) {
+  for (How how : {How{1}, How{2}, How{3}, How{0, 8}, How{0, 16}, How{0, 8, true}, How{0, 16, true}})
+    for (auto [depth, lanes, other] : {std::array<int64_t, 3>{1, 1, 1},
+                                       {2, 40, 34},
+                                       {3, 33, 65},
+                                       {65, 31, 600},
+                                       {600, 147, 33},
+                                       {40, 1100, 70},
+                                       {1100, 70, 9},
+                                       {517, 600, 2100},
+                                       {5, 4200, 40}})
+      for (bool left : {true, false})
+        for (int threads : {1, 2, 3}) {
+          if (!how.isHere() || !how.takes({left ? lanes : other, left ? other : lanes, depth}))
+            continue;
+          SCOPED_TRACE(testing::Message()
+                       << how.parts << " parts, " << how.lanes << " lanes, " << depth << "x"
+                       << lanes << " by " << other << (left ? " left" : " right"));
+          checkSums(how, left, depth, lanes, other, threads);
+        }
+}
+
 TEST(ProductDescription, WrongOnesAreRefused) {
   json good = {{"kind", "product"}, {"parts", 2},    {"m", 4},      {"n", 4},
                {"k", 600},          {"a", {600, 1}}, {"b", {4, 1}}, {"dst", {4, 1}}};
@@ -523,7 +570,7 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(contains(refusal("dst", {1, 4}), "'dst' must lie row by row"));
   EXPECT_TRUE(contains(refusal("batch", {0}), "'batch' must be an integer"));
   json prologue = {{"of", "a"}, {"row", 600}};
-  good["prologue"] = prologue;
+  good["prologue"] = {{"of", "a"}, {"row", 600}, {"factor", 1}};
   EXPECT_TRUE(contains(refusal("lanes", 8), "only tiles change operands"));
   good.erase("prologue");
   EXPECT_EQ(refusal("prologue", prologue), "accepted");

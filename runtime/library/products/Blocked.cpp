@@ -90,8 +90,8 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   }
   blocksAtOnce = std::min(rows, blocksAtOnce);
   int64_t steps = blocksOf(std::min(product.k, kDepthAtOnce), form.depth);
-  readsLeft = product.n <= form.fewColumns && product.aStrides.back() == 1 &&
-              product.aStrides[product.batch.size()] > 0;
+  readsLeft = product.n <= form.fewColumns && !(product.change && product.change->isOfLeft) &&
+              product.aStrides.back() == 1 && product.aStrides[product.batch.size()] > 0;
   perTeam = readsLeft ? 0 : upTo(blocksAtOnce * steps * form.leftBytes, 64);
   perThread = product.isPacked ? 0 : columnsAtOnce / form.columns * steps * form.rightBytes;
 }

@@ -99,8 +99,13 @@ constexpr int kStrassenRight[2][2] = {{0, 1}, {3, 6}};
 using Pack = void (*)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                       int64_t width, int64_t between, float *to);
 
+/// sums[lane] = the sum over all depths, of what Pack packed; `more`: added to what is there.
+using Sums = void (*)(const float *packed, int64_t lanes, int64_t depths, int64_t width,
+                      int64_t between, bool more, float *sums);
+
 struct Strassen {
   Pack pack;
+  Sums sums;
   /// A block's seven slots, of `slot` numbers each.
   void (*left)(float *slots, int64_t slot);
   void (*right)(float *slots, int64_t slot);

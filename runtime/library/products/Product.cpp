@@ -82,10 +82,10 @@ Product Product::parse(const json &desc) {
     Posts posts = postsOf(desc, rank, product.k);
     product.epilogue = posts.epilogue;
     product.operandStrides = std::move(posts.operandStrides);
-    if (desc.contains("prologue") && !product.form.parts)
-      fail("product: only tiles change operands as they are packed");
     if (desc.contains("prologue"))
       product.change = changeOf(desc["prologue"], product);
+    if (product.change && product.change->changes() && !product.form.parts)
+      fail("product: only tiles change operands as they are packed, vectors sum them up");
     if (product.isStrassen)
       checkStrassen(product);
     return product;

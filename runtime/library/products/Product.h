@@ -56,12 +56,13 @@ struct DLC_EXPORT Form {
 /// is the last post-op; one that is not alone needs k <= kDepthAtOnce. "packed": as the form's
 /// packRight writes the whole. "parts": on tiles (tiles/Describe.h); "lanes": in vectors of so many
 /// numbers (vectors/Describe.h). "strassen": true, in vectors: seven products of quarters instead
-/// of eight (Strassen.cpp); of no batch, without a prologue, and nothing packed before.
+/// of eight (Strassen.cpp); of no batch, and nothing packed before.
 /// A gradient is that of an activation whose result y is the operand: what comes is multiplied by
 /// y (1 - y), by 1 - y², or is 0 where y is not above 0.
 /// The prologue (Kernel.h) changes elements of an operand that lies in rows of "row" elements, each
 /// time they are packed. Its buffers follow: [shift], [factor] (of all rows, or one), [hot] (i64),
-/// [sums], which gets the sum of each column over all rows, where rows are what is summed.
+/// [sums], which gets the sum of each column over all rows, where rows are what is summed. Vectors
+/// only sum up.
 struct DLC_EXPORT Product {
   std::vector<int64_t> batch, aStrides, bStrides, dstStrides;
   int64_t m = 0, n = 0, k = 0;
@@ -75,6 +76,9 @@ struct DLC_EXPORT Product {
          hasSums = false;
     int64_t row = 0;   ///< elements between two rows
     Prologue prologue; ///< without addresses
+
+    /// Whether elements become others, which may be summed up as well.
+    bool changes() const { return prologue.exponential || hasShift || hasFactor || hasHot; }
   };
   std::optional<Change> change;
 

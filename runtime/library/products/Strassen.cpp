@@ -46,6 +46,7 @@ struct Piece {
   Halves half;
   int64_t block = 0, blocks = 0; ///< of the first half's lanes
   int64_t step = 0, steps = 0;   ///< of the first half's depth
+  float *sums = nullptr;         ///< of lanes over the depth, where they are wanted
 };
 
 /// `near`: bytes that a core's cache should hold between the quarters and their sums.
@@ -66,10 +67,14 @@ void packPiece(const Form &form, const Piece &piece, bool isLeft, int64_t near, 
         if (lanes <= (blocks - 1) * width || depths < piece.steps)
           for (int64_t block = 0; block < blocks; ++block)
             std::memset(at + block * between, 0, static_cast<size_t>(slot));
-        if (lanes > 0 && depths > 0)
-          form.strassen->pack(whole.from + lane * whole.lane + depth * whole.depth, whole.lane,
-                              whole.depth, lanes, depths, width, between / kFloat,
-                              reinterpret_cast<float *>(at));
+        if (lanes <= 0 || depths <= 0)
+          continue;
+        auto *packed = reinterpret_cast<float *>(at);
+        form.strassen->pack(whole.from + lane * whole.lane + depth * whole.depth, whole.lane,
+                            whole.depth, lanes, depths, width, between / kFloat, packed);
+        if (piece.sums)
+          form.strassen->sums(packed, lanes, depths, width, between / kFloat,
+                              j > 0 || piece.step > 0, piece.sums + lane);
       }
     for (int64_t block = 0; block < blocks; ++block)
       (isLeft ? form.strassen->left : form.strassen->right)(
@@ -106,6 +111,7 @@ private:
   const Product &product;
   const Form &form;
   int threads = 1;
+  bool isOfLeft = false; ///< the operand whose lanes are summed up, where one is
   Halves left, right;
   int64_t rowsAtOnce = 0, columnsAtOnce = 0; ///< blocks
   int64_t near = 0, shared = 0, perThread = 0;
@@ -113,8 +119,8 @@ private:
 
 Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
     : operands(desc, buffers), product(operands.product), form(product.form),
-      threads(std::max(1, threads)), left(leftHalves(product.m, product.k)),
-      right(rightHalves(form, product.k, product.n)) {
+      threads(std::max(1, threads)), isOfLeft(product.change && product.change->isOfLeft),
+      left(leftHalves(product.m, product.k)), right(rightHalves(form, product.k, product.n)) {
   int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
   // A panel's slots take half of a core's cache.
   near = runtime::nearBytes() / 2;
@@ -157,8 +163,10 @@ void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char 
   panel.isLast = slab.step + slab.steps == left.depth;
   panel.each = product.addsUp();
   Operand whole{slab.one.b, product.bStrides[1], product.bStrides[0], product.n, product.k};
-  packPiece(form, {whole, right, unit.column, unit.columns, slab.step, slab.steps}, false, near,
-            own);
+  // Others pack the same columns again.
+  float *sums = isOfLeft || slab.block + unit.row > 0 ? nullptr : slab.one.sums;
+  packPiece(form, {whole, right, unit.column, unit.columns, slab.step, slab.steps, sums}, false,
+            near, own);
   panel.right = own;
   Panel quarters[4];
   for (int64_t quarter = 0; quarter < 4; ++quarter) {
@@ -184,8 +192,10 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
       Slab slab{one, block, std::min(rowsAtOnce, rows - block), step,
                 std::min(steps, left.depth - step)};
       runtime::parallelFor(threads, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
-        packPiece(form, {a, left, block + begin, end - begin, step, slab.steps}, true, near,
-                  scratch + begin * kStrassenSlots * slab.steps * form.leftBytes);
+        packPiece(
+            form,
+            {a, left, block + begin, end - begin, step, slab.steps, isOfLeft ? one.sums : nullptr},
+            true, near, scratch + begin * kStrassenSlots * slab.steps * form.leftBytes);
       });
       // A team may have fewer threads than it was asked for: shares are counted by those asked for.
       runtime::parallelFor(threads, threads, 1, [&](int64_t begin, int64_t end, int thread) {
@@ -201,9 +211,8 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 
 void checkStrassen(const Product &product) {
   const Form &form = product.form;
-  if (!form.strassen || !product.batch.empty() || product.change || product.isPacked)
-    fail("product: by quarters only vectors multiply, what is not packed, without a batch or "
-         "prologue");
+  if (!form.strassen || !product.batch.empty() || product.isPacked)
+    fail("product: by quarters only vectors multiply, what is not packed, without a batch");
   // Then every half has something, and blocks of rows are of a size that has a kernel.
   int64_t half = rightHalves(form, product.k, product.n).lanes;
   if (product.m < kStrassenRows || product.n <= half || product.k < 2)

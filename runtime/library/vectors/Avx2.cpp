@@ -9,8 +9,12 @@ namespace dlc::vectors {
 
 const Kernels &avx2Kernels() {
   static constexpr int kLanes = 8, kRows = 6;
-  static const Kernels kernels = {kLanes, kRows, Simd<kLanes, kRows>::pack,
-                                  Simd<kLanes, kRows>::multiply, &Seven<kLanes, kRows>::table};
+  static const Kernels kernels = {kLanes,
+                                  kRows,
+                                  Simd<kLanes, kRows>::pack,
+                                  Simd<kLanes, kRows>::sums,
+                                  Simd<kLanes, kRows>::multiply,
+                                  &Seven<kLanes, kRows>::table};
   return kernels;
 }
 

@@ -11,6 +11,18 @@ using products::Form;
 using products::Operand;
 using products::Place;
 
+namespace {
+
+void packBlocks(const Form &form, const Operand &x, int64_t width, const Place &place, float *to) {
+  const Kernels &kernels = form.columns == 32 ? avx512Kernels() : avx2Kernels();
+  const int64_t between = width * x.depths;
+  kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, width, between, to);
+  if (place.sums)
+    kernels.sums(to, x.lanes, x.depths, width, between, !place.isFirst, place.sums);
+}
+
+} // namespace
+
 int64_t lanes() { return runtime::hostLanes(); }
 
 Form formOf(int64_t lanes, int64_t rows) {
@@ -29,15 +41,11 @@ Form formOf(int64_t lanes, int64_t rows) {
   form.rightBytes = form.columns * int64_t(sizeof(float));
   form.isHere = lanes == 16 ? [] { return runtime::hostLanes() >= 16; }
                             : [] { return runtime::hostLanes() >= 8; };
-  form.packLeft = [](const Form &f, const Operand &x, const Place &, void *to) {
-    const Kernels &kernels = f.columns == 32 ? avx512Kernels() : avx2Kernels();
-    kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, f.rows, f.rows * x.depths,
-                 static_cast<float *>(to));
+  form.packLeft = [](const Form &f, const Operand &x, const Place &place, void *to) {
+    packBlocks(f, x, f.rows, place, static_cast<float *>(to));
   };
-  form.packRight = [](const Form &f, const Operand &x, const Place &, void *to) {
-    const Kernels &kernels = f.columns == 32 ? avx512Kernels() : avx2Kernels();
-    kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, f.columns, f.columns * x.depths,
-                 static_cast<float *>(to));
+  form.packRight = [](const Form &f, const Operand &x, const Place &place, void *to) {
+    packBlocks(f, x, f.columns, place, static_cast<float *>(to));
   };
   form.multiply = kernels.multiply;
   form.strassen = kernels.strassen;

@@ -57,6 +57,28 @@ template <int V, int mostRows> struct Simd {
     }
   }
 
+  /// Along four chains each: what has just been packed is near.
+  static void sums(const float *packed, int64_t lanes, int64_t depths, int64_t width,
+                   int64_t between, bool more, float *to) {
+    for (int64_t begin = 0; begin < lanes; begin += width, packed += between)
+      for (int64_t first = 0; first < width && begin + first < lanes; first += V) {
+        const int64_t inBlock = width - first, inAll = lanes - begin - first,
+                      count = inBlock < inAll ? inBlock : inAll;
+        const float *at = packed + first;
+        float *sum = to + begin + first;
+        Vec<V> chains[4] = {};
+        int64_t k = 0;
+        for (; k + 4 <= depths; k += 4, at += 4 * width)
+#pragma GCC unroll 4
+          for (int i = 0; i < 4; ++i)
+            chains[i] += loadFirst<V>(at + i * width, count);
+        for (; k < depths; ++k, at += width)
+          chains[0] += loadFirst<V>(at, count);
+        Vec<V> all = (chains[0] + chains[1]) + (chains[2] + chains[3]);
+        storeFirst<V>(sum, count, more ? all + loadFirst<V>(sum, count) : all);
+      }
+  }
+
   static void multiply(const products::Panel &panel, const products::Epilogue &epilogue) {
     for (int64_t row = 0; row < panel.rows; row += panel.blockRows) {
       int64_t rows = panel.rows - row < panel.blockRows ? panel.rows - row : panel.blockRows;

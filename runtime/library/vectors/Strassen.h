@@ -160,8 +160,8 @@ private:
 };
 
 template <int V, int mostRows>
-const products::Strassen Seven<V, mostRows>::table = {Simd<V, mostRows>::pack, left, right,
-                                                      multiply};
+const products::Strassen Seven<V, mostRows>::table = {
+    Simd<V, mostRows>::pack, Simd<V, mostRows>::sums, left, right, multiply};
 
 } // namespace
 } // namespace dlc::vectors
