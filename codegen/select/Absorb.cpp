@@ -2,6 +2,7 @@
 #include "codegen/select/Candidates.h"
 #include "codegen/select/Prologue.h"
 #include "codegen/select/Select.h"
+#include "codegen/select/Sums.h"
 #include "passes/fuse/Classify.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -15,29 +16,11 @@ namespace dlc {
 
 namespace {
 
-/// Whether it sums up everything but the last dimension of what is behind reshapes of `x`.
-ReduceOp columnSum(Operation *op) {
-  auto reduce = dyn_cast<ReduceOp>(op);
-  if (!reduce || reduce.getKind() != ReduceKind::sum)
-    return {};
-  int64_t rank = typeOf(reduce.getX()).getRank();
-  return int64_t(reduce.getAxes().size()) == rank - 1 && !llvm::is_contained(reduce.getAxes(), rank - 1) ? reduce : ReduceOp();
-}
-
-/// A fusion of one sum of columns.
-ReduceOp soleColumnSum(FusionOp fusion) {
-  Block &body = fusion.getBody().front();
-  if (fusion.getNumResults() != 1 || body.getOperations().size() != 2)
-    return {};
-  ReduceOp reduce = columnSum(&body.front());
-  return reduce && isa<BlockArgument>(reduce.getX()) ? reduce : ReduceOp();
-}
-
 /// One result of a kernel, and all that has to do with it.
 class Absorption {
 public:
-  Absorption(FusionOp maker, unsigned number, const CompileOptions &options, const cpu::Target &target)
-      : maker(maker), number(number), options(options), target(target), yield(maker.getBody().front().getTerminator()), made(yield->getOperand(number)) {}
+  Absorption(FusionOp maker, unsigned number, const CompileOptions &options, const cpu::Target &target, Choices &choices)
+      : maker(maker), number(number), options(options), target(target), choices(choices), yield(maker.getBody().front().getTerminator()), made(yield->getOperand(number)) {}
 
   bool run() {
     if (!isWorthALook() || !findReaders(maker.getResult(number)) || products.empty() || !slice(made) || !x)
@@ -276,10 +259,15 @@ private:
         maker.getResult(i).replaceAllUsesWith(outer[v]);
     }
     Block *block = maker->getBlock();
-    if (outerSum)
+    choices.erase(maker);
+    if (outerSum) {
+      choices.erase(outerSum);
       outerSum.erase();
-    for (auto &[product, operand] : products)
+    }
+    for (auto &[product, operand] : products) {
+      choices.erase(product);
       product.erase();
+    }
     SmallVector<Operation *> views(maker.getResult(number).getUsers());
     for (size_t i = 0; i < views.size(); ++i)
       views.append(views[i]->user_begin(), views[i]->user_end());
@@ -293,6 +281,7 @@ private:
   unsigned number;
   const CompileOptions &options;
   const cpu::Target &target;
+  Choices &choices;
   Operation *yield;
   Value made, x;
   SmallVector<std::pair<FusionOp, unsigned>> products; ///< and which input
@@ -307,7 +296,7 @@ private:
 
 } // namespace
 
-void absorbPrologues(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
+void absorbPrologues(ModuleOp module, const CompileOptions &options, const cpu::Target &target, Choices &choices) {
   SmallVector<FusionOp> makers;
   module.walk([&](FusionOp fusion) {
     if (runsOn(fusion, "generated"))
@@ -316,7 +305,7 @@ void absorbPrologues(ModuleOp module, const CompileOptions &options, const cpu::
   // What reads another kernel's result comes first: then that one's is read by products alone, too.
   for (FusionOp maker : llvm::reverse(makers))
     for (unsigned i = 0; i < maker.getNumResults(); ++i)
-      if (Absorption(maker, i, options, target).run())
+      if (Absorption(maker, i, options, target, choices).run())
         break;
 }
 

@@ -14,6 +14,8 @@ struct Candidate {
   std::optional<double> measured;
   double error = -1;          ///< measured, against f64; -1: unknown
   int64_t workspace = 0;      ///< bytes of scratch memory that a library asks for
+
+  double time() const { return measured.value_or(estimate); }
 };
 
 /// What stood for election for each operation, the choice first.

@@ -249,6 +249,10 @@ double CostModel::prologue(double elements, bool exponential) const {
   return elements / ((exponential ? machine.changedByExponential : machine.changed) * threads) / 1000;
 }
 
+double CostModel::sums(double elements) const {
+  return elements / (machine.summedPacked * lanes / 16 * threads) / 1000;
+}
+
 double CostModel::statistics(double elements) const {
   return elements / (machine.summed * lanes / 16 * threads) / 1000;
 }

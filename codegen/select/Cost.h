@@ -47,6 +47,7 @@ struct Machine {
   double attentionGflops = 130, attentionTileGflops = 500, attentionScores = 1.6, attentionBlock = 512;
   /// Products in our own vectors, elements per nanosecond that are packed for them, and of a left operand that lies across.
   double vectorsGflops = 250, vectorsPacked = 1.8, vectorsAcross = 1.5;
+  double summedPacked = 12; ///< of an operand that are summed up when they have been packed, in vectors of 16
   /// By quarters: how much faster a product's sums are, how much slower its packing, which adds quarters up, and results per nanosecond
   /// that are written in each round of so much depth.
   double strassenGain = 1.13, strassenPacking = 1.5, strassenResults = 4, strassenDepth = 512;
@@ -103,6 +104,8 @@ public:
   double call(const LibraryCall &call) const;
   /// What a product on tiles takes longer where it makes so many elements of an operand first.
   double prologue(double elements, bool exponential) const;
+  /// What a product takes longer where it sums up so many elements of an operand.
+  double sums(double elements) const;
   /// What a convolution with fewer products takes longer where it sums up the channels of so many
   /// results.
   double statistics(double elements) const;

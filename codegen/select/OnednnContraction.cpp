@@ -40,7 +40,7 @@ struct Builder {
     call.sources.push_back({"dst", argument});
   }
 
-  /// An operand that tiles make of another tensor as they pack it.
+  /// An operand that is made of another tensor, or summed up, as it is packed.
   void addPrologue(const Prologue &prologue) {
     bool isLeft = epilogue.lhs.base == prologue.made;
     (isLeft ? epilogue.lhs : epilogue.rhs).base = prologue.x;
@@ -394,7 +394,7 @@ static std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp 
 }
 
 std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, ProductForm form) {
-  auto prologue = form.parts ? matchPrologue(fusion) : std::nullopt;
+  auto prologue = form.isOwn() ? matchPrologue(fusion) : std::nullopt;
   auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, form.isOwn());
   if (!epilogue) {
     if (why)
@@ -410,6 +410,8 @@ std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string
     return b.no("element type " + elementName(element) + " is none of oneDNN's");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return b.no("empty result");
+  if (prologue && prologue->changes() && !form.parts)
+    return b.no("only tiles change operands as they pack them");
   if (form.isOwn() && !isa<MatmulOp>(epilogue->anchor))
     return b.no("no matrix product");
   // What `--matmul-precision medium` allows.

@@ -93,7 +93,7 @@ struct Reader {
       if (!(v = takeRow(sub, prologue.shift, false)))
         return false;
     prologue.x = v;
-    return isa<BlockArgument>(v) && isFull(v) && typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty() && !prologue.ops.empty();
+    return isa<BlockArgument>(v) && isFull(v) && typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
   }
 
   /// The sum of columns, where the fusion has a second result.
@@ -128,7 +128,9 @@ std::optional<Prologue> matchPrologue(FusionOp fusion) {
   MatmulOp product = *products.begin();
   for (Value operand : {product.getA(), product.getB()}) {
     Value made = behindViews(operand);
-    if (!isElementwise(made.getDefiningOp()) || typeOf(made).getRank() < 2 || !typeOf(made).getElementType().isF32())
+    // Nothing need be made of what is summed up.
+    bool isGiven = isa<BlockArgument>(made) && fusion.getNumResults() > 1;
+    if ((!isGiven && !isElementwise(made.getDefiningOp())) || typeOf(made).getRank() < 2 || !typeOf(made).getElementType().isF32())
       continue;
     Reader reader{{made}};
     if (reader.read() && reader.readSums(fusion))

@@ -13,6 +13,7 @@
 
 #include "codegen/Pipeline.h"
 #include "codegen/cpu/Target.h"
+#include "codegen/select/Candidates.h"
 #include "ir/dlc/Dialect.h"
 
 namespace dlc {
@@ -26,16 +27,17 @@ struct Prologue {
   bool exponential = false;
   /// The fusion's second result, where it has one: the sum of each column.
   ReduceOp sums;
+  bool changes() const { return x != made; }
   /// All of the body but the product, what stands around it, and constants.
   llvm::SmallVector<mlir::Operation *> ops;
 };
 
-/// Reads the body of a fusion around a matrix product.
+/// Reads the body of a fusion around a matrix product. What is only summed up as it is packed has no other changes.
 std::optional<Prologue> matchPrologue(FusionOp fusion);
 
 /// Gives products on tiles what they alone read to make for themselves, where that is cheaper than a kernel that stores
-/// it. Kernels have been chosen.
-void absorbPrologues(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
+/// it. Kernels have been chosen; operations that leave do so from `choices`, too.
+void absorbPrologues(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target, Choices &choices);
 
 } // namespace dlc
 #endif

@@ -7,6 +7,7 @@
 #include "codegen/select/Gradients.h"
 #include "codegen/select/Prologue.h"
 #include "codegen/select/Statistics.h"
+#include "codegen/select/Sums.h"
 #include "codegen/select/Tune.h"
 #include "passes/OpNames.h"
 
@@ -110,7 +111,8 @@ public:
     }
     absorbGradients(module, options, target, choices);
     absorbStatistics(module, options, target, choices);
-    absorbPrologues(module, options, target);
+    absorbPrologues(module, options, target, choices);
+    absorbSums(module, options, target, choices);
     database.tidy(warning);
     warn();
     return success();

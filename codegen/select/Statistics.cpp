@@ -89,8 +89,7 @@ public:
       : conv(conv), reader(reader), candidates(candidates), lost(lost), options(options),
         target(target), yield(reader.getBody().front().getTerminator()) {}
 
-  /// `readerTime`: microseconds of the kernel that may fall away.
-  bool run(double readerTime) {
+  bool run(Choices &choices) {
     auto at = llvm::find(reader.getInputs(), conv.getResult(0));
     argument = reader.getBody().getArgument(at - reader.getInputs().begin());
     auto found = matchStatistics(argument);
@@ -101,8 +100,9 @@ public:
       if (!isStatistic(v))
         kept.push_back(v);
     buildConvolution();
-    if (chosenCall(made, options.threads) && buildRest() && pays(readerTime)) {
-      commit();
+    if (chosenCall(made, options.threads) && buildRest() &&
+        pays(choices.at(reader).front().time())) {
+      commit(choices);
       return true;
     }
     if (rest)
@@ -209,7 +209,7 @@ private:
     return options.kernels == "winograd" || readerTime > lost + sums + restEstimate;
   }
 
-  void commit() {
+  void commit(Choices &choices) {
     Value results[] = {made.getResult(1), made.getResult(2), made.getResult(3)};
     unsigned next = 0;
     for (auto [i, v] : llvm::enumerate(yield->getOperands())) {
@@ -219,9 +219,11 @@ private:
                                           : rest.getResult(next++);
       reader.getResult(i).replaceAllUsesWith(to);
     }
-    reader.erase();
     conv.getResult(0).replaceAllUsesWith(made.getResult(0));
-    conv.erase();
+    for (FusionOp gone : {reader, conv}) {
+      choices.erase(gone);
+      gone.erase();
+    }
   }
 
   FusionOp conv, reader;
@@ -236,10 +238,6 @@ private:
   FusionOp made, rest;
   double restEstimate = 0;
 };
-
-double timeOf(const Candidate &candidate) {
-  return candidate.measured.value_or(candidate.estimate);
-}
 
 /// The candidates with the first that takes fewer products in front, where there is one that may be
 /// taken: what was asked for by name stays, and times that were measured are compared with such
@@ -277,7 +275,7 @@ std::optional<ChannelStatistics> matchStatistics(Value y) {
 }
 
 void absorbStatistics(ModuleOp module, const CompileOptions &options, const cpu::Target &target,
-                      const Choices &choices) {
+                      Choices &choices) {
   // Who has this choice is no reader, and stands until its own turn.
   SmallVector<std::pair<FusionOp, std::vector<Candidate>>> convolutions;
   module.walk([&](FusionOp fusion) {
@@ -286,10 +284,10 @@ void absorbStatistics(ModuleOp module, const CompileOptions &options, const cpu:
         convolutions.emplace_back(fusion, std::move(candidates));
   });
   for (auto &[conv, candidates] : convolutions) {
-    double lost = timeOf(candidates.front()) - timeOf(choices.at(conv).front());
+    double lost = candidates.front().time() - choices.at(conv).front().time();
     for (FusionOp reader : readersOf(conv))
-      if (choices.contains(reader) && Absorption(conv, reader, candidates, lost, options, target)
-                                          .run(timeOf(choices.at(reader).front())))
+      if (choices.contains(reader) &&
+          Absorption(conv, reader, candidates, lost, options, target).run(choices))
         break;
   }
 }

@@ -35,7 +35,7 @@ std::optional<ChannelStatistics> matchStatistics(mlir::Value y);
 /// comes back where both together take less time so. The module's operations are those that were
 /// chosen for: `choices` knows them by their place in memory.
 void absorbStatistics(mlir::ModuleOp module, const CompileOptions &options,
-                      const cpu::Target &target, const Choices &choices);
+                      const cpu::Target &target, Choices &choices);
 
 } // namespace dlc
 #endif

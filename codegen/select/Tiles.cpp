@@ -173,7 +173,7 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
   else
     call.desc["lanes"] = form.lanes;
   if (form.byQuarters) {
-    if (rank > 2 || desc.contains("prologue") || m < products::kStrassenRows || n <= 2 * form.lanes || k < 2)
+    if (rank > 2 || m < products::kStrassenRows || n <= 2 * form.lanes || k < 2)
       return no("a batch, or too small for quarters");
     call.desc["strassen"] = true;
   }
