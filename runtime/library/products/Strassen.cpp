@@ -24,7 +24,7 @@ namespace {
 
 /// Depth of each half that is packed at once, rows of each half, and most columns of each in a
 /// panel.
-constexpr int64_t kDepth = kDepthAtOnce / 2, kRows = 2048, kColumns = 128;
+constexpr int64_t kDepth = 384, kRows = 2048, kColumns = 128;
 
 /// Lanes and depth of the first half; the second one may have less.
 struct Halves {

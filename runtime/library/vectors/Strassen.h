@@ -19,6 +19,8 @@
 
 #include "runtime/library/vectors/Simd.h"
 
+#include <initializer_list>
+
 namespace dlc::vectors {
 namespace {
 
@@ -77,35 +79,46 @@ private:
 
   template <int R> using Sums = Vec<V>[R][2];
 
-  /// What is fetched while products are added up, a little for every four steps, so that nothing
-  /// waits: packed rows for the second-level cache, and rows of dst.
-  struct Ahead {
-    const char *packed = nullptr;
+  /// One slot of both operands and where sums go with its products. What is fetched meanwhile, a
+  /// little for every four steps, so that nothing waits: packed rows for the second-level cache,
+  /// and rows of dst.
+  template <int R> struct Slot {
+    const float *a, *b;
+    Sums<R> *to;
+    const char *packed;
     const float *rows = nullptr;
-    int64_t row = 0;
+  };
+  /// What slots have in common; `packed`: bytes that are fetched at a time, at most two lines.
+  struct Walk {
+    int64_t depth, packed, dstRow;
   };
 
-  /// to = from, or 0, + the products of one slot. A function of its own: its loop has all
-  /// registers.
+  /// from, or 0, + the products of one slot after the other, which stay in registers. A function of
+  /// its own: its loop has all of them.
   template <int R>
-  [[gnu::noinline]] static void addSlot(const float *a, const float *b, int64_t depth, Ahead ahead,
-                                        const Sums<R> *from, Sums<R> &to) {
+  [[gnu::noinline]] static void addSlots(std::initializer_list<Slot<R>> slots, const Walk &walk,
+                                         const Sums<R> *from) {
     Sums<R> sums = {};
     if (from)
       forEach<R>([&](int r, int c) { sums[r][c] = (*from)[r][c]; });
-    const float *end = ahead.rows + R * ahead.row;
-    int64_t k = 0;
-    for (; k + 4 <= depth; k += 4, a += 4 * R, b += 8 * V, ahead.packed += 64) {
-      _mm_prefetch(ahead.packed, _MM_HINT_T1);
-      if (ahead.rows != end) {
-        _mm_prefetch(reinterpret_cast<const char *>(ahead.rows), _MM_HINT_T0);
-        _mm_prefetch(reinterpret_cast<const char *>(ahead.rows + V), _MM_HINT_T0);
-        ahead.rows += ahead.row;
+    for (const Slot<R> &slot : slots) {
+      const float *a = slot.a, *b = slot.b, *rows = slot.rows;
+      const float *end = rows ? rows + R * walk.dstRow : nullptr;
+      const char *packed = slot.packed;
+      int64_t k = 0;
+      for (; k + 4 <= walk.depth; k += 4, a += 4 * R, b += 8 * V, packed += walk.packed) {
+        _mm_prefetch(packed, _MM_HINT_T1);
+        _mm_prefetch(packed + 64, _MM_HINT_T1);
+        if (rows != end) {
+          _mm_prefetch(reinterpret_cast<const char *>(rows), _MM_HINT_T0);
+          _mm_prefetch(reinterpret_cast<const char *>(rows + V), _MM_HINT_T0);
+          rows += walk.dstRow;
+        }
+        addProducts<V, R, 2>(a, 1, R, b, 2 * V, 4, sums);
       }
-      addProducts<V, R, 2>(a, 1, R, b, 2 * V, 4, sums);
+      addProducts<V, R, 2>(a, 1, R, b, 2 * V, walk.depth - k, sums);
+      forEach<R>([&](int r, int c) { (*slot.to)[r][c] = sums[r][c]; });
     }
-    addProducts<V, R, 2>(a, 1, R, b, 2 * V, depth - k, sums);
-    forEach<R>([&](int r, int c) { to[r][c] = sums[r][c]; });
   }
 
   template <int R, typename Visit> DLC_INLINE static void forEach(const Visit &visit) {
@@ -125,36 +138,38 @@ private:
     const auto *right =
         reinterpret_cast<const float *>(all.right + column / (2 * V) * all.rightStride);
     // The next block of rows, a part of it for each block of columns and for each slot.
+    constexpr int kSlots = products::kStrassenSlots;
     const int64_t share = all.leftStride / ((all.columns + 2 * V - 1) / (2 * V));
     const char *ahead = rows + all.leftStride + column / (2 * V) * share;
-    auto add = [&](int slot, const Sums<R> *from, Sums<R> &to, const Panel *ends = nullptr) {
-      Ahead next{ahead + slot * share / products::kStrassenSlots};
+    const Walk walk{all.steps, (4 * share / kSlots + all.steps - 1) / all.steps, all.dstRow};
+    auto slot = [&](int index, Sums<R> &to, const Panel *ends = nullptr) {
+      Slot<R> slot{left + index * all.steps * R, right + index * all.steps * 2 * V, &to,
+                   ahead + index * share / kSlots};
       if (ends) {
-        next.rows = ends->dst + row * ends->dstRow + column;
-        next.row = ends->dstRow;
+        slot.rows = ends->dst + row * ends->dstRow + column;
         Simd<V, mostRows>::template fetchOperands<R, 2>(*ends, epilogue, row, column);
       }
-      addSlot<R>(left + slot * all.steps * R, right + slot * all.steps * 2 * V, all.steps, next,
-                 from, to);
+      return slot;
     };
     auto result = [&](int quarter, const Sums<R> &sums) {
       Simd<V, mostRows>::template finish<R, 2>(sums, quarters[quarter], epilogue, row, column);
     };
     Sums<R> u, u3, sums;
-    add(0, nullptr, u);             // A11 B11
-    add(1, &u, sums, &quarters[0]); // A12 B21
+    // A11 B11, A12 B21
+    addSlots<R>({slot(0, u), slot(1, sums, &quarters[0])}, walk, nullptr);
     result(0, sums);
-    add(2, &u, u);                   // S2 T2
-    add(3, &u, u3);                  // S3 T3
-    add(4, &u3, sums, &quarters[2]); // A22 T4
+    // S2 T2, S3 T3, A22 T4
+    addSlots<R>({slot(2, u), slot(3, u3), slot(4, sums, &quarters[2])}, walk, &u);
     result(2, sums);
-    add(5, nullptr, sums, &quarters[3]); // S1 T1
+    // S1 T1
+    addSlots<R>({slot(5, sums, &quarters[3])}, walk, nullptr);
     forEach<R>([&](int r, int c) {
       u[r][c] += sums[r][c];
       sums[r][c] += u3[r][c];
     });
     result(3, sums);
-    add(6, &u, sums, &quarters[1]); // S4 B22
+    // S4 B22
+    addSlots<R>({slot(6, sums, &quarters[1])}, walk, &u);
     result(1, sums);
   }
 };
