@@ -1,8 +1,9 @@
 //===- Blocked.cpp - a matrix product, panel by panel -----------------------------===//
 //
-// Sums are taken kDepthAtOnce deep at a time. The left operand's share of that is packed once, by
-// all threads; each thread then packs a panel of the right one, which stays in its second-level
-// cache while all rows pass. Between two such rounds dst holds the sums.
+// Sums are taken some depth at a time. The left operand's share of that is packed once, by all
+// threads; each thread then packs a panel of the right one, which stays in its second-level cache
+// while all rows pass. Where all columns fit into one panel, each thread has rows of its own, and
+// packs few of them at a time, which stay there, too. Between two such rounds dst holds the sums.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Features.h"
@@ -19,8 +20,8 @@ using nlohmann::json;
 
 namespace {
 
-/// Rows that are packed together, by all threads or by one, and most columns of a panel.
-constexpr int64_t kRowsAtOnce = 4096, kOwnRows = 1024, kColumnsAtOnce = 512;
+/// Rows that are packed together, and most columns of a panel.
+constexpr int64_t kRowsAtOnce = 4096, kColumnsAtOnce = 512;
 
 class Call : public runtime::LibraryCall {
 public:
@@ -41,11 +42,16 @@ private:
 
   template <typename Body>
   void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
-  Operand rightOf(const Slab &slab, int64_t unit) const;
+  Panel packColumns(const Slab &slab, int64_t column, bool isFirst, char *own) const;
+  void multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t end,
+                    const char *left) const;
   Place placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
+  Operand leftOf(const Slab &slab, const One &one, int64_t block, int64_t some) const;
+  Ahead aheadOf(const Slab &slab, int64_t block, int64_t blocks) const;
   void packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const;
   void runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const;
   void multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const;
+  void multiplyOwnRows(const Slab &slab, char *own, int team) const;
 
   Operands operands;
   const Product &product;
@@ -54,8 +60,9 @@ private:
       teams = 1; ///< several teams take different ones of the batch, with one thread each
   bool sharesRight = false; ///< the whole batch multiplies by the same
   bool readsLeft = false;   ///< where it lies
-  int64_t columnsAtOnce = 0, blocksAtOnce = 0, rowGroups = 1;
-  int64_t perTeam = 0, perThread = 0;
+  bool ownRows = false;     ///< of each thread, which packs them for itself
+  int64_t columnsAtOnce = 0, blocksAtOnce = 0, stepsAtOnce = 0, rowGroups = 1;
+  int64_t perTeam = 0, perThread = 0, perRight = 0;
 };
 
 Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
@@ -70,17 +77,15 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   int64_t team = this->threads / teams,
           rows = blocksOf(product.m, form.rows) * (sharesRight ? operands.count : 1);
   // A panel takes half of a core's cache.
-  int64_t depth = std::min(product.k, kDepthAtOnce) / form.depth;
-  const int64_t most =
-      std::clamp(runtime::nearBytes() / 2 / std::max<int64_t>(1, depth * form.rightBytes),
-                 int64_t(2), kColumnsAtOnce / form.columns) *
-      form.columns;
+  const int64_t near = runtime::nearBytes(),
+                depth = blocksOf(std::min(product.k, kDepthAtOnce), form.depth),
+                most = std::clamp(near / 2 / (depth * form.rightBytes), int64_t(2),
+                                  kColumnsAtOnce / form.columns) *
+                       form.columns;
   if (product.n <= most && rows >= 2 * team) {
-    // All columns fit into one panel: threads take rows of their own, as many as their second-level
-    // caches hold.
     columnsAtOnce = upTo(product.n, form.columns);
-    rowGroups = team;
-    blocksAtOnce = blocksOf(kOwnRows, form.rows) * team;
+    ownRows = true;
+    blocksAtOnce = std::max<int64_t>(1, near / 16 / (depth * form.leftBytes));
   } else {
     int64_t rounds = blocksOf(product.n, team * most);
     columnsAtOnce = std::min(upTo(blocksOf(product.n, team * rounds), form.columns), most);
@@ -88,12 +93,17 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
     rowGroups = std::max<int64_t>(1, std::min(team / panels, rows));
     blocksAtOnce = blocksOf(kRowsAtOnce, form.rows);
   }
+  // Rounds as even as can be.
+  const int64_t allSteps = blocksOf(product.k, form.depth);
+  stepsAtOnce = blocksOf(allSteps, blocksOf(allSteps, depth));
   blocksAtOnce = std::min(rows, blocksAtOnce);
-  int64_t steps = blocksOf(std::min(product.k, kDepthAtOnce), form.depth);
   readsLeft = product.n <= form.fewColumns && !(product.change && product.change->isOfLeft) &&
               product.aStrides.back() == 1 && product.aStrides[product.batch.size()] > 0;
-  perTeam = readsLeft ? 0 : upTo(blocksAtOnce * steps * form.leftBytes, 64);
-  perThread = product.isPacked ? 0 : columnsAtOnce / form.columns * steps * form.rightBytes;
+  const int64_t left = readsLeft ? 0 : upTo(blocksAtOnce * stepsAtOnce * form.leftBytes, 64);
+  perTeam = ownRows ? 0 : left;
+  perRight =
+      product.isPacked ? 0 : upTo(columnsAtOnce / form.columns * stepsAtOnce * form.rightBytes, 64);
+  perThread = perRight + (ownRows ? left : 0);
 }
 
 /// body(one, its block, how many blocks, where in the slab)
@@ -121,38 +131,45 @@ Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) cons
   return place;
 }
 
+Operand Call::leftOf(const Slab &slab, const One &one, int64_t block, int64_t some) const {
+  const size_t rank = product.batch.size();
+  const int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
+  const int64_t row = block * form.rows, depth = slab.step * form.depth;
+  return {one.a + row * aRow + depth * aColumn, aRow, aColumn,
+          std::min(some * form.rows, product.m - row),
+          std::min(slab.steps * form.depth, product.k - depth)};
+}
+
 void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const {
-  size_t rank = product.batch.size();
-  int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
-  int64_t depth = std::min(slab.steps * form.depth, product.k - slab.step * form.depth);
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
-    int64_t row = block * form.rows, step = slab.step * form.depth;
-    Operand operand{one.a + row * aRow + step * aColumn, aRow, aColumn,
-                    std::min(some * form.rows, product.m - row), depth};
-    form.packLeft(form, operand, placeOf(one, true, row, step),
+    form.packLeft(form, leftOf(slab, one, block, some),
+                  placeOf(one, true, block * form.rows, slab.step * form.depth),
                   left + at * slab.steps * form.leftBytes);
   });
 }
 
-/// What unit `unit` packs of the right operand.
-Operand Call::rightOf(const Slab &slab, int64_t unit) const {
-  size_t rank = product.batch.size();
-  int64_t row = product.bStrides[rank], lane = product.bStrides[rank + 1];
-  int64_t column = unit / rowGroups * columnsAtOnce, step = slab.step * form.depth;
-  return {slab.ones[0].b + step * row + column * lane, lane, row,
-          std::min(columnsAtOnce, product.n - column),
-          std::min(slab.steps * form.depth, product.k - step)};
+/// Where the left operand's blocks lie in memory, as far as they are of one.
+Ahead Call::aheadOf(const Slab &slab, int64_t block, int64_t blocks) const {
+  Ahead ahead;
+  forEachOne(slab, block, block + blocks,
+             [&](const One &one, int64_t first, int64_t some, int64_t) {
+               Operand x = leftOf(slab, one, first, some);
+               if (ahead.from || (x.lane != 1 && x.depth != 1))
+                 return;
+               const bool across = x.lane == 1;
+               constexpr int64_t kLine = 64 / sizeof(float);
+               ahead.from = reinterpret_cast<const char *>(x.from);
+               ahead.row = (across ? x.depth : x.lane) * int64_t(sizeof(float));
+               ahead.rows = across ? x.depths : x.lanes;
+               ahead.lines = blocksOf(across ? x.lanes : x.depths, kLine) + 1;
+             });
+  return ahead;
 }
 
-/// Some columns of dst, and a part of the slab's rows.
-void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const {
-  size_t rank = product.batch.size();
-  int64_t column = unit / rowGroups * columnsAtOnce,
-          columns = std::min(columnsAtOnce, product.n - column);
-  int64_t group = unit % rowGroups, each = (slab.blocks + rowGroups - 1) / rowGroups;
-  int64_t begin = group * each, end = std::min(slab.blocks, begin + each);
-  if (begin >= end)
-    return;
+/// A panel of the right operand from `column` on, packed where it is not yet. `isFirst`: the first
+/// to pack these columns; others do it again.
+Panel Call::packColumns(const Slab &slab, int64_t column, bool isFirst, char *own) const {
+  const size_t rank = product.batch.size();
   const float *b = slab.ones[0].b;
   Panel panel;
   panel.parts = form.parts;
@@ -161,7 +178,7 @@ void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) 
   panel.leftStride = slab.steps * form.leftBytes;
   panel.dstRow = product.dstStrides[rank];
   panel.leftRow = readsLeft ? product.aStrides[rank] : 0;
-  panel.columns = columns;
+  panel.columns = std::min(columnsAtOnce, product.n - column);
   panel.firstColumn = column;
   panel.isFirst = slab.step == 0;
   panel.isLast = slab.step + slab.steps == blocksOf(product.k, form.depth);
@@ -170,15 +187,24 @@ void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) 
     panel.rightStride = blocksOf(product.k, form.depth) * form.rightBytes;
     panel.right = reinterpret_cast<const char *>(b) + column / form.columns * panel.rightStride +
                   slab.step * form.rightBytes;
-  } else {
-    Place place = placeOf(slab.ones[0], false, column, slab.step * form.depth);
-    // Others pack the same columns again.
-    if (group > 0 || slab.block > 0)
-      place.sums = nullptr;
-    form.packRight(form, rightOf(slab, unit), place, own);
-    panel.right = own;
-    panel.rightStride = slab.steps * form.rightBytes;
+    return panel;
   }
+  const int64_t row = product.bStrides[rank], lane = product.bStrides[rank + 1],
+                depth = slab.step * form.depth;
+  Operand operand{b + depth * row + column * lane, lane, row, panel.columns,
+                  std::min(slab.steps * form.depth, product.k - depth)};
+  Place place = placeOf(slab.ones[0], false, column, depth);
+  if (!isFirst)
+    place.sums = nullptr;
+  form.packRight(form, operand, place, own);
+  panel.right = own;
+  panel.rightStride = slab.steps * form.rightBytes;
+  return panel;
+}
+
+/// A panel's columns, and a part of the slab's blocks of rows.
+void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t end,
+                        const char *left) const {
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
     panel.firstRow = block * form.rows;
     panel.left = left + at * panel.leftStride;
@@ -186,20 +212,54 @@ void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) 
       panel.left = reinterpret_cast<const char *>(one.a + panel.firstRow * panel.leftRow +
                                                   slab.step * form.depth);
     panel.rows = std::min(some * form.rows, product.m - panel.firstRow);
-    panel.dst = one.dst + panel.firstRow * panel.dstRow + column;
+    panel.dst = one.dst + panel.firstRow * panel.dstRow + panel.firstColumn;
     form.multiply(panel, one.epilogue);
   });
 }
 
+/// Some columns of dst, and a part of the slab's rows.
+void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const {
+  int64_t group = unit % rowGroups, each = (slab.blocks + rowGroups - 1) / rowGroups;
+  int64_t begin = group * each, end = std::min(slab.blocks, begin + each);
+  if (begin < end)
+    multiplyRows(slab,
+                 packColumns(slab, unit / rowGroups * columnsAtOnce, group + slab.block == 0, own),
+                 begin, end, left);
+}
+
+/// All columns; each thread takes some of the slab's rows, as many at once as stay near.
+void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
+  runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int thread) {
+    char *right = own + thread * perThread, *left = right + perRight;
+    form.enter();
+    Panel panel = packColumns(slab, 0, begin == 0, right);
+    for (int64_t block = begin; block < end; block += blocksAtOnce) {
+      Slab some{slab.ones, block, std::min(blocksAtOnce, end - block), slab.step, slab.steps};
+      if (!readsLeft)
+        packRows(some, 0, some.blocks, left);
+      const int64_t next = block + some.blocks;
+      panel.ahead = {};
+      if (next < end)
+        panel.ahead = aheadOf(slab, next, std::min(blocksAtOnce, end - next));
+      multiplyRows(some, panel, 0, some.blocks, left);
+    }
+    form.leave();
+  });
+}
+
 void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const {
-  int64_t allSteps = blocksOf(product.k, form.depth), most = kDepthAtOnce / form.depth;
-  int64_t rounds = (allSteps + most - 1) / most, steps = (allSteps + rounds - 1) / rounds;
+  int64_t allSteps = blocksOf(product.k, form.depth);
   int64_t units = (product.n + columnsAtOnce - 1) / columnsAtOnce * rowGroups;
   int64_t all = blocksOf(product.m, form.rows) * static_cast<int64_t>(ones.size());
-  for (int64_t block = 0; block < all; block += blocksAtOnce)
-    for (int64_t step = 0; step < allSteps; step += steps) {
-      Slab slab{ones, block, std::min(blocksAtOnce, all - block), step,
-                std::min(steps, allSteps - step)};
+  int64_t blocks = ownRows ? all : blocksAtOnce;
+  for (int64_t block = 0; block < all; block += blocks)
+    for (int64_t step = 0; step < allSteps; step += stepsAtOnce) {
+      Slab slab{ones, block, std::min(blocks, all - block), step,
+                std::min(stepsAtOnce, allSteps - step)};
+      if (ownRows) {
+        multiplyOwnRows(slab, own, team);
+        continue;
+      }
       if (!readsLeft)
         runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
           packRows(slab, begin, end, shared);

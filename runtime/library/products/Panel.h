@@ -70,11 +70,18 @@ struct Place {
   float *sums = nullptr;
 };
 
+/// What is wanted next: rows of memory of so many cache lines, `row` bytes apart.
+struct Ahead {
+  const char *from = nullptr;
+  int64_t row = 0, rows = 0, lines = 0;
+};
+
 /// dst[rows, columns] from packed operands, of which `left` has all rows and `right` all columns,
 /// `steps` blocks deep; `rightStride` bytes lie between two blocks of the right one's columns, and
 /// `leftStride` between two of rows. `isFirst`: sums start at 0, otherwise at what dst holds.
 /// `isLast`: the epilogue comes, otherwise bare sums are left in dst. An epilogue that ends by
-/// adding to what dst held (`each`) comes every time, with sums from 0.
+/// adding to what dst held (`each`) comes every time, with sums from 0. Vectors fetch what is
+/// `ahead` into the second-level cache, a part with each block.
 struct Panel {
   const char *left = nullptr, *right = nullptr;
   int64_t leftStride = 0, rightStride = 0, steps = 0;
@@ -85,6 +92,7 @@ struct Panel {
   int64_t firstRow = 0, firstColumn = 0; ///< in the whole result, for the epilogue's operands
   int parts = 2;
   bool isFirst = true, isLast = true, each = false;
+  Ahead ahead;
 };
 
 /// Products of quarters, seven instead of eight: Winograd's form of Strassen's. Operands are packed

@@ -80,13 +80,25 @@ template <int V, int mostRows> struct Simd {
   }
 
   static void multiply(const products::Panel &panel, const products::Epilogue &epilogue) {
+    const int64_t blocks = ((panel.rows + panel.blockRows - 1) / panel.blockRows) *
+                           ((panel.columns + 2 * V - 1) / (2 * V)),
+                  share = (panel.ahead.rows + blocks - 1) / blocks;
+    products::Ahead ahead = panel.ahead;
+    // The next part, for a block.
+    auto next = [&] {
+      products::Ahead part = ahead;
+      part.rows = share < ahead.rows ? share : ahead.rows;
+      ahead.from += part.rows * ahead.row;
+      ahead.rows -= part.rows;
+      return part;
+    };
     for (int64_t row = 0; row < panel.rows; row += panel.blockRows) {
       int64_t rows = panel.rows - row < panel.blockRows ? panel.rows - row : panel.blockRows;
       for (int64_t column = 0; column < panel.columns; column += 2 * V)
         if (panel.columns - column > V)
-          blockOfRows<2>(rows, panel, epilogue, row, column);
+          blockOfRows<2>(rows, panel, epilogue, next(), row, column);
         else
-          blockOfRows<1>(rows, panel, epilogue, row, column);
+          blockOfRows<1>(rows, panel, epilogue, next(), row, column);
     }
   }
 
@@ -139,17 +151,18 @@ private:
 
   template <int C, int R = 1>
   static void blockOfRows(int64_t rows, const products::Panel &panel,
-                          const products::Epilogue &epilogue, int64_t row, int64_t column) {
+                          const products::Epilogue &epilogue, const products::Ahead &ahead,
+                          int64_t row, int64_t column) {
     if (rows == R)
-      return block<R, C>(panel, epilogue, row, column);
+      return block<R, C>(panel, epilogue, ahead, row, column);
     if constexpr (R < mostRows)
-      blockOfRows<C, R + 1>(rows, panel, epilogue, row, column);
+      blockOfRows<C, R + 1>(rows, panel, epilogue, ahead, row, column);
   }
 
   template <int R, int C>
   [[gnu::noinline]] static void block(const products::Panel &panel,
-                                      const products::Epilogue &epilogue, int64_t row,
-                                      int64_t column) {
+                                      const products::Epilogue &epilogue, products::Ahead ahead,
+                                      int64_t row, int64_t column) {
     const auto *right =
         reinterpret_cast<const float *>(panel.right + column / (2 * V) * panel.rightStride);
     fetch<R, C>(panel, epilogue, row, column);
@@ -158,10 +171,30 @@ private:
       addProducts<V, R, C>(reinterpret_cast<const float *>(panel.left) + row * panel.leftRow,
                            panel.leftRow, 1, right, 2 * V, panel.steps, sums);
     else
-      addProducts<V, R, C>(
-          reinterpret_cast<const float *>(panel.left + row / panel.blockRows * panel.leftStride), 1,
-          panel.blockRows, right, 2 * V, panel.steps, sums);
+      addPacked<R, C>(
+          reinterpret_cast<const float *>(panel.left + row / panel.blockRows * panel.leftStride),
+          panel.blockRows, right, panel.steps, ahead, sums);
     finish<R, C>(sums, panel, epilogue, row, column);
+  }
+
+  /// A few lines of what is ahead with every four steps, so that nothing waits.
+  template <int R, int C>
+  DLC_INLINE static void addPacked(const float *a, int64_t aColumn, const float *b, int64_t depth,
+                                   products::Ahead ahead, Vec<V> (&sums)[R][C]) {
+    const int64_t each = ahead.rows * ahead.lines * 4 / depth + 1;
+    int64_t k = 0, line = 0;
+    for (; k + 4 <= depth && ahead.rows > 0; k += 4, a += 4 * aColumn, b += 8 * V) {
+      for (int64_t i = 0; i < each; ++i) {
+        _mm_prefetch(ahead.from + 64 * line, _MM_HINT_T1);
+        if (++line == ahead.lines) {
+          line = 0;
+          ahead.from += ahead.row;
+          --ahead.rows;
+        }
+      }
+      addProducts<V, R, C>(a, 1, aColumn, b, 2 * V, 4, sums);
+    }
+    addProducts<V, R, C>(a, 1, aColumn, b, 2 * V, depth - k, sums);
   }
 
 public:
