@@ -231,7 +231,8 @@ double CostModel::vectors(const LibraryCall &call) const {
   double rate = machine.vectorsGflops * laneShare(n, lanes) * std::min(1.0, machine.oneRow + machine.eachRow * m);
   const json &a = call.desc["a"], &b = call.desc["b"];
   bool isAcross = a.back() != 1;
-  double packed = !isAcross && n <= vectors::kFewColumns ? 0 : batches * m * k / (isAcross ? machine.vectorsAcross : machine.vectorsPacked);
+  double packing = n <= products::kColumnsAtOnce ? machine.vectorsOwn : isAcross ? machine.vectorsAcross : machine.vectorsPacked;
+  double packed = !isAcross && n <= vectors::kFewColumns ? 0 : batches * m * k / packing;
   if (b != "packed") {
     bool isShared = llvm::all_of(ArrayRef(b.get<std::vector<int64_t>>()).drop_back(2), [](int64_t stride) { return stride == 0; });
     packed += (isShared ? 1 : batches) * k * n / machine.vectorsPacked;

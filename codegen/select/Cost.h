@@ -47,6 +47,7 @@ struct Machine {
   double attentionGflops = 130, attentionTileGflops = 500, attentionScores = 1.6, attentionBlock = 512;
   /// Products in our own vectors, elements per nanosecond that are packed for them, and of a left operand that lies across.
   double vectorsGflops = 250, vectorsPacked = 1.8, vectorsAcross = 1.5;
+  double vectorsOwn = 3.7; ///< and of one whose rows each thread packs for itself, while it multiplies by few columns
   double summedPacked = 12; ///< of an operand that are summed up when they have been packed, in vectors of 16
   /// By quarters: how much faster a product's sums are, how much slower its packing, which adds quarters up, and results per nanosecond
   /// that are written in each round of so much depth.

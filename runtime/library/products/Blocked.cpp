@@ -20,8 +20,8 @@ using nlohmann::json;
 
 namespace {
 
-/// Rows that are packed together, and most columns of a panel.
-constexpr int64_t kRowsAtOnce = 4096, kColumnsAtOnce = 512;
+/// Rows that are packed together.
+constexpr int64_t kRowsAtOnce = 4096;
 
 class Call : public runtime::LibraryCall {
 public:

@@ -92,8 +92,8 @@ struct DLC_EXPORT Product {
 /// Fewest rows of a product by quarters.
 constexpr int64_t kStrassenRows = 28;
 
-/// What goes through the second-level cache at once, in elements of a sum.
-constexpr int64_t kDepthAtOnce = 512;
+/// What goes through the second-level cache at once, in elements of a sum, and most columns.
+constexpr int64_t kDepthAtOnce = 512, kColumnsAtOnce = 512;
 
 /// Throws dlc::Error.
 std::unique_ptr<runtime::LibraryCall>
