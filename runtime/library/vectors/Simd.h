@@ -18,6 +18,8 @@ using products::PostKind;
 
 /// What comes next in the same row of memory, so far ahead in bytes.
 constexpr int64_t kAhead = 256;
+/// Sums of fewer products take less time than memory.
+constexpr int64_t kShort = 64;
 /// So many rows of memory are walked along together.
 constexpr int64_t kAcross = 16;
 
@@ -161,40 +163,50 @@ private:
 
   template <int R, int C>
   [[gnu::noinline]] static void block(const products::Panel &panel,
-                                      const products::Epilogue &epilogue, products::Ahead ahead,
-                                      int64_t row, int64_t column) {
+                                      const products::Epilogue &epilogue,
+                                      const products::Ahead &ahead, int64_t row, int64_t column) {
     const auto *right =
         reinterpret_cast<const float *>(panel.right + column / (2 * V) * panel.rightStride);
-    fetch<R, C>(panel, epilogue, row, column);
-    Vec<V> sums[R][C] = {};
+    // Short sums are over before anything comes: those of the next block are fetched.
+    fetch<R, C>(panel, epilogue, row, column + (panel.steps < kShort ? 2 * V : 0));
+    Vec<V> sums[R][C];
     if (panel.leftRow)
-      addProducts<V, R, C>(reinterpret_cast<const float *>(panel.left) + row * panel.leftRow,
-                           panel.leftRow, 1, right, 2 * V, panel.steps, sums);
+      sumUp<R, C>(reinterpret_cast<const float *>(panel.left) + row * panel.leftRow, panel.leftRow,
+                  1, right, panel.steps, ahead, sums);
     else
-      addPacked<R, C>(
-          reinterpret_cast<const float *>(panel.left + row / panel.blockRows * panel.leftStride),
+      sumUp<R, C>(
+          reinterpret_cast<const float *>(panel.left + row / panel.blockRows * panel.leftStride), 1,
           panel.blockRows, right, panel.steps, ahead, sums);
     finish<R, C>(sums, panel, epilogue, row, column);
   }
 
-  /// A few lines of what is ahead with every four steps, so that nothing waits.
+  /// A function of its own: its loops have all registers. A few lines of what is ahead are fetched
+  /// with every four steps, so that nothing waits.
   template <int R, int C>
-  DLC_INLINE static void addPacked(const float *a, int64_t aColumn, const float *b, int64_t depth,
-                                   products::Ahead ahead, Vec<V> (&sums)[R][C]) {
-    const int64_t each = ahead.rows * ahead.lines * 4 / depth + 1;
-    int64_t k = 0, line = 0;
-    for (; k + 4 <= depth && ahead.rows > 0; k += 4, a += 4 * aColumn, b += 8 * V) {
+  [[gnu::noinline]] static void sumUp(const float *a, int64_t aRow, int64_t aColumn, const float *b,
+                                      int64_t depth, const products::Ahead &ahead,
+                                      Vec<V> (&to)[R][C]) {
+    Vec<V> sums[R][C] = {};
+    const char *next = ahead.from;
+    int64_t k = 0, line = 0, rows = ahead.rows;
+    for (const int64_t lines = ahead.lines, each = rows * lines * 4 / depth + 1;
+         k + 4 <= depth && rows > 0; k += 4, a += 4 * aColumn, b += 8 * V) {
       for (int64_t i = 0; i < each; ++i) {
-        _mm_prefetch(ahead.from + 64 * line, _MM_HINT_T1);
-        if (++line == ahead.lines) {
+        _mm_prefetch(next + 64 * line, _MM_HINT_T1);
+        if (++line == lines) {
           line = 0;
-          ahead.from += ahead.row;
-          --ahead.rows;
+          next += ahead.row;
+          --rows;
         }
       }
-      addProducts<V, R, C>(a, 1, aColumn, b, 2 * V, 4, sums);
+      addProducts<V, R, C>(a, aRow, aColumn, b, 2 * V, 4, sums);
     }
-    addProducts<V, R, C>(a, 1, aColumn, b, 2 * V, depth - k, sums);
+    addProducts<V, R, C>(a, aRow, aColumn, b, 2 * V, depth - k, sums);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+      for (int c = 0; c < C; ++c)
+        to[r][c] = sums[r][c];
   }
 
 public:
@@ -224,9 +236,9 @@ public:
   }
 
   /// Sums become results, or are added to the sums that are there; those behind the panel's last
-  /// row or column are dropped.
+  /// row or column are dropped. What was in `sums` is gone then.
   template <int R, int C>
-  DLC_INLINE static void finish(const Vec<V> (&sums)[R][C], const products::Panel &panel,
+  DLC_INLINE static void finish(Vec<V> (&sums)[R][C], const products::Panel &panel,
                                 const products::Epilogue &epilogue, int64_t row, int64_t column) {
     const int64_t rows = panel.rows - row < R ? panel.rows - row : R;
     const bool adds = !panel.isFirst && !panel.each, ends = panel.isLast || panel.each;
@@ -258,13 +270,9 @@ public:
         write([=](Vec<V> v, const float *at) { return v + load<V>(at) * g; });
       return;
     }
-    alignas(64) float kept[R][C * V];
-    for (int r = 0; r < R; ++r)
-      for (int c = 0; c < C; ++c)
-        store<V>(kept[r] + c * V, sums[r][c]);
+    auto *all = reinterpret_cast<float *>(sums);
     for (int c = 0; c < C && column + c * V < panel.columns; ++c)
-      end(kept[0] + c * V, C * V, rows, panel, ends ? &epilogue : nullptr, adds, row,
-          column + c * V);
+      end(all + c * V, C * V, rows, panel, ends ? &epilogue : nullptr, adds, row, column + c * V);
   }
 
 private:
@@ -283,7 +291,8 @@ private:
     if (epilogue) {
       Vec<V> bias = epilogue->bias ? loadFirst<V>(epilogue->bias + inAll, count) : Vec<V>{};
       float scale = epilogue->scale;
-      walk.each([=](Vec<V> v) { return v * scale + bias; });
+      if (scale != 1 || epilogue->bias)
+        walk.each([=](Vec<V> v) { return v * scale + bias; });
       for (int p = 0; p < epilogue->count; ++p)
         apply(epilogue->posts[p], walk, dst, panel.dstRow, panel.firstRow + row, inAll);
     }

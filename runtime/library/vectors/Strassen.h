@@ -151,7 +151,7 @@ private:
       }
       return slot;
     };
-    auto result = [&](int quarter, const Sums<R> &sums) {
+    auto result = [&](int quarter, Sums<R> &sums) {
       Simd<V, mostRows>::template finish<R, 2>(sums, quarters[quarter], epilogue, row, column);
     };
     Sums<R> u, u3, sums;
