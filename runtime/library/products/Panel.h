@@ -114,6 +114,8 @@ using Sums = void (*)(const float *packed, int64_t lanes, int64_t depths, int64_
 struct Strassen {
   Pack pack;
   Sums sums;
+  /// Of a block of the left operand; the last one may have fewer than the others.
+  int64_t leastRows;
   /// A block's seven slots, of `slot` numbers each.
   void (*left)(float *slots, int64_t slot);
   void (*right)(float *slots, int64_t slot);

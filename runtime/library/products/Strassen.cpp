@@ -44,20 +44,20 @@ int64_t stepsAtOnce(int64_t depth) { return blocksOf(depth, blocksOf(depth, kDep
 struct Piece {
   const Operand &whole;
   Halves half;
-  int64_t block = 0, blocks = 0; ///< of the first half's lanes
-  int64_t step = 0, steps = 0;   ///< of the first half's depth
-  float *sums = nullptr;         ///< of lanes over the depth, where they are wanted
+  int64_t width = 0, first = 0, blocks = 0; ///< lanes of a block; of the first half's lanes
+  int64_t step = 0, steps = 0;              ///< of the first half's depth
+  float *sums = nullptr;                    ///< of lanes over the depth, where they are wanted
 };
+
+constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 /// `near`: bytes that a core's cache should hold between the quarters and their sums.
 void packPiece(const Form &form, const Piece &piece, bool isLeft, int64_t near, char *to) {
   const Operand &whole = piece.whole;
-  const int64_t width = isLeft ? form.rows : form.columns,
-                slot = piece.steps * (isLeft ? form.leftBytes : form.rightBytes),
+  const int64_t width = piece.width, slot = piece.steps * width * kFloat,
                 between = kStrassenSlots * slot, some = std::max<int64_t>(1, near / between);
-  constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
   for (int64_t done = 0; done < piece.blocks; done += some, to += some * between) {
-    int64_t blocks = std::min(some, piece.blocks - done), first = (piece.block + done) * width;
+    int64_t blocks = std::min(some, piece.blocks - done), first = piece.first + done * width;
     for (int64_t i = 0; i < 2; ++i)
       for (int64_t j = 0; j < 2; ++j) {
         char *at = to + (isLeft ? kStrassenLeft : kStrassenRight)[i][j] * slot;
@@ -105,6 +105,7 @@ private:
   };
   template <typename Body>
   void forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &body) const;
+  void packRows(const Slab &slab, int64_t begin, int64_t end, char *to) const;
   void runUnit(const Slab &slab, const Unit &unit, const char *packed, char *own) const;
 
   Operands operands;
@@ -149,6 +150,23 @@ void Call::forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &
   }
 }
 
+void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *to) const {
+  Operand whole{slab.one.a, product.aStrides[0], product.aStrides[1], product.m, product.k};
+  // The last block is as wide as it has to be: what is behind a half's last row is not multiplied.
+  const int64_t full = left.lanes / form.rows;
+  auto pack = [&](int64_t first, int64_t last, int64_t width) {
+    if (first < last)
+      packPiece(form,
+                {whole, left, width, first * form.rows, last - first, slab.step, slab.steps,
+                 isOfLeft ? slab.one.sums : nullptr},
+                true, near,
+                to + (first - slab.block) * kStrassenSlots * slab.steps * form.leftBytes);
+  };
+  begin += slab.block, end += slab.block;
+  pack(begin, std::min(end, full), form.rows);
+  pack(std::max(begin, full), end, std::max(left.lanes % form.rows, form.strassen->leastRows));
+}
+
 void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char *own) const {
   const int64_t column = unit.column * form.columns;
   const int64_t firstRow = (slab.block + unit.row) * form.rows, dstRow = product.dstStrides[0];
@@ -165,8 +183,8 @@ void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char 
   Operand whole{slab.one.b, product.bStrides[1], product.bStrides[0], product.n, product.k};
   // Others pack the same columns again.
   float *sums = isOfLeft || slab.block + unit.row > 0 ? nullptr : slab.one.sums;
-  packPiece(form, {whole, right, unit.column, unit.columns, slab.step, slab.steps, sums}, false,
-            near, own);
+  packPiece(form, {whole, right, form.columns, column, unit.columns, slab.step, slab.steps, sums},
+            false, near, own);
   panel.right = own;
   Panel quarters[4];
   for (int64_t quarter = 0; quarter < 4; ++quarter) {
@@ -185,17 +203,13 @@ void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char 
 void Call::execute(void *const *buffers, const runtime::CallContext &context) {
   auto *scratch = static_cast<char *>(context.scratch);
   One one = operands.at(0, buffers);
-  Operand a{one.a, product.aStrides[0], product.aStrides[1], product.m, product.k};
   int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
   for (int64_t block = 0; block < rows; block += rowsAtOnce)
     for (int64_t step = 0; step < left.depth; step += steps) {
       Slab slab{one, block, std::min(rowsAtOnce, rows - block), step,
                 std::min(steps, left.depth - step)};
       runtime::parallelFor(threads, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
-        packPiece(
-            form,
-            {a, left, block + begin, end - begin, step, slab.steps, isOfLeft ? one.sums : nullptr},
-            true, near, scratch + begin * kStrassenSlots * slab.steps * form.leftBytes);
+        packRows(slab, begin, end, scratch);
       });
       // A team may have fewer threads than it was asked for: shares are counted by those asked for.
       runtime::parallelFor(threads, threads, 1, [&](int64_t begin, int64_t end, int thread) {

@@ -19,8 +19,6 @@
 
 #include "runtime/library/vectors/Simd.h"
 
-#include <initializer_list>
-
 namespace dlc::vectors {
 namespace {
 
@@ -57,6 +55,9 @@ template <int V, int mostRows> struct Seven {
     }
   }
 
+  /// Blocks are as even as can be, so that those of more than one have more than half of all rows.
+  static constexpr int kLeastRows = mostRows / 2 + 1;
+
   static void multiply(const Panel (&quarters)[4], const Epilogue &epilogue) {
     const Panel &all = quarters[0];
     for (int64_t row = 0; row < all.rows; row += all.blockRows)
@@ -67,15 +68,18 @@ template <int V, int mostRows> struct Seven {
   static const products::Strassen table;
 
 private:
-  /// Blocks are as even as can be, so that those of more than one have more than half of all rows.
-  template <int R = mostRows / 2 + 1>
+  template <int R = kLeastRows>
   static void ofRows(const Panel (&quarters)[4], const Epilogue &epilogue, int64_t row,
                      int64_t column) {
-    if (quarters[0].blockRows == R)
+    const Panel &all = quarters[0];
+    if (all.blockRows == R || all.rows - row <= R)
       return block<R>(quarters, epilogue, row, column);
     if constexpr (R < mostRows)
       ofRows<R + 1>(quarters, epilogue, row, column);
   }
+
+  /// So many steps later packed columns are used that are fetched now.
+  static constexpr int64_t kStepsAhead = 16;
 
   template <int R> using Sums = Vec<V>[R][2];
 
@@ -95,13 +99,13 @@ private:
 
   /// from, or 0, + the products of one slot after the other, which stay in registers. A function of
   /// its own: its loop has all of them.
-  template <int R>
-  [[gnu::noinline]] static void addSlots(std::initializer_list<Slot<R>> slots, const Walk &walk,
-                                         const Sums<R> *from) {
+  template <int R, typename... Slots>
+  [[gnu::noinline]] static void addSlots(const Walk &walk, const Sums<R> *from,
+                                         const Slots &...slots) {
     Sums<R> sums = {};
     if (from)
       forEach<R>([&](int r, int c) { sums[r][c] = (*from)[r][c]; });
-    for (const Slot<R> &slot : slots) {
+    auto add = [&](const Slot<R> &slot) __attribute__((always_inline)) {
       const float *a = slot.a, *b = slot.b, *rows = slot.rows;
       const float *end = rows ? rows + R * walk.dstRow : nullptr;
       const char *packed = slot.packed;
@@ -109,6 +113,8 @@ private:
       for (; k + 4 <= walk.depth; k += 4, a += 4 * R, b += 8 * V, packed += walk.packed) {
         _mm_prefetch(packed, _MM_HINT_T1);
         _mm_prefetch(packed + 64, _MM_HINT_T1);
+        for (int i = 0; i < 4; ++i)
+          _mm_prefetch(reinterpret_cast<const char *>(b + (kStepsAhead + i) * 2 * V), _MM_HINT_T0);
         if (rows != end) {
           _mm_prefetch(reinterpret_cast<const char *>(rows), _MM_HINT_T0);
           _mm_prefetch(reinterpret_cast<const char *>(rows + V), _MM_HINT_T0);
@@ -118,7 +124,8 @@ private:
       }
       addProducts<V, R, 2>(a, 1, R, b, 2 * V, walk.depth - k, sums);
       forEach<R>([&](int r, int c) { (*slot.to)[r][c] = sums[r][c]; });
-    }
+    };
+    (add(slots), ...);
   }
 
   template <int R, typename Visit> DLC_INLINE static void forEach(const Visit &visit) {
@@ -133,7 +140,7 @@ private:
   [[gnu::noinline]] static void block(const Panel (&quarters)[4], const Epilogue &epilogue,
                                       int64_t row, int64_t column) {
     const Panel &all = quarters[0];
-    const char *rows = all.left + row / R * all.leftStride;
+    const char *rows = all.left + row / all.blockRows * all.leftStride;
     const auto *left = reinterpret_cast<const float *>(rows);
     const auto *right =
         reinterpret_cast<const float *>(all.right + column / (2 * V) * all.rightStride);
@@ -156,27 +163,27 @@ private:
     };
     Sums<R> u, u3, sums;
     // A11 B11, A12 B21
-    addSlots<R>({slot(0, u), slot(1, sums, &quarters[0])}, walk, nullptr);
+    addSlots<R>(walk, nullptr, slot(0, u), slot(1, sums, &quarters[0]));
     result(0, sums);
     // S2 T2, S3 T3, A22 T4
-    addSlots<R>({slot(2, u), slot(3, u3), slot(4, sums, &quarters[2])}, walk, &u);
+    addSlots<R>(walk, &u, slot(2, u), slot(3, u3), slot(4, sums, &quarters[2]));
     result(2, sums);
     // S1 T1
-    addSlots<R>({slot(5, sums, &quarters[3])}, walk, nullptr);
+    addSlots<R>(walk, nullptr, slot(5, sums, &quarters[3]));
     forEach<R>([&](int r, int c) {
       u[r][c] += sums[r][c];
       sums[r][c] += u3[r][c];
     });
     result(3, sums);
     // S4 B22
-    addSlots<R>({slot(6, sums, &quarters[1])}, walk, &u);
+    addSlots<R>(walk, &u, slot(6, sums, &quarters[1]));
     result(1, sums);
   }
 };
 
 template <int V, int mostRows>
 const products::Strassen Seven<V, mostRows>::table = {
-    Simd<V, mostRows>::pack, Simd<V, mostRows>::sums, left, right, multiply};
+    Simd<V, mostRows>::pack, Simd<V, mostRows>::sums, kLeastRows, left, right, multiply};
 
 } // namespace
 } // namespace dlc::vectors
