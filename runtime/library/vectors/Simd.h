@@ -18,8 +18,6 @@ using products::PostKind;
 
 /// What comes next in the same row of memory, so far ahead in bytes.
 constexpr int64_t kAhead = 256;
-/// Sums of fewer products take less time than memory.
-constexpr int64_t kShort = 64;
 /// So many rows of memory are walked along together.
 constexpr int64_t kAcross = 16;
 
@@ -167,8 +165,7 @@ private:
                                       const products::Ahead &ahead, int64_t row, int64_t column) {
     const auto *right =
         reinterpret_cast<const float *>(panel.right + column / (2 * V) * panel.rightStride);
-    // Short sums are over before anything comes: those of the next block are fetched.
-    fetch<R, C>(panel, epilogue, row, column + (panel.steps < kShort ? 2 * V : 0));
+    fetch<R, C>(panel, epilogue, row, column);
     Vec<V> sums[R][C];
     if (panel.leftRow)
       sumUp<R, C>(reinterpret_cast<const float *>(panel.left) + row * panel.leftRow, panel.leftRow,
