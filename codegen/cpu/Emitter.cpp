@@ -397,7 +397,10 @@ void Emitter::prefetch(Value value, Type element, Value pointer, Value offset, i
       ahead = binary("add", offset, i64(prefetching.ahead + at));
     }
     Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer, ValueRange{ahead});
-    LLVM::Prefetch::create(b, loc, p, /*rw=*/0, /*hint=*/3, /*cache=*/1);
+    // What the first-level cache would lose again until it is wanted goes to the second one.
+    constexpr int64_t nearest = 1 << 14;
+    int64_t distance = (prefetching.rows ? prefetching.rows * prefetching.row : prefetching.ahead) * bytes;
+    LLVM::Prefetch::create(b, loc, p, /*rw=*/0, /*hint=*/distance > nearest ? 2 : 3, /*cache=*/1);
   }
 }
 
