@@ -76,16 +76,12 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   teams = operands.count >= this->threads && !sharesRight ? this->threads : 1;
   int64_t team = this->threads / teams,
           rows = blocksOf(product.m, form.rows) * (sharesRight ? operands.count : 1);
-  // A panel takes half of a core's cache.
-  const int64_t near = runtime::nearBytes(),
-                depth = blocksOf(std::min(product.k, kDepthAtOnce), form.depth),
-                most = std::clamp(near / 2 / (depth * form.rightBytes), int64_t(2),
-                                  kColumnsAtOnce / form.columns) *
-                       form.columns;
+  const int64_t depth = blocksOf(std::min(product.k, kDepthAtOnce), form.depth),
+                most = panelColumns(form, product.k);
   if (product.n <= most && rows >= 2 * team) {
     columnsAtOnce = upTo(product.n, form.columns);
     ownRows = true;
-    blocksAtOnce = std::max<int64_t>(1, near / 16 / (depth * form.leftBytes));
+    blocksAtOnce = std::max<int64_t>(1, runtime::nearBytes() / 16 / (depth * form.leftBytes));
   } else {
     int64_t rounds = blocksOf(product.n, team * most);
     columnsAtOnce = std::min(upTo(blocksOf(product.n, team * rounds), form.columns), most);
@@ -292,6 +288,13 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 }
 
 } // namespace
+
+int64_t panelColumns(const Form &form, int64_t k) {
+  // A panel takes half of a core's cache.
+  const int64_t depth = blocksOf(std::min(k, kDepthAtOnce), form.depth);
+  return form.columns * std::clamp(runtime::nearBytes() / 2 / (depth * form.rightBytes), int64_t(2),
+                                   kColumnsAtOnce / form.columns);
+}
 
 std::unique_ptr<runtime::LibraryCall>
 makeBlocked(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {

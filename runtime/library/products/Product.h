@@ -93,7 +93,11 @@ struct DLC_EXPORT Product {
 constexpr int64_t kStrassenRows = 28;
 
 /// What goes through the second-level cache at once, in elements of a sum, and most columns.
-constexpr int64_t kDepthAtOnce = 512, kColumnsAtOnce = 512;
+constexpr int64_t kDepthAtOnce = 512, kColumnsAtOnce = 2048;
+
+/// Most columns of the right operand that are packed together, for sums of `k` products. Where
+/// there are no more, each thread packs rows of its own.
+DLC_EXPORT int64_t panelColumns(const Form &form, int64_t k);
 
 /// Throws dlc::Error.
 std::unique_ptr<runtime::LibraryCall>
