@@ -47,9 +47,11 @@ private:
                     const char *left) const;
   Place placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
   Operand leftOf(const Slab &slab, const One &one, int64_t block, int64_t some) const;
-  Ahead aheadOf(const Slab &slab, int64_t block, int64_t blocks) const;
+  Ahead rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const;
+  Ahead columnsAhead(const Slab &slab, int64_t column) const;
   void packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const;
-  void runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const;
+  void runUnit(const Slab &slab, int64_t unit, const Ahead &ahead, const char *left,
+               char *own) const;
   void multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const;
   void multiplyOwnRows(const Slab &slab, char *own, int team) const;
 
@@ -77,15 +79,24 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   int64_t team = this->threads / teams,
           rows = blocksOf(product.m, form.rows) * (sharesRight ? operands.count : 1);
   const int64_t depth = blocksOf(std::min(product.k, kDepthAtOnce), form.depth),
-                most = panelColumns(form, product.k);
+                // The next one of a panel that was packed before lies beside it.
+      most = panelColumns(form, product.k) / (product.isPacked ? 2 : 1);
   if (product.n <= most && rows >= 2 * team) {
     columnsAtOnce = upTo(product.n, form.columns);
     ownRows = true;
     blocksAtOnce = std::max<int64_t>(1, runtime::nearBytes() / 16 / (depth * form.leftBytes));
   } else {
-    int64_t rounds = blocksOf(product.n, team * most);
-    columnsAtOnce = std::min(upTo(blocksOf(product.n, team * rounds), form.columns), most);
-    int64_t panels = (product.n + columnsAtOnce - 1) / columnsAtOnce;
+    // Panels are of a size that leaves all threads as many columns.
+    int64_t fewest = blocksOf(product.n, team * most), least = INT64_MAX;
+    for (int64_t rounds = fewest; rounds <= 2 * fewest; ++rounds) {
+      const int64_t columns = upTo(blocksOf(product.n, team * rounds), form.columns),
+                    longest = blocksOf(blocksOf(product.n, columns), team) * columns;
+      if (columns <= most && longest < least) {
+        least = longest;
+        columnsAtOnce = columns;
+      }
+    }
+    int64_t panels = blocksOf(product.n, columnsAtOnce);
     rowGroups = std::max<int64_t>(1, std::min(team / panels, rows));
     blocksAtOnce = blocksOf(kRowsAtOnce, form.rows);
   }
@@ -145,7 +156,7 @@ void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) co
 }
 
 /// Where the left operand's blocks lie in memory, as far as they are of one.
-Ahead Call::aheadOf(const Slab &slab, int64_t block, int64_t blocks) const {
+Ahead Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
   Ahead ahead;
   forEachOne(slab, block, block + blocks,
              [&](const One &one, int64_t first, int64_t some, int64_t) {
@@ -156,9 +167,21 @@ Ahead Call::aheadOf(const Slab &slab, int64_t block, int64_t blocks) const {
                constexpr int64_t kLine = 64 / sizeof(float);
                ahead.from = reinterpret_cast<const char *>(x.from);
                ahead.row = (across ? x.depth : x.lane) * int64_t(sizeof(float));
-               ahead.rows = across ? x.depths : x.lanes;
                ahead.lines = blocksOf(across ? x.lanes : x.depths, kLine) + 1;
+               ahead.end = (across ? x.depths : x.lanes) * ahead.lines;
              });
+  return ahead;
+}
+
+/// Where a panel of the right operand lies that was packed before.
+Ahead Call::columnsAhead(const Slab &slab, int64_t column) const {
+  constexpr int64_t kLine = 64;
+  Ahead ahead;
+  ahead.row = blocksOf(product.k, form.depth) * form.rightBytes;
+  ahead.from = reinterpret_cast<const char *>(slab.ones[0].b) + column / form.columns * ahead.row +
+               slab.step * form.rightBytes;
+  ahead.lines = blocksOf(slab.steps * form.rightBytes, kLine);
+  ahead.end = ahead.lines * blocksOf(std::min(columnsAtOnce, product.n - column), form.columns);
   return ahead;
 }
 
@@ -214,13 +237,15 @@ void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t en
 }
 
 /// Some columns of dst, and a part of the slab's rows.
-void Call::runUnit(const Slab &slab, int64_t unit, const char *left, char *own) const {
+void Call::runUnit(const Slab &slab, int64_t unit, const Ahead &ahead, const char *left,
+                   char *own) const {
   int64_t group = unit % rowGroups, each = (slab.blocks + rowGroups - 1) / rowGroups;
   int64_t begin = group * each, end = std::min(slab.blocks, begin + each);
-  if (begin < end)
-    multiplyRows(slab,
-                 packColumns(slab, unit / rowGroups * columnsAtOnce, group + slab.block == 0, own),
-                 begin, end, left);
+  if (begin >= end)
+    return;
+  Panel panel = packColumns(slab, unit / rowGroups * columnsAtOnce, group + slab.block == 0, own);
+  panel.ahead = ahead;
+  multiplyRows(slab, panel, begin, end, left);
 }
 
 /// All columns; each thread takes some of the slab's rows, as many at once as stay near.
@@ -236,7 +261,7 @@ void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
       const int64_t next = block + some.blocks;
       panel.ahead = {};
       if (next < end)
-        panel.ahead = aheadOf(slab, next, std::min(blocksAtOnce, end - next));
+        panel.ahead = rowsAhead(slab, next, std::min(blocksAtOnce, end - next));
       multiplyRows(some, panel, 0, some.blocks, left);
     }
     form.leave();
@@ -252,6 +277,9 @@ void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int t
     for (int64_t step = 0; step < allSteps; step += stepsAtOnce) {
       Slab slab{ones, block, std::min(blocks, all - block), step,
                 std::min(stepsAtOnce, allSteps - step)};
+      Slab later = slab;
+      later.step += slab.steps;
+      later.steps = std::min(stepsAtOnce, allSteps - later.step);
       if (ownRows) {
         multiplyOwnRows(slab, own, team);
         continue;
@@ -262,8 +290,14 @@ void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int t
         });
       runtime::parallelFor(team, units, 1, [&](int64_t begin, int64_t end, int thread) {
         form.enter();
-        for (int64_t unit = begin; unit < end; ++unit)
-          runUnit(slab, unit, shared, own + thread * perThread);
+        for (int64_t unit = begin; unit < end; ++unit) {
+          Ahead ahead;
+          if (product.isPacked && unit + 1 < end)
+            ahead = columnsAhead(slab, (unit + 1) / rowGroups * columnsAtOnce);
+          else if (product.isPacked && later.steps > 0)
+            ahead = columnsAhead(later, begin / rowGroups * columnsAtOnce);
+          runUnit(slab, unit, ahead, shared, own + thread * perThread);
+        }
         form.leave();
       });
     }

@@ -70,10 +70,11 @@ struct Place {
   float *sums = nullptr;
 };
 
-/// What is wanted next: rows of memory of so many cache lines, `row` bytes apart.
+/// What is wanted next: rows of memory of so many cache lines, `row` bytes apart; of all their
+/// lines, counted through the rows, those from `begin` up to `end`.
 struct Ahead {
   const char *from = nullptr;
-  int64_t row = 0, rows = 0, lines = 0;
+  int64_t row = 0, lines = 0, begin = 0, end = 0;
 };
 
 /// dst[rows, columns] from packed operands, of which `left` has all rows and `right` all columns,

@@ -82,14 +82,14 @@ template <int V, int mostRows> struct Simd {
   static void multiply(const products::Panel &panel, const products::Epilogue &epilogue) {
     const int64_t blocks = ((panel.rows + panel.blockRows - 1) / panel.blockRows) *
                            ((panel.columns + 2 * V - 1) / (2 * V)),
-                  share = (panel.ahead.rows + blocks - 1) / blocks;
+                  share = (panel.ahead.end - panel.ahead.begin + blocks - 1) / blocks;
     products::Ahead ahead = panel.ahead;
     // The next part, for a block.
     auto next = [&] {
       products::Ahead part = ahead;
-      part.rows = share < ahead.rows ? share : ahead.rows;
-      ahead.from += part.rows * ahead.row;
-      ahead.rows -= part.rows;
+      if (part.begin + share < part.end)
+        part.end = part.begin + share;
+      ahead.begin = part.end;
       return part;
     };
     for (int64_t row = 0; row < panel.rows; row += panel.blockRows) {
@@ -168,35 +168,38 @@ private:
     fetch<R, C>(panel, epilogue, row, column);
     Vec<V> sums[R][C];
     if (panel.leftRow)
-      sumUp<R, C>(reinterpret_cast<const float *>(panel.left) + row * panel.leftRow, panel.leftRow,
-                  1, right, panel.steps, ahead, sums);
+      sumUp<R, C, false>(reinterpret_cast<const float *>(panel.left) + row * panel.leftRow,
+                         panel.leftRow, right, panel.steps, ahead, sums);
     else
-      sumUp<R, C>(
-          reinterpret_cast<const float *>(panel.left + row / panel.blockRows * panel.leftStride), 1,
+      sumUp<R, C, true>(
+          reinterpret_cast<const float *>(panel.left + row / panel.blockRows * panel.leftStride),
           panel.blockRows, right, panel.steps, ahead, sums);
     finish<R, C>(sums, panel, epilogue, row, column);
   }
 
-  /// A function of its own: its loops have all registers. A few lines of what is ahead are fetched
-  /// with every four steps, so that nothing waits.
-  template <int R, int C>
-  [[gnu::noinline]] static void sumUp(const float *a, int64_t aRow, int64_t aColumn, const float *b,
-                                      int64_t depth, const products::Ahead &ahead,
-                                      Vec<V> (&to)[R][C]) {
+  /// A function of its own: its loops have all registers. `packed`: `stride` lies between columns
+  /// of the left operand, whose elements are side by side; otherwise between rows. A few lines of
+  /// what is ahead are fetched with every four steps, so that nothing waits.
+  template <int R, int C, bool packed>
+  [[gnu::noinline]] static void sumUp(const float *a, int64_t stride, const float *b, int64_t depth,
+                                      const products::Ahead &ahead, Vec<V> (&to)[R][C]) {
+    const int64_t aRow = packed ? 1 : stride, aColumn = packed ? stride : 1;
     Vec<V> sums[R][C] = {};
-    const char *next = ahead.from;
-    int64_t k = 0, line = 0, rows = ahead.rows;
-    for (const int64_t lines = ahead.lines, each = rows * lines * 4 / depth + 1;
-         k + 4 <= depth && rows > 0; k += 4, a += 4 * aColumn, b += 8 * V) {
-      for (int64_t i = 0; i < each; ++i) {
-        _mm_prefetch(next + 64 * line, _MM_HINT_T1);
-        if (++line == lines) {
-          line = 0;
-          next += ahead.row;
-          --rows;
+    int64_t k = 0;
+    if (int64_t left = ahead.end - ahead.begin; left > 0) {
+      const int64_t lines = ahead.lines, each = left * 4 / depth + 1;
+      const char *next = ahead.from + ahead.begin / lines * ahead.row;
+      int64_t line = ahead.begin % lines;
+      for (; k + 4 <= depth && left > 0; k += 4, a += 4 * aColumn, b += 8 * V, left -= each) {
+        for (int64_t i = 0; i < each; ++i) {
+          _mm_prefetch(next + 64 * line, _MM_HINT_T1);
+          if (++line == lines) {
+            line = 0;
+            next += ahead.row;
+          }
         }
+        addProducts<V, R, C>(a, aRow, aColumn, b, 2 * V, 4, sums);
       }
-      addProducts<V, R, C>(a, aRow, aColumn, b, 2 * V, 4, sums);
     }
     addProducts<V, R, C>(a, aRow, aColumn, b, 2 * V, depth - k, sums);
 #pragma GCC unroll 16
