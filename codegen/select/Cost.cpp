@@ -82,6 +82,8 @@ Machine Machine::inVectors() {
   machine.directGflops = 168;
   machine.streamedGigabytes = 10;
   machine.libraryStreamedGigabytes = 15;
+  machine.libraryBesideGigabytes = 9.4;
+  machine.vectorsBesideGigabytes = 22;
   machine.libraryStrided = 0.9;
   machine.contractGflops = 140;
   machine.contractLargeGflops = 118;
@@ -147,6 +149,10 @@ double CostModel::coresFor(const cpu::KernelPlan &plan) const {
   return std::clamp(double(plan.extent) / double(std::max<int64_t>(1, plan.grain)), 1.0, threads);
 }
 
+double CostModel::beside(const LibraryCall &call, double nanoseconds, double rate, double cores) const {
+  return std::min(nanoseconds, streamed(packedBytes(call), rate, cores));
+}
+
 double CostModel::ended(double nanoseconds, double overhead, double cores) const {
   return nanoseconds / 1000 + overhead + (cores > 1 ? machine.wake : 0);
 }
@@ -175,8 +181,10 @@ double CostModel::product(const LibraryCall &call) const {
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
     return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing, moved);
   }
-  if (packed)
+  if (packed) {
     nanoseconds /= machine.libraryPackedPart;
+    nanoseconds += beside(call, nanoseconds, machine.libraryBesideGigabytes, cores);
+  }
   nanoseconds += batches * machine.libraryBatchNanoseconds / cores + (packed ? 0 : productOf(weights) / (machine.libraryPacked * cores));
   return std::max(nanoseconds, moved) * (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }
@@ -245,7 +253,8 @@ double CostModel::vectors(const LibraryCall &call) const {
     rate *= machine.strassenGain * laneShare(n, 4 * lanes) / laneShare(n, lanes);
     packed = packed * machine.strassenPacking + m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;
   }
-  return std::max((call.flops / rate + packed) / cores, traffic(call.bytes, cores));
+  double nanoseconds = (call.flops / rate + packed) / cores;
+  return std::max(nanoseconds + beside(call, nanoseconds, machine.vectorsBesideGigabytes, cores), traffic(call.bytes, cores));
 }
 
 double CostModel::prologue(double elements, bool exponential) const {

@@ -25,6 +25,8 @@ struct Machine {
   /// Packed weights from memory, where kernels ask for them ahead and go on multiplying, and what those bytes from so many on
   /// cost a library that does not. 0: counted with other traffic.
   double streamedGigabytes = 0, libraryStreamedGigabytes = 0, libraryStreamedBytes = 5e5;
+  /// And those of a product, beside whose sums they come; what is not hidden behind them.
+  double libraryBesideGigabytes = 0, vectorsBesideGigabytes = 0;
   double libraryStrided = 0; ///< elements per nanosecond that it copies where strides leave pixels out; 0: nothing
   double summed =
       20; ///< results per nanosecond that are added to sums of their channels while they are made
@@ -118,6 +120,8 @@ private:
   double traffic(double bytes, double cores) const;
   /// Bytes from memory at the rate of each core, as far as memory goes; none at rate 0.
   double streamed(double bytes, double rate, double cores) const;
+  /// What packed weights add to so many nanoseconds of sums.
+  double beside(const LibraryCall &call, double nanoseconds, double rate, double cores) const;
   double product(const LibraryCall &call) const;
   double tiles(const LibraryCall &call) const;
   double vectors(const LibraryCall &call) const;
