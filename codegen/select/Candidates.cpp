@@ -123,7 +123,7 @@ void addVectors(FusionOp fusion, const CompileOptions &options, const cpu::Targe
   candidates.push_back(candidateOf("vectors", *call, cost));
   if (isStrict(fusion, options))
     refusals += "; strassen: accuracy strict forbids its rounding";
-  else if (auto quarters = vectorsCall(fusion, target.lanes32(), &why, /*byQuarters=*/true))
+  else if (auto quarters = vectorsCall(fusion, target.lanes32(), &why, /*isStrassen=*/true))
     candidates.push_back(candidateOf("strassen", *quarters, cost));
   else
     refusals += "; strassen: " + why;

@@ -240,15 +240,15 @@ double CostModel::vectors(const LibraryCall &call) const {
   const json &a = call.desc["a"], &b = call.desc["b"];
   bool isAcross = a.back() != 1;
   // By quarters, a left operand is always packed by all threads before anything is multiplied.
-  bool byQuarters = call.desc.value("strassen", false);
-  bool ownRows = !byQuarters && n <= products::panelColumns(vectors::formOf(call.desc["lanes"], int64_t(m)), int64_t(k));
+  bool isStrassen = call.desc.value("strassen", false);
+  bool ownRows = !isStrassen && n <= products::panelColumns(vectors::formOf(call.desc["lanes"], int64_t(m)), int64_t(k));
   double packing = ownRows ? machine.vectorsOwn : isAcross ? machine.vectorsAcross : machine.vectorsPacked;
-  double packed = !isAcross && n <= vectors::kFewColumns && !byQuarters ? 0 : batches * m * k / packing;
+  double packed = !isAcross && n <= vectors::kFewColumns && !isStrassen ? 0 : batches * m * k / packing;
   if (b != "packed") {
     bool isShared = llvm::all_of(ArrayRef(b.get<std::vector<int64_t>>()).drop_back(2), [](int64_t stride) { return stride == 0; });
     packed += (isShared ? 1 : batches) * k * n / machine.vectorsPacked;
   }
-  if (byQuarters) {
+  if (isStrassen) {
     // Each half has whole blocks of columns.
     rate *= machine.strassenGain * laneShare(n, 4 * lanes) / laneShare(n, lanes);
     packed = packed * machine.strassenPacking + m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;

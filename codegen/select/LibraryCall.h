@@ -51,7 +51,7 @@ std::optional<LibraryCall> builtinCall(mlir::Operation *op);
 std::optional<LibraryCall> tilesCall(mlir::Operation *op, int parts, std::string *why = nullptr);
 
 /// A product of f32 in vectors of so many numbers; by quarters as Strassen does it, or not.
-std::optional<LibraryCall> vectorsCall(mlir::Operation *op, int64_t lanes, std::string *why = nullptr, bool byQuarters = false);
+std::optional<LibraryCall> vectorsCall(mlir::Operation *op, int64_t lanes, std::string *why = nullptr, bool isStrassen = false);
 
 /// A convolution with constant weights, as a product.
 std::optional<LibraryCall> directCall(mlir::Operation *op, int threads, std::string *why = nullptr);

@@ -52,7 +52,7 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
 struct ProductForm {
   int parts = 0;
   int64_t lanes = 0;
-  bool byQuarters = false; ///< seven products instead of eight
+  bool isStrassen = false; ///< seven products instead of eight
   bool isOwn() const { return parts > 0 || lanes > 0; }
 };
 

@@ -164,7 +164,7 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
   LibraryCall call;
   call.library = form.parts ? "tiles" : "vectors";
   call.implementation = form.parts ? tiles_desc::implementationOf(form.parts)
-                                   : std::string(form.byQuarters ? "strassen" : "vectors") + (form.lanes == 16 ? ":avx512" : ":avx2");
+                                   : std::string(form.isStrassen ? "strassen" : "vectors") + (form.lanes == 16 ? ":avx512" : ":avx2");
   call.flops = pending.flops;
   call.accumulates = pending.accumulates;
   call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {"a", *a}, {"dst", *y}};
@@ -172,7 +172,7 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
     call.desc["parts"] = form.parts;
   else
     call.desc["lanes"] = form.lanes;
-  if (form.byQuarters) {
+  if (form.isStrassen) {
     if (rank > 2 || m < products::kStrassenRows || n <= 2 * form.lanes || k < 2)
       return no("a batch, or too small for quarters");
     call.desc["strassen"] = true;
@@ -195,9 +195,9 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
   }
   if (constant) {
     bool crossed = constant->tag == "ba";
-    call.desc["b"] = form.byQuarters ? nlohmann::json{n, 1} : nlohmann::json("packed");
+    call.desc["b"] = form.isStrassen ? nlohmann::json{n, 1} : nlohmann::json("packed");
     call.arguments.push_back(form.parts        ? tiles_desc::packedWeights(constant->plain, crossed, k, n, form.parts)
-                             : form.byQuarters ? tiles_desc::plainWeights(constant->plain, crossed, k, n)
+                             : form.isStrassen ? tiles_desc::plainWeights(constant->plain, crossed, k, n)
                                                : tiles_desc::packedForVectors(constant->plain, crossed, k, n, form.lanes));
     call.bytes += double(call.arguments.back().bytes);
   } else {
@@ -240,14 +240,14 @@ std::optional<LibraryCall> tilesCall(Operation *op, int parts, std::string *why)
   return tiles_desc::convolution(fusion, parts, no);
 }
 
-std::optional<LibraryCall> vectorsCall(Operation *op, int64_t lanes, std::string *why, bool byQuarters) {
+std::optional<LibraryCall> vectorsCall(Operation *op, int64_t lanes, std::string *why, bool isStrassen) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion || llvm::none_of(fusion.getBody().front(), [](Operation &inner) { return isa<MatmulOp>(inner); }))
     return no("no matrix product");
   if (vectors::lanes() < lanes)
     return no("this processor's vectors are shorter");
-  return onednn_desc::contraction(fusion, 1, why, {.lanes = lanes, .byQuarters = byQuarters});
+  return onednn_desc::contraction(fusion, 1, why, {.lanes = lanes, .isStrassen = isStrassen});
 }
 
 } // namespace dlc
