@@ -14,6 +14,22 @@ namespace dlc {
 
 namespace {
 
+/// Whether what `to` computes depends on `value`, in the block of both.
+bool dependsOn(Operation *to, Value value) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    for (Operation *user : open.pop_back_val().getUsers()) {
+      Operation *op = to->getBlock()->findAncestorOpInBlock(*user);
+      if (op == to)
+        return true;
+      if (op && seen.insert(op).second)
+        open.append(op->result_begin(), op->result_end());
+    }
+  }
+  return false;
+}
+
 /// A sum of columns, and the products that could make it.
 class Absorption {
 public:
@@ -40,7 +56,7 @@ private:
         findProducts(user->getResult(0));
       else if (fusion && fusion->getBlock() == sum->getBlock() && choices.contains(fusion) &&
                isProduct(fusion) && fusion.getNumResults() == 1 &&
-               llvm::count(fusion.getInputs(), v) == 1)
+               llvm::count(fusion.getInputs(), v) == 1 && !dependsOn(fusion, sum.getResult(0)))
         products.emplace_back(fusion, v);
     }
   }
