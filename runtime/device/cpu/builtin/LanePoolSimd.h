@@ -101,6 +101,14 @@ struct Simd {
 #endif
   }
 
+  /// What the next row's windows need more, into the second-level cache.
+  static void fetchBelow(const LanePool &pool, const float *from) {
+    for (int64_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 2; ++j)
+        _mm_prefetch(reinterpret_cast<const char *>(from + i * pool.src.row + j * pool.src.pixel),
+                     _MM_HINT_T1);
+  }
+
   static void max(const LanePool &pool, const float *src, float *dst, uint8_t *positions,
                   int64_t begin, int64_t end) {
     bySize(pool, [&](auto size) {
@@ -112,6 +120,7 @@ struct Simd {
         const LaneReach &down = pool.reaches[0][row.y];
         for (int64_t x = 0; x < pool.outSize[1]; ++x, to += pool.dst.pixel) {
           const LaneReach &across = pool.reaches[1][x];
+          fetchBelow(pool, plane + down.offset + across.offset + down.count * pool.step[0]);
           int32_t first = down.tap + across.tap;
           bool isEmpty = down.count == 0 || across.count == 0;
           for (int64_t c = 0; c < pool.channels; c += V) {
