@@ -78,9 +78,11 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   teams = operands.count >= this->threads && !sharesRight ? this->threads : 1;
   int64_t team = this->threads / teams,
           rows = blocksOf(product.m, form.rows) * (sharesRight ? operands.count : 1);
-  const int64_t depth = blocksOf(std::min(product.k, kDepthAtOnce), form.depth),
-                // The next one of a panel that was packed before lies beside it.
-      most = panelColumns(form, product.k) / (product.isPacked ? 2 : 1);
+  const int64_t depth = blocksOf(std::min(product.k, kDepthAtOnce), form.depth);
+  int64_t most = panelColumns(form, product.k);
+  // Beside a panel that was packed before, the next one comes to the cache.
+  if (product.isPacked)
+    most = std::max<int64_t>(1, most / form.columns / 2) * form.columns;
   if (product.n <= most && rows >= 2 * team) {
     columnsAtOnce = upTo(product.n, form.columns);
     ownRows = true;
@@ -277,13 +279,13 @@ void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int t
     for (int64_t step = 0; step < allSteps; step += stepsAtOnce) {
       Slab slab{ones, block, std::min(blocks, all - block), step,
                 std::min(stepsAtOnce, allSteps - step)};
-      Slab later = slab;
-      later.step += slab.steps;
-      later.steps = std::min(stepsAtOnce, allSteps - later.step);
       if (ownRows) {
         multiplyOwnRows(slab, own, team);
         continue;
       }
+      Slab later = slab;
+      later.step += slab.steps;
+      later.steps = std::min(stepsAtOnce, allSteps - later.step);
       if (!readsLeft)
         runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
           packRows(slab, begin, end, shared);
