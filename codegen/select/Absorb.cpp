@@ -1,5 +1,6 @@
 //===- Absorb.cpp - what only products read is made where they pack it ----===//
 #include "codegen/select/Candidates.h"
+#include "codegen/select/Enlarged.h"
 #include "codegen/select/Prologue.h"
 #include "codegen/select/Select.h"
 #include "codegen/select/Sums.h"
@@ -66,8 +67,7 @@ private:
         outerSum = fusion;
         continue;
       }
-      bool isProduct = llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op); });
-      if (!isProduct || !runsOn(fusion, "tiles") || llvm::count(fusion.getInputs(), v) != 1)
+      if (!isProduct(fusion) || !runsOn(fusion, "tiles") || llvm::count(fusion.getInputs(), v) != 1)
         return false;
       products.push_back({fusion, use.getOperandNumber()});
     }

@@ -1,11 +1,11 @@
 //===- Statistics.cpp - a convolution's channels, summed up where it makes them ---===//
 #include "codegen/select/Statistics.h"
 
+#include "codegen/select/Enlarged.h"
 #include "codegen/select/Select.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/StateUpdate.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -183,12 +183,9 @@ private:
     for (Value v : kept)
       yielded.push_back(map.lookup(v));
     YieldOp::create(b, reader.getLoc(), yielded);
-    std::string refusals;
-    ScopedDiagnosticHandler quiet(rest.getContext(), [](Diagnostic &) { return success(); });
-    auto kernels = candidatesFor(rest, options, target, /*every=*/false, refusals);
+    auto kernels = preferred(rest, options, target);
     if (kernels.empty())
       return false;
-    preferKernels(kernels, options.kernels);
     writeChoice(rest, kernels);
     restEstimate = kernels.front().estimate;
     return true;

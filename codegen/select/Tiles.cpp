@@ -1,4 +1,5 @@
 //===- Tiles.cpp - products of f32 by our own kernels, on tiles and in vectors ===//
+#include "codegen/select/Enlarged.h"
 #include "codegen/select/OnednnDesc.h"
 #include "codegen/select/TilesDesc.h"
 #include "runtime/library/tiles/Describe.h"
@@ -235,7 +236,7 @@ std::optional<LibraryCall> tilesCall(Operation *op, int parts, std::string *why)
     return no("not a fusion");
   if (!tiles::available())
     return no("no tiles for bf16 (AMX) here");
-  if (llvm::any_of(fusion.getBody().front(), [](Operation &inner) { return isa<MatmulOp>(inner); }))
+  if (isProduct(fusion))
     return onednn_desc::contraction(fusion, 1, why, {.parts = parts});
   return tiles_desc::convolution(fusion, parts, no);
 }
@@ -243,7 +244,7 @@ std::optional<LibraryCall> tilesCall(Operation *op, int parts, std::string *why)
 std::optional<LibraryCall> vectorsCall(Operation *op, int64_t lanes, std::string *why, bool isStrassen) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
-  if (!fusion || llvm::none_of(fusion.getBody().front(), [](Operation &inner) { return isa<MatmulOp>(inner); }))
+  if (!fusion || !isProduct(fusion))
     return no("no matrix product");
   if (vectors::lanes() < lanes)
     return no("this processor's vectors are shorter");

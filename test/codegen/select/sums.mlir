@@ -1,5 +1,5 @@
-// The sum of a matrix's columns is made by a product that sums over its rows anyway, as it packs them: on the right, on the left, where
-// the sum reads it in another shape, and where the product adds to what was there. Who reads the sum may have come before.
+// The sum of a matrix's columns is made by a product that sums over its rows anyway, as it packs them: on the right, on the left, and
+// where the sum reads it in another shape. Who reads the sum may have come before.
 // RUN: dlc compile %s --cache none --kernels vectors --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels onednn --to select --print-after select 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: dlc compile %s --cache none --kernels vectors --to memory 2>&1 | FileCheck %s --check-prefix=COMMAND
