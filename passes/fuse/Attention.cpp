@@ -17,11 +17,11 @@ bool hasWholeRows(const StridedView &view) {
 
 /// Makes the transpositions and the like through which an operand comes the kernel's own, as copies
 /// where others read them too.
-void absorbViews(Operation *anchor, OpOperand &operand, bool isMask,
+void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool isMask,
                  SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> chain; // from the attention outwards
   for (Operation *op = operand.get().getDefiningOp();
-       op && op->getBlock() == anchor->getBlock() && chain.size() < 8 &&
+       op && op->getBlock() == anchor->getBlock() && grouping.isFree(op) && chain.size() < 8 &&
        isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op) && classify(op) != NodeClass::Opaque;
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
@@ -43,7 +43,7 @@ void absorbViews(Operation *anchor, OpOperand &operand, bool isMask,
   operand.set(members.back()->getResult(0));
   for (Operation *op : chain)
     if (op->use_empty())
-      op->erase();
+      grouping.erase(op);
 }
 
 /// Takes a transposition that alone reads a result: the kernel writes in its order.
@@ -54,7 +54,7 @@ void absorbDestination(Grouping &grouping, Value result, SmallVectorImpl<Operati
        value = trial.back()->getResult(0)) {
     Operation *user = *value.getUsers().begin();
     if (user->getBlock() != &grouping.getBlock() || !isa<TransposeOp, ReshapeOp>(user) ||
-        grouping.groupOf(user) >= 0)
+        !grouping.isFree(user))
       break;
     trial.push_back(user);
     auto view = asStridedDestination(result, user->getResult(0));
@@ -76,7 +76,7 @@ void groupAttention(Grouping &grouping) {
     SmallVector<Operation *> members{anchor};
     unsigned plain = isa<AttentionGradOp>(anchor) ? 6 : 3;
     for (OpOperand &operand : anchor->getOpOperands())
-      absorbViews(anchor, operand, operand.getOperandNumber() >= plain, members);
+      absorbViews(grouping, anchor, operand, operand.getOperandNumber() >= plain, members);
     for (Value result : anchor->getResults())
       absorbDestination(grouping, result, members);
     grouping.create(members, /*closed=*/true);

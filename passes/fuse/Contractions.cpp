@@ -19,7 +19,7 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
                         SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> chain; // from the contraction outwards
   for (Operation *op = operand.get().getDefiningOp();
-       op && op->getBlock() == anchor->getBlock() && isView(op) &&
+       op && op->getBlock() == anchor->getBlock() && isView(op) && grouping.isFree(op) &&
        classify(op) != NodeClass::Opaque && chain.size() < 8;
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
@@ -47,7 +47,7 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
   operand.set(last->getResult(0));
   for (Operation *op : chain)
     if (op->use_empty())
-      op->erase();
+      grouping.erase(op);
 }
 
 /// The operations that follow `value` and would have to join all at once.
@@ -73,18 +73,20 @@ Value stateOf(Value value) {
 
 /// What makes state's new value of a product: sums with multiples of the state and scalar factors.
 /// Nothing when the chain ends elsewhere, or the library cannot add it up in place.
-SmallVector<Operation *> updateChain(Value value, ArrayRef<Operation *> members) {
+SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
+                                     ArrayRef<Operation *> members) {
   constexpr size_t longest = 8;
   SmallVector<Operation *> chain;
   while (value.hasOneUse() && chain.size() < longest) {
     Operation *user = *value.getUsers().begin();
-    if (user->getBlock() != value.getParentBlock() || !isa<AddOp, SubOp, MulOp, NegOp>(user))
+    if (user->getBlock() != value.getParentBlock() || !grouping.isFree(user) ||
+        !isa<AddOp, SubOp, MulOp, NegOp>(user))
       break;
     Value state;
     for (Value operand : user->getOperands()) {
       if (operand == value)
         continue;
-      if (Value multiple = stateOf(operand)) {
+      if (Value multiple = stateOf(operand); multiple && grouping.isFree(operand.getDefiningOp())) {
         chain.push_back(operand.getDefiningOp());
         state = multiple;
       } else if (isState(operand)) {
@@ -118,7 +120,7 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
         next.front()->getNumResults() != 1 || int(members.size() + next.size()) > maxFusionOps)
       return value;
     for (Operation *op : next) {
-      if (grouping.groupOf(op) >= 0)
+      if (!grouping.isFree(op))
         return value;
       // A multiple of state is read where it is added: by a kernel that updates state.
       for (Value operand : op->getOperands())
@@ -141,7 +143,7 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
   for (int i = 0; i < 4 && value.hasOneUse(); ++i) {
     Operation *user = *value.getUsers().begin();
     if (user->getBlock() != &grouping.getBlock() || !isa<TransposeOp, ReshapeOp>(user) ||
-        grouping.groupOf(user) >= 0)
+        !grouping.isFree(user))
       return;
     trial.push_back(user);
     value = user->getResult(0);
@@ -152,13 +154,13 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
 }
 
 /// The cast to f32 that alone reads a weight gradient of 16 bits: its sums are there in f32.
-Operation *soleWidening(Operation *anchor, Block &block) {
+Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &block) {
   Value gradient = anchor->getResult(0);
   if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() ||
       typeOf(gradient).getElementTypeBitWidth() != 16)
     return nullptr;
   auto cast = dyn_cast<CastOp>(*gradient.getUsers().begin());
-  return cast && cast->getBlock() == &block && typeOf(cast.getY()).getElementType().isF32()
+  return cast && cast->getBlock() == &block && grouping.isFree(cast) && typeOf(cast.getY()).getElementType().isF32()
              ? cast.getOperation()
              : nullptr;
 }
@@ -191,19 +193,20 @@ void groupContractions(Grouping &grouping) {
   }
   // All operands first: a transposition between two products is read by the second one where
   // possible, because reading by strides is what libraries do best.
-  llvm::DenseMap<Operation *, SmallVector<Operation *>> members;
+  SmallVector<int> groups;
   for (Operation *anchor : anchors) {
     SmallVector<Operation *> ops{anchor};
     if (isa<MatmulOp>(anchor) && matchEpilogue(ops, anchor->getResult(0)))
       for (OpOperand &operand : anchor->getOpOperands())
         absorbOperandViews(grouping, anchor, operand, ops);
-    members[anchor] = std::move(ops);
+    groups.push_back(grouping.create(ops, /*closed=*/true));
   }
-  for (Operation *anchor : anchors) {
-    SmallVector<Operation *> &ops = members[anchor];
+  for (auto [anchor, group] : llvm::zip(anchors, groups)) {
+    SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
     bool isPool = classify(anchor) == NodeClass::Pool;
     if (!isPool && matchEpilogue(ops, anchor->getResult(0))) {
-      SmallVector<Operation *> update = updateChain(anchor->getResult(0), ops), whole(ops);
+      SmallVector<Operation *> update = updateChain(grouping, anchor->getResult(0), ops),
+                               whole(ops);
       whole.append(update);
       if (!grouping.waitAlike(whole))
         update.clear();
@@ -216,9 +219,10 @@ void groupContractions(Grouping &grouping) {
     }
     if (Operation *weights = castOfWeights(anchor, grouping.getBlock()))
       ops.push_back(weights);
-    if (Operation *widening = soleWidening(anchor, grouping.getBlock()))
+    if (Operation *widening = soleWidening(grouping, anchor, grouping.getBlock()))
       ops.push_back(widening);
-    grouping.create(ops, /*closed=*/true);
+    for (Operation *op : ArrayRef(ops).drop_front(grouping[group].ops.size()))
+      grouping.add(group, op);
   }
 }
 

@@ -5,18 +5,11 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
 namespace dlc {
 namespace {
-
-void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
 
 struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FusePass)
@@ -39,18 +32,18 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     // grouped.
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
-      eraseDead(*block);
+      Grouping(*block).eraseDead();
       Grouping grouping(*block);
       groupAttention(grouping);
       groupContractions(grouping);
-      eraseDead(*block);
+      grouping.eraseDead();
       groupMaps(grouping);
       mergeSiblings(grouping);
       mergeSmallUpdates(grouping);
       outlineGroups(grouping);
       plainPaddedFusions(*block);
       markUpdates(*block);
-      eraseDead(*block);
+      grouping.eraseDead();
     }
   }
 };

@@ -1,6 +1,8 @@
 //===- Grouping.cpp - which operations of a block run together ------------===//
 #include "passes/fuse/Grouping.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 
 namespace dlc {
@@ -20,10 +22,25 @@ int Grouping::create(ArrayRef<Operation *> ops, bool closed) {
 }
 
 void Grouping::add(int group, Operation *op) {
+  assert(isFree(op) && "an operation is in one group at most");
   groups[group].ops.insert(op);
   groupByOp[op] = group;
   if (!lowest.empty())
     spanWindow(groups[group]);
+}
+
+void Grouping::erase(Operation *op) {
+  if (int group = groupOf(op); group >= 0)
+    groups[group].ops.remove(op);
+  groupByOp.erase(op);
+  positions.erase(op);
+  op->erase();
+}
+
+void Grouping::eraseDead() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      erase(&op);
 }
 
 void Grouping::number() {
@@ -122,8 +139,10 @@ bool Grouping::makesCycle(int group, int other) const {
 void Grouping::merge(int group, int other) {
   SmallVector<Operation *> moved(groups[other].ops.getArrayRef());
   groups[other].ops.clear();
-  for (Operation *op : moved)
+  for (Operation *op : moved) {
+    groupByOp.erase(op);
     add(group, op);
+  }
 }
 
 llvm::SmallSetVector<Value, 16> Grouping::inputsOf(int group) const {

@@ -10,7 +10,9 @@
 namespace dlc {
 
 /// A partition of a block's operations. Every operation is in no group (a constant, an alias, its
-/// own command) or in one; a group becomes one kernel.
+/// own command) or in one; a group becomes one kernel. Who wants an operation for a group asks
+/// whether it is free, and who erases one does it here: a group never holds what is gone, or what
+/// another has.
 class Grouping {
 public:
   struct Group {
@@ -23,11 +25,13 @@ public:
 
   mlir::Block &getBlock() { return block; }
   int groupOf(mlir::Operation *op) const;
+  bool isFree(mlir::Operation *op) const { return groupOf(op) < 0; }
   Group &operator[](int group) { return groups[group]; }
   const Group &operator[](int group) const { return groups[group]; }
   int size() const { return static_cast<int>(groups.size()); }
 
   int create(llvm::ArrayRef<mlir::Operation *> ops, bool closed);
+  /// `op` is free.
   void add(int group, mlir::Operation *op);
   /// Numbers the block's operations; to be called after operations were added or erased, before
   /// makesCycle().
@@ -39,8 +43,10 @@ public:
   }
   /// Whether one kernel of them would hold up none of its work by transfers that the rest needs.
   bool waitAlike(llvm::ArrayRef<mlir::Operation *> ops) { return waits.alike(ops); }
-  /// `op` is about to be erased.
-  void forget(mlir::Operation *op) { groupByOp.erase(op); }
+  /// Takes the operation out of its group, and out of the block.
+  void erase(mlir::Operation *op);
+  /// All that nothing uses.
+  void eraseDead();
 
   /// Operations of this block that use a result of `op`, nested regions counting as the operation
   /// that holds them.

@@ -50,10 +50,8 @@ void outline(Grouping &grouping, int group) {
   YieldOp::create(builder, loc, yielded);
   for (auto [output, result] : llvm::zip(outputs, fusion.getResults()))
     output.replaceAllUsesWith(result);
-  for (Operation *op : llvm::reverse(ops)) {
-    grouping.forget(op);
-    op->erase();
-  }
+  for (Operation *op : llvm::reverse(ops))
+    grouping.erase(op);
 }
 
 } // namespace
