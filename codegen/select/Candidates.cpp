@@ -62,6 +62,7 @@ int64_t scratchOf(const LibraryCall &call) {
 Candidate candidateOf(const char *kernel, const LibraryCall &call, const CostModel &cost) {
   Candidate candidate{kernel, call.implementation, cost.call(call)};
   candidate.workspace = scratchOf(call);
+  candidate.isReference = call.isReference;
   return candidate;
 }
 
@@ -156,7 +157,14 @@ LibraryCall withImplementation(LibraryCall call, const std::string &implementati
 
 } // namespace
 
-static std::vector<Candidate> ordered(std::vector<Candidate> candidates) {
+/// The cheapest first. Reference implementations leave where anybody else can do it.
+static std::vector<Candidate> ordered(std::vector<Candidate> candidates, std::string &refusals) {
+  if (llvm::any_of(candidates, [](auto &c) { return !c.isReference; }))
+    llvm::erase_if(candidates, [&](const Candidate &c) {
+      if (c.isReference)
+        refusals += "; " + c.implementation + ": a reference implementation, where others can do it";
+      return c.isReference;
+    });
   llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });
   return candidates;
 }
@@ -186,7 +194,7 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
   if (auto fusion = dyn_cast<FusionOp>(op)) {
     if (Operation *attention = cuda::attentionOf(fusion)) {
       addAttention(fusion, attention, options, cost, candidates, refusals);
-      return ordered(candidates);
+      return ordered(candidates, refusals);
     }
     addWinograd(fusion, options, cost, candidates, refusals);
     addDirect(fusion, options, cost, candidates, refusals);
@@ -195,7 +203,7 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
     if (generated)
       addGenerated(fusion, cost, target, candidates, refusals);
   }
-  return ordered(candidates);
+  return ordered(candidates, refusals);
 }
 
 bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "vectors" || kernel == "strassen" || kernel == "direct" || kernel == "winograd" || kernel == "attention"; }
@@ -263,6 +271,8 @@ void writeChoice(Operation *op, ArrayRef<Candidate> candidates) {
       text += llvm::formatv(", measured {0:F1}us", *candidate.measured).str();
     if (candidate.error >= 0)
       text += llvm::formatv(", error {0:e1}", candidate.error).str();
+    if (candidate.isReference)
+      text += ", a reference implementation, which is slow";
     list.push_back(b.getStringAttr(text));
   }
   op->setAttr(kCandidatesAttr, b.getArrayAttr(list));

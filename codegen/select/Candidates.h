@@ -14,6 +14,7 @@ struct Candidate {
   std::optional<double> measured;
   double error = -1;          ///< measured, against f64; -1: unknown
   int64_t workspace = 0;      ///< bytes of scratch memory that a library asks for
+  bool isReference = false;   ///< a library's last resort, and ours: it stands alone, or not at all
 
   double time() const { return measured.value_or(estimate); }
 };

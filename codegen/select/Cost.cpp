@@ -54,6 +54,18 @@ bool isLibraryImplementation(const LibraryCall &call, StringRef word) {
 /// Of vectors over n columns, the part that is not behind the last one.
 double laneShare(double n, double lanes) { return n / (std::ceil(n / lanes) * lanes); }
 
+/// Channels of a convolution's result in each group: the rows of the product over its unfolded images.
+double resultsPerGroup(const json &desc) {
+  auto weights = dimsOf(desc, "weights"), src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
+  bool isGrouped = weights.size() > src.size();
+  return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
+}
+
+/// Steps after a product over unfolded images that the library does number by number.
+double slowSteps(const json &desc) {
+  return double(llvm::count_if(desc.value("post_ops", json::array()), [](const json &op) { return op.value("alg", "") != "relu"; }));
+}
+
 /// Elements of a convolution's source that a window of one pixel reads where strides leave others out.
 double pixelsLeft(const json &desc) {
   auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"), strides = desc.value("strides", std::vector<int64_t>());
@@ -334,6 +346,8 @@ double CostModel::call(const LibraryCall &call) const {
     nanoseconds = winograd(call);
   } else if (call.library == "attention") {
     nanoseconds = attention(call);
+  } else if (call.isReference) {
+    nanoseconds = std::max(nanoseconds, call.flops / (machine.referenceGflops * cores));
   } else if (kind == "matmul") {
     nanoseconds = product(call);
   } else if (kind == "reorder") {
@@ -352,21 +366,26 @@ double CostModel::call(const LibraryCall &call) const {
     bool recurrent = kind == "lstm" || kind == "gru" || kind == "rnn";
     double rate = recurrent ? machine.recurrentGflops : machine.convolutionGflops;
     if (isLibraryImplementation(call, "gemm:"))
-      rate *= machine.unfoldedPart;
-    else if (isLibraryImplementation(call, "ref:") || isLibraryImplementation(call, "ref_"))
-      rate = machine.scalarGflops;
+      rate *= machine.unfoldedPart * std::min(1.0, resultsPerGroup(call.desc) / (2 * lanes));
     else if (isLibraryImplementation(call, "amx"))
       rate = machine.tileGflops * (kind == "convolution_backward_weights" ? machine.libraryTilesGradientPart : machine.libraryTilesPart);
     else if (isLibraryImplementation(call, "bf16"))
       rate *= machine.libraryBf16Convolutions;
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   packedInside(call.desc) / machine.libraryPacked;
+    if (isLibraryImplementation(call, "gemm:"))
+      nanoseconds += productOf(dimsOf(call.desc, "dst")) * slowSteps(call.desc) / (machine.unfoldedSteps * cores);
     if (!recurrent)
       nanoseconds += streamed(packedBytes(call) - machine.libraryStreamedBytes, machine.libraryStreamedGigabytes, cores);
     if (machine.libraryStrided > 0 && isLibraryImplementation(call, "1x1") && kind == "convolution")
       nanoseconds += pixelsLeft(call.desc) / (machine.libraryStrided * cores);
   }
   return ended(nanoseconds, machine.call, cores);
+}
+
+double CostModel::least(double flops, double bytes) const {
+  double cores = flops + bytes > machine.wakeFlops ? threads : 1;
+  return ended(std::max(flops / (machine.libraryGflops * cores), traffic(bytes, cores)), machine.call, cores);
 }
 
 double CostModel::rows(FusionOp normal, const cpu::KernelPlan &plan) const {

@@ -14,6 +14,7 @@ namespace dlc {
 struct Machine {
   // Products, f32 with 512-bit vectors; half of it with 256.
   double libraryGflops = 230;
+  double referenceGflops = 0.1; ///< of reference implementations, whatever the type
   double contractGflops = 232, contractLargeGflops = 218; ///< large: the right operand is beyond `largeBytes`
   double largeBytes = 1.5e6;
   double libraryPackedPart = 1; ///< of libraryGflops, where weights were packed before
@@ -33,6 +34,7 @@ struct Machine {
   double recurrentGflops = 110;
   double unfoldedPart =
       0.5; ///< what convolutions as products over unfolded images reach of their rate
+  double unfoldedSteps = 0.25; ///< results per nanosecond of each step after those
   double builtinWindows =
       1.5; ///< window elements, or products of a weight gradient, of the runtime's own kernels
   double libraryBf16Gain = 1.8; ///< where the processor multiplies bf16 itself
@@ -105,6 +107,8 @@ public:
   CostModel(const cpu::Target &target, int threads);
 
   double call(const LibraryCall &call) const;
+  /// What no kernel beats by much that does so many operations, multiplications above all, on so many bytes.
+  double least(double flops, double bytes) const;
   /// What a product on tiles takes longer where it makes so many elements of an operand first.
   double prologue(double elements, bool exponential) const;
   /// What a product takes longer where it sums up so many elements of an operand.

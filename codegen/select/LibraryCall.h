@@ -28,6 +28,8 @@ struct CallArgument {
 struct LibraryCall {
   std::string library;          ///< onednn, tiles, direct, winograd, attention, builtin ..
   std::string implementation;   ///< for people
+  /// The library's own last resort: right, and slower than anything else by orders of magnitude.
+  bool isReference = false;
   nlohmann::json desc;
   /// What the library was asked for, layouts of its choice still open.
   nlohmann::json request;

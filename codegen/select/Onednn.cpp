@@ -55,6 +55,8 @@ Value outside(FusionOp fusion, Value inner) {
 
 ConstantOp constantOf(Value value) { return value.getDefiningOp<ConstantOp>(); }
 
+static bool isRecurrent(Operation *op) { return op && isa<LstmOp, GruOp, RnnOp>(op); }
+
 std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why) {
   json request = pending.desc;
   if (auto chosen = pending.op ? pending.op->getAttrOfType<StringAttr>(kImplementationAttr) : StringAttr())
@@ -70,6 +72,8 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
   call.library = "onednn";
   call.request = request;
   call.implementation = kPrefix.str() + described.implementation;
+  // What it calls its reference for recurrent networks multiplies by its gemm.
+  call.isReference = StringRef(described.implementation).starts_with("ref") && !isRecurrent(pending.op);
   call.desc = described.desc;
   call.flops = pending.flops;
   std::map<std::string, unsigned> position;

@@ -3,6 +3,7 @@
 
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/Decide.h"
+#include "codegen/select/Divide.h"
 #include "codegen/select/GpuTrial.h"
 #include "codegen/select/Gradients.h"
 #include "codegen/select/Prologue.h"
@@ -138,8 +139,17 @@ private:
     bool onGpu = isGpu(device);
     auto candidates = onGpu ? gpuCandidatesFor(op, device, tuning.onMiss == OnMiss::Measure, refusals)
                             : candidatesFor(op, options, target, tuning.onMiss == OnMiss::Measure, refusals);
+    if (auto fusion = dyn_cast<FusionOp>(op); fusion && !onGpu && options.kernels.empty())
+      if (auto parts = divideContraction(fusion, candidates, options, target); !parts.empty()) {
+        for (Operation *part : parts)
+          if (failed(nominate(part)))
+            return failure();
+        return success();
+      }
     if (candidates.empty())
       return op->emitError("no kernel for this operation") << (onGpu ? " on " + device : "") << refusals;
+    if (candidates.front().isReference)
+      op->emitWarning("runs on a reference implementation (") << candidates.front().implementation << "), which is slow: nothing else does it" << refusals;
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
     bool isRefused = !options.kernels.empty() && !onGpu && llvm::none_of(candidates, [&](auto &c) { return c.kernel == options.kernels; });

@@ -104,8 +104,10 @@ std::optional<std::vector<int64_t>> repeated(const json &operand) {
   return strides;
 }
 
-/// The post-ops in the tiles' words; nothing where an operand does not lie row by row.
-std::optional<json> stepsOf(const json &ops) {
+void turn(std::vector<int64_t> &strides) { std::swap(strides[strides.size() - 2], strides.back()); }
+
+/// The post-ops in the tiles' words; nothing where an operand does not lie row by row. `turned`: of the product's transposition.
+std::optional<json> stepsOf(const json &ops, bool turned) {
   json steps = json::array();
   for (const json &op : ops) {
     if (op["kind"] != "binary") {
@@ -113,6 +115,8 @@ std::optional<json> stepsOf(const json &ops) {
       continue;
     }
     auto strides = repeated(op);
+    if (strides && turned)
+      turn(*strides);
     if (!strides || strides->back() > 1)
       return std::nullopt;
     steps.push_back({{"kind", "binary"}, {"alg", op["alg"]}, {"strides", *strides}});
@@ -160,22 +164,26 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
   if (k == 0)
     return no("an empty sum");
   auto a = repeated(src), y = stridesOf(dst);
+  // What is wanted column by column is the transposed product of the transposed operands, row by row.
+  bool turned = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
+  if (turned)
+    turn(*a), turn(*y), std::swap(m, n);
   if (!a || !y || y->back() != 1)
-    return no("the result does not lie row by row");
+    return no("the result lies neither row by row nor column by column");
   LibraryCall call;
   call.library = form.parts ? "tiles" : "vectors";
   call.implementation = form.parts ? tiles_desc::implementationOf(form.parts)
                                    : std::string(form.isStrassen ? "strassen" : "vectors") + (form.lanes == 16 ? ":avx512" : ":avx2");
   call.flops = pending.flops;
   call.accumulates = pending.accumulates;
-  call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {"a", *a}, {"dst", *y}};
+  call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {turned ? "b" : "a", *a}, {"dst", *y}};
   if (form.parts)
     call.desc["parts"] = form.parts;
   else
     call.desc["lanes"] = form.lanes;
   if (form.isStrassen) {
-    if (rank > 2 || m < products::kStrassenRows || n <= 2 * form.lanes || k < 2)
-      return no("a batch, or too small for quarters");
+    if (turned || rank > 2 || m < products::kStrassenRows || n <= 2 * form.lanes || k < 2)
+      return no("a batch, column by column, or too small for quarters");
     call.desc["strassen"] = true;
   }
   if (rank > 2)
@@ -186,7 +194,8 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
         call.arguments.push_back(source);
     call.bytes += 4.0 * double(ShapedType::getNumElements(dimsOf(argument)));
   };
-  add("src", src);
+  if (!turned)
+    add("src", src);
   const Pending::Pack *constant = nullptr;
   for (const Pending::Pack &pack : pending.packs) {
     if (pack.name == "weights")
@@ -194,7 +203,11 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
     else
       call.desc["scale"] = pack.plain.getDouble(0);
   }
-  if (constant) {
+  if (constant && turned) {
+    call.desc["a"] = {k, 1};
+    call.arguments.push_back(tiles_desc::plainWeights(constant->plain, constant->tag != "ba", m, k));
+    call.bytes += double(call.arguments.back().bytes);
+  } else if (constant) {
     bool crossed = constant->tag == "ba";
     call.desc["b"] = form.isStrassen ? nlohmann::json{n, 1} : nlohmann::json("packed");
     call.arguments.push_back(form.parts        ? tiles_desc::packedWeights(constant->plain, crossed, k, n, form.parts)
@@ -205,24 +218,43 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
     auto b = repeated(weights);
     if (!b)
       return no("the right operand has a layout");
-    call.desc["b"] = *b;
+    if (turned)
+      turn(*b);
+    call.desc[turned ? "a" : "b"] = *b;
     add("weights", weights);
   }
-  if (desc.contains("bias")) {
+  if (turned)
+    add("src", src);
+  // One number for each row is a step.
+  bool rowBias = desc.contains("bias") && turned;
+  if (desc.contains("bias") && !rowBias) {
     call.desc["bias"] = true;
     add("bias", desc["bias"]);
   }
   add("dst", dst);
+  json steps = json::array();
+  if (rowBias) {
+    auto strides = repeated(desc["bias"]);
+    if (!strides)
+      return no("its bias has a layout");
+    turn(*strides);
+    steps.push_back({{"kind", "binary"}, {"alg", "add"}, {"strides", *strides}});
+    add("bias", desc["bias"]);
+  }
   if (desc.contains("post_ops")) {
-    auto steps = stepsOf(desc["post_ops"]);
-    if (!steps || !tiles_desc::takesSteps(*steps, k))
-      return no("a post-op that only others have");
-    call.desc["post_ops"] = *steps;
+    auto later = stepsOf(desc["post_ops"], turned);
+    if (!later)
+      return no("a post-op's operand that does not lie as the result does");
+    steps.insert(steps.end(), later->begin(), later->end());
     for (auto [i, op] : llvm::enumerate(desc["post_ops"]))
       if (op["kind"] == "binary")
         add("post" + std::to_string(i), op);
   }
-  if (desc.contains("prologue") && !addPrologue(desc["prologue"], pending, call))
+  if (!tiles_desc::takesSteps(steps, k))
+    return no("a post-op that only others have");
+  if (!steps.empty())
+    call.desc["post_ops"] = steps;
+  if (desc.contains("prologue") && (turned || !addPrologue(desc["prologue"], pending, call)))
     return no("an operand that is made first does not lie row by row");
   return call;
 }

@@ -183,12 +183,12 @@ void print(const runtime::Session &session, const Graph &graph) {
     if (!what.empty())
       std::printf("  (%s)", what.c_str());
     std::printf("\n");
-    // One alone is no choice, but says what was measured of it.
-    auto isMeasured = [](const nlohmann::json &c) {
-      return c.is_string() && c.get<std::string>().find("error ") != std::string::npos;
+    // One alone is no choice, but says what was measured of it, or that it is nobody's choice.
+    auto saysMore = [](const nlohmann::json &c) {
+      return c.is_string() && c.get<std::string>().find(", ") != std::string::npos;
     };
     if (node.candidates.is_array() && !node.candidates.empty() &&
-        (node.candidates.size() > 1 || isMeasured(node.candidates[0])))
+        (node.candidates.size() > 1 || saysMore(node.candidates[0])))
       for (const nlohmann::json &candidate : node.candidates)
         std::printf("%*s- %s\n", 44 + (timed ? 17 : 0) + 2 * node.depth, "",
                     candidate.is_string() ? candidate.get<std::string>().c_str()

@@ -1,0 +1,158 @@
+//===- Divide.cpp - a contraction and what comes after it as two kernels ----------===//
+#include "codegen/select/Divide.h"
+
+#include "codegen/select/Weaver.h"
+#include "passes/fuse/Classify.h"
+#include "passes/fuse/StateUpdate.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// The one product or convolution of a kernel.
+Operation *contractionOf(FusionOp fusion) {
+  Operation *only = nullptr;
+  for (Operation &op : fusion.getBody().front())
+    if (isa<MatmulOp, ConvOp, ConvTransposeOp>(op)) {
+      if (only)
+        return nullptr;
+      only = &op;
+    }
+  return only;
+}
+
+double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).getNumElements()); }
+
+double flopsOf(Operation *contraction) {
+  if (auto product = dyn_cast<MatmulOp>(contraction)) {
+    auto a = cast<RankedTensorType>(product.getA().getType());
+    return 2 * elementsOf(product.getY()) * double(a.getDimSize(a.getRank() - (product.getTransposeA() ? 2 : 1)));
+  }
+  auto weights = cast<RankedTensorType>(contraction->getOperand(1).getType());
+  Value meets = isa<ConvOp>(contraction) ? contraction->getResult(0) : contraction->getOperand(0);
+  return 2 * elementsOf(meets) * elementsOf(contraction->getOperand(1)) / double(weights.getDimSize(0));
+}
+
+/// Values after the contraction where all that comes later reads nothing else of what was before, the last one first.
+SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
+  SmallVector<Value> cuts;
+  Block &body = fusion.getBody().front();
+  for (Operation &op : llvm::reverse(body.without_terminator())) {
+    if (op.getNumResults() != 1 || op.getResult(0) == endOf(fusion).getOperand(0) || isa<ConstantOp>(op))
+      continue;
+    llvm::SetVector<Operation *> before;
+    BackwardSliceOptions within;
+    within.inclusive = true;
+    within.omitBlockArguments = true;
+    within.filter = [&](Operation *each) { return each->getBlock() == &body; };
+    if (failed(getBackwardSlice(&op, &before, within)) || !before.contains(contraction))
+      continue;
+    auto isWhole = [&](Operation &later) {
+      return before.contains(&later) || llvm::all_of(later.getOperands(), [&](Value operand) {
+               Operation *maker = operand.getDefiningOp();
+               return operand == op.getResult(0) || !maker || isa<ConstantOp>(maker) || !before.contains(maker);
+             });
+    };
+    if (llvm::all_of(body, isWhole))
+      cuts.push_back(op.getResult(0));
+  }
+  return cuts;
+}
+
+/// Two kernels that stand before the fusion, or one and views.
+struct Division {
+  SmallVector<Operation *> kernels;
+  SmallVector<Operation *> views;
+  Value result;
+
+  void erase() {
+    for (Operation *op : llvm::reverse(views))
+      op->erase();
+    for (Operation *op : llvm::reverse(kernels))
+      op->erase();
+  }
+};
+
+Division divideAt(FusionOp fusion, Value cut) {
+  OpBuilder b(fusion);
+  Division division;
+  Value last = endOf(fusion).getOperand(0);
+  auto first = Weaver(b, fusion.getLoc(), cut.getType()).yield(cut);
+  division.kernels.push_back(first);
+  SmallVector<Operation *> rest;
+  Value start = last;
+  for (; start != cut && isa<ReshapeOp>(start.getDefiningOp()); start = start.getDefiningOp()->getOperand(0))
+    rest.push_back(start.getDefiningOp());
+  division.result = first.getResult(0);
+  if (start == cut) {
+    IRMapping map;
+    map.map(cut, division.result);
+    for (Operation *op : llvm::reverse(rest))
+      division.views.push_back(b.clone(*op, map));
+    if (!rest.empty())
+      division.result = division.views.back()->getResult(0);
+    return division;
+  }
+  Weaver weaver(b, fusion.getLoc(), fusion.getResultTypes());
+  weaver.stands(cut, division.result);
+  division.kernels.push_back(weaver.yield(last));
+  division.result = division.kernels.back()->getResult(0);
+  return division;
+}
+
+/// Microseconds of the best kernels; nothing where one of them has none but a reference.
+std::optional<double> timeOf(const Division &division, const CompileOptions &options, const cpu::Target &target) {
+  double time = 0;
+  for (Operation *op : division.kernels) {
+    std::string refusals;
+    auto candidates = candidatesFor(op, options, target, /*every=*/false, refusals);
+    if (candidates.empty() || candidates.front().isReference)
+      return std::nullopt;
+    time += candidates.front().estimate;
+  }
+  return time;
+}
+
+} // namespace
+
+SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> whole, const CompileOptions &options, const cpu::Target &target) {
+  // Good enough, and not worth a second launch.
+  constexpr double kNear = 1.5, kShort = 4;
+  Operation *contraction = fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr) ? contractionOf(fusion) : nullptr;
+  if (!contraction)
+    return {};
+  bool isDone = !whole.empty() && !whole.front().isReference;
+  if (isDone) {
+    double bytes = 0;
+    for (Value value : llvm::concat<Value>(SmallVector<Value>(fusion.getInputs()), SmallVector<Value>(fusion.getResults())))
+      bytes += double(storageBytes(cast<RankedTensorType>(value.getType())));
+    double least = CostModel(target, options.threads).least(flopsOf(contraction), bytes);
+    if (whole.front().estimate < kNear * least || whole.front().estimate < kShort)
+      return {};
+  }
+  std::optional<Division> best;
+  double time = isDone ? whole.front().estimate : std::numeric_limits<double>::infinity();
+  for (Value cut : cutsOf(fusion, contraction)) {
+    Division division = divideAt(fusion, cut);
+    auto taken = timeOf(division, options, target);
+    if (!taken || *taken >= time) {
+      division.erase();
+      continue;
+    }
+    if (best)
+      best->erase();
+    best = std::move(division);
+    time = *taken;
+  }
+  if (!best)
+    return {};
+  fusion.getResult(0).replaceAllUsesWith(best->result);
+  fusion.erase();
+  return best->kernels;
+}
+
+} // namespace dlc
