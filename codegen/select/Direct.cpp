@@ -14,7 +14,6 @@ namespace dlc {
 
 using nlohmann::json;
 using onednn_desc::constantOf;
-using onednn_desc::list;
 using onednn_desc::outside;
 
 std::optional<LibraryCall> directCall(Operation *op, int threads, std::string *why) {
@@ -26,8 +25,9 @@ std::optional<LibraryCall> directCall(Operation *op, int threads, std::string *w
     return no("not one convolution with steps after it");
   auto weights = typeOf(conv.getW());
   Value y = fusion.getResult(0), bias = epilogue->bias ? epilogue->bias : conv.getBias();
-  if (weights.getRank() != 4)
-    return no("two spatial dimensions required");
+  bool isSequence = weights.getRank() == 3;
+  if (weights.getRank() != 4 && !isSequence)
+    return no("one or two spatial dimensions required");
   auto isPlainF32 = [](Value v) { return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty(); };
   if (!isPlainF32(conv.getW()) || (bias && !isPlainF32(bias)) || !typeOf(conv.getX()).getElementType().isF32() ||
       !typeOf(y).getElementType().isF32())
@@ -46,11 +46,12 @@ std::optional<LibraryCall> directCall(Operation *op, int threads, std::string *w
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain))
     return no("its weights cannot be read");
+  using own_convolution::withRow;
   desc->update({{"kind", "convolution"},
-                {"window", list(weights.getShape().drop_front(2))},
-                {"strides", list(conv.getStrides())},
-                {"dilations", list(conv.getDilations())},
-                {"pads", list(conv.getLow())},
+                {"window", withRow(weights.getShape().drop_front(2), isSequence, 1)},
+                {"strides", withRow(conv.getStrides(), isSequence, 1)},
+                {"dilations", withRow(conv.getDilations(), isSequence, 1)},
+                {"pads", withRow(conv.getLow(), isSequence, 0)},
                 {"bias", bool(bias)},
                 {"steps", *steps}});
   LibraryCall call;

@@ -15,18 +15,30 @@ using onednn_desc::list;
 using onednn_desc::outside;
 using onednn_desc::typeOf;
 
+static bool isChannelsLast(Type type) { return layoutOf(type) == "acdb" || layoutOf(type) == "acb"; }
+
 /// Channels that are taken together in the layout: a block's, or with channels last as many as a vector has. Nothing for
 /// other layouts.
 static std::optional<int64_t> blockOf(Type type) {
   StringRef tag = layoutOf(type);
-  if (tag == "acdb")
+  if (isChannelsLast(type))
     return winograd::isSupported(16) ? 16 : 8;
-  return tag == "aBcd16b" ? std::optional<int64_t>(16) : tag == "aBcd8b" ? std::optional<int64_t>(8) : std::nullopt;
+  if (tag == "aBcd16b" || tag == "aBc16b")
+    return 16;
+  return tag == "aBcd8b" || tag == "aBc8b" ? std::optional<int64_t>(8) : std::nullopt;
+}
+
+std::vector<int64_t> withRow(ArrayRef<int64_t> sizes, bool isSequence, int64_t row) {
+  std::vector<int64_t> all = list(sizes);
+  if (isSequence)
+    all.insert(all.end() - 1, row);
+  return all;
 }
 
 std::optional<json> images(Value x, Value y, const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y);
   auto block = blockOf(source);
+  bool isSequence = source.getRank() == 3;
   if (!block || layoutOf(source) != layoutOf(result))
     return no("both sides must lie in blocks of 16 or 8 channels, or with channels last");
   for (RankedTensorType type : {source, result})
@@ -36,7 +48,7 @@ std::optional<json> images(Value x, Value y, const Refusal &no) {
     return no("an empty tensor");
   if (!winograd::isSupported(int(*block)))
     return no("this processor has neither AVX-512 nor AVX2 with FMA");
-  return json{{"block", *block}, {"src", list(source.getShape())}, {"dst", list(result.getShape())}, {"channels_last", layoutOf(source) == "acdb"}};
+  return json{{"block", *block}, {"src", withRow(source.getShape(), isSequence, 1)}, {"dst", withRow(result.getShape(), isSequence, 1)}, {"channels_last", isChannelsLast(source)}};
 }
 
 /// A post-op as the library's step; nothing where it has none.

@@ -12,7 +12,10 @@
 
 namespace dlc::own_convolution {
 
-/// src, dst, block and channels_last of a description: images of f32 in whole blocks of channels.
+/// Sizes of a sequence as those of an image of one row: `row` comes before the last. Images' stay.
+std::vector<int64_t> withRow(llvm::ArrayRef<int64_t> sizes, bool isSequence, int64_t row);
+
+/// src, dst, block and channels_last of a description: images or sequences of f32 in whole blocks of channels.
 std::optional<nlohmann::json> images(mlir::Value x, mlir::Value y, const Refusal &no);
 
 /// The steps of a description; nothing where one of them has no such step.

@@ -160,7 +160,8 @@ Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &bloc
       typeOf(gradient).getElementTypeBitWidth() != 16)
     return nullptr;
   auto cast = dyn_cast<CastOp>(*gradient.getUsers().begin());
-  return cast && cast->getBlock() == &block && grouping.isFree(cast) && typeOf(cast.getY()).getElementType().isF32()
+  return cast && cast->getBlock() == &block && grouping.isFree(cast) &&
+                 typeOf(cast.getY()).getElementType().isF32()
              ? cast.getOperation()
              : nullptr;
 }

@@ -34,7 +34,7 @@ std::string plainTag(size_t rank) { return std::string("abcdefgh").substr(0, ran
 bool isFollowable(Value from, Value to) {
   RankedTensorType x = typeOf(from), y = typeOf(to);
   return x.hasStaticShape() && y.hasStaticShape() && x.getNumElements() > 0 &&
-         y.getNumElements() > 0 && (x.getRank() == 4 || x.getRank() == 5) &&
+         y.getNumElements() > 0 && x.getRank() >= 3 && x.getRank() <= 5 &&
          typeName(x.getElementType()) && x.getElementType() == y.getElementType();
 }
 

@@ -47,10 +47,10 @@ private:
         back; ///< of each partial choice: the one before, and the way
   };
 
-  /// Whether it may lie in more than one way: an image, or one of several dimensions.
+  /// Whether it may lie in more than one way: a sequence, an image, or one of several dimensions.
   static bool isTensor(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && (type.getRank() == 4 || type.getRank() == 5);
+    return type && type.getRank() >= 3 && type.getRank() <= 5;
   }
 
   Mask bit(const std::string &layout) {

@@ -85,20 +85,27 @@ private:
       findWeights(&op);
       if (!isOnCpu(&op) || !isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
         continue;
+      auto &list = tags[typeOf(op.getOperand(0)).getRank()];
       auto gradient = dyn_cast<ConvWeightGradOp>(op);
       auto wanted = gradient ? oracle.wantedByWeightGrad(gradient) : oracle.wantedByConv(&op);
       if (!wanted)
         continue;
-      auto &list = tags[typeOf(op.getOperand(0)).getRank()];
       for (const std::string &tag : {wanted->source, wanted->destination})
         if (!tag.empty() && !llvm::is_contained(list, tag))
           list.push_back(tag);
     }
-    // Those that others than oneDNN have kernels for.
     for (auto &[rank, list] : tags)
-      for (const char *tag : {"aBcd16b", "acdb"})
-        if (rank == 4 && !llvm::is_contained(list, tag))
+      for (const char *tag : ownTags(rank))
+        if (!llvm::is_contained(list, tag))
           list.push_back(tag);
+  }
+
+  /// Those that others than oneDNN have kernels for.
+  static ArrayRef<const char *> ownTags(int64_t rank) {
+    static constexpr const char *images[] = {"aBcd16b", "acdb"}, *sequences[] = {"aBc16b", "acb"};
+    return rank == 4   ? ArrayRef(images)
+           : rank == 3 ? ArrayRef(sequences)
+                       : ArrayRef<const char *>();
   }
 
   /// Weights, their gradients, and what becomes of these element by element.
@@ -238,6 +245,10 @@ private:
         if (few || !source.empty())
           offer(gradient ? oracle.offerForWeightGrad(gradient, source, tag)
                          : oracle.offerForConv(op, source, tag));
+    // Our own kernels may take what oneDNN has none for.
+    if (isa<ConvOp>(op) && op->getOperand(1).getDefiningOp<ConstantOp>())
+      for (const char *tag : ownTags(rankOf(op->getOperand(0))))
+        add(tag, tag);
     add("", "");
     if (ways.empty())
       ways.push_back(Way{{{0, ""}}, {""}, 0});
