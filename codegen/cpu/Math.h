@@ -7,9 +7,9 @@
 //   sigmoid 2.5 gelu_erf 6   gelu_tanh 3.2  sqrt 0.5  rsqrt 1.5   reciprocal 0.5
 //   pow, fmod, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh: 0.51 (computed in f64 lanes)
 //
-// Zeros keep their sign, subnormals are honoured, NaN in is NaN out, gelu(-inf) is -0. sin, cos and
-// tan beyond 2^40 and fmod with a quotient beyond 2^28 leave the vector path for the context's
-// table. In f64 each lane goes through the table; gelu_erf and gelu_tanh are there within 4 ulp of
+// Zeros keep their sign, subnormals are honoured (but exp is 0 where it would be below 2^-126), NaN
+// in is NaN out, gelu(-inf) is -0. sin, cos and tan beyond 2^40 and fmod with a quotient beyond 2^28
+// leave the vector path for the context's table. In f64 each lane goes through the table; gelu_erf and gelu_tanh are there within 4 ulp of
 // max(|x| * 2^-53, result).
 //===------------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_MATH_H

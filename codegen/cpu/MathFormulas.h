@@ -96,9 +96,12 @@ template <class V> V scaleByParts(V p, V rounded) {
   return p * first * second;
 }
 
+/// 0 instead of what lies below 2^-126: processors take a hundred times as long to make such numbers, and for all that is made of
+/// them; masks of -100 before a softmax leave them by the thousands.
 template <class V> V exp(V x) {
-  ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), -104.0));
-  return scaleByParts(parts.exp(), parts.rounded);
+  constexpr double least = -0x1.5d589ep+6;
+  ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), least));
+  return select(x < least, like(x, 0.0), scaleByParts(parts.exp(), parts.rounded));
 }
 
 template <class V> V expm1(V x) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <vector>
 
 using namespace mlir;
@@ -18,6 +19,12 @@ struct Unary {
   const char *name;
   double bound; ///< ulp of f32, as codegen/cpu/Math.h states
   double (*reference)(double);
+
+  /// In f32 an exponential is 0 where it would be subnormal.
+  double inF32(float x) const {
+    double y = reference(x);
+    return std::string_view(name) == "exp" && y < std::numeric_limits<float>::min() ? 0 : y;
+  }
 };
 
 double sigmoid(double x) {
@@ -169,7 +176,7 @@ TEST_P(UnaryMath, F32StaysWithinItsBound) {
     double worst = -1;
     float where = 0;
     for (size_t i = 0; i < in.size(); ++i)
-      if (double d = distance(out[i], unary.reference(in[i])); d > worst) {
+      if (double d = distance(out[i], unary.inF32(in[i])); d > worst) {
         worst = d;
         where = in[i];
       }
