@@ -2,12 +2,12 @@
 #include "tools/dlc/Options.h"
 
 #include "dlc/Error.h"
+#include "tools/ProcessMemory.h"
 #include "tools/compiler/Programs.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 #include <cstdio>
-#include <sys/resource.h>
 
 namespace dlc::cli {
 
@@ -142,11 +142,7 @@ Phase parsePhase(const std::string &name) {
   throw Error("unknown phase '" + name + "'; known: " + known);
 }
 
-double peakMib() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return double(usage.ru_maxrss) / 1024;
-}
+double peakMib() { return processMib("VmHWM"); }
 
 std::string endOf(const std::string &text, size_t most) {
   return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);

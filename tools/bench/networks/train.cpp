@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------------------===//
 #include "dlc/train.hpp"
 #include "frontend/trace/Safetensors.h"
+#include "tools/ProcessMemory.h"
 #include "tools/bench/networks/Training.h"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 
 using namespace dlc;
@@ -22,15 +22,6 @@ using Json = nlohmann::json;
 namespace {
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// A line of /proc/self/status in MiB: VmRSS (now) or VmHWM (the most so far).
-double memoryMib(const std::string &which) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(which + ":"))
-      return std::stod(line.substr(which.size() + 1)) / 1024;
-  return 0;
 }
 
 /// Batch i of a file that has x0, t0, x1, t1, …; numbers that depend on nothing without a file.
@@ -93,7 +84,7 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
       times.push_back(now() - start);
       sum += times.back();
     }
-    std::cout << Json{{"times", times}, {"peak_mib", memoryMib("VmHWM")}} << std::endl;
+    std::cout << Json{{"times", times}, {"peak_mib", processMib("VmHWM")}} << std::endl;
   }
 }
 
@@ -175,7 +166,7 @@ int main(int argc, char **argv) {
       parameter.value();
     if (serving)
       load(device, cache);
-    double before = memoryMib("VmRSS"), start = now();
+    double before = processMib("VmRSS"), start = now();
     Step step = train(training.module, training.loss, sgd, training.inputs, options,
                       {.device = device,
                        .threads = threads,
@@ -191,7 +182,7 @@ int main(int argc, char **argv) {
                       {"compile_s", compiled},
                       {"ready_s", now() - start},
                       {"before_mib", before},
-                      {"peak_mib", memoryMib("VmHWM")},
+                      {"peak_mib", processMib("VmHWM")},
                       {"state_mib", double(step.model().memory().state_bytes) / (1 << 20)},
                       {"constants_mib", double(step.model().memory().constant_bytes) / (1 << 20)},
                       {"arena_mib", double(step.model().memory().arena_bytes) / (1 << 20)}}
