@@ -15,6 +15,19 @@ std::string typeText(const Shape &shape, const std::string &element) {
   return text + element + ">";
 }
 
+std::string constantText(const Shape &shape) {
+  int64_t next = 0;
+  auto level = [&](auto &self, size_t d) -> std::string {
+    if (d == shape.size())
+      return std::to_string(double(next++ * 131 % 255 - 127) / 127);
+    std::string text = "[";
+    for (int64_t i = 0; i < shape[d]; ++i)
+      text += (i ? ", " : "") + self(self, d + 1);
+    return text + "]";
+  };
+  return "dense<" + level(level, 0) + "> : " + typeText(shape, "f32");
+}
+
 bool isFloatName(const std::string &type) { return type[0] == 'f' || type[0] == 'b'; }
 bool isUnsignedName(const std::string &type) { return type[0] == 'u'; }
 

@@ -53,6 +53,8 @@ struct Case {
 
 /// "tensor<2x3xf32>".
 std::string typeText(const Shape &shape, const std::string &element);
+/// Some constant of f32 from -1 to 1 in the text of the IR.
+std::string constantText(const Shape &shape);
 inline std::string typeText(const Operand &o) { return typeText(o.shape, o.type); }
 
 bool isFloatName(const std::string &type);
@@ -68,6 +70,7 @@ void addGatherCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
 void addContractCases(std::vector<Case> &cases);
 void addWeightCases(std::vector<Case> &cases);
+void addEpilogueCases(std::vector<Case> &cases);
 void addWindowCases(std::vector<Case> &cases);
 void addTrainingCases(std::vector<Case> &cases);
 void addNormCases(std::vector<Case> &cases);

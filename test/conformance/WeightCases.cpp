@@ -5,7 +5,7 @@ namespace dlc::conformance {
 namespace {
 
 /// Some constant of [rows, columns] in the text of the IR.
-std::string constantText(int64_t rows, int64_t columns, const std::string &type) {
+std::string constantMatrix(int64_t rows, int64_t columns, const std::string &type) {
   bool isFloat = isFloatName(type);
   std::string text = "dense<[";
   for (int64_t i = 0; i < rows; ++i) {
@@ -16,20 +16,6 @@ std::string constantText(int64_t rows, int64_t columns, const std::string &type)
     }
   }
   return text + "]]> : " + typeText({rows, columns}, type);
-}
-
-/// The same of any shape, in f32 from -1 to 1.
-std::string constantText(const Shape &shape) {
-  int64_t next = 0;
-  auto level = [&](auto &self, size_t d) -> std::string {
-    if (d == shape.size())
-      return std::to_string(double(next++ * 131 % 255 - 127) / 127);
-    std::string text = "[";
-    for (int64_t i = 0; i < shape[d]; ++i)
-      text += (i ? ", " : "") + self(self, d + 1);
-    return text + "]";
-  };
-  return "dense<" + level(level, 0) + "> : " + typeText(shape, "f32");
 }
 
 /// A square window, pads on both sides.
@@ -102,7 +88,7 @@ void addWeightCases(std::vector<Case> &cases) {
              1,
              {8, 16},
              {result},
-             "%q = dlc.constant " + constantText(w[0], w[1], kept) +
+             "%q = dlc.constant " + constantMatrix(w[0], w[1], kept) +
                  "\n%w = dlc.cast %q to f32 : (" + typeText(w, kept) + ") -> " + wide +
                  "\n%s = dlc.matmul %a0, %w" + (transposed ? " transpose_b" : "") + " : (" +
                  typeText(x, "f32") + ", " + wide + ") -> " + result +

@@ -77,6 +77,9 @@ int trainCommand(const TrainArguments &arguments);
 /// Measures the kernels that could do a model's operations, into a database.
 int tuneCommand(const TuneArguments &arguments);
 int tuneDbCommand(const TuneDbArguments &arguments);
+/// Faults of one candidate, for the tests that such are found: in its results, or
+/// PATTERN:STAGE:SIGNAL.
+void spoilAsAsked(TuningOptions &tuning);
 /// Devices, and the libraries that they are run with.
 int devicesCommand();
 

@@ -8,10 +8,7 @@
 #include "passes/OpNames.h"
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 
 namespace dlc::cli {
@@ -84,31 +81,6 @@ bool matches(const std::string &pattern, const TunedOperation &about) {
   return std::any_of(about.names.begin(), about.names.end(),
                      [&](const std::string &name) { return matchesPattern(pattern, name); });
 }
-
-#ifdef DLC_TEST_HOOKS
-/// Faults of one candidate, for the tests that such are found: in its results, or
-/// PATTERN:STAGE:SIGNAL.
-void spoilAsAsked(TuningOptions &tuning) {
-  if (const char *pattern = std::getenv("DLC_TEST_SPOIL"))
-    tuning.spoil = [pattern](std::string_view implementation, void *data, size_t bytes) {
-      if (matchesPattern(pattern, {implementation.data(), implementation.size()}) && bytes >= 8)
-        std::memset(static_cast<char *>(data) + bytes / 8 * 4, 0x42, 4);
-    };
-  if (const char *given = std::getenv("DLC_TEST_CRASH")) {
-    llvm::StringRef pattern, stage, signal;
-    std::tie(stage, signal) = llvm::StringRef(given).rsplit(':');
-    std::tie(pattern, stage) = stage.rsplit(':');
-    int number = std::atoi(signal.str().c_str());
-    tuning.fault = [pattern = pattern.str(), stage = stage.str(),
-                    number](std::string_view implementation, std::string_view at) {
-      if (at == stage && matchesPattern(pattern, {implementation.data(), implementation.size()}))
-        std::raise(number);
-    };
-  }
-}
-#else
-void spoilAsAsked(TuningOptions &) {}
-#endif
 
 } // namespace
 

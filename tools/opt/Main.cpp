@@ -1,11 +1,6 @@
-//===- Main.cpp - dlc-opt: runs passes on textual IR ----------------------===//
-#include "tools/opt/Registration.h"
-
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
-
-int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  dlc::registerToolDialects(registry);
-  dlc::registerToolPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "dlc's pass driver\n", registry));
+//===- Main.cpp - the dlc-opt tool; all that it does is in the library ------------===//
+namespace dlc {
+int dlcOptMain(int argc, char **argv);
 }
+
+int main(int argc, char **argv) { return dlc::dlcOptMain(argc, argv); }

@@ -1,0 +1,159 @@
+//===- Driver.cpp - the conformance program: arguments, coverage, report -----------===//
+#include "test/conformance/Isolate.h"
+
+#include "codegen/Pipeline.h"
+#include "ir/dlc/Dialect.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+#include <unistd.h>
+
+using namespace dlc::conformance;
+
+namespace {
+
+/// No case of their own: `fusion` and `yield` stand inside what the compiler makes of the others,
+/// `transfer` and `reorder` are made by it and work on placed types only; `gradient` is spelled out
+/// before anything could evaluate it.
+const std::set<std::string> insideOthers = {"dlc.fusion", "dlc.yield", "dlc.transfer",
+                                            "dlc.reorder", "dlc.gradient"};
+
+/// Operations of the dialect that no table names.
+std::vector<std::string> uncovered(const std::vector<Case> &cases) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  dlc::prepareContext(context);
+  context.loadAllAvailableDialects();
+  std::set<std::string> named;
+  for (const Case &c : cases)
+    named.insert("dlc." + c.op);
+  std::vector<std::string> missing;
+  for (mlir::RegisteredOperationName op : context.getRegisteredOperations()) {
+    std::string name = op.getStringRef().str();
+    if (op.getDialectNamespace() == "dlc" && !named.count(name) && !insideOthers.count(name))
+      missing.push_back(name);
+  }
+  return missing;
+}
+
+/// Whether the name holds one of the texts divided by commas; any name holds an empty one.
+bool matches(const std::string &name, const std::string &texts) {
+  for (size_t at = 0; at <= texts.size();) {
+    size_t end = std::min(texts.find(',', at), texts.size());
+    if (name.find(texts.substr(at, end - at)) != std::string::npos)
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+int usage() {
+  std::fprintf(stderr,
+               "usage: conformance [--filter TEXT,...] [--sample N] [--from K] [--list] [--dump] "
+               "[--tune] [--kernels NAME] [--accuracy NAME] [--device NAME] [--cache FOLDER] "
+               "[--batch N] [--one-by-one] [--jobs N] [--verbose]\n");
+  return 2;
+}
+
+} // namespace
+
+namespace dlc {
+int conformanceMain(int argc, char **argv);
+}
+
+int dlc::conformanceMain(int argc, char **argv) {
+  std::string filter;
+  bool list = false, verbose = false;
+  size_t sample = 1, from = 0;
+  RunnerOptions options;
+  for (int i = 1; i < argc; ++i) {
+    std::string a = argv[i];
+    if (a == "--filter" && i + 1 < argc)
+      filter = argv[++i];
+    else if (a == "--list")
+      list = true;
+    else if (a == "--dump")
+      options.dump = true;
+    else if (a == "--tune")
+      options.tune = true;
+    else if (a == "--kernels" && i + 1 < argc)
+      options.kernels = argv[++i];
+    else if (a == "--accuracy" && i + 1 < argc)
+      options.accuracy = argv[++i];
+    else if (a == "--one-by-one")
+      options.batch = 1;
+    else if (a == "--batch" && i + 1 < argc)
+      options.batch = std::max(1, std::atoi(argv[++i]));
+    else if (a == "--device" && i + 1 < argc)
+      options.device = argv[++i];
+    else if (a == "--cache" && i + 1 < argc)
+      options.cache = argv[++i];
+    else if (a == "--sample" && i + 1 < argc)
+      sample = std::max(1, std::atoi(argv[++i]));
+    else if (a == "--from" && i + 1 < argc)
+      from = size_t(std::max(0, std::atoi(argv[++i])));
+    else if (a == "--jobs" && i + 1 < argc)
+      options.jobs = std::atoi(argv[++i]);
+    else if (a == "--verbose")
+      verbose = true;
+    else
+      return usage();
+  }
+
+  std::vector<Case> all;
+  addElementwiseCases(all);
+  addShapeCases(all);
+  addGatherCases(all);
+  addReduceCases(all);
+  addContractCases(all);
+  addWeightCases(all);
+  addEpilogueCases(all);
+  addWindowCases(all);
+  addTrainingCases(all);
+  addNormCases(all);
+  addRecurrentCases(all);
+  addControlCases(all);
+
+  std::vector<Case> cases;
+  size_t matching = 0;
+  for (Case &c : all)
+    if (matches(c.name(), filter) && matching++ % sample == from % sample)
+      cases.push_back(c);
+  if (list) {
+    for (const Case &c : cases)
+      std::printf("%s\n", c.name().c_str());
+    return 0;
+  }
+  std::vector<std::string> missing = filter.empty() ? uncovered(all) : std::vector<std::string>();
+  for (const std::string &name : missing)
+    std::printf(
+        "FAIL %s: no conformance case; add one to the table of its family in test/conformance\n",
+        name.c_str());
+
+  std::map<std::string, std::pair<int, int>> perOp;
+  for (const Case &c : cases)
+    ++perOp[c.op].first;
+  size_t failures = missing.size();
+  auto report = [&](const Failure &f) {
+    ++failures;
+    ++perOp[f.name.substr(0, f.name.find('/'))].second;
+    std::printf("FAIL %s: %s\n", f.name.c_str(), f.reason.c_str());
+    std::fflush(stdout);
+  };
+  bool terminal = isatty(2);
+  runIsolated(cases, options, report, [&](size_t done) {
+    if (terminal)
+      std::fprintf(stderr, "\r%zu of %zu", done, cases.size());
+  });
+  if (terminal)
+    std::fprintf(stderr, "\n");
+  for (auto &[op, counts] : perOp)
+    if (verbose || counts.second)
+      std::printf("%-20s %4d cases, %d failed\n", op.c_str(), counts.first, counts.second);
+  std::printf("conformance: %zu passed, %zu failed\n", cases.size() + missing.size() - failures,
+              failures);
+  return failures != 0;
+}

@@ -1,0 +1,177 @@
+//===- EpilogueCases.cpp - what comes after products and convolutions ------------===//
+//
+// Steps and views behind a product that few kernels do with it: columns scaled after the bias, the
+// result turned, the result seen as windows; and causal convolutions over sequences, added to what
+// came before.
+//
+//===------------------------------------------------------------------------------===//
+#include "test/conformance/Case.h"
+
+#include <map>
+#include <string_view>
+
+namespace dlc::conformance {
+namespace {
+
+const Fill kSmall{Fill::Uniform, -1, 1};
+
+/// Lines of a function's body, each value named and typed.
+class Body {
+public:
+  std::string operation(const std::string &text, const std::vector<std::string> &operands,
+                        const Shape &shape) {
+    std::string name = "%v" + std::to_string(next++), types;
+    for (const std::string &operand : operands)
+      types += (types.empty() ? "" : ", ") + typeOf.at(operand);
+    typeOf[name] = typeText(shape, "f32");
+    lines += name + " = dlc." + text + " : (" + types + ") -> " + typeOf[name] + "\n";
+    return name;
+  }
+  std::string argument(const Shape &shape) {
+    std::string name = "%a" + std::to_string(operands.size());
+    operands.push_back({shape, "f32", kSmall});
+    typeOf[name] = typeText(shape, "f32");
+    return name;
+  }
+  std::string weights(const Shape &shape, bool isConstant) {
+    if (!isConstant)
+      return argument(shape);
+    std::string name = "%v" + std::to_string(next++);
+    typeOf[name] = typeText(shape, "f32");
+    lines += name + " = dlc.constant " + constantText(shape) + "\n";
+    return name;
+  }
+  Case yield(const std::string &op, const std::string &label, const std::string &result) {
+    return {op,
+            label,
+            operands,
+            "",
+            1,
+            {8, 64},
+            {typeOf.at(result)},
+            lines + "return " + result + " : " + typeOf.at(result)};
+  }
+
+private:
+  std::string lines;
+  std::vector<Operand> operands;
+  std::map<std::string, std::string> typeOf;
+  int next = 0;
+};
+
+std::string listText(const std::vector<int64_t> &list) {
+  std::string text;
+  for (int64_t d : list)
+    text += (text.empty() ? "" : ", ") + std::to_string(d);
+  return text;
+}
+
+/// A product's result: its shape with rows before the last dimension, its order and its shape after
+/// that.
+struct View {
+  const char *name;
+  Shape rows, order, after;
+};
+const View views[] = {
+    {"plain", {66}, {}, {}},
+    {"turned", {66}, {1, 0}, {}},
+    {"turned_batch", {3, 35}, {0, 2, 1}, {}},
+    {"image", {2, 6, 7}, {0, 3, 1, 2}, {}},
+    {"windows", {2, 3, 2, 4, 4}, {0, 1, 3, 2, 4, 5}, {2, 12, 8, 0}},
+};
+
+/// After the sums, in this order: b(ias), s(cale of columns), g(elu), r(elu).
+const char *const steps[] = {"", "b", "bs", "bg", "bsr", "sb", "rs"};
+
+void addProducts(std::vector<Case> &cases) {
+  constexpr int64_t k = 40, n = 48;
+  for (const View &view : views)
+    for (const char *after : steps)
+      for (bool isConstant : {false, true}) {
+        Body body;
+        Shape x = view.rows, y = view.rows;
+        x.push_back(k);
+        y.push_back(n);
+        std::string input = body.argument(x), w = body.weights({k, n}, isConstant);
+        std::string value = body.operation("matmul " + input + ", " + w, {input, w}, y);
+        for (const char *step = after; *step; ++step) {
+          if (*step == 'g' || *step == 'r') {
+            value = body.operation((*step == 'g' ? "gelu " : "relu ") + value, {value}, y);
+            continue;
+          }
+          std::string vector = body.weights({n}, isConstant);
+          value = body.operation((*step == 'b' ? "add " : "mul ") + value + ", " + vector,
+                                 {value, vector}, y);
+        }
+        if (!view.order.empty()) {
+          Shape turned;
+          for (int64_t d : view.order)
+            turned.push_back(y[d]);
+          value = body.operation("transpose " + value + " [" + listText(view.order) + "]", {value},
+                                 turned);
+        }
+        if (!view.after.empty()) {
+          Shape shape = view.after;
+          shape.back() = n;
+          value = body.operation("reshape " + value, {value}, shape);
+        }
+        cases.push_back(body.yield("matmul",
+                                   std::string("epilogue/") + view.name + "/" +
+                                       (*after ? after : "none") + (isConstant ? "/constant" : ""),
+                                   value));
+      }
+}
+
+struct Sequence {
+  const char *name;
+  int64_t batch, channels, results, length, window, dilation, stride, added;
+};
+const Sequence sequences[] = {
+    {"causal", 1, 32, 32, 64, 2, 8, 1, 0},      {"causal_far", 1, 64, 64, 96, 2, 64, 1, 1},
+    {"causal_all", 2, 32, 32, 40, 2, 40, 1, 2}, {"three", 2, 32, 48, 50, 3, 4, 1, 3},
+    {"strided", 1, 48, 32, 61, 3, 1, 2, 1},     {"odd_channels", 1, 20, 24, 33, 2, 4, 1, 4},
+};
+
+/// Of a sequence whose beginning is filled up with zeros, so that no result sees what comes later;
+/// before it another one, so that both lie as convolutions want it.
+void addSequences(std::vector<Case> &cases) {
+  for (const Sequence &s : sequences)
+    for (const char *act : {"", "relu", "tanh"}) {
+      Body body;
+      auto convolution = [&](const std::string &x, int64_t from, int64_t to, int64_t length,
+                             int64_t window, int64_t dilation, int64_t stride) {
+        std::string w = body.weights({to, from, window}, true);
+        auto list = [](int64_t n) { return "array<i64: " + std::to_string(n) + ">"; };
+        return body.operation("conv " + x + ", " + w + " {strides = " + list(stride) +
+                                  ", dilations = " + list(dilation) +
+                                  ", low = " + list((window - 1) * dilation) +
+                                  ", high = " + list(0) + ", groups = 1 : i64}",
+                              {x, w}, {s.batch, to, (length - 1) / stride + 1});
+      };
+      Shape y = {s.batch, s.results, (s.length - 1) / s.stride + 1};
+      std::string x = body.argument({s.batch, s.channels, s.length});
+      x = convolution(x, s.channels, s.channels, s.length, 2, 1, 1);
+      std::string value =
+          convolution(x, s.channels, s.results, s.length, s.window, s.dilation, s.stride);
+      for (int64_t i = 0; i < s.added; ++i) {
+        std::string other = body.argument(y);
+        value = body.operation("add " + value + ", " + other, {value, other}, y);
+      }
+      if (*act)
+        value = body.operation(act + (" " + value), {value}, y);
+      cases.push_back(body.yield(
+          "conv", std::string("weights/sequence/") + s.name + (*act ? "/" : "") + act, value));
+      // The largest result says nothing of the sums any more, which go up to 60.
+      if (act == std::string_view("tanh"))
+        cases.back().tolerance.ofLargest = 256;
+    }
+}
+
+} // namespace
+
+void addEpilogueCases(std::vector<Case> &cases) {
+  addProducts(cases);
+  addSequences(cases);
+}
+
+} // namespace dlc::conformance

@@ -1,0 +1,307 @@
+//===- Arguments.cpp - the dlc tool: its arguments ----------------------------------===//
+#include "tools/dlc/Options.h"
+
+#include "dlc/dlc.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+using namespace dlc::cli;
+
+namespace {
+
+/// strict, default or fast, alone or behind a pattern. Says what is wrong.
+std::string accuracyLevel(const std::string &text) {
+  size_t at = text.rfind('=');
+  std::string level = at == std::string::npos ? text : text.substr(at + 1);
+  if (at != 0 && (level == "strict" || level == "default" || level == "fast"))
+    return "";
+  return "'" + text + "': required: strict, default or fast, or PATTERN=strict, ..";
+}
+
+void addModelArguments(CLI::App *command, ModelArguments &a) {
+  command->add_option("model", a.model, "a model (.onnx, .mlir) or a compiled program (.dlcx)")
+      ->required();
+  command->add_option("--shape", a.shapes, "the shape of an input: NAME=1x3x224x224")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--input", a.inputs, "the value of an input: NAME=FILE.npy")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--device", a.device, "where inputs, outputs and all else stand")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--place", a.place,
+          "operations of these names on another device: PATTERN=DEVICE; input:PATTERN=DEVICE "
+          "and output:PATTERN=DEVICE; all others where it costs least: auto:cpu,cuda:0=8GiB, "
+          "or parallel branches at the same time: split:cpu,cpu:1")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_flag("--forbid-transfers{*}", a.forbidTransfers,
+                    "no transfer that nobody wrote; with =PATTERN, none of values or for "
+                    "operations of these names");
+  command->add_option("--gpu-arch", a.gpuArch,
+                      "the GPUs to compile for, as in sm_90a; else those of this machine");
+  command
+      ->add_option("--threads", a.threads, "threads to run with; 0: all that this process may use")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command->add_flag("--tune", a.tune, "measure candidate kernels and remember the fastest");
+  command->add_option("--db", a.database,
+                      "the tuning database to choose kernels by, only read; else tuning.jsonl in "
+                      "the cache folder");
+  command
+      ->add_option("--on-miss", a.onMiss,
+                   "of an operation that the database does not know: ask the cost model, refuse, "
+                   "or measure now")
+      ->check(CLI::IsMember({"model", "error", "measure"}));
+  command->add_option("--workspace", a.workspace,
+                      "the most scratch memory that a kernel may ask for: as in 16MiB");
+  command
+      ->add_option("--kernels", a.kernels,
+                   "whose kernels to take wherever they can do the work; else the fastest")
+      ->check(
+          CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin", "tiles", "vectors",
+                         "strassen", "direct", "winograd", "attention", "cublaslt", "cudnn"}));
+  command
+      ->add_option("--precision", a.precision,
+                   "what products are computed in: 16-bit operands, sums in f32")
+      ->check(CLI::IsMember({"none", "bf16", "f16"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--matmul-precision", a.matmulPrecision,
+          "how exact products of f32 are: high may use tf32, or two bf16 parts of each number; "
+          "medium may round them to bf16")
+      ->check(CLI::IsMember({"highest", "high", "medium"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--weights", a.weights,
+          "what constant weights of matrix products are kept in: bf16, or int8 with a scale "
+          "for each column")
+      ->check(CLI::IsMember({"f32", "bf16", "int8"}))
+      ->capture_default_str();
+  command
+      ->add_option("--accuracy", a.accuracy,
+                   "what f32 may lose for speed: strict (sums as written), default (convolutions "
+                   "and products with fewer multiplications, products of bf16 parts on tiles: "
+                   "errors up to 2e-5 of the "
+                   "largest result), fast (also what --matmul-precision medium allows); "
+                   "PATTERN=LEVEL for products and convolutions of such names; else default")
+      ->check(accuracyLevel)
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      ->add_option("--precision-of", a.precisionOf,
+                   "operations of these names, whatever --precision: PATTERN=f32, bf16 or f16")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--max-memory", a.maxMemory,
+                      "state, constants and intermediate values of a training step: as in 64MiB");
+  command->add_option("--cache", a.cache,
+                      "where object code and tuning results are kept, or 'none'; else "
+                      "$DLC_CACHE_DIR or ~/.cache/dlc");
+}
+
+void addTrainingArguments(CLI::App *command, CompileArguments &a) {
+  dlc::TrainingOptions &t = a.training;
+  CLI::Option *train =
+      command->add_flag("--train", a.train, "compile a training step of the model");
+  auto number = [&](const char *name, auto &to, const char *what) {
+    return command->add_option(name, to, what)->needs(train)->group("Training");
+  };
+  number("--loss", t.loss, "of the first output and the input 'target'")
+      ->check(CLI::IsMember(dlc::trainingLosses()))
+      ->capture_default_str();
+  number("--optimizer", t.optimizer, "what makes new parameters of gradients")
+      ->check(CLI::IsMember(dlc::trainingOptimizers()))
+      ->capture_default_str();
+  number("--lr", t.lr, "the learning rate; else the optimizer's default");
+  number("--momentum", t.momentum, "of sgd and rmsprop");
+  number("--dampening", t.dampening, "of sgd's momentum");
+  command->add_flag("--nesterov", t.nesterov, "sgd looks ahead")->needs(train)->group("Training");
+  number("--weight-decay", t.weightDecay, "how strongly parameters shrink");
+  number("--beta1", t.beta1, "of adam and adamw: memory of gradients");
+  number("--beta2", t.beta2, "of adam and adamw: memory of their squares");
+  number("--alpha", t.alpha, "of rmsprop: memory of squares");
+  number("--eps", t.eps, "what keeps divisors from 0");
+  number("--clip-norm", t.clipNorm, "the greatest norm of all gradients together; 0: any");
+  number("--clip-value", t.clipValue, "the greatest gradient of an element; 0: any");
+  number("--label-smoothing", t.labelSmoothing, "so much of a target goes to all classes")
+      ->check(CLI::Range(0.0, 1.0));
+  number("--ignore-index", t.ignoreIndex, "a target that does not count");
+  number("--micro-batches", t.microBatches, "parts that a batch is taken in, to save memory")
+      ->check(CLI::PositiveNumber);
+  number("--freeze", t.freeze, "parameters of these names stay (* any characters, ? one)")
+      ->take_all()
+      ->allow_extra_args(false);
+  number(
+      "--loss-scale", t.lossScale,
+      "multiply the loss for --precision f16, by this at first; steps that overflow are skipped");
+  number("--dropout-seed", t.seed, "of dropout's random numbers");
+}
+
+void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
+  CLI::App *c = app.add_subcommand("tune", "measure which kernels are fastest here, and keep it");
+  addModelArguments(c, a);
+  c->get_option("--db")->description("the database to fill; else tuning.jsonl in the cache folder");
+  c->add_option("--budget", a.budget, "stop measuring after so long: as in 60s");
+  c->add_option("--spread", a.spread,
+                "the time between two sittings over one operation, at least; else 2s");
+  c->add_flag("--again", a.again, "measure what the database knows too");
+  c->add_option("--explain", a.explain,
+                "show all candidates of operations of these names (* any characters), or keys");
+  c->add_option("--batch", a.batch, "the first dimension of inputs that leave it open")
+      ->check(CLI::PositiveNumber);
+  addTrainingArguments(c, a);
+
+  CLI::App *db = app.add_subcommand("tune-db", "look at tuning databases, merge and compare them");
+  db->require_subcommand(1);
+  auto action = [&](const char *name, const char *what) {
+    CLI::App *command = db->add_subcommand(name, what);
+    command->callback([&b, name] { b.action = name; });
+    return command;
+  };
+  CLI::App *show = action("show", "print what a database holds");
+  show->add_option("file", b.output, "a database")->required();
+  show->add_option("pattern", b.pattern, "only operations of these names, or keys");
+  CLI::App *merge = action("merge", "put databases together");
+  merge->add_option("output", b.output, "the database to fill; made where it is not there")
+      ->required();
+  merge->add_option("files", b.files, "those to take from")->required();
+  CLI::App *diff = action("diff", "say how far two databases agree; status 1 where they differ");
+  diff->add_option("files", b.files, "two databases")->required()->expected(2);
+}
+
+void addTrainCommand(CLI::App &app, TrainArguments &a) {
+  CLI::App *c = app.add_subcommand("train", "run a training step over a file of data");
+  c->add_option("program", a.program, "a step, made by dlc compile --train (.dlcx)")->required();
+  c->add_option("--data", a.data, "an .npz with an array for each of the step's inputs")
+      ->required();
+  CLI::Option *epochs =
+      c->add_option("--epochs", a.epochs, "how often to go through the data, from the beginning on")
+          ->check(CLI::PositiveNumber)
+          ->capture_default_str();
+  c->add_option("--steps", a.steps, "how many steps to take, from the beginning on")
+      ->check(CLI::PositiveNumber)
+      ->excludes(epochs);
+  c->add_flag("--no-shuffle", a.noShuffle, "take the samples in the file's order");
+  c->add_option("--seed", a.seed, "of the order of the samples")->capture_default_str();
+  c->add_option("--init", a.init, "begin with the parameters of this .safetensors file");
+  CLI::Option *checkpoint =
+      c->add_option("--checkpoint", a.checkpoint, "the .safetensors file to keep the state in");
+  c->add_option("--checkpoint-every", a.checkpointEvery, "in steps; else at the end of each epoch")
+      ->check(CLI::PositiveNumber)
+      ->needs(checkpoint);
+  c->add_flag("--resume", a.resume, "go on from the checkpoint, if it is there")->needs(checkpoint);
+  c->add_option("--log-every", a.logEvery,
+                "in steps: a line each; else each epoch, --json each step")
+      ->check(CLI::PositiveNumber);
+  c->add_flag("--json", a.json, "print lines as JSON objects");
+  c->add_option("--svg", a.svg, "draw the loss of each step");
+  c->add_option("--workers", a.workers, "threads that make batches ahead")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  c->add_option("--threads", a.threads, "threads to run with; 0: all that this process may use")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+}
+
+} // namespace
+
+namespace dlc {
+int dlcMain(int argc, char **argv);
+}
+
+int dlc::dlcMain(int argc, char **argv) {
+  CLI::App app("dlc: a graph compiler for deep learning", "dlc");
+  app.set_version_flag("--version", std::string("dlc ") + dlc_version());
+  app.require_subcommand(1);
+
+  CompileArguments compile;
+  CLI::App *compileApp = app.add_subcommand("compile", "compile a model into a program");
+  addModelArguments(compileApp, compile);
+  compileApp->add_option("-o,--output", compile.output,
+                         "the program to write (.dlcx), or text (.mlir) with --to");
+  compileApp->add_option("--from", compile.from, "the model stands before this phase already");
+  compileApp->add_option("--to", compile.to,
+                         "stop after this phase and give the text of the module");
+  compileApp
+      ->add_option("--print-after", compile.printAfter,
+                   "print the module after a phase, or after 'all'")
+      ->take_all()
+      ->allow_extra_args(false);
+  compileApp->add_flag("--time", compile.time, "print the seconds of each phase");
+
+  compileApp
+      ->add_option("--batch", compile.batch, "the first dimension of inputs that leave it open")
+      ->check(CLI::PositiveNumber);
+  addTrainingArguments(compileApp, compile);
+
+  RunArguments run;
+  CLI::App *runApp = app.add_subcommand("run", "run a model or a program");
+  addModelArguments(runApp, run);
+  runApp->add_option("--output-dir", run.outputDir, "write each output as DIR/NAME.npy");
+  runApp->add_option("--repeat", run.repeat, "how often to run")->capture_default_str();
+  runApp->add_option("--seed", run.seed, "of the random inputs")->capture_default_str();
+  runApp->add_flag("--json", run.json, "print the figures as one JSON object");
+  runApp->add_flag("--plain-launches", run.plainLaunches,
+                   "give a GPU its commands one by one, not as graphs");
+  runApp->add_option("--tune-behind", run.tuneBehind,
+                     "start on the model's choice, measure kernels between the runs for so long "
+                     "(as in 60s), and swap the faster ones in");
+  runApp->add_option("--trace", run.trace, "write what ran when, for ui.perfetto.dev");
+
+  InspectArguments inspect;
+  CLI::App *inspectApp =
+      app.add_subcommand("inspect", "show what a program does, with what, and why");
+  addModelArguments(inspectApp, inspect);
+  inspectApp->add_option("--repeat", inspect.repeat, "run so often and show each command's time")
+      ->capture_default_str();
+  inspectApp->add_option("--seed", inspect.seed, "of the random inputs")->capture_default_str();
+  inspectApp->add_flag("--json", inspect.json, "print it as one JSON object");
+  inspectApp->add_flag("--placement", inspect.placement,
+                       "show which device each operation is on, why, and what crosses");
+  inspectApp->add_flag("--layouts", inspect.layouts,
+                       "show the layout of each convolution, and what it and the others cost");
+  inspectApp->add_option("--svg", inspect.svg, "draw the graph, coloured by kernel and time");
+  inspectApp->add_option("--html", inspect.html, "the same as a page with a table");
+
+  TrainArguments train;
+  addTrainCommand(app, train);
+
+  TuneArguments tune;
+  TuneDbArguments tuneDb;
+  addTuneCommands(app, tune, tuneDb);
+
+  app.add_subcommand("devices", "list what there is to run on, and which libraries were found");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    if (*compileApp)
+      return compileCommand(compile);
+    if (*runApp)
+      return runCommand(run);
+    if (app.got_subcommand("train"))
+      return trainCommand(train);
+    if (app.got_subcommand("tune"))
+      return tuneCommand(tune);
+    if (app.got_subcommand("tune-db"))
+      return tuneDbCommand(tuneDb);
+    if (app.got_subcommand("devices"))
+      return devicesCommand();
+    return inspectCommand(inspect);
+  } catch (const std::bad_alloc &) {
+    std::fprintf(stderr, "dlc: error: not enough memory\n");
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "dlc: error: %s\n", error.what());
+  }
+  return 1;
+}
