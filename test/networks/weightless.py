@@ -1,0 +1,64 @@
+"""ONNX files without weights: of large tensors of floats only sizes and spread are kept, and a seed fills them again."""
+import hashlib
+import lzma
+import os
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+KEPT = 256  # elements; what is smaller stays as it is
+
+
+def tensors(graph):
+    """All stored tensors: initializers and constants, those of inner graphs too."""
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                yield attribute.t
+            if attribute.HasField("g"):
+                yield from tensors(attribute.g)
+
+
+def write(model, path):
+    """Takes the weights out and writes the rest, compressed; returns its bytes. Where in the source a node came from goes, too."""
+    for tensor in tensors(model.graph):
+        if tensor.data_type not in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE):
+            continue
+        values = numpy_helper.to_array(tensor)
+        if values.size <= KEPT or values.min() == values.max():
+            continue
+        if not np.abs(values).max() < 1e4:  # what hides others, not weights
+            continue
+        mean, deviation = float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
+        for field in ("raw_data", "float_data", "int32_data", "double_data"):
+            tensor.ClearField(field)
+        tensor.doc_string = f"normal {mean:.6g} {deviation:.6g}"
+    for node in model.graph.node:
+        del node.metadata_props[:]
+        node.doc_string = ""
+    for value in list(model.graph.value_info):
+        del value.metadata_props[:]
+    del model.metadata_props[:]
+    del model.graph.metadata_props[:]
+    data = lzma.compress(model.SerializeToString(deterministic=True), preset=9 | lzma.PRESET_EXTREME)
+    with open(path + ".part", "wb") as file:
+        file.write(data)
+    os.rename(path + ".part", path)
+    return len(data)
+
+
+def read(path):
+    """The model with weights: the same name gives the same numbers everywhere."""
+    with lzma.open(path) as file:
+        model = onnx.load_model_from_string(file.read())
+    for index, tensor in enumerate(tensors(model.graph)):
+        if not tensor.doc_string.startswith("normal "):
+            continue
+        mean, deviation = map(float, tensor.doc_string.split()[1:])
+        seed = int.from_bytes(hashlib.sha256(f"{os.path.basename(path)} {index}".encode()).digest()[:8], "little")
+        values = np.random.Generator(np.random.PCG64(seed)).normal(mean, deviation, tuple(tensor.dims))
+        tensor.raw_data = values.astype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)).tobytes()
+        tensor.doc_string = ""
+    return model
