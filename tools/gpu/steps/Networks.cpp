@@ -1,0 +1,147 @@
+//===- Networks.cpp - which networks there are, and their results against the processor's ---===//
+#include "tools/gpu/steps/Steps.h"
+
+#include <algorithm>
+
+namespace dlc::gpu {
+
+std::vector<Network> networksOf(const Settings &settings) {
+  if (settings.small)
+    return {{"alexnet-r", 2}, {"fcn-r", 2, false}};
+  return {{"resnet-50", 64},  {"bert", 32},   {"lstm", 128},      {"vit", 32},
+          {"alexnet-s", 128}, {"fcn-s", 64},  {"resnet-56", 128}, {"mobilenet-v2", 64, false},
+          {"alexnet-r", 128}, {"fcn-r", 1024}};
+}
+
+std::vector<std::string> precisionsOf(const Settings &settings, const Network &network) {
+  if (!settings.small)
+    return {"f32", "tf32", "bf16"};
+  // An emulated GPU takes half a minute for large products of 16 bits.
+  if (network.name == "fcn-r")
+    return {"f32"};
+  return {"f32", "bf16"};
+}
+
+std::vector<Config> configsOf(const Settings &settings,
+                              const std::vector<std::string> &precisions) {
+  std::vector<Config> configs;
+  for (const std::string &precision : precisions)
+    for (const char *mode : {"training", "inference"})
+      for (const Network &network : networksOf(settings))
+        if (network.trains || mode == std::string("inference"))
+          configs.push_back({network, mode, precision});
+  return configs;
+}
+
+std::map<std::string, std::string> withoutLibraries() {
+  return {{"DLC_CUDA_CUBLASLT", "/none"}, {"DLC_CUDA_CUDNN", "/none"}};
+}
+
+bool hasLibraries() {
+  auto isThere = [](const char *name) {
+    std::string path = variable(name);
+    return !path.empty() && path != "/none";
+  };
+  return isThere("DLC_CUDA_CUBLASLT") || isThere("DLC_CUDA_CUDNN");
+}
+
+namespace {
+
+class Comparison {
+public:
+  explicit Comparison(const Settings &settings)
+      : settings(settings), store(settings, "networks.json"),
+        atOnce(settings.small ? 2 : std::clamp(processors() / 4, 1, 6)),
+        pool(atOnce, settings.deadline - 5, settings.folder()) {}
+
+  void run() {
+    store["what"] = "inference and training of the benchmark networks on the device, against the "
+                    "processor's in f32; 'again': what became of it with generated kernels alone, "
+                    "and without graphs";
+    for (const Network &network : networksOf(settings))
+      for (const char *mode : {"inference", "training"})
+        if ((network.trains || mode == std::string("inference")) && isWanted(network, mode))
+          pool.add(job("reference", {network, mode, ""}, settings.small ? 60 : 150));
+    pool.run([&](const Job &job, const Outcome &outcome) { take(job, outcome); });
+    store.finish("cases", pool.left() + waiting.size());
+  }
+
+private:
+  /// "what key": the rest is known by it.
+  Job job(const std::string &what, const Config &config, double limit) {
+    Job job;
+    job.key = what + " " + config.key();
+    job.command = {settings.program("dlc-gpu-work"), what == "reference" ? what : "compare"};
+    std::vector<std::string> arguments = config.arguments();
+    if (what == "reference")
+      arguments.resize(arguments.size() - 2);
+    job.command.insert(job.command.end(), arguments.begin(), arguments.end());
+    job.command.insert(job.command.end(),
+                       {"--folder", settings.folder(), "--steps", settings.small ? "2" : "3"});
+    if (what != "reference")
+      job.command.insert(job.command.end(), {"--device", settings.device});
+    job.shares = true;
+    if (what == "generated")
+      job.environment.merge(withoutLibraries());
+    if (what == "plain")
+      job.environment["DLC_PLAIN_LAUNCHES"] = "1";
+    job.limit = limit;
+    configs[job.key] = config;
+    return job;
+  }
+
+  bool isWanted(const Network &network, const char *mode) {
+    for (const std::string &precision : precisionsOf(settings, network))
+      if (settings.again || !store.has("cases", Config{network, mode, precision}.key()))
+        return true;
+    return false;
+  }
+
+  void take(const Job &done, const Outcome &outcome) {
+    std::string what = done.key.substr(0, done.key.find(' '));
+    Config config = configs[done.key];
+    if (what == "reference") {
+      store.put("processor", config.network.name + "/" + config.mode, jsonOf(outcome));
+      for (const std::string &precision : precisionsOf(settings, config.network)) {
+        Config next{config.network, config.mode, precision};
+        if (!settings.again && store.has("cases", next.key()))
+          continue;
+        Job compare = job("compare", next, settings.small ? 60 : 120);
+        // Networks are finished one by one.
+        compare.last = false;
+        if (outcome.good())
+          pool.add(compare);
+        else
+          waiting.push_back(next.key());
+      }
+      return;
+    }
+    if (what == "compare") {
+      Json json = jsonOf(outcome);
+      store.put("cases", config.key(), json);
+      if (json["status"] == "ok" || asked++ >= (settings.small ? 0 : 8))
+        return;
+      // What tells the next one where to look.
+      if (hasLibraries())
+        pool.add(job("generated", config, 90));
+      pool.add(job("plain", config, 90));
+      return;
+    }
+    Json json = store.whole().at("cases").at(config.key());
+    json["again"][what] = jsonOf(outcome, 300);
+    store.put("cases", config.key(), json);
+  }
+
+  const Settings &settings;
+  Store store;
+  int atOnce, asked = 0;
+  Pool pool;
+  std::map<std::string, Config> configs;
+  std::vector<std::string> waiting;
+};
+
+} // namespace
+
+void networksStep(const Settings &settings) { Comparison(settings).run(); }
+
+} // namespace dlc::gpu

@@ -1,0 +1,157 @@
+//===- Peers.cpp - PyTorch beside dlc, and NVIDIA's checker over it -------------------------===//
+#include "tools/gpu/steps/Steps.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace dlc::gpu {
+
+void torchStep(const Settings &settings) {
+  std::string python = variable("KIT_PYTHON");
+  if (python.empty()) {
+    Store store(settings, "torch.json");
+    store["skipped"] = "no python3 here has torch; looked at: " + variable("KIT_PYTHONS");
+    store.finish("cases", 0);
+    return;
+  }
+  // The script keeps the file, in the same way.
+  Job job{"torch",
+          {python, settings.kit + "/torch/torch_ratios.py", "--work",
+           settings.program("dlc-gpu-work"), "--state", settings.state, "--out", settings.out,
+           "--device", settings.device, "--seconds", std::to_string(settings.left() - 12)},
+          settings.left() - 6};
+  // Its own libraries are its own affair; dlc's come back for dlc.
+  job.environment = {{"LD_LIBRARY_PATH", variable("KIT_THEIR_LIBRARIES")},
+                     {"KIT_LIBRARIES", variable("LD_LIBRARY_PATH")}};
+  if (access(tunedCache(settings).c_str(), F_OK) == 0)
+    job.environment["DLC_CACHE_DIR"] = tunedCache(settings);
+  for (const Network &network : networksOf(settings)) {
+    job.command.push_back("--network");
+    job.command.push_back(network.name + ":" + std::to_string(network.batch) +
+                          (network.trains ? "" : ":inference"));
+  }
+  if (settings.small)
+    job.command.push_back("--small");
+  if (settings.again)
+    job.command.push_back("--again");
+  Outcome outcome = runOne(job, settings.deadline, settings.folder());
+  Store store(settings, "torch.json");
+  store["script"] = {{"status", nameOf(outcome.end)},
+                     {"seconds", outcome.seconds},
+                     {"said", endOf(outcome.err, outcome.good() ? 500 : 4000)}};
+  store["seconds"]["cases"] =
+      partOf(store.whole(), "seconds").value("cases", 0.0) + outcome.seconds;
+  store.forget("skipped");
+  bool complete = store.whole().value("done", false);
+  store.finish("cases", complete ? 0 : 1);
+}
+
+namespace {
+
+/// What the checker says of errors: the first of them with where they were, and the sum.
+Json findingsOf(const Outcome &outcome) {
+  Json json = {{"status", nameOf(outcome.end)}, {"seconds", outcome.seconds}};
+  std::string first;
+  int lines = 0;
+  bool told = false;
+  long errors = 0;
+  for (const std::string &line : linesOf(outcome.out + "\n" + outcome.err)) {
+    long here = 0;
+    if (std::sscanf(line.c_str(), "========= ERROR SUMMARY: %ld error", &here) == 1 ||
+        std::sscanf(line.c_str(), "========= RACECHECK SUMMARY: %ld hazard", &here) == 1) {
+      told = true;
+      errors += here;
+      continue;
+    }
+    // Programs that end with a status of their own are no finding.
+    if (line.rfind("=========", 0) == 0 && lines < 40 &&
+        line.find("COMPUTE-SANITIZER") == std::string::npos) {
+      first += line.substr(9) + "\n";
+      ++lines;
+    }
+  }
+  if (told)
+    json["errors"] = errors;
+  if (!told || errors > 0)
+    json["said"] = startOf(first.empty() ? outcome.err : first, 2500);
+  if (told && errors > 0)
+    json["status"] = "errors";
+  else if (told && outcome.end == Outcome::End::Failed)
+    json["status"] = "ok";
+  for (const std::string &line : linesOf(outcome.out))
+    if (line.rfind("conformance: ", 0) == 0)
+      json["suite"] = line;
+  return json;
+}
+
+} // namespace
+
+void sanitizerStep(const Settings &settings) {
+  Store store(settings, "sanitizer.json");
+  std::string program = variable("KIT_SANITIZER");
+  if (program.empty()) {
+    store["skipped"] =
+        "compute-sanitizer was not found: neither in $PATH nor below /usr/local/cuda*";
+    store.finish("cases", 0);
+    return;
+  }
+  store.forget("skipped");
+  store["program"] = program;
+  int atOnce = std::clamp(processors() / 3, 1, 5);
+  Pool pool(atOnce, settings.deadline - 5, settings.folder());
+  auto add = [&](const std::string &tool, const std::string &key,
+                 const std::vector<std::string> &arguments) {
+    if (!settings.again && store.has("cases", tool + " " + key))
+      return;
+    Job job;
+    job.key = tool + " " + key;
+    job.command = {program, "--tool", tool, "--target-processes", "all", "--print-limit", "8"};
+    job.command.insert(job.command.end(), arguments.begin(), arguments.end());
+    job.shares = true;
+    job.environment = withoutLibraries();
+    job.limit = 75;
+    pool.add(job);
+  };
+  auto suite = [&](const std::vector<std::string> &arguments) {
+    std::vector<std::string> all = {settings.program("dlc-conformance"), "--device",
+                                    settings.device, "--jobs", "1"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return all;
+  };
+  // What failed has something to tell.
+  Json conformance = readJson(settings.state + "/conformance.json");
+  std::vector<std::string> failing;
+  if (conformance.is_object())
+    for (const auto &[key, failure] : entriesOf(conformance, "failures"))
+      if (key.rfind("generated ", 0) == 0 && failure.value("alone", "") != "passed")
+        failing.push_back(key.substr(10, key.find(',') - 10));
+  for (size_t i = 0; i < failing.size() && i < 6; ++i)
+    add("memcheck", failing[i], suite({"--batch", "1", "--filter", failing[i]}));
+  Json networks = readJson(settings.state + "/networks.json");
+  int added = 0;
+  if (networks.is_object())
+    for (const auto &[key, result] : entriesOf(networks, "cases"))
+      for (const Config &config : configsOf(settings, {"f32", "tf32", "bf16"}))
+        if (config.key() == key && result.value("status", "") != "ok" && added++ < 2) {
+          std::vector<std::string> all = {settings.program("dlc-gpu-work"), "compare"};
+          std::vector<std::string> arguments = config.arguments();
+          all.insert(all.end(), arguments.begin(), arguments.end());
+          all.insert(all.end(), {"--device", settings.device, "--folder", settings.folder()});
+          add("memcheck", key, all);
+        }
+  int slices = settings.small ? 1 : 24;
+  for (int k = 0; k < slices; ++k) {
+    std::vector<std::string> part = {"--batch", "12",     "--sample",
+                                     "320",     "--from", std::to_string(k * 13)};
+    for (const char *tool : {"memcheck", "racecheck"})
+      add(tool, std::to_string(k * 13) + "/320", suite(part));
+    if (k % 4 == 3)
+      add("synccheck", std::to_string(k * 13) + "/320", suite(part));
+  }
+  pool.run([&](const Job &job, const Outcome &outcome) {
+    store.put("cases", job.key, findingsOf(outcome));
+  });
+  store.finish("cases", pool.left());
+}
+
+} // namespace dlc::gpu

@@ -1,0 +1,235 @@
+//===- Process.cpp - programs run side by side, each with a limit ---------------------------===//
+#include "tools/gpu/steps/Process.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sched.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace dlc::gpu {
+namespace {
+
+volatile std::sig_atomic_t stopped = 0;
+
+/// Of each stream of a program, so much is kept: its beginning and its end.
+constexpr size_t kKept = 1 << 20;
+
+std::string readKept(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream all;
+  all << file.rdbuf();
+  std::string text = all.str();
+  if (text.size() > kKept)
+    text = text.substr(0, kKept / 2) + "\n[...]\n" + text.substr(text.size() - kKept / 2);
+  return text;
+}
+
+struct Running {
+  Job job;
+  std::string out, err;
+  double start = 0;
+  /// When it was asked to end; 0: not yet.
+  double asked = 0;
+  bool late = false, cut = false;
+  int slot = 0;
+};
+
+/// The slot's part of the processors: programs have as many threads as they may use processors.
+void takeShare(int slot, int slots) {
+  cpu_set_t all, own;
+  CPU_ZERO(&own);
+  if (slots < 2 || sched_getaffinity(0, sizeof all, &all) != 0)
+    return;
+  int count = CPU_COUNT(&all), number = 0;
+  int first = slot * count / slots, last = (slot + 1) * count / slots;
+  // More jobs than processors: some share one.
+  last = last > first ? last : first + 1;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &all)) {
+      if (number >= first && number < last)
+        CPU_SET(cpu, &own);
+      ++number;
+    }
+  sched_setaffinity(0, sizeof own, &own);
+}
+
+pid_t start(const Job &job, const std::string &out, const std::string &err, int slot, int slots) {
+  pid_t pid = fork();
+  if (pid != 0)
+    return pid;
+  if (job.shares)
+    takeShare(slot, slots);
+  // A group of its own, so that what it starts ends with it.
+  setpgid(0, 0);
+  int in = open("/dev/null", O_RDONLY), to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644),
+      errors = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  dup2(in, 0);
+  dup2(to, 1);
+  dup2(errors, 2);
+  for (int each : {in, to, errors})
+    if (each > 2)
+      close(each);
+  for (const auto &[name, value] : job.environment) {
+    if (value.empty())
+      unsetenv(name.c_str());
+    else
+      setenv(name.c_str(), value.c_str(), 1);
+  }
+  std::vector<char *> arguments;
+  for (const std::string &argument : job.command)
+    arguments.push_back(const_cast<char *>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  dprintf(2, "%s: cannot be started: %s\n", arguments[0], std::strerror(errno));
+  _exit(127);
+}
+
+/// First asked, then made to.
+void end(pid_t pid, Running &running) {
+  double since = running.asked > 0 ? now() - running.asked : 0;
+  if (running.asked == 0) {
+    running.asked = now();
+    kill(-pid, SIGTERM);
+  } else if (since > 3) {
+    kill(-pid, SIGKILL);
+  }
+}
+
+Outcome outcomeOf(const Running &running, int status) {
+  Outcome outcome;
+  outcome.seconds = now() - running.start;
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  outcome.end = running.cut           ? Outcome::End::Cut
+                : running.late        ? Outcome::End::Late
+                : WIFSIGNALED(status) ? Outcome::End::Crashed
+                : outcome.status      ? Outcome::End::Failed
+                                      : Outcome::End::Done;
+  outcome.out = readKept(running.out);
+  outcome.err = readKept(running.err);
+  unlink(running.out.c_str());
+  unlink(running.err.c_str());
+  return outcome;
+}
+
+} // namespace
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+const char *nameOf(Outcome::End end) {
+  switch (end) {
+  case Outcome::End::Done:
+    return "ok";
+  case Outcome::End::Failed:
+    return "failed";
+  case Outcome::End::Late:
+    return "too slow";
+  case Outcome::End::Crashed:
+    return "crashed";
+  case Outcome::End::Cut:
+    return "cut off";
+  }
+  return "";
+}
+
+int processors() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+bool isStopped() { return stopped != 0; }
+
+void stopOnSignals() {
+  for (int signal : {SIGTERM, SIGINT, SIGHUP})
+    std::signal(signal, [](int) { stopped = 1; });
+}
+
+void Pool::add(Job job) {
+  if (job.last)
+    waiting.push_back(std::move(job));
+  else
+    waiting.push_front(std::move(job));
+}
+
+void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
+  std::map<pid_t, Running> running;
+  while (!waiting.empty() || !running.empty()) {
+    bool over = isStopped() || now() >= deadline;
+    if (over && running.empty())
+      break;
+    while (!over && !waiting.empty() && running.size() < size_t(std::max(1, atOnce))) {
+      Running one;
+      one.job = std::move(waiting.front());
+      waiting.pop_front();
+      std::string file =
+          folder + "/job-" + std::to_string(getpid()) + "-" + std::to_string(started++);
+      one.out = file + ".out";
+      one.err = file + ".err";
+      one.start = now();
+      auto isTaken = [&](int slot) {
+        return std::any_of(running.begin(), running.end(),
+                           [&](const auto &each) { return each.second.slot == slot; });
+      };
+      while (isTaken(one.slot))
+        ++one.slot;
+      pid_t pid = start(one.job, one.out, one.err, one.slot, atOnce);
+      if (pid < 0)
+        done(one.job, {Outcome::End::Failed, 1, 0, "", std::strerror(errno)});
+      else
+        running[pid] = std::move(one);
+    }
+    int status = 0;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    auto found = running.find(pid);
+    if (found != running.end()) {
+      Running one = std::move(found->second);
+      running.erase(found);
+      // What it started and left behind goes with it.
+      kill(-pid, SIGKILL);
+      Outcome outcome = outcomeOf(one, status);
+      if (one.cut)
+        ++cut;
+      else
+        done(one.job, outcome);
+      continue;
+    }
+    for (auto &[each, one] : running) {
+      bool late = now() - one.start > one.job.limit;
+      if (one.asked == 0 && !late && !over)
+        continue;
+      one.late |= late && !one.cut;
+      one.cut |= over && !one.late;
+      end(each, one);
+    }
+    // One that not even a kill ends (its device does not answer) is left behind.
+    for (auto it = running.begin(); it != running.end();) {
+      if (it->second.asked == 0 || now() - it->second.asked < 20) {
+        ++it;
+        continue;
+      }
+      Outcome lost{Outcome::End::Late, 137, now() - it->second.start, "",
+                   "does not end, not even when it is killed"};
+      done(it->second.job, lost);
+      it = running.erase(it);
+    }
+    usleep(20000);
+  }
+}
+
+Outcome runOne(const Job &job, double deadline, const std::string &folder) {
+  Pool pool(1, deadline, folder);
+  pool.add(job);
+  Outcome result{Outcome::End::Cut, 0, 0, "", ""};
+  pool.run([&](const Job &, const Outcome &outcome) { result = outcome; });
+  return result;
+}
+
+} // namespace dlc::gpu

@@ -1,0 +1,125 @@
+//===- Tune.cpp - kernels measured, and where the networks' time goes -----------------------===//
+#include "tools/gpu/steps/Steps.h"
+
+#include <algorithm>
+#include <fstream>
+#include <unistd.h>
+
+namespace dlc::gpu {
+namespace {
+
+/// Bytes of the tuning database that come along.
+constexpr size_t kDatabase = 4 << 20;
+
+class Tuning {
+public:
+  explicit Tuning(const Settings &settings)
+      : settings(settings), store(settings, "tune.json"),
+        pool(1, settings.deadline - 8, settings.folder()) {}
+
+  void run() {
+    store["what"] = "model: as the cost model chooses; tuning: how long measuring took, or that it "
+                    "was ended; tuned: as measured. 'fraction': of the limit that machine.json "
+                    "has, memory's or arithmetic's";
+    Json machine = readJson(settings.state + "/machine.json");
+    Json peaks = machine.is_object() ? machine.value("peaks", Json::object()) : Json::object();
+    store["peaks"] = peaks;
+    for (const char *name : {"gigabytes", "f32", "tf32", "bf16"}) {
+      limits.push_back(std::string("--") + name);
+      limits.push_back(std::to_string(peaks.value(name, 0.0)));
+    }
+    std::vector<Config> configs =
+        configsOf(settings, settings.small ? std::vector<std::string>{"f32"}
+                                           : std::vector<std::string>{"bf16", "tf32"});
+    if (settings.small)
+      configs.resize(1);
+    // Code that is there already is there for these, too.
+    if (access(tunedCache(settings).c_str(), F_OK) != 0)
+      runOne({"", {"cp", "-a", "-l", variable("DLC_CACHE_DIR"), tunedCache(settings)}, 60},
+             settings.deadline, settings.folder());
+    // All are looked at before one is looked at closely.
+    for (const Config &config : configs)
+      add("model", "profile", config, 60);
+    for (const Config &config : configs) {
+      add("tuning", "tune", config, 22);
+      add("tuned", "profile", config, 60);
+    }
+    if (!settings.small)
+      for (const Config &config : configsOf(settings, {"f32"}))
+        add("model", "profile", config, 60);
+    pool.run([&](const Job &job, const Outcome &outcome) {
+      size_t space = job.key.find(' ');
+      Json json = jsonOf(outcome);
+      json["clocks"] = clocks();
+      store.put(job.key.substr(0, space), job.key.substr(space + 1), json);
+    });
+    database();
+    store.finish("cases", pool.left());
+  }
+
+private:
+  void add(const std::string &part, const std::string &command, const Config &config,
+           double limit) {
+    if (!settings.again && store.has(part, config.key()))
+      return;
+    Job job;
+    job.key = part + " " + config.key();
+    job.command = {settings.program("dlc-gpu-work"), command};
+    std::vector<std::string> arguments = config.arguments();
+    job.command.insert(job.command.end(), arguments.begin(), arguments.end());
+    job.command.insert(job.command.end(),
+                       {"--device", settings.device, "--folder", settings.folder()});
+    if (command == "profile") {
+      job.command.insert(job.command.end(), limits.begin(), limits.end());
+      job.command.insert(job.command.end(), {"--rounds", settings.small ? "1" : "10"});
+    }
+    // The short form needs time for a compiler of the host's.
+    job.limit = settings.small ? 60 : limit;
+    // What is measured is no part of what the cost model knows.
+    if (part != "model")
+      job.environment["DLC_CACHE_DIR"] = tunedCache(settings);
+    pool.add(job);
+  }
+
+  /// At which a figure was taken, where nvidia-smi is there.
+  std::string clocks() {
+    std::string program = variable("KIT_NVIDIA_SMI");
+    if (program.empty())
+      return "";
+    Outcome outcome = runOne(
+        {"",
+         {program, "--query-gpu=clocks.sm,clocks.mem,temperature.gpu", "--format=csv,noheader"},
+         10},
+        settings.deadline, settings.folder());
+    return outcome.out.substr(0, outcome.out.find('\n'));
+  }
+
+  /// To be shipped, or to see what the contests were.
+  void database() {
+    std::ifstream file(tunedCache(settings) + "/tuning.jsonl");
+    Json lines = Json::array();
+    size_t bytes = 0, dropped = 0;
+    for (std::string line; std::getline(file, line);) {
+      bytes += line.size();
+      if (bytes > kDatabase)
+        ++dropped;
+      else
+        lines.push_back(line);
+    }
+    store["database"] = lines;
+    store["database_lines_left_out"] = dropped;
+  }
+
+  const Settings &settings;
+  Store store;
+  Pool pool;
+  std::vector<std::string> limits;
+};
+
+} // namespace
+
+std::string tunedCache(const Settings &settings) { return settings.state + "/tuned"; }
+
+void tuneStep(const Settings &settings) { Tuning(settings).run(); }
+
+} // namespace dlc::gpu

@@ -1,0 +1,80 @@
+//===- main.cpp - dlc-gpu-steps: one step of the kit, or the summary ------------------------===//
+//
+// dlc-gpu-steps STEP|summary --kit FOLDER --state FOLDER --out FOLDER [--seconds N] [--device NAME]
+// [--small] [--again]
+//
+// A step starts programs and keeps what they found in a file of JSON, which is whole at any moment.
+// It needs no library of dlc.
+//
+//===----------------------------------------------------------------------------------------===//
+#include "tools/gpu/steps/Steps.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <sys/stat.h>
+
+using namespace dlc::gpu;
+
+namespace {
+
+const std::map<std::string, void (*)(const Settings &)> steps = {
+    {"machine", machineStep},     {"conformance", conformanceStep},
+    {"networks", networksStep},   {"tune", tuneStep},
+    {"torch", torchStep},         {"libraries", librariesStep},
+    {"sanitizer", sanitizerStep},
+};
+
+int usage() {
+  std::fprintf(stderr, "usage: dlc-gpu-steps STEP|summary --kit FOLDER --state FOLDER --out FOLDER "
+                       "[--seconds N] [--device NAME] [--small] [--again]\nsteps:");
+  for (const auto &[name, step] : steps)
+    std::fprintf(stderr, " %s", name.c_str());
+  std::fprintf(stderr, "\n");
+  return 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 2)
+    return usage();
+  Settings settings;
+  settings.step = argv[1];
+  for (int i = 2; i < argc; ++i) {
+    std::string a = argv[i];
+    if (a == "--small")
+      settings.small = true;
+    else if (a == "--again")
+      settings.again = true;
+    else if (i + 1 == argc)
+      return usage();
+    else if (a == "--kit")
+      settings.kit = argv[++i];
+    else if (a == "--state")
+      settings.state = argv[++i];
+    else if (a == "--out")
+      settings.out = argv[++i];
+    else if (a == "--device")
+      settings.device = argv[++i];
+    else if (a == "--seconds")
+      settings.seconds = std::atof(argv[++i]);
+    else
+      return usage();
+  }
+  auto found = steps.find(settings.step);
+  if ((found == steps.end() && settings.step != "summary") || settings.state.empty() ||
+      settings.out.empty())
+    return usage();
+  for (const std::string &folder : {settings.state, settings.out, settings.folder()})
+    mkdir(folder.c_str(), 0755);
+  settings.deadline = now() + settings.seconds;
+  stopOnSignals();
+  if (settings.step == "summary") {
+    std::string text = summaryOf(settings);
+    writeText(settings.out + "/summary.txt", text);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+  }
+  found->second(settings);
+  return 0;
+}

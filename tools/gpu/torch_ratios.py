@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""dlc beside PyTorch on the same device, in turns: what step `torch` of the kit runs (tools/gpu/README.md).
+
+    torch_ratios.py --work dlc-gpu-work --state FOLDER --out FOLDER --seconds N --network NAME:BATCH[:inference]...
+
+Each side stands ready in a process of its own, its arrays on the device; a pair lets each run for a moment, whoever was second being first in the next
+pair. A ratio is PyTorch's median over dlc's in one pair (above 1: dlc is faster); of all pairs the median counts, and the interval that holds it at 95 %.
+Every run ends when the device is done. Images lie with channels last in PyTorch, the optimiser is its fused one, cuDNN's algorithms are measured.
+Configurations that are in torch.json already are left alone; the file is whole at any moment. Only the standard library is needed here: torch is the
+worker's affair (--worker).
+"""
+import argparse
+import json
+import math
+import os
+import select
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+FIRST = 10  # so many configurations are compared with eager PyTorch before one is with the compiled
+
+
+def clocks():
+    """What nvidia-smi says of the device now, or nothing."""
+    smi = os.environ.get("KIT_NVIDIA_SMI") or shutil.which("nvidia-smi")
+    if not smi:
+        return None
+    try:
+        said = subprocess.run([smi, "--query-gpu=clocks.sm,clocks.mem,temperature.gpu,power.draw", "--format=csv,noheader,nounits"],
+                              capture_output=True, text=True, timeout=20).stdout.strip().splitlines()
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return dict(zip(("sm_mhz", "memory_mhz", "celsius", "watts"), (part.strip() for part in said[0].split(",")))) if said else None
+
+
+class Side:
+    """A process that answers each line of JSON with one."""
+
+    def __init__(self, command, environment):
+        self.errors = open(os.path.join(FOLDER, f"torch-{os.getpid()}-{id(self)}.err"), "w+")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, env=environment, start_new_session=True)
+        self.rest = b""
+
+    def answer(self, seconds):
+        """Throws RuntimeError with the last words where none comes."""
+        until = time.monotonic() + seconds
+        while b"\n" not in self.rest:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                raise RuntimeError(f"no answer within {seconds:.0f} s")
+            more = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not more:
+                raise RuntimeError(self.words())
+            self.rest += more
+        line, _, self.rest = self.rest.partition(b"\n")
+        if not line.startswith(b"{"):
+            return self.answer(max(until - time.monotonic(), 0))
+        said = json.loads(line)
+        if "error" in said:
+            raise RuntimeError(said["error"])
+        return said
+
+    def ask(self, question, seconds):
+        try:
+            self.process.stdin.write(json.dumps(question).encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise RuntimeError(self.words()) from None
+        return self.answer(seconds)
+
+    def words(self):
+        self.errors.flush()
+        self.errors.seek(0)
+        return "died: " + self.errors.read()[-1500:].strip()
+
+    def close(self):
+        try:
+            os.killpg(self.process.pid, 9)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        self.errors.close()
+        os.unlink(self.errors.name)
+
+
+def dlc(o, network, batch, mode, precision):
+    environment = dict(os.environ)
+    if os.environ.get("KIT_LIBRARIES"):
+        environment["LD_LIBRARY_PATH"] = os.environ["KIT_LIBRARIES"]
+    return Side([o.work, "serve", network, "--mode", mode, "--batch", str(batch), "--precision", precision, "--device", o.device], environment)
+
+
+def torch_side(tool):
+    return Side([sys.executable, os.path.abspath(__file__), "--worker", tool], dict(os.environ, PYTHONUNBUFFERED="1"))
+
+
+def interval(ratios):
+    """Median, and the order statistics that hold it at 95 %."""
+    ordered, n = sorted(ratios), len(ratios)
+    skip = max(int((n - 1.96 * math.sqrt(n)) / 2), 0)
+    return statistics.median(ordered), ordered[skip], ordered[n - 1 - skip]
+
+
+def measure(o, mine, theirs, limit):
+    ratios, ours, torchs = [], [], []
+    until = time.monotonic() + limit
+    for i in range(o.pairs):
+        if len(ratios) >= 2 and time.monotonic() > until:
+            break
+        pair = {}
+        for side in ((mine, theirs) if i % 2 else (theirs, mine)):
+            pair[side] = side.ask({"seconds": o.slice}, 60)["times"]
+        ours += pair[mine]
+        torchs += pair[theirs]
+        ratios.append(statistics.median(pair[theirs]) / statistics.median(pair[mine]))
+    middle, low, high = interval(ratios)
+    return {"ratio": middle, "low": low, "high": high, "pairs": len(ratios), "dlc_ms": statistics.median(ours) * 1e3, "torch_ms": statistics.median(torchs) * 1e3,
+            "dlc_runs": len(ours), "torch_runs": len(torchs), "ratios": ratios}
+
+
+class Results:
+    def __init__(self, o):
+        self.o, self.path, self.all = o, os.path.join(o.state, "torch.json"), {}
+        try:
+            with open(self.path) as f:
+                self.all = json.load(f)
+        except (OSError, ValueError):
+            pass
+        self.all.setdefault("cases", {})
+
+    def has(self, key):
+        return not self.o.again and key in self.all["cases"]
+
+    def put(self, key, value):
+        self.all["cases"][key] = value
+        self.write()
+
+    def write(self):
+        for path in {self.path, os.path.join(self.o.out, "torch.json")}:
+            with open(path + ".part", "w") as f:
+                json.dump(self.all, f, indent=1)
+            os.rename(path + ".part", path)
+
+
+def compare(o, results, tools, network, batch, mode, precision, eager):
+    """One configuration with dlc's side made once; the eager worker goes from one to the next."""
+    wanted = [tool for tool in tools if not results.has(f"{network}/{mode}/{precision}/{tool}")]
+    if not wanted:
+        return eager
+    mine = None
+    try:
+        try:
+            mine = dlc(o, network, batch, mode, precision)
+            about = mine.answer(min(120, left(o)))
+        except RuntimeError as error:
+            if left(o) > 1:
+                for tool in wanted:
+                    results.put(f"{network}/{mode}/{precision}/{tool}", {"error": f"dlc: {error}"})
+            return eager
+        for tool in wanted:
+            key = f"{network}/{mode}/{precision}/{tool}"
+            theirs = eager if tool == "eager" else None
+            start = time.monotonic()
+            try:
+                theirs = theirs or torch_side(tool)
+                eager = theirs if tool == "eager" else eager
+                task = {"load": network, "batch": batch, "mode": mode, "precision": precision, "device": o.device}
+                ready = theirs.ask(task, min(60 if tool == "eager" else o.compile, left(o)))
+                before = clocks()
+                found = measure(o, mine, theirs, min(15, left(o)))
+                found.update(batch=batch, dlc_ready_s=about["ready_s"], torch_ready_s=ready["ready_s"], clocks_before=before, clocks_after=clocks())
+                results.put(key, found)
+            except RuntimeError as error:
+                # What the step's end cut off is not known to be wrong.
+                if left(o) > 1:
+                    results.put(key, {"error": str(error), "seconds": time.monotonic() - start})
+                if theirs is eager and eager:
+                    eager.close()
+                    eager = None
+            finally:
+                if theirs and theirs is not eager:
+                    theirs.close()
+    finally:
+        if mine:
+            mine.close()
+    return eager
+
+
+def left(o):
+    return o.until - time.monotonic()
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--work", required=True)
+    a.add_argument("--state", required=True)
+    a.add_argument("--out", required=True)
+    a.add_argument("--device", default="cuda:0")
+    a.add_argument("--seconds", type=float, default=300)
+    a.add_argument("--network", action="append", default=[])
+    a.add_argument("--pairs", type=int, default=9)
+    a.add_argument("--slice", type=float, default=0.12, help="seconds of each side in each pair, two runs at least")
+    a.add_argument("--compile", type=float, default=150, help="seconds that torch.compile may take for one configuration")
+    a.add_argument("--small", action="store_true")
+    a.add_argument("--again", action="store_true")
+    o = a.parse_args()
+    o.until = time.monotonic() + o.seconds
+    # What was started ends with this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    global FOLDER
+    FOLDER = os.path.join(o.state, "files")
+    os.makedirs(FOLDER, exist_ok=True)
+    # What was tuned once is known when the step goes on.
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(os.path.dirname(o.state), "inductor"))
+    results = Results(o)
+    if o.small:
+        o.pairs, o.slice = 2, 0
+    configs = []
+    for precision in ("bf16", "tf32"):
+        for mode in ("training", "inference"):
+            for text in o.network:
+                name, batch, *rest = text.split(":")
+                if mode == "inference" or not rest:
+                    configs.append((name, int(batch), mode, precision))
+    if o.small:
+        configs = configs[:1]
+    one, other, eager = ["eager"], ["max-autotune"], None
+    try:
+        eager = torch_side("eager")
+        results.all["torch"] = eager.ask({"about": o.device}, min(120, left(o)))
+        results.write()
+        # What takes a minute each comes when something is known of all that matter.
+        plan = [(c, one) for c in configs[:FIRST]] + [(c, other) for c in configs[:FIRST // 2]]
+        plan += [(c, one) for c in configs[FIRST:]] + [(c, other) for c in configs[FIRST // 2:]]
+        if not o.small:
+            plan += [((name, batch, mode, "f32"), one) for name, batch, mode, precision in configs if precision == "tf32"]
+        for config, tools in plan:
+            if left(o) < 8:
+                break
+            eager = compare(o, results, tools, *config, eager)
+        results.all["done"] = all(results.has(f"{c[0]}/{c[2]}/{c[3]}/{tool}") for c, tools in plan for tool in tools) or o.again and left(o) >= 8
+    except RuntimeError as error:
+        results.all["error"] = str(error)
+        print(error, file=sys.stderr)
+    finally:
+        if eager:
+            eager.close()
+        results.write()
+
+
+def worker(tool):
+    """Lines of JSON: {"about": device}, {"load": network, ..}, {"seconds": s}."""
+    import torch
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import networks
+    run, synchronize = None, lambda: None
+
+    def median_of(work, rounds=12):
+        times = []
+        for _ in range(rounds):
+            synchronize()
+            start = time.perf_counter()
+            work()
+            synchronize()
+            times.append(time.perf_counter() - start)
+        return statistics.median(times[2:])
+
+    def about(device):
+        found = {"version": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
+        if not device.startswith("cuda"):
+            return found
+        found["device"] = torch.cuda.get_device_name(device)
+        # The same limits by another's means.
+        x = torch.empty(1 << 29, device=device)
+        y = torch.empty_like(x)
+        found["copy_gb_s"] = 2 * x.numel() * 4 / median_of(lambda: y.copy_(x)) * 1e-9
+        del x, y
+        for name, kind in (("bf16", torch.bfloat16), ("tf32", torch.float32), ("f32", torch.float32)):
+            torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
+            a, b = (torch.randn(8192, 8192, device=device, dtype=kind) for _ in range(2))
+            found[name] = 2 * 8192**3 / median_of(lambda: a @ b) * 1e-12
+            del a, b
+        torch.cuda.empty_cache()
+        return found
+
+    def load(task):
+        nonlocal run
+        run = None
+        device, precision = task["device"], task["precision"]
+        kind = device.partition(":")[0]
+        if kind == "cuda":
+            torch.cuda.empty_cache()
+        torch.backends.cudnn.benchmark = True
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+        trains = task["mode"] == "training"
+        if trains:
+            made = networks.training(task["load"], task["batch"])
+            module, (x, t) = made.module.to(device), (value.to(device) for value in made.batch_of(0))
+        else:
+            module, (x,) = networks.build(task["load"], task["batch"])
+            module, x = module.to(device), x.to(device)
+            if precision == "bf16":
+                # Weights in 16 bits from the beginning on, as who wants speed has them.
+                module, x = module.to(torch.bfloat16), x.to(torch.bfloat16) if x.is_floating_point() else x
+        if x.dim() == 4:
+            module, x = module.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+
+        def forward(x, *t):
+            if not trains:
+                return module(x)
+            with torch.autocast(kind, torch.bfloat16, enabled=precision == "bf16"):
+                return made.loss(module(x), *t)
+        if tool != "eager":
+            forward = torch.compile(forward, mode=tool)
+        if trains:
+            sgd = torch.optim.SGD(module.parameters(), lr=made.rate, **({"fused": True} if kind == "cuda" else {}))
+
+        def step():
+            if tool != "eager":
+                torch.compiler.cudagraph_mark_step_begin()
+            sgd.zero_grad()
+            loss = forward(x, t)
+            loss.backward()
+            if made.clip:
+                torch.nn.utils.clip_grad_norm_(module.parameters(), made.clip)
+            sgd.step()
+            return loss.item()
+
+        def infer():
+            if tool != "eager":
+                torch.compiler.cudagraph_mark_step_begin()
+            with torch.inference_mode():
+                forward(x)
+            synchronize()
+        run = step if trains else infer
+        # Code is made by the first, graphs by the next.
+        first = run()
+        for _ in range(3):
+            run()
+        return first
+
+    for line in sys.stdin:
+        question = json.loads(line)
+        try:
+            start = time.perf_counter()
+            if "about" in question:
+                if question["about"].startswith("cuda"):
+                    synchronize = torch.cuda.synchronize
+                said = about(question["about"])
+            elif "load" in question:
+                if question["device"].startswith("cuda"):
+                    synchronize = torch.cuda.synchronize
+                loss = load(question)
+                said = {"ready_s": time.perf_counter() - start, "loss": loss}
+            else:
+                times = []
+                run()
+                while sum(times) < question["seconds"] or len(times) < 2:
+                    start = time.perf_counter()
+                    run()
+                    times.append(time.perf_counter() - start)
+                said = {"times": times}
+        except Exception as error:  # whatever it is, the other side is told
+            said = {"error": f"{type(error).__name__}: {error}"[:1500]}
+        print(json.dumps(said), flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--worker"]:
+        worker(sys.argv[2])
+    else:
+        main()

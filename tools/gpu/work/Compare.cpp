@@ -1,0 +1,216 @@
+//===- Compare.cpp - a network on one device held against another ---------------------------===//
+#include "tools/gpu/work/Commands.h"
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+namespace dlc::gpu {
+namespace {
+
+/// How far results may lie apart, relatively, by precision: several times what processors' bf16 was
+/// seen to be off (outputs 1.2e-2, updates 1e-2, of ResNet-56 2e-1).
+struct Tolerances {
+  double output, loss, update;
+};
+Tolerances tolerancesOf(const std::string &precision) {
+  if (precision == "bf16")
+    return {5e-2, 5e-2, 5e-1};
+  if (precision == "tf32")
+    return {1e-2, 1e-2, 1e-1};
+  return {1e-4, 1e-4, 1e-2};
+}
+
+std::string fileOf(const Task &task, const std::string &folder, const char *what) {
+  return folder + "/" + task.network + "." + task.mode + "." + what;
+}
+
+void writeFloats(const std::string &path, const std::vector<float> &values) {
+  std::ofstream file(path + ".part", std::ios::binary);
+  file.write(reinterpret_cast<const char *>(values.data()),
+             std::streamsize(values.size() * sizeof(float)));
+  file.close();
+  if (!file || std::rename((path + ".part").c_str(), path.c_str()) != 0)
+    throw Error(path + ": cannot be written");
+}
+
+std::vector<float> readFloats(const std::string &path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file)
+    throw Error(path + ": is not there; the processor's run of this network did not come to its "
+                       "end");
+  std::vector<float> values(size_t(file.tellg()) / sizeof(float));
+  file.seekg(0);
+  file.read(reinterpret_cast<char *>(values.data()),
+            std::streamsize(values.size() * sizeof(float)));
+  return values;
+}
+
+std::vector<float> parametersOf(const nn::Module &module) {
+  std::vector<float> all;
+  for (const trace::Parameter &parameter : module.parameters()) {
+    if (parameter.dtype() != DType::F32 || parameter.isBuffer())
+      continue;
+    trace::Array value = parameter.value();
+    all.insert(all.end(), value.as<float>(), value.as<float>() + value.size());
+  }
+  return all;
+}
+
+std::vector<Tensor> onDevice(const std::vector<Tensor> &batch, const std::string &device) {
+  std::vector<Tensor> there;
+  for (const Tensor &tensor : batch)
+    there.push_back(tensor.to(device));
+  return there;
+}
+
+struct Trained {
+  std::vector<float> losses, parameters, before;
+  double compileSeconds = 0, stepMs = 0;
+};
+
+Trained trained(const Task &task, int steps) {
+  Prepared prepared = prepare(task, Start::Settled);
+  Trained result;
+  result.before = parametersOf(*prepared.module);
+  Step step = trainingStep(task, prepared);
+  result.compileSeconds = step.prepare();
+  std::vector<Tensor> batch = onDevice(prepared.batch, task.device);
+  std::vector<double> times;
+  for (int i = 0; i < steps; ++i) {
+    double start = now();
+    result.losses.push_back(step.run(batch));
+    times.push_back((now() - start) * 1e3);
+    // One step's update is the gradient; deep networks multiply roundings with each that follows.
+    if (i == 0)
+      result.parameters = parametersOf(*prepared.module);
+  }
+  result.stepMs = times.back();
+  return result;
+}
+
+Json jsonOf(const Difference &difference) {
+  return {{"norm", difference.norm}, {"largest", difference.largest}, {"bad", difference.bad}};
+}
+
+/// How many commands each kind of kernel has.
+Json kindsOf(const std::vector<runtime::CommandInfo> &commands) {
+  std::map<std::string, int> kinds;
+  for (const runtime::CommandInfo &command : commands)
+    ++kinds[command.op == "library" ? command.implementation : command.op];
+  return Json(kinds);
+}
+
+void judge(Json &result, const std::string &why) {
+  std::string before = result.value("why", "");
+  result["ok"] = why.empty() && before.empty();
+  result["why"] = before.empty() ? why : why.empty() ? before : before + "; " + why;
+}
+
+std::string beyond(const char *what, double found, double most) {
+  // No number is beyond it, too.
+  if (found <= most)
+    return "";
+  char text[160];
+  std::snprintf(text, sizeof text, "%s lies %.2g apart, %.2g is allowed", what, found, most);
+  return text;
+}
+
+Json compareInference(const Task &task, int rounds, const std::string &folder) {
+  std::vector<float> want = readFloats(fileOf(task, folder, "output"));
+  Prepared prepared = prepare(task, Start::Lively);
+  Model model = inferenceModel(task, prepared);
+  double compiled = model.prepare();
+  std::unique_ptr<Bench> bench = benchOf(model, prepared, task, folder);
+  Json result = {{"compile_s", compiled}, {"commands", kindsOf(bench->session().commands())}};
+  Tolerances tolerances = tolerancesOf(task.precision);
+  // The first run gives commands one by one, the second is captured, the third is a graph.
+  std::vector<char> first;
+  int differ = 0;
+  for (int i = 0; i < 3; ++i) {
+    std::vector<char> got = bench->runSpoiled().at(0);
+    if (got.size() != want.size() * sizeof(float))
+      throw Error("the result has " + std::to_string(got.size()) + " bytes, the processor's " +
+                  std::to_string(want.size() * sizeof(float)));
+    Difference difference =
+        differenceOf(reinterpret_cast<const float *>(got.data()), want.data(), want.size());
+    if (i == 0) {
+      first = got;
+      result["output"] = jsonOf(difference);
+    }
+    differ += got != first;
+    std::string name = "the output of run " + std::to_string(i);
+    judge(result, difference.bad ? name + " has " + std::to_string(difference.bad) +
+                                       " elements that are no numbers"
+                                 : beyond(name.c_str(), difference.norm, tolerances.output));
+    if (!result["ok"])
+      break;
+  }
+  result["runs_that_differ"] = differ;
+  result["graph_launches"] = bench->session().graphLaunches();
+  std::vector<double> times;
+  for (int i = 0; i < rounds; ++i) {
+    double start = now();
+    bench->run();
+    times.push_back((now() - start) * 1e3);
+  }
+  result["run_ms"] = median(times);
+  return result;
+}
+
+Json compareTraining(const Task &task, int steps, const std::string &folder) {
+  std::vector<float> losses = readFloats(fileOf(task, folder, "losses")),
+                     parameters = readFloats(fileOf(task, folder, "parameters"));
+  Trained got = trained(task, steps);
+  Json result = {{"compile_s", got.compileSeconds}, {"run_ms", got.stepMs}};
+  double apart = 0;
+  for (int i = 0; i < steps; ++i) {
+    double d = std::abs(double(got.losses[size_t(i)]) - losses.at(size_t(i))) / std::abs(losses[0]);
+    apart = d <= apart ? apart : d;
+  }
+  result["loss"] = apart;
+  result["losses"] = got.losses;
+  result["wanted"] = losses;
+  // What the first step changed, not where it began.
+  for (size_t i = 0; i < got.before.size(); ++i) {
+    got.parameters[i] -= got.before[i];
+    parameters.at(i) -= got.before[i];
+  }
+  Difference update = differenceOf(got.parameters.data(), parameters.data(), parameters.size());
+  result["update"] = jsonOf(update);
+  Tolerances tolerances = tolerancesOf(task.precision);
+  judge(result, beyond("the loss", apart, tolerances.loss));
+  judge(result, beyond("the update", update.norm, tolerances.update));
+  if (update.bad)
+    judge(result, std::to_string(update.bad) + " parameters are no numbers");
+  return result;
+}
+
+} // namespace
+
+Json reference(const Task &given, int steps, const std::string &folder) {
+  Task task = given;
+  task.device = "cpu";
+  task.precision = "f32";
+  double start = now();
+  if (task.trains()) {
+    Trained result = trained(task, steps);
+    writeFloats(fileOf(task, folder, "parameters"), result.parameters);
+    writeFloats(fileOf(task, folder, "losses"), result.losses);
+    return {{"seconds", now() - start}, {"losses", result.losses}, {"run_ms", result.stepMs}};
+  }
+  Prepared prepared = prepare(task, Start::Lively);
+  Model model = inferenceModel(task, prepared);
+  Tensor y = model.run({{prepared.inputs[0].name, prepared.batch[0]}}).at("y").to(DType::F32);
+  writeFloats(fileOf(task, folder, "output"),
+              std::vector<float>(y.data<float>(), y.data<float>() + y.elements()));
+  return {{"seconds", now() - start}};
+}
+
+Json compareWith(const Task &task, int steps, int rounds, const std::string &folder) {
+  return task.trains() ? compareTraining(task, steps, folder)
+                       : compareInference(task, rounds, folder);
+}
+
+} // namespace dlc::gpu

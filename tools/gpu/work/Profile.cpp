@@ -1,0 +1,233 @@
+//===- Profile.cpp - where a run's time goes, against what the device can do ----------------===//
+#include "tools/gpu/work/Commands.h"
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+
+namespace dlc::gpu {
+namespace {
+
+constexpr size_t kSlowest = 40;
+/// Of each command; names and places in the source can be as long as they like.
+constexpr size_t kText = 90;
+
+std::string endOf(const std::string &text) {
+  return text.size() <= kText ? text : "..." + text.substr(text.size() - kText);
+}
+
+struct Timed {
+  runtime::CommandInfo info;
+  Json candidates;
+  std::vector<double> us; ///< of each watched run
+  double times = 0;       ///< that one run does it
+};
+
+/// Whether tensor cores, or what stands for them, could do it: else memory is its limit.
+bool multiplies(const runtime::CommandInfo &info) {
+  if (info.op == "library")
+    return true;
+  for (const char *word : {"matmul", "conv", "attention", "lstm", "gru"})
+    if (info.name.find(word) != std::string::npos ||
+        info.implementation.find(word) != std::string::npos)
+      return true;
+  return false;
+}
+
+/// The manifest's candidates in the order of Session::commands().
+void collectCandidates(const nlohmann::json &commands, std::vector<Json> &to) {
+  if (!commands.is_array())
+    return;
+  for (const nlohmann::json &command : commands) {
+    to.push_back(Json::parse(command.value("candidates", nlohmann::json()).dump()));
+    for (const char *inner : {"body", "then", "else"})
+      if (command.contains(inner))
+        collectCandidates(command[inner], to);
+  }
+}
+
+std::vector<Timed> watched(runtime::Session &session, Bench &bench, int rounds) {
+  std::vector<Timed> commands;
+  for (const runtime::CommandInfo &info : session.commands())
+    commands.push_back({info, nullptr, {}, 0});
+  std::vector<Json> candidates;
+  collectCandidates(session.program()->manifest.value("commands", nlohmann::json()), candidates);
+  if (candidates.size() == commands.size())
+    for (size_t i = 0; i < commands.size(); ++i)
+      commands[i].candidates = candidates[i];
+  for (int round = 0; round < rounds; ++round) {
+    session.setTrace(true);
+    bench.run();
+    session.setTrace(false);
+    std::map<uint32_t, std::pair<double, int>> sums;
+    for (const runtime::TraceEvent &event : session.takeTrace()) {
+      sums[event.command].first += double(event.endNs - event.startNs) * 1e-3;
+      ++sums[event.command].second;
+    }
+    for (auto &[number, sum] : sums) {
+      commands[number].us.push_back(sum.first);
+      commands[number].times = sum.second;
+    }
+  }
+  return commands;
+}
+
+Json jsonOf(const Timed &command, const Task &task, const Peaks &peaks, double whole) {
+  const runtime::CommandInfo &info = command.info;
+  double us = median(command.us), bytes = info.bytes * command.times,
+         flops = info.flops * command.times;
+  double moving = peaks.gigabytes > 0 ? bytes / peaks.gigabytes * 1e-3 : 0, computing = 0;
+  if (double peak = peaks.of(task.precision); peak > 0 && multiplies(info))
+    computing = flops / peak * 1e-6;
+  Json json = {{"kernel", info.implementation},
+               {"name", endOf(info.name)},
+               {"op", info.op},
+               {"device", info.device},
+               {"where", endOf(info.loc)},
+               {"us", us},
+               {"share", whole > 0 ? us / whole : 0},
+               {"times", command.times},
+               {"bytes", bytes},
+               {"flops", flops},
+               {"limit", computing > moving ? "arithmetic" : "memory"}};
+  if (us > 0 && peaks.gigabytes > 0)
+    json["fraction"] = std::max(moving, computing) / us;
+  if (us > 0) {
+    json["gb_s"] = bytes / us * 1e-3;
+    json["tflops"] = flops / us * 1e-6;
+  }
+  if (!command.candidates.is_null())
+    json["candidates"] = command.candidates;
+  return json;
+}
+
+/// A program to be watched, and the same as a user runs it.
+struct Made {
+  std::unique_ptr<Bench> bench;
+  std::function<void()> asUsed;
+  double compiled = 0;
+};
+
+std::function<void()> asUsed(const Prepared &prepared, const Task &task, Step step) {
+  std::vector<Tensor> batch;
+  for (const Tensor &tensor : prepared.batch)
+    batch.push_back(tensor.to(task.device));
+  return [step, batch]() mutable { step.run(batch); };
+}
+
+std::function<void()> asUsed(const Prepared &prepared, const Task &task, const Model &model) {
+  std::map<std::string, Tensor> given = {
+      {prepared.inputs[0].name, prepared.batch[0].to(task.device)}};
+  return [model, given] { model.run(given); };
+}
+
+Made makeTask(const Task &task, const std::string &folder) {
+  Prepared prepared = prepare(task, task.trains() ? Start::Usual : Start::Lively);
+  Made made;
+  if (task.trains()) {
+    Step step = trainingStep(task, prepared);
+    made.compiled = step.prepare();
+    made.bench = benchOf(step, prepared, task, folder);
+    made.asUsed = asUsed(prepared, task, step);
+  } else {
+    Model model = inferenceModel(task, prepared);
+    made.compiled = model.prepare();
+    made.bench = benchOf(model, prepared, task, folder);
+    made.asUsed = asUsed(prepared, task, model);
+  }
+  return made;
+}
+
+/// Microseconds of each.
+std::vector<double> timesOf(const std::function<void()> &run, int warm, int rounds) {
+  for (int i = 0; i < warm; ++i)
+    run();
+  std::vector<double> times;
+  for (int i = 0; i < rounds; ++i) {
+    double start = now();
+    run();
+    times.push_back((now() - start) * 1e6);
+  }
+  return times;
+}
+
+} // namespace
+
+Json tune(const Task &given) {
+  Task task = given;
+  task.tune = true;
+  Prepared prepared = prepare(task, task.trains() ? Start::Usual : Start::Lively);
+  double seconds = task.trains() ? trainingStep(task, prepared).prepare()
+                                 : inferenceModel(task, prepared).prepare();
+  return {{"tuned_s", seconds}};
+}
+
+Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string &folder) {
+  Made made = makeTask(task, folder);
+  Bench *bench = made.bench.get();
+  runtime::Session &session = bench->session();
+  // Code is loaded by the first, the second is captured.
+  std::vector<double> runs = timesOf([&] { bench->run(); }, 3, 2 * rounds);
+  std::vector<double> used = timesOf(made.asUsed, 2, rounds);
+  std::vector<Timed> commands = watched(session, *bench, rounds);
+  double whole = 0, floors = 0;
+  std::map<std::string, double> kinds;
+  std::vector<Json> list;
+  for (const Timed &command : commands)
+    if (command.info.op != "loop" && command.info.op != "if" && !command.us.empty())
+      whole += median(command.us);
+  for (const Timed &command : commands) {
+    if (command.info.op == "loop" || command.info.op == "if" || command.us.empty())
+      continue;
+    list.push_back(jsonOf(command, task, peaks, whole));
+    double us = list.back()["us"];
+    kinds[command.info.op == "library" ? command.info.implementation : command.info.op] += us;
+    floors += std::min(list.back().value("fraction", 0.0), 1.0) * us;
+  }
+  std::stable_sort(list.begin(), list.end(), [](const Json &a, const Json &b) {
+    return a["us"].get<double>() > b["us"].get<double>();
+  });
+  Json result = {{"compile_s", made.compiled},
+                 {"run_us", median(runs)},
+                 {"as_used_us", median(used)},
+                 {"least_us", *std::min_element(runs.begin(), runs.end())},
+                 {"in_commands_us", whole},
+                 {"count", list.size()},
+                 {"kinds_us", kinds},
+                 {"graph_launches", session.graphLaunches()},
+                 {"arena_bytes", session.memory().arenaBytes},
+                 {"state_bytes", session.memory().stateBytes}};
+  if (whole > 0 && peaks.gigabytes > 0)
+    result["fraction"] = floors / whole;
+  if (list.size() > kSlowest) {
+    result["left_out"] = list.size() - kSlowest;
+    list.resize(kSlowest);
+  }
+  result["slowest"] = list;
+  return result;
+}
+
+void serve(const Task &task) {
+  double start = now();
+  Prepared prepared = prepare(task, task.trains() ? Start::Usual : Start::Lively);
+  std::function<void()> run = task.trains()
+                                  ? asUsed(prepared, task, trainingStep(task, prepared))
+                                  : asUsed(prepared, task, inferenceModel(task, prepared));
+  run();
+  std::cout << Json{{"ready_s", now() - start}} << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    double seconds = Json::parse(line).at("seconds"), sum = 0;
+    std::vector<double> times;
+    run(); // caches are the other tool's at first
+    while (sum < seconds || times.size() < 2) {
+      double before = now();
+      run();
+      times.push_back(now() - before);
+      sum += times.back();
+    }
+    std::cout << Json{{"times", times}} << std::endl;
+  }
+}
+
+} // namespace dlc::gpu

@@ -1,0 +1,95 @@
+//===- main.cpp - dlc-gpu-work: one measurement, in a process of its own --------------------===//
+//
+// Prints its result as one line of JSON; what goes wrong is told on stderr. The kit's steps start
+// it (tools/gpu/README.md).
+//
+//===----------------------------------------------------------------------------------------===//
+#include "tools/gpu/work/Commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <iostream>
+
+using namespace dlc::gpu;
+
+int main(int argc, char **argv) {
+  CLI::App app("One measurement of dlc on a GPU");
+  app.require_subcommand(1);
+  Task task;
+  Peaks peaks;
+  std::string folder = "/tmp";
+  int64_t size = 8192;
+  int rounds = 10, steps = 3;
+  auto command = [&](const char *name, const char *what) {
+    CLI::App *made = app.add_subcommand(name, what);
+    made->add_option("--device", task.device, "where it runs");
+    made->add_option("--rounds", rounds, "timed runs");
+    made->add_option("--folder", folder, "for files of a moment, and what references leave");
+    return made;
+  };
+  auto sized = [&](const char *name, const char *what) {
+    CLI::App *made = command(name, what);
+    made->add_option("--size", size, "bytes, elements, rows or kernels");
+    return made;
+  };
+  auto ofNetwork = [&](const char *name, const char *what) {
+    CLI::App *made = command(name, what);
+    made->add_option("network", task.network, "such as resnet-50")->required();
+    made->add_option("--mode", task.mode, "inference or training")
+        ->check(CLI::IsMember({"inference", "training"}));
+    made->add_option("--batch", task.batch, "examples at once; 0: the network's usual number");
+    return made;
+  };
+  auto precise = [&](CLI::App *made) {
+    made->add_option("--precision", task.precision, "f32, tf32 or bf16")
+        ->check(CLI::IsMember({"f32", "tf32", "bf16"}));
+    return made;
+  };
+  CLI::App *open = command("open", "what the device says about itself");
+  CLI::App *copy = sized("copies", "copies within the device, to it and from it");
+  CLI::App *vector = sized("vectors", "a generated kernel bound by memory");
+  CLI::App *square = precise(sized("product", "a product of square matrices"));
+  square->add_flag("--tune", task.tune, "measure who can do it");
+  CLI::App *launch = sized("launches", "many small kernels");
+  CLI::App *made = ofNetwork("reference", "a network on the processor, kept in the folder");
+  made->add_option("--steps", steps, "of training");
+  CLI::App *compared = precise(ofNetwork("compare", "the same on the device, against that"));
+  compared->add_option("--steps", steps, "of training");
+  CLI::App *tuned = precise(ofNetwork("tune", "measures kernels into the tuning database"));
+  CLI::App *profiled = precise(ofNetwork("profile", "where the time goes"));
+  profiled->add_option("--gigabytes", peaks.gigabytes, "GB/s of the device's memory");
+  profiled->add_option("--f32", peaks.f32, "TFLOP/s");
+  profiled->add_option("--tf32", peaks.tf32, "TFLOP/s");
+  profiled->add_option("--bf16", peaks.bf16, "TFLOP/s");
+  CLI::App *served = precise(ofNetwork("serve", "runs for as long as lines of stdin ask"));
+  CLI11_PARSE(app, argc, argv);
+  try {
+    Json result;
+    if (*open)
+      result = openedDevice(task.device);
+    else if (*copy)
+      result = copies(task.device, size, rounds);
+    else if (*vector)
+      result = vectors(task.device, size, rounds, folder);
+    else if (*square)
+      result = product(task, size, rounds, folder);
+    else if (*launch)
+      result = launches(task.device, int(size), rounds, folder);
+    else if (*made)
+      result = reference(task, steps, folder);
+    else if (*compared)
+      result = compareWith(task, steps, rounds, folder);
+    else if (*tuned)
+      result = tune(task);
+    else if (*profiled)
+      result = profile(task, peaks, rounds, folder);
+    else if (*served)
+      return serve(task), 0;
+    // Names may hold what is no UTF-8.
+    std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "dlc-gpu-work: %s\n", error.what());
+    return 1;
+  }
+}
