@@ -4,8 +4,8 @@
     tools/bench/bench.py [--networks resnet-50,bert] [--threads 1,2] [--batch 1] [--rounds 8] [--json FILE]
 
 Each tool stands ready in a process of its own; a round lets each run for a moment, one after the other, so that a machine
-that grows slower does so for all. Printed: minimum and median of a run, the ratio of the best peer's minimum to dlc's
-(above 1: dlc is faster), seconds until compiled (dlc: cold / with a warm cache), and peak memory of the process that runs. dlc stands there
+that grows slower does so for all. Printed: minimum and median of a run; the ratio of the best peer's time to dlc's (above 1:
+dlc is faster), as the median over the rounds with the interval that holds it at 95 %, each round by its medians; seconds until compiled (dlc: cold / with a warm cache), and peak memory of the process that runs. dlc stands there
 twice: by default, and with --accuracy strict, where no product is taken in parts and no convolution by transforms.
 """
 import argparse
@@ -57,7 +57,7 @@ def measure(network, threads, o):
             if each.error or not each.times:
                 results[each.tool] = {"error": each.error or "no times"}
                 continue
-            results[each.tool] = {"min_ms": min(each.times) * 1e3, "median_ms": statistics.median(each.times) * 1e3,
+            results[each.tool] = {"rounds_ms": [t * 1e3 for t in each.rounds], "min_ms": min(each.times) * 1e3, "median_ms": statistics.median(each.times) * 1e3,
                                   "runs": len(each.times), "ready_s": each.about["ready_s"], "peak_mib": each.peak,
                                   "before_mib": each.about["before_mib"]}
             results[each.tool].update(compiled.get(each.tool, {}))
@@ -75,18 +75,18 @@ def main():
     a.add_argument("--threads", default="1,2")
     a.add_argument("--peers", default=",".join(PEERS))
     a.add_argument("--batch", type=int, default=1)
-    a.add_argument("--rounds", type=int, default=8)
+    a.add_argument("--rounds", type=int, default=9)
     a.add_argument("--seconds", type=float, default=0.4, help="of each tool in each round")
     a.add_argument("--tune", action="store_true", help="dlc measures its candidates when compiling")
     a.add_argument("--json", help="write all figures there")
     o = a.parse_args()
     o.peers = [p for p in o.peers.split(",") if p]
     everything, ratios = [], {}
-    print(f"{'network':13} {'threads':>7}  {'tool':14} {'min ms':>9} {'median':>9} {'ratio':>6}  {'compile s':>14} {'peak MiB':>9}", flush=True)
+    print(f"{'network':13} {'threads':>7}  {'tool':14} {'min ms':>9} {'median':>9} {'ratio':>17}  {'compile s':>14} {'peak MiB':>9}", flush=True)
     for network in o.networks.split(","):
         for threads in map(int, o.threads.split(",")):
             results = measure(network, threads, o)
-            peers = {t: r["min_ms"] for t, r in results.items() if t not in ACCURACY and "min_ms" in r}
+            peers = {t: r["median_ms"] for t, r in results.items() if t not in ACCURACY and "median_ms" in r}
             best = min(peers, key=peers.get) if peers else None
             for tool, r in results.items():
                 if "error" in r:
@@ -94,13 +94,15 @@ def main():
                     continue
                 ratio = ""
                 if tool in ACCURACY and best:
-                    r["ratio"] = peers[best] / r["min_ms"]
+                    pairs = [p / d for p, d in zip(results[best]["rounds_ms"], r["rounds_ms"])]
+                    r["ratio"], low, high = common.median_interval(pairs)
+                    r["interval"] = [low, high]
                     ratios.setdefault((tool, threads), []).append(r["ratio"])
-                    ratio = f"{r['ratio']:.2f}"
+                    ratio = f"{r['ratio']:.2f} [{low:.2f}, {high:.2f}]"
                 elif tool == best:
                     ratio = "best"
                 seconds = f"{r['cold_s']:.2f} / {r['warm_s']:.2f}" if tool in ACCURACY else f"{r['ready_s']:.2f}"
-                print(f"{network:13} {threads:7}  {tool:14} {r['min_ms']:9.3f} {r['median_ms']:9.3f} {ratio:>6}  {seconds:>14} {r['peak_mib']:9.0f}", flush=True)
+                print(f"{network:13} {threads:7}  {tool:14} {r['min_ms']:9.3f} {r['median_ms']:9.3f} {ratio:>17}  {seconds:>14} {r['peak_mib']:9.0f}", flush=True)
             everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
             if o.json:
                 with open(o.json + ".part", "w") as f:

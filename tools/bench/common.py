@@ -1,7 +1,9 @@
 """What the scripts of this folder share: where things stand, and the right Python."""
 import importlib.util
 import json
+import math
 import os
+import statistics
 import struct
 import subprocess
 import sys
@@ -87,7 +89,7 @@ class Worker:
     """One tool in a process of its own, told how long to run (worker.py, train_worker.py, dlc-train-network --serve)."""
 
     def __init__(self, tool, command, threads):
-        self.tool, self.times, self.peak, self.error = tool, [], 0, None
+        self.tool, self.times, self.rounds, self.peak, self.error = tool, [], [], 0, None
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
         self.about = self.answer()
@@ -106,12 +108,27 @@ class Worker:
         except BrokenPipeError:
             pass  # the answer says why
         answer = self.answer()
-        self.times += answer.get("times", [])
+        times = answer.get("times", [])
+        self.times += times
+        if times:
+            self.rounds.append(statistics.median(times))
         self.peak = answer.get("peak_mib", self.peak)
 
     def close(self):
         self.process.kill()
         self.process.wait()
+
+
+def median_interval(values):
+    """The median, and the interval that holds it at 95 % (by order statistics; the extremes where there are few values)."""
+    ordered, n = sorted(values), len(values)
+    # The widest tails of a binomial of one half that hold at most 2.5 % each.
+    tail, below = 0.0, 0
+    while below < n // 2 and tail + math.comb(n, below) / 2**n <= 0.025:
+        tail += math.comb(n, below) / 2**n
+        below += 1
+    below = max(below - 1, 0)
+    return statistics.median(ordered), ordered[below], ordered[n - 1 - below]
 
 
 def cpu_name():
