@@ -16,8 +16,6 @@ config.environment["PATH"] = os.pathsep.join(
     [bin, config.llvm_tools, os.path.join(config.venv, "bin"), os.environ["PATH"]])
 # Nothing that a test compiles comes from, or stays in, the user's cache.
 config.environment["DLC_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
-# Tests run side by side: a thread that waits for its team gives its processor to whoever has work.
-config.environment["GOMP_SPINCOUNT"] = "0"
 # The real one has no use for an emulated GPU.
 config.environment["DLC_CUDA_CUBLASLT"] = config.environment["DLC_CUDA_CUDNN"] = "/none"
 config.environment["PYTHONPATH"] = os.path.join(config.dlc_source, "test")

@@ -1,10 +1,10 @@
-//===- ContractBench.cpp - generated matrix products beside oneDNN's, interleaved in one process
-//---===//
+//===- ContractBench.cpp - generated matrix products beside oneDNN's, interleaved ---===//
 //
 // usage: contract-bench [seconds per shape]
 // Weights are packed ahead by both. Prints minimum and median milliseconds, GFLOP/s, and the ratio
 // of the medians: above 1 the generated code is faster.
 //===----------------------------------------------------------------------===//
+#include "runtime/device/cpu/Parallel.h"
 #include "test/codegen/ContractKernel.h"
 
 #include "dnnl.hpp"
@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <omp.h>
 #include <random>
 
 using namespace dlc;
@@ -82,7 +81,7 @@ void measure(const Case &x, int threads, double seconds) {
     v = uniform(random);
   for (float &v : b)
     v = uniform(random);
-  omp_set_num_threads(threads);
+  runtime::ThreadScope scope(threads);
   test::Product product{.m = x.m, .n = x.n, .k = x.k};
   if (x.batch > 1)
     product.batch = {{x.batch, x.m * x.k, x.k * x.n, x.m * x.n}};

@@ -2,25 +2,26 @@
 #ifndef DLC_RUNTIME_DEVICE_CPU_PARALLEL_H
 #define DLC_RUNTIME_DEVICE_CPU_PARALLEL_H
 
+#include "runtime/threads/Team.h"
+
 #include <algorithm>
 #include <cstdint>
-#include <omp.h>
 
 namespace dlc::runtime {
 
-/// Sets the number of OpenMP threads for the calling thread; oneDNN looks at it when it plans and
-/// when it runs. The caller's own setting comes back at the end.
+/// Sets the number of threads for the calling thread; oneDNN looks at it when it plans and when it
+/// runs. The caller's own setting comes back at the end.
 class ThreadScope {
 public:
-  explicit ThreadScope(int threads) : before(omp_get_max_threads()) {
-    if (threads > 0 && threads != before)
-      omp_set_num_threads(threads);
+  explicit ThreadScope(int count) : before(threads::most()) {
+    if (count > 0 && count != before)
+      threads::set(count);
     else
       before = 0;
   }
   ~ThreadScope() {
     if (before)
-      omp_set_num_threads(before);
+      threads::set(before);
   }
   ThreadScope(const ThreadScope &) = delete;
   ThreadScope &operator=(const ThreadScope &) = delete;
@@ -29,8 +30,9 @@ private:
   int before;
 };
 
-/// body(begin, end, thread) over [0, extent): one contiguous range of whole grains per thread, so
-/// that consecutive loops over the same data find it in the same cache. `body` must not throw.
+/// body(begin, end, range) over [0, extent): as many contiguous ranges of whole grains as threads,
+/// each begun by the thread of its number, so that consecutive loops over the same data find it in
+/// the same cache; others take it where that thread is late. `body` must not throw.
 template <typename Body>
 inline void parallelFor(int threads, int64_t extent, int64_t grain, const Body &body) {
   int64_t chunks = extent / grain + (extent % grain != 0);
@@ -39,18 +41,20 @@ inline void parallelFor(int threads, int64_t extent, int64_t grain, const Body &
       body(int64_t(0), extent, 0);
     return;
   }
-  // Always the whole team, even for few chunks: libgomp ends threads that a smaller team leaves
-  // over, and starting them again costs more than letting them pass.
-#pragma omp parallel num_threads(threads)
-  {
-    // Inside somebody else's parallel region there may be fewer than asked for.
-    int64_t team = omp_get_num_threads(), me = omp_get_thread_num();
-    int64_t each = chunks / team, more = chunks % team;
-    int64_t first = me * each + std::min(me, more), count = each + (me < more);
-    int64_t begin = first * grain, end = std::min(extent, (first + count) * grain);
+  struct Loop {
+    const Body &body;
+    int64_t extent, grain, chunks;
+  } loop{body, extent, grain, chunks};
+  auto run = [](void *context, int range, int ranges) {
+    const Loop &loop = *static_cast<const Loop *>(context);
+    int64_t each = loop.chunks / ranges, more = loop.chunks % ranges;
+    int64_t first = range * each + std::min<int64_t>(range, more), count = each + (range < more);
+    int64_t begin = first * loop.grain, end = std::min(loop.extent, (first + count) * loop.grain);
     if (begin < end)
-      body(begin, end, static_cast<int>(me));
-  }
+      loop.body(begin, end, range);
+  };
+  // No more than there are chunks for.
+  threads::ranges(static_cast<int>(std::min<int64_t>(threads, chunks)), run, &loop);
 }
 
 } // namespace dlc::runtime

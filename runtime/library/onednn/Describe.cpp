@@ -57,7 +57,7 @@ Described describeOperation(const json &desc, const Operation &operation) {
   described.desc["impl"] = operation.implementation;
   // Described again with another number of threads, the layouts are still those of the first.
   if (!described.desc.contains("threads"))
-    described.desc["threads"] = omp_get_max_threads();
+    described.desc["threads"] = threads::most();
   described.scratchpadBytes = operation.scratchBytes();
   for (const Slot &slot : operation.slots) {
     const_dnnl_memory_desc_t md = operation.layout(slot);

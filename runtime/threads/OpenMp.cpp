@@ -1,0 +1,64 @@
+//===- OpenMp.cpp - what oneDNN asks of OpenMP, done by our own teams -------------===//
+//
+// The functions that gcc calls for `#pragma omp`, and those of omp.h, under names that nobody else
+// has (rebind.py gives oneDNN's copy the same): another OpenMP in the process is none of ours.
+//
+//===------------------------------------------------------------------------------===//
+#include "runtime/threads/Team.h"
+
+#include <algorithm>
+
+namespace {
+
+/// A loop that a team shares with a static schedule; each thread has its own.
+struct Loop {
+  long begin = 0, step = 1, count = 0, chunk = 0;
+  long taken = 0; ///< times that the thread has taken some
+};
+thread_local Loop loop;
+
+/// The thread's next iterations; false when there are none. Without a chunk: one run of neighbours.
+bool next(long *begin, long *end) {
+  const long team = dlc::threads::count(), me = dlc::threads::number();
+  long first = 0, last = 0;
+  if (loop.chunk <= 0) {
+    if (loop.taken > 0)
+      return false;
+    long each = loop.count / team, more = loop.count % team;
+    first = me * each + std::min(me, more);
+    last = first + each + (me < more);
+  } else {
+    first = (loop.taken * team + me) * loop.chunk;
+    last = std::min(loop.count, first + loop.chunk);
+  }
+  ++loop.taken;
+  if (first >= last)
+    return false;
+  *begin = loop.begin + first * loop.step;
+  *end = loop.begin + last * loop.step;
+  return true;
+}
+
+} // namespace
+
+#define DLC_SHOWN extern "C" __attribute__((visibility("default")))
+
+DLC_SHOWN int dlc_get_max_threads() { return dlc::threads::most(); }
+DLC_SHOWN int dlc_get_num_threads() { return dlc::threads::count(); }
+DLC_SHOWN int dlc_get_thread_num() { return dlc::threads::number(); }
+DLC_SHOWN int dlc_in_parallel() { return dlc::threads::isInTeam(); }
+
+DLC_SHOWN void DLCP_parallel_start(void (*body)(void *), void *data, unsigned threads) {
+  dlc::threads::start(static_cast<int>(threads), body, data);
+}
+DLC_SHOWN void DLCP_parallel_end() { dlc::threads::end(); }
+DLC_SHOWN void DLCP_barrier() { dlc::threads::barrier(); }
+
+DLC_SHOWN bool DLCP_loop_static_start(long begin, long end, long step, long chunk, long *from,
+                                      long *to) {
+  long count = step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step;
+  loop = {begin, step, std::max(0L, count), chunk, 0};
+  return next(from, to);
+}
+DLC_SHOWN bool DLCP_loop_static_next(long *from, long *to) { return next(from, to); }
+DLC_SHOWN void DLCP_loop_end_nowait() {}

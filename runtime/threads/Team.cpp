@@ -1,0 +1,339 @@
+//===- Team.cpp - the threads that work for the calling one ----------------------===//
+#include "runtime/threads/Team.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <cstdlib>
+#include <linux/futex.h>
+#include <memory>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace dlc::threads {
+namespace {
+
+using Word = std::atomic<uint32_t>;
+static_assert(sizeof(Word) == sizeof(uint32_t));
+
+void futexWait(Word &word, uint32_t seen) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+}
+void futexWake(Word &word, int most) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
+}
+
+int processors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+    return CPU_COUNT(&set);
+  return 1;
+}
+
+/// How long a thread spins before it sleeps: for long where that was worth while the last time, and
+/// for a shorter time with each wait that took longer. Where the thread that it waits for has the
+/// same core, spinning only keeps that one from its work.
+class Patience {
+public:
+  std::chrono::nanoseconds now() const { return spin; }
+  void learn(std::chrono::nanoseconds waited) {
+    spin = waited <= kMost ? kMost : std::max(kLeast, spin / 2);
+  }
+
+private:
+  static constexpr std::chrono::nanoseconds kMost{100'000}, kLeast{2'000};
+  std::chrono::nanoseconds spin = kMost;
+};
+thread_local Patience patience;
+
+/// A number that others wait to see changed.
+class Signal {
+public:
+  uint32_t value() const { return word.load(std::memory_order_acquire); }
+  /// Whoever sleeps wakes up.
+  void set(uint32_t value) {
+    word.store(value, std::memory_order_seq_cst);
+    if (sleepers.load(std::memory_order_seq_cst) > 0)
+      futexWake(word, INT_MAX);
+  }
+  uint32_t add() {
+    uint32_t now = word.fetch_add(1, std::memory_order_seq_cst) + 1;
+    if (sleepers.load(std::memory_order_seq_cst) > 0)
+      futexWake(word, INT_MAX);
+    return now;
+  }
+  /// Until isOver(value()); spins first, where `spins`.
+  template <typename Over> void wait(bool spins, const Over &isOver) {
+    if (isOver(value()))
+      return;
+    auto start = std::chrono::steady_clock::now();
+    if (spins) {
+      auto until = start + patience.now();
+      do {
+        for (int i = 0; i < 32; ++i) {
+          if (isOver(value()))
+            return patience.learn({});
+          __builtin_ia32_pause();
+        }
+      } while (std::chrono::steady_clock::now() < until);
+    }
+    sleepers.fetch_add(1, std::memory_order_seq_cst);
+    for (uint32_t now = word.load(std::memory_order_seq_cst); !isOver(now); now = value())
+      futexWait(word, now);
+    sleepers.fetch_sub(1, std::memory_order_relaxed);
+    patience.learn(std::chrono::steady_clock::now() - start);
+  }
+
+private:
+  Word word{0};
+  std::atomic<int> sleepers{0};
+};
+
+/// Forked processes have their parent's teams, but none of their threads.
+std::atomic<uint32_t> process{0};
+
+constexpr int kMostRanges = 256;
+
+/// Numbers of jobs are multiples of kJob; one with kTogether is done by all threads at the same
+/// time, and one with kTaken stands where a range of it is taken.
+constexpr uint32_t kJob = 4, kTogether = 2, kTaken = 1;
+
+class Team {
+public:
+  ~Team() {
+    stops.store(true, std::memory_order_relaxed);
+    for (auto &worker : workers)
+      worker->job.add();
+    for (auto &worker : workers)
+      worker->thread.join();
+  }
+
+  void ranges(int count, RangeBody body, void *context);
+  void start(int threads, Body body, void *data);
+  void waitFor(int workers);
+  void barrier(int threads);
+
+  const uint32_t bornIn = process.load();
+
+private:
+  struct alignas(64) Worker {
+    Signal job; ///< another number, another job
+    std::thread thread;
+  };
+
+  void grow(int threads);
+  void call(int threads, uint32_t job);
+  void work(Worker &self, int number);
+  void takeRanges(uint32_t job, int first);
+  /// Not where there are more threads than processors.
+  bool spins() const { return !isCrowded.load(std::memory_order_relaxed); }
+
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::atomic<bool> stops{false}, isCrowded{false};
+  int known = 0; ///< threads that isCrowded is about
+  uint32_t jobs = 0;
+
+  // The job. A thread that comes late to a loop may find the next one here: what it reads counts
+  // only when it has claimed a range of the job that it came for.
+  std::atomic<int> size{1}; ///< threads, or ranges
+  std::atomic<RangeBody> rangeBody{nullptr};
+  std::atomic<Body> body{nullptr};
+  std::atomic<void *> context{nullptr};
+  /// The job that has a range; with kTaken when somebody began with it.
+  struct alignas(64) Claim {
+    std::atomic<uint32_t> of{kTaken};
+  };
+  Claim claims[kMostRanges];
+  Signal done;
+  Signal phase; ///< of the barrier
+  std::atomic<int> arrived{0};
+};
+
+/// What a thread is at the moment.
+struct Place {
+  Team *team = nullptr; ///< it works for this one
+  int number = 0, count = 1;
+};
+thread_local Place place;
+
+class Membership {
+public:
+  explicit Membership(const Place &now) : before(place) { place = now; }
+  ~Membership() { place = before; }
+
+private:
+  Place before;
+};
+
+/// What belongs to a thread.
+struct Own {
+  int most = 0; ///< as set(); 0: nobody said
+  std::unique_ptr<Team> team;
+  std::vector<Place> before; ///< what start() found, for end()
+
+  ~Own() { leaveOthers(); }
+  /// The threads of another process cannot be ended, nor their team.
+  void leaveOthers() {
+    if (team && team->bornIn != process.load())
+      static_cast<void>(team.release());
+  }
+  Team &ownTeam() {
+    leaveOthers();
+    if (!team)
+      team = std::make_unique<Team>();
+    return *team;
+  }
+};
+thread_local Own own;
+
+void Team::grow(int threads) {
+  static const bool watches = [] {
+    pthread_atfork(nullptr, nullptr, [] { process.fetch_add(1); });
+    return true;
+  }();
+  static_cast<void>(watches);
+  while (int(workers.size()) < threads - 1) {
+    workers.push_back(std::make_unique<Worker>());
+    Worker &worker = *workers.back();
+    int number = int(workers.size());
+    worker.thread = std::thread([this, &worker, number] { work(worker, number); });
+  }
+  if (threads != known)
+    isCrowded.store(threads > processors(), std::memory_order_relaxed);
+  known = threads;
+}
+
+/// Tells workers that there is a job for them.
+void Team::call(int threads, uint32_t job) {
+  for (int i = 0; i + 1 < threads; ++i)
+    workers[size_t(i)]->job.set(job);
+}
+
+void Team::work(Worker &self, int number) {
+  for (uint32_t seen = 0;;) {
+    self.job.wait(spins(), [&](uint32_t now) { return now != seen; });
+    seen = self.job.value();
+    if (stops.load(std::memory_order_relaxed))
+      return;
+    if (!(seen & kTogether)) {
+      takeRanges(seen, number);
+      continue;
+    }
+    // Nobody goes on to another job before all are through.
+    Membership member({this, number, size.load(std::memory_order_relaxed)});
+    body.load(std::memory_order_relaxed)(context.load(std::memory_order_relaxed));
+    done.add();
+  }
+}
+
+void Team::takeRanges(uint32_t job, int first) {
+  const int count = size.load(std::memory_order_relaxed);
+  RangeBody run = rangeBody.load(std::memory_order_relaxed);
+  void *with = context.load(std::memory_order_relaxed);
+  Membership member({this, 0, 1});
+  for (int i = 0; i < count; ++i) {
+    int range = (first + i) % count;
+    uint32_t open = job;
+    if (!claims[range].of.compare_exchange_strong(open, job | kTaken, std::memory_order_acq_rel))
+      continue;
+    run(with, range, count);
+    done.add();
+  }
+}
+
+void Team::ranges(int count, RangeBody run, void *with) {
+  grow(count);
+  jobs += kJob;
+  done.set(0);
+  rangeBody.store(run, std::memory_order_relaxed);
+  context.store(with, std::memory_order_relaxed);
+  size.store(count, std::memory_order_relaxed);
+  for (int range = 0; range < count; ++range)
+    claims[range].of.store(jobs, std::memory_order_release);
+  call(count, jobs);
+  takeRanges(jobs, 0);
+  waitFor(count);
+}
+
+void Team::start(int threads, Body run, void *data) {
+  grow(threads);
+  jobs += kJob;
+  done.set(0);
+  body.store(run, std::memory_order_relaxed);
+  context.store(data, std::memory_order_relaxed);
+  size.store(threads, std::memory_order_relaxed);
+  call(threads, jobs | kTogether);
+}
+
+void Team::waitFor(int parts) {
+  done.wait(spins(), [&](uint32_t now) { return now == uint32_t(parts); });
+}
+
+void Team::barrier(int threads) {
+  uint32_t now = phase.value();
+  if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
+    arrived.store(0, std::memory_order_relaxed);
+    phase.set(now + 1);
+    return;
+  }
+  phase.wait(spins(), [&](uint32_t next) { return next != now; });
+}
+
+} // namespace
+
+int most() {
+  if (own.most > 0)
+    return own.most;
+  static const int asked = [] {
+    const char *text = std::getenv("OMP_NUM_THREADS");
+    return text ? std::atoi(text) : 0;
+  }();
+  return asked > 0 ? asked : processors();
+}
+
+void set(int threads) { own.most = std::max(1, threads); }
+int number() { return place.number; }
+int count() { return place.count; }
+bool isInTeam() { return place.team != nullptr; }
+
+void ranges(int count, RangeBody body, void *context) {
+  count = std::min(count, kMostRanges);
+  if (count <= 1 || isInTeam())
+    return body(context, 0, 1);
+  own.ownTeam().ranges(count, body, context);
+}
+
+void start(int threads, Body body, void *data) {
+  if (threads <= 0)
+    threads = most();
+  own.before.push_back(place);
+  // Who is in a team already is alone in the next.
+  if (isInTeam() || threads <= 1) {
+    place.number = 0;
+    place.count = 1;
+    return;
+  }
+  Team &team = own.ownTeam();
+  team.start(threads, body, data);
+  place = {&team, 0, threads};
+}
+
+void end() {
+  Place before = own.before.back();
+  own.before.pop_back();
+  if (!before.team && place.team)
+    place.team->waitFor(place.count - 1);
+  place = before;
+}
+
+void barrier() {
+  if (place.team && place.count > 1)
+    place.team->barrier(place.count);
+}
+
+} // namespace dlc::threads

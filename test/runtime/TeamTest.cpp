@@ -1,0 +1,207 @@
+//===- TeamTest.cpp - the threads that work for the calling one -------------------===//
+#include "runtime/device/cpu/Parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace dlc;
+
+extern "C" {
+void DLCP_parallel_start(void (*)(void *), void *, unsigned);
+void DLCP_parallel_end();
+void DLCP_barrier();
+bool DLCP_loop_static_start(long, long, long, long, long *, long *);
+bool DLCP_loop_static_next(long *, long *);
+void DLCP_loop_end_nowait();
+int dlc_get_thread_num();
+int dlc_get_num_threads();
+int dlc_in_parallel();
+}
+
+namespace {
+
+/// Every number once, whatever the sizes.
+TEST(Team, RangesCoverALoopOnce) {
+  for (int threads : {1, 2, 3, 7, 300})
+    for (int64_t extent : {0, 1, 2, 5, 64, 1001})
+      for (int64_t grain : {1, 3, 64}) {
+        std::vector<std::atomic<int>> seen(static_cast<size_t>(extent));
+        std::atomic<int> ranges{0};
+        runtime::parallelFor(threads, extent, grain, [&](int64_t begin, int64_t end, int range) {
+          EXPECT_EQ(begin % grain, 0);
+          EXPECT_LT(range, std::min(threads, 256));
+          ++ranges;
+          for (int64_t i = begin; i < end; ++i)
+            ++seen[static_cast<size_t>(i)];
+        });
+        EXPECT_LE(ranges, threads);
+        for (auto &count : seen)
+          EXPECT_EQ(count, 1);
+      }
+}
+
+/// Loops follow each other closely: who comes late to one must not take part in the next.
+TEST(Team, ManyLoopsOfChangingSizes) {
+  std::vector<int64_t> numbers(4096);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (int round = 0; round < 20000; ++round) {
+    int threads = 2 + round % 3;
+    int64_t extent = 1 + round % 97;
+    std::atomic<int64_t> sum{0};
+    runtime::parallelFor(threads, extent, 1, [&](int64_t begin, int64_t end, int) {
+      int64_t own = 0;
+      for (int64_t i = begin; i < end; ++i)
+        own += numbers[static_cast<size_t>(i)];
+      sum += own;
+    });
+    ASSERT_EQ(sum, extent * (extent - 1) / 2) << round;
+  }
+}
+
+TEST(Team, ALoopWithinALoopIsTheCallersAlone) {
+  std::atomic<int64_t> sum{0};
+  runtime::parallelFor(4, 8, 1, [&](int64_t begin, int64_t end, int) {
+    EXPECT_TRUE(threads::isInTeam());
+    for (int64_t i = begin; i < end; ++i)
+      runtime::parallelFor(4, 10, 1, [&](int64_t first, int64_t last, int range) {
+        EXPECT_EQ(range, 0);
+        EXPECT_EQ(last - first, 10);
+        sum += last - first;
+      });
+  });
+  EXPECT_EQ(sum, 80);
+  EXPECT_FALSE(threads::isInTeam());
+}
+
+/// More threads than processors: each range is done, whoever gets a core.
+TEST(Team, MoreThreadsThanProcessors) {
+  int many = std::min(4 * threads::most(), 128);
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> done{0};
+    runtime::parallelFor(many, many, 1,
+                         [&](int64_t begin, int64_t end, int) { done += int(end - begin); });
+    ASSERT_EQ(done, many);
+  }
+}
+
+/// The team's other threads are asleep when the loop comes: the caller need not wait for them.
+TEST(Team, ALateThreadsRangeIsTakenByOthers) {
+  std::thread::id caller = std::this_thread::get_id();
+  int taken = 0;
+  for (int round = 0; round < 50 && taken == 0; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::atomic<int> own{0};
+    runtime::parallelFor(2, 2, 1, [&](int64_t, int64_t, int) {
+      if (std::this_thread::get_id() == caller)
+        ++own;
+    });
+    taken += own == 2;
+  }
+  // A thread that sleeps takes longer to wake up than the caller takes for nothing.
+  EXPECT_GT(taken, 0);
+}
+
+struct Together {
+  std::atomic<int> before{0}, after{0}, wrong{0};
+  std::vector<long> owner = std::vector<long>(103, -1);
+};
+
+/// As gcc calls `#pragma omp parallel` with a barrier and a loop inside.
+void together(void *data) {
+  auto &t = *static_cast<Together *>(data);
+  int team = dlc_get_num_threads();
+  ++t.before;
+  DLCP_barrier();
+  if (t.before != team || dlc_in_parallel() != (team > 1) || dlc_get_thread_num() >= team)
+    ++t.wrong;
+  for (long chunk : {0L, 7L}) {
+    long from, to;
+    if (DLCP_loop_static_start(0, 103, 1, chunk, &from, &to))
+      do {
+        for (long i = from; i < to; ++i)
+          t.owner[static_cast<size_t>(i)] = dlc_get_thread_num();
+      } while (DLCP_loop_static_next(&from, &to));
+    DLCP_loop_end_nowait();
+    DLCP_barrier();
+    if (dlc_get_thread_num() == 0)
+      for (long &owner : t.owner) {
+        if (owner < 0)
+          ++t.wrong;
+        owner = -1;
+      }
+    DLCP_barrier();
+  }
+  ++t.after;
+}
+
+TEST(Team, OneBodyByAllAtTheSameTime) {
+  for (int round = 0; round < 500; ++round) {
+    int threads = 1 + round % 4;
+    Together t;
+    DLCP_parallel_start(together, &t, static_cast<unsigned>(threads));
+    together(&t);
+    DLCP_parallel_end();
+    ASSERT_EQ(t.after, threads);
+    ASSERT_EQ(t.wrong, 0);
+    ASSERT_EQ(dlc_get_num_threads(), 1);
+    // Loops between them.
+    std::atomic<int> done{0};
+    runtime::parallelFor(3, 3, 1,
+                         [&](int64_t begin, int64_t end, int) { done += int(end - begin); });
+    ASSERT_EQ(done, 3);
+  }
+}
+
+TEST(Team, CallersHaveTeamsOfTheirOwn) {
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> sum{0};
+  for (int i = 0; i < 4; ++i)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 500; ++round)
+        runtime::parallelFor(3, 30, 1,
+                             [&](int64_t begin, int64_t end, int) { sum += end - begin; });
+    });
+  for (auto &caller : callers)
+    caller.join();
+  EXPECT_EQ(sum, 4 * 500 * 30);
+}
+
+/// A process that forks has none of its parent's threads, and makes its own.
+TEST(Team, AForkedProcessHasATeamOfItsOwn) {
+  std::atomic<int> done{0};
+  auto loop = [&] {
+    done = 0;
+    runtime::parallelFor(4, 4, 1,
+                         [&](int64_t begin, int64_t end, int) { done += int(end - begin); });
+    return done == 4;
+  };
+  ASSERT_TRUE(loop());
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    bool good = loop();
+    // As a program ends, and not at once: what belongs to the thread is taken down.
+    std::exit(good ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(loop());
+}
+
+TEST(Team, WhoSaysNothingAsksForAll) {
+  int all = threads::most();
+  {
+    runtime::ThreadScope scope(all + 3);
+    EXPECT_EQ(threads::most(), all + 3);
+  }
+  EXPECT_EQ(threads::most(), all);
+}
+
+} // namespace
