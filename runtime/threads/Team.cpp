@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -114,8 +115,9 @@ public:
   }
 
   void ranges(int count, RangeBody body, void *context);
-  void start(int threads, Body body, void *data);
-  void waitFor(int workers);
+  /// How many threads there are for it.
+  int start(int threads, Body body, void *data);
+  void waitFor(int parts);
   void barrier(int threads);
 
   const uint32_t bornIn = process.load();
@@ -126,7 +128,8 @@ private:
     std::thread thread;
   };
 
-  void grow(int threads);
+  int grow(int threads);
+  void set(int parts, void *context);
   void call(int threads, uint32_t job);
   void work(Worker &self, int number);
   void takeRanges(uint32_t job, int first);
@@ -191,7 +194,8 @@ struct Own {
 };
 thread_local Own own;
 
-void Team::grow(int threads) {
+/// So many threads, or as many as the system gives.
+int Team::grow(int threads) {
   static const bool watches = [] {
     pthread_atfork(nullptr, nullptr, [] { process.fetch_add(1); });
     return true;
@@ -201,11 +205,17 @@ void Team::grow(int threads) {
     workers.push_back(std::make_unique<Worker>());
     Worker &worker = *workers.back();
     int number = int(workers.size());
-    worker.thread = std::thread([this, &worker, number] { work(worker, number); });
+    try {
+      worker.thread = std::thread([this, &worker, number] { work(worker, number); });
+    } catch (const std::system_error &) {
+      workers.pop_back();
+      break;
+    }
   }
   if (threads != known)
     isCrowded.store(threads > processors(), std::memory_order_relaxed);
   known = threads;
+  return std::min(threads, int(workers.size()) + 1);
 }
 
 /// Tells workers that there is a job for them.
@@ -246,28 +256,31 @@ void Team::takeRanges(uint32_t job, int first) {
   }
 }
 
-void Team::ranges(int count, RangeBody run, void *with) {
-  grow(count);
+/// A new job in so many parts.
+void Team::set(int parts, void *with) {
   jobs += kJob;
   done.set(0);
-  rangeBody.store(run, std::memory_order_relaxed);
   context.store(with, std::memory_order_relaxed);
-  size.store(count, std::memory_order_relaxed);
+  size.store(parts, std::memory_order_relaxed);
+}
+
+void Team::ranges(int count, RangeBody run, void *with) {
+  const int threads = grow(count);
+  set(count, with);
+  rangeBody.store(run, std::memory_order_relaxed);
   for (int range = 0; range < count; ++range)
     claims[range].of.store(jobs, std::memory_order_release);
-  call(count, jobs);
+  call(threads, jobs);
   takeRanges(jobs, 0);
   waitFor(count);
 }
 
-void Team::start(int threads, Body run, void *data) {
-  grow(threads);
-  jobs += kJob;
-  done.set(0);
+int Team::start(int most, Body run, void *data) {
+  const int threads = grow(most);
+  set(threads, data);
   body.store(run, std::memory_order_relaxed);
-  context.store(data, std::memory_order_relaxed);
-  size.store(threads, std::memory_order_relaxed);
   call(threads, jobs | kTogether);
+  return threads;
 }
 
 void Team::waitFor(int parts) {
@@ -319,8 +332,7 @@ void start(int threads, Body body, void *data) {
     return;
   }
   Team &team = own.ownTeam();
-  team.start(threads, body, data);
-  place = {&team, 0, threads};
+  place = {&team, 0, team.start(threads, body, data)};
 }
 
 void end() {
