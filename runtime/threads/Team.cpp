@@ -176,19 +176,18 @@ private:
 /// What belongs to a thread.
 struct Own {
   int most = 0; ///< as set(); 0: nobody said
-  std::unique_ptr<Team> team;
+  Team *team = nullptr;
   std::vector<Place> before; ///< what start() found, for end()
 
-  ~Own() { leaveOthers(); }
-  /// The threads of another process cannot be ended, nor their team.
-  void leaveOthers() {
-    if (team && team->bornIn != process.load())
-      static_cast<void>(team.release());
+  ~Own() {
+    if (isHere())
+      delete team;
   }
+  /// The threads of another process cannot be ended, nor their team.
+  bool isHere() const { return team && team->bornIn == process.load(); }
   Team &ownTeam() {
-    leaveOthers();
-    if (!team)
-      team = std::make_unique<Team>();
+    if (!isHere())
+      team = new Team;
     return *team;
   }
 };
