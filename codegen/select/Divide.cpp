@@ -2,8 +2,8 @@
 #include "codegen/select/Divide.h"
 
 #include "codegen/select/Weaver.h"
-#include "passes/fuse/Classify.h"
 #include "passes/fuse/StateUpdate.h"
+#include "passes/place/Cost.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 
@@ -23,18 +23,6 @@ Operation *contractionOf(FusionOp fusion) {
       only = &op;
     }
   return only;
-}
-
-double elementsOf(Value v) { return double(cast<RankedTensorType>(v.getType()).getNumElements()); }
-
-double flopsOf(Operation *contraction) {
-  if (auto product = dyn_cast<MatmulOp>(contraction)) {
-    auto a = cast<RankedTensorType>(product.getA().getType());
-    return 2 * elementsOf(product.getY()) * double(a.getDimSize(a.getRank() - (product.getTransposeA() ? 2 : 1)));
-  }
-  auto weights = cast<RankedTensorType>(contraction->getOperand(1).getType());
-  Value meets = isa<ConvOp>(contraction) ? contraction->getResult(0) : contraction->getOperand(0);
-  return 2 * elementsOf(meets) * elementsOf(contraction->getOperand(1)) / double(weights.getDimSize(0));
 }
 
 /// Values after the contraction where all that comes later reads nothing else of what was before, the last one first.
