@@ -21,8 +21,9 @@ namespace {
 /// A phase as a pass: its name, what it is for, and a function of the module.
 template <typename Derived> struct PhasePass : PassWrapper<Derived, OperationPass<ModuleOp>> {
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<exec::ExecDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect, scf::SCFDialect,
-                    cf::ControlFlowDialect, LLVM::LLVMDialect>();
+    registry
+        .insert<exec::ExecDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect,
+                scf::SCFDialect, cf::ControlFlowDialect, LLVM::LLVMDialect>();
   }
   void runOnOperation() override {
     if (failed(static_cast<Derived *>(this)->run(this->getOperation())))
@@ -31,7 +32,8 @@ template <typename Derived> struct PhasePass : PassWrapper<Derived, OperationPas
   PhasePass() = default;
   PhasePass(const PhasePass &other) : PassWrapper<Derived, OperationPass<ModuleOp>>(other) {}
   /// Tests ask for vectors of a fixed width, so that what they expect is the same on every machine.
-  Pass::Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::desc("register width; 0: this machine's"), llvm::cl::init(0)};
+  Pass::Option<int64_t> vectorBits{
+      *this, "vector-bits", llvm::cl::desc("register width; 0: this machine's"), llvm::cl::init(0)};
   cpu::Target target() {
     cpu::Target t = cpu::hostTarget();
     if (vectorBits)
@@ -43,19 +45,26 @@ template <typename Derived> struct PhasePass : PassWrapper<Derived, OperationPas
 struct SelectPass : PhasePass<SelectPass> {
   StringRef getArgument() const final { return "dlc-select"; }
   StringRef getDescription() const final { return "Choose a kernel for every fusion and command"; }
-  LogicalResult run(ModuleOp module) { return selectKernels(module, {.threads = 1, .kernels = kernels}, target()); }
+  LogicalResult run(ModuleOp module) {
+    return selectKernels(module, {.threads = 1, .kernels = kernels}, target());
+  }
   SelectPass() = default;
   SelectPass(const SelectPass &other) : PhasePass(other) {}
-  Pass::Option<std::string> kernels{*this, "kernels", llvm::cl::desc("whose kernels to take wherever they can do the work")};
+  Pass::Option<std::string> kernels{
+      *this, "kernels", llvm::cl::desc("whose kernels to take wherever they can do the work")};
 };
 
 struct LowerPass : PhasePass<LowerPass> {
   StringRef getArgument() const final { return "dlc-lower"; }
   StringRef getDescription() const final { return "Turn @main into a command list"; }
-  LogicalResult run(ModuleOp module) { return lowerToExec(module, {.threads = 1, .gpuArch = gpuArch}, target()); }
+  LogicalResult run(ModuleOp module) {
+    return lowerToExec(module, {.threads = 1, .gpuArch = gpuArch}, target());
+  }
   LowerPass() = default;
   LowerPass(const LowerPass &other) : PhasePass(other) {}
-  Pass::Option<std::string> gpuArch{*this, "gpu-arch", llvm::cl::desc("the GPUs that kernels are for, as in sm_90a"), llvm::cl::init("sm_90")};
+  Pass::Option<std::string> gpuArch{*this, "gpu-arch",
+                                    llvm::cl::desc("the GPUs that kernels are for, as in sm_90a"),
+                                    llvm::cl::init("sm_90")};
 };
 
 struct PlanMemoryPass : PhasePass<PlanMemoryPass> {
@@ -66,7 +75,9 @@ struct PlanMemoryPass : PhasePass<PlanMemoryPass> {
 
 struct VerifyMemoryPass : PhasePass<VerifyMemoryPass> {
   StringRef getArgument() const final { return "dlc-verify-memory"; }
-  StringRef getDescription() const final { return "Check that every byte read is the reader's own"; }
+  StringRef getDescription() const final {
+    return "Check that every byte read is the reader's own";
+  }
   LogicalResult run(ModuleOp module) { return verifyMemory(module); }
 };
 

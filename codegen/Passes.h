@@ -8,8 +8,8 @@ class DialectRegistry;
 
 namespace dlc {
 
-/// `dlc-select`, `dlc-lower`, `dlc-plan-memory`, `dlc-verify-memory`, `dlc-emit-kernels` (exec.kernel to vectors and loops)
-/// and `dlc-lower-kernels` (those to the llvm dialect).
+/// `dlc-select`, `dlc-lower`, `dlc-plan-memory`, `dlc-verify-memory`, `dlc-emit-kernels`
+/// (exec.kernel to vectors and loops) and `dlc-lower-kernels` (those to the llvm dialect).
 void registerCodegenPasses();
 
 } // namespace dlc

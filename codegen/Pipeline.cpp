@@ -34,9 +34,10 @@ using namespace mlir;
 namespace dlc {
 
 constexpr std::pair<Phase, llvm::StringLiteral> kNames[] = {
-    {Phase::Import, "import"}, {Phase::Simplify, "simplify"}, {Phase::Grad, "grad"},     {Phase::Precision, "precision"},
-    {Phase::Place, "place"},   {Phase::Layout, "layout"},     {Phase::Fuse, "fuse"},     {Phase::Select, "select"},
-    {Phase::Lower, "lower"},   {Phase::Memory, "memory"},     {Phase::Native, "native"},
+    {Phase::Import, "import"},       {Phase::Simplify, "simplify"}, {Phase::Grad, "grad"},
+    {Phase::Precision, "precision"}, {Phase::Place, "place"},       {Phase::Layout, "layout"},
+    {Phase::Fuse, "fuse"},           {Phase::Select, "select"},     {Phase::Lower, "lower"},
+    {Phase::Memory, "memory"},       {Phase::Native, "native"},
 };
 
 StringRef phaseName(Phase phase) { return kNames[size_t(phase)].second; }
@@ -60,8 +61,9 @@ ArrayRef<Phase> allPhases() {
 
 void prepareContext(MLIRContext &context) {
   DialectRegistry registry;
-  registry.insert<DlcDialect, exec::ExecDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect,
-                  scf::SCFDialect, cf::ControlFlowDialect, LLVM::LLVMDialect>();
+  registry.insert<DlcDialect, exec::ExecDialect, func::FuncDialect, arith::ArithDialect,
+                  math::MathDialect, vector::VectorDialect, scf::SCFDialect, cf::ControlFlowDialect,
+                  LLVM::LLVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   context.appendDialectRegistry(registry);
@@ -73,7 +75,8 @@ static LogicalResult requireStaticShapes(ModuleOp module) {
   auto result = module.walk([&](Operation *op) {
     for (Value v : op->getResults())
       if (auto type = dyn_cast<RankedTensorType>(v.getType()); type && !type.hasStaticShape()) {
-        op->emitError("its shape ") << type << " is not known; give the inputs' shapes (--shape NAME=1x3x224x224)";
+        op->emitError("its shape ")
+            << type << " is not known; give the inputs' shapes (--shape NAME=1x3x224x224)";
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -86,7 +89,8 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
   if (options.threads <= 0)
     options.threads = runtime::hostThreads();
   if (!llvm::is_contained({"strict", "default", "fast"}, options.accuracy)) {
-    module.emitError("accuracy '") << options.accuracy << "' is unknown; required: strict, default or fast";
+    module.emitError("accuracy '")
+        << options.accuracy << "' is unknown; required: strict, default or fast";
     return failure();
   }
   if (options.accuracy == "fast")
@@ -117,20 +121,30 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
       if (failed(passes({[&] { return createPrecisionPass(options.precision); },
                          [&] {
                            bool planned = options.to >= Phase::Memory;
-                           return createRecomputePass({planned ? bound.estimate() : options.maxMemory, /*mayFail=*/planned});
+                           return createRecomputePass(
+                               {planned ? bound.estimate() : options.maxMemory,
+                                /*mayFail=*/planned});
                          }})))
         return failure();
-      return failure(failed(applyAccuracy(module, given)) || failed(passes({[&] { return createWeightsPass(options.precision.weights); }})));
+      return failure(
+          failed(applyAccuracy(module, given)) ||
+          failed(passes({[&] { return createWeightsPass(options.precision.weights); }})));
     case Phase::Place:
-      return passes({[&] { return createPlacePass({options.device, options.place, options.forbidTransfers}); },
-                     createVerifyPlacementPass});
+      return passes(
+          {[&] {
+             return createPlacePass({options.device, options.place, options.forbidTransfers});
+           },
+           createVerifyPlacementPass});
     case Phase::Layout:
       if (failed(requireStaticShapes(module)))
         return failure();
-      return passes({[&] { return createLayoutPass(options.threads, layoutCosts(options, target)); }, createVerifyLayoutPass, createVerifyPlacementPass});
+      return passes(
+          {[&] { return createLayoutPass(options.threads, layoutCosts(options, target)); },
+           createVerifyLayoutPass, createVerifyPlacementPass});
     case Phase::Fuse:
       markWholeAttention(module, options, target, /*gradients=*/false);
-      return passes({createDecomposePass, createFusePass, createVerifyLayoutPass, createVerifyPlacementPass});
+      return passes(
+          {createDecomposePass, createFusePass, createVerifyLayoutPass, createVerifyPlacementPass});
     case Phase::Select:
       return failure(failed(selectKernels(module, options, target)) || failed(verify(module)) ||
                      failed(passes({createVerifyPlacementPass})));
@@ -166,7 +180,8 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
       bound.remember(module);
     if (failed(timed(phase)))
       return failure();
-    // Only the planner knows: where it is too much, all from precision on is done again within a tighter estimate.
+    // Only the planner knows: where it is too much, all from precision on is done again within a
+    // tighter estimate.
     if (phase == Phase::Memory) {
       FailureOr<bool> again = bound.tighten(module);
       if (failed(again))

@@ -14,8 +14,8 @@ using namespace mlir;
 namespace dlc::cpu {
 namespace {
 
-/// A panel that is read once, from memory, is read in so many places at a time: a core's prefetchers
-/// follow each of them by itself, and one alone does not keep the memory busy.
+/// A panel that is read once, from memory, is read in so many places at a time: a core's
+/// prefetchers follow each of them by itself, and one alone does not keep the memory busy.
 constexpr int64_t kStreams = 4;
 /// Rows of a panel that each place should have at least.
 constexpr int64_t kStreamRows = 64;

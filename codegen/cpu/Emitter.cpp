@@ -390,16 +390,17 @@ void Emitter::prefetch(Value value, Type element, Value pointer, Value offset, i
       Value here = binary("add", rest(offset, rows * row), i64(at));
       Value next = binary("add", offset, i64(at + rows * row));
       Value inRow = binary("mul", divided(here, perLine * rows), i64(perLine));
-      ahead = binary("add", binary("sub", next, here),
-                     binary("add", inRow,
-                            binary("mul", rest(divided(here, perLine), rows), i64(row))));
+      ahead =
+          binary("add", binary("sub", next, here),
+                 binary("add", inRow, binary("mul", rest(divided(here, perLine), rows), i64(row))));
     } else {
       ahead = binary("add", offset, i64(prefetching.ahead + at));
     }
     Value p = LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer, ValueRange{ahead});
     // What the first-level cache would lose again until it is wanted goes to the second one.
     constexpr int64_t nearest = 1 << 14;
-    int64_t distance = (prefetching.rows ? prefetching.rows * prefetching.row : prefetching.ahead) * bytes;
+    int64_t distance =
+        (prefetching.rows ? prefetching.rows * prefetching.row : prefetching.ahead) * bytes;
     LLVM::Prefetch::create(b, loc, p, /*rw=*/0, /*hint=*/distance > nearest ? 2 : 3, /*cache=*/1);
   }
 }

@@ -16,9 +16,7 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-static ArrayRef<int64_t> shapeOf(Value v) {
-  return cast<RankedTensorType>(v.getType()).getShape();
-}
+static ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
 
 /// Whether all that reads the input, and what is made of that, and so on, is allowed and of a shape
 /// that fits. What a reduction gives is followed where `alsoSums`.

@@ -16,8 +16,8 @@ using namespace mlir;
 using dlc::runtime::KernelFunction;
 namespace dlc::cpu {
 
-/// Calls an AVX-512 intrinsic of f32 on operands of any number of lanes: registers one by one; lanes
-/// that the last one has too many repeat an element. `rest` follows the operands.
+/// Calls an AVX-512 intrinsic of f32 on operands of any number of lanes: registers one by one;
+/// lanes that the last one has too many repeat an element. `rest` follows the operands.
 static Value callInRegisters(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> operands,
                              ArrayRef<Value> rest) {
   constexpr int64_t width = 16;

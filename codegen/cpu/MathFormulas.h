@@ -96,8 +96,9 @@ template <class V> V scaleByParts(V p, V rounded) {
   return p * first * second;
 }
 
-/// 0 instead of what lies below 2^-126: processors take a hundred times as long to make such numbers, and for all that is made of
-/// them; masks of -100 before a softmax leave them by the thousands.
+/// 0 instead of what lies below 2^-126: processors take a hundred times as long to make such
+/// numbers, and for all that is made of them; masks of -100 before a softmax leave them by the
+/// thousands.
 template <class V> V exp(V x) {
   constexpr double least = -0x1.5d589ep+6;
   ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), least));

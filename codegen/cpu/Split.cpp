@@ -15,7 +15,7 @@ constexpr int64_t kSums = 64;       ///< sums in a row within a unit
 constexpr int64_t kRuns = 4;        ///< of memory that are read at a time
 constexpr int64_t kColumnRuns = 2;  ///< by units that have columns: of each operand
 constexpr int64_t kLongRun = 4096, kUnits = 256;
-constexpr int64_t kNarrow = 64;     ///< columns; so few that rows are better taken many at a time
+constexpr int64_t kNarrow = 64; ///< columns; so few that rows are better taken many at a time
 constexpr int64_t kManyRows = 8;
 constexpr int64_t kColumns =
     1024; ///< partial results of a few reductions stay in the first-level cache

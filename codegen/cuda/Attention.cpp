@@ -37,7 +37,9 @@ OpResult madeOf(Value yielded, Operation *attention) {
   return {};
 }
 
-bool hasWholeRows(const StridedView &view) { return view.shape.back() == 1 || view.strides.back() == 1; }
+bool hasWholeRows(const StridedView &view) {
+  return view.shape.back() == 1 || view.strides.back() == 1;
+}
 
 int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
 
@@ -53,7 +55,8 @@ class AttentionWriter {
 public:
   AttentionWriter(Planner &plan, Operation *op)
       : plan(plan), op(op), element(elementOf(op->getOperand(0))) {
-    auto q = shapeOf(op->getOperand(0)), k = shapeOf(op->getOperand(1)), v = shapeOf(op->getOperand(2));
+    auto q = shapeOf(op->getOperand(0)), k = shapeOf(op->getOperand(1)),
+         v = shapeOf(op->getOperand(2));
     batch.assign(q.begin(), q.end() - 2);
     queries = q[q.size() - 2], keys = k[k.size() - 2], D = q.back(), E = v.back();
     depth = roundUp(D, 16), width = roundUp(E, 16);
@@ -123,7 +126,8 @@ public:
 )");
     if (lse)
       text("    const index query = first + warp * 16 + lane / 4 + half * 8;\n"
-           "    if (lane % 4 == 0 && query < queries) " + lse->pointer + "[batch * queries + query] = m[half] + dk::log(l[half]);\n");
+           "    if (lane % 4 == 0 && query < queries) " +
+           lse->pointer + "[batch * queries + query] = m[half] + dk::log(l[half]);\n");
     text("  }\n");
     if (y)
       store(*y, "width", "queries", "E", "o", "inverse");
@@ -132,7 +136,8 @@ public:
 
   void backward() {
     Value dq = op->getResult(0), dk = op->getResult(1), dv = op->getResult(2);
-    bool wantsDq = bool(yieldedOf(dq)), wantsDk = bool(yieldedOf(dk)), wantsDv = bool(yieldedOf(dv));
+    bool wantsDq = bool(yieldedOf(dq)), wantsDk = bool(yieldedOf(dk)),
+         wantsDv = bool(yieldedOf(dv));
     Buffer shares = plan.scratch(Float32Type::get(op->getContext()), product(batch) * queries);
     writeShares(shares);
     if (wantsDq)
@@ -155,12 +160,14 @@ private:
     begin(queries, /*blockThreads=*/128);
     Place y = operand("y", 3), dy = operand("dy", 5);
     frame->write(shares.name);
-    text(R"(  for (index row = first + warp; row < first + rows && row < queries; row += threads / 32) {
+    text(
+        R"(  for (index row = first + warp; row < first + rows && row < queries; row += threads / 32) {
     float sum = 0;
-    for (int e = lane; e < E; e += 32) sum += dk::load(y[row * )" + std::to_string(y.row) + " + e]) * dk::load(dy[row * " +
-         std::to_string(dy.row) + R"( + e]);
+    for (int e = lane; e < E; e += 32) sum += dk::load(y[row * )" +
+        std::to_string(y.row) + " + e]) * dk::load(dy[row * " + std::to_string(dy.row) + R"( + e]);
     sum = dk::warp_reduce<dk::sum, 32>(sum);
-    if (lane == 0) )" + shares.name + "[batch * queries + row] = sum;\n  }\n");
+    if (lane == 0) )" +
+        shares.name + "[batch * queries + row] = sum;\n  }\n");
     end(queries);
   }
 
@@ -172,13 +179,17 @@ private:
     Place lse = operand("lse", 4), dq = *result("to_q", 0);
     frame->use(shares.name);
     masks(6);
-    tiles({{"q_tile", rows, depth}, {"dy_tile", rows, width}, {"k_tile", columns, depth}, {"v_tile", columns, width}});
+    tiles({{"q_tile", rows, depth},
+           {"dy_tile", rows, width},
+           {"k_tile", columns, depth},
+           {"v_tile", columns, width}});
     text(R"(  float o[depth / 2], sums[2], shares[2], factors[2] = {scale, scale};
   for (int i = 0; i < depth / 2; ++i) o[i] = 0;
   for (int half = 0; half < 2; ++half) {
     const index query = first + warp * 16 + lane / 4 + half * 8, at = batch * queries + query;
     sums[half] = query < queries ? dk::largest::of(lse[at], -3.402823466e38f) : 0.0f;
-    shares[half] = query < queries ? )" + shares.name + R"([at] : 0.0f;
+    shares[half] = query < queries ? )" +
+         shares.name + R"([at] : 0.0f;
   }
 )");
     load("q_tile", q, "first", "rows", "depth", "queries", "D");
@@ -209,10 +220,14 @@ private:
     rows = 64;
     chooseColumns({depth, width}, (wantsDk ? depth : 0) + (wantsDv ? width : 0));
     begin(keys);
-    Place q = operand("q", 0), k = operand("k", 1), v = operand("v", 2), dy = operand("dy", 5), lse = operand("lse", 4);
+    Place q = operand("q", 0), k = operand("k", 1), v = operand("v", 2), dy = operand("dy", 5),
+          lse = operand("lse", 4);
     frame->use(shares.name);
     masks(6);
-    tiles({{"k_tile", rows, depth}, {"v_tile", rows, width}, {"q_tile", columns, depth}, {"dy_tile", columns, width}});
+    tiles({{"k_tile", rows, depth},
+           {"v_tile", rows, width},
+           {"q_tile", columns, depth},
+           {"dy_tile", columns, width}});
     text("  float *sums = (float *)(dy_tile + columns * width_pitch), *shares = sums + columns;\n"
          "  float factors[2] = {scale, scale}, one[2] = {1, 1};\n");
     if (wantsDk)
@@ -230,7 +245,8 @@ private:
     text(R"(    for (int i = threadIdx.x; i < columns; i += threads) {
       const index query = start + i, at = batch * queries + query;
       sums[i] = query < queries ? dk::largest::of(lse[at], -3.402823466e38f) : 0.0f;
-      shares[i] = query < queries ? )" + shares.name + R"([at] : 0.0f;
+      shares[i] = query < queries ? )" +
+         shares.name + R"([at] : 0.0f;
     }
     dk::copies_done();
     __syncthreads();
@@ -290,17 +306,22 @@ private:
     number("rows", rows), number("columns", columns);
     text("  typedef " + I + " index;\n  typedef " + storageName(element) + " element;\n" +
          "  typedef dk::warp_products<element, " + (rounds ? "true" : "false") + "> products;\n" +
-         "  const float scale = " + literal(Float32Type::get(op->getContext()), scaleOf()) + ", INF = dk::float_of(0x7f800000u);\n" +
+         "  const float scale = " + literal(Float32Type::get(op->getContext()), scaleOf()) +
+         ", INF = dk::float_of(0x7f800000u);\n" +
          "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" +
-         "  const index first = (index)(blockIdx.x % " + tileCount + ") * rows, batch = blockIdx.x / " + tileCount + ";\n");
+         "  const index first = (index)(blockIdx.x % " + tileCount +
+         ") * rows, batch = blockIdx.x / " + tileCount + ";\n");
   }
 
-  void number(const char *name, int64_t value) { text(std::string("  constexpr int ") + name + " = " + std::to_string(value) + ";\n"); }
+  void number(const char *name, int64_t value) {
+    text(std::string("  constexpr int ") + name + " = " + std::to_string(value) + ";\n");
+  }
   /// Loops over what a thread has in registers are spelled out: registers have no indices.
   void text(StringRef more) {
     while (!more.empty()) {
       auto [line, rest] = more.split('\n');
-      if (line.ltrim().starts_with("for (int ") && !line.contains("threadIdx") && !line.contains("= lane"))
+      if (line.ltrim().starts_with("for (int ") && !line.contains("threadIdx") &&
+          !line.contains("= lane"))
         frame->t.append("#pragma unroll\n");
       frame->t.append(line.str() + "\n");
       more = rest;
@@ -315,29 +336,34 @@ private:
     int64_t inner = 1;
     for (int64_t d = int64_t(batch.size()) - 1, s = int64_t(strides.size()) - 1; d >= 0; --d, --s) {
       if (s >= 0 && strides[s] != 0 && batch[d] != 1)
-        sum += " + (index)(batch / " + std::to_string(inner) + " % " + std::to_string(batch[d]) + ") * " + std::to_string(strides[s]);
+        sum += " + (index)(batch / " + std::to_string(inner) + " % " + std::to_string(batch[d]) +
+               ") * " + std::to_string(strides[s]);
       inner *= batch[d];
     }
     return sum;
   }
 
-  Place placeOf(const std::string &pointer, const Buffer &buffer, const StridedView &view, bool isWritten) {
+  Place placeOf(const std::string &pointer, const Buffer &buffer, const StridedView &view,
+                bool isWritten) {
     frame->use(buffer.name);
     Place place{buffer.name, pointer, {}, 0, false, false};
     if (pointer == "lse") {
       // One number of each row, all in order.
-      text("  " + std::string(isWritten ? "" : "const ") + "float *" + pointer + " = " + buffer.name + ";\n");
+      text("  " + std::string(isWritten ? "" : "const ") + "float *" + pointer + " = " +
+           buffer.name + ";\n");
       return place;
     }
     ArrayRef<int64_t> strides = view.strides;
     place.row = strides[strides.size() - 2];
     place.offset = batchOffset(strides.drop_back(2), view.offset);
     auto together = [&](int64_t count) {
-      return buffer.alignment % (count * bytes) == 0 && view.shape.back() % count == 0 && view.offset % count == 0 &&
+      return buffer.alignment % (count * bytes) == 0 && view.shape.back() % count == 0 &&
+             view.offset % count == 0 &&
              llvm::all_of(strides.drop_back(), [&](int64_t stride) { return stride % count == 0; });
     };
     place.vectors = together(pad), place.pairs = together(2);
-    text("  " + std::string(isWritten ? "" : "const ") + "element *" + pointer + " = " + buffer.name + " + " + place.offset + ";\n");
+    text("  " + std::string(isWritten ? "" : "const ") + "element *" + pointer + " = " +
+         buffer.name + " + " + place.offset + ";\n");
     return place;
   }
 
@@ -354,7 +380,8 @@ private:
     if (!yielded)
       return std::nullopt;
     Value last = bodyOf(plan.fusion).getTerminator()->getOperand(*yielded);
-    return placeOf(pointer, {"out" + std::to_string(*yielded), elementOf(last), outputAlignment(*yielded)},
+    return placeOf(pointer,
+                   {"out" + std::to_string(*yielded), elementOf(last), outputAlignment(*yielded)},
                    *asStridedDestination(value, last), true);
   }
 
@@ -387,8 +414,8 @@ private:
       frame->use(buffer.name);
       text("  const " + storageName(buffer.element) + " *mask = " + buffer.name + " + " +
            batchOffset(ArrayRef<int64_t>(strides).drop_back(2), view.offset) + ";\n");
-      std::string at = "dk::load(mask[query * " + std::to_string(strides[strides.size() - 2]) + " + key * " +
-                       std::to_string(strides.back()) + "])";
+      std::string at = "dk::load(mask[query * " + std::to_string(strides[strides.size() - 2]) +
+                       " + key * " + std::to_string(strides.back()) + "])";
       if (buffer.element.isInteger(1))
         condition += " && " + at;
       else
@@ -396,7 +423,8 @@ private:
     }
     text("  auto seen = [&](index query, index key) -> bool { return " + condition + "; };\n" +
          "  auto bias = [&](index query, index key) -> float { return " + added + "; };\n");
-    text(std::string("  const index limit = ") + (causal() ? "first + rows < keys ? first + rows : keys" : "keys") + ";\n");
+    text(std::string("  const index limit = ") +
+         (causal() ? "first + rows < keys ? first + rows : keys" : "keys") + ";\n");
   }
 
   struct Tile {
@@ -406,24 +434,27 @@ private:
   void tiles(ArrayRef<Tile> list) {
     text("  extern __shared__ __align__(16) unsigned char memory[];\n");
     for (const Tile &tile : list) {
-      text("  element *" + std::string(tile.name) + " = (element *)(memory + " + std::to_string(shared) + ");\n");
+      text("  element *" + std::string(tile.name) + " = (element *)(memory + " +
+           std::to_string(shared) + ");\n");
       shared += tile.lines * (tile.depth + pad) * bytes;
     }
     shared += 2 * columns * 4;
   }
 
-  void load(const char *tile, const Place &from, const std::string &start, const std::string &lines, const std::string &depthName,
-            const std::string &count, const std::string &size) {
+  void load(const char *tile, const Place &from, const std::string &start, const std::string &lines,
+            const std::string &depthName, const std::string &count, const std::string &size) {
     std::string row = std::to_string(from.row);
-    text("    dk::load_lines<" + lines + ", " + depthName + ", " + depthName + "_pitch, threads, " + (from.vectors ? "true" : "false") +
-         ">(" + tile + ", " + from.pointer + " + (index)(" + start + ") * " + row + ", (index)" + row + ", (index)(" + count + " - (" + start +
-         ")), " + size + ");\n");
+    text("    dk::load_lines<" + lines + ", " + depthName + ", " + depthName + "_pitch, threads, " +
+         (from.vectors ? "true" : "false") + ">(" + tile + ", " + from.pointer + " + (index)(" +
+         start + ") * " + row + ", (index)" + row + ", (index)(" + count + " - (" + start + ")), " +
+         size + ");\n");
   }
 
-  void store(const Place &to, const std::string &widthName, const std::string &count, const std::string &size, const std::string &sums,
-             const std::string &factors) {
-    text("  dk::store_rows<" + widthName + ", " + (to.pairs ? "true" : "false") + ">(" + to.pointer + ", (index)" + std::to_string(to.row) +
-         ", first + warp * 16, (index)" + count + ", " + size + ", " + sums + ", " + factors + ", lane);\n");
+  void store(const Place &to, const std::string &widthName, const std::string &count,
+             const std::string &size, const std::string &sums, const std::string &factors) {
+    text("  dk::store_rows<" + widthName + ", " + (to.pairs ? "true" : "false") + ">(" +
+         to.pointer + ", (index)" + std::to_string(to.row) + ", first + warp * 16, (index)" +
+         count + ", " + size + ", " + sums + ", " + factors + ", lane);\n");
   }
 
   void end(int64_t along) {
@@ -466,8 +497,10 @@ bool canAttend(FusionOp fusion, Operation *attention, std::string *why) {
   unsigned plain = isa<AttentionGradOp>(attention) ? 6 : 3;
   for (OpOperand &operand : attention->getOpOperands()) {
     auto view = asStrided(operand.get());
-    if (!view || !isa<BlockArgument>(view->base) || (operand.getOperandNumber() < plain && !hasWholeRows(*view)) ||
-        (isa<AttentionGradOp>(attention) && operand.getOperandNumber() == 4 && !isa<BlockArgument>(operand.get())))
+    if (!view || !isa<BlockArgument>(view->base) ||
+        (operand.getOperandNumber() < plain && !hasWholeRows(*view)) ||
+        (isa<AttentionGradOp>(attention) && operand.getOperandNumber() == 4 &&
+         !isa<BlockArgument>(operand.get())))
       return no("attention reads rows whose elements lie together");
   }
   llvm::DenseSet<Value> found;

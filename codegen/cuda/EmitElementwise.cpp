@@ -59,10 +59,10 @@ std::string Emitter::neutral(ReduceKind kind, Type element) {
     return literal(element, lowest ? -INFINITY : INFINITY);
   unsigned width = element.getIntOrFloatBitWidth();
   bool u = isUnsigned(element);
-  return literal(element, lowest ? (u ? llvm::APInt::getMinValue(width)
-                                      : llvm::APInt::getSignedMinValue(width))
-                                 : (u ? llvm::APInt::getMaxValue(width)
-                                      : llvm::APInt::getSignedMaxValue(width)));
+  return literal(
+      element, lowest
+                   ? (u ? llvm::APInt::getMinValue(width) : llvm::APInt::getSignedMinValue(width))
+                   : (u ? llvm::APInt::getMaxValue(width) : llvm::APInt::getSignedMaxValue(width)));
 }
 
 namespace {
@@ -75,8 +75,8 @@ std::string unary(Operation *op, const std::string &x, Type element) {
   if (isa<NegOp>(op))
     return f ? "-" + x : "dk::sub((" + computeName(element) + ")0, " + x + ")";
   if (isa<SignOp>(op))
-    return f ? x + " > " + zero + " ? " + literal(element, 1.0) + " : " + x + " < " + zero +
-                   " ? " + literal(element, -1.0) + " : " + x
+    return f ? x + " > " + zero + " ? " + literal(element, 1.0) + " : " + x + " < " + zero + " ? " +
+                   literal(element, -1.0) + " : " + x
              : "dk::sign(" + x + ")";
   if (isa<ReluOp>(op)) // NaN compares false and stays
     return u ? x : x + " < " + zero + " ? " + zero + " : " + x;
@@ -132,15 +132,17 @@ std::string elementText(Emitter &e, Operation *op, ArrayRef<std::string> v) {
       .Case<SubOp>([&](auto) { return f ? infix("-") : call("dk::sub"); })
       .Case<MulOp>([&](auto) { return f ? infix("*") : call("dk::mul"); })
       .Case<DivOp>([&](auto) { return f ? infix("/") : call("dk::div"); })
-      .Case<RemOp>([&](RemOp rem) {
-        return call(rem.getTruncated() ? "dk::rem_truncated" : "dk::rem");
-      })
+      .Case<RemOp>(
+          [&](RemOp rem) { return call(rem.getTruncated() ? "dk::rem_truncated" : "dk::rem"); })
       .Case<PowOp>([&](PowOp pow) { return power(e, pow, v[0], v[1]); })
       .Case<MaxOp>([&](auto) { return call("dk::largest::of"); })
       .Case<MinOp>([&](auto) { return call("dk::smallest::of"); })
-      .Case<AndOp>([&](auto) { return boolean ? infix("&&") : "(" + type + ")(" + infix("&") + ")"; })
-      .Case<OrOp>([&](auto) { return boolean ? infix("||") : "(" + type + ")(" + infix("|") + ")"; })
-      .Case<XorOp>([&](auto) { return boolean ? infix("!=") : "(" + type + ")(" + infix("^") + ")"; })
+      .Case<AndOp>(
+          [&](auto) { return boolean ? infix("&&") : "(" + type + ")(" + infix("&") + ")"; })
+      .Case<OrOp>(
+          [&](auto) { return boolean ? infix("||") : "(" + type + ")(" + infix("|") + ")"; })
+      .Case<XorOp>(
+          [&](auto) { return boolean ? infix("!=") : "(" + type + ")(" + infix("^") + ")"; })
       .Case<ShiftLeftOp>([&](auto) { return call("dk::shift_left"); })
       .Case<ShiftRightOp>([&](auto) { return call("dk::shift_right"); });
 }

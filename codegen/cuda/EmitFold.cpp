@@ -22,7 +22,8 @@ Emitter::Gathered Emitter::gather(ReduceKind kind, Type sum, int64_t terms, int6
   Gathered g{t.fresh("total"), kind, sum, adds && isFloat(sum) && terms > few};
   std::string type = computeName(sum), first = neutral(kind, sum);
   if (g.careful)
-    t.line("dk::careful<" + type + "> " + g.name + (array ? "[" + Twine(array) + "]" : Twine("")) + ";");
+    t.line("dk::careful<" + type + "> " + g.name + (array ? "[" + Twine(array) + "]" : Twine("")) +
+           ";");
   else if (!array)
     t.line(type + " " + g.name + " = " + first + ";");
   else
@@ -50,8 +51,8 @@ std::string Emitter::finishReduce(ReduceOp op, const std::string &total) {
     int64_t count = 1;
     for (int64_t axis : op.getAxes())
       count *= shapeOf(op.getX())[axis];
-    result = isFloat(sum) || count > 0 ? total + " / " + literal(sum, double(count))
-                                       : literal(sum, 0.0);
+    result =
+        isFloat(sum) || count > 0 ? total + " / " + literal(sum, double(count)) : literal(sum, 0.0);
   }
   if (computeName(sum) != computeName(element))
     result = "(" + computeName(element) + ")(" + result + ")";
@@ -95,8 +96,9 @@ std::string Emitter::argReduce(ArgReduceOp op, const Indices &at) {
   from[axis] = 0;
   t.line(computeName(element) + " " + best + " = " + eval(op.getX(), from) + ";");
   t.line("long long " + where + " = 0;");
-  std::string test = std::string("dk::better<") + (op.getKind() == ReduceKind::max ? "true" : "false") +
-                     ", " + (op.getLast() ? "true" : "false") + ">";
+  std::string test = std::string("dk::better<") +
+                     (op.getKind() == ReduceKind::max ? "true" : "false") + ", " +
+                     (op.getLast() ? "true" : "false") + ">";
   loop("1", shapeOf(op.getX())[axis], "1", [&](Expr i) {
     from[axis] = i;
     std::string v = eval(op.getX(), from);
@@ -243,7 +245,8 @@ std::string Emitter::conv(Operation *op, const Indices &at) {
   return let(computeName(element), combine(ReduceKind::sum, element, total, b));
 }
 
-template <typename Op> static Expr inputPlace(Op op, const Indices &at, ArrayRef<Expr> k, size_t d) {
+template <typename Op>
+static Expr inputPlace(Op op, const Indices &at, ArrayRef<Expr> k, size_t d) {
   return windowPlace(at[d + 2], k[d], op.getStrides()[d], op.getDilations()[d], op.getLow()[d]);
 }
 
@@ -320,16 +323,15 @@ std::string Emitter::avgPool(AvgPoolOp op, const Indices &at) {
   auto shape = shapeOf(op.getX());
   Type element = elementOf(op.getX());
   std::string type = computeName(element);
-  std::string total =
-      sum(element, op.getWindow(), [&](ArrayRef<Expr> k, const std::string &total) {
-        Indices from{at[0], at[1]};
-        SmallVector<std::string> inside;
-        for (size_t d = 0; d < k.size(); ++d) {
-          from.push_back(inputPlace(op, at, k, d));
-          within(from.back(), shape[d + 2], inside);
-        }
-        guarded(inside, [&] { t.line(total + " += " + eval(op.getX(), from) + ";"); });
-      });
+  std::string total = sum(element, op.getWindow(), [&](ArrayRef<Expr> k, const std::string &total) {
+    Indices from{at[0], at[1]};
+    SmallVector<std::string> inside;
+    for (size_t d = 0; d < k.size(); ++d) {
+      from.push_back(inputPlace(op, at, k, d));
+      within(from.back(), shape[d + 2], inside);
+    }
+    guarded(inside, [&] { t.line(total + " += " + eval(op.getX(), from) + ";"); });
+  });
   std::string count = countText(op, shape.drop_front(2), ArrayRef<Expr>(at).drop_front(2));
   return let(type, "dk::average(" + total + ", (" + type + ")(" + count + "))");
 }
@@ -363,8 +365,7 @@ std::string Emitter::poolGrad(Operation *op, const Indices &at) {
     }
     guarded(inside, [&] {
       if (avg) {
-        std::string count =
-            countText(avg, avg.getSpatial(), ArrayRef<Expr>(from).drop_front(2));
+        std::string count = countText(avg, avg.getSpatial(), ArrayRef<Expr>(from).drop_front(2));
         t.line(total + " += dk::average(" + eval(dy, from) + ", (" + computeName(element) + ")(" +
                count + "));");
         return;

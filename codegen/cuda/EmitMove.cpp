@@ -25,7 +25,7 @@ std::string Emitter::constant(ConstantOp op, const Indices &at) {
       // A constant initialiser calls nothing.
       bool odd = isFloat(element) && !std::isfinite(tensor->getDouble(i));
       double value = odd ? tensor->getDouble(i) : 0;
-      std::string text = !odd            ? literalOf(element, *tensor, i)
+      std::string text = !odd             ? literalOf(element, *tensor, i)
                          : value != value ? "__builtin_nanf(\"\")"
                          : value > 0      ? "__builtin_inff()"
                                           : "-__builtin_inff()";
@@ -93,9 +93,9 @@ std::string Emitter::pad(PadOp op, const Indices &at) {
     }
     switch (op.getMode()) {
     case PadMode::edge:
-      from.push_back(variable("i", "dk::clamp<" + indexType + ">(" + shifted.text() + ", " +
-                                       std::to_string(size) + ")",
-                              0, size - 1));
+      from.push_back(variable(
+          "i", "dk::clamp<" + indexType + ">(" + shifted.text() + ", " + std::to_string(size) + ")",
+          0, size - 1));
       break;
     case PadMode::wrap: {
       int64_t periods = (std::max<int64_t>(low, 0) + size - 1) / size;
@@ -131,8 +131,9 @@ std::string Emitter::gather(Operation *op, const Indices &at) {
   // Negative ones count from the end; what lies outside reads the nearest element.
   auto coordinate = [&](const Indices &where, int64_t size) {
     std::string index = eval(indices, where);
-    return variable("g", "(" + indexType + ")dk::place(" + index + ", " + std::to_string(size) + ")",
-                    0, size - 1);
+    return variable("g",
+                    "(" + indexType + ")dk::place(" + index + ", " + std::to_string(size) + ")", 0,
+                    size - 1);
   };
   Indices from;
   if (auto o = dyn_cast<GatherOp>(op)) {
@@ -169,7 +170,9 @@ std::string Emitter::random(RandomOp op, const Indices &at) {
                                            ", " + seed + "ull)");
   std::string which = x.remainder(offset, 4).text();
   if (op.getKind() == RandomKind::normal)
-    return let(computeName(element), std::string(element.isF64() ? "dk::normal_f64(" : "dk::normal(") + words + ", " + which + ")");
+    return let(computeName(element),
+               std::string(element.isF64() ? "dk::normal_f64(" : "dk::normal(") + words + ", " +
+                   which + ")");
   int bits = element.isF16() ? 11 : element.isBF16() ? 8 : 24;
   return let(computeName(element),
              "dk::uniform<" + std::to_string(bits) + ">(" + words + ", " + which + ")");

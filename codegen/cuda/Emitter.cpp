@@ -103,8 +103,9 @@ std::string Emitter::eval(Value value, const Indices &at) {
   for (auto &scope : llvm::reverse(scopes))
     if (auto found = scope.find(key); found != scope.end())
       return found->second;
-  if (!lane || conditions != lane->conditions ||
-      llvm::any_of(at, [&](const Expr &i) { return i.uses(lane->atom) || depthOf(i) > lane->depth; }))
+  if (!lane || conditions != lane->conditions || llvm::any_of(at, [&](const Expr &i) {
+        return i.uses(lane->atom) || depthOf(i) > lane->depth;
+      }))
     return scopes.back()[key] = evalUncached(value, at);
   // The same for all lanes: once, before their loop.
   auto around = std::exchange(lane, std::nullopt);

@@ -139,7 +139,8 @@ private:
   std::string poolGrad(mlir::Operation *op, const Indices &at);
 
   /// `body` under conditions; none: without.
-  void guarded(const llvm::SmallVectorImpl<std::string> &conditions, llvm::function_ref<void()> body);
+  void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
+               llvm::function_ref<void()> body);
   /// Adds what of 0 <= e < size is not known.
   static void within(const Expr &e, int64_t size, llvm::SmallVectorImpl<std::string> &conditions);
   std::string sum(mlir::Type element, llvm::ArrayRef<int64_t> extents,

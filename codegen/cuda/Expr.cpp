@@ -55,8 +55,8 @@ std::string Expr::text(bool paren) const {
   }
   if (constant != 0 || terms.empty())
     join(constant < 0, std::to_string(constant < 0 ? -constant : constant));
-  bool word = terms.size() + (constant != 0) <= 1 &&
-              (terms.empty() ? constant >= 0 : terms[0].second == 1);
+  bool word =
+      terms.size() + (constant != 0) <= 1 && (terms.empty() ? constant >= 0 : terms[0].second == 1);
   return paren && !word ? "(" + result + ")" : result;
 }
 
@@ -64,7 +64,8 @@ Expr operator+(const Expr &a, const Expr &b) {
   Expr sum = a;
   sum.constant += b.constant;
   for (auto term : b.terms) {
-    auto *at = llvm::find_if(sum.terms, [&](auto &t) { return t.first->order >= term.first->order; });
+    auto *at =
+        llvm::find_if(sum.terms, [&](auto &t) { return t.first->order >= term.first->order; });
     if (at == sum.terms.end() || at->first != term.first)
       sum.terms.insert(at, term);
     else if ((at->second += term.second) == 0)
@@ -215,8 +216,8 @@ unsigned depthOf(const Expr &e, const Atom *without) {
   unsigned depth = 0;
   for (auto [atom, c] : e.terms)
     if (atom != without)
-      depth = std::max(depth, atom->kind == Atom::Variable ? atom->depth
-                                                           : depthOf(atom->inner, without));
+      depth = std::max(depth,
+                       atom->kind == Atom::Variable ? atom->depth : depthOf(atom->inner, without));
   return depth;
 }
 

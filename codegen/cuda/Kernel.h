@@ -35,12 +35,12 @@ struct Launch {
 
 /// Launches in order; each sees what those before it have written.
 struct Kernel {
-  std::string text;   ///< without the prelude
-  bool tiles = false; ///< needs the tile prelude
+  std::string text;       ///< without the prelude
+  bool tiles = false;     ///< needs the tile prelude
   bool attention = false; ///< and what attention needs beside it
   std::vector<Launch> launches;
-  std::vector<int64_t> scratch;                          ///< bytes
-  std::vector<std::pair<unsigned, unsigned>> inplace;    ///< (output, input) that may be one buffer
+  std::vector<int64_t> scratch;                       ///< bytes
+  std::vector<std::pair<unsigned, unsigned>> inplace; ///< (output, input) that may be one buffer
   double flops = 0, bytes = 0;
 };
 

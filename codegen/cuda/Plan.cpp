@@ -37,7 +37,8 @@ int64_t contractionWork(Operation *op) {
 }
 
 bool isKernel(Operation *op) {
-  return isWhole(op) || isAttention(op) || isa<FusionOp, ArgReduceOp, RandomOp, MaxPoolIndicesOp>(op);
+  return isWhole(op) || isAttention(op) ||
+         isa<FusionOp, ArgReduceOp, RandomOp, MaxPoolIndicesOp>(op);
 }
 
 FusionOp wrapInFusion(OpBuilder &b, Operation *op) {
@@ -353,9 +354,8 @@ LogicalResult Planner::launchLevel(int level) {
   }
   for (const Target &target : plain) {
     int64_t size = typeOf(target.value).getNumElements();
-    auto fits = llvm::find_if(rows, [&](auto &row) {
-      return size == row.first.first * row.first.second;
-    });
+    auto fits =
+        llvm::find_if(rows, [&](auto &row) { return size == row.first.first * row.first.second; });
     if (fits != rows.end())
       fits->second.push_back(target);
     else
@@ -429,9 +429,8 @@ void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, 
   for (const std::string &name : e.used)
     used.push_back({plan.declared(name), name});
   auto order = [](const LaunchArgument &a) { return std::pair(a.kind, a.index); };
-  llvm::sort(used, [&](auto &a, auto &b) {
-    return order(a.first.argument) < order(b.first.argument);
-  });
+  llvm::sort(used,
+             [&](auto &a, auto &b) { return order(a.first.argument) < order(b.first.argument); });
   std::string body = t.end(), signature;
   for (auto &[declared, name] : used) {
     LaunchArgument argument = declared.argument;
@@ -446,8 +445,8 @@ void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, 
   }
   int64_t threads = int64_t(block[0]) * block[1] * block[2];
   plan.kernel.text += e.tables + "extern \"C\" __global__ void __launch_bounds__(" +
-                      std::to_string(threads) + ") " + function + "(" + signature + ") {\n" +
-                      body + "}\n\n";
+                      std::to_string(threads) + ") " + function + "(" + signature + ") {\n" + body +
+                      "}\n\n";
   plan.kernel.launches.push_back(launch);
 }
 

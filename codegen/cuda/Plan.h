@@ -86,8 +86,8 @@ void launchMap(Planner &plan, llvm::ArrayRef<Target> targets);
 /// read across its neighbours.
 bool launchTurned(Planner &plan, llvm::ArrayRef<Target> targets);
 /// Warps or blocks walk rows; `reductions`, in order, are over whole rows.
-void launchRows(Planner &plan, llvm::ArrayRef<Target> targets,
-                llvm::ArrayRef<ReduceOp> reductions, int64_t rows, int64_t columns);
+void launchRows(Planner &plan, llvm::ArrayRef<Target> targets, llvm::ArrayRef<ReduceOp> reductions,
+                int64_t rows, int64_t columns);
 /// Reductions of one shape over the same axes, cut into parts; returns where each is kept.
 void launchSplit(Planner &plan, llvm::ArrayRef<ReduceOp> reductions);
 /// A product in tiles, and what is computed of its elements. `targets` all have its shape.

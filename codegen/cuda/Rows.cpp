@@ -8,17 +8,17 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Elements of a row that a thread keeps in registers, of all operands together; of a block's 1024 threads each may have 64
-/// registers in all.
+/// Elements of a row that a thread keeps in registers, of all operands together; of a block's 1024
+/// threads each may have 64 registers in all.
 constexpr int64_t kRegisters = 64, kRegistersOfMost = 40;
 
 struct RowShape {
   int64_t rows, columns;
-  int64_t width;   ///< neighbouring elements at a time
-  int64_t threads; ///< per row
+  int64_t width;    ///< neighbouring elements at a time
+  int64_t threads;  ///< per row
   int64_t together; ///< rows per block
-  int64_t steps;   ///< of a thread along a row
-  bool even;       ///< no thread runs past the row's end
+  int64_t steps;    ///< of a thread along a row
+  bool even;        ///< no thread runs past the row's end
 };
 
 RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_t columns) {
@@ -58,8 +58,9 @@ public:
   void write(ArrayRef<ReduceOp> reductions) {
     bool alone = s.threads > 32;
     Expr zero = 0;
-    thread = alone ? e.variable("t", "threadIdx.x", 0, s.threads - 1)
-                   : e.variable("t", "threadIdx.x % " + std::to_string(s.threads), 0, s.threads - 1);
+    thread = alone
+                 ? e.variable("t", "threadIdx.x", 0, s.threads - 1)
+                 : e.variable("t", "threadIdx.x % " + std::to_string(s.threads), 0, s.threads - 1);
     std::string first = alone ? "blockIdx.x"
                               : "blockIdx.x * " + std::to_string(s.together) + " + threadIdx.x / " +
                                     std::to_string(s.threads);
@@ -72,8 +73,7 @@ public:
     // again, and not stored.
     e.loop("blockIdx.x * " + std::to_string(s.together), s.rows,
            "gridDim.x * " + std::to_string(s.together), [&](Expr base) {
-             std::string at =
-                 base.text() + " + (int)threadIdx.x / " + std::to_string(s.threads);
+             std::string at = base.text() + " + (int)threadIdx.x / " + std::to_string(s.threads);
              if (s.rows % s.together != 0) {
                std::string wanted = e.let(e.indexType, at);
                stored = wanted + " < " + std::to_string(s.rows);
@@ -170,7 +170,8 @@ private:
         operands.push_back(argument);
     int64_t each = s.steps * s.width;
     unrolled = each <= 32;
-    if (!unrolled || each * int64_t(operands.size()) > (s.threads < 1024 ? kRegisters : kRegistersOfMost))
+    if (!unrolled ||
+        each * int64_t(operands.size()) > (s.threads < 1024 ? kRegisters : kRegistersOfMost))
       operands.clear();
     for (Value operand : operands) {
       std::string name = t.fresh("kept");
@@ -199,7 +200,8 @@ private:
   void reduce(const Expr &at, SmallVector<ReduceOp> group) {
     SmallVector<Emitter::Gathered> gathered;
     for (ReduceOp op : group)
-      gathered.push_back(e.gather(op.getKind(), Emitter::sumType(op), unrolled ? 1 : s.steps * s.width));
+      gathered.push_back(
+          e.gather(op.getKind(), Emitter::sumType(op), unrolled ? 1 : s.steps * s.width));
     walk([&](Expr column, Expr step) {
       e.lanes(s.width, [&](Expr lane) {
         recall(column, step, lane);
@@ -217,7 +219,8 @@ private:
       std::string f = Emitter::functor(op.getKind()), type = computeName(mine.sum);
       std::string threads = std::to_string(s.threads), total;
       if (s.threads <= 32) {
-        total = e.let(type, "dk::warp_reduce<" + f + ", " + threads + ">(" + e.gathered(mine) + ")");
+        total =
+            e.let(type, "dk::warp_reduce<" + f + ", " + threads + ">(" + e.gathered(mine) + ")");
       } else {
         std::string scratch = t.fresh("shared");
         t.line("__shared__ " + type + " " + scratch + "[" + Twine(s.threads / 32) + "];");
@@ -241,8 +244,7 @@ private:
         for (auto [target, result] : llvm::zip(wide, results))
           t.line(result + ".e[" + lane.text() + "] = dk::as<" + storageName(target.buffer.element) +
                  ">(" +
-                 e.eval(target.value,
-                        e.unravel(shapeOf(target.value), start + column + lane)) +
+                 e.eval(target.value, e.unravel(shapeOf(target.value), start + column + lane)) +
                  ");");
       });
       for (auto [target, result] : llvm::zip(wide, results)) {

@@ -114,9 +114,9 @@ private:
       return;
     }
     std::string begin = e.let(e.indexType, "blockIdx.y * " + std::to_string(chunk / unit));
-    std::string end = e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" + begin + " + " +
-                                             std::to_string(chunk / unit) + ", " +
-                                             std::to_string(count) + ")");
+    std::string end =
+        e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" + begin + " + " +
+                               std::to_string(chunk / unit) + ", " + std::to_string(count) + ")");
     std::string name = e.t.fresh("r");
     e.t.open("for (" + e.indexType + " " + name + " = " + begin + " + " + from + "; " + name +
              " < " + end + "; " + name + " += " + Twine(step) + ")");
@@ -199,12 +199,14 @@ private:
         t.line(shared + "[threadIdx.y][threadIdx.x * " + Twine(width) + " + " + Twine(l) +
                "] = " + e.gathered(gathered[i], std::to_string(l)) + ";");
       t.line("__syncthreads();");
-      t.open("if (threadIdx.y == 0" + Twine(guarded ? " && " + name + " < " + std::to_string(vectors) : "") + ")");
+      t.open("if (threadIdx.y == 0" +
+             Twine(guarded ? " && " + name + " < " + std::to_string(vectors) : "") + ")");
       e.pushScope();
       Expr at = vectors == 1 ? Expr(0) : e.freshAtom(name, 0, vectors - 1);
       for (int64_t l = 0; l < width; ++l) {
         std::string total = t.fresh("v");
-        std::string place = "][threadIdx.x * " + std::to_string(width) + " + " + std::to_string(l) + "]";
+        std::string place =
+            "][threadIdx.x * " + std::to_string(width) + " + " + std::to_string(l) + "]";
         t.line(computeName(sum) + " " + total + " = " + shared + "[0" + place + ";");
         t.line("for (int y = 1; y < " + Twine(rows) + "; ++y) " + total + " = " +
                Emitter::combine(op.getKind(), sum, total, shared + "[y" + place) + ";");

@@ -12,8 +12,8 @@ Geometry geometryOf(Operation *op) {
   g.contracted = product(contractedExtents(op));
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     // Batches that only the rows know are rows.
-    bool shared = typeOf(matmul.getB()).getRank() == 2 ||
-                  product(shapeOf(matmul.getB()).drop_back(2)) == 1;
+    bool shared =
+        typeOf(matmul.getB()).getRank() == 2 || product(shapeOf(matmul.getB()).drop_back(2)) == 1;
     size_t rank = shape.size(), split = shared ? 0 : rank - 2;
     SmallVector<int64_t> batchShape(shape.begin(), shape.begin() + split);
     SmallVector<int64_t> rowShape(shape.begin() + split, shape.end() - 1);

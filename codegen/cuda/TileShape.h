@@ -19,15 +19,15 @@ Geometry geometryOf(mlir::Operation *contraction);
 
 struct TileShape {
   bool tensorCores = false;
-  std::string mma;                          ///< bf16, f16, tf32
-  mlir::Type computed, accumulator;         ///< of an operand's element and of the sum
-  std::string sharedName;                   ///< the type of elements in shared memory
+  std::string mma;                  ///< bf16, f16, tf32
+  mlir::Type computed, accumulator; ///< of an operand's element and of the sum
+  std::string sharedName;           ///< the type of elements in shared memory
   int64_t sharedBytes = 4;
   int64_t rows = 64, columns = 64, depth = 16; ///< of a block's tile
-  int64_t step = 16;                        ///< along the depth, of one mma
-  int64_t warpRows = 2;                     ///< warps side by side along the rows
+  int64_t step = 16;                           ///< along the depth, of one mma
+  int64_t warpRows = 2;                        ///< warps side by side along the rows
   int64_t warpTileRows = 32, warpTileColumns = 32;
-  int64_t micro = 4;                        ///< without tensor cores: neighbours of a thread
+  int64_t micro = 4; ///< without tensor cores: neighbours of a thread
   int64_t threads = 256;
   int64_t rowTiles = 1, columnTiles = 1, parts = 1, chunk = 0;
 };

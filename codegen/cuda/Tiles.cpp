@@ -1,10 +1,11 @@
 //===- Tiles.cpp - products in tiles, on tensor cores where types allow ----===//
 //
 // Matrix products and convolutions alike: a result element stands in a batch, a row and a column;
-// one operand depends on the row, the other on the column. Blocks make tiles of the result, and walk
-// the contracted dimension with two stages of shared memory: what lies in memory in vectors is
-// copied there asynchronously, all else is pulled into registers first. Convolutions thus read their
-// windows in place. Few tiles are cut along the contracted dimension into parts, summed in order.
+// one operand depends on the row, the other on the column. Blocks make tiles of the result, and
+// walk the contracted dimension with two stages of shared memory: what lies in memory in vectors is
+// copied there asynchronously, all else is pulled into registers first. Convolutions thus read
+// their windows in place. Few tiles are cut along the contracted dimension into parts, summed in
+// order.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/TileShape.h"
@@ -19,8 +20,8 @@ namespace {
 class TileWriter {
 public:
   TileWriter(Planner &plan, Operation *op, ArrayRef<Target> targets)
-      : plan(plan), op(op), targets(targets), g(geometryOf(op)),
-        s(chooseTiles(plan, op, g)), frame(plan), e(frame.e), t(frame.t) {}
+      : plan(plan), op(op), targets(targets), g(geometryOf(op)), s(chooseTiles(plan, op, g)),
+        frame(plan), e(frame.e), t(frame.t) {}
 
   /// Returns the buffer of partial results where there are several parts.
   std::optional<Buffer> write() {
@@ -53,8 +54,8 @@ public:
       fetch(side, begin, "0", true);
     t.line("int stage = 0;");
     std::string k = t.fresh("k");
-    t.open("for (" + e.indexType + " " + k + " = " + begin.text() + "; " + k + " < " + end +
-           "; " + k + " += " + Twine(s.depth) + ", stage ^= 1)");
+    t.open("for (" + e.indexType + " " + k + " = " + begin.text() + "; " + k + " < " + end + "; " +
+           k + " += " + Twine(s.depth) + ", stage ^= 1)");
     e.pushScope();
     if (sides[0].async || sides[1].async)
       t.line("dk::copies_done();");
@@ -85,8 +86,7 @@ public:
       finish(row, column, total, partial);
     });
     plan.kernel.tiles |= s.tensorCores || sides[0].async || sides[1].async;
-    frame.finish({uint32_t(tiles * g.batches), uint32_t(s.parts), 1},
-                 {uint32_t(s.threads), 1, 1});
+    frame.finish({uint32_t(tiles * g.batches), uint32_t(s.parts), 1}, {uint32_t(s.threads), 1, 1});
     if (partial)
       partial->parts = s.parts;
     return partial;
@@ -130,8 +130,10 @@ private:
     int64_t width = 16 / s.sharedBytes;
     for (bool depth : {true, false}) {
       Expr lane = e.freshAtom("lane", 0, width - 1);
-      Expr group = e.freshAtom("group", 0, std::max<int64_t>(1, (depth ? g.contracted : side.limit) / width));
-      Expr other = e.freshAtom("other", 0, std::max<int64_t>(1, depth ? side.limit : g.contracted) - 1);
+      Expr group = e.freshAtom("group", 0,
+                               std::max<int64_t>(1, (depth ? g.contracted : side.limit) / width));
+      Expr other =
+          e.freshAtom("other", 0, std::max<int64_t>(1, depth ? side.limit : g.contracted) - 1);
       Expr vector = group * width + lane;
       Term term = depth ? termAt(side, other, vector) : termAt(side, vector, other);
       auto found = e.place(value, indexIn(term, side.operand));
@@ -284,10 +286,11 @@ private:
       std::string from = std::string(a ? "warp_row" : "warp_column");
       int64_t each = a || s.sharedBytes == 4 ? 1 : 2;
       t.line("#pragma unroll");
-      t.line("for (int i = 0; i < " + Twine(count / each) + "; ++i) dk::" + (a ? "rows" : "columns") +
-             "_of_" + (s.sharedBytes == 2 ? "16" : "32") + "<" + order + ", " + pitch + ">(" +
-             into + "[" + (each == 2 ? "2 * " : "") + "i]" + ", " + side.shared + "[stage], " +
-             from + " + i * " + Twine(a ? 16 : 8 * each) + ", kk, lane);");
+      t.line("for (int i = 0; i < " + Twine(count / each) +
+             "; ++i) dk::" + (a ? "rows" : "columns") + "_of_" +
+             (s.sharedBytes == 2 ? "16" : "32") + "<" + order + ", " + pitch + ">(" + into + "[" +
+             (each == 2 ? "2 * " : "") + "i]" + ", " + side.shared + "[stage], " + from +
+             " + i * " + Twine(a ? 16 : 8 * each) + ", kk, lane);");
     };
     fragment(sides[0], "a", true, m);
     fragment(sides[1], "b", false, n);
@@ -322,8 +325,7 @@ private:
     t.close();
   }
 
-  void forEachResult(
-      function_ref<void(const Expr &, const Expr &, const std::string &)> body) {
+  void forEachResult(function_ref<void(const Expr &, const Expr &, const std::string &)> body) {
     auto unrolled = [&](int64_t count, function_ref<void(Expr)> inner) {
       count == 1 ? inner(0) : e.loop("0", count, "1", inner, true);
     };
@@ -374,8 +376,8 @@ private:
       }
       std::string value = total;
       if (Value bias = biasOf(op))
-        value = e.let(computeName(s.accumulator),
-                      Emitter::combine(ReduceKind::sum, s.accumulator, total, e.eval(bias, {at[1]})));
+        value = e.let(computeName(s.accumulator), Emitter::combine(ReduceKind::sum, s.accumulator,
+                                                                   total, e.eval(bias, {at[1]})));
       e.seedAll(op->getResult(0), value);
       SmallVector<std::string> elements;
       // Every target's elements are in the order of the product's.

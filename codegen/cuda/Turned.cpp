@@ -67,9 +67,8 @@ std::optional<Turn> findTurn(Emitter &e, ArrayRef<Target> targets, ArrayRef<int6
 
 bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
   auto shape = shapeOf(targets.front().value);
-  if (product(shape) < kFewest || llvm::any_of(targets, [&](const Target &target) {
-        return shapeOf(target.value) != shape;
-      }))
+  if (product(shape) < kFewest ||
+      llvm::any_of(targets, [&](const Target &target) { return shapeOf(target.value) != shape; }))
     return false;
   std::optional<Turn> turn;
   {
@@ -90,16 +89,17 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
   rest[turn->last] = rest[turn->across] = 1;
   int64_t blocks = along * across * product(rest);
   Expr block = e.variable("block", "blockIdx.x", 0, blocks - 1);
-  Expr last = e.variable("last", (e.x.remainder(block, along) * kTile).text(), 0,
-                         (along - 1) * kTile);
-  Expr other = e.variable(
-      "across", (e.x.remainder(e.x.divide(block, along), across) * kTile).text(), 0,
-      (across - 1) * kTile);
+  Expr last =
+      e.variable("last", (e.x.remainder(block, along) * kTile).text(), 0, (along - 1) * kTile);
+  Expr other =
+      e.variable("across", (e.x.remainder(e.x.divide(block, along), across) * kTile).text(), 0,
+                 (across - 1) * kTile);
   Expr outer = e.variable("outer", e.x.divide(block, along * across).text(), 0, product(rest) - 1);
   Indices base = e.unravel(rest, outer);
   SmallVector<std::string> names;
   /// `body` at each of the thread's places: x runs along neighbours of what is touched.
-  auto walk = [&](bool turned, function_ref<void(const Indices &, Emitter::Reads &, std::string)> body) {
+  auto walk = [&](bool turned,
+                  function_ref<void(const Indices &, Emitter::Reads &, std::string)> body) {
     e.loop("(int)threadIdx.y", kTile, std::to_string(kRows), [&](Expr y) {
       Expr x = e.freshAtom("threadIdx.x", 0, kTile - 1);
       Expr l = last + (turned ? y : x), a = other + (turned ? x : y);

@@ -88,8 +88,8 @@ std::string literal(Type element, APInt value) {
 std::string literalOf(Type element, const ref::Tensor &tensor, int64_t index) {
   if (isFloat(element))
     return literal(element, tensor.getDouble(index));
-  return literal(element, APInt(64, uint64_t(tensor.getInt(index)))
-                              .trunc(element.getIntOrFloatBitWidth()));
+  return literal(element,
+                 APInt(64, uint64_t(tensor.getInt(index))).trunc(element.getIntOrFloatBitWidth()));
 }
 
 } // namespace dlc::cuda

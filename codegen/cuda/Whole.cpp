@@ -37,13 +37,16 @@ void topK(Planner &plan, TopKOp op, ArrayRef<Target> targets) {
   std::string in = plan.known[op.getX()].name, type = computeName(elementOf(op.getX()));
   for (const std::string &name : {in, targets[0].buffer.name, targets[1].buffer.name})
     frame.use(name);
-  std::string I = plan.indexType, n = std::to_string(lines.size), inner = std::to_string(lines.inner);
+  std::string I = plan.indexType, n = std::to_string(lines.size),
+              inner = std::to_string(lines.inner);
   std::string before = std::string("dk::before<") + (op.getLargest() ? "true" : "false") + ">";
-  bool cached = lines.size * ref::elementBytes(elementOf(op.getX())) <= 32768 && lines.size <= kSharedLine;
-  t.open("for (" + I + " line = blockIdx.x; line < " + Twine(lines.count()) + "; line += gridDim.x)");
+  bool cached =
+      lines.size * ref::elementBytes(elementOf(op.getX())) <= 32768 && lines.size <= kSharedLine;
+  t.open("for (" + I + " line = blockIdx.x; line < " + Twine(lines.count()) +
+         "; line += gridDim.x)");
   t.line("const " + I + " outer = line / " + inner + ", inner = line % " + inner + ";");
-  t.line("const " + I + " from = outer * " + Twine(lines.size * lines.inner) + " + inner, to = outer * " +
-         Twine(k * lines.inner) + " + inner;");
+  t.line("const " + I + " from = outer * " + Twine(lines.size * lines.inner) +
+         " + inner, to = outer * " + Twine(k * lines.inner) + " + inner;");
   auto element = [&](const std::string &i) {
     return cached ? "cache[" + i + "]" : "dk::load(" + in + "[from + " + i + " * " + inner + "])";
   };
@@ -123,8 +126,9 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
   std::string neutral = Emitter::neutral(op.getKind(), sum);
   std::string count = std::to_string(lines.count()), n = std::to_string(lines.size);
   auto place = [&](const std::string &k) {
-    return "from + " + (op.getReverse() ? "(" + std::to_string(lines.size - 1) + " - " + k + ")" : k) +
-           " * " + inner;
+    return "from + " +
+           (op.getReverse() ? "(" + std::to_string(lines.size - 1) + " - " + k + ")" : k) + " * " +
+           inner;
   };
   std::string from = "const " + I + " from = line / " + inner + " * " +
                      std::to_string(lines.size * lines.inner) + " + line % " + inner + ";";
@@ -134,12 +138,15 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
     t.line(from);
     t.line(type + " running = " + neutral + ";");
     t.open("for (" + I + " k = 0; k < " + n + "; ++k)");
-    t.line("const " + type + " next = " + combine("running", "dk::load(" + in + "[" + place("k") + "])") + ";");
-    t.line(out + "[" + place("k") + "] = " + stored + "(" + (op.getExclusive() ? "running" : "next") + ");");
+    t.line("const " + type +
+           " next = " + combine("running", "dk::load(" + in + "[" + place("k") + "])") + ";");
+    t.line(out + "[" + place("k") + "] = " + stored + "(" +
+           (op.getExclusive() ? "running" : "next") + ");");
     t.line("running = next;");
     t.close();
     t.close();
-    frame.finish({uint32_t(std::min<int64_t>((lines.count() + 127) / 128, 1 << 16)), 1, 1}, {128, 1, 1});
+    frame.finish({uint32_t(std::min<int64_t>((lines.count() + 127) / 128, 1 << 16)), 1, 1},
+                 {128, 1, 1});
     return;
   }
   // A block takes 256 elements at a time, and carries on what came before.
@@ -149,13 +156,14 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
   t.line(type + " before = " + neutral + ";");
   t.open("for (" + I + " start = 0; start < " + n + "; start += 256)");
   t.line("const " + I + " k = start + threadIdx.x;");
-  t.line("const " + type + " mine = k < " + n + " ? (" + type + ")dk::load(" + in + "[" + place("k") +
-         "]) : " + neutral + ";");
+  t.line("const " + type + " mine = k < " + n + " ? (" + type + ")dk::load(" + in + "[" +
+         place("k") + "]) : " + neutral + ";");
   t.line("__syncthreads();");
   t.line("part[threadIdx.x] = mine;");
   t.open("for (int step = 1; step < 256; step *= 2)");
   t.line("__syncthreads();");
-  t.line("const " + type + " left = threadIdx.x >= step ? part[threadIdx.x - step] : " + neutral + ";");
+  t.line("const " + type + " left = threadIdx.x >= step ? part[threadIdx.x - step] : " + neutral +
+         ";");
   t.line("__syncthreads();");
   t.line("part[threadIdx.x] = " + combine("left", "part[threadIdx.x]") + ";");
   t.close();
@@ -163,7 +171,8 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
   std::string own = op.getExclusive()
                         ? "(threadIdx.x > 0 ? part[threadIdx.x - 1] : " + neutral + ")"
                         : "part[threadIdx.x]";
-  t.line("if (k < " + n + ") " + out + "[" + place("k") + "] = " + stored + "(" + combine("before", own) + ");");
+  t.line("if (k < " + n + ") " + out + "[" + place("k") + "] = " + stored + "(" +
+         combine("before", own) + ");");
   t.line("before = " + combine("before", "part[255]") + ";");
   t.close();
   t.close();
@@ -255,14 +264,14 @@ void scatter(Planner &plan, Operation *op, const Target &target) {
     frame.write(follows->name);
     walk(frame, count);
     t.line("const long long place = " + places.name + "[i];");
-    t.line("const " + I + " line = i / " + Twine(apart * rivals) + " * " + Twine(apart * rivals) + " + i % " +
-           Twine(apart) + ";");
+    t.line("const " + I + " line = i / " + Twine(apart * rivals) + " * " + Twine(apart * rivals) +
+           " + i % " + Twine(apart) + ";");
     t.line("bool first = true;");
-    t.line("for (" + I + " j = line; j < i && first; j += " + Twine(apart) + ") first = " + places.name +
-           "[j] != place;");
+    t.line("for (" + I + " j = line; j < i && first; j += " + Twine(apart) +
+           ") first = " + places.name + "[j] != place;");
     t.line("int found = -1;");
-    t.line("for (" + I + " j = i + " + Twine(apart) + "; j < line + " + Twine(apart * rivals) + "; j += " +
-           Twine(apart) + ")");
+    t.line("for (" + I + " j = i + " + Twine(apart) + "; j < line + " + Twine(apart * rivals) +
+           "; j += " + Twine(apart) + ")");
     t.line("  if (" + places.name + "[j] == place) { found = (int)j; break; }");
     t.line(next->name + "[i] = found;");
     t.line(follows->name + "[i] = dk::as<dk::boolean>(!first);");
@@ -297,9 +306,10 @@ void scatter(Planner &plan, Operation *op, const Target &target) {
                     std::to_string(length) + " + e])";
     ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::sum, ReduceKind::prod, ReduceKind::max,
                           ReduceKind::min};
-    t.line("value = " + (reduction == ScatterReduction::none
-                             ? v
-                             : Emitter::combine(kinds[int(reduction)], sum, "value", v)) +
+    t.line("value = " +
+           (reduction == ScatterReduction::none
+                ? v
+                : Emitter::combine(kinds[int(reduction)], sum, "value", v)) +
            ";");
   };
   if (next) {

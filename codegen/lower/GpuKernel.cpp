@@ -53,7 +53,8 @@ cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
 std::vector<int64_t> alignmentsOf(ArrayRef<Value> buffers) {
   std::vector<int64_t> alignments;
   for (Value buffer : buffers)
-    alignments.push_back(std::gcd(std::gcd(kBufferAlignment, rootOf(buffer).second), stepOf(buffer)));
+    alignments.push_back(
+        std::gcd(std::gcd(kBufferAlignment, rootOf(buffer).second), stepOf(buffer)));
   if (llvm::all_of(alignments, [](int64_t a) { return a == kBufferAlignment; }))
     alignments.clear();
   return alignments;
@@ -96,10 +97,9 @@ exec::LaunchOp createGpuLaunch(OpBuilder &b, Location loc, StringAttr symbol,
   SmallVector<int64_t> writes, inplace;
   double bytes = 0;
   auto positionOf = [&](Kind kind, unsigned index) {
-    return llvm::find_if(launch.arguments,
-                         [&](const cuda::LaunchArgument &a) {
-                           return a.kind == kind && a.index == index;
-                         }) -
+    return llvm::find_if(
+               launch.arguments,
+               [&](const cuda::LaunchArgument &a) { return a.kind == kind && a.index == index; }) -
            launch.arguments.begin();
   };
   for (const cuda::LaunchArgument &argument : launch.arguments) {
@@ -119,10 +119,10 @@ exec::LaunchOp createGpuLaunch(OpBuilder &b, Location loc, StringAttr symbol,
   auto sizes = [&](const std::array<uint32_t, 3> &list) {
     return b.getDenseI32ArrayAttr({int32_t(list[0]), int32_t(list[1]), int32_t(list[2])});
   };
-  auto command = exec::LaunchOp::create(
-      b, loc, symbol, list, writes, inplace, /*extent=*/1, /*grain=*/1, /*scratch=*/0,
-      llvm::APFloat(flops), llvm::APFloat(bytes), /*stream=*/0, sizes(launch.grid),
-      sizes(launch.block), launch.shared);
+  auto command =
+      exec::LaunchOp::create(b, loc, symbol, list, writes, inplace, /*extent=*/1, /*grain=*/1,
+                             /*scratch=*/0, llvm::APFloat(flops), llvm::APFloat(bytes),
+                             /*stream=*/0, sizes(launch.grid), sizes(launch.block), launch.shared);
   command->setAttr(kFunctionAttr, b.getStringAttr(launch.function));
   return command;
 }

@@ -2,8 +2,8 @@
 #include "codegen/lower/Views.h"
 
 #include "ir/reference/Tensor.h"
-#include "passes/fuse/StepSlice.h"
 #include "passes/TensorBuilder.h"
+#include "passes/fuse/StepSlice.h"
 
 using namespace mlir;
 

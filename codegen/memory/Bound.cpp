@@ -2,8 +2,8 @@
 #include "codegen/memory/Bound.h"
 
 #include "ir/exec/Exec.h"
-#include "passes/grad/Lifetimes.h"
 #include "passes/Passes.h"
+#include "passes/grad/Lifetimes.h"
 
 using namespace mlir;
 
@@ -45,12 +45,15 @@ FailureOr<bool> MemoryBound::tighten(ModuleOp module) {
   bool exhausted = !before || !estimate || estimate.getInt() > limit;
   if (exhausted || ++tries >= kMaxTries)
     return module.emitError("required: at most ")
-               << bytes << " bytes of state, constants and intermediate values; found: at least " << least
-               << (estimate ? " with all computed again that helps" : ", and nothing that could be computed again")
+               << bytes << " bytes of state, constants and intermediate values; found: at least "
+               << least
+               << (estimate ? " with all computed again that helps"
+                            : ", and nothing that could be computed again")
                << "; allow as much, make the batch smaller, or take it in more micro-batches",
            failure();
   if (tries == 1)
-    limit = std::max<int64_t>(1, int64_t(double(bytes) * double(estimate.getInt()) / double(found)));
+    limit =
+        std::max<int64_t>(1, int64_t(double(bytes) * double(estimate.getInt()) / double(found)));
   else
     limit = std::max<int64_t>(1, std::min(limit, estimate.getInt()) - (found - bytes));
   OwningOpRef<ModuleOp> copy(cast<ModuleOp>((*before)->clone()));

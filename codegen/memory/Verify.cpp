@@ -220,8 +220,7 @@ private:
       if (from && to && from->memory >= devices.size() && from->overlaps(*to) &&
           from->start != to->start)
         return op.emitError("memory: copies a part of a state over another part of it");
-      return failure(failed(read(op, copy.getFrom())) ||
-                     failed(write(op, copy.getTo())));
+      return failure(failed(read(op, copy.getFrom())) || failed(write(op, copy.getTo())));
     }
     if (auto fill = dyn_cast<exec::FillOp>(op))
       return write(op, fill.getTo());

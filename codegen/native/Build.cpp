@@ -25,7 +25,9 @@ std::string locationText(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
   if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+        .str();
   if (auto fused = dyn_cast<FusedLoc>(loc)) {
     std::string text;
     size_t count = 0;
@@ -75,7 +77,8 @@ public:
     program.manifest["arena"] = {{"cpu", op.getArena().value_or(0)}};
     if (DictionaryAttr arenas = op.getArenasAttr())
       for (NamedAttribute arena : arenas)
-        program.manifest["arena"][arena.getName().str()] = cast<IntegerAttr>(arena.getValue()).getInt();
+        program.manifest["arena"][arena.getName().str()] =
+            cast<IntegerAttr>(arena.getValue()).getInt();
     if (op.getStreamsAttr())
       for (StringRef device : op.getStreamDevices())
         program.manifest["streams"].push_back(device.str());
@@ -209,43 +212,64 @@ private:
 
   json command(Operation &o) {
     json c = llvm::TypeSwitch<Operation *, json>(&o)
-        .Case<exec::LaunchOp>([&](exec::LaunchOp l) {
-          if (l.getGrid())
-            return gpuLaunch(l);
-          return json{{"op", "launch"}, {"name", l.getKernel().str()}, {"kernel", kernelIndex.at(l.getKernel().str())},
-                      {"buffers", operands(o)}, {"extent", l.getExtent()}, {"grain", l.getGrain()}, {"scratch", l.getScratch()},
-                      {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
-        })
-        .Case<exec::LibraryOp>([&](exec::LibraryOp l) {
-          json desc = json::parse(l.getDesc().str());
-          json c{{"op", "library"}, {"library", l.getLibrary().str()}, {"name", desc["kind"]}, {"desc", desc}, {"buffers", operands(o)},
-                 {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
-          if (auto room = o.getAttrOfType<DenseI64ArrayAttr>(kRoomAttr))
-            c["room"] = roomBuffer(room.asArrayRef());
-          return c;
-        })
-        .Case<exec::CopyOp>([&](exec::CopyOp l) {
-          return json{{"op", "copy"}, {"name", "copy"}, {"from", buffer(l.getFrom())}, {"to", buffer(l.getTo())}, {"bytes", l.getBytes()}};
-        })
-        .Case<exec::FillOp>([&](exec::FillOp l) {
-          return json{{"op", "fill"}, {"to", buffer(l.getTo())}, {"byte", l.getByte()}};
-        })
-        .Case<exec::IfOp>([&](exec::IfOp l) {
-          return json{{"op", "if"}, {"cond", buffer(l.getCondition())}, {"then", list(l.getThenRegion().front())},
-                      {"else", list(l.getElseRegion().front())}};
-        })
-        .Case<exec::LoopOp>([&](exec::LoopOp l) {
-          json c{{"op", "loop"}, {"body", list(l.getBody().front())}};
-          if (l.getTrip())
-            c["trip"] = buffer(l.getTrip());
-          if (l.getCondition())
-            c["cond"] = buffer(l.getCondition());
-          if (l.getIndex())
-            c["index"] = buffer(l.getIndex());
-          return c;
-        })
-        .Case<exec::RecordOp>([&](exec::RecordOp l) { return json{{"op", "record"}, {"event", l.getEvent()}}; })
-        .Case<exec::WaitOp>([&](exec::WaitOp l) { return json{{"op", "wait"}, {"event", l.getEvent()}}; });
+                 .Case<exec::LaunchOp>([&](exec::LaunchOp l) {
+                   if (l.getGrid())
+                     return gpuLaunch(l);
+                   return json{{"op", "launch"},
+                               {"name", l.getKernel().str()},
+                               {"kernel", kernelIndex.at(l.getKernel().str())},
+                               {"buffers", operands(o)},
+                               {"extent", l.getExtent()},
+                               {"grain", l.getGrain()},
+                               {"scratch", l.getScratch()},
+                               {"flops", l.getFlops().convertToDouble()},
+                               {"bytes", l.getTraffic().convertToDouble()}};
+                 })
+                 .Case<exec::LibraryOp>([&](exec::LibraryOp l) {
+                   json desc = json::parse(l.getDesc().str());
+                   json c{{"op", "library"},
+                          {"library", l.getLibrary().str()},
+                          {"name", desc["kind"]},
+                          {"desc", desc},
+                          {"buffers", operands(o)},
+                          {"flops", l.getFlops().convertToDouble()},
+                          {"bytes", l.getTraffic().convertToDouble()}};
+                   if (auto room = o.getAttrOfType<DenseI64ArrayAttr>(kRoomAttr))
+                     c["room"] = roomBuffer(room.asArrayRef());
+                   return c;
+                 })
+                 .Case<exec::CopyOp>([&](exec::CopyOp l) {
+                   return json{{"op", "copy"},
+                               {"name", "copy"},
+                               {"from", buffer(l.getFrom())},
+                               {"to", buffer(l.getTo())},
+                               {"bytes", l.getBytes()}};
+                 })
+                 .Case<exec::FillOp>([&](exec::FillOp l) {
+                   return json{{"op", "fill"}, {"to", buffer(l.getTo())}, {"byte", l.getByte()}};
+                 })
+                 .Case<exec::IfOp>([&](exec::IfOp l) {
+                   return json{{"op", "if"},
+                               {"cond", buffer(l.getCondition())},
+                               {"then", list(l.getThenRegion().front())},
+                               {"else", list(l.getElseRegion().front())}};
+                 })
+                 .Case<exec::LoopOp>([&](exec::LoopOp l) {
+                   json c{{"op", "loop"}, {"body", list(l.getBody().front())}};
+                   if (l.getTrip())
+                     c["trip"] = buffer(l.getTrip());
+                   if (l.getCondition())
+                     c["cond"] = buffer(l.getCondition());
+                   if (l.getIndex())
+                     c["index"] = buffer(l.getIndex());
+                   return c;
+                 })
+                 .Case<exec::RecordOp>([&](exec::RecordOp l) {
+                   return json{{"op", "record"}, {"event", l.getEvent()}};
+                 })
+                 .Case<exec::WaitOp>([&](exec::WaitOp l) {
+                   return json{{"op", "wait"}, {"event", l.getEvent()}};
+                 });
     if (unsigned stream = *exec::streamOf(&o))
       c["stream"] = stream;
     // What orders the commands of several streams is checked again when they are loaded.
@@ -262,10 +286,18 @@ private:
 
   json gpuLaunch(exec::LaunchOp l) {
     std::string function = l->getAttrOfType<StringAttr>(kFunctionAttr).getValue().str();
-    auto sizes = [](ArrayRef<int32_t> list) { return std::vector<int32_t>(list.begin(), list.end()); };
-    return json{{"op", "launch"}, {"name", function}, {"kernel", kernelIndex.at(function)}, {"buffers", operands(*l)},
-                {"grid", sizes(*l.getGrid())}, {"block", sizes(*l.getBlock())}, {"shared", l.getShared()},
-                {"flops", l.getFlops().convertToDouble()}, {"bytes", l.getTraffic().convertToDouble()}};
+    auto sizes = [](ArrayRef<int32_t> list) {
+      return std::vector<int32_t>(list.begin(), list.end());
+    };
+    return json{{"op", "launch"},
+                {"name", function},
+                {"kernel", kernelIndex.at(function)},
+                {"buffers", operands(*l)},
+                {"grid", sizes(*l.getGrid())},
+                {"block", sizes(*l.getBlock())},
+                {"shared", l.getShared()},
+                {"flops", l.getFlops().convertToDouble()},
+                {"bytes", l.getTraffic().convertToDouble()}};
   }
 
   exec::ProgramOp op;
@@ -280,7 +312,8 @@ private:
 
 } // namespace
 
-FailureOr<std::shared_ptr<runtime::Program>> buildProgram(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
+FailureOr<std::shared_ptr<runtime::Program>>
+buildProgram(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
   auto codes = generateCode(module, options, target);
   if (failed(codes))
     return failure();
@@ -298,12 +331,16 @@ FailureOr<std::shared_ptr<runtime::Program>> buildProgram(ModuleOp module, const
     SmallVector<StringRef> list;
     StringRef(target.features).split(list, ',', -1, false);
     for (StringRef feature : list)
-      // What the runtime cannot ask the processor for (shadow stacks and the like) no generated code uses.
+      // What the runtime cannot ask the processor for (shadow stacks and the like) no generated
+      // code uses.
       if (feature.consume_front("+") && runtime::isKnownFeature(feature.str()))
         features.push_back(feature.str());
   }
-  program->manifest = {{"format", 1}, {"name", module.getName().value_or("model").str()}, {"producer", "dlc 0.1.0"},
-                       {"target", {{"features", features}, {"threads", options.threads}}}, {"kernels", kernels}};
+  program->manifest = {{"format", 1},
+                       {"name", module.getName().value_or("model").str()},
+                       {"producer", "dlc 0.1.0"},
+                       {"target", {{"features", features}, {"threads", options.threads}}},
+                       {"kernels", kernels}};
   program->code = runtime::copyToSpan(image.data(), image.size());
   if (auto placement = module->getAttrOfType<DictionaryAttr>(kPlacementAttr))
     program->manifest["placement"] = describePlacement(placement);

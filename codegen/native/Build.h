@@ -13,16 +13,19 @@ struct Kernels {
   std::vector<mlir::Operation *> cpu, gpu;
 };
 
-/// Machine code of every kernel for processors, made on all cores or taken from the cache; in the module's order.
-mlir::FailureOr<std::vector<cpu::Code>> generateCode(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
+/// Machine code of every kernel for processors, made on all cores or taken from the cache; in the
+/// module's order.
+mlir::FailureOr<std::vector<cpu::Code>>
+generateCode(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
 
-/// Compiles the kernels for GPUs, many at a time, or takes them from the cache; they come into the program as modules,
-/// with their source, and as kernels by the names of their functions.
-mlir::LogicalResult addGpuModules(mlir::ModuleOp module, const CompileOptions &options, runtime::Program &program);
+/// Compiles the kernels for GPUs, many at a time, or takes them from the cache; they come into the
+/// program as modules, with their source, and as kernels by the names of their functions.
+mlir::LogicalResult addGpuModules(mlir::ModuleOp module, const CompileOptions &options,
+                                  runtime::Program &program);
 
 /// The manifest, constants and code of a planned module.
-mlir::FailureOr<std::shared_ptr<runtime::Program>> buildProgram(mlir::ModuleOp module, const CompileOptions &options,
-                                                                const cpu::Target &target);
+mlir::FailureOr<std::shared_ptr<runtime::Program>>
+buildProgram(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
 
 } // namespace dlc
 #endif

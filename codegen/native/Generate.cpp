@@ -43,7 +43,8 @@ Kernels::Kernels(ModuleOp module) {
     (isGpuKernel(kernel) ? gpu : cpu).push_back(kernel);
 }
 
-FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
+FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOptions &options,
+                                               const cpu::Target &target) {
   SmallVector<exec::KernelOp> kernels;
   for (Operation *kernel : Kernels(module).cpu)
     kernels.push_back(cast<exec::KernelOp>(kernel));

@@ -20,7 +20,8 @@ static size_t addConstant(runtime::Program &program, const void *data, size_t by
   return program.constants.size() - 1;
 }
 
-LogicalResult addGpuModules(ModuleOp module, const CompileOptions &options, runtime::Program &program) {
+LogicalResult addGpuModules(ModuleOp module, const CompileOptions &options,
+                            runtime::Program &program) {
   std::map<std::string, std::vector<cuda::Kernel>> byArch;
   for (Operation *op : Kernels(module).gpu) {
     auto kernel = cast<exec::KernelOp>(op);
@@ -34,7 +35,8 @@ LogicalResult addGpuModules(ModuleOp module, const CompileOptions &options, runt
       pointers.push_back(&kernel);
     std::vector<unsigned> where;
     std::string error;
-    auto made = cuda::compileKernels(pointers, arch, options.cacheDir, runtime::hostThreads(), where, error);
+    auto made = cuda::compileKernels(pointers, arch, options.cacheDir, runtime::hostThreads(),
+                                     where, error);
     if (!made)
       return module.emitError(StringRef(error).trim());
     size_t first = program.manifest["modules"].size();

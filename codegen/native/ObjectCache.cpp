@@ -23,7 +23,8 @@ struct Header {
 };
 
 std::string hex(llvm::StringRef text) {
-  auto hash = llvm::xxh3_128bits(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  auto hash = llvm::xxh3_128bits(
+      llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return llvm::utohexstr(hash.high64, true, 16) + llvm::utohexstr(hash.low64, true, 16);
 }
 
@@ -37,8 +38,8 @@ std::string compilerIdentity() {
   bool found = dladdr(reinterpret_cast<void *>(&compilerIdentity), &info) && info.dli_fname &&
                llvm::StringRef(info.dli_fname).contains('/') && stat(info.dli_fname, &status) == 0;
   if (found || stat("/proc/self/exe", &status) == 0)
-    identity += " " + std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
-                std::to_string(status.st_mtim.tv_nsec);
+    identity += " " + std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) +
+                "." + std::to_string(status.st_mtim.tv_nsec);
   return identity;
 }
 
@@ -50,7 +51,9 @@ ObjectCache::ObjectCache(std::string name) : folder(std::move(name)) {
     folder.clear(); // read-only home, full disk: compile without
 }
 
-std::string ObjectCache::pathOf(llvm::StringRef key) const { return folder + "/" + hex(key) + ".bin"; }
+std::string ObjectCache::pathOf(llvm::StringRef key) const {
+  return folder + "/" + hex(key) + ".bin";
+}
 
 std::optional<cpu::Code> ObjectCache::find(llvm::StringRef key) const {
   if (folder.empty())
@@ -64,11 +67,12 @@ std::optional<cpu::Code> ObjectCache::find(llvm::StringRef key) const {
     return std::nullopt;
   std::memcpy(&header, all.data(), sizeof header);
   llvm::StringRef rest = all.drop_front(sizeof header);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.keyBytes != key.size() || rest.size() < key.size() ||
-      rest.take_front(key.size()) != key)
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.keyBytes != key.size() ||
+      rest.size() < key.size() || rest.take_front(key.size()) != key)
     return std::nullopt;
   llvm::StringRef code = rest.drop_front(key.size());
-  if (code.size() != header.codeBytes || llvm::xxh3_64bits(code) != header.codeHash || header.entry >= code.size())
+  if (code.size() != header.codeBytes || llvm::xxh3_64bits(code) != header.codeHash ||
+      header.entry >= code.size())
     return std::nullopt;
   return cpu::Code{code.str(), header.entry};
 }

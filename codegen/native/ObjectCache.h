@@ -6,9 +6,10 @@
 
 namespace dlc {
 
-/// One file per kernel, named by the hash of all that its code depends on, written to a temporary name and renamed: a
-/// reader sees a whole entry or none, whatever dies or runs beside it. A damaged entry counts as missing. A folder that
-/// cannot be written (no space, no permission) is done without.
+/// One file per kernel, named by the hash of all that its code depends on, written to a temporary
+/// name and renamed: a reader sees a whole entry or none, whatever dies or runs beside it. A
+/// damaged entry counts as missing. A folder that cannot be written (no space, no permission) is
+/// done without.
 class ObjectCache {
 public:
   /// An empty folder name means no cache.

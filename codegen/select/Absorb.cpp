@@ -20,11 +20,14 @@ namespace {
 /// One result of a kernel, and all that has to do with it.
 class Absorption {
 public:
-  Absorption(FusionOp maker, unsigned number, const CompileOptions &options, const cpu::Target &target, Choices &choices)
-      : maker(maker), number(number), options(options), target(target), choices(choices), yield(maker.getBody().front().getTerminator()), made(yield->getOperand(number)) {}
+  Absorption(FusionOp maker, unsigned number, const CompileOptions &options,
+             const cpu::Target &target, Choices &choices)
+      : maker(maker), number(number), options(options), target(target), choices(choices),
+        yield(maker.getBody().front().getTerminator()), made(yield->getOperand(number)) {}
 
   bool run() {
-    if (!isWorthALook() || !findReaders(maker.getResult(number)) || products.empty() || !slice(made) || !x)
+    if (!isWorthALook() || !findReaders(maker.getResult(number)) || products.empty() ||
+        !slice(made) || !x)
       return false;
     findSums();
     build();
@@ -43,8 +46,9 @@ private:
   bool isWorthALook() const {
     auto type = typeOf(made);
     Operation *op = made.getDefiningOp();
-    return op && isElementwise(op) && type.getRank() >= 2 && type.getElementType().isF32() && layoutOf(type).empty() &&
-           shapeOf(made).back() > 1 && llvm::count(yield->getOperands(), made) == 1;
+    return op && isElementwise(op) && type.getRank() >= 2 && type.getElementType().isF32() &&
+           layoutOf(type).empty() && shapeOf(made).back() > 1 &&
+           llvm::count(yield->getOperands(), made) == 1;
   }
 
   /// Products on tiles, and sums of columns.
@@ -54,7 +58,8 @@ private:
       if (user->getBlock() != maker->getBlock())
         return false;
       if (auto reshape = dyn_cast<ReshapeOp>(user)) {
-        if (shapeOf(reshape.getY()).empty() || shapeOf(reshape.getY()).back() != shapeOf(made).back() || !findReaders(reshape.getY()))
+        if (shapeOf(reshape.getY()).empty() ||
+            shapeOf(reshape.getY()).back() != shapeOf(made).back() || !findReaders(reshape.getY()))
           return false;
         continue;
       }
@@ -77,8 +82,8 @@ private:
   /// A sum of columns within the kernel itself; what else reads the value there makes it as before.
   void findSums() {
     for (Operation *user : made.getUsers())
-      if (ReduceOp sum = columnSum(user);
-          sum && !outerSum && !innerSum && sum.getY().hasOneUse() && *sum.getY().getUsers().begin() == yield)
+      if (ReduceOp sum = columnSum(user); sum && !outerSum && !innerSum && sum.getY().hasOneUse() &&
+                                          *sum.getY().getUsers().begin() == yield)
         innerSum = sum;
   }
 
@@ -123,7 +128,8 @@ private:
       rest = cast<FusionOp>(b.clone(*maker));
       Operation *end = rest.getBody().front().getTerminator();
       IRMapping map;
-      for (auto [from, to] : llvm::zip(maker.getBody().getArguments(), rest.getBody().getArguments()))
+      for (auto [from, to] :
+           llvm::zip(maker.getBody().getArguments(), rest.getBody().getArguments()))
         map.map(from, to);
       for (auto [from, to] : llvm::zip(maker.getBody().front(), rest.getBody().front()))
         for (auto [result, copy] : llvm::zip(from.getResults(), to.getResults()))
@@ -202,7 +208,10 @@ private:
     for (Operation *op : ops)
       cloned(op);
     Value value = map.lookup(this->made);
-    auto shaped = [&](Type type) { return type == value.getType() ? value : Value(ReshapeOp::create(b, product.getLoc(), type, value)); };
+    auto shaped = [&](Type type) {
+      return type == value.getType() ? value
+                                     : Value(ReshapeOp::create(b, product.getLoc(), type, value));
+    };
     Value sums;
     if (withSums) {
       map.map(sum.getX(), shaped(sum.getX().getType()));
@@ -210,7 +219,9 @@ private:
     }
     Block &old = product.getBody().front();
     for (BlockArgument argument : old.getArguments())
-      map.map(argument, argument.getArgNumber() == operand ? shaped(argument.getType()) : Value(body.getArgument(argument.getArgNumber())));
+      map.map(argument, argument.getArgNumber() == operand
+                            ? shaped(argument.getType())
+                            : Value(body.getArgument(argument.getArgNumber())));
     for (Operation &op : old.without_terminator())
       b.clone(op, map);
     SmallVector<Value> yielded;
@@ -237,9 +248,11 @@ private:
   bool pays() const {
     if (options.kernels == "tiles")
       return true;
-    double before = estimate(maker) + (outerSum ? estimate(outerSum) : 0), after = rest ? estimate(rest) : 0;
+    double before = estimate(maker) + (outerSum ? estimate(outerSum) : 0),
+           after = rest ? estimate(rest) : 0;
     CostModel cost(target, options.threads);
-    return before > after + double(fresh.size()) * cost.prologue(double(typeOf(made).getNumElements()), exponential);
+    return before > after + double(fresh.size()) *
+                                cost.prologue(double(typeOf(made).getNumElements()), exponential);
   }
 
   void commit() {
@@ -296,7 +309,8 @@ private:
 
 } // namespace
 
-void absorbPrologues(ModuleOp module, const CompileOptions &options, const cpu::Target &target, Choices &choices) {
+void absorbPrologues(ModuleOp module, const CompileOptions &options, const cpu::Target &target,
+                     Choices &choices) {
   SmallVector<FusionOp> makers;
   module.walk([&](FusionOp fusion) {
     if (runsOn(fusion, "generated"))

@@ -35,18 +35,21 @@ LogicalResult applyAccuracy(ModuleOp module, const CompileOptions &given) {
   for (const std::string &text : given.accuracyOf) {
     auto [pattern, level] = StringRef(text).rsplit('=');
     if (pattern.empty() || !llvm::is_contained({"strict", "default", "fast"}, level))
-      return module.emitError("accuracy '") << text << "': required: PATTERN=strict, default or fast";
+      return module.emitError("accuracy '")
+             << text << "': required: PATTERN=strict, default or fast";
     rules.push_back({pattern, level});
   }
   if (rules.empty())
     return success();
   module.walk([&](Operation *op) {
-    if (!isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
+    if (!isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp, AttentionTrainOp,
+             AttentionGradOp>(op))
       return;
     SmallVector<StringRef> names;
     namesIn(op->getLoc(), names);
     auto rule = llvm::find_if(rules, [&](const Rule &each) {
-      return llvm::any_of(names, [&](StringRef name) { return matchesPattern(each.pattern, name); });
+      return llvm::any_of(names,
+                          [&](StringRef name) { return matchesPattern(each.pattern, name); });
     });
     if (rule == rules.end())
       return;
@@ -55,7 +58,8 @@ LogicalResult applyAccuracy(ModuleOp module, const CompileOptions &given) {
   });
   for (const Rule &rule : rules)
     if (!rule.fits)
-      module.emitWarning("accuracy '") << rule.pattern << "=" << rule.level << "': no product or convolution is named so";
+      module.emitWarning("accuracy '")
+          << rule.pattern << "=" << rule.level << "': no product or convolution is named so";
   return success();
 }
 

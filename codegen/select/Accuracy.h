@@ -6,8 +6,9 @@
 
 namespace dlc {
 
-/// Writes PATTERN=strict|default|fast on the products of such names, as dlc.accuracy, which stands above --accuracy. The first
-/// pattern that fits counts; gradients go with what they are gradients of.
+/// Writes PATTERN=strict|default|fast on the products of such names, as dlc.accuracy, which stands
+/// above --accuracy. The first pattern that fits counts; gradients go with what they are gradients
+/// of.
 mlir::LogicalResult applyAccuracy(mlir::ModuleOp module, const CompileOptions &given);
 
 } // namespace dlc

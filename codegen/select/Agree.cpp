@@ -34,7 +34,8 @@ struct Difference {
 double difference(const ref::Tensor &x, const ref::Tensor &y) {
   Difference d;
   if (x.getElement() == ref::Element::F32 && y.getElement() == ref::Element::F32) {
-    auto *a = reinterpret_cast<const float *>(x.data()), *b = reinterpret_cast<const float *>(y.data());
+    auto *a = reinterpret_cast<const float *>(x.data()),
+         *b = reinterpret_cast<const float *>(y.data());
     for (int64_t i = 0; i < x.size(); ++i)
       d.add(a[i], b[i]);
   } else {
@@ -75,7 +76,8 @@ double allowedBy(Operation *op) {
   op->walk([&](Operation *inner) {
     if (auto math = inner->getAttrOfType<StringAttr>("dlc.math"))
       most = std::max(most, math.getValue() == "tf32" ? 2e-3 : 3e-2);
-    if (llvm::any_of(inner->getOperandTypes(), narrow) || llvm::any_of(inner->getResultTypes(), narrow))
+    if (llvm::any_of(inner->getOperandTypes(), narrow) ||
+        llvm::any_of(inner->getResultTypes(), narrow))
       most = std::max(most, 3e-2);
   });
   return most;
@@ -93,7 +95,8 @@ ref::Tensor rowMajor(Value value, const ref::Tensor &tensor) {
   auto type = cast<RankedTensorType>(value.getType());
   ref::Tensor plain = ref::Tensor::empty(tensor.getType());
   std::string wrong = onednn::reorder(onednn_desc::argument(value), tensor.data(),
-                                      onednn_desc::argument(type.getShape(), type.getElementType()), plain.mutableData());
+                                      onednn_desc::argument(type.getShape(), type.getElementType()),
+                                      plain.mutableData());
   return wrong.empty() ? plain : ref::Tensor();
 }
 
@@ -103,7 +106,8 @@ std::optional<Tensors> plainOperands(Operation *op, const TrialOperands &operand
     auto constant = value.getDefiningOp<ConstantOp>();
     if (constant && !layoutOf(value.getType()).empty())
       return std::nullopt;
-    auto known = constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(rowMajor(value, tensor));
+    auto known = constant ? ref::Tensor::fromAttr(constant.getValue())
+                          : FailureOr<ref::Tensor>(rowMajor(value, tensor));
     if (failed(known) || !*known)
       return std::nullopt;
     inputs.push_back(*known);
@@ -113,8 +117,10 @@ std::optional<Tensors> plainOperands(Operation *op, const TrialOperands &operand
 
 class Judge {
 public:
-  Judge(Operation *op, const TrialOperands &operands, ArrayRef<const Tensors *> results, double extra)
-      : op(op), operands(operands), results(results), extra(std::max(extra, allowedBy(op))), verdicts(results.size()) {}
+  Judge(Operation *op, const TrialOperands &operands, ArrayRef<const Tensors *> results,
+        double extra)
+      : op(op), operands(operands), results(results), extra(std::max(extra, allowedBy(op))),
+        verdicts(results.size()) {}
 
   std::vector<Verdict> run() {
     inputs = plainOperands(op, operands);
@@ -180,14 +186,17 @@ private:
       v.checked = checked;
       bool near = isNear(i, exact, v.error);
       if (!near) {
-        // Where a rounding decides, as in a comparison, the exact result is not what the program means.
+        // Where a rounding decides, as in a comparison, the exact result is not what the program
+        // means.
         if (!rounded)
           rounded = expectedResults(op, *inputs, true);
         double other;
         near = *rounded && isNear(i, **rounded, other);
       }
       if (!near)
-        v.wrong = llvm::formatv("wrong: differs from {0} by {1:e1} of the largest value", checked, v.error).str();
+        v.wrong = llvm::formatv("wrong: differs from {0} by {1:e1} of the largest value", checked,
+                                v.error)
+                      .str();
       else if (!nearest || v.error < verdicts[*nearest].error)
         nearest = i;
     }
@@ -223,7 +232,8 @@ private:
 
 } // namespace
 
-std::vector<Verdict> judge(Operation *op, const TrialOperands &operands, ArrayRef<const Tensors *> results, double extraAllowed) {
+std::vector<Verdict> judge(Operation *op, const TrialOperands &operands,
+                           ArrayRef<const Tensors *> results, double extraAllowed) {
   return Judge(op, operands, results, extraAllowed).run();
 }
 

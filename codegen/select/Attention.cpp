@@ -28,10 +28,12 @@ json viewOf(const StridedView &view, bool isMask) {
 
 class Maker {
 public:
-  Maker(FusionOp fusion, Operation *op) : fusion(fusion), op(op), rank(typeOf(op->getOperand(0)).getRank()) {}
+  Maker(FusionOp fusion, Operation *op)
+      : fusion(fusion), op(op), rank(typeOf(op->getOperand(0)).getRank()) {}
 
   LibraryCall make(int parts) {
-    auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1)), v = typeOf(op->getOperand(2));
+    auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1)),
+         v = typeOf(op->getOperand(2));
     bool isGradient = isa<AttentionGradOp>(op);
     call.library = "attention";
     call.flops = flopsOf(op);
@@ -102,9 +104,11 @@ private:
     auto type = typeOf(result);
     to.bytes = storageBytes(type);
     auto dense = ref::rowMajorStrides(type.getShape());
-    StridedView view{result, SmallVector<int64_t>(type.getShape()), SmallVector<int64_t>(dense.begin(), dense.end())};
+    StridedView view{result, SmallVector<int64_t>(type.getShape()),
+                     SmallVector<int64_t>(dense.begin(), dense.end())};
     if (auto number = yieldedOf(result)) {
-      view = *asStridedDestination(result, fusion.getBody().front().getTerminator()->getOperand(*number));
+      view = *asStridedDestination(result,
+                                   fusion.getBody().front().getTerminator()->getOperand(*number));
       to.kind = CallArgument::Kind::Result;
       to.result = *number;
       to.bytes = 0;

@@ -1,8 +1,9 @@
 //===- AttentionForm.cpp - attention whole, or as products and a softmax ---===//
 //
-// The one keeps no scores, but makes its products in blocks; the other has a library's products, and writes and reads all scores
-// between them. Both are built beside the module, and the sums of their kernels' times are compared: measured where the database
-// knows all of them (`--tune` sees to that), otherwise by estimate.
+// The one keeps no scores, but makes its products in blocks; the other has a library's products,
+// and writes and reads all scores between them. Both are built beside the module, and the sums of
+// their kernels' times are compared: measured where the database knows all of them (`--tune` sees
+// to that), otherwise by estimate.
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/AttentionForm.h"
@@ -38,7 +39,9 @@ struct Times {
   static std::optional<Times> sum(std::optional<Times> a, std::optional<Times> b) {
     if (!a || !b)
       return std::nullopt;
-    return Times{a->estimated + b->estimated, a->measured && b->measured ? std::optional(*a->measured + *b->measured) : std::nullopt};
+    return Times{a->estimated + b->estimated, a->measured && b->measured
+                                                  ? std::optional(*a->measured + *b->measured)
+                                                  : std::nullopt};
   }
 };
 
@@ -58,8 +61,10 @@ void measure(ModuleOp module, CompileOptions options, const cpu::Target &target)
   (void)selectKernels(module, options, target);
 }
 
-/// The best kernels of what `build` makes of operands of these types; nothing where some of it has none.
-std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const CompileOptions &options, const cpu::Target &target, Build build) {
+/// The best kernels of what `build` makes of operands of these types; nothing where some of it has
+/// none.
+std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const CompileOptions &options,
+                             const cpu::Target &target, Build build) {
   ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &) { return success(); });
   OpBuilder builder(loc.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
@@ -115,7 +120,8 @@ public:
       parts = Times::sum(parts, partsBackward());
     if (!whole || !parts)
       return whole.has_value();
-    return whole->measured && parts->measured ? *whole->measured < *parts->measured : whole->estimated < parts->estimated;
+    return whole->measured && parts->measured ? *whole->measured < *parts->measured
+                                              : whole->estimated < parts->estimated;
   }
 
 private:
@@ -124,8 +130,9 @@ private:
   std::optional<Times> whole() {
     return timesOf(op.getLoc(), operands, options, target, [&](TensorBuilder &, Block &block) {
       OpBuilder builder = OpBuilder::atBlockEnd(&block);
-      auto made = AttentionOp::create(builder, op.getLoc(), block.getArgument(0), block.getArgument(1), block.getArgument(2),
-                                      mask(block), op.getScale(), op.getCausal());
+      auto made =
+          AttentionOp::create(builder, op.getLoc(), block.getArgument(0), block.getArgument(1),
+                              block.getArgument(2), mask(block), op.getScale(), op.getCausal());
       return SmallVector<Value>(keptWhole(made)->getResults());
     });
   }
@@ -136,8 +143,10 @@ private:
     return timesOf(op.getLoc(), types, options, target, [&](TensorBuilder &, Block &block) {
       OpBuilder builder = OpBuilder::atBlockEnd(&block);
       Value q = block.getArgument(0), k = block.getArgument(1), v = block.getArgument(2);
-      auto forward = AttentionTrainOp::create(builder, op.getLoc(), q, k, v, mask(block), op.getScale(), op.getCausal());
-      auto backward = AttentionGradOp::create(builder, op.getLoc(), q, k, v, forward.getY(), forward.getLse(), block.getArguments().back(),
+      auto forward = AttentionTrainOp::create(builder, op.getLoc(), q, k, v, mask(block),
+                                              op.getScale(), op.getCausal());
+      auto backward = AttentionGradOp::create(builder, op.getLoc(), q, k, v, forward.getY(),
+                                              forward.getLse(), block.getArguments().back(),
                                               mask(block), op.getScale(), op.getCausal());
       SmallVector<Value> results{keptWhole(forward)->getResult(0)};
       llvm::append_range(results, keptWhole(backward)->getResults());
@@ -147,8 +156,10 @@ private:
 
   std::optional<Times> parts() {
     return timesOf(op.getLoc(), operands, options, target, [&](TensorBuilder &b, Block &block) {
-      AttentionScores from{block.getArgument(0), block.getArgument(1), mask(block), op.getScale().convertToDouble(), op.getCausal()};
-      return SmallVector<Value>{b.make<MatmulOp>(attentionWeights(b, from), block.getArgument(2), false, false)};
+      AttentionScores from{block.getArgument(0), block.getArgument(1), mask(block),
+                           op.getScale().convertToDouble(), op.getCausal()};
+      return SmallVector<Value>{
+          b.make<MatmulOp>(attentionWeights(b, from), block.getArgument(2), false, false)};
     });
   }
 
@@ -160,13 +171,18 @@ private:
     auto like = typeOf(op.getQ());
     types.push_back(RankedTensorType::get(scores, like.getElementType(), like.getEncoding()));
     return timesOf(op.getLoc(), types, options, target, [&](TensorBuilder &b, Block &block) {
-      Value q = block.getArgument(0), k = block.getArgument(1), v = block.getArgument(2), dy = block.getArgument(3), p = block.getArgument(4);
-      Type wide = like.getElementType().isF64() ? like.getElementType() : Type(Float32Type::get(like.getContext()));
+      Value q = block.getArgument(0), k = block.getArgument(1), v = block.getArgument(2),
+            dy = block.getArgument(3), p = block.getArgument(4);
+      Type wide = like.getElementType().isF64() ? like.getElementType()
+                                                : Type(Float32Type::get(like.getContext()));
       Value dp = b.cast(b.make<MatmulOp>(dy, v, false, true), wide), full = b.cast(p, wide);
       Value share = b.reduce(ReduceKind::sum, b.make<MulOp>(dp, full), int64_t(scores.size()) - 1);
       Value ds = b.make<MulOp>(full, b.make<SubOp>(dp, share));
-      ds = b.cast(b.make<MulOp>(ds, b.scalar(op.getScale().convertToDouble(), ds)), like.getElementType());
-      return SmallVector<Value>{b.make<MatmulOp>(ds, k, false, false), b.make<MatmulOp>(ds, q, true, false), b.make<MatmulOp>(p, dy, true, false)};
+      ds = b.cast(b.make<MulOp>(ds, b.scalar(op.getScale().convertToDouble(), ds)),
+                  like.getElementType());
+      return SmallVector<Value>{b.make<MatmulOp>(ds, k, false, false),
+                                b.make<MatmulOp>(ds, q, true, false),
+                                b.make<MatmulOp>(p, dy, true, false)};
     });
   }
 
@@ -181,8 +197,8 @@ double scoreBytes(Operation *op) {
   if (!isWholeAttention(op))
     return 0;
   auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1));
-  return double(q.getNumElements()) / double(q.getShape().back()) * double(k.getDimSize(k.getRank() - 2)) *
-         double(ref::elementBytes(q.getElementType()));
+  return double(q.getNumElements()) / double(q.getShape().back()) *
+         double(k.getDimSize(k.getRank() - 2)) * double(ref::elementBytes(q.getElementType()));
 }
 
 /// By its type, by what is asked for it, or as most.
@@ -193,9 +209,11 @@ bool isOnCpu(Operation *op, const CompileOptions &options) {
   return (asked ? asked.getValue() : StringRef(options.device)).starts_with("cpu");
 }
 
-bool staysWhole(Operation *op, const CompileOptions &options, const cpu::Target &target, bool gradients, bool isTight) {
+bool staysWhole(Operation *op, const CompileOptions &options, const cpu::Target &target,
+                bool gradients, bool isTight) {
   Type element = typeOf(op->getOperand(0)).getElementType();
-  if (!isOnCpu(op, options) || !isWholeAttention(op) || (!element.isF32() && !element.isBF16()) || attention::lanes() == 0)
+  if (!isOnCpu(op, options) || !isWholeAttention(op) || (!element.isF32() && !element.isBF16()) ||
+      attention::lanes() == 0)
     return false;
   if (!options.kernels.empty())
     return options.kernels == "attention";
@@ -208,7 +226,8 @@ bool staysWhole(Operation *op, const CompileOptions &options, const cpu::Target 
 
 } // namespace
 
-void markWholeAttention(ModuleOp module, const CompileOptions &options, const cpu::Target &target, bool gradients) {
+void markWholeAttention(ModuleOp module, const CompileOptions &options, const cpu::Target &target,
+                        bool gradients) {
   SmallVector<Operation *> found;
   module.walk([&](Operation *op) {
     if (isAttention(op))
@@ -229,12 +248,15 @@ void markWholeAttention(ModuleOp module, const CompileOptions &options, const cp
   };
   SmallVector<Known> known;
   for (Operation *op : found) {
-    Known one{op->getName().getStringRef(), op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes()), false};
+    Known one{op->getName().getStringRef(), op->getAttrDictionary(),
+              SmallVector<Type>(op->getOperandTypes()), false};
     auto same = llvm::find_if(known, [&](const Known &each) {
-      return each.name == one.name && each.attributes == one.attributes && each.operands == one.operands;
+      return each.name == one.name && each.attributes == one.attributes &&
+             each.operands == one.operands;
     });
     // Constant operands may forbid it.
-    one.whole = same != known.end() ? same->whole && isWholeAttention(op) : staysWhole(op, options, target, gradients, isTight);
+    one.whole = same != known.end() ? same->whole && isWholeAttention(op)
+                                    : staysWhole(op, options, target, gradients, isTight);
     if (one.whole)
       op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
     if (same == known.end())

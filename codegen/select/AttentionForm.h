@@ -7,9 +7,11 @@
 
 namespace dlc {
 
-/// Marks the attention on processors that is to stay whole: where that is faster by measurement or estimate, where scores would
-/// take much of the memory that there may be, where `--kernels` asks for it, and where a gradient was made for it. With `gradients` what counts is both directions.
-void markWholeAttention(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target, bool gradients);
+/// Marks the attention on processors that is to stay whole: where that is faster by measurement or
+/// estimate, where scores would take much of the memory that there may be, where `--kernels` asks
+/// for it, and where a gradient was made for it. With `gradients` what counts is both directions.
+void markWholeAttention(mlir::ModuleOp module, const CompileOptions &options,
+                        const cpu::Target &target, bool gradients);
 
 } // namespace dlc
 #endif

@@ -12,7 +12,9 @@ namespace dlc {
 
 namespace {
 
-json dims(RankedTensorType type) { return std::vector<int64_t>(type.getShape().begin(), type.getShape().end()); }
+json dims(RankedTensorType type) {
+  return std::vector<int64_t>(type.getShape().begin(), type.getShape().end());
+}
 
 /// outer, len and inner of an axis.
 void addLines(json &desc, RankedTensorType type, int64_t axis) {
@@ -49,29 +51,41 @@ json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorTyp
 json descOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, json>(op)
       .Case<TopKOp>([](TopKOp o) {
-        json desc{{"kind", "topk"}, {"k", o.getK()}, {"largest", o.getLargest()}, {"sorted", o.getSorted()}};
+        json desc{{"kind", "topk"},
+                  {"k", o.getK()},
+                  {"largest", o.getLargest()},
+                  {"sorted", o.getSorted()}};
         addLines(desc, typeOf(o.getX()), o.getAxis());
         return desc;
       })
       .Case<ArgReduceOp>([](ArgReduceOp o) {
-        json desc{{"kind", "arg_reduce"}, {"op", o.getKind() == ReduceKind::max ? "max" : "min"}, {"select_last", o.getLast()}};
+        json desc{{"kind", "arg_reduce"},
+                  {"op", o.getKind() == ReduceKind::max ? "max" : "min"},
+                  {"select_last", o.getLast()}};
         addLines(desc, typeOf(o.getX()), o.getAxis());
         return desc;
       })
       .Case<CumulativeOp>([](CumulativeOp o) {
-        json desc{{"kind", "cumulative"}, {"op", o.getKind() == ReduceKind::sum ? "sum" : "prod"},
-                  {"exclusive", o.getExclusive()}, {"reverse", o.getReverse()}};
+        json desc{{"kind", "cumulative"},
+                  {"op", o.getKind() == ReduceKind::sum ? "sum" : "prod"},
+                  {"exclusive", o.getExclusive()},
+                  {"reverse", o.getReverse()}};
         addLines(desc, typeOf(o.getX()), o.getAxis());
         return desc;
       })
       .Case<ScatterElementsOp>([](ScatterElementsOp o) {
-        return json{{"kind", "scatter_elements"}, {"axis", o.getAxis()}, {"index", elementName(typeOf(o.getIndices()).getElementType())},
-                    {"data", dims(typeOf(o.getX()))}, {"indices", dims(typeOf(o.getIndices()))},
+        return json{{"kind", "scatter_elements"},
+                    {"axis", o.getAxis()},
+                    {"index", elementName(typeOf(o.getIndices()).getElementType())},
+                    {"data", dims(typeOf(o.getX()))},
+                    {"indices", dims(typeOf(o.getIndices()))},
                     {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
       })
       .Case<ScatterNdOp>([](ScatterNdOp o) {
-        return json{{"kind", "scatter_nd"}, {"index", elementName(typeOf(o.getIndices()).getElementType())},
-                    {"data", dims(typeOf(o.getX()))}, {"indices", dims(typeOf(o.getIndices()))},
+        return json{{"kind", "scatter_nd"},
+                    {"index", elementName(typeOf(o.getIndices()).getElementType())},
+                    {"data", dims(typeOf(o.getX()))},
+                    {"indices", dims(typeOf(o.getIndices()))},
                     {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
       })
       .Case<MaxPoolIndicesOp>([](MaxPoolIndicesOp o) {
@@ -97,8 +111,11 @@ json descOf(Operation *op) {
         return desc;
       })
       .Case<RandomOp>([](RandomOp o) {
-        return json{{"kind", "random"}, {"op", stringifyRandomKind(o.getKind()).str()}, {"count", typeOf(o.getY()).getNumElements()},
-                    {"seed", o.getSeed()}, {"counter", "buffer"}};
+        return json{{"kind", "random"},
+                    {"op", stringifyRandomKind(o.getKind()).str()},
+                    {"count", typeOf(o.getY()).getNumElements()},
+                    {"seed", o.getSeed()},
+                    {"counter", "buffer"}};
       })
       .Default([](Operation *) { return json(); });
 }
@@ -138,10 +155,13 @@ json lanePool(FusionOp fusion) {
   auto parsed = Tag::parse(tag);
   auto type = typeOf(op->getResult(0));
   int64_t channels = type.getDimSize(1);
-  bool isBlocked = parsed && parsed->blockedDim == 1 && parsed->order == SmallVector<int64_t>{0, 1, 2, 3};
-  bool isLast = parsed && parsed->blockedDim < 0 && parsed->order == SmallVector<int64_t>{0, 2, 3, 1};
+  bool isBlocked =
+      parsed && parsed->blockedDim == 1 && parsed->order == SmallVector<int64_t>{0, 1, 2, 3};
+  bool isLast =
+      parsed && parsed->blockedDim < 0 && parsed->order == SmallVector<int64_t>{0, 2, 3, 1};
   int64_t group = isBlocked ? parsed->block : channels;
-  if (!type.getElementType().isF32() || (!isBlocked && !isLast) || group % 8 != 0 || channels % group != 0)
+  if (!type.getElementType().isF32() || (!isBlocked && !isLast) || group % 8 != 0 ||
+      channels % group != 0)
     return {};
   auto described = [&](const char *name, auto o, Value src, Value dst) {
     json desc = windowed("lane_pool", o, dims(typeOf(src)), typeOf(dst));
@@ -163,10 +183,13 @@ json lanePool(FusionOp fusion) {
     return desc;
   };
   return llvm::TypeSwitch<Operation *, json>(op)
-      .Case<MaxPoolOp, MaxPoolPositionsOp>([&](auto o) { return described("max", o, o.getX(), o.getY()); })
+      .Case<MaxPoolOp, MaxPoolPositionsOp>(
+          [&](auto o) { return described("max", o, o.getX(), o.getY()); })
       .Case<MaxPoolGradOp>([&](auto o) { return described("max_grad", o, o.getDx(), o.getDy()); })
-      .Case<AvgPoolOp>([&](auto o) { return counted(described("average", o, o.getX(), o.getY()), o); })
-      .Case<AvgPoolGradOp>([&](auto o) { return counted(described("average_grad", o, o.getDx(), o.getDy()), o); });
+      .Case<AvgPoolOp>(
+          [&](auto o) { return counted(described("average", o, o.getX(), o.getY()), o); })
+      .Case<AvgPoolGradOp>(
+          [&](auto o) { return counted(described("average_grad", o, o.getDx(), o.getDy()), o); });
 }
 
 /// Where a result of `inner` goes: a result of the whole, or scratch memory when nobody wants it.
@@ -191,7 +214,9 @@ CallArgument resultOf(Operation *whole, OpResult inner) {
 std::optional<LibraryCall> builtinCall(Operation *whole) {
   auto fusion = dyn_cast<FusionOp>(whole);
   json desc = fusion ? lanePool(fusion) : json();
-  Operation *op = !fusion ? whole : desc.is_null() ? onlyOperation(fusion) : &fusion.getBody().front().front();
+  Operation *op = !fusion          ? whole
+                  : desc.is_null() ? onlyOperation(fusion)
+                                   : &fusion.getBody().front().front();
   if (!op)
     return std::nullopt;
   if (desc.is_null())
@@ -201,7 +226,8 @@ std::optional<LibraryCall> builtinCall(Operation *whole) {
   LibraryCall call;
   call.library = "builtin";
   call.implementation = "builtin:" + desc["kind"].get<std::string>();
-  // The element type that decides is the first operand's, or the result's where there is no such operand.
+  // The element type that decides is the first operand's, or the result's where there is no such
+  // operand.
   Value decides = isa<RandomOp>(op) ? op->getResult(0) : op->getOperand(0);
   desc["dtype"] = elementName(typeOf(decides).getElementType());
   if (fusion && wideningOf(op))

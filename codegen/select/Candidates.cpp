@@ -16,29 +16,35 @@ namespace dlc {
 namespace {
 
 /// Generated code: rows for any body, blocks for one product.
-void addGenerated(FusionOp fusion, const CostModel &cost, const cpu::Target &target, std::vector<Candidate> &candidates,
-                  std::string &refusals) {
+void addGenerated(FusionOp fusion, const CostModel &cost, const cpu::Target &target,
+                  std::vector<Candidate> &candidates, std::string &refusals) {
   std::string why;
-  auto normal = cpu::canEmit(fusion, &why) ? cpu::normalize(fusion, why) : FailureOr<FusionOp>(failure());
+  auto normal =
+      cpu::canEmit(fusion, &why) ? cpu::normalize(fusion, why) : FailureOr<FusionOp>(failure());
   if (failed(normal)) {
     refusals += "; generated: " + why;
     return;
   }
-  candidates.push_back({"generated", "generated", cost.rows(*normal, cpu::planKernel(*normal, target)), std::nullopt});
-  if (auto schedule = planSchedule(fusion, *normal, "contract", target, false, why); succeeded(schedule)) {
+  candidates.push_back({"generated", "generated",
+                        cost.rows(*normal, cpu::planKernel(*normal, target)), std::nullopt});
+  if (auto schedule = planSchedule(fusion, *normal, "contract", target, false, why);
+      succeeded(schedule)) {
     auto contract = cpu::matchContract(*normal, target, schedule->packed.has_value());
-    candidates.push_back({"contract", schedule->packed ? "contract:packed" : "contract", cost.contract(*contract, schedule->plan),
-                          std::nullopt});
+    candidates.push_back({"contract", schedule->packed ? "contract:packed" : "contract",
+                          cost.contract(*contract, schedule->plan), std::nullopt});
   }
   normal->erase();
 }
 
-/// Whether estimates tell oneDNN's implementations apart: products of f32 whose operands both come as they lie.
+/// Whether estimates tell oneDNN's implementations apart: products of f32 whose operands both come
+/// as they lie.
 bool isRankable(const LibraryCall &call) {
-  return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" && call.desc["weights"].contains("strides");
+  return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" &&
+         call.desc["weights"].contains("strides");
 }
 
-/// Whether sums of f32 products must be taken as written: by `--accuracy`, or by the word of a fusion's own contraction.
+/// Whether sums of f32 products must be taken as written: by `--accuracy`, or by the word of a
+/// fusion's own contraction.
 bool isStrict(FusionOp fusion, const CompileOptions &options) {
   for (Operation &op : fusion.getBody().front())
     if (auto own = op.getAttrOfType<StringAttr>("dlc.accuracy"))
@@ -48,7 +54,8 @@ bool isStrict(FusionOp fusion, const CompileOptions &options) {
 
 /// What `--matmul-precision` asks for is allowed however strict sums are otherwise.
 bool isLowered(FusionOp fusion) {
-  return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr("dlc.math"); });
+  return llvm::any_of(fusion.getBody().front(),
+                      [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr("dlc.math"); });
 }
 
 int64_t scratchOf(const LibraryCall &call) {
@@ -67,8 +74,8 @@ Candidate candidateOf(const char *kernel, const LibraryCall &call, const CostMod
 }
 
 /// Both sizes of tiles.
-void addWinograd(FusionOp fusion, const CompileOptions &options, const CostModel &cost, std::vector<Candidate> &candidates,
-                 std::string &refusals) {
+void addWinograd(FusionOp fusion, const CompileOptions &options, const CostModel &cost,
+                 std::vector<Candidate> &candidates, std::string &refusals) {
   if (isStrict(fusion, options)) {
     refusals += "; winograd: accuracy strict forbids its rounding";
     return;
@@ -82,7 +89,8 @@ void addWinograd(FusionOp fusion, const CompileOptions &options, const CostModel
   }
 }
 
-void addDirect(FusionOp fusion, const CompileOptions &options, const CostModel &cost, std::vector<Candidate> &candidates, std::string &refusals) {
+void addDirect(FusionOp fusion, const CompileOptions &options, const CostModel &cost,
+               std::vector<Candidate> &candidates, std::string &refusals) {
   std::string why;
   if (auto call = directCall(fusion, options.threads, &why))
     candidates.push_back(candidateOf("direct", *call, cost));
@@ -91,12 +99,14 @@ void addDirect(FusionOp fusion, const CompileOptions &options, const CostModel &
 }
 
 /// Two parts and three, on processors that have tiles.
-void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target &target, const CostModel &cost,
-              std::vector<Candidate> &candidates, std::string &refusals) {
+void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target &target,
+              const CostModel &cost, std::vector<Candidate> &candidates, std::string &refusals) {
   if (!StringRef(target.features).contains("+amx-bf16"))
     return;
   // Products of bf16 are rounded nowhere.
-  bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) { return cast<RankedTensorType>(value.getType()).getElementType().isBF16(); });
+  bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
+  });
   if (isStrict(fusion, options) && !isLowered(fusion) && !isNarrow) {
     refusals += "; tiles: accuracy strict forbids their rounding";
     return;
@@ -111,8 +121,8 @@ void addTiles(FusionOp fusion, const CompileOptions &options, const cpu::Target 
 }
 
 /// In the longest vectors that the code may use.
-void addVectors(FusionOp fusion, const CompileOptions &options, const cpu::Target &target, const CostModel &cost, std::vector<Candidate> &candidates,
-                std::string &refusals) {
+void addVectors(FusionOp fusion, const CompileOptions &options, const cpu::Target &target,
+                const CostModel &cost, std::vector<Candidate> &candidates, std::string &refusals) {
   if (!StringRef(target.features).contains("+fma"))
     return;
   std::string why;
@@ -131,9 +141,11 @@ void addVectors(FusionOp fusion, const CompileOptions &options, const cpu::Targe
 }
 
 /// In vectors, and on tiles in as many parts as the accuracy allows; of bf16 one part is all.
-void addAttention(FusionOp fusion, Operation *attention, const CompileOptions &options, const CostModel &cost,
-                  std::vector<Candidate> &candidates, std::string &refusals) {
-  bool narrow = cast<RankedTensorType>(attention->getOperand(0).getType()).getElementType().isBF16();
+void addAttention(FusionOp fusion, Operation *attention, const CompileOptions &options,
+                  const CostModel &cost, std::vector<Candidate> &candidates,
+                  std::string &refusals) {
+  bool narrow =
+      cast<RankedTensorType>(attention->getOperand(0).getType()).getElementType().isBF16();
   SmallVector<int> ways{0};
   if (attention::hasTiles() && narrow)
     ways.push_back(1);
@@ -143,7 +155,8 @@ void addAttention(FusionOp fusion, Operation *attention, const CompileOptions &o
     std::string why;
     if (auto call = attentionCall(fusion, parts, &why)) {
       candidates.push_back(candidateOf("attention", *call, cost));
-      candidates.back().workspace += std::max<int64_t>(0, attention::scratchBytes(call->desc, options.threads));
+      candidates.back().workspace +=
+          std::max<int64_t>(0, attention::scratchBytes(call->desc, options.threads));
     } else if (parts == 0) {
       refusals += "; attention: " + why;
     }
@@ -162,15 +175,17 @@ static std::vector<Candidate> ordered(std::vector<Candidate> candidates, std::st
   if (llvm::any_of(candidates, [](auto &c) { return !c.isReference; }))
     llvm::erase_if(candidates, [&](const Candidate &c) {
       if (c.isReference)
-        refusals += "; " + c.implementation + ": a reference implementation, where others can do it";
+        refusals +=
+            "; " + c.implementation + ": a reference implementation, where others can do it";
       return c.isReference;
     });
   llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });
   return candidates;
 }
 
-std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &options, const cpu::Target &target, bool every,
-                                     std::string &refusals, bool generated) {
+std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &options,
+                                     const cpu::Target &target, bool every, std::string &refusals,
+                                     bool generated) {
   std::vector<Candidate> candidates;
   CostModel cost(target, options.threads);
   if (auto call = builtinCall(op))
@@ -206,7 +221,11 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
   return ordered(candidates, refusals);
 }
 
-bool hasImplementations(StringRef kernel) { return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" || kernel == "vectors" || kernel == "strassen" || kernel == "direct" || kernel == "winograd" || kernel == "attention"; }
+bool hasImplementations(StringRef kernel) {
+  return kernel == "cublaslt" || kernel == "cudnn" || kernel == "onednn" || kernel == "tiles" ||
+         kernel == "vectors" || kernel == "strassen" || kernel == "direct" ||
+         kernel == "winograd" || kernel == "attention";
+}
 
 std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *why) {
   StringRef kernel = op->getAttrOfType<StringAttr>(kKernelAttr).getValue();
@@ -218,26 +237,37 @@ std::optional<LibraryCall> chosenCall(Operation *op, int threads, std::string *w
   if (kernel == "tiles")
     return tilesCall(op, implementation && implementation.getValue().ends_with("x6") ? 3 : 2, why);
   if (kernel == "vectors" || kernel == "strassen")
-    return vectorsCall(op, implementation && implementation.getValue().ends_with(":avx2") ? 8 : 16, why, kernel == "strassen");
+    return vectorsCall(op, implementation && implementation.getValue().ends_with(":avx2") ? 8 : 16,
+                       why, kernel == "strassen");
   if (kernel == "attention") {
     StringRef name = implementation ? implementation.getValue() : "";
-    return attentionCall(op, name.ends_with("x6") ? 3 : name.ends_with("x3") ? 2 : name.ends_with("x1") ? 1 : 0, why);
+    return attentionCall(op,
+                         name.ends_with("x6")   ? 3
+                         : name.ends_with("x3") ? 2
+                         : name.ends_with("x1") ? 1
+                                                : 0,
+                         why);
   }
   if (kernel == "direct")
     return directCall(op, threads, why);
   if (kernel == "winograd")
-    return winogradCall(op, implementation && implementation.getValue().starts_with("winograd:f2x2") ? 2 : 4, threads, why);
+    return winogradCall(
+        op, implementation && implementation.getValue().starts_with("winograd:f2x2") ? 2 : 4,
+        threads, why);
   return onednnCall(op, threads, why);
 }
 
-void boundWorkspace(std::vector<Candidate> &candidates, const CompileOptions &options, std::string &refusals) {
+void boundWorkspace(std::vector<Candidate> &candidates, const CompileOptions &options,
+                    std::string &refusals) {
   int64_t most = options.tuning.workspaceBytes;
   auto fits = [&](const Candidate &c) { return most <= 0 || c.workspace <= most; };
   if (llvm::none_of(candidates, fits))
     return;
   llvm::erase_if(candidates, [&](const Candidate &c) {
     if (!fits(c))
-      refusals += llvm::formatv("; {0}: needs {1} bytes of scratch memory, of {2}", c.implementation, c.workspace, most).str();
+      refusals += llvm::formatv("; {0}: needs {1} bytes of scratch memory, of {2}",
+                                c.implementation, c.workspace, most)
+                      .str();
     return !fits(c);
   });
 }
@@ -247,7 +277,8 @@ void preferKernels(std::vector<Candidate> &candidates, StringRef kernels) {
     return;
   auto asked = [&](const Candidate &candidate) {
     if (kernels == "generated")
-      return candidate.kernel == "generated" || candidate.kernel == "contract" || candidate.kernel == "cuda";
+      return candidate.kernel == "generated" || candidate.kernel == "contract" ||
+             candidate.kernel == "cuda";
     return kernels == "rows" ? candidate.kernel == "generated" : candidate.kernel == kernels;
   };
   std::stable_partition(candidates.begin(), candidates.end(), asked);
@@ -266,7 +297,8 @@ void writeChoice(Operation *op, ArrayRef<Candidate> candidates) {
     op->setAttr(kImplementationAttr, b.getStringAttr(candidates[0].implementation));
   SmallVector<Attribute> list;
   for (auto &candidate : candidates) {
-    std::string text = llvm::formatv("{0} {1:F1}us", candidate.implementation, candidate.estimate).str();
+    std::string text =
+        llvm::formatv("{0} {1:F1}us", candidate.implementation, candidate.estimate).str();
     if (candidate.measured)
       text += llvm::formatv(", measured {0:F1}us", *candidate.measured).str();
     if (candidate.error >= 0)

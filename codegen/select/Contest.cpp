@@ -12,7 +12,9 @@ namespace dlc {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
 
 /// Shorter runs are timed several at a time.
 constexpr double kShortRun = 50;
@@ -37,11 +39,13 @@ struct Runner {
 
   std::vector<double> times() const {
     std::vector<double> kept;
-    std::copy_if(rounds.begin(), rounds.end(), std::back_inserter(kept), [](double t) { return !std::isnan(t); });
+    std::copy_if(rounds.begin(), rounds.end(), std::back_inserter(kept),
+                 [](double t) { return !std::isnan(t); });
     return kept;
   }
   size_t samples() const {
-    return size_t(std::count_if(rounds.begin(), rounds.end(), [](double t) { return !std::isnan(t); }));
+    return size_t(
+        std::count_if(rounds.begin(), rounds.end(), [](double t) { return !std::isnan(t); }));
   }
   double median() const { return samples() ? middleOf(times()) : fastest; }
 };
@@ -62,12 +66,14 @@ Ratio ratioOf(const Runner &runner, const Runner &best) {
   std::sort(ratios.begin(), ratios.end());
   double n = double(ratios.size());
   auto outside = size_t(std::max(0.0, std::floor((n - 2.58 * std::sqrt(n)) / 2)));
-  return {ratios[ratios.size() / 2], ratios[outside], ratios[ratios.size() - 1 - outside], ratios.size()};
+  return {ratios[ratios.size() / 2], ratios[outside], ratios[ratios.size() - 1 - outside],
+          ratios.size()};
 }
 
 class Contest {
 public:
-  Contest(std::span<Timed *const> candidates, const ContestLimits &limits, const Rounds &begun) : limits(limits) {
+  Contest(std::span<Timed *const> candidates, const ContestLimits &limits, const Rounds &begun)
+      : limits(limits) {
     size_t played = 0;
     for (const auto &rounds : begun)
       played = std::max(played, rounds.size());
@@ -88,8 +94,10 @@ public:
   ContestResult run() {
     auto start = Clock::now();
     for (Runner *runner : order)
-      if (auto once = sample(*runner); once && runner->timed->repeatable() && once->microseconds < kShortRun)
-        runner->repeats = int(std::clamp(kShortRun / std::max(once->microseconds, 0.1), 1.0, 200.0));
+      if (auto once = sample(*runner);
+          once && runner->timed->repeatable() && once->microseconds < kShortRun)
+        runner->repeats =
+            int(std::clamp(kShortRun / std::max(once->microseconds, 0.1), 1.0, 200.0));
     double patience = limits.patience;
     size_t begun = order.empty() ? kMostRounds : order[0]->rounds.size();
     for (size_t round = begun; round < kMostRounds; ++round) {
@@ -150,7 +158,8 @@ private:
       }
       ++runner->standing.disturbed;
       // Who has slept is served first.
-      std::this_thread::sleep_for(std::chrono::microseconds(int(std::clamp(2 * taken->microseconds, 1e3, 1e4))));
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(int(std::clamp(2 * taken->microseconds, 1e3, 1e4))));
     }
     // Back and forth: what disturbs the first in one round disturbs the last in the next.
     std::reverse(order.begin(), order.end());
@@ -176,15 +185,18 @@ private:
     for (Runner &runner : runners) {
       if (!first || &runner == first || !runner.running)
         continue;
-      bool behind = ratioOf(runner, *first).pairs >= kFewestRuns && ratioOf(runner, *first).low > kHopeless;
-      bool farBehind = round >= 1 && first->samples() > 1 && runner.fastest > kFarBehind * first->median();
+      bool behind =
+          ratioOf(runner, *first).pairs >= kFewestRuns && ratioOf(runner, *first).low > kHopeless;
+      bool farBehind =
+          round >= 1 && first->samples() > 1 && runner.fastest > kFarBehind * first->median();
       if (behind || farBehind)
         runner.running = false;
     }
   }
 
   bool isAlone() const {
-    return std::count_if(runners.begin(), runners.end(), [](const Runner &r) { return r.running; }) < 2;
+    return std::count_if(runners.begin(), runners.end(),
+                         [](const Runner &r) { return r.running; }) < 2;
   }
 
   bool isDecided() {
@@ -240,7 +252,8 @@ private:
 
 } // namespace
 
-ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits, const Rounds &begun) {
+ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits,
+                         const Rounds &begun) {
   return candidates.empty() ? ContestResult() : Contest(candidates, limits, begun).run();
 }
 

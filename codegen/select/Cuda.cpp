@@ -12,11 +12,13 @@ namespace dlc {
 /// Of a generated product's rate.
 constexpr double libraryGain = 1.5;
 
-/// Of a library's proposals, how many are worth a measurement; and what the library holds of each that is not its first.
+/// Of a library's proposals, how many are worth a measurement; and what the library holds of each
+/// that is not its first.
 constexpr int kProposals = 4;
 constexpr double kLater = 1.02;
 
-std::optional<LibraryCall> gpuLibraryCall(Operation *op, StringRef library, StringRef implementation, std::string *why) {
+std::optional<LibraryCall> gpuLibraryCall(Operation *op, StringRef library,
+                                          StringRef implementation, std::string *why) {
   auto call = library == "cudnn" ? cudnnCall(op, why) : cublasLtCall(op, why);
   int number = 0;
   if (call && !implementation.rsplit('#').second.getAsInteger(10, number)) {
@@ -26,7 +28,8 @@ std::optional<LibraryCall> gpuLibraryCall(Operation *op, StringRef library, Stri
   return call;
 }
 
-std::vector<Candidate> gpuCandidatesFor(Operation *op, StringRef device, bool every, std::string &refusals) {
+std::vector<Candidate> gpuCandidatesFor(Operation *op, StringRef device, bool every,
+                                        std::string &refusals) {
   std::string why;
   OpBuilder b(op);
   FusionOp fusion = cuda::wrapInFusion(b, op);
@@ -50,7 +53,8 @@ std::vector<Candidate> gpuCandidatesFor(Operation *op, StringRef device, bool ev
     double first = gpu.launch + std::max(call.flops / rate, call.bytes / gpu.gigabytes) * 1e-3;
     candidates.push_back({call.library, call.implementation, first, std::nullopt});
     for (int i = 2; every && i <= kProposals; ++i)
-      candidates.push_back({call.library, call.library + "#" + std::to_string(i), first * std::pow(kLater, i - 1), std::nullopt});
+      candidates.push_back({call.library, call.library + "#" + std::to_string(i),
+                            first * std::pow(kLater, i - 1), std::nullopt});
   };
   if (hasCublasLt())
     if (auto call = cublasLtCall(op, &why))

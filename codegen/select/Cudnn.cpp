@@ -195,8 +195,7 @@ private:
   }
 
   std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp gradient) {
-    if (!begin("weight_gradient", gradient,
-               {gradient.getX(), gradient.getDy(), gradient.getDw()}))
+    if (!begin("weight_gradient", gradient, {gradient.getX(), gradient.getDy(), gradient.getDw()}))
       return std::nullopt;
     call.desc["x"] = plainTensor(typeOf(gradient.getX()).getShape());
     call.desc["w"] = plainTensor(typeOf(gradient.getDw()).getShape());
@@ -208,7 +207,8 @@ private:
 
   /// One tensor of an attention, as [batch, heads, rows, elements].
   static json headsOf(const StridedView &view) {
-    std::vector<int64_t> dims(view.shape.begin(), view.shape.end()), strides(view.strides.begin(), view.strides.end());
+    std::vector<int64_t> dims(view.shape.begin(), view.shape.end()),
+        strides(view.strides.begin(), view.strides.end());
     for (auto [size, stride] : llvm::zip(dims, strides))
       stride = size == 1 && stride == 0 ? 1 : stride;
     if (dims.size() == 3) {
@@ -228,7 +228,9 @@ private:
       return no("its attention is of f16 and bf16, here " + elementName(element));
     if (typeOf(whole->getOperand(0)).getRank() > 4)
       return no("attention with more than one dimension beside batch and rows");
-    call.desc = {{"kind", "attention"}, {"dtype", elementName(element)}, {"scale", whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble()}};
+    call.desc = {{"kind", "attention"},
+                 {"dtype", elementName(element)},
+                 {"scale", whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble()}};
     auto add = [&](const char *name, const StridedView &view, CallArgument argument, Value value) {
       call.desc[name] = headsOf(view);
       argument.offset = view.offset * ref::elementBytes(element);

@@ -15,13 +15,14 @@ namespace {
 /// Behind by less than this for certain, a candidate may be as good as the best.
 constexpr double kBeaten = 1.01;
 
-/// By how much (of a logarithm) the ratio of two candidates differs between sittings, as long as only few have shown it, and
-/// how many sittings that belief is worth.
+/// By how much (of a logarithm) the ratio of two candidates differs between sittings, as long as
+/// only few have shown it, and how many sittings that belief is worth.
 constexpr double kSpread = 0.03, kSpreadOfUnits = 0.15, kBelief = 2;
 
-/// And by how much from one time of the day to another, which the sittings of one tuner, some seconds apart, do not show: so
-/// many share it. Tiles are shared with neighbours on the same core, who came and went by the minute where this was measured
-/// (a product took 1.27 of another's time, and 0.93 of it some minutes later); vectors hardly.
+/// And by how much from one time of the day to another, which the sittings of one tuner, some
+/// seconds apart, do not show: so many share it. Tiles are shared with neighbours on the same core,
+/// who came and went by the minute where this was measured (a product took 1.27 of another's time,
+/// and 0.93 of it some minutes later); vectors hardly.
 constexpr double kMood = 0.005, kMoodOfUnits = 0.12, kSittingsOfMood = 8;
 
 /// So many sittings are kept: the latest.
@@ -42,12 +43,14 @@ bool isTimed(const TunedCandidate &c) { return c.rejected.empty() && c.median > 
 const TunedCandidate *bestOf(const TuningEntry &entry) {
   const TunedCandidate *best = nullptr;
   for (const TunedCandidate &c : entry.candidates)
-    if (isTimed(c) && (!best || std::tie(c.behind, c.implementation) < std::tie(best->behind, best->implementation)))
+    if (isTimed(c) && (!best || std::tie(c.behind, c.implementation) <
+                                    std::tie(best->behind, best->implementation)))
       best = &c;
   return best;
 }
 
-/// Brings in what is far from the others: a sitting in which something else happened says no more than that it was far off.
+/// Brings in what is far from the others: a sitting in which something else happened says no more
+/// than that it was far off.
 void bound(std::vector<double> &logs, double believed) {
   if (logs.size() < 3)
     return;
@@ -66,7 +69,8 @@ void bound(std::vector<double> &logs, double believed) {
 
 /// Puts `behind` and its interval on all, and the best in front.
 void rank(TuningEntry &entry) {
-  // By how far each was behind in the sittings that it took part in: later ones are between the fast ones only.
+  // By how far each was behind in the sittings that it took part in: later ones are between the
+  // fast ones only.
   for (TunedCandidate &c : entry.candidates) {
     std::vector<double> logs;
     for (double behind : c.sittings)
@@ -87,9 +91,11 @@ void rank(TuningEntry &entry) {
         c.behindHigh = std::max(1.0, lead.high);
       }
   }
-  std::stable_sort(entry.candidates.begin(), entry.candidates.end(), [](const TunedCandidate &x, const TunedCandidate &y) {
-    return isTimed(x) != isTimed(y) ? isTimed(x) : isTimed(x) && x.behind < y.behind;
-  });
+  std::stable_sort(entry.candidates.begin(), entry.candidates.end(),
+                   [](const TunedCandidate &x, const TunedCandidate &y) {
+                     return isTimed(x) != isTimed(y) ? isTimed(x)
+                                                     : isTimed(x) && x.behind < y.behind;
+                   });
 }
 
 } // namespace
@@ -112,7 +118,8 @@ Lead leadOf(const TunedCandidate &candidate, const TunedCandidate &over) {
   double ofSittings = (kBelief * believed * believed + squares) / (kBelief + n - 1) / n;
   double ofMoods = mood * mood / std::ceil(n / kSittingsOfMood);
   double half = student(logs.size() + size_t(kBelief) - 1) * std::sqrt(ofSittings + ofMoods);
-  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half), n >= 3 && ofSittings < ofMoods};
+  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half),
+          n >= 3 && ofSittings < ofMoods};
 }
 
 const TunedCandidate *TuningEntry::choice() const {
@@ -127,12 +134,13 @@ const TunedCandidate *TuningEntry::choice() const {
 /// The rivals that may be faster than the choice by more than a tie, as far as is known.
 template <typename Which> static bool anyRival(const TuningEntry &entry, Which which) {
   const TunedCandidate *choice = entry.choice();
-  return std::any_of(entry.candidates.begin(), entry.candidates.end(), [&](const TunedCandidate &c) {
-    if (&c == choice || !isTimed(c))
-      return false;
-    Lead lead = leadOf(*choice, c);
-    return lead.high > kTie && which(lead);
-  });
+  return std::any_of(entry.candidates.begin(), entry.candidates.end(),
+                     [&](const TunedCandidate &c) {
+                       if (&c == choice || !isTimed(c))
+                         return false;
+                       Lead lead = leadOf(*choice, c);
+                       return lead.high > kTie && which(lead);
+                     });
 }
 
 bool isSettled(const TuningEntry &entry) {

@@ -1,6 +1,7 @@
 //===- Direct.cpp - convolutions as products with packed weights ----------===//
 //
-// runtime/library/direct streams constant weights at the memory's speed, which is what counts where few pixels use them.
+// runtime/library/direct streams constant weights at the memory's speed, which is what counts where
+// few pixels use them.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/select/OnednnDesc.h"
@@ -28,9 +29,11 @@ std::optional<LibraryCall> directCall(Operation *op, int threads, std::string *w
   bool isSequence = weights.getRank() == 3;
   if (weights.getRank() != 4 && !isSequence)
     return no("one or two spatial dimensions required");
-  auto isPlainF32 = [](Value v) { return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty(); };
-  if (!isPlainF32(conv.getW()) || (bias && !isPlainF32(bias)) || !typeOf(conv.getX()).getElementType().isF32() ||
-      !typeOf(y).getElementType().isF32())
+  auto isPlainF32 = [](Value v) {
+    return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
+  };
+  if (!isPlainF32(conv.getW()) || (bias && !isPlainF32(bias)) ||
+      !typeOf(conv.getX()).getElementType().isF32() || !typeOf(y).getElementType().isF32())
     return no("only f32, with row-major weights");
   if (conv.getGroups() != 1)
     return no("groups must be 1");
@@ -61,15 +64,18 @@ std::optional<LibraryCall> directCall(Operation *op, int threads, std::string *w
   CallArgument packed{CallArgument::Kind::Packed};
   packed.bytes = int64_t(direct::packedBytes(*desc));
   packed.layout = call.implementation + ":" + std::to_string(weights.getDimSize(0));
-  packed.pack = [desc = *desc, plain = *plain, threads](std::string &error) -> std::shared_ptr<void> {
-    direct::Packed made = direct::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
+  packed.pack = [desc = *desc, plain = *plain,
+                 threads](std::string &error) -> std::shared_ptr<void> {
+    direct::Packed made =
+        direct::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
     error = made.error;
     return made.data;
   };
   call.bytes += double(packed.bytes);
   call.arguments.push_back(packed);
   own_convolution::addEpilogue(call, fusion, *epilogue, bias, *steps);
-  call.flops = 2 * double(typeOf(y).getNumElements()) * double(weights.getNumElements()) / double(weights.getDimSize(0));
+  call.flops = 2 * double(typeOf(y).getNumElements()) * double(weights.getNumElements()) /
+               double(weights.getDimSize(0));
   call.desc = std::move(*desc);
   return call;
 }

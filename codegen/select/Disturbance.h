@@ -4,8 +4,8 @@
 
 namespace dlc {
 
-/// Microseconds that this process's threads have stood in line for a processor since they started, where the system counts
-/// that; else 0.
+/// Microseconds that this process's threads have stood in line for a processor since they started,
+/// where the system counts that; else 0.
 double microsecondsInLine();
 
 } // namespace dlc

@@ -25,12 +25,14 @@ Operation *contractionOf(FusionOp fusion) {
   return only;
 }
 
-/// Values after the contraction where all that comes later reads nothing else of what was before, the last one first.
+/// Values after the contraction where all that comes later reads nothing else of what was before,
+/// the last one first.
 SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
   SmallVector<Value> cuts;
   Block &body = fusion.getBody().front();
   for (Operation &op : llvm::reverse(body.without_terminator())) {
-    if (op.getNumResults() != 1 || op.getResult(0) == endOf(fusion).getOperand(0) || isa<ConstantOp>(op))
+    if (op.getNumResults() != 1 || op.getResult(0) == endOf(fusion).getOperand(0) ||
+        isa<ConstantOp>(op))
       continue;
     llvm::SetVector<Operation *> before;
     BackwardSliceOptions within;
@@ -42,7 +44,8 @@ SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
     auto isWhole = [&](Operation &later) {
       return before.contains(&later) || llvm::all_of(later.getOperands(), [&](Value operand) {
                Operation *maker = operand.getDefiningOp();
-               return operand == op.getResult(0) || !maker || isa<ConstantOp>(maker) || !before.contains(maker);
+               return operand == op.getResult(0) || !maker || isa<ConstantOp>(maker) ||
+                      !before.contains(maker);
              });
     };
     if (llvm::all_of(body, isWhole))
@@ -73,7 +76,8 @@ Division divideAt(FusionOp fusion, Value cut) {
   division.kernels.push_back(first);
   SmallVector<Operation *> rest;
   Value start = last;
-  for (; start != cut && isa<ReshapeOp>(start.getDefiningOp()); start = start.getDefiningOp()->getOperand(0))
+  for (; start != cut && isa<ReshapeOp>(start.getDefiningOp());
+       start = start.getDefiningOp()->getOperand(0))
     rest.push_back(start.getDefiningOp());
   division.result = first.getResult(0);
   if (start == cut) {
@@ -93,7 +97,8 @@ Division divideAt(FusionOp fusion, Value cut) {
 }
 
 /// Microseconds of the best kernels; nothing where one of them has none but a reference.
-std::optional<double> timeOf(const Division &division, const CompileOptions &options, const cpu::Target &target) {
+std::optional<double> timeOf(const Division &division, const CompileOptions &options,
+                             const cpu::Target &target) {
   double time = 0;
   for (Operation *op : division.kernels) {
     std::string refusals;
@@ -107,16 +112,21 @@ std::optional<double> timeOf(const Division &division, const CompileOptions &opt
 
 } // namespace
 
-SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> whole, const CompileOptions &options, const cpu::Target &target) {
+SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> whole,
+                                           const CompileOptions &options,
+                                           const cpu::Target &target) {
   // Good enough, and not worth a second launch.
   constexpr double kNear = 1.5, kShort = 4;
-  Operation *contraction = fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr) ? contractionOf(fusion) : nullptr;
+  Operation *contraction = fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr)
+                               ? contractionOf(fusion)
+                               : nullptr;
   if (!contraction)
     return {};
   bool isDone = !whole.empty() && !whole.front().isReference;
   if (isDone) {
     double bytes = 0;
-    for (Value value : llvm::concat<Value>(SmallVector<Value>(fusion.getInputs()), SmallVector<Value>(fusion.getResults())))
+    for (Value value : llvm::concat<Value>(SmallVector<Value>(fusion.getInputs()),
+                                           SmallVector<Value>(fusion.getResults())))
       bytes += double(storageBytes(cast<RankedTensorType>(value.getType())));
     double least = CostModel(target, options.threads).least(flopsOf(contraction), bytes);
     if (whole.front().estimate < kNear * least || whole.front().estimate < kShort)

@@ -16,7 +16,8 @@ namespace {
 using Places = std::vector<int64_t>;
 using ref::Shape;
 
-/// Steps that are quick to take everywhere, and steps and elements beyond which nothing is evaluated in full.
+/// Steps that are quick to take everywhere, and steps and elements beyond which nothing is
+/// evaluated in full.
 constexpr double kQuick = 1 << 22, kMost = 2e8, kMostElements = 2e7;
 /// How many places are looked at.
 constexpr int64_t kPlaces = 512, kFewPlaces = 64;
@@ -45,11 +46,14 @@ double heavySteps(Operation *op) {
     return double(sizeOf(matmul.getY())) * double(a[a.size() - (matmul.getTransposeA() ? 2 : 1)]);
   }
   if (auto conv = dyn_cast<ConvOp>(op))
-    return double(sizeOf(conv.getY())) * double(sizeOf(conv.getW())) / double(shapeOf(conv.getW())[0]);
+    return double(sizeOf(conv.getY())) * double(sizeOf(conv.getW())) /
+           double(shapeOf(conv.getW())[0]);
   if (auto conv = dyn_cast<ConvTransposeOp>(op))
-    return double(sizeOf(conv.getX())) * double(sizeOf(conv.getW())) / double(shapeOf(conv.getW())[0]);
+    return double(sizeOf(conv.getX())) * double(sizeOf(conv.getW())) /
+           double(shapeOf(conv.getW())[0]);
   if (auto grad = dyn_cast<ConvWeightGradOp>(op))
-    return double(sizeOf(grad.getDy())) * double(sizeOf(grad.getDw())) / double(shapeOf(grad.getDw())[0]);
+    return double(sizeOf(grad.getDy())) * double(sizeOf(grad.getDw())) /
+           double(shapeOf(grad.getDw())[0]);
   if (isa<LstmOp, GruOp, RnnOp>(op))
     return double(sizeOf(op->getOperand(0))) / double(shapeOf(op->getOperand(0)).back()) *
            double(sizeOf(op->getOperand(1)) + sizeOf(op->getOperand(2)));
@@ -61,7 +65,8 @@ double heavySteps(Operation *op) {
 
 class Evaluator {
 public:
-  Evaluator(Operation *op, ArrayRef<ref::Tensor> operands, bool inOwnTypes) : op(op), own(inOwnTypes) {
+  Evaluator(Operation *op, ArrayRef<ref::Tensor> operands, bool inOwnTypes)
+      : op(op), own(inOwnTypes) {
     auto fusion = dyn_cast<FusionOp>(op);
     for (auto [i, tensor] : llvm::enumerate(operands))
       given[fusion ? Value(fusion.getBody().getArgument(i)) : op->getOperand(i)] = tensor;
@@ -99,7 +104,8 @@ public:
           each.values = at(v, each.places);
         }
       } else {
-        each.places = somePlaces(sizeOf(v), v.getDefiningOp<ConvWeightGradOp>() ? kFewPlaces : kPlaces);
+        each.places =
+            somePlaces(sizeOf(v), v.getDefiningOp<ConvWeightGradOp>() ? kFewPlaces : kPlaces);
         each.values = at(v, each.places);
       }
       if (!each.values)
@@ -120,7 +126,9 @@ private:
     return places;
   }
 
-  Type wide(Type element) const { return !own && isa<FloatType>(element) ? Float64Type::get(element.getContext()) : element; }
+  Type wide(Type element) const {
+    return !own && isa<FloatType>(element) ? Float64Type::get(element.getContext()) : element;
+  }
   RankedTensorType typeOf(Value v, ArrayRef<int64_t> shape) const {
     return RankedTensorType::get(shape, wide(cast<RankedTensorType>(v.getType()).getElementType()));
   }
@@ -135,14 +143,16 @@ private:
   }
 
   /// The operation on other shapes and wider types; its results in order, or none.
-  SmallVector<ref::Tensor> evaluate(Operation *from, ArrayRef<ref::Tensor> inputs, std::optional<int64_t> length) {
+  SmallVector<ref::Tensor> evaluate(Operation *from, ArrayRef<ref::Tensor> inputs,
+                                    std::optional<int64_t> length) {
     Operation *clone = from->clone();
     for (Value result : clone->getResults())
       result.setType(length ? typeOf(result, {*length}) : typeOf(result, shapeOf(result)));
     if (auto cast = dyn_cast<CastOp>(clone))
       cast.setToAttr(TypeAttr::get(wide(cast.getTo())));
     SmallVector<ref::Tensor> outputs;
-    if (failed(ref::evaluateOp(clone, inputs, [](Value) { return ref::Tensor(); }, outputs)))
+    if (failed(ref::evaluateOp(
+            clone, inputs, [](Value) { return ref::Tensor(); }, outputs)))
       outputs.clear();
     clone->destroy();
     return outputs;
@@ -164,7 +174,8 @@ private:
       return {};
     if (auto constant = dyn_cast<ConstantOp>(from)) {
       auto value = ref::Tensor::fromAttr(constant.getValue());
-      return known[v] = failed(value) ? ref::Tensor() : converted(*value, typeOf(v, {}).getElementType());
+      return known[v] =
+                 failed(value) ? ref::Tensor() : converted(*value, typeOf(v, {}).getElementType());
     }
     if (heavySteps(from) > kMost || sizeOf(v) > kMostElements)
       return {};
@@ -211,10 +222,12 @@ private:
       return outputs.empty() ? ref::Tensor() : outputs[0];
     }
     return llvm::TypeSwitch<Operation *, ref::Tensor>(from)
-        .Case<BroadcastOp>([&](auto o) { return at(o.getX(), stretched(places, shapeOf(v), shapeOf(o.getX()))); })
+        .Case<BroadcastOp>(
+            [&](auto o) { return at(o.getX(), stretched(places, shapeOf(v), shapeOf(o.getX()))); })
         .Case<ReshapeOp, ReorderOp, TransferOp>([&](auto o) { return at(o.getX(), places); })
         .Case<TransposeOp>([&](auto o) { return at(o.getX(), turned(o, places)); })
-        .Case<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>([&](auto o) { return sums(o, places); })
+        .Case<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(
+            [&](auto o) { return sums(o, places); })
         .Default([&](Operation *) { return gather(v, whole(v), places); });
   }
 
@@ -260,7 +273,8 @@ private:
     return result;
   }
 
-  static double sumAt(MatmulOp op, const ref::Tensor &a, const ref::Tensor &b, ArrayRef<int64_t> index) {
+  static double sumAt(MatmulOp op, const ref::Tensor &a, const ref::Tensor &b,
+                      ArrayRef<int64_t> index) {
     size_t rank = index.size();
     auto own = [&](ArrayRef<int64_t> shape) {
       Shape batch(shape.size(), 0);
@@ -269,8 +283,10 @@ private:
       return batch;
     };
     Shape left = own(a.getShape()), right = own(b.getShape());
-    size_t m = left.size() - (op.getTransposeA() ? 1 : 2), ka = left.size() - (op.getTransposeA() ? 2 : 1);
-    size_t n = right.size() - (op.getTransposeB() ? 2 : 1), kb = right.size() - (op.getTransposeB() ? 1 : 2);
+    size_t m = left.size() - (op.getTransposeA() ? 1 : 2),
+           ka = left.size() - (op.getTransposeA() ? 2 : 1);
+    size_t n = right.size() - (op.getTransposeB() ? 2 : 1),
+           kb = right.size() - (op.getTransposeB() ? 1 : 2);
     left[m] = index[rank - 2];
     right[n] = index[rank - 1];
     double sum = 0;
@@ -281,9 +297,12 @@ private:
     return sum;
   }
 
-  /// Of one result of a convolution: over the taps whose place `reach` finds inside the image, x times weight(channel, tap).
-  static double sumOverTaps(const ref::Tensor &x, ArrayRef<int64_t> window, int64_t example, int64_t first, int64_t channels,
-                            function_ref<bool(ArrayRef<int64_t> tap, Shape &at)> reach, function_ref<double(int64_t, int64_t)> weight) {
+  /// Of one result of a convolution: over the taps whose place `reach` finds inside the image, x
+  /// times weight(channel, tap).
+  static double sumOverTaps(const ref::Tensor &x, ArrayRef<int64_t> window, int64_t example,
+                            int64_t first, int64_t channels,
+                            function_ref<bool(ArrayRef<int64_t> tap, Shape &at)> reach,
+                            function_ref<double(int64_t, int64_t)> weight) {
     ArrayRef<int64_t> image = x.getShape().drop_front(2);
     int64_t pixels = ref::product(image), place = 0;
     double sum = 0;
@@ -291,15 +310,19 @@ private:
       Shape at(tap.size());
       if (reach(tap, at))
         for (int64_t c = 0; c < channels; ++c)
-          sum += x.getDouble((example * x.getShape()[1] + first + c) * pixels + placeOf(at, image)) * weight(c, place);
+          sum +=
+              x.getDouble((example * x.getShape()[1] + first + c) * pixels + placeOf(at, image)) *
+              weight(c, place);
       ++place;
     });
     return sum;
   }
 
-  static double sumAt(ConvOp op, const ref::Tensor &x, const ref::Tensor &w, ArrayRef<int64_t> index) {
+  static double sumAt(ConvOp op, const ref::Tensor &x, const ref::Tensor &w,
+                      ArrayRef<int64_t> index) {
     ArrayRef<int64_t> window = w.getShape().drop_front(2), image = x.getShape().drop_front(2);
-    int64_t channels = w.getShape()[1], features = w.getShape()[0] / op.getGroups(), taps = ref::product(window);
+    int64_t channels = w.getShape()[1], features = w.getShape()[0] / op.getGroups(),
+            taps = ref::product(window);
     auto reach = [&](ArrayRef<int64_t> tap, Shape &at) {
       bool inside = true;
       for (size_t d = 0; d < tap.size(); ++d) {
@@ -309,12 +332,16 @@ private:
       return inside;
     };
     return sumOverTaps(x, window, index[0], index[1] / features * channels, channels, reach,
-                       [&](int64_t c, int64_t place) { return w.getDouble((index[1] * channels + c) * taps + place); });
+                       [&](int64_t c, int64_t place) {
+                         return w.getDouble((index[1] * channels + c) * taps + place);
+                       });
   }
 
-  static double sumAt(ConvTransposeOp op, const ref::Tensor &x, const ref::Tensor &w, ArrayRef<int64_t> index) {
+  static double sumAt(ConvTransposeOp op, const ref::Tensor &x, const ref::Tensor &w,
+                      ArrayRef<int64_t> index) {
     ArrayRef<int64_t> window = w.getShape().drop_front(2), image = x.getShape().drop_front(2);
-    int64_t features = w.getShape()[1], channels = w.getShape()[0] / op.getGroups(), taps = ref::product(window);
+    int64_t features = w.getShape()[1], channels = w.getShape()[0] / op.getGroups(),
+            taps = ref::product(window);
     int64_t first = index[1] / features * channels;
     auto reach = [&](ArrayRef<int64_t> tap, Shape &at) {
       bool inside = true;
@@ -330,10 +357,13 @@ private:
     });
   }
 
-  static double sumAt(ConvWeightGradOp op, const ref::Tensor &x, const ref::Tensor &dy, ArrayRef<int64_t> index) {
+  static double sumAt(ConvWeightGradOp op, const ref::Tensor &x, const ref::Tensor &dy,
+                      ArrayRef<int64_t> index) {
     ArrayRef<int64_t> image = x.getShape().drop_front(2), positions = dy.getShape().drop_front(2);
-    int64_t pixels = ref::product(image), count = ref::product(positions), features = dy.getShape()[1];
-    int64_t channels = x.getShape()[1] / op.getGroups(), c = index[0] / (features / op.getGroups()) * channels + index[1];
+    int64_t pixels = ref::product(image), count = ref::product(positions),
+            features = dy.getShape()[1];
+    int64_t channels = x.getShape()[1] / op.getGroups(),
+            c = index[0] / (features / op.getGroups()) * channels + index[1];
     double sum = 0;
     for (int64_t n = 0; n < x.getShape()[0]; ++n) {
       int64_t position = 0;
@@ -341,12 +371,14 @@ private:
         int64_t at = 0;
         bool inside = true;
         for (size_t d = 0; d < p.size(); ++d) {
-          int64_t own = p[d] * op.getStrides()[d] + index[d + 2] * op.getDilations()[d] - op.getLow()[d];
+          int64_t own =
+              p[d] * op.getStrides()[d] + index[d + 2] * op.getDilations()[d] - op.getLow()[d];
           inside &= own >= 0 && own < image[d];
           at = at * image[d] + own;
         }
         if (inside)
-          sum += dy.getDouble((n * features + index[0]) * count + position) * x.getDouble((n * x.getShape()[1] + c) * pixels + at);
+          sum += dy.getDouble((n * features + index[0]) * count + position) *
+                 x.getDouble((n * x.getShape()[1] + c) * pixels + at);
         ++position;
       });
     }
@@ -360,7 +392,8 @@ private:
 
 } // namespace
 
-std::optional<std::vector<Expected>> expectedResults(Operation *op, ArrayRef<ref::Tensor> operands, bool inOwnTypes) {
+std::optional<std::vector<Expected>> expectedResults(Operation *op, ArrayRef<ref::Tensor> operands,
+                                                     bool inOwnTypes) {
   ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
   return Evaluator(op, operands, inOwnTypes).run();
 }

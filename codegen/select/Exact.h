@@ -1,7 +1,7 @@
 //===- Exact.h - what an operation's results are, in f64 -------------------===//
 //
-// The reference evaluator on operands widened to f64. Large products and convolutions, and whatever follows them element by
-// element, are evaluated at a few hundred places instead of everywhere.
+// The reference evaluator on operands widened to f64. Large products and convolutions, and whatever
+// follows them element by element, are evaluated at a few hundred places instead of everywhere.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_EXACT_H
@@ -20,9 +20,10 @@ struct Expected {
   ref::Tensor values;
 };
 
-/// `operands` are row-major whatever their layouts. With `inOwnTypes` each operation rounds to its type as the program does.
-/// Nothing where it would take too long or the evaluator has no answer.
-std::optional<std::vector<Expected>> expectedResults(mlir::Operation *op, llvm::ArrayRef<ref::Tensor> operands, bool inOwnTypes);
+/// `operands` are row-major whatever their layouts. With `inOwnTypes` each operation rounds to its
+/// type as the program does. Nothing where it would take too long or the evaluator has no answer.
+std::optional<std::vector<Expected>>
+expectedResults(mlir::Operation *op, llvm::ArrayRef<ref::Tensor> operands, bool inOwnTypes);
 
 } // namespace dlc
 #endif

@@ -29,7 +29,8 @@ public:
     CompileOptions quiet = conditions.options;
     quiet.progress = nullptr;
     quiet.afterPhase = nullptr;
-    if (failed(lowerToExec(module, quiet, conditions.target)) || failed(planMemory(module)) || failed(verifyMemory(module)))
+    if (failed(lowerToExec(module, quiet, conditions.target)) || failed(planMemory(module)) ||
+        failed(verifyMemory(module)))
       return false;
     auto built = buildProgram(module, quiet, conditions.target);
     if (failed(built))
@@ -42,11 +43,13 @@ public:
           inputs.push_back(onDevice(tensor.data(), tensor.bytes()));
       for (Type type : op->getResultTypes()) {
         auto tensor = cast<RankedTensorType>(type);
-        outputs.push_back(ref::Tensor::empty(RankedTensorType::get(tensor.getShape(), tensor.getElementType())));
+        outputs.push_back(
+            ref::Tensor::empty(RankedTensorType::get(tensor.getShape(), tensor.getElementType())));
         wanted.push_back(onDevice(nullptr, outputs.back().bytes()));
       }
       for (auto [number, command] : llvm::enumerate(session->commands()))
-        if (command.op == "launch" || command.op == "library" || command.op == "fill" || command.op == "copy")
+        if (command.op == "launch" || command.op == "library" || command.op == "fill" ||
+            command.op == "copy")
           work.insert(unsigned(number));
       return true;
     } catch (const std::exception &error) {
@@ -68,8 +71,8 @@ public:
     }
   }
 
-  /// Events before and behind each command, in its stream: what the host does between launches, or a graph of the whole
-  /// program would save, does not count.
+  /// Events before and behind each command, in its stream: what the host does between launches, or
+  /// a graph of the whole program would save, does not count.
   std::optional<Sample> sample(int repeats, std::string &reason) override {
     double nanoseconds = 0;
     try {
@@ -94,7 +97,8 @@ private:
   static runtime::Device &home() { return runtime::openDevice(*runtime::parseDeviceName("cpu")); }
 
   Argument onDevice(const void *data, int64_t bytes) {
-    memory.emplace_back(*device, uint64_t(std::max<int64_t>(bytes, 1)), "an operand of a measurement");
+    memory.emplace_back(*device, uint64_t(std::max<int64_t>(bytes, 1)),
+                        "an operand of a measurement");
     if (data && bytes)
       runtime::copyBytes(memory.back().data(), *device, data, home(), uint64_t(bytes));
     return {memory.back().data(), device};
@@ -110,7 +114,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Trial> createGpuTrial(ModuleOp module, Operation *op, const std::string &device, const TrialOperands &operands,
+std::unique_ptr<Trial> createGpuTrial(ModuleOp module, Operation *op, const std::string &device,
+                                      const TrialOperands &operands,
                                       const TrialConditions &conditions, std::string &reason) {
   auto trial = std::make_unique<GpuTrial>();
   if (!trial->make(module, op, device, operands, conditions, reason))
@@ -120,7 +125,8 @@ std::unique_ptr<Trial> createGpuTrial(ModuleOp module, Operation *op, const std:
 
 bool addGpuFacts(const std::string &device, Facts &machine, Facts &versions) {
   try {
-    dlc_device_properties found = runtime::openDevice(*runtime::parseDeviceName(device)).properties();
+    dlc_device_properties found =
+        runtime::openDevice(*runtime::parseDeviceName(device)).properties();
     machine = {{"gpu", found.name},
                {"capability", std::to_string(found.major) + "." + std::to_string(found.minor)},
                {"multiprocessors", std::to_string(found.multiprocessors)}};
@@ -139,7 +145,8 @@ bool addGpuFacts(const std::string &device, Facts &machine, Facts &versions) {
   };
   int driver = 0;
   using DriverVersion = int (*)(int *);
-  if (auto ask = reinterpret_cast<DriverVersion>(cuda::loaded(cuda::Library::Driver).symbol("cuDriverGetVersion")))
+  if (auto ask = reinterpret_cast<DriverVersion>(
+          cuda::loaded(cuda::Library::Driver).symbol("cuDriverGetVersion")))
     ask(&driver);
   versions["driver"] = std::to_string(driver);
   versions["nvrtc"] = cuda::nvrtcVersion();

@@ -18,13 +18,15 @@ struct Stage {
   Stage(Operation *op, ArrayRef<Type> operands) : builder(op->getContext()) {
     module = ModuleOp::create(op->getLoc());
     builder.setInsertionPointToEnd(module->getBody());
-    auto function = mlir::func::FuncOp::create(builder, op->getLoc(), "main", builder.getFunctionType(operands, {}));
+    auto function = mlir::func::FuncOp::create(builder, op->getLoc(), "main",
+                                               builder.getFunctionType(operands, {}));
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       auto constant = operand.getDefiningOp<ConstantOp>();
       bool asItIs = constant && operand.getType() == operands[i];
-      values.push_back(asItIs ? builder.clone(*constant)->getResult(0) : Value(block->getArgument(unsigned(i))));
+      values.push_back(asItIs ? builder.clone(*constant)->getResult(0)
+                              : Value(block->getArgument(unsigned(i))));
     }
   }
 
@@ -33,9 +35,11 @@ struct Stage {
   SmallVector<Value> values;
 };
 
-std::optional<double> bestEstimate(Operation *op, bool generated, const CompileOptions &options, const cpu::Target &target) {
+std::optional<double> bestEstimate(Operation *op, bool generated, const CompileOptions &options,
+                                   const cpu::Target &target) {
   std::string refusals;
-  std::vector<Candidate> candidates = candidatesFor(op, options, target, /*every=*/false, refusals, generated);
+  std::vector<Candidate> candidates =
+      candidatesFor(op, options, target, /*every=*/false, refusals, generated);
   if (candidates.empty())
     return std::nullopt;
   return candidates.front().estimate;
@@ -45,11 +49,13 @@ std::optional<double> bestEstimate(Operation *op, bool generated, const CompileO
 
 LayoutCosts layoutCosts(const CompileOptions &options, const cpu::Target &target) {
   LayoutCosts costs;
-  costs.operation = [&](Operation *op, ArrayRef<Type> operands, ArrayRef<Type> results) -> std::optional<double> {
+  costs.operation = [&](Operation *op, ArrayRef<Type> operands,
+                        ArrayRef<Type> results) -> std::optional<double> {
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
     Stage stage(op, operands);
     auto fusion = FusionOp::create(stage.builder, op->getLoc(), results, stage.values);
-    Block &body = fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front();
+    Block &body =
+        fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front();
     body.clear();
     IRMapping map;
     for (Value value : stage.values)
@@ -73,7 +79,8 @@ LayoutCosts layoutCosts(const CompileOptions &options, const cpu::Target &target
     OpBuilder builder(context);
     OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
     builder.setInsertionPointToEnd(module->getBody());
-    auto function = mlir::func::FuncOp::create(builder, module->getLoc(), "main", builder.getFunctionType({from}, {}));
+    auto function = mlir::func::FuncOp::create(builder, module->getLoc(), "main",
+                                               builder.getFunctionType({from}, {}));
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     Operation *reorder = ReorderOp::create(builder, module->getLoc(), to, block->getArgument(0));

@@ -8,7 +8,8 @@
 
 namespace dlc {
 
-/// The best candidate's estimate, for `passes/layout` to choose by. Lives no longer than options and target.
+/// The best candidate's estimate, for `passes/layout` to choose by. Lives no longer than options
+/// and target.
 LayoutCosts layoutCosts(const CompileOptions &options, const cpu::Target &target);
 
 } // namespace dlc

@@ -16,18 +16,18 @@ namespace dlc {
 struct CallArgument {
   enum class Kind { Value, Packed, Result, Scratch };
   Kind kind = Kind::Value;
-  mlir::Value value;            ///< Value: the operand (outside of any fusion)
-  unsigned result = 0;          ///< Result: of the operation
-  int64_t offset = 0;           ///< bytes into the buffer where the call's argument starts
-  int64_t bytes = 0;            ///< Packed and Scratch: their size
-  std::string layout;           ///< Packed: what the library calls it
+  mlir::Value value;   ///< Value: the operand (outside of any fusion)
+  unsigned result = 0; ///< Result: of the operation
+  int64_t offset = 0;  ///< bytes into the buffer where the call's argument starts
+  int64_t bytes = 0;   ///< Packed and Scratch: their size
+  std::string layout;  ///< Packed: what the library calls it
   /// Packed: makes the bytes; called once, when lowering. Null data means failure.
   std::function<std::shared_ptr<void>(std::string &error)> pack;
 };
 
 struct LibraryCall {
-  std::string library;          ///< onednn, tiles, direct, winograd, attention, builtin ..
-  std::string implementation;   ///< for people
+  std::string library;        ///< onednn, tiles, direct, winograd, attention, builtin ..
+  std::string implementation; ///< for people
   /// The library's own last resort: right, and slower than anything else by orders of magnitude.
   bool isReference = false;
   nlohmann::json desc;
@@ -44,7 +44,8 @@ struct LibraryCall {
 
 /// How oneDNN would do it; nothing where it cannot. `why` says what stood in the way.
 std::optional<LibraryCall> onednnCall(mlir::Operation *op, int threads, std::string *why = nullptr);
-/// Implementations that oneDNN offers for the same request, in its order of preference, few and worth measuring.
+/// Implementations that oneDNN offers for the same request, in its order of preference, few and
+/// worth measuring.
 std::vector<std::string> onednnImplementations(const LibraryCall &call, int threads);
 /// How the runtime's own kernels would do it.
 std::optional<LibraryCall> builtinCall(mlir::Operation *op);
@@ -53,16 +54,20 @@ std::optional<LibraryCall> builtinCall(mlir::Operation *op);
 std::optional<LibraryCall> tilesCall(mlir::Operation *op, int parts, std::string *why = nullptr);
 
 /// A product of f32 in vectors of so many numbers; by quarters as Strassen does it, or not.
-std::optional<LibraryCall> vectorsCall(mlir::Operation *op, int64_t lanes, std::string *why = nullptr, bool isStrassen = false);
+std::optional<LibraryCall> vectorsCall(mlir::Operation *op, int64_t lanes,
+                                       std::string *why = nullptr, bool isStrassen = false);
 
 /// A convolution with constant weights, as a product.
 std::optional<LibraryCall> directCall(mlir::Operation *op, int threads, std::string *why = nullptr);
 
 /// A convolution, or a gradient of one, by F(tile x tile, window x window).
-std::optional<LibraryCall> winogradCall(mlir::Operation *op, int tile, int threads, std::string *why = nullptr);
+std::optional<LibraryCall> winogradCall(mlir::Operation *op, int tile, int threads,
+                                        std::string *why = nullptr);
 
-/// Attention or its gradients, by blocks without the score matrix; products of so many bf16 parts on tiles, or 0: in vectors.
-std::optional<LibraryCall> attentionCall(mlir::Operation *op, int parts, std::string *why = nullptr);
+/// Attention or its gradients, by blocks without the score matrix; products of so many bf16 parts
+/// on tiles, or 0: in vectors.
+std::optional<LibraryCall> attentionCall(mlir::Operation *op, int parts,
+                                         std::string *why = nullptr);
 
 /// The call of the kernel and implementation that were chosen for the operation.
 std::optional<LibraryCall> chosenCall(mlir::Operation *op, int threads, std::string *why = nullptr);
@@ -73,8 +78,10 @@ std::optional<LibraryCall> cublasLtCall(mlir::Operation *op, std::string *why = 
 /// The same of cuDNN, which does convolutions and their gradients.
 bool hasCudnn();
 std::optional<LibraryCall> cudnnCall(mlir::Operation *op, std::string *why = nullptr);
-/// A call of either, by the name of an implementation: "cudnn", or "cudnn#3" for the third way that the library proposes.
-std::optional<LibraryCall> gpuLibraryCall(mlir::Operation *op, llvm::StringRef library, llvm::StringRef implementation,
+/// A call of either, by the name of an implementation: "cudnn", or "cudnn#3" for the third way that
+/// the library proposes.
+std::optional<LibraryCall> gpuLibraryCall(mlir::Operation *op, llvm::StringRef library,
+                                          llvm::StringRef implementation,
                                           std::string *why = nullptr);
 /// Whether the library has a way to do it on the device that is here under this name.
 bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why = nullptr);

@@ -26,7 +26,9 @@ namespace onednn_desc {
 std::string plainTag(int64_t rank) { return std::string("abcdefghijkl").substr(0, rank); }
 
 json argument(ArrayRef<int64_t> dims, Type element, StringRef tag) {
-  return {{"dims", list(dims)}, {"dtype", elementName(element)}, {"tag", tag.empty() ? plainTag(dims.size()) : tag.str()}};
+  return {{"dims", list(dims)},
+          {"dtype", elementName(element)},
+          {"tag", tag.empty() ? plainTag(dims.size()) : tag.str()}};
 }
 
 json argument(Value value) {
@@ -59,7 +61,8 @@ static bool isRecurrent(Operation *op) { return op && isa<LstmOp, GruOp, RnnOp>(
 
 std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why) {
   json request = pending.desc;
-  if (auto chosen = pending.op ? pending.op->getAttrOfType<StringAttr>(kImplementationAttr) : StringAttr())
+  if (auto chosen =
+          pending.op ? pending.op->getAttrOfType<StringAttr>(kImplementationAttr) : StringAttr())
     if (StringRef name = chosen.getValue(); name.consume_front(kPrefix))
       pending.desc["impl"] = name.str();
   auto described = onednn::describe(pending.desc, threads);
@@ -73,7 +76,8 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
   call.request = request;
   call.implementation = kPrefix.str() + described.implementation;
   // What it calls its reference for recurrent networks multiplies by its gemm.
-  call.isReference = StringRef(described.implementation).starts_with("ref") && !isRecurrent(pending.op);
+  call.isReference =
+      StringRef(described.implementation).starts_with("ref") && !isRecurrent(pending.op);
   call.desc = described.desc;
   call.flops = pending.flops;
   std::map<std::string, unsigned> position;
@@ -93,8 +97,10 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
       CallArgument packed{CallArgument::Kind::Packed};
       packed.bytes = int64_t(argument.bytes);
       packed.layout = argument.tag;
-      packed.pack = [desc = described.desc, pack, threads](std::string &error) -> std::shared_ptr<void> {
-        auto result = onednn::packWeights(desc, pack.name, pack.plain.data(), pack.tag, "", threads);
+      packed.pack = [desc = described.desc, pack,
+                     threads](std::string &error) -> std::shared_ptr<void> {
+        auto result =
+            onednn::packWeights(desc, pack.name, pack.plain.data(), pack.tag, "", threads);
         if (!result.ok)
           error = result.error;
         return result.ok ? result.data : nullptr;
@@ -125,7 +131,8 @@ std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why
 int64_t storageBytes(RankedTensorType type) {
   auto on = dyn_cast_or_null<OnAttr>(type.getEncoding());
   if (on && !on.getLayout().empty())
-    if (auto bytes = onednn::layoutBytes(onednn_desc::argument(type.getShape(), type.getElementType(), on.getLayout())))
+    if (auto bytes = onednn::layoutBytes(
+            onednn_desc::argument(type.getShape(), type.getElementType(), on.getLayout())))
       return int64_t(*bytes);
   return type.getNumElements() * ref::elementBytes(type.getElementType());
 }
@@ -134,8 +141,10 @@ std::vector<std::string> onednnImplementations(const LibraryCall &call, int thre
   constexpr size_t worthMeasuring = 3;
   std::vector<std::string> names;
   for (auto &described : onednn::describeAll(call.request, threads))
-    // The reference implementations are for tests; repetitions of a name differ in nothing that is seen.
-    if (described.ok && names.size() < worthMeasuring && described.implementation.rfind("ref", 0) != 0 &&
+    // The reference implementations are for tests; repetitions of a name differ in nothing that is
+    // seen.
+    if (described.ok && names.size() < worthMeasuring &&
+        described.implementation.rfind("ref", 0) != 0 &&
         described.implementation.find('#') == std::string::npos)
       names.push_back(kPrefix.str() + described.implementation);
   return names;

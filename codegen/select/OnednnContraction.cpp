@@ -36,7 +36,8 @@ struct Builder {
 
   void addResult(int64_t offsetElements = 0) {
     CallArgument argument{CallArgument::Kind::Result};
-    argument.offset = offsetElements * ref::elementBytes(typeOf(fusion.getResult(0)).getElementType());
+    argument.offset =
+        offsetElements * ref::elementBytes(typeOf(fusion.getResult(0)).getElementType());
     call.sources.push_back({"dst", argument});
   }
 
@@ -74,14 +75,16 @@ struct Builder {
            outside(fusion, postOp.operand) == fusion.getInputs()[updates.getInt()];
   }
 
-  /// A factor before the old value is added is a scale of the product: unlike post-ops before a sum, all of the
-  /// library's products take it.
+  /// A factor before the old value is added is a scale of the product: unlike post-ops before a
+  /// sum, all of the library's products take it.
   void takeScale() {
     SmallVector<PostOp> &postOps = epilogue.postOps;
-    if (postOps.size() != 2 || postOps[0].kind != PostOp::Kind::Eltwise || postOps[0].alg != "linear" || postOps[0].beta != 0 ||
-        !isUpdate(postOps[1]) || !typeOf(epilogue.lhs.base).getElementType().isF32())
+    if (postOps.size() != 2 || postOps[0].kind != PostOp::Kind::Eltwise ||
+        postOps[0].alg != "linear" || postOps[0].beta != 0 || !isUpdate(postOps[1]) ||
+        !typeOf(epilogue.lhs.base).getElementType().isF32())
       return;
-    auto scale = ref::Tensor::empty(RankedTensorType::get({1}, Float32Type::get(fusion.getContext())));
+    auto scale =
+        ref::Tensor::empty(RankedTensorType::get({1}, Float32Type::get(fusion.getContext())));
     scale.setDouble(0, postOps[0].alpha);
     call.desc["scales"] = {{"src", 0}};
     call.packs.push_back({"scales.src", scale, "a"});
@@ -128,7 +131,8 @@ bool isDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   return true;
 }
 
-/// Strides of size-1 dimensions are free: give them those of a dense tensor, as oneDNN's checks expect.
+/// Strides of size-1 dimensions are free: give them those of a dense tensor, as oneDNN's checks
+/// expect.
 SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   SmallVector<int64_t> result(strides);
   int64_t next = 1;
@@ -150,10 +154,12 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
     v.strides.insert(v.strides.begin(), rank - v.strides.size(), 0);
   };
   aligned(e.lhs), aligned(e.rhs), aligned(e.destination);
-  int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1], batch = 1;
+  int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1],
+          batch = 1;
   if (k == 0)
     return b.no("an empty sum");
-  bool sharedRhs = true, rows = isDense(e.lhs.shape, e.lhs.strides) && isDense(e.destination.shape, e.destination.strides);
+  bool sharedRhs = true, rows = isDense(e.lhs.shape, e.lhs.strides) &&
+                                isDense(e.destination.shape, e.destination.strides);
   for (size_t d = 0; d + 2 < rank; ++d) {
     batch *= e.destination.shape[d];
     sharedRhs &= e.rhs.shape[d] == 1;
@@ -178,7 +184,8 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
     dstDims = {tall, n};
     SmallVector<int64_t> strides(e.rhs.strides.end() - 2, e.rhs.strides.end());
     bool straight = isDense({k, n}, strides), crossed = isDense({n, k}, {strides[1], strides[0]});
-    if (weights && (straight || crossed) && e.rhs.offset == 0 && typeOf(weights.getY()).getNumElements() == k * n) {
+    if (weights && (straight || crossed) && e.rhs.offset == 0 &&
+        typeOf(weights.getY()).getNumElements() == k * n) {
       auto plain = ref::Tensor::fromAttr(weights.getValue());
       if (failed(plain))
         return b.no("its weights cannot be read");
@@ -191,7 +198,8 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
   } else {
     desc["src"] = strided(e.lhs.shape, tidyStrides(e.lhs.shape, e.lhs.strides), element);
     desc["weights"] = strided(e.rhs.shape, tidyStrides(e.rhs.shape, e.rhs.strides), element);
-    desc["dst"] = strided(e.destination.shape, tidyStrides(e.destination.shape, e.destination.strides), result);
+    desc["dst"] = strided(e.destination.shape,
+                          tidyStrides(e.destination.shape, e.destination.strides), result);
     dstDims = SmallVector<int64_t>(e.destination.shape);
     b.addSource("weights", e.rhs.base, e.rhs.offset);
   }
@@ -210,7 +218,8 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
     SmallVector<int64_t> dims(dstDims.size(), 1);
     if (typeOf(postOp.operand).getNumElements() == 1)
       return argument(dims, type);
-    if (postOp.isFullSize(e.destination.shape) || typeOf(postOp.operand).getNumElements() == batch * m * n) {
+    if (postOp.isFullSize(e.destination.shape) ||
+        typeOf(postOp.operand).getNumElements() == batch * m * n) {
       if (!flat && !isDense(e.destination.shape, e.destination.strides))
         return argument(dstDims, type);
       return argument(dstDims, type);
@@ -222,7 +231,8 @@ std::optional<LibraryCall> matmul(Builder &b, int threads) {
   });
   if (!ok)
     return b.no("a post-op's operand has a shape or factor that oneDNN does not take");
-  return b.form.isOwn() ? ownProduct(std::move(b.call), b.form, b.why) : finish(std::move(b.call), threads, b.why);
+  return b.form.isOwn() ? ownProduct(std::move(b.call), b.form, b.why)
+                        : finish(std::move(b.call), threads, b.why);
 }
 
 /// General code, or products over unfolded images.
@@ -288,7 +298,8 @@ std::optional<LibraryCall> convolution(Builder &b, int threads) {
     wTag = plainTag(wDims.size());
     addGeometry(desc, conv);
   } else {
-    // ONNX keeps [C, O/groups, ..]; the library's dimensions are (g) o i .., its memory what we have.
+    // ONNX keeps [C, O/groups, ..]; the library's dimensions are (g) o i .., its memory what we
+    // have.
     int64_t in = wDims[0] / groups;
     SmallVector<int64_t> dims;
     if (groups > 1)
@@ -306,7 +317,8 @@ std::optional<LibraryCall> convolution(Builder &b, int threads) {
       pads[d] -= transposed.getExtra()[d];
     desc["pads_r"] = pads;
   }
-  // Each element of the result, or of a transposed convolution's operand, meets the weights of its channel.
+  // Each element of the result, or of a transposed convolution's operand, meets the weights of its
+  // channel.
   double meets = double((conv ? yType : typeOf(x)).getNumElements());
   b.call.flops = 2.0 * meets * double(typeOf(w).getNumElements()) / double(typeOf(w).getDimSize(0));
   if (ConstantOp weights = constantOf(outside(b.fusion, w))) {
@@ -380,7 +392,8 @@ std::optional<LibraryCall> pool(Builder &b, int threads) {
 
 } // namespace
 
-/// What stands around the product of a fusion that makes an operand first: views of it are views of what it is made of.
+/// What stands around the product of a fusion that makes an operand first: views of it are views of
+/// what it is made of.
 static std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
   Block &body = fusion.getBody().front();
   SmallVector<Operation *> ops;
@@ -393,7 +406,8 @@ static std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp 
   return epilogue;
 }
 
-std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, ProductForm form) {
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why,
+                                       ProductForm form) {
   auto prologue = form.isOwn() ? matchPrologue(fusion) : std::nullopt;
   auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, form.isOwn());
   if (!epilogue) {

@@ -8,7 +8,9 @@
 
 namespace dlc::onednn_desc {
 
-inline mlir::RankedTensorType typeOf(mlir::Value v) { return llvm::cast<mlir::RankedTensorType>(v.getType()); }
+inline mlir::RankedTensorType typeOf(mlir::Value v) {
+  return llvm::cast<mlir::RankedTensorType>(v.getType());
+}
 
 /// {"dims", "dtype", "tag"}: the type's layout, or the plain one.
 json argument(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef tag = "");
@@ -27,10 +29,11 @@ mlir::Value outside(FusionOp fusion, mlir::Value inner);
 /// The constant behind a value, if it is one.
 ConstantOp constantOf(mlir::Value value);
 
-/// Ends a call: asks oneDNN, gives each argument its buffer. `sources` are the values in the library's order without
-/// result and packed ones; on failure says why.
+/// Ends a call: asks oneDNN, gives each argument its buffer. `sources` are the values in the
+/// library's order without result and packed ones; on failure says why.
 struct Pending {
-  mlir::Operation *op = nullptr; ///< its attribute dlc.implementation, where it has one, names what to take
+  mlir::Operation *op =
+      nullptr; ///< its attribute dlc.implementation, where it has one, names what to take
   json desc;
   /// By argument name: where its bytes come from.
   std::vector<std::pair<std::string, CallArgument>> sources;
@@ -47,8 +50,8 @@ struct Pending {
 };
 std::optional<LibraryCall> finish(Pending pending, int threads, std::string *why);
 
-/// How our own kernels do a product of f32 (runtime/library/products): on tiles in two or three bf16 parts, or in vectors of so
-/// many numbers; or not at all.
+/// How our own kernels do a product of f32 (runtime/library/products): on tiles in two or three
+/// bf16 parts, or in vectors of so many numbers; or not at all.
 struct ProductForm {
   int parts = 0;
   int64_t lanes = 0;
@@ -60,7 +63,8 @@ struct ProductForm {
 std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::string *why);
 
 /// Families.
-std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why, ProductForm form = {});
+std::optional<LibraryCall> contraction(FusionOp fusion, int threads, std::string *why,
+                                       ProductForm form = {});
 std::optional<LibraryCall> training(mlir::Operation *op, int threads, std::string *why);
 std::optional<LibraryCall> recurrent(mlir::Operation *op, int threads, std::string *why);
 std::optional<LibraryCall> movement(mlir::Operation *op, int threads, std::string *why);

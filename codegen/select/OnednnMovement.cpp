@@ -10,9 +10,12 @@ static std::optional<std::string> movedName(Type element) {
   if (element.isF32() || element.isBF16() || element.isF16())
     return elementName(element);
   switch (ref::elementBytes(element)) {
-  case 1: return "u8";
-  case 4: return "i32";
-  default: return std::nullopt;
+  case 1:
+    return "u8";
+  case 4:
+    return "i32";
+  default:
+    return std::nullopt;
   }
 }
 
@@ -32,7 +35,8 @@ std::optional<LibraryCall> movement(Operation *op, int threads, std::string *why
     call.desc["dst"] = argument(y);
   } else {
     auto fusion = dyn_cast<FusionOp>(op);
-    auto transpose = fusion ? dyn_cast<TransposeOp>(fusion.getBody().front().front()) : dyn_cast<TransposeOp>(op);
+    auto transpose = fusion ? dyn_cast<TransposeOp>(fusion.getBody().front().front())
+                            : dyn_cast<TransposeOp>(op);
     if (!transpose)
       return no("oneDNN has nothing for it");
     x = fusion ? outside(fusion, transpose.getX()) : transpose.getX();
@@ -40,7 +44,8 @@ std::optional<LibraryCall> movement(Operation *op, int threads, std::string *why
     auto name = movedName(type.getElementType());
     if (!name || type.getRank() < 2 || type.getRank() > 6 || type.getNumElements() == 0)
       return no("an element type or rank that oneDNN does not move");
-    // The result's dimension i is the operand's permutation[i]: the operand read in the result's order.
+    // The result's dimension i is the operand's permutation[i]: the operand read in the result's
+    // order.
     auto strides = ref::rowMajorStrides(type.getShape());
     std::vector<int64_t> dims, from;
     for (int64_t p : transpose.getPermutation()) {

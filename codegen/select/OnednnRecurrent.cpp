@@ -11,20 +11,23 @@ namespace {
 ref::Tensor permuteGates(const ref::Tensor &w, ArrayRef<int64_t> order) {
   auto result = ref::Tensor::empty(w.getType());
   int64_t gates = order.size(), rows = w.getShape()[1] / gates;
-  int64_t bytes = rows * (w.getRank() > 2 ? w.getShape()[2] : 1) * ref::elementBytes(w.getElementType());
+  int64_t bytes =
+      rows * (w.getRank() > 2 ? w.getShape()[2] : 1) * ref::elementBytes(w.getElementType());
   for (int64_t g = 0; g < gates; ++g)
     std::memcpy(result.mutableData() + g * bytes, w.data() + order[g] * bytes, bytes);
   return result;
 }
 
-/// Biases of input and recurrence: added where the library has one, and the last gate's kept apart where it has four.
+/// Biases of input and recurrence: added where the library has one, and the last gate's kept apart
+/// where it has four.
 ref::Tensor mergeBias(const ref::Tensor &b, ArrayRef<int64_t> order, int64_t hidden, bool apart) {
   int64_t gates = order.size(), out = gates + apart;
   auto type = RankedTensorType::get({1, out * hidden}, b.getElementType());
   auto result = ref::Tensor::empty(type);
   for (int64_t g = 0; g < gates; ++g)
     for (int64_t i = 0; i < hidden; ++i) {
-      double input = b.getDouble(order[g] * hidden + i), recurrent = b.getDouble((gates + order[g]) * hidden + i);
+      double input = b.getDouble(order[g] * hidden + i),
+             recurrent = b.getDouble((gates + order[g]) * hidden + i);
       bool last = apart && g == gates - 1;
       result.setDouble(g * hidden + i, last ? input : input + recurrent);
       if (last)
@@ -51,7 +54,8 @@ std::optional<LibraryCall> recurrent(Operation *op, int threads, std::string *wh
   ref::Tensor constants[3];
   for (int i = 0; i < 3; ++i) {
     ConstantOp constant = constantOf(op->getOperand(i + 1));
-    auto tensor = constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
+    auto tensor =
+        constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
     if (failed(tensor))
       return no("its weights are not constant");
     constants[i] = *tensor;

@@ -19,7 +19,8 @@ struct Single {
     auto &body = fusion.getBody().front();
     auto size = std::distance(body.begin(), body.end());
     // A weight gradient's sums may go out in f32, before they are rounded.
-    auto widening = dyn_cast_or_null<CastOp>(isa<ConvWeightGradOp>(body.front()) ? body.front().getNextNode() : nullptr);
+    auto widening = dyn_cast_or_null<CastOp>(
+        isa<ConvWeightGradOp>(body.front()) ? body.front().getNextNode() : nullptr);
     if (size == 3 && widening && widening.getX() == body.front().getResult(0) &&
         typeOf(widening.getY()).getElementType().isF32())
       return Single{outer, &body.front(), widening.getY()};

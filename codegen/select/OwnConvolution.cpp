@@ -15,10 +15,12 @@ using onednn_desc::list;
 using onednn_desc::outside;
 using onednn_desc::typeOf;
 
-static bool isChannelsLast(Type type) { return layoutOf(type) == "acdb" || layoutOf(type) == "acb"; }
+static bool isChannelsLast(Type type) {
+  return layoutOf(type) == "acdb" || layoutOf(type) == "acb";
+}
 
-/// Channels that are taken together in the layout: a block's, or with channels last as many as a vector has. Nothing for
-/// other layouts.
+/// Channels that are taken together in the layout: a block's, or with channels last as many as a
+/// vector has. Nothing for other layouts.
 static std::optional<int64_t> blockOf(Type type) {
   StringRef tag = layoutOf(type);
   if (isChannelsLast(type))
@@ -43,12 +45,17 @@ std::optional<json> images(Value x, Value y, const Refusal &no) {
     return no("both sides must lie in blocks of 16 or 8 channels, or with channels last");
   for (RankedTensorType type : {source, result})
     if (type.getDimSize(1) % *block != 0)
-      return no(llvm::formatv("whole blocks of {0} channels required, found {1}", *block, type.getDimSize(1)).str());
+      return no(llvm::formatv("whole blocks of {0} channels required, found {1}", *block,
+                              type.getDimSize(1))
+                    .str());
   if (source.getNumElements() == 0 || result.getNumElements() == 0)
     return no("an empty tensor");
   if (!winograd::isSupported(int(*block)))
     return no("this processor has neither AVX-512 nor AVX2 with FMA");
-  return json{{"block", *block}, {"src", withRow(source.getShape(), isSequence, 1)}, {"dst", withRow(result.getShape(), isSequence, 1)}, {"channels_last", isChannelsLast(source)}};
+  return json{{"block", *block},
+              {"src", withRow(source.getShape(), isSequence, 1)},
+              {"dst", withRow(result.getShape(), isSequence, 1)},
+              {"channels_last", isChannelsLast(source)}};
 }
 
 /// A post-op as the library's step; nothing where it has none.
@@ -62,8 +69,11 @@ static std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result)
   if (!type.getElementType().isF32() || postOp.scale != 1)
     return std::nullopt;
   if (type.getShape() == result.getShape())
-    return postOp.alg == "add" && layoutOf(type) == layoutOf(result) ? std::optional(json{{"do", "add"}}) : std::nullopt;
-  if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty() || (postOp.alg != "add" && postOp.alg != "mul"))
+    return postOp.alg == "add" && layoutOf(type) == layoutOf(result)
+               ? std::optional(json{{"do", "add"}})
+               : std::nullopt;
+  if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty() ||
+      (postOp.alg != "add" && postOp.alg != "mul"))
     return std::nullopt;
   return json{{"do", postOp.alg == "add" ? "add_channels" : "multiply_channels"}};
 }
@@ -91,7 +101,8 @@ void addResult(LibraryCall &call, unsigned index, RankedTensorType type) {
   call.bytes += double(storageBytes(type));
 }
 
-void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, Value bias, const json &steps) {
+void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, Value bias,
+                 const json &steps) {
   if (bias)
     addValue(call, outside(fusion, bias));
   std::optional<unsigned> addend;

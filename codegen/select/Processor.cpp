@@ -25,7 +25,8 @@ std::string processorModel() {
     }
   if (first["model name"].empty())
     return "unknown";
-  return first["model name"] + " " + first["cpu family"] + "-" + first["model"] + "-" + first["stepping"];
+  return first["model name"] + " " + first["cpu family"] + "-" + first["model"] + "-" +
+         first["stepping"];
 }
 
 std::string processorCaches() {

@@ -55,14 +55,16 @@ struct Reader {
   bool takeHot(Value v) {
     auto select = v.getDefiningOp<SelectOp>();
     auto compare = select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
-    if (!compare || compare.getPredicate() != Predicate::eq || !isFull(v) || !isFull(compare.getY()) || !isSplatOf(select.getB(), 0))
+    if (!compare || compare.getPredicate() != Predicate::eq || !isFull(v) ||
+        !isFull(compare.getY()) || !isSplatOf(select.getB(), 0))
       return false;
     std::optional<double> value = splatValue(select.getA());
     for (int i : {0, 1}) {
       auto iota = compare->getOperand(i).getDefiningOp<IotaOp>();
       Value row = compare->getOperand(1 - i);
-      if (!value || !iota || int64_t(iota.getAxis()) != typeOf(iota.getY()).getRank() - 1 || shapeOf(iota.getY()).back() != shape().back() ||
-          !isRow(row, false) || !typeOf(row).getElementType().isSignlessInteger(64))
+      if (!value || !iota || int64_t(iota.getAxis()) != typeOf(iota.getY()).getRank() - 1 ||
+          shapeOf(iota.getY()).back() != shape().back() || !isRow(row, false) ||
+          !typeOf(row).getElementType().isSignlessInteger(64))
         continue;
       prologue.hot = row;
       prologue.value = *value;
@@ -93,7 +95,8 @@ struct Reader {
       if (!(v = takeRow(sub, prologue.shift, false)))
         return false;
     prologue.x = v;
-    return isa<BlockArgument>(v) && isFull(v) && typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
+    return isa<BlockArgument>(v) && isFull(v) && typeOf(v).getElementType().isF32() &&
+           layoutOf(v.getType()).empty();
   }
 
   /// The sum of columns, where the fusion has a second result.
@@ -104,11 +107,13 @@ struct Reader {
     if (fusion.getNumResults() > 2 || !reduce || reduce.getKind() != ReduceKind::sum)
       return false;
     int64_t rank = typeOf(reduce.getX()).getRank();
-    if (int64_t(reduce.getAxes().size()) != rank - 1 || llvm::is_contained(reduce.getAxes(), rank - 1) ||
+    if (int64_t(reduce.getAxes().size()) != rank - 1 ||
+        llvm::is_contained(reduce.getAxes(), rank - 1) ||
         shapeOf(reduce.getX()).back() != shape().back())
       return false;
     auto reshape = reduce.getX().getDefiningOp<ReshapeOp>();
-    if (reduce.getX() != prologue.made && (!reshape || reshape.getX() != prologue.made || !reshape.getY().hasOneUse()))
+    if (reduce.getX() != prologue.made &&
+        (!reshape || reshape.getX() != prologue.made || !reshape.getY().hasOneUse()))
       return false;
     if (reshape && reduce.getX() != prologue.made)
       prologue.ops.push_back(reshape);
@@ -130,7 +135,8 @@ std::optional<Prologue> matchPrologue(FusionOp fusion) {
     Value made = behindViews(operand);
     // Nothing need be made of what is summed up.
     bool isGiven = isa<BlockArgument>(made) && fusion.getNumResults() > 1;
-    if ((!isGiven && !isElementwise(made.getDefiningOp())) || typeOf(made).getRank() < 2 || !typeOf(made).getElementType().isF32())
+    if ((!isGiven && !isElementwise(made.getDefiningOp())) || typeOf(made).getRank() < 2 ||
+        !typeOf(made).getElementType().isF32())
       continue;
     Reader reader{{made}};
     if (reader.read() && reader.readSums(fusion))

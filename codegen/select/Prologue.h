@@ -4,8 +4,8 @@
 //                    |
 //                    +-> sums of its columns
 //
-// A product on tiles rounds and reorders its operands anyway: what a kernel makes for products alone (the gradient of a
-// softmax cross-entropy) need not be written and read again.
+// A product on tiles rounds and reorders its operands anyway: what a kernel makes for products
+// alone (the gradient of a softmax cross-entropy) need not be written and read again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_PROLOGUE_H
@@ -32,12 +32,15 @@ struct Prologue {
   llvm::SmallVector<mlir::Operation *> ops;
 };
 
-/// Reads the body of a fusion around a matrix product. What is only summed up as it is packed has no other changes.
+/// Reads the body of a fusion around a matrix product. What is only summed up as it is packed has
+/// no other changes.
 std::optional<Prologue> matchPrologue(FusionOp fusion);
 
-/// Gives products on tiles what they alone read to make for themselves, where that is cheaper than a kernel that stores
-/// it. Kernels have been chosen; operations that leave do so from `choices`, too.
-void absorbPrologues(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target, Choices &choices);
+/// Gives products on tiles what they alone read to make for themselves, where that is cheaper than
+/// a kernel that stores it. Kernels have been chosen; operations that leave do so from `choices`,
+/// too.
+void absorbPrologues(mlir::ModuleOp module, const CompileOptions &options,
+                     const cpu::Target &target, Choices &choices);
 
 } // namespace dlc
 #endif

@@ -24,7 +24,8 @@ namespace dlc {
 
 namespace {
 
-/// What becomes a command with a kernel: fusions, and operations that only the runtime or a library can do.
+/// What becomes a command with a kernel: fusions, and operations that only the runtime or a library
+/// can do.
 SmallVector<Operation *> operationsToSelect(ModuleOp module) {
   SmallVector<Operation *> work;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -32,8 +33,8 @@ SmallVector<Operation *> operationsToSelect(ModuleOp module) {
       work.push_back(op);
       return WalkResult::skip();
     }
-    if (isa<TopKOp, ArgReduceOp, CumulativeOp, ScatterElementsOp, ScatterNdOp, MaxPoolIndicesOp, RandomOp, LstmOp, GruOp, RnnOp,
-            ReorderOp, TransposeOp>(op))
+    if (isa<TopKOp, ArgReduceOp, CumulativeOp, ScatterElementsOp, ScatterNdOp, MaxPoolIndicesOp,
+            RandomOp, LstmOp, GruOp, RnnOp, ReorderOp, TransposeOp>(op))
       work.push_back(op);
     return WalkResult::advance();
   });
@@ -71,7 +72,8 @@ struct Election {
     constexpr double kLong = 10;
     if (from == TunedOperation::From::Disturbed)
       return disturbed < 2;
-    return entry && entry->choice() && needsSitting(*entry) && sittings < (seconds > kLong ? std::min(most, 3) : most);
+    return entry && entry->choice() && needsSitting(*entry) &&
+           sittings < (seconds > kLong ? std::min(most, 3) : most);
   }
 
   double weight() const { return candidates[0].estimate * double(operations.size()); }
@@ -80,7 +82,8 @@ struct Election {
 class Selection {
 public:
   Selection(ModuleOp module, const CompileOptions &options, const cpu::Target &target)
-      : module(module), options(options), tuning(options.tuning), target(target), conditions(conditionsOf(module, options, target)),
+      : module(module), options(options), tuning(options.tuning), target(target),
+        conditions(conditionsOf(module, options, target)),
         database(pathOf(options), options.tuning.pinned, warning) {
     warn();
     if (options.tune)
@@ -132,13 +135,15 @@ private:
     warning.clear();
   }
 
-  /// Asks who can do it; where there is a choice that measurement can make, the operation takes part in an election.
+  /// Asks who can do it; where there is a choice that measurement can make, the operation takes
+  /// part in an election.
   LogicalResult nominate(Operation *op) {
     op->removeAttr(kImplementationAttr);
     std::string refusals, device = deviceOfCommand(op);
     bool onGpu = isGpu(device);
-    auto candidates = onGpu ? gpuCandidatesFor(op, device, tuning.onMiss == OnMiss::Measure, refusals)
-                            : candidatesFor(op, options, target, tuning.onMiss == OnMiss::Measure, refusals);
+    auto candidates =
+        onGpu ? gpuCandidatesFor(op, device, tuning.onMiss == OnMiss::Measure, refusals)
+              : candidatesFor(op, options, target, tuning.onMiss == OnMiss::Measure, refusals);
     if (auto fusion = dyn_cast<FusionOp>(op); fusion && !onGpu && options.kernels.empty())
       if (auto parts = divideContraction(fusion, candidates, options, target); !parts.empty()) {
         for (Operation *part : parts)
@@ -147,18 +152,25 @@ private:
         return success();
       }
     if (candidates.empty())
-      return op->emitError("no kernel for this operation") << (onGpu ? " on " + device : "") << refusals;
+      return op->emitError("no kernel for this operation")
+             << (onGpu ? " on " + device : "") << refusals;
     if (candidates.front().isReference)
-      op->emitWarning("runs on a reference implementation (") << candidates.front().implementation << "), which is slow: nothing else does it" << refusals;
+      op->emitWarning("runs on a reference implementation (")
+          << candidates.front().implementation << "), which is slow: nothing else does it"
+          << refusals;
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
-    bool isRefused = !options.kernels.empty() && !onGpu && llvm::none_of(candidates, [&](auto &c) { return c.kernel == options.kernels; });
+    bool isRefused = !options.kernels.empty() && !onGpu && llvm::none_of(candidates, [&](auto &c) {
+      return c.kernel == options.kernels;
+    });
     auto noteRefusal = [&] {
       if (isRefused && !refusals.empty())
-        op->setAttr(kRefusedAttr, StringAttr::get(op->getContext(), StringRef(refusals).ltrim("; ")));
+        op->setAttr(kRefusedAttr,
+                    StringAttr::get(op->getContext(), StringRef(refusals).ltrim("; ")));
     };
     // What has no choice is measured, and looked up for its figures.
-    bool alone = candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
+    bool alone =
+        candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
     if (!where || alone) {
       preferKernels(candidates, options.kernels);
       keepChoice(op, std::move(candidates));
@@ -196,7 +208,8 @@ private:
       return 0;
     if (tuning.budgetSeconds <= 0)
       return 1e9;
-    return tuning.budgetSeconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return tuning.budgetSeconds -
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   /// Measured anew, not to its end, or not at all.
@@ -204,15 +217,16 @@ private:
     return tuning.again || !election.entry || election.entry->open || database.begun(key);
   }
 
-  /// Where there is a choice, and where most of the time goes, first. What is not settled, and what other work disturbed, sits
-  /// again when all have sat: a lead that only one moment knows is none.
+  /// Where there is a choice, and where most of the time goes, first. What is not settled, and what
+  /// other work disturbed, sits again when all have sat: a lead that only one moment knows is none.
   void measureMissing() {
     SmallVector<std::pair<const TuningKey *, Election *>> missing;
     for (auto &[key, election] : elections)
       if (!election.reported)
         missing.push_back({&key, &election});
     llvm::stable_sort(missing, [](auto &x, auto &y) {
-      return std::make_pair(x.second->isChoice(), x.second->weight()) > std::make_pair(y.second->isChoice(), y.second->weight());
+      return std::make_pair(x.second->isChoice(), x.second->weight()) >
+             std::make_pair(y.second->isChoice(), y.second->weight());
     });
     for (int pass = 0; pass < std::max(tuning.sittings, 2); ++pass)
       for (auto [key, election] : missing) {
@@ -224,7 +238,9 @@ private:
         if (!election->isOpen(tuning.sittings))
           report(*election);
       }
-    if (size_t disturbed = llvm::count_if(missing, [](auto &each) { return each.second->from == TunedOperation::From::Disturbed; }))
+    if (size_t disturbed = llvm::count_if(missing, [](auto &each) {
+          return each.second->from == TunedOperation::From::Disturbed;
+        }))
       module.emitWarning("other work on this machine disturbed the measurement of ")
           << disturbed << " operations, which are chosen by estimate; tune again when it is quiet";
   }
@@ -232,7 +248,9 @@ private:
   /// Until the operation's last sitting is long enough ago. False when there is no time left.
   bool waitForTurn(const Election &election) {
     if (election.sittings > 0) {
-      double ago = std::chrono::duration<double>(std::chrono::steady_clock::now() - election.lastSat).count();
+      double ago =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - election.lastSat)
+              .count();
       double wait = std::min(tuning.spreadSeconds - ago, secondsLeft());
       if (wait > 0)
         std::this_thread::sleep_for(std::chrono::duration<double>(wait));
@@ -247,7 +265,8 @@ private:
       seconds = seconds > 0 ? std::min(seconds, kLaterSitting) : kLaterSitting;
     const TuningEntry *known = database.begun(key);
     TuningEntry anew;
-    if (const TuningEntry *old = database.find(key); old && !known && tuning.again && election.sittings == 0) {
+    if (const TuningEntry *old = database.find(key);
+        old && !known && tuning.again && election.sittings == 0) {
       // What was known counts as further sittings; who was rejected has another chance.
       anew = *old;
       for (TunedCandidate &c : anew.candidates)
@@ -259,7 +278,8 @@ private:
       for (const TunedCandidate &c : known->candidates)
         election.resumed += llvm::count_if(c.rounds, [](double t) { return !std::isnan(t); });
     auto begin = std::chrono::steady_clock::now();
-    auto made = measureCandidates(election.operations[0], election.candidates, key, known ? known : database.find(key),
+    auto made = measureCandidates(election.operations[0], election.candidates, key,
+                                  known ? known : database.find(key),
                                   {options, target, conditions.coldWeights}, seconds,
                                   [&](const TuningEntry &entry) { database.note(entry, warning); });
     election.lastSat = std::chrono::steady_clock::now();
@@ -273,7 +293,8 @@ private:
       return;
     }
     ++election.sittings;
-    election.from = made.entry.choice() ? TunedOperation::From::Measured : TunedOperation::From::Rejected;
+    election.from =
+        made.entry.choice() ? TunedOperation::From::Measured : TunedOperation::From::Rejected;
     election.entry = &made.entry;
     made.entry.open = election.isOpen(tuning.sittings);
     election.entry = database.put(std::move(made.entry), warning);
@@ -293,9 +314,10 @@ private:
           own = key;
         }
     if (example)
-      module.emitWarning("'") << database.file() << "' holds " << count << " of this model's operations measured on "
-                              << example->key.machineText() << "; this is " << own.machineText()
-                              << ": they are not used, the cost model decides (dlc tune measures them here)";
+      module.emitWarning("'")
+          << database.file() << "' holds " << count << " of this model's operations measured on "
+          << example->key.machineText() << "; this is " << own.machineText()
+          << ": they are not used, the cost model decides (dlc tune measures them here)";
   }
 
   LogicalResult refuseMisses() {
@@ -303,7 +325,8 @@ private:
       if (!election.entry && election.isChoice())
         return election.operations[0]->emitError("is not in the tuning database '")
                << database.file() << "' (key " << key.id()
-               << "); required by --on-miss error: an entry for this machine and these settings; dlc tune adds it";
+               << "); required by --on-miss error: an entry for this machine and these settings; "
+                  "dlc tune adds it";
     return success();
   }
 
@@ -366,10 +389,14 @@ private:
 
 } // namespace
 
-LogicalResult selectKernels(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
-  constexpr llvm::StringLiteral kKnown[] = {"generated", "rows", "contract", "onednn", "builtin", "tiles", "vectors", "strassen", "direct", "winograd", "attention", "cublaslt", "cudnn"};
+LogicalResult selectKernels(ModuleOp module, const CompileOptions &options,
+                            const cpu::Target &target) {
+  constexpr llvm::StringLiteral kKnown[] = {
+      "generated", "rows",   "contract", "onednn",    "builtin",  "tiles", "vectors",
+      "strassen",  "direct", "winograd", "attention", "cublaslt", "cudnn"};
   if (!options.kernels.empty() && !llvm::is_contained(kKnown, options.kernels))
-    return module.emitError("kernels '") << options.kernels << "' are unknown; required: one of " << llvm::join(ArrayRef(kKnown), ", ");
+    return module.emitError("kernels '") << options.kernels << "' are unknown; required: one of "
+                                         << llvm::join(ArrayRef(kKnown), ", ");
   return Selection(module, options, target).run();
 }
 

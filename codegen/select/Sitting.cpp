@@ -17,7 +17,8 @@ namespace dlc {
 
 namespace {
 
-/// Beyond so many times the best estimate, and what is always cheap enough to try, nothing is measured.
+/// Beyond so many times the best estimate, and what is always cheap enough to try, nothing is
+/// measured.
 constexpr double kHopeless = 20, kCheapToTry = 50;
 
 /// Seconds that nothing may take with one candidate: it does not end, then.
@@ -25,8 +26,10 @@ constexpr double kSilence = 120;
 
 class Sitting {
 public:
-  Sitting(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known, const TrialConditions &conditions, WorkerLine &line)
-      : op(op), candidates(candidates), conditions(conditions), tuning(conditions.options.tuning), line(line), entry(known), operands(op) {}
+  Sitting(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known,
+          const TrialConditions &conditions, WorkerLine &line)
+      : op(op), candidates(candidates), conditions(conditions), tuning(conditions.options.tuning),
+        line(line), entry(known), operands(op) {}
 
   SittingResult run(double seconds) {
     entry.unfinished = true;
@@ -65,7 +68,9 @@ private:
       if (!c.rejected.empty())
         continue;
       if (candidate.estimate >= std::max(kCheapToTry, kHopeless * best)) {
-        reject(c, llvm::formatv("not measured: estimated at {0:F0} times the best", candidate.estimate / best).str());
+        reject(c, llvm::formatv("not measured: estimated at {0:F0} times the best",
+                                candidate.estimate / best)
+                      .str());
         continue;
       }
       at(i, "build");
@@ -187,7 +192,8 @@ private:
   const std::function<void(const TuningEntry &)> &progress;
 };
 
-/// The operation alone, as bytes that another context reads: a copy of this process has none of this context's threads.
+/// The operation alone, as bytes that another context reads: a copy of this process has none of
+/// this context's threads.
 std::string bytesOf(Operation *op) {
   OwningOpRef<ModuleOp> module = moduleOf(op);
   std::string bytes;
@@ -197,7 +203,8 @@ std::string bytesOf(Operation *op) {
 
 OwningOpRef<ModuleOp> moduleFrom(const std::string &bytes, MLIRContext &context) {
   // Constants are used where they lie, and must lie as aligned as they were.
-  auto buffer = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes.size(), "operation", llvm::Align(64));
+  auto buffer =
+      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes.size(), "operation", llvm::Align(64));
   std::memcpy(buffer->getBufferStart(), bytes.data(), bytes.size());
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
@@ -214,13 +221,14 @@ Operation *onlyOperation(ModuleOp module) {
 
 } // namespace
 
-SittingResult holdSitting(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known, const TrialConditions &conditions,
-                          double seconds, WorkerLine &line) {
+SittingResult holdSitting(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known,
+                          const TrialConditions &conditions, double seconds, WorkerLine &line) {
   return Sitting(op, candidates, known, conditions, line).run(seconds);
 }
 
-SittingResult holdSittingApart(Operation *op, ArrayRef<Candidate> candidates, const TuningEntry &known,
-                               const TrialConditions &conditions, double seconds,
+SittingResult holdSittingApart(Operation *op, ArrayRef<Candidate> candidates,
+                               const TuningEntry &known, const TrialConditions &conditions,
+                               double seconds,
                                const std::function<void(const TuningEntry &)> &progress) {
   std::string bytes = isGpu(deviceOfCommand(op)) ? "" : bytesOf(op);
   if (bytes.empty()) {

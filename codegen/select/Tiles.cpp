@@ -22,17 +22,21 @@ bool takesSteps(const json &steps, int64_t k) {
     if (kind == "sum")
       known = k <= products::kDepthAtOnce || (steps.size() == 1 && step.value("scale", 1.0) == 1);
     else if (kind == "eltwise")
-      known = llvm::is_contained({"relu", "clip", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg);
+      known = llvm::is_contained(
+          {"relu", "clip", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg);
     else
-      known = llvm::is_contained({"add", "mul", "sub", "logistic_gradient", "tanh_gradient", "relu_gradient"}, alg);
+      known = llvm::is_contained(
+          {"add", "mul", "sub", "logistic_gradient", "tanh_gradient", "relu_gradient"}, alg);
     if (!known)
       return false;
   }
   return steps.size() <= size_t(products::kMostPosts);
 }
 
-/// Constant weights of [k, n] (`crossed`: of [n, k]) in `bytes` that pack(from, row stride, column stride, to) fills.
-static CallArgument packedBy(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, uint64_t bytes, std::string layout,
+/// Constant weights of [k, n] (`crossed`: of [n, k]) in `bytes` that pack(from, row stride, column
+/// stride, to) fills.
+static CallArgument packedBy(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n,
+                             uint64_t bytes, std::string layout,
                              std::function<void(const float *, int64_t, int64_t, void *)> pack) {
   CallArgument packed{CallArgument::Kind::Packed};
   packed.bytes = int64_t(bytes);
@@ -40,7 +44,8 @@ static CallArgument packedBy(const ref::Tensor &plain, bool crossed, int64_t k, 
   packed.pack = [=](std::string &error) -> std::shared_ptr<void> {
     std::shared_ptr<void> data(std::aligned_alloc(64, (bytes + 63) / 64 * 64), std::free);
     if (data)
-      pack(reinterpret_cast<const float *>(plain.data()), crossed ? 1 : n, crossed ? k : 1, data.get());
+      pack(reinterpret_cast<const float *>(plain.data()), crossed ? 1 : n, crossed ? k : 1,
+           data.get());
     else
       error = "no memory for packed weights";
     return data;
@@ -52,14 +57,22 @@ static std::string layoutOf(const char *kind, int64_t k, int64_t n, int64_t form
   return kind + (":" + std::to_string(k) + "x" + std::to_string(n) + "x") + std::to_string(form);
 }
 
-CallArgument packedWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int parts) {
-  return packedBy(plain, crossed, k, n, tiles::packedBytes(k, n, parts), layoutOf("tiles", k, n, parts),
-                  [=](const float *from, int64_t row, int64_t column, void *to) { tiles::packWeights(from, row, column, k, n, parts, to); });
+CallArgument packedWeights(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n,
+                           int parts) {
+  return packedBy(plain, crossed, k, n, tiles::packedBytes(k, n, parts),
+                  layoutOf("tiles", k, n, parts),
+                  [=](const float *from, int64_t row, int64_t column, void *to) {
+                    tiles::packWeights(from, row, column, k, n, parts, to);
+                  });
 }
 
-static CallArgument packedForVectors(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n, int64_t lanes) {
-  return packedBy(plain, crossed, k, n, vectors::packedBytes(k, n, lanes), layoutOf("vectors", k, n, lanes),
-                  [=](const float *from, int64_t row, int64_t column, void *to) { vectors::packWeights(from, row, column, k, n, lanes, to); });
+static CallArgument packedForVectors(const ref::Tensor &plain, bool crossed, int64_t k, int64_t n,
+                                     int64_t lanes) {
+  return packedBy(plain, crossed, k, n, vectors::packedBytes(k, n, lanes),
+                  layoutOf("vectors", k, n, lanes),
+                  [=](const float *from, int64_t row, int64_t column, void *to) {
+                    vectors::packWeights(from, row, column, k, n, lanes, to);
+                  });
 }
 
 /// As they are, [k, n].
@@ -78,7 +91,9 @@ namespace onednn_desc {
 
 namespace {
 
-std::vector<int64_t> dimsOf(const json &argument) { return argument["dims"].get<std::vector<int64_t>>(); }
+std::vector<int64_t> dimsOf(const json &argument) {
+  return argument["dims"].get<std::vector<int64_t>>();
+}
 
 /// Nothing for a layout that is no permutation of its own dimensions.
 std::optional<std::vector<int64_t>> stridesOf(const json &argument) {
@@ -106,7 +121,8 @@ std::optional<std::vector<int64_t>> repeated(const json &operand) {
 
 void turn(std::vector<int64_t> &strides) { std::swap(strides[strides.size() - 2], strides.back()); }
 
-/// The post-ops in the tiles' words; nothing where an operand does not lie row by row. `turned`: of the product's transposition.
+/// The post-ops in the tiles' words; nothing where an operand does not lie row by row. `turned`: of
+/// the product's transposition.
 std::optional<json> stepsOf(const json &ops, bool turned) {
   json steps = json::array();
   for (const json &op : ops) {
@@ -124,28 +140,37 @@ std::optional<json> stepsOf(const json &ops, bool turned) {
   return steps;
 }
 
-/// Where elements of an operand are changed as they are packed, they lie in rows that end where the memory's do.
+/// Where elements of an operand are changed as they are packed, they lie in rows that end where the
+/// memory's do.
 bool addPrologue(const json &desc, const Pending &pending, LibraryCall &call) {
   bool isLeft = desc["of"] == "a";
   const json &strides = call.desc[isLeft ? "a" : "b"];
   if (!strides.is_array())
     return false;
   size_t rank = strides.size();
-  int64_t row = desc["row"], lane = strides[isLeft ? rank - 2 : rank - 1], depth = strides[isLeft ? rank - 1 : rank - 2];
+  int64_t row = desc["row"], lane = strides[isLeft ? rank - 2 : rank - 1],
+          depth = strides[isLeft ? rank - 1 : rank - 2];
   bool across = lane == 1 && depth == row;
   if (!across && !(depth == 1 && lane == row))
     return false;
   for (size_t d = 0; d + 2 < rank; ++d)
     if (strides[d].get<int64_t>() % row != 0)
       return false;
-  if (call.desc[!across ? "k" : isLeft ? "m" : "n"].get<int64_t>() != row || (desc.contains("sums") && (!across || rank > 2)))
+  if (call.desc[!across  ? "k"
+                : isLeft ? "m"
+                         : "n"]
+              .get<int64_t>() != row ||
+      (desc.contains("sums") && (!across || rank > 2)))
     return false;
   call.desc["prologue"] = desc;
   for (const char *name : {"shift", "factor", "hot", "sums"})
     for (auto &[given, source] : pending.sources)
       if (given == name) {
         call.arguments.push_back(source);
-        double elements = source.kind == CallArgument::Kind::Value ? double(cast<RankedTensorType>(source.value.getType()).getNumElements()) : double(row);
+        double elements =
+            source.kind == CallArgument::Kind::Value
+                ? double(cast<RankedTensorType>(source.value.getType()).getNumElements())
+                : double(row);
         call.bytes += (given == "hot" ? 8.0 : 4.0) * elements;
       }
   return true;
@@ -155,8 +180,10 @@ bool addPrologue(const json &desc, const Pending &pending, LibraryCall &call) {
 
 std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::string *why) {
   Refusal no{why};
-  const json &desc = pending.desc, &src = desc["src"], &weights = desc["weights"], &dst = desc["dst"];
-  if (!isF32(src) || !isF32(weights) || !isF32(dst) || (desc.contains("bias") && !isF32(desc["bias"])))
+  const json &desc = pending.desc, &src = desc["src"], &weights = desc["weights"],
+             &dst = desc["dst"];
+  if (!isF32(src) || !isF32(weights) || !isF32(dst) ||
+      (desc.contains("bias") && !isF32(desc["bias"])))
     return no("not a product of f32");
   auto dims = dimsOf(dst);
   size_t rank = dims.size();
@@ -164,7 +191,8 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
   if (k == 0)
     return no("an empty sum");
   auto a = repeated(src), y = stridesOf(dst);
-  // What is wanted column by column is the transposed product of the transposed operands, row by row.
+  // What is wanted column by column is the transposed product of the transposed operands, row by
+  // row.
   bool turned = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
   if (turned)
     turn(*a), turn(*y), std::swap(m, n);
@@ -173,10 +201,12 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
   LibraryCall call;
   call.library = form.parts ? "tiles" : "vectors";
   call.implementation = form.parts ? tiles_desc::implementationOf(form.parts)
-                                   : std::string(form.isStrassen ? "strassen" : "vectors") + (form.lanes == 16 ? ":avx512" : ":avx2");
+                                   : std::string(form.isStrassen ? "strassen" : "vectors") +
+                                         (form.lanes == 16 ? ":avx512" : ":avx2");
   call.flops = pending.flops;
   call.accumulates = pending.accumulates;
-  call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {turned ? "b" : "a", *a}, {"dst", *y}};
+  call.desc = {{"kind", "product"},      {"m", m},   {"n", n}, {"k", k},
+               {turned ? "b" : "a", *a}, {"dst", *y}};
   if (form.parts)
     call.desc["parts"] = form.parts;
   else
@@ -205,14 +235,17 @@ std::optional<LibraryCall> ownProduct(Pending pending, ProductForm form, std::st
   }
   if (constant && turned) {
     call.desc["a"] = {k, 1};
-    call.arguments.push_back(tiles_desc::plainWeights(constant->plain, constant->tag != "ba", m, k));
+    call.arguments.push_back(
+        tiles_desc::plainWeights(constant->plain, constant->tag != "ba", m, k));
     call.bytes += double(call.arguments.back().bytes);
   } else if (constant) {
     bool crossed = constant->tag == "ba";
     call.desc["b"] = form.isStrassen ? nlohmann::json{n, 1} : nlohmann::json("packed");
-    call.arguments.push_back(form.parts        ? tiles_desc::packedWeights(constant->plain, crossed, k, n, form.parts)
-                             : form.isStrassen ? tiles_desc::plainWeights(constant->plain, crossed, k, n)
-                                               : tiles_desc::packedForVectors(constant->plain, crossed, k, n, form.lanes));
+    call.arguments.push_back(
+        form.parts ? tiles_desc::packedWeights(constant->plain, crossed, k, n, form.parts)
+        : form.isStrassen
+            ? tiles_desc::plainWeights(constant->plain, crossed, k, n)
+            : tiles_desc::packedForVectors(constant->plain, crossed, k, n, form.lanes));
     call.bytes += double(call.arguments.back().bytes);
   } else {
     auto b = repeated(weights);
@@ -273,7 +306,8 @@ std::optional<LibraryCall> tilesCall(Operation *op, int parts, std::string *why)
   return tiles_desc::convolution(fusion, parts, no);
 }
 
-std::optional<LibraryCall> vectorsCall(Operation *op, int64_t lanes, std::string *why, bool isStrassen) {
+std::optional<LibraryCall> vectorsCall(Operation *op, int64_t lanes, std::string *why,
+                                       bool isStrassen) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion || !isProduct(fusion))

@@ -1,7 +1,8 @@
 //===- TilesConvolution.cpp - convolutions in bf16 parts, on a processor's tiles ---===//
 //
-// With channels last, a convolution whose window is one pixel is a product of [pixels, channels] with its weights; its gradients
-// are products of the same matrices, turned. Other windows have a kernel of their own (runtime/library/tiles/Convolution.h).
+// With channels last, a convolution whose window is one pixel is a product of [pixels, channels]
+// with its weights; its gradients are products of the same matrices, turned. Other windows have a
+// kernel of their own (runtime/library/tiles/Convolution.h).
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/OnednnDesc.h"
@@ -37,8 +38,7 @@ struct Image {
 };
 
 /// What all forms need: images of one group, f32, channels last on both sides.
-template <typename Op>
-bool takes(Op op, Value x, Value y, Value w, const Refusal &no) {
+template <typename Op> bool takes(Op op, Value x, Value y, Value w, const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y), weights = typeOf(w);
   if (source.getRank() != 4 || op.getGroups() != 1)
     return no("images of one group required"), false;
@@ -51,12 +51,13 @@ bool takes(Op op, Value x, Value y, Value w, const Refusal &no) {
 }
 
 /// Whether pixels meet pixels of the same place.
-template <typename Op>
-bool isOnePixel(Op op, Value w) {
-  return isAll(typeOf(w).getShape().drop_front(2), 1) && isAll(op.getLow(), 0) && isAll(op.getHigh(), 0) && isAll(op.getStrides(), 1);
+template <typename Op> bool isOnePixel(Op op, Value w) {
+  return isAll(typeOf(w).getShape().drop_front(2), 1) && isAll(op.getLow(), 0) &&
+         isAll(op.getHigh(), 0) && isAll(op.getStrides(), 1);
 }
 
-/// An operand of a step after the product, of `result`'s shape or one for each channel; nothing for others.
+/// An operand of a step after the product, of `result`'s shape or one for each channel; nothing for
+/// others.
 std::optional<json> operandStrides(Value operand, RankedTensorType result, const json &dst) {
   auto type = typeOf(operand);
   if (!type.getElementType().isF32())
@@ -79,8 +80,13 @@ CallArgument packedWindow(const ref::Tensor &plain, const json &desc) {
   auto convolution = tiles::Convolution::parse(desc);
   CallArgument packed{CallArgument::Kind::Packed};
   packed.bytes = int64_t(convolution.packedBytes());
-  packed.layout = std::string("tiles:window:") + (convolution.unfoldsRows() ? "rows:" : convolution.isTurned ? "turned:" : "") + std::to_string(convolution.parts);
-  packed.pack = [plain, convolution, bytes = packed.bytes](std::string &error) -> std::shared_ptr<void> {
+  packed.layout = std::string("tiles:window:") +
+                  (convolution.unfoldsRows() ? "rows:"
+                   : convolution.isTurned    ? "turned:"
+                                             : "") +
+                  std::to_string(convolution.parts);
+  packed.pack = [plain, convolution,
+                 bytes = packed.bytes](std::string &error) -> std::shared_ptr<void> {
     std::shared_ptr<void> data(std::aligned_alloc(64, size_t(bytes)), std::free);
     if (data)
       convolution.packWeights(reinterpret_cast<const float *>(plain.data()), data.get(), 1);
@@ -113,11 +119,14 @@ Builder begin(int parts, json desc) {
 
 json pairOf(ArrayRef<int64_t> values) { return {values[0], values[1]}; }
 
-json sizesOf(const Image &image) { return {image.count, image.channels, image.height, image.width}; }
+json sizesOf(const Image &image) {
+  return {image.count, image.channels, image.height, image.width};
+}
 
 /// Forward, and the gradient by the data.
 template <typename Op>
-std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilogue, Op op, int parts, const Refusal &no) {
+std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilogue, Op op,
+                                          int parts, const Refusal &no) {
   constexpr bool turned = std::is_same_v<Op, ConvTransposeOp>;
   Value x = op.getX(), w = op.getW(), y = fusion.getResult(0);
   if (!takes(op, x, y, w, no))
@@ -130,7 +139,12 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   int64_t k = from.channels, n = to.channels;
   auto window = typeOf(w).getShape().drop_front(2);
   bool product = isOnePixel(op, w);
-  Builder b = product ? begin(parts, {{"kind", "product"}, {"m", to.pixels()}, {"n", n}, {"k", k}, {"a", {k, 1}}, {"dst", {n, 1}}})
+  Builder b = product ? begin(parts, {{"kind", "product"},
+                                      {"m", to.pixels()},
+                                      {"n", n},
+                                      {"k", k},
+                                      {"a", {k, 1}},
+                                      {"dst", {n, 1}}})
                       : begin(parts, {{"kind", "convolution"},
                                       {"src", sizesOf(from)},
                                       {"dst", sizesOf(to)},
@@ -154,7 +168,8 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     if (failed(plain))
       return no("its weights cannot be read");
     desc[product ? "b" : "weights"] = "packed";
-    b.call.arguments.push_back(product ? packedWeights(*plain, !turned, k, n, parts) : packedWindow(*plain, desc));
+    b.call.arguments.push_back(product ? packedWeights(*plain, !turned, k, n, parts)
+                                       : packedWindow(*plain, desc));
     b.call.bytes += double(b.call.arguments.back().bytes);
   } else {
     if (product)
@@ -177,7 +192,10 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   json steps = json::array();
   for (const PostOp &postOp : epilogue.postOps) {
     if (postOp.kind == PostOp::Kind::Eltwise) {
-      steps.push_back({{"kind", "eltwise"}, {"alg", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}});
+      steps.push_back({{"kind", "eltwise"},
+                       {"alg", postOp.alg},
+                       {"alpha", postOp.alpha},
+                       {"beta", postOp.beta}});
       continue;
     }
     auto operand = operandStrides(postOp.operand, typeOf(y), {n, 1});
@@ -185,7 +203,8 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
       return no("a step after it (" + postOp.alg + ") whose operand it does not take");
     steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
     // A product's longer sums rest in the result before the steps come.
-    if (b.call.inplace.empty() && (!product || k <= products::kDepthAtOnce) && typeOf(postOp.operand).getShape() == typeOf(y).getShape())
+    if (b.call.inplace.empty() && (!product || k <= products::kDepthAtOnce) &&
+        typeOf(postOp.operand).getShape() == typeOf(y).getShape())
       b.call.inplace.push_back({result, unsigned(b.call.arguments.size())});
     b.addValue(outside(fusion, postOp.operand));
   }
@@ -196,7 +215,8 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   return b.call;
 }
 
-std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int parts, const Refusal &no) {
+std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int parts,
+                                          const Refusal &no) {
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
     return no("more than a weight gradient");
@@ -220,13 +240,16 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
 }
 
 /// Of bf16, whose sums go out in f32.
-std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradOp op, const Refusal &no) {
+std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradOp op,
+                                                const Refusal &no) {
   auto &body = fusion.getBody().front();
   auto widening = dyn_cast_or_null<CastOp>(op->getNextNode());
-  if (std::distance(body.begin(), body.end()) != 3 || fusion.getNumResults() != 1 || !widening || widening.getX() != op.getDw())
+  if (std::distance(body.begin(), body.end()) != 3 || fusion.getNumResults() != 1 || !widening ||
+      widening.getX() != op.getDw())
     return no("more than a weight gradient that becomes f32");
   auto x = typeOf(op.getX()), dy = typeOf(op.getDy()), dw = typeOf(fusion.getResult(0));
-  if (x.getRank() != 4 || op.getGroups() != 1 || x.getNumElements() == 0 || dy.getNumElements() == 0)
+  if (x.getRank() != 4 || op.getGroups() != 1 || x.getNumElements() == 0 ||
+      dy.getNumElements() == 0)
     return no("images of one group required");
   if (!x.getElementType().isBF16() || !dy.getElementType().isBF16() || !dw.getElementType().isF32())
     return no("bf16 required that becomes f32");
@@ -246,7 +269,8 @@ std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradO
   b.addValue(outside(fusion, op.getDy()));
   b.addResult(dw);
   // Each element of dy meets the weights of one output channel.
-  b.call.flops = 2.0 * double(dy.getNumElements()) * double(dw.getNumElements()) / double(dw.getDimSize(0));
+  b.call.flops =
+      2.0 * double(dy.getNumElements()) * double(dw.getNumElements()) / double(dw.getDimSize(0));
   return b.call;
 }
 

@@ -10,7 +10,9 @@ namespace dlc::tiles_desc {
 
 using nlohmann::json;
 
-inline mlir::RankedTensorType typeOf(mlir::Value v) { return llvm::cast<mlir::RankedTensorType>(v.getType()); }
+inline mlir::RankedTensorType typeOf(mlir::Value v) {
+  return llvm::cast<mlir::RankedTensorType>(v.getType());
+}
 
 /// tiles:bf16x3 for two parts, tiles:bf16x6 for three.
 const char *implementationOf(int parts);

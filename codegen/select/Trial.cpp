@@ -37,10 +37,12 @@ RankedTensorType plainType(Type type) {
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// A layout that pads holds more than a tensor of its shape does; callers of programs cannot give one.
+/// A layout that pads holds more than a tensor of its shape does; callers of programs cannot give
+/// one.
 bool isPadded(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return storageBytes(tensor) != tensor.getNumElements() * ref::elementBytes(tensor.getElementType());
+  return storageBytes(tensor) !=
+         tensor.getNumElements() * ref::elementBytes(tensor.getElementType());
 }
 
 /// Numbers as activations have them; integers small, so that they are indices into almost anything.
@@ -67,7 +69,8 @@ public:
     releasePacked();
   }
 
-  bool make(ModuleOp module, Operation *op, const TrialOperands &operands, const TrialConditions &conditions, std::string &reason);
+  bool make(ModuleOp module, Operation *op, const TrialOperands &operands,
+            const TrialConditions &conditions, std::string &reason);
 
   bool run(std::string &reason) override {
     try {
@@ -84,8 +87,8 @@ public:
 
   std::optional<Sample> sample(int repeats, std::string &reason) override {
     using Clock = std::chrono::steady_clock;
-    // The candidate before left its own operands in the caches: short runs find theirs there, as after the operation that
-    // made them.
+    // The candidate before left its own operands in the caches: short runs find theirs there, as
+    // after the operation that made them.
     if (lastMicroseconds < kShort && !run(reason))
       return std::nullopt;
     if (coldWeights)
@@ -121,20 +124,23 @@ private:
 void HostTrial::releasePacked() {
   if (packed.empty())
     return;
-  auto *resources = context->getLoadedDialect<BuiltinDialect>()->getRegisteredInterface<ResourceBlobManagerDialectInterface>();
+  auto *resources = context->getLoadedDialect<BuiltinDialect>()
+                        ->getRegisteredInterface<ResourceBlobManagerDialectInterface>();
   for (const std::string &name : packed)
     resources->getBlobManager().update(name, AsmResourceBlob());
 }
 
-bool HostTrial::make(ModuleOp module, Operation *op, const TrialOperands &operands, const TrialConditions &conditions,
-                     std::string &reason) {
+bool HostTrial::make(ModuleOp module, Operation *op, const TrialOperands &operands,
+                     const TrialConditions &conditions, std::string &reason) {
   CompileOptions quiet = conditions.options;
   quiet.progress = nullptr;
   quiet.afterPhase = nullptr;
-  if (failed(lowerToExec(module, quiet, conditions.target)) || failed(planMemory(module)) || failed(verifyMemory(module)))
+  if (failed(lowerToExec(module, quiet, conditions.target)) || failed(planMemory(module)) ||
+      failed(verifyMemory(module)))
     return false;
   module.walk([&](exec::ConstantOp constant) {
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue()); resource && constant.getLayout())
+    if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+        resource && constant.getLayout())
       packed.push_back(resource.getRawHandle().getKey().str());
   });
   auto built = buildProgram(module, quiet, conditions.target);
@@ -182,7 +188,8 @@ OwningOpRef<ModuleOp> moduleOf(Operation *op) {
   for (Value operand : op->getOperands())
     if (!operand.getDefiningOp<ConstantOp>())
       inputs.push_back(operand.getType());
-  auto function = func::FuncOp::create(b, loc, "main", b.getFunctionType(inputs, op->getResultTypes()));
+  auto function =
+      func::FuncOp::create(b, loc, "main", b.getFunctionType(inputs, op->getResultTypes()));
   Block *block = function.addEntryBlock();
   b.setInsertionPointToEnd(block);
   IRMapping map;
@@ -212,8 +219,9 @@ TrialOperands::TrialOperands(Operation *op) {
   }
 }
 
-std::unique_ptr<Trial> createTrial(Operation *op, const Candidate &candidate, const TrialOperands &operands,
-                                   const TrialConditions &conditions, std::string &reason) {
+std::unique_ptr<Trial> createTrial(Operation *op, const Candidate &candidate,
+                                   const TrialOperands &operands, const TrialConditions &conditions,
+                                   std::string &reason) {
   for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
     for (Value v : values)
       if (isPadded(v.getType())) {
@@ -229,7 +237,8 @@ std::unique_ptr<Trial> createTrial(Operation *op, const Candidate &candidate, co
     Operation *copy = end->getPrevNode();
     copy->setAttr(kKernelAttr, StringAttr::get(op->getContext(), candidate.kernel));
     if (hasImplementations(candidate.kernel))
-      copy->setAttr(kImplementationAttr, StringAttr::get(op->getContext(), candidate.implementation));
+      copy->setAttr(kImplementationAttr,
+                    StringAttr::get(op->getContext(), candidate.implementation));
   });
   if (std::string device = deviceOfCommand(op); isGpu(device))
     return createGpuTrial(*module, op, device, operands, conditions, reason);

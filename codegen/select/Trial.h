@@ -17,7 +17,8 @@ struct TrialOperands {
 /// module { func @main(operands that are not constant) { op } }
 mlir::OwningOpRef<mlir::ModuleOp> moduleOf(mlir::Operation *op);
 
-/// A program of one operation, made by the phases that make whole ones, on the device that the operation stands on.
+/// A program of one operation, made by the phases that make whole ones, on the device that the
+/// operation stands on.
 class Trial : public Timed {
 public:
   /// False, and why in `reason`, when the program fails.
@@ -37,8 +38,9 @@ struct TrialConditions {
 };
 
 /// Null, and why in `reason`, when the kernel cannot be made or nothing can time it.
-std::unique_ptr<Trial> createTrial(mlir::Operation *op, const Candidate &candidate, const TrialOperands &operands,
-                                   const TrialConditions &conditions, std::string &reason);
+std::unique_ptr<Trial> createTrial(mlir::Operation *op, const Candidate &candidate,
+                                   const TrialOperands &operands, const TrialConditions &conditions,
+                                   std::string &reason);
 
 } // namespace dlc
 #endif

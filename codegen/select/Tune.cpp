@@ -21,13 +21,15 @@ namespace dlc {
 
 namespace {
 
-/// To be raised when generated kernels become faster or slower: older figures are then no longer found.
+/// To be raised when generated kernels become faster or slower: older figures are then no longer
+/// found.
 constexpr int kGeneratedRevision = 1;
 
 /// Few words for people, and a sum over all of them.
 std::string featuresText(StringRef features) {
   std::string text;
-  for (const char *telling : {"avx2", "avx512f", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile", "neon", "sve"})
+  for (const char *telling :
+       {"avx2", "avx512f", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile", "neon", "sve"})
     if (llvm::is_contained(llvm::split(features, ','), ("+" + Twine(telling)).str()))
       text += std::string(telling) + " ";
   return text + "#" + llvm::utohexstr(llvm::xxh3_64bits(features) >> 32, /*LowerCase=*/true);
@@ -58,7 +60,8 @@ TuningEntry startOf(ArrayRef<Candidate> candidates, const TuningEntry *known) {
 
 } // namespace
 
-TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options, const cpu::Target &target) {
+TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options,
+                              const cpu::Target &target) {
   TuningConditions conditions;
   double bytes = 0;
   module.walk([&](ConstantOp op) {
@@ -70,7 +73,9 @@ TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options, co
                          {"weights", conditions.coldWeights ? "cold" : "warm"},
                          {"accuracy", options.accuracy},
                          {"matmul-precision", options.precision.matmul},
-                         {"workspace", options.tuning.workspaceBytes > 0 ? std::to_string(options.tuning.workspaceBytes) : "any"}};
+                         {"workspace", options.tuning.workspaceBytes > 0
+                                           ? std::to_string(options.tuning.workspaceBytes)
+                                           : "any"}};
   conditions.machine = {{"cpu", target.cpu},
                         {"model", processorModel()},
                         {"features", featuresText(target.features)},
@@ -91,7 +96,8 @@ TuningKey tuningKey(Operation *op, const TuningConditions &conditions) {
       os << " " << attribute.getName().getValue() << "=" << attribute.getValue();
   os << " (";
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    os << (i ? ", " : "") << (operand.getDefiningOp<ConstantOp>() ? "constant " : "") << operand.getType();
+    os << (i ? ", " : "") << (operand.getDefiningOp<ConstantOp>() ? "constant " : "")
+       << operand.getType();
   os << ") -> " << op->getResultTypes();
   if (auto fusion = dyn_cast<FusionOp>(op)) {
     OpPrintingFlags flags;
@@ -105,8 +111,9 @@ TuningKey tuningKey(Operation *op, const TuningConditions &conditions) {
   return key;
 }
 
-Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, const TuningKey &key, const TuningEntry *known,
-                              const TrialConditions &conditions, double seconds,
+Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, const TuningKey &key,
+                              const TuningEntry *known, const TrialConditions &conditions,
+                              double seconds,
                               const std::function<void(const TuningEntry &)> &progress) {
   TuningEntry all = startOf(candidates, known);
   SmallVector<StringRef> names;
@@ -137,8 +144,9 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
     measurement.entry = std::move(all);
     measurement.enough = true;
   } else {
-    SittingResult held = holdSittingApart(op, sits, sitting, conditions, seconds,
-                                          [&](const TuningEntry &part) { progress(withAll(part)); });
+    SittingResult held =
+        holdSittingApart(op, sits, sitting, conditions, seconds,
+                         [&](const TuningEntry &part) { progress(withAll(part)); });
     measurement.enough = held.enough;
     // What is wrong or crashes is known whatever the times are worth.
     measurement.entry = held.enough ? combined(all, held.entry) : withAll(held.entry);
@@ -154,13 +162,15 @@ void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidat
     });
     if (!tuned.rejected.empty()) {
       // One that gave wrong results stays out, where another can do the work.
-      if (found != candidates.end() && candidates.size() > 1 && !StringRef(tuned.rejected).starts_with("not measured"))
+      if (found != candidates.end() && candidates.size() > 1 &&
+          !StringRef(tuned.rejected).starts_with("not measured"))
         candidates.erase(found);
       continue;
     }
     if (found == candidates.end()) {
       // Another of a library's implementations; its provider must still be one that can do it.
-      auto same = llvm::find_if(candidates, [&](const Candidate &c) { return c.kernel == tuned.kernel; });
+      auto same =
+          llvm::find_if(candidates, [&](const Candidate &c) { return c.kernel == tuned.kernel; });
       if (same == candidates.end())
         continue;
       Candidate other = *same;

@@ -14,9 +14,11 @@ struct TuningConditions {
   bool coldWeights = false;
 };
 
-TuningConditions conditionsOf(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
+TuningConditions conditionsOf(mlir::ModuleOp module, const CompileOptions &options,
+                              const cpu::Target &target);
 
-/// The operation without names and places, with what it depends on: equal keys are equal measurements.
+/// The operation without names and places, with what it depends on: equal keys are equal
+/// measurements.
 TuningKey tuningKey(mlir::Operation *op, const TuningConditions &conditions);
 
 struct Measurement {
@@ -26,15 +28,17 @@ struct Measurement {
   bool enough = false;
 };
 
-/// One sitting: runs the candidates in turns, on random operands of real size, until their order is certain or `seconds` are
-/// over. Results are checked before a time counts. Candidates that the estimate rules out are written down as such; those that
-/// `known` (of earlier sittings, or of one that was broken off) leaves without hope sit out. `progress` hears of every step.
-Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates, const TuningKey &key, const TuningEntry *known,
+/// One sitting: runs the candidates in turns, on random operands of real size, until their order is
+/// certain or `seconds` are over. Results are checked before a time counts. Candidates that the
+/// estimate rules out are written down as such; those that `known` (of earlier sittings, or of one
+/// that was broken off) leaves without hope sit out. `progress` hears of every step.
+Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates,
+                              const TuningKey &key, const TuningEntry *known,
                               const TrialConditions &conditions, double seconds,
                               const std::function<void(const TuningEntry &)> &progress);
 
-/// Puts measured figures on the candidates and the entry's choice in front. Candidates that only the measurement knew are
-/// added.
+/// Puts measured figures on the candidates and the entry's choice in front. Candidates that only
+/// the measurement knew are added.
 void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidates);
 
 } // namespace dlc

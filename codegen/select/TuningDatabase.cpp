@@ -24,10 +24,12 @@ namespace {
 
 const std::string kHeader = "{\"dlc tuning database\":2}";
 
-/// Held while the file is appended to, or read and replaced. It is a file of its own: the other one is renamed over.
+/// Held while the file is appended to, or read and replaced. It is a file of its own: the other one
+/// is renamed over.
 class Lock {
 public:
-  explicit Lock(const std::string &file) : descriptor(::open((file + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+  explicit Lock(const std::string &file)
+      : descriptor(::open((file + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
     while (descriptor >= 0 && ::flock(descriptor, LOCK_EX) != 0 && errno == EINTR)
       ;
   }
@@ -84,7 +86,9 @@ double numberOf(const nlohmann::json &object, const char *name, double otherwise
   return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
-int countOf(const nlohmann::json &object, const char *name) { return int(std::clamp(numberOf(object, name, 0), 0.0, 1e9)); }
+int countOf(const nlohmann::json &object, const char *name) {
+  return int(std::clamp(numberOf(object, name, 0), 0.0, 1e9));
+}
 
 std::optional<Facts> factsOf(const nlohmann::json &object, const char *name) {
   auto found = object.find(name);
@@ -111,7 +115,8 @@ std::vector<double> seriesOf(const nlohmann::json &object, const char *name, dou
 nlohmann::ordered_json seriesJson(const std::vector<double> &series, int digits) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (double value : series)
-    list.push_back(std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(rounded(value, digits)));
+    list.push_back(std::isnan(value) ? nlohmann::ordered_json()
+                                     : nlohmann::ordered_json(rounded(value, digits)));
   return list;
 }
 
@@ -145,7 +150,9 @@ std::optional<TunedCandidate> readCandidate(const nlohmann::json &object, bool u
 }
 
 nlohmann::ordered_json candidateJson(const TunedCandidate &c) {
-  nlohmann::ordered_json object = {{"kernel", c.kernel}, {"implementation", c.implementation}, {"estimate_us", rounded(c.estimate, 4)}};
+  nlohmann::ordered_json object = {{"kernel", c.kernel},
+                                   {"implementation", c.implementation},
+                                   {"estimate_us", rounded(c.estimate, 4)}};
   if (c.rejected.empty()) {
     object["min_us"] = rounded(c.min, 5);
     object["median_us"] = rounded(c.median, 5);
@@ -207,7 +214,8 @@ std::string TuningKey::machineText() const {
     auto found = machine.find(name);
     return found == machine.end() ? std::string("?") : found->second;
   };
-  std::string text = get("cpu") + " (" + get("model") + ", caches " + get("caches") + ", features " + get("features") + ")";
+  std::string text = get("cpu") + " (" + get("model") + ", caches " + get("caches") +
+                     ", features " + get("features") + ")";
   for (auto &[name, value] : versions)
     text += ", " + name + " " + value;
   return text;
@@ -221,7 +229,8 @@ const TunedCandidate *TuningEntry::find(const std::string &implementation) const
 }
 
 int TuningEntry::samples() const {
-  return std::accumulate(candidates.begin(), candidates.end(), 0, [](int sum, const TunedCandidate &c) { return sum + c.runs; });
+  return std::accumulate(candidates.begin(), candidates.end(), 0,
+                         [](int sum, const TunedCandidate &c) { return sum + c.runs; });
 }
 
 std::string toLine(const TuningEntry &entry) {
@@ -247,7 +256,8 @@ std::optional<TuningEntry> fromLine(const std::string &line) {
   if (!object.is_object() || !object.contains("candidates") || !object["candidates"].is_array())
     return std::nullopt;
   TuningEntry entry;
-  auto settings = factsOf(object, "settings"), machine = factsOf(object, "machine"), versions = factsOf(object, "versions");
+  auto settings = factsOf(object, "settings"), machine = factsOf(object, "machine"),
+       versions = factsOf(object, "versions");
   entry.key.operation = textOf(object, "operation");
   if (entry.key.operation.empty() || !settings || !machine || !versions)
     return std::nullopt;
@@ -267,15 +277,20 @@ std::optional<TuningEntry> fromLine(const std::string &line) {
   return entry;
 }
 
-TuningDatabase::TuningDatabase(const std::string &path, bool readOnly, std::string &warning) : path(path), writable(!readOnly) {
+TuningDatabase::TuningDatabase(const std::string &path, bool readOnly, std::string &warning)
+    : path(path), writable(!readOnly) {
   if (path.empty())
     return;
   Contents contents = readFile(path);
   if (contents.foreign) {
     writable = false;
-    warning = "'" + path + "' is damaged or no tuning database, and is neither used nor changed; required: a first line " + kHeader;
+    warning = "'" + path +
+              "' is damaged or no tuning database, and is neither used nor changed; required: a "
+              "first line " +
+              kHeader;
   } else if (contents.damaged) {
-    warning = "'" + path + "' is damaged: " + std::to_string(contents.damaged) + " of its lines are not used, the first is line " +
+    warning = "'" + path + "' is damaged: " + std::to_string(contents.damaged) +
+              " of its lines are not used, the first is line " +
               std::to_string(contents.firstDamaged) + "; dlc tune measures what they held anew";
   }
   for (TuningEntry &entry : contents.entries) {
@@ -352,7 +367,8 @@ void TuningDatabase::write(const TuningEntry &entry, std::string &warning) {
     wrote = true;
   } catch (const std::exception &error) {
     writable = false;
-    warning = "'" + path + "' cannot be written (" + error.what() + "); what is measured is used for this model only";
+    warning = "'" + path + "' cannot be written (" + error.what() +
+              "); what is measured is used for this model only";
   }
 }
 
@@ -401,8 +417,9 @@ bool TuningDatabase::take(const TuningEntry &entry) {
   std::string identity = entry.key.identity();
   auto found = entries.find(identity);
   // The greater text breaks ties, so that it does not matter which came first.
-  if (found != entries.end() && (found->second.samples() > entry.samples() ||
-                                 (found->second.samples() == entry.samples() && toLine(found->second) >= toLine(entry))))
+  if (found != entries.end() &&
+      (found->second.samples() > entry.samples() ||
+       (found->second.samples() == entry.samples() && toLine(found->second) >= toLine(entry))))
     return false;
   index(entry);
   entries.insert_or_assign(identity, entry);

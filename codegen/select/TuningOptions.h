@@ -24,12 +24,12 @@ struct TunedOperation {
   From from = From::Known;
   /// The contest, kept or just held; null where the cost model decides.
   const TuningEntry *entry = nullptr;
-  std::string chosen;             ///< the implementation that is taken
-  double estimate = 0;            ///< its time by the cost model, in microseconds
+  std::string chosen;  ///< the implementation that is taken
+  double estimate = 0; ///< its time by the cost model, in microseconds
   size_t candidates = 0;
-  size_t times = 1;               ///< how often the model has an operation like this
-  bool tried = false;             ///< Disturbed: measured again later
-  size_t resumed = 0;             ///< timings that somebody else had made who was stopped
+  size_t times = 1;   ///< how often the model has an operation like this
+  bool tried = false; ///< Disturbed: measured again later
+  size_t resumed = 0; ///< timings that somebody else had made who was stopped
 };
 
 struct TuningOptions {
@@ -52,7 +52,8 @@ struct TuningOptions {
   double spreadSeconds = 0;
   /// Measuring stops as soon as this is true.
   std::function<bool()> stop;
-  /// Called before each run that is timed; the run's turn is over when what it returns is gone. For who runs programs meanwhile.
+  /// Called before each run that is timed; the run's turn is over when what it returns is gone. For
+  /// who runs programs meanwhile.
   std::function<std::shared_ptr<void>()> turn;
   /// For tests: called where a candidate is built, run and timed ("build", "run", "time").
   std::function<void(std::string_view implementation, std::string_view stage)> fault;

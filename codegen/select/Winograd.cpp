@@ -1,7 +1,8 @@
 //===- Winograd.cpp - convolutions with fewer products ---------------------===//
 //
-// F(m x m, r x r) takes (m + r - 1)^2 products of a channel with a filter for m x m results where the direct sum takes m^2 r^2,
-// and rounds more: runtime/library/winograd/Desc.md says by how much, and dlc.accuracy = "strict" (or --accuracy) forbids it.
+// F(m x m, r x r) takes (m + r - 1)^2 products of a channel with a filter for m x m results where
+// the direct sum takes m^2 r^2, and rounds more: runtime/library/winograd/Desc.md says by how much,
+// and dlc.accuracy = "strict" (or --accuracy) forbids it.
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/OnednnDesc.h"
@@ -29,9 +30,11 @@ bool isOnes(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t v) { return v == 1; });
 }
 
-/// What all forms have in common: `x` and `y` are what the convolution reads and gives, `weights` has its window last.
+/// What all forms have in common: `x` and `y` are what the convolution reads and gives, `weights`
+/// has its window last.
 template <typename Op>
-std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, int tile, const Refusal &no) {
+std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, int tile,
+                             const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y);
   if (!source.getElementType().isF32() || !result.getElementType().isF32())
     return no("only f32 has convolutions with fewer products");
@@ -39,7 +42,8 @@ std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights,
     return no("two spatial dimensions required");
   int64_t window = weights[2];
   if (weights[3] != window || (window != 3 && window != 5))
-    return no(llvm::formatv("a window of 3x3 or 5x5 required, found {0}x{1}", window, weights[3]).str());
+    return no(
+        llvm::formatv("a window of 3x3 or 5x5 required, found {0}x{1}", window, weights[3]).str());
   if (!isOnes(op.getStrides()) || !isOnes(op.getDilations()) || op.getGroups() != 1)
     return no("strides, dilations and groups must be 1");
   auto desc = own_convolution::images(x, y, no);
@@ -52,19 +56,23 @@ std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights,
 LibraryCall callOf(json desc, int tile) {
   LibraryCall call;
   call.library = "winograd";
-  call.implementation = llvm::formatv("winograd:f{0}x{0}_{1}x{1}", tile, desc["window"].get<int64_t>()).str();
+  call.implementation =
+      llvm::formatv("winograd:f{0}x{0}_{1}x{1}", tile, desc["window"].get<int64_t>()).str();
   call.desc = std::move(desc);
   return call;
 }
 
-std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue, int tile, int threads, const Refusal &no) {
+std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue, int tile,
+                                       int threads, const Refusal &no) {
   auto conv = dyn_cast<ConvOp>(epilogue.anchor);
   auto transposed = dyn_cast<ConvTransposeOp>(epilogue.anchor);
-  Value y = fusion.getResult(0), x = epilogue.anchor->getOperand(0), w = epilogue.anchor->getOperand(1);
+  Value y = fusion.getResult(0), x = epilogue.anchor->getOperand(0),
+        w = epilogue.anchor->getOperand(1);
   auto weights = typeOf(w);
   if (weights.getRank() != 4)
     return no("two spatial dimensions required");
-  auto desc = conv ? geometry(conv, x, y, weights.getShape(), tile, no) : geometry(transposed, x, y, weights.getShape(), tile, no);
+  auto desc = conv ? geometry(conv, x, y, weights.getShape(), tile, no)
+                   : geometry(transposed, x, y, weights.getShape(), tile, no);
   if (!desc)
     return std::nullopt;
   if (!layoutOf(weights).empty())
@@ -78,7 +86,9 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
       pad = weights.getDimSize(2) - 1 - pad.get<int64_t>();
   }
   Value bias = epilogue.bias ? epilogue.bias : conv ? conv.getBias() : transposed.getBias();
-  auto isPlainF32 = [](Value v) { return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty(); };
+  auto isPlainF32 = [](Value v) {
+    return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
+  };
   if (bias && !isPlainF32(bias))
     return no("its bias is not f32");
   (*desc)["bias"] = bool(bias);
@@ -97,9 +107,12 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
       return no("its weights cannot be read");
     CallArgument packed{CallArgument::Kind::Packed};
     packed.bytes = int64_t(winograd::packedBytes(*desc));
-    packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" + std::to_string((*desc)["block"].get<int>());
-    packed.pack = [desc = *desc, plain = *plain, threads](std::string &error) -> std::shared_ptr<void> {
-      winograd::Packed made = winograd::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
+    packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" +
+                    std::to_string((*desc)["block"].get<int>());
+    packed.pack = [desc = *desc, plain = *plain,
+                   threads](std::string &error) -> std::shared_ptr<void> {
+      winograd::Packed made =
+          winograd::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
       error = made.error;
       return made.data;
     };
@@ -114,7 +127,8 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   return call;
 }
 
-std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int tile, const Refusal &no) {
+std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int tile,
+                                          const Refusal &no) {
   auto dw = typeOf(fusion.getResult(0));
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
@@ -131,7 +145,8 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   addValue(call, outside(fusion, op.getX()));
   addValue(call, outside(fusion, op.getDy()));
   addResult(call, 0, dw);
-  call.flops = 2 * double(typeOf(op.getDy()).getNumElements()) * double(dw.getNumElements()) / double(dw.getDimSize(0));
+  call.flops = 2 * double(typeOf(op.getDy()).getNumElements()) * double(dw.getNumElements()) /
+               double(dw.getDimSize(0));
   return call;
 }
 

@@ -58,7 +58,8 @@ public:
   void say(const std::string &message) override {
     uint64_t bytes = message.size();
     char answer;
-    if (!sendAll(socket, &bytes, sizeof bytes) || !sendAll(socket, message.data(), message.size()) || !receiveAll(socket, &answer, 1))
+    if (!sendAll(socket, &bytes, sizeof bytes) ||
+        !sendAll(socket, message.data(), message.size()) || !receiveAll(socket, &answer, 1))
       _exit(1); // nobody listens any more
     ++where->steps;
   }
@@ -103,10 +104,12 @@ std::string deathOf(int status) {
 
 } // namespace
 
-WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work, const std::function<void(const std::string &)> &heard,
-                    double silence, const std::function<bool()> &stop) {
+WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
+                    const std::function<void(const std::string &)> &heard, double silence,
+                    const std::function<bool()> &stop) {
   int ends[2];
-  void *shared = mmap(nullptr, sizeof(Whereabouts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *shared =
+      mmap(nullptr, sizeof(Whereabouts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED)
     return {false, std::string("no worker: ") + std::strerror(errno)};
   auto *where = new (shared) Whereabouts();

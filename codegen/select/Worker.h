@@ -26,11 +26,13 @@ struct WorkerEnd {
   uint32_t place = kNowhere; ///< what it was working on
 };
 
-/// Runs `work` in a copy of this process, in which all memory is as it is here now, but no other thread is. `heard` gets its
-/// messages, here. A worker that stays at one place for longer than `silence` seconds is killed, and so it is when `stop` says
-/// so; when this process dies, it dies too.
-WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work, const std::function<void(const std::string &)> &heard,
-                    double silence, const std::function<bool()> &stop = {});
+/// Runs `work` in a copy of this process, in which all memory is as it is here now, but no other
+/// thread is. `heard` gets its messages, here. A worker that stays at one place for longer than
+/// `silence` seconds is killed, and so it is when `stop` says so; when this process dies, it dies
+/// too.
+WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
+                    const std::function<void(const std::string &)> &heard, double silence,
+                    const std::function<bool()> &stop = {});
 
 } // namespace dlc
 #endif
