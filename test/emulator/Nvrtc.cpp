@@ -40,7 +40,7 @@ struct Program {
 
 constexpr const char *compilerFlags =
     "-std=c++20 -fPIC -shared -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off "
-    "-fno-exceptions -fno-rtti -fno-gnu-unique -w";
+    "-fno-exceptions -fno-rtti -w";
 
 /// Kernels of small tensors take longer to compile than to run, most of all with checks in them.
 std::string optimization() {
@@ -50,7 +50,9 @@ std::string optimization() {
 
 std::string compiler() {
   const char *named = std::getenv("DLC_EMULATED_CXX");
-  return named && *named ? named : DLC_EMULATOR_CXX;
+  std::string name = named && *named ? named : DLC_EMULATOR_CXX;
+  // Unique symbols of gcc's would keep an image in memory after it is closed.
+  return name.find("clang") == std::string::npos ? name + " -fno-gnu-unique" : name;
 }
 
 /// Variables of a size that the launch decides.

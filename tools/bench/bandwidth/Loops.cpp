@@ -1,13 +1,18 @@
-//===- Loops.cpp - loops of STREAM, and of FMA
-//--------------------------------------------------===//
+//===- Loops.cpp - loops of STREAM, and of FMA ----------------------------===//
 #include "tools/bench/bandwidth/Loops.h"
+#include "runtime/device/cpu/Parallel.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <immintrin.h>
-#include <omp.h>
 #include <sys/mman.h>
 
+using dlc::runtime::parallelFor;
+
 namespace bandwidth {
+
+/// Elements of a cache line.
+constexpr int64_t kGrain = 16;
 
 Arrays::Arrays(size_t n, int threads) : elements(long(n)), threads(threads) {
   for (int i = 0; i < 3; ++i) {
@@ -15,9 +20,10 @@ Arrays::Arrays(size_t n, int threads) : elements(long(n)), threads(threads) {
     data[i] = static_cast<float *>(std::aligned_alloc(2 << 20, bytes));
     madvise(data[i], bytes, MADV_HUGEPAGE);
     float *p = data[i];
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (long k = 0; k < elements; ++k)
-      p[k] = float(k % 1021) * 1e-3f - 0.5f;
+    parallelFor(threads, elements, kGrain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t k = begin; k < end; ++k)
+        p[k] = float(k % 1021) * 1e-3f - 0.5f;
+    });
   }
 }
 
@@ -29,47 +35,49 @@ Arrays::~Arrays() {
 void Arrays::triad() {
   float *__restrict a = data[0];
   const float *__restrict b = data[1], *__restrict c = data[2];
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (long k = 0; k < elements; ++k)
-    a[k] = b[k] + 3.0f * c[k];
+  parallelFor(threads, elements, kGrain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t k = begin; k < end; ++k)
+      a[k] = b[k] + 3.0f * c[k];
+  });
 }
 
 void Arrays::triadPast() {
   typedef float Lanes __attribute__((vector_size(64)));
   float *__restrict a = data[0];
   const float *__restrict b = data[1], *__restrict c = data[2];
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (long k = 0; k < elements; k += 16) {
-    Lanes sum =
-        *reinterpret_cast<const Lanes *>(b + k) + 3.0f * *reinterpret_cast<const Lanes *>(c + k);
+  parallelFor(threads, elements, kGrain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t k = begin; k < end; k += 16) {
+      Lanes sum =
+          *reinterpret_cast<const Lanes *>(b + k) + 3.0f * *reinterpret_cast<const Lanes *>(c + k);
 #ifdef __AVX512F__
-    _mm512_stream_ps(a + k, reinterpret_cast<__m512 &>(sum));
+      _mm512_stream_ps(a + k, reinterpret_cast<__m512 &>(sum));
 #else
     for (int part = 0; part < 16; part += 4)
       _mm_stream_ps(a + k + part,
                     *reinterpret_cast<__m128 *>(reinterpret_cast<float *>(&sum) + part));
 #endif
-  }
-  _mm_sfence();
+    }
+    _mm_sfence();
+  });
 }
 
 void Arrays::copy() {
   float *__restrict a = data[0];
   const float *__restrict b = data[1];
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (long k = 0; k < elements; ++k)
-    // A call of memcpy would store past the cache, which is another thing to measure.
-    a[k] = b[k] + 0.0f;
+  parallelFor(threads, elements, kGrain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t k = begin; k < end; ++k)
+      // A call of memcpy would store past the cache, which is another thing to measure.
+      a[k] = b[k] + 0.0f;
+  });
 }
 
 double fmaGflops(int threads) {
   typedef float Lanes __attribute__((vector_size(64)));
   constexpr long kSteps = 4 << 20;
   constexpr int kSums = 12; // more than two units times their latency
-  double start = omp_get_wtime();
-  float kept = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : kept)
-  {
+  auto start = std::chrono::steady_clock::now();
+  volatile float used = 0;
+  parallelFor(threads, threads, 1, [&](int64_t, int64_t, int) {
     Lanes sums[kSums] = {}, x = {}, y = {};
     x += 0.999f;
     y += 1e-3f;
@@ -81,12 +89,10 @@ double fmaGflops(int threads) {
       }
 #pragma GCC unroll 12
     for (int s = 0; s < kSums; ++s)
-      kept += sums[s][0];
-  }
-  double seconds = omp_get_wtime() - start;
-  volatile float used = kept;
-  (void)used;
-  return 2.0 * 16 * kSums * kSteps * threads / seconds * 1e-9;
+      used = sums[s][0];
+  });
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  return 2.0 * 16 * kSums * kSteps * threads / seconds.count() * 1e-9;
 }
 
 } // namespace bandwidth
