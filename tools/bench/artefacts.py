@@ -48,7 +48,10 @@ def models(after, folder):
 
 def compiled(build, path, options, out):
     """What the build says of the model; its program is in `out` then."""
-    run = subprocess.run([os.path.join(build, "bin", "dlc"), "compile", path, "-o", out, "--cache", "none"] + options, capture_output=True, text=True)
+    # Locations in the program name the file as it was given.
+    folder, name = os.path.split(os.path.abspath(path))
+    run = subprocess.run([os.path.join(os.path.abspath(build), "bin", "dlc"), "compile", name, "-o", out, "--cache", "none"] + options,
+                         cwd=folder, capture_output=True, text=True)
     return run.stderr if run.returncode else ""
 
 
