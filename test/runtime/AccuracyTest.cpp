@@ -1,7 +1,6 @@
 //===- AccuracyTest.cpp - errors of the faster algorithms beside direct sums', as a table ----===//
 //
-// `dlc_runtime_tests --gtest_filter=Accuracy.* --gtest_brief=1` prints what
-// codegen/select/README.md shows.
+// `dlc_runtime_tests --gtest_filter=Accuracy.* --gtest_brief=1` prints what docs/accuracy.md shows.
 //
 //===------------------------------------------------------------------------------------------===//
 #include "WinogradHelp.h"
