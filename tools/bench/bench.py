@@ -17,7 +17,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
@@ -106,7 +105,7 @@ def main():
             everything.append({"network": network, "threads": threads, "batch": o.batch, "results": results})
             if o.json:
                 with open(o.json + ".part", "w") as f:
-                    json.dump({"machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
+                    json.dump(common.about_run(everything), f, indent=1)
                 os.rename(o.json + ".part", o.json)
     for (tool, threads), values in ratios.items():
         mean = math.exp(sum(map(math.log, values)) / len(values))

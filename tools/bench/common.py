@@ -3,6 +3,7 @@ import importlib.util
 import json
 import math
 import os
+import shlex
 import statistics
 import struct
 import subprocess
@@ -134,6 +135,13 @@ def median_interval(values):
 def cpu_name():
     with open("/proc/cpuinfo") as f:
         return next((line.split(":")[1].strip() for line in f if line.startswith("model name")), "")
+
+
+def about_run(measurements):
+    """What a script's --json holds: measurements, and how they came about (tables.py reads it)."""
+    options = [a for i, a in enumerate(sys.argv) if i and not a.startswith("--json") and sys.argv[i - 1] != "--json"]
+    command = shlex.join(["tools/bench/" + os.path.basename(sys.argv[0]), *options])
+    return {"machine": cpu_name(), "when": time.strftime("%Y-%m-%d"), "command": command, "measurements": measurements}
 
 
 KINDS = {"F32": "float32", "F64": "float64", "I64": "int64", "I32": "int32"}

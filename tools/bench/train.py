@@ -24,7 +24,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
@@ -121,7 +120,7 @@ def show(network, precision, threads, results, ratios):
 
 def write(path, everything):
     with open(path + ".part", "w") as f:
-        json.dump({"machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "measurements": everything}, f, indent=1)
+        json.dump(common.about_run(everything), f, indent=1)
     os.rename(path + ".part", path)
 
 

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/benchmarks.md from what bench.py and train.py leave.
+
+    tools/bench/bench.py --threads 2 --json build/bench/inference.json
+    tools/bench/tables.py inference-avx512=build/bench/inference.json     # takes these results over as docs/benchmarks/inference-avx512.json
+    tools/bench/tables.py                                                 # all tables again
+    tools/bench/tables.py --check                                         # says whether they are up to date
+
+A table stands between <!-- table: NAME --> and <!-- /table --> and is made of docs/benchmarks/NAME.json.
+"""
+import json
+import math
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE, RESULTS = (os.path.join(ROOT, "docs", name) for name in ("benchmarks.md", "benchmarks"))
+TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- /table -->)", re.S)
+OWN = ("dlc", "dlc-strict")
+# What a table needs of a tool's results; the times of single rounds stay where they were measured.
+KEPT = ("min_ms", "median_ms", "ratio", "interval", "cold_s", "warm_s", "ready_s", "peak_mib", "memory_mib", "error")
+
+
+def take(path):
+    with open(path, encoding="utf-8") as f:
+        results = json.load(f)
+    for each in results["measurements"]:
+        each["results"] = {tool: {key: round(value, 4) if isinstance(value, float) else value for key, value in r.items() if key in KEPT}
+                           for tool, r in each["results"].items()}
+    return results
+
+
+def best_peer(results):
+    """Its name and minimum, chosen as the ratios were: by medians where these come with an interval, else by minima."""
+    by = "median_ms" if "interval" in results.get("dlc", {}) else "min_ms"
+    peers = {tool: r for tool, r in results.items() if tool not in OWN and by in r}
+    name = min(peers, key=lambda tool: peers[tool][by], default=None)
+    return name, peers[name]["min_ms"] if name else None
+
+
+def number(value, form="{:.1f}"):
+    return "" if value is None else form.format(value)
+
+
+def ratio(r):
+    if "ratio" not in r:
+        return ""
+    return f"{r['ratio']:.2f}" + (" [{:.2f}, {:.2f}]".format(*r["interval"]) if "interval" in r else "")
+
+
+def joined(values, form):
+    return " / ".join(number(value, form) or "-" for value in values) if any(value is not None for value in values) else ""
+
+
+def inference(measurements):
+    others = list(dict.fromkeys(tool for m in measurements for tool in m["results"] if tool not in OWN))
+    lines = [f"| network | threads | dlc ms | strict ms | best peer ms | | ratio | strict | compile s, cold / warm | MiB dlc / {' / '.join(others)} |",
+             "|---|--:|--:|--:|--:|---|--:|--:|--:|--:|"]
+    for m in measurements:
+        dlc, strict = (m["results"].get(tool, {}) for tool in OWN)
+        peer, time = best_peer(m["results"])
+        peaks = [m["results"].get(tool, {}).get("peak_mib") for tool in ("dlc", *others)]
+        cells = [m["network"], str(m["threads"]), number(dlc.get("min_ms"), "{:.3f}"), number(strict.get("min_ms"), "{:.3f}"), number(time, "{:.3f}"), peer or "",
+                 ratio(dlc), ratio(strict), joined([dlc.get("cold_s"), dlc.get("warm_s")], "{:.2f}"), joined(peaks, "{:.0f}")]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def training(measurements):
+    lines = ["| network | type | threads | dlc ms | strict ms | best peer ms | | ratio | strict | MiB dlc / PyTorch | ready s dlc / torch.compile |",
+             "|---|---|--:|--:|--:|--:|---|--:|--:|--:|--:|"]
+    for m in measurements:
+        results = m["results"]
+        dlc, strict = (results.get(tool, {}) for tool in OWN)
+        peer, time = best_peer(results)
+        eager = [r["memory_mib"] for tool, r in results.items() if tool in ("torch", "torch-cl") and "memory_mib" in r]
+        cells = [m["network"], m["precision"], str(m["threads"]), number(dlc.get("min_ms")), number(strict.get("min_ms")), number(time), peer or "",
+                 ratio(dlc), ratio(strict), joined([dlc.get("memory_mib"), min(eager, default=None)], "{:.0f}"),
+                 joined([dlc.get("ready_s"), results.get("torch.compile", {}).get("ready_s")], "{:.1f}")]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def means(measurements):
+    """The geometric mean and the least of the ratios, for each type and number of threads."""
+    groups = {}
+    for m in measurements:
+        for tool in OWN:
+            if "ratio" in m["results"].get(tool, {}):
+                groups.setdefault((m.get("precision", "f32"), m["threads"], tool), []).append(m["results"][tool]["ratio"])
+    for (precision, threads, tool), values in groups.items():
+        mean = math.exp(sum(map(math.log, values)) / len(values))
+        yield f"- {precision}, {threads} threads, {tool}: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks"
+
+
+def table(name):
+    path = os.path.join(RESULTS, name + ".json")
+    if not os.path.exists(path):
+        sys.exit(f"tables: docs/benchmarks/{name}.json is missing: tools/bench/tables.py {name}=RESULTS.json takes results over")
+    with open(path, encoding="utf-8") as f:
+        results = json.load(f)
+    measurements = results["measurements"]
+    made = training(measurements) if "precision" in measurements[0] else inference(measurements)
+    return "\n".join([f"`{results['command']}`, {results['machine']}, {results['when']}:", "", *made, "", *means(measurements), ""])
+
+
+def main():
+    check = "--check" in sys.argv
+    for argument in [a for a in sys.argv[1:] if a != "--check"]:
+        name, _, path = argument.partition("=")
+        if not path:
+            sys.exit(__doc__)
+        os.makedirs(RESULTS, exist_ok=True)
+        # One line for each measurement: what changes can be read.
+        results = take(path)
+        rows = ",\n".join(json.dumps(m) for m in results.pop("measurements"))
+        with open(os.path.join(RESULTS, name + ".json"), "w", encoding="utf-8") as f:
+            f.write(json.dumps(results)[:-1] + ', "measurements": [\n' + rows + "\n]}\n")
+    with open(PAGE, encoding="utf-8") as f:
+        page = f.read()
+    made = TABLE.sub(lambda found: found[1] + table(found[2]) + found[3], page)
+    if made == page:
+        return 0
+    if check:
+        print("docs/benchmarks.md: its tables are out of date; tools/bench/tables.py writes them")
+        return 1
+    with open(PAGE, "w", encoding="utf-8") as f:
+        f.write(made)
+    print("tables: docs/benchmarks.md written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
