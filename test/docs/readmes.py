@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Checks the form of README.md files and the links of all pages.
+
+usage: readmes.py SOURCE-ROOT
+
+A folder of more than five files has a README.md of at most 60 lines, the top one has at most 150, and what a page links to by a relative path is there.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+MANY, LINES, TOP_LINES = 5, 60, 150
+# Data, one test's operands, and public headers, which are installed as they lie: the README.md above says what they are.
+WITHOUT = ("Inputs", "graphs", "include/dlc")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.*)$", re.M)
+
+
+def anchors(text):
+    """The names of headings as links spell them."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in HEADING.findall(text)}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else "."
+    listed = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
+    names = sorted({n for n in listed.stdout.splitlines() if os.path.isfile(os.path.join(root, n))})
+    if not names:  # a source archive without git
+        names = sorted(os.path.relpath(os.path.join(d, f), root) for d, _, fs in os.walk(root) for f in fs
+                       if not os.path.relpath(d, root).startswith(("build", ".git")))
+    problems = []
+    folders = collections.Counter(os.path.dirname(n) for n in names)
+    for folder, count in sorted(folders.items()):
+        page = os.path.join(folder, "README.md")
+        if page not in names:
+            if count > MANY and not folder.endswith(WITHOUT):
+                problems.append(f"{folder}/: {count} files and no README.md that says what belongs there")
+            continue
+        lines, most = len(read(os.path.join(root, page)).splitlines()), LINES if folder else TOP_LINES
+        if lines > most:
+            problems.append(f"{page}: {lines} lines; at most {most}: details belong in docs/")
+    pages = [n for n in names if n.endswith(".md")]
+    for page in pages:
+        # What stands in code is no link.
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", read(os.path.join(root, page)), flags=re.S)
+        for link in LINK.findall(text):
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = os.path.normpath(os.path.join(root, os.path.dirname(page), path)) if path else os.path.join(root, page)
+            if not os.path.exists(target):
+                problems.append(f"{page}: links to {link}, which is not there")
+            elif anchor and target.endswith(".md") and anchor not in anchors(read(target)):
+                problems.append(f"{page}: links to {link}, whose page has no such heading")
+    for problem in problems:
+        print(problem)
+    print(f"readmes: {len(folders)} folders, {len(pages)} pages, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
