@@ -133,16 +133,6 @@ bool addGpuFacts(const std::string &device, Facts &machine, Facts &versions) {
   } catch (const std::exception &) {
     return false;
   }
-  using VersionFunction = size_t (*)();
-  auto version = [&](cuda::Library library, const char *function) -> std::string {
-    std::string error;
-    VersionFunction ask = nullptr;
-    const cuda::Loaded &loaded = cuda::loaded(library);
-    if (!loaded)
-      return "none";
-    loaded.take(ask, function, error);
-    return ask ? std::to_string(ask()) : "unknown";
-  };
   int driver = 0;
   using DriverVersion = int (*)(int *);
   if (auto ask = reinterpret_cast<DriverVersion>(
@@ -150,8 +140,8 @@ bool addGpuFacts(const std::string &device, Facts &machine, Facts &versions) {
     ask(&driver);
   versions["driver"] = std::to_string(driver);
   versions["nvrtc"] = cuda::nvrtcVersion();
-  versions["cublaslt"] = version(cuda::Library::CublasLt, "cublasLtGetVersion");
-  versions["cudnn"] = version(cuda::Library::Cudnn, "cudnnGetVersion");
+  for (auto &[library, version] : cuda::libraryVersions())
+    versions[library] = version;
   versions.erase("library");
   return true;
 }

@@ -2,7 +2,7 @@
 #include "codegen/select/OwnConvolution.h"
 
 #include "codegen/select/OnednnDesc.h"
-#include "runtime/library/winograd/Describe.h"
+#include "runtime/device/cpu/Features.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -24,7 +24,7 @@ static bool isChannelsLast(Type type) {
 static std::optional<int64_t> blockOf(Type type) {
   StringRef tag = layoutOf(type);
   if (isChannelsLast(type))
-    return winograd::isSupported(16) ? 16 : 8;
+    return runtime::hostLanes() == 16 ? 16 : 8;
   if (tag == "aBcd16b" || tag == "aBc16b")
     return 16;
   return tag == "aBcd8b" || tag == "aBc8b" ? std::optional<int64_t>(8) : std::nullopt;
@@ -50,7 +50,7 @@ std::optional<json> images(Value x, Value y, const Refusal &no) {
                     .str());
   if (source.getNumElements() == 0 || result.getNumElements() == 0)
     return no("an empty tensor");
-  if (!winograd::isSupported(int(*block)))
+  if (runtime::hostLanes() < *block)
     return no("this processor has neither AVX-512 nor AVX2 with FMA");
   return json{{"block", *block},
               {"src", withRow(source.getShape(), isSequence, 1)},

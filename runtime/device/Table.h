@@ -91,7 +91,7 @@ typedef struct dlc_device_table {
   int (*graph_launch)(void *device, void *graph, void *stream, char *error, size_t size);
   void (*graph_destroy)(void *device, void *graph);
 
-  /* A call of a vendor's library ("cublaslt", "cudnn"), described as the library's Desc.md says.
+  /* A call of a vendor's library by its name, described as the device's Desc.md says.
    * Checks that each buffer is large enough and writable where it must be; *workspace are the bytes
    * that each run wants. */
   int (*library_make)(void *device, const char *library, const char *desc_json,

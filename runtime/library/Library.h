@@ -1,4 +1,4 @@
-//===- Library.h - what the executor knows of any library ---------------------===//
+//===- Library.h - what is known of any library of the CPU's ------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_LIBRARY_H
 #define DLC_RUNTIME_LIBRARY_LIBRARY_H
 
@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace dlc::runtime {
 
@@ -34,24 +35,19 @@ public:
   virtual uint64_t scratchBytes() const { return 0; }
 };
 
-/// Each checks the description and that every buffer is large enough and writable where it must be;
-/// throws dlc::Error.
-std::unique_ptr<LibraryCall> makeOneDnnCall(const nlohmann::json &desc,
-                                            std::span<const BufferInfo> buffers, int threads);
-DLC_EXPORT std::unique_ptr<LibraryCall>
-makeTilesCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
-DLC_EXPORT std::unique_ptr<LibraryCall>
-makeVectorsCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
-std::unique_ptr<LibraryCall> makeBuiltinCall(const nlohmann::json &desc,
-                                             std::span<const BufferInfo> buffers, int threads);
+/// Makes a call that `buffers` fit: a CPU's library by its name (Table.cpp). Checks the description
+/// and that every buffer is large enough and writable where it must be; throws dlc::Error.
+DLC_EXPORT std::unique_ptr<LibraryCall> createCall(std::string_view library,
+                                                   const nlohmann::json &desc,
+                                                   std::span<const BufferInfo> buffers,
+                                                   int threads);
 
-DLC_EXPORT std::unique_ptr<LibraryCall>
-makeDirectCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
-std::unique_ptr<LibraryCall> makeWinogradCall(const nlohmann::json &desc,
-                                              std::span<const BufferInfo> buffers, int threads);
-
-DLC_EXPORT std::unique_ptr<LibraryCall>
-makeAttentionCall(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
+/// Weights as a library wants them, made once.
+struct Packed {
+  std::shared_ptr<void> data; ///< aligned to 64; null on failure
+  uint64_t bytes = 0;
+  std::string error;
+};
 
 } // namespace dlc::runtime
 

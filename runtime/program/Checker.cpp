@@ -376,16 +376,6 @@ private:
   void readLibrary(const Node &node, Command &command) {
     command.op = Op::Library;
     command.library = node.member("library").string();
-    bool onCpu = plan.devices[plan.streams[command.stream]].isCpu();
-    if (onCpu && command.library != "onednn" && command.library != "tiles" &&
-        command.library != "vectors" && command.library != "direct" &&
-        command.library != "winograd" && command.library != "attention" &&
-        command.library != "builtin")
-      failAt(node.where, "unknown library '", command.library,
-             "': onednn, tiles, vectors, direct, winograd, attention or builtin expected");
-    if (!onCpu && command.library != "cublaslt" && command.library != "cudnn")
-      failAt(node.where, "unknown library '", command.library, "': cublaslt or cudnn expected on ",
-             plan.devices[plan.streams[command.stream]].name);
     Node desc = node.member("desc");
     if (!desc.value.is_object())
       failAt(desc.where, "an object was expected, found ", desc.describe());

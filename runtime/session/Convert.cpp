@@ -1,7 +1,7 @@
 //===- Convert.cpp - elements of one type as elements of another --------------===//
 #include "runtime/session/Convert.h"
 
-#include "runtime/device/cpu/builtin/Numeric.h"
+#include "runtime/library/builtin/Numeric.h"
 
 namespace dlc::runtime {
 

@@ -183,15 +183,8 @@ void Walk::prepareLibrary(const Command &command, Step &step, uint64_t &scratchB
                                          buffer.space == Space::Output ||
                                          (buffer.space == Space::State && buffer.fresh)});
   }
-  auto make = command.library == "onednn"      ? makeOneDnnCall
-              : command.library == "tiles"     ? makeTilesCall
-              : command.library == "vectors"   ? makeVectorsCall
-              : command.library == "direct"    ? makeDirectCall
-              : command.library == "winograd"  ? makeWinogradCall
-              : command.library == "attention" ? makeAttentionCall
-                                               : makeBuiltinCall;
   try {
-    calls.push_back(make(command.desc, buffers, threadCount));
+    calls.push_back(createCall(command.library, command.desc, buffers, threadCount));
   } catch (const Error &error) {
     failIn(infos[step.command], step.command, error.what());
   }

@@ -200,9 +200,7 @@ private:
       add(seen.data(), seen.size(), false);
     }
     addAll(writes, true);
-    auto call = runtime::makeAttentionCall(desc, infos, way.threads);
-    Aligned scratch(call->scratchBytes());
-    call->execute(buffers.data(), {scratch.data.get(), way.threads});
+    Runnable("attention", desc, infos, way.threads).run(buffers.data());
   }
 
   Size s;
@@ -269,7 +267,7 @@ TEST(Attention, RefusesWhatDoesNotFit) {
       {35 * 4, false}, {160, false}, {192, false}, {42 * 4, true}};
   auto refusal = [](json changed, std::vector<runtime::BufferInfo> buffers) {
     try {
-      runtime::makeAttentionCall(changed, buffers, 1);
+      runtime::createCall("attention", changed, buffers, 1);
       return std::string();
     } catch (const Error &error) {
       return std::string(error.what());

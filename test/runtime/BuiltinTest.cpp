@@ -1,7 +1,7 @@
 //===- BuiltinTest.cpp - the built-in kernels ---------------------------------===//
 #include "BuiltinArrays.h"
 
-#include "runtime/device/cpu/builtin/Numeric.h"
+#include "runtime/library/builtin/Numeric.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
 //===- DirectTest.cpp - convolutions as products against sums in f64 --------------===//
 #include "ProductsSample.h"
-#include "WinogradHelp.h"
 
 #include "runtime/library/direct/Describe.h"
 #include "runtime/library/direct/Plan.h"
@@ -10,7 +9,6 @@
 #include <set>
 
 using namespace dlc::test;
-using dlc::test::winograd::at;
 
 namespace {
 
@@ -79,16 +77,14 @@ std::vector<float> resultOf(const json &desc, int threads, const std::vector<flo
   }
   buffers.push_back(result.data());
   infos.push_back({count * sizeof(float), true});
-  auto call = dlc::runtime::makeDirectCall(desc, infos, threads);
-  Aligned scratch(call->scratchBytes());
-  call->execute(buffers.data(), {scratch.data.get(), threads});
+  Runnable("direct", desc, infos, threads).run(buffers.data());
   return result;
 }
 
 void everyForm(const Layer &l, const std::vector<int> &threads = {1, 2, 3}) {
   auto x = random(l.n * l.c * l.height * l.width, 1);
   auto w = random(l.o * l.c * l.window[0] * l.window[1], 2);
-  for (int block : winograd::blocks())
+  for (int block : blocks())
     for (bool last : {false, true}) {
       if (l.c % block != 0 || l.o % block != 0)
         continue;
@@ -96,7 +92,7 @@ void everyForm(const Layer &l, const std::vector<int> &threads = {1, 2, 3}) {
           wanted(l, last ? 0 : block, x, w, [](double sum, size_t, int64_t) { return sum; });
       for (int count : threads) {
         json desc = describe(l, block, last);
-        EXPECT_LE(winograd::errorOf(resultOf(desc, count, x, w, want.size()), want), 2e-6)
+        EXPECT_LE(errorOf(resultOf(desc, count, x, w, want.size()), want), 2e-6)
             << desc << ", " << count << " threads";
       }
     }
@@ -126,7 +122,7 @@ TEST(Direct, Splits) {
   std::set<std::tuple<bool, bool, bool>> seen;
   auto all = [&](const Layer &l) {
     everyForm(l, {1, 2, 5});
-    for (int block : winograd::blocks())
+    for (int block : blocks())
       for (int threads : {1, 2, 5}) {
         auto request = dlc::direct::Request::parse(describe(l, block, false));
         dlc::direct::Plan plan(request, threads);
@@ -139,7 +135,7 @@ TEST(Direct, Splits) {
   all({1, 16, 160, 15, 16, {2, 2}});
   all({1, 16, 32, 5, 5, {3, 3}});
   EXPECT_EQ(seen.size(), 8u);
-  json desc = describe({1, 16, 160, 7, 7}, winograd::blocks().front(), false);
+  json desc = describe({1, 16, 160, 7, 7}, blocks().front(), false);
   EXPECT_TRUE(dlc::direct::readingOf(desc, 2).inPlace && dlc::direct::readingOf(desc, 2).whole);
   EXPECT_FALSE(dlc::direct::readingOf(desc, 1).whole);
   desc["channels_last"] = true;
@@ -150,7 +146,7 @@ TEST(Direct, Steps) {
   Layer l{2, 32, 48, 7, 6, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   auto x = random(l.n * l.c * l.height * l.width, 1), w = random(l.o * l.c * 9, 2);
   auto bias = random(l.o, 3), scale = random(l.o, 4), add = random(l.n * l.o * 7 * 6, 5);
-  for (int block : winograd::blocks())
+  for (int block : blocks())
     for (bool last : {false, true})
       for (int threads : {1, 2}) {
         json desc = describe(l, block, last);
@@ -166,21 +162,21 @@ TEST(Direct, Steps) {
           v = (v > 0 ? v : v / 4) + bias[size_t(o)];
           return std::clamp(v / 2 + 1, -2.0, 6.0);
         });
-        EXPECT_LE(winograd::errorOf(
-                      resultOf(desc, threads, x, w, want.size(), {bias, scale, add, bias}), want),
-                  5e-6)
+        EXPECT_LE(
+            errorOf(resultOf(desc, threads, x, w, want.size(), {bias, scale, add, bias}), want),
+            5e-6)
             << desc << ", " << threads << " threads";
       }
 }
 
 TEST(Direct, WrongDescriptions) {
-  int block = winograd::blocks().front();
+  int block = blocks().front();
   const json good = describe({1, 16, 16, 5, 5}, block, false);
   const std::vector<dlc::runtime::BufferInfo> infos = {
       {25 * 64, false}, {16 * 64, false}, {25 * 64, true}};
   auto message = [&](const json &desc, std::vector<dlc::runtime::BufferInfo> buffers) {
     try {
-      dlc::runtime::makeDirectCall(desc, buffers, 1);
+      dlc::runtime::createCall("direct", desc, buffers, 1);
     } catch (const dlc::Error &error) {
       return std::string(error.what());
     }

@@ -2,12 +2,8 @@
 #ifndef DLC_TEST_RUNTIME_PRODUCTSSAMPLE_H
 #define DLC_TEST_RUNTIME_PRODUCTSSAMPLE_H
 
+#include "Calls.h"
 #include "Sample.h"
-
-#include "runtime/library/Library.h"
-
-#include <cstring>
-#include <random>
 
 namespace dlc::test {
 
@@ -20,14 +16,6 @@ inline std::vector<float> random(int64_t count, unsigned seed) {
   return values;
 }
 
-struct Aligned {
-  explicit Aligned(uint64_t bytes)
-      : data(std::aligned_alloc(64, (bytes + 127) / 64 * 64), std::free) {
-    std::memset(data.get(), 0xff, bytes); // NaN, where something is left out
-  }
-  std::unique_ptr<void, void (*)(void *)> data;
-};
-
 inline void run(const json &desc, std::vector<std::vector<float> *> buffers, size_t dst,
                 int threads, void *packed = nullptr, uint64_t packedBytes = 0) {
   std::vector<runtime::BufferInfo> infos;
@@ -37,10 +25,8 @@ inline void run(const json &desc, std::vector<std::vector<float> *> buffers, siz
     infos.push_back({isPacked ? packedBytes : buffers[i]->size() * sizeof(float), i >= dst});
     addresses.push_back(isPacked ? packed : buffers[i]->data());
   }
-  auto make = desc.contains("lanes") ? runtime::makeVectorsCall : runtime::makeTilesCall;
-  auto call = make(desc, infos, threads);
-  Aligned scratch(call->scratchBytes());
-  call->execute(addresses.data(), {scratch.data.get(), threads});
+  Runnable(desc.contains("lanes") ? "vectors" : "tiles", desc, infos, threads)
+      .run(addresses.data());
 }
 
 } // namespace dlc::test

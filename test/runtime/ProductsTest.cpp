@@ -399,9 +399,7 @@ void checkPrologue(const Made &made, bool left, bool turned, int64_t other, int 
     infos.push_back({buffer->size() * sizeof(float), buffer == &y || buffer == &sums});
     addresses.push_back(buffer->data());
   }
-  auto call = runtime::makeTilesCall(desc, infos, threads);
-  Aligned scratch(call->scratchBytes());
-  call->execute(addresses.data(), {scratch.data.get(), threads});
+  Runnable("tiles", desc, infos, threads).run(addresses.data());
   auto element = [&](int64_t lane, int64_t l) {
     return across ? made.at(l, lane) : made.at(lane, l);
   };
@@ -544,16 +542,21 @@ TEST(ProductSums, AreMadeAsOperandsArePacked) {
         }
 }
 
+void parse(const json &desc) {
+  auto form = desc.contains("lanes") ? vectors::formOf(desc) : tiles::formOf(desc);
+  products::Product::parse(desc, form);
+}
+
 TEST(ProductDescription, WrongOnesAreRefused) {
   json good = {{"kind", "product"}, {"parts", 2},    {"m", 4},      {"n", 4},
                {"k", 600},          {"a", {600, 1}}, {"b", {4, 1}}, {"dst", {4, 1}}};
-  EXPECT_NO_THROW(products::Product::parse(good));
+  EXPECT_NO_THROW(parse(good));
   auto refusal = [&](const char *member, const json &value) {
     json wrong = good;
     wrong[member] = value;
     try {
-      products::Product::parse(wrong);
-    } catch (const Error &error) {
+      parse(wrong);
+    } catch (const std::exception &error) {
       return std::string(error.what());
     }
     return std::string("accepted");
@@ -594,7 +597,7 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(
       contains(refusal("post_ops", json::array({gradient})), "binary post-op 'sine_gradient'"));
   EXPECT_TRUE(contains(refusal("kind", "matmul"), "unknown kind"));
-  EXPECT_TRUE(contains(refusal("parts", "two"), "wrong description"));
+  EXPECT_TRUE(contains(refusal("parts", "two"), "type must be number"));
 }
 
 TEST(ProductDescription, QuartersNeedSomethingInEachHalf) {
@@ -604,7 +607,7 @@ TEST(ProductDescription, QuartersNeedSomethingInEachHalf) {
     desc["a"] = {k, 1};
     desc["b"] = desc["dst"] = {n, 1};
     try {
-      products::Product::parse(desc);
+      parse(desc);
     } catch (const Error &error) {
       return std::string(error.what());
     }
@@ -622,10 +625,9 @@ TEST_P(Products, ShortBuffersAreRefused) {
   desc["a"] = {8, 1};
   desc["b"] = {40, 1};
   desc["dst"] = {40, 1};
-  auto make = GetParam().parts ? runtime::makeTilesCall : runtime::makeVectorsCall;
   auto refusal = [&](std::vector<runtime::BufferInfo> buffers) {
     try {
-      make(desc, buffers, 1);
+      runtime::createCall(GetParam().parts ? "tiles" : "vectors", desc, buffers, 1);
     } catch (const Error &error) {
       return std::string(error.what());
     }

@@ -197,6 +197,14 @@ TEST(Session, MissingCpuFeature) {
   EXPECT_NE(error.find("warp-drive"), std::string::npos) << error;
 }
 
+TEST(Session, UnknownLibrary) {
+  Program program = affineProgram(4);
+  json &command = program.manifest["commands"][0];
+  command["op"] = "library", command["library"] = "cubls", command["desc"] = json::object();
+  std::string error = errorOf([&] { Session session(share(program)); });
+  EXPECT_NE(error.find("unknown library 'cubls': a CPU has "), std::string::npos) << error;
+}
+
 TEST(Session, AbsurdArena) {
   Program program = affineProgram(4);
   program.manifest["arena"]["cpu"] = uint64_t(1) << 45;

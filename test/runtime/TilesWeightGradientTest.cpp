@@ -62,10 +62,8 @@ struct Operands {
   void run(const json &desc, int threads, size_t written = 2) {
     std::vector<runtime::BufferInfo> infos = {
         {x.size() * 2, written == 0}, {dy.size() * 2, written == 1}, {dw.size() * 4, written == 2}};
-    auto call = runtime::makeTilesCall(desc, infos, threads);
-    Aligned scratch(call->scratchBytes());
     void *addresses[] = {x.data(), dy.data(), dw.data()};
-    call->execute(addresses, {scratch.data.get(), threads});
+    Runnable("tiles", desc, infos, threads).run(addresses);
   }
 };
 

@@ -2,17 +2,17 @@
 #ifndef DLC_TEST_RUNTIME_WINOGRADHELP_H
 #define DLC_TEST_RUNTIME_WINOGRADHELP_H
 
+#include "Calls.h"
+
 #include "runtime/library/winograd/Describe.h"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <map>
-#include <random>
 
 namespace dlc::test::winograd {
 
-using nlohmann::json;
+using namespace dlc::test;
 
 struct Layer {
   int64_t n, c, o, height, width, window, top, left, bottom, right;
@@ -20,26 +20,6 @@ struct Layer {
   int64_t outHeight() const { return height + top + bottom - window + 1; }
   int64_t outWidth() const { return width + left + right - window + 1; }
 };
-
-using Numbers = std::vector<float>;
-
-inline Numbers randomNumbers(size_t count, unsigned seed) {
-  std::mt19937 engine(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  Numbers numbers(count);
-  for (float &x : numbers)
-    x = uniform(engine);
-  return numbers;
-}
-
-/// Position in an image whose channels lie in blocks; 0: last.
-inline size_t at(int64_t block, int64_t channels, int64_t height, int64_t width, int64_t n,
-                 int64_t c, int64_t y, int64_t x) {
-  if (block == 0)
-    return size_t(((n * height + y) * width + x) * channels + c);
-  return size_t((((n * (channels / block) + c / block) * height + y) * width + x) * block +
-                c % block);
-}
 
 /// The blocks in which a description's images lie.
 inline int blockIn(const json &desc) {
@@ -93,16 +73,6 @@ inline std::vector<double> reference(const Layer &l, int block, bool turned, con
   return want;
 }
 
-inline double errorOf(const Numbers &got, const std::vector<double> &want) {
-  double most = 0, scale = 0;
-  for (size_t i = 0; i < want.size(); ++i) {
-    double difference = std::abs(double(got[i]) - want[i]);
-    most = std::isnan(difference) ? INFINITY : std::max(most, difference);
-    scale = std::max(scale, std::abs(want[i]));
-  }
-  return most / scale;
-}
-
 /// What Desc.md promises of results that are many enough for a large one to be among them.
 inline double bound(int tile, int64_t window) {
   return window == 3 ? (tile == 2 ? 8e-7 : 3e-6) : (tile == 2 ? 3e-6 : 1.5e-5);
@@ -143,11 +113,21 @@ struct Operands {
         dy(randomNumbers(size_t(l.n * l.o * l.outHeight() * l.outWidth()), 3)) {}
 };
 
+/// A call of buffers that hold enough.
+inline std::optional<Runnable> callOf(const json &desc, int threads, std::string &error) {
+  auto has = [&](const char *flag) { return desc.contains(flag) && desc[flag] == true; };
+  size_t count = 3 + has("bias") + (has("statistics") ? 3 : 0);
+  if (desc.contains("steps"))
+    for (const json &step : desc["steps"])
+      count += step["do"] == "add" || std::string(step["do"]).ends_with("channels");
+  return Runnable::create("winograd", desc, {count, {UINT64_MAX, true}}, threads, error);
+}
+
 /// What the library gives; empty where it refuses.
 inline Numbers resultOf(const json &desc, int threads, const Operands &operands) {
   bool gradient = desc["kind"] == "convolution_weights";
   std::string error;
-  auto call = dlc::winograd::Executable::create(desc, threads, error);
+  auto call = callOf(desc, threads, error);
   EXPECT_TRUE(call) << error << " " << desc;
   if (!call)
     return {};
@@ -171,14 +151,6 @@ inline double run(const Layer &l, const json &desc, int threads, const Operands 
   Numbers result = resultOf(desc, threads, operands);
   return result.empty() ? INFINITY
                         : errorOf(result, operands.want(l, blockIn(desc), turned, gradient));
-}
-
-inline std::vector<int> blocks() {
-  std::vector<int> list;
-  for (int block : {8, 16})
-    if (dlc::winograd::isSupported(block))
-      list.push_back(block);
-  return list;
 }
 
 } // namespace dlc::test::winograd

@@ -19,7 +19,7 @@ struct Statistics {
 Statistics compute(const json &desc, int threads, const Operands &operands, const Numbers &bias,
                    const Numbers &addend) {
   std::string error;
-  auto call = dlc::winograd::Executable::create(desc, threads, error);
+  auto call = callOf(desc, threads, error);
   EXPECT_TRUE(call) << error << " " << desc;
   Numbers none(bias.size(), NAN);
   Statistics made{addend, none, none, none};
@@ -177,7 +177,7 @@ TEST(WinogradStatistics, WrongDescriptions) {
   Layer l{1, 16, 16, 8, 8, 3, 1, 1, 1, 1};
   auto message = [](const json &desc) {
     std::string error;
-    EXPECT_FALSE(dlc::winograd::Executable::create(desc, 1, error)) << desc;
+    EXPECT_FALSE(callOf(desc, 1, error)) << desc;
     return error;
   };
   json bad = describe(l, "convolution_weights", 4, 8);

@@ -128,14 +128,14 @@ void checkSteps(const Layer &l, const json &steps, int threads) {
           other = randomNumbers(operands.dy.size(), 6);
   for (auto [block, last] : {std::pair(8, false), {8, true}, {16, false}, {16, true}})
     for (int tile : {2, 4}) {
-      if (!dlc::winograd::isSupported(block))
+      if (dlc::runtime::hostLanes() < block)
         continue;
       json desc = describe(l, "convolution", tile, block);
       desc["channels_last"] = last;
       desc["bias"] = true;
       desc["steps"] = steps;
       std::string error;
-      auto call = dlc::winograd::Executable::create(desc, threads, error);
+      auto call = callOf(desc, threads, error);
       ASSERT_TRUE(call) << error;
       Numbers result = other;
       std::vector<void *> buffers = {operands.x.data(), operands.w.data(), bias.data()};
@@ -187,7 +187,7 @@ TEST(Winograd, NaN) {
     json desc = describe(l, "convolution", 4, block);
     desc["steps"] = {{{"do", "relu"}}};
     std::string error;
-    auto call = dlc::winograd::Executable::create(desc, 1, error);
+    auto call = callOf(desc, 1, error);
     Numbers result(operands.dy.size(), 0);
     void *buffers[] = {operands.x.data(), operands.w.data(), result.data()};
     call->run(buffers);
@@ -200,7 +200,7 @@ TEST(Winograd, WrongDescriptions) {
   json good = describe(l, "convolution", 4, 8);
   auto message = [](const json &desc) {
     std::string error;
-    EXPECT_FALSE(dlc::winograd::Executable::create(desc, 1, error)) << desc;
+    EXPECT_FALSE(callOf(desc, 1, error)) << desc;
     return error;
   };
   json bad = good;

@@ -150,6 +150,7 @@ int fill(void *, void *, void *to, uint8_t byte, uint64_t bytes, char *, size_t)
   return 0;
 }
 
+constexpr const char *kNoCalls = "a CPU's libraries are called by the host";
 constexpr const char *kNoModules =
     "a CPU has no modules: its kernels are code of the program, which the session runs";
 
@@ -174,13 +175,12 @@ int graphLaunch(void *, void *, void *, char *error, size_t size) {
   return say(error, size, "a CPU's streams cannot be captured");
 }
 void graphDestroy(void *, void *) {}
-int libraryMake(void *, const char *library, const char *, const uint64_t *, const uint8_t *,
-                size_t, void **, uint64_t *, char *error, size_t size) {
-  return say(error, size,
-             message("library '", library, "' is not for CPUs; onednn and builtin are"));
+int libraryMake(void *, const char *, const char *, const uint64_t *, const uint8_t *, size_t,
+                void **, uint64_t *, char *error, size_t size) {
+  return say(error, size, kNoCalls);
 }
 int libraryRun(void *, void *, void *, void *const *, void *, char *error, size_t size) {
-  return say(error, size, "no library call of a CPU is made through its table");
+  return say(error, size, kNoCalls);
 }
 void libraryDestroy(void *, void *) {}
 

@@ -283,9 +283,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeCublasLtCall(Device &device, const json &desc,
-                                              std::span<const LibraryBuffer> buffers,
-                                              std::string &error) {
+std::unique_ptr<LibraryCall> createCublasLtCall(Device &device, const json &desc,
+                                                std::span<const LibraryBuffer> buffers,
+                                                std::string &error) {
   try {
     auto call = std::make_unique<CublasLtCall>();
     call->make(device, desc, buffers);

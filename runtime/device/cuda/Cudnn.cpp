@@ -139,9 +139,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeCudnnCall(Device &device, const json &desc,
-                                           std::span<const LibraryBuffer> buffers,
-                                           std::string &error) {
+std::unique_ptr<LibraryCall> createCudnnCall(Device &device, const json &desc,
+                                             std::span<const LibraryBuffer> buffers,
+                                             std::string &error) {
   try {
     return std::make_unique<CudnnCall>(device, desc, buffers);
   } catch (const Failure &failure) {

@@ -1,9 +1,27 @@
-//===- Libraries.cpp - calls of cuBLASLt and cuDNN, by the library's name -----===//
+//===- Libraries.cpp - the libraries that a GPU has -----------------------------===//
 #include "runtime/device/cuda/LibraryCall.h"
+
+#include <algorithm>
+#include <string_view>
 
 namespace dlc::cuda {
 
+// Each library's own file defines one, as LibraryCall.h has it.
+using Create = std::unique_ptr<LibraryCall>(Device &device, const nlohmann::json &desc,
+                                            std::span<const LibraryBuffer> buffers,
+                                            std::string &error);
+Create createCublasLtCall;
+Create createCudnnCall;
+
 namespace {
+
+constexpr struct {
+  const char *name;
+  Create *create;
+} kLibraries[] = {
+    {"cublaslt", createCublasLtCall}, // products
+    {"cudnn", createCudnnCall},       // convolutions, their gradients, attention
+};
 
 int libraryMake(void *handle, const char *library, const char *text, const uint64_t *bytes,
                 const uint8_t *writable, size_t count, void **call, uint64_t *workspace,
@@ -12,9 +30,11 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
   *workspace = 0;
   Report report{error, size};
   Device &device = deviceOf(handle);
-  const std::string name = library;
-  if (name != "cublaslt" && name != "cudnn")
-    return report.fail(device.name() + " has no library '" + name +
+  const auto *row =
+      std::find_if(std::begin(kLibraries), std::end(kLibraries),
+                   [&](const auto &known) { return std::string_view(known.name) == library; });
+  if (row == std::end(kLibraries))
+    return report.fail(device.name() + " has no library '" + library +
                        "' here; compile the program again, with generated kernels");
   std::vector<LibraryBuffer> buffers;
   buffers.reserve(count);
@@ -22,9 +42,8 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
     buffers.push_back({bytes[i], writable[i] != 0});
   Current current(device);
   std::string why;
-  auto make = name == "cudnn" ? makeCudnnCall : makeCublasLtCall;
-  auto made =
-      make(device, nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false), buffers, why);
+  auto made = row->create(device, nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false),
+                          buffers, why);
   if (!made)
     return report.fail(device.name() + ": " + why);
   *workspace = made->workspace;

@@ -15,6 +15,9 @@ struct LibraryBuffer {
   bool writable = false;
 };
 
+/// What makes one returns null with the reason in `error`: a wrong description, a buffer that is
+/// too small or must not be written, a library that is missing or has no way to do it. The device's
+/// context is the thread's.
 class LibraryCall {
 public:
   virtual ~LibraryCall() = default;
@@ -24,15 +27,6 @@ public:
 
   uint64_t workspace = 0; ///< bytes that a run wants
 };
-
-/// Null with the reason in `error`: a wrong description, a buffer that is too small or must not be
-/// written, a library that is missing or has no way to do it. The device's context is the thread's.
-std::unique_ptr<LibraryCall> makeCublasLtCall(Device &device, const nlohmann::json &desc,
-                                              std::span<const LibraryBuffer> buffers,
-                                              std::string &error);
-std::unique_ptr<LibraryCall> makeCudnnCall(Device &device, const nlohmann::json &desc,
-                                           std::span<const LibraryBuffer> buffers,
-                                           std::string &error);
 
 } // namespace dlc::cuda
 

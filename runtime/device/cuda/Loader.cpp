@@ -17,47 +17,62 @@ namespace dlc::cuda {
 namespace {
 
 struct Description {
-  const char *name;
-  const char *variable;
+  Library library;
+  const char *name, *variable;
   std::vector<const char *> sonames;
-  const char *needed;
-  const char *mend;
+  const char *needed, *mend;
+  /// NVIDIA's libraries open one another by name alone, and find what is open already.
+  std::vector<Library> opens = {};
+  /// Its name in programs and the function that tells its version, where it chooses how something
+  /// is computed.
+  const char *chooses = nullptr, *version = nullptr;
 };
 
-Description descriptionOf(Library library) {
-  switch (library) {
-  case Library::Driver:
-    return {"libcuda",
-            "DLC_CUDA_DRIVER",
-            {"libcuda.so.1"},
-            "to run on a GPU",
-            "install NVIDIA's driver"};
-  case Library::Nvrtc:
-    return {"libnvrtc",
-            "DLC_CUDA_NVRTC",
-            {"libnvrtc.so.13", "libnvrtc.so.12"},
-            "to compile kernels for a GPU",
-            "install a CUDA toolkit, or 'pip install nvidia-cuda-nvrtc'"};
-  case Library::CublasLt:
-    return {"libcublasLt",
-            "DLC_CUDA_CUBLASLT",
-            {"libcublasLt.so.13", "libcublasLt.so.12"},
-            "optional: faster matrix products",
-            "install a CUDA toolkit, or 'pip install nvidia-cublas'"};
-  case Library::Cudnn:
-    return {"libcudnn",
-            "DLC_CUDA_CUDNN",
-            {"libcudnn.so.9"},
-            "optional: faster convolutions, attention and norms",
-            "install cuDNN 9, or 'pip install nvidia-cudnn-cu13'"};
-  case Library::Nccl:
-    return {"libnccl",
-            "DLC_CUDA_NCCL",
-            {"libnccl.so.2"},
-            "optional: sums over several GPUs",
-            "install NCCL, or 'pip install nvidia-nccl-cu13'"};
-  }
-  return {};
+const std::vector<Description> &descriptions() {
+  static const auto *rows = new std::vector<Description>{
+      {Library::Driver,
+       "libcuda",
+       "DLC_CUDA_DRIVER",
+       {"libcuda.so.1"},
+       "to run on a GPU",
+       "install NVIDIA's driver"},
+      {Library::Nvrtc,
+       "libnvrtc",
+       "DLC_CUDA_NVRTC",
+       {"libnvrtc.so.13", "libnvrtc.so.12"},
+       "to compile kernels for a GPU",
+       "install a CUDA toolkit, or 'pip install nvidia-cuda-nvrtc'"},
+      {Library::CublasLt,
+       "libcublasLt",
+       "DLC_CUDA_CUBLASLT",
+       {"libcublasLt.so.13", "libcublasLt.so.12"},
+       "optional: faster matrix products",
+       "install a CUDA toolkit, or 'pip install nvidia-cublas'",
+       {},
+       "cublaslt",
+       "cublasLtGetVersion"},
+      {Library::Cudnn,
+       "libcudnn",
+       "DLC_CUDA_CUDNN",
+       {"libcudnn.so.9"},
+       "optional: faster convolutions, attention and norms",
+       "install cuDNN 9, or 'pip install nvidia-cudnn-cu13'",
+       {Library::Nvrtc, Library::CublasLt},
+       "cudnn",
+       "cudnnGetVersion"},
+      {Library::Nccl,
+       "libnccl",
+       "DLC_CUDA_NCCL",
+       {"libnccl.so.2"},
+       "optional: sums over several GPUs",
+       "install NCCL, or 'pip install nvidia-nccl-cu13'"},
+  };
+  return *rows;
+}
+
+const Description &descriptionOf(Library library) {
+  return *std::find_if(descriptions().begin(), descriptions().end(),
+                       [&](const Description &row) { return row.library == library; });
 }
 
 std::string folderOf(const std::string &file) {
@@ -169,7 +184,7 @@ void *Loaded::symbol(const char *name) const { return handle ? dlsym(handle, nam
 Loaded find(Library library) {
   Loaded result;
   result.library = library;
-  Description what = descriptionOf(library);
+  const Description &what = descriptionOf(library);
   const char *only = std::getenv(what.variable);
   if (only && *only) {
     open(only, result);
@@ -199,21 +214,18 @@ const Loaded &loaded(Library library) {
     Loaded value;
   };
   // Never destroyed: threads may outlive the end of main.
-  static Slot *slots = new Slot[std::size(allLibraries)];
+  static Slot *slots = new Slot[descriptions().size()];
   Slot &slot = slots[static_cast<int>(library)];
   std::call_once(slot.once, [&] {
-    // NVIDIA's libraries open one another by name alone, and find what is open already.
-    if (library == Library::Cudnn) {
-      loaded(Library::Nvrtc);
-      loaded(Library::CublasLt);
-    }
+    for (Library other : descriptionOf(library).opens)
+      loaded(other);
     slot.value = find(library);
   });
   return slot.value;
 }
 
 std::string describe(const Loaded &loaded) {
-  Description what = descriptionOf(loaded.library);
+  const Description &what = descriptionOf(loaded.library);
   std::string text = what.name;
   if (loaded)
     return text + ": found at " + loaded.path;
@@ -226,9 +238,21 @@ std::string describe(const Loaded &loaded) {
 
 std::string report() {
   std::string text;
-  for (Library library : allLibraries)
-    text += describe(loaded(library)) + "\n";
+  for (const Description &row : descriptions())
+    text += describe(loaded(row.library)) + "\n";
   return text;
+}
+
+std::vector<std::pair<std::string, std::string>> libraryVersions() {
+  std::vector<std::pair<std::string, std::string>> versions;
+  for (const Description &row : descriptions()) {
+    if (!row.chooses)
+      continue;
+    const Loaded &library = loaded(row.library);
+    auto ask = reinterpret_cast<size_t (*)()>(library.symbol(row.version));
+    versions.emplace_back(row.chooses, ask ? std::to_string(ask()) : library ? "unknown" : "none");
+  }
+  return versions;
 }
 
 } // namespace dlc::cuda

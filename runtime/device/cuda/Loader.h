@@ -3,13 +3,19 @@
 #define DLC_RUNTIME_DEVICE_CUDA_LOADER_H
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlc::cuda {
 
-enum class Library { Driver, Nvrtc, CublasLt, Cudnn, Nccl };
-constexpr Library allLibraries[] = {Library::Driver, Library::Nvrtc, Library::CublasLt,
-                                    Library::Cudnn, Library::Nccl};
+/// Each has a row in Loader.cpp.
+enum class Library {
+  Driver,
+  Nvrtc,
+  CublasLt,
+  Cudnn,
+  Nccl,
+};
 
 struct Attempt {
   std::string file;
@@ -48,6 +54,10 @@ std::string describe(const Loaded &loaded);
 
 /// A line or more for each library.
 std::string report();
+
+/// The versions of those libraries that choose how something is computed, by their names in
+/// programs; "none" where one is missing.
+std::vector<std::pair<std::string, std::string>> libraryVersions();
 
 } // namespace dlc::cuda
 

@@ -162,8 +162,8 @@ int64_t scratchBytes(const nlohmann::json &desc, int threads) {
 
 namespace dlc::runtime {
 
-std::unique_ptr<LibraryCall> makeAttentionCall(const nlohmann::json &desc,
-                                               std::span<const BufferInfo> buffers, int threads) {
+std::unique_ptr<LibraryCall> createAttentionCall(const nlohmann::json &desc,
+                                                 std::span<const BufferInfo> buffers, int threads) {
   return std::make_unique<attention::Call>(desc, buffers, threads);
 }
 

@@ -13,11 +13,11 @@
 namespace dlc::attention {
 namespace {
 
-using vectors::Ints;
-using vectors::load;
-using vectors::splat;
-using vectors::store;
-using vectors::Vec;
+using simd::Ints;
+using simd::load;
+using simd::splat;
+using simd::store;
+using simd::Vec;
 
 constexpr float kInfinity = __builtin_inff(), kLowest = -0x1.fffffep+127f;
 
@@ -66,8 +66,7 @@ DLC_INLINE void blockOf(const Product &p, const float *a, const float *b, float 
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < 2; ++c)
       sums[r][c] = p.adds ? load<V>(dst + r * p.dstRow + c * V) : Vec<V>{};
-  vectors::addProducts<V, R, 2>(a, along ? p.aRow : 1, along ? 1 : p.aColumn, b, 2 * V, p.depth,
-                                sums);
+  simd::addProducts<V, R, 2>(a, along ? p.aRow : 1, along ? 1 : p.aColumn, b, 2 * V, p.depth, sums);
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < 2; ++c)
       store<V>(dst + r * p.dstRow + c * V, sums[r][c]);

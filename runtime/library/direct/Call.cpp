@@ -1,9 +1,10 @@
 //===- Call.cpp - a direct convolution ready to execute --------------------------===//
+#include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
+#include "runtime/library/describe/Buffers.h"
 #include "runtime/library/direct/Describe.h"
 #include "runtime/library/direct/Plan.h"
-#include "runtime/library/winograd/Buffers.h"
 #include "runtime/program/Message.h"
 
 #include <cstdlib>
@@ -16,7 +17,7 @@ using runtime::parallelFor;
 namespace {
 
 const Kernels &kernelsFor(const Request &request) {
-  if (!isSupported(request.lanes))
+  if (runtime::hostLanes() < request.lanes)
     fail("direct: blocks of ", request.lanes, " channels need ",
          request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
   return request.lanes == 16 ? avx512Kernels : avx2Kernels;
@@ -27,7 +28,7 @@ public:
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
       : request(Request::parse(desc)), kernels(kernelsFor(request)), threads(std::max(1, threads)),
         plan(request, this->threads) {
-    winograd::Buffers given(buffers, "direct");
+    describe::Buffers given(buffers, "direct");
     given.need("src", request.sourceElements());
     given.need("weights", request.weightElements());
     given.needEpilogue(request.hasBias, request.steps, request.results(), request.resultElements());
@@ -147,8 +148,8 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
 
 namespace dlc::runtime {
 
-std::unique_ptr<LibraryCall> makeDirectCall(const nlohmann::json &desc,
-                                            std::span<const BufferInfo> buffers, int threads) {
+std::unique_ptr<LibraryCall> createDirectCall(const nlohmann::json &desc,
+                                              std::span<const BufferInfo> buffers, int threads) {
   return std::make_unique<direct::Call>(desc, buffers, threads);
 }
 

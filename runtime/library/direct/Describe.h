@@ -2,13 +2,11 @@
 #ifndef DLC_RUNTIME_LIBRARY_DIRECT_DESCRIBE_H
 #define DLC_RUNTIME_LIBRARY_DIRECT_DESCRIBE_H
 
-#include "runtime/library/winograd/Describe.h"
+#include "runtime/library/Library.h"
 
 namespace dlc::direct {
 
-/// Whether this machine has the instructions for blocks of 16 or 8 channels.
-using winograd::isSupported;
-using winograd::Packed;
+using runtime::Packed;
 
 /// Bytes of the packed weights of a description.
 DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);

@@ -17,11 +17,11 @@
 #ifndef DLC_RUNTIME_LIBRARY_DIRECT_KERNELS_H
 #define DLC_RUNTIME_LIBRARY_DIRECT_KERNELS_H
 
-#include "runtime/library/winograd/Kernels.h"
+#include "runtime/library/simd/Step.h"
 
 namespace dlc::direct {
 
-using winograd::Step;
+using simd::Step;
 
 struct Shape {
   int64_t batch = 0;

@@ -2,7 +2,7 @@
 #include "runtime/library/direct/Plan.h"
 
 #include "runtime/device/cpu/Features.h"
-#include "runtime/library/winograd/Fields.h"
+#include "runtime/library/describe/Fields.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using runtime::fail;
 
 Request Request::parse(const nlohmann::json &desc) {
   Request request;
-  const winograd::Fields fields(desc, "direct");
+  const describe::Fields fields(desc, "direct");
   if (std::string kind = fields.kind(); kind != "convolution")
     fail("direct: 'kind' must be convolution, found ", kind);
   request.lanes = static_cast<int>(fields.integer("block", 8, 16));
@@ -45,7 +45,7 @@ Request Request::parse(const nlohmann::json &desc) {
   shape.channelsLast = fields.flag("channels_last");
   if (int64_t elements = 0; __builtin_mul_overflow(window[0] * window[1], src[1], &elements) ||
                             __builtin_mul_overflow(elements, dst[1], &elements) ||
-                            elements > winograd::kMaxSize)
+                            elements > describe::kMaxSize)
     fail("direct: ", window[0], "x", window[1], " weights for ", src[1], " and ", dst[1],
          " channels are too many");
   shape.depth = window[0] * window[1] * shape.inBlocks;

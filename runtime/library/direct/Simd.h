@@ -1,19 +1,19 @@
 //===- Simd.h - the kernels over vectors of V lanes -----------------------------===//
 //
-// Included by one file for each processor, which sets what Multiply.h asks for.
+// For the files compiled for one processor alone.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DIRECT_SIMD_H
 #define DLC_RUNTIME_LIBRARY_DIRECT_SIMD_H
 
 #include "runtime/library/direct/Kernels.h"
-#include "runtime/library/winograd/Multiply.h"
-#include "runtime/library/winograd/Steps.h"
+#include "runtime/library/simd/Multiply.h"
+#include "runtime/library/simd/Steps.h"
 
 namespace dlc::direct {
 namespace {
 
-using namespace winograd;
+using namespace simd;
 
 /// Products that a sum takes in a register before it goes to memory: so that weights stay in the
 /// first level for all pixels.

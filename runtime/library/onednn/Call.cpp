@@ -131,8 +131,8 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 
 namespace dlc::runtime {
 
-std::unique_ptr<LibraryCall> makeOneDnnCall(const nlohmann::json &desc,
-                                            std::span<const BufferInfo> buffers, int threads) {
+std::unique_ptr<LibraryCall> createOneDnnCall(const nlohmann::json &desc,
+                                              std::span<const BufferInfo> buffers, int threads) {
   ThreadScope scope(threads);
   return std::make_unique<onednn::Call>(desc, buffers);
 }

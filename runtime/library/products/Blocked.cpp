@@ -25,7 +25,7 @@ constexpr int64_t kRowsAtOnce = 4096;
 
 class Call : public runtime::LibraryCall {
 public:
-  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+  Call(Operands given, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override { return form.name; }
   uint64_t scratchBytes() const override {
@@ -67,8 +67,8 @@ private:
   int64_t perTeam = 0, perThread = 0, perRight = 0;
 };
 
-Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-    : operands(desc, buffers), product(operands.product), form(product.form),
+Call::Call(Operands given, int threads)
+    : operands(std::move(given)), product(operands.product), form(product.form),
       threads(std::max(1, threads)) {
   sharesRight = std::all_of(product.bStrides.begin(),
                             product.bStrides.begin() +
@@ -332,9 +332,8 @@ int64_t panelColumns(const Form &form, int64_t k) {
                                    kColumnsAtOnce / form.columns);
 }
 
-std::unique_ptr<runtime::LibraryCall>
-makeBlocked(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
-  return std::make_unique<Call>(desc, buffers, threads);
+std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads) {
+  return std::make_unique<Call>(std::move(operands), threads);
 }
 
 } // namespace dlc::products

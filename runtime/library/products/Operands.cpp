@@ -8,11 +8,10 @@
 
 namespace dlc::products {
 
-using nlohmann::json;
 using runtime::fail;
 
-Operands::Operands(const json &desc, std::span<const runtime::BufferInfo> buffers)
-    : product(Product::parse(desc)) {
+Operands::Operands(Product described, std::span<const runtime::BufferInfo> buffers)
+    : product(std::move(described)) {
   if (!product.form.isHere())
     fail(product.form.name, ": this processor has no such instructions");
   for (int64_t size : product.batch)

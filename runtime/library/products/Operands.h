@@ -19,7 +19,7 @@ struct One {
 class Operands {
 public:
   /// Throws dlc::Error.
-  Operands(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers);
+  Operands(Product described, std::span<const runtime::BufferInfo> buffers);
 
   One at(int64_t index, void *const *buffers) const;
 

@@ -2,10 +2,9 @@
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/products/Product.h"
 
+#include "runtime/library/products/Operands.h"
 #include "runtime/library/products/Parse.h"
 #include "runtime/library/products/Schedules.h"
-#include "runtime/library/tiles/Describe.h"
-#include "runtime/library/vectors/Describe.h"
 #include "runtime/program/Message.h"
 
 namespace dlc::products {
@@ -54,18 +53,16 @@ Product::Change changeOf(const json &desc, const Product &product) {
 
 } // namespace
 
-Product Product::parse(const json &desc) {
+Product Product::parse(const json &desc, const Form &form) {
   try {
     Product product;
+    product.form = form;
     if (desc.value("kind", "") != "product")
       fail("product: unknown kind '", desc.value("kind", ""), "': product or convolution expected");
     product.m = sizeOf(desc, "m");
     product.n = sizeOf(desc, "n");
     product.k = sizeOf(desc, "k");
     product.isStrassen = desc.value("strassen", false);
-    int64_t rows = product.isStrassen ? (product.m + 1) / 2 : product.m;
-    product.form = desc.contains("lanes") ? vectors::formOf(desc["lanes"].get<int64_t>(), rows)
-                                          : tiles::formOf(partsOf(desc));
     if (desc.contains("batch"))
       for (const json &size : desc["batch"])
         product.batch.push_back(sizeOf({{"batch", size}}, "batch"));
@@ -102,10 +99,12 @@ bool Product::addsUp() const {
   return epilogue.count == 1 && epilogue.posts[0].kind == PostKind::Sum && !hasBias;
 }
 
-std::unique_ptr<runtime::LibraryCall>
-makeProduct(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
-  return desc.value("strassen", false) ? makeStrassen(desc, buffers, threads)
-                                       : makeBlocked(desc, buffers, threads);
+std::unique_ptr<runtime::LibraryCall> makeProduct(const json &desc, const Form &form,
+                                                  std::span<const runtime::BufferInfo> buffers,
+                                                  int threads) {
+  Operands operands(Product::parse(desc, form), buffers);
+  return operands.product.isStrassen ? makeStrassen(std::move(operands), threads)
+                                     : makeBlocked(std::move(operands), threads);
 }
 
 } // namespace dlc::products

@@ -86,7 +86,7 @@ struct DLC_EXPORT Product {
   bool addsUp() const;
 
   /// Throws dlc::Error.
-  static Product parse(const nlohmann::json &desc);
+  static Product parse(const nlohmann::json &desc, const Form &form);
 };
 
 /// Fewest rows of a product by quarters.
@@ -100,8 +100,9 @@ constexpr int64_t kDepthAtOnce = 512, kColumnsAtOnce = 2048;
 DLC_EXPORT int64_t panelColumns(const Form &form, int64_t k);
 
 /// Throws dlc::Error.
-std::unique_ptr<runtime::LibraryCall>
-makeProduct(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+std::unique_ptr<runtime::LibraryCall> makeProduct(const nlohmann::json &desc, const Form &form,
+                                                  std::span<const runtime::BufferInfo> buffers,
+                                                  int threads);
 
 } // namespace dlc::products
 

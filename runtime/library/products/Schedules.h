@@ -2,15 +2,12 @@
 #ifndef DLC_RUNTIME_LIBRARY_PRODUCTS_SCHEDULES_H
 #define DLC_RUNTIME_LIBRARY_PRODUCTS_SCHEDULES_H
 
-#include "runtime/library/products/Product.h"
+#include "runtime/library/products/Operands.h"
 
 namespace dlc::products {
 
-/// Throw dlc::Error.
-std::unique_ptr<runtime::LibraryCall>
-makeBlocked(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
-std::unique_ptr<runtime::LibraryCall>
-makeStrassen(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads);
+std::unique_ptr<runtime::LibraryCall> makeStrassen(Operands operands, int threads);
 
 /// Throws dlc::Error where a product cannot be made by quarters.
 void checkStrassen(const Product &product);

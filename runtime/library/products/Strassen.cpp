@@ -84,7 +84,7 @@ void packPiece(const Form &form, const Piece &piece, bool isLeft, int64_t near, 
 
 class Call : public runtime::LibraryCall {
 public:
-  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads);
+  Call(Operands given, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override {
     return std::string("strassen") + std::strchr(form.name, ':');
@@ -118,8 +118,8 @@ private:
   int64_t near = 0, shared = 0, perThread = 0;
 };
 
-Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-    : operands(desc, buffers), product(operands.product), form(product.form),
+Call::Call(Operands given, int threads)
+    : operands(std::move(given)), product(operands.product), form(product.form),
       threads(std::max(1, threads)), isOfLeft(product.change && product.change->isOfLeft),
       left(leftHalves(product.m, product.k)), right(rightHalves(form, product.k, product.n)) {
   int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
@@ -235,9 +235,8 @@ void checkStrassen(const Product &product) {
          product.k);
 }
 
-std::unique_ptr<runtime::LibraryCall>
-makeStrassen(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
-  return std::make_unique<Call>(desc, buffers, threads);
+std::unique_ptr<runtime::LibraryCall> makeStrassen(Operands operands, int threads) {
+  return std::make_unique<Call>(std::move(operands), threads);
 }
 
 } // namespace dlc::products

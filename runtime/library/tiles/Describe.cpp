@@ -2,6 +2,7 @@
 #include "runtime/library/tiles/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
+#include "runtime/library/products/Parse.h"
 #include "runtime/library/tiles/Convolution.h"
 #include "runtime/library/tiles/WeightGradient.h"
 
@@ -41,6 +42,8 @@ Form formOf(int parts) {
   return form;
 }
 
+Form formOf(const nlohmann::json &desc) { return formOf(products::partsOf(desc)); }
+
 uint64_t packedBytes(int64_t k, int64_t n, int parts) { return formOf(parts).packedBytes(k, n); }
 
 void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k, int64_t n,
@@ -52,13 +55,13 @@ void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_
 
 namespace dlc::runtime {
 
-std::unique_ptr<LibraryCall> makeTilesCall(const nlohmann::json &desc,
-                                           std::span<const BufferInfo> buffers, int threads) {
+std::unique_ptr<LibraryCall> createTilesCall(const nlohmann::json &desc,
+                                             std::span<const BufferInfo> buffers, int threads) {
   if (desc.value("kind", "") == "convolution")
     return tiles::makeConvolution(desc, buffers, threads);
   if (desc.value("kind", "") == "weight_gradient")
     return tiles::makeWeightGradient(desc, buffers, threads);
-  return products::makeProduct(desc, buffers, threads);
+  return products::makeProduct(desc, tiles::formOf(desc), buffers, threads);
 }
 
 } // namespace dlc::runtime

@@ -12,6 +12,8 @@ DLC_EXPORT bool available();
 
 /// Products of f32 as sums of products of bf16 parts: 1, 2 or 3.
 products::Form formOf(int parts);
+/// Those of a product's description. Throws dlc::Error.
+DLC_EXPORT products::Form formOf(const nlohmann::json &desc);
 
 /// A right operand of [k, n] as tiles want it, made once.
 DLC_EXPORT uint64_t packedBytes(int64_t k, int64_t n, int parts);

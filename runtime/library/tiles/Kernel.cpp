@@ -3,8 +3,8 @@
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
 
+#include "runtime/library/simd/Functions.h"
 #include "runtime/library/tiles/Lanes.h"
-#include "runtime/library/vectors/Functions.h"
 
 #include <cstring>
 #include <immintrin.h>
@@ -113,16 +113,16 @@ inline __m512 operandOf(const Post &post, int64_t row, int64_t column, __mmask16
 
 /// Kept out of line, so that what is done for most results stays small.
 __attribute__((noinline)) __m512 functionOf(PostKind kind, __m512 given) {
-  auto v = vectors::Vec<16>(given);
+  auto v = simd::Vec<16>(given);
   switch (kind) {
   case PostKind::Logistic:
-    return __m512(vectors::logistic<16>(v));
+    return __m512(simd::logistic<16>(v));
   case PostKind::Tanh:
-    return __m512(vectors::tanhOf<16>(v));
+    return __m512(simd::tanhOf<16>(v));
   case PostKind::GeluErf:
-    return __m512(vectors::geluErf<16>(v));
+    return __m512(simd::geluErf<16>(v));
   default:
-    return __m512(vectors::geluTanh<16>(v));
+    return __m512(simd::geluTanh<16>(v));
   }
 }
 

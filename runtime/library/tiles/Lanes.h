@@ -6,7 +6,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_TILES_LANES_H
 #define DLC_RUNTIME_LIBRARY_TILES_LANES_H
 
-#include "runtime/library/vectors/Lanes.h"
+#include "runtime/library/simd/Lanes.h"
 
 #include <cstdint>
 #include <immintrin.h>
@@ -17,7 +17,7 @@ namespace {
 /// Bytes of a tile, and its rows: half a block.
 constexpr int64_t kTile = 1024, kHalf = 16;
 
-using vectors::firstLanes;
+using simd::firstLanes;
 
 /// 16 x 16 lanes of 32 bits.
 inline void transpose(__m512i (&r)[16]) {

@@ -3,8 +3,8 @@
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
 
+#include "runtime/library/simd/Functions.h"
 #include "runtime/library/tiles/Lanes.h"
-#include "runtime/library/vectors/Functions.h"
 
 #include <cstring>
 
@@ -105,7 +105,7 @@ inline __m512 changed(const Prologue &prologue, __m512 v, int64_t row, int64_t c
   if (prologue.shift)
     v = _mm512_sub_ps(v, _mm512_set1_ps(prologue.shift[row * prologue.shiftStep]));
   if (exponential)
-    v = __m512(vectors::exponential<16>(vectors::Vec<16>(v)));
+    v = __m512(simd::exponential<16>(simd::Vec<16>(v)));
   if (prologue.factor)
     v = _mm512_mul_ps(v, _mm512_set1_ps(prologue.factor[row * prologue.factorStep]));
   if (prologue.hot) {

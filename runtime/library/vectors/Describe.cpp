@@ -2,6 +2,7 @@
 #include "runtime/library/vectors/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
+#include "runtime/library/products/Parse.h"
 #include "runtime/library/vectors/Kernels.h"
 #include "runtime/program/Message.h"
 
@@ -53,6 +54,11 @@ Form formOf(int64_t lanes, int64_t rows) {
   return form;
 }
 
+Form formOf(const nlohmann::json &desc) {
+  int64_t m = products::sizeOf(desc, "m");
+  return formOf(desc.at("lanes").get<int64_t>(), desc.value("strassen", false) ? (m + 1) / 2 : m);
+}
+
 uint64_t packedBytes(int64_t k, int64_t n, int64_t lanes) {
   return formOf(lanes, 1).packedBytes(k, n);
 }
@@ -67,9 +73,9 @@ void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_
 
 namespace dlc::runtime {
 
-std::unique_ptr<LibraryCall> makeVectorsCall(const nlohmann::json &desc,
-                                             std::span<const BufferInfo> buffers, int threads) {
-  return products::makeProduct(desc, buffers, threads);
+std::unique_ptr<LibraryCall> createVectorsCall(const nlohmann::json &desc,
+                                               std::span<const BufferInfo> buffers, int threads) {
+  return products::makeProduct(desc, vectors::formOf(desc), buffers, threads);
 }
 
 } // namespace dlc::runtime

@@ -6,13 +6,14 @@
 #ifndef DLC_RUNTIME_LIBRARY_VECTORS_SIMD_H
 #define DLC_RUNTIME_LIBRARY_VECTORS_SIMD_H
 
-#include "runtime/library/vectors/Block.h"
-#include "runtime/library/vectors/Functions.h"
+#include "runtime/library/simd/Block.h"
+#include "runtime/library/simd/Functions.h"
 #include "runtime/library/vectors/Kernels.h"
 
 namespace dlc::vectors {
 namespace {
 
+using namespace simd;
 using products::Post;
 using products::PostKind;
 
@@ -138,7 +139,7 @@ private:
       for (int i = 0; i < V; ++i)
         rows[i] = load<V>(values[i]);
     }
-    winograd::transposeSteps<V>(rows);
+    transposeSteps<V>(rows);
     if (count == V) {
 #pragma GCC unroll 16
       for (int j = 0; j < V; ++j)

@@ -3,14 +3,6 @@
 // Compiled with flags of its own; Call.cpp asks the processor before it comes here.
 //
 //===---------------------------------------------------------------------------===//
-#include <stdint.h>
-
-namespace dlc::winograd {
-namespace {
-constexpr int kMaxRows = 14, kMaxRowsOne = 28;
-}
-} // namespace dlc::winograd
-
 #include "runtime/library/winograd/Simd.h"
 
 namespace dlc::winograd {

@@ -1,9 +1,8 @@
 //===- Call.cpp - a Winograd convolution ready to execute ------------------------===//
 #include "runtime/device/cpu/Features.h"
-#include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
-#include "runtime/library/winograd/Buffers.h"
+#include "runtime/library/describe/Buffers.h"
 #include "runtime/library/winograd/Describe.h"
 #include "runtime/library/winograd/Plan.h"
 #include "runtime/library/winograd/Statistics.h"
@@ -17,25 +16,10 @@ namespace dlc::winograd {
 using runtime::fail;
 using runtime::parallelFor;
 
-/// oneDNN's own limit counts here too, so that one variable makes older processors.
-static bool isLimitedToAvx2() {
-  const char *limit = std::getenv("ONEDNN_MAX_CPU_ISA");
-  return limit && (std::strncmp(limit, "AVX2", 4) == 0);
-}
-
-bool isSupported(int block) {
-  if (block == 8)
-    return runtime::hostHasFeature("avx2") && runtime::hostHasFeature("fma");
-  for (const char *feature : {"avx512f", "avx512bw", "avx512dq", "avx512vl"})
-    if (!runtime::hostHasFeature(feature))
-      return false;
-  return block == 16 && !isLimitedToAvx2();
-}
-
 namespace {
 
 const Kernels &kernelsFor(const Request &request) {
-  if (!isSupported(request.lanes))
+  if (runtime::hostLanes() < request.lanes)
     fail("winograd: blocks of ", request.lanes, " channels need ",
          request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
   return *(request.lanes == 16 ? avx512Kernels : avx2Kernels)(request.outputs, request.window);
@@ -46,7 +30,7 @@ public:
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
       : request(Request::parse(desc)), kernels(kernelsFor(request)), threads(std::max(1, threads)),
         plan(request, this->threads) {
-    Buffers given(buffers, "winograd");
+    describe::Buffers given(buffers, "winograd");
     given.need("src", request.sourceElements());
     if (request.isGradient) {
       given.need("diff_dst", request.resultElements());
@@ -249,46 +233,12 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
   return packed;
 }
 
-struct Executable::Impl {
-  int threads = 1;
-  std::unique_ptr<Call> call;
-  runtime::Block scratch;
-};
-
-Executable::Executable() : impl(std::make_unique<Impl>()) {}
-Executable::~Executable() = default;
-
-std::unique_ptr<Executable> Executable::create(const nlohmann::json &desc, int threads,
-                                               std::string &error) {
-  std::unique_ptr<Executable> made(new Executable);
-  try {
-    // Sizes are the caller's responsibility here: the arrays are its own.
-    Request request = Request::parse(desc);
-    size_t count = request.isGradient ? 3 : 3 + request.hasBias + 3 * request.hasStatistics;
-    for (const Step &step : request.steps)
-      count += step.kind >= Step::AddTensor;
-    std::vector<runtime::BufferInfo> buffers(count, {UINT64_MAX, true});
-    made->impl->threads = threads;
-    made->impl->call = std::make_unique<Call>(desc, buffers, threads);
-    made->impl->scratch = runtime::Block(made->impl->call->scratchBytes(), "scratch");
-  } catch (const Error &failure) {
-    error = failure.what();
-    return nullptr;
-  }
-  return made;
-}
-
-void Executable::run(void *const *buffers) {
-  runtime::ThreadScope scope(impl->threads);
-  impl->call->execute(buffers, {impl->scratch.data(), impl->threads});
-}
-
 } // namespace dlc::winograd
 
 namespace dlc::runtime {
 
-std::unique_ptr<LibraryCall> makeWinogradCall(const nlohmann::json &desc,
-                                              std::span<const BufferInfo> buffers, int threads) {
+std::unique_ptr<LibraryCall> createWinogradCall(const nlohmann::json &desc,
+                                                std::span<const BufferInfo> buffers, int threads) {
   return std::make_unique<winograd::Call>(desc, buffers, threads);
 }
 

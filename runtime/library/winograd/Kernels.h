@@ -17,16 +17,13 @@
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_KERNELS_H
 #define DLC_RUNTIME_LIBRARY_WINOGRAD_KERNELS_H
 
+#include "runtime/library/simd/Step.h"
+
 #include <stdint.h>
 
 namespace dlc::winograd {
 
-/// What happens to a result before it is stored.
-struct Step {
-  enum Kind : uint8_t { Relu, Clip, Linear, AddTensor, AddChannels, MultiplyChannels } kind = Relu;
-  float alpha = 0, beta = 0;
-  const float *operand = nullptr;
-};
+using simd::Step;
 
 struct Shape {
   int64_t batch = 0;

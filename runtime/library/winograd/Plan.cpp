@@ -2,7 +2,7 @@
 #include "runtime/library/winograd/Plan.h"
 
 #include "runtime/device/cpu/Features.h"
-#include "runtime/library/winograd/Fields.h"
+#include "runtime/library/describe/Fields.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ int64_t evenPart(int64_t count, int64_t limit, int64_t multiple) {
 
 Request Request::parse(const json &desc) {
   Request request;
-  const Fields fields(desc, "winograd");
+  const describe::Fields fields(desc, "winograd");
   std::string kind = fields.kind();
   if (kind != "convolution" && kind != "convolution_weights")
     fail("winograd: 'kind' must be convolution or convolution_weights, found ", kind);
@@ -38,7 +38,7 @@ Request Request::parse(const json &desc) {
   if (request.lanes % 8 != 0 || request.outputs % 2 != 0 || request.window % 2 != 1)
     fail("winograd: 'block' must be 8 or 16, 'tile' 2 or 4, 'window' 3 or 5");
   std::vector<int64_t> src = fields.integers("src", 4, 1), dst = fields.integers("dst", 4, 1),
-                       pads = fields.integers("pads", 2, -kMaxSize);
+                       pads = fields.integers("pads", 2, -describe::kMaxSize);
   if (src[0] != dst[0] || src[1] % request.lanes != 0 || dst[1] % request.lanes != 0)
     fail("winograd: one batch and whole blocks of ", request.lanes, " channels required, found ",
          runtime::listed(src), " and ", runtime::listed(dst));

@@ -1,15 +1,15 @@
 //===- Simd.h - the kernels over vectors of V lanes -----------------------------===//
 //
-// Included by one file for each processor, which sets what Multiply.h asks for.
+// For the files compiled for one processor alone.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
 #define DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
 
+#include "runtime/library/simd/Multiply.h"
+#include "runtime/library/simd/Steps.h"
 #include "runtime/library/winograd/Kernels.h"
-#include "runtime/library/winograd/Lanes.h"
-#include "runtime/library/winograd/Multiply.h"
-#include "runtime/library/winograd/Steps.h"
+#include "runtime/library/winograd/Matrices.h"
 #include "runtime/library/winograd/Sums.h"
 
 namespace dlc::winograd {
@@ -42,12 +42,12 @@ struct TileWalk {
 
 /// `side` x `side` vectors of an image from (top, left) on, zeros outside of it: where they lie,
 /// and from row to row.
-template <int V, int side> struct Window {
+template <int V, int side> struct Patch {
   const float *at;
   int64_t row, pixel;
 
-  DLC_INLINE Window(const float *plane, const Pitches<V> &pitches, int64_t height, int64_t width,
-                    int64_t top, int64_t left, float *copy) {
+  DLC_INLINE Patch(const float *plane, const Pitches<V> &pitches, int64_t height, int64_t width,
+                   int64_t top, int64_t left, float *copy) {
     if (top >= 0 && left >= 0 && top + side <= height && left + side <= width) {
       at = plane + top * pitches.row + left * pitches.pixel;
       row = pitches.row;
@@ -136,8 +136,8 @@ template <int V, int M, int R> struct Simd {
                              const TileData &to, int64_t begin, int64_t end) {
     float copy[side * side * V];
     forTiles(shape, to, begin, end, [&](const TileWalk &tile, int64_t t, int64_t block) {
-      Window<V, side> window(image + tile.image * pitches.image + block * pitches.block, pitches,
-                             height, width, tile.row * M - top, tile.col * M - left, copy);
+      Patch<V, side> window(image + tile.image * pitches.image + block * pitches.block, pitches,
+                            height, width, tile.row * M - top, tile.col * M - left, copy);
       const float *from = window.at;
       int64_t row = window.row, pixel = window.pixel, point = to.point;
       float *target = to.at + (block * to.count + t) * V;

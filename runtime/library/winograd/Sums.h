@@ -7,7 +7,7 @@
 #define DLC_RUNTIME_LIBRARY_WINOGRAD_SUMS_H
 
 #include "runtime/library/winograd/Kernels.h"
-#include "runtime/library/winograd/Lanes.h"
+#include "runtime/library/winograd/Matrices.h"
 
 namespace dlc::winograd {
 namespace {

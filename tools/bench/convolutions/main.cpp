@@ -6,6 +6,7 @@
 // packed.
 //
 //===-----------------------------------------------------------------------------===//
+#include "runtime/device/cpu/Features.h"
 #include "runtime/library/Library.h"
 #include "runtime/library/direct/Describe.h"
 #include "runtime/library/onednn/Describe.h"
@@ -66,6 +67,21 @@ constexpr Layer kLayers[] = {
     {"32x32x16", 128, 16, 16, 32, 3},
     {"16x16x32", 128, 32, 32, 16, 3},
     {"8x8x64", 128, 64, 64, 8, 3},
+};
+
+/// A library's call with its scratch memory.
+struct Call {
+  Call(const char *library, const json &desc, const std::vector<dlc::runtime::BufferInfo> &buffers,
+       int threads)
+      : threads(threads), call(dlc::runtime::createCall(library, desc, buffers, threads)),
+        scratch(std::aligned_alloc(64, (call->scratchBytes() + 127) / 64 * 64), std::free) {}
+  void run(const std::vector<void *> &buffers) const {
+    call->execute(buffers.data(), {scratch.get(), threads});
+  }
+
+  int threads;
+  std::unique_ptr<dlc::runtime::LibraryCall> call;
+  std::unique_ptr<void, void (*)(void *)> scratch;
 };
 
 /// Aligned, and not denormal.
@@ -159,7 +175,7 @@ struct Race {
     return {{"kind", form == Weights ? "convolution_weights" : "convolution"},
             {"tile", tile},
             {"window", layer.window},
-            {"block", dlc::winograd::isSupported(16) ? 16 : 8},
+            {"block", dlc::runtime::hostLanes() == 16 ? 16 : 8},
             {"src", form == Data ? y() : x()},
             {"dst", form == Data ? x() : y()},
             {"pads", pads()},
@@ -170,7 +186,7 @@ struct Race {
 
   /// Null where our own direct kernels do not do it.
   json directly() const {
-    int64_t block = dlc::direct::isSupported(16) ? 16 : 8;
+    int64_t block = dlc::runtime::hostLanes() == 16 ? 16 : 8;
     if (form != Forward || !packed() || layer.channels % block || layer.features % block)
       return nullptr;
     return {{"kind", "convolution"},
@@ -237,8 +253,14 @@ struct Race {
              : form == Data  ? std::vector<void *>{ys.data(), weights, xs.data()}
                              : std::vector<void *>{xs.data(), ys.data(), weights};
     };
-    std::vector<std::unique_ptr<dlc::winograd::Executable>> made;
-    std::vector<dlc::winograd::Packed> weights;
+    // Sizes are right: the arrays are made for them.
+    const std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
+    std::vector<std::unique_ptr<Call>> calls;
+    auto add = [&](const char *library, const json &desc, const std::vector<void *> &own) {
+      calls.push_back(std::make_unique<Call>(library, desc, infos, threads));
+      runs.push_back([call = calls.back().get(), own] { call->run(own); });
+    };
+    std::vector<dlc::runtime::Packed> weights;
     if (layer.hasTransform())
       for (int tile : {2, 4}) {
         float *from = ws.data();
@@ -246,16 +268,10 @@ struct Race {
           weights.push_back(dlc::winograd::packWeights(transformed(tile), from, threads));
           from = static_cast<float *>(weights.back().data.get());
         }
-        made.push_back(dlc::winograd::Executable::create(transformed(tile), threads, error));
-        if (!made.back())
-          stop(error);
-        runs.push_back([call = made.back().get(), own = operands(from)] { call->run(own.data()); });
+        add("winograd", transformed(tile), operands(from));
       }
     size_t tiles = runs.size();
-    std::unique_ptr<dlc::runtime::LibraryCall> tilesCall, directCall;
-    std::unique_ptr<void, void (*)(void *)> scratch(nullptr, std::free), right(nullptr, std::free),
-        directScratch(nullptr, std::free);
-    const std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
+    std::unique_ptr<void, void (*)(void *)> right(nullptr, std::free);
     if (json desc = onTiles(); !desc.is_null()) {
       desc["parts"] = 2;
       void *from = ws.data();
@@ -267,21 +283,15 @@ struct Race {
       auto own = operands(from);
       if (form == Weights)
         std::swap(own[0], own[1]);
-      tilesCall = dlc::runtime::makeTilesCall(desc, infos, threads);
-      scratch.reset(std::aligned_alloc(64, (tilesCall->scratchBytes() + 127) / 64 * 64));
-      runs.push_back([&, own] { tilesCall->execute(own.data(), {scratch.get(), threads}); });
+      add("tiles", desc, own);
     }
     size_t direct = runs.size();
-    dlc::direct::Packed directWeights;
+    dlc::runtime::Packed directWeights;
     if (json desc = directly(); !desc.is_null()) {
       directWeights = dlc::direct::packWeights(desc, ws.data(), threads);
       if (!directWeights.data)
         stop(directWeights.error);
-      directCall = dlc::runtime::makeDirectCall(desc, infos, threads);
-      directScratch.reset(std::aligned_alloc(64, (directCall->scratchBytes() + 127) / 64 * 64));
-      runs.push_back([&, own = operands(directWeights.data.get())] {
-        directCall->execute(own.data(), {directScratch.get(), threads});
-      });
+      add("direct", desc, operands(directWeights.data.get()));
     }
     std::vector<double> best = race(runs, seconds);
     auto ratio = [&](bool has, size_t index) {

@@ -30,17 +30,17 @@ private:
 };
 
 TEST(Loader, NamesTheFileInItsVariableAndNothingElse) {
-  Variable missing("DLC_CUDA_CUDNN", "/none/libcudnn.so.9");
-  Loaded found = find(Library::Cudnn);
+  Variable missing("DLC_CUDA_NCCL", "/none/libnccl.so.2");
+  Loaded found = find(Library::Nccl);
   EXPECT_FALSE(found);
   ASSERT_EQ(found.tried.size(), 1u);
-  EXPECT_EQ(found.tried[0].file, "/none/libcudnn.so.9");
+  EXPECT_EQ(found.tried[0].file, "/none/libnccl.so.2");
   EXPECT_EQ(found.tried[0].reason, "no such file");
   std::string text = describe(found);
-  for (const char *part : {"libcudnn: missing (optional", "pip install nvidia-cudnn",
-                           "$DLC_CUDA_PATH", "/none/libcudnn.so.9: no such file"})
+  for (const char *part : {"libnccl: missing (optional", "pip install nvidia-nccl",
+                           "$DLC_CUDA_PATH", "/none/libnccl.so.2: no such file"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
-  EXPECT_EQ(found.symbol("cudnnGetVersion"), nullptr);
+  EXPECT_EQ(found.symbol("ncclGetVersion"), nullptr);
 }
 
 TEST(Loader, LooksIntoTheFoldersNamed) {
@@ -82,7 +82,7 @@ TEST(Loader, LooksIntoPythonsPackages) {
 
 TEST(Loader, ReportsEachLibrary) {
   std::string text = report();
-  for (const char *name : {"libcuda: ", "libnvrtc: ", "libcublasLt: ", "libcudnn: ", "libnccl: "})
+  for (const char *name : {"libcuda: ", "libnvrtc: ", "libnccl: "})
     EXPECT_NE(text.find(name), std::string::npos) << text;
 }
 

@@ -1,0 +1,219 @@
+//===- ConvGrad.cpp - a convolution's gradient in its weights -----------------===//
+//
+// {"kind": "conv_weight_grad", "dtype", "src": [N, C, spatial...], "dst": [N, O, spatial...] (of
+// dy),
+//  "kernel", "strides", "dilations" (0 = dense), "pads_l", "groups" = 1, "wide" = 0}
+//   buffers: x, dy, dw [O, C/groups, kernel...]. Sums of 16-bit floats are kept in f32,
+//   and given so where `wide` is 1.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Numeric.h"
+#include "runtime/library/builtin/Pooling.h"
+
+namespace dlc::runtime::builtin {
+
+namespace {
+
+/// Output channels that share a pass over x.
+constexpr int64_t kTogether = 4;
+
+struct Gradient {
+  int64_t batch, channels, features, groups;
+  /// The last spatial dimension, a row, is walked inside; `rows` are the positions before it.
+  std::vector<int64_t> src, dst, kernel, strides, steps, pads;
+  int64_t pixels, positions, taps, rows, rowTaps;
+  DType dtype;
+
+  int64_t channelsPer() const { return channels / groups; }
+  int64_t featuresPer() const { return features / groups; }
+};
+
+/// Where a row of dy meets a row of x, for one tap of the dimensions before the last.
+struct RowPair {
+  int64_t from, to;
+};
+
+std::vector<RowPair> pairsOf(const Gradient &g, int64_t tap) {
+  std::vector<RowPair> pairs;
+  for (int64_t row = 0; row < g.rows; ++row) {
+    int64_t restRow = row, restTap = tap, from = 0, step = g.src.back();
+    bool inside = true;
+    for (size_t d = g.src.size() - 1; d-- > 0;) {
+      int64_t at =
+          restRow % g.dst[d] * g.strides[d] + restTap % g.kernel[d] * g.steps[d] - g.pads[d];
+      restRow /= g.dst[d];
+      restTap /= g.kernel[d];
+      inside &= at >= 0 && at < g.src[d];
+      from += at * step;
+      step *= g.src[d];
+    }
+    if (inside)
+      pairs.push_back({from, row * g.dst.back()});
+  }
+  return pairs;
+}
+
+/// The dot products of `count` elements of x with as many of each of several rows of dy.
+template <typename T, int together>
+inline void addDots(const T *x, int64_t stride, const T *dy, int64_t between, int64_t count,
+                    double *sums) {
+  T partial[together] = {};
+  for (int f = 0; f < together; ++f) {
+    const T *row = dy + f * between;
+    T sum = 0;
+    if (stride == 1) {
+#pragma omp simd reduction(+ : sum)
+      for (int64_t i = 0; i < count; ++i)
+        sum += x[i] * row[i];
+    } else {
+      for (int64_t i = 0; i < count; ++i)
+        sum += x[i * stride] * row[i];
+    }
+    partial[f] = sum;
+  }
+  for (int f = 0; f < together; ++f)
+    sums[f] += double(partial[f]);
+}
+
+/// One tap of the dimensions before the last, all taps of the last: `together` features of dw.
+template <typename T, typename Out, int together>
+void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, const T *dy,
+            Out *dw) {
+  size_t last = g.src.size() - 1;
+  for (int64_t tap = 0; tap < g.rowTaps; ++tap) {
+    int64_t origin = tap * g.steps[last] - g.pads[last], stride = g.strides[last];
+    // Positions whose element lies inside of the row.
+    int64_t first = origin < 0 ? (-origin + stride - 1) / stride : 0;
+    int64_t end = g.src[last] - origin;
+    end = end <= 0 ? 0 : std::min(g.dst[last], (end + stride - 1) / stride);
+    double sums[together] = {};
+    for (int64_t n = 0; n < g.batch && first < end; ++n)
+      for (const RowPair &pair : pairs)
+        addDots<T, together>(x + n * g.channels * g.pixels + pair.from + origin + first * stride,
+                             stride, dy + n * g.features * g.positions + pair.to + first,
+                             g.positions, end - first, sums);
+    for (int f = 0; f < together; ++f)
+      dw[f * g.channelsPer() * g.taps + tap] = store<Out>(Compute<Out>(sums[f]));
+  }
+}
+
+template <typename T, typename Out>
+void runGradient(const Gradient &g, const T *x, const T *dy, Out *dw, int threads) {
+  if (g.features * g.channelsPer() == 0)
+    return;
+  int64_t blocks = (g.featuresPer() + kTogether - 1) / kTogether;
+  std::vector<std::vector<RowPair>> pairs;
+  pairs.reserve(static_cast<size_t>(g.taps / g.rowTaps));
+  for (int64_t tap = 0; tap < g.taps / g.rowTaps; ++tap)
+    pairs.push_back(pairsOf(g, tap));
+  parallelFor(
+      threads, g.groups * blocks * g.channelsPer(), 1, [&](int64_t begin, int64_t end, int) {
+        for (int64_t item = begin; item < end; ++item) {
+          int64_t c = item % g.channelsPer(), block = item / g.channelsPer() % blocks;
+          int64_t group = item / g.channelsPer() / blocks;
+          int64_t f = block * kTogether, count = std::min(kTogether, g.featuresPer() - f);
+          f += group * g.featuresPer();
+          const T *plane = x + (group * g.channelsPer() + c) * g.pixels;
+          for (size_t tap = 0; tap < pairs.size(); ++tap) {
+            auto slopes = [&](int64_t i) { return dy + (f + i) * g.positions; };
+            auto result = [&](int64_t i) {
+              return dw + ((f + i) * g.channelsPer() + c) * g.taps + int64_t(tap) * g.rowTaps;
+            };
+            if (count == kTogether)
+              addTap<T, Out, kTogether>(g, pairs[tap], plane, slopes(0), result(0));
+            else
+              for (int64_t i = 0; i < count; ++i)
+                addTap<T, Out, 1>(g, pairs[tap], plane, slopes(i), result(i));
+          }
+        }
+      });
+}
+
+/// Floats from 16 bits, once for all their uses.
+template <typename T> void widen(const T *from, float *to, int64_t count, int threads) {
+  parallelFor(threads, count, 1 << 14, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i)
+      to[i] = load(from[i]);
+  });
+}
+
+/// Dimensions whose windows are single elements in step are one long row.
+void joinRows(Gradient &g) {
+  while (g.src.size() > 1) {
+    size_t last = g.src.size() - 1;
+    for (size_t d : {last - 1, last})
+      if (g.kernel[d] != 1 || g.strides[d] != 1 || g.pads[d] != 0 || g.src[d] != g.dst[d])
+        return;
+    g.src[last - 1] *= g.src[last];
+    g.dst[last - 1] *= g.dst[last];
+    for (auto *list : {&g.src, &g.dst, &g.kernel, &g.strides, &g.steps, &g.pads})
+      list->pop_back();
+  }
+}
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeConvWeightGrad(const Request &request) {
+  std::vector<int64_t> src = request.sizes("src"), dst = request.sizes("dst");
+  if (src.size() < 3 || src.size() != dst.size() || src[0] != dst[0])
+    request.complain("src and dst must be [N, channels, spatial...] with the same N");
+  size_t rank = src.size() - 2;
+  Gradient g;
+  g.dtype = request.dtype("dtype");
+  if (!isFloating(g.dtype))
+    request.complain("the element type must be floating-point");
+  g.batch = src[0], g.channels = src[1], g.features = dst[1];
+  g.groups = request.integer("groups", 1);
+  if (g.groups < 1 || g.channels % g.groups || g.features % g.groups)
+    request.complain("groups must divide the channels of both");
+  g.src.assign(src.begin() + 2, src.end());
+  g.dst.assign(dst.begin() + 2, dst.end());
+  g.kernel = Pooling::list(request, "kernel", rank, -1);
+  g.strides = Pooling::list(request, "strides", rank, 1);
+  g.steps = Pooling::list(request, "dilations", rank, 0);
+  g.pads = Pooling::list(request, "pads_l", rank, 0);
+  for (size_t d = 0; d < rank; ++d) {
+    ++g.steps[d];
+    if (g.kernel[d] < 1 || g.strides[d] < 1 || g.steps[d] < 1)
+      request.complain("kernel sizes and strides must be at least 1, dilations at least 0");
+  }
+  int64_t inputs = product(src), slopes = product(dst), results = 1;
+  g.pixels = product(g.src), g.positions = product(g.dst), g.taps = 1;
+  for (int64_t size : g.kernel)
+    if (__builtin_mul_overflow(g.taps, size, &g.taps))
+      request.complain("the kernel is too large");
+  for (int64_t size : {g.taps, g.features, g.channelsPer()})
+    if (__builtin_mul_overflow(results, size, &results) || results > int64_t(1) << 46)
+      request.complain("the result is too large");
+  joinRows(g);
+  g.rowTaps = g.kernel.back();
+  g.rows = g.batch && g.features && g.dst.back() ? g.positions / g.dst.back() : 0;
+  request.expectBuffers(3);
+  request.need(0, "x", inputs, g.dtype, false);
+  request.need(1, "dy", slopes, g.dtype, false);
+  bool half = g.dtype == DType::F16 || g.dtype == DType::BF16;
+  bool wide = half && request.integer("wide", 0) == 1;
+  request.need(2, "dw", results, wide ? DType::F32 : g.dtype, true);
+  auto run = [g, inputs, slopes, wide](void *const *buffers, const CallContext &context) {
+    dispatch(g.dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      const T *x = static_cast<const T *>(buffers[0]), *dy = static_cast<const T *>(buffers[1]);
+      T *dw = static_cast<T *>(buffers[2]);
+      if constexpr (isHalf<T>) {
+        float *wideX = static_cast<float *>(context.scratch), *wideDy = wideX + inputs;
+        widen(x, wideX, inputs, context.threads);
+        widen(dy, wideDy, slopes, context.threads);
+        if (wide)
+          runGradient(g, wideX, wideDy, static_cast<float *>(buffers[2]), context.threads);
+        else
+          runGradient(g, wideX, wideDy, dw, context.threads);
+      } else if constexpr (std::is_floating_point_v<T>) {
+        runGradient(g, x, dy, dw, context.threads);
+      }
+    });
+  };
+  return makeCall("conv_weight_grad", run, half ? uint64_t(inputs + slopes) * sizeof(float) : 0);
+}
+
+} // namespace dlc::runtime::builtin

@@ -1,0 +1,142 @@
+//===- LanePool.cpp - pooling of images, many channels at a time --------------===//
+//
+// {"kind": "lane_pool", "op": "max" | "average" | "max_grad" | "average_grad", "src", "dst",
+// "kernel", "strides", "dilations", "pads_l" (see Pooling.h), "include_pad", "pads_counted" (see
+// PoolGrad.cpp), "group": 16}
+//   of f32, [N, C, H, W] in memory as [N, C / group, H, W, group] (nChw16c), or with channels last
+//   where a group is all of them.
+//   buffers: max: src, dst, [positions: u8 as max_pool_positions has them]; average: src, dst;
+//   max_grad: dy, positions, dx; average_grad: dy, dx
+//
+// A gradient is gathered: each of its elements is written once, and nothing is set to 0 before.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/library/builtin/LanePool.h"
+
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Pooling.h"
+
+namespace dlc::runtime::builtin {
+
+namespace {
+
+/// What is gone from the caches before anybody reads it. (Gradients take their time to be computed:
+/// past the caches at 16 MiB cost more than they gave where a large third level held them.)
+constexpr int64_t kLargeBytes = 32 << 20;
+
+/// The geometry with the lists that it points to.
+struct Geometry {
+  LanePool pool;
+  int64_t images = 0;
+  std::vector<LaneReach> reaches[2];
+  std::vector<LaneVisit> visits[2];
+  std::vector<int64_t> visitsFrom[2];
+
+  Geometry(const Request &request, const Pooling &given) {
+    int64_t channels = request.sizes("src")[1];
+    images = request.sizes("src")[0];
+    pool.channels = request.size("group");
+    if (given.rank() != 2 || pool.channels < 1 || channels % pool.channels != 0)
+      request.complain("lanes pool [N, C, H, W] whose channels are whole groups");
+    pool.groups = channels / pool.channels;
+    auto reach = reachesOf(given, request.flag("include_pad", false),
+                           Pooling::list(request, "pads_counted", 2, 0));
+    for (int d = 0; d < 2; ++d) {
+      pool.size[d] = given.src[d];
+      pool.outSize[d] = given.dst[d];
+      pool.kernel[d] = given.kernel[d];
+    }
+    pool.src = pitches(pool.size);
+    pool.dst = pitches(pool.outSize);
+    for (int d = 0; d < 2; ++d) {
+      int64_t from = d ? pool.src.pixel : pool.src.row, to = d ? pool.dst.pixel : pool.dst.row;
+      int64_t taps = d ? 1 : given.kernel[1]; // of the window, from one to the next
+      pool.step[d] = given.steps[d] * from;
+      std::vector<std::vector<LaneVisit>> of(static_cast<size_t>(given.src[d]));
+      for (size_t o = 0; o < reach[d].size(); ++o) {
+        const Reach &r = reach[d][o];
+        float part = r.counted > 0 ? 1.0f / float(r.counted) : 0.0f;
+        reaches[d].push_back({(r.origin + r.first * given.steps[d]) * from, int32_t(r.first * taps),
+                              int32_t(r.last - r.first), part});
+        for (int64_t tap = r.first; tap < r.last; ++tap)
+          of[static_cast<size_t>(r.origin + tap * given.steps[d])].push_back(
+              {int64_t(o) * to, int32_t(tap * taps), part});
+      }
+      visitsFrom[d].push_back(0);
+      for (const std::vector<LaneVisit> &list : of) {
+        visits[d].insert(visits[d].end(), list.begin(), list.end());
+        visitsFrom[d].push_back(static_cast<int64_t>(visits[d].size()));
+      }
+      pool.reaches[d] = reaches[d].data();
+      pool.visits[d] = visits[d].data();
+      pool.visitsFrom[d] = visitsFrom[d].data();
+    }
+  }
+  Geometry(const Geometry &) = delete;
+
+  LanePitches pitches(const int64_t *size) const {
+    LanePitches p;
+    p.pixel = pool.channels;
+    p.row = size[1] * p.pixel;
+    p.group = size[0] * p.row;
+    p.image = pool.groups * p.group;
+    return p;
+  }
+  int64_t rows(const int64_t *size) const { return images * pool.groups * size[0]; }
+};
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeLanePool(const Request &request) {
+  Pooling given(request);
+  auto geometry = std::make_shared<const Geometry>(request, given);
+  const LanePool &pool = geometry->pool;
+  std::string op = request.word("op", "");
+  bool isMax = op == "max" || op == "max_grad",
+       isGradient = op == "max_grad" || op == "average_grad";
+  if (!isMax && !isGradient && op != "average")
+    request.complain("op must be max, average, max_grad or average_grad");
+  if (given.taps > 256)
+    request.complain("a position is a byte: the window must have at most 256 elements");
+  bool tells = isMax && request.buffers.size() == 3;
+  request.expectBuffers(isMax && (isGradient || tells) ? 3 : 2);
+  size_t last = request.buffers.size() - 1;
+  request.need(0, isGradient ? "dy" : "src", isGradient ? given.results() : given.elements(),
+               DType::F32, false);
+  request.need(isGradient ? last : 1, isGradient ? "dx" : "dst",
+               isGradient ? given.elements() : given.results(), DType::F32, true);
+  if (tells)
+    request.need(isGradient ? 1 : 2, "positions", given.results(), DType::U8, !isGradient);
+  const LanePoolKernels *kernels =
+      hostLanes() == 16 && pool.channels % 16 == 0 ? &lanePoolAvx512 : &lanePoolAvx2;
+  if (hostLanes() < 8 || pool.channels % 8 != 0)
+    request.complain("lanes need AVX2 and groups of channels that are multiples of 8");
+  int64_t rows = geometry->rows(isGradient ? pool.size : pool.outSize);
+  // Some thousand elements at a time.
+  int64_t each = (isGradient ? pool.size : pool.outSize)[1] * pool.channels;
+  int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, each));
+  bool isLarge =
+      isGradient && given.elements() * static_cast<int64_t>(sizeof(float)) >= kLargeBytes;
+  auto run = [=](void *const *buffers, const CallContext &context) {
+    auto at = [&](size_t i) { return static_cast<float *>(buffers[i]); };
+    auto bytes = [&](size_t i) { return static_cast<uint8_t *>(buffers[i]); };
+    LanePool p = geometry->pool;
+    p.storesPast =
+        isLarge &&
+        reinterpret_cast<uintptr_t>(buffers[last]) % (kernels->lanes * sizeof(float)) == 0;
+    parallelFor(context.threads, rows, grain, [&](int64_t begin, int64_t end, int) {
+      if (isMax && isGradient)
+        kernels->maxGradient(p, at(0), bytes(1), at(2), begin, end);
+      else if (isMax)
+        kernels->max(p, at(0), at(1), tells ? bytes(2) : nullptr, begin, end);
+      else if (isGradient)
+        kernels->averageGradient(p, at(0), at(1), begin, end);
+      else
+        kernels->average(p, at(0), at(1), begin, end);
+    });
+  };
+  return makeCall("lane_pool:" + op + (kernels->lanes == 16 ? ":avx512" : ":avx2"), run);
+}
+
+} // namespace dlc::runtime::builtin

@@ -1,0 +1,18 @@
+//===- LanePoolAvx2.cpp - pooling for processors with AVX2 and FMA ---===//
+//
+// Compiled with flags of its own; LanePool.cpp asks the processor before it comes here.
+//
+//===---------------------------------------------------------------------------===//
+namespace dlc::runtime::builtin {
+namespace {
+constexpr int V = 8;
+}
+} // namespace dlc::runtime::builtin
+
+#include "runtime/library/builtin/LanePoolSimd.h"
+
+namespace dlc::runtime::builtin {
+
+const LanePoolKernels lanePoolAvx2 = Simd::kernels;
+
+} // namespace dlc::runtime::builtin

@@ -1,0 +1,218 @@
+//===- LanePoolSimd.h - the kernels over vectors of V channels ----------------===//
+//
+// Included by one file for each kind of processor, which sets V.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLSIMD_H
+#define DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLSIMD_H
+
+#include "runtime/library/builtin/LanePool.h"
+#include "runtime/library/simd/Lanes.h"
+
+namespace dlc::runtime::builtin {
+namespace {
+
+template <int Down, int Across> struct Taps {
+  static constexpr int32_t down = Down, across = Across;
+};
+
+struct Simd {
+  using Floats = simd::Vec<V>;
+  using Ints = simd::Ints<V>;
+
+  static Floats load(const float *from) { return simd::load<V>(from); }
+  static void store(float *to, Floats v) { simd::store<V>(to, v); }
+  static void storePast(float *to, Floats v) {
+#ifdef __AVX512F__
+    _mm512_stream_ps(to, __m512(v));
+#else
+    _mm256_stream_ps(to, __m256(v));
+#endif
+  }
+  // Left to the compiler, these go element by element.
+#ifndef __AVX512F__
+  static Ints loadBytes(const uint8_t *from) {
+    return Ints(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
+  }
+#endif
+  static void storeBytes(uint8_t *to, Ints v) {
+#ifdef __AVX512F__
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to),
+                     _mm512_maskz_cvtepi32_epi8(0xffff, __m512i(v)));
+#else
+    __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(__m256i(v)),
+                                    _mm256_extracti128_si256(__m256i(v), 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i *>(to), _mm_packus_epi16(words, words));
+#endif
+  }
+
+  /// A row of one group of one image.
+  struct Row {
+    int64_t image, group, y;
+    Row(int64_t number, int64_t groups, int64_t rows)
+        : image(number / (groups * rows)), group(number / rows % groups), y(number % rows) {}
+    int64_t in(const LanePitches &p) const { return image * p.image + group * p.group + y * p.row; }
+    int64_t planeIn(const LanePitches &p) const { return image * p.image + group * p.group; }
+  };
+
+  /// Calls `each(size)` with how many taps a whole window has, as a constant where it is 2x2 or
+  /// 3x3; (0, 0) else.
+  template <typename Each> static void bySize(const LanePool &pool, Each each) {
+    if (pool.kernel[0] == 3 && pool.kernel[1] == 3)
+      each(Taps<3, 3>());
+    else if (pool.kernel[0] == 2 && pool.kernel[1] == 2)
+      each(Taps<2, 2>());
+    else
+      each(Taps<0, 0>());
+  }
+
+  /// Calls `visit(element, tap)` for the taps that are inside.
+  template <typename Size, typename Visit>
+  static void overWindow(const LanePool &pool, const LaneReach &down, const LaneReach &across,
+                         Visit visit) {
+    int64_t from = down.offset + across.offset;
+    int32_t tap = down.tap + across.tap;
+    if (Size::down && down.count == Size::down && across.count == Size::across) {
+#pragma GCC unroll 3
+      for (int32_t i = 0; i < Size::down; ++i)
+#pragma GCC unroll 3
+        for (int32_t j = 0; j < Size::across; ++j)
+          visit(from + i * pool.step[0] + j * pool.step[1], tap + i * Size::across + j);
+      return;
+    }
+    for (int32_t i = 0; i < down.count; ++i)
+      for (int32_t j = 0; j < across.count; ++j)
+        visit(from + i * pool.step[0] + j * pool.step[1], tap + i * int32_t(pool.kernel[1]) + j);
+  }
+
+  /// Takes a vector in where it is larger; NaN is the largest, of equal ones the first stays.
+  static void takeLarger(Floats v, int32_t tap, Floats &best, Ints &at) {
+#ifdef __AVX512F__
+    __mmask16 known = _mm512_cmp_ps_mask(__m512(best), __m512(best), _CMP_ORD_Q);
+    __mmask16 larger = _mm512_mask_cmp_ps_mask(known, __m512(v), __m512(best), _CMP_NLE_UQ);
+    best = Floats(_mm512_mask_mov_ps(__m512(best), larger, __m512(v)));
+    at = Ints(_mm512_mask_set1_epi32(__m512i(at), larger, tap));
+#else
+    Ints larger = (v > best) | ((v != v) & (best == best));
+    best = larger ? v : best;
+    at = larger ? Ints{} + tap : at;
+#endif
+  }
+
+  /// What the next row's windows need more, into the second-level cache.
+  static void fetchBelow(const LanePool &pool, const float *from) {
+    for (int64_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 2; ++j)
+        _mm_prefetch(reinterpret_cast<const char *>(from + i * pool.src.row + j * pool.src.pixel),
+                     _MM_HINT_T1);
+  }
+
+  static void max(const LanePool &pool, const float *src, float *dst, uint8_t *positions,
+                  int64_t begin, int64_t end) {
+    bySize(pool, [&](auto size) {
+      using Size = decltype(size);
+      for (int64_t number = begin; number < end; ++number) {
+        Row row(number, pool.groups, pool.outSize[0]);
+        const float *plane = src + row.planeIn(pool.src);
+        int64_t to = row.in(pool.dst);
+        const LaneReach &down = pool.reaches[0][row.y];
+        for (int64_t x = 0; x < pool.outSize[1]; ++x, to += pool.dst.pixel) {
+          const LaneReach &across = pool.reaches[1][x];
+          fetchBelow(pool, plane + down.offset + across.offset + down.count * pool.step[0]);
+          int32_t first = down.tap + across.tap;
+          bool isEmpty = down.count == 0 || across.count == 0;
+          for (int64_t c = 0; c < pool.channels; c += V) {
+            const float *from = plane + c;
+            Floats best = Floats{} - __builtin_inff();
+            Ints at = {};
+            if (!isEmpty) {
+              best = load(from + down.offset + across.offset);
+              at = Ints{} + first;
+            }
+            overWindow<Size>(pool, down, across, [&](int64_t element, int32_t tap) {
+              takeLarger(load(from + element), tap, best, at);
+            });
+            store(dst + to + c, best);
+            if (positions)
+              storeBytes(positions + to + c, at);
+          }
+        }
+      }
+    });
+  }
+
+  static void average(const LanePool &pool, const float *src, float *dst, int64_t begin,
+                      int64_t end) {
+    bySize(pool, [&](auto size) {
+      using Size = decltype(size);
+      for (int64_t number = begin; number < end; ++number) {
+        Row row(number, pool.groups, pool.outSize[0]);
+        const float *plane = src + row.planeIn(pool.src);
+        int64_t to = row.in(pool.dst);
+        const LaneReach &down = pool.reaches[0][row.y];
+        for (int64_t x = 0; x < pool.outSize[1]; ++x, to += pool.dst.pixel) {
+          const LaneReach &across = pool.reaches[1][x];
+          for (int64_t c = 0; c < pool.channels; c += V) {
+            Floats sum = {};
+            overWindow<Size>(pool, down, across,
+                             [&](int64_t element, int32_t) { sum += load(plane + c + element); });
+            store(dst + to + c, sum * (down.part * across.part));
+          }
+        }
+      }
+    });
+  }
+
+  /// Calls `add(sum, output element, tap, part)` for each window that each pixel of the rows lies
+  /// in; stores the sums.
+  template <typename Add>
+  static void gather(const LanePool &pool, float *dx, int64_t begin, int64_t end, Add add) {
+    for (int64_t number = begin; number < end; ++number) {
+      Row row(number, pool.groups, pool.size[0]);
+      int64_t plane = row.planeIn(pool.dst);
+      float *to = dx + row.in(pool.src);
+      const LaneVisit *down = pool.visits[0] + pool.visitsFrom[0][row.y];
+      int64_t rows = pool.visitsFrom[0][row.y + 1] - pool.visitsFrom[0][row.y];
+      for (int64_t x = 0; x < pool.size[1]; ++x, to += pool.src.pixel) {
+        const LaneVisit *across = pool.visits[1] + pool.visitsFrom[1][x];
+        int64_t columns = pool.visitsFrom[1][x + 1] - pool.visitsFrom[1][x];
+        for (int64_t c = 0; c < pool.channels; c += V) {
+          Floats sum = {};
+          for (int64_t i = 0; i < rows; ++i)
+            for (int64_t j = 0; j < columns; ++j)
+              add(sum, plane + c + down[i].offset + across[j].offset, down[i].tap + across[j].tap,
+                  down[i].part * across[j].part);
+          pool.storesPast ? storePast(to + c, sum) : store(to + c, sum);
+        }
+      }
+    }
+    if (pool.storesPast)
+      _mm_sfence();
+  }
+
+  static void maxGradient(const LanePool &pool, const float *dy, const uint8_t *positions,
+                          float *dx, int64_t begin, int64_t end) {
+    gather(pool, dx, begin, end, [&](Floats &sum, int64_t at, int32_t tap, float) {
+#ifdef __AVX512F__
+      __m128i places = _mm_loadu_si128(reinterpret_cast<const __m128i *>(positions + at));
+      __mmask16 here = _mm_cmpeq_epi8_mask(places, _mm_set1_epi8(char(tap)));
+      sum = Floats(_mm512_mask_add_ps(__m512(sum), here, __m512(sum), __m512(load(dy + at))));
+#else
+      sum += loadBytes(positions + at) == Ints{} + tap ? load(dy + at) : Floats{};
+#endif
+    });
+  }
+
+  static void averageGradient(const LanePool &pool, const float *dy, float *dx, int64_t begin,
+                              int64_t end) {
+    gather(pool, dx, begin, end,
+           [&](Floats &sum, int64_t at, int32_t, float part) { sum += load(dy + at) * part; });
+  }
+
+  static constexpr LanePoolKernels kernels{max, average, maxGradient, averageGradient, V};
+};
+
+} // namespace
+} // namespace dlc::runtime::builtin
+
+#endif // DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLSIMD_H

@@ -1,0 +1,189 @@
+//===- PoolGrad.cpp - the gradients of max and average pooling ----------------===//
+//
+// {"kind": "max_pool_grad", "dtype", "src", "dst", "kernel", "strides", "dilations", "pads_l"} as
+// the
+//  forward operation has them (see Pooling.h)
+//   buffers: dy (of dst), positions (u8, of dst: place in the window), dx (of src). A position
+//   outside of src or of the window adds nothing.
+//
+// {"kind": "avg_pool_grad", .., "include_pad" = false, "pads_counted" = 0..}
+//   buffers: dy, dx. With include_pad the padding counts as elements, at the end `pads_counted` of
+//   it.
+//
+// Sums of 16-bit floats are kept in f32.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Numeric.h"
+#include "runtime/library/builtin/Pooling.h"
+
+namespace dlc::runtime::builtin {
+
+namespace {
+
+/// Calls `visit(output, reaches)` for each window of a plane, in order.
+template <typename Visit>
+void forEachWindow(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches,
+                   Visit visit) {
+  size_t rank = pool.rank();
+  int64_t at[32] = {};
+  const Reach *here[32];
+  for (size_t d = 0; d < rank && pool.outputs; ++d)
+    here[d] = reaches[d].data();
+  for (int64_t output = 0; output < pool.outputs; ++output) {
+    visit(output, here);
+    for (size_t d = rank; d-- > 0;) {
+      at[d] = at[d] + 1 == pool.dst[d] ? 0 : at[d] + 1;
+      here[d] = reaches[d].data() + at[d];
+      if (at[d])
+        break;
+    }
+  }
+}
+
+/// sums[..] += value over the taps inside, from dimension d on.
+template <typename C>
+void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C value) {
+  const Reach &reach = *here[d];
+  if (reach.first >= reach.last)
+    return;
+  int64_t step = pool.steps[d] * pool.srcStrides[d];
+  C *to = sums + reach.origin * pool.srcStrides[d] + reach.first * step;
+  for (int64_t tap = reach.first; tap < reach.last; ++tap, to += step)
+    if (d + 1 == pool.rank())
+      *to += value;
+    else
+      addOver(pool, here, d + 1, to, value);
+}
+
+/// Runs `add(plane, sums, thread)` for every plane of dx, whose sums start at 0.
+template <typename T, typename Add>
+void sumPlanes(const Pooling &pool, T *dx, const CallContext &context, Add add) {
+  using C = Compute<T>;
+  parallelFor(context.threads, pool.planes, 1, [&](int64_t begin, int64_t end, int thread) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      T *result = dx + plane * pool.pixels;
+      C *sums = reinterpret_cast<C *>(result);
+      if constexpr (isHalf<T>)
+        sums = static_cast<C *>(context.scratch) + thread * pool.pixels;
+      std::fill(sums, sums + pool.pixels, C(0));
+      add(plane, sums, thread);
+      if constexpr (isHalf<T>)
+        for (int64_t i = 0; i < pool.pixels; ++i)
+          result[i] = store<T>(sums[i]);
+    }
+  });
+}
+
+/// The gradient of an average over an image: along each row of dy first, whose sums then go to all
+/// rows of dx that its windows reach.
+template <typename C, typename T>
+void addAverages(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches, const T *dy,
+                 C *sums, C *line) {
+  int64_t width = pool.src[1], step = pool.steps[1];
+  for (const Reach &down : reaches[0]) {
+    std::fill(line, line + width, C(0));
+    for (const Reach &across : reaches[1]) {
+      int64_t count = down.counted * across.counted;
+      C value = count > 0 ? C(load(*dy) / C(count)) : C(0);
+      ++dy;
+      for (int64_t tap = across.first; tap < across.last; ++tap)
+        line[across.origin + tap * step] += value;
+    }
+    for (int64_t tap = down.first; tap < down.last; ++tap) {
+      C *row = sums + (down.origin + tap * pool.steps[0]) * width;
+      for (int64_t x = 0; x < width; ++x)
+        row[x] += line[x];
+    }
+  }
+}
+
+uint64_t scratchOf(const Request &request, const Pooling &pool, DType dtype) {
+  bool half = dtype == DType::F16 || dtype == DType::BF16;
+  return half ? uint64_t(std::max(1, request.threads)) * uint64_t(pool.pixels) * sizeof(float) : 0;
+}
+
+DType floatType(const Request &request) {
+  DType dtype = request.dtype("dtype");
+  if (!isFloating(dtype))
+    request.complain("the element type must be floating-point");
+  return dtype;
+}
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeMaxPoolGrad(const Request &request) {
+  Pooling pool(request);
+  DType dtype = floatType(request);
+  request.expectBuffers(3);
+  request.need(0, "dy", pool.results(), dtype, false);
+  request.need(1, "positions", pool.results(), DType::U8, false);
+  request.need(2, "dx", pool.elements(), dtype, true);
+  auto reaches = reachesOf(pool, false, {});
+  auto run = [pool, dtype, reaches](void *const *buffers, const CallContext &context) {
+    const uint8_t *positions = static_cast<const uint8_t *>(buffers[1]);
+    dispatch(dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      const T *dy = static_cast<const T *>(buffers[0]);
+      auto window = [&](int64_t from, Compute<T> *sums, const Reach *const *here) {
+        int64_t rest = positions[from], at = 0;
+        for (size_t d = pool.rank(); d-- > 0;) {
+          int64_t tap = d ? rest % pool.kernel[d] : rest;
+          rest /= pool.kernel[d];
+          if (tap < here[d]->first || tap >= here[d]->last)
+            return;
+          at += (here[d]->origin + tap * pool.steps[d]) * pool.srcStrides[d];
+        }
+        sums[at] += load(dy[from]);
+      };
+      auto add = [&](int64_t plane, Compute<T> *sums, int) {
+        forEachWindow(pool, reaches, [&](int64_t output, const Reach *const *here) {
+          window(plane * pool.outputs + output, sums, here);
+        });
+      };
+      sumPlanes(pool, static_cast<T *>(buffers[2]), context, add);
+    });
+  };
+  return makeCall("max_pool_grad", run, scratchOf(request, pool, dtype));
+}
+
+std::unique_ptr<LibraryCall> makeAvgPoolGrad(const Request &request) {
+  Pooling pool(request);
+  DType dtype = floatType(request);
+  request.expectBuffers(2);
+  request.need(0, "dy", pool.results(), dtype, false);
+  request.need(1, "dx", pool.elements(), dtype, true);
+  auto reaches = reachesOf(pool, request.flag("include_pad", false),
+                           Pooling::list(request, "pads_counted", pool.rank(), 0));
+  // Behind the planes of 16-bit floats.
+  uint64_t linesAt = scratchOf(request, pool, dtype);
+  uint64_t lines = pool.rank() == 2 ? uint64_t(std::max(1, request.threads)) *
+                                          uint64_t(pool.src[1]) * sizeof(double)
+                                    : 0;
+  auto run = [pool, dtype, reaches, linesAt](void *const *buffers, const CallContext &context) {
+    dispatch(dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      using C = Compute<T>;
+      const T *dy = static_cast<const T *>(buffers[0]);
+      auto add = [&](int64_t plane, C *sums, int thread) {
+        const T *from = dy + plane * pool.outputs;
+        if (pool.rank() == 2) {
+          auto *lines = reinterpret_cast<C *>(static_cast<char *>(context.scratch) + linesAt);
+          addAverages(pool, reaches, from, sums, lines + thread * pool.src[1]);
+          return;
+        }
+        forEachWindow(pool, reaches, [&](int64_t output, const Reach *const *here) {
+          int64_t count = 1;
+          for (size_t d = 0; d < pool.rank(); ++d)
+            count *= here[d]->counted;
+          if (count > 0)
+            addOver(pool, here, 0, sums, C(load(from[output]) / C(count)));
+        });
+      };
+      sumPlanes(pool, static_cast<T *>(buffers[1]), context, add);
+    });
+  };
+  return makeCall("avg_pool_grad", run, linesAt + lines);
+}
+
+} // namespace dlc::runtime::builtin

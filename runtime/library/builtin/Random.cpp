@@ -1,0 +1,212 @@
+//===- Random.cpp - random numbers from a counter -----------------------------===//
+//
+// {"kind": "random", "op": "uniform|normal|bernoulli", "dtype", "count", "seed": N | "buffer",
+//  "counter": N | "buffer" = 0, "offset": N | "buffer" = 0, "low" = 0, "high" = 1, "mean" = 0,
+//  "scale" = 1, "probability": p | "buffer", "probability_dtype"}
+//   buffers: [seed (i64)], [counter (i64)], [offset (i64)], [probabilities, count of
+//   probability_dtype (bernoulli)], dst.
+//
+// Philox 4x32-10 with the seed as key: element i takes lane i % 4 of the block whose counter words
+// are (offset + i / 4, counter), low halves first, so a result depends on nothing but seed,
+// counter, offset and i. ir/reference/Random.h says what number a word means; the bits here are the
+// same. uniform lies in [low, high); integers take the floor. bernoulli is 1 where a uniform number
+// is below the probability.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Builtin.h"
+#include "runtime/library/builtin/Numeric.h"
+#include "runtime/program/Message.h"
+
+namespace dlc::runtime::builtin {
+
+namespace {
+
+struct Words {
+  uint32_t word[4];
+};
+
+Words philox(uint64_t block, uint64_t high, uint64_t seed) {
+  uint32_t counter[4] = {uint32_t(block), uint32_t(block >> 32), uint32_t(high),
+                         uint32_t(high >> 32)};
+  uint32_t key[2] = {uint32_t(seed), uint32_t(seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    uint64_t a = uint64_t(0xD2511F53u) * counter[0], b = uint64_t(0xCD9E8D57u) * counter[2];
+    uint32_t next[4] = {uint32_t(b >> 32) ^ counter[1] ^ key[0], uint32_t(b),
+                        uint32_t(a >> 32) ^ counter[3] ^ key[1], uint32_t(a)};
+    std::memcpy(counter, next, sizeof counter);
+    key[0] += 0x9E3779B9u;
+    key[1] += 0xBB67AE85u;
+  }
+  return {{counter[0], counter[1], counter[2], counter[3]}};
+}
+
+/// In [0, 1): as many leading bits of the word as the type holds, so that none rounds up to 1.
+template <typename T> double unit(uint32_t word) {
+  constexpr int bits = std::is_same_v<T, Float16> ? 11 : std::is_same_v<T, BFloat16> ? 8 : 24;
+  return std::ldexp(static_cast<double>(word >> (32 - bits)), -bits);
+}
+
+enum class Draw { Uniform, Normal, Bernoulli };
+
+struct Random {
+  Draw draw;
+  DType dtype, probabilityType;
+  int64_t count, seed, counter, offset;
+  int seedBuffer = -1, counterBuffer = -1, offsetBuffer = -1, probabilityBuffer = -1, dst = 0;
+  double low, high, mean, scale, probability;
+};
+
+/// Box and Muller's two numbers of two words. In double: near a zero of the cosine a float's angle
+/// is too coarse.
+void normalPair(uint32_t first, uint32_t second, double out[2]) {
+  // One step above zero at least, so that the logarithm is finite.
+  double u = std::ldexp(static_cast<double>((first >> 8) + 1), -24);
+  double radius = std::sqrt(-2 * std::log(u)),
+         angle = 6.283185307179586476925 * unit<float>(second);
+  out[0] = radius * std::cos(angle);
+  out[1] = radius * std::sin(angle);
+}
+
+/// The four numbers of one block, uniform or standard normal.
+template <typename T> void drawBlock(Draw draw, const Words &w, double out[4]) {
+  if (draw == Draw::Normal) {
+    normalPair(w.word[0], w.word[1], out);
+    normalPair(w.word[2], w.word[3], out + 2);
+    return;
+  }
+  for (int i = 0; i < 4; ++i)
+    // A probability is compared with all bits, whatever type the result has.
+    out[i] = draw == Draw::Bernoulli ? unit<float>(w.word[i]) : unit<T>(w.word[i]);
+}
+
+double probabilityAt(const Random &random, const void *data, int64_t at) {
+  switch (random.probabilityType) {
+  case DType::F16:
+    return static_cast<const Float16 *>(data)[at];
+  case DType::BF16:
+    return static_cast<const BFloat16 *>(data)[at];
+  case DType::F64:
+    return static_cast<const double *>(data)[at];
+  default:
+    return static_cast<const float *>(data)[at];
+  }
+}
+
+template <typename T, typename R>
+T shape(const Random &random, R drawn, const void *probabilities, int64_t at) {
+  if (random.draw == Draw::Bernoulli) {
+    double p = probabilities ? probabilityAt(random, probabilities, at) : random.probability;
+    return store<T>(static_cast<Compute<T>>(drawn < p ? 1 : 0));
+  }
+  if (random.draw == Draw::Normal) {
+    R value = R(random.mean) + R(random.scale) * drawn;
+    return store<T>(static_cast<Compute<T>>(value));
+  }
+  R low = R(random.low), high = R(random.high);
+  R value = low + (high - low) * drawn;
+  // Rounding can reach the open end.
+  if (value >= high && high > low)
+    value = std::nextafter(high, low);
+  if constexpr (std::is_integral_v<Compute<T>>)
+    value = std::floor(value);
+  return store<T>(static_cast<Compute<T>>(value));
+}
+
+template <typename T>
+void runRandom(const Random &random, void *const *buffers, const CallContext &context) {
+  using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  constexpr int64_t kPerBlock = 4;
+  auto scalar = [&](int buffer, int64_t known) {
+    return static_cast<uint64_t>(buffer < 0 ? known
+                                            : *static_cast<const int64_t *>(buffers[buffer]));
+  };
+  uint64_t seed = scalar(random.seedBuffer, random.seed);
+  uint64_t counter = scalar(random.counterBuffer, random.counter);
+  uint64_t offset = scalar(random.offsetBuffer, random.offset);
+  const void *probabilities =
+      random.probabilityBuffer < 0 ? nullptr : buffers[random.probabilityBuffer];
+  T *dst = static_cast<T *>(buffers[random.dst]);
+  int64_t blocks = (random.count + kPerBlock - 1) / kPerBlock;
+  parallelFor(context.threads, blocks, 1024, [&](int64_t begin, int64_t end, int) {
+    for (int64_t block = begin; block < end; ++block) {
+      double drawn[4];
+      drawBlock<T>(random.draw, philox(offset + static_cast<uint64_t>(block), counter, seed),
+                   drawn);
+      int64_t first = block * kPerBlock, count = std::min(kPerBlock, random.count - first);
+      for (int64_t i = 0; i < count; ++i)
+        dst[first + i] = shape<T>(random, R(drawn[i]), probabilities, first + i);
+    }
+  });
+}
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeRandom(const Request &request) {
+  Random random;
+  std::string op = request.word("op", "");
+  if (op == "uniform")
+    random.draw = Draw::Uniform;
+  else if (op == "normal")
+    random.draw = Draw::Normal;
+  else if (op == "bernoulli")
+    random.draw = Draw::Bernoulli;
+  else
+    request.complain("op '" + op + "': uniform, normal or bernoulli expected");
+  random.dtype = request.dtype("dtype");
+  random.count = request.size("count");
+  size_t next = 0;
+  auto source = [&](const char *name, int &buffer) {
+    bool inBuffer = request.has(name) && request.desc[name] == "buffer";
+    if (inBuffer)
+      buffer = static_cast<int>(next++);
+    return inBuffer;
+  };
+  random.seed = source("seed", random.seedBuffer) ? 0 : request.integer("seed", 0);
+  random.counter = source("counter", random.counterBuffer) ? 0 : request.integer("counter", 0);
+  random.offset = source("offset", random.offsetBuffer) ? 0 : request.integer("offset", 0);
+  random.low = request.number("low", 0);
+  random.high = request.number("high", 1);
+  random.mean = request.number("mean", 0);
+  random.scale = request.number("scale", 1);
+  random.probabilityType = DType::F32;
+  random.probability = 0.5;
+  if (random.draw == Draw::Bernoulli) {
+    if (source("probability", random.probabilityBuffer)) {
+      random.probabilityType = request.dtype("probability_dtype");
+      if (!isFloating(random.probabilityType))
+        request.complain("probability_dtype must be a floating-point type");
+    } else {
+      random.probability = request.number("probability", 0.5);
+    }
+  }
+  if (random.draw == Draw::Normal && !isFloating(random.dtype))
+    request.complain("normal needs a floating-point dtype");
+  if (random.draw == Draw::Uniform && !isFloating(random.dtype)) {
+    // Casting what an integer type cannot hold would be undefined.
+    double bytes = static_cast<double>(dtypeBytes(random.dtype));
+    double range = std::ldexp(1.0, static_cast<int>(std::min(8 * bytes - 1, 53.0)));
+    if (!(random.low >= -range && random.high <= range) ||
+        (dtypeName(random.dtype)[0] != 'i' && random.low < 0))
+      request.complain("low and high leave the range of " + std::string(dtypeName(random.dtype)));
+  }
+  random.dst = static_cast<int>(next++);
+  request.expectBuffers(next);
+  if (random.seedBuffer >= 0)
+    request.need(random.seedBuffer, "seed", 1, DType::I64, false);
+  if (random.counterBuffer >= 0)
+    request.need(random.counterBuffer, "counter", 1, DType::I64, false);
+  if (random.offsetBuffer >= 0)
+    request.need(random.offsetBuffer, "offset", 1, DType::I64, false);
+  if (random.probabilityBuffer >= 0)
+    request.need(random.probabilityBuffer, "probability", random.count, random.probabilityType,
+                 false);
+  request.need(random.dst, "dst", random.count, random.dtype, true);
+  return makeCall("random_" + op, [random](void *const *buffers, const CallContext &context) {
+    dispatch(random.dtype, [&](auto type) {
+      runRandom<typename decltype(type)::type>(random, buffers, context);
+    });
+  });
+}
+
+} // namespace dlc::runtime::builtin

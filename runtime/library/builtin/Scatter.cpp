@@ -1,0 +1,257 @@
+//===- Scatter.cpp - writing to places that indices name ----------------------===//
+//
+// {"kind": "scatter_elements", "dtype", "index": "i32|i64", "data": dims, "indices": dims, "axis",
+//  "reduction": "none|add|mul|max|min" = "none"}
+//   buffers: data, indices, updates (dims of indices), dst (may be data). dst[.., indices[p], ..] =
+//   updates[p], along `axis`.
+//
+// {"kind": "scatter_nd", "dtype", "index", "data": dims, "indices": dims, "reduction"}
+//   buffers: data, indices, updates (indices' dims without the last, then data's dims from indices'
+//   last on), dst (may be data).
+//
+// Negative indices count from the end; one out of range is an error at run time. Updates apply in
+// order, so with "none" the last one of several to the same place stays.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Builtin.h"
+#include "runtime/library/builtin/Numeric.h"
+#include "runtime/program/Message.h"
+
+#include <atomic>
+#include <cstring>
+#include <type_traits>
+
+namespace dlc::runtime::builtin {
+
+namespace {
+
+enum class Reduction { None, Add, Mul, Max, Min };
+
+Reduction reductionOf(const Request &request) {
+  std::string name = request.word("reduction", "none");
+  constexpr const char *names[] = {"none", "add", "mul", "max", "min"};
+  for (int i = 0; i < 5; ++i)
+    if (name == names[i])
+      return static_cast<Reduction>(i);
+  request.complain("reduction '" + name + "': none, add, mul, max or min expected");
+}
+
+template <typename T> T combine(Reduction reduction, T before, T update) {
+  using C = Compute<T>;
+  C a = load(before), b = load(update);
+  switch (reduction) {
+  case Reduction::None:
+    return update;
+  case Reduction::Add:
+    return store<T>(wrappingAdd<T>(a, b));
+  case Reduction::Mul:
+    return store<T>(wrappingMul<T>(a, b));
+  case Reduction::Max:
+    return lessThan(a, b) ? update : before;
+  case Reduction::Min:
+    return isNan(b) || (!isNan(a) && b < a) ? update : before;
+  }
+  return update;
+}
+
+/// The same for `count` elements; a loop that knows its reduction runs in vectors.
+template <typename T>
+void combineAll(Reduction reduction, T *__restrict to, const T *__restrict from, int64_t count) {
+  auto run = [=](auto known) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = combine(decltype(known)::value, to[i], from[i]);
+  };
+  if (reduction == Reduction::Add)
+    run(std::integral_constant<Reduction, Reduction::Add>());
+  else if (reduction == Reduction::None)
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+  else
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = combine(reduction, to[i], from[i]);
+}
+
+/// Remembers one index that was out of range, to be reported after the parallel loop.
+class BadIndex {
+public:
+  void report(int64_t value) {
+    if (!found.exchange(true))
+      index = value;
+  }
+  void check(const std::string &bounds) const {
+    if (found)
+      fail("index ", index, " is out of range ", bounds);
+  }
+
+private:
+  std::atomic<bool> found = false;
+  int64_t index = 0;
+};
+
+void copyParallel(void *to, const void *from, int64_t bytes, int threads) {
+  if (to == from)
+    return;
+  parallelFor(threads, bytes, 1 << 20, [&](int64_t begin, int64_t end, int) {
+    std::memmove(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin,
+                 end - begin);
+  });
+}
+
+int64_t readIndex(const void *indices, DType type, int64_t at) {
+  return type == DType::I32 ? static_cast<const int32_t *>(indices)[at]
+                            : static_cast<const int64_t *>(indices)[at];
+}
+
+struct Elements {
+  DType dtype, indexType;
+  Reduction reduction;
+  std::vector<int64_t> data, indices, dataStrides, indexStrides;
+  size_t axis;
+};
+
+std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &dims) {
+  std::vector<int64_t> strides(dims.size());
+  int64_t step = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    strides[d] = step;
+    step *= dims[d];
+  }
+  return strides;
+}
+
+/// Lines along the axis never meet in the result, so they can run in parallel, each in order.
+template <typename T>
+void scatterElements(const Elements &s, void *const *buffers, const CallContext &context) {
+  copyParallel(buffers[3], buffers[0], product(s.data) * int64_t(sizeof(T)), context.threads);
+  const T *updates = static_cast<const T *>(buffers[2]);
+  T *dst = static_cast<T *>(buffers[3]);
+  int64_t len = s.indices[s.axis], limit = s.data[s.axis];
+  int64_t total = product(s.indices);
+  if (total == 0)
+    return;
+  BadIndex bad;
+  parallelFor(context.threads, total / len, std::max<int64_t>(1, 8192 / len),
+              [&](int64_t begin, int64_t end, int) {
+                for (int64_t line = begin; line < end; ++line) {
+                  int64_t rest = line, from = 0, to = 0;
+                  for (size_t d = s.indices.size(); d-- > 0;) {
+                    if (d == s.axis)
+                      continue;
+                    int64_t coordinate = rest % s.indices[d];
+                    rest /= s.indices[d];
+                    from += coordinate * s.indexStrides[d];
+                    to += coordinate * s.dataStrides[d];
+                  }
+                  for (int64_t l = 0; l < len; ++l) {
+                    int64_t at = from + l * s.indexStrides[s.axis];
+                    int64_t index = readIndex(buffers[1], s.indexType, at);
+                    int64_t wrapped = index < 0 ? index + limit : index;
+                    if (wrapped < 0 || wrapped >= limit) {
+                      bad.report(index);
+                      return;
+                    }
+                    T &place = dst[to + wrapped * s.dataStrides[s.axis]];
+                    place = combine(s.reduction, place, updates[at]);
+                  }
+                }
+              });
+  bad.check(message("for axis ", s.axis, " of ", limit, " elements"));
+}
+
+struct Slices {
+  DType dtype, indexType;
+  Reduction reduction;
+  std::vector<int64_t> data, strides;
+  int64_t count, depth, sliceElements;
+};
+
+template <typename T>
+void scatterNd(const Slices &s, void *const *buffers, const CallContext &context) {
+  copyParallel(buffers[3], buffers[0], product(s.data) * int64_t(sizeof(T)), context.threads);
+  const T *updates = static_cast<const T *>(buffers[2]);
+  T *dst = static_cast<T *>(buffers[3]);
+  BadIndex bad;
+  // Each thread does its part of every slice: in order, and no two threads meet.
+  int64_t grain = std::max<int64_t>(64, 8192 / std::max<int64_t>(1, s.count));
+  parallelFor(context.threads, s.sliceElements, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t n = 0; n < s.count; ++n) {
+      int64_t offset = 0;
+      for (int64_t d = 0; d < s.depth; ++d) {
+        int64_t index = readIndex(buffers[1], s.indexType, n * s.depth + d);
+        int64_t wrapped = index < 0 ? index + s.data[d] : index;
+        if (wrapped < 0 || wrapped >= s.data[d]) {
+          bad.report(index);
+          return;
+        }
+        offset += wrapped * s.strides[d];
+      }
+      const T *from = updates + n * s.sliceElements;
+      T *to = dst + offset;
+      combineAll(s.reduction, to + begin, from + begin, end - begin);
+    }
+  });
+  bad.check(message("for data of dims ", listed(s.data)));
+}
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeScatterElements(const Request &request) {
+  Elements s;
+  s.dtype = request.dtype("dtype");
+  s.indexType = request.indexType("index");
+  s.reduction = reductionOf(request);
+  s.data = request.sizes("data");
+  s.indices = request.sizes("indices");
+  s.axis = static_cast<size_t>(request.size("axis"));
+  if (s.axis >= s.data.size() || s.indices.size() != s.data.size())
+    request.complain(message("axis ", s.axis, " with data ", listed(s.data), " and indices ",
+                             listed(s.indices)));
+  for (size_t d = 0; d < s.data.size(); ++d)
+    if (d != s.axis && s.indices[d] > s.data[d])
+      request.complain(
+          message("indices ", listed(s.indices), " do not fit into data ", listed(s.data)));
+  s.dataStrides = rowMajorStrides(s.data);
+  s.indexStrides = rowMajorStrides(s.indices);
+  request.expectBuffers(4);
+  request.need(0, "data", product(s.data), s.dtype, false);
+  request.need(1, "indices", product(s.indices), s.indexType, false);
+  request.need(2, "updates", product(s.indices), s.dtype, false);
+  request.need(3, "dst", product(s.data), s.dtype, true);
+  return makeCall("scatter_elements", [s](void *const *buffers, const CallContext &context) {
+    dispatch(s.dtype, [&](auto type) {
+      scatterElements<typename decltype(type)::type>(s, buffers, context);
+    });
+  });
+}
+
+std::unique_ptr<LibraryCall> makeScatterNd(const Request &request) {
+  Slices s;
+  s.dtype = request.dtype("dtype");
+  s.indexType = request.indexType("index");
+  s.reduction = reductionOf(request);
+  s.data = request.sizes("data");
+  std::vector<int64_t> indices = request.sizes("indices");
+  if (indices.empty() || static_cast<size_t>(indices.back()) > s.data.size())
+    request.complain(message("indices ", listed(indices), " for data ", listed(s.data)));
+  s.depth = indices.back();
+  indices.pop_back();
+  s.count = product(indices);
+  s.strides = rowMajorStrides(s.data);
+  s.sliceElements = 1;
+  for (size_t d = static_cast<size_t>(s.depth); d < s.data.size(); ++d)
+    s.sliceElements *= s.data[d];
+  int64_t updates = 0;
+  if (__builtin_mul_overflow(s.count, s.sliceElements, &updates))
+    request.complain("the updates are too large");
+  request.expectBuffers(4);
+  request.need(0, "data", product(s.data), s.dtype, false);
+  request.need(1, "indices", s.count * s.depth, s.indexType, false);
+  request.need(2, "updates", updates, s.dtype, false);
+  request.need(3, "dst", product(s.data), s.dtype, true);
+  return makeCall("scatter_nd", [s](void *const *buffers, const CallContext &context) {
+    dispatch(s.dtype,
+             [&](auto type) { scatterNd<typename decltype(type)::type>(s, buffers, context); });
+  });
+}
+
+} // namespace dlc::runtime::builtin

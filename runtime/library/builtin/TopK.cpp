@@ -1,0 +1,159 @@
+//===- TopK.cpp - the k largest or smallest along an axis, and where the extremes are ===//
+//
+// {"kind": "topk", "dtype", "outer", "len", "inner", "k", "largest" = true, "sorted" = true}
+//   buffers: src, values [outer, k, inner], indices (i64). The lower index comes first among
+//   equals; NaN counts as the largest. The result is always sorted, which "sorted": false allows
+//   too.
+//
+// {"kind": "arg_reduce", "op": "max|min", "dtype", "outer", "len", "inner", "select_last" = false}
+//   buffers: src, indices [outer, inner] (i64). The first (or last) extreme; a NaN wins over
+//   numbers.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Builtin.h"
+#include "runtime/library/builtin/Numeric.h"
+
+namespace dlc::runtime::builtin {
+
+namespace {
+
+template <typename C> struct Entry {
+  C value;
+  int64_t index;
+};
+
+/// Work below this is not worth a second thread.
+constexpr int64_t kElementsPerGrain = 8192;
+
+int64_t grainOf(int64_t perItem) {
+  return std::max<int64_t>(1, kElementsPerGrain / std::max<int64_t>(1, perItem));
+}
+
+template <typename T, bool Largest>
+void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
+              Entry<Compute<T>> *entries) {
+  using C = Compute<T>;
+  for (int64_t l = 0; l < lines.len; ++l)
+    entries[l] = {load(src[l * lines.inner]), l};
+  auto before = [](const Entry<C> &a, const Entry<C> &b) {
+    if (Largest ? lessThan(b.value, a.value) : lessThan(a.value, b.value))
+      return true;
+    if (Largest ? lessThan(a.value, b.value) : lessThan(b.value, a.value))
+      return false;
+    return a.index < b.index;
+  };
+  Entry<C> *end = entries + lines.len;
+  // A heap of k is best for few, a selection and a sort of what was selected for many.
+  if (k < lines.len / 16) {
+    std::partial_sort(entries, entries + k, end, before);
+  } else {
+    if (k < lines.len)
+      std::nth_element(entries, entries + k, end, before);
+    std::sort(entries, entries + k, before);
+  }
+  for (int64_t j = 0; j < k; ++j) {
+    values[j * lines.inner] = src[entries[j].index * lines.inner];
+    indices[j * lines.inner] = entries[j].index;
+  }
+}
+
+template <typename T>
+void topK(void *const *buffers, const CallContext &context, const Lines &lines, int64_t k,
+          bool largest, int threads) {
+  using C = Compute<T>;
+  const T *src = static_cast<const T *>(buffers[0]);
+  T *values = static_cast<T *>(buffers[1]);
+  int64_t *indices = static_cast<int64_t *>(buffers[2]);
+  Entry<C> *scratch = static_cast<Entry<C> *>(context.scratch);
+  parallelFor(std::min(threads, context.threads), lines.count(), grainOf(lines.len),
+              [&](int64_t begin, int64_t end, int thread) {
+                Entry<C> *entries = scratch + thread * lines.len;
+                for (int64_t item = begin; item < end; ++item) {
+                  int64_t o = item / lines.inner, i = item % lines.inner;
+                  const T *line = src + o * lines.len * lines.inner + i;
+                  int64_t to = o * k * lines.inner + i;
+                  if (largest)
+                    topKLine<T, true>(line, values + to, indices + to, lines, k, entries);
+                  else
+                    topKLine<T, false>(line, values + to, indices + to, lines, k, entries);
+                }
+              });
+}
+
+template <typename T>
+void argReduce(void *const *buffers, const CallContext &context, const Lines &lines, bool isMax,
+               bool selectLast) {
+  using C = Compute<T>;
+  const T *src = static_cast<const T *>(buffers[0]);
+  int64_t *indices = static_cast<int64_t *>(buffers[1]);
+  auto better = [&](C candidate, C best) {
+    if (isNan(best))
+      return selectLast && isNan(candidate);
+    if (isNan(candidate))
+      return true;
+    if (candidate == best)
+      return selectLast;
+    return isMax ? candidate > best : candidate < best;
+  };
+  parallelFor(context.threads, lines.count(), grainOf(lines.len),
+              [&](int64_t begin, int64_t end, int) {
+                for (int64_t item = begin; item < end; ++item) {
+                  int64_t o = item / lines.inner, i = item % lines.inner;
+                  const T *line = src + o * lines.len * lines.inner + i;
+                  int64_t at = 0;
+                  C best = load(line[0]);
+                  for (int64_t l = 1; l < lines.len; ++l)
+                    if (C candidate = load(line[l * lines.inner]); better(candidate, best))
+                      best = candidate, at = l;
+                  indices[item] = at;
+                }
+              });
+}
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeTopK(const Request &request) {
+  Lines lines(request);
+  int64_t k = request.size("k");
+  bool largest = request.flag("largest", true);
+  DType dtype = request.dtype("dtype");
+  if (k > lines.len)
+    request.complain("k = " + std::to_string(k) + " of only " + std::to_string(lines.len));
+  request.expectBuffers(3);
+  request.need(0, "src", lines.elements(), dtype, false);
+  request.need(1, "values", lines.count() * k, dtype, true);
+  request.need(2, "indices", lines.count() * k, DType::I64, true);
+  int threads = request.threads;
+  uint64_t scratch = 16ull * static_cast<uint64_t>(lines.len) * static_cast<uint64_t>(threads);
+  return makeCall(
+      "topk",
+      [=](void *const *buffers, const CallContext &context) {
+        if (k > 0)
+          dispatch(dtype, [&](auto type) {
+            topK<typename decltype(type)::type>(buffers, context, lines, k, largest, threads);
+          });
+      },
+      scratch);
+}
+
+std::unique_ptr<LibraryCall> makeArgReduce(const Request &request) {
+  Lines lines(request);
+  std::string op = request.word("op", "");
+  if (op != "max" && op != "min")
+    request.complain("op '" + op + "': max or min expected");
+  bool isMax = op == "max", selectLast = request.flag("select_last", false);
+  DType dtype = request.dtype("dtype");
+  if (lines.len == 0 && lines.count() > 0)
+    request.complain("an axis of no elements has no extreme");
+  request.expectBuffers(2);
+  request.need(0, "src", lines.elements(), dtype, false);
+  request.need(1, "indices", lines.count(), DType::I64, true);
+  return makeCall("arg_" + op, [=](void *const *buffers, const CallContext &context) {
+    dispatch(dtype, [&](auto type) {
+      argReduce<typename decltype(type)::type>(buffers, context, lines, isMax, selectLast);
+    });
+  });
+}
+
+} // namespace dlc::runtime::builtin

@@ -1,0 +1,79 @@
+//===- Functions.h - functions of a vector of numbers ----------------------------===//
+//
+// For the files compiled for one processor alone. Errors: exponential, logistic, tanh at most 4
+// units in the last place; GELU's erf 1.5e-7 (Abramowitz and Stegun 7.1.26).
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_SIMD_FUNCTIONS_H
+#define DLC_RUNTIME_LIBRARY_SIMD_FUNCTIONS_H
+
+#include "runtime/library/simd/Lanes.h"
+
+namespace dlc::simd {
+namespace {
+
+/// x where it lies between; NaN stays.
+template <int V> DLC_INLINE Vec<V> between(float least, Vec<V> x, float most) {
+  x = x < least ? splat<V>(least) : x;
+  return x > most ? splat<V>(most) : x;
+}
+
+template <int V> DLC_INLINE Vec<V> horner(Vec<V>, Vec<V> sum) { return sum; }
+template <int V, typename... More>
+DLC_INLINE Vec<V> horner(Vec<V> x, Vec<V> sum, float next, More... more) {
+  return horner<V>(x, sum * x + next, more...);
+}
+
+/// 2^n for whole n from -126 to 127.
+template <int V> DLC_INLINE Vec<V> powerOfTwo(Ints<V> n) { return Vec<V>((n + 127) << 23); }
+
+template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
+  const Vec<V> magic = splat<V>(0x1.8p23f);
+  // Beyond these the result is 0 or infinite whatever the fraction is.
+  Vec<V> shifted = between<V>(-200, x * 0x1.715476p+0f, 200) + magic;
+  Vec<V> whole = shifted - magic;
+  Vec<V> r = x - whole * 0x1.62e400p-1f;
+  r = between<V>(-1, r - whole * 0x1.7f7d1cp-20f, 1);
+  Vec<V> p = horner<V>(r, splat<V>(1.0f / 720), 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f);
+  // In two steps: results may be no normal numbers, or infinite.
+  Ints<V> n = Ints<V>(shifted) - Ints<V>(magic), half = n >> 1;
+  return p * powerOfTwo<V>(half) * powerOfTwo<V>(n - half);
+}
+
+template <int V> DLC_INLINE Vec<V> logistic(Vec<V> x) { return 1 / (1 + exponential<V>(-x)); }
+
+template <int V> DLC_INLINE Vec<V> tanhOf(Vec<V> x) {
+  const Ints<V> signs = Ints<V>{} + INT32_MIN;
+  Vec<V> size = Vec<V>(Ints<V>(x) & ~signs);
+  Vec<V> far = 1 - 2 / (exponential<V>(size + size) + 1);
+  // Near 0 the difference would cancel: the series of tanh(x) / x.
+  Vec<V> s = x * x;
+  Vec<V> near =
+      size * horner<V>(s, splat<V>(-0.00886323552990220f), 0.0218694885361552f,
+                       -0.0539682539682540f, 0.133333333333333f, -0.333333333333333f, 1.0f);
+  Vec<V> result = size < 0.35f ? near : far;
+  return Vec<V>(Ints<V>(result) | (Ints<V>(x) & signs));
+}
+
+/// x Φ(x)
+template <int V> DLC_INLINE Vec<V> geluErf(Vec<V> x) {
+  Vec<V> z = Vec<V>(Ints<V>(x) & INT32_MAX) * 0.70710678f;
+  Vec<V> t = 1 / (0.3275911f * z + 1);
+  Vec<V> poly = t * horner<V>(t, splat<V>(1.061405429f), -1.453152027f, 1.421413741f, -0.284496736f,
+                              0.254829592f);
+  Vec<V> tail = poly * exponential<V>(-(z * z));
+  // 1 + erf is 2 - tail above 0 and tail below.
+  Vec<V> sum = x < 0.0f ? tail : 2 - tail;
+  return x * 0.5f * sum;
+}
+
+template <int V> DLC_INLINE Vec<V> geluTanh(Vec<V> x) {
+  Vec<V> inner = x * (x * x * 0.044715f + 1) * 0.7978845608f;
+  // (1 + tanh(u)) / 2 is the logistic of 2 u.
+  return x * logistic<V>(inner + inner);
+}
+
+} // namespace
+} // namespace dlc::simd
+
+#endif // DLC_RUNTIME_LIBRARY_SIMD_FUNCTIONS_H

@@ -1,0 +1,21 @@
+//===- Step.h - what happens to a result before it is stored --------------------===//
+//
+// Shared with code compiled for one processor alone: nothing in it is inline.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_SIMD_STEP_H
+#define DLC_RUNTIME_LIBRARY_SIMD_STEP_H
+
+#include <stdint.h>
+
+namespace dlc::simd {
+
+struct Step {
+  enum Kind : uint8_t { Relu, Clip, Linear, AddTensor, AddChannels, MultiplyChannels } kind = Relu;
+  float alpha = 0, beta = 0;
+  const float *operand = nullptr;
+};
+
+} // namespace dlc::simd
+
+#endif // DLC_RUNTIME_LIBRARY_SIMD_STEP_H

@@ -1,0 +1,167 @@
+//===- Matrices.h - matrices applied to vectors ------------------------------------===//
+//
+// For Simd.h alone, within the files compiled for one processor.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_MATRICES_H
+#define DLC_RUNTIME_LIBRARY_WINOGRAD_MATRICES_H
+
+#include "runtime/library/simd/Lanes.h"
+#include "runtime/library/winograd/CookToom.h"
+
+namespace dlc::winograd {
+namespace {
+
+using namespace simd;
+
+/// The sum of entry (row, j) times x[j] over those j that `Pick` takes.
+template <typename Matrix, int row, int (*pick)(int), int j = 0, int V>
+DLC_INLINE void addTerms(const Vec<V> *x, Vec<V> &sum, bool any) {
+  if constexpr (j < Matrix::cols) {
+    constexpr double factor = Matrix::table.at[row][j];
+    if constexpr (factor != 0 && pick(j) != 0) {
+      if (factor == 1)
+        sum = any ? sum + x[j] : x[j];
+      else if (factor == -1)
+        sum = any ? sum - x[j] : -x[j];
+      else
+        sum = any ? sum + splat<V>(float(factor)) * x[j] : splat<V>(float(factor)) * x[j];
+      addTerms<Matrix, row, pick, j + 1, V>(x, sum, true);
+    } else {
+      addTerms<Matrix, row, pick, j + 1, V>(x, sum, any);
+    }
+  }
+}
+
+/// Whether rows r and r + 1 agree but for signs: those of a point and its negative. Sums over what
+/// agrees and over what does not serve both.
+template <typename Matrix> constexpr bool isPairOfRows(int r) {
+  bool agree = false, differ = false;
+  for (int j = 0; j < Matrix::cols; ++j) {
+    double a = Matrix::table.at[r][j], b = Matrix::table.at[r + 1][j];
+    if (a == 0 && b == 0)
+      continue;
+    if (a != b && a != -b)
+      return false;
+    (a == b ? agree : differ) = true;
+  }
+  return agree && differ;
+}
+
+template <typename Matrix> constexpr bool isPairOfColumns(int c) {
+  bool agree = false, differ = false;
+  for (int i = 0; i < Matrix::rows; ++i) {
+    double a = Matrix::table.at[i][c], b = Matrix::table.at[i][c + 1];
+    if (a == 0 && b == 0)
+      continue;
+    if (a != b && a != -b)
+      return false;
+    (a == b ? agree : differ) = true;
+  }
+  return agree && differ;
+}
+
+constexpr int pickAll(int) { return 1; }
+template <typename Matrix, int row> constexpr int pickAgreeing(int j) {
+  return Matrix::table.at[row][j] == Matrix::table.at[row + 1][j];
+}
+template <typename Matrix, int row> constexpr int pickDiffering(int j) {
+  return Matrix::table.at[row][j] != Matrix::table.at[row + 1][j];
+}
+
+template <typename Matrix, int V, int row = 0>
+DLC_INLINE void applyByRows(const Vec<V> *x, Vec<V> *y) {
+  if constexpr (row + 1 < Matrix::rows && isPairOfRows<Matrix>(row)) {
+    Vec<V> even{}, odd{};
+    addTerms<Matrix, row, pickAgreeing<Matrix, row>, 0, V>(x, even, false);
+    addTerms<Matrix, row, pickDiffering<Matrix, row>, 0, V>(x, odd, false);
+    y[row] = even + odd;
+    y[row + 1] = even - odd;
+    applyByRows<Matrix, V, row + 2>(x, y);
+  } else if constexpr (row < Matrix::rows) {
+    Vec<V> sum{};
+    addTerms<Matrix, row, pickAll, 0, V>(x, sum, false);
+    y[row] = sum;
+    applyByRows<Matrix, V, row + 1>(x, y);
+  }
+}
+
+/// With pairs of columns taken together: x[c] + x[c + 1] meets what agrees, x[c] - x[c + 1] what
+/// differs.
+template <typename Matrix> struct Folded {
+  static constexpr int rows = Matrix::rows, cols = Matrix::cols;
+  static constexpr Table<rows, cols> make() {
+    Table<rows, cols> table = Matrix::table;
+    for (int c = 0; c + 1 < cols; ++c)
+      if (isPairOfColumns<Matrix>(c)) {
+        for (int i = 0; i < rows; ++i) {
+          bool agrees = Matrix::table.at[i][c] == Matrix::table.at[i][c + 1];
+          table.at[i][c] = agrees ? Matrix::table.at[i][c] : 0;
+          table.at[i][c + 1] = agrees ? 0 : Matrix::table.at[i][c];
+        }
+        ++c;
+      }
+    return table;
+  }
+  static constexpr Table<rows, cols> table = make();
+};
+
+template <typename Matrix, int V, int c = 0> DLC_INLINE void fold(Vec<V> *x) {
+  if constexpr (c + 1 < Matrix::cols && isPairOfColumns<Matrix>(c)) {
+    Vec<V> a = x[c], b = x[c + 1];
+    x[c] = a + b;
+    x[c + 1] = a - b;
+    fold<Matrix, V, c + 2>(x);
+  } else if constexpr (c < Matrix::cols) {
+    fold<Matrix, V, c + 1>(x);
+  }
+}
+
+template <typename Matrix> constexpr bool hasPairOfColumns() {
+  for (int c = 0; c + 1 < Matrix::cols; ++c)
+    if (isPairOfColumns<Matrix>(c))
+      return true;
+  return false;
+}
+
+/// y = Matrix x; x may be overwritten.
+template <typename Matrix, int V> DLC_INLINE void apply(Vec<V> *x, Vec<V> *y) {
+  if constexpr (hasPairOfColumns<Matrix>() && Matrix::rows < Matrix::cols) {
+    fold<Matrix, V>(x);
+    applyByRows<Folded<Matrix>, V>(x, y);
+  } else {
+    applyByRows<Matrix, V>(x, y);
+  }
+}
+
+/// Matrix d Matrix' of a square of numbers: `get(i, j)` gives those, `put(i, j, v)` takes the
+/// results.
+template <typename Matrix, int V, typename Get, typename Put>
+DLC_INLINE void sandwich(const Get &get, const Put &put) {
+  Vec<V> half[Matrix::cols][Matrix::rows];
+  for (int i = 0; i < Matrix::cols; ++i) {
+    Vec<V> x[Matrix::cols], y[Matrix::rows];
+#pragma GCC unroll 8
+    for (int j = 0; j < Matrix::cols; ++j)
+      x[j] = get(i, j);
+    apply<Matrix, V>(x, y);
+#pragma GCC unroll 8
+    for (int j = 0; j < Matrix::rows; ++j)
+      half[i][j] = y[j];
+  }
+  for (int j = 0; j < Matrix::rows; ++j) {
+    Vec<V> x[Matrix::cols], y[Matrix::rows];
+#pragma GCC unroll 8
+    for (int i = 0; i < Matrix::cols; ++i)
+      x[i] = half[i][j];
+    apply<Matrix, V>(x, y);
+#pragma GCC unroll 8
+    for (int i = 0; i < Matrix::rows; ++i)
+      put(i, j, y[i]);
+  }
+}
+
+} // namespace
+} // namespace dlc::winograd
+
+#endif // DLC_RUNTIME_LIBRARY_WINOGRAD_MATRICES_H
