@@ -2,9 +2,9 @@
 #include "codegen/Passes.h"
 
 #include "codegen/cpu/Native.h"
+#include "codegen/cpu/Schedule.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Lower.h"
-#include "codegen/lower/Schedule.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/select/Select.h"
 #include "ir/exec/Exec.h"

@@ -6,8 +6,10 @@
 #include "codegen/memory/Bound.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
+#include "codegen/refine/Refine.h"
 #include "codegen/select/Accuracy.h"
 #include "codegen/select/AttentionForm.h"
+#include "codegen/select/Candidates.h"
 #include "codegen/select/LayoutCost.h"
 #include "codegen/select/Select.h"
 #include "ir/dlc/Dialect.h"
@@ -36,8 +38,8 @@ namespace dlc {
 constexpr std::pair<Phase, llvm::StringLiteral> kNames[] = {
     {Phase::Import, "import"},       {Phase::Simplify, "simplify"}, {Phase::Grad, "grad"},
     {Phase::Precision, "precision"}, {Phase::Place, "place"},       {Phase::Layout, "layout"},
-    {Phase::Fuse, "fuse"},           {Phase::Select, "select"},     {Phase::Lower, "lower"},
-    {Phase::Memory, "memory"},       {Phase::Native, "native"},
+    {Phase::Fuse, "fuse"},           {Phase::Select, "select"},     {Phase::Refine, "refine"},
+    {Phase::Lower, "lower"},         {Phase::Memory, "memory"},     {Phase::Native, "native"},
 };
 
 StringRef phaseName(Phase phase) { return kNames[size_t(phase)].second; }
@@ -148,6 +150,9 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     case Phase::Select:
       return failure(failed(selectKernels(module, options, target)) || failed(verify(module)) ||
                      failed(passes({createVerifyPlacementPass})));
+    case Phase::Refine:
+      refineKernels(module, {situationOf(options, target), options.kernels});
+      return failure(failed(verify(module)) || failed(passes({createVerifyPlacementPass})));
     case Phase::Lower:
       return failure(failed(lowerToExec(module, options, target)) || failed(verify(module)));
     case Phase::Memory:

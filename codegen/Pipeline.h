@@ -30,6 +30,7 @@ enum class Phase {
   Layout,
   Fuse,
   Select,
+  Refine,
   Lower,
   Memory,
   Native

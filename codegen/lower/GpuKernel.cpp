@@ -4,7 +4,7 @@
 #include "codegen/cpu/Normalize.h"
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
-#include "codegen/select/Select.h"
+#include "codegen/providers/Provider.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -34,8 +34,7 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
   FusionOp fusion = cuda::wrapInFusion(b, op);
   // What was chosen for it is no part of its meaning.
   if (fusion != op)
-    for (StringRef about : {kKernelAttr, kImplementationAttr, kCandidatesAttr})
-      fusion.getBody().front().front().removeAttr(about);
+    clearChoice(&fusion.getBody().front().front());
   FailureOr<FusionOp> normal = failure();
   if (cuda::canGenerate(fusion, &why))
     normal = cpu::normalize(fusion, why);

@@ -4,7 +4,7 @@
 #include "codegen/lower/Lowering.h"
 #include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
-#include "codegen/select/Select.h"
+#include "codegen/providers/Provider.h"
 #include "passes/fuse/StepSlice.h"
 
 using namespace mlir;
@@ -322,8 +322,8 @@ LogicalResult Lowering::command(Operation &op) {
     return lowerIf(branch);
   if (auto loop = dyn_cast<LoopOp>(op))
     return lowerLoop(loop);
-  auto kernel = op.getAttrOfType<StringAttr>(kKernelAttr);
-  if (!kernel)
+  const Provider *provider = providerOf(&op);
+  if (!provider)
     return op.emitError("no kernel was selected for this operation");
   if (llvm::all_of(op.getResults(),
                    [](Value v) { return tensorTypeOf(v).getNumElements() == 0; })) {
@@ -331,12 +331,12 @@ LogicalResult Lowering::command(Operation &op) {
       resultBuffer(v);
     return success();
   }
-  if (kernel == "generated" || kernel == "contract")
-    return launch(cast<FusionOp>(op), kernel);
-  if (kernel == "cuda")
+  if (provider->about.form == KernelForm::Host)
+    return launch(cast<FusionOp>(op), *provider);
+  if (provider->about.form == KernelForm::Gpu)
     return launchOnGpu(op);
   std::string why;
-  auto call = chosenCall(&op, options.threads, &why);
+  auto call = callOf(&op, options.threads, &why);
   if (!call)
     return op.emitError("the selected library kernel cannot be made: ") << why;
   return library(op, *call);

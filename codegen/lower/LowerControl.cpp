@@ -5,7 +5,7 @@
 #include "codegen/cpu/Normalize.h"
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
-#include "codegen/select/Select.h"
+#include "codegen/providers/Provider.h"
 #include "passes/fuse/StepSlice.h"
 
 using namespace mlir;
@@ -189,8 +189,8 @@ bool Lowering::isFreeBefore(Value next, BlockArgument argument) {
 
 bool Lowering::mayWriteOver(Value next, Value other) {
   auto fusion = next.getDefiningOp<FusionOp>();
-  auto kernel = fusion ? fusion->getAttrOfType<StringAttr>(kKernelAttr) : StringAttr();
-  if (!kernel || kernel != "generated")
+  const Provider *provider = fusion ? providerOf(fusion) : nullptr;
+  if (!provider || provider->about.form != KernelForm::Host)
     return false;
   std::string why;
   auto normal = cpu::normalize(fusion, why);

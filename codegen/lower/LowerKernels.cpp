@@ -6,7 +6,7 @@
 #include "codegen/cpu/Split.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Views.h"
-#include "codegen/select/Select.h"
+#include "codegen/providers/Provider.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -15,12 +15,12 @@ using namespace mlir;
 
 namespace dlc::lower {
 
-LogicalResult Lowering::launch(FusionOp fusion, StringRef selected) {
+LogicalResult Lowering::launch(FusionOp fusion, const Provider &provider) {
   std::string why;
   auto normal = cpu::normalize(fusion, why);
   if (failed(normal))
     return fusion.emitError(why);
-  auto schedule = planSchedule(fusion, *normal, selected, target, true, why);
+  auto schedule = provider.schedule(fusion, *normal, target, /*packs=*/true, why);
   if (failed(schedule)) {
     normal->erase();
     return fusion.emitError("the selected kernel cannot be made: ") << why;
@@ -73,9 +73,7 @@ FailureOr<exec::LaunchOp> Lowering::launchParts(FusionOp normal, const Schedule 
   combination.fusion.erase();
   if (failed(second))
     return normal.emitError(why), failure();
-  auto combining = planSchedule(*second, *second, "generated", target, false, why);
-  if (failed(combining))
-    return normal.emitError(why), failure();
+  Schedule combining = planRows(*second, target);
   SmallVector<Value> parts, list(inputs), from, to;
   for (ReduceOp op : split->reduces) {
     auto type = RankedTensorType::get(split->partialShape(), cpu::partialType(op));
@@ -94,7 +92,7 @@ FailureOr<exec::LaunchOp> Lowering::launchParts(FusionOp normal, const Schedule 
     list.push_back(outputs[which]);
   llvm::append_range(list, parts);
   auto made = launchKernel(normal, schedule, list, list.size() - inputs.size(), inplace);
-  auto last = launchNormal(*second, *combining, from, to, {});
+  auto last = launchNormal(*second, combining, from, to, {});
   for (Value placeholder : placeholders)
     if (placeholder.use_empty())
       placeholder.getDefiningOp()->erase();
@@ -199,8 +197,13 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
 }
 
 void Lowering::tellCandidates(Operation *from, Operation *to) {
-  if (Attribute candidates = from->getAttr(kCandidatesAttr))
-    to->setAttr("candidates", candidates);
+  std::vector<Candidate> candidates = candidatesOf(from);
+  if (candidates.empty())
+    return;
+  SmallVector<Attribute> lines;
+  for (const std::string &line : linesOf(candidates))
+    lines.push_back(b.getStringAttr(line));
+  to->setAttr("candidates", b.getArrayAttr(lines));
 }
 
 std::string Lowering::kernelName(FusionOp fusion) {
@@ -250,7 +253,7 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
           storageBytes(tensorTypeOf(op.getResult(0))));
   for (auto [written, read] : call.inplace)
     inplace.append({int64_t(written), int64_t(read)});
-  if (auto alignments = alignmentsOf(list); call.library == "cublaslt" || call.library == "cudnn")
+  if (auto alignments = alignmentsOf(list); call.wantsAlignment)
     call.desc["alignment"] = alignments.empty() ? kBufferAlignment : *llvm::min_element(alignments);
   auto made = exec::LibraryOp::create(
       b, op.getLoc(), b.getStringAttr(call.library), b.getStringAttr(call.desc.dump()), list,

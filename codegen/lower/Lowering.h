@@ -2,11 +2,11 @@
 #ifndef DLC_CODEGEN_LOWER_LOWERING_H
 #define DLC_CODEGEN_LOWER_LOWERING_H
 
+#include "codegen/cpu/Schedule.h"
 #include "codegen/cuda/Generate.h"
 #include "codegen/lower/Order.h"
 #include "codegen/lower/Packed.h"
-#include "codegen/lower/Schedule.h"
-#include "codegen/select/LibraryCall.h"
+#include "codegen/providers/Provider.h"
 #include "ir/exec/Exec.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -60,7 +60,7 @@ private:
   /// rest is copied.
   mlir::LogicalResult concatenate(ConcatOp concat);
 
-  mlir::LogicalResult launch(FusionOp fusion, mlir::StringRef selected);
+  mlir::LogicalResult launch(FusionOp fusion, const Provider &provider);
   /// Launches a normalised fusion, which it takes over, on buffers.
   mlir::FailureOr<exec::LaunchOp> launchNormal(FusionOp normal, const Schedule &schedule,
                                                mlir::ArrayRef<mlir::Value> inputs,
@@ -84,7 +84,7 @@ private:
   /// hand on.
   mlir::LogicalResult launchOnGpu(mlir::Operation &op);
   /// What stood for election goes along, for who inspects the program.
-  static void tellCandidates(mlir::Operation *from, mlir::Operation *to);
+  void tellCandidates(mlir::Operation *from, mlir::Operation *to);
   std::string kernelName(FusionOp fusion);
   mlir::LogicalResult library(mlir::Operation &op, LibraryCall &call);
   /// A call that adds to its result finds there what it adds to: a state's new value where the old

@@ -2,7 +2,7 @@
 #include "codegen/lower/Queue.h"
 
 #include "codegen/lower/Views.h"
-#include "codegen/select/LibraryCall.h"
+#include "codegen/providers/LibraryCall.h"
 
 #include <set>
 

@@ -5,8 +5,7 @@
 #include "codegen/cpu/Normalize.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Views.h"
-#include "codegen/select/LibraryCall.h"
-#include "codegen/select/Select.h"
+#include "codegen/providers/Provider.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -138,11 +137,11 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
       return false;
     return &op->getOpOperand(operands[0]) == &loop.getInitsMutable()[number];
   }
-  auto kernel = op->getAttrOfType<StringAttr>(kKernelAttr);
-  if (!kernel)
+  const Provider *provider = providerOf(op);
+  if (!provider)
     return false;
   // A blocked product stores each element once too, when its sum is complete.
-  if (kernel == "generated" || kernel == "contract") {
+  if (provider->about.form == KernelForm::Host) {
     std::string why;
     auto normal = cpu::normalize(cast<FusionOp>(op), why);
     if (failed(normal))
@@ -153,11 +152,9 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
       return llvm::is_contained(pairs, std::pair(result.getResultNumber(), operand));
     });
   }
-  if (kernel == "cuda")
+  if (provider->about.form == KernelForm::Gpu)
     return gpuMayReplace(op, result.getResultNumber(), operands, options);
-  if (kernel == "cublaslt" || kernel == "cudnn")
-    return false;
-  auto call = chosenCall(op, options.threads);
+  auto call = callOf(op, options.threads);
   return call && libraryMayReplace(result, state, old, *call);
 }
 

@@ -4,7 +4,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
-#include "codegen/select/LibraryCall.h"
+#include "codegen/providers/LibraryCall.h"
 #include "ir/exec/Exec.h"
 #include "passes/Passes.h"
 #include "passes/layout/Choose.h"

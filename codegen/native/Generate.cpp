@@ -1,6 +1,6 @@
 //===- Generate.cpp - machine code of all kernels, on all cores -----------===//
+#include "codegen/cpu/Schedule.h"
 #include "codegen/lower/GpuKernel.h"
-#include "codegen/lower/Schedule.h"
 #include "codegen/native/Build.h"
 #include "codegen/native/ObjectCache.h"
 #include "ir/exec/Exec.h"

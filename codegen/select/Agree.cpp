@@ -1,8 +1,8 @@
 //===- Agree.cpp - whether candidates compute what they should -------------===//
 #include "codegen/select/Agree.h"
 
+#include "codegen/providers/onednn/Words.h"
 #include "codegen/select/Exact.h"
-#include "codegen/select/OnednnDesc.h"
 #include "runtime/library/onednn/Describe.h"
 
 #include "llvm/Support/FormatVariadic.h"

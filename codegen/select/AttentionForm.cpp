@@ -13,7 +13,6 @@
 #include "codegen/select/Tune.h"
 #include "passes/Compositions.h"
 #include "passes/fuse/WholeAttention.h"
-#include "runtime/library/attention/Describe.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -90,12 +89,13 @@ std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const Compil
   std::optional<Times> times = Times();
   module->walk<WalkOrder::PreOrder>([&](FusionOp fusion) {
     std::string refusals;
-    auto candidates = candidatesFor(fusion, options, target, /*every=*/false, refusals);
+    const TuningEntry *known = database.find(tuningKey(fusion, conditions));
+    auto candidates = candidatesFor(fusion, options, target, /*every=*/known != nullptr, refusals);
     if (candidates.empty()) {
       times = std::nullopt;
       return WalkResult::interrupt();
     }
-    if (const TuningEntry *known = database.find(tuningKey(fusion, conditions)))
+    if (known)
       applyMeasurement(*known, candidates);
     times->add(candidates.front());
     return WalkResult::skip();
@@ -213,10 +213,12 @@ bool staysWhole(Operation *op, const CompileOptions &options, const cpu::Target 
                 bool gradients, bool isTight) {
   Type element = typeOf(op->getOperand(0)).getElementType();
   if (!isOnCpu(op, options) || !isWholeAttention(op) || (!element.isF32() && !element.isBF16()) ||
-      attention::lanes() == 0)
+      llvm::none_of(providers(), [](const Provider *p) { return p->attends(); }))
     return false;
   if (!options.kernels.empty())
-    return options.kernels == "attention";
+    return llvm::any_of(providers(), [&](const Provider *provider) {
+      return means(options.kernels, *provider) && provider->attends();
+    });
   auto attention = dyn_cast<AttentionOp>(op);
   // A gradient was made for the other; and what a name asks for is known of the whole alone.
   if (!attention || op->hasAttr("dlc.accuracy") || isTight)

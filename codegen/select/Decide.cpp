@@ -1,6 +1,7 @@
 //===- Decide.cpp - which candidate to take, by several sittings ----------===//
 #include "codegen/select/Decide.h"
 
+#include "codegen/providers/Provider.h"
 #include "codegen/select/Contest.h"
 
 #include <algorithm>
@@ -28,8 +29,9 @@ constexpr double kMood = 0.005, kMoodOfUnits = 0.12, kSittingsOfMood = 8;
 /// So many sittings are kept: the latest.
 constexpr size_t kMostKept = 24;
 
-bool usesTiles(const TunedCandidate &c) {
-  return c.kernel == "tiles" || c.implementation.find("amx") != std::string::npos;
+bool usesSharedUnits(const TunedCandidate &c) {
+  const Provider *provider = providerOf(c.kernel);
+  return provider && provider->sharesUnits(c.implementation);
 }
 
 /// Student's t at 95 %, both sides.
@@ -107,7 +109,7 @@ Lead leadOf(const TunedCandidate &candidate, const TunedCandidate &over) {
       logs.push_back(std::log(candidate.sittings[i] / over.sittings[i]));
   if (logs.empty())
     logs.push_back(std::log(candidate.behind / over.behind));
-  bool alike = usesTiles(candidate) == usesTiles(over);
+  bool alike = usesSharedUnits(candidate) == usesSharedUnits(over);
   double believed = alike ? kSpread : kSpreadOfUnits, mood = alike ? kMood : kMoodOfUnits;
   bound(logs, believed);
   double n = double(logs.size()), mean = 0, squares = 0;

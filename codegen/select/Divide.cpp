@@ -1,7 +1,7 @@
 //===- Divide.cpp - a contraction and what comes after it as two kernels ----------===//
 #include "codegen/select/Divide.h"
 
-#include "codegen/select/Weaver.h"
+#include "codegen/refine/Weaver.h"
 #include "passes/fuse/StateUpdate.h"
 #include "passes/place/Cost.h"
 

@@ -2,13 +2,10 @@
 #include "codegen/select/Select.h"
 
 #include "codegen/lower/GpuKernel.h"
+#include "codegen/select/Candidates.h"
 #include "codegen/select/Decide.h"
 #include "codegen/select/Divide.h"
 #include "codegen/select/GpuTrial.h"
-#include "codegen/select/Gradients.h"
-#include "codegen/select/Prologue.h"
-#include "codegen/select/Statistics.h"
-#include "codegen/select/Sums.h"
 #include "codegen/select/Tune.h"
 #include "passes/OpNames.h"
 
@@ -39,17 +36,6 @@ SmallVector<Operation *> operationsToSelect(ModuleOp module) {
     return WalkResult::advance();
   });
   return work;
-}
-
-/// A file may name what no library here has: such candidates leave.
-void dropUnknown(Operation *op, const CompileOptions &options, std::vector<Candidate> &candidates) {
-  while (candidates.size() > 1 && hasImplementations(candidates[0].kernel)) {
-    writeChoice(op, candidates);
-    auto call = chosenCall(op, options.threads);
-    if (call && call->implementation == candidates[0].implementation)
-      return;
-    candidates.erase(candidates.begin());
-  }
 }
 
 /// Operations of one key, which are measured once.
@@ -113,10 +99,6 @@ public:
       for (Operation *op : election.operations)
         choose(op, election);
     }
-    absorbGradients(module, options, target, choices);
-    absorbStatistics(module, options, target, choices);
-    absorbPrologues(module, options, target, choices);
-    absorbSums(module, options, target, choices);
     database.tidy(warning);
     warn();
     return success();
@@ -138,12 +120,13 @@ private:
   /// Asks who can do it; where there is a choice that measurement can make, the operation takes
   /// part in an election.
   LogicalResult nominate(Operation *op) {
-    op->removeAttr(kImplementationAttr);
+    clearChoice(op);
     std::string refusals, device = deviceOfCommand(op);
     bool onGpu = isGpu(device);
-    auto candidates =
-        onGpu ? gpuCandidatesFor(op, device, tuning.onMiss == OnMiss::Measure, refusals)
-              : candidatesFor(op, options, target, tuning.onMiss == OnMiss::Measure, refusals);
+    Situation situation = situationOf(options, target, tuning.onMiss == OnMiss::Measure);
+    if (onGpu)
+      situation.device = device;
+    auto candidates = candidatesFor(op, situation, refusals);
     if (auto fusion = dyn_cast<FusionOp>(op); fusion && !onGpu && options.kernels.empty())
       if (auto parts = divideContraction(fusion, candidates, options, target); !parts.empty()) {
         for (Operation *part : parts)
@@ -161,7 +144,7 @@ private:
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
     bool isRefused = !options.kernels.empty() && !onGpu && llvm::none_of(candidates, [&](auto &c) {
-      return c.kernel == options.kernels;
+      return means(options.kernels, *providerOf(c.kernel));
     });
     auto noteRefusal = [&] {
       if (isRefused && !refusals.empty())
@@ -173,7 +156,7 @@ private:
         candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
     if (!where || alone) {
       preferKernels(candidates, options.kernels);
-      keepChoice(op, std::move(candidates));
+      writeCandidates(op, candidates);
       noteRefusal();
       return success();
     }
@@ -332,17 +315,16 @@ private:
 
   void choose(Operation *op, const Election &election) {
     std::vector<Candidate> candidates = election.candidates;
-    if (election.entry)
+    if (election.entry) {
+      std::string refusals;
+      if (namesOthers(*election.entry, candidates) && !isGpu(deviceOfCommand(op))) {
+        candidates = candidatesFor(op, options, target, /*every=*/true, refusals);
+        boundWorkspace(candidates, options, refusals);
+      }
       applyMeasurement(*election.entry, candidates);
+    }
     preferKernels(candidates, options.kernels);
-    if (election.entry)
-      dropUnknown(op, options, candidates);
-    keepChoice(op, std::move(candidates));
-  }
-
-  void keepChoice(Operation *op, std::vector<Candidate> candidates) {
-    writeChoice(op, candidates);
-    choices[op] = std::move(candidates);
+    writeCandidates(op, candidates);
   }
 
   void report(Election &election, const TuningEntry *entry = nullptr, bool again = false) {
@@ -382,7 +364,6 @@ private:
   /// In the order of the model.
   std::vector<std::pair<TuningKey, Election>> elections;
   std::map<std::string, size_t> numbers; ///< of elections, by identity
-  Choices choices;
   size_t done = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
@@ -391,12 +372,10 @@ private:
 
 LogicalResult selectKernels(ModuleOp module, const CompileOptions &options,
                             const cpu::Target &target) {
-  constexpr llvm::StringLiteral kKnown[] = {
-      "generated", "rows",   "contract", "onednn",    "builtin",  "tiles", "vectors",
-      "strassen",  "direct", "winograd", "attention", "cublaslt", "cudnn"};
-  if (!options.kernels.empty() && !llvm::is_contained(kKnown, options.kernels))
-    return module.emitError("kernels '") << options.kernels << "' are unknown; required: one of "
-                                         << llvm::join(ArrayRef(kKnown), ", ");
+  if (std::vector<std::string> known = kernelNames();
+      !options.kernels.empty() && !llvm::is_contained(known, options.kernels))
+    return module.emitError("kernels '")
+           << options.kernels << "' are unknown; required: one of " << llvm::join(known, ", ");
   return Selection(module, options, target).run();
 }
 

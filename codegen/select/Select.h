@@ -1,8 +1,7 @@
 //===- Select.h - which kernel does each operation ------------------------===//
 //
-// Every provider is asked for a candidate; all stand in one list with their estimates, and the
-// choice is written on the operation: dlc.kernel = "generated" | "contract" | "onednn" | "builtin"
-// | "cuda", dlc.implementation = which of a library's, dlc.candidates = what stood for election.
+// Every provider is asked for candidates; all stand in one list with their estimates, and choice
+// and election are written on the operation (codegen/providers/Candidate.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_SELECT_H
@@ -12,12 +11,6 @@
 #include "codegen/cpu/Target.h"
 
 namespace dlc {
-
-constexpr llvm::StringLiteral kKernelAttr = "dlc.kernel";
-constexpr llvm::StringLiteral kImplementationAttr = "dlc.implementation";
-constexpr llvm::StringLiteral kCandidatesAttr = "dlc.candidates";
-/// Why the kernels that were asked for by name cannot do it.
-constexpr llvm::StringLiteral kRefusedAttr = "dlc.refused";
 
 /// Chooses for every fusion and every operation that is a command of its own.
 mlir::LogicalResult selectKernels(mlir::ModuleOp module, const CompileOptions &options,

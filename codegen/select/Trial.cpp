@@ -235,10 +235,7 @@ std::unique_ptr<Trial> createTrial(Operation *op, const Candidate &candidate,
   OwningOpRef<ModuleOp> module = moduleOf(op);
   module->walk([&](func::ReturnOp end) {
     Operation *copy = end->getPrevNode();
-    copy->setAttr(kKernelAttr, StringAttr::get(op->getContext(), candidate.kernel));
-    if (hasImplementations(candidate.kernel))
-      copy->setAttr(kImplementationAttr,
-                    StringAttr::get(op->getContext(), candidate.implementation));
+    writeCandidates(copy, candidate);
   });
   if (std::string device = deviceOfCommand(op); isGpu(device))
     return createGpuTrial(*module, op, device, operands, conditions, reason);

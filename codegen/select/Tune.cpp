@@ -1,12 +1,12 @@
 //===- Tune.cpp - the choice by measurement -------------------------------===//
 #include "codegen/select/Tune.h"
 
+#include "codegen/providers/Provider.h"
 #include "codegen/select/Decide.h"
 #include "codegen/select/Processor.h"
 #include "codegen/select/Select.h"
 #include "codegen/select/Sitting.h"
 #include "passes/OpNames.h"
-#include "runtime/library/onednn/Describe.h"
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/SmallString.h"
@@ -33,6 +33,15 @@ std::string featuresText(StringRef features) {
     if (llvm::is_contained(llvm::split(features, ','), ("+" + Twine(telling)).str()))
       text += std::string(telling) + " ";
   return text + "#" + llvm::utohexstr(llvm::xxh3_64bits(features) >> 32, /*LowerCase=*/true);
+}
+
+/// Of the libraries that work on the host.
+std::string libraryVersions() {
+  SmallVector<std::string> versions;
+  for (const Provider *provider : providers())
+    if (std::string version = provider->version(); !provider->about.onGpu && !version.empty())
+      versions.push_back(version);
+  return llvm::join(versions, " ");
 }
 
 /// What is known of each candidate, in their order; behind them, what is known of others.
@@ -83,7 +92,7 @@ TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options,
                         {"caches", processorCaches()}};
   conditions.versions = {{"dlc", "0.1." + std::to_string(kGeneratedRevision)},
                          {"llvm", LLVM_VERSION_STRING},
-                         {"library", onednn::libraryVersion()}};
+                         {"library", libraryVersions()}};
   return conditions;
 }
 
@@ -155,6 +164,14 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
   return measurement;
 }
 
+bool namesOthers(const TuningEntry &entry, ArrayRef<Candidate> candidates) {
+  return llvm::any_of(entry.candidates, [&](const TunedCandidate &tuned) {
+    return tuned.rejected.empty() && llvm::none_of(candidates, [&](const Candidate &c) {
+             return c.kernel == tuned.kernel && c.implementation == tuned.implementation;
+           });
+  });
+}
+
 void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidates) {
   for (const TunedCandidate &tuned : entry.candidates) {
     auto found = llvm::find_if(candidates, [&](const Candidate &c) {
@@ -167,16 +184,9 @@ void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidat
         candidates.erase(found);
       continue;
     }
-    if (found == candidates.end()) {
-      // Another of a library's implementations; its provider must still be one that can do it.
-      auto same =
-          llvm::find_if(candidates, [&](const Candidate &c) { return c.kernel == tuned.kernel; });
-      if (same == candidates.end())
-        continue;
-      Candidate other = *same;
-      other.implementation = tuned.implementation;
-      found = candidates.insert(candidates.end(), other);
-    }
+    // A file may name what no library here has.
+    if (found == candidates.end())
+      continue;
     found->measured = tuned.median;
     found->error = tuned.error;
   }

@@ -37,6 +37,9 @@ Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> can
                               const TrialConditions &conditions, double seconds,
                               const std::function<void(const TuningEntry &)> &progress);
 
+/// Whether it has times of implementations that are not among these.
+bool namesOthers(const TuningEntry &entry, llvm::ArrayRef<Candidate> candidates);
+
 /// Puts measured figures on the candidates and the entry's choice in front. Candidates that only
 /// the measurement knew are added.
 void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidates);

@@ -1,6 +1,8 @@
 //===- Arguments.cpp - the dlc tool: its arguments ----------------------------------===//
 #include "tools/dlc/Options.h"
 
+#include "codegen/providers/Provider.h"
+
 #include "dlc/dlc.h"
 
 #include <CLI/CLI.hpp>
@@ -62,9 +64,7 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
   command
       ->add_option("--kernels", a.kernels,
                    "whose kernels to take wherever they can do the work; else the fastest")
-      ->check(
-          CLI::IsMember({"generated", "rows", "contract", "onednn", "builtin", "tiles", "vectors",
-                         "strassen", "direct", "winograd", "attention", "cublaslt", "cudnn"}));
+      ->check(CLI::IsMember(dlc::kernelNames()));
   command
       ->add_option("--precision", a.precision,
                    "what products are computed in: 16-bit operands, sums in f32")

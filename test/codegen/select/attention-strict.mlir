@@ -3,7 +3,7 @@
 // RUN: dlc compile %s --threads 2 --cache none --accuracy 'heads=strict' --to select | FileCheck %s --check-prefix=STRICT
 // RUN: dlc compile %s --threads 2 --cache none --kernels generated --to select | FileCheck %s --check-prefix=PARTS
 
-// STRICT: dlc.candidates = ["attention:avx{{[0-9]+}} {{[0-9.]+}}us"]
+// STRICT: dlc.candidates = [{{[^]]*}}implementation = "attention:avx{{[0-9]+}}"{{[^]]*}}]
 // STRICT: dlc.attention{{.*}}dlc.accuracy = "strict"
 // PARTS-NOT: dlc.attention
 // PARTS-COUNT-2: dlc.matmul

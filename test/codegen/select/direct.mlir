@@ -5,7 +5,7 @@
 // RUN: dlc inspect %t.dlcx | FileCheck %s --check-prefix=MADE
 // REQUIRES: dlc
 
-// CHECK: dlc.candidates = ["direct:avx{{[^"]*}}"{{.*}}dlc.kernel = "direct"
+// CHECK: dlc.candidates = [{{[^,]*}}, implementation = "direct:avx{{.*}}dlc.kernel = "direct"
 // CHECK: dlc.refused = "{{[^"]*}}direct: its weights are no constant
 // CHECK: dlc.refused = "{{[^"]*}}direct: groups must be 1
 // CHECK: dlc.refused = "{{[^"]*}}direct: {{both sides must lie in blocks of 16 or 8 channels|whole blocks of}}

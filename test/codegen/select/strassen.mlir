@@ -5,7 +5,7 @@
 // RUN: dlc run %s --cache none --kernels strassen | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma
 
-// CHECK-COUNT-4: dlc.implementation = "strassen:avx{{.*}}", dlc.kernel = "strassen"
+// CHECK-COUNT-4: dlc.candidates = [{{[^]]*}}implementation = "strassen:avx{{.*}}", kernel = "strassen"{{.*}}dlc.kernel = "strassen"
 // CHECK-NOT: dlc.kernel = "strassen"
 // STRICT: strassen: accuracy strict forbids its rounding
 // STRICT-NOT: dlc.kernel = "strassen"

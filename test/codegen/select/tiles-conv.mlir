@@ -6,11 +6,11 @@
 // REQUIRES: dlc, tiles
 
 // CHECK: dlc.fusion
-// CHECK-SAME: dlc.implementation = "tiles:bf16x3", dlc.kernel = "tiles"
+// CHECK-SAME: dlc.candidates = [{{[^]]*}}implementation = "tiles:bf16x3", kernel = "tiles"
 // CHECK: dlc.conv
 // CHECK-NEXT: dlc.relu
 // CHECK: dlc.fusion
-// CHECK-SAME: dlc.implementation = "tiles:bf16x3", dlc.kernel = "tiles"
+// CHECK-SAME: dlc.candidates = [{{[^]]*}}implementation = "tiles:bf16x3", kernel = "tiles"
 // CHECK: strides = array<i64: 2, 2>
 // CHECK: dlc.fusion
 // CHECK-SAME: dlc.refused = "{{.*}}tiles: images of one group required

@@ -5,7 +5,7 @@
 // REQUIRES: dlc, tiles
 
 // CHECK: dlc.fusion
-// CHECK-SAME: dlc.implementation = "tiles:bf16", dlc.kernel = "tiles"
+// CHECK-SAME: dlc.candidates = [{{[^]]*}}implementation = "tiles:bf16", kernel = "tiles"
 // CHECK: dlc.conv_weight_grad
 // CHECK-NEXT: dlc.cast
 // CHECK: dlc.refused = "{{.*}}tiles: images of one group required

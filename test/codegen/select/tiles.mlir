@@ -6,7 +6,7 @@
 // RUN: dlc run %s --cache none --kernels tiles | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, tiles
 
-// CHECK: dlc.implementation = "tiles:bf16x3", dlc.kernel = "tiles"
+// CHECK: dlc.candidates = [{{[^]]*}}implementation = "tiles:bf16x3", kernel = "tiles"
 // CHECK: dlc.fusion
 // CHECK-NOT: dlc.kernel = "tiles"
 // CHECK: dlc.accuracy = "strict"

@@ -4,9 +4,9 @@
 // RUN: dlc run %s --cache none --kernels vectors | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma
 
-// CHECK: dlc.implementation = "vectors:avx{{.*}}", dlc.kernel = "vectors"
-// CHECK: dlc.implementation = "vectors:avx{{.*}}", dlc.kernel = "vectors"
-// CHECK: dlc.implementation = "vectors:avx{{.*}}", dlc.kernel = "vectors"
+// CHECK: dlc.candidates = [{{[^]]*}}implementation = "vectors:avx{{.*}}", kernel = "vectors"{{.*}}dlc.kernel = "vectors"
+// CHECK: dlc.candidates = [{{[^]]*}}implementation = "vectors:avx{{.*}}", kernel = "vectors"{{.*}}dlc.kernel = "vectors"
+// CHECK: dlc.candidates = [{{[^]]*}}implementation = "vectors:avx{{.*}}", kernel = "vectors"{{.*}}dlc.kernel = "vectors"
 // CHECK-NOT: dlc.kernel = "vectors"
 // RESULT: f32 2x128x64
 // RESULT: f64 128x64

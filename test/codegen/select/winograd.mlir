@@ -5,7 +5,7 @@
 // RUN: not dlc compile %s --cache none --accuracy sloppy 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // REQUIRES: dlc
 
-// CHECK: dlc.candidates = ["winograd:f{{.*}}dlc.kernel = "winograd"
+// CHECK: dlc.candidates = [{{.*}}dlc.kernel = "winograd"
 // CHECK: dlc.fusion
 // CHECK-NOT: winograd:f
 // CHECK: dlc.refused = "winograd: accuracy strict forbids its rounding

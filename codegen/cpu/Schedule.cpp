@@ -1,0 +1,98 @@
+//===- Schedule.cpp - how a generated kernel's code is to be made ---------===//
+#include "codegen/cpu/Schedule.h"
+
+#include "codegen/cpu/ContractFusion.h"
+#include "codegen/cpu/Split.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+constexpr llvm::StringLiteral kSchedule = "schedule", kPacked = "packed";
+
+/// The constant behind operand B, packed.
+LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedOperand &operand,
+                   std::string &why) {
+  auto constant = fusion.getInputs()[contract.argumentB].getDefiningOp<ConstantOp>();
+  auto plain = ref::Tensor::fromAttr(constant.getValue());
+  if (failed(plain)) {
+    why = "its weights cannot be read";
+    return failure();
+  }
+  operand.data = {std::aligned_alloc(64, (size_t(operand.bytes) + 63) / 64 * 64), std::free};
+  if (!operand.data) {
+    why = "not enough memory for packed weights";
+    return failure();
+  }
+  const char *start = plain->data() + contract.offsetB * ref::elementBytes(plain->getElementType());
+  cpu::packB(contract.spec, contract.plan, start, operand.data.get());
+  return success();
+}
+
+} // namespace
+
+Schedule planRows(FusionOp normal, const cpu::Target &target) {
+  auto split = cpu::planSplit(normal, target);
+  return {split && !split->isWhole() ? "parts" : "rows", cpu::planKernel(normal, target),
+          std::nullopt};
+}
+
+FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Target &target,
+                               bool packs, std::string &why) {
+  auto contract = cpu::matchContract(normal, target, false, &why);
+  if (!contract)
+    return failure();
+  Schedule schedule{"contract", {}, std::nullopt};
+  if (cpu::canPackContract(fusion, *contract)) {
+    contract = cpu::matchContract(normal, target, true);
+    PackedOperand operand{contract->argumentB, contract->plan.packedBytes, "", nullptr};
+    operand.layout =
+        llvm::formatv("contract:{0}x{1}", contract->spec.k, contract->plan.panelColumns).str();
+    if (packs && failed(pack(fusion, *contract, operand, why)))
+      return failure();
+    schedule.packed = operand;
+  }
+  schedule.plan = cpu::planContractKernel(normal, *contract);
+  return schedule;
+}
+
+void setSchedule(exec::KernelOp kernel, const Schedule &schedule) {
+  if (schedule.name == "rows")
+    return;
+  Builder b(kernel.getContext());
+  kernel->setAttr(kSchedule, b.getStringAttr(schedule.name));
+  if (schedule.packed)
+    kernel->setAttr(kPacked, b.getI64IntegerAttr(schedule.packed->argument));
+}
+
+std::string scheduleText(const Schedule &schedule) {
+  return schedule.name +
+         (schedule.packed ? " packed " + std::to_string(schedule.packed->argument) : "") + "\n";
+}
+
+LogicalResult emitScheduled(OpBuilder &b, exec::KernelOp kernel, StringRef name,
+                            const cpu::Target &target) {
+  auto fusion = *kernel.getBody().getOps<FusionOp>().begin();
+  auto schedule = kernel->getAttrOfType<StringAttr>(kSchedule);
+  if (!schedule || schedule == "rows")
+    return cpu::emitKernel(b, fusion, name, target);
+  if (schedule == "parts") {
+    auto split = cpu::planSplit(fusion, target);
+    if (!split || split->isWhole())
+      return kernel.emitError("required: reductions that are cut into parts, for schedule parts; "
+                              "found: others; use schedule rows");
+    return cpu::emitSplitKernel(b, fusion, name, *split, target);
+  }
+  if (schedule == "contract")
+    return cpu::emitContractKernel(b, fusion, name, target, kernel->hasAttr(kPacked));
+  return kernel.emitError("required: schedule rows, parts or contract; found: ")
+         << schedule.getValue();
+}
+
+} // namespace dlc

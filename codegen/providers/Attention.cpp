@@ -1,0 +1,238 @@
+//===- Attention.cpp - attention and its gradients without the score matrix, on a processor ---===//
+#include "codegen/cuda/Attention.h"
+#include "codegen/providers/Accuracy.h"
+#include "codegen/providers/Refusal.h"
+#include "passes/fuse/StridedView.h"
+#include "passes/fuse/WholeAttention.h"
+#include "passes/place/Cost.h"
+#include "runtime/library/attention/Describe.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using nlohmann::json;
+
+/// Rows of one element have any stride; a mask's dimensions of size 1 are the same for all.
+json viewOf(const StridedView &view, bool isMask) {
+  std::vector<int64_t> strides = list(view.strides);
+  for (auto [size, stride] : llvm::zip(view.shape, strides))
+    if (size == 1)
+      stride = isMask ? 0 : 1;
+  return {{"offset", view.offset}, {"strides", strides}};
+}
+
+class Maker {
+public:
+  Maker(FusionOp fusion, Operation *op)
+      : fusion(fusion), op(op), rank(typeOf(op->getOperand(0)).getRank()) {}
+
+  LibraryCall make(int parts) {
+    auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1)),
+         v = typeOf(op->getOperand(2));
+    bool isGradient = isa<AttentionGradOp>(op);
+    call.library = "attention";
+    call.flops = flopsOf(op);
+    call.desc = {{"kind", isGradient ? "attention_grad" : "attention"},
+                 {"dtype", elementName(q.getElementType())},
+                 {"lanes", attention::lanes()},
+                 {"parts", parts},
+                 {"scale", op->getAttrOfType<FloatAttr>("scale").getValueAsDouble()},
+                 {"causal", op->hasAttr("causal")},
+                 {"batch", list(q.getShape().drop_back(2))},
+                 {"queries", q.getDimSize(rank - 2)},
+                 {"keys", k.getDimSize(rank - 2)},
+                 {"depth", q.getDimSize(rank - 1)},
+                 {"width", v.getDimSize(rank - 1)}};
+    if (parts)
+      call.implementation = "attention:bf16x" + std::to_string(parts * (parts + 1) / 2);
+    else
+      call.implementation = attention::lanes() == 16 ? "attention:avx512" : "attention:avx2";
+    if (isGradient) {
+      for (auto [i, name] : llvm::enumerate(std::array{"q", "k", "v", "y", "lse", "dy"}))
+        reads(name, op->getOperand(i));
+      readsMask(6);
+      for (auto [i, name] : llvm::enumerate(std::array{"dq", "dk", "dv"}))
+        writes(name, op->getResult(i));
+    } else {
+      for (auto [i, name] : llvm::enumerate(std::array{"q", "k", "v"}))
+        reads(name, op->getOperand(i));
+      readsMask(3);
+      writes("y", op->getResult(0));
+      if (op->getNumResults() == 2 && (call.desc["sums"] = yieldedOf(op->getResult(1)).has_value()))
+        writes("lse", op->getResult(1));
+    }
+    return std::move(call);
+  }
+
+private:
+  static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+  void reads(const char *name, Value operand) {
+    StridedView view = *asStrided(operand);
+    call.desc[name] = viewOf(view, StringRef(name) == "mask");
+    call.arguments.push_back({CallArgument::Kind::Value, outside(fusion, view.base)});
+    call.bytes += double(storageBytes(typeOf(operand)));
+  }
+
+  void readsMask(unsigned number) {
+    if (number >= op->getNumOperands())
+      return;
+    Value mask = op->getOperand(number);
+    reads("mask", mask);
+    std::vector<int64_t> strides = call.desc["mask"]["strides"];
+    strides.insert(strides.begin(), size_t(rank) - strides.size(), 0);
+    call.desc["mask"]["strides"] = strides;
+    call.desc["mask"]["dtype"] = elementName(typeOf(mask).getElementType());
+  }
+
+  std::optional<unsigned> yieldedOf(OpResult result) {
+    ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();
+    for (unsigned i = 0; i < yielded.size(); ++i)
+      if (asStridedDestination(result, yielded[i]))
+        return i;
+    return std::nullopt;
+  }
+
+  /// What nobody wants goes to scratch memory.
+  void writes(const char *name, OpResult result) {
+    CallArgument to{CallArgument::Kind::Scratch};
+    auto type = typeOf(result);
+    to.bytes = storageBytes(type);
+    auto dense = ref::rowMajorStrides(type.getShape());
+    StridedView view{result, SmallVector<int64_t>(type.getShape()),
+                     SmallVector<int64_t>(dense.begin(), dense.end())};
+    if (auto number = yieldedOf(result)) {
+      view = *asStridedDestination(result,
+                                   fusion.getBody().front().getTerminator()->getOperand(*number));
+      to.kind = CallArgument::Kind::Result;
+      to.result = *number;
+      to.bytes = 0;
+    }
+    call.desc[name] = viewOf(view, false);
+    call.arguments.push_back(to);
+    call.bytes += double(storageBytes(type));
+  }
+
+  FusionOp fusion;
+  Operation *op;
+  int64_t rank;
+  LibraryCall call;
+};
+
+std::optional<LibraryCall> make(Operation *whole, int parts, std::string *why) {
+  Refusal no{why};
+  auto fusion = dyn_cast<FusionOp>(whole);
+  Operation *op = fusion ? cuda::attentionOf(fusion) : nullptr;
+  if (!op)
+    return no("not attention");
+  Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
+  if (!element.isF32() && !element.isBF16())
+    return no("attention of f32 and bf16 alone, here " + elementName(element));
+  if (attention::lanes() == 0)
+    return no("this processor has neither AVX-512 nor AVX2 with FMA");
+  if (parts && !attention::hasTiles())
+    return no("no tiles for bf16 (AMX) here");
+  if (!cuda::canAttend(fusion, op, why))
+    return std::nullopt;
+  return Maker(fusion, op).make(parts);
+}
+
+/// Microseconds.
+double estimate(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  const json &desc = call.desc;
+  bool isGradient = desc["kind"] == "attention_grad";
+  double heads = productOf(desc["batch"].get<std::vector<int64_t>>()), queries = desc["queries"],
+         keys = desc["keys"];
+  double depth = desc["depth"], width = desc["width"], parts = desc["parts"];
+  // On tiles rows and columns are filled up. Causally, blocks behind the diagonal are not made.
+  double filled =
+      parts > 0 ? laneShare(queries, machine.tileRows) * laneShare(keys, machine.tileColumns) : 1;
+  double scores = heads * queries * keys / filled *
+                  (desc["causal"] == true && keys > machine.attentionBlock ? 0.6 : 1);
+  double flops = 2 * scores * (isGradient ? 3 * depth + 2 * width : depth + width);
+  double elements = heads * (queries + keys) * (depth + width) * (isGradient ? 2 : 1);
+  double cores = flops > machine.wakeFlops ? cost.threads : 1;
+  double nanoseconds =
+      scores * (isGradient ? 1.5 : 1) / (machine.attentionScores * cost.lanes / 16 * cores);
+  if (parts > 0) {
+    double split = (elements + scores * (isGradient ? 3 : 1)) * (parts > 1 ? parts / 2 : 0.7);
+    nanoseconds += flops * parts * (parts + 1) / 2 / (machine.attentionTileGflops * cores) +
+                   split / (machine.splitParts * 2 * cores);
+  } else {
+    nanoseconds += flops / (machine.attentionGflops * cost.lanes / 16 *
+                            laneShare(width, 2 * cost.lanes) * cores) +
+                   elements / (machine.splitParts * cores);
+  }
+  // bf16 is made f32 before it is packed.
+  if (desc["dtype"] == "bf16")
+    nanoseconds += elements / (machine.splitParts * cores);
+  nanoseconds = std::max(nanoseconds, cost.traffic(call.bytes, cores)) +
+                (parts > 0 ? 1000 * machine.tileCall : 0);
+  return cost.ended(call, nanoseconds);
+}
+
+struct Parameters {
+  int parts; ///< bf16 numbers for one of f32, on tiles; 0: in vectors
+
+  DictionaryAttr print(MLIRContext *context) const {
+    Builder b(context);
+    return b.getDictionaryAttr(b.getNamedAttr("parts", b.getI64IntegerAttr(parts)));
+  }
+  static Parameters parse(DictionaryAttr from) {
+    auto parts = from ? from.getAs<IntegerAttr>("parts") : IntegerAttr();
+    return {parts ? int(parts.getInt()) : 0};
+  }
+};
+
+class Attention : public Provider {
+public:
+  Attention()
+      : Provider({.name = "attention",
+                  .does = "attention and its gradients without the score matrix"}) {}
+
+  /// In vectors, and on tiles in as many parts as the accuracy allows; of bf16 one part is all.
+  void propose(Proposals &proposals) const override {
+    Operation *attention = proposals.fusion ? cuda::attentionOf(proposals.fusion) : nullptr;
+    if (!attention)
+      return;
+    bool narrow =
+        cast<RankedTensorType>(attention->getOperand(0).getType()).getElementType().isBF16();
+    SmallVector<int> ways{0};
+    if (attention::hasTiles() && narrow)
+      ways.push_back(1);
+    else if (attention::hasTiles() && !isStrict(proposals))
+      ways.append({2, 3});
+    for (int parts : ways) {
+      std::string why;
+      Parameters parameters{parts};
+      if (auto call = make(proposals.op, parts, &why)) {
+        proposals.add(about.name, *call, estimate(*call, proposals.cost),
+                      parameters.print(proposals.op->getContext()));
+        proposals.candidates.back().workspace +=
+            std::max<int64_t>(0, attention::scratchBytes(call->desc, proposals.situation.threads));
+      } else if (parts == 0) {
+        proposals.refuse(about.name, why);
+      }
+    }
+  }
+
+  std::optional<LibraryCall> call(Operation *op, DictionaryAttr parameters, int,
+                                  std::string *why) const override {
+    return make(op, Parameters::parse(parameters).parts, why);
+  }
+
+  bool attends() const override { return attention::lanes() > 0; }
+};
+
+} // namespace
+
+const Provider &provide::attention() {
+  static const Attention provider;
+  return provider;
+}
+
+} // namespace dlc

@@ -1,0 +1,293 @@
+//===- Builtin.cpp - operations that the runtime's own kernels do ---------===//
+#include "codegen/providers/Provider.h"
+#include "passes/layout/Tag.h"
+#include "runtime/device/cpu/Features.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using nlohmann::json;
+
+namespace dlc {
+
+namespace {
+
+json dims(RankedTensorType type) {
+  return std::vector<int64_t>(type.getShape().begin(), type.getShape().end());
+}
+
+/// outer, len and inner of an axis.
+void addLines(json &desc, RankedTensorType type, int64_t axis) {
+  int64_t outer = 1, inner = 1;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    (d < axis ? outer : inner) *= d == axis ? 1 : type.getDimSize(d);
+  desc["outer"] = outer;
+  desc["len"] = type.getDimSize(axis);
+  desc["inner"] = inner;
+}
+
+/// What oneDNN counts as dilations: 0 where elements lie side by side.
+std::vector<int64_t> gaps(ArrayRef<int64_t> dilations) {
+  auto result = list(dilations);
+  for (int64_t &d : result)
+    --d;
+  return result;
+}
+
+/// A window that slides over `src`, [N, C, spatial..], and gives `dst`.
+template <typename Op>
+json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorType dst) {
+  return json{{"kind", kind},
+              {"src", src},
+              {"dst", dims(dst)},
+              {"kernel", list(op.getWindow())},
+              {"strides", list(op.getStrides())},
+              {"dilations", gaps(op.getDilations())},
+              {"pads_l", list(op.getLow())}};
+}
+
+json descOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, json>(op)
+      .Case<TopKOp>([](TopKOp o) {
+        json desc{{"kind", "topk"},
+                  {"k", o.getK()},
+                  {"largest", o.getLargest()},
+                  {"sorted", o.getSorted()}};
+        addLines(desc, typeOf(o.getX()), o.getAxis());
+        return desc;
+      })
+      .Case<ArgReduceOp>([](ArgReduceOp o) {
+        json desc{{"kind", "arg_reduce"},
+                  {"op", o.getKind() == ReduceKind::max ? "max" : "min"},
+                  {"select_last", o.getLast()}};
+        addLines(desc, typeOf(o.getX()), o.getAxis());
+        return desc;
+      })
+      .Case<CumulativeOp>([](CumulativeOp o) {
+        json desc{{"kind", "cumulative"},
+                  {"op", o.getKind() == ReduceKind::sum ? "sum" : "prod"},
+                  {"exclusive", o.getExclusive()},
+                  {"reverse", o.getReverse()}};
+        addLines(desc, typeOf(o.getX()), o.getAxis());
+        return desc;
+      })
+      .Case<ScatterElementsOp>([](ScatterElementsOp o) {
+        return json{{"kind", "scatter_elements"},
+                    {"axis", o.getAxis()},
+                    {"index", elementName(typeOf(o.getIndices()).getElementType())},
+                    {"data", dims(typeOf(o.getX()))},
+                    {"indices", dims(typeOf(o.getIndices()))},
+                    {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
+      })
+      .Case<ScatterNdOp>([](ScatterNdOp o) {
+        return json{{"kind", "scatter_nd"},
+                    {"index", elementName(typeOf(o.getIndices()).getElementType())},
+                    {"data", dims(typeOf(o.getX()))},
+                    {"indices", dims(typeOf(o.getIndices()))},
+                    {"reduction", stringifyScatterReduction(o.getReduction()).str()}};
+      })
+      .Case<MaxPoolIndicesOp>([](MaxPoolIndicesOp o) {
+        json desc = windowed("max_pool_indices", o, dims(typeOf(o.getX())), typeOf(o.getY()));
+        desc["storage_order"] = o.getColumnMajor() ? 1 : 0;
+        return desc;
+      })
+      .Case<MaxPoolPositionsOp>([](MaxPoolPositionsOp o) {
+        return windowed("max_pool_positions", o, dims(typeOf(o.getX())), typeOf(o.getY()));
+      })
+      .Case<MaxPoolGradOp>([](MaxPoolGradOp o) {
+        return windowed("max_pool_grad", o, dims(typeOf(o.getDx())), typeOf(o.getDy()));
+      })
+      .Case<AvgPoolGradOp>([](AvgPoolGradOp o) {
+        json desc = windowed("avg_pool_grad", o, dims(typeOf(o.getDx())), typeOf(o.getDy()));
+        desc["include_pad"] = bool(o.getIncludePad());
+        desc["pads_counted"] = list(o.getCountedHigh());
+        return desc;
+      })
+      .Case<ConvWeightGradOp>([](ConvWeightGradOp o) {
+        json desc = windowed("conv_weight_grad", o, dims(typeOf(o.getX())), typeOf(o.getDy()));
+        desc["groups"] = o.getGroups();
+        return desc;
+      })
+      .Case<RandomOp>([](RandomOp o) {
+        return json{{"kind", "random"},
+                    {"op", stringifyRandomKind(o.getKind()).str()},
+                    {"count", typeOf(o.getY()).getNumElements()},
+                    {"seed", o.getSeed()},
+                    {"counter", "buffer"}};
+      })
+      .Default([](Operation *) { return json(); });
+}
+
+/// A weight gradient's cast to f32, for which the sums need no rounding.
+CastOp wideningOf(Operation *op) {
+  auto wide = dyn_cast_or_null<CastOp>(isa<ConvWeightGradOp>(op) ? op->getNextNode() : nullptr);
+  return wide && wide.getX() == op->getResult(0) && typeOf(wide.getY()).getElementType().isF32()
+             ? wide
+             : CastOp();
+}
+
+/// The one operation of a fusion that the kernels here do, with plain layouts.
+Operation *onlyOperation(FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  Operation *op = &body.front(), *last = wideningOf(op) ? op->getNextNode() : op;
+  if (!isa<ConvWeightGradOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op) ||
+      last->getNextNode() != body.getTerminator())
+    return nullptr;
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (auto on = dyn_cast_or_null<OnAttr>(cast<RankedTensorType>(type).getEncoding());
+        on && !on.getLayout().empty())
+      return nullptr;
+  return op;
+}
+
+/// A pool of f32 images that lie with many channels side by side, as vectors of these.
+json lanePool(FusionOp fusion) {
+  Operation *op = &fusion.getBody().front().front();
+  if (!isa<MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op) ||
+      op->getNextNode() != fusion.getBody().front().getTerminator() || runtime::hostLanes() == 0)
+    return {};
+  StringRef tag = layoutOf(op->getOperand(0).getType());
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (layoutOf(type) != tag || cast<RankedTensorType>(type).getRank() != 4)
+      return {};
+  auto parsed = Tag::parse(tag);
+  auto type = typeOf(op->getResult(0));
+  int64_t channels = type.getDimSize(1);
+  bool isBlocked =
+      parsed && parsed->blockedDim == 1 && parsed->order == SmallVector<int64_t>{0, 1, 2, 3};
+  bool isLast =
+      parsed && parsed->blockedDim < 0 && parsed->order == SmallVector<int64_t>{0, 2, 3, 1};
+  int64_t group = isBlocked ? parsed->block : channels;
+  if (!type.getElementType().isF32() || (!isBlocked && !isLast) || group % 8 != 0 ||
+      channels % group != 0)
+    return {};
+  auto described = [&](const char *name, auto o, Value src, Value dst) {
+    json desc = windowed("lane_pool", o, dims(typeOf(src)), typeOf(dst));
+    desc["op"] = name;
+    desc["group"] = group;
+    int64_t taps = 1;
+    for (auto [low, high, size] : llvm::zip(o.getLow(), o.getHigh(), o.getWindow())) {
+      if (low >= size || high >= size)
+        return json(); // windows with nothing in them
+      taps *= size;
+    }
+    return taps <= 256 ? desc : json();
+  };
+  auto counted = [](json desc, auto o) {
+    if (!desc.is_null()) {
+      desc["include_pad"] = bool(o.getIncludePad());
+      desc["pads_counted"] = list(o.getCountedHigh());
+    }
+    return desc;
+  };
+  return llvm::TypeSwitch<Operation *, json>(op)
+      .Case<MaxPoolOp, MaxPoolPositionsOp>(
+          [&](auto o) { return described("max", o, o.getX(), o.getY()); })
+      .Case<MaxPoolGradOp>([&](auto o) { return described("max_grad", o, o.getDx(), o.getDy()); })
+      .Case<AvgPoolOp>(
+          [&](auto o) { return counted(described("average", o, o.getX(), o.getY()), o); })
+      .Case<AvgPoolGradOp>(
+          [&](auto o) { return counted(described("average_grad", o, o.getDx(), o.getDy()), o); });
+}
+
+/// Where a result of `inner` goes: a result of the whole, or scratch memory when nobody wants it.
+CallArgument resultOf(Operation *whole, OpResult inner) {
+  CallArgument argument{CallArgument::Kind::Result};
+  argument.result = inner.getResultNumber();
+  if (whole == inner.getOwner())
+    return argument;
+  CastOp wide = wideningOf(inner.getOwner());
+  for (OpOperand &yielded : whole->getRegion(0).front().getTerminator()->getOpOperands())
+    if (yielded.get() == inner || (wide && yielded.get() == wide.getY())) {
+      argument.result = yielded.getOperandNumber();
+      return argument;
+    }
+  argument.kind = CallArgument::Kind::Scratch;
+  argument.bytes = storageBytes(typeOf(inner));
+  return argument;
+}
+
+std::optional<LibraryCall> make(Operation *whole) {
+  auto fusion = dyn_cast<FusionOp>(whole);
+  json desc = fusion ? lanePool(fusion) : json();
+  Operation *op = !fusion          ? whole
+                  : desc.is_null() ? onlyOperation(fusion)
+                                   : &fusion.getBody().front().front();
+  if (!op)
+    return std::nullopt;
+  if (desc.is_null())
+    desc = descOf(op);
+  if (desc.is_null())
+    return std::nullopt;
+  LibraryCall call;
+  call.library = "builtin";
+  call.implementation = "builtin:" + desc["kind"].get<std::string>();
+  // The element type that decides is the first operand's, or the result's where there is no such
+  // operand.
+  Value decides = isa<RandomOp>(op) ? op->getResult(0) : op->getOperand(0);
+  desc["dtype"] = elementName(typeOf(decides).getElementType());
+  if (fusion && wideningOf(op))
+    desc["wide"] = 1;
+  call.desc = desc;
+  for (Value operand : op->getOperands()) {
+    Value outer =
+        fusion ? fusion.getInputs()[cast<BlockArgument>(operand).getArgNumber()] : operand;
+    call.arguments.push_back({CallArgument::Kind::Value, outer});
+    call.bytes += double(storageBytes(typeOf(operand)));
+  }
+  for (unsigned i = 0; i < op->getNumResults(); ++i) {
+    call.arguments.push_back(resultOf(whole, op->getResult(i)));
+    call.bytes += double(storageBytes(typeOf(op->getResult(i))));
+  }
+  if (isa<CumulativeOp, ScatterElementsOp, ScatterNdOp>(op))
+    call.inplace.push_back({unsigned(op->getNumOperands()), 0});
+  call.flops = double(typeOf(decides).getNumElements());
+  if (desc.contains("kernel")) {
+    // As oneDNN's pools are counted: every element of every window.
+    call.flops = 1;
+    for (const char *list : {"dst", "kernel"})
+      for (int64_t size : desc[list].get<std::vector<int64_t>>())
+        call.flops *= double(size);
+  }
+  if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
+    auto dw = typeOf(gradient.getDw());
+    call.flops = 2.0 * double(typeOf(gradient.getDy()).getNumElements()) *
+                 double(dw.getNumElements()) / double(std::max<int64_t>(1, dw.getDimSize(0)));
+  }
+  return call;
+}
+
+double estimate(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  double cores = cost.coresFor(call.flops + call.bytes);
+  double nanoseconds = cost.traffic(call.bytes, cores);
+  if (call.desc["kind"] != "lane_pool") {
+    double rate = call.desc.contains("kernel") ? machine.builtinWindows : machine.convolutionGflops;
+    nanoseconds = std::max(nanoseconds, call.flops / (rate * cores));
+  }
+  return cost.ended(call, nanoseconds);
+}
+
+class Builtin : public Provider {
+public:
+  Builtin() : Provider({.name = "builtin", .does = "what only the runtime's own kernels do"}) {}
+
+  void propose(Proposals &proposals) const override {
+    if (auto call = make(proposals.op))
+      proposals.add(about.name, *call, estimate(*call, proposals.cost));
+  }
+
+  std::optional<LibraryCall> call(Operation *op, DictionaryAttr, int,
+                                  std::string *) const override {
+    return make(op);
+  }
+};
+
+} // namespace
+
+const Provider &provide::builtin() {
+  static const Builtin provider;
+  return provider;
+}
+
+} // namespace dlc

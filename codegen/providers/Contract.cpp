@@ -1,0 +1,80 @@
+//===- Contract.cpp - generated code for blocked matrix products -----------===//
+#include "codegen/cpu/ContractFusion.h"
+#include "codegen/providers/Provider.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// Microseconds of a blocked product.
+double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan,
+                const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  const cpu::ContractSpec &spec = contract.spec;
+  const cpu::ContractPlan &schedule = contract.plan;
+  double batches = double(spec.batchSize()), m = double(spec.m), n = double(spec.n),
+         k = double(spec.k);
+  double bytesB = n * k * double(ref::elementBytes(spec.elementB));
+  bool large = bytesB > machine.largeBytes;
+  double rate = (large && m > 32 ? machine.contractLargeGflops : machine.contractGflops) *
+                (spec.elementA.isF64() ? 0.5 : 1);
+  // Short blocks leave sums waiting for one another; lanes behind the last column are computed for
+  // nothing.
+  rate *= std::min(1.0, machine.oneRow + machine.eachRow * double(schedule.blockHeight()));
+  rate *= laneShare(n, double(schedule.lanes));
+  double cores = cost.coresFor(plan);
+  double nanoseconds = 2 * batches * m * n * k / rate;
+  if (schedule.packsA)
+    nanoseconds += batches * m * k / machine.packed;
+  else if (spec.strideAk != 1)
+    nanoseconds += batches * m * k / machine.contractAcross;
+  if (schedule.packsB)
+    nanoseconds += batches * double(schedule.chunks) * n * k /
+                   (spec.strideBn == 1 ? machine.packed
+                    : large            ? machine.packedTransposedLarge
+                                       : machine.packedTransposed);
+  double bytes =
+      cost.traffic(plan.bytes, cores) * (spec.packedB || schedule.packsB ? 1 : machine.shortRuns);
+  return cost.ended(std::max(nanoseconds / cores, bytes), machine.launch, cores);
+}
+
+class Contract : public Provider {
+public:
+  Contract()
+      : Provider({.name = "contract",
+                  .does = "generated code for products in blocks",
+                  .form = KernelForm::Host,
+                  .family = "generated"}) {}
+
+  void propose(Proposals &proposals) const override {
+    std::string why;
+    FusionOp normal = proposals.fusion ? proposals.normal(why) : FusionOp();
+    if (!normal)
+      return;
+    const cpu::Target &target = proposals.situation.target;
+    auto schedule = planBlocks(proposals.fusion, normal, target, /*packs=*/false, why);
+    if (failed(schedule))
+      return;
+    auto contract = cpu::matchContract(normal, target, schedule->packed.has_value());
+    proposals.add({"contract",
+                   schedule->packed ? "contract:packed" : "contract",
+                   {},
+                   estimate(*contract, schedule->plan, proposals.cost)});
+  }
+
+  FailureOr<Schedule> schedule(FusionOp fusion, FusionOp normal, const cpu::Target &target,
+                               bool packs, std::string &why) const override {
+    return planBlocks(fusion, normal, target, packs, why);
+  }
+};
+
+} // namespace
+
+const Provider &provide::contract() {
+  static const Contract provider;
+  return provider;
+}
+
+} // namespace dlc

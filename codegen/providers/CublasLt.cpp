@@ -1,0 +1,171 @@
+//===- CublasLt.cpp - products on a GPU as calls of cuBLASLt ---------------===//
+#include "codegen/providers/GpuLibrary.h"
+#include "passes/TensorBuilder.h"
+#include "passes/fuse/Epilogue.h"
+#include "runtime/device/cuda/Loader.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using nlohmann::json;
+
+/// [.., rows, columns] as one matrix for each of a batch.
+struct Batched {
+  int64_t batch = 1, stride = 0;
+};
+
+/// Leading dimensions as one; nothing where one stride cannot say it.
+std::optional<Batched> batchOf(const StridedView &view, ArrayRef<int64_t> whole) {
+  Batched result;
+  for (size_t d = whole.size() - 2; d-- > 0;) {
+    int64_t size = whole[d];
+    if (size == 1)
+      continue;
+    // A dimension of one element that others stretch repeats what it holds.
+    int64_t stride = view.shape[d] == 1 ? 0 : view.strides[d];
+    if (result.batch > 1 && stride != result.stride * result.batch)
+      return std::nullopt;
+    if (result.batch == 1)
+      result.stride = stride;
+    result.batch *= size;
+  }
+  return result;
+}
+
+void align(StridedView &view, size_t rank) {
+  view.shape.insert(view.shape.begin(), rank - view.shape.size(), 1);
+  view.strides.insert(view.strides.begin(), rank - view.strides.size(), 0);
+}
+
+/// Strides of rows and columns, those of dimensions with one element as the library's checks
+/// expect.
+std::optional<std::pair<int64_t, int64_t>> matrixStrides(const StridedView &view,
+                                                         bool mayTranspose) {
+  size_t rank = view.shape.size();
+  int64_t rows = view.shape[rank - 2], columns = view.shape[rank - 1], row = view.strides[rank - 2],
+          column = view.strides[rank - 1];
+  if (columns == 1)
+    column = 1;
+  if (rows == 1)
+    row = std::max(row, column == 1 ? columns : 1);
+  if (column == 1 && row >= columns)
+    return std::pair(row, column);
+  if (rows == 1 && mayTranspose)
+    row = 1;
+  if (mayTranspose && row == 1 && column >= rows)
+    return std::pair(row, column);
+  return std::nullopt;
+}
+
+bool isRelu(const PostOp &postOp) {
+  return postOp.kind == PostOp::Kind::Eltwise && postOp.alg == "relu" && postOp.alpha == 0;
+}
+
+std::optional<LibraryCall> make(Operation *op, std::string *why) {
+  auto no = [&](const Twine &reason) {
+    if (why)
+      *why = reason.str();
+    return std::nullopt;
+  };
+  auto fusion = dyn_cast<FusionOp>(op);
+  std::optional<Epilogue> epilogue = fusion ? matchEpilogue(fusion) : std::nullopt;
+  if (!epilogue || !isa<MatmulOp>(epilogue->anchor))
+    return no("not one product with what the library does after it");
+  Epilogue &e = *epilogue;
+  Type element = typeOf(e.lhs.base).getElementType(),
+       result = typeOf(fusion.getResult(0)).getElementType();
+  bool narrow = element.isF16() || element.isBF16();
+  if (!(narrow || element.isF32() || element.isF64()) ||
+      typeOf(e.rhs.base).getElementType() != element ||
+      !(result == element || (narrow && result.isF32())))
+    return no("cuBLASLt has no product of " + elementName(element) + " that gives " +
+              elementName(result));
+  if (typeOf(fusion.getResult(0)).getNumElements() == 0 || typeOf(e.lhs.base).getNumElements() == 0)
+    return no("empty");
+  if (e.postOps.size() > 1 || (e.postOps.size() == 1 && !isRelu(e.postOps.front())))
+    return no("its epilogue is more than bias and relu");
+  size_t rank = std::max({e.lhs.shape.size(), e.rhs.shape.size(), e.destination.shape.size()});
+  for (StridedView *view : {&e.lhs, &e.rhs, &e.destination})
+    align(*view, rank);
+  int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1];
+  auto a = matrixStrides(e.lhs, true), b = matrixStrides(e.rhs, true),
+       y = matrixStrides(e.destination, false);
+  auto batchA = batchOf(e.lhs, e.destination.shape), batchB = batchOf(e.rhs, e.destination.shape),
+       batchY = batchOf(e.destination, e.destination.shape);
+  if (!a || !b || !y || !batchA || !batchB || !batchY)
+    return no("its strides are more than a batch of matrices");
+  int64_t batch = batchY->batch;
+  // One tall product where all of the batch share the right operand.
+  if (batch > 1 && batchB->stride == 0 && a->second == 1 && batchA->stride == m * a->first &&
+      batchY->stride == m * y->first) {
+    m *= batch;
+    batch = 1;
+  }
+  json desc = {{"kind", "matmul"},
+               {"dtype", elementName(element)},
+               {"result", elementName(result)},
+               {"m", m},
+               {"n", n},
+               {"k", k},
+               {"batch", batch}};
+  desc["a"] = {batch > 1 ? batchA->stride : 0, a->first, a->second};
+  desc["b"] = {batch > 1 ? batchB->stride : 0, b->first, b->second};
+  desc["y"] = {batch > 1 ? batchY->stride : 0, y->first, y->second};
+  if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && element.isF32())
+    desc["math"] = "tf32";
+  LibraryCall call;
+  auto addValue = [&](Value inner, int64_t offset) {
+    Value value = outside(fusion, inner);
+    CallArgument argument{CallArgument::Kind::Value, value};
+    argument.offset = offset * ref::elementBytes(typeOf(value).getElementType());
+    call.bytes += double(storageBytes(typeOf(value)));
+    call.arguments.push_back(argument);
+  };
+  addValue(e.lhs.base, e.lhs.offset);
+  addValue(e.rhs.base, e.rhs.offset);
+  if (e.bias) {
+    auto type = typeOf(e.bias);
+    if (type.getNumElements() != n ||
+        !(type.getElementType() == result || type.getElementType() == element))
+      return no("its bias is not one number for each column");
+    desc["bias"] = elementName(type.getElementType());
+    addValue(e.bias, 0);
+  }
+  if (!e.postOps.empty())
+    desc["relu"] = true;
+  CallArgument to{CallArgument::Kind::Result};
+  to.offset = e.destination.offset * ref::elementBytes(result);
+  call.arguments.push_back(to);
+  call.bytes += double(storageBytes(typeOf(fusion.getResult(0))));
+  call.flops = 2.0 * double(batch) * double(m) * double(n) * double(k);
+  call.library = "cublaslt";
+  call.implementation = "cublaslt";
+  call.wantsAlignment = true;
+  call.desc = desc;
+  return call;
+}
+
+class CublasLt : public GpuLibrary {
+public:
+  CublasLt()
+      : GpuLibrary({.name = "cublaslt", .does = "cuBLASLt: products on a GPU", .onGpu = true},
+                   "algorithm", cuda::Library::CublasLt) {}
+
+  std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
+    return make(op, why);
+  }
+};
+
+} // namespace
+
+const Provider &provide::cublaslt() {
+  static const CublasLt provider;
+  return provider;
+}
+
+} // namespace dlc

@@ -1,0 +1,327 @@
+//===- Cudnn.cpp - convolutions and attention on a GPU as calls of cuDNN ---===//
+#include "codegen/cuda/Attention.h"
+#include "codegen/providers/GpuLibrary.h"
+#include "passes/fuse/Epilogue.h"
+#include "passes/fuse/StridedView.h"
+#include "passes/place/Cost.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/cuda/Loader.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using nlohmann::json;
+
+/// The library's convolutions have two spatial dimensions or three.
+void widen(std::vector<int64_t> &sizes, int64_t with) {
+  if (sizes.size() == 1)
+    sizes.insert(sizes.begin(), with);
+}
+
+json tensorOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  std::vector<int64_t> dims = list(shape), steps = list(strides);
+  if (dims.size() == 3) {
+    dims.insert(dims.begin() + 2, 1);
+    steps.insert(steps.begin() + 2, dims[3] * steps[2]);
+  }
+  return {{"dims", dims}, {"strides", steps}};
+}
+
+json plainTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, ref::rowMajorStrides(shape)); }
+
+/// What it does after a convolution with a bias: at most one of these.
+std::optional<json> activationOf(const PostOp &postOp) {
+  if (postOp.kind != PostOp::Kind::Eltwise)
+    return std::nullopt;
+  if (postOp.alg == "relu" && postOp.alpha == 0)
+    return json{{"op", "relu"}};
+  if ((postOp.alg == "clip" || postOp.alg == "clip_v2") && postOp.alpha == 0)
+    return json{{"op", "relu"}, {"upper", postOp.beta}};
+  if (postOp.alg == "logistic")
+    return json{{"op", "sigmoid"}};
+  if (postOp.alg == "tanh")
+    return json{{"op", "tanh"}};
+  if (postOp.alg == "elu")
+    return json{{"op", "elu"}, {"alpha", postOp.alpha}};
+  return std::nullopt;
+}
+
+class Maker {
+public:
+  Maker(Operation *op, std::string *why) : op(op), why(why) {}
+
+  std::optional<LibraryCall> make() {
+    auto fusion = dyn_cast<FusionOp>(op);
+    if (!fusion)
+      return no("not a convolution");
+    Block &body = fusion.getBody().front();
+    if (Operation *whole = cuda::attentionOf(fusion))
+      return attention(fusion, whole);
+    if (auto gradient = dyn_cast<ConvWeightGradOp>(body.front()))
+      return body.front().getNextNode() == body.getTerminator()
+                 ? weightGradient(fusion, gradient)
+                 : no("nothing follows a weight gradient there");
+    auto epilogue = matchEpilogue(fusion);
+    if (!epilogue || !isa<ConvOp, ConvTransposeOp>(epilogue->anchor))
+      return no("not one convolution with what the library does after it");
+    auto conv = dyn_cast<ConvOp>(epilogue->anchor);
+    return conv ? convolution(fusion, *epilogue, conv)
+                : dataGradient(fusion, *epilogue, cast<ConvTransposeOp>(epilogue->anchor));
+  }
+
+private:
+  std::nullopt_t no(const Twine &reason) {
+    if (why)
+      *why = reason.str();
+    return std::nullopt;
+  }
+
+  template <typename Conv> bool begin(StringRef kind, Conv conv, ValueRange values) {
+    Type element = typeOf(values[0]).getElementType();
+    if (!element.isF32() && !element.isF64() && !element.isF16() && !element.isBF16())
+      return no("it has no convolution of " + elementName(element)), false;
+    for (Value value : values)
+      if (typeOf(value).getElementType() != element || !layoutOf(value.getType()).empty() ||
+          typeOf(value).getNumElements() == 0)
+        return no("its operands are of several types, in blocks, or empty"), false;
+    call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
+    if (element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math"))
+      call.desc["math"] = "tf32";
+    auto put = [&](const char *key, std::vector<int64_t> numbers, int64_t with) {
+      widen(numbers, with);
+      call.desc[key] = numbers;
+    };
+    put("strides", list(conv.getStrides()), 1);
+    put("dilations", list(conv.getDilations()), 1);
+    put("low", list(conv.getLow()), 0);
+    put("high", list(conv.getHigh()), 0);
+    if (llvm::any_of(conv.getLow(), [](int64_t pad) { return pad < 0; }) ||
+        llvm::any_of(conv.getHigh(), [](int64_t pad) { return pad < 0; }))
+      return no("padding that is taken away"), false;
+    return true;
+  }
+
+  void reads(FusionOp fusion, Value inner) {
+    Value value = outside(fusion, inner);
+    call.arguments.push_back({CallArgument::Kind::Value, value});
+    call.bytes += double(storageBytes(typeOf(value)));
+  }
+
+  std::optional<LibraryCall> end(FusionOp fusion, int64_t offset, Value meets, Value weights) {
+    auto type = typeOf(fusion.getResult(0));
+    CallArgument to{CallArgument::Kind::Result};
+    to.offset = offset * ref::elementBytes(type.getElementType());
+    call.arguments.push_back(to);
+    call.bytes += double(storageBytes(type));
+    // Each element on the side of y meets the weights of one of its channels.
+    call.flops = 2.0 * double(typeOf(meets).getNumElements()) *
+                 double(typeOf(weights).getNumElements()) / double(typeOf(weights).getDimSize(0));
+    call.library = "cudnn";
+    call.implementation = "cudnn";
+    call.wantsAlignment = true;
+    return std::move(call);
+  }
+
+  std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &e, ConvOp conv) {
+    if (!begin("convolution", conv, {conv.getX(), conv.getW(), conv.getY()}))
+      return std::nullopt;
+    Type element = typeOf(conv.getY()).getElementType();
+    if (typeOf(fusion.getResult(0)).getElementType() != element)
+      return no("its result is of another type");
+    ArrayRef<int64_t> shape = e.destination.shape;
+    call.desc["x"] = plainTensor(typeOf(conv.getX()).getShape());
+    call.desc["w"] = plainTensor(typeOf(conv.getW()).getShape());
+    call.desc["y"] = tensorOf(shape, e.destination.strides);
+    reads(fusion, conv.getX());
+    reads(fusion, conv.getW());
+    // The order that the library's own kernels have.
+    const PostOp *residual = nullptr, *last = nullptr;
+    for (const PostOp &postOp : e.postOps) {
+      bool isResidual = postOp.isFullSize(shape) && postOp.alg == "add" && postOp.scale == 1;
+      if (last || (isResidual && residual) || (!isResidual && !activationOf(postOp)))
+        return no("it does other steps after a convolution, or in another order");
+      (isResidual ? residual : last) = &postOp;
+    }
+    if (!e.bias && !e.postOps.empty())
+      return no("steps after a convolution without bias");
+    json post = json::array();
+    auto add = [&](Value value, json tensor) {
+      if (typeOf(value).getElementType() != element || !layoutOf(value.getType()).empty())
+        return false;
+      tensor["op"] = "add";
+      tensor["dtype"] = elementName(element);
+      post.push_back(tensor);
+      reads(fusion, value);
+      return true;
+    };
+    SmallVector<int64_t> channels(shape.size(), 1);
+    channels[1] = shape[1];
+    if ((residual && !add(residual->operand, plainTensor(shape))) ||
+        (e.bias && !add(e.bias, plainTensor(channels))))
+      return no("what is added is of another type");
+    if (last)
+      post.push_back(*activationOf(*last));
+    if (!post.empty())
+      call.desc["post"] = post;
+    return end(fusion, e.destination.offset, conv.getY(), conv.getW());
+  }
+
+  std::optional<LibraryCall> dataGradient(FusionOp fusion, const Epilogue &e,
+                                          ConvTransposeOp conv) {
+    if (!begin("data_gradient", conv, {conv.getX(), conv.getW(), conv.getY()}))
+      return std::nullopt;
+    if (e.bias || !e.postOps.empty() ||
+        typeOf(fusion.getResult(0)).getElementType() != typeOf(conv.getY()).getElementType())
+      return no("it does nothing after a transposed convolution");
+    // The convolution's own padding: what does not fill its last stride is no padding taken away.
+    std::vector<int64_t> high;
+    for (auto [pad, extra, stride] : llvm::zip(conv.getHigh(), conv.getExtra(), conv.getStrides()))
+      high.push_back(extra < stride ? pad : pad - extra);
+    if (llvm::any_of(high, [](int64_t pad) { return pad < 0; }))
+      return no("a result that is longer than its convolution's operand");
+    widen(high, 0);
+    call.desc["high"] = high;
+    call.desc["x"] = tensorOf(e.destination.shape, e.destination.strides);
+    call.desc["w"] = plainTensor(typeOf(conv.getW()).getShape());
+    call.desc["y"] = plainTensor(typeOf(conv.getX()).getShape());
+    reads(fusion, conv.getX());
+    reads(fusion, conv.getW());
+    return end(fusion, e.destination.offset, conv.getX(), conv.getW());
+  }
+
+  std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp gradient) {
+    if (!begin("weight_gradient", gradient, {gradient.getX(), gradient.getDy(), gradient.getDw()}))
+      return std::nullopt;
+    call.desc["x"] = plainTensor(typeOf(gradient.getX()).getShape());
+    call.desc["w"] = plainTensor(typeOf(gradient.getDw()).getShape());
+    call.desc["y"] = plainTensor(typeOf(gradient.getDy()).getShape());
+    reads(fusion, gradient.getX());
+    reads(fusion, gradient.getDy());
+    return end(fusion, 0, gradient.getDy(), gradient.getDw());
+  }
+
+  /// One tensor of an attention, as [batch, heads, rows, elements].
+  static json headsOf(const StridedView &view) {
+    std::vector<int64_t> dims(view.shape.begin(), view.shape.end()),
+        strides(view.strides.begin(), view.strides.end());
+    for (auto [size, stride] : llvm::zip(dims, strides))
+      stride = size == 1 && stride == 0 ? 1 : stride;
+    if (dims.size() == 3) {
+      dims.insert(dims.begin() + 1, 1);
+      strides.insert(strides.begin() + 1, strides.front());
+    }
+    return {{"dims", dims}, {"strides", strides}};
+  }
+
+  std::optional<LibraryCall> attention(FusionOp fusion, Operation *whole) {
+    if (isa<AttentionGradOp>(whole))
+      return no("it has no gradient of attention");
+    if (whole->getNumOperands() > 3 || whole->hasAttr("causal"))
+      return no("its attention hides nothing");
+    Type element = typeOf(whole->getOperand(0)).getElementType();
+    if (!element.isF16() && !element.isBF16())
+      return no("its attention is of f16 and bf16, here " + elementName(element));
+    if (typeOf(whole->getOperand(0)).getRank() > 4)
+      return no("attention with more than one dimension beside batch and rows");
+    call.desc = {{"kind", "attention"},
+                 {"dtype", elementName(element)},
+                 {"scale", whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble()}};
+    auto add = [&](const char *name, const StridedView &view, CallArgument argument, Value value) {
+      call.desc[name] = headsOf(view);
+      argument.offset = view.offset * ref::elementBytes(element);
+      call.arguments.push_back(argument);
+      call.bytes += double(storageBytes(typeOf(value)));
+    };
+    for (auto [name, operand] : llvm::zip(std::array{"q", "k", "v"}, whole->getOperands())) {
+      auto view = asStrided(operand);
+      if (!view)
+        return no("an operand that strides cannot say");
+      add(name, *view, {CallArgument::Kind::Value, outside(fusion, view->base)}, operand);
+    }
+    ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();
+    bool writesY = false;
+    for (auto [i, last] : llvm::enumerate(yielded)) {
+      auto view = last == whole->getResults().back() && whole->getNumResults() == 2
+                      ? std::nullopt
+                      : asStridedDestination(whole->getResult(0), last);
+      if (!view)
+        continue;
+      CallArgument to{CallArgument::Kind::Result};
+      to.result = i;
+      add("y", *view, to, last);
+      writesY = true;
+    }
+    if (!writesY)
+      return no("attention without its result");
+    for (auto [i, last] : llvm::enumerate(yielded)) {
+      if (whole->getNumResults() < 2 || last != whole->getResult(1))
+        continue;
+      std::vector<int64_t> dims(list(typeOf(last).getShape()));
+      if (dims.size() == 2)
+        dims.insert(dims.begin() + 1, 1);
+      dims.push_back(1);
+      call.desc["lse"] = plainTensor(dims);
+      CallArgument to{CallArgument::Kind::Result};
+      to.result = i;
+      call.arguments.push_back(to);
+    }
+    call.flops = flopsOf(whole);
+    call.library = call.implementation = "cudnn";
+    call.wantsAlignment = true;
+    return std::move(call);
+  }
+
+  Operation *op;
+  std::string *why;
+  LibraryCall call;
+};
+
+/// Whether the library has a way to do it on the device that is here under this name.
+bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why) {
+  std::vector<uint64_t> bytes(call.arguments.size(), uint64_t{1} << 60);
+  std::vector<uint8_t> writable(call.arguments.size(), 1);
+  void *made = nullptr;
+  uint64_t workspace = 0;
+  try {
+    runtime::Device &there = runtime::openDevice(*runtime::parseDeviceName(device));
+    there.call(there.table.library_make, call.library.c_str(), call.desc.dump().c_str(),
+               static_cast<const uint64_t *>(bytes.data()),
+               static_cast<const uint8_t *>(writable.data()), bytes.size(), &made, &workspace);
+    there.table.library_destroy(there.handle, made);
+    return true;
+  } catch (const std::exception &error) {
+    if (why)
+      *why = error.what();
+    return false;
+  }
+}
+
+class Cudnn : public GpuLibrary {
+public:
+  Cudnn()
+      : GpuLibrary(
+            {.name = "cudnn", .does = "cuDNN: convolutions and attention on a GPU", .onGpu = true},
+            "engine", cuda::Library::Cudnn) {}
+
+  std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
+    return Maker(op, why).make();
+  }
+  /// Which graphs it has an engine for only the GPU can tell.
+  bool takes(const std::string &device, const LibraryCall &call, std::string *why) const override {
+    return deviceTakes(device, call, why);
+  }
+};
+
+} // namespace
+
+const Provider &provide::cudnn() {
+  static const Cudnn provider;
+  return provider;
+}
+
+} // namespace dlc

@@ -1,0 +1,132 @@
+//===- Direct.cpp - convolutions as products with packed weights ----------===//
+//
+// runtime/library/direct streams constant weights at the memory's speed, which is what counts where
+// few pixels use them.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/providers/OwnConvolution.h"
+#include "codegen/providers/Provider.h"
+#include "passes/fuse/StateUpdate.h"
+#include "runtime/library/direct/Describe.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+using nlohmann::json;
+
+namespace {
+
+std::optional<LibraryCall> make(Operation *op, int threads, std::string *why) {
+  Refusal no{why};
+  auto fusion = dyn_cast<FusionOp>(op);
+  auto epilogue = fusion && fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
+  auto conv = epilogue ? dyn_cast<ConvOp>(epilogue->anchor) : nullptr;
+  if (!conv)
+    return no("not one convolution with steps after it");
+  auto weights = typeOf(conv.getW());
+  Value y = fusion.getResult(0), bias = epilogue->bias ? epilogue->bias : conv.getBias();
+  bool isSequence = weights.getRank() == 3;
+  if (weights.getRank() != 4 && !isSequence)
+    return no("one or two spatial dimensions required");
+  auto isPlainF32 = [](Value v) {
+    return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
+  };
+  if (!isPlainF32(conv.getW()) || (bias && !isPlainF32(bias)) ||
+      !typeOf(conv.getX()).getElementType().isF32() || !typeOf(y).getElementType().isF32())
+    return no("only f32, with row-major weights");
+  if (conv.getGroups() != 1)
+    return no("groups must be 1");
+  if (fusion->hasAttr(kUpdatesAttr))
+    return no("it adds to a state in place");
+  ConstantOp constant = constantOf(outside(fusion, conv.getW()));
+  if (!constant)
+    return no("its weights are no constant");
+  auto desc = own_convolution::images(conv.getX(), y, no);
+  auto steps = desc ? own_convolution::steps(*epilogue, typeOf(y), no) : std::nullopt;
+  if (!steps)
+    return std::nullopt;
+  auto plain = ref::Tensor::fromAttr(constant.getValue());
+  if (failed(plain))
+    return no("its weights cannot be read");
+  using own_convolution::withRow;
+  desc->update({{"kind", "convolution"},
+                {"window", withRow(weights.getShape().drop_front(2), isSequence, 1)},
+                {"strides", withRow(conv.getStrides(), isSequence, 1)},
+                {"dilations", withRow(conv.getDilations(), isSequence, 1)},
+                {"pads", withRow(conv.getLow(), isSequence, 0)},
+                {"bias", bool(bias)},
+                {"steps", *steps}});
+  LibraryCall call;
+  call.library = "direct";
+  call.implementation = (*desc)["block"] == 16 ? "direct:avx512" : "direct:avx2";
+  call.addValue(outside(fusion, conv.getX()));
+  CallArgument packed{CallArgument::Kind::Packed};
+  packed.bytes = int64_t(direct::packedBytes(*desc));
+  packed.layout = call.implementation + ":" + std::to_string(weights.getDimSize(0));
+  packed.pack = [desc = *desc, plain = *plain,
+                 threads](std::string &error) -> std::shared_ptr<void> {
+    direct::Packed made =
+        direct::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
+    error = made.error;
+    return made.data;
+  };
+  call.bytes += double(packed.bytes);
+  call.arguments.push_back(packed);
+  own_convolution::addEpilogue(call, fusion, *epilogue, bias, *steps);
+  call.flops = 2 * double(typeOf(y).getNumElements()) * double(weights.getNumElements()) /
+               double(weights.getDimSize(0));
+  call.desc = std::move(*desc);
+  return call;
+}
+
+/// Microseconds.
+double estimate(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  auto src = call.desc["src"].get<std::vector<int64_t>>(),
+       dst = call.desc["dst"].get<std::vector<int64_t>>();
+  double results = productOf(dst), depth = call.flops / (2 * results),
+         cores = cost.coresFor(call.flops);
+  direct::Reading reading = direct::readingOf(call.desc, int(cost.threads));
+  double weights = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
+  double nanoseconds = std::max(call.flops / (machine.directGflops * cores), weights) +
+                       results / (machine.directResults * cores);
+  // Where each thread reads all, much of that lies in the others' caches.
+  double parts = reading.whole ? 1 : cores;
+  if (!reading.inPlace)
+    nanoseconds += results / double(dst[1]) * depth / (machine.directCopied * parts);
+  nanoseconds +=
+      4 * productOf(src) / (reading.whole ? machine.directShared : machine.cacheGigabytes * parts);
+  return cost.ended(call, nanoseconds);
+}
+
+class Direct : public Provider {
+public:
+  Direct()
+      : Provider(
+            {.name = "direct", .does = "convolutions of f32 with constant weights as products"}) {}
+
+  void propose(Proposals &proposals) const override {
+    if (!proposals.fusion)
+      return;
+    std::string why;
+    if (auto call = make(proposals.op, proposals.situation.threads, &why))
+      proposals.add(about.name, *call, estimate(*call, proposals.cost));
+    else
+      proposals.refuse(about.name, why);
+  }
+
+  std::optional<LibraryCall> call(Operation *op, DictionaryAttr, int threads,
+                                  std::string *why) const override {
+    return make(op, threads, why);
+  }
+};
+
+} // namespace
+
+const Provider &provide::direct() {
+  static const Direct provider;
+  return provider;
+}
+
+} // namespace dlc

@@ -1,0 +1,63 @@
+//===- LibraryCall.cpp - an operation or fusion as one call of a library --===//
+#include "codegen/providers/LibraryCall.h"
+
+#include "passes/TensorBuilder.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+
+namespace dlc {
+
+void LibraryCall::add(CallArgument argument, double size) {
+  arguments.push_back(std::move(argument));
+  bytes += size;
+}
+
+void LibraryCall::addValue(Value value) {
+  add({CallArgument::Kind::Value, value}, double(storageBytes(typeOf(value))));
+}
+
+void LibraryCall::addResult(unsigned number, RankedTensorType type) {
+  CallArgument argument{CallArgument::Kind::Result};
+  argument.result = number;
+  add(argument, double(storageBytes(type)));
+}
+
+std::vector<int64_t> list(ArrayRef<int64_t> values) { return {values.begin(), values.end()}; }
+
+std::string elementName(Type element) {
+  if (element.isInteger(1))
+    return "bool";
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << element;
+  if (name.starts_with("ui"))
+    return "u" + name.substr(2);
+  return name;
+}
+
+Value outside(FusionOp fusion, Value inner) {
+  if (auto argument = dyn_cast<BlockArgument>(inner))
+    return fusion.getInputs()[argument.getArgNumber()];
+  return inner;
+}
+
+ConstantOp constantOf(Value value) { return value.getDefiningOp<ConstantOp>(); }
+
+CallArgument packedWeights(int64_t bytes, std::string layout, std::function<void(void *)> pack) {
+  CallArgument packed{CallArgument::Kind::Packed};
+  packed.bytes = bytes;
+  packed.layout = std::move(layout);
+  packed.pack = [bytes, pack = std::move(pack)](std::string &error) -> std::shared_ptr<void> {
+    std::shared_ptr<void> data(std::aligned_alloc(64, size_t(bytes + 63) / 64 * 64), std::free);
+    if (data)
+      pack(data.get());
+    else
+      error = "no memory for packed weights";
+    return data;
+  };
+  return packed;
+}
+
+} // namespace dlc

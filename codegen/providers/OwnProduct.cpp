@@ -1,0 +1,232 @@
+//===- OwnProduct.cpp - products of f32 by kernels of our own --------------===//
+#include "codegen/providers/OwnProduct.h"
+
+#include "codegen/providers/Cost.h"
+#include "passes/TensorBuilder.h"
+#include "runtime/library/products/Product.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+using nlohmann::json;
+
+bool takesSteps(const json &steps, int64_t k) {
+  for (const json &step : steps) {
+    std::string kind = step["kind"], alg = step.value("alg", "");
+    bool known = true;
+    if (kind == "sum")
+      known = k <= products::kDepthAtOnce || (steps.size() == 1 && step.value("scale", 1.0) == 1);
+    else if (kind == "eltwise")
+      known = llvm::is_contained(
+          {"relu", "clip", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg);
+    else
+      known = llvm::is_contained(
+          {"add", "mul", "sub", "logistic_gradient", "tanh_gradient", "relu_gradient"}, alg);
+    if (!known)
+      return false;
+  }
+  return steps.size() <= size_t(products::kMostPosts);
+}
+
+CallArgument packedMatrix(const ref::Tensor &plain, bool turned, int64_t k, int64_t n,
+                          uint64_t bytes, StringRef layout, int64_t form,
+                          std::function<void(const float *, int64_t, int64_t, void *)> pack) {
+  std::string name =
+      layout.str() + ":" + std::to_string(k) + "x" + std::to_string(n) + "x" + std::to_string(form);
+  return packedWeights(int64_t(bytes), name, [=](void *to) {
+    pack(reinterpret_cast<const float *>(plain.data()), turned ? 1 : n, turned ? k : 1, to);
+  });
+}
+
+CallArgument plainMatrix(const ref::Tensor &plain, bool turned, int64_t k, int64_t n) {
+  return packedMatrix(plain, turned, k, n, uint64_t(k * n) * sizeof(float), "rows", 0,
+                      [=](const float *from, int64_t row, int64_t column, void *to) {
+                        for (int64_t i = 0; i < k; ++i)
+                          for (int64_t j = 0; j < n; ++j)
+                            static_cast<float *>(to)[i * n + j] = from[i * row + j * column];
+                      });
+}
+
+double batchesOf(const LibraryCall &call) {
+  return productOf(call.desc.value("batch", std::vector<int64_t>()));
+}
+
+double packedRight(const LibraryCall &call) {
+  const json &b = call.desc["b"];
+  if (b == "packed")
+    return 0;
+  return (isShared(b) ? 1 : batchesOf(call)) * call.desc["k"].get<double>() *
+         call.desc["n"].get<double>();
+}
+
+namespace {
+
+using Strides = SmallVector<int64_t>;
+
+json listOf(const Strides &strides) { return std::vector<int64_t>(strides.begin(), strides.end()); }
+
+/// Strides of an operand that repeats itself where it has one element.
+std::optional<Strides> repeated(const TensorForm &operand) {
+  auto strides = operand.anyStrides();
+  if (!strides || !operand.isF32())
+    return std::nullopt;
+  for (size_t d = 0; d < operand.dims.size(); ++d)
+    if (operand.dims[d] == 1)
+      (*strides)[d] = 0;
+  return strides;
+}
+
+void turn(Strides &strides) { std::swap(strides[strides.size() - 2], strides.back()); }
+
+double bytesOf(const TensorForm &form) { return 4.0 * double(form.size()); }
+
+/// The step in the kernels' words; nothing where an operand does not lie row by row. `turned`: of
+/// the product's transposition.
+std::optional<json> stepOf(const EpilogueStep &step, bool turned) {
+  if (step.kind == EpilogueStep::Kind::Eltwise)
+    return json{{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}};
+  if (step.kind == EpilogueStep::Kind::Sum)
+    return json{{"kind", "sum"}, {"scale", step.scale}};
+  auto strides = repeated(step.operand);
+  if (strides && turned)
+    turn(*strides);
+  if (!strides || strides->back() > 1)
+    return std::nullopt;
+  return json{{"kind", "binary"}, {"alg", step.alg}, {"strides", listOf(*strides)}};
+}
+
+/// Where elements of an operand are changed as they are packed, they lie in rows that end where the
+/// memory's do.
+bool addPrologue(const Product &product, LibraryCall &call) {
+  const Prologue &prologue = *product.prologue;
+  bool isLeft = product.madeIsLeft;
+  int64_t row = shapeOf(prologue.x).back();
+  const json &strides = call.desc[isLeft ? "a" : "b"];
+  if (!strides.is_array())
+    return false;
+  size_t rank = strides.size();
+  int64_t lane = strides[isLeft ? rank - 2 : rank - 1],
+          depth = strides[isLeft ? rank - 1 : rank - 2];
+  bool across = lane == 1 && depth == row;
+  if (!across && !(depth == 1 && lane == row))
+    return false;
+  for (size_t d = 0; d + 2 < rank; ++d)
+    if (strides[d].get<int64_t>() % row != 0)
+      return false;
+  const char *rows = !across ? "k" : isLeft ? "m" : "n";
+  if (call.desc[rows].get<int64_t>() != row || (prologue.sums && (!across || rank > 2)))
+    return false;
+  json desc = {{"of", isLeft ? "a" : "b"}, {"row", row}};
+  if (prologue.exponential)
+    desc["exp"] = true;
+  auto add = [&](const char *name, Value value, double bytes) {
+    if (!value)
+      return;
+    int64_t elements = typeOf(value).getNumElements();
+    desc[name] = elements > 1 ? 1 : 0;
+    call.add(sourceOf(product.fusion, value), bytes * double(elements));
+  };
+  add("shift", prologue.shift, 4);
+  add("factor", prologue.factor, 4);
+  add("hot", prologue.hot, 8);
+  if (prologue.hot)
+    desc["hot"] = prologue.value;
+  if (prologue.sums) {
+    desc["sums"] = true;
+    CallArgument sums{CallArgument::Kind::Result};
+    sums.result = 1;
+    call.add(sums, 4.0 * double(row));
+  }
+  call.desc["prologue"] = desc;
+  return true;
+}
+
+} // namespace
+
+std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
+                                      llvm::function_ref<bool(const OwnSizes &)> takes,
+                                      const Refusal &no) {
+  if (p.prologue && p.prologue->changes() && !kernel.makesOperands)
+    return no("only tiles change operands as they pack them");
+  if (!p.src.isF32() || !p.weights.isF32() || !p.dst.isF32() || (p.bias && !p.bias->isF32()))
+    return no("not a product of f32");
+  size_t rank = p.dst.dims.size();
+  int64_t m = p.dst.dims[rank - 2], n = p.dst.dims[rank - 1], k = p.src.dims.back();
+  auto a = repeated(p.src), y = p.dst.anyStrides();
+  // What is wanted column by column is the transposed product of the transposed operands, row by
+  // row.
+  bool turned = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
+  if (turned)
+    turn(*a), turn(*y), std::swap(m, n);
+  if (!a || !y || y->back() != 1)
+    return no("the result lies neither row by row nor column by column");
+  if (!takes({m, n, k, turned, rank > 2}))
+    return std::nullopt;
+  LibraryCall call;
+  call.library = kernel.library;
+  call.implementation = kernel.implementation;
+  call.flops = p.flops;
+  call.accumulates = p.accumulates;
+  call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {"dst", listOf(*y)}};
+  call.desc[turned ? "b" : "a"] = listOf(*a);
+  call.desc.update(kernel.parameters);
+  if (rank > 2)
+    call.desc["batch"] = listOf(Strides(ArrayRef(p.dst.dims).drop_back(2)));
+  if (p.scale)
+    call.desc["scale"] = *p.scale;
+  auto addSrc = [&] { call.add(p.srcSource, bytesOf(p.src)); };
+  if (!turned)
+    addSrc();
+  if (p.constant) {
+    // Of a transposed product they are the left operand, which nobody wants packed.
+    bool isPacked = kernel.pack && !turned;
+    CallArgument packed = isPacked ? kernel.pack(p.constant->plain, p.constant->turned, k, n)
+                          : turned ? plainMatrix(p.constant->plain, !p.constant->turned, m, k)
+                                   : plainMatrix(p.constant->plain, p.constant->turned, k, n);
+    call.desc[turned ? "a" : "b"] = isPacked ? json("packed") : turned ? json{k, 1} : json{n, 1};
+    double bytes = double(packed.bytes);
+    call.add(std::move(packed), bytes);
+  } else {
+    auto b = repeated(p.weights);
+    if (!b)
+      return no("the right operand has a layout");
+    if (turned)
+      turn(*b);
+    call.desc[turned ? "a" : "b"] = listOf(*b);
+    call.add(p.weightsSource, bytesOf(p.weights));
+  }
+  if (turned)
+    addSrc();
+  // One number for each row is a step.
+  bool rowBias = p.bias && turned;
+  if (p.bias && !rowBias) {
+    call.desc["bias"] = true;
+    call.add(p.biasSource, bytesOf(*p.bias));
+  }
+  call.add(p.dstSource, bytesOf(p.dst));
+  std::vector<EpilogueStep> steps = p.steps;
+  if (rowBias)
+    steps.insert(steps.begin(), {.kind = EpilogueStep::Kind::Binary,
+                                 .alg = "add",
+                                 .operand = *p.bias,
+                                 .source = p.biasSource});
+  json list = json::array();
+  for (const EpilogueStep &step : steps) {
+    auto made = stepOf(step, turned);
+    if (!made)
+      return no("a step's operand that does not lie as the result does");
+    list.push_back(*made);
+    if (step.kind == EpilogueStep::Kind::Binary)
+      call.add(step.source, bytesOf(step.operand));
+  }
+  if (!takesSteps(list, k))
+    return no("a step that only others have");
+  if (!list.empty())
+    call.desc["post_ops"] = list;
+  if (p.prologue && (turned || !addPrologue(p, call)))
+    return no("an operand that is made first does not lie row by row");
+  return call;
+}
+
+} // namespace dlc

@@ -1,0 +1,228 @@
+//===- Product.cpp - reads matrix products from fusions --------------------===//
+#include "codegen/providers/Product.h"
+
+#include "passes/fuse/StateUpdate.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+TensorForm TensorForm::of(Value value) {
+  auto type = typeOf(value);
+  return {SmallVector<int64_t>(type.getShape()), type.getElementType(), {}, layoutOf(type).str()};
+}
+
+int64_t TensorForm::size() const { return ShapedType::getNumElements(dims); }
+
+std::optional<SmallVector<int64_t>> TensorForm::anyStrides() const {
+  if (!strides.empty())
+    return strides;
+  if (!layout.empty())
+    return std::nullopt;
+  auto dense = ref::rowMajorStrides(dims);
+  return SmallVector<int64_t>(dense.begin(), dense.end());
+}
+
+CallArgument sourceOf(FusionOp fusion, Value inner, int64_t offset) {
+  Value value = outside(fusion, inner);
+  CallArgument argument{CallArgument::Kind::Value, value};
+  argument.offset = offset * ref::elementBytes(typeOf(value).getElementType());
+  return argument;
+}
+
+CallArgument resultOf(FusionOp fusion, int64_t offset) {
+  CallArgument argument{CallArgument::Kind::Result};
+  argument.offset = offset * ref::elementBytes(typeOf(fusion.getResult(0)).getElementType());
+  return argument;
+}
+
+namespace {
+
+/// Whether the last step adds to what the result replaces: then it is added in place.
+bool isUpdate(FusionOp fusion, const Epilogue &epilogue, const PostOp &step) {
+  auto updates = fusion->getAttrOfType<IntegerAttr>(kUpdatesAttr);
+  return updates && &step == &epilogue.postOps.back() &&
+         outside(fusion, step.operand) == fusion.getInputs()[updates.getInt()];
+}
+
+/// A factor before the old value is added is a scale of the product: unlike steps before a sum, all
+/// libraries' products take it.
+std::optional<double> takeScale(FusionOp fusion, Epilogue &epilogue) {
+  SmallVector<PostOp> &steps = epilogue.postOps;
+  if (steps.size() != 2 || steps[0].kind != PostOp::Kind::Eltwise || steps[0].alg != "linear" ||
+      steps[0].beta != 0 || !isUpdate(fusion, epilogue, steps[1]) ||
+      !typeOf(epilogue.lhs.base).getElementType().isF32())
+    return std::nullopt;
+  // As f32, which all libraries take.
+  double scale = double(float(steps[0].alpha));
+  steps.erase(steps.begin());
+  return scale;
+}
+
+bool isDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  auto dense = ref::rowMajorStrides(shape);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != 1 && strides[d] != dense[d])
+      return false;
+  return true;
+}
+
+/// Strides of size-1 dimensions are free: give them those of a dense tensor, as libraries' checks
+/// expect.
+SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> result(strides);
+  int64_t next = 1;
+  for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
+    if (shape[d] == 1)
+      result[d] = next;
+    next = std::max(next, result[d] * shape[d]);
+  }
+  return result;
+}
+
+TensorForm strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Type element) {
+  return {SmallVector<int64_t>(shape), element, tidyStrides(shape, strides)};
+}
+
+/// What stands around the product of a fusion that makes an operand first: views of it are views of
+/// what it is made of.
+std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    if (!isa<ConstantOp>(op) && !llvm::is_contained(prologue.ops, &op))
+      ops.push_back(&op);
+  auto epilogue = matchEpilogue(ops, body.getTerminator()->getOperand(0), /*gradients=*/true);
+  if (!epilogue || (epilogue->lhs.base == prologue.made) == (epilogue->rhs.base == prologue.made))
+    return std::nullopt;
+  return epilogue;
+}
+
+/// Sizes, operands and result.
+std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refusal &no) {
+  Product p;
+  p.fusion = fusion;
+  Type element = typeOf(e.lhs.base).getElementType();
+  Type result = typeOf(fusion.getResult(0)).getElementType();
+  size_t rank = std::max(e.lhs.shape.size(), e.rhs.shape.size());
+  auto align = [&](StridedView &v) {
+    v.shape.insert(v.shape.begin(), rank - v.shape.size(), 1);
+    v.strides.insert(v.strides.begin(), rank - v.strides.size(), 0);
+  };
+  align(e.lhs), align(e.rhs), align(e.destination);
+  int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1],
+          batch = 1;
+  if (k == 0)
+    return no("an empty sum");
+  bool sharedRhs = true, rows = isDense(e.lhs.shape, e.lhs.strides) &&
+                                isDense(e.destination.shape, e.destination.strides);
+  for (size_t d = 0; d + 2 < rank; ++d) {
+    batch *= e.destination.shape[d];
+    sharedRhs &= e.rhs.shape[d] == 1;
+    rows &= e.lhs.shape[d] == e.destination.shape[d];
+  }
+  p.flops = 2.0 * double(batch) * double(m) * double(k) * double(n);
+  p.srcSource = sourceOf(fusion, e.lhs.base, e.lhs.offset);
+  p.dstSource = resultOf(fusion, e.destination.offset);
+  p.weightsSource = sourceOf(fusion, e.rhs.base, e.rhs.offset);
+  // One tall product where all batches share the right operand.
+  if (rank > 2 && !(sharedRhs && rows)) {
+    p.src = strided(e.lhs.shape, e.lhs.strides, element);
+    p.weights = strided(e.rhs.shape, e.rhs.strides, element);
+    p.dst = strided(e.destination.shape, e.destination.strides, result);
+    return p;
+  }
+  if (rank > 2) {
+    p.src = {{batch * m, k}, element};
+    p.dst = {{batch * m, n}, result};
+  } else {
+    p.src = strided({m, k}, e.lhs.strides, element);
+    p.dst = strided({m, n}, e.destination.strides, result);
+  }
+  SmallVector<int64_t> strides(e.rhs.strides.end() - 2, e.rhs.strides.end());
+  p.weights = strided({k, n}, strides, element);
+  bool straight = isDense({k, n}, strides), crossed = isDense({n, k}, {strides[1], strides[0]});
+  ConstantOp weights = constantOf(p.weightsSource.value);
+  if (weights && (straight || crossed) && e.rhs.offset == 0 &&
+      typeOf(weights.getY()).getNumElements() == k * n) {
+    auto plain = ref::Tensor::fromAttr(weights.getValue());
+    if (failed(plain))
+      return no("its weights cannot be read");
+    p.constant = {*plain, !straight};
+  }
+  return p;
+}
+
+} // namespace
+
+bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
+                   function_ref<std::optional<TensorForm>(const PostOp &)> operandOf,
+                   std::vector<EpilogueStep> &steps, std::optional<CallArgument> &accumulates) {
+  for (const PostOp &postOp : epilogue.postOps) {
+    if (postOp.kind == PostOp::Kind::Eltwise) {
+      steps.push_back({EpilogueStep::Kind::Eltwise, postOp.alg, postOp.alpha, postOp.beta});
+    } else if (isUpdate(fusion, epilogue, postOp)) {
+      steps.push_back({.kind = EpilogueStep::Kind::Sum, .scale = postOp.scale});
+      accumulates = sourceOf(fusion, postOp.operand);
+    } else {
+      auto operand = postOp.scale == 1 ? operandOf(postOp) : std::nullopt;
+      if (!operand)
+        return false;
+      steps.push_back({.kind = EpilogueStep::Kind::Binary,
+                       .alg = postOp.alg,
+                       .operand = std::move(*operand),
+                       .source = sourceOf(fusion, postOp.operand)});
+    }
+  }
+  return true;
+}
+
+bool isProduct(FusionOp fusion) {
+  return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op); });
+}
+
+std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &no) {
+  auto prologue = own ? matchPrologue(fusion) : std::nullopt;
+  auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, own);
+  if (!epilogue || !isa<MatmulOp>(epilogue->anchor))
+    return no("not one matrix product with steps after it");
+  if (typeOf(fusion.getResult(0)).getNumElements() == 0)
+    return no("empty result");
+  if (fusion->hasAttr(kUpdatesAttr))
+    foldUpdate(*epilogue);
+  Epilogue &e = *epilogue;
+  bool madeIsLeft = prologue && e.lhs.base == prologue->made;
+  if (prologue)
+    (madeIsLeft ? e.lhs : e.rhs).base = prologue->x;
+  auto p = describeOperands(fusion, e, no);
+  if (!p)
+    return std::nullopt;
+  p->prologue = std::move(prologue);
+  p->madeIsLeft = madeIsLeft;
+  // What `--matmul-precision medium` allows.
+  if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
+    p->math = math.str();
+  SmallVector<int64_t> dims(p->dst.dims.size(), 1);
+  auto perColumn = dims;
+  int64_t n = perColumn.back() = p->dst.dims.back();
+  if (e.bias) {
+    p->bias = TensorForm{perColumn, typeOf(e.bias).getElementType()};
+    p->biasSource = sourceOf(fusion, e.bias);
+  }
+  p->scale = takeScale(fusion, e);
+  auto operandOf = [&](const PostOp &step) -> std::optional<TensorForm> {
+    auto type = typeOf(step.operand);
+    if (type.getNumElements() == 1)
+      return TensorForm{dims, type.getElementType()};
+    if (step.isFullSize(e.destination.shape) || type.getNumElements() == p->dst.size())
+      return TensorForm{p->dst.dims, type.getElementType()};
+    if (type.getShape().back() != n)
+      return std::nullopt;
+    return TensorForm{perColumn, type.getElementType()};
+  };
+  if (!describeSteps(fusion, e, operandOf, p->steps, p->accumulates))
+    return no("a step's operand has a shape or factor that no product takes");
+  return p;
+}
+
+} // namespace dlc

@@ -1,0 +1,125 @@
+//===- Provider.cpp - asks providers for candidates ------------------------===//
+#include "codegen/providers/Provider.h"
+
+#include "codegen/cpu/Normalize.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+Proposals::Proposals(Operation *op, const Situation &situation)
+    : op(op), fusion(dyn_cast<FusionOp>(op)), situation(situation),
+      cost(situation.target, situation.threads) {}
+
+Proposals::~Proposals() {
+  if (normalized)
+    normalized.erase();
+}
+
+void Proposals::add(StringRef kernel, const LibraryCall &call, double microseconds,
+                    DictionaryAttr parameters) {
+  Candidate candidate{kernel.str(), call.implementation, parameters, microseconds};
+  for (const CallArgument &argument : call.arguments)
+    if (argument.kind == CallArgument::Kind::Scratch)
+      candidate.workspace += argument.bytes;
+  candidate.isReference = call.isReference;
+  add(std::move(candidate));
+}
+
+void Proposals::refuse(StringRef who, StringRef why) {
+  refusals += ("; " + who + ": " + why).str();
+}
+
+FusionOp Proposals::normal(std::string &why) {
+  if (!whyNot) {
+    whyNot = "";
+    auto made = cpu::canEmit(fusion, &*whyNot) ? cpu::normalize(fusion, *whyNot)
+                                               : FailureOr<FusionOp>(failure());
+    if (succeeded(made))
+      normalized = *made;
+  }
+  why = *whyNot;
+  return normalized;
+}
+
+std::optional<LibraryCall> Provider::call(Operation *, DictionaryAttr, int,
+                                          std::string *why) const {
+  if (why)
+    *why = (about.name + " is no library").str();
+  return std::nullopt;
+}
+
+FailureOr<Schedule> Provider::schedule(FusionOp, FusionOp, const cpu::Target &, bool,
+                                       std::string &why) const {
+  why = (about.name + " generates no code").str();
+  return failure();
+}
+
+const Provider *providerOf(StringRef name) {
+  for (const Provider *provider : providers())
+    if (provider->about.name == name)
+      return provider;
+  return nullptr;
+}
+
+const Provider *providerOf(Operation *op) {
+  auto kernel = op->getAttrOfType<StringAttr>(kKernelAttr);
+  return kernel ? providerOf(kernel.getValue()) : nullptr;
+}
+
+std::vector<std::string> kernelNames() {
+  std::vector<std::string> names;
+  for (const Provider *provider : providers())
+    for (StringRef name : {StringRef(provider->about.name), StringRef(provider->about.family)})
+      if (!name.empty() && !llvm::is_contained(names, name))
+        names.push_back(name.str());
+  return names;
+}
+
+bool means(StringRef asked, const Provider &provider) {
+  return asked == provider.about.name || (!asked.empty() && asked == provider.about.family);
+}
+
+/// The cheapest first. Reference implementations leave where anybody else can do it.
+static std::vector<Candidate> ordered(std::vector<Candidate> candidates, std::string &refusals) {
+  if (llvm::any_of(candidates, [](auto &c) { return !c.isReference; }))
+    llvm::erase_if(candidates, [&](const Candidate &c) {
+      if (c.isReference)
+        refusals +=
+            "; " + c.implementation + ": a reference implementation, where others can do it";
+      return c.isReference;
+    });
+  llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });
+  return candidates;
+}
+
+std::vector<Candidate> candidatesFor(Operation *op, const Situation &situation,
+                                     std::string &refusals) {
+  Proposals proposals(op, situation);
+  for (const Provider *provider : providers())
+    if (provider->about.onGpu == !situation.device.empty() &&
+        (situation.generated || provider->about.form == KernelForm::Call))
+      provider->propose(proposals);
+  refusals += proposals.refusals;
+  return ordered(std::move(proposals.candidates), refusals);
+}
+
+void preferKernels(std::vector<Candidate> &candidates, StringRef asked) {
+  std::stable_partition(candidates.begin(), candidates.end(), [&](const Candidate &c) {
+    const Provider *provider = providerOf(c.kernel);
+    return provider && means(asked, *provider);
+  });
+}
+
+std::optional<LibraryCall> callOf(Operation *op, int threads, std::string *why) {
+  const Provider *provider = providerOf(op);
+  if (provider)
+    return provider->call(op, op->getAttrOfType<DictionaryAttr>(kParametersAttr), threads, why);
+  if (why)
+    *why = "its kernel is unknown";
+  return std::nullopt;
+}
+
+} // namespace dlc

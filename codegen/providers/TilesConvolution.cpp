@@ -1,0 +1,310 @@
+//===- TilesConvolution.cpp - convolutions in bf16 parts, on a processor's tiles ---===//
+//
+// With channels last, a convolution whose window is one pixel is a product of [pixels, channels]
+// with its weights; its gradients are products of the same matrices, turned. Other windows have a
+// kernel of their own (runtime/library/tiles/Convolution.h).
+//
+//===-----------------------------------------------------------------------===//
+#include "codegen/providers/OwnProduct.h"
+#include "codegen/providers/Tiles.h"
+#include "passes/fuse/StateUpdate.h"
+#include "runtime/library/tiles/Convolution.h"
+#include "runtime/library/tiles/Describe.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+
+namespace dlc::tiles_desc {
+
+using nlohmann::json;
+
+namespace {
+
+bool isAll(ArrayRef<int64_t> values, int64_t wanted) {
+  return llvm::all_of(values, [=](int64_t v) { return v == wanted; });
+}
+
+/// Images with channels last.
+struct Image {
+  int64_t count, channels, height, width;
+
+  explicit Image(Value value) {
+    auto shape = typeOf(value).getShape();
+    count = shape[0], channels = shape[1], height = shape[2], width = shape[3];
+  }
+  int64_t pixels() const { return count * height * width; }
+};
+
+/// What all forms need: images of one group, f32, channels last on both sides.
+template <typename Op> bool takes(Op op, Value x, Value y, Value w, const Refusal &no) {
+  auto source = typeOf(x), result = typeOf(y), weights = typeOf(w);
+  if (source.getRank() != 4 || op.getGroups() != 1)
+    return no("images of one group required"), false;
+  for (RankedTensorType type : {source, result, weights})
+    if (!type.getElementType().isF32() || type.getNumElements() == 0)
+      return no("only products of f32 come in parts"), false;
+  if (layoutOf(source) != "acdb" || layoutOf(result) != "acdb" || !layoutOf(weights).empty())
+    return no("channels must lie last"), false;
+  return true;
+}
+
+/// Whether pixels meet pixels of the same place.
+template <typename Op> bool isOnePixel(Op op, Value w) {
+  return isAll(typeOf(w).getShape().drop_front(2), 1) && isAll(op.getLow(), 0) &&
+         isAll(op.getHigh(), 0) && isAll(op.getStrides(), 1);
+}
+
+/// An operand of a step after the product, of `result`'s shape or one for each channel; nothing for
+/// others.
+std::optional<json> operandStrides(Value operand, RankedTensorType result, const json &dst) {
+  auto type = typeOf(operand);
+  if (!type.getElementType().isF32())
+    return std::nullopt;
+  json strides = dst;
+  if (type.getShape() == result.getShape())
+    return layoutOf(type) == layoutOf(result) ? std::optional(strides) : std::nullopt;
+  for (json &stride : strides)
+    stride = 0;
+  if (type.getNumElements() == 1)
+    return strides;
+  if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty())
+    return std::nullopt;
+  strides.back() = 1;
+  return strides;
+}
+
+/// Constant weights of a window, made when lowering.
+CallArgument packedWindow(const ref::Tensor &plain, const json &desc) {
+  auto convolution = tiles::Convolution::parse(desc);
+  std::string layout = std::string("tiles:window:") +
+                       (convolution.unfoldsRows() ? "rows:"
+                        : convolution.isTurned    ? "turned:"
+                                                  : "") +
+                       std::to_string(convolution.parts);
+  return dlc::packedWeights(int64_t(convolution.packedBytes()), layout, [=](void *to) {
+    convolution.packWeights(reinterpret_cast<const float *>(plain.data()), to, 1);
+  });
+}
+
+LibraryCall begin(int parts, json desc) {
+  LibraryCall call;
+  call.library = "tiles";
+  call.implementation = implementationOf(parts);
+  call.desc = std::move(desc);
+  call.desc["parts"] = parts;
+  return call;
+}
+
+json pairOf(ArrayRef<int64_t> values) { return {values[0], values[1]}; }
+
+json sizesOf(const Image &image) {
+  return {image.count, image.channels, image.height, image.width};
+}
+
+/// Forward, and the gradient by the data.
+template <typename Op>
+std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilogue, Op op,
+                                          int parts, const Refusal &no) {
+  constexpr bool turned = std::is_same_v<Op, ConvTransposeOp>;
+  Value x = op.getX(), w = op.getW(), y = fusion.getResult(0);
+  if (!takes(op, x, y, w, no))
+    return std::nullopt;
+  if (fusion->hasAttr(kUpdatesAttr))
+    return no("it adds to a state in place");
+  if (turned && (!isAll(op.getStrides(), 1) || !isAll(op.getDilations(), 1)))
+    return no("a gradient with strides or dilations");
+  Image from(x), to(y);
+  int64_t k = from.channels, n = to.channels;
+  auto window = typeOf(w).getShape().drop_front(2);
+  bool product = isOnePixel(op, w);
+  LibraryCall call = product ? begin(parts, {{"kind", "product"},
+                                             {"m", to.pixels()},
+                                             {"n", n},
+                                             {"k", k},
+                                             {"a", {k, 1}},
+                                             {"dst", {n, 1}}})
+                             : begin(parts, {{"kind", "convolution"},
+                                             {"src", sizesOf(from)},
+                                             {"dst", sizesOf(to)},
+                                             {"window", pairOf(window)},
+                                             {"strides", pairOf(op.getStrides())},
+                                             {"dilations", pairOf(op.getDilations())},
+                                             {"pads", pairOf(op.getLow())},
+                                             {"turned", turned}});
+  json &desc = call.desc;
+  if (turned && !product)
+    for (unsigned d : {0, 1}) {
+      int64_t pad = window[d] - 1 - op.getLow()[d];
+      if (pad < 0)
+        return no("more padding than its window reaches");
+      desc["pads"][d] = pad;
+    }
+  call.addValue(outside(fusion, x));
+  ConstantOp constant = constantOf(outside(fusion, w));
+  if (constant) {
+    auto plain = ref::Tensor::fromAttr(constant.getValue());
+    if (failed(plain))
+      return no("its weights cannot be read");
+    desc[product ? "b" : "weights"] = "packed";
+    call.arguments.push_back(product ? packedWeights(*plain, !turned, k, n, parts)
+                                     : packedWindow(*plain, desc));
+    call.bytes += double(call.arguments.back().bytes);
+  } else {
+    if (product)
+      desc["b"] = turned ? json{n, 1} : json{1, k};
+    else
+      desc["weights"] = "plain";
+    call.addValue(outside(fusion, w));
+  }
+  Value bias = epilogue.bias;
+  if constexpr (!turned)
+    bias = bias ? bias : op.getBias();
+  if (bias) {
+    if (!typeOf(bias).getElementType().isF32() || !layoutOf(typeOf(bias)).empty())
+      return no("its bias is not f32");
+    desc["bias"] = true;
+    call.addValue(outside(fusion, bias));
+  }
+  unsigned result = call.arguments.size();
+  call.addResult(0, typeOf(y));
+  json steps = json::array();
+  for (const PostOp &postOp : epilogue.postOps) {
+    if (postOp.kind == PostOp::Kind::Eltwise) {
+      steps.push_back({{"kind", "eltwise"},
+                       {"alg", postOp.alg},
+                       {"alpha", postOp.alpha},
+                       {"beta", postOp.beta}});
+      continue;
+    }
+    auto operand = operandStrides(postOp.operand, typeOf(y), {n, 1});
+    if (!operand || postOp.scale != 1)
+      return no("a step after it (" + postOp.alg + ") whose operand it does not take");
+    steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
+    // A product's longer sums rest in the result before the steps come.
+    if (call.inplace.empty() && (!product || k <= products::kDepthAtOnce) &&
+        typeOf(postOp.operand).getShape() == typeOf(y).getShape())
+      call.inplace.push_back({result, unsigned(call.arguments.size())});
+    call.addValue(outside(fusion, postOp.operand));
+  }
+  if (!takesSteps(steps, k))
+    return no("a step after it that tiles do not have");
+  desc["post_ops"] = steps;
+  call.flops = 2.0 * double(to.pixels()) * double(n) * double(k) * double(window[0] * window[1]);
+  return call;
+}
+
+std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int parts,
+                                          const Refusal &no) {
+  auto &body = fusion.getBody().front();
+  if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
+    return no("more than a weight gradient");
+  if (!takes(op, op.getX(), op.getDy(), fusion.getResult(0), no))
+    return std::nullopt;
+  if (!isOnePixel(op, fusion.getResult(0)))
+    return no("a gradient by weights of more than one pixel");
+  Image x(op.getX()), dy(op.getDy());
+  LibraryCall call = begin(parts, {{"kind", "product"},
+                                   {"m", dy.channels},
+                                   {"n", x.channels},
+                                   {"k", x.pixels()},
+                                   {"a", {1, dy.channels}},
+                                   {"b", {x.channels, 1}},
+                                   {"dst", {x.channels, 1}}});
+  call.addValue(outside(fusion, op.getDy()));
+  call.addValue(outside(fusion, op.getX()));
+  call.addResult(0, typeOf(fusion.getResult(0)));
+  call.flops = 2.0 * double(x.pixels()) * double(x.channels) * double(dy.channels);
+  return call;
+}
+
+/// Of bf16, whose sums go out in f32.
+std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradOp op,
+                                                const Refusal &no) {
+  auto &body = fusion.getBody().front();
+  auto widening = dyn_cast_or_null<CastOp>(op->getNextNode());
+  if (std::distance(body.begin(), body.end()) != 3 || fusion.getNumResults() != 1 || !widening ||
+      widening.getX() != op.getDw())
+    return no("more than a weight gradient that becomes f32");
+  auto x = typeOf(op.getX()), dy = typeOf(op.getDy()), dw = typeOf(fusion.getResult(0));
+  if (x.getRank() != 4 || op.getGroups() != 1 || x.getNumElements() == 0 ||
+      dy.getNumElements() == 0)
+    return no("images of one group required");
+  if (!x.getElementType().isBF16() || !dy.getElementType().isBF16() || !dw.getElementType().isF32())
+    return no("bf16 required that becomes f32");
+  if (layoutOf(x) != "acdb" || layoutOf(dy) != "acdb" || !layoutOf(dw).empty())
+    return no("channels must lie last");
+  LibraryCall call;
+  call.library = "tiles";
+  call.implementation = "tiles:bf16";
+  call.desc = {{"kind", "weight_gradient"},
+               {"src", sizesOf(Image(op.getX()))},
+               {"diff_dst", sizesOf(Image(op.getDy()))},
+               {"window", pairOf(dw.getShape().drop_front(2))},
+               {"strides", pairOf(op.getStrides())},
+               {"dilations", pairOf(op.getDilations())},
+               {"pads", pairOf(op.getLow())}};
+  call.addValue(outside(fusion, op.getX()));
+  call.addValue(outside(fusion, op.getDy()));
+  call.addResult(0, dw);
+  // Each element of dy meets the weights of one output channel.
+  call.flops =
+      2.0 * double(dy.getNumElements()) * double(dw.getNumElements()) / double(dw.getDimSize(0));
+  return call;
+}
+
+} // namespace
+
+std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &no) {
+  for (Operation &op : fusion.getBody().front())
+    if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
+      if (!typeOf(gradient.getX()).getElementType().isBF16())
+        return weightGradient(fusion, gradient, parts, no);
+      return parts == 2 ? narrowWeightGradient(fusion, gradient, no) : no("bf16 is one part");
+    }
+  auto epilogue = matchEpilogue(fusion);
+  if (epilogue && fusion.getNumResults() == 1) {
+    if (auto op = dyn_cast<ConvOp>(epilogue->anchor))
+      return throughWeights(fusion, *epilogue, op, parts, no);
+    if (auto op = dyn_cast<ConvTransposeOp>(epilogue->anchor))
+      return throughWeights(fusion, *epilogue, op, parts, no);
+  }
+  return no("not one convolution with steps after it");
+}
+
+double windowTime(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  auto src = call.desc["src"].get<std::vector<int64_t>>(),
+       dst = call.desc["dst"].get<std::vector<int64_t>>();
+  double parts = call.desc["parts"], cores = cost.coresFor(call.flops);
+  // Few channels stand beside those of a row's next pixels, as far as a step of a sum reaches.
+  double channels = double(src[1]),
+         rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
+  rate *= channels < machine.tileDepth / 2 ? 0.45 : laneShare(channels, machine.tileDepth);
+  double products = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
+                    productOf(dst) / (machine.tileResults * cores);
+  double weights =
+      call.desc["weights"] == "packed" ? 0 : call.flops / (2 * productOf(dst)) * double(dst[1]);
+  double split = (productOf(src) + weights) * parts / 2 / (machine.splitParts * cores);
+  return std::max(products + split, cost.traffic(call.bytes, cores));
+}
+
+double gradientTime(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  auto src = call.desc["src"].get<std::vector<int64_t>>(),
+       dst = call.desc["diff_dst"].get<std::vector<int64_t>>();
+  auto window = call.desc["window"].get<std::vector<int64_t>>();
+  double taps = productOf(window), cores = cost.coresFor(call.flops);
+  // Sums stand on tiles of 16 channels by 16; rows end with room for the window.
+  double rate =
+      machine.tileGflops * machine.tileGradientPart * laneShare(double(src[1]), machine.tileRows) *
+      laneShare(double(dst[1]), machine.tileRows) * double(dst[3]) / double(dst[3] + window[1] - 1);
+  double weights = taps * double(src[1]) * double(dst[1]);
+  // Pixels stand there twice where a window has more than one column.
+  double packed = productOf(src) * (window[1] > 1 ? 2 : 1) + productOf(dst);
+  return std::max(call.flops / (rate * cores) + packed / (machine.turnedPixels * cores) +
+                      weights / (machine.tileResults * cores),
+                  cost.traffic(call.bytes, cores));
+}
+
+} // namespace dlc::tiles_desc

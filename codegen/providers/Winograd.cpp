@@ -1,0 +1,262 @@
+//===- Winograd.cpp - convolutions with fewer products ---------------------===//
+//
+// F(m x m, r x r) takes (m + r - 1)^2 products of a channel with a filter for m x m results where
+// the direct sum takes m^2 r^2, and rounds more: runtime/library/winograd/Desc.md says by how much,
+// and dlc.accuracy = "strict" (or --accuracy) forbids it.
+//
+//===-----------------------------------------------------------------------===//
+#include "codegen/providers/Accuracy.h"
+#include "codegen/providers/ChannelStatistics.h"
+#include "codegen/providers/OwnConvolution.h"
+#include "passes/fuse/StateUpdate.h"
+#include "runtime/library/winograd/Describe.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc {
+
+using nlohmann::json;
+
+namespace {
+
+bool isOnes(ArrayRef<int64_t> values) {
+  return llvm::all_of(values, [](int64_t v) { return v == 1; });
+}
+
+/// What all forms have in common: `x` and `y` are what the convolution reads and gives, `weights`
+/// has its window last.
+template <typename Op>
+std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, int tile,
+                             const Refusal &no) {
+  auto source = typeOf(x), result = typeOf(y);
+  if (!source.getElementType().isF32() || !result.getElementType().isF32())
+    return no("only f32 has convolutions with fewer products");
+  if (source.getRank() != 4)
+    return no("two spatial dimensions required");
+  int64_t window = weights[2];
+  if (weights[3] != window || (window != 3 && window != 5))
+    return no(
+        llvm::formatv("a window of 3x3 or 5x5 required, found {0}x{1}", window, weights[3]).str());
+  if (!isOnes(op.getStrides()) || !isOnes(op.getDilations()) || op.getGroups() != 1)
+    return no("strides, dilations and groups must be 1");
+  auto desc = own_convolution::images(x, y, no);
+  if (!desc)
+    return std::nullopt;
+  desc->update({{"tile", tile}, {"window", window}, {"pads", list(op.getLow())}});
+  return desc;
+}
+
+LibraryCall callOf(json desc, int tile) {
+  LibraryCall call;
+  call.library = "winograd";
+  call.implementation =
+      llvm::formatv("winograd:f{0}x{0}_{1}x{1}", tile, desc["window"].get<int64_t>()).str();
+  call.desc = std::move(desc);
+  return call;
+}
+
+std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue, int tile,
+                                       int threads, const Refusal &no) {
+  auto conv = dyn_cast<ConvOp>(epilogue.anchor);
+  auto transposed = dyn_cast<ConvTransposeOp>(epilogue.anchor);
+  Value y = fusion.getResult(0), x = epilogue.anchor->getOperand(0),
+        w = epilogue.anchor->getOperand(1);
+  auto weights = typeOf(w);
+  if (weights.getRank() != 4)
+    return no("two spatial dimensions required");
+  auto desc = conv ? geometry(conv, x, y, weights.getShape(), tile, no)
+                   : geometry(transposed, x, y, weights.getShape(), tile, no);
+  if (!desc)
+    return std::nullopt;
+  if (!layoutOf(weights).empty())
+    return no("weights must be row-major");
+  if (fusion->hasAttr(kUpdatesAttr))
+    return no("it adds to a state in place");
+  (*desc)["kind"] = "convolution";
+  if (transposed) {
+    (*desc)["turned"] = true;
+    for (json &pad : (*desc)["pads"])
+      pad = weights.getDimSize(2) - 1 - pad.get<int64_t>();
+  }
+  Value bias = epilogue.bias ? epilogue.bias : conv ? conv.getBias() : transposed.getBias();
+  auto isPlainF32 = [](Value v) {
+    return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
+  };
+  if (bias && !isPlainF32(bias))
+    return no("its bias is not f32");
+  (*desc)["bias"] = bool(bias);
+  auto steps = own_convolution::steps(epilogue, typeOf(y), no);
+  if (!steps)
+    return std::nullopt;
+  (*desc)["steps"] = *steps;
+  (*desc)["statistics"] = fusion.getNumResults() > 1;
+  ConstantOp constant = constantOf(outside(fusion, w));
+  (*desc)["packed"] = bool(constant);
+  LibraryCall call = callOf(*desc, tile);
+  call.addValue(outside(fusion, x));
+  if (constant) {
+    auto plain = ref::Tensor::fromAttr(constant.getValue());
+    if (failed(plain))
+      return no("its weights cannot be read");
+    CallArgument packed{CallArgument::Kind::Packed};
+    packed.bytes = int64_t(winograd::packedBytes(*desc));
+    packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" +
+                    std::to_string((*desc)["block"].get<int>());
+    packed.pack = [desc = *desc, plain = *plain,
+                   threads](std::string &error) -> std::shared_ptr<void> {
+      winograd::Packed made =
+          winograd::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
+      error = made.error;
+      return made.data;
+    };
+    call.bytes += double(packed.bytes);
+    call.arguments.push_back(packed);
+  } else {
+    call.addValue(outside(fusion, w));
+  }
+  own_convolution::addEpilogue(call, fusion, epilogue, bias, *steps);
+  double meets = double((conv ? typeOf(y) : typeOf(x)).getNumElements());
+  call.flops = 2 * meets * double(weights.getNumElements()) / double(weights.getDimSize(0));
+  return call;
+}
+
+std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int tile,
+                                          const Refusal &no) {
+  auto dw = typeOf(fusion.getResult(0));
+  auto &body = fusion.getBody().front();
+  if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
+    return no("more than a weight gradient");
+  if (dw.getRank() != 4)
+    return no("two spatial dimensions required");
+  auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), tile, no);
+  if (!desc)
+    return std::nullopt;
+  if (!layoutOf(dw).empty() || !dw.getElementType().isF32())
+    return no("weights must be row-major f32");
+  (*desc)["kind"] = "convolution_weights";
+  LibraryCall call = callOf(*desc, tile);
+  call.addValue(outside(fusion, op.getX()));
+  call.addValue(outside(fusion, op.getDy()));
+  call.addResult(0, dw);
+  call.flops = 2 * double(typeOf(op.getDy()).getNumElements()) * double(dw.getNumElements()) /
+               double(dw.getDimSize(0));
+  return call;
+}
+
+/// One convolution with steps after it, and after those perhaps the statistics of its channels.
+std::optional<Epilogue> matchSteps(FusionOp fusion) {
+  if (fusion.getNumResults() == 1)
+    return matchEpilogue(fusion);
+  Block &body = fusion.getBody().front();
+  auto yielded = body.getTerminator()->getOperands();
+  auto statistics = matchStatistics(yielded[0]);
+  if (!statistics ||
+      SmallVector<Value>(yielded.drop_front()) !=
+          SmallVector<Value>{statistics->first, statistics->shift, statistics->square})
+    return std::nullopt;
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    if (!isa<ConstantOp>(op) && !llvm::is_contained(statistics->ops, &op))
+      ops.push_back(&op);
+  return matchEpilogue(ops, yielded[0]);
+}
+
+/// The convolution that a fusion is made around.
+Operation *convolutionIn(FusionOp fusion) {
+  for (Operation &op : fusion.getBody().front())
+    if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+      return &op;
+  return nullptr;
+}
+
+std::optional<LibraryCall> make(Operation *op, int tile, int threads, std::string *why) {
+  Refusal no{why};
+  auto fusion = dyn_cast<FusionOp>(op);
+  Operation *conv = fusion ? convolutionIn(fusion) : nullptr;
+  if (!conv)
+    return no("not a convolution");
+  if (auto gradient = dyn_cast<ConvWeightGradOp>(conv))
+    return weightGradient(fusion, gradient, tile, no);
+  auto epilogue = matchSteps(fusion);
+  if (!epilogue)
+    return no("not one convolution with steps after it");
+  return convolution(fusion, *epilogue, tile, threads, no);
+}
+
+/// Microseconds.
+double estimate(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  auto src = call.desc["src"].get<std::vector<int64_t>>(),
+       dst = call.desc["dst"].get<std::vector<int64_t>>();
+  double side = call.desc["tile"], window = call.desc["window"],
+         points = std::pow(side + window - 1, 2);
+  double tiles =
+      double(dst[0]) * std::ceil(double(dst[2]) / side) * std::ceil(double(dst[3]) / side);
+  double from = double(src[1]), to = double(dst[1]);
+  double products = 2 * points * tiles * from * to;
+  // Data and results by point go to memory and come back; so do weights, but those that are packed
+  // come only.
+  double cores = cost.coresFor(call.flops);
+  double asked = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
+  double weights =
+      asked > 0 ? 0 : 4 * points * from * to * (call.desc.value("packed", false) ? 1 : 2);
+  double moved =
+      4 * points * 2 * tiles * (from + to) + weights + 4 * (productOf(src) + productOf(dst));
+  return cost.ended(call, std::max(products / (machine.convolutionGflops * cores), asked) +
+                              moved / (machine.transformedGigabytes * cores));
+}
+
+struct Parameters {
+  int tile; ///< results on a side
+
+  DictionaryAttr print(MLIRContext *context) const {
+    Builder b(context);
+    return b.getDictionaryAttr(b.getNamedAttr("tile", b.getI64IntegerAttr(tile)));
+  }
+  static Parameters parse(DictionaryAttr from) {
+    auto tile = from ? from.getAs<IntegerAttr>("tile") : IntegerAttr();
+    return {tile ? int(tile.getInt()) : 4};
+  }
+};
+
+class Winograd : public Provider {
+public:
+  Winograd()
+      : Provider({.name = "winograd",
+                  .does = "convolutions of f32 and their gradients with fewer multiplications",
+                  .sumsChannels = true}) {}
+
+  void propose(Proposals &proposals) const override {
+    if (!proposals.fusion)
+      return;
+    if (isStrict(proposals))
+      return proposals.refuse(about.name, kForbidden);
+    for (int tile : {2, 4}) {
+      std::string why;
+      Parameters parameters{tile};
+      if (auto call = make(proposals.op, tile, proposals.situation.threads, &why))
+        proposals.add(about.name, *call, estimate(*call, proposals.cost),
+                      parameters.print(proposals.op->getContext()));
+      else if (tile == 2)
+        proposals.refuse(about.name, why);
+    }
+  }
+
+  std::optional<LibraryCall> call(Operation *op, DictionaryAttr parameters, int threads,
+                                  std::string *why) const override {
+    return make(op, Parameters::parse(parameters).tile, threads, why);
+  }
+};
+
+} // namespace
+
+const Provider &provide::winograd() {
+  static const Winograd provider;
+  return provider;
+}
+
+} // namespace dlc

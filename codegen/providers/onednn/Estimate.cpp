@@ -1,0 +1,156 @@
+//===- Estimate.cpp - how long oneDNN takes, by arithmetic alone ----------===//
+#include "codegen/providers/onednn/Words.h"
+
+using namespace mlir;
+
+namespace dlc::onednn_desc {
+
+namespace {
+
+std::vector<int64_t> dimsOf(const json &desc, const char *argument) {
+  auto found = desc.find(argument);
+  return found == desc.end() ? std::vector<int64_t>()
+                             : found->value("dims", std::vector<int64_t>());
+}
+
+bool isPlainLayout(const json &desc, const char *argument) {
+  auto found = desc.find(argument);
+  return found == desc.end() || found->contains("strides") ||
+         StringRef("abcdefghijkl").starts_with(found->value("tag", std::string()));
+}
+
+/// Whether a matrix lies column by column.
+bool isTransposed(const json &desc, const char *argument) {
+  auto found = desc.find(argument);
+  auto strides = found == desc.end() ? std::vector<int64_t>()
+                                     : found->value("strides", std::vector<int64_t>());
+  return strides.size() > 1 && strides.back() != 1;
+}
+
+/// Elements that a call packs or unpacks each time.
+double packedInside(const json &desc) {
+  double elements = 0;
+  for (const char *argument : {"weights", "diff_weights"})
+    if (auto found = desc.find(argument); found != desc.end() && found->contains("outside") &&
+                                          (*found)["outside"] != found->value("tag", ""))
+      elements += productOf(dimsOf(desc, argument));
+  return elements;
+}
+
+/// Channels of a convolution's result in each group: the rows of the product over its unfolded
+/// images.
+double resultsPerGroup(const json &desc) {
+  auto weights = dimsOf(desc, "weights"),
+       src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
+  bool isGrouped = weights.size() > src.size();
+  return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
+}
+
+/// Steps after a product over unfolded images that the library does number by number.
+double slowSteps(const json &desc) {
+  return double(llvm::count_if(desc.value("post_ops", json::array()),
+                               [](const json &op) { return op.value("alg", "") != "relu"; }));
+}
+
+/// Elements of a convolution's source that a window of one pixel reads where strides leave others
+/// out.
+double pixelsLeft(const json &desc) {
+  auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"),
+       strides = desc.value("strides", std::vector<int64_t>());
+  bool isStrided = llvm::any_of(strides, [](int64_t stride) { return stride > 1; });
+  return isStrided && src.size() > 1 && dst.size() > 1
+             ? productOf(dst) / double(dst[1]) * double(src[1])
+             : 0;
+}
+
+/// Nanoseconds of a matrix product.
+double product(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  auto src = dimsOf(call.desc, "src"), weights = dimsOf(call.desc, "weights"),
+       dst = dimsOf(call.desc, "dst");
+  if (src.size() < 2 || weights.size() != src.size() || dst.size() != src.size())
+    return call.flops / (machine.libraryGflops * cost.threads);
+  double m = double(dst[dst.size() - 2]), batches = productOf(dst, 2);
+  double cores = cost.coresFor(call.flops);
+  double rate = machine.libraryGflops * laneShare(double(dst.back()), cost.lanes);
+  if (call.desc["src"].value("dtype", "") == "bf16")
+    rate *= machine.libraryBf16Gain;
+  double nanoseconds =
+      call.flops / (rate * cores * std::min(1.0, machine.oneRow + machine.eachRow * m));
+  if (m <= 16)
+    nanoseconds *= machine.libraryShortProduct;
+  bool packed = !call.desc["weights"].contains("strides");
+  double moved = cost.traffic(call.bytes, cores) * (m == 1 ? machine.libraryOneRow : 1);
+  if (StringRef(call.implementation).contains("gemm:")) {
+    double packing =
+        productOf(weights) /
+        ((isTransposed(call.desc, "weights") ? machine.gemmTransposed : machine.gemmPacked) *
+         cores);
+    // What comes after the sums is another pass over them.
+    if (call.desc.contains("bias") || call.desc.contains("post_ops"))
+      packing += cost.traffic(8 * productOf(dst), cores);
+    if (isTransposed(call.desc, "src"))
+      packing += batches * m * double(src.back()) / (machine.gemmAcross * cores);
+    double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
+    return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing,
+                    moved);
+  }
+  if (packed) {
+    nanoseconds /= machine.libraryPackedPart;
+    nanoseconds += cost.beside(call, nanoseconds, machine.libraryBesideGigabytes, cores);
+  }
+  nanoseconds += batches * machine.libraryBatchNanoseconds / cores +
+                 (packed ? 0 : productOf(weights) / (machine.libraryPacked * cores));
+  return std::max(nanoseconds, moved) *
+         (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
+}
+
+} // namespace
+
+double estimate(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  StringRef name = call.implementation;
+  std::string kind = call.desc.value("kind", "");
+  double cores = cost.coresFor(call.flops + call.bytes);
+  double nanoseconds = cost.traffic(call.bytes, cores);
+  if (call.isReference) {
+    nanoseconds = std::max(nanoseconds, call.flops / (machine.referenceGflops * cores));
+  } else if (kind == "matmul") {
+    nanoseconds = product(call, cost);
+  } else if (kind == "reorder") {
+    auto dst = dimsOf(call.desc, "dst");
+    auto strides = call.desc["src"].value("strides", std::vector<int64_t>());
+    bool wholeRows = !strides.empty() && strides.back() == 1;
+    if (!wholeRows)
+      nanoseconds = std::max(nanoseconds, productOf(dst) / (machine.libraryTransposed * cores));
+  } else if (kind == "pooling") {
+    double own = isPlainLayout(call.desc, "src")
+                     ? productOf(dimsOf(call.desc, "dst")) / machine.libraryPoolOutputs
+                     : call.flops / machine.libraryPoolTaps;
+    nanoseconds = std::max(nanoseconds, own / cores);
+  } else {
+    bool recurrent = kind == "lstm" || kind == "gru" || kind == "rnn";
+    double rate = recurrent ? machine.recurrentGflops : machine.convolutionGflops;
+    if (name.contains("gemm:"))
+      rate *= machine.unfoldedPart * std::min(1.0, resultsPerGroup(call.desc) / (2 * cost.lanes));
+    else if (name.contains("amx"))
+      rate = machine.tileGflops * (kind == "convolution_backward_weights"
+                                       ? machine.libraryTilesGradientPart
+                                       : machine.libraryTilesPart);
+    else if (name.contains("bf16"))
+      rate *= machine.libraryBf16Convolutions;
+    nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
+                  packedInside(call.desc) / machine.libraryPacked;
+    if (name.contains("gemm:"))
+      nanoseconds += productOf(dimsOf(call.desc, "dst")) * slowSteps(call.desc) /
+                     (machine.unfoldedSteps * cores);
+    if (!recurrent)
+      nanoseconds += cost.streamed(packedBytes(call) - machine.libraryStreamedBytes,
+                                   machine.libraryStreamedGigabytes, cores);
+    if (machine.libraryStrided > 0 && name.contains("1x1") && kind == "convolution")
+      nanoseconds += pixelsLeft(call.desc) / (machine.libraryStrided * cores);
+  }
+  return cost.ended(call, nanoseconds);
+}
+
+} // namespace dlc::onednn_desc

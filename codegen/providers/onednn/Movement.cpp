@@ -1,0 +1,59 @@
+//===- Movement.cpp - reorders and transposes as oneDNN calls -------===//
+#include "codegen/providers/onednn/Words.h"
+
+using namespace mlir;
+
+namespace dlc::onednn_desc {
+
+/// Moves elements without looking at them: what oneDNN knows of the same width will do.
+static std::optional<std::string> movedName(Type element) {
+  if (element.isF32() || element.isBF16() || element.isF16())
+    return elementName(element);
+  switch (ref::elementBytes(element)) {
+  case 1:
+    return "u8";
+  case 4:
+    return "i32";
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<Answer> movement(Operation *op, const Query &query) {
+  auto no = [&](const char *reason) { return query.no(reason); };
+  Pending call;
+  call.op = op;
+  call.desc["kind"] = "reorder";
+  Value x, y = op->getResult(0);
+  if (isa<ReorderOp>(op)) {
+    x = op->getOperand(0);
+    call.desc["src"] = argument(x);
+    call.desc["dst"] = argument(y);
+  } else {
+    auto fusion = dyn_cast<FusionOp>(op);
+    auto transpose = fusion ? dyn_cast<TransposeOp>(fusion.getBody().front().front())
+                            : dyn_cast<TransposeOp>(op);
+    if (!transpose)
+      return no("oneDNN has nothing for it");
+    x = fusion ? outside(fusion, transpose.getX()) : transpose.getX();
+    auto type = typeOf(x);
+    auto name = movedName(type.getElementType());
+    if (!name || type.getRank() < 2 || type.getRank() > 6 || type.getNumElements() == 0)
+      return no("an element type or rank that oneDNN does not move");
+    // The result's dimension i is the operand's permutation[i]: the operand read in the result's
+    // order.
+    auto strides = ref::rowMajorStrides(type.getShape());
+    std::vector<int64_t> dims, from;
+    for (int64_t p : transpose.getPermutation()) {
+      dims.push_back(type.getDimSize(p));
+      from.push_back(strides[p]);
+    }
+    call.desc["src"] = {{"dims", dims}, {"dtype", *name}, {"strides", from}};
+    call.desc["dst"] = {{"dims", dims}, {"dtype", *name}, {"tag", plainTag(dims.size())}};
+  }
+  call.sources.push_back({"src", {CallArgument::Kind::Value, x}});
+  call.sources.push_back({"dst", {CallArgument::Kind::Result}});
+  return finish(std::move(call), query);
+}
+
+} // namespace dlc::onednn_desc

@@ -1,0 +1,239 @@
+//===- Onednn.cpp - what oneDNN can do, as candidates ---------------------===//
+#include "codegen/providers/Provider.h"
+#include "codegen/providers/onednn/Words.h"
+#include "runtime/library/onednn/Describe.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+/// Before the library's own name of an implementation.
+constexpr llvm::StringLiteral kPrefix = "onednn:";
+
+namespace onednn_desc {
+
+std::string plainTag(int64_t rank) { return std::string("abcdefghijkl").substr(0, rank); }
+
+json argument(ArrayRef<int64_t> dims, Type element, StringRef tag) {
+  return {{"dims", list(dims)},
+          {"dtype", elementName(element)},
+          {"tag", tag.empty() ? plainTag(dims.size()) : tag.str()}};
+}
+
+json argument(Value value) {
+  auto type = typeOf(value);
+  StringRef tag;
+  if (auto on = dyn_cast_or_null<OnAttr>(type.getEncoding()))
+    tag = on.getLayout();
+  return argument(type.getShape(), type.getElementType(), tag);
+}
+
+json strided(ArrayRef<int64_t> dims, ArrayRef<int64_t> strides, Type element) {
+  return {{"dims", list(dims)}, {"dtype", elementName(element)}, {"strides", list(strides)}};
+}
+
+json packedInside(ArrayRef<int64_t> dims, Type element, StringRef plain) {
+  json packed = argument(dims, element, "any");
+  packed["outside"] = plain.str();
+  return packed;
+}
+
+json argument(const TensorForm &form) {
+  return form.strides.empty() ? argument(form.dims, form.element, form.layout)
+                              : strided(form.dims, form.strides, form.element);
+}
+
+void addSteps(const std::vector<EpilogueStep> &steps, Pending &call) {
+  json list = json::array();
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    if (step.kind == EpilogueStep::Kind::Eltwise) {
+      list.push_back(
+          {{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}});
+    } else if (step.kind == EpilogueStep::Kind::Sum) {
+      list.push_back({{"kind", "sum"}, {"scale", step.scale}});
+    } else {
+      json operand = argument(step.operand);
+      operand.update({{"kind", "binary"}, {"alg", step.alg}});
+      list.push_back(operand);
+      call.sources.push_back({"post" + std::to_string(i), step.source});
+    }
+  }
+  if (!list.empty())
+    call.desc["post_ops"] = list;
+}
+
+static bool isRecurrent(Operation *op) { return op && isa<LstmOp, GruOp, RnnOp>(op); }
+
+std::optional<Answer> finish(Pending pending, const Query &query) {
+  json request = pending.desc;
+  if (!query.implementation.empty())
+    pending.desc["impl"] = query.implementation;
+  int threads = query.threads;
+  auto described = onednn::describe(pending.desc, threads);
+  if (!described.ok)
+    return query.no(described.error);
+  LibraryCall call;
+  call.library = "onednn";
+  call.implementation = kPrefix.str() + described.implementation;
+  // What it calls its reference for recurrent networks multiplies by its gemm.
+  call.isReference =
+      StringRef(described.implementation).starts_with("ref") && !isRecurrent(pending.op);
+  call.desc = described.desc;
+  call.flops = pending.flops;
+  std::map<std::string, unsigned> position;
+  for (const onednn::Argument &argument : described.arguments) {
+    position[argument.name] = call.arguments.size();
+    call.bytes += double(argument.bytes);
+    bool found = false;
+    for (auto &[name, source] : pending.sources)
+      if (name == argument.name) {
+        call.arguments.push_back(source);
+        found = true;
+        break;
+      }
+    for (auto &pack : pending.packs) {
+      if (found || pack.name != argument.name)
+        continue;
+      CallArgument packed{CallArgument::Kind::Packed};
+      packed.bytes = int64_t(argument.bytes);
+      packed.layout = argument.tag;
+      packed.pack = [desc = described.desc, pack,
+                     threads](std::string &error) -> std::shared_ptr<void> {
+        auto result =
+            onednn::packWeights(desc, pack.name, pack.plain.data(), pack.tag, "", threads);
+        if (!result.ok)
+          error = result.error;
+        return result.ok ? result.data : nullptr;
+      };
+      call.arguments.push_back(packed);
+      found = true;
+    }
+    if (!found)
+      return query.no("oneDNN wants an argument '" + argument.name + "' that has no source");
+  }
+  if (described.scratchpadBytes > 0) {
+    CallArgument scratch{CallArgument::Kind::Scratch};
+    scratch.bytes = int64_t(described.scratchpadBytes);
+    call.arguments.push_back(scratch);
+  }
+  call.accumulates = pending.accumulates;
+  for (auto &[written, read] : pending.inplace)
+    if (position.count(written) && position.count(read))
+      call.inplace.push_back({position[written], position[read]});
+  return Answer{std::move(call), std::move(request)};
+}
+
+} // namespace onednn_desc
+
+int64_t storageBytes(RankedTensorType type) {
+  auto on = dyn_cast_or_null<OnAttr>(type.getEncoding());
+  if (on && !on.getLayout().empty())
+    if (auto bytes = onednn::layoutBytes(
+            onednn_desc::argument(type.getShape(), type.getElementType(), on.getLayout())))
+      return int64_t(*bytes);
+  return type.getNumElements() * ref::elementBytes(type.getElementType());
+}
+
+namespace {
+
+using namespace onednn_desc;
+
+std::optional<Answer> ask(Operation *op, const Query &query) {
+  if (auto fusion = dyn_cast<FusionOp>(op)) {
+    if (auto answer = contraction(fusion, query))
+      return answer;
+    if (auto answer = training(fusion, query))
+      return answer;
+    // A lone transpose or cast.
+    auto &body = fusion.getBody().front();
+    if (std::distance(body.begin(), body.end()) == 2)
+      return movement(op, query);
+    return std::nullopt;
+  }
+  if (isRecurrent(op))
+    return recurrent(op, query);
+  if (auto answer = training(op, query))
+    return answer;
+  return movement(op, query);
+}
+
+/// Implementations that the library offers for the same request, in its order of preference, few
+/// and worth measuring.
+std::vector<std::string> implementations(const json &request, int threads) {
+  constexpr size_t worthMeasuring = 3;
+  std::vector<std::string> names;
+  for (auto &described : onednn::describeAll(request, threads))
+    // The reference implementations are for tests; repetitions of a name differ in nothing that is
+    // seen.
+    if (described.ok && names.size() < worthMeasuring &&
+        described.implementation.rfind("ref", 0) != 0 &&
+        described.implementation.find('#') == std::string::npos)
+      names.push_back(described.implementation);
+  return names;
+}
+
+/// Whether estimates tell the library's implementations apart: products of f32 whose operands both
+/// come as they lie.
+bool isRankable(const LibraryCall &call) {
+  return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" &&
+         call.desc["weights"].contains("strides");
+}
+
+/// The implementation, in the library's words.
+constexpr llvm::StringLiteral kImplementation = "implementation";
+
+class Onednn : public Provider {
+public:
+  Onednn()
+      : Provider({.name = "onednn",
+                  .does = "oneDNN: products, convolutions, pools, recurrent layers, reorders"}) {}
+
+  void propose(Proposals &proposals) const override {
+    Builder b(proposals.op->getContext());
+    int threads = proposals.situation.threads;
+    std::string why;
+    auto answer = ask(proposals.op, {threads, "", &why});
+    if (!answer)
+      return proposals.refuse(about.name, why);
+    LibraryCall &call = answer->call;
+    auto add = [&](const std::string &implementation, double factor) {
+      call.implementation = kPrefix.str() + implementation;
+      proposals.add(
+          about.name, call, estimate(call, proposals.cost) * factor,
+          b.getDictionaryAttr(b.getNamedAttr(kImplementation, b.getStringAttr(implementation))));
+    };
+    std::string first = StringRef(call.implementation).drop_front(kPrefix.size()).str();
+    add(first, 1);
+    if (!proposals.situation.every && !isRankable(call))
+      return;
+    // The model tells them apart by little or nothing: then the library's own order stands.
+    constexpr double kLater = 1.001;
+    double later = kLater;
+    for (const std::string &other : implementations(answer->request, threads))
+      if (other != first) {
+        add(other, later);
+        later *= kLater;
+      }
+  }
+
+  std::optional<LibraryCall> call(Operation *op, DictionaryAttr parameters, int threads,
+                                  std::string *why) const override {
+    auto named = parameters ? parameters.getAs<StringAttr>(kImplementation) : StringAttr();
+    auto answer = ask(op, {threads, named ? named.getValue().str() : "", why});
+    return answer ? std::optional(std::move(answer->call)) : std::nullopt;
+  }
+
+  bool sharesUnits(StringRef implementation) const override {
+    return implementation.contains("amx");
+  }
+  std::string version() const override { return onednn::libraryVersion(); }
+};
+
+} // namespace
+
+const Provider &provide::onednn() {
+  static const Onednn provider;
+  return provider;
+}
+
+} // namespace dlc

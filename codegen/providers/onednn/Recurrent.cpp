@@ -1,0 +1,113 @@
+//===- Recurrent.cpp - LSTM, GRU and RNN layers as oneDNN calls -----===//
+#include "codegen/providers/onednn/Words.h"
+
+using namespace mlir;
+
+namespace dlc::onednn_desc {
+
+namespace {
+
+/// [1, G*H, K] with the gates in the library's order.
+ref::Tensor permuteGates(const ref::Tensor &w, ArrayRef<int64_t> order) {
+  auto result = ref::Tensor::empty(w.getType());
+  int64_t gates = order.size(), rows = w.getShape()[1] / gates;
+  int64_t bytes =
+      rows * (w.getRank() > 2 ? w.getShape()[2] : 1) * ref::elementBytes(w.getElementType());
+  for (int64_t g = 0; g < gates; ++g)
+    std::memcpy(result.mutableData() + g * bytes, w.data() + order[g] * bytes, bytes);
+  return result;
+}
+
+/// Biases of input and recurrence: added where the library has one, and the last gate's kept apart
+/// where it has four.
+ref::Tensor mergeBias(const ref::Tensor &b, ArrayRef<int64_t> order, int64_t hidden, bool apart) {
+  int64_t gates = order.size(), out = gates + apart;
+  auto type = RankedTensorType::get({1, out * hidden}, b.getElementType());
+  auto result = ref::Tensor::empty(type);
+  for (int64_t g = 0; g < gates; ++g)
+    for (int64_t i = 0; i < hidden; ++i) {
+      double input = b.getDouble(order[g] * hidden + i),
+             recurrent = b.getDouble((gates + order[g]) * hidden + i);
+      bool last = apart && g == gates - 1;
+      result.setDouble(g * hidden + i, last ? input : input + recurrent);
+      if (last)
+        result.setDouble(gates * hidden + i, recurrent);
+    }
+  return result;
+}
+
+} // namespace
+
+std::optional<Answer> recurrent(Operation *op, const Query &query) {
+  auto no = [&](const char *reason) { return query.no(reason); };
+  Value x = op->getOperand(0), h0 = op->getOperand(4);
+  auto xType = typeOf(x), rType = typeOf(op->getOperand(2));
+  Type element = xType.getElementType();
+  if (!element.isF32())
+    return no("recurrent layers of other types than f32 are composed of products");
+  if (rType.getDimSize(0) != 1)
+    return no("both directions are two layers");
+  ref::Tensor constants[3];
+  for (int i = 0; i < 3; ++i) {
+    ConstantOp constant = constantOf(op->getOperand(i + 1));
+    auto tensor =
+        constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
+    if (failed(tensor))
+      return no("its weights are not constant");
+    constants[i] = *tensor;
+  }
+  int64_t hidden = rType.getDimSize(2), gates = rType.getDimSize(1) / hidden;
+  int64_t steps = xType.getDimSize(0), batch = xType.getDimSize(1), width = xType.getDimSize(2);
+  Pending call;
+  call.op = op;
+  json &desc = call.desc;
+  SmallVector<int64_t> order{0};
+  bool lbr = false;
+  Direction direction;
+  if (auto o = dyn_cast<LstmOp>(op)) {
+    desc["kind"] = "lstm";
+    order = {0, 2, 3, 1}; // ours: i o f c; the library's: i f c o
+    direction = o.getDirection();
+  } else if (auto o = dyn_cast<GruOp>(op)) {
+    lbr = o.getLinearBeforeReset();
+    desc["kind"] = lbr ? "lbr_gru" : "gru";
+    order = {0, 1, 2};
+    direction = o.getDirection();
+  } else {
+    auto rnn = cast<RnnOp>(op);
+    desc["kind"] = "vanilla_rnn";
+    desc["activation"] = rnn.getRelu() ? "relu" : "tanh";
+    direction = rnn.getDirection();
+  }
+  desc["direction"] = direction == Direction::reverse ? "r2l" : "l2r";
+  desc["src_layer"] = argument({steps, batch, width}, element);
+  desc["src_iter"] = argument({1, 1, batch, hidden}, element);
+  desc["weights_layer"] = argument({1, 1, width, gates, hidden}, element, "any");
+  desc["weights_iter"] = argument({1, 1, hidden, gates, hidden}, element, "any");
+  desc["bias"] = argument({1, 1, gates + lbr, hidden}, element);
+  desc["dst_layer"] = argument({steps, batch, hidden}, element);
+  desc["dst_iter"] = argument({1, 1, batch, hidden}, element);
+  call.sources.push_back({"src_layer", {CallArgument::Kind::Value, x}});
+  call.sources.push_back({"src_iter", {CallArgument::Kind::Value, h0}});
+  auto result = [](unsigned i) {
+    CallArgument argument{CallArgument::Kind::Result};
+    argument.result = i;
+    return argument;
+  };
+  call.sources.push_back({"dst_layer", result(0)});
+  call.sources.push_back({"dst_iter", result(1)});
+  if (isa<LstmOp>(op)) {
+    desc["src_iter_c"] = argument({1, 1, batch, hidden}, element);
+    desc["dst_iter_c"] = argument({1, 1, batch, hidden}, element);
+    call.sources.push_back({"src_iter_c", {CallArgument::Kind::Value, op->getOperand(5)}});
+    call.sources.push_back({"dst_iter_c", result(2)});
+  }
+  // In memory: layer, direction, gate, output, input.
+  call.packs.push_back({"weights_layer", permuteGates(constants[0], order), "abdec"});
+  call.packs.push_back({"weights_iter", permuteGates(constants[1], order), "abdec"});
+  call.packs.push_back({"bias", mergeBias(constants[2], order, hidden, lbr), ""});
+  call.flops = 2.0 * double(steps * batch * gates * hidden) * double(width + hidden);
+  return finish(std::move(call), query);
+}
+
+} // namespace dlc::onednn_desc

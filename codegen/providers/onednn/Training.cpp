@@ -1,0 +1,169 @@
+//===- Training.cpp - what only training needs, as oneDNN calls -----===//
+#include "codegen/providers/onednn/Words.h"
+
+using namespace mlir;
+
+namespace dlc::onednn_desc {
+
+namespace {
+
+/// An operation that stands alone, or is all that a fusion holds.
+struct Single {
+  Operation *outer, *op;
+  Value wide = {}; ///< what the operation's result becomes in f32
+
+  static std::optional<Single> of(Operation *outer) {
+    auto fusion = dyn_cast<FusionOp>(outer);
+    if (!fusion)
+      return Single{outer, outer};
+    auto &body = fusion.getBody().front();
+    auto size = std::distance(body.begin(), body.end());
+    // A weight gradient's sums may go out in f32, before they are rounded.
+    auto widening = dyn_cast_or_null<CastOp>(
+        isa<ConvWeightGradOp>(body.front()) ? body.front().getNextNode() : nullptr);
+    if (size == 3 && widening && widening.getX() == body.front().getResult(0) &&
+        typeOf(widening.getY()).getElementType().isF32())
+      return Single{outer, &body.front(), widening.getY()};
+    if (size != 2)
+      return std::nullopt;
+    return Single{outer, &body.front()};
+  }
+
+  Value operand(Value inner) const {
+    auto fusion = dyn_cast<FusionOp>(outer);
+    return fusion ? outside(fusion, inner) : inner;
+  }
+
+  /// Which of the outer results a result is; nothing when a fusion does not give it away.
+  std::optional<unsigned> result(Value inner) const {
+    auto fusion = dyn_cast<FusionOp>(outer);
+    if (!fusion)
+      return cast<OpResult>(inner).getResultNumber();
+    for (OpOperand &yielded : fusion.getBody().front().getTerminator()->getOpOperands())
+      if (yielded.get() == inner || (wide && yielded.get() == wide))
+        return yielded.getOperandNumber();
+    return std::nullopt;
+  }
+};
+
+struct Training {
+  Single single;
+  Pending call;
+  const Query &query;
+
+  std::nullopt_t no(const char *reason) { return query.no(reason); }
+
+  void reads(const char *name, Value inner) {
+    call.desc[name] = argument(inner);
+    call.sources.push_back({name, {CallArgument::Kind::Value, single.operand(inner)}});
+  }
+
+  bool writes(const char *name, Value inner) {
+    auto index = single.result(inner);
+    if (!index)
+      return false;
+    if (!call.desc.contains(name))
+      call.desc[name] = argument(inner);
+    CallArgument result{CallArgument::Kind::Result};
+    result.result = *index;
+    call.sources.push_back({name, result});
+    return true;
+  }
+
+  std::optional<Answer> weightGradient(ConvWeightGradOp op) {
+    call.desc["kind"] = "convolution_backward_weights";
+    reads("src", op.getX());
+    reads("diff_dst", op.getDy());
+    auto type = typeOf(single.wide ? single.wide : op.getDw());
+    SmallVector<int64_t> dims(type.getShape());
+    if (int64_t groups = op.getGroups(); groups > 1) {
+      dims[0] /= groups;
+      dims.insert(dims.begin(), groups);
+    }
+    if (layoutOf(type).empty())
+      call.desc["diff_weights"] = packedInside(dims, type.getElementType(), plainTag(dims.size()));
+    else if (op.getGroups() > 1)
+      return no("weights in a layout that have other dimensions in the library");
+    else
+      call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
+    addGeometry(call.desc, op);
+    // Each element of dy meets the weights of one output channel.
+    call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
+                 double(type.getDimSize(0));
+    if (!writes("diff_weights", op.getDw()))
+      return no("its result is not given away");
+    return finish(std::move(call), query);
+  }
+
+  template <typename Op> bool poolOf(const char *kind, Op op, Value pooled) {
+    call.desc["kind"] = kind;
+    call.flops = double(typeOf(pooled).getNumElements());
+    for (int64_t size : op.getWindow())
+      call.flops *= double(size);
+    return addPoolGeometry(call.desc, op);
+  }
+
+  std::optional<Answer> maxPool(MaxPoolPositionsOp op) {
+    if (!poolOf("pooling", op, op.getY()))
+      return no("its padding is as wide as the window");
+    call.desc["alg"] = "max";
+    reads("src", op.getX());
+    if (!writes("dst", op.getY()) || !writes("workspace", op.getPosition()))
+      return no("one of its results is not given away");
+    return finish(std::move(call), query);
+  }
+
+  std::optional<Answer> maxPoolGradient(MaxPoolGradOp op) {
+    if (!poolOf("pooling_backward", op, op.getDy()))
+      return no("its padding is as wide as the window");
+    call.desc["alg"] = "max";
+    reads("diff_dst", op.getDy());
+    reads("workspace", op.getPosition());
+    if (!writes("diff_src", op.getDx()))
+      return no("its result is not given away");
+    return finish(std::move(call), query);
+  }
+
+  std::optional<Answer> averagePoolGradient(AvgPoolGradOp op) {
+    if (!poolOf("pooling_backward", op, op.getDy()))
+      return no("its padding is as wide as the window");
+    auto algorithm = averageOf(op);
+    if (!algorithm)
+      return no("it counts a part of the padding only");
+    call.desc["alg"] = *algorithm;
+    reads("diff_dst", op.getDy());
+    if (!writes("diff_src", op.getDx()))
+      return no("its result is not given away");
+    return finish(std::move(call), query);
+  }
+};
+
+} // namespace
+
+std::optional<Answer> training(Operation *op, const Query &query) {
+  auto single = Single::of(op);
+  if (!single ||
+      !isa<ConvWeightGradOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(single->op))
+    return std::nullopt;
+  Training t{*single, {}, query};
+  t.call.op = op;
+  Type element = typeOf(single->op->getResult(0)).getElementType();
+  if (!element.isF32() && !element.isBF16() && !element.isF16())
+    return t.no("an element type that is none of oneDNN's");
+  for (ValueRange values :
+       {ValueRange(single->op->getOperands()), ValueRange(single->op->getResults())})
+    for (Value value : values)
+      if (typeOf(value).getNumElements() == 0)
+        return t.no("an empty tensor");
+  if (auto math = single->op->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
+    t.call.desc["math"] = math.str();
+  if (auto gradient = dyn_cast<ConvWeightGradOp>(single->op))
+    return t.weightGradient(gradient);
+  if (auto pool = dyn_cast<MaxPoolPositionsOp>(single->op))
+    return t.maxPool(pool);
+  if (auto gradient = dyn_cast<MaxPoolGradOp>(single->op))
+    return t.maxPoolGradient(gradient);
+  return t.averagePoolGradient(cast<AvgPoolGradOp>(single->op));
+}
+
+} // namespace dlc::onednn_desc

@@ -1,0 +1,33 @@
+//===- Enlarged.cpp - products that do more than they were chosen for -----===//
+#include "codegen/refine/Enlarged.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+std::optional<Enlarged> enlarge(FusionOp made, FusionOp product, const Refinement &refinement) {
+  std::vector<Candidate> before = candidatesOf(product);
+  const std::string &asked = refinement.options.kernels;
+  Enlarged enlarged{refinement.candidates(made)};
+  auto &candidates = enlarged.candidates;
+  auto best = candidates.end();
+  for (auto c = candidates.begin(); c != candidates.end(); ++c) {
+    auto same = llvm::find_if(before, [&](const Candidate &other) { return other.isSame(*c); });
+    const Provider &provider = *providerOf(c->kernel);
+    if (provider.about.form != KernelForm::Call || same == before.end() ||
+        same->measured.has_value() != before.front().measured.has_value() ||
+        (!asked.empty() && !means(asked, provider)))
+      continue;
+    double time = same->time() + std::max(0.0, c->estimate - same->estimate);
+    if (best == candidates.end() || time < enlarged.time) {
+      enlarged.time = time;
+      best = c;
+    }
+  }
+  if (best == candidates.end())
+    return std::nullopt;
+  std::rotate(candidates.begin(), best, std::next(best));
+  return enlarged;
+}
+
+} // namespace dlc

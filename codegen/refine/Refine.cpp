@@ -1,0 +1,58 @@
+//===- Refine.cpp - the driver of all patterns ----------------------------===//
+#include "codegen/refine/Refine.h"
+
+#include "codegen/refine/Patterns.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+std::vector<Candidate> Refinement::candidates(Operation *op) const {
+  std::string refusals;
+  ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+  auto candidates = candidatesFor(op, options.situation, refusals);
+  preferKernels(candidates, options.kernels);
+  return candidates;
+}
+
+void Refinement::erase(Operation *op) {
+  erased.insert(op);
+  op->erase();
+}
+
+ArrayRef<const Pattern *> refinePatterns() {
+  static const Pattern *const patterns[] = {&activationGradients(), &channelSums(), &madeOperands(),
+                                            &columnSums()};
+  return patterns;
+}
+
+void refineKernels(ModuleOp module, const RefineOptions &options) {
+  for (const Pattern *pattern : refinePatterns()) {
+    Refinement refinement(options);
+    SmallVector<FusionOp> anchors;
+    module.walk([&](FusionOp fusion) {
+      if (fusion->hasAttr(kCandidatesAttr) && pattern->isAnchor(fusion, refinement))
+        anchors.push_back(fusion);
+    });
+    if (pattern->lastFirst)
+      std::reverse(anchors.begin(), anchors.end());
+    for (FusionOp anchor : anchors)
+      if (!refinement.isErased(anchor))
+        pattern->propose(anchor, refinement, [&](Change &change) {
+          bool pays = change.won() > 0;
+          pays ? change.commit(refinement) : change.drop();
+          return pays;
+        });
+  }
+}
+
+bool canBeCut(FusionOp fusion) {
+  const Provider *provider = providerOf(fusion);
+  return provider && provider->about.takesAnyBody;
+}
+
+double chosenTime(Operation *op) { return candidatesOf(op).front().time(); }
+
+} // namespace dlc

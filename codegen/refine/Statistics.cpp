@@ -1,0 +1,235 @@
+//===- Statistics.cpp - a convolution's channels, summed up where it makes them ---===//
+//
+//   conv -> steps -> y -+-> first -+
+//                       +-----> y - first -+-> mean
+//                                          +-> square -> mean
+//
+// Batch normalisation of a training step reads all of y for these before it can read it again for
+// its results. The call that makes y has it in registers.
+//
+//===----------------------------------------------------------------------------===//
+#include "codegen/providers/ChannelStatistics.h"
+#include "codegen/refine/Patterns.h"
+#include "passes/TensorBuilder.h"
+#include "passes/fuse/StateUpdate.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// A convolution, the kernel that reads its result for the statistics, and what becomes of both.
+class Joined : public Change {
+public:
+  /// `candidates`: of the convolution, one that sums up channels first; `lost`: microseconds that
+  /// it takes longer alone than the one that was chosen.
+  Joined(FusionOp conv, FusionOp reader, ArrayRef<Candidate> candidates, double lost,
+         const Refinement &refinement)
+      : conv(conv), reader(reader), candidates(candidates), lost(lost), refinement(refinement),
+        yield(reader.getBody().front().getTerminator()) {}
+
+  bool build() {
+    auto at = llvm::find(reader.getInputs(), conv.getResult(0));
+    argument = reader.getBody().getArgument(at - reader.getInputs().begin());
+    auto found = matchStatistics(argument);
+    if (!found || llvm::is_contained(yield->getOperands(), argument) || !restIsSmall(*found))
+      return false;
+    statistics = *found;
+    for (Value v : yield->getOperands())
+      if (!isStatistic(v))
+        kept.push_back(v);
+    buildConvolution();
+    if (callOf(made, refinement.options.situation.threads) && buildRest())
+      return true;
+    drop();
+    return false;
+  }
+
+  void drop() override {
+    if (rest)
+      rest.erase();
+    made.erase();
+  }
+
+  double won() const override {
+    if (means(refinement.options.kernels, *providerOf(made)))
+      return 1;
+    return chosenTime(reader) - lost - restEstimate -
+           refinement.cost.statistics(double(typeOf(argument).getNumElements()));
+  }
+
+  void commit(Refinement &refinement) override {
+    Value results[] = {made.getResult(1), made.getResult(2), made.getResult(3)};
+    unsigned next = 0;
+    for (auto [i, v] : llvm::enumerate(yield->getOperands())) {
+      Value to = v == statistics.first    ? results[0]
+                 : v == statistics.shift  ? results[1]
+                 : v == statistics.square ? results[2]
+                                          : rest.getResult(next++);
+      reader.getResult(i).replaceAllUsesWith(to);
+    }
+    conv.getResult(0).replaceAllUsesWith(made.getResult(0));
+    for (FusionOp gone : {reader, conv})
+      refinement.erase(gone);
+  }
+
+private:
+  bool isStatistic(Value v) const {
+    return v == statistics.first || v == statistics.shift || v == statistics.square;
+  }
+
+  /// What else there is works on numbers of one channel, after the statistics.
+  bool restIsSmall(const ChannelStatistics &found) {
+    auto isSmall = [&](Value v) { return typeOf(v).getNumElements() <= shapeOf(argument)[1]; };
+    for (Value input : reader.getInputs())
+      if (input != conv.getResult(0) && !isSmall(input))
+        return false;
+    for (Operation &op : reader.getBody().front().without_terminator())
+      if (!llvm::is_contained(found.ops, &op) && !llvm::all_of(op.getResults(), isSmall))
+        return false;
+    return true;
+  }
+
+  void buildConvolution() {
+    OpBuilder b(conv);
+    SmallVector<Type> types(conv.getResultTypes());
+    for (Value v : {statistics.first, statistics.shift, statistics.square})
+      types.push_back(v.getType());
+    made = FusionOp::create(b, conv.getLoc(), types, conv.getInputs());
+    made->setAttrs(conv->getAttrs());
+    writeCandidates(made, candidates);
+    IRMapping map;
+    Block &body = startBody(made, conv.getBody().getArguments(), map);
+    b.setInsertionPointToEnd(&body);
+    Block &old = conv.getBody().front();
+    for (Operation &op : old.without_terminator())
+      b.clone(op, map);
+    Value y = map.lookup(old.getTerminator()->getOperand(0));
+    map.map(argument, y);
+    for (Operation *op : statistics.ops)
+      b.clone(*op, map);
+    YieldOp::create(b, conv.getLoc(),
+                    ValueRange{y, map.lookup(statistics.first), map.lookup(statistics.shift),
+                               map.lookup(statistics.square)});
+  }
+
+  /// The kernel without the statistics, which it reads; there need be none.
+  bool buildRest() {
+    if (kept.empty())
+      return true;
+    OpBuilder b(reader);
+    SmallVector<Value> inputs, inner;
+    for (auto [input, own] : llvm::zip(reader.getInputs(), reader.getBody().getArguments()))
+      if (own != argument) {
+        inputs.push_back(input);
+        inner.push_back(own);
+      }
+    Value values[] = {statistics.first, statistics.shift, statistics.square};
+    for (auto [i, v] : llvm::enumerate(values)) {
+      bool isRead = llvm::any_of(v.getUsers(), [&](Operation *user) {
+        return user != yield && !llvm::is_contained(statistics.ops, user);
+      });
+      if (isRead) {
+        inputs.push_back(made.getResult(i + 1));
+        inner.push_back(v);
+      }
+    }
+    rest = FusionOp::create(b, reader.getLoc(), TypeRange(ValueRange(kept)), inputs);
+    IRMapping map;
+    Block &body = startBody(rest, inner, map);
+    b.setInsertionPointToEnd(&body);
+    for (Operation &op : reader.getBody().front().without_terminator())
+      if (!llvm::is_contained(statistics.ops, &op))
+        b.clone(op, map);
+    SmallVector<Value> yielded;
+    for (Value v : kept)
+      yielded.push_back(map.lookup(v));
+    YieldOp::create(b, reader.getLoc(), yielded);
+    auto kernels = refinement.candidates(rest);
+    if (kernels.empty())
+      return false;
+    writeCandidates(rest, kernels);
+    restEstimate = kernels.front().estimate;
+    return true;
+  }
+
+  static Block &startBody(FusionOp fusion, ValueRange inner, IRMapping &map) {
+    Block &body =
+        fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front();
+    body.clear();
+    for (Value v : inner)
+      map.map(v, body.addArgument(v.getType(), v.getLoc()));
+    return body;
+  }
+
+  FusionOp conv, reader;
+  ArrayRef<Candidate> candidates;
+  double lost;
+  const Refinement &refinement;
+  Operation *yield;
+  Value argument; ///< the convolution's result within the reader
+  ChannelStatistics statistics;
+  SmallVector<Value> kept; ///< what the reader gives besides
+  FusionOp made, rest;
+  double restEstimate = 0;
+};
+
+/// The candidates with the first in front that sums up channels, where there is one that may be
+/// taken: what was asked for by name stays, and times that were measured are compared with such
+/// only.
+std::vector<Candidate> summing(std::vector<Candidate> candidates, StringRef asked) {
+  auto found = llvm::find_if(candidates, [](const Candidate &c) {
+    const Provider *provider = providerOf(c.kernel);
+    return provider && provider->about.sumsChannels;
+  });
+  if (found == candidates.end() ||
+      (found != candidates.begin() &&
+       (!asked.empty() || found->measured.has_value() != candidates.front().measured.has_value())))
+    return {};
+  std::rotate(candidates.begin(), found, std::next(found));
+  return candidates;
+}
+
+/// Kernels of generated code beside the convolution that read its result once.
+SmallVector<FusionOp> readersOf(FusionOp conv) {
+  SmallVector<FusionOp> readers;
+  Value y = conv.getResult(0);
+  for (Operation *user : y.getUsers())
+    if (auto fusion = dyn_cast<FusionOp>(user);
+        fusion && fusion->getBlock() == conv->getBlock() && canBeCut(fusion) &&
+        !fusion->hasAttr(kUpdatesAttr) && llvm::count(fusion.getInputs(), y) == 1)
+      readers.push_back(fusion);
+  return readers;
+}
+
+class Statistics : public Pattern {
+public:
+  Statistics() : Pattern("statistics") {}
+
+  bool isAnchor(FusionOp fusion, const Refinement &refinement) const override {
+    return fusion.getNumResults() == 1 &&
+           !summing(candidatesOf(fusion), refinement.options.kernels).empty();
+  }
+  void propose(FusionOp conv, Refinement &refinement, Offer offer) const override {
+    std::vector<Candidate> before = candidatesOf(conv),
+                           candidates = summing(before, refinement.options.kernels);
+    double lost = candidates.front().time() - before.front().time();
+    for (FusionOp reader : readersOf(conv)) {
+      Joined joined(conv, reader, candidates, lost, refinement);
+      if (joined.build() && offer(joined))
+        return;
+    }
+  }
+};
+
+} // namespace
+
+const Pattern &channelSums() {
+  static const Statistics pattern;
+  return pattern;
+}
+
+} // namespace dlc

@@ -1,0 +1,171 @@
+//===- Sums.cpp - the sum of an operand's columns within the product that packs it --===//
+//
+//   x -+-> views -> matmul -> ..
+//      +-> sum of columns
+//
+// The gradient of a bias sums up what the gradient of the weights multiplies: a kernel would read
+// that once more from memory.
+//
+//===------------------------------------------------------------------------------===//
+#include "codegen/providers/Product.h"
+#include "codegen/refine/Enlarged.h"
+#include "codegen/refine/Patterns.h"
+#include "codegen/refine/Weaver.h"
+#include "passes/fuse/StateUpdate.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// Whether what `to` computes depends on `value`, in the block of both.
+bool dependsOn(Operation *to, Value value) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    for (Operation *user : open.pop_back_val().getUsers()) {
+      Operation *op = to->getBlock()->findAncestorOpInBlock(*user);
+      if (op == to)
+        return true;
+      if (op && seen.insert(op).second)
+        open.append(op->result_begin(), op->result_end());
+    }
+  }
+  return false;
+}
+
+/// A sum of columns, and the product that makes it best.
+class Joined : public Change {
+public:
+  Joined(FusionOp sum, const Refinement &refinement)
+      : sum(sum), summed(sum.getInputs()[0]), root(behindReshapes(summed)), refinement(refinement) {
+  }
+
+  bool build() {
+    findProducts(root);
+    for (auto [product, operand] : products)
+      consider(product, operand);
+    return best.has_value();
+  }
+
+  double won() const override { return best->won; }
+
+  void commit(Refinement &refinement) override {
+    best->product.getResult(0).replaceAllUsesWith(best->made.getResult(0));
+    sum.getResult(0).replaceAllUsesWith(best->made.getResult(1));
+    for (FusionOp gone : {best->product, sum})
+      refinement.erase(gone);
+    writeCandidates(best->made, best->enlarged.candidates);
+    // Who reads the sum may have come before the product.
+    sortTopologically(best->made->getBlock());
+  }
+
+  void drop() override { best->made.erase(); }
+
+private:
+  void findProducts(Value v) {
+    for (Operation *user : v.getUsers()) {
+      auto fusion = dyn_cast<FusionOp>(user);
+      if (isa<ReshapeOp>(user))
+        findProducts(user->getResult(0));
+      else if (fusion && fusion->getBlock() == sum->getBlock() &&
+               fusion->hasAttr(kCandidatesAttr) && isProduct(fusion) && !matchPrologue(fusion) &&
+               fusion.getNumResults() == 1 && llvm::count(fusion.getInputs(), v) == 1 &&
+               !dependsOn(fusion, sum.getResult(0)))
+        products.emplace_back(fusion, v);
+    }
+  }
+
+  /// Keeps what is made of both where it wins most.
+  void consider(FusionOp product, Value operand) {
+    OpBuilder b(product);
+    Value result = endOf(product).getOperand(0), sums = endOf(sum).getOperand(0);
+    Weaver weaver(b, product.getLoc(), {result.getType(), sums.getType()});
+    if (operand != summed)
+      weaver.opens(root);
+    FusionOp made = weaver.yield({result, sums});
+    if (Attribute updates = updatesOf(product, made))
+      made->setAttr(kUpdatesAttr, updates);
+    auto enlarged =
+        matchPrologue(made) ? enlarge(made, product, refinement) : std::optional<Enlarged>();
+    if (enlarged) {
+      double before = chosenTime(product) + chosenTime(sum);
+      double after = enlarged->time + refinement.cost.sums(double(typeOf(summed).getNumElements()));
+      double won = refinement.options.kernels.empty() ? before - after : 1 / after;
+      if (won > (best ? best->won : 0)) {
+        if (best)
+          drop();
+        best = {product, made, std::move(*enlarged), won};
+        return;
+      }
+    }
+    made.erase();
+  }
+
+  /// Which of the new one's inputs its result takes the place of.
+  static Attribute updatesOf(FusionOp product, FusionOp made) {
+    auto updates = product->getAttrOfType<IntegerAttr>(kUpdatesAttr);
+    if (!updates)
+      return {};
+    Value state = product.getInputs()[updates.getInt()];
+    return IntegerAttr::get(updates.getType(),
+                            llvm::find(made.getInputs(), state) - made.getInputs().begin());
+  }
+
+  struct Best {
+    FusionOp product, made;
+    Enlarged enlarged;
+    double won = 0; ///< microseconds
+  };
+
+  FusionOp sum;
+  Value summed, root;
+  const Refinement &refinement;
+  SmallVector<std::pair<FusionOp, Value>> products; ///< and their operand
+  std::optional<Best> best;
+};
+
+class Sums : public Pattern {
+public:
+  Sums() : Pattern("sums") {}
+
+  bool isAnchor(FusionOp fusion, const Refinement &) const override {
+    return bool(soleColumnSum(fusion));
+  }
+  void propose(FusionOp sum, Refinement &refinement, Offer offer) const override {
+    Joined joined(sum, refinement);
+    if (joined.build())
+      offer(joined);
+  }
+};
+
+} // namespace
+
+ReduceOp columnSum(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce || reduce.getKind() != ReduceKind::sum)
+    return {};
+  int64_t rank = typeOf(reduce.getX()).getRank();
+  return int64_t(reduce.getAxes().size()) == rank - 1 &&
+                 !llvm::is_contained(reduce.getAxes(), rank - 1)
+             ? reduce
+             : ReduceOp();
+}
+
+ReduceOp soleColumnSum(FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  if (fusion.getNumResults() != 1 || body.getOperations().size() != 2)
+    return {};
+  ReduceOp reduce = columnSum(&body.front());
+  return reduce && isa<BlockArgument>(reduce.getX()) ? reduce : ReduceOp();
+}
+
+const Pattern &columnSums() {
+  static const Sums pattern;
+  return pattern;
+}
+
+} // namespace dlc
