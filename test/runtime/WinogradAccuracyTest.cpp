@@ -1,7 +1,7 @@
 //===- WinogradAccuracyTest.cpp - errors of fewer products beside direct sums', as a table ---===//
 //
 // `dlc_runtime_tests --gtest_filter=Accuracy.* --gtest_brief=1` prints what
-// codegen/select/README.md shows.
+// docs/accuracy.md shows.
 //
 //===------------------------------------------------------------------------------------------===//
 #include "Accuracy.h"
