@@ -122,7 +122,7 @@ private:
   LibraryCall call;
 };
 
-std::optional<LibraryCall> make(Operation *whole, int parts, std::string *why) {
+std::optional<LibraryCall> describe(Operation *whole, int parts, int threads, std::string *why) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(whole);
   Operation *op = fusion ? cuda::attentionOf(fusion) : nullptr;
@@ -137,94 +137,68 @@ std::optional<LibraryCall> make(Operation *whole, int parts, std::string *why) {
     return no("no tiles for bf16 (AMX) here");
   if (!cuda::canAttend(fusion, op, why))
     return std::nullopt;
-  return Maker(fusion, op).make(parts);
+  LibraryCall call = Maker(fusion, op).make(parts);
+  call.workspace = std::max<int64_t>(0, attention::scratchBytes(call.desc, threads));
+  return call;
 }
 
-/// Microseconds.
-double estimate(const LibraryCall &call, const CostModel &cost) {
-  const Machine &machine = cost.machine;
-  const json &desc = call.desc;
-  bool isGradient = desc["kind"] == "attention_grad";
-  double heads = productOf(desc["batch"].get<std::vector<int64_t>>()), queries = desc["queries"],
-         keys = desc["keys"];
-  double depth = desc["depth"], width = desc["width"], parts = desc["parts"];
-  // On tiles rows and columns are filled up. Causally, blocks behind the diagonal are not made.
-  double filled =
-      parts > 0 ? laneShare(queries, machine.tileRows) * laneShare(keys, machine.tileColumns) : 1;
-  double scores = heads * queries * keys / filled *
-                  (desc["causal"] == true && keys > machine.attentionBlock ? 0.6 : 1);
-  double flops = 2 * scores * (isGradient ? 3 * depth + 2 * width : depth + width);
-  double elements = heads * (queries + keys) * (depth + width) * (isGradient ? 2 : 1);
-  double cores = flops > machine.wakeFlops ? cost.threads : 1;
-  double nanoseconds =
-      scores * (isGradient ? 1.5 : 1) / (machine.attentionScores * cost.lanes / 16 * cores);
-  if (parts > 0) {
-    double split = (elements + scores * (isGradient ? 3 : 1)) * (parts > 1 ? parts / 2 : 0.7);
-    nanoseconds += flops * parts * (parts + 1) / 2 / (machine.attentionTileGflops * cores) +
-                   split / (machine.splitParts * 2 * cores);
-  } else {
-    nanoseconds += flops / (machine.attentionGflops * cost.lanes / 16 *
-                            laneShare(width, 2 * cost.lanes) * cores) +
-                   elements / (machine.splitParts * cores);
-  }
-  // bf16 is made f32 before it is packed.
-  if (desc["dtype"] == "bf16")
-    nanoseconds += elements / (machine.splitParts * cores);
-  nanoseconds = std::max(nanoseconds, cost.traffic(call.bytes, cores)) +
-                (parts > 0 ? 1000 * machine.tileCall : 0);
-  return cost.ended(call, nanoseconds);
-}
-
-struct Parameters {
-  int parts; ///< bf16 numbers for one of f32, on tiles; 0: in vectors
-
-  DictionaryAttr print(MLIRContext *context) const {
-    Builder b(context);
-    return b.getDictionaryAttr(b.getNamedAttr("parts", b.getI64IntegerAttr(parts)));
-  }
-  static Parameters parse(DictionaryAttr from) {
-    auto parts = from ? from.getAs<IntegerAttr>("parts") : IntegerAttr();
-    return {parts ? int(parts.getInt()) : 0};
-  }
-};
-
-class Attention : public Provider {
+class Attention : public CallProvider {
 public:
   Attention()
-      : Provider({.name = "attention",
-                  .does = "attention and its gradients without the score matrix"}) {}
+      : CallProvider({.name = "attention",
+                      .does = "attention and its gradients without the score matrix",
+                      .parameter = "parts"}) {}
 
-  /// In vectors, and on tiles in as many parts as the accuracy allows; of bf16 one part is all.
-  void propose(Proposals &proposals) const override {
+  SmallVector<int64_t> ways(Proposals &proposals) const override {
+    // In vectors, and on tiles in as many parts as the accuracy allows; of bf16 one part is all.
     Operation *attention = proposals.fusion ? cuda::attentionOf(proposals.fusion) : nullptr;
     if (!attention)
-      return;
+      return {};
     bool narrow =
         cast<RankedTensorType>(attention->getOperand(0).getType()).getElementType().isBF16();
-    SmallVector<int> ways{0};
     if (attention::hasTiles() && narrow)
-      ways.push_back(1);
-    else if (attention::hasTiles() && !isStrict(proposals))
-      ways.append({2, 3});
-    for (int parts : ways) {
-      std::string why;
-      Parameters parameters{parts};
-      if (auto call = make(proposals.op, parts, &why)) {
-        proposals.add(about.name, *call, estimate(*call, proposals.cost),
-                      parameters.print(proposals.op->getContext()));
-        proposals.candidates.back().workspace +=
-            std::max<int64_t>(0, attention::scratchBytes(call->desc, proposals.situation.threads));
-      } else if (parts == 0) {
-        proposals.refuse(about.name, why);
-      }
-    }
+      return {0, 1};
+    if (attention::hasTiles() && !isStrict(proposals))
+      return {0, 2, 3};
+    return {0};
   }
-
-  std::optional<LibraryCall> call(Operation *op, DictionaryAttr parameters, int,
+  std::optional<LibraryCall> make(Operation *op, int64_t parts, int threads,
                                   std::string *why) const override {
-    return make(op, Parameters::parse(parameters).parts, why);
+    return describe(op, int(parts), threads, why);
   }
-
+  double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    const Machine &machine = cost.machine;
+    const json &desc = call.desc;
+    bool isGradient = desc["kind"] == "attention_grad";
+    double heads = productOf(desc["batch"].get<std::vector<int64_t>>()), queries = desc["queries"],
+           keys = desc["keys"];
+    double depth = desc["depth"], width = desc["width"], parts = desc["parts"];
+    // On tiles rows and columns are filled up. Causally, blocks behind the diagonal are not made.
+    double filled =
+        parts > 0 ? laneShare(queries, machine.tileRows) * laneShare(keys, machine.tileColumns) : 1;
+    double scores = heads * queries * keys / filled *
+                    (desc["causal"] == true && keys > machine.attentionBlock ? 0.6 : 1);
+    double flops = 2 * scores * (isGradient ? 3 * depth + 2 * width : depth + width);
+    double elements = heads * (queries + keys) * (depth + width) * (isGradient ? 2 : 1);
+    double cores = flops > machine.wakeFlops ? cost.threads : 1;
+    double nanoseconds =
+        scores * (isGradient ? 1.5 : 1) / (machine.attentionScores * cost.lanes / 16 * cores);
+    if (parts > 0) {
+      double split = (elements + scores * (isGradient ? 3 : 1)) * (parts > 1 ? parts / 2 : 0.7);
+      nanoseconds += flops * parts * (parts + 1) / 2 / (machine.attentionTileGflops * cores) +
+                     split / (machine.splitParts * 2 * cores);
+    } else {
+      nanoseconds += flops / (machine.attentionGflops * cost.lanes / 16 *
+                              laneShare(width, 2 * cost.lanes) * cores) +
+                     elements / (machine.splitParts * cores);
+    }
+    // bf16 is made f32 before it is packed.
+    if (desc["dtype"] == "bf16")
+      nanoseconds += elements / (machine.splitParts * cores);
+    nanoseconds = std::max(nanoseconds, cost.traffic(call.bytes, cores)) +
+                  (parts > 0 ? 1000 * machine.tileCall : 0);
+    return cost.ended(call, nanoseconds);
+  }
   bool attends() const override { return attention::lanes() > 0; }
 };
 

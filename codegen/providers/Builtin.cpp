@@ -207,7 +207,7 @@ CallArgument resultOf(Operation *whole, OpResult inner) {
   return argument;
 }
 
-std::optional<LibraryCall> make(Operation *whole) {
+std::optional<LibraryCall> describe(Operation *whole) {
   auto fusion = dyn_cast<FusionOp>(whole);
   json desc = fusion ? lanePool(fusion) : json();
   Operation *op = !fusion          ? whole
@@ -257,29 +257,24 @@ std::optional<LibraryCall> make(Operation *whole) {
   return call;
 }
 
-double estimate(const LibraryCall &call, const CostModel &cost) {
-  const Machine &machine = cost.machine;
-  double cores = cost.coresFor(call.flops + call.bytes);
-  double nanoseconds = cost.traffic(call.bytes, cores);
-  if (call.desc["kind"] != "lane_pool") {
-    double rate = call.desc.contains("kernel") ? machine.builtinWindows : machine.convolutionGflops;
-    nanoseconds = std::max(nanoseconds, call.flops / (rate * cores));
-  }
-  return cost.ended(call, nanoseconds);
-}
-
-class Builtin : public Provider {
+class Builtin : public CallProvider {
 public:
-  Builtin() : Provider({.name = "builtin", .does = "what only the runtime's own kernels do"}) {}
+  Builtin() : CallProvider({.name = "builtin", .does = "what only the runtime's own kernels do"}) {}
 
-  void propose(Proposals &proposals) const override {
-    if (auto call = make(proposals.op))
-      proposals.add(about.name, *call, estimate(*call, proposals.cost));
+  SmallVector<int64_t> ways(Proposals &) const override { return {0}; }
+  std::optional<LibraryCall> make(Operation *op, int64_t, int, std::string *) const override {
+    return describe(op);
   }
-
-  std::optional<LibraryCall> call(Operation *op, DictionaryAttr, int,
-                                  std::string *) const override {
-    return make(op);
+  double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    const Machine &machine = cost.machine;
+    double cores = cost.coresFor(call.flops + call.bytes);
+    double nanoseconds = cost.traffic(call.bytes, cores);
+    if (call.desc["kind"] != "lane_pool") {
+      double rate =
+          call.desc.contains("kernel") ? machine.builtinWindows : machine.convolutionGflops;
+      nanoseconds = std::max(nanoseconds, call.flops / (rate * cores));
+    }
+    return cost.ended(call, nanoseconds);
   }
 };
 

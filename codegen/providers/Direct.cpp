@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-std::optional<LibraryCall> make(Operation *op, int threads, std::string *why) {
+std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
   auto epilogue = fusion && fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
@@ -80,45 +80,36 @@ std::optional<LibraryCall> make(Operation *op, int threads, std::string *why) {
   return call;
 }
 
-/// Microseconds.
-double estimate(const LibraryCall &call, const CostModel &cost) {
-  const Machine &machine = cost.machine;
-  auto src = call.desc["src"].get<std::vector<int64_t>>(),
-       dst = call.desc["dst"].get<std::vector<int64_t>>();
-  double results = productOf(dst), depth = call.flops / (2 * results),
-         cores = cost.coresFor(call.flops);
-  direct::Reading reading = direct::readingOf(call.desc, int(cost.threads));
-  double weights = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
-  double nanoseconds = std::max(call.flops / (machine.directGflops * cores), weights) +
-                       results / (machine.directResults * cores);
-  // Where each thread reads all, much of that lies in the others' caches.
-  double parts = reading.whole ? 1 : cores;
-  if (!reading.inPlace)
-    nanoseconds += results / double(dst[1]) * depth / (machine.directCopied * parts);
-  nanoseconds +=
-      4 * productOf(src) / (reading.whole ? machine.directShared : machine.cacheGigabytes * parts);
-  return cost.ended(call, nanoseconds);
-}
-
-class Direct : public Provider {
+class Direct : public CallProvider {
 public:
   Direct()
-      : Provider(
+      : CallProvider(
             {.name = "direct", .does = "convolutions of f32 with constant weights as products"}) {}
 
-  void propose(Proposals &proposals) const override {
-    if (!proposals.fusion)
-      return;
-    std::string why;
-    if (auto call = make(proposals.op, proposals.situation.threads, &why))
-      proposals.add(about.name, *call, estimate(*call, proposals.cost));
-    else
-      proposals.refuse(about.name, why);
+  SmallVector<int64_t> ways(Proposals &proposals) const override {
+    return proposals.fusion ? SmallVector<int64_t>{0} : SmallVector<int64_t>();
   }
-
-  std::optional<LibraryCall> call(Operation *op, DictionaryAttr, int threads,
+  std::optional<LibraryCall> make(Operation *op, int64_t, int threads,
                                   std::string *why) const override {
-    return make(op, threads, why);
+    return describe(op, threads, why);
+  }
+  double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    const Machine &machine = cost.machine;
+    auto src = call.desc["src"].get<std::vector<int64_t>>(),
+         dst = call.desc["dst"].get<std::vector<int64_t>>();
+    double results = productOf(dst), depth = call.flops / (2 * results),
+           cores = cost.coresFor(call.flops);
+    direct::Reading reading = direct::readingOf(call.desc, int(cost.threads));
+    double weights = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
+    double nanoseconds = std::max(call.flops / (machine.directGflops * cores), weights) +
+                         results / (machine.directResults * cores);
+    // Where each thread reads all, much of that lies in the others' caches.
+    double parts = reading.whole ? 1 : cores;
+    if (!reading.inPlace)
+      nanoseconds += results / double(dst[1]) * depth / (machine.directCopied * parts);
+    nanoseconds += 4 * productOf(src) /
+                   (reading.whole ? machine.directShared : machine.cacheGigabytes * parts);
+    return cost.ended(call, nanoseconds);
   }
 };
 

@@ -21,6 +21,7 @@ Proposals::~Proposals() {
 void Proposals::add(StringRef kernel, const LibraryCall &call, double microseconds,
                     DictionaryAttr parameters) {
   Candidate candidate{kernel.str(), call.implementation, parameters, microseconds};
+  candidate.workspace = call.workspace;
   for (const CallArgument &argument : call.arguments)
     if (argument.kind == CallArgument::Kind::Scratch)
       candidate.workspace += argument.bytes;
@@ -55,6 +56,34 @@ FailureOr<Schedule> Provider::schedule(FusionOp, FusionOp, const cpu::Target &, 
                                        std::string &why) const {
   why = (about.name + " generates no code").str();
   return failure();
+}
+
+void CallProvider::propose(Proposals &proposals) const {
+  Builder b(proposals.op->getContext());
+  bool isFirst = true;
+  for (int64_t way : ways(proposals)) {
+    std::string why;
+    DictionaryAttr parameters;
+    if (!about.parameter.empty())
+      parameters = b.getDictionaryAttr(b.getNamedAttr(about.parameter, b.getI64IntegerAttr(way)));
+    if (auto call = make(proposals.op, way, proposals.situation.threads, &why))
+      proposals.add(about.name, *call, estimate(*call, proposals.cost), parameters);
+    else if (isFirst && !why.empty())
+      proposals.refuse(about.name, why);
+    isFirst = false;
+  }
+}
+
+std::optional<LibraryCall> CallProvider::call(Operation *op, DictionaryAttr parameters, int threads,
+                                              std::string *why) const {
+  if (about.parameter.empty())
+    return make(op, 0, threads, why);
+  if (auto way = parameters ? parameters.getAs<IntegerAttr>(about.parameter) : IntegerAttr())
+    return make(op, way.getInt(), threads, why);
+  if (why)
+    *why = ("required: '" + about.parameter + "' in dlc.parameters, for kernels of " + about.name)
+               .str();
+  return std::nullopt;
 }
 
 const Provider *providerOf(StringRef name) {

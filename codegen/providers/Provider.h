@@ -71,6 +71,9 @@ public:
     bool onGpu = false;
     /// What --kernels also takes for it.
     llvm::StringLiteral family = "";
+    /// What tells its kernels apart, as dlc.parameters has it; empty: there is one for each
+    /// operation.
+    llvm::StringLiteral parameter = "";
     bool sumsChannels = false;  ///< statistics of a convolution's channels while it makes them
     bool makesOperands = false; ///< of products, while it packs them
     bool takesAnyBody = false;  ///< whatever of a fusion's operations are left
@@ -99,6 +102,25 @@ public:
   virtual std::string version() const { return ""; }
 
   const About about;
+};
+
+/// A provider of calls whose kernels one number tells apart, or nothing.
+class CallProvider : public Provider {
+public:
+  using Provider::Provider;
+
+  void propose(Proposals &proposals) const final;
+  std::optional<LibraryCall> call(mlir::Operation *op, mlir::DictionaryAttr parameters, int threads,
+                                  std::string *why) const final;
+
+protected:
+  /// Numbers of kernels that may stand for election; of the first that cannot is told why. None:
+  /// not asked for this operation, or refused.
+  virtual llvm::SmallVector<int64_t> ways(Proposals &proposals) const = 0;
+  virtual std::optional<LibraryCall> make(mlir::Operation *op, int64_t way, int threads,
+                                          std::string *why) const = 0;
+  /// Microseconds.
+  virtual double estimate(const LibraryCall &call, const CostModel &cost) const = 0;
 };
 
 /// The rows of the table, each defined in its provider's own file.

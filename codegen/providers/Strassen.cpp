@@ -16,16 +16,16 @@ namespace dlc {
 
 namespace {
 
-std::optional<LibraryCall> make(Operation *op, VectorParameters parameters, std::string *why) {
+std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *why) {
   Refusal no{why};
-  auto product = describeForVectors(op, parameters.lanes, no);
+  auto product = describeForVectors(op, lanes, no);
   if (!product)
     return std::nullopt;
-  OwnKernel kernel = vectorKernel("strassen", parameters.lanes);
+  OwnKernel kernel = vectorKernel("strassen", lanes);
   kernel.parameters["strassen"] = true;
   auto takes = [&](const OwnSizes &sizes) {
     bool fits = !sizes.isTurned && !sizes.isBatch && sizes.m >= products::kStrassenRows &&
-                sizes.n > 2 * parameters.lanes && sizes.k >= 2;
+                sizes.n > 2 * lanes && sizes.k >= 2;
     if (!fits)
       no("a batch, column by column, or too small for quarters");
     return fits;
@@ -33,45 +33,39 @@ std::optional<LibraryCall> make(Operation *op, VectorParameters parameters, std:
   return ownProduct(*product, kernel, takes, no);
 }
 
-double estimate(const LibraryCall &call, const CostModel &cost) {
-  const Machine &machine = cost.machine;
-  double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
-  // Each half has whole blocks of columns.
-  double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
-                std::min(1.0, machine.oneRow + machine.eachRow * m);
-  rate *= machine.strassenGain * laneShare(n, 4 * cost.lanes) / laneShare(n, cost.lanes);
-  // All threads pack a left operand before anything is multiplied.
-  bool isAcross = call.desc["a"].back() != 1;
-  double packed = m * k / (isAcross ? machine.vectorsAcross : machine.vectorsPacked);
-  packed += packedRight(call) / machine.vectorsPacked;
-  packed = packed * machine.strassenPacking +
-           m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;
-  double nanoseconds = (call.flops / rate + packed) / cost.coresFor(call.flops);
-  return endedBesideWeights(call, nanoseconds, cost);
-}
-
-class Strassen : public Provider {
+class Strassen : public CallProvider {
 public:
   Strassen()
-      : Provider({.name = "strassen", .does = "products of f32 with fewer multiplications"}) {}
+      : CallProvider({.name = "strassen",
+                      .does = "products of f32 with fewer multiplications",
+                      .parameter = "lanes"}) {}
 
-  void propose(Proposals &proposals) const override {
+  SmallVector<int64_t> ways(Proposals &proposals) const override {
     if (!proposals.fusion || !hasVectors(proposals))
-      return;
+      return {};
     if (isStrict(proposals))
-      return proposals.refuse(about.name, kForbidden);
-    std::string why;
-    VectorParameters parameters{proposals.situation.target.lanes32()};
-    if (auto call = make(proposals.op, parameters, &why))
-      proposals.add(about.name, *call, estimate(*call, proposals.cost),
-                    parameters.print(proposals.op->getContext()));
-    else
-      proposals.refuse(about.name, why);
+      return proposals.refuse(about.name, kForbidden), SmallVector<int64_t>();
+    return {proposals.situation.target.lanes32()};
   }
-
-  std::optional<LibraryCall> call(Operation *op, DictionaryAttr parameters, int,
+  std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
                                   std::string *why) const override {
-    return make(op, VectorParameters::parse(parameters), why);
+    return describe(op, lanes, why);
+  }
+  double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    const Machine &machine = cost.machine;
+    double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
+    // Each half has whole blocks of columns.
+    double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
+                  std::min(1.0, machine.oneRow + machine.eachRow * m);
+    rate *= machine.strassenGain * laneShare(n, 4 * cost.lanes) / laneShare(n, cost.lanes);
+    // All threads pack a left operand before anything is multiplied.
+    bool isAcross = call.desc["a"].back() != 1;
+    double packed = m * k / (isAcross ? machine.vectorsAcross : machine.vectorsPacked);
+    packed += packedRight(call) / machine.vectorsPacked;
+    packed = packed * machine.strassenPacking +
+             m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;
+    double nanoseconds = (call.flops / rate + packed) / cost.coresFor(call.flops);
+    return endedBesideWeights(call, nanoseconds, cost);
   }
 };
 

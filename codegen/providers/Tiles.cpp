@@ -29,27 +29,13 @@ CallArgument packedWeights(const ref::Tensor &plain, bool turned, int64_t k, int
 
 namespace {
 
-struct Parameters {
-  int parts;
-
-  DictionaryAttr print(MLIRContext *context) const {
-    Builder b(context);
-    return b.getDictionaryAttr(b.getNamedAttr("parts", b.getI64IntegerAttr(parts)));
-  }
-  static Parameters parse(DictionaryAttr from) {
-    auto parts = from ? from.getAs<IntegerAttr>("parts") : IntegerAttr();
-    return {parts ? int(parts.getInt()) : 2};
-  }
-};
-
-std::optional<LibraryCall> make(Operation *op, Parameters parameters, std::string *why) {
+std::optional<LibraryCall> describe(Operation *op, int parts, std::string *why) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion)
     return no("not a fusion");
   if (!tiles::available())
     return no("no tiles for bf16 (AMX) here");
-  int parts = parameters.parts;
   if (!isProduct(fusion))
     return tiles_desc::convolution(fusion, parts, no);
   auto product = describeProduct(fusion, /*own=*/true, no);
@@ -79,53 +65,43 @@ double productTime(const LibraryCall &call, const CostModel &cost) {
   return std::max(products + split, cost.traffic(call.bytes, cores));
 }
 
-double estimate(const LibraryCall &call, const CostModel &cost) {
-  double nanoseconds = call.desc["kind"] == "convolution" ? tiles_desc::windowTime(call, cost)
-                       : call.desc["kind"] == "weight_gradient"
-                           ? tiles_desc::gradientTime(call, cost)
-                           : productTime(call, cost);
-  return cost.ended(call, nanoseconds + 1000 * cost.machine.tileCall);
-}
-
 /// Whether `--matmul-precision` allows bf16, however strict sums are otherwise.
 bool isLowered(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(),
                       [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr("dlc.math"); });
 }
 
-class Tiles : public Provider {
+class Tiles : public CallProvider {
 public:
   Tiles()
-      : Provider({.name = "tiles",
-                  .does = "products and convolutions of f32 as products of bf16 on tiles (AMX)",
-                  .makesOperands = true}) {}
+      : CallProvider({.name = "tiles",
+                      .does = "products and convolutions of f32 as products of bf16 on tiles (AMX)",
+                      .parameter = "parts",
+                      .makesOperands = true}) {}
 
-  void propose(Proposals &proposals) const override {
+  SmallVector<int64_t> ways(Proposals &proposals) const override {
     FusionOp fusion = proposals.fusion;
     if (!fusion || !StringRef(proposals.situation.target.features).contains("+amx-bf16"))
-      return;
+      return {};
     // Products of bf16 are rounded nowhere.
     bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) {
       return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
     });
     if (isStrict(proposals) && !isLowered(fusion) && !isNarrow)
-      return proposals.refuse(about.name, kForbidden);
-    for (int parts : {2, 3}) {
-      std::string why;
-      Parameters parameters{parts};
-      if (auto call = make(fusion, parameters, &why))
-        proposals.add(about.name, *call, estimate(*call, proposals.cost),
-                      parameters.print(fusion.getContext()));
-      else if (parts == 2)
-        proposals.refuse(about.name, why);
-    }
+      return proposals.refuse(about.name, kForbidden), SmallVector<int64_t>();
+    return {2, 3};
   }
-
-  std::optional<LibraryCall> call(Operation *op, DictionaryAttr parameters, int,
+  std::optional<LibraryCall> make(Operation *op, int64_t parts, int,
                                   std::string *why) const override {
-    return make(op, Parameters::parse(parameters), why);
+    return describe(op, int(parts), why);
   }
-
+  double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    double nanoseconds = call.desc["kind"] == "convolution" ? tiles_desc::windowTime(call, cost)
+                         : call.desc["kind"] == "weight_gradient"
+                             ? tiles_desc::gradientTime(call, cost)
+                             : productTime(call, cost);
+    return cost.ended(call, nanoseconds + 1000 * cost.machine.tileCall);
+  }
   bool sharesUnits(StringRef) const override { return true; }
 };
 

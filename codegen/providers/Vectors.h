@@ -7,13 +7,6 @@
 
 namespace dlc {
 
-struct VectorParameters {
-  int64_t lanes; ///< f32 in a vector
-
-  mlir::DictionaryAttr print(mlir::MLIRContext *context) const;
-  static VectorParameters parse(mlir::DictionaryAttr from);
-};
-
 /// Without packed weights.
 OwnKernel vectorKernel(llvm::StringRef name, int64_t lanes);
 /// Whether the code may use them.

@@ -173,7 +173,7 @@ Operation *convolutionIn(FusionOp fusion) {
   return nullptr;
 }
 
-std::optional<LibraryCall> make(Operation *op, int tile, int threads, std::string *why) {
+std::optional<LibraryCall> describe(Operation *op, int tile, int threads, std::string *why) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
   Operation *conv = fusion ? convolutionIn(fusion) : nullptr;
@@ -187,68 +187,45 @@ std::optional<LibraryCall> make(Operation *op, int tile, int threads, std::strin
   return convolution(fusion, *epilogue, tile, threads, no);
 }
 
-/// Microseconds.
-double estimate(const LibraryCall &call, const CostModel &cost) {
-  const Machine &machine = cost.machine;
-  auto src = call.desc["src"].get<std::vector<int64_t>>(),
-       dst = call.desc["dst"].get<std::vector<int64_t>>();
-  double side = call.desc["tile"], window = call.desc["window"],
-         points = std::pow(side + window - 1, 2);
-  double tiles =
-      double(dst[0]) * std::ceil(double(dst[2]) / side) * std::ceil(double(dst[3]) / side);
-  double from = double(src[1]), to = double(dst[1]);
-  double products = 2 * points * tiles * from * to;
-  // Data and results by point go to memory and come back; so do weights, but those that are packed
-  // come only.
-  double cores = cost.coresFor(call.flops);
-  double asked = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
-  double weights =
-      asked > 0 ? 0 : 4 * points * from * to * (call.desc.value("packed", false) ? 1 : 2);
-  double moved =
-      4 * points * 2 * tiles * (from + to) + weights + 4 * (productOf(src) + productOf(dst));
-  return cost.ended(call, std::max(products / (machine.convolutionGflops * cores), asked) +
-                              moved / (machine.transformedGigabytes * cores));
-}
-
-struct Parameters {
-  int tile; ///< results on a side
-
-  DictionaryAttr print(MLIRContext *context) const {
-    Builder b(context);
-    return b.getDictionaryAttr(b.getNamedAttr("tile", b.getI64IntegerAttr(tile)));
-  }
-  static Parameters parse(DictionaryAttr from) {
-    auto tile = from ? from.getAs<IntegerAttr>("tile") : IntegerAttr();
-    return {tile ? int(tile.getInt()) : 4};
-  }
-};
-
-class Winograd : public Provider {
+class Winograd : public CallProvider {
 public:
   Winograd()
-      : Provider({.name = "winograd",
-                  .does = "convolutions of f32 and their gradients with fewer multiplications",
-                  .sumsChannels = true}) {}
+      : CallProvider({.name = "winograd",
+                      .does = "convolutions of f32 and their gradients with fewer multiplications",
+                      .parameter = "tile",
+                      .sumsChannels = true}) {}
 
-  void propose(Proposals &proposals) const override {
+  SmallVector<int64_t> ways(Proposals &proposals) const override {
     if (!proposals.fusion)
-      return;
+      return {};
     if (isStrict(proposals))
-      return proposals.refuse(about.name, kForbidden);
-    for (int tile : {2, 4}) {
-      std::string why;
-      Parameters parameters{tile};
-      if (auto call = make(proposals.op, tile, proposals.situation.threads, &why))
-        proposals.add(about.name, *call, estimate(*call, proposals.cost),
-                      parameters.print(proposals.op->getContext()));
-      else if (tile == 2)
-        proposals.refuse(about.name, why);
-    }
+      return proposals.refuse(about.name, kForbidden), SmallVector<int64_t>();
+    return {2, 4};
   }
-
-  std::optional<LibraryCall> call(Operation *op, DictionaryAttr parameters, int threads,
+  std::optional<LibraryCall> make(Operation *op, int64_t tile, int threads,
                                   std::string *why) const override {
-    return make(op, Parameters::parse(parameters).tile, threads, why);
+    return describe(op, int(tile), threads, why);
+  }
+  double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    const Machine &machine = cost.machine;
+    auto src = call.desc["src"].get<std::vector<int64_t>>(),
+         dst = call.desc["dst"].get<std::vector<int64_t>>();
+    double side = call.desc["tile"], window = call.desc["window"],
+           points = std::pow(side + window - 1, 2);
+    double tiles =
+        double(dst[0]) * std::ceil(double(dst[2]) / side) * std::ceil(double(dst[3]) / side);
+    double from = double(src[1]), to = double(dst[1]);
+    double products = 2 * points * tiles * from * to;
+    // Data and results by point go to memory and come back; so do weights, but those that are
+    // packed come only.
+    double cores = cost.coresFor(call.flops);
+    double asked = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
+    double weights =
+        asked > 0 ? 0 : 4 * points * from * to * (call.desc.value("packed", false) ? 1 : 2);
+    double moved =
+        4 * points * 2 * tiles * (from + to) + weights + 4 * (productOf(src) + productOf(dst));
+    return cost.ended(call, std::max(products / (machine.convolutionGflops * cores), asked) +
+                                moved / (machine.transformedGigabytes * cores));
   }
 };
 
