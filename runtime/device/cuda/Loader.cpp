@@ -22,7 +22,7 @@ struct Description {
   std::vector<const char *> sonames;
   const char *needed, *mend;
   /// NVIDIA's libraries open one another by name alone, and find what is open already.
-  std::vector<Library> opens = {};
+  std::vector<Library> opens;
   /// Its name in programs and the function that tells its version, where it chooses how something
   /// is computed.
   const char *chooses = nullptr, *version = nullptr;
