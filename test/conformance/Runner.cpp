@@ -188,8 +188,11 @@ void runBatch(MLIRContext &context, ArrayRef<Case> cases, const RunnerOptions &o
   FailureOr<Batch> batch = buildBatch(context, cases);
   if (mlir::failed(batch))
     return each("is not well formed: ");
-  if (options.dump)
+  if (options.dump) {
     batch->module->print(llvm::outs());
+    // A child that runs cases ends without the flush of a process's end.
+    llvm::outs().flush();
+  }
 
   auto function = *batch->module->getOps<func::FuncOp>().begin();
   SmallVector<RankedTensorType> types;

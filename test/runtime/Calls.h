@@ -7,9 +7,13 @@
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <random>
 #include <vector>
@@ -18,12 +22,24 @@ namespace dlc::test {
 
 using nlohmann::json;
 
+/// NaN, where something is left out; what is written behind its end is found.
 struct Aligned {
-  explicit Aligned(uint64_t bytes)
-      : data(std::aligned_alloc(64, (bytes + 127) / 64 * 64), std::free) {
-    std::memset(data.get(), 0xff, bytes); // NaN, where something is left out
+  explicit Aligned(uint64_t size)
+      : bytes(size), data(std::aligned_alloc(64, (size + kGuard + 63) / 64 * 64), std::free) {
+    std::memset(data.get(), 0xff, bytes);
+    std::memset(behind(), kMark, kGuard);
   }
+  bool isOverrun() const {
+    return std::any_of(behind(), behind() + kGuard, [](unsigned char c) { return c != kMark; });
+  }
+
+  static constexpr uint64_t kGuard = 256;
+  static constexpr unsigned char kMark = 0x5b;
+  uint64_t bytes;
   std::unique_ptr<void, void (*)(void *)> data;
+
+private:
+  unsigned char *behind() const { return static_cast<unsigned char *>(data.get()) + bytes; }
 };
 
 /// A call with memory of its own.
@@ -44,7 +60,10 @@ public:
       return std::nullopt;
     }
   }
-  void run(void *const *buffers) { call->execute(buffers, {scratch.data.get(), threads}); }
+  void run(void *const *buffers) {
+    call->execute(buffers, {scratch.data.get(), threads});
+    EXPECT_FALSE(scratch.isOverrun()) << "it writes behind the end of its scratch";
+  }
 
 private:
   int threads;

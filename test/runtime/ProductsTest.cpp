@@ -32,6 +32,9 @@ struct How {
       desc["strassen"] = true;
     return desc;
   }
+  products::Form form(int64_t rows) const {
+    return parts ? tiles::formOf(describe(rows, 1, 1)) : vectors::formOf(lanes, rows);
+  }
   bool takes(Size s) const { return !isStrassen || (s.m >= 28 && s.n > 32 && s.k > 1); }
   /// Of a sum, relative to the sum of its products' sizes: by quarters, errors of other sums come
   /// in.
@@ -126,6 +129,25 @@ INSTANTIATE_TEST_SUITE_P(Forms, Products,
                                       : (form.param.isStrassen ? "Strassen" : "Vectors") +
                                             std::to_string(form.param.lanes);
                          });
+
+/// What lies behind a packed operand may be another thread's.
+TEST_P(Products, PackedOperandsEndWhereTheySay) {
+  for (int64_t rows : {1, 2, 3, 4, 5, 7, 8, 13, 14, 33})
+    for (int64_t depths : {1, 2, 3, 15, 16, 17, 31, 64})
+      for (Lie lie : {Lie::Rows, Lie::Columns, Lie::Apart}) {
+        SCOPED_TRACE(testing::Message() << rows << "x" << depths << " lies " << int(lie));
+        const products::Form form = GetParam().form(rows);
+        const int64_t steps = (depths + form.depth - 1) / form.depth;
+        auto check = [&](auto pack, int64_t lanes, int64_t width, int64_t stepBytes) {
+          Operand x(lanes, depths, lie, 1);
+          Aligned packed(static_cast<uint64_t>((lanes + width - 1) / width * steps * stepBytes));
+          pack(form, {x.values.data(), x.row, x.column, lanes, depths}, {}, packed.data.get());
+          EXPECT_FALSE(packed.isOverrun());
+        };
+        check(form.packLeft, rows, form.rows, form.leftBytes);
+        check(form.packRight, rows, form.columns, form.rightBytes);
+      }
+}
 
 constexpr Size kSizes[] = {{1, 1, 1},       {5, 3, 2},        {16, 16, 32},   {17, 33, 31},
                            {32, 32, 64},    {28, 33, 2},      {29, 65, 3},    {65, 70, 600},

@@ -28,10 +28,12 @@ template <int V, int mostRows> struct Simd {
     float *to;
     int64_t width, depths;
 
-    /// What is behind the block's width is written over by what comes next, but for the last.
+    /// What is behind the block's width is written over by what comes next. Nothing is written
+    /// behind the block's end: what lies there may be another thread's.
     DLC_INLINE void put(int64_t first, int64_t depth, Vec<V> v) const {
-      float *at = to + depth * width + first;
-      if (first + V <= width || depth + 1 < depths)
+      const int64_t offset = depth * width + first;
+      float *at = to + offset;
+      if (first + V <= width || offset + V <= depths * width)
         store<V>(at, v);
       else
         storeFirst<V>(at, width - first, v);
