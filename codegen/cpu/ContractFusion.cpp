@@ -31,8 +31,7 @@ Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &kn
                                                                                  : Follows::Wrongly;
   }
   // What is reduced or multiplied beside the product would be computed again for each element.
-  if (result == Follows::No &&
-      isa<ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op))
+  if (result == Follows::No && op->hasTrait<ElementLoop>())
     result = Follows::Wrongly;
   return known[value] = result;
 }

@@ -3,7 +3,6 @@
 #include "codegen/cpu/Math.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -312,158 +311,168 @@ Value shift(Emitter &e, Value x, Value y, bool left, bool u) {
   return arith::SelectOp::create(b, loc, fits, shifted, out);
 }
 
-/// Functions of floats that Math.h emits under the operation's own name.
-StringRef mathName(Operation *op) {
-  if (auto gelu = dyn_cast<GeluOp>(op))
-    return gelu.getApproximate() ? "gelu_tanh" : "gelu_erf";
-  return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
-      .Cases({"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos",
-              "atan"},
-             op->getName().stripDialect())
-      .Cases({"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "sigmoid", "ceil", "floor",
-              "round"},
-             op->getName().stripDialect())
-      .Default("");
+/// An operation on computed elements: scalars, or vectors of as many lanes.
+struct Site {
+  Emitter &e;
+  OpBuilder &b;
+  Location loc;
+  ArrayRef<Value> values;
+  Type element; ///< of the first operand
+  bool isFloat, isUnsigned;
+
+  Value x() const { return values[0]; }
+  Value y() const { return values[1]; }
+  Value like(double value) const { return constantLike(b, loc, x().getType(), value); }
+  template <typename Op, typename... Args> Value make(Args... args) const {
+    return Op::create(b, loc, args...);
+  }
+  Value compare(arith::CmpFPredicate how, Value p, Value q) const {
+    return make<arith::CmpFOp>(how, p, q);
+  }
+  Value compare(arith::CmpIPredicate how, Value p, Value q) const {
+    return make<arith::CmpIOp>(how, p, q);
+  }
+  Value select(Value condition, Value p, Value q) const {
+    return make<arith::SelectOp>(condition, p, q);
+  }
+  Value math(StringRef function) const {
+    return emitMath(b, loc, function, values, e.context, e.target.vectorBits >= 512);
+  }
+};
+
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+// One overload of `element` for each operation; dispatch names the one that lacks.
+
+#define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
+  Value element(const Site &s, Op) { return s.math(#mnemonic); }
+#include "ir/dlc/ElementwiseTable.inc"
+
+Value element(const Site &s, GeluOp op) {
+  return s.math(op.getApproximate() ? "gelu_tanh" : "gelu_erf");
 }
 
-Value unary(Emitter &e, Operation *op, Value x, Type element) {
-  OpBuilder &b = e.b;
-  Location loc = e.loc;
-  bool isFloat = isa<FloatType>(element);
-  bool u = isUnsigned(element);
-  Value zero = constantLike(b, loc, x.getType(), 0);
-  if (isa<AbsOp>(op)) {
-    if (isFloat)
-      return math::AbsFOp::create(b, loc, x);
-    if (u)
-      return x;
-    Value negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
-    return arith::SelectOp::create(b, loc, negative, arith::SubIOp::create(b, loc, zero, x), x);
-  }
-  if (isa<NegOp>(op))
-    return isFloat ? Value(arith::NegFOp::create(b, loc, x))
-                   : Value(arith::SubIOp::create(b, loc, zero, x));
-  if (isa<SignOp>(op)) {
-    Value one = constantLike(b, loc, x.getType(), 1);
-    if (isFloat) {
-      Value minus = constantLike(b, loc, x.getType(), -1);
-      Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, zero);
-      Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, zero);
-      // Zero and NaN stay as they are.
-      return arith::SelectOp::create(b, loc, above, one,
-                                     arith::SelectOp::create(b, loc, below, minus, x));
-    }
-    Value nonzero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x, zero);
-    Value positive = arith::SelectOp::create(b, loc, nonzero, one, zero);
-    if (u)
-      return positive;
-    Value negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
-    return arith::SelectOp::create(b, loc, negative, constantLike(b, loc, x.getType(), -1),
-                                   positive);
-  }
-  if (isa<ReluOp>(op)) {
-    if (isFloat) // NaN compares false and stays
-      return arith::SelectOp::create(
-          b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, zero), zero, x);
-    return u ? x : Value(arith::MaxSIOp::create(b, loc, x, zero));
-  }
-  if (isa<NotOp>(op)) {
-    Value ones = constantLike(b, loc, x.getType(), -1);
-    return arith::XOrIOp::create(b, loc, x, ones);
-  }
-  if (isa<IsNanOp>(op))
-    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
-  if (auto inf = dyn_cast<IsInfOp>(op)) {
-    auto is = [&](double v) -> Value {
-      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x,
-                                   constantLike(b, loc, x.getType(), v));
-    };
-    double infinity = std::numeric_limits<double>::infinity();
-    if (inf.getPositive() && inf.getNegative())
-      return arith::OrIOp::create(b, loc, is(infinity), is(-infinity));
-    if (inf.getPositive() || inf.getNegative())
-      return is(inf.getPositive() ? infinity : -infinity);
-    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::AlwaysFalse, x, x);
-  }
-  return emitMath(b, loc, mathName(op), {x}, e.context, e.target.vectorBits >= 512);
+Value element(const Site &s, AbsOp) {
+  if (s.isFloat)
+    return s.make<math::AbsFOp>(s.x());
+  if (s.isUnsigned)
+    return s.x();
+  Value zero = s.like(0);
+  return s.select(s.compare(CmpIPredicate::slt, s.x(), zero), s.make<arith::SubIOp>(zero, s.x()),
+                  s.x());
 }
+
+Value element(const Site &s, NegOp) {
+  return s.isFloat ? s.make<arith::NegFOp>(s.x()) : s.make<arith::SubIOp>(s.like(0), s.x());
+}
+
+Value element(const Site &s, SignOp) {
+  Value x = s.x(), zero = s.like(0), one = s.like(1);
+  if (s.isFloat) // Zero and NaN stay as they are.
+    return s.select(s.compare(CmpFPredicate::OGT, x, zero), one,
+                    s.select(s.compare(CmpFPredicate::OLT, x, zero), s.like(-1), x));
+  Value positive = s.select(s.compare(CmpIPredicate::ne, x, zero), one, zero);
+  return s.isUnsigned ? positive
+                      : s.select(s.compare(CmpIPredicate::slt, x, zero), s.like(-1), positive);
+}
+
+Value element(const Site &s, ReluOp) {
+  if (s.isFloat) // NaN compares false and stays
+    return s.select(s.compare(CmpFPredicate::OLT, s.x(), s.like(0)), s.like(0), s.x());
+  return s.isUnsigned ? s.x() : s.make<arith::MaxSIOp>(s.x(), s.like(0));
+}
+
+Value element(const Site &s, NotOp) { return s.make<arith::XOrIOp>(s.x(), s.like(-1)); }
+Value element(const Site &s, IsNanOp) { return s.compare(CmpFPredicate::UNO, s.x(), s.x()); }
+
+Value element(const Site &s, IsInfOp op) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  auto is = [&](double v) { return s.compare(CmpFPredicate::OEQ, s.x(), s.like(v)); };
+  if (op.getPositive() && op.getNegative())
+    return s.make<arith::OrIOp>(is(infinity), is(-infinity));
+  if (op.getPositive() || op.getNegative())
+    return is(op.getPositive() ? infinity : -infinity);
+  return s.compare(CmpFPredicate::AlwaysFalse, s.x(), s.x());
+}
+
+Value element(const Site &s, CastOp op) {
+  return castElement(s.b, s.loc, s.x(), s.element, getElementTypeOrSelf(op.getY().getType()));
+}
+
+Value element(const Site &s, SelectOp) { return s.select(s.values[0], s.values[1], s.values[2]); }
+
+Value element(const Site &s, CompareOp op) {
+  return s.isFloat ? s.compare(floatPredicate(op.getPredicate()), s.x(), s.y())
+                   : s.compare(integerPredicate(op.getPredicate(), s.isUnsigned), s.x(), s.y());
+}
+
+template <typename OnFloats, typename OnIntegers> Value arithmetic(const Site &s) {
+  return s.isFloat ? s.make<OnFloats>(s.x(), s.y()) : s.make<OnIntegers>(s.x(), s.y());
+}
+Value element(const Site &s, AddOp) { return arithmetic<arith::AddFOp, arith::AddIOp>(s); }
+Value element(const Site &s, SubOp) { return arithmetic<arith::SubFOp, arith::SubIOp>(s); }
+Value element(const Site &s, MulOp) { return arithmetic<arith::MulFOp, arith::MulIOp>(s); }
+Value element(const Site &s, DivOp) {
+  return s.isFloat ? s.make<arith::DivFOp>(s.x(), s.y())
+                   : integerDivide(s.e, s.x(), s.y(), s.isUnsigned, false, true);
+}
+Value element(const Site &s, RemOp op) {
+  return s.isFloat ? floatRemainder(s.e, s.x(), s.y(), op.getTruncated())
+                   : integerDivide(s.e, s.x(), s.y(), s.isUnsigned, true, op.getTruncated());
+}
+
+Value element(const Site &s, PowOp op) {
+  Type exponent = getElementTypeOrSelf(op.getB().getType());
+  auto power = [&](Type type) {
+    Value x = castElement(s.b, s.loc, s.x(), s.element, type);
+    Value y = castElement(s.b, s.loc, s.y(), exponent, type);
+    return emitMath(s.b, s.loc, "pow", {x, y}, s.e.context);
+  };
+  if (s.isFloat)
+    return emitMath(s.b, s.loc, "pow",
+                    {s.x(), castElement(s.b, s.loc, s.y(), exponent, computeType(s.element))},
+                    s.e.context);
+  if (isa<FloatType>(exponent)) {
+    Type f64 = s.b.getF64Type();
+    return castElement(s.b, s.loc, power(f64), f64, s.element);
+  }
+  return integerPower(s.e, s.x(), castElement(s.b, s.loc, s.y(), exponent, s.element),
+                      s.isUnsigned);
+}
+
+/// NaN if either is.
+Value extremum(const Site &s, CmpFPredicate first) {
+  Value nan = s.compare(CmpFPredicate::UNO, s.x(), s.x());
+  return s.select(nan, s.x(), s.select(s.compare(first, s.x(), s.y()), s.x(), s.y()));
+}
+Value element(const Site &s, MaxOp) {
+  return s.isFloat      ? extremum(s, CmpFPredicate::OGT)
+         : s.isUnsigned ? s.make<arith::MaxUIOp>(s.x(), s.y())
+                        : s.make<arith::MaxSIOp>(s.x(), s.y());
+}
+Value element(const Site &s, MinOp) {
+  return s.isFloat      ? extremum(s, CmpFPredicate::OLT)
+         : s.isUnsigned ? s.make<arith::MinUIOp>(s.x(), s.y())
+                        : s.make<arith::MinSIOp>(s.x(), s.y());
+}
+
+Value element(const Site &s, AndOp) { return s.make<arith::AndIOp>(s.x(), s.y()); }
+Value element(const Site &s, OrOp) { return s.make<arith::OrIOp>(s.x(), s.y()); }
+Value element(const Site &s, XorOp) { return s.make<arith::XOrIOp>(s.x(), s.y()); }
+Value element(const Site &s, ShiftLeftOp) { return shift(s.e, s.x(), s.y(), true, s.isUnsigned); }
+Value element(const Site &s, ShiftRightOp) { return shift(s.e, s.x(), s.y(), false, s.isUnsigned); }
 
 } // namespace
 
 Value emitElement(Emitter &e, Operation *op, ArrayRef<Value> operands) {
-  OpBuilder &b = e.b;
-  Location loc = e.loc;
-  auto elementOf = [](Value v) { return getElementTypeOrSelf(v.getType()); };
-  Type element = elementOf(op->getOperand(0));
-  bool isFloat = isa<FloatType>(element), u = isUnsigned(element);
-  if (auto to = dyn_cast<CastOp>(op))
-    return castElement(b, loc, operands[0], element, elementOf(to.getY()));
-  if (isa<SelectOp>(op))
-    return arith::SelectOp::create(b, loc, operands[0], operands[1], operands[2]);
-  if (operands.size() == 1)
-    return unary(e, op, operands[0], element);
-  Value x = operands[0], y = operands[1];
-  if (auto compare = dyn_cast<CompareOp>(op)) {
-    if (isFloat)
-      return arith::CmpFOp::create(b, loc, floatPredicate(compare.getPredicate()), x, y);
-    return arith::CmpIOp::create(b, loc, integerPredicate(compare.getPredicate(), u), x, y);
-  }
+  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  Site site{e, e.b, e.loc, operands, type, isa<FloatType>(type), isUnsigned(type)};
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<AddOp>([&](auto) -> Value {
-        return isFloat ? Value(arith::AddFOp::create(b, loc, x, y))
-                       : Value(arith::AddIOp::create(b, loc, x, y));
-      })
-      .Case<SubOp>([&](auto) -> Value {
-        return isFloat ? Value(arith::SubFOp::create(b, loc, x, y))
-                       : Value(arith::SubIOp::create(b, loc, x, y));
-      })
-      .Case<MulOp>([&](auto) -> Value {
-        return isFloat ? Value(arith::MulFOp::create(b, loc, x, y))
-                       : Value(arith::MulIOp::create(b, loc, x, y));
-      })
-      .Case<DivOp>([&](auto) -> Value {
-        return isFloat ? Value(arith::DivFOp::create(b, loc, x, y))
-                       : integerDivide(e, x, y, u, false, true);
-      })
-      .Case<RemOp>([&](RemOp rem) -> Value {
-        return isFloat ? floatRemainder(e, x, y, rem.getTruncated())
-                       : integerDivide(e, x, y, u, true, rem.getTruncated());
-      })
-      .Case<PowOp>([&](PowOp pow) -> Value {
-        Type exponent = elementOf(pow.getB());
-        if (isFloat)
-          return emitMath(b, loc, "pow",
-                          {x, castElement(b, loc, y, exponent, computeType(element))}, e.context);
-        if (isa<FloatType>(exponent)) {
-          Type f64 = b.getF64Type();
-          Value r = emitMath(
-              b, loc, "pow",
-              {castElement(b, loc, x, element, f64), castElement(b, loc, y, exponent, f64)},
-              e.context);
-          return castElement(b, loc, r, f64, element);
-        }
-        return integerPower(e, x, castElement(b, loc, y, exponent, element), u);
-      })
-      .Case<MaxOp, MinOp>([&](auto) -> Value {
-        bool larger = isa<MaxOp>(op);
-        if (!isFloat)
-          return larger ? (u ? Value(arith::MaxUIOp::create(b, loc, x, y))
-                             : Value(arith::MaxSIOp::create(b, loc, x, y)))
-                        : (u ? Value(arith::MinUIOp::create(b, loc, x, y))
-                             : Value(arith::MinSIOp::create(b, loc, x, y)));
-        return arith::SelectOp::create(
-            b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x), x,
-            arith::SelectOp::create(
-                b, loc,
-                arith::CmpFOp::create(
-                    b, loc, larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y),
-                x, y));
-      })
-      .Case<AndOp>([&](auto) -> Value { return arith::AndIOp::create(b, loc, x, y); })
-      .Case<OrOp>([&](auto) -> Value { return arith::OrIOp::create(b, loc, x, y); })
-      .Case<XorOp>([&](auto) -> Value { return arith::XOrIOp::create(b, loc, x, y); })
-      .Case<ShiftLeftOp>([&](auto) -> Value { return shift(e, x, y, true, u); })
-      .Case<ShiftRightOp>([&](auto) -> Value { return shift(e, x, y, false, u); });
+#define DLC_ELEMENTWISE(Op, mnemonic, value, operands)                                             \
+  .Case([&](Op each) { return element(site, each); })
+#include "ir/dlc/ElementwiseTable.inc"
+      ;
 }
 
 Value Emitter::combine(ReduceKind kind, Type element, Value x, Value y) {

@@ -321,7 +321,7 @@ void Emitter::hoist(Value value, const Indices &at, llvm::DenseSet<Value> &seen)
   Operation *op = value.getDefiningOp();
   if (!op)
     return;
-  if (isa<ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op)) {
+  if (op->hasTrait<ElementLoop>()) {
     if (isUniform(at))
       eval(value, at, 0);
     return;

@@ -10,9 +10,8 @@ namespace dlc::cpu {
 
 bool canEmit(FusionOp fusion, std::string *why) {
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    bool known = op.hasTrait<Elementwise>() ||
-                 isa<ConstantOp, IotaOp, ReshapeOp, TransposeOp, BroadcastOp, SliceOp, PadOp,
-                     ConcatOp, GatherOp, GatherElementsOp, GatherNdOp, ReduceOp, MatmulOp, ConvOp,
+    bool known = op.hasTrait<Elementwise>() || op.hasTrait<Movement>() ||
+                 isa<ConstantOp, GatherOp, GatherElementsOp, GatherNdOp, ReduceOp, MatmulOp, ConvOp,
                      ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op);
     if (!known) {
       if (why)

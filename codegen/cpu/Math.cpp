@@ -8,9 +8,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/StringSwitch.h"
-
-#include <optional>
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using dlc::runtime::KernelFunction;
@@ -82,43 +80,21 @@ Lanes quotient(const Lanes &a, const Lanes &c) {
 
 namespace {
 
-std::optional<KernelFunction> tableEntry(StringRef function) {
-  using F = KernelFunction;
-  return llvm::StringSwitch<std::optional<F>>(function)
-      .Case("exp", F::Exp)
-      .Case("log", F::Log)
-      .Case("log1p", F::Log1p)
-      .Case("expm1", F::Expm1)
-      .Case("sin", F::Sin)
-      .Case("cos", F::Cos)
-      .Case("tan", F::Tan)
-      .Case("asin", F::Asin)
-      .Case("acos", F::Acos)
-      .Case("atan", F::Atan)
-      .Case("sinh", F::Sinh)
-      .Case("cosh", F::Cosh)
-      .Case("tanh", F::Tanh)
-      .Case("asinh", F::Asinh)
-      .Case("acosh", F::Acosh)
-      .Case("atanh", F::Atanh)
-      .Case("erf", F::Erf)
-      .Case("pow", F::Pow)
-      .Case("fmod", F::Fmod)
-      .Default(std::nullopt);
-}
-
 /// Calls the table's function for each lane, in a loop: this is the path for rare operands and for
 /// f64, where code size matters more than the loop.
-Value callTable(OpBuilder &b, Location loc, KernelFunction entry, ValueRange args, Value context) {
+Lanes callTable(KernelFunction entry, ArrayRef<Lanes> args) {
+  const Lanes &first = args.front();
+  OpBuilder &b = *first.b;
+  Location loc = first.loc;
   Type f64 = b.getF64Type();
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, context,
+  Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, first.context,
                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(entry)});
   Value callee = LLVM::LoadOp::create(b, loc, pointer, slot);
   SmallVector<Type> inputs(args.size(), f64);
   auto signature = LLVM::LLVMFunctionType::get(f64, inputs);
 
-  Type type = args.front().getType();
+  Type type = first.v.getType();
   Type element = getElementTypeOrSelf(type);
   auto callOne = [&](ArrayRef<Value> scalars) -> Value {
     SmallVector<Value> operands{callee};
@@ -129,133 +105,145 @@ Value callTable(OpBuilder &b, Location loc, KernelFunction entry, ValueRange arg
   };
   auto vector = dyn_cast<VectorType>(type);
   if (!vector)
-    return callOne(SmallVector<Value>(args));
+    return first.with(callOne(llvm::map_to_vector(args, [](const Lanes &x) { return x.v; })));
 
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
   auto loop =
-      scf::ForOp::create(b, loc, index(0), index(vector.getNumElements()), index(1), args.front());
+      scf::ForOp::create(b, loc, index(0), index(vector.getNumElements()), index(1), first.v);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     SmallVector<Value> scalars;
-    for (Value x : args)
-      scalars.push_back(vector::ExtractOp::create(b, loc, x, OpFoldResult(loop.getInductionVar())));
+    for (const Lanes &x : args)
+      scalars.push_back(
+          vector::ExtractOp::create(b, loc, x.v, OpFoldResult(loop.getInductionVar())));
     Value lane = callOne(scalars);
     Value next = vector::InsertOp::create(b, loc, lane, loop.getRegionIterArg(0),
                                           OpFoldResult(loop.getInductionVar()));
     scf::YieldOp::create(b, loc, next);
   }
-  return loop.getResult(0);
+  return first.with(loop.getResult(0));
 }
 
 /// `fast()` unless some lane of `rare` holds; then every lane goes through the table.
-Value unlessRare(OpBuilder &b, Location loc, Value rare, KernelFunction entry, ValueRange args,
-                 Value context, llvm::function_ref<Value()> fast) {
-  if (isa<VectorType>(rare.getType()))
-    rare = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, rare);
-  auto branch = scf::IfOp::create(b, loc, args.front().getType(), rare, /*withElseRegion=*/true);
+Lanes unlessRare(const Lanes &rare, KernelFunction entry, ArrayRef<Lanes> args,
+                 llvm::function_ref<Lanes()> fast) {
+  OpBuilder &b = *rare.b;
+  Location loc = rare.loc;
+  Value any = rare.v;
+  if (isa<VectorType>(any.getType()))
+    any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, any);
+  auto branch = scf::IfOp::create(b, loc, args.front().v.getType(), any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  Value slow = callTable(b, loc, entry, args, context);
-  scf::YieldOp::create(b, loc, slow);
+  scf::YieldOp::create(b, loc, callTable(entry, args).v);
   b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, fast());
-  return branch.getResult(0);
+  scf::YieldOp::create(b, loc, fast().v);
+  return args.front().with(branch.getResult(0));
 }
 
 /// Functions that an instruction or two compute in any float type.
-Value emitPlain(StringRef function, const Lanes &x) {
-  return llvm::StringSwitch<llvm::function_ref<Value()>>(function)
-      .Case("sqrt", [&] { return sqrt(x).v; })
-      .Case("rsqrt", [&] { return (1.0 / sqrt(x)).v; })
-      .Case("reciprocal", [&] { return (1.0 / x).v; })
-      .Case("floor", [&] { return floor(x).v; })
-      .Case("ceil", [&] { return x.make<math::CeilOp>(x.v).v; })
-      .Case("round", [&] { return x.make<math::RoundEvenOp>(x.v).v; })
-      .Case("trunc", [&] { return x.make<math::TruncOp>(x.v).v; })
-      .Case("abs", [&] { return abs(x).v; })
-      .Default([] { return Value(); })();
+namespace plain {
+Lanes sqrt(const Lanes &x) { return cpu::sqrt(x); }
+Lanes rsqrt(const Lanes &x) { return 1.0 / cpu::sqrt(x); }
+Lanes reciprocal(const Lanes &x) { return 1.0 / x; }
+Lanes floor(const Lanes &x) { return cpu::floor(x); }
+Lanes ceil(const Lanes &x) { return x.make<math::CeilOp>(x.v); }
+Lanes round(const Lanes &x) { return x.make<math::RoundEvenOp>(x.v); }
+Lanes trunc(const Lanes &x) { return x.make<math::TruncOp>(x.v); }
+Lanes abs(const Lanes &x) { return cpu::abs(x); }
+} // namespace plain
+
+/// Functions of f32: the formulas, here and there with a way out for rare operands.
+namespace singles {
+using namespace plain;
+using namespace formulas;
+
+Lanes trigonometric(KernelFunction entry, const Lanes &x, llvm::function_ref<Lanes()> fast) {
+  // Infinities and NaN stay on the fast path, which makes NaN of them.
+  Lanes a = cpu::abs(x);
+  return unlessRare(both(a > kSinCosLimit, a < kInf), entry, x, fast);
+}
+Lanes sin(const Lanes &x) {
+  return trigonometric(KernelFunction::Sin, x, [&] { return sinOrCos(x, false); });
+}
+Lanes cos(const Lanes &x) {
+  return trigonometric(KernelFunction::Cos, x, [&] { return sinOrCos(x, true); });
+}
+Lanes tan(const Lanes &x) {
+  return trigonometric(KernelFunction::Tan, x, [&] { return formulas::tan(x); });
+}
+Lanes fmod(const Lanes &x, const Lanes &y) {
+  Lanes quotient = cpu::abs(widen(x) / widen(y));
+  return unlessRare(both(quotient > kFmodLimit, quotient < kInf), KernelFunction::Fmod, {x, y},
+                    [&] { return formulas::fmod(x, y); });
+}
+} // namespace singles
+
+/// Functions of f64: the table's, and what is made of them.
+namespace doubles {
+using namespace plain;
+
+#define DLC_KERNEL_FUNCTION(Entry, function, type)                                                 \
+  template <typename... Operands> Lanes function(const Operands &...x) {                           \
+    return callTable(KernelFunction::Entry, {x...});                                               \
+  }
+DLC_KERNEL_FUNCTIONS(DLC_KERNEL_FUNCTION)
+#undef DLC_KERNEL_FUNCTION
+
+Lanes sigmoid(const Lanes &x) {
+  Lanes e = doubles::exp(-cpu::abs(x));
+  return select(x > 0.0, like(x, 1.0), e) / (e + 1.0);
+}
+Lanes geluErf(const Lanes &x) {
+  // erfc keeps its digits where 1 + erf cancels.
+  Lanes phi = doubles::erfc(x * -0x1.6a09e667f3bcdp-1) * 0.5;
+  return select(x < -40.0, like(x, -0.0), x * phi);
+}
+Lanes geluTanh(const Lanes &x) {
+  Lanes bounded = formulas::clampBelow(x, -40.0);
+  Lanes u = bounded * (1.0 + bounded * bounded * 0.044715) * -0x1.9884533d43651p+0;
+  return bounded / (doubles::exp(u) + 1.0);
+}
+} // namespace doubles
+
+struct Function {
+  using Emit = Lanes (*)(ArrayRef<Lanes>);
+  Emit onF32, onF64;
+};
+
+template <int operands, typename F> Lanes apply(F f, ArrayRef<Lanes> x) {
+  if constexpr (operands == 1)
+    return f(x[0]);
+  else
+    return f(x[0], x[1]);
 }
 
-Value emitF64(OpBuilder &b, Location loc, StringRef function, ValueRange args, Value context) {
-  if (auto entry = tableEntry(function))
-    return callTable(b, loc, *entry, args, context);
-  Lanes x{&b, loc, args.front()};
-  auto table = [&](KernelFunction entry, const Lanes &of) {
-    return Lanes{&b, loc, callTable(b, loc, entry, of.v, context)};
+/// A function that `singles` or `doubles` lacks does not compile.
+const llvm::StringMap<Function> &functions() {
+#define DLC_APPLY(name, operands)                                                                  \
+  [](ArrayRef<Lanes> x) { return apply<operands>([](auto... v) { return name(v...); }, x); }
+#define DLC_ROW(name, function, operands)                                                          \
+  {name, {DLC_APPLY(singles::function, operands), DLC_APPLY(doubles::function, operands)}},
+#define DLC_FUNCTION(Op, mnemonic, value, operands) DLC_ROW(#mnemonic, mnemonic, operands)
+  static const llvm::StringMap<Function> table = {
+#include "ir/dlc/ElementwiseTable.inc"
+      // clang-format off
+      DLC_ROW("gelu_erf", geluErf, 1)
+      DLC_ROW("gelu_tanh", geluTanh, 1)
+      DLC_ROW("reciprocal", reciprocal, 1)
+      DLC_ROW("trunc", trunc, 1)
+      DLC_ROW("abs", abs, 1)
+      DLC_ROW("pow", pow, 2)
+      DLC_ROW("fmod", fmod, 2)
+      // clang-format on
   };
-  if (function == "sigmoid") {
-    Lanes e = table(KernelFunction::Exp, -abs(x));
-    return (select(x > 0.0, like(x, 1.0), e) / (e + 1.0)).v;
-  }
-  if (function == "gelu_erf") {
-    // erfc keeps its digits where 1 + erf cancels.
-    Lanes phi = table(KernelFunction::Erfc, x * -0x1.6a09e667f3bcdp-1) * 0.5;
-    return select(x < -40.0, like(x, -0.0), x * phi).v;
-  }
-  if (function == "gelu_tanh") {
-    Lanes bounded = formulas::clampBelow(x, -40.0);
-    Lanes u = bounded * (1.0 + bounded * bounded * 0.044715) * -0x1.9884533d43651p+0;
-    return (bounded / (table(KernelFunction::Exp, u) + 1.0)).v;
-  }
-  return {};
-}
-
-Value emitF32(OpBuilder &b, Location loc, StringRef function, ValueRange args, Value context,
-              bool avx512) {
-  Lanes x{&b, loc, args.front(), avx512};
-  auto trigonometric = [&](KernelFunction entry, llvm::function_ref<Value()> fast) {
-    // Infinities and NaN stay on the fast path, which makes NaN of them.
-    Lanes a = abs(x);
-    Lanes rare = both(a > formulas::kSinCosLimit, a < formulas::kInf);
-    return unlessRare(b, loc, rare.v, entry, args, context, fast);
-  };
-  auto binary = [&] { return x.with(args.back()); };
-  return llvm::StringSwitch<llvm::function_ref<Value()>>(function)
-      .Case("exp", [&] { return formulas::exp(x).v; })
-      .Case("expm1", [&] { return formulas::expm1(x).v; })
-      .Case("log", [&] { return formulas::log(x).v; })
-      .Case("log1p", [&] { return formulas::log1p(x).v; })
-      .Case("tanh", [&] { return formulas::tanh(x).v; })
-      .Case("erf", [&] { return formulas::erf(x).v; })
-      .Case("sigmoid", [&] { return formulas::sigmoid(x).v; })
-      .Case("gelu_erf", [&] { return formulas::geluErf(x).v; })
-      .Case("gelu_tanh", [&] { return formulas::geluTanh(x).v; })
-      .Case("asin", [&] { return formulas::asin(x).v; })
-      .Case("acos", [&] { return formulas::acos(x).v; })
-      .Case("atan", [&] { return formulas::atan(x).v; })
-      .Case("sinh", [&] { return formulas::sinh(x).v; })
-      .Case("cosh", [&] { return formulas::cosh(x).v; })
-      .Case("asinh", [&] { return formulas::asinh(x).v; })
-      .Case("acosh", [&] { return formulas::acosh(x).v; })
-      .Case("atanh", [&] { return formulas::atanh(x).v; })
-      .Case("pow", [&] { return formulas::pow(x, binary()).v; })
-      .Case("sin",
-            [&] {
-              return trigonometric(KernelFunction::Sin,
-                                   [&] { return formulas::sinOrCos(x, false).v; });
-            })
-      .Case("cos",
-            [&] {
-              return trigonometric(KernelFunction::Cos,
-                                   [&] { return formulas::sinOrCos(x, true).v; });
-            })
-      .Case("tan",
-            [&] { return trigonometric(KernelFunction::Tan, [&] { return formulas::tan(x).v; }); })
-      .Case("fmod",
-            [&] {
-              Lanes y = binary();
-              Lanes quotient = abs(widen(x) / widen(y));
-              Lanes rare = both(quotient > formulas::kFmodLimit, quotient < formulas::kInf);
-              return unlessRare(b, loc, rare.v, KernelFunction::Fmod, args, context,
-                                [&] { return formulas::fmod(x, y).v; });
-            })
-      .Default([] { return Value(); })();
+  return table;
 }
 
 } // namespace
 
-Value emitMath(OpBuilder &b, Location loc, StringRef function, ValueRange args, Value context,
+Value emitMath(OpBuilder &b, Location loc, StringRef name, ValueRange args, Value context,
                bool avx512) {
   Type type = args.front().getType();
   Type element = getElementTypeOrSelf(type);
@@ -263,13 +251,17 @@ Value emitMath(OpBuilder &b, Location loc, StringRef function, ValueRange args, 
     SmallVector<Value> wide;
     for (Value x : args)
       wide.push_back(arith::ExtFOp::create(b, loc, lanesOf(b.getF32Type(), type), x));
-    Value result = emitMath(b, loc, function, wide, context, avx512);
+    Value result = emitMath(b, loc, name, wide, context, avx512);
     return result ? arith::TruncFOp::create(b, loc, type, result).getResult() : Value();
   }
-  if (Value plain = emitPlain(function, {&b, loc, args.front()}))
-    return plain;
-  return element.isF64() ? emitF64(b, loc, function, args, context)
-                         : emitF32(b, loc, function, args, context, avx512);
+  auto function = functions().find(name);
+  if (function == functions().end())
+    return {};
+  SmallVector<Lanes> lanes;
+  for (Value x : args)
+    lanes.push_back({&b, loc, x, avx512, context});
+  const auto &[onF32, onF64] = function->second;
+  return (element.isF64() ? onF64 : onF32)(lanes).v;
 }
 
 } // namespace dlc::cpu

@@ -16,8 +16,9 @@ struct Lanes {
   mlir::Location loc;
   mlir::Value v;
   bool avx512 = false; ///< the processor multiplies by powers of two itself
+  mlir::Value context; ///< the kernel's table of functions
 
-  Lanes with(mlir::Value value) const { return {b, loc, value, avx512}; }
+  Lanes with(mlir::Value value) const { return {b, loc, value, avx512, context}; }
   template <class Op, class... Args> Lanes make(Args... args) const {
     return with(Op::create(*b, loc, args...));
   }

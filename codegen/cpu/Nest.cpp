@@ -7,14 +7,7 @@ namespace dlc::cpu {
 
 namespace {
 
-double weight(Operation *op) {
-  if (isa<ExpOp, TanhOp, SigmoidOp, ErfOp, GeluOp, LogOp, SinOp, CosOp, PowOp, Expm1Op, Log1pOp>(
-          op))
-    return 8;
-  if (isa<DivOp, SqrtOp, RsqrtOp, RemOp>(op))
-    return 3;
-  return 1;
-}
+double weight(Operation *op) { return cast<FactsInterface>(op).getWeight(); }
 
 /// Operations per element that evaluating `value` once costs, reductions included.
 double workOf(Operation *op) {
@@ -62,7 +55,7 @@ namespace {
 
 bool hasLoops(FusionOp fusion) {
   for (Operation &op : fusion.getBody().front())
-    if (isa<ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op))
+    if (op.hasTrait<ElementLoop>())
       return true;
   return false;
 }
@@ -111,7 +104,7 @@ bool lanesCrossReduction(Value value, int64_t lastDim) {
 int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
   bool heavy = false;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    heavy |= weight(&op) > 4 || isa<MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op);
+    heavy |= weight(&op) > 4 || (op.hasTrait<ElementLoop>() && !isa<ReduceOp>(op));
     for (Value r : op.getResults())
       heavy |= tensorType(r).getElementTypeBitWidth() > 32;
   }

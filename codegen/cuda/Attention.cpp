@@ -492,7 +492,7 @@ bool canAttend(FusionOp fusion, Operation *attention, std::string *why) {
   if (!isWholeAttention(attention, why))
     return false;
   for (Operation &op : bodyOf(fusion).without_terminator())
-    if (&op != attention && !isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op))
+    if (&op != attention && !op.hasTrait<ViewLike>())
       return no("attention is a kernel by itself, but for how its operands and results lie");
   unsigned plain = isa<AttentionGradOp>(attention) ? 6 : 3;
   for (OpOperand &operand : attention->getOpOperands()) {

@@ -1,6 +1,7 @@
 //===- EmitElementwise.cpp - elementwise operations as text ----------------===//
 #include "codegen/cuda/Emitter.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -67,84 +68,119 @@ std::string Emitter::neutral(ReduceKind kind, Type element) {
 
 namespace {
 
-std::string unary(Operation *op, const std::string &x, Type element) {
-  bool f = isFloat(element), u = isUnsigned(element);
-  std::string zero = literal(element, 0.0);
-  if (isa<AbsOp>(op))
-    return u ? x : "dk::abs(" + x + ")";
-  if (isa<NegOp>(op))
-    return f ? "-" + x : "dk::sub((" + computeName(element) + ")0, " + x + ")";
-  if (isa<SignOp>(op))
-    return f ? x + " > " + zero + " ? " + literal(element, 1.0) + " : " + x + " < " + zero + " ? " +
-                   literal(element, -1.0) + " : " + x
-             : "dk::sign(" + x + ")";
-  if (isa<ReluOp>(op)) // NaN compares false and stays
-    return u ? x : x + " < " + zero + " ? " + zero + " : " + x;
-  if (isa<NotOp>(op))
-    return element.isInteger(1) ? "!" + x : "(" + computeName(element) + ")~" + x;
-  if (isa<IsNanOp>(op))
-    return x + " != " + x;
-  if (auto inf = dyn_cast<IsInfOp>(op)) {
-    std::string plus = x + " == " + literal(element, INFINITY),
-                minus = x + " == " + literal(element, -INFINITY);
-    if (inf.getPositive() && inf.getNegative())
-      return plus + " || " + minus;
-    return inf.getPositive() ? plus : inf.getNegative() ? minus : "false";
+/// An operation on the texts of its operands' elements.
+struct Site {
+  Emitter &e;
+  ArrayRef<std::string> values;
+  Type element; ///< of the first operand
+  bool isFloat, isUnsigned, isBool;
+
+  const std::string &x() const { return values[0]; }
+  std::string number(double value) const { return literal(element, value); }
+  std::string type() const { return computeName(element); }
+  std::string call(StringRef name) const {
+    return (name + "(" + llvm::join(values, ", ") + ")").str();
   }
-  if (auto gelu = dyn_cast<GeluOp>(op))
-    return (gelu.getApproximate() ? "dk::gelu_tanh(" : "dk::gelu(") + x + ")";
-  // The rest are functions under the operation's own name.
-  return "dk::" + op->getName().stripDialect().str() + "(" + x + ")";
+  std::string infix(StringRef sign) const { return (x() + " " + sign + " " + values[1]).str(); }
+};
+
+// One overload of `text` for each operation; dispatch names the one that lacks.
+
+#define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
+  std::string text(const Site &s, Op) { return s.call("dk::" #mnemonic); }
+#include "ir/dlc/ElementwiseTable.inc"
+
+std::string text(const Site &s, GeluOp op) {
+  return s.call(op.getApproximate() ? "dk::gelu_tanh" : "dk::gelu");
 }
 
-std::string power(Emitter &e, PowOp op, const std::string &a, const std::string &b) {
-  Type base = elementOf(op.getA()), exponent = elementOf(op.getB());
-  Type f64 = Float64Type::get(op.getContext());
-  if (isFloat(base)) {
-    Type compute = base.isF64() ? f64 : Type(Float32Type::get(op.getContext()));
+std::string text(const Site &s, AbsOp) { return s.isUnsigned ? s.x() : s.call("dk::abs"); }
+
+std::string text(const Site &s, NegOp) {
+  return s.isFloat ? "-" + s.x() : "dk::sub((" + s.type() + ")0, " + s.x() + ")";
+}
+
+std::string text(const Site &s, SignOp) {
+  if (!s.isFloat)
+    return s.call("dk::sign");
+  std::string zero = s.number(0);
+  return s.x() + " > " + zero + " ? " + s.number(1) + " : " + s.x() + " < " + zero + " ? " +
+         s.number(-1) + " : " + s.x();
+}
+
+std::string text(const Site &s, ReluOp) { // NaN compares false and stays
+  return s.isUnsigned ? s.x() : s.x() + " < " + s.number(0) + " ? " + s.number(0) + " : " + s.x();
+}
+
+std::string text(const Site &s, NotOp) {
+  return s.isBool ? "!" + s.x() : "(" + s.type() + ")~" + s.x();
+}
+
+std::string text(const Site &s, IsNanOp) { return s.x() + " != " + s.x(); }
+
+std::string text(const Site &s, IsInfOp op) {
+  std::string plus = s.x() + " == " + s.number(INFINITY),
+              minus = s.x() + " == " + s.number(-INFINITY);
+  if (op.getPositive() && op.getNegative())
+    return plus + " || " + minus;
+  return op.getPositive() ? plus : op.getNegative() ? minus : "false";
+}
+
+std::string text(const Site &s, CastOp op) {
+  return s.e.cast(s.x(), s.element, elementOf(op.getY()));
+}
+
+std::string text(const Site &s, SelectOp) {
+  return s.x() + " ? " + s.values[1] + " : " + s.values[2];
+}
+
+std::string text(const Site &s, CompareOp op) {
+  const char *signs[] = {"==", "!=", "<", "<=", ">", ">="};
+  return s.infix(signs[int(op.getPredicate())]);
+}
+
+std::string text(const Site &s, AddOp) { return s.isFloat ? s.infix("+") : s.call("dk::add"); }
+std::string text(const Site &s, SubOp) { return s.isFloat ? s.infix("-") : s.call("dk::sub"); }
+std::string text(const Site &s, MulOp) { return s.isFloat ? s.infix("*") : s.call("dk::mul"); }
+std::string text(const Site &s, DivOp) { return s.isFloat ? s.infix("/") : s.call("dk::div"); }
+std::string text(const Site &s, RemOp op) {
+  return s.call(op.getTruncated() ? "dk::rem_truncated" : "dk::rem");
+}
+
+std::string text(const Site &s, PowOp op) {
+  const std::string &a = s.x(), &b = s.values[1];
+  Type exponent = elementOf(op.getB()), f64 = Float64Type::get(op.getContext());
+  if (s.isFloat) {
+    Type compute = s.element.isF64() ? f64 : Type(Float32Type::get(op.getContext()));
     return "dk::pow(" + a + ", (" + computeName(compute) + ")" + b + ")";
   }
   if (isFloat(exponent))
-    return e.cast("dk::pow((double)" + a + ", (double)" + b + ")", f64, base);
-  return "dk::integer_pow(" + a + ", " + e.cast(b, exponent, base) + ")";
+    return s.e.cast("dk::pow((double)" + a + ", (double)" + b + ")", f64, s.element);
+  return "dk::integer_pow(" + a + ", " + s.e.cast(b, exponent, s.element) + ")";
 }
+
+std::string text(const Site &s, MaxOp) { return s.call("dk::largest::of"); }
+std::string text(const Site &s, MinOp) { return s.call("dk::smallest::of"); }
+
+std::string bitwise(const Site &s, StringRef onBool, StringRef onBits) {
+  return s.isBool ? s.infix(onBool) : "(" + s.type() + ")(" + s.infix(onBits) + ")";
+}
+std::string text(const Site &s, AndOp) { return bitwise(s, "&&", "&"); }
+std::string text(const Site &s, OrOp) { return bitwise(s, "||", "|"); }
+std::string text(const Site &s, XorOp) { return bitwise(s, "!=", "^"); }
+std::string text(const Site &s, ShiftLeftOp) { return s.call("dk::shift_left"); }
+std::string text(const Site &s, ShiftRightOp) { return s.call("dk::shift_right"); }
 
 } // namespace
 
-std::string elementText(Emitter &e, Operation *op, ArrayRef<std::string> v) {
-  Type element = elementOf(op->getOperand(0));
-  bool f = isFloat(element), boolean = element.isInteger(1);
-  if (auto to = dyn_cast<CastOp>(op))
-    return e.cast(v[0], element, elementOf(to.getY()));
-  if (isa<SelectOp>(op))
-    return v[0] + " ? " + v[1] + " : " + v[2];
-  if (v.size() == 1)
-    return unary(op, v[0], element);
-  auto call = [&](const char *name) { return std::string(name) + "(" + v[0] + ", " + v[1] + ")"; };
-  auto infix = [&](const char *sign) { return v[0] + " " + sign + " " + v[1]; };
-  std::string type = computeName(element);
+std::string elementText(Emitter &e, Operation *op, ArrayRef<std::string> operands) {
+  Type type = elementOf(op->getOperand(0));
+  Site site{e, operands, type, isFloat(type), isUnsigned(type), type.isInteger(1)};
   return llvm::TypeSwitch<Operation *, std::string>(op)
-      .Case<CompareOp>([&](CompareOp compare) {
-        const char *signs[] = {"==", "!=", "<", "<=", ">", ">="};
-        return infix(signs[int(compare.getPredicate())]);
-      })
-      .Case<AddOp>([&](auto) { return f ? infix("+") : call("dk::add"); })
-      .Case<SubOp>([&](auto) { return f ? infix("-") : call("dk::sub"); })
-      .Case<MulOp>([&](auto) { return f ? infix("*") : call("dk::mul"); })
-      .Case<DivOp>([&](auto) { return f ? infix("/") : call("dk::div"); })
-      .Case<RemOp>(
-          [&](RemOp rem) { return call(rem.getTruncated() ? "dk::rem_truncated" : "dk::rem"); })
-      .Case<PowOp>([&](PowOp pow) { return power(e, pow, v[0], v[1]); })
-      .Case<MaxOp>([&](auto) { return call("dk::largest::of"); })
-      .Case<MinOp>([&](auto) { return call("dk::smallest::of"); })
-      .Case<AndOp>(
-          [&](auto) { return boolean ? infix("&&") : "(" + type + ")(" + infix("&") + ")"; })
-      .Case<OrOp>(
-          [&](auto) { return boolean ? infix("||") : "(" + type + ")(" + infix("|") + ")"; })
-      .Case<XorOp>(
-          [&](auto) { return boolean ? infix("!=") : "(" + type + ")(" + infix("^") + ")"; })
-      .Case<ShiftLeftOp>([&](auto) { return call("dk::shift_left"); })
-      .Case<ShiftRightOp>([&](auto) { return call("dk::shift_right"); });
+#define DLC_ELEMENTWISE(Op, mnemonic, value, operands)                                             \
+  .Case([&](Op each) { return text(site, each); })
+#include "ir/dlc/ElementwiseTable.inc"
+      ;
 }
 
 } // namespace dlc::cuda

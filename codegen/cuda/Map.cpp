@@ -21,9 +21,7 @@ int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
   for (const Target &target : targets)
     count(target.buffer.element);
   for (Operation &op : plan.fusion.getBody().front().without_terminator()) {
-    if (isa<ReduceOp, ArgReduceOp, MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp,
-            AvgPoolOp, MaxPoolPositionsOp, MaxPoolIndicesOp, MaxPoolGradOp, AvgPoolGradOp, ConcatOp,
-            PadOp>(op) &&
+    if ((op.hasTrait<ElementLoop>() || isa<ConcatOp, PadOp>(op)) &&
         !plan.known.count(op.getResult(0)))
       return 1;
     ++operations;

@@ -14,9 +14,6 @@ namespace dlc::cuda {
 
 namespace {
 
-bool isContraction(Operation *op) {
-  return isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op);
-}
 bool isWhole(Operation *op) {
   return isa<TopKOp, CumulativeOp, ScatterElementsOp, ScatterNdOp>(op);
 }
@@ -66,11 +63,9 @@ bool canGenerate(FusionOp fusion, std::string *why) {
     return canAttend(fusion, attention, why);
   int64_t wholes = 0, others = 0;
   for (Operation &op : bodyOf(fusion).without_terminator()) {
-    bool known =
-        op.hasTrait<Elementwise>() || isContraction(&op) || isWhole(&op) ||
-        isa<ConstantOp, IotaOp, ReshapeOp, TransposeOp, BroadcastOp, SliceOp, PadOp, ConcatOp,
-            GatherOp, GatherElementsOp, GatherNdOp, ReduceOp, ArgReduceOp, RandomOp, MaxPoolOp,
-            MaxPoolPositionsOp, MaxPoolIndicesOp, MaxPoolGradOp, AvgPoolOp, AvgPoolGradOp>(op);
+    bool known = op.hasTrait<Elementwise>() || op.hasTrait<Movement>() ||
+                 op.hasTrait<ElementLoop>() || isWhole(&op) ||
+                 isa<ConstantOp, GatherOp, GatherElementsOp, GatherNdOp, RandomOp>(op);
     (isWhole(&op) ? wholes : others) += 1;
     if (!known) {
       if (why)
@@ -114,7 +109,7 @@ Planner::Planner(FusionOp fusion, StringRef name, const KernelOptions &options)
   if (largest > (int64_t(1) << 30))
     indexType = "long long";
   for (Operation &op : bodyOf(fusion).without_terminator()) {
-    if (isContraction(&op))
+    if (op.hasTrait<Contraction>())
       kernel.flops += 2 * double(contractionWork(&op));
     else if (auto reduce = dyn_cast<ReduceOp>(op))
       kernel.flops += double(typeOf(reduce.getX()).getNumElements());
@@ -176,7 +171,7 @@ void Planner::classify() {
         continue;
       bool few = row && row->rows < kFewRows && row->columns > kLongRow;
       how[&op] = row && !few ? How::Row : How::Split;
-    } else if (isContraction(&op) && contractionWork(&op) >= kSmallProduct) {
+    } else if (op.hasTrait<Contraction>() && contractionWork(&op) >= kSmallProduct) {
       how[&op] = How::Tile;
     }
   }

@@ -1,10 +1,13 @@
 //===- Prelude.cpp - what generated CUDA C++ text stands on ----------------===//
 #include "codegen/cuda/Prelude.h"
 
+#include "ir/dlc/Dialect.h"
+
 namespace dlc::cuda {
 
-llvm::StringRef preludeText() {
-  return R"cuda(#pragma nv_diag_suppress 177
+namespace {
+
+constexpr llvm::StringLiteral arithmetic = R"cuda(#pragma nv_diag_suppress 177
 namespace dk {
 
 #define DK_INLINE static __device__ __forceinline__
@@ -159,40 +162,39 @@ template <class T> DK_INLINE T average(T total, T count) {
 }
 
 // --- functions ------------------------------------------------------------------
-#define DK_FUNCTION(name, single, both) \
+#define DK_FUNCTION_1(name, single, both) \
   DK_INLINE float name(float x) { return single(x); } \
   DK_INLINE double name(double x) { return ::both(x); }
-DK_FUNCTION(exp, expf, exp)
-DK_FUNCTION(expm1, expm1f, expm1)
-DK_FUNCTION(log, logf, log)
-DK_FUNCTION(log1p, log1pf, log1p)
-DK_FUNCTION(sqrt, sqrtf, sqrt)
-DK_FUNCTION(sin, sinf, sin)
-DK_FUNCTION(cos, cosf, cos)
-DK_FUNCTION(tan, tanf, tan)
-DK_FUNCTION(asin, asinf, asin)
-DK_FUNCTION(acos, acosf, acos)
-DK_FUNCTION(atan, atanf, atan)
-DK_FUNCTION(sinh, sinhf, sinh)
-DK_FUNCTION(cosh, coshf, cosh)
-DK_FUNCTION(tanh, tanhf, tanh)
-DK_FUNCTION(asinh, asinhf, asinh)
-DK_FUNCTION(acosh, acoshf, acosh)
-DK_FUNCTION(atanh, atanhf, atanh)
-DK_FUNCTION(erf, erff, erf)
-DK_FUNCTION(erfc, erfcf, erfc)
-DK_FUNCTION(ceil, ceilf, ceil)
-DK_FUNCTION(floor, floorf, floor)
-DK_FUNCTION(round, rintf, rint)
-#undef DK_FUNCTION
-DK_INLINE float pow(float x, float y) { return powf(x, y); }
-DK_INLINE double pow(double x, double y) { return ::pow(x, y); }
+#define DK_FUNCTION_2(name, single, both) \
+  DK_INLINE float name(float x, float y) { return single(x, y); } \
+  DK_INLINE double name(double x, double y) { return ::both(x, y); }
+DK_FUNCTION_1(erfc, erfcf, erfc)
+DK_FUNCTION_2(pow, powf, pow)
+)cuda";
+
+// The text of each function of the dialect: CUDA's own, or one of ours.
+template <typename Op> constexpr const char *source = nullptr;
+#define DLC_CUDA(Op, mnemonic, cuda, operands)                                                     \
+  template <>                                                                                      \
+  constexpr const char *source<Op> =                                                               \
+      "DK_FUNCTION_" #operands "(" #mnemonic ", " #cuda "f, " #cuda ")\n";
+#include "ir/dlc/ElementwiseTable.inc"
+
+template <>
+constexpr const char *source<RsqrtOp> = R"cuda(
 DK_INLINE float rsqrt(float x) { return 1.0f / sqrtf(x); }
 DK_INLINE double rsqrt(double x) { return 1.0 / ::sqrt(x); }
+)cuda";
+
+template <>
+constexpr const char *source<SigmoidOp> = R"cuda(
 template <class T> DK_INLINE T sigmoid(T x) {
   T e = exp(-abs(x));
   return (x < 0 ? e : (T)1) / ((T)1 + e);
 }
+)cuda";
+
+constexpr llvm::StringLiteral rest = R"cuda(
 template <class T> DK_INLINE T gelu(T x) {
   if (x < (T)-40) return (T)-0.0;
   return (T)0.5 * x * erfc(x * (T)-0.70710678118654752440);
@@ -306,6 +308,21 @@ DK_INLINE float normal(const words &w, int i) {
 
 } // namespace dk
 )cuda";
+
+std::string wholePrelude() {
+  std::string text = arithmetic.str();
+#define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
+  static_assert(source<Op> != nullptr, "no CUDA text of " #mnemonic);                              \
+  text += source<Op>;
+#include "ir/dlc/ElementwiseTable.inc"
+  return text + rest.str();
+}
+
+} // namespace
+
+llvm::StringRef preludeText() {
+  static const std::string text = wholePrelude();
+  return text;
 }
 
 } // namespace dlc::cuda

@@ -87,8 +87,7 @@ public:
 private:
   LogicalResult play(Block &block) {
     for (Operation &op : block) {
-      if (isa<exec::ViewOp, exec::AllocOp, exec::InputOp, exec::OutputOp, exec::StateOp,
-              exec::ConstantOp, exec::RecordOp, exec::WaitOp>(op))
+      if (op.hasTrait<exec::NamesMemory>() || isa<exec::RecordOp, exec::WaitOp>(op))
         continue;
       if (failed(command(op)))
         return failure();

@@ -177,9 +177,7 @@ private:
   json list(Block &block) {
     json result = json::array();
     for (Operation &o : block)
-      if (!isa<exec::ViewOp, exec::AllocOp, exec::ConstantOp, exec::InputOp, exec::OutputOp,
-               exec::StateOp>(o) &&
-          !isCopyToItself(o))
+      if (!o.hasTrait<exec::NamesMemory>() && !isCopyToItself(o))
         result.push_back(command(o));
     return result;
   }

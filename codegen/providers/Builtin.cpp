@@ -130,8 +130,7 @@ CastOp wideningOf(Operation *op) {
 Operation *onlyOperation(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   Operation *op = &body.front(), *last = wideningOf(op) ? op->getNextNode() : op;
-  if (!isa<ConvWeightGradOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op) ||
-      last->getNextNode() != body.getTerminator())
+  if (!op->hasTrait<StandsAlone>() || last->getNextNode() != body.getTerminator())
     return nullptr;
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (auto on = dyn_cast_or_null<OnAttr>(cast<RankedTensorType>(type).getEncoding());
@@ -143,8 +142,8 @@ Operation *onlyOperation(FusionOp fusion) {
 /// A pool of f32 images that lie with many channels side by side, as vectors of these.
 json lanePool(FusionOp fusion) {
   Operation *op = &fusion.getBody().front().front();
-  if (!isa<MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op) ||
-      op->getNextNode() != fusion.getBody().front().getTerminator() || runtime::hostLanes() == 0)
+  if (!op->hasTrait<Pooling>() || op->getNextNode() != fusion.getBody().front().getTerminator() ||
+      runtime::hostLanes() == 0)
     return {};
   StringRef tag = layoutOf(op->getOperand(0).getType());
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))

@@ -1,8 +1,8 @@
 //===- Accuracy.cpp - what single operations may lose for speed -----------===//
 #include "codegen/select/Accuracy.h"
 
-#include "ir/dlc/Dialect.h"
 #include "passes/OpNames.h"
+#include "passes/precision/Classes.h"
 
 using namespace mlir;
 
@@ -42,8 +42,7 @@ LogicalResult applyAccuracy(ModuleOp module, const CompileOptions &given) {
   if (rules.empty())
     return success();
   module.walk([&](Operation *op) {
-    if (!isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp, AttentionTrainOp,
-             AttentionGradOp>(op))
+    if (precision::classOf(op) != NumericClass::Product)
       return;
     SmallVector<StringRef> names;
     namesIn(op->getLoc(), names);

@@ -61,11 +61,7 @@ Tensor operator>=(const Operand &a, const Operand &b) {
   return compare("operator >=", Predicate::ge, a, b);
 }
 Tensor operator-(const Operand &x) { return unary<NegOp>("operator -", x); }
-Tensor logical_not(const Operand &x) { return unary<NotOp>("logical_not", x); }
 Tensor operator~(const Operand &x) { return unary<NotOp>("operator ~", x); }
-Tensor maximum(const Operand &a, const Operand &b) { return binary<MaxOp>("maximum", a, b); }
-Tensor minimum(const Operand &a, const Operand &b) { return binary<MinOp>("minimum", a, b); }
-Tensor pow(const Operand &a, const Operand &b) { return binary<PowOp>("pow", a, b); }
 
 Tensor fmod(const Operand &a, const Operand &b) {
   Call call("fmod", {&a, &b});
@@ -105,34 +101,6 @@ Tensor cast(const Operand &x, DType dtype) {
   return call.tensor(call.make<CastOp>(value, properties));
 }
 
-Tensor abs(const Operand &x) { return unary<AbsOp>("abs", x); }
-Tensor sign(const Operand &x) { return unary<SignOp>("sign", x); }
-Tensor exp(const Operand &x) { return unary<ExpOp>("exp", x); }
-Tensor expm1(const Operand &x) { return unary<Expm1Op>("expm1", x); }
-Tensor log(const Operand &x) { return unary<LogOp>("log", x); }
-Tensor log1p(const Operand &x) { return unary<Log1pOp>("log1p", x); }
-Tensor sqrt(const Operand &x) { return unary<SqrtOp>("sqrt", x); }
-Tensor rsqrt(const Operand &x) { return unary<RsqrtOp>("rsqrt", x); }
-Tensor sin(const Operand &x) { return unary<SinOp>("sin", x); }
-Tensor cos(const Operand &x) { return unary<CosOp>("cos", x); }
-Tensor tan(const Operand &x) { return unary<TanOp>("tan", x); }
-Tensor asin(const Operand &x) { return unary<AsinOp>("asin", x); }
-Tensor acos(const Operand &x) { return unary<AcosOp>("acos", x); }
-Tensor atan(const Operand &x) { return unary<AtanOp>("atan", x); }
-Tensor sinh(const Operand &x) { return unary<SinhOp>("sinh", x); }
-Tensor cosh(const Operand &x) { return unary<CoshOp>("cosh", x); }
-Tensor tanh(const Operand &x) { return unary<TanhOp>("tanh", x); }
-Tensor asinh(const Operand &x) { return unary<AsinhOp>("asinh", x); }
-Tensor acosh(const Operand &x) { return unary<AcoshOp>("acosh", x); }
-Tensor atanh(const Operand &x) { return unary<AtanhOp>("atanh", x); }
-Tensor erf(const Operand &x) { return unary<ErfOp>("erf", x); }
-Tensor ceil(const Operand &x) { return unary<CeilOp>("ceil", x); }
-Tensor floor(const Operand &x) { return unary<FloorOp>("floor", x); }
-Tensor round(const Operand &x) { return unary<RoundOp>("round", x); }
-Tensor is_nan(const Operand &x) { return unary<IsNanOp>("is_nan", x); }
-Tensor is_inf(const Operand &x) { return unary<IsInfOp>("is_inf", x); }
-Tensor relu(const Operand &x) { return unary<ReluOp>("relu", x); }
-Tensor sigmoid(const Operand &x) { return unary<SigmoidOp>("sigmoid", x); }
 Tensor square(const Operand &x) { return binary<MulOp>("square", x, x); }
 Tensor reciprocal(const Operand &x) {
   return binary<DivOp>("reciprocal", Operand(1, x.location), x);
@@ -180,3 +148,13 @@ Tensor softplus(const Operand &x) {
 }
 
 } // namespace dlc::trace
+
+// Those that take tensors alone. Each has its declaration in dlc/trace.hpp.
+namespace dlc {
+#define DLC_TRACE_1(Op, name)                                                                      \
+  trace::Tensor trace::name(const Operand &x) { return unary<Op>(#name, x); }
+#define DLC_TRACE_2(Op, name)                                                                      \
+  trace::Tensor trace::name(const Operand &a, const Operand &b) { return binary<Op>(#name, a, b); }
+#define DLC_TRACE(Op, mnemonic, name, operands) DLC_TRACE_##operands(Op, name)
+#include "ir/dlc/ElementwiseTable.inc"
+} // namespace dlc

@@ -4,6 +4,7 @@
 include "ir/dlc/Base.td"
 
 def Dlc_AttentionOp : Dlc_PureOp<"attention"> {
+  let numericClass = "Product";
   let summary = "softmax(scale * q k^T + mask) v; q [.., T, D], k [.., S, D], v [.., S, E]";
   let description = [{
     `causal` hides k's position s from q's position t where s > t. A bool mask hides where it is false.
@@ -16,6 +17,7 @@ def Dlc_AttentionOp : Dlc_PureOp<"attention"> {
   let results = (outs Dlc_FloatTensor:$y);
 }
 def Dlc_AttentionTrainOp : Dlc_PureOp<"attention_train"> {
+  let numericClass = "Product";
   let summary = "attention, and of each row the logarithm of the sum of its scores' exponentials, which attention_grad reads";
   let description = [{
     - (C1) .. (C4) as of attention.
@@ -25,6 +27,7 @@ def Dlc_AttentionTrainOp : Dlc_PureOp<"attention_train"> {
   let results = (outs Dlc_FloatTensor:$y, Dlc_FloatTensor:$lse);
 }
 def Dlc_AttentionGradOp : Dlc_PureOp<"attention_grad"> {
+  let numericClass = "Product";
   let summary = "attention_train's gradients in q, k and v, from its operands, its results and dy";
   let description = [{
     With p = exp(scale * q k^T + mask - lse), 0 where hidden: dv = p^T dy, ds = p * (dy v^T - sum over E of dy * y),

@@ -99,13 +99,44 @@ def Dlc_ReferenceInterface : OpInterface<"ReferenceInterface"> {
     (ins "llvm::ArrayRef<::dlc::ref::Tensor>":$inputs, "llvm::SmallVectorImpl<::dlc::ref::Tensor> &":$outputs)>];
 }
 
+/// What is known of every operation; the fields of Dlc_Op say it.
+def Dlc_FactsInterface : OpInterface<"FactsInterface"> {
+  let cppNamespace = "::dlc";
+  let methods = [
+    StaticInterfaceMethod<"What the operation needs of its numbers.", "::dlc::NumericClass", "getNumericClass">,
+    StaticInterfaceMethod<"What an element of an elementwise operation costs, in additions: 1, 3 for a division, 8 for a function.",
+                          "int", "getWeight">];
+}
+
+class Dlc_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::dlc"; }
 /// Each element of the result depends on the elements at the same (broadcast) index of the operands.
-def Dlc_Elementwise : NativeOpTrait<"Elementwise"> { let cppNamespace = "::dlc"; }
+def Dlc_Elementwise : Dlc_Trait<"Elementwise">;
 /// The result is the operand's elements in the same order in memory: no work where layouts are plain.
-def Dlc_View : NativeOpTrait<"View"> { let cppNamespace = "::dlc"; }
+def Dlc_View : Dlc_Trait<"View">;
+/// The result is elements of the operand, where strides over its memory may say which.
+def Dlc_ViewLike : Dlc_Trait<"ViewLike">;
+/// Says which element stands where, and computes nothing.
+def Dlc_Movement : Dlc_Trait<"Movement">;
+/// An element of the result takes a loop over elements of the operands.
+def Dlc_ElementLoop : Dlc_Trait<"ElementLoop">;
+/// A product of matrices, or of images and windows: sums of products of two operands' elements.
+def Dlc_Contraction : Dlc_Trait<"Contraction">;
+/// Pools images, or is the gradient of that: what libraries do in any layout.
+def Dlc_Pooling : Dlc_Trait<"Pooling">;
+/// A contraction or pool that no library joins with anything: what it is in a fusion, it is alone.
+def Dlc_StandsAlone : Dlc_Trait<"StandsAlone">;
+/// Each operand and result has a layout of its own, blocked or not.
+def Dlc_AnyLayout : Dlc_Trait<"AnyLayout">;
+/// The derivative is 0 wherever there is one, or there is none.
+def Dlc_NoGradient : Dlc_Trait<"NoGradient">;
 
 class Dlc_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Dlc_Dialect, mnemonic, traits # [DeclareOpInterfaceMethods<Dlc_ReferenceInterface>]>;
+    : Op<Dlc_Dialect, mnemonic, traits # [DeclareOpInterfaceMethods<Dlc_ReferenceInterface>, Dlc_FactsInterface]> {
+  string numericClass = "Full";
+  int weight = 1;
+  let extraClassDeclaration = "static ::dlc::NumericClass getNumericClass() { return ::dlc::NumericClass::" # numericClass # [{; }
+  static int getWeight() { return }] # weight # "; }";
+}
 
 /// A pure operation whose result types follow from its operands and attributes.
 class Dlc_PureOp<string mnemonic, list<Trait> traits = []>

@@ -3,7 +3,8 @@
 #define DLC_IR_CONTRACT_TD
 include "ir/dlc/Base.td"
 
-def Dlc_MatmulOp : Dlc_PureOp<"matmul"> {
+def Dlc_MatmulOp : Dlc_PureOp<"matmul", [Dlc_Contraction, Dlc_ElementLoop]> {
+  let numericClass = "Product";
   let summary = "matrix product over the last two dimensions; the others are batch dimensions and broadcast";
   let description = [{
     `transpose_a` reads a as [.., k, m], `transpose_b` reads b as [.., n, k]. Sums of 16-bit floats are kept in f32;

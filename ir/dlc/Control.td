@@ -39,7 +39,7 @@ def Dlc_LoopOp : Dlc_Op<"loop", [RecursiveMemoryEffects, SingleBlockImplicitTerm
     `inits` `(` ($inits^ `:` type($inits))? `)` (`->` `(` type($results)^ `)`)? $body attr-dict}];
 }
 
-def Dlc_FusionOp : Dlc_Op<"fusion", [Pure, IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">]> {
+def Dlc_FusionOp : Dlc_Op<"fusion", [Pure, IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">, Dlc_AnyLayout]> {
   let summary = "operations that run as one kernel; the body is the meaning";
   let description = "- (C1) block arguments have the operands' types. \n- (C2) the body yields the result types.";
   let arguments = (ins Variadic<Dlc_Tensor>:$inputs);

@@ -12,7 +12,8 @@ defvar convRules = [{
     - (C6) bias, when given, is [output channels].
 }];
 
-def Dlc_ConvOp : Dlc_PureOp<"conv"> {
+def Dlc_ConvOp : Dlc_PureOp<"conv", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout]> {
+  let numericClass = "Product";
   let summary = "convolution (cross-correlation) of [N, C, spatial..] with weights [O, C/groups, window..], bias [O]";
   let description = convRules;
   let arguments = (ins Dlc_Tensor:$x, Dlc_Tensor:$w, Optional<Dlc_Tensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
@@ -20,7 +21,8 @@ def Dlc_ConvOp : Dlc_PureOp<"conv"> {
   let results = (outs Dlc_Tensor:$y);
 }
 
-def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose"> {
+def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout]> {
+  let numericClass = "Product";
   let summary = "the adjoint of conv in x: weights are [C, O/groups, window..]; `extra` lengthens the result at the end";
   let description = convRules;
   let arguments = (ins Dlc_Tensor:$x, Dlc_Tensor:$w, Optional<Dlc_Tensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
@@ -28,7 +30,8 @@ def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose"> {
   let results = (outs Dlc_Tensor:$y);
 }
 
-def Dlc_ConvWeightGradOp : Dlc_PureOp<"conv_weight_grad"> {
+def Dlc_ConvWeightGradOp : Dlc_PureOp<"conv_weight_grad", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandsAlone]> {
+  let numericClass = "Product";
   let summary = "conv's gradient in its weights: x [N, C, spatial..], dy [N, O, spatial..] -> dw [O, C/groups, window..]";
   let description = [{
     dw[o, c, k..] = sum over n and p.. of dy[n, o, p..] * x[n, c of o's group, p * stride + k * dilation - low ..]. With x and dy

@@ -226,3 +226,7 @@ LogicalResult OnAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                        << "'; add blocks such as 16b";
   return success();
 }
+
+bool dlc::isCheapMath(Operation *op) {
+  return op->hasTrait<Elementwise>() && cast<FactsInterface>(op).getWeight() == 1;
+}

@@ -11,62 +11,107 @@ defvar elementwiseRules = [{
     - (C3) the operands' shapes broadcast together.
 }];
 
-class Dlc_Unary<string mnemonic, Type type, string meaning> : Dlc_PureOp<mnemonic, [Dlc_Elementwise]> {
+/// An operation on elements. What it is in other layers is said where they are; these fields make their tables
+/// (ir/tblgen), and what a table lacks does not compile.
+class Dlc_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : Dlc_PureOp<mnemonic, [Dlc_Elementwise] # traits> {
+  string onnx = "";  // ONNX's operator, where that means the same for every type
+  string trace = ""; // the function of dlc::trace, where that takes the operands alone
+}
+
+/// A function of real numbers: codegen/cpu and codegen/cuda know it under its mnemonic.
+class Dlc_Function<string mnemonic> {
+  string libm = mnemonic; // C's function of doubles, if there is one: the reference
+  string cuda = libm;     // CUDA's, of doubles and with an f of floats
+}
+
+class Dlc_Unary<string mnemonic, Type type, string meaning, list<Trait> traits = []>
+    : Dlc_ElementwiseOp<mnemonic, traits> {
+  let trace = mnemonic;
   let summary = meaning;
   let arguments = (ins type:$x);
   let results = (outs Dlc_Tensor:$y);
   let extraClassDefinition = compatible # Dlc_InferBy<"::dlc::inferUnary(site, adaptor.getX(), types)">.definition;
 }
 
-def Dlc_AbsOp : Dlc_Unary<"abs", Dlc_Tensor, "|x|">;
-def Dlc_NegOp : Dlc_Unary<"neg", Dlc_Tensor, "-x">;
-def Dlc_SignOp : Dlc_Unary<"sign", Dlc_Tensor, "-1, 0 or 1; NaN stays">;
-def Dlc_ExpOp : Dlc_Unary<"exp", Dlc_FloatTensor, "e^x">;
-def Dlc_Expm1Op : Dlc_Unary<"expm1", Dlc_FloatTensor, "e^x - 1, accurate near 0">;
-def Dlc_LogOp : Dlc_Unary<"log", Dlc_FloatTensor, "natural logarithm">;
-def Dlc_Log1pOp : Dlc_Unary<"log1p", Dlc_FloatTensor, "log(1 + x), accurate near 0">;
-def Dlc_SqrtOp : Dlc_Unary<"sqrt", Dlc_FloatTensor, "square root">;
-def Dlc_RsqrtOp : Dlc_Unary<"rsqrt", Dlc_FloatTensor, "1 / sqrt(x)">;
-def Dlc_SinOp : Dlc_Unary<"sin", Dlc_FloatTensor, "sine">;
-def Dlc_CosOp : Dlc_Unary<"cos", Dlc_FloatTensor, "cosine">;
-def Dlc_TanOp : Dlc_Unary<"tan", Dlc_FloatTensor, "tangent">;
-def Dlc_AsinOp : Dlc_Unary<"asin", Dlc_FloatTensor, "arc sine">;
-def Dlc_AcosOp : Dlc_Unary<"acos", Dlc_FloatTensor, "arc cosine">;
-def Dlc_AtanOp : Dlc_Unary<"atan", Dlc_FloatTensor, "arc tangent">;
-def Dlc_SinhOp : Dlc_Unary<"sinh", Dlc_FloatTensor, "hyperbolic sine">;
-def Dlc_CoshOp : Dlc_Unary<"cosh", Dlc_FloatTensor, "hyperbolic cosine">;
-def Dlc_TanhOp : Dlc_Unary<"tanh", Dlc_FloatTensor, "hyperbolic tangent">;
-def Dlc_AsinhOp : Dlc_Unary<"asinh", Dlc_FloatTensor, "inverse hyperbolic sine">;
-def Dlc_AcoshOp : Dlc_Unary<"acosh", Dlc_FloatTensor, "inverse hyperbolic cosine">;
-def Dlc_AtanhOp : Dlc_Unary<"atanh", Dlc_FloatTensor, "inverse hyperbolic tangent">;
-def Dlc_ErfOp : Dlc_Unary<"erf", Dlc_FloatTensor, "error function">;
-def Dlc_SigmoidOp : Dlc_Unary<"sigmoid", Dlc_FloatTensor, "1 / (1 + e^-x)">;
-def Dlc_ReluOp : Dlc_Unary<"relu", Dlc_Tensor, "max(x, 0); NaN stays">;
-def Dlc_CeilOp : Dlc_Unary<"ceil", Dlc_FloatTensor, "round up">;
-def Dlc_FloorOp : Dlc_Unary<"floor", Dlc_FloatTensor, "round down">;
-def Dlc_RoundOp : Dlc_Unary<"round", Dlc_FloatTensor, "round to nearest, ties to even">;
-def Dlc_NotOp : Dlc_Unary<"not", Dlc_Tensor, "logical not of bool, bitwise not of integers">;
+class Dlc_UnaryFunction<string mnemonic, string meaning, list<Trait> traits = []>
+    : Dlc_Unary<mnemonic, Dlc_FloatTensor, meaning, traits>, Dlc_Function<mnemonic> {
+  let weight = 8;
+}
 
-def Dlc_GeluOp : Dlc_PureOp<"gelu", [Dlc_Elementwise]> {
+def Dlc_AbsOp : Dlc_Unary<"abs", Dlc_Tensor, "|x|"> { let onnx = "Abs"; let numericClass = "Exact"; }
+def Dlc_NegOp : Dlc_Unary<"neg", Dlc_Tensor, "-x"> { let onnx = "Neg"; let trace = ""; let numericClass = "Exact"; }
+def Dlc_SignOp : Dlc_Unary<"sign", Dlc_Tensor, "-1, 0 or 1; NaN stays", [Dlc_NoGradient]> {
+  let onnx = "Sign";
+  let numericClass = "Exact";
+}
+def Dlc_ExpOp : Dlc_UnaryFunction<"exp", "e^x"> { let onnx = "Exp"; }
+def Dlc_Expm1Op : Dlc_UnaryFunction<"expm1", "e^x - 1, accurate near 0">;
+def Dlc_LogOp : Dlc_UnaryFunction<"log", "natural logarithm"> { let onnx = "Log"; }
+def Dlc_Log1pOp : Dlc_UnaryFunction<"log1p", "log(1 + x), accurate near 0">;
+def Dlc_SqrtOp : Dlc_UnaryFunction<"sqrt", "square root"> { let onnx = "Sqrt"; let weight = 3; }
+def Dlc_RsqrtOp : Dlc_UnaryFunction<"rsqrt", "1 / sqrt(x)"> { let libm = ""; let weight = 3; }
+def Dlc_SinOp : Dlc_UnaryFunction<"sin", "sine"> { let onnx = "Sin"; }
+def Dlc_CosOp : Dlc_UnaryFunction<"cos", "cosine"> { let onnx = "Cos"; }
+def Dlc_TanOp : Dlc_UnaryFunction<"tan", "tangent"> { let onnx = "Tan"; }
+def Dlc_AsinOp : Dlc_UnaryFunction<"asin", "arc sine"> { let onnx = "Asin"; }
+def Dlc_AcosOp : Dlc_UnaryFunction<"acos", "arc cosine"> { let onnx = "Acos"; }
+def Dlc_AtanOp : Dlc_UnaryFunction<"atan", "arc tangent"> { let onnx = "Atan"; }
+def Dlc_SinhOp : Dlc_UnaryFunction<"sinh", "hyperbolic sine"> { let onnx = "Sinh"; }
+def Dlc_CoshOp : Dlc_UnaryFunction<"cosh", "hyperbolic cosine"> { let onnx = "Cosh"; }
+def Dlc_TanhOp : Dlc_UnaryFunction<"tanh", "hyperbolic tangent"> { let onnx = "Tanh"; let numericClass = "Smooth"; }
+def Dlc_AsinhOp : Dlc_UnaryFunction<"asinh", "inverse hyperbolic sine"> { let onnx = "Asinh"; }
+def Dlc_AcoshOp : Dlc_UnaryFunction<"acosh", "inverse hyperbolic cosine"> { let onnx = "Acosh"; }
+def Dlc_AtanhOp : Dlc_UnaryFunction<"atanh", "inverse hyperbolic tangent"> { let onnx = "Atanh"; }
+def Dlc_ErfOp : Dlc_UnaryFunction<"erf", "error function"> { let onnx = "Erf"; let numericClass = "Smooth"; }
+def Dlc_SigmoidOp : Dlc_UnaryFunction<"sigmoid", "1 / (1 + e^-x)"> {
+  let onnx = "Sigmoid";
+  let libm = "";
+  let numericClass = "Smooth";
+}
+def Dlc_ReluOp : Dlc_Unary<"relu", Dlc_Tensor, "max(x, 0); NaN stays"> { let onnx = "Relu"; let numericClass = "Exact"; }
+
+class Dlc_Rounding<string mnemonic, string meaning> : Dlc_UnaryFunction<mnemonic, meaning, [Dlc_NoGradient]> {
+  let numericClass = "Smooth";
+  let weight = 1;
+}
+def Dlc_CeilOp : Dlc_Rounding<"ceil", "round up">;
+def Dlc_FloorOp : Dlc_Rounding<"floor", "round down">;
+def Dlc_RoundOp : Dlc_Rounding<"round", "round to nearest, ties to even"> { let libm = "rint"; }
+
+def Dlc_NotOp : Dlc_Unary<"not", Dlc_Tensor, "logical not of bool, bitwise not of integers", [Dlc_NoGradient]> {
+  let onnx = "Not";
+  let trace = "logical_not";
+}
+
+def Dlc_GeluOp : Dlc_ElementwiseOp<"gelu"> {
+  let numericClass = "Smooth";
+  let weight = 8;
   let summary = "x * Phi(x); `approximate` uses the tanh form";
   let arguments = (ins Dlc_FloatTensor:$x, UnitAttr:$approximate);
   let results = (outs Dlc_FloatTensor:$y);
 }
 
-def Dlc_IsNanOp : Dlc_PureOp<"is_nan", [Dlc_Elementwise]> {
+def Dlc_IsNanOp : Dlc_ElementwiseOp<"is_nan", [Dlc_NoGradient]> {
+  let onnx = "IsNaN";
+  let trace = "is_nan";
+  let numericClass = "Exact";
   let summary = "true where x is NaN";
   let arguments = (ins Dlc_FloatTensor:$x);
   let results = (outs Dlc_BoolTensor:$y);
 }
 
-def Dlc_IsInfOp : Dlc_PureOp<"is_inf", [Dlc_Elementwise]> {
+def Dlc_IsInfOp : Dlc_ElementwiseOp<"is_inf", [Dlc_NoGradient]> {
+  let trace = "is_inf";
+  let numericClass = "Exact";
   let summary = "true where x is infinite, of the signs asked for";
   let arguments = (ins Dlc_FloatTensor:$x, DefaultValuedAttr<BoolAttr, "true">:$positive,
                        DefaultValuedAttr<BoolAttr, "true">:$negative);
   let results = (outs Dlc_BoolTensor:$y);
 }
 
-def Dlc_CastOp : Dlc_PureOp<"cast", [Dlc_Elementwise]> {
+def Dlc_CastOp : Dlc_ElementwiseOp<"cast"> {
+  let numericClass = "Smooth";
   let summary = "converts the element type";
   let description = [{
     Float to integer truncates toward zero and saturates (NaN becomes 0); to bool is `x != 0`; integer to
@@ -79,7 +124,7 @@ def Dlc_CastOp : Dlc_PureOp<"cast", [Dlc_Elementwise]> {
 }
 
 class Dlc_Binary<string mnemonic, Type type, string meaning, list<Trait> traits = []>
-    : Dlc_PureOp<mnemonic, [Dlc_Elementwise] # traits> {
+    : Dlc_ElementwiseOp<mnemonic, traits> {
   let summary = meaning;
   let description = elementwiseRules;
   let arguments = (ins type:$a, type:$b);
@@ -88,29 +133,56 @@ class Dlc_Binary<string mnemonic, Type type, string meaning, list<Trait> traits 
       # Dlc_InferBy<"::dlc::inferBinary(site, adaptor.getA(), adaptor.getB(), types)">.definition;
 }
 
-def Dlc_AddOp : Dlc_Binary<"add", Dlc_Tensor, "a + b", [Commutative]> { let hasFolder = 1; }
-def Dlc_SubOp : Dlc_Binary<"sub", Dlc_Tensor, "a - b"> { let hasFolder = 1; }
-def Dlc_MulOp : Dlc_Binary<"mul", Dlc_Tensor, "a * b", [Commutative]> { let hasFolder = 1; }
-def Dlc_DivOp : Dlc_Binary<"div", Dlc_Tensor, "a / b; integers truncate toward zero, and division by 0 gives 0"> { let hasFolder = 1; }
-def Dlc_PowOp : Dlc_PureOp<"pow", [Dlc_Elementwise]> {
+class Dlc_BinaryFunction<string mnemonic, string meaning, list<Trait> traits = []>
+    : Dlc_Binary<mnemonic, Dlc_FloatTensor, meaning, traits>, Dlc_Function<mnemonic> {
+  let trace = mnemonic;
+  let weight = 8;
+}
+
+class Dlc_Arithmetic<string mnemonic, string meaning, list<Trait> traits = []>
+    : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, traits> {
+  let numericClass = "Smooth";
+  let hasFolder = 1;
+}
+def Dlc_AddOp : Dlc_Arithmetic<"add", "a + b", [Commutative]> { let onnx = "Add"; }
+def Dlc_SubOp : Dlc_Arithmetic<"sub", "a - b"> { let onnx = "Sub"; }
+def Dlc_MulOp : Dlc_Arithmetic<"mul", "a * b", [Commutative]> { let onnx = "Mul"; }
+def Dlc_DivOp : Dlc_Arithmetic<"div", "a / b; integers truncate toward zero, and division by 0 gives 0"> {
+  let onnx = "Div";
+  let weight = 3;
+}
+def Dlc_PowOp : Dlc_ElementwiseOp<"pow"> {
+  let onnx = "Pow";
+  let trace = "pow";
+  let weight = 8;
   let summary = "a to the power b; b may have another element type";
   let description = elementwiseRules;
   let arguments = (ins Dlc_Tensor:$a, Dlc_Tensor:$b);
   let results = (outs Dlc_Tensor:$y);
 }
-def Dlc_RemOp : Dlc_PureOp<"rem", [Dlc_Elementwise]> {
+def Dlc_RemOp : Dlc_ElementwiseOp<"rem"> {
+  let weight = 3;
   let summary = "remainder; the sign follows b (floor), or a when `truncated`; by integer 0 gives 0";
   let description = elementwiseRules;
   let arguments = (ins Dlc_Tensor:$a, Dlc_Tensor:$b, UnitAttr:$truncated);
   let results = (outs Dlc_Tensor:$y);
 }
-def Dlc_MaxOp : Dlc_Binary<"max", Dlc_Tensor, "the larger; NaN if either is", [Commutative]>;
-def Dlc_MinOp : Dlc_Binary<"min", Dlc_Tensor, "the smaller; NaN if either is", [Commutative]>;
-def Dlc_AndOp : Dlc_Binary<"and", Dlc_Tensor, "logical and of bool, bitwise of integers", [Commutative]>;
-def Dlc_OrOp : Dlc_Binary<"or", Dlc_Tensor, "logical or of bool, bitwise of integers", [Commutative]>;
-def Dlc_XorOp : Dlc_Binary<"xor", Dlc_Tensor, "logical xor of bool, bitwise of integers", [Commutative]>;
-def Dlc_ShiftLeftOp : Dlc_Binary<"shift_left", Dlc_Tensor, "a << b; 0 when b is the width or more">;
-def Dlc_ShiftRightOp : Dlc_Binary<"shift_right", Dlc_Tensor, "a >> b, with the sign for signed types">;
+def Dlc_MaxOp : Dlc_Binary<"max", Dlc_Tensor, "the larger; NaN if either is", [Commutative]> {
+  let trace = "maximum";
+  let numericClass = "Exact";
+}
+def Dlc_MinOp : Dlc_Binary<"min", Dlc_Tensor, "the smaller; NaN if either is", [Commutative]> {
+  let trace = "minimum";
+  let numericClass = "Exact";
+}
+
+class Dlc_Bitwise<string mnemonic, string meaning, list<Trait> traits = []>
+    : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, [Dlc_NoGradient] # traits>;
+def Dlc_AndOp : Dlc_Bitwise<"and", "logical and of bool, bitwise of integers", [Commutative]> { let onnx = "And"; }
+def Dlc_OrOp : Dlc_Bitwise<"or", "logical or of bool, bitwise of integers", [Commutative]> { let onnx = "Or"; }
+def Dlc_XorOp : Dlc_Bitwise<"xor", "logical xor of bool, bitwise of integers", [Commutative]> { let onnx = "Xor"; }
+def Dlc_ShiftLeftOp : Dlc_Bitwise<"shift_left", "a << b; 0 when b is the width or more">;
+def Dlc_ShiftRightOp : Dlc_Bitwise<"shift_right", "a >> b, with the sign for signed types">;
 
 def Dlc_Predicate : I32EnumAttr<"Predicate", "how two values are compared", [
     I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
@@ -120,7 +192,8 @@ def Dlc_Predicate : I32EnumAttr<"Predicate", "how two values are compared", [
 }
 def Dlc_PredicateAttr : EnumAttr<Dlc_Dialect, Dlc_Predicate, "predicate">;
 
-def Dlc_CompareOp : Dlc_PureOp<"compare", [Dlc_Elementwise]> {
+def Dlc_CompareOp : Dlc_ElementwiseOp<"compare", [Dlc_NoGradient]> {
+  let numericClass = "Exact";
   let summary = "compares; NaN is unequal to and unordered with everything";
   let description = elementwiseRules;
   let arguments = (ins Dlc_PredicateAttr:$predicate, Dlc_Tensor:$a, Dlc_Tensor:$b);
@@ -128,7 +201,8 @@ def Dlc_CompareOp : Dlc_PureOp<"compare", [Dlc_Elementwise]> {
   let assemblyFormat = "$predicate $a `,` $b attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_SelectOp : Dlc_PureOp<"select", [Dlc_Elementwise]> {
+def Dlc_SelectOp : Dlc_ElementwiseOp<"select"> {
+  let numericClass = "Exact";
   let summary = "a where the condition holds, else b";
   let description = elementwiseRules;
   let arguments = (ins Dlc_BoolTensor:$condition, Dlc_Tensor:$a, Dlc_Tensor:$b);

@@ -7,6 +7,7 @@ include "ir/dlc/Base.td"
 // time, and reads the nearest element (gathers) or is an error (scatters) at run time.
 
 def Dlc_GatherOp : Dlc_PureOp<"gather"> {
+  let numericClass = "Exact";
   let summary = "slices of x along one axis, chosen by an index tensor: y[a.., i.., b..] = x[a.., indices[i..], b..]";
   let description = "- (C1) `axis` is a dimension of x. \n- (C2) both are on one device.";
   let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, I64Attr:$axis);
@@ -15,6 +16,7 @@ def Dlc_GatherOp : Dlc_PureOp<"gather"> {
 }
 
 def Dlc_GatherElementsOp : Dlc_PureOp<"gather_elements"> {
+  let numericClass = "Exact";
   let summary = "y[i..] = x[i.. with index `axis` replaced by indices[i..]]";
   let description = [{
     - (C1) `axis` is a dimension of x, and both ranks agree.
@@ -27,6 +29,7 @@ def Dlc_GatherElementsOp : Dlc_PureOp<"gather_elements"> {
 }
 
 def Dlc_GatherNdOp : Dlc_PureOp<"gather_nd"> {
+  let numericClass = "Exact";
   let summary = "slices of x at index tuples held in the last dimension of the indices";
   let description = [{
     - (C1) the first `batch_dims` dimensions of both agree.

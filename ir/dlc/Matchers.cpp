@@ -56,7 +56,7 @@ bool dlc::isSplat(Value value, double &number) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return isSplat(constant.getValue(), number);
-    if (!isa<ReshapeOp, BroadcastOp, TransposeOp, ReorderOp, TransferOp>(op))
+    if (!op->hasTrait<ViewLike>() && !isa<ReorderOp, TransferOp>(op))
       return false;
     value = op->getOperand(0);
   }

@@ -16,6 +16,7 @@ def Dlc_LogSoftmaxOp : Dlc_PureOp<"log_softmax"> {
   let results = (outs Dlc_FloatTensor:$y);
 }
 def Dlc_LayerNormOp : Dlc_PureOp<"layer_norm", [AttrSizedOperandSegments]> {
+  let numericClass = "Layer";
   let summary = "(x - mean) / sqrt(variance + eps) over the dimensions from `axis` on, times scale plus bias; statistics in f32 at least";
   let description = "- (C1) `axis` is a dimension of x. \n- (C2) scale and bias broadcast to x's dimensions from `axis` on. \n- (C3) element types and devices agree.";
   let arguments = (ins Dlc_FloatTensor:$x, Optional<Dlc_FloatTensor>:$scale, Optional<Dlc_FloatTensor>:$bias, I64Attr:$axis, F64Attr:$eps);
@@ -23,18 +24,21 @@ def Dlc_LayerNormOp : Dlc_PureOp<"layer_norm", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$x (`scale` $scale^)? (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
 def Dlc_RmsNormOp : Dlc_PureOp<"rms_norm"> {
+  let numericClass = "Layer";
   let summary = "x / sqrt(mean(x^2) + eps) over the dimensions from `axis` on, times scale; statistics in f32 at least";
   let description = "- (C1) `axis` is a dimension of x. \n- (C2) scale broadcasts to x's dimensions from `axis` on. \n- (C3) element types and devices agree.";
   let arguments = (ins Dlc_FloatTensor:$x, Optional<Dlc_FloatTensor>:$scale, I64Attr:$axis, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y);
 }
-def Dlc_BatchNormOp : Dlc_PureOp<"batch_norm"> {
+def Dlc_BatchNormOp : Dlc_PureOp<"batch_norm", [Dlc_AnyLayout]> {
+  let numericClass = "Layer";
   let summary = "(x - mean[c]) / sqrt(variance[c] + eps) * scale[c] + bias[c] for x [N, C, ..]: inference with given statistics";
   let description = "- (C1) x's rank is 2 or more. \n- (C2) scale, bias, mean and variance are [C]. \n- (C3) devices agree.";
   let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$scale, Dlc_FloatTensor:$bias, Dlc_FloatTensor:$mean, Dlc_FloatTensor:$variance, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y);
 }
-def Dlc_BatchNormTrainOp : Dlc_PureOp<"batch_norm_train"> {
+def Dlc_BatchNormTrainOp : Dlc_PureOp<"batch_norm_train", [Dlc_AnyLayout]> {
+  let numericClass = "Layer";
   let summary = "batch_norm with the batch's own mean and (population) variance, which are results too; statistics in f32 at least";
   let description = [{
     - (C1) x's rank is 2 or more.
@@ -46,7 +50,8 @@ def Dlc_BatchNormTrainOp : Dlc_PureOp<"batch_norm_train"> {
   let arguments = (ins Dlc_FloatTensor:$x, Dlc_FloatTensor:$scale, Dlc_FloatTensor:$bias, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y, Dlc_FloatTensor:$mean, Dlc_FloatTensor:$variance);
 }
-def Dlc_BatchNormGradOp : Dlc_PureOp<"batch_norm_grad"> {
+def Dlc_BatchNormGradOp : Dlc_PureOp<"batch_norm_grad", [Dlc_AnyLayout]> {
+  let numericClass = "Layer";
   let summary = "batch_norm_train's gradients in x, scale and bias, from x, its batch statistics and dy";
   let description = [{
     With r = 1 / sqrt(variance + eps), h = (x - mean) * r and M elements a channel: dbias = sum(dy), dscale = sum(dy * h),
@@ -61,6 +66,7 @@ def Dlc_BatchNormGradOp : Dlc_PureOp<"batch_norm_grad"> {
   let results = (outs Dlc_FloatTensor:$dx, Dlc_FloatTensor:$dscale, Dlc_FloatTensor:$dbias);
 }
 def Dlc_LrnOp : Dlc_PureOp<"lrn"> {
+  let numericClass = "Layer";
   let summary = "x / (k + alpha / size * sum of squares over `size` neighbouring channels)^beta for x [N, C, ..]";
   let description = "- (C1) x's rank is 2 or more, and size is 1 or more.";
   let arguments = (ins Dlc_FloatTensor:$x, I64Attr:$size, F64Attr:$alpha, F64Attr:$beta, F64Attr:$k);

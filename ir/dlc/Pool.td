@@ -10,7 +10,8 @@ defvar poolRules = [{
     - (C3) no dimension of the result is negative.
 }];
 
-def Dlc_MaxPoolOp : Dlc_PureOp<"max_pool"> {
+def Dlc_MaxPoolOp : Dlc_PureOp<"max_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout]> {
+  let numericClass = "Exact";
   let summary = "the largest element of each window; padding never wins";
   let description = poolRules;
   let arguments = (ins Dlc_Tensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
@@ -18,7 +19,8 @@ def Dlc_MaxPoolOp : Dlc_PureOp<"max_pool"> {
   let results = (outs Dlc_Tensor:$y);
 }
 
-def Dlc_MaxPoolIndicesOp : Dlc_PureOp<"max_pool_indices"> {
+def Dlc_MaxPoolIndicesOp : Dlc_PureOp<"max_pool_indices", [Dlc_ElementLoop]> {
+  let numericClass = "Exact";
   let summary = "max_pool, and where in the flattened x each maximum stands (i64); `column_major` counts the spatial dimensions first to last";
   let description = poolRules;
   let arguments = (ins Dlc_Tensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
@@ -26,7 +28,8 @@ def Dlc_MaxPoolIndicesOp : Dlc_PureOp<"max_pool_indices"> {
   let results = (outs Dlc_Tensor:$y, Dlc_Tensor:$indices);
 }
 
-def Dlc_AvgPoolOp : Dlc_PureOp<"avg_pool"> {
+def Dlc_AvgPoolOp : Dlc_PureOp<"avg_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout]> {
+  let numericClass = "Layer";
   let summary = "the mean of each window; `include_pad` counts the explicit padding (never what lies past `low` + size + `counted_high`)";
   let description = poolRules;
   let arguments = (ins Dlc_FloatTensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
@@ -36,7 +39,8 @@ def Dlc_AvgPoolOp : Dlc_PureOp<"avg_pool"> {
 
 // What training needs of pooling. The position of a maximum is a byte: where in its window it stands, row-major.
 
-def Dlc_MaxPoolPositionsOp : Dlc_PureOp<"max_pool_positions"> {
+def Dlc_MaxPoolPositionsOp : Dlc_PureOp<"max_pool_positions", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandsAlone]> {
+  let numericClass = "Exact";
   let summary = "max_pool, and where in its window each maximum stands (u8, row-major over the window; the first of equal ones)";
   let description = poolRules # "- (C4) the window has at most 256 elements.";
   let arguments = (ins Dlc_FloatTensor:$x, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
@@ -51,7 +55,8 @@ defvar poolGradRules = [{
     - (C3) dy's spatial dimensions are those that the forward operation gives.
 }];
 
-def Dlc_MaxPoolGradOp : Dlc_PureOp<"max_pool_grad"> {
+def Dlc_MaxPoolGradOp : Dlc_PureOp<"max_pool_grad", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandsAlone]> {
+  let numericClass = "Layer";
   let summary = "max_pool's gradient: each dy added where in its window the maximum stood";
   let description = poolGradRules # "- (C4) position is ui8 and has dy's shape. \n- (C5) devices agree.";
   let arguments = (ins Dlc_FloatTensor:$dy, Dlc_Tensor:$position, DenseI64ArrayAttr:$spatial, DenseI64ArrayAttr:$window,
@@ -59,7 +64,8 @@ def Dlc_MaxPoolGradOp : Dlc_PureOp<"max_pool_grad"> {
   let results = (outs Dlc_FloatTensor:$dx);
 }
 
-def Dlc_AvgPoolGradOp : Dlc_PureOp<"avg_pool_grad"> {
+def Dlc_AvgPoolGradOp : Dlc_PureOp<"avg_pool_grad", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandsAlone]> {
+  let numericClass = "Layer";
   let summary = "avg_pool's gradient: each dy divided by its window's count, added to the elements of the window";
   let description = poolGradRules;
   let arguments = (ins Dlc_FloatTensor:$dy, DenseI64ArrayAttr:$spatial, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,

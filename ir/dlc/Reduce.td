@@ -11,7 +11,7 @@ def Dlc_ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
 }
 def Dlc_ReduceKindAttr : EnumAttr<Dlc_Dialect, Dlc_ReduceKind, "reduce_kind">;
 
-def Dlc_ReduceOp : Dlc_PureOp<"reduce"> {
+def Dlc_ReduceOp : Dlc_PureOp<"reduce", [Dlc_ElementLoop]> {
   let summary = "combines the elements along `axes`; with `keepdims` these stay with size 1";
   let description = [{
     Floats of 16 bits are summed in f32. An empty sum is 0, an empty product 1, an empty maximum the lowest value.
@@ -23,7 +23,7 @@ def Dlc_ReduceOp : Dlc_PureOp<"reduce"> {
   let assemblyFormat = "$kind $x `axes` $axes (`keepdims` $keepdims^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_ArgReduceOp : Dlc_PureOp<"arg_reduce"> {
+def Dlc_ArgReduceOp : Dlc_PureOp<"arg_reduce", [Dlc_ElementLoop]> {
   let summary = "the i64 index of the largest or smallest element along one axis; the first such, or the last";
   let description = "- (C1) `axis` is a dimension of x. \n- (C2) `kind` is max or min.";
   let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, I64Attr:$axis, UnitAttr:$keepdims, UnitAttr:$last);

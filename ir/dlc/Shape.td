@@ -4,7 +4,7 @@
 include "ir/dlc/Base.td"
 
 def Dlc_ConstantOp : Dlc_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "y"]>,
-    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>, Dlc_NoGradient]> {
   let summary = "a tensor known at compile time: dense, splat, or a blob by reference (dense_resource)";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Dlc_Tensor:$y);
@@ -12,7 +12,7 @@ def Dlc_ConstantOp : Dlc_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["val
   let assemblyFormat = "attr-dict $value";
 }
 
-def Dlc_IotaOp : Dlc_Op<"iota", [Pure]> {
+def Dlc_IotaOp : Dlc_Op<"iota", [Pure, Dlc_Movement, Dlc_NoGradient]> {
   let summary = "the index along one dimension";
   let description = "- (C1) `axis` is a dimension of the result.";
   let arguments = (ins I64Attr:$axis);
@@ -21,7 +21,8 @@ def Dlc_IotaOp : Dlc_Op<"iota", [Pure]> {
   let assemblyFormat = "$axis attr-dict `:` type($y)";
 }
 
-def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View]> {
+def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View, Dlc_ViewLike, Dlc_Movement]> {
+  let numericClass = "Exact";
   let summary = "the same elements in the same order under another shape";
   let description = "- (C1) the number of elements stays. \n- (C2) the element type and device stay.";
   let arguments = (ins Dlc_Tensor:$x);
@@ -31,7 +32,8 @@ def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View]> {
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_TransposeOp : Dlc_PureOp<"transpose"> {
+def Dlc_TransposeOp : Dlc_PureOp<"transpose", [Dlc_ViewLike, Dlc_Movement]> {
+  let numericClass = "Exact";
   let summary = "permutes the dimensions: result dimension i is operand dimension permutation[i]";
   let description = "- (C1) `permutation` holds each dimension once.";
   let arguments = (ins Dlc_Tensor:$x, DenseI64ArrayAttr:$permutation);
@@ -41,7 +43,8 @@ def Dlc_TransposeOp : Dlc_PureOp<"transpose"> {
   let assemblyFormat = "$x $permutation attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_BroadcastOp : Dlc_Op<"broadcast", [Pure]> {
+def Dlc_BroadcastOp : Dlc_Op<"broadcast", [Pure, Dlc_ViewLike, Dlc_Movement]> {
+  let numericClass = "Exact";
   let summary = "stretches to the result's shape by NumPy's rule";
   let description = "- (C1) the operand's shape broadcasts to the result's. \n- (C2) the element type and device stay.";
   let arguments = (ins Dlc_Tensor:$x);
@@ -51,7 +54,8 @@ def Dlc_BroadcastOp : Dlc_Op<"broadcast", [Pure]> {
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_SliceOp : Dlc_PureOp<"slice"> {
+def Dlc_SliceOp : Dlc_PureOp<"slice", [Dlc_ViewLike, Dlc_Movement]> {
+  let numericClass = "Exact";
   let summary = "a regular part: size[d] elements from start[d] on, stride[d] apart (a negative stride walks backwards)";
   let description = [{
     - (C1) `start`, `size` and `stride` have one entry per dimension.
@@ -71,7 +75,8 @@ def Dlc_PadMode : I32EnumAttr<"PadMode", "what stands in the padding", [
 }
 def Dlc_PadModeAttr : EnumAttr<Dlc_Dialect, Dlc_PadMode, "pad_mode">;
 
-def Dlc_PadOp : Dlc_PureOp<"pad"> {
+def Dlc_PadOp : Dlc_PureOp<"pad", [Dlc_Movement]> {
+  let numericClass = "Exact";
   let summary = "adds (or, when negative, removes) elements before and after each dimension";
   let description = [{
     - (C1) `low` and `high` have one entry per dimension.
@@ -84,7 +89,8 @@ def Dlc_PadOp : Dlc_PureOp<"pad"> {
   let assemblyFormat = "$mode $x `,` $value `low` $low `high` $high attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_ConcatOp : Dlc_PureOp<"concat"> {
+def Dlc_ConcatOp : Dlc_PureOp<"concat", [Dlc_Movement]> {
+  let numericClass = "Exact";
   let summary = "joins along one dimension";
   let description = [{
     - (C1) `axis` is a dimension of the operands, and all ranks agree.

@@ -3,7 +3,8 @@
 #define DLC_IR_TRANSFER_TD
 include "ir/dlc/Base.td"
 
-def Dlc_TransferOp : Dlc_Op<"transfer", [Pure]> {
+def Dlc_TransferOp : Dlc_Op<"transfer", [Pure, Dlc_AnyLayout]> {
+  let numericClass = "Exact";
   let summary = "the value on another device: the only operation that crosses devices";
   let description = "- (C1) shape and element type stay; both types are placed.";
   let arguments = (ins Dlc_Tensor:$x);
@@ -12,7 +13,7 @@ def Dlc_TransferOp : Dlc_Op<"transfer", [Pure]> {
   let hasFolder = 1;
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
-def Dlc_ReorderOp : Dlc_Op<"reorder", [Pure]> {
+def Dlc_ReorderOp : Dlc_Op<"reorder", [Pure, Dlc_AnyLayout]> {
   let summary = "the value in another layout on the same device";
   let description = "- (C1) shape, element type and device stay.";
   let arguments = (ins Dlc_Tensor:$x);
@@ -27,7 +28,7 @@ def Dlc_RandomKind : I32EnumAttr<"RandomKind", "the distribution", [
   let genSpecializedAttr = 0;
 }
 def Dlc_RandomKindAttr : EnumAttr<Dlc_Dialect, Dlc_RandomKind, "random_kind">;
-def Dlc_RandomOp : Dlc_Op<"random", [Pure]> {
+def Dlc_RandomOp : Dlc_Op<"random", [Pure, Dlc_NoGradient]> {
   let summary = "counter-based random numbers (Philox 4x32-10): uniform in [0, 1) or standard normal; same seed and counter, same bits";
   let description = "- (C1) the counter is a 0-d i64 and the result a float tensor.";
   let arguments = (ins Dlc_RandomKindAttr:$kind, Dlc_Tensor:$counter, I64Attr:$seed);

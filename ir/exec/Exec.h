@@ -15,6 +15,10 @@
 
 #include <optional>
 
+namespace dlc::exec {
+template <typename Op> class NamesMemory : public mlir::OpTrait::TraitBase<Op, NamesMemory> {};
+} // namespace dlc::exec
+
 #include "ir/exec/Dialect.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ir/exec/Types.h.inc"

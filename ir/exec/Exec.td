@@ -18,6 +18,9 @@ def Exec_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
 }
 
+/// Says what memory a value is; there is nothing to do when the program runs.
+def Exec_NamesMemory : NativeOpTrait<"NamesMemory"> { let cppNamespace = "::dlc::exec"; }
+
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
 
 def Exec_Buffer : TypeDef<Exec_Dialect, "Buffer"> {
@@ -63,19 +66,19 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, N
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
 
-def Exec_InputOp : Exec_Op<"input", [Pure]> {
+def Exec_InputOp : Exec_Op<"input", [Pure, Exec_NamesMemory]> {
   let summary = "the caller's buffer of one input";
   let arguments = (ins I64Attr:$index);
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "$index attr-dict `:` type($buffer)";
 }
-def Exec_OutputOp : Exec_Op<"output"> {
+def Exec_OutputOp : Exec_Op<"output", [Exec_NamesMemory]> {
   let summary = "the caller's buffer of one output";
   let arguments = (ins I64Attr:$index);
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "$index attr-dict `:` type($buffer)";
 }
-def Exec_StateOp : Exec_Op<"state"> {
+def Exec_StateOp : Exec_Op<"state", [Exec_NamesMemory]> {
   let summary = "the memory of one state: as the run found it or, with `new`, as the run leaves it";
   let description = [{
     Both are the same memory, which lives from run to run. What reads the old value must come before what writes the new one there, or be
@@ -85,19 +88,19 @@ def Exec_StateOp : Exec_Op<"state"> {
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "$index (`new` $fresh^)? attr-dict `:` type($buffer)";
 }
-def Exec_ConstantOp : Exec_Op<"constant", [Pure]> {
+def Exec_ConstantOp : Exec_Op<"constant", [Pure, Exec_NamesMemory]> {
   let summary = "bytes known at compile time; `layout` says how a library packed them";
   let arguments = (ins ElementsAttr:$value, OptionalAttr<StrAttr>:$layout);
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "$value (`layout` $layout^)? attr-dict `:` type($buffer)";
 }
-def Exec_AllocOp : Exec_Op<"alloc"> {
+def Exec_AllocOp : Exec_Op<"alloc", [Exec_NamesMemory]> {
   let summary = "bytes of the arena; `offset` is fixed by the memory phase";
   let arguments = (ins OptionalAttr<I64Attr>:$offset);
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($buffer)";
 }
-def Exec_ViewOp : Exec_Op<"view", [Pure]> {
+def Exec_ViewOp : Exec_Op<"view", [Pure, Exec_NamesMemory]> {
   let summary = "part of a buffer; with a step its address moves by that times the iteration of the innermost loop around who uses it";
   let description = "- (C1) the part lies inside the buffer, in the first iteration.";
   let arguments = (ins Exec_Buffer:$source, I64Attr:$offset, DefaultValuedAttr<I64Attr, "0">:$step);

@@ -81,6 +81,21 @@ static LogicalResult floatUnary(Operation *op, Inputs inputs, Outputs outputs, F
   return success();
 }
 
+/// A function of one double, or of two.
+template <typename F>
+static LogicalResult function(Operation *op, Inputs inputs, Outputs outputs, F f) {
+  if constexpr (std::is_invocable_v<F, double>) {
+    return floatUnary(op, inputs, outputs, f);
+  } else {
+    FailureOr<Tensor> y = broadcastResult(op, inputs, inputs[0].getElementType());
+    if (failed(y))
+      return failure();
+    mapTwo<double, double>(inputs[0], inputs[1], *y, f);
+    outputs.push_back(*y);
+    return success();
+  }
+}
+
 template <typename F>
 static LogicalResult floatTest(Operation *op, Inputs inputs, Outputs outputs, F f) {
   Tensor y = likeOperand(op, inputs[0], IntegerType::get(op->getContext(), 1));
@@ -155,74 +170,11 @@ LogicalResult NotOp::evaluate(Inputs in, Outputs out) {
   return success();
 }
 
-LogicalResult ExpOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::exp(x); });
-}
-LogicalResult Expm1Op::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::expm1(x); });
-}
-LogicalResult LogOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::log(x); });
-}
-LogicalResult Log1pOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::log1p(x); });
-}
-LogicalResult SqrtOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::sqrt(x); });
-}
 LogicalResult RsqrtOp::evaluate(Inputs in, Outputs out) {
   return floatUnary(*this, in, out, [](double x) { return 1 / std::sqrt(x); });
 }
-LogicalResult SinOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::sin(x); });
-}
-LogicalResult CosOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::cos(x); });
-}
-LogicalResult TanOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::tan(x); });
-}
-LogicalResult AsinOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::asin(x); });
-}
-LogicalResult AcosOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::acos(x); });
-}
-LogicalResult AtanOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::atan(x); });
-}
-LogicalResult SinhOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::sinh(x); });
-}
-LogicalResult CoshOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::cosh(x); });
-}
-LogicalResult TanhOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::tanh(x); });
-}
-LogicalResult AsinhOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::asinh(x); });
-}
-LogicalResult AcoshOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::acosh(x); });
-}
-LogicalResult AtanhOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::atanh(x); });
-}
-LogicalResult ErfOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::erf(x); });
-}
 LogicalResult SigmoidOp::evaluate(Inputs in, Outputs out) {
   return floatUnary(*this, in, out, [](double x) { return 1 / (1 + std::exp(-x)); });
-}
-LogicalResult CeilOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::ceil(x); });
-}
-LogicalResult FloorOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::floor(x); });
-}
-LogicalResult RoundOp::evaluate(Inputs in, Outputs out) {
-  return floatUnary(*this, in, out, [](double x) { return std::nearbyint(x); });
 }
 
 LogicalResult GeluOp::evaluate(Inputs in, Outputs out) {
@@ -417,5 +369,18 @@ LogicalResult SelectOp::evaluate(Inputs in, Outputs out) {
   out.push_back(*y);
   return success();
 }
+
+//===- Functions that C has -----------------------------------------------===//
+
+#define DLC_OPERANDS_1 double a
+#define DLC_OPERANDS_2 double a, double b
+#define DLC_VALUES_1 a
+#define DLC_VALUES_2 a, b
+#define DLC_LIBM(Op, mnemonic, libm, operands)                                                     \
+  LogicalResult Op::evaluate(Inputs in, Outputs out) {                                             \
+    return function(*this, in, out,                                                                \
+                    [](DLC_OPERANDS_##operands) { return std::libm(DLC_VALUES_##operands); });     \
+  }
+#include "ir/dlc/ElementwiseTable.inc"
 
 } // namespace dlc

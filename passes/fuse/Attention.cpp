@@ -22,7 +22,7 @@ void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool
   SmallVector<Operation *> chain; // from the attention outwards
   for (Operation *op = operand.get().getDefiningOp();
        op && op->getBlock() == anchor->getBlock() && grouping.isFree(op) && chain.size() < 8 &&
-       isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op) && classify(op) != NodeClass::Opaque;
+       op->hasTrait<ViewLike>() && classify(op) != NodeClass::Opaque;
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   for (; !chain.empty(); chain.pop_back()) {

@@ -55,20 +55,9 @@ bool isAlias(Operation *op) {
   return isStepIndex(op) || stepSliceOf(op);
 }
 
-bool standsAlone(Operation *op) {
-  return isa<ConvWeightGradOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op);
-}
-
 bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
 
-bool isMovement(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, PadOp, ConcatOp, IotaOp>(op);
-}
-
-bool isCheapMath(Operation *op) {
-  return isa<AddOp, SubOp, MulOp, MaxOp, MinOp, AndOp, OrOp, XorOp, NotOp, NegOp, AbsOp, ReluOp,
-             CompareOp, SelectOp, CastOp, SignOp, ShiftLeftOp, ShiftRightOp, IsNanOp>(op);
-}
+bool isMovement(Operation *op) { return op->hasTrait<Movement>(); }
 
 bool keepsInnermost(Operation *op) {
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
@@ -113,9 +102,9 @@ NodeClass classify(Operation *op) {
     return NodeClass::Map;
   if (isa<ReduceOp>(op))
     return NodeClass::Reduce;
-  if (isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+  if (op->hasTrait<Contraction>())
     return NodeClass::Contraction;
-  if (isa<MaxPoolOp, AvgPoolOp>(op) || standsAlone(op))
+  if (op->hasTrait<Pooling>())
     return NodeClass::Pool;
   return NodeClass::Opaque;
 }

@@ -24,13 +24,8 @@ bool isAlias(mlir::Operation *op);
 /// Whether a concatenation can be written in place: nothing but unit dimensions before its axis.
 bool isContiguousConcat(ConcatOp op);
 
-/// Contractions and pools that no library joins with anything: each is a fusion of its own.
-bool standsAlone(mlir::Operation *op);
-
 /// Operations that move elements and compute nothing.
 bool isMovement(mlir::Operation *op);
-/// Elementwise operations that cost no more than an addition or so.
-bool isCheapMath(mlir::Operation *op);
 /// Whether each result element comes from the operand elements at its own (broadcast) index.
 bool isElementwise(mlir::Operation *op);
 /// Whether vectors along the result's innermost dimension are vectors of the operand (or splats).

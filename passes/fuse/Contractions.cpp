@@ -11,16 +11,14 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-bool isView(Operation *op) { return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op); }
-
 /// Makes the operand's view operations part of the contraction where strides can say them. They are
 /// copied, so that other users keep theirs.
 void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operand,
                         SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> chain; // from the contraction outwards
   for (Operation *op = operand.get().getDefiningOp();
-       op && op->getBlock() == anchor->getBlock() && isView(op) && grouping.isFree(op) &&
-       classify(op) != NodeClass::Opaque && chain.size() < 8;
+       op && op->getBlock() == anchor->getBlock() && op->hasTrait<ViewLike>() &&
+       grouping.isFree(op) && classify(op) != NodeClass::Opaque && chain.size() < 8;
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   while (!chain.empty()) {

@@ -18,7 +18,8 @@ bool isLibraryFloat(Type type) {
 
 bool isAnchor(Operation *op) {
   NodeClass kind = classify(op);
-  return !standsAlone(op) && (kind == NodeClass::Contraction || kind == NodeClass::Pool);
+  return !op->hasTrait<StandsAlone>() &&
+         (kind == NodeClass::Contraction || kind == NodeClass::Pool);
 }
 
 int64_t channelDim(Operation *anchor) {
@@ -118,7 +119,7 @@ std::optional<StridedView> matrixView(Value value, bool transpose, OpFilter insi
 /// The view operations of `ops` that lie between outside values and the anchor's operands.
 void collectViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> &used) {
   Operation *op = value.getDefiningOp();
-  if (!op || !inside(op) || !isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op))
+  if (!op || !inside(op) || !op->hasTrait<ViewLike>())
     return;
   used.insert(op);
   collectViews(op->getOperand(0), inside, used);

@@ -54,7 +54,8 @@ void plainPaddedFusions(Block &block) {
     bool padded = llvm::any_of(fusion->getOperands(), isPadded) ||
                   llvm::any_of(fusion->getResults(), isPadded);
     // A library keeps its padding in order itself.
-    if (padded && !matchEpilogue(fusion) && !standsAlone(&fusion.getBody().front().front()))
+    if (padded && !matchEpilogue(fusion) &&
+        !fusion.getBody().front().front().hasTrait<StandsAlone>())
       unblock(fusion);
   }
 }

@@ -10,7 +10,7 @@ bool isAttention(Operation *op) { return isa<AttentionOp, AttentionTrainOp, Atte
 /// Through views, what the value is made of.
 static Value sourceOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op))
+    if (!op->hasTrait<ViewLike>())
       break;
     value = op->getOperand(0);
   }

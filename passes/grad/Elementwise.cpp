@@ -7,62 +7,67 @@
 using namespace mlir;
 
 namespace dlc::grad {
+namespace {
 
-static void addFunctions(Rules &rules) {
-  // dx = dy sign(x)
-  rules.unary<AbsOp>([](Expr dy, Expr x, Expr) { return dy * x.as<SignOp>(); });
-  // dx = -dy
-  rules.unary<NegOp>([](Expr dy, Expr, Expr) { return -dy; });
-  // dx = dy y
-  rules.unary<ExpOp>([](Expr dy, Expr, Expr y) { return dy * y; });
-  // dx = dy (y + 1)
-  rules.unary<Expm1Op>([](Expr dy, Expr, Expr y) { return dy * (y + 1); });
-  // dx = dy / x
-  rules.unary<LogOp>([](Expr dy, Expr x, Expr) { return dy / x; });
-  // dx = dy / (1 + x)
-  rules.unary<Log1pOp>([](Expr dy, Expr x, Expr) { return dy / (x + 1); });
-  // dx = dy / 2 / y
-  rules.unary<SqrtOp>([](Expr dy, Expr, Expr y) { return 0.5 * dy / y; });
-  // dx = -dy / 2 * y^3
-  rules.unary<RsqrtOp>([](Expr dy, Expr, Expr y) { return -0.5 * dy * (y * y * y); });
-  // dx = dy cos(x)
-  rules.unary<SinOp>([](Expr dy, Expr x, Expr) { return dy * x.as<CosOp>(); });
-  // dx = -dy sin(x)
-  rules.unary<CosOp>([](Expr dy, Expr x, Expr) { return -(dy * x.as<SinOp>()); });
-  // dx = dy (1 + y^2)
-  rules.unary<TanOp>([](Expr dy, Expr, Expr y) { return dy * (y * y + 1); });
-  // dx = dy / sqrt(1 - x^2)
-  rules.unary<AsinOp>([](Expr dy, Expr x, Expr) { return dy * (1 - x * x).as<RsqrtOp>(); });
-  // dx = -dy / sqrt(1 - x^2)
-  rules.unary<AcosOp>([](Expr dy, Expr x, Expr) { return -(dy * (1 - x * x).as<RsqrtOp>()); });
-  // dx = dy / (1 + x^2)
-  rules.unary<AtanOp>([](Expr dy, Expr x, Expr) { return dy / (x * x + 1); });
-  // dx = dy cosh(x)
-  rules.unary<SinhOp>([](Expr dy, Expr x, Expr) { return dy * x.as<CoshOp>(); });
-  // dx = dy sinh(x)
-  rules.unary<CoshOp>([](Expr dy, Expr x, Expr) { return dy * x.as<SinhOp>(); });
-  // dx = dy (1 - y^2)
-  rules.unary<TanhOp>([](Expr dy, Expr, Expr y) { return dy * (1 - y * y); });
-  // dx = dy / sqrt(x^2 + 1)
-  rules.unary<AsinhOp>([](Expr dy, Expr x, Expr) { return dy * (x * x + 1).as<RsqrtOp>(); });
-  // dx = dy / sqrt((x - 1) (x + 1))
-  rules.unary<AcoshOp>(
-      [](Expr dy, Expr x, Expr) { return dy * ((x - 1) * (x + 1)).as<RsqrtOp>(); });
-  // dx = dy / ((1 - x) (1 + x))
-  rules.unary<AtanhOp>([](Expr dy, Expr x, Expr) { return dy / ((1 - x) * (x + 1)); });
-  // dx = dy 2 / sqrt(pi) exp(-x^2)
-  rules.unary<ErfOp>([](Expr dy, Expr x, Expr) {
-    return dy * (2 * std::numbers::inv_sqrtpi * (-(x * x)).as<ExpOp>());
-  });
-  // dx = dy y (1 - y)
-  rules.unary<SigmoidOp>([](Expr dy, Expr, Expr y) { return dy * (y * (1 - y)); });
-  // dx = dy where y > 0, else 0
-  rules.unary<ReluOp>(
-      [](Expr dy, Expr, Expr y) { return keep(compare(Predicate::gt, y, y.scalar(0)), dy); });
+// One overload for each operation: `derivative`, of an operation with one operand, gives dx from
+// dy, x and y; `backward` adds to the gradients of the operands. What has neither does not compile.
+
+// dx = dy sign(x)
+Expr derivative(AbsOp, Expr dy, Expr x, Expr) { return dy * x.as<SignOp>(); }
+// dx = -dy
+Expr derivative(NegOp, Expr dy, Expr, Expr) { return -dy; }
+// dx = dy y
+Expr derivative(ExpOp, Expr dy, Expr, Expr y) { return dy * y; }
+// dx = dy (y + 1)
+Expr derivative(Expm1Op, Expr dy, Expr, Expr y) { return dy * (y + 1); }
+// dx = dy / x
+Expr derivative(LogOp, Expr dy, Expr x, Expr) { return dy / x; }
+// dx = dy / (1 + x)
+Expr derivative(Log1pOp, Expr dy, Expr x, Expr) { return dy / (x + 1); }
+// dx = dy / 2 / y
+Expr derivative(SqrtOp, Expr dy, Expr, Expr y) { return 0.5 * dy / y; }
+// dx = -dy / 2 * y^3
+Expr derivative(RsqrtOp, Expr dy, Expr, Expr y) { return -0.5 * dy * (y * y * y); }
+// dx = dy cos(x)
+Expr derivative(SinOp, Expr dy, Expr x, Expr) { return dy * x.as<CosOp>(); }
+// dx = -dy sin(x)
+Expr derivative(CosOp, Expr dy, Expr x, Expr) { return -(dy * x.as<SinOp>()); }
+// dx = dy (1 + y^2)
+Expr derivative(TanOp, Expr dy, Expr, Expr y) { return dy * (y * y + 1); }
+// dx = dy / sqrt(1 - x^2)
+Expr derivative(AsinOp, Expr dy, Expr x, Expr) { return dy * (1 - x * x).as<RsqrtOp>(); }
+// dx = -dy / sqrt(1 - x^2)
+Expr derivative(AcosOp, Expr dy, Expr x, Expr) { return -(dy * (1 - x * x).as<RsqrtOp>()); }
+// dx = dy / (1 + x^2)
+Expr derivative(AtanOp, Expr dy, Expr x, Expr) { return dy / (x * x + 1); }
+// dx = dy cosh(x)
+Expr derivative(SinhOp, Expr dy, Expr x, Expr) { return dy * x.as<CoshOp>(); }
+// dx = dy sinh(x)
+Expr derivative(CoshOp, Expr dy, Expr x, Expr) { return dy * x.as<SinhOp>(); }
+// dx = dy (1 - y^2)
+Expr derivative(TanhOp, Expr dy, Expr, Expr y) { return dy * (1 - y * y); }
+// dx = dy / sqrt(x^2 + 1)
+Expr derivative(AsinhOp, Expr dy, Expr x, Expr) { return dy * (x * x + 1).as<RsqrtOp>(); }
+// dx = dy / sqrt((x - 1) (x + 1))
+Expr derivative(AcoshOp, Expr dy, Expr x, Expr) { return dy * ((x - 1) * (x + 1)).as<RsqrtOp>(); }
+// dx = dy / ((1 - x) (1 + x))
+Expr derivative(AtanhOp, Expr dy, Expr x, Expr) { return dy / ((1 - x) * (x + 1)); }
+
+// dx = dy 2 / sqrt(pi) exp(-x^2)
+Expr derivative(ErfOp, Expr dy, Expr x, Expr) {
+  return dy * (2 * std::numbers::inv_sqrtpi * (-(x * x)).as<ExpOp>());
+}
+
+// dx = dy y (1 - y)
+Expr derivative(SigmoidOp, Expr dy, Expr, Expr y) { return dy * (y * (1 - y)); }
+
+// dx = dy where y > 0, else 0
+Expr derivative(ReluOp, Expr dy, Expr, Expr y) {
+  return keep(compare(Predicate::gt, y, y.scalar(0)), dy);
 }
 
 /// The derivative of x Phi(x), with Phi in the exact form or that of tanh.
-static Expr geluDerivative(Expr x, bool approximate) {
+Expr geluDerivative(Expr x, bool approximate) {
   if (!approximate) {
     // Phi(x) + x phi(x)
     Expr phi = (-0.5 * (x * x)).as<ExpOp>();
@@ -76,84 +81,108 @@ static Expr geluDerivative(Expr x, bool approximate) {
   return 0.5 * (t + 1) + 0.5 * (x * (1 - t * t) * (3 * c * a * square + c));
 }
 
-static void addArithmetic(Rules &rules) {
-  // da = dy, db = dy
-  rules.add<AddOp>([](AddOp op, Backward &g) {
-    Expr dy = g.of(op.getY());
-    g.add(op.getA(), [&] { return dy; });
-    g.add(op.getB(), [&] { return dy; });
+// da = dy, db = dy
+void backward(AddOp op, Backward &g) {
+  Expr dy = g.of(op.getY());
+  g.add(op.getA(), [&] { return dy; });
+  g.add(op.getB(), [&] { return dy; });
+}
+
+// da = dy, db = -dy
+void backward(SubOp op, Backward &g) {
+  Expr dy = g.of(op.getY());
+  g.add(op.getA(), [&] { return dy; });
+  g.add(op.getB(), [&] { return -dy.fit(shapeOf(op.getB())); });
+}
+
+// da = dy b, db = dy a
+void backward(MulOp op, Backward &g) {
+  Expr dy = g.of(op.getY());
+  g.add(op.getA(), [&] { return dy * g(op.getB()); });
+  g.add(op.getB(), [&] { return dy * g(op.getA()); });
+}
+
+// da = dy / b, db = -dy y / b
+void backward(DivOp op, Backward &g) {
+  Expr dy = g.of(op.getY()), b = g(op.getB());
+  g.add(op.getA(), [&] { return dy / b; });
+  g.add(op.getB(), [&] { return -(dy * g(op.getY()) / b); });
+}
+
+// da = dy b a^(b - 1), db = dy y log(a), taken as 0 where a is 0
+void backward(PowOp op, Backward &g) {
+  Expr dy = g.of(op.getY()), a = g(op.getA());
+  g.add(op.getA(), [&]() -> Value {
+    if (std::optional<double> exponent = splatValue(op.getB()))
+      return dy * (*exponent * a.with<PowOp>(a.scalar(*exponent - 1))).fit(dy.shape());
+    Expr b = g(op.getB()).cast(a.element());
+    return dy * (b * a.with<PowOp>(b - 1));
   });
-  // da = dy, db = -dy
-  rules.add<SubOp>([](SubOp op, Backward &g) {
-    Expr dy = g.of(op.getY());
-    g.add(op.getA(), [&] { return dy; });
-    g.add(op.getB(), [&] { return -dy.fit(shapeOf(op.getB())); });
-  });
-  // da = dy b, db = dy a
-  rules.add<MulOp>([](MulOp op, Backward &g) {
-    Expr dy = g.of(op.getY());
-    g.add(op.getA(), [&] { return dy * g(op.getB()); });
-    g.add(op.getB(), [&] { return dy * g(op.getA()); });
-  });
-  // da = dy / b, db = -dy y / b
-  rules.add<DivOp>([](DivOp op, Backward &g) {
-    Expr dy = g.of(op.getY()), b = g(op.getB());
-    g.add(op.getA(), [&] { return dy / b; });
-    g.add(op.getB(), [&] { return -(dy * g(op.getY()) / b); });
-  });
-  // da = dy b a^(b - 1), db = dy y log(a), taken as 0 where a is 0
-  rules.add<PowOp>([](PowOp op, Backward &g) {
-    Expr dy = g.of(op.getY()), a = g(op.getA());
-    g.add(op.getA(), [&]() -> Value {
-      if (std::optional<double> exponent = splatValue(op.getB()))
-        return dy * (*exponent * a.with<PowOp>(a.scalar(*exponent - 1))).fit(dy.shape());
-      Expr b = g(op.getB()).cast(a.element());
-      return dy * (b * a.with<PowOp>(b - 1));
-    });
-    g.add(op.getB(), [&] {
-      Expr zero = compare(Predicate::eq, a, a.scalar(0));
-      return dy * drop(zero, g(op.getY()) * a.as<LogOp>());
-    });
-  });
-  // y = a - n b: da = dy, db = -dy n
-  rules.add<RemOp>([](RemOp op, Backward &g) {
-    Expr dy = g.of(op.getY()), b = g(op.getB());
-    g.add(op.getA(), [&] { return dy; });
-    g.add(op.getB(),
-          [&] { return -(dy * ((g(op.getA()) - g(op.getY())) / b).template as<RoundOp>()); });
+  g.add(op.getB(), [&] {
+    Expr zero = compare(Predicate::eq, a, a.scalar(0));
+    return dy * drop(zero, g(op.getY()) * a.as<LogOp>());
   });
 }
 
-/// Of equal operands the first takes the gradient.
-template <typename Op> static void addChoice(Rules &rules, Predicate first) {
-  // da = dy where a is chosen, db = dy elsewhere
-  rules.add<Op>([first](Op op, Backward &g) {
-    Expr dy = g.of(op.getY());
-    Expr chosen = compare(first, g(op.getA()), g(op.getB()));
-    g.add(op.getA(), [&] { return keep(chosen, dy); });
-    g.add(op.getB(), [&] { return drop(chosen, dy); });
-  });
+// y = a - n b: da = dy, db = -dy n
+void backward(RemOp op, Backward &g) {
+  Expr dy = g.of(op.getY()), b = g(op.getB());
+  g.add(op.getA(), [&] { return dy; });
+  g.add(op.getB(),
+        [&] { return -(dy * ((g(op.getA()) - g(op.getY())) / b).template as<RoundOp>()); });
 }
+
+/// da = dy where a is chosen, db = dy elsewhere; of equal operands the first takes the gradient.
+template <typename Op> void backwardOfChoice(Op op, Backward &g, Predicate first) {
+  Expr dy = g.of(op.getY());
+  Expr chosen = compare(first, g(op.getA()), g(op.getB()));
+  g.add(op.getA(), [&] { return keep(chosen, dy); });
+  g.add(op.getB(), [&] { return drop(chosen, dy); });
+}
+void backward(MaxOp op, Backward &g) { backwardOfChoice(op, g, Predicate::ge); }
+void backward(MinOp op, Backward &g) { backwardOfChoice(op, g, Predicate::le); }
+
+// dx = dy gelu'(x)
+void backward(GeluOp op, Backward &g) {
+  Expr dy = g.of(op.getY());
+  g.add(op.getX(), [&] { return dy * geluDerivative(g(op.getX()), op.getApproximate()); });
+}
+
+// dx = dy in x's element type
+Expr derivative(CastOp, Expr dy, Expr x, Expr) { return dy.cast(x.element()); }
+
+// da = dy where the condition holds, db = dy elsewhere
+void backward(SelectOp op, Backward &g) {
+  Expr dy = g.of(op.getY()), condition = g(op.getCondition());
+  g.add(op.getA(), [&] { return keep(condition, dy); });
+  g.add(op.getB(), [&] { return drop(condition, dy); });
+}
+
+template <typename Op>
+concept HasDerivative = requires(Op op, Expr e) {
+  derivative(op, e, e, e);
+};
+template <typename Op>
+concept HasBackward = requires(Op op, Backward &g) {
+  backward(op, g);
+};
+template <typename Op>
+concept HasGradient = HasDerivative<Op> || HasBackward<Op> || Op::template hasTrait<NoGradient>();
+
+template <typename Op> void addRule(Rules &rules) {
+  if constexpr (HasDerivative<Op>)
+    rules.unary<Op>([](Expr dy, Expr x, Expr y) { return derivative(Op(), dy, x, y); });
+  else if constexpr (HasBackward<Op>)
+    rules.add<Op>([](Op op, Backward &g) { backward(op, g); });
+}
+
+} // namespace
 
 void addElementwise(Rules &rules) {
-  rules.constant<SignOp, CeilOp, FloorOp, RoundOp>();
-  addFunctions(rules);
-  addArithmetic(rules);
-  addChoice<MaxOp>(rules, Predicate::ge);
-  addChoice<MinOp>(rules, Predicate::le);
-  // dx = dy gelu'(x)
-  rules.add<GeluOp>([](GeluOp op, Backward &g) {
-    Expr dy = g.of(op.getY());
-    g.add(op.getX(), [&] { return dy * geluDerivative(g(op.getX()), op.getApproximate()); });
-  });
-  // dx = dy in x's element type
-  rules.unary<CastOp>([](Expr dy, Expr x, Expr) { return dy.cast(x.element()); });
-  // da = dy where the condition holds, db = dy elsewhere
-  rules.add<SelectOp>([](SelectOp op, Backward &g) {
-    Expr dy = g.of(op.getY()), condition = g(op.getCondition());
-    g.add(op.getA(), [&] { return keep(condition, dy); });
-    g.add(op.getB(), [&] { return drop(condition, dy); });
-  });
+#define DLC_ELEMENTWISE(Op, mnemonic, value, operands)                                             \
+  static_assert(HasGradient<Op>, "no gradient of " #mnemonic);                                     \
+  addRule<Op>(rules);
+#include "ir/dlc/ElementwiseTable.inc"
 }
 
 } // namespace dlc::grad

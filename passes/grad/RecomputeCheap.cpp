@@ -22,9 +22,7 @@ constexpr int maxRow = 4;
 
 /// Costs no more than reading its operands, and joins the kernel of who reads it.
 bool isCheap(Operation *op) {
-  return isa<AddOp, SubOp, MulOp, MaxOp, MinOp, AndOp, OrOp, XorOp, NotOp, NegOp, AbsOp, SignOp,
-             ReluOp, CompareOp, SelectOp, IsNanOp, IsInfOp, BroadcastOp, IotaOp, CastOp, ReshapeOp>(
-             op) ||
+  return isCheapMath(op) || isa<BroadcastOp, IotaOp, ReshapeOp>(op) ||
          // Drawn from a counter: the same bits again.
          isa<RandomOp>(op) ||
          // Its statistics are kept.
@@ -221,10 +219,8 @@ private:
 } // namespace
 
 bool isHeavy(Operation *op) {
-  return !op->hasTrait<Elementwise>() &&
-         !isa<ConstantOp, ReshapeOp, BroadcastOp, IotaOp, SliceOp, TransposeOp, PadOp, ConcatOp,
-              ReduceOp, RandomOp>(op) &&
-         !op->hasTrait<OpTrait::IsTerminator>();
+  return !op->hasTrait<Elementwise>() && !op->hasTrait<Movement>() &&
+         !isa<ConstantOp, ReduceOp, RandomOp>(op) && !op->hasTrait<OpTrait::IsTerminator>();
 }
 
 void recomputeCheap(func::FuncOp function) { Cheap(function).run(); }

@@ -35,8 +35,6 @@ public:
       g.add(x, [&] { return derivative(dy, x, y); });
     });
   }
-  /// Operations whose derivative is 0 wherever there is one.
-  template <typename... Ops> void constant() { (flat.insert(mlir::TypeID::get<Ops>()), ...); }
   /// Operations that become simpler ones before they are differentiated.
   template <typename Op, typename F> void open(F opening) {
     openings[mlir::TypeID::get<Op>()] = [opening](mlir::Operation *op, TensorBuilder &b) {
@@ -47,7 +45,7 @@ public:
   const Rule *find(mlir::Operation *op) const { return lookup(rules, op); }
   const Opening *findOpening(mlir::Operation *op) const { return lookup(openings, op); }
   bool isConstant(mlir::Operation *op) const {
-    return op->hasAttr("dlc.no_gradient") || flat.contains(op->getName().getTypeID());
+    return op->hasAttr("dlc.no_gradient") || op->hasTrait<NoGradient>();
   }
 
 private:
@@ -58,7 +56,6 @@ private:
   }
   llvm::DenseMap<mlir::TypeID, Rule> rules;
   llvm::DenseMap<mlir::TypeID, Opening> openings;
-  llvm::DenseSet<mlir::TypeID> flat;
 };
 
 void addElementwise(Rules &rules);

@@ -6,7 +6,6 @@ using namespace mlir;
 namespace dlc::grad {
 
 void addTransfer(Rules &rules) {
-  rules.constant<RandomOp>();
   // dx = dy on x's device
   rules.unary<TransferOp>([](Expr dy, Expr x, Expr) {
     return Expr(dy.builder(), dy.builder().make<TransferOp>(Value(x).getType(), Value(dy)));

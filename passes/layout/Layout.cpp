@@ -189,7 +189,7 @@ private:
   /// Whether the operation does its work as well on images in this layout.
   bool canFollow(Operation *op, const std::string &tag) {
     Value x = op->getOperand(0);
-    if (isa<MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(op)) {
+    if (op->hasTrait<Pooling>()) {
       std::optional<Wanted> wanted = oracle.wantedByPool(op, tag);
       return wanted && wanted->source == tag && wanted->destination == tag;
     }

@@ -34,10 +34,7 @@ LogicalResult check(Operation *op) {
         return op->emitError() << "blocked layouts are for CPU devices; found " << type
                                << "; put a dlc.reorder before what takes it there";
     }
-  if (!anyBlocked ||
-      isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, AvgPoolOp, MaxPoolPositionsOp,
-          MaxPoolGradOp, AvgPoolGradOp, BatchNormOp, BatchNormTrainOp, BatchNormGradOp, ReorderOp,
-          TransferOp, FusionOp>(op) ||
+  if (!anyBlocked || op->hasTrait<AnyLayout>() ||
       (isa<YieldOp>(op) && isa<FusionOp>(op->getParentOp())))
     return success();
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))

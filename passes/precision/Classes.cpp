@@ -1,71 +1,12 @@
-//===- Classes.cpp - one table per family ---------------------------------===//
+//===- Classes.cpp - what an operation needs of its numbers ---------------===//
 #include "passes/precision/Classes.h"
 
 using namespace mlir;
 
 namespace dlc::precision {
-namespace {
-
-using Table = llvm::DenseMap<TypeID, NumericClass>;
-
-template <typename... Ops> void put(Table &table, NumericClass numeric) {
-  (table.try_emplace(TypeID::get<Ops>(), numeric), ...);
-}
-
-// What no table names is Full: exponentials, logarithms, powers, trigonometry, softmax, reductions,
-// scatters, random numbers, control. Recurrent layers too: the library's are of f32; those that a
-// gradient opened are products in loops by now.
-
-void addContractions(Table &table) {
-  put<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp, AttentionTrainOp,
-      AttentionGradOp>(table, NumericClass::Product);
-}
-
-void addElementwise(Table &table) {
-  put<ReluOp, NegOp, AbsOp, SignOp, MaxOp, MinOp, SelectOp, CompareOp, IsNanOp, IsInfOp>(
-      table, NumericClass::Exact);
-  put<AddOp, SubOp, MulOp, DivOp, GeluOp, SigmoidOp, TanhOp, ErfOp, CeilOp, FloorOp, RoundOp,
-      CastOp>(table, NumericClass::Smooth);
-}
-
-void addShape(Table &table) {
-  put<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, PadOp, ConcatOp, TransferOp>(
-      table, NumericClass::Exact);
-}
-
-void addGather(Table &table) {
-  put<GatherOp, GatherElementsOp, GatherNdOp>(table, NumericClass::Exact);
-}
-
-void addPool(Table &table) {
-  put<MaxPoolOp, MaxPoolIndicesOp, MaxPoolPositionsOp>(table, NumericClass::Exact);
-  put<MaxPoolGradOp, AvgPoolOp, AvgPoolGradOp>(table, NumericClass::Layer);
-}
-
-void addNorm(Table &table) {
-  put<BatchNormOp, BatchNormTrainOp, BatchNormGradOp, LayerNormOp, RmsNormOp, LrnOp>(
-      table, NumericClass::Layer);
-}
-
-const Table &allClasses() {
-  static const Table table = [] {
-    Table all;
-    addContractions(all);
-    addElementwise(all);
-    addShape(all);
-    addGather(all);
-    addPool(all);
-    addNorm(all);
-    return all;
-  }();
-  return table;
-}
-
-} // namespace
-
 NumericClass classOf(Operation *op) {
-  auto it = allClasses().find(op->getName().getTypeID());
-  return it == allClasses().end() ? NumericClass::Full : it->second;
+  auto facts = dyn_cast<FactsInterface>(op);
+  return facts ? facts.getNumericClass() : NumericClass::Full;
 }
 
 SmallVector<OpOperand *> dataOperands(Operation *op) {

@@ -6,14 +6,7 @@
 
 namespace dlc::precision {
 
-enum class NumericClass {
-  Product, ///< 16-bit operands, sums in f32: where narrow numbers save time
-  Layer,   ///< sums or statistics in f32 inside, but its data may be narrow
-  Exact,   ///< gives elements as it finds them: narrow ones stay what they are
-  Smooth,  ///< rounds once per element: computed in f32, its result may be kept narrow
-  Full,    ///< f32 throughout
-};
-
+/// Full for what is no operation of ours.
 NumericClass classOf(mlir::Operation *op);
 
 /// The operands of a Layer that are narrow when its result 0 is; the others stay in f32.

@@ -56,16 +56,15 @@ void Demand::decide(Value value) {
     }
 }
 
-/// Whether the operand lends its elements to the result's rather than one of them to many.
+/// Whether the operand lends its elements to the result's rather than one of them to many. The user
+/// is Exact or Smooth.
 static bool isFullSize(OpOperand &use, Value result) {
   auto from = cast<RankedTensorType>(use.get().getType());
   auto to = cast<RankedTensorType>(result.getType());
-  if (isa<SliceOp, ConcatOp, GatherOp, GatherElementsOp, GatherNdOp, MaxPoolOp, MaxPoolIndicesOp,
-          MaxPoolPositionsOp, TransposeOp, ReshapeOp>(use.getOwner()))
-    return true;
   if (isa<PadOp>(use.getOwner()))
     return use.getOperandNumber() == 0;
-  return from.getShape() == to.getShape();
+  bool stretches = use.getOwner()->hasTrait<Elementwise>() || isa<BroadcastOp>(use.getOwner());
+  return !stretches || from.getShape() == to.getShape();
 }
 
 FloatType Demand::wantedBy(OpOperand &use) const {

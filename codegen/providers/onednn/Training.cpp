@@ -142,8 +142,7 @@ struct Training {
 
 std::optional<Answer> training(Operation *op, const Query &query) {
   auto single = Single::of(op);
-  if (!single ||
-      !isa<ConvWeightGradOp, MaxPoolPositionsOp, MaxPoolGradOp, AvgPoolGradOp>(single->op))
+  if (!single || !single->op->hasTrait<StandsAlone>())
     return std::nullopt;
   Training t{*single, {}, query};
   t.call.op = op;

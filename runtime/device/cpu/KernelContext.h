@@ -14,33 +14,23 @@ namespace dlc::runtime {
 using KernelFn = void (*)(void *const *buffers, int64_t begin, int64_t end, void *scratch,
                           const void *const *ctx);
 
-/// Positions in `ctx`. Part of the artefact's format: append only.
+/// What `ctx` holds, in its order: functions of one double (Unary) or of two (Binary), each as C
+/// has it. Part of the artefact's format: append only.
+// clang-format off
+#define DLC_KERNEL_FUNCTIONS(X)                                                                    \
+  X(Exp, exp, Unary) X(Log, log, Unary) X(Log1p, log1p, Unary) X(Expm1, expm1, Unary)              \
+  X(Sin, sin, Unary) X(Cos, cos, Unary) X(Tan, tan, Unary) X(Asin, asin, Unary)                    \
+  X(Acos, acos, Unary) X(Atan, atan, Unary) X(Sinh, sinh, Unary) X(Cosh, cosh, Unary)              \
+  X(Tanh, tanh, Unary) X(Asinh, asinh, Unary) X(Acosh, acosh, Unary) X(Atanh, atanh, Unary)        \
+  X(Erf, erf, Unary) X(Pow, pow, Binary) X(Fmod, fmod, Binary) X(Atan2, atan2, Binary)             \
+  X(Erfc, erfc, Unary)
+// clang-format on
+
+/// Positions in `ctx`.
 enum class KernelFunction : uint32_t {
-  // double -> double
-  Exp,
-  Log,
-  Log1p,
-  Expm1,
-  Sin,
-  Cos,
-  Tan,
-  Asin,
-  Acos,
-  Atan,
-  Sinh,
-  Cosh,
-  Tanh,
-  Asinh,
-  Acosh,
-  Atanh,
-  Erf,
-  // (double, double) -> double
-  Pow,
-  Fmod,
-  Atan2,
-  // (double) -> double
-  Erfc,
-  Count
+#define DLC_KERNEL_FUNCTION(Entry, function, type) Entry,
+  DLC_KERNEL_FUNCTIONS(DLC_KERNEL_FUNCTION)
+#undef DLC_KERNEL_FUNCTION
 };
 
 /// The table that kernels get as `ctx`.
