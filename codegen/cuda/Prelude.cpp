@@ -168,7 +168,6 @@ template <class T> DK_INLINE T average(T total, T count) {
 #define DK_FUNCTION_2(name, single, both) \
   DK_INLINE float name(float x, float y) { return single(x, y); } \
   DK_INLINE double name(double x, double y) { return ::both(x, y); }
-DK_FUNCTION_1(erfc, erfcf, erfc)
 DK_FUNCTION_2(pow, powf, pow)
 )cuda";
 

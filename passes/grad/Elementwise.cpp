@@ -58,6 +58,11 @@ Expr derivative(ErfOp, Expr dy, Expr x, Expr) {
   return dy * (2 * std::numbers::inv_sqrtpi * (-(x * x)).as<ExpOp>());
 }
 
+// dx = -dy 2 / sqrt(pi) exp(-x^2)
+Expr derivative(ErfcOp, Expr dy, Expr x, Expr) {
+  return dy * (-2 * std::numbers::inv_sqrtpi * (-(x * x)).as<ExpOp>());
+}
+
 // dx = dy y (1 - y)
 Expr derivative(SigmoidOp, Expr dy, Expr, Expr y) { return dy * (y * (1 - y)); }
 

@@ -44,16 +44,16 @@ double rsqrt(double x) { return 1 / std::sqrt(x); }
 double reciprocal(double x) { return 1 / x; }
 
 const Unary unaries[] = {
-    {"exp", 1, std::exp},        {"expm1", 1.5, std::expm1},      {"log", 1, std::log},
-    {"log1p", 1.5, std::log1p},  {"tanh", 1.5, std::tanh},        {"erf", 1.2, std::erf},
-    {"sin", 1.5, std::sin},      {"cos", 1.5, std::cos},          {"sigmoid", 2.5, sigmoid},
-    {"gelu_erf", 6, geluErf},    {"gelu_tanh", 3.2, geluTanh},    {"tan", 0.51, std::tan},
-    {"asin", 0.51, std::asin},   {"acos", 0.51, std::acos},       {"atan", 0.51, std::atan},
-    {"sinh", 0.51, std::sinh},   {"cosh", 0.51, std::cosh},       {"asinh", 0.51, std::asinh},
-    {"acosh", 0.51, std::acosh}, {"atanh", 0.51, std::atanh},     {"sqrt", 0.5, std::sqrt},
-    {"rsqrt", 1.5, rsqrt},       {"reciprocal", 0.5, reciprocal}, {"floor", 0, std::floor},
-    {"ceil", 0, std::ceil},      {"round", 0, std::nearbyint},    {"trunc", 0, std::trunc},
-    {"abs", 0, std::fabs},
+    {"exp", 1, std::exp},        {"expm1", 1.5, std::expm1},  {"log", 1, std::log},
+    {"log1p", 1.5, std::log1p},  {"tanh", 1.5, std::tanh},    {"erf", 1.2, std::erf},
+    {"erfc", 0.8, std::erfc},    {"sin", 1.5, std::sin},      {"cos", 1.5, std::cos},
+    {"sigmoid", 2.5, sigmoid},   {"gelu_erf", 6, geluErf},    {"gelu_tanh", 3.2, geluTanh},
+    {"tan", 0.51, std::tan},     {"asin", 0.51, std::asin},   {"acos", 0.51, std::acos},
+    {"atan", 0.51, std::atan},   {"sinh", 0.51, std::sinh},   {"cosh", 0.51, std::cosh},
+    {"asinh", 0.51, std::asinh}, {"acosh", 0.51, std::acosh}, {"atanh", 0.51, std::atanh},
+    {"sqrt", 0.5, std::sqrt},    {"rsqrt", 1.5, rsqrt},       {"reciprocal", 0.5, reciprocal},
+    {"floor", 0, std::floor},    {"ceil", 0, std::ceil},      {"round", 0, std::nearbyint},
+    {"trunc", 0, std::trunc},    {"abs", 0, std::fabs},
 };
 
 /// Distance in units of the last place of T at `want`; kinds that differ (NaN, infinities, signs of

@@ -192,6 +192,16 @@ func.func @erf() -> (tensor<9xf32>, tensor<9xf32>) {
   return %y, %expected0 : tensor<9xf32>, tensor<9xf32>
 }
 
+// CHECK-LABEL: @erfc()
+// CHECK-NEXT: [[Y:dense<.*>]] :
+// CHECK-NEXT: [[Y]] :
+func.func @erfc() -> (tensor<9xf32>, tensor<9xf32>) {
+  %x = dlc.constant dense<[-2.000000000e+01, -3.500000000e+00, -1.000000000e+00, -2.500000000e-01, 0.000000000e+00, 9.999999939e-09, 5.000000000e-01, 2.000000000e+00, 3.000000000e+01]> : tensor<9xf32>
+  %y = dlc.erfc %x : (tensor<9xf32>) -> tensor<9xf32>
+  %expected0 = dlc.constant dense<[2.000000000e+00, 1.999999285e+00, 1.842700839e+00, 1.276326418e+00, 1.000000000e+00, 1.000000000e+00, 4.795001149e-01, 4.677734803e-03, 0.000000000e+00]> : tensor<9xf32>
+  return %y, %expected0 : tensor<9xf32>, tensor<9xf32>
+}
+
 // CHECK-LABEL: @sigmoid()
 // CHECK-NEXT: [[Y:dense<.*>]] :
 // CHECK-NEXT: [[Y]] :

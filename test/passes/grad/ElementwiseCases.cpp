@@ -36,6 +36,7 @@ std::vector<Case> elementwiseCases() {
   unary("acosh", uniform(1.5, 3));
   unary("atanh", inside);
   unary("erf", wide);
+  unary("erfc", wide, true);
   unary("sigmoid", wide, true);
   unary("relu", away);
   unary("gelu", wide, true);

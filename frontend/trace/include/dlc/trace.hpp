@@ -72,6 +72,7 @@ Tensor asinh(const Operand &x);
 Tensor acosh(const Operand &x);
 Tensor atanh(const Operand &x);
 Tensor erf(const Operand &x);
+Tensor erfc(const Operand &x);
 Tensor ceil(const Operand &x);
 Tensor floor(const Operand &x);
 Tensor round(const Operand &x);

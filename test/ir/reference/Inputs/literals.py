@@ -134,7 +134,8 @@ def math_functions():
         "sin": (wide, np.sin), "cos": (wide, np.cos), "tan": (wide, np.tan), "asin": (unit, np.arcsin),
         "acos": (unit, np.arccos), "atan": (wide, np.arctan), "sinh": (wide, np.sinh), "cosh": (wide, np.cosh),
         "tanh": (wide, np.tanh), "asinh": (wide, np.arcsinh), "acosh": (above, np.arccosh),
-        "atanh": (inside, np.arctanh), "erf": (wide, erf), "sigmoid": (wide, lambda x: 1 / (1 + np.exp(-x))),
+        "atanh": (inside, np.arctanh), "erf": (wide, erf), "erfc": (wide, np.vectorize(math.erfc)),
+        "sigmoid": (wide, lambda x: 1 / (1 + np.exp(-x))),
     }
     for name, (x, function) in functions.items():
         f.case(name, f"dlc.{name} %x", {"x": x}, function(x.astype(np.float64)).astype(np.float32))
