@@ -373,19 +373,37 @@ template <class V> V acos(V x) {
   return narrow(select(steep, far, kHalfPiHi - copysign(inner, w)));
 }
 
+/// atan(t) for 0 <= t <= 1.
+template <class W> W wideAtan(W t) {
+  W z = t * t;
+  // error 2^-44.6.
+  W p = polynomial(z, {-0x1.555555551f7d6p-2, 0x1.9999996b9b86dp-3, -0x1.24924242ed119p-3,
+                       0x1.c71b65e6783afp-4, -0x1.7450e5c91c653p-4, 0x1.3ab66273ff347p-4,
+                       -0x1.0f1fcc8c693e6p-4, 0x1.d2df471c94d51p-5, -0x1.83da75f7f1bbep-5,
+                       0x1.268b4249cfd77p-5, -0x1.7e4b4fb99d53bp-6, 0x1.892439f2aa697p-7,
+                       -0x1.24d48416f6952p-8, 0x1.146b86389d4e2p-10, -0x1.eb9ef9553a6f8p-14});
+  return fma(t * z, p, t);
+}
+
 template <class V> V atan(V x) {
   auto a = widen(abs(x));
   auto steep = a > 1.0;
-  auto t = select(steep, 1.0 / a, a);
-  auto z = t * t;
-  // t <= 1, error 2^-44.6.
-  auto p = polynomial(z, {-0x1.555555551f7d6p-2, 0x1.9999996b9b86dp-3, -0x1.24924242ed119p-3,
-                          0x1.c71b65e6783afp-4, -0x1.7450e5c91c653p-4, 0x1.3ab66273ff347p-4,
-                          -0x1.0f1fcc8c693e6p-4, 0x1.d2df471c94d51p-5, -0x1.83da75f7f1bbep-5,
-                          0x1.268b4249cfd77p-5, -0x1.7e4b4fb99d53bp-6, 0x1.892439f2aa697p-7,
-                          -0x1.24d48416f6952p-8, 0x1.146b86389d4e2p-10, -0x1.eb9ef9553a6f8p-14});
-  auto inner = fma(t * z, p, t);
+  auto inner = wideAtan(select(steep, 1.0 / a, a));
   return copysign(narrow(select(steep, kHalfPiHi - inner, inner)), x);
+}
+
+template <class V> V atan2(V y, V x) {
+  auto a = widen(abs(y));
+  auto b = widen(abs(x));
+  auto steep = a - b > 0.0;
+  auto least = select(steep, b, a);
+  auto most = select(steep, a, b);
+  // Two infinities are equal; 0 / 0 is taken as 0.
+  auto t = select(equal(least, most), like(most, 1.0), least / most);
+  auto inner = wideAtan(select(equal(most, like(most, 0.0)), least, t));
+  auto angle = select(steep, kHalfPiHi - inner, inner);
+  auto left = copysign(like(x, 1.0), x) < 0.0;
+  return copysign(narrow(select(left, kHalfPiHi * 2.0 - angle, angle)), y);
 }
 
 template <class V> V sinh(V x) {

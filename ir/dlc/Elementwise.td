@@ -140,6 +140,8 @@ class Dlc_BinaryFunction<string mnemonic, string meaning, list<Trait> traits = [
   let weight = 8;
 }
 
+def Dlc_Atan2Op : Dlc_BinaryFunction<"atan2", "the angle of the point (b, a): the arc tangent of a / b, in its quadrant">;
+
 class Dlc_Arithmetic<string mnemonic, string meaning, list<Trait> traits = []>
     : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, traits> {
   let numericClass = "Smooth";

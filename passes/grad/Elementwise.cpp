@@ -129,6 +129,14 @@ void backward(PowOp op, Backward &g) {
   });
 }
 
+// da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)
+void backward(Atan2Op op, Backward &g) {
+  Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
+  Expr share = dy / (a * a + b * b);
+  g.add(op.getA(), [&] { return share * b; });
+  g.add(op.getB(), [&] { return -(share * a); });
+}
+
 // y = a - n b: da = dy, db = -dy n
 void backward(RemOp op, Backward &g) {
   Expr dy = g.of(op.getY()), b = g(op.getB());

@@ -270,6 +270,7 @@ void checkBinary(const char *name, double bound, double (*reference)(double, dou
 }
 
 TEST(BinaryMath, Pow) { checkBinary("pow", 0.51, std::pow); }
+TEST(BinaryMath, Atan2) { checkBinary("atan2", 0.51, std::atan2); }
 TEST(BinaryMath, Fmod) { checkBinary("fmod", 0, std::fmod); }
 
 } // namespace

@@ -89,6 +89,8 @@ func.func @binary(%x: tensor<2x1x4xf32>, %y: tensor<3x1xf32>, %s: tensor<f32>, %
   %3 = dlc.div %i, %i : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
   // CHECK: dlc.pow %{{.*}}, %{{.*}} : (tensor<2x1x4xf32>, tensor<4xi64>) -> tensor<2x1x4xf32>
   %4 = dlc.pow %x, %i : (tensor<2x1x4xf32>, tensor<4xi64>) -> tensor<2x1x4xf32>
+  // CHECK: dlc.atan2 %{{.*}}, %{{.*}} : (tensor<2x1x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+  %atan2 = dlc.atan2 %x, %y : (tensor<2x1x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
   // CHECK: dlc.rem %{{.*}}, %{{.*}} {truncated}
   %5 = dlc.rem %i, %i {truncated} : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
   // CHECK: dlc.max

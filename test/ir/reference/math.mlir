@@ -212,6 +212,17 @@ func.func @sigmoid() -> (tensor<9xf32>, tensor<9xf32>) {
   return %y, %expected0 : tensor<9xf32>, tensor<9xf32>
 }
 
+// CHECK-LABEL: @atan2()
+// CHECK-NEXT: [[Y:dense<.*>]] :
+// CHECK-NEXT: [[Y]] :
+func.func @atan2() -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %x = dlc.constant dense<[[0.000000000e+00], [-0.000000000e+00], [2.000000000e+00], [-3.000000000e+00]]> : tensor<4x1xf32>
+  %z = dlc.constant dense<[0.000000000e+00, -0.000000000e+00, 1.000000000e+00, -4.000000000e+00]> : tensor<4xf32>
+  %y = dlc.atan2 %x, %z : (tensor<4x1xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %expected0 = dlc.constant dense<[[0.000000000e+00, 3.141592741e+00, 0.000000000e+00, 3.141592741e+00], [-0.000000000e+00, -3.141592741e+00, -0.000000000e+00, -3.141592741e+00], [1.570796371e+00, 1.570796371e+00, 1.107148767e+00, 2.677945137e+00], [-1.570796371e+00, -1.570796371e+00, -1.249045730e+00, -2.498091459e+00]]> : tensor<4x4xf32>
+  return %y, %expected0 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
 // CHECK-LABEL: @gelu()
 // CHECK-NEXT: [[Y:dense<.*>]] :
 // CHECK-NEXT: [[Y]] :

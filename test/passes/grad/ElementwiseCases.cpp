@@ -66,6 +66,7 @@ std::vector<Case> elementwiseCases() {
     binary("mul", wide, wide, "", true);
     binary("div", wide, positive, "", true);
     binary("pow", positive, wide, "", true);
+    binary("atan2", wide, positive, "", true);
     binary("max", distinct(15), uniform(-0.2, 0.2));
     binary("min", distinct(15), uniform(-0.2, 0.2));
     // The quotient stays between two whole numbers.

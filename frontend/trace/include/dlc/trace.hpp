@@ -43,6 +43,8 @@ Tensor operator<=(const Operand &a, const Operand &b);
 Tensor operator>(const Operand &a, const Operand &b);
 Tensor operator>=(const Operand &a, const Operand &b);
 Tensor pow(const Operand &a, const Operand &b);
+/// The angle of the point (b, a), in its quadrant.
+Tensor atan2(const Operand &a, const Operand &b);
 /// The remainder with the sign of a, as std::fmod.
 Tensor fmod(const Operand &a, const Operand &b);
 Tensor maximum(const Operand &a, const Operand &b);

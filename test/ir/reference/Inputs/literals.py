@@ -139,6 +139,8 @@ def math_functions():
     }
     for name, (x, function) in functions.items():
         f.case(name, f"dlc.{name} %x", {"x": x}, function(x.astype(np.float64)).astype(np.float32))
+    a, b = np.array([[0.0], [-0.0], [2], [-3]], np.float32), np.array([0, -0.0, 1, -4], np.float32)
+    f.case("atan2", "dlc.atan2 %x, %z", {"x": a, "z": b}, np.arctan2(a.astype(np.float64), b).astype(np.float32))
     x = wide.astype(np.float64)
     # erfc by its own function: 1 + erf has no digits left at -20 (nor has the product in f32).
     exact = 0.5 * x * np.vectorize(math.erfc)(-x / math.sqrt(2))
