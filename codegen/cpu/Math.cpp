@@ -195,6 +195,13 @@ Lanes sigmoid(const Lanes &x) {
   Lanes e = doubles::exp(-cpu::abs(x));
   return select(x > 0.0, like(x, 1.0), e) / (e + 1.0);
 }
+Lanes erfinv(const Lanes &x) {
+  Lanes a = cpu::abs(x), y = cpu::abs(formulas::wideErfinv(x));
+  // One step of Halley's, on whichever of erf and erfc has digits there.
+  Lanes over = select(a < 0.5, doubles::erf(y) - a, 1.0 - a - doubles::erfc(y));
+  Lanes step = over * 0x1.c5bf891b4ef6ap-1 * doubles::exp(y * y);
+  return formulas::erfinvOf(x, copysign(y - step / (1.0 + y * step), x));
+}
 Lanes geluErf(const Lanes &x) {
   // erfc keeps its digits where 1 + erf cancels.
   Lanes phi = doubles::erfc(x * -0x1.6a09e667f3bcdp-1) * 0.5;

@@ -406,6 +406,40 @@ template <class V> V atan2(V y, V x) {
   return copysign(narrow(select(left, kHalfPiHi * 2.0 - angle, angle)), y);
 }
 
+/// The inverse of erf is x f(w), w = -log(1 - x^2); for |x| < 1.
+template <class W> W wideErfinv(W x) {
+  W a = abs(x);
+  WideLogParts<W> parts = wideLogParts((1.0 - a) * (a + 1.0));
+  W w = -wideLogOfParts(parts.e, parts.f);
+  W s = sqrt(w);
+  // w <= 5, error 2^-31.2.
+  W near =
+      polynomial(w - 2.5, {0x1.805c5cff6d8c4p+0, 0x1.f91e8973016bap-3, -0x1.11c3e0b28a293p-8,
+                           -0x1.486399e8ec12dp-10, 0x1.c9bb5aedd33ccp-13, -0x1.4f760a3e66f20p-18,
+                           -0x1.cbd4e1e25827cp-19, 0x1.0189500556d1bp-21, 0x1.1abbaf0b4c9abp-26,
+                           -0x1.7ac1446a63a64p-27, 0x1.e0853f4f316a8p-32, 0x1.24292c19e35fbp-33});
+  // s <= 4.03, which all x of f32 are, error 2^-29.5.
+  W far =
+      polynomial(s - 3.0, {0x1.6a9efbda7e0b1p+1, 0x1.006dc9c7350e2p+0, 0x1.35816d8cf3e9dp-7,
+                           -0x1.f4def77bbf091p-8, 0x1.74b59a484aa1dp-8, -0x1.d3a0d5c8fefd8p-9,
+                           0x1.8346bb3dd96e6p-10, -0x1.f0edbefb3d541p-14, -0x1.269977507a05fp-12,
+                           0x1.4e2b8ba211616p-13, -0x1.ce34b7c7b5597p-16});
+  // s <= 6.1, which all x of f64 are, error 2^-24.5.
+  W tail =
+      polynomial(s - 5.0, {0x1.3664dead31287p+2, 0x1.02a30a53dd5f0p+0, -0x1.29e73109e39cap-13,
+                           -0x1.c14b40ddb7e11p-13, 0x1.6008c8cbf6a08p-14, -0x1.63c2a4958c015p-16});
+  return x * select(w < 5.0, near, select(s < 4.03, far, tail));
+}
+
+/// The inverse where it is finite, and what it is elsewhere.
+template <class V> V erfinvOf(V x, V inside) {
+  V a = abs(x);
+  V end = select(equal(a, like(a, 1.0)), copysign(like(x, kInf), x), like(x, kNan));
+  return select(a < 1.0, inside, end);
+}
+
+template <class V> V erfinv(V x) { return erfinvOf(x, narrow(wideErfinv(widen(x)))); }
+
 template <class V> V sinh(V x) {
   auto parts = wideExpParts(clampAbove(widen(abs(x)), 100.0));
   auto m = parts.expm1();

@@ -65,6 +65,7 @@ def Dlc_AcoshOp : Dlc_UnaryFunction<"acosh", "inverse hyperbolic cosine"> { let 
 def Dlc_AtanhOp : Dlc_UnaryFunction<"atanh", "inverse hyperbolic tangent"> { let onnx = "Atanh"; }
 def Dlc_ErfOp : Dlc_UnaryFunction<"erf", "error function"> { let onnx = "Erf"; let numericClass = "Smooth"; }
 def Dlc_ErfcOp : Dlc_UnaryFunction<"erfc", "1 - erf(x), accurate where erf is almost 1">;
+def Dlc_ErfinvOp : Dlc_UnaryFunction<"erfinv", "the inverse of erf"> { let libm = ""; let cuda = "erfinv"; }
 def Dlc_SigmoidOp : Dlc_UnaryFunction<"sigmoid", "1 / (1 + e^-x)"> {
   let onnx = "Sigmoid";
   let libm = "";

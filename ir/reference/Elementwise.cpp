@@ -177,6 +177,24 @@ LogicalResult SigmoidOp::evaluate(Inputs in, Outputs out) {
   return floatUnary(*this, in, out, [](double x) { return 1 / (1 + std::exp(-x)); });
 }
 
+LogicalResult ErfinvOp::evaluate(Inputs in, Outputs out) {
+  using namespace std::numbers;
+  return floatUnary(*this, in, out, [](double x) {
+    const double a = std::fabs(x), infinity = std::numeric_limits<double>::infinity();
+    if (!(a < 1))
+      return a == 1 ? std::copysign(infinity, x) : std::numeric_limits<double>::quiet_NaN();
+    // Winitzki's estimate, and Halley's steps on whichever of erf and erfc has digits there.
+    const double l = std::log1p(-a * a), c = 2 / (pi * 0.147) + l / 2;
+    double y = std::sqrt(std::sqrt(c * c - l / 0.147) - c);
+    for (int i = 0; i < 3; ++i) {
+      const double over = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
+      const double step = over / (2 * inv_sqrtpi) * std::exp(y * y);
+      y -= step / (1 + y * step);
+    }
+    return std::copysign(y, x);
+  });
+}
+
 LogicalResult GeluOp::evaluate(Inputs in, Outputs out) {
   using namespace std::numbers;
   if (getApproximate())

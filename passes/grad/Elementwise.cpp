@@ -63,6 +63,11 @@ Expr derivative(ErfcOp, Expr dy, Expr x, Expr) {
   return dy * (-2 * std::numbers::inv_sqrtpi * (-(x * x)).as<ExpOp>());
 }
 
+// dx = dy sqrt(pi) / 2 exp(y^2)
+Expr derivative(ErfinvOp, Expr dy, Expr, Expr y) {
+  return dy * (0.5 / std::numbers::inv_sqrtpi * (y * y).as<ExpOp>());
+}
+
 // dx = dy y (1 - y)
 Expr derivative(SigmoidOp, Expr dy, Expr, Expr y) { return dy * (y * (1 - y)); }
 

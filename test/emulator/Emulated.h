@@ -105,6 +105,22 @@ DLC_VECTORS(unsigned long long, ulonglong, 16, 16)
 DLC_VECTORS(double, double, 16, 16)
 #undef DLC_VECTORS
 
+// --- functions that C has not ----------------------------------------------------
+static inline double erfinv(double x) {
+  double a = fabs(x), y = 0;
+  if (!(a < 1))
+    return a == 1 ? x * __builtin_inf() : __builtin_nan("");
+  double least = 0, most = 6;
+  for (int i = 0; i < 30; ++i) {
+    y = (least + most) / 2;
+    (a < 0.5 ? erf(y) < a : erfc(y) > 1 - a) ? least = y : most = y;
+  }
+  for (int i = 0; i < 2; ++i)
+    y -= (a < 0.5 ? erf(y) - a : 1 - a - erfc(y)) * 0.88622692545275801365 * exp(y * y);
+  return copysign(y, x);
+}
+static inline float erfinvf(float x) { return (float)erfinv((double)x); }
+
 // --- numbers ---------------------------------------------------------------------
 template <class To, class From> static inline To dlc_bits(From x) {
   static_assert(sizeof(To) == sizeof(From), "the same bits");

@@ -50,6 +50,8 @@ func.func @unary(%x: tensor<2x?xf32>, %n: tensor<4xi32>, %b: tensor<4xi1>) {
   %21 = dlc.erf %x : (tensor<2x?xf32>) -> tensor<2x?xf32>
   // CHECK: dlc.erfc
   %erfc = dlc.erfc %x : (tensor<2x?xf32>) -> tensor<2x?xf32>
+  // CHECK: dlc.erfinv
+  %erfinv = dlc.erfinv %x : (tensor<2x?xf32>) -> tensor<2x?xf32>
   // CHECK: dlc.sigmoid
   %22 = dlc.sigmoid %x : (tensor<2x?xf32>) -> tensor<2x?xf32>
   // CHECK: dlc.relu

@@ -202,6 +202,16 @@ func.func @erfc() -> (tensor<9xf32>, tensor<9xf32>) {
   return %y, %expected0 : tensor<9xf32>, tensor<9xf32>
 }
 
+// CHECK-LABEL: @erfinv()
+// CHECK-NEXT: [[Y:dense<.*>]] :
+// CHECK-NEXT: [[Y]] :
+func.func @erfinv() -> (tensor<3xf32>, tensor<3xf32>) {
+  %x = dlc.constant dense<[-7.500000000e-01, 0.000000000e+00, 5.000000000e-01]> : tensor<3xf32>
+  %y = dlc.erfinv %x : (tensor<3xf32>) -> tensor<3xf32>
+  %expected0 = dlc.constant dense<[-8.134198189e-01, 0.000000000e+00, 4.769362807e-01]> : tensor<3xf32>
+  return %y, %expected0 : tensor<3xf32>, tensor<3xf32>
+}
+
 // CHECK-LABEL: @sigmoid()
 // CHECK-NEXT: [[Y:dense<.*>]] :
 // CHECK-NEXT: [[Y]] :

@@ -37,6 +37,7 @@ std::vector<Case> elementwiseCases() {
   unary("atanh", inside);
   unary("erf", wide);
   unary("erfc", wide, true);
+  unary("erfinv", inside, true);
   unary("sigmoid", wide, true);
   unary("relu", away);
   unary("gelu", wide, true);

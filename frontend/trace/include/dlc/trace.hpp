@@ -75,6 +75,7 @@ Tensor acosh(const Operand &x);
 Tensor atanh(const Operand &x);
 Tensor erf(const Operand &x);
 Tensor erfc(const Operand &x);
+Tensor erfinv(const Operand &x);
 Tensor ceil(const Operand &x);
 Tensor floor(const Operand &x);
 Tensor round(const Operand &x);

@@ -7,6 +7,7 @@ few digits is checked as text; else the expected constant stands beside the resu
 """
 import math
 import os
+from statistics import NormalDist
 
 import numpy as np
 from onnx import helper, TensorProto
@@ -135,6 +136,7 @@ def math_functions():
         "acos": (unit, np.arccos), "atan": (wide, np.arctan), "sinh": (wide, np.sinh), "cosh": (wide, np.cosh),
         "tanh": (wide, np.tanh), "asinh": (wide, np.arcsinh), "acosh": (above, np.arccosh),
         "atanh": (inside, np.arctanh), "erf": (wide, erf), "erfc": (wide, np.vectorize(math.erfc)),
+        "erfinv": (inside, np.vectorize(lambda x: NormalDist().inv_cdf((1 + x) / 2) / math.sqrt(2))),
         "sigmoid": (wide, lambda x: 1 / (1 + np.exp(-x))),
     }
     for name, (x, function) in functions.items():
