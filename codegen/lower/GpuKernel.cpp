@@ -5,6 +5,7 @@
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/providers/Provider.h"
+#include "passes/Devices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -21,7 +22,7 @@ constexpr llvm::StringLiteral kArch = "arch", kFunctions = "functions", kSource 
 
 } // namespace
 
-bool isGpu(StringRef device) { return device.starts_with("cuda"); }
+bool isGpu(StringRef device) { return can(device, DLC_DEVICE_GPU_CODE); }
 
 std::string deviceOfCommand(Operation *op) {
   while (!isa<func::FuncOp>(op->getParentOp()))

@@ -18,7 +18,7 @@ namespace dlc {
 /// On a launch: which function of the kernel's text.
 constexpr llvm::StringLiteral kFunctionAttr = "function";
 
-/// Whether the device's work is done by kernels of codegen/cuda.
+/// Whether the device's kernels are those of codegen/cuda.
 bool isGpu(llvm::StringRef device);
 /// The device that the operation's command runs on: that of the loop or branch around it.
 std::string deviceOfCommand(mlir::Operation *op);

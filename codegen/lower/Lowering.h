@@ -132,8 +132,8 @@ private:
   const CompileOptions &options;
   const cpu::Target &target;
   mlir::OpBuilder b;
-  std::string device = "cpu";           ///< of the command that is being lowered
-  mlir::Operation *outermost = nullptr; ///< the loop or branch around it that stands in no other
+  std::string device = exec::kHost.str(); ///< of the command that is being lowered
+  mlir::Operation *outermost = nullptr;   ///< the loop or branch around it that stands in no other
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> moved,
       constants; ///< by device
   exec::ProgramOp program;

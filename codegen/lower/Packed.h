@@ -2,6 +2,7 @@
 #ifndef DLC_CODEGEN_LOWER_PACKED_H
 #define DLC_CODEGEN_LOWER_PACKED_H
 
+#include "ir/exec/Exec.h"
 #include "runtime/device/cpu/Shelf.h"
 
 #include "mlir/IR/Value.h"
@@ -32,7 +33,7 @@ public:
     for (Entry &entry : alike)
       if (std::memcmp(entry.data.get(), data.get(), size_t(bytes)) == 0)
         return entry;
-    auto kept = device == "cpu" ? shelf.copy(data.get(), size_t(bytes)) : nullptr;
+    auto kept = device == exec::kHost ? shelf.copy(data.get(), size_t(bytes)) : nullptr;
     return alike.emplace_back(Entry{kept ? kept : data, mlir::Value()});
   }
 

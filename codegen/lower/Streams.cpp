@@ -41,7 +41,7 @@ public:
   void run() {
     for (Operation *op : commands)
       exec::setStream(op, streamFor(op));
-    if (streams.size() == 1 && streams.begin()->first.device == "cpu")
+    if (streams.size() == 1 && streams.begin()->first.device == exec::kHost)
       return;
     SmallVector<StringRef> devices(streams.size());
     for (auto &[key, number] : streams)
@@ -68,7 +68,7 @@ private:
       StringRef from = deviceOfBuffer(copy.getFrom()), to = deviceOfBuffer(copy.getTo());
       // Of two devices the one that is not the host does it; of two such, the one that receives.
       if (from != to)
-        key = to == "cpu" ? Key{from.str(), Work::Out} : Key{to.str(), Work::In};
+        key = to == exec::kHost ? Key{from.str(), Work::Out} : Key{to.str(), Work::In};
     }
     return streams.try_emplace(key, unsigned(streams.size())).first->second;
   }

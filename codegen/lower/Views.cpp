@@ -1,6 +1,7 @@
 //===- Views.cpp - which values lie inside others -------------------------===//
 #include "codegen/lower/Views.h"
 
+#include "ir/exec/Exec.h"
 #include "ir/reference/Tensor.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/StepSlice.h"
@@ -49,7 +50,7 @@ bool isPlainConcat(ConcatOp concat) {
 
 std::string deviceNameOf(Type type) {
   OnAttr on = deviceOf(type);
-  return on ? on.getDeviceName() : "cpu";
+  return on ? on.getDeviceName() : exec::kHost.str();
 }
 
 static bool isScalar(Type type) {
@@ -67,7 +68,7 @@ std::string commandDevice(Operation *op) {
   for (Value operand : op->getOperands())
     if (!isScalar(operand.getType()))
       return deviceNameOf(operand.getType());
-  return op->getNumResults() ? deviceNameOf(op->getResult(0).getType()) : "cpu";
+  return op->getNumResults() ? deviceNameOf(op->getResult(0).getType()) : exec::kHost.str();
 }
 
 bool crosses(Operation *op) {

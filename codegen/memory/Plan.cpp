@@ -187,10 +187,10 @@ private:
     write(arenas);
     // Streams that run at the same time would have to share it.
     auto streams = program.getStreamDevices();
-    if (streams.size() == 1 && streams[0] == "cpu")
+    if (streams.size() == 1 && streams[0] == exec::kHost)
       for (Operation *op : commands)
         if (isa<exec::LibraryOp>(op))
-          writeRoom(op, roots, arenas["cpu"]);
+          writeRoom(op, roots, arenas[exec::kHost.str()]);
   }
 
   /// The largest part of the arena that nobody uses while the command runs: a library that asks for
@@ -246,10 +246,10 @@ private:
       if (!alloc.getOffset())
         alloc.setOffsetAttr(b.getI64IntegerAttr(0)); // never used
     });
-    program.setArenaAttr(b.getI64IntegerAttr(arenas["cpu"]));
+    program.setArenaAttr(b.getI64IntegerAttr(arenas[exec::kHost.str()]));
     SmallVector<NamedAttribute> elsewhere;
     for (auto &[device, bytes] : arenas)
-      if (device != "cpu")
+      if (device != exec::kHost)
         elsewhere.push_back(b.getNamedAttr(device, b.getI64IntegerAttr(bytes)));
     if (!elsewhere.empty())
       program.setArenasAttr(b.getDictionaryAttr(elsewhere));

@@ -53,7 +53,7 @@ class Player {
 public:
   explicit Player(exec::ProgramOp program) : program(program), memories(1) {
     memories[0].bytes = program.getArena().value_or(0);
-    devices.push_back("cpu");
+    devices.push_back(exec::kHost);
     if (DictionaryAttr arenas = program.getArenasAttr())
       for (NamedAttribute arena : arenas) {
         devices.push_back(arena.getName().getValue());

@@ -74,7 +74,7 @@ public:
     program.manifest["outputs"] = tensors(op.getOutputs(), false);
     if (auto states = op.getStates())
       program.manifest["state"] = stateTensors(*states);
-    program.manifest["arena"] = {{"cpu", op.getArena().value_or(0)}};
+    program.manifest["arena"] = {{exec::kHost.str(), op.getArena().value_or(0)}};
     if (DictionaryAttr arenas = op.getArenasAttr())
       for (NamedAttribute arena : arenas)
         program.manifest["arena"][arena.getName().str()] =
@@ -100,7 +100,7 @@ private:
       json tensor{{"name", cast<StringAttr>(info.get("name")).getValue().str()},
                   {"dtype", elementName(type.getElementType())},
                   {"shape", std::vector<int64_t>(type.getShape().begin(), type.getShape().end())}};
-      if (std::string device = deviceNameOf(type); device != "cpu")
+      if (std::string device = deviceNameOf(type); device != exec::kHost)
         tensor["device"] = device;
       if (auto value = info.getAs<ElementsAttr>("value"))
         tensor["value"] = constant(value, op.getLoc());
@@ -144,7 +144,7 @@ private:
     auto [root, offset] = rootOf(value);
     auto type = cast<exec::BufferType>(value.getType());
     json entry{{"bytes", type.getBytes()}};
-    if (type.getDevice() != "cpu")
+    if (type.getDevice() != exec::kHost)
       entry["device"] = type.getDevice().str();
     if (int64_t step = stepOf(value))
       entry["step"] = step;

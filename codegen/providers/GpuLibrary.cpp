@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc {
 
 DeviceFigures gpuFigures(const Proposals &proposals) {
-  return CostTable::builtin().figuresOf(
+  return CostTable::figuresOf(
       *OnAttr::fromName(proposals.op->getContext(), proposals.situation.device));
 }
 

@@ -12,6 +12,7 @@
 #include "codegen/select/Select.h"
 #include "codegen/select/Tune.h"
 #include "passes/Compositions.h"
+#include "passes/Devices.h"
 #include "passes/fuse/WholeAttention.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -204,9 +205,9 @@ double scoreBytes(Operation *op) {
 /// By its type, by what is asked for it, or as most.
 bool isOnCpu(Operation *op, const CompileOptions &options) {
   if (OnAttr on = deviceOf(op->getResult(0).getType()))
-    return on.getKind() == "cpu";
+    return can(on, DLC_DEVICE_HOST_CODE);
   auto asked = op->getAttrOfType<StringAttr>("dlc.device");
-  return (asked ? asked.getValue() : StringRef(options.device)).starts_with("cpu");
+  return can(asked ? asked.getValue() : StringRef(options.device), DLC_DEVICE_HOST_CODE);
 }
 
 bool staysWhole(Operation *op, const CompileOptions &options, const cpu::Target &target,

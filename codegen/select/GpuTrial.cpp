@@ -94,7 +94,7 @@ public:
   uint64_t workspace() const override { return session->memory().arenaBytes; }
 
 private:
-  static runtime::Device &home() { return runtime::openDevice(*runtime::parseDeviceName("cpu")); }
+  static runtime::Device &home() { return runtime::hostDevice(); }
 
   Argument onDevice(const void *data, int64_t bytes) {
     memory.emplace_back(*device, uint64_t(std::max<int64_t>(bytes, 1)),

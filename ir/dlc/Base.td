@@ -67,11 +67,11 @@ def Dlc_OnAttr : AttrDef<Dlc_Dialect, "On", [DeclareAttrInterfaceMethods<Verifia
   let mnemonic = "on";
   let summary = "the device of a tensor and, once chosen, its layout";
   let description = [{
-    - (C1) the device is `cpu`, `cpu:N`, or `cuda:N`.
+    - (C1) the device is `cpu`, `cpu:N`, `cuda:N`, or `KIND:N` of a plugin's kind, in lower-case letters, digits and `_`.
     - (C2) the layout names each dimension once, from `a` on: in order of memory, upper case where the dimension is also blocked.
     - (C3) inner blocks follow, `16b` each: every upper-case dimension has one, and no other.
   }];
-  let parameters = (ins StringRefParameter<"cpu, cuda">:$kind, "unsigned":$ordinal,
+  let parameters = (ins StringRefParameter<"cpu, cuda, a plugin's">:$kind, "unsigned":$ordinal,
                         StringRefParameter<"oneDNN-style tag, empty when plain">:$layout);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

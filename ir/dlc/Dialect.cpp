@@ -5,6 +5,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "runtime/kind/DeviceName.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -147,17 +148,14 @@ LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
 }
 
 std::string OnAttr::getDeviceName() const {
-  if (getKind() == "cpu" && getOrdinal() == 0)
-    return "cpu";
-  return (getKind() + ":" + Twine(getOrdinal())).str();
+  return runtime::DeviceName{getKind().str(), int(getOrdinal())}.text();
 }
 
 FailureOr<OnAttr> OnAttr::fromName(MLIRContext *context, StringRef name) {
-  auto [kind, number] = name.split(':');
-  unsigned ordinal = 0;
-  if ((kind != "cpu" && kind != "cuda") || (name.contains(':') && number.getAsInteger(10, ordinal)))
+  std::optional<runtime::DeviceName> parsed = runtime::parseDeviceName(name);
+  if (!parsed)
     return failure();
-  return OnAttr::get(context, kind, ordinal, "");
+  return OnAttr::get(context, parsed->kind, unsigned(parsed->ordinal), "");
 }
 
 Attribute OnAttr::parse(AsmParser &parser, Type) {
@@ -181,9 +179,11 @@ void OnAttr::print(AsmPrinter &printer) const {
 
 LogicalResult OnAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef kind,
                              unsigned ordinal, StringRef layout) {
-  if (kind != "cpu" && kind != "cuda")
-    return emitError() << "C1: the device must be cpu, cpu:N or cuda:N; found '" << kind
-                       << "'; mend the name";
+  if (!runtime::isKindName(kind))
+    return emitError()
+           << "C1: the device must be cpu, cpu:N or cuda:N, or KIND:N of a plugin's kind "
+              "in lower-case letters, digits and '_'; found '"
+           << kind << "'; mend the name";
   return success();
 }
 

@@ -28,7 +28,7 @@ void ExecDialect::initialize() {
 Type BufferType::parse(AsmParser &parser) {
   SMLoc where = parser.getCurrentLocation();
   int64_t bytes = 0;
-  std::string device = "cpu";
+  std::string device = kHost.str();
   if (parser.parseLess() || parser.parseInteger(bytes) ||
       (succeeded(parser.parseOptionalKeyword("on")) && parser.parseString(&device)) ||
       parser.parseGreater())
@@ -38,7 +38,7 @@ Type BufferType::parse(AsmParser &parser) {
 
 void BufferType::print(AsmPrinter &printer) const {
   printer << '<' << getBytes();
-  if (getDevice() != "cpu")
+  if (getDevice() != kHost)
     printer << " on \"" << getDevice() << '"';
   printer << '>';
 }
@@ -47,7 +47,7 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, i
                                  StringRef device) {
   if (isDeviceName(device))
     return success();
-  return emitError() << "C1: the device must be cpu, cpu:N or cuda:N; found '" << device
+  return emitError() << "C1: the device must be one such as cpu, cpu:N or cuda:N; found '" << device
                      << "'; mend the name";
 }
 

@@ -13,6 +13,8 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "runtime/kind/DeviceName.h"
+
 #include <optional>
 
 namespace dlc::exec {
@@ -26,6 +28,9 @@ template <typename Op> class NamesMemory : public mlir::OpTrait::TraitBase<Op, N
 #include "ir/exec/Ops.h.inc"
 
 namespace dlc::exec {
+
+/// The device whose memory is the host's.
+constexpr llvm::StringRef kHost = runtime::kHostName;
 
 /// Whether it is one as people type it: cpu, cpu:1, cuda:0 (and not cpu:0).
 bool isDeviceName(llvm::StringRef name);

@@ -10,14 +10,9 @@ using namespace mlir;
 namespace dlc::exec {
 
 bool isDeviceName(StringRef name) {
-  if (name == "cpu")
-    return true;
-  auto [kind, number] = name.split(':');
-  unsigned ordinal = 0;
-  if ((kind != "cpu" && kind != "cuda") || number.empty() || number.getAsInteger(10, ordinal))
-    return false;
   // One name for each device, so that names can be compared.
-  return std::to_string(ordinal) == number && (kind != "cpu" || ordinal != 0);
+  std::optional<runtime::DeviceName> parsed = runtime::parseDeviceName(name);
+  return parsed && parsed->text() == name;
 }
 
 std::optional<unsigned> streamOf(Operation *op) {
@@ -55,7 +50,7 @@ SmallVector<StringRef> ProgramOp::getStreamDevices() {
     for (auto name : streams.getAsRange<StringAttr>())
       devices.push_back(name.getValue());
   else
-    devices.push_back("cpu");
+    devices.push_back(kHost);
   return devices;
 }
 
@@ -138,7 +133,7 @@ LogicalResult ProgramOp::verifyRegions() {
   SmallVector<StringRef> devices = getStreamDevices();
   for (StringRef device : devices)
     if (!isDeviceName(device))
-      return emitOpError("C1: streams must be on devices cpu, cpu:N or cuda:N; found '")
+      return emitOpError("C1: streams must be on devices such as cpu, cpu:N or cuda:N; found '")
              << device << "'; mend the name";
   Recorded recorded;
   return verifyList(getBody().front(), devices, std::nullopt, recorded);

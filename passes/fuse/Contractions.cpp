@@ -1,4 +1,5 @@
 //===- Contractions.cpp - grows contractions by views and post-ops --------===//
+#include "passes/Devices.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/FuseSteps.h"
@@ -170,7 +171,7 @@ Operation *castOfWeights(Operation *anchor, Block &block) {
   OnAttr device = product ? deviceOf(product.getB().getType()) : OnAttr();
   auto cast = product ? product.getB().getDefiningOp<CastOp>() : CastOp();
   if (!cast || cast->getBlock() != &block || !cast.getX().getDefiningOp<ConstantOp>() ||
-      !typeOf(cast.getY()).getElementType().isF32() || (device && device.getKind() == "cuda"))
+      !typeOf(cast.getY()).getElementType().isF32() || can(device, DLC_DEVICE_GPU_CODE))
     return nullptr;
   if (!cast.getY().hasOneUse()) {
     OpBuilder builder(anchor);

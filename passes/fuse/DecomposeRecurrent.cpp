@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Evaluate.h"
+#include "passes/Devices.h"
 #include "passes/fuse/DecomposePatterns.h"
 #include "passes/simplify/Constants.h"
 
@@ -67,7 +68,7 @@ template <typename Layer> bool hasStaticShapes(Layer op) {
 template <typename Layer> bool isLibraryLayer(Layer op) {
   if (op.getDirection() == Direction::both || !typeOf(op.getX()).getElementType().isF32())
     return false;
-  if (OnAttr on = deviceOf(op.getX().getType()); on && on.getKind() != "cpu")
+  if (OnAttr on = deviceOf(op.getX().getType()); on && !can(on, DLC_DEVICE_HOST_CODE))
     return false; // loops of kernels
   for (Value operand : op->getOperands())
     if (typeOf(operand).getNumElements() == 0)

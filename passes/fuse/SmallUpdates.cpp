@@ -5,6 +5,7 @@
 // none waits for another.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/Devices.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/StateUpdate.h"
 
@@ -37,7 +38,7 @@ RankedTensorType updatedType(const Grouping &grouping, int number) {
   auto type = typeOf(outputs.front());
   OnAttr device = deviceOf(type);
   if (type.getRank() != 1 || !type.hasStaticShape() || type.getNumElements() > mostElements ||
-      type.getNumElements() == 0 || (device && device.getKind() != "cpu"))
+      type.getNumElements() == 0 || (device && !can(device, DLC_DEVICE_HOST_CODE)))
     return {};
   // Scalars may be computed on the way: a rate, or what clips gradients.
   for (Operation *op : group.ops)

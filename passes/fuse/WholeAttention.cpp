@@ -1,6 +1,7 @@
 //===- WholeAttention.cpp - attention that kernels do whole ---------------===//
 #include "passes/fuse/WholeAttention.h"
 
+#include "passes/Devices.h"
 using namespace mlir;
 
 namespace dlc {
@@ -40,7 +41,7 @@ bool isWholeAttention(Operation *op, std::string *why) {
 
 bool staysWhole(Operation *op) {
   OnAttr device = deviceOf(op->getResult(0).getType());
-  bool isAsked = (device && device.getKind() == "cuda") || op->hasAttr(kKeepWholeAttr);
+  bool isAsked = can(device, DLC_DEVICE_GPU_CODE) || op->hasAttr(kKeepWholeAttr);
   return isAsked && isWholeAttention(op);
 }
 

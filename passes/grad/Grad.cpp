@@ -1,4 +1,5 @@
 //===- Grad.cpp - the grad pass: spells every dlc.gradient out ------------===//
+#include "passes/Devices.h"
 #include "passes/Passes.h"
 #include "passes/fuse/WholeAttention.h"
 #include "passes/grad/Rules.h"
@@ -116,9 +117,9 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
   /// By its type, by what is asked for it, or as most.
   bool onGpu(Operation *op) const {
     if (OnAttr on = deviceOf(op->getResult(0).getType()))
-      return on.getKind() == "cuda";
+      return can(on, DLC_DEVICE_GPU_CODE);
     auto asked = op->getAttrOfType<StringAttr>("dlc.device");
-    return StringRef(asked ? asked.getValue() : StringRef(device)).starts_with("cuda");
+    return can(asked ? asked.getValue() : StringRef(device), DLC_DEVICE_GPU_CODE);
   }
 
   Option<std::string> device{*this, "device", llvm::cl::desc("where most will stand"),

@@ -1,4 +1,5 @@
 //===- Layout.cpp - blocked activations through a graph -------------------===//
+#include "passes/Devices.h"
 #include "passes/OpNames.h"
 #include "passes/Passes.h"
 #include "passes/layout/Ask.h"
@@ -20,10 +21,9 @@ RankedTensorType withLayout(RankedTensorType type, StringRef tag) {
                                deviceOf(type).withLayout(tag));
 }
 
-/// Layouts are oneDNN's: other devices' kernels read plain tensors.
+/// Layouts are oneDNN's: kernels that are no host code read plain tensors.
 bool isOnCpu(Operation *op) {
-  OnAttr device = op->getNumResults() ? deviceOf(op->getResult(0).getType()) : OnAttr();
-  return device && device.getKind() == "cpu";
+  return op->getNumResults() && can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE);
 }
 
 /// Walks one block from producers to consumers; a value has its layout when its users are reached.
@@ -209,7 +209,7 @@ private:
       return !padsBlocks(shapeOf(x), tag) && keepsChannels(reduce, rankOf(x));
     // Between CPU devices an image keeps its layout, unless that adds padding.
     if (isa<TransferOp>(op))
-      return deviceOf(typeOf(x)).getKind() == "cpu" && !padsBlocks(shapeOf(x), tag);
+      return can(deviceOf(typeOf(x)), DLC_DEVICE_HOST_CODE) && !padsBlocks(shapeOf(x), tag);
     return false;
   }
 

@@ -1,4 +1,5 @@
 //===- VerifyLayout.cpp - who may see a blocked layout --------------------===//
+#include "passes/Devices.h"
 #include "passes/Passes.h"
 #include "passes/layout/Tag.h"
 
@@ -30,7 +31,7 @@ LogicalResult check(Operation *op) {
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (!layoutOf(type).empty()) {
       anyBlocked = true;
-      if (deviceOf(type).getKind() != "cpu")
+      if (!can(deviceOf(type), DLC_DEVICE_HOST_CODE))
         return op->emitError() << "blocked layouts are for CPU devices; found " << type
                                << "; put a dlc.reorder before what takes it there";
     }

@@ -1,6 +1,7 @@
 //===- Annotations.cpp - what users ask of devices ------------------------===//
 #include "passes/place/Annotations.h"
 
+#include "passes/Devices.h"
 #include "passes/OpNames.h"
 #include "passes/TensorBuilder.h"
 #include "passes/place/Remember.h"
@@ -14,13 +15,19 @@ using namespace mlir;
 namespace dlc::place {
 namespace {
 
-constexpr llvm::StringLiteral kForms = "write cpu, cpu:1 or cuda:0, for example";
+/// How names are written and, where the kind is missing, where it was looked for.
+std::string helpFor(FailureOr<OnAttr> device) {
+  std::string why = succeeded(device) ? kindOf(*device).why : "";
+  return "write cpu, cpu:1 or cuda:0, for example" + (why.empty() ? "" : "; " + why);
+}
+
+bool isDevice(FailureOr<OnAttr> device) { return succeeded(device) && kindOf(*device).table; }
 
 FailureOr<OnAttr> parseDevice(ModuleOp module, StringRef name, const Twine &where) {
   FailureOr<OnAttr> device = OnAttr::fromName(module.getContext(), name);
-  if (failed(device))
-    module.emitError() << where << ": '" << name << "' is not a device; " << kForms;
-  return device;
+  if (isDevice(device))
+    return device;
+  return module.emitError() << where << ": '" << name << "' is not a device; " << helpFor(device);
 }
 
 /// "64MiB", "2GiB", "1000": bytes.
@@ -56,9 +63,9 @@ FailureOr<Wish> byAttribute(Operation *op, Attribute attribute) {
   FailureOr<OnAttr> device = failure();
   if (name)
     device = OnAttr::fromName(op->getContext(), name.getValue());
-  if (failed(device))
+  if (!isDevice(device))
     return op->emitError() << "`" << kDeviceAttr << "` must name a device; found " << attribute
-                           << "; " << kForms;
+                           << "; " << helpFor(device);
   return Wish{*device, "dlc.device says so"};
 }
 

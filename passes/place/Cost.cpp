@@ -2,6 +2,7 @@
 #include "passes/place/Cost.h"
 
 #include "ir/reference/Tensor.h"
+#include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -115,32 +116,35 @@ double flopsOf(Operation *op) {
       });
 }
 
-// Of common machines, in round figures: they rank what differs by factors.
-CostTable CostTable::builtin() {
-  CostTable table;
-  table.devices["cpu"] = {400, 30, 1};
-  table.devices["cuda"] = {20000, 1200, 5};
-  // One memory: the copy is a kernel like others.
-  table.links[{"cpu", "cpu"}] = {10, 0};
-  table.links[{"cpu", "cuda"}] = {12, 10};
-  table.links[{"cuda", "cpu"}] = {12, 10};
-  table.links[{"cuda", "cuda"}] = {20, 10};
-  return table;
+namespace {
+
+/// Of a kind that is not here: what a common CPU does.
+constexpr dlc_device_figures kUnknown = {400, 30, 1, 10, 10, 10, 10};
+
+const dlc_device_figures &figuresOfKind(const runtime::DeviceKind &kind) {
+  return kind.table ? kind.table->figures : kUnknown;
 }
 
-DeviceFigures CostTable::figuresOf(OnAttr device) const {
-  auto found = devices.find(device.getDeviceName());
-  if (found == devices.end())
-    found = devices.find(device.getKind().str());
-  return found == devices.end() ? DeviceFigures{400, 30, 1} : found->second;
+} // namespace
+
+DeviceFigures CostTable::figuresOf(OnAttr device) {
+  const dlc_device_figures &kind = figuresOfKind(kindOf(device));
+  return {kind.gigaflops, kind.gigabytes, kind.launch};
 }
 
-LinkFigures CostTable::linkOf(StringRef from, StringRef to) const {
-  for (StringRef a : {from, from.split(':').first})
-    for (StringRef b : {to, to.split(':').first})
-      if (auto found = links.find({a.str(), b.str()}); found != links.end())
-        return found->second;
-  return {10, 10};
+LinkFigures CostTable::linkOf(StringRef from, StringRef to) {
+  const auto &a = runtime::deviceKind(std::string_view(from.split(':').first));
+  const auto &b = runtime::deviceKind(std::string_view(to.split(':').first));
+  const dlc_device_figures &source = figuresOfKind(a), &target = figuresOfKind(b);
+  if (&a == &b)
+    return {source.peer_gigabytes, source.peer_latency};
+  if (a.can(DLC_DEVICE_HOST_MEMORY))
+    return {target.host_gigabytes, target.host_latency};
+  if (b.can(DLC_DEVICE_HOST_MEMORY))
+    return {source.host_gigabytes, source.host_latency};
+  // By way of the host.
+  return {1 / (1 / source.host_gigabytes + 1 / target.host_gigabytes),
+          source.host_latency + target.host_latency};
 }
 
 double CostTable::operation(Operation *op, OnAttr device) const {
@@ -153,7 +157,7 @@ double CostTable::operation(Operation *op, OnAttr device) const {
   return microseconds + figures.launch;
 }
 
-double CostTable::transfer(double bytes, StringRef from, StringRef to) const {
+double CostTable::transfer(double bytes, StringRef from, StringRef to) {
   LinkFigures link = linkOf(from, to);
   return link.latency + bytes / link.gigabytes * 1e-3;
 }

@@ -5,9 +5,7 @@
 #include "ir/dlc/Dialect.h"
 
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
 
 namespace dlc {
 
@@ -20,22 +18,17 @@ struct LinkFigures {
   double latency;   ///< microseconds of a copy of nothing
 };
 
-/// Everything that placement believes about machines. Entries by a device's name (cuda:1) go before
-/// those by its kind (cuda); whoever has measured a machine puts its figures here.
+/// Everything that placement believes about machines: what each kind of device says of itself.
 struct CostTable {
-  std::map<std::string, DeviceFigures> devices;
-  std::map<std::pair<std::string, std::string>, LinkFigures> links; ///< from, to
   /// Measured microseconds of one operation on a device, where they are known.
   std::function<std::optional<double>(mlir::Operation *, OnAttr)> measured;
 
-  static CostTable builtin();
-
-  DeviceFigures figuresOf(OnAttr device) const;
+  static DeviceFigures figuresOf(OnAttr device);
   /// By the devices' names.
-  LinkFigures linkOf(llvm::StringRef from, llvm::StringRef to) const;
+  static LinkFigures linkOf(llvm::StringRef from, llvm::StringRef to);
   /// Microseconds.
   double operation(mlir::Operation *op, OnAttr device) const;
-  double transfer(double bytes, llvm::StringRef from, llvm::StringRef to) const;
+  static double transfer(double bytes, llvm::StringRef from, llvm::StringRef to);
 };
 
 /// Floating-point operations, by the operands' shapes; a loop counts its body once for each

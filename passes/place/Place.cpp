@@ -1,4 +1,5 @@
 //===- Place.cpp - puts a device on every tensor --------------------------===//
+#include "passes/Devices.h"
 #include "passes/Passes.h"
 #include "passes/place/Apply.h"
 #include "passes/place/Solve.h"
@@ -33,8 +34,8 @@ struct PlacePass : PassWrapper<PlacePass, OperationPass<ModuleOp>> {
   }
 
   void runOnOperation() final {
-    CostTable builtin = CostTable::builtin();
-    const CostTable &table = costs ? *costs : builtin;
+    CostTable estimates;
+    const CostTable &table = costs ? *costs : estimates;
     FailureOr<Annotations> annotations = Annotations::parse(
         getOperation(), {device, std::vector<std::string>(places.begin(), places.end()), forbid});
     if (failed(annotations))
@@ -66,6 +67,10 @@ struct PlacePass : PassWrapper<PlacePass, OperationPass<ModuleOp>> {
 
   static LogicalResult checkUsable(const FunctionProblem &problem) {
     func::FuncOp function = problem.function;
+    for (OnAttr device : problem.devices)
+      if (const runtime::DeviceKind &kind = kindOf(device); !kind.table)
+        return function.emitError()
+               << "'" << device.getDeviceName() << "' is not a device; " << kind.why;
     if (problem.devices.size() > kMaxLabels)
       return function.emitError() << "at most " << kMaxLabels << " devices can be placed; found "
                                   << problem.devices.size();

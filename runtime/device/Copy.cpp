@@ -2,7 +2,6 @@
 #include "runtime/device/Copy.h"
 
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -70,12 +69,13 @@ PendingCopy::PendingCopy(void *to, Device &toDevice, const void *from, Device &f
                          uint64_t bytes) {
   if (bytes == 0 || to == from)
     return;
-  if (toDevice.name.isCpu() && fromDevice.name.isCpu()) {
-    done =
-        workerOf(toDevice).add(std::packaged_task<void()>([=] { std::memmove(to, from, bytes); }));
+  if ((toDevice.hasHostMemory() && fromDevice.hasHostMemory()) ||
+      !areNeighbours(toDevice, fromDevice)) {
+    done = workerOf(toDevice).add(std::packaged_task<void()>(
+        [=, &toDevice, &fromDevice] { copyBytes(to, toDevice, from, fromDevice, bytes); }));
     return;
   }
-  worker = toDevice.name.isCpu() ? &fromDevice : &toDevice;
+  worker = toDevice.hasHostMemory() ? &fromDevice : &toDevice;
   int direction = copyDirection(toDevice, fromDevice);
   void *peer = direction == DLC_COPY_FROM_PEER ? fromDevice.handle : nullptr;
   void *stream = streamOf(*worker);

@@ -21,7 +21,7 @@ public:
   void wait();
 
 private:
-  /// Between CPU devices a thread of the target's copies.
+  /// Where no device does it, a thread of the target's copies.
   std::future<void> done;
   /// Otherwise an event behind the copy, in a stream of that device.
   Device *worker = nullptr;

@@ -3,8 +3,7 @@
 #define DLC_RUNTIME_DEVICE_DEVICE_H
 
 #include "dlc/Export.h"
-#include "runtime/device/Table.h"
-#include "runtime/program/DeviceName.h"
+#include "runtime/kind/Kind.h"
 #include "runtime/program/Message.h"
 
 #include <cstddef>
@@ -17,11 +16,12 @@ namespace dlc::runtime {
 /// An open device. Devices are opened once and stay open.
 class DLC_EXPORT Device {
 public:
-  Device(DeviceName name, const dlc_device_table &table, void *handle)
-      : name(std::move(name)), table(table), handle(handle) {}
+  Device(DeviceName name, const DeviceKind &kind, void *handle)
+      : name(std::move(name)), kind(kind), table(*kind.table), handle(handle) {}
   Device(const Device &) = delete;
 
   const DeviceName name;
+  const DeviceKind &kind;
   const dlc_device_table &table;
   void *const handle;
 
@@ -35,6 +35,8 @@ public:
   }
 
   dlc_device_properties properties() const;
+  /// Whether the host reads and writes its memory by its address.
+  bool hasHostMemory() const { return kind.can(DLC_DEVICE_HOST_MEMORY); }
   /// A stream for copies that somebody waits for; one for the whole process.
   void *copyStream();
 
@@ -45,6 +47,8 @@ private:
 
 /// Throws dlc::Error where there is no such device: what there is, and how to get one.
 DLC_EXPORT Device &openDevice(const DeviceName &name);
+/// The host's memory.
+DLC_EXPORT Device &hostDevice();
 
 /// How many there are of a kind; why there is none goes to `why`. Never throws.
 DLC_EXPORT int deviceCount(const std::string &kind, std::string *why = nullptr);
@@ -53,7 +57,10 @@ DLC_EXPORT int deviceCount(const std::string &kind, std::string *why = nullptr);
 /// missing.
 DLC_EXPORT std::string describeLibraries(const std::string &kind);
 
-/// As the table's `copy` takes it: which way bytes go.
+/// Whether bytes go between them without a stop on the host.
+bool areNeighbours(const Device &to, const Device &from);
+
+/// As the table's `copy` takes it: which way bytes go between neighbours.
 int copyDirection(const Device &to, const Device &from);
 
 /// Bytes from anywhere to anywhere, done when it returns.
@@ -66,8 +73,8 @@ public:
   DeviceMemory() = default;
   /// Throws dlc::Error where there is not so much; `purpose` names it in the message. Zeroed.
   DeviceMemory(Device &device, uint64_t bytes, const char *purpose);
-  /// Host memory that a GPU copies from and to without a detour.
-  static DeviceMemory pinned(Device &gpu, uint64_t bytes, const char *purpose);
+  /// Host memory that a device copies from and to without a detour.
+  static DeviceMemory pinned(Device &device, uint64_t bytes, const char *purpose);
   ~DeviceMemory();
   DeviceMemory(DeviceMemory &&other) noexcept { *this = std::move(other); }
   DeviceMemory &operator=(DeviceMemory &&other) noexcept;

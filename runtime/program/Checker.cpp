@@ -1,7 +1,7 @@
 //===- Checker.cpp - every offset, size and index of a manifest, before use ---===//
 #include "runtime/program/Checker.h"
 
-#include "runtime/program/DeviceName.h"
+#include "runtime/kind/Kind.h"
 #include "runtime/program/Format.h"
 #include "runtime/program/Node.h"
 #include "runtime/program/Streams.h"
@@ -56,7 +56,7 @@ private:
   }
 
   void readDevices(const Node &root) {
-    plan.devices.push_back({"cpu", 0});
+    deviceIndex(std::string(kHostName), root.where);
     if (Node arena = root.member("arena"); !arena.absent()) {
       if (!arena.value.is_object())
         failAt(arena.where, "an object was expected, found ", arena.describe());
@@ -76,12 +76,15 @@ private:
   uint32_t deviceIndex(const std::string &given, const Where &where) {
     auto parsed = parseDeviceName(given);
     if (!parsed)
-      failAt(where, "'", given, "' is no device: cpu, cpu:N or cuda:N expected");
+      failAt(where, "'", given, "' is no device: cpu, cpu:N or cuda:N, for example, expected");
     std::string name = parsed->text();
     for (size_t i = 0; i < plan.devices.size(); ++i)
       if (plan.devices[i].name == name)
         return static_cast<uint32_t>(i);
-    plan.devices.push_back({name, 0});
+    const DeviceKind &kind = deviceKind(parsed->kind);
+    if (!kind.table)
+      failAt(where, "'", given, "' is no device here: ", kind.why);
+    plan.devices.push_back({name, 0, kind.table->capabilities});
     return static_cast<uint32_t>(plan.devices.size() - 1);
   }
 
@@ -320,11 +323,12 @@ private:
              plan.kernels.size());
     command.kernel = static_cast<uint32_t>(kernel);
     readBuffers(node, command);
-    bool onCpu = plan.devices[plan.streams[command.stream]].isCpu();
-    if (onCpu != (plan.kernels[kernel].module < 0))
-      failAt(node.where, "kernel ", kernel, " is code for ", onCpu ? "another device" : "CPUs",
-             ", the stream is on ", plan.devices[plan.streams[command.stream]].name);
-    if (!onCpu)
+    const DeviceInfo &device = plan.devices[plan.streams[command.stream]];
+    bool isHostCode = plan.kernels[kernel].module < 0;
+    if (!device.can(isHostCode ? DLC_DEVICE_HOST_CODE : DLC_DEVICE_GPU_CODE))
+      failAt(node.where, "kernel ", kernel, " is code for ", isHostCode ? "CPUs" : "GPUs",
+             ", the stream is on ", device.name);
+    if (!isHostCode)
       return readGrid(node, command);
     command.extent = static_cast<int64_t>(node.member("extent").unsignedUpTo(kMaxBytes));
     command.grain = static_cast<int64_t>(node.member("grain").unsignedOr(1, kMaxBytes));

@@ -3,6 +3,7 @@
 #define DLC_RUNTIME_PROGRAM_PLAN_H
 
 #include "dlc/DType.h"
+#include "dlc/device.h"
 
 #include <nlohmann/json.hpp>
 
@@ -34,14 +35,14 @@ struct StateInfo : TensorInfo {
 
 struct Kernel {
   std::string name;
-  /// In the code, of a kernel for CPUs.
+  /// In the code, of a kernel that is the processor's machine code.
   uint64_t offset = 0;
   /// Of another device's kernel, else -1.
   int64_t module = -1;
   std::string function;
 };
 
-/// Code for a device that is no CPU. Both are constants; the source may be missing (-1).
+/// Code for a GPU. Both are constants; the source may be missing (-1).
 struct Module {
   std::string arch;
   uint32_t image = 0;
@@ -51,7 +52,10 @@ struct Module {
 struct DeviceInfo {
   std::string name; ///< as people type it: cpu, cpu:1, cuda:0
   uint64_t arenaBytes = 0;
-  bool isCpu() const { return name.compare(0, 3, "cpu") == 0; }
+  uint32_t capabilities = 0; ///< its kind's
+  bool can(uint32_t wanted) const { return (capabilities & wanted) == wanted; }
+  /// Whether the host runs its commands, where its memory is.
+  bool isWalked() const { return can(DLC_DEVICE_HOST_CODE | DLC_DEVICE_HOST_MEMORY); }
 };
 
 enum class Space : uint8_t { Arena, Constant, Input, Output, State };

@@ -124,7 +124,7 @@ private:
       if (list[i].op == Op::Record || list[i].op == Op::Wait)
         failHere("events stand outside of if and loop");
       if (list[i].op == Op::Copy && crosses(list[i]) &&
-          plan.devices[plan.streams[now.stream]].isCpu())
+          plan.devices[plan.streams[now.stream]].isWalked())
         failHere("copies between devices stand outside of if and loop");
       touchAll(list[i], now);
     }

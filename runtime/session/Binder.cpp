@@ -27,14 +27,14 @@ void Binder::makeArenas() {
     hostArena = Block(plan.devices[0].arenaBytes, "arena");
     return;
   }
-  Device *gpu = nullptr;
+  Device *far = nullptr;
   for (Device *device : devices)
-    gpu = device->name.isCpu() ? gpu : device;
+    far = device->kind.can(DLC_DEVICE_PINNED) ? device : far;
   for (size_t i = 0; i < devices.size(); ++i) {
     uint64_t bytes = plan.devices[i].arenaBytes;
-    // What the host makes for a GPU is copied from where it lies, at full speed.
-    if (i == 0 && gpu)
-      arenas[i] = DeviceMemory::pinned(*gpu, bytes, "the program's arena");
+    // What the host makes for another device is copied from where it lies, at full speed.
+    if (i == 0 && far)
+      arenas[i] = DeviceMemory::pinned(*far, bytes, "the program's arena");
     else
       arenas[i] = DeviceMemory(*devices[i], bytes, "the program's arena");
     if (arenas[i].data())
@@ -103,14 +103,15 @@ void *Binder::staged(std::vector<DeviceMemory> &memory, const TensorInfo &info, 
 void Binder::bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs) {
   // A program that is all on the host knows no device so far.
   if (!devices[0])
-    devices[0] = &openDevice({"cpu", 0});
+    devices[0] = &hostDevice();
   auto isThere = [&](const Argument &argument, const TensorInfo &info) {
     Device *wanted = devices[info.device], *found = argument.device ? argument.device : devices[0];
     // A GPU's kernels load as many bytes at a time as this.
-    bool aligned = wanted->name.isCpu() || reinterpret_cast<uintptr_t>(argument.data) % 16 == 0;
+    bool aligned = wanted->kind.can(DLC_DEVICE_HOST_CODE) ||
+                   reinterpret_cast<uintptr_t>(argument.data) % 16 == 0;
     return (wanted == found && aligned) || info.bytes == 0;
   };
-  // Nobody gives an address of the host to a GPU, though it be of no bytes.
+  // Nobody gives an address of the host to another device, though it be of no bytes.
   auto isNothing = [&](const TensorInfo &info) { return info.bytes == 0 && info.device != 0; };
   std::vector<const void *> from(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {

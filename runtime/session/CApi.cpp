@@ -287,7 +287,7 @@ dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
       return states.get(index, to);
     std::vector<uint8_t> copy(info.bytes);
     states.get(index, copy.data());
-    copyBytes(to, *device, copy.data(), openDevice({"cpu", 0}), info.bytes);
+    copyBytes(to, *device, copy.data(), hostDevice(), info.bytes);
   });
 }
 
@@ -302,7 +302,7 @@ dlc_error *dlc_session_set_state(dlc_session *session, const char *name, const D
     const void *from = inputData(*value, info, copy, "state");
     if (Device *device = deviceOf(*value)) {
       copy.resize(info.bytes);
-      copyBytes(copy.data(), openDevice({"cpu", 0}), from, *device, info.bytes);
+      copyBytes(copy.data(), hostDevice(), from, *device, info.bytes);
       from = copy.data();
     }
     states.set(index, from);

@@ -17,25 +17,33 @@ using namespace dlc::runtime;
 static DeviceName nameOf(DLDevice device) {
   auto name = deviceName(device);
   if (!name)
-    fail("DLPack device type ", int(device.device_type),
-         " is not one of dlc's: cpu, CUDA and (as an extension) virtual CPU devices are");
+    fail(
+        "DLPack device type ", int(device.device_type),
+        " is not one of dlc's: cpu, CUDA and (as extensions) virtual CPU devices and plugins' are");
   return *name;
 }
 
-/// The GPU that pinned memory is for; null where there is none.
-static Device *pinnedFor(DLDevice device) {
-  if (device.device_type != kDLCUDAHost || device.device_id >= deviceCount("cuda"))
-    return nullptr;
-  return &openDevice({"cuda", device.device_id});
+/// The device that pinned memory is for; null where there is none.
+static Device *pinningDevice(DLDevice device) {
+  auto name = pinnedFor(device);
+  bool isThere = name && name->ordinal < deviceCount(name->kind);
+  return isThere ? &openDevice(*name) : nullptr;
 }
 
 dlc_error *dlc_device_parse(const char *name, DLDevice *device) {
   return guarded([&] {
     require(name && device, "dlc_device_parse: NULL argument");
-    auto parsed = parseDeviceName(name);
-    if (!parsed)
-      fail("'", name, "' is no device: write cpu, cpu:1 or cuda:0, for example");
-    *device = dlpackDevice(*parsed);
+    *device = dlpackDevice(deviceNamed(name));
+  });
+}
+
+dlc_error *dlc_device_name(DLDevice device, char *name, size_t size) {
+  return guarded([&] {
+    require(name, "dlc_device_name: NULL argument");
+    std::string text = nameOf(device).text();
+    if (text.size() >= size)
+      fail("the name of device ", text, " needs ", text.size() + 1, " bytes, ", size, " given");
+    std::memcpy(name, text.c_str(), text.size() + 1);
   });
 }
 
@@ -60,8 +68,8 @@ dlc_error *dlc_memory_allocate(DLDevice device, uint64_t bytes, void **address) 
     require(address, "dlc_memory_allocate: NULL argument");
     *address = nullptr;
     DeviceName name = nameOf(device);
-    if (Device *gpu = pinnedFor(device)) {
-      gpu->call(gpu->table.allocate_pinned, bytes, address);
+    if (Device *by = pinningDevice(device)) {
+      by->call(by->table.allocate_pinned, bytes, address);
     } else if (name.isHost()) {
       *address = std::aligned_alloc(64, (std::max<uint64_t>(bytes, 1) + 63) / 64 * 64);
       if (!*address)
@@ -78,8 +86,8 @@ void dlc_memory_free(DLDevice device, void *address) {
   if (!name || !address)
     return;
   // What was allocated there is there.
-  if (Device *gpu = pinnedFor(device)) {
-    gpu->table.release_pinned(gpu->handle, address);
+  if (Device *by = pinningDevice(device)) {
+    by->table.release_pinned(by->handle, address);
   } else if (name->isHost()) {
     std::free(address);
   } else {
@@ -166,16 +174,16 @@ dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from) {
       copyBytes(target.data, *target.device, source.data, *source.device, source.info.bytes);
       return;
     }
-    Device &host = openDevice({"cpu", 0});
+    Device &host = hostDevice();
     std::vector<char> taken, made;
     const char *in = source.data;
-    if (!source.device->name.isCpu()) {
+    if (!source.device->hasHostMemory()) {
       taken.resize(source.info.bytes);
       copyBytes(taken.data(), host, source.data, *source.device, source.info.bytes);
       in = taken.data();
     }
     char *out = target.data;
-    if (!target.device->name.isCpu()) {
+    if (!target.device->hasHostMemory()) {
       made.resize(target.info.bytes);
       out = made.data();
     }

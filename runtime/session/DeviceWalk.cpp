@@ -1,10 +1,12 @@
-//===- DeviceWalk.cpp - a stream's commands given to a device that is no CPU --===//
+//===- DeviceWalk.cpp - a stream's commands given to a device ------------------===//
 #include "runtime/session/DeviceWalk.h"
 
+#include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Message.h"
 #include "runtime/program/Streams.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace dlc::runtime {
 
@@ -26,10 +28,11 @@ void *Modules::function(const Kernel &kernel) {
 }
 
 DeviceWalk::DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules,
-                       std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands,
-                       uint32_t number, EventSink *events, bool plainLaunches)
-    : plan(plan), binder(binder), device(device), modules(modules), infos(infos),
-      streamNumber(number), events(events) {
+                       const Span &code, std::vector<CommandInfo> &infos,
+                       const std::vector<Numbered> &commands, int threads, uint32_t number,
+                       EventSink *events, bool plainLaunches)
+    : plan(plan), binder(binder), device(device), modules(modules), code(code), infos(infos),
+      threads(threads), streamNumber(number), events(events) {
   try {
     device.call(device.table.stream_create, &stream);
     for (const Numbered &numbered : commands) {
@@ -37,7 +40,8 @@ DeviceWalk::DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules
       steps.push_back(prepare(*numbered.command, at));
     }
     workspace = DeviceMemory(device, workspaceBytes, "libraries' working memory");
-    if (!plainLaunches)
+    scratch = Block(scratchWanted, "scratch memory");
+    if (!plainLaunches && device.kind.can(DLC_DEVICE_GRAPHS))
       findGraphs();
   } catch (...) {
     release();
@@ -69,6 +73,7 @@ void DeviceWalk::release() {
 std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, uint32_t &number) {
   auto step = std::make_unique<Step>();
   step->command = &command;
+  step->walk = this;
   step->number = number++;
   std::vector<uint32_t> buffers = command.buffers;
   auto slot = [&](int64_t index) {
@@ -90,7 +95,10 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
     step->arguments.push_back(&step->buffers[i]);
     step->updates |= plan.buffers[buffers[i]].fresh;
   }
-  if (command.op == Op::Launch) {
+  bool isWork = command.op == Op::Launch || command.op == Op::Library;
+  if (isWork && device.kind.can(DLC_DEVICE_HOST_CODE)) {
+    prepareHostWork(command, *step);
+  } else if (command.op == Op::Launch) {
     const Kernel &kernel = plan.kernels[command.kernel];
     step->function = modules.function(kernel);
     infos[step->number].implementation = kernel.name;
@@ -134,9 +142,43 @@ void DeviceWalk::prepareLibrary(const Command &command, Step &step) {
   infos[step.number].implementation = command.library;
 }
 
+void DeviceWalk::prepareHostWork(const Command &command, Step &step) {
+  CommandInfo &info = infos[step.number];
+  if (command.op == Op::Launch) {
+    step.work = hostLaunch(plan, command, code);
+    info.implementation = plan.kernels[command.kernel].name;
+  } else {
+    try {
+      hostCalls.push_back(hostCall(plan, command, threads));
+    } catch (const Error &error) {
+      failIn(info, step.number, error.what());
+    }
+    step.work.call = hostCalls.back().get();
+    info.implementation = step.work.call->implementation();
+  }
+  scratchWanted = std::max(scratchWanted, step.work.scratchBytes(threads));
+}
+
+int DeviceWalk::runHostWork(void *context, void *const *addresses, char *error, size_t size) {
+  const Step &step = *static_cast<Step *>(context);
+  DeviceWalk &walk = *step.walk;
+  try {
+    ThreadScope scope(walk.threads);
+    step.work.run(addresses, walk.scratch.data(), walk.threads);
+    return 0;
+  } catch (const std::exception &exception) {
+    std::snprintf(error, size, "%s", exception.what());
+    return 1;
+  }
+}
+
 void DeviceWalk::prepareCopy(const Command &command, Step &step) {
   Device *from = binder.device(plan.buffers[command.buffers[0]].device);
   Device *to = binder.device(plan.buffers[command.buffers[1]].device);
+  if (!areNeighbours(*to, *from))
+    failIn(infos[step.number], step.number,
+           message("nothing goes from ", from->name.text(), " to ", to->name.text(),
+                   " at once; place something between them on ", kHostName));
   step.direction = copyDirection(*to, *from);
   step.peer = step.direction == DLC_COPY_FROM_PEER ? from : nullptr;
 }
@@ -180,6 +222,9 @@ void DeviceWalk::runLoop(Step &step) {
 void DeviceWalk::runStep(Step &step) {
   const Command &command = *step.command;
   const dlc_device_table &table = device.table;
+  if (step.work.kernel || step.work.call)
+    return device.call(table.run, stream, &DeviceWalk::runHostWork, static_cast<void *>(&step),
+                       static_cast<void *const *>(step.buffers.data()), step.buffers.size());
   switch (command.op) {
   case Op::Launch:
     device.call(table.launch, stream, step.function, command.grid.data(), command.block.data(),

@@ -1,4 +1,4 @@
-//===- DeviceWalk.h - a stream's commands given to a device that is no CPU ----===//
+//===- DeviceWalk.h - a stream's commands given to a device --------------------===//
 #ifndef DLC_RUNTIME_SESSION_DEVICEWALK_H
 #define DLC_RUNTIME_SESSION_DEVICEWALK_H
 
@@ -30,8 +30,9 @@ private:
 /// waits for them but branches and loops, which the host decides.
 class DeviceWalk {
 public:
-  DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules,
-             std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands,
+  /// Where the device runs host code, `threads` of the host do.
+  DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules, const Span &code,
+             std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands, int threads,
              uint32_t number, EventSink *events, bool plainLaunches);
   ~DeviceWalk();
   DeviceWalk(const DeviceWalk &) = delete;
@@ -42,6 +43,7 @@ public:
   void *handle() const { return stream; }
   Device &on() const { return device; }
   uint64_t graphLaunches() const;
+  uint64_t scratchBytes() const { return scratch.size(); }
 
   bool tracing = false;
   /// What the stream did since run() began; after synchronize(), `base` being recorded at baseNs.
@@ -56,9 +58,11 @@ private:
   struct Step {
     const Command *command;
     uint32_t number;
-    std::vector<void *> buffers;   ///< addresses
-    std::vector<void *> arguments; ///< pointers to these, as launch takes them
-    void *function = nullptr, *call = nullptr;
+    std::vector<void *> buffers;               ///< addresses
+    std::vector<void *> arguments;             ///< pointers to these, as launch takes them
+    void *function = nullptr, *call = nullptr; ///< a GPU's
+    HostWork work;                             ///< host code, run by this
+    DeviceWalk *walk = nullptr;
     int64_t trip = -1, cond = -1, index = -1, count = -1; ///< slots
     int direction = DLC_COPY_WITHIN;
     Device *peer = nullptr;
@@ -73,11 +77,13 @@ private:
 
   std::unique_ptr<Step> prepare(const Command &command, uint32_t &number);
   void prepareLibrary(const Command &command, Step &step);
+  void prepareHostWork(const Command &command, Step &step);
   void prepareCopy(const Command &command, Step &step);
   void findGraphs();
   bool isCapturable(const Step &step) const;
   void runCaptured(Captured &range);
   void runStep(Step &step);
+  static int runHostWork(void *step, void *const *addresses, char *error, size_t size);
   void runTimed(Step &step);
   void runLoop(Step &step);
   template <typename T> T read(const void *address);
@@ -89,11 +95,16 @@ private:
   Binder &binder;
   Device &device;
   Modules &modules;
+  const Span &code;
   std::vector<CommandInfo> &infos;
+  int threads;
   uint32_t streamNumber;
   EventSink *events;
   void *stream = nullptr;
   std::vector<void *> calls;
+  std::vector<std::unique_ptr<LibraryCall>> hostCalls;
+  uint64_t scratchWanted = 0;
+  Block scratch;            ///< of host code: one command at a time
   Moving *moving = nullptr; ///< of the loop whose body is made ready
   uint64_t workspaceBytes = 0;
   DeviceMemory workspace;

@@ -132,12 +132,12 @@ struct Session::Impl {
       checkOutput(i, outputs[i].data);
     for (const FixedInput &fixed : fixedInputs) {
       const Argument &given = inputs[fixed.input];
-      if (!given.device || given.device->name.isCpu()) {
+      if (!given.device || given.device->hasHostMemory()) {
         checkFixed(fixed, given.data);
         continue;
       }
       std::vector<char> copy(fixed.bytes);
-      copyBytes(copy.data(), openDevice({"cpu", 0}), given.data, *given.device, fixed.bytes);
+      copyBytes(copy.data(), hostDevice(), given.data, *given.device, fixed.bytes);
       checkFixed(fixed, copy.data());
     }
   }

@@ -39,7 +39,7 @@ struct MemoryFigures {
 struct CommandInfo {
   std::string name, op, implementation, loc;
   double flops = 0, bytes = 0;
-  std::string device = "cpu";
+  std::string device;
   uint32_t stream = 0;
 };
 

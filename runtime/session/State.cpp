@@ -91,14 +91,14 @@ void StateSet::initialise(size_t index) {
 
 void StateSet::read(const Bound &from, void *to, uint64_t bytes) const {
   if (from.device)
-    copyBytes(to, openDevice({"cpu", 0}), from.data, *from.device, bytes);
+    copyBytes(to, hostDevice(), from.data, *from.device, bytes);
   else if (bytes)
     std::memcpy(to, from.data, bytes);
 }
 
 void StateSet::write(const Bound &to, const void *from, uint64_t bytes) {
   if (to.device)
-    copyBytes(to.data, *to.device, from, openDevice({"cpu", 0}), bytes);
+    copyBytes(to.data, *to.device, from, hostDevice(), bytes);
   else if (bytes)
     std::memmove(to.data, from, bytes);
 }

@@ -2,7 +2,6 @@
 #include "runtime/session/StreamRunner.h"
 
 #include "runtime/device/cpu/Parallel.h"
-#include "runtime/device/cpu/Table.h"
 #include "runtime/program/Streams.h"
 #include "runtime/session/DeviceWalk.h"
 #include "runtime/session/Events.h"
@@ -62,7 +61,8 @@ std::vector<int> divideThreads(const Plan &plan, int threads) {
   std::vector<bool> computes(count);
   for (const Command &command : plan.commands)
     if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait)
-      computes[command.stream] = plan.devices[plan.streams[command.stream]].isCpu();
+      computes[command.stream] =
+          plan.devices[plan.streams[command.stream]].can(DLC_DEVICE_HOST_CODE);
   auto atOnce = concurrentStreams(plan);
   std::vector<int> result(count, 1);
   for (size_t s = 0; s < count; ++s) {
@@ -108,7 +108,7 @@ struct StreamRunner::Impl {
       stream->number = s;
       stream->deviceIndex = plan.streams[s];
       stream->events = &events;
-      if (plan.devices[plan.streams[s]].isCpu()) {
+      if (plan.devices[plan.streams[s]].isWalked()) {
         ThreadScope scope(share[s]);
         stream->walk =
             std::make_unique<Walk>(plan, binder, code, infos, lists[s], share[s], stream.get());
@@ -119,8 +119,9 @@ struct StreamRunner::Impl {
         auto &loaded = modules[plan.streams[s]];
         if (!loaded)
           loaded = std::make_unique<Modules>(plan, program, device);
-        stream->deviceWalk = std::make_unique<DeviceWalk>(plan, binder, device, *loaded, infos,
-                                                          lists[s], s, stream.get(), plainLaunches);
+        stream->deviceWalk =
+            std::make_unique<DeviceWalk>(plan, binder, device, *loaded, code, infos, lists[s],
+                                         share[s], s, stream.get(), plainLaunches);
       }
       streams.push_back(std::move(stream));
     }
@@ -145,8 +146,9 @@ struct StreamRunner::Impl {
 
   void requireAtOnce() const {
     if (order.kind != StreamOrder::Kind::AtOnce)
-      fail("an order of streams can be asked for where all are on CPUs; the program uses ",
-           plan.devices.back().name);
+      fail(
+          "an order of streams can be asked for where the host runs all of them; the program uses ",
+          plan.devices.back().name);
   }
 
   /// A worker's life.
@@ -263,7 +265,8 @@ struct StreamRunner::Impl {
       for (const auto &[index, blocks] : impl.binder.blocks())
         if ((index == device || device == UINT32_MAX) == accessible)
           for (char *block : blocks)
-            protectCpuMemory(impl.binder.device(index)->handle, block, accessible);
+            if (const Device &owner = *impl.binder.device(index); owner.table.protect)
+              owner.table.protect(owner.handle, block, accessible);
     }
     Impl &impl;
     uint32_t now = UINT32_MAX;
@@ -348,8 +351,7 @@ uint64_t StreamRunner::graphLaunches() const {
 uint64_t StreamRunner::scratchBytes() const {
   uint64_t bytes = 0;
   for (const auto &stream : impl->streams)
-    if (stream->walk)
-      bytes += stream->walk->scratchBytes();
+    bytes += stream->walk ? stream->walk->scratchBytes() : stream->deviceWalk->scratchBytes();
   return bytes;
 }
 

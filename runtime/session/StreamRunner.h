@@ -10,10 +10,10 @@ namespace dlc::runtime {
 
 /// In which order commands of different streams are carried out, where events leave it open.
 struct StreamOrder {
-  /// AtOnce: each stream on a thread of its own. The others are for tests, with CPU devices only:
-  /// one thread that runs one command at a time, while the memory of every device but the command's
-  /// is out of reach. Late: a stream, `number`, is left behind for as long as events allow. Random:
-  /// by the seed `number`.
+  /// AtOnce: each stream on a thread of its own. The others are for tests, where the host runs all
+  /// streams: one thread that runs one command at a time, while the memory of every device but the
+  /// command's is out of reach. Late: a stream, `number`, is left behind for as long as events
+  /// allow. Random: by the seed `number`.
   enum class Kind { AtOnce, Late, Random } kind = Kind::AtOnce;
   uint64_t number = 0;
 };

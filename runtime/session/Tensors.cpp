@@ -41,30 +41,10 @@ static std::string typeText(DLDataType type) {
   return message("DLPack type ", int(type.code), " of ", int(type.bits), " bits");
 }
 
-std::optional<DeviceName> deviceName(DLDevice device) {
-  switch (device.device_type) {
-  case kDLCPU:
-  case kDLCUDAHost:
-    return DeviceName{"cpu", 0};
-  case kDLExtDev:
-    return DeviceName{"cpu", device.device_id};
-  case kDLCUDA:
-    return DeviceName{"cuda", device.device_id};
-  default:
-    return std::nullopt;
-  }
-}
-
-DLDevice dlpackDevice(const DeviceName &name) {
-  if (name.isHost())
-    return {kDLCPU, 0};
-  return {name.isCpu() ? kDLExtDev : kDLCUDA, name.ordinal};
-}
-
 static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const char *what) {
   if (!deviceName(tensor.device))
     fail(what, " '", info.name, "' lies on DLPack device type ", int(tensor.device.device_type),
-         "; cpu, CUDA and (as an extension) virtual CPU devices are known");
+         "; cpu, CUDA and (as extensions) virtual CPU devices and plugins' are known");
   DLDataType wanted = dlpackType(info.dtype);
   // NumPy hands out booleans as bytes in older DLPack versions.
   bool byteForBool =

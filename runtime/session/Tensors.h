@@ -6,17 +6,11 @@
 #include "runtime/device/Device.h"
 #include "runtime/program/Plan.h"
 
-#include <optional>
 #include <vector>
 
 namespace dlc::runtime {
 
 DLDataType dlpackType(DType type);
-
-/// DLPack's number for a device, which has none for virtual CPU devices: these are extensions.
-/// Nothing where it is a device that the runtime does not know.
-std::optional<DeviceName> deviceName(DLDevice device);
-DLDevice dlpackDevice(const DeviceName &name);
 
 /// Where the tensor lies; null: on the host. After inputData or outputData.
 Device *deviceOf(const DLTensor &tensor);

@@ -1,8 +1,6 @@
 //===- Walk.cpp - a list of commands made ready for the CPU, and walked -------===//
 #include "runtime/session/Walk.h"
 
-#include "runtime/device/cpu/Parallel.h"
-#include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
 
 #include <chrono>
@@ -117,10 +115,8 @@ void Walk::prepare(const Command &command, uint32_t &number, uint64_t &scratchBy
   usedSlots += command.buffers.size();
   switch (command.op) {
   case Op::Launch:
-    prepareLaunch(command, step, scratchBytes);
-    break;
   case Op::Library:
-    prepareLibrary(command, step, scratchBytes);
+    prepareWork(command, step, scratchBytes);
     break;
   case Op::Copy:
     step.bytes = command.bytes;
@@ -164,51 +160,25 @@ void Walk::prepareBodies(const Command &command, size_t at, Step &step, uint32_t
   moving = outer;
 }
 
-void Walk::prepareLaunch(const Command &command, Step &step, uint64_t &scratchBytes) {
-  const Kernel &kernel = plan.kernels[command.kernel];
-  const char *address = static_cast<const char *>(code.data) + kernel.offset;
-  step.kernel = reinterpret_cast<KernelFn>(const_cast<char *>(address));
-  step.extent = command.extent;
-  step.grain = command.grain;
-  step.scratch = format::alignUp(command.scratch, 64);
-  scratchBytes = std::max(scratchBytes, step.scratch * static_cast<uint64_t>(threadCount));
-  infos[step.command].implementation = kernel.name;
-}
-
-void Walk::prepareLibrary(const Command &command, Step &step, uint64_t &scratchBytes) {
-  std::vector<BufferInfo> buffers;
-  for (uint32_t index : command.buffers) {
-    const Buffer &buffer = plan.buffers[index];
-    buffers.push_back({buffer.bytes, buffer.space == Space::Arena ||
-                                         buffer.space == Space::Output ||
-                                         (buffer.space == Space::State && buffer.fresh)});
+void Walk::prepareWork(const Command &command, Step &step, uint64_t &scratchBytes) {
+  CommandInfo &info = infos[step.command];
+  if (command.op == Op::Launch) {
+    step.work = hostLaunch(plan, command, code);
+    info.implementation = plan.kernels[command.kernel].name;
+  } else {
+    try {
+      calls.push_back(hostCall(plan, command, threadCount));
+    } catch (const Error &error) {
+      failIn(info, step.command, error.what());
+    }
+    step.work.call = calls.back().get();
+    info.implementation = step.work.call->implementation();
   }
-  try {
-    calls.push_back(createCall(command.library, command.desc, buffers, threadCount));
-  } catch (const Error &error) {
-    failIn(infos[step.command], step.command, error.what());
-  }
-  step.call = calls.back().get();
-  uint64_t bytes = step.call->scratchBytes();
+  uint64_t bytes = step.work.scratchBytes(threadCount);
   if (command.room >= 0 && bytes <= plan.buffers[static_cast<size_t>(command.room)].bytes)
     binder.bind(&step.room, static_cast<uint32_t>(command.room));
   else
     scratchBytes = std::max(scratchBytes, bytes);
-  infos[step.command].implementation = step.call->implementation();
-}
-
-void Walk::runLaunch(const Step &step) const {
-  const void *const *context = kernelContext();
-  char *memory = step.scratch ? scratch.data() : nullptr;
-  if (step.extent <= step.grain || threadCount == 1) {
-    if (step.extent > 0)
-      step.kernel(step.buffers, 0, step.extent, memory, context);
-    return;
-  }
-  parallelFor(threadCount, step.extent, step.grain, [&](int64_t begin, int64_t end, int thread) {
-    step.kernel(step.buffers, begin, end, memory ? memory + thread * step.scratch : nullptr,
-                context);
-  });
 }
 
 void Walk::runLoop(uint32_t at) {
@@ -245,10 +215,8 @@ void Walk::runRange(uint32_t begin, uint32_t end) {
     int64_t start = tracing ? nowNs() : 0;
     switch (step.op) {
     case Op::Launch:
-      runLaunch(step);
-      break;
     case Op::Library:
-      runLibrary(step);
+      runWork(step);
       break;
     case Op::Copy:
       if (step.bytes)
@@ -280,9 +248,10 @@ void Walk::runRange(uint32_t begin, uint32_t end) {
   }
 }
 
-void Walk::runLibrary(const Step &step) {
+void Walk::runWork(const Step &step) {
+  char *memory = step.room ? static_cast<char *>(step.room) : scratch.data();
   try {
-    step.call->execute(step.buffers, {step.room ? step.room : scratch.data(), threadCount});
+    step.work.run(step.buffers, memory, threadCount);
   } catch (const Error &error) {
     failIn(infos[step.command], step.command, error.what());
   }

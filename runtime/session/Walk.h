@@ -2,10 +2,9 @@
 #ifndef DLC_RUNTIME_SESSION_WALK_H
 #define DLC_RUNTIME_SESSION_WALK_H
 
-#include "runtime/device/cpu/KernelContext.h"
 #include "runtime/device/cpu/Memory.h"
-#include "runtime/library/Library.h"
 #include "runtime/session/Binder.h"
+#include "runtime/session/HostWork.h"
 #include "runtime/session/Moving.h"
 #include "runtime/session/Session.h"
 
@@ -71,13 +70,9 @@ private:
     uint32_t command;
     uint32_t bodyEnd = 0, elseEnd = 0;
     void **buffers = nullptr;
-    // launch
-    KernelFn kernel = nullptr;
-    int64_t extent = 0, grain = 1;
-    uint64_t scratch = 0;
-    // library
-    LibraryCall *call = nullptr;
-    void *room = nullptr; ///< in the arena, where that is enough
+    // launch and library
+    HostWork work = {};
+    void *room = nullptr; ///< a library's in the arena, where that is enough
     // copy and fill; of record and wait the event
     uint64_t bytes = 0;
     uint8_t byte = 0;
@@ -94,12 +89,10 @@ private:
   void prepareAll(const std::vector<Command> &commands, uint32_t &number, uint64_t &scratchBytes);
   void prepareBodies(const Command &command, size_t at, Step &step, uint32_t &number,
                      uint64_t &scratchBytes);
-  void prepareLaunch(const Command &command, Step &step, uint64_t &scratchBytes);
-  void prepareLibrary(const Command &command, Step &step, uint64_t &scratchBytes);
+  void prepareWork(const Command &command, Step &step, uint64_t &scratchBytes);
 
   void runRange(uint32_t begin, uint32_t end);
-  void runLaunch(const Step &step) const;
-  void runLibrary(const Step &step);
+  void runWork(const Step &step);
   void runLoop(uint32_t at);
 
   const Plan &plan;

@@ -303,7 +303,7 @@ TEST(GpuStreams, Errors) {
 
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
-  setenv("DLC_CUDA_PLUGIN", DLC_CUDA_PLUGIN_FILE, 1);
+  setenv("DLC_PLUGINS", DLC_CUDA_PLUGIN_FOLDER, 1);
   setenv("DLC_CUDA_DRIVER", DLC_EMULATED_GPU_FILE, 1);
   setenv("DLC_CUDA_NVRTC", DLC_EMULATED_GPU_FILE, 1);
   return RUN_ALL_TESTS();

@@ -3,7 +3,6 @@
 
 #include "dlc/dlc.hpp"
 #include "runtime/device/Device.h"
-#include "runtime/device/cpu/Table.h"
 #include "runtime/program/Checker.h"
 #include "runtime/session/Binder.h"
 #include "runtime/session/State.h"
@@ -285,6 +284,69 @@ TEST(Streams, OrdersAreChecked) {
               HasSubstr("late:N or random:SEED; found 'soon'"));
 }
 
+/// The program with another device in the place of cpu:1.
+Program moved(Program program, const std::string &device) {
+  std::string text = program.manifest.dump(), before = "\"cpu:1\"";
+  for (size_t at = 0; (at = text.find(before, at)) != std::string::npos;)
+    text.replace(at, before.size(), "\"" + device + "\"");
+  program.manifest = json::parse(text);
+  return program;
+}
+
+/// The example of a plugin, whose memory nobody on the host can touch.
+class Plugin : public testing::Test {
+protected:
+  void SetUp() override { setenv("DLC_PLUGINS", DLC_PLUGIN_FOLDER, 1); }
+};
+
+TEST_F(Plugin, RunsHostCodeInMemoryOfItsOwn) {
+  EXPECT_EQ(runtime::deviceCount("far"), 2);
+  EXPECT_EQ(results(moved(halves(), "far:1")), expected());
+  Session session(share(moved(halves(), "far:0")));
+  std::vector<float> x(kN), y(kN);
+  for (int round = 0; round < 200; ++round) {
+    session.setTrace(round % 2 == 0);
+    std::fill(x.begin(), x.end(), float(round));
+    runOnce(session, {x.data()}, {y.data()});
+    ASSERT_EQ(y, std::vector<float>(kN, 4 * float(round) + 2));
+    EXPECT_EQ(session.takeTrace().size(), round % 2 == 0 ? 11u : 0u);
+  }
+  EXPECT_THAT(errorOf([] { results(moved(halves(), "far:0"), "late:0"); }),
+              HasSubstr("where the host runs all of them; the program uses far:0"));
+  EXPECT_THAT(errorOf([] { results(moved(halves(), "far:7")); }),
+              HasSubstr("there is no device far:7: 2 of kind far are here, far:0 to far:1"));
+}
+
+TEST_F(Plugin, TakesAndGivesTensors) {
+  runtime::Device &host = runtime::hostDevice(), &zero = runtime::openDevice({"far", 0}),
+                  &one = runtime::openDevice({"far", 1});
+  std::vector<float> x(kN, 3), y(kN);
+  runtime::DeviceMemory from(zero, kBytes, "x"), to(one, kBytes, "y");
+  copyBytes(from.data(), zero, x.data(), host, kBytes);
+  copyBytes(to.data() + 4, one, from.data() + 4, zero, kBytes - 4);
+  copyBytes(y.data(), host, to.data(), one, kBytes);
+  EXPECT_EQ(y[0], 0);
+  EXPECT_EQ(y[kN - 1], 3);
+  Session session(share(moved(halves(), "far:1")));
+  runtime::Argument input{from.data(), &zero}, output{to.data(), &one};
+  session.runOn({&input, 1}, {&output, 1});
+  copyBytes(y.data(), host, to.data(), one, kBytes);
+  EXPECT_EQ(y, std::vector<float>(kN, 14));
+  DLDevice number = runtime::dlpackDevice({"far", 1});
+  EXPECT_EQ(runtime::deviceName(number)->text(), "far:1");
+  EXPECT_FALSE(runtime::deviceName({number.device_type, number.device_id + (1 << 24)}));
+  EXPECT_EQ(dlc::Device(number).kind() + "," + std::to_string(dlc::Device("far:1").index()),
+            "far,1");
+  EXPECT_EQ(dlc::Device(number), dlc::Device("far:1"));
+}
+
+using PluginDeathTest = Plugin;
+TEST_F(PluginDeathTest, ItsMemoryCannotBeTouched) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  runtime::DeviceMemory memory(runtime::openDevice({"far", 0}), 64, "a test");
+  EXPECT_DEATH(memory.data()[0] = 2, "");
+}
+
 TEST(Devices, CountAndName) {
   EXPECT_EQ(runtime::deviceCount("cpu"), 8);
   EXPECT_EQ(runtime::deviceCount("tpu"), 0);
@@ -294,8 +356,12 @@ TEST(Devices, CountAndName) {
               HasSubstr("there is no device cpu:8: 8 of kind cpu are here, cpu to cpu:7"));
   EXPECT_EQ(runtime::parseDeviceName("cpu:0")->text(), "cpu");
   EXPECT_EQ(runtime::parseDeviceName("cuda")->text(), "cuda:0");
-  for (const char *wrong : {"", "gpu", "cpu:", "cpu:x", "cpu:1x", "cuda:-1"})
+  for (const char *wrong : {"", "Gpu", "cpu:", "cpu:x", "cpu:1x", "cuda:-1", "../x", "1x"})
     EXPECT_FALSE(runtime::parseDeviceName(wrong)) << wrong;
+  EXPECT_THAT(
+      errorOf([] { runtime::deviceNamed("gpu:1"); }),
+      HasSubstr("'gpu:1' is no device: write cpu, cpu:1 or cuda:0, for example; there are no "
+                "devices of kind 'gpu': no libdlc_gpu.so in "));
 }
 
 TEST(Devices, MemoryIsLimitedAndGivenBack) {
@@ -324,9 +390,9 @@ TEST(DevicesDeathTest, MemoryOutOfReachCannotBeTouched) {
   runtime::Device &device = runtime::openDevice({"cpu", 1});
   runtime::DeviceMemory memory(device, 64, "a test");
   memory.data()[0] = 1;
-  runtime::protectCpuMemory(device.handle, memory.data(), false);
+  device.table.protect(device.handle, memory.data(), false);
   EXPECT_DEATH(memory.data()[0] = 2, "");
-  runtime::protectCpuMemory(device.handle, memory.data(), true);
+  device.table.protect(device.handle, memory.data(), true);
   EXPECT_EQ(memory.data()[0], 1);
 }
 

@@ -23,15 +23,17 @@ void printDevice(const runtime::DeviceName &name) {
 } // namespace
 
 int devicesCommand() {
-  for (const char *kind : {"cpu", "cuda"}) {
+  std::string reports;
+  for (const std::string &kind : runtime::deviceKinds()) {
     std::string why;
     int count = runtime::deviceCount(kind, &why);
     for (int i = 0; i < count; ++i)
       printDevice({kind, i});
     if (count == 0)
-      std::printf("%-8s none: %s\n", kind, why.c_str());
+      std::printf("%-8s none: %s\n", kind.c_str(), why.c_str());
+    reports += runtime::describeLibraries(kind);
   }
-  std::printf("\n%s", runtime::describeLibraries("cuda").c_str());
+  std::printf("\n%s", reports.c_str());
   return 0;
 }
 

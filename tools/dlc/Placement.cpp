@@ -10,13 +10,12 @@
 namespace dlc::cli {
 
 std::vector<Edge> edgesOf(const Graph &graph) {
-  CostTable costs = CostTable::builtin();
   std::vector<Edge> edges;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode &node = graph.nodes[i];
     if (!node.from.empty())
       edges.push_back({i, node.location, node.from, node.to, node.bytes,
-                       costs.transfer(node.bytes, node.from, node.to), node.microseconds});
+                       CostTable::transfer(node.bytes, node.from, node.to), node.microseconds});
   }
   return edges;
 }
@@ -39,7 +38,7 @@ void printPlacement(const runtime::Session &session, const Graph &graph) {
   nlohmann::json operations =
       session.program()->manifest.value("placement", nlohmann::json::array());
   if (operations.empty()) {
-    std::printf("one device: %s\n", graph.devices.empty() ? "cpu" : graph.devices[0].c_str());
+    std::printf("one device: %s\n", session.plan().devices.front().name.c_str());
     return;
   }
   size_t widest = 9;

@@ -1,6 +1,12 @@
 //===- Table.cpp - the host and virtual devices with memory of their own ------===//
-#include "runtime/device/cpu/Table.h"
-
+//
+// cpu is the host. cpu:1, cpu:2 and so on run on it too, each with mappings of its own, so that
+// what goes wrong with several devices goes wrong on any machine. Their streams are done as soon as
+// they are given something; a session runs the kernels itself. $DLC_CPU_DEVICES says how many there
+// are (8), $DLC_CPU_MEMORY how many bytes each virtual one has.
+//
+//===---------------------------------------------------------------------------===//
+#include "dlc/device.h"
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/program/Format.h"
@@ -15,6 +21,8 @@
 #include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
+
+extern "C" const dlc_device_table *dlc_cpu_device_table(char *error, size_t size);
 
 namespace dlc::runtime {
 
@@ -55,7 +63,7 @@ int say(char *error, size_t size, const std::string &text) {
 CpuDevice &deviceAt(void *device) { return *static_cast<CpuDevice *>(device); }
 
 int count(char *error, size_t size) {
-  (void)error, (void)size;
+  say(error, size, "set DLC_CPU_DEVICES for more");
   return static_cast<int>(std::clamp<uint64_t>(numberIn("DLC_CPU_DEVICES", 8), 1, 64));
 }
 
@@ -79,7 +87,6 @@ int properties(void *device, dlc_device_properties *properties, char *, size_t) 
       cpu.ordinal ? cpu.limit() - std::min(cpu.used, cpu.limit())
                   : uint64_t(sysconf(_SC_AVPHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
   properties->multiprocessors = hostThreads();
-  properties->unified = cpu.ordinal == 0;
   return 0;
 }
 
@@ -150,54 +157,45 @@ int fill(void *, void *, void *to, uint8_t byte, uint64_t bytes, char *, size_t)
   return 0;
 }
 
-constexpr const char *kNoCalls = "a CPU's libraries are called by the host";
-constexpr const char *kNoModules =
-    "a CPU has no modules: its kernels are code of the program, which the session runs";
+int run(void *, void *, dlc_device_work work, void *context, void *const *buffers, size_t,
+        char *error, size_t size) {
+  return work(context, buffers, error, size);
+}
 
-int moduleLoad(void *, const void *, uint64_t, void **, char *error, size_t size) {
-  return say(error, size, kNoModules);
+void protect(void *device, void *address, int accessible) {
+  CpuDevice &cpu = deviceAt(device);
+  std::lock_guard lock(cpu.mutex);
+  auto found = cpu.blocks.find(address);
+  if (found != cpu.blocks.end())
+    mprotect(address, found->second.size(), accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
-void moduleUnload(void *, void *) {}
-int function(void *, void *, const char *, void **, char *error, size_t size) {
-  return say(error, size, kNoModules);
-}
-int launch(void *, void *, void *, const uint32_t[3], const uint32_t[3], uint32_t, void **,
-           char *error, size_t size) {
-  return say(error, size, kNoModules);
-}
-int captureBegin(void *, void *, char *error, size_t size) {
-  return say(error, size, "a CPU's streams cannot be captured");
-}
-int captureEnd(void *, void *, void **, char *error, size_t size) {
-  return say(error, size, "a CPU's streams cannot be captured");
-}
-int graphLaunch(void *, void *, void *, char *error, size_t size) {
-  return say(error, size, "a CPU's streams cannot be captured");
-}
-void graphDestroy(void *, void *) {}
-int libraryMake(void *, const char *, const char *, const uint64_t *, const uint8_t *, size_t,
-                void **, uint64_t *, char *error, size_t size) {
-  return say(error, size, kNoCalls);
-}
-int libraryRun(void *, void *, void *, void *const *, void *, char *error, size_t size) {
-  return say(error, size, kNoCalls);
-}
-void libraryDestroy(void *, void *) {}
 
 } // namespace
 
-const dlc_device_table *cpuDeviceTable() {
+} // namespace dlc::runtime
+
+const dlc_device_table *dlc_cpu_device_table(char *, size_t) {
+  using namespace dlc::runtime;
   static const dlc_device_table table = {
       .version = DLC_DEVICE_TABLE_VERSION,
       .kind = "cpu",
+      .capabilities = DLC_DEVICE_HOST_MEMORY | DLC_DEVICE_HOST_CODE | DLC_DEVICE_ZEROED,
+      // One memory: a copy between two is a kernel like others.
+      .figures = {.gigaflops = 400,
+                  .gigabytes = 30,
+                  .launch = 1,
+                  .host_gigabytes = 10,
+                  .host_latency = 0,
+                  .peer_gigabytes = 10,
+                  .peer_latency = 0},
       .count = count,
       .open = open,
       .close = close,
       .properties = properties,
+      .report = nullptr,
       .allocate = allocate,
       .release = release,
-      .allocate_pinned = allocate,
-      .release_pinned = release,
+      .protect = protect,
       .stream_create = streamCreate,
       .stream_destroy = streamDestroy,
       .stream_synchronize = streamSynchronize,
@@ -209,27 +207,20 @@ const dlc_device_table *cpuDeviceTable() {
       .event_elapsed = eventElapsed,
       .copy = copy,
       .fill = fill,
-      .module_load = moduleLoad,
-      .module_unload = moduleUnload,
-      .function = function,
-      .launch = launch,
-      .capture_begin = captureBegin,
-      .capture_end = captureEnd,
-      .graph_launch = graphLaunch,
-      .graph_destroy = graphDestroy,
-      .library_make = libraryMake,
-      .library_run = libraryRun,
-      .library_destroy = libraryDestroy,
+      .run = run,
+      .allocate_pinned = nullptr,
+      .release_pinned = nullptr,
+      .module_load = nullptr,
+      .module_unload = nullptr,
+      .function = nullptr,
+      .launch = nullptr,
+      .library_make = nullptr,
+      .library_run = nullptr,
+      .library_destroy = nullptr,
+      .capture_begin = nullptr,
+      .capture_end = nullptr,
+      .graph_launch = nullptr,
+      .graph_destroy = nullptr,
   };
   return &table;
 }
-
-void protectCpuMemory(void *device, void *address, bool accessible) {
-  CpuDevice &cpu = deviceAt(device);
-  std::lock_guard lock(cpu.mutex);
-  auto found = cpu.blocks.find(address);
-  if (found != cpu.blocks.end())
-    mprotect(address, found->second.size(), accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
-}
-
-} // namespace dlc::runtime

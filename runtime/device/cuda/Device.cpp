@@ -94,9 +94,20 @@ int properties(void *handle, dlc_device_properties *to, char *error, size_t size
   to->major = attribute(device, CapabilityMajor);
   to->minor = attribute(device, CapabilityMinor);
   to->multiprocessors = attribute(device, Multiprocessors);
-  to->pinned = 1;
-  to->unified = 0;
   return 0;
+}
+
+/// Which libraries were found where, and the driver's state.
+void describe(char *text, size_t size) {
+  std::string all = report();
+  const Driver &d = driver();
+  if (d.version)
+    all += "driver: for CUDA " + versionText(d.version) + "\n";
+  if (std::string version = nvrtcVersion(); !version.empty())
+    all += "NVRTC: " + version + "\n";
+  if (!d.error.empty() && loaded(Library::Driver))
+    all += d.error + "\n";
+  Report{text, size}.fail(all);
 }
 
 } // namespace
@@ -124,16 +135,25 @@ std::string bytesText(uint64_t bytes) {
 
 } // namespace dlc::cuda
 
-extern "C" DLC_EXPORT const dlc_device_table *dlc_cuda_device_table(char *error, size_t size) {
+extern "C" DLC_EXPORT const dlc_device_table *dlc_cuda_device_table(char *, size_t) {
   using namespace dlc::cuda;
   static const dlc_device_table table = [] {
     dlc_device_table t = {};
     t.version = DLC_DEVICE_TABLE_VERSION;
     t.kind = "cuda";
+    t.capabilities = DLC_DEVICE_GPU_CODE | DLC_DEVICE_GRAPHS | DLC_DEVICE_PINNED;
+    t.figures = {.gigaflops = 20000,
+                 .gigabytes = 1200,
+                 .launch = 5,
+                 .host_gigabytes = 12,
+                 .host_latency = 10,
+                 .peer_gigabytes = 20,
+                 .peer_latency = 10};
     t.count = count;
     t.open = open;
     t.close = close;
     t.properties = properties;
+    t.report = describe;
     fillMemory(t);
     fillStreams(t);
     fillModules(t);
@@ -142,18 +162,4 @@ extern "C" DLC_EXPORT const dlc_device_table *dlc_cuda_device_table(char *error,
     return t;
   }();
   return &table;
-}
-
-/// Which libraries were found where, and the driver's state: for people to read.
-extern "C" DLC_EXPORT void dlc_cuda_report(char *text, size_t size) {
-  using namespace dlc::cuda;
-  std::string all = report();
-  const Driver &d = driver();
-  if (d.version)
-    all += "driver: for CUDA " + versionText(d.version) + "\n";
-  if (std::string version = nvrtcVersion(); !version.empty())
-    all += "NVRTC: " + version + "\n";
-  if (!d.error.empty() && loaded(Library::Driver))
-    all += d.error + "\n";
-  Report{text, size}.fail(all);
 }

@@ -2,7 +2,7 @@
 #ifndef DLC_RUNTIME_DEVICE_CUDA_DEVICE_H
 #define DLC_RUNTIME_DEVICE_CUDA_DEVICE_H
 
-#include "runtime/device/Table.h"
+#include "dlc/device.h"
 #include "runtime/device/cuda/Driver.h"
 
 #include <atomic>

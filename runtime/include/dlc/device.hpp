@@ -37,8 +37,8 @@ struct DeviceProperties {
   int multiprocessors = 0;
 };
 
-/// Where tensors are: cpu, cpu:1 (a virtual device with memory of its own), cuda:0. A name only:
-/// the device need not be there until something is put on it.
+/// Where tensors are: cpu, cpu:1 (a virtual device with memory of its own), cuda:0, a plugin's
+/// foo:0. A name only: the device need not be there until something is put on it.
 class Device {
 public:
   Device() = default;
@@ -46,10 +46,19 @@ public:
   Device(const std::string &name) : Device(name.c_str()) {}
   explicit Device(DLDevice device) : id(device) {}
 
-  std::string kind() const { return id.device_type == kDLCUDA ? "cuda" : "cpu"; }
-  int index() const { return id.device_type == kDLCUDAHost ? 0 : id.device_id; }
+  std::string kind() const {
+    std::string full = name();
+    return full.substr(0, full.find(':'));
+  }
+  int index() const {
+    std::string full = name();
+    size_t colon = full.find(':');
+    return colon == std::string::npos ? 0 : std::stoi(full.substr(colon + 1));
+  }
   std::string name() const {
-    return isHost() ? "cpu" : kind() + ":" + std::to_string(id.device_id);
+    char text[64];
+    detail::check(dlc_device_name(id, text, sizeof text));
+    return text;
   }
   bool isHost() const { return id.device_type == kDLCPU || id.device_type == kDLCUDAHost; }
   DLDevice dlpack() const { return id; }
@@ -61,14 +70,17 @@ public:
             info.major, info.minor,       info.multiprocessors};
   }
 
-  bool operator==(const Device &other) const { return name() == other.name(); }
+  bool operator==(const Device &other) const {
+    return (isHost() && other.isHost()) ||
+           (id.device_type == other.id.device_type && id.device_id == other.id.device_id);
+  }
   bool operator!=(const Device &other) const { return !(*this == other); }
 
 private:
   DLDevice id{kDLCPU, 0};
 };
 
-/// How many devices there are of a kind: "cpu", "cuda".
+/// How many devices there are of a kind: "cpu", "cuda", a plugin's.
 inline int num_devices(const std::string &kind) { return dlc_device_count(kind.c_str()); }
 inline bool is_available(const std::string &kind) { return num_devices(kind) > 0; }
 

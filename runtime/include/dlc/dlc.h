@@ -117,10 +117,11 @@ DLC_C_EXPORT dlc_error *dlc_session_save_state(const dlc_session *session, const
 DLC_C_EXPORT dlc_error *dlc_session_load_state(dlc_session *session, const char *path,
                                                unsigned flags);
 
-/* Devices are DLPack's: {kDLCPU, 0} is cpu, {kDLCUDA, 1} is cuda:1, and as an extension {kDLExtDev,
- * 1} is cpu:1, a virtual device on the CPU with memory of its own. {kDLCUDAHost, 0} is host memory
- * that cuda:0 copies from and to without a detour (ordinary memory where there is no such device).
- */
+/* Devices are DLPack's: {kDLCPU, 0} is cpu, {kDLCUDA, 1} is cuda:1. Extensions, with kDLExtDev, are
+ * virtual devices on the CPU with memory of their own ({kDLExtDev, 1} is cpu:1) and the devices of
+ * plugins (device.h), whose numbers hold for this process: dlc_device_parse gives them.
+ * {kDLCUDAHost, 0} is host memory that cuda:0 copies from and to without a detour (ordinary memory
+ * where there is no such device). */
 typedef struct {
   char name[256];
   uint64_t total_bytes, free_bytes;
@@ -128,9 +129,11 @@ typedef struct {
   int32_t multiprocessors; /* a CPU's cores */
 } dlc_device_info;
 
-/* "cpu", "cpu:1", "cuda:0". The device need not be there. */
+/* "cpu", "cpu:1", "cuda:0". The device need not be there, its kind must. */
 DLC_C_EXPORT dlc_error *dlc_device_parse(const char *name, DLDevice *device);
-/* How many there are of a kind ("cpu", "cuda"). */
+/* The other way round: NUL-terminated, of at most 64 bytes. */
+DLC_C_EXPORT dlc_error *dlc_device_name(DLDevice device, char *name, size_t size);
+/* How many there are of a kind ("cpu", "cuda", a plugin's). */
 DLC_C_EXPORT int dlc_device_count(const char *kind);
 DLC_C_EXPORT dlc_error *dlc_device_describe(DLDevice device, dlc_device_info *info);
 /* Aligned to 64; freed on the same device. */

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
 #include "codegen/cuda/Generate.h"
-#include "runtime/device/Table.h"
+#include "dlc/device.h"
 #include "test/codegen/cuda/Units.h"
 
 #include "llvm/Support/FileSystem.h"

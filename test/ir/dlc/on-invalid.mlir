@@ -1,8 +1,8 @@
 // The place of a tensor: one test per constraint.
 // RUN: dlc-opt %s -verify-diagnostics -split-input-file
 
-// expected-error @+1 {{C1: the device must be cpu, cpu:N or cuda:N; found 'tpu'; mend the name}}
-func.func private @f(tensor<4x16xf32, #dlc.on<tpu:0>>)
+// expected-error @+1 {{C1: the device must be cpu, cpu:N or cuda:N, or KIND:N of a plugin's kind in lower-case letters, digits and '_'; found 'Tpu'; mend the name}}
+func.func private @f(tensor<4x16xf32, #dlc.on<Tpu:0>>)
 
 // -----
 

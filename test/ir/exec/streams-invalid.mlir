@@ -1,20 +1,20 @@
 // RUN: dlc-opt %s -split-input-file -verify-diagnostics
 
 exec.program @buffer inputs [] outputs [] {
-  // expected-error @below {{C1: the device must be cpu, cpu:N or cuda:N; found 'tpu'; mend the name}}
-  %a = exec.alloc : !exec.buffer<64 on "tpu">
+  // expected-error @below {{C1: the device must be one such as cpu, cpu:N or cuda:N; found 'cuda'; mend the name}}
+  %a = exec.alloc : !exec.buffer<64 on "cuda">
 }
 
 // -----
 
 exec.program @zero inputs [] outputs [] {
-  // expected-error @below {{C1: the device must be cpu, cpu:N or cuda:N; found 'cpu:0'}}
+  // expected-error @below {{C1: the device must be one such as cpu, cpu:N or cuda:N; found 'cpu:0'}}
   %a = exec.alloc : !exec.buffer<64 on "cpu:0">
 }
 
 // -----
 
-// expected-error @below {{C1: streams must be on devices cpu, cpu:N or cuda:N; found 'cuda'; mend the name}}
+// expected-error @below {{C1: streams must be on devices such as cpu, cpu:N or cuda:N; found 'cuda'; mend the name}}
 exec.program @streams inputs [] outputs [] streams ["cuda"] {
 }
 

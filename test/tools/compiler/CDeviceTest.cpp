@@ -71,6 +71,12 @@ TEST(DeviceApiC, NamesAndCounts) {
   ASSERT_EQ(dlc_device_parse(kOnGpus ? "cuda:1" : "cpu:2", &device), nullptr);
   EXPECT_EQ(device.device_type, kElsewhere.device_type);
   EXPECT_EQ(device.device_id, kElsewhere.device_id);
+  char name[64];
+  ASSERT_EQ(dlc_device_name(device, name, sizeof name), nullptr);
+  EXPECT_STREQ(name, kOnGpus ? "cuda:1" : "cpu:2");
+  EXPECT_THAT(messageOf(dlc_device_name(device, name, 4)), HasSubstr("bytes, 4 given"));
+  EXPECT_THAT(messageOf(dlc_device_name({kDLExtDev, 99 << 16}, name, sizeof name)),
+              HasSubstr("is not one of dlc's"));
   ASSERT_EQ(dlc_device_parse("cpu", &device), nullptr);
   EXPECT_EQ(device.device_type, kDLCPU);
   for (const char *wrong : {"", "gpu", "cuda:", "cuda:x", "cpu:-1", "cpu:1:2"})

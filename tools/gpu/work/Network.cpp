@@ -199,7 +199,7 @@ Bench::Bench(std::shared_ptr<runtime::Program> program, const std::vector<trace:
     : made(std::make_unique<runtime::Session>(std::move(program))),
       arrays(std::make_unique<Arrays>()) {
   arrays->device = &runtime::openDevice(*runtime::parseDeviceName(device));
-  runtime::Device &host = runtime::openDevice(*runtime::parseDeviceName("cpu"));
+  runtime::Device &host = runtime::hostDevice();
   auto place = [&](uint64_t bytes) {
     arrays->memory.emplace_back(*arrays->device, std::max<uint64_t>(bytes, 1), "an array");
     return runtime::Argument{arrays->memory.back().data(), arrays->device};
@@ -224,7 +224,7 @@ Bench::~Bench() = default;
 void Bench::run() { made->runOn(arrays->inputs, arrays->outputs); }
 
 std::vector<std::vector<char>> Bench::runSpoiled() {
-  runtime::Device &host = runtime::openDevice(*runtime::parseDeviceName("cpu"));
+  runtime::Device &host = runtime::hostDevice();
   std::vector<std::vector<char>> results;
   for (size_t i = 0; i < arrays->outputs.size(); ++i) {
     results.emplace_back(arrays->bytes[i], char(0x5b));

@@ -2,7 +2,7 @@
 #ifndef DLC_TEST_RUNTIME_DEVICE_CUDA_GPU_H
 #define DLC_TEST_RUNTIME_DEVICE_CUDA_GPU_H
 
-#include "runtime/device/Table.h"
+#include "dlc/device.h"
 
 #include <gtest/gtest.h>
 

@@ -1,29 +1,41 @@
 //===- DeviceName.h - devices as people type them: cpu, cpu:1, cuda:0 ---------===//
-#ifndef DLC_RUNTIME_PROGRAM_DEVICENAME_H
-#define DLC_RUNTIME_PROGRAM_DEVICENAME_H
+#ifndef DLC_RUNTIME_KIND_DEVICENAME_H
+#define DLC_RUNTIME_KIND_DEVICENAME_H
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace dlc::runtime {
 
+/// The first device of this kind is the host, and goes by the kind's name alone.
+constexpr std::string_view kHostName = "cpu";
+
 struct DeviceName {
-  std::string kind;
+  std::string kind{kHostName};
   int ordinal = 0;
 
-  bool isCpu() const { return kind == "cpu"; }
-  bool isHost() const { return isCpu() && ordinal == 0; }
+  bool isHost() const { return kind == kHostName && ordinal == 0; }
   /// One name for each device: that of cpu:0 is cpu.
   std::string text() const { return isHost() ? kind : kind + ":" + std::to_string(ordinal); }
   bool operator==(const DeviceName &) const = default;
 };
 
-/// Also takes cpu:0, and cuda for cuda:0. Nothing where it is no device's name.
+/// Of lower-case letters, digits and '_', from a letter on.
+inline bool isKindName(std::string_view text) {
+  return !text.empty() && text.size() <= 32 && text[0] >= 'a' && text[0] <= 'z' &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+/// Also takes cpu:0, and cuda for cuda:0. Nothing where no device could be called so; whether there
+/// is one of that kind, Kind.h knows.
 inline std::optional<DeviceName> parseDeviceName(std::string_view text) {
   size_t colon = text.find(':');
   DeviceName name{std::string(text.substr(0, colon)), 0};
-  if (name.kind != "cpu" && name.kind != "cuda")
+  if (!isKindName(name.kind))
     return std::nullopt;
   if (colon == std::string_view::npos)
     return name;
@@ -40,4 +52,4 @@ inline std::optional<DeviceName> parseDeviceName(std::string_view text) {
 
 } // namespace dlc::runtime
 
-#endif // DLC_RUNTIME_PROGRAM_DEVICENAME_H
+#endif // DLC_RUNTIME_KIND_DEVICENAME_H

@@ -1,0 +1,266 @@
+//===- Kind.cpp - the table of kinds, and plugins found by their names ---------===//
+#include "runtime/kind/Kind.h"
+
+#include "dlc/Error.h"
+
+#include <cstdlib>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unistd.h>
+
+extern "C" const dlc_device_table *dlc_cpu_device_table(char *error, size_t size);
+
+namespace dlc::runtime {
+
+namespace {
+
+/// A kind that comes with dlc.
+struct Row {
+  const char *name;
+  DLDeviceType dlpack;
+  /// Of host memory that its devices copy without a detour; kDLCPU: there is none.
+  DLDeviceType pinned;
+  /// Null: a plugin.
+  dlc_device_table_function table;
+};
+
+constexpr Row kRows[] = {{"cpu", kDLCPU, kDLCPU, dlc_cpu_device_table},
+                         {"cuda", kDLCUDA, kDLCUDAHost, nullptr}};
+
+/// An extension's number: the plugin's, and that of its device.
+constexpr int kNumberBits = 16;
+
+const Row *rowOf(std::string_view kind) {
+  for (const Row &row : kRows)
+    if (kind == row.name)
+      return &row;
+  return nullptr;
+}
+
+/// Where plugins lie, in the order in which they are looked for; the last folder is for those that
+/// come with dlc.
+std::vector<std::string> pluginFolders() {
+  std::vector<std::string> folders;
+  const char *given = std::getenv("DLC_PLUGINS");
+  std::string_view list = given ? given : "";
+  while (!list.empty()) {
+    size_t end = std::min(list.find(':'), list.size());
+    if (end > 0)
+      folders.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void *>(&deviceKind), &info) && info.dli_fname) {
+    std::string path = info.dli_fname;
+    size_t slash = path.rfind('/');
+    std::string here = slash == std::string::npos ? "." : path.substr(0, slash);
+    folders.push_back(here + "/dlc");
+    folders.push_back(here);
+  }
+  return folders;
+}
+
+/// The first function that the capabilities ask for and the table lacks; null: none.
+const char *missingFunction(const dlc_device_table &table) {
+  struct Required {
+    const char *name;
+    bool given;
+    uint32_t by; ///< a capability; 0: every kind
+  };
+#define DLC_REQUIRED(name, by)                                                                     \
+  { #name, table.name != nullptr, by }
+  const Required all[] = {DLC_REQUIRED(count, 0),
+                          DLC_REQUIRED(open, 0),
+                          DLC_REQUIRED(close, 0),
+                          DLC_REQUIRED(properties, 0),
+                          DLC_REQUIRED(allocate, 0),
+                          DLC_REQUIRED(release, 0),
+                          DLC_REQUIRED(stream_create, 0),
+                          DLC_REQUIRED(stream_destroy, 0),
+                          DLC_REQUIRED(stream_synchronize, 0),
+                          DLC_REQUIRED(event_create, 0),
+                          DLC_REQUIRED(event_destroy, 0),
+                          DLC_REQUIRED(event_record, 0),
+                          DLC_REQUIRED(event_wait, 0),
+                          DLC_REQUIRED(event_synchronize, 0),
+                          DLC_REQUIRED(event_elapsed, 0),
+                          DLC_REQUIRED(copy, 0),
+                          DLC_REQUIRED(fill, 0),
+                          DLC_REQUIRED(run, DLC_DEVICE_HOST_CODE),
+                          DLC_REQUIRED(allocate_pinned, DLC_DEVICE_PINNED),
+                          DLC_REQUIRED(release_pinned, DLC_DEVICE_PINNED),
+                          DLC_REQUIRED(module_load, DLC_DEVICE_GPU_CODE),
+                          DLC_REQUIRED(module_unload, DLC_DEVICE_GPU_CODE),
+                          DLC_REQUIRED(function, DLC_DEVICE_GPU_CODE),
+                          DLC_REQUIRED(launch, DLC_DEVICE_GPU_CODE),
+                          DLC_REQUIRED(library_make, DLC_DEVICE_GPU_CODE),
+                          DLC_REQUIRED(library_run, DLC_DEVICE_GPU_CODE),
+                          DLC_REQUIRED(library_destroy, DLC_DEVICE_GPU_CODE),
+                          DLC_REQUIRED(capture_begin, DLC_DEVICE_GRAPHS),
+                          DLC_REQUIRED(capture_end, DLC_DEVICE_GRAPHS),
+                          DLC_REQUIRED(graph_launch, DLC_DEVICE_GRAPHS),
+                          DLC_REQUIRED(graph_destroy, DLC_DEVICE_GRAPHS)};
+#undef DLC_REQUIRED
+  for (const Required &one : all)
+    if (!one.given && (table.capabilities & one.by) == one.by)
+      return one.name;
+  return nullptr;
+}
+
+/// Takes the table where it can be used, or says why not.
+void take(DeviceKind &kind, const dlc_device_table *table) {
+  std::string plugin = "the plugin " + kind.path;
+  if (table->version != DLC_DEVICE_TABLE_VERSION)
+    kind.why = plugin + " is of version " + std::to_string(table->version) +
+               ", this runtime takes " + std::to_string(DLC_DEVICE_TABLE_VERSION) +
+               "; build it with the headers of this dlc";
+  else if (!table->kind || kind.name != table->kind)
+    kind.why = plugin + " is of kind '" + (table->kind ? table->kind : "") + "', '" + kind.name +
+               "' was asked for; rename the file or the kind";
+  else if (table->capabilities == 0)
+    kind.why = plugin + " has no capabilities; it must run host code or a GPU's";
+  else if (const char *missing = missingFunction(*table))
+    kind.why = plugin + " has no function '" + missing + "', which its capabilities ask for";
+  else
+    kind.table = table;
+}
+
+void loadPlugin(DeviceKind &kind) {
+  std::string file = "libdlc_" + kind.name + ".so", looked;
+  for (const std::string &folder : pluginFolders()) {
+    looked += (looked.empty() ? "" : ", ") + folder;
+    kind.path = folder + "/" + file;
+    if (access(kind.path.c_str(), F_OK) != 0)
+      continue;
+    void *library = dlopen(kind.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      kind.why = "the plugin cannot be loaded: " + std::string(dlerror());
+      return;
+    }
+    std::string symbol = "dlc_" + kind.name + "_device_table";
+    auto function = reinterpret_cast<dlc_device_table_function>(dlsym(library, symbol.c_str()));
+    char error[1024] = "";
+    if (!function)
+      kind.why = "the plugin " + kind.path + " exports no function " + symbol;
+    else if (const dlc_device_table *table = function(error, sizeof error))
+      take(kind, table);
+    else
+      kind.why = "the plugin " + kind.path + " cannot work: " + error;
+    return;
+  }
+  kind.path.clear();
+  kind.why = "there are no devices of kind '" + kind.name + "': no " + file + " in " + looked +
+             "; $DLC_PLUGINS may name more folders";
+}
+
+/// What was asked for so far. Never destroyed: devices may outlive every static object.
+struct Known {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<DeviceKind>, std::less<>> kinds;
+  std::vector<const DeviceKind *> numbered;
+
+  static Known &get() {
+    static auto &known = *new Known;
+    return known;
+  }
+};
+
+} // namespace
+
+const DeviceKind &deviceKind(std::string_view name) {
+  Known &known = Known::get();
+  std::lock_guard lock(known.mutex);
+  if (auto found = known.kinds.find(name); found != known.kinds.end())
+    return *found->second;
+  auto made = std::make_unique<DeviceKind>();
+  made->name = name;
+  const Row *row = rowOf(name);
+  if (row && row->table)
+    take(*made, row->table(nullptr, 0));
+  else if (isKindName(name))
+    loadPlugin(*made);
+  else
+    made->why = "no kind of device can be called '" + made->name +
+                "': lower-case letters, digits and '_' are expected";
+  if (made->table && !row) {
+    known.numbered.push_back(made.get());
+    made->number = static_cast<int>(known.numbered.size());
+  }
+  return *known.kinds.emplace(made->name, std::move(made)).first->second;
+}
+
+std::vector<std::string> deviceKinds() {
+  std::vector<std::string> kinds;
+  for (const Row &row : kRows)
+    kinds.emplace_back(row.name);
+  std::vector<std::string> folders = pluginFolders();
+  // Other libraries lie where dlc's own plugins do.
+  folders.pop_back();
+  std::set<std::string> found;
+  constexpr std::string_view kBefore = "libdlc_", kAfter = ".so";
+  for (const std::string &folder : folders)
+    if (DIR *open = opendir(folder.c_str())) {
+      while (const dirent *entry = readdir(open)) {
+        std::string_view file = entry->d_name;
+        if (file.size() <= kBefore.size() + kAfter.size() || !file.starts_with(kBefore) ||
+            !file.ends_with(kAfter))
+          continue;
+        file = file.substr(kBefore.size(), file.size() - kBefore.size() - kAfter.size());
+        if (isKindName(file) && !rowOf(file))
+          found.emplace(file);
+      }
+      closedir(open);
+    }
+  kinds.insert(kinds.end(), found.begin(), found.end());
+  return kinds;
+}
+
+DeviceName deviceNamed(std::string_view text) {
+  auto name = parseDeviceName(text);
+  std::string why = name ? deviceKind(name->kind).why : "";
+  if (!name || !why.empty())
+    throw Error("'" + std::string(text) +
+                "' is no device: write cpu, cpu:1 or cuda:0, for example" +
+                (why.empty() ? "" : "; " + why));
+  return *name;
+}
+
+std::optional<DeviceName> deviceName(DLDevice device) {
+  for (const Row &row : kRows)
+    if (device.device_type == row.dlpack)
+      return DeviceName{row.name, device.device_type == kDLCPU ? 0 : device.device_id};
+  if (pinnedFor(device))
+    return DeviceName{};
+  if (device.device_type != kDLExtDev || device.device_id < 0)
+    return std::nullopt;
+  auto number = static_cast<size_t>(device.device_id >> kNumberBits);
+  int ordinal = device.device_id & ((1 << kNumberBits) - 1);
+  if (number == 0)
+    return DeviceName{std::string(kHostName), ordinal};
+  Known &known = Known::get();
+  std::lock_guard lock(known.mutex);
+  if (number > known.numbered.size())
+    return std::nullopt;
+  return DeviceName{known.numbered[number - 1]->name, ordinal};
+}
+
+DLDevice dlpackDevice(const DeviceName &name) {
+  if (name.isHost())
+    return {kDLCPU, 0};
+  if (const Row *row = rowOf(name.kind); row && row->dlpack != kDLCPU)
+    return {row->dlpack, name.ordinal};
+  return {kDLExtDev, (deviceKind(name.kind).number << kNumberBits) | name.ordinal};
+}
+
+std::optional<DeviceName> pinnedFor(DLDevice device) {
+  for (const Row &row : kRows)
+    if (row.pinned != kDLCPU && device.device_type == row.pinned)
+      return DeviceName{row.name, device.device_id};
+  return std::nullopt;
+}
+
+} // namespace dlc::runtime

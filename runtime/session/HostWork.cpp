@@ -1,0 +1,47 @@
+//===- HostWork.cpp - launches and library calls on the host's threads --------===//
+#include "runtime/session/HostWork.h"
+
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/program/Format.h"
+
+#include <vector>
+
+namespace dlc::runtime {
+
+HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code) {
+  const char *address = static_cast<const char *>(code.data) + plan.kernels[command.kernel].offset;
+  HostWork work;
+  work.kernel = reinterpret_cast<KernelFn>(const_cast<char *>(address));
+  work.extent = command.extent;
+  work.grain = command.grain;
+  work.scratch = format::alignUp(command.scratch, 64);
+  return work;
+}
+
+std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads) {
+  std::vector<BufferInfo> buffers;
+  for (uint32_t index : command.buffers) {
+    const Buffer &buffer = plan.buffers[index];
+    buffers.push_back({buffer.bytes, buffer.space == Space::Arena ||
+                                         buffer.space == Space::Output ||
+                                         (buffer.space == Space::State && buffer.fresh)});
+  }
+  return createCall(command.library, command.desc, buffers, threads);
+}
+
+void HostWork::run(void *const *buffers, char *memory, int threads) const {
+  if (call)
+    return call->execute(buffers, {memory, threads});
+  const void *const *context = kernelContext();
+  memory = scratch ? memory : nullptr;
+  if (extent <= grain || threads == 1) {
+    if (extent > 0)
+      kernel(buffers, 0, extent, memory, context);
+    return;
+  }
+  parallelFor(threads, extent, grain, [&](int64_t begin, int64_t end, int thread) {
+    kernel(buffers, begin, end, memory ? memory + thread * scratch : nullptr, context);
+  });
+}
+
+} // namespace dlc::runtime
