@@ -2,46 +2,9 @@
 #ifndef DLC_FRONTEND_ONNX_IMPORT_H
 #define DLC_FRONTEND_ONNX_IMPORT_H
 
-#include "ir/reference/Tensor.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
-
-#include <map>
-#include <string>
-#include <vector>
+#include "frontend/FrontEnd.h"
 
 namespace dlc {
-
-struct ImportOptions {
-  /// Graph input name to its static shape; needed for inputs whose declared shape is not static.
-  std::map<std::string, std::vector<int64_t>> shapes;
-  /// Inputs whose value is known: the program is made for these values only. The function keeps the
-  /// argument, with the value as attribute `dlc.value`, so that who runs it can check.
-  std::map<std::string, ref::Tensor> values;
-  /// The model is to be trained: initializers of floats (but scalars) are state arguments, dropout
-  /// drops, batch norm takes the batch's statistics and updates the running ones.
-  bool training = false;
-  /// Of dropout's random numbers.
-  uint64_t seed = 0;
-};
-
-struct ImportInfo {
-  struct Value {
-    std::string name;
-    /// Null when the value is no tensor, or of an element type that dlc has not.
-    mlir::Type elementType;
-    /// What the file says of the type: "float", "string", "sequence".
-    std::string typeName;
-    bool hasRank = false;
-    /// -1 where the dimension is not static; `symbols` then has its name, which may be empty.
-    std::vector<int64_t> dims;
-    std::vector<std::string> symbols;
-  };
-  std::vector<Value> inputs, outputs;
-  /// When importing failed for want of values: bind these inputs in ImportOptions::values, and try
-  /// again.
-  std::vector<std::string> neededValues;
-};
 
 /// Imports a model. Errors are diagnostics on the context. `info` may be null.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext &context,

@@ -17,7 +17,7 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
                                                 const Values &values, const CompileOptions &options,
                                                 std::set<std::string> &bound,
                                                 mlir::OwningOpRef<mlir::ModuleOp> *after) {
-  if (source.kind() == Source::Kind::Program)
+  if (source.isProgram())
     return source.program();
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();
@@ -102,7 +102,7 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   boundInputs.insert(bound.begin(), bound.end());
   std::shared_ptr<Behind> measuring;
-  if (behind > 0 && source->kind() != Source::Kind::Program) {
+  if (behind > 0 && !source->isProgram()) {
     ready->turns = std::make_shared<Turns>();
     measuring = tuneBehind(source, options, shapes, values, bound, ready, behind);
   }

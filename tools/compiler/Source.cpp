@@ -3,15 +3,12 @@
 
 #include "codegen/Pipeline.h"
 #include "dlc/Error.h"
-#include "frontend/onnx/Import.h"
+#include "frontend/mlir/Import.h"
+#include "frontend/table/FrontEnds.h"
 #include "runtime/program/Checker.h"
 #include "runtime/program/Reader.h"
 #include "tools/compiler/Diagnostics.h"
-#include "tools/compiler/Specialize.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -92,107 +89,66 @@ std::string ValueInfo::text() const {
   return result + "]";
 }
 
+/// Of compiled programs, which are no model any more.
+static constexpr llvm::StringLiteral kProgramExtension = ".dlcx";
+
 Source::Source(std::string path) : name(std::move(path)) {
   bool isDirectory = false;
   if (std::error_code error = llvm::sys::fs::is_directory(name, isDirectory))
     throw Error(name + ": cannot be opened: " + error.message());
   if (isDirectory)
-    throw Error(name + ": is a folder; required: a model file (.onnx, .mlir or .dlcx)");
+    throw Error(name + ": is a folder; required: a model file (" +
+                extensionsText(kProgramExtension) + ")");
   llvm::StringRef extension = llvm::sys::path::extension(name);
-  if (extension == ".dlcx")
+  if (extension == kProgramExtension) {
     openProgram();
-  else if (extension == ".mlir")
-    openMlir();
-  else if (extension == ".onnx")
-    openOnnx();
-  else
+    return;
+  }
+  form = frontEndOf(name);
+  if (!form)
     throw Error(name + ": unknown kind of model '" + extension.str() +
-                "'; required: a file named .onnx, .mlir or .dlcx");
+                "'; required: a file named " + extensionsText(kProgramExtension));
+  mlirContext = std::make_shared<MLIRContext>();
+  prepareContext(*mlirContext);
+  DiagnosticCollector diagnostics(*mlirContext);
+  FailureOr<ImportInfo> inspected = form->inspect(*mlirContext, name);
+  if (failed(inspected))
+    throw Error(diagnostics.take(name + ": cannot be read as a model (" + form->name.str() + ")"));
+  take(std::move(*inspected));
 }
+
+/// Of modules that no file holds.
+static const FrontEnd kMade = {"module", {}, nullptr, importMlir};
 
 Source::Source(std::string name, std::shared_ptr<MLIRContext> context, OwningOpRef<ModuleOp> module,
                std::shared_ptr<void> keep)
-    : name(std::move(name)), fileKind(Kind::Mlir), keep(std::move(keep)),
-      mlirContext(std::move(context)), original(std::move(module)) {
-  describeFunction();
+    : name(std::move(name)), form(&kMade), keep(std::move(keep)), mlirContext(std::move(context)) {
+  DiagnosticCollector diagnostics(*mlirContext);
+  FailureOr<ImportInfo> inspected = inspectModule(std::move(module));
+  if (failed(inspected))
+    throw Error(this->name + ": " + diagnostics.take("is no model"));
+  take(std::move(*inspected));
 }
 
 Source::~Source() = default;
 
-static std::shared_ptr<MLIRContext> makeContext() {
-  auto context = std::make_shared<MLIRContext>();
-  prepareContext(*context);
-  return context;
-}
-
-void Source::openOnnx() {
-  fileKind = Kind::Onnx;
-  mlirContext = makeContext();
-  DiagnosticCollector diagnostics(*mlirContext);
-  FailureOr<ImportInfo> info = inspectOnnx(*mlirContext, name);
-  if (failed(info))
-    throw Error(diagnostics.take(name + ": cannot be read as an ONNX model"));
+void Source::take(ImportInfo found) {
   auto convert = [](const ImportInfo::Value &v) {
     return ValueInfo{v.name, dtypeOf(v.elementType), v.typeName, v.hasRank, v.dims, v.symbols};
   };
-  for (const ImportInfo::Value &v : info->inputs)
-    ins.push_back(convert(v));
-  for (const ImportInfo::Value &v : info->outputs)
-    outs.push_back(convert(v));
-}
-
-void Source::openMlir() {
-  fileKind = Kind::Mlir;
-  mlirContext = makeContext();
-  DiagnosticCollector diagnostics(*mlirContext);
-  original = parseSourceFile<ModuleOp>(name, ParserConfig(mlirContext.get()));
-  if (!original)
-    throw Error(diagnostics.take(name + ": cannot be read as MLIR text"));
-  describeFunction();
-}
-
-void Source::describeFunction() {
-  auto function = original->lookupSymbol<func::FuncOp>("main");
-  if (!function || function.isExternal())
-    throw Error(name + ": required: a function @main with a body; found none");
-  auto describe = [&](Type type, StringAttr given, const std::string &fallback) {
-    ValueInfo info;
-    info.name = given ? given.str() : fallback;
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor)
-      throw Error(name + ": '" + info.name +
-                  "' of @main: required: a ranked tensor; found another type");
-    info.dtype = dtypeOf(tensor.getElementType());
-    info.hasRank = true;
-    info.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
-    for (int64_t &d : info.shape)
-      d = ShapedType::isDynamic(d) ? -1 : d;
-    info.symbols.resize(info.shape.size());
-    return info;
-  };
-  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    ValueInfo info =
-        describe(function.getArgument(i).getType(),
-                 function.getArgAttrOfType<StringAttr>(i, "dlc.name"), "arg" + std::to_string(i));
-    if (!function.getArgAttr(i, "dlc.state")) {
-      ins.push_back(info);
-      continue;
-    }
-    if (!info.dtype || !info.isStatic())
-      throw Error(name + ": state '" + info.name +
-                  "': required: a static shape and a type that dlc has; found: " + info.text());
-    kept.push_back(
-        {info.name, *info.dtype, info.shape, bool(function.getArgAttr(i, "dlc.parameter"))});
+  llvm::transform(found.inputs, std::back_inserter(ins), convert);
+  llvm::transform(found.outputs, std::back_inserter(outs), convert);
+  for (const ImportInfo::Value &v : found.states) {
+    ValueInfo state = convert(v);
+    if (!state.dtype || !state.isStatic())
+      throw Error(name + ": state '" + state.name +
+                  "': required: a static shape and a type that dlc has; found: " + state.text());
+    kept.push_back({state.name, *state.dtype, state.shape, v.isParameter});
   }
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (!function.getResultAttr(i, "dlc.state"))
-      outs.push_back(describe(function.getResultTypes()[i],
-                              function.getResultAttrOfType<StringAttr>(i, "dlc.name"),
-                              "result" + std::to_string(i)));
+  info = std::move(found);
 }
 
 void Source::openProgram() {
-  fileKind = Kind::Program;
   loaded = std::make_shared<runtime::Program>(runtime::readProgram(name));
   runtime::Plan plan = runtime::checkProgram(*loaded);
   auto convert = [](const std::vector<runtime::TensorInfo> &list, std::vector<ValueInfo> &infos) {
@@ -205,17 +161,33 @@ void Source::openProgram() {
     kept.push_back({v.name, v.dtype, v.shape, v.parameter});
 }
 
+void Source::requireModel(const std::string &before) const {
+  if (!form)
+    throw Error(before + name + ": is compiled already; required: a model (" + extensionsText() +
+                ")");
+}
+
+OwningOpRef<ModuleOp> Source::import(MLIRContext &context, const ImportOptions &options,
+                                     std::vector<std::string> &needed) {
+  requireModel();
+  DiagnosticCollector diagnostics(context);
+  // What was inspected stays; what this import needs is its own.
+  ImportInfo found = info;
+  auto imported = form->import(context, name, options, &found);
+  if (succeeded(imported))
+    return std::move(*imported);
+  needed = found.neededValues;
+  // Asked for what it has already: then it is not the values that are missing.
+  llvm::erase_if(needed,
+                 [&](const std::string &input) { return options.values.count(input) != 0; });
+  if (needed.empty())
+    throw Error(diagnostics.take(name + ": cannot be imported"));
+  return nullptr;
+}
+
 OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
                                      std::vector<std::string> &needed) {
-  if (fileKind == Kind::Program)
-    throw Error(name + ": is compiled already; required: a model (.onnx or .mlir)");
-  DiagnosticCollector diagnostics(*mlirContext);
-  if (fileKind == Kind::Mlir) {
-    OwningOpRef<ModuleOp> clone = original->clone();
-    if (failed(specializeShapes(*clone, shapes)))
-      throw Error(diagnostics.take(name + ": cannot be specialised to the shapes given"));
-    return clone;
-  }
+  requireModel();
   ImportOptions options;
   options.shapes = shapes;
   for (const auto &[input, array] : values) {
@@ -223,45 +195,16 @@ OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
     options.values[input] =
         ref::Tensor::borrow(type, array.data.data, std::const_pointer_cast<void>(array.data.owner));
   }
-  ImportInfo info;
-  auto imported = importOnnx(*mlirContext, name, options, &info);
-  if (succeeded(imported))
-    return std::move(*imported);
-  needed = info.neededValues;
-  // Asked for what it has already: then it is not the values that are missing.
-  llvm::erase_if(needed, [&](const std::string &input) { return values.count(input) != 0; });
-  if (needed.empty())
-    throw Error(diagnostics.take(name + ": cannot be imported"));
-  return nullptr;
+  return import(*mlirContext, options, needed);
 }
 
 OwningOpRef<ModuleOp> Source::trainingModule(MLIRContext &context, const Shapes &shapes,
                                              uint64_t seed, std::vector<std::string> &needed) {
-  DiagnosticCollector diagnostics(context);
-  OwningOpRef<ModuleOp> made;
-  if (fileKind == Kind::Onnx) {
-    ImportOptions options;
-    options.shapes = shapes;
-    options.training = true;
-    options.seed = seed;
-    ImportInfo info;
-    auto imported = importOnnx(context, name, options, &info);
-    needed = info.neededValues;
-    if (succeeded(imported))
-      made = std::move(*imported);
-    else if (!needed.empty())
-      return nullptr;
-  } else if (fileKind == Kind::Mlir) {
-    made = &context == mlirContext.get() ? original->clone()
-                                         : parseSourceFile<ModuleOp>(name, ParserConfig(&context));
-    if (made && failed(specializeShapes(*made, shapes)))
-      made = nullptr;
-  } else {
-    throw Error(name + ": is compiled already; required: a model (.onnx or .mlir)");
-  }
-  if (!made)
-    throw Error(diagnostics.take(name + ": cannot be made a model to train"));
-  return made;
+  ImportOptions options;
+  options.shapes = shapes;
+  options.training = true;
+  options.seed = seed;
+  return import(context, options, needed);
 }
 
 Shapes Source::complete(const Shapes &given,

@@ -3,6 +3,7 @@
 #define DLC_TOOLS_COMPILER_SOURCE_H
 
 #include "dlc/DType.h"
+#include "frontend/FrontEnd.h"
 #include "runtime/program/Npy.h"
 #include "runtime/program/Program.h"
 
@@ -50,15 +51,16 @@ using Values = std::map<std::string, runtime::NpyArray>;
 /// A model file. Everything throws dlc::Error with where, what was required, found, and what to do.
 class Source {
 public:
-  enum class Kind { Onnx, Mlir, Program };
-
   explicit Source(std::string path);
   /// A module made otherwise (traced); `keep` lives as long as its weights are needed.
   Source(std::string name, std::shared_ptr<mlir::MLIRContext> context,
          mlir::OwningOpRef<mlir::ModuleOp> module, std::shared_ptr<void> keep = nullptr);
   ~Source();
 
-  Kind kind() const { return fileKind; }
+  /// A compiled program, and no model any more.
+  bool isProgram() const { return !form; }
+  /// Throws where it is one; `before` begins the message.
+  void requireModel(const std::string &before = "") const;
   const std::string &path() const { return name; }
   const std::vector<ValueInfo> &inputs() const { return ins; }
   const std::vector<ValueInfo> &outputs() const { return outs; }
@@ -76,7 +78,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> trainingModule(mlir::MLIRContext &context, const Shapes &shapes,
                                                    uint64_t seed, std::vector<std::string> &needed);
 
-  /// Kind Program only.
+  /// Null unless it is compiled.
   std::shared_ptr<runtime::Program> program() const { return loaded; }
 
   /// Checks names and ranks, and fills in what is static in the file. What remains open is answered
@@ -85,19 +87,18 @@ public:
                   const std::function<int64_t(const ValueInfo &, size_t)> &open = nullptr) const;
 
 private:
-  void openOnnx();
-  void openMlir();
   void openProgram();
-  void describeFunction();
+  void take(ImportInfo found);
+  mlir::OwningOpRef<mlir::ModuleOp> import(mlir::MLIRContext &context, const ImportOptions &options,
+                                           std::vector<std::string> &needed);
 
   std::string name;
-  Kind fileKind = Kind::Onnx;
+  const FrontEnd *form = nullptr; ///< of a model
   std::vector<ValueInfo> ins, outs;
   std::vector<StateValueInfo> kept;
   std::shared_ptr<void> keep;
   std::shared_ptr<mlir::MLIRContext> mlirContext;
-  /// Kind Mlir: the module as it was read.
-  mlir::OwningOpRef<mlir::ModuleOp> original;
+  ImportInfo info;
   std::shared_ptr<runtime::Program> loaded;
 };
 

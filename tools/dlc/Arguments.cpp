@@ -4,6 +4,7 @@
 #include "codegen/providers/Provider.h"
 
 #include "dlc/dlc.h"
+#include "frontend/table/FrontEnds.h"
 
 #include <CLI/CLI.hpp>
 
@@ -23,7 +24,9 @@ std::string accuracyLevel(const std::string &text) {
 }
 
 void addModelArguments(CLI::App *command, ModelArguments &a) {
-  command->add_option("model", a.model, "a model (.onnx, .mlir) or a compiled program (.dlcx)")
+  command
+      ->add_option("model", a.model,
+                   "a model (" + dlc::extensionsText() + ") or a compiled program (.dlcx)")
       ->required();
   command->add_option("--shape", a.shapes, "the shape of an input: NAME=1x3x224x224")
       ->take_all()

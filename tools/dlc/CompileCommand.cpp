@@ -57,8 +57,7 @@ Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &o
   Compiled made;
   made.source = std::make_unique<Source>(arguments.model);
   Source &source = *made.source;
-  if (source.kind() == Source::Kind::Program)
-    throw Error(arguments.model + ": is compiled already; required: a model (.onnx or .mlir)");
+  source.requireModel();
   Values values = readInputs(arguments.inputs);
   Shapes shapes = withBatch(source, shapesOf(arguments, values), arguments.batch);
   if (arguments.train) {

@@ -118,9 +118,7 @@ int runCommand(const RunArguments &arguments) {
   double compileSeconds = secondsSince(start);
   std::shared_ptr<Behind> behind;
   if (!arguments.tuneBehind.empty()) {
-    if (source->kind() == Source::Kind::Program)
-      throw Error("--tune-behind: " + arguments.model +
-                  " is compiled already; required: a model (.onnx or .mlir)");
+    source->requireModel("--tune-behind: ");
     ready->turns = std::make_shared<Turns>();
     behind = tuneBehind(source, options, shapes, values, bound, ready,
                         parseSeconds(arguments.tuneBehind, "--tune-behind"));

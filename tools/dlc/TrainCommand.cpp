@@ -62,7 +62,7 @@ private:
 
 std::shared_ptr<runtime::Program> programOf(const std::string &path) {
   Source source(path);
-  if (source.kind() != Source::Kind::Program)
+  if (!source.isProgram())
     throw Error(path + ": required: a compiled step; dlc compile --train " + path +
                 " -o step.dlcx makes one");
   if (source.program()->manifest.value("state", nlohmann::json::array()).empty())

@@ -1,5 +1,5 @@
 //===- Specialize.cpp - static shapes for a module with dynamic ones ------------===//
-#include "tools/compiler/Specialize.h"
+#include "frontend/mlir/Specialize.h"
 
 #include "ir/dlc/Dialect.h"
 

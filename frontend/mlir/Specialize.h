@@ -1,6 +1,6 @@
 //===- Specialize.h - static shapes for a module with dynamic ones --------------===//
-#ifndef DLC_TOOLS_COMPILER_SPECIALIZE_H
-#define DLC_TOOLS_COMPILER_SPECIALIZE_H
+#ifndef DLC_FRONTEND_MLIR_SPECIALIZE_H
+#define DLC_FRONTEND_MLIR_SPECIALIZE_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -17,4 +17,4 @@ llvm::LogicalResult specializeShapes(mlir::ModuleOp module,
 
 } // namespace dlc
 
-#endif // DLC_TOOLS_COMPILER_SPECIALIZE_H
+#endif // DLC_FRONTEND_MLIR_SPECIALIZE_H

@@ -1,0 +1,78 @@
+//===- Import.cpp - text of dlc operations to a module of them ----------------===//
+#include "frontend/mlir/Import.h"
+
+#include "frontend/mlir/Specialize.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+FailureOr<ImportInfo::Value> describe(func::FuncOp main, Type type, StringAttr given,
+                                      const std::string &fallback) {
+  ImportInfo::Value value;
+  value.name = given ? given.str() : fallback;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return main.emitError() << "'" << value.name
+                            << "' of @main: required: a ranked tensor; found another type";
+  value.elementType = tensor.getElementType();
+  value.hasRank = true;
+  for (int64_t d : tensor.getShape())
+    value.dims.push_back(ShapedType::isDynamic(d) ? -1 : d);
+  value.symbols.resize(value.dims.size());
+  return value;
+}
+
+} // namespace
+
+FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
+  auto main = module->lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return module->emitError("required: a function @main with a body; found none");
+  ImportInfo info;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto value =
+        describe(main, main.getArgument(i).getType(),
+                 main.getArgAttrOfType<StringAttr>(i, "dlc.name"), "arg" + std::to_string(i));
+    if (failed(value))
+      return failure();
+    value->isParameter = bool(main.getArgAttr(i, "dlc.parameter"));
+    (main.getArgAttr(i, "dlc.state") ? info.states : info.inputs).push_back(*value);
+  }
+  for (unsigned i = 0; i < main.getNumResults(); ++i) {
+    if (main.getResultAttr(i, "dlc.state"))
+      continue;
+    auto value =
+        describe(main, main.getResultTypes()[i],
+                 main.getResultAttrOfType<StringAttr>(i, "dlc.name"), "result" + std::to_string(i));
+    if (failed(value))
+      return failure();
+    info.outputs.push_back(*value);
+  }
+  info.module = std::make_shared<OwningOpRef<ModuleOp>>(std::move(module));
+  return info;
+}
+
+FailureOr<ImportInfo> inspectMlir(MLIRContext &context, StringRef path) {
+  auto module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  if (!module)
+    return failure();
+  return inspectModule(std::move(module));
+}
+
+FailureOr<OwningOpRef<ModuleOp>> importMlir(MLIRContext &context, StringRef path,
+                                            const ImportOptions &options, ImportInfo *info) {
+  bool isRead = info && info->module && (**info->module)->getContext() == &context;
+  OwningOpRef<ModuleOp> module =
+      isRead ? (*info->module)->clone() : parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  if (!module || failed(specializeShapes(*module, options.shapes)))
+    return failure();
+  return module;
+}
+
+} // namespace dlc
