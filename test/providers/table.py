@@ -47,7 +47,7 @@ LIBRARIES = {
         "files": ["codegen/providers/Attention*", "runtime/library/attention/*", "test/runtime/Attention*"],
         "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
         "uses": {"codegen/lower/GpuKernel.cpp": "an attribute of kernels for GPUs", "codegen/providers/Cudnn.cpp": "the kind of a call", "frontend/trace/Attention.cpp": "the operation", "ir/dlc/Attention.td": "the operation",
-                 "runtime/device/cuda/CudnnGraph.cpp": "the kind of a call"},
+                 "runtime/device/cuda/CudnnGraph.cpp": "the kind of a call", "runtime/library/describe/Attention.*": "the kind of a call"},
     },
     "builtin": {
         "files": ["codegen/providers/Builtin*", "runtime/library/builtin/*", "test/runtime/Builtin*", "test/runtime/LanePool*"],

@@ -61,6 +61,7 @@ public:
     }
   }
   void run(void *const *buffers) {
+    runtime::ThreadScope scope(threads);
     call->execute(buffers, {scratch.data.get(), threads});
     EXPECT_FALSE(scratch.isOverrun()) << "it writes behind the end of its scratch";
   }

@@ -217,7 +217,7 @@ TEST(OneDnn, SumReadsTheDestination) {
   Described described = describe(desc);
   ASSERT_TRUE(described.ok) << described.error;
   std::string error;
-  auto executable = onednn::Executable::create(described.desc, 2, error);
+  auto executable = callOf(described, 2, error);
   auto a = pattern(n * n, 1), b = pattern(n * n, 2), c = pattern(n * n, 3), expected = c;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) {
@@ -226,7 +226,7 @@ TEST(OneDnn, SumReadsTheDestination) {
         expected[i * n + j] += a[i * n + k] * b[k * n + j];
     }
   std::vector<void *> buffers = {a.data(), b.data(), c.data()};
-  ASSERT_TRUE(executable->run(buffers));
+  executable->run(buffers.data());
   expectClose(c, expected, 1e-5);
 }
 
@@ -268,11 +268,11 @@ TEST(OneDnn, MatmulThroughStrides) {
   EXPECT_EQ(described.find("src")->bytes, (3u * 8 + 4) * 4);
   EXPECT_EQ(described.desc["src"]["strides"], json({8, 1}));
   std::string error;
-  auto executable = onednn::Executable::create(described.desc, 2, error);
-  ASSERT_NE(executable, nullptr) << error;
+  auto executable = callOf(described, 2, error);
+  ASSERT_TRUE(executable) << error;
   std::vector<float> y(12), expected(12);
   std::vector<void *> buffers = {a.data() + 4, b.data(), y.data()};
-  ASSERT_TRUE(executable->run(buffers));
+  executable->run(buffers.data());
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 3; ++j)
       for (int q = 0; q < 4; ++q)

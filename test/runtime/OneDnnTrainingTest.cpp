@@ -336,9 +336,9 @@ TEST(OneDnnTraining, ProductsAccumulateIntoWeights) {
             buffers.push_back(step.data());
           ASSERT_EQ(described.arguments.size(), buffers.size());
           std::string error;
-          auto executable = onednn::Executable::create(described.desc, 2, error);
-          ASSERT_NE(executable, nullptr) << error;
-          EXPECT_TRUE(executable->run(buffers));
+          auto executable = callOf(described, 2, error);
+          ASSERT_TRUE(executable) << error;
+          executable->run(buffers.data());
           expectClose(state, expected, 1e-5);
         }
     }

@@ -165,9 +165,9 @@ TEST(TilesWeightGradientDescription, WrongOnesAreRefused) {
   auto contains = [](const std::string &text, const char *part) {
     return text.find(part) != std::string::npos;
   };
-  EXPECT_TRUE(contains(refusal("src", {1, 2, 3}), "'src' must be 4 integers from 1 on"));
-  EXPECT_TRUE(contains(refusal("strides", {0, 1}), "'strides' must be 2 integers from 1 on"));
-  EXPECT_TRUE(contains(refusal("diff_dst", {3, 33, 7, 7}), "'diff_dst' has 3 images, 'src' 2"));
+  EXPECT_TRUE(contains(refusal("src", {1, 2, 3}), "must be [N, channels, spatial...]"));
+  EXPECT_TRUE(contains(refusal("strides", {0, 1}), "'strides' must be 2 integers from 1 to"));
+  EXPECT_TRUE(contains(refusal("diff_dst", {3, 33, 7, 7}), "with one batch"));
   EXPECT_TRUE(contains(refusal("dilations", {1 << 30, 1 << 30}), "images are too large"));
 }
 

@@ -114,7 +114,7 @@ TEST(WinogradStatistics, Splits) {
     for (int block : blocks())
       for (int tile : {2, 4})
         for (int threads : {2, 5}) {
-          auto request = dlc::winograd::Request::parse(describe(l, "convolution", tile, block));
+          auto request = dlc::winograd::Convolution::parse(describe(l, "convolution", tile, block));
           dlc::winograd::Plan plan(request, threads);
           seen.insert({plan.sharesTiles, plan.parts(request.shape) > 1});
         }

@@ -12,18 +12,18 @@
 
 namespace dlc::attention {
 
-Backward::Backward(const Request &request, Units units, const Buffers *buffers, Pieces pieces)
+Backward::Backward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces)
     : Common{request, units, buffers} {
   place(pieces);
 }
 
-int64_t Backward::scratchBytes(const Request &request, Units units) {
+int64_t Backward::scratchBytes(const Attention &request, Units units) {
   Backward counted(request, units, nullptr, Pieces(nullptr));
   return counted.place(Pieces(nullptr));
 }
 
 int64_t Backward::place(Pieces pieces) {
-  const Request &r = request;
+  const Attention &r = request;
   int64_t block = std::min(r.keys, kKeys);
   scorePitch = pitch(block), depthPitch = pitch(r.depth), widthPitch = pitch(r.width);
   int64_t tiles = units.parts ? 1 : 0;
@@ -54,7 +54,7 @@ void Backward::enter(int64_t head) {
   if (head == current)
     return;
   current = head;
-  const Request &r = request;
+  const Attention &r = request;
   Plain q = plain(buffers->q, r.q, head, 0, r.queries, r.depth, wideQ);
   Plain dy = plain(buffers->dy, r.dy, head, 0, r.queries, r.width, wideDy);
   for (int64_t i = 0; i < r.queries; ++i) {
@@ -73,7 +73,7 @@ void Backward::enter(int64_t head) {
 }
 
 bool Backward::scoresOf(int64_t head, int64_t query, int64_t key) {
-  const Request &r = request;
+  const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query), count = std::min(kKeys, r.keys - key);
   if (r.seen(query + rows - 1) <= key)
     return false;
@@ -100,7 +100,7 @@ bool Backward::scoresOf(int64_t head, int64_t query, int64_t key) {
 }
 
 void Backward::addKeys(int64_t query, int64_t key, bool adds) {
-  const Request &r = request;
+  const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query), count = std::min(kKeys, r.keys - key);
   Left turned = units.left({p, 1, scorePitch}, count, rows, turnedBytes);
   units.multiply(turned, units.part(rightDy, 0, query), {count, r.width, rows}, dv, widthPitch,
@@ -111,14 +111,14 @@ void Backward::addKeys(int64_t query, int64_t key, bool adds) {
 }
 
 void Backward::addQueries(int64_t query, int64_t key, float *to, bool adds) {
-  const Request &r = request;
+  const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query), count = std::min(kKeys, r.keys - key);
   Left straight = units.left({ds, scorePitch, 1}, rows, count, straightBytes);
   units.multiply(straight, units.part(deepK, 0, key), {rows, r.depth, count}, to, depthPitch, adds);
 }
 
 void Backward::storeKeys(int64_t head, int64_t key, bool any) {
-  const Request &r = request;
+  const Attention &r = request;
   int64_t count = std::min(kKeys, r.keys - key);
   // Keys that nobody sees have no gradient.
   if (!any) {
@@ -130,14 +130,14 @@ void Backward::storeKeys(int64_t head, int64_t key, bool any) {
 }
 
 void Backward::storeQueries(int64_t head, int64_t query, const float *from) {
-  const Request &r = request;
+  const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query);
   store(from, depthPitch, rows, r.depth, nullptr, at(buffers->dq, r.dq, head, query), r.dq);
 }
 
 void Backward::run(int64_t head) {
   enter(head);
-  const Request &r = request;
+  const Attention &r = request;
   for (int64_t key = 0; key < r.keys; key += kKeys) {
     bool any = false;
     for (int64_t query = 0; query < r.queries; query += kQueries) {

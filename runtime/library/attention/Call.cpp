@@ -22,7 +22,7 @@ bool hasTiles() { return lanes() == 16 && tiles::available(); }
 
 namespace {
 
-Units unitsOf(const Request &request) {
+Units unitsOf(const Attention &request) {
   bool isThere = request.lanes == 16 ? hasAll({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
                                      : hasAll({"avx2", "fma"});
   if (!isThere)
@@ -36,8 +36,10 @@ Units unitsOf(const Request &request) {
 class Call : public runtime::LibraryCall {
 public:
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : request(Request::parse(desc)), units(unitsOf(request)), threads(std::max(1, threads)) {
-    request.check(buffers);
+      : request(Attention::parse(desc)), units(unitsOf(request)), threads(std::max(1, threads)) {
+    describe::Buffers given(buffers, "attention");
+    request.check(given);
+    given.end();
     perThread = request.isGradient ? Backward::scratchBytes(request, units)
                                    : Forward::scratchBytes(request, units);
   }
@@ -139,7 +141,7 @@ private:
     });
   }
 
-  Request request;
+  Attention request;
   Units units;
   int threads;
   int64_t perThread = 0;
@@ -149,7 +151,7 @@ private:
 
 int64_t scratchBytes(const nlohmann::json &desc, int threads) {
   try {
-    Request request = Request::parse(desc);
+    Attention request = Attention::parse(desc);
     Units units = unitsOf(request);
     return threads * (request.isGradient ? Backward::scratchBytes(request, units)
                                          : Forward::scratchBytes(request, units));

@@ -66,18 +66,18 @@ void Common::store(const float *from, int64_t row, int64_t count, int64_t size,
                           to + i * view.row() * request.bytes());
 }
 
-Forward::Forward(const Request &request, Units units, const Buffers *buffers, Pieces pieces)
+Forward::Forward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces)
     : Common{request, units, buffers} {
   place(pieces);
 }
 
-int64_t Forward::scratchBytes(const Request &request, Units units) {
+int64_t Forward::scratchBytes(const Attention &request, Units units) {
   Forward counted(request, units, nullptr, Pieces(nullptr));
   return counted.place(Pieces(nullptr));
 }
 
 int64_t Forward::place(Pieces pieces) {
-  const Request &r = request;
+  const Attention &r = request;
   int64_t block = std::min(r.keys, kKeys);
   scorePitch = pitch(block);
   sumPitch = pitch(r.width);
@@ -99,7 +99,7 @@ void Forward::enter(int64_t head) {
   if (head == current)
     return;
   current = head;
-  const Request &r = request;
+  const Attention &r = request;
   Plain k = plain(buffers->k, r.k, head, 0, r.keys, r.depth, wide);
   keys = units.packRight(k, r.keys, r.depth, keyBytes);
   Plain v = plain(buffers->v, r.v, head, 0, r.keys, r.width, wide);
@@ -107,7 +107,7 @@ void Forward::enter(int64_t head) {
 }
 
 void Forward::attend(int64_t head, int64_t first, int64_t rows, const Left &q, int64_t key) {
-  const Request &r = request;
+  const Attention &r = request;
   // Of the last query, which sees most.
   int64_t count = std::min({r.keys - key, kKeys, r.seen(first + rows - 1) - key});
   int64_t all = padded(count);
@@ -135,7 +135,7 @@ void Forward::attend(int64_t head, int64_t first, int64_t rows, const Left &q, i
 
 void Forward::run(int64_t head, int64_t block) {
   enter(head);
-  const Request &r = request;
+  const Attention &r = request;
   int64_t first = block * kQueries, rows = std::min(kQueries, r.queries - first);
   Plain plainQ = plain(buffers->q, r.q, head, first, rows, r.depth, wide);
   Left q = units.left(plainQ, rows, r.depth, queryBytes);

@@ -7,8 +7,8 @@
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_HEADS_H
 #define DLC_RUNTIME_LIBRARY_ATTENTION_HEADS_H
 
+#include "runtime/library/attention/Attention.h"
 #include "runtime/library/attention/Blocks.h"
-#include "runtime/library/attention/Request.h"
 
 namespace dlc::attention {
 
@@ -23,7 +23,7 @@ struct Buffers {
 
 /// What both directions have in common.
 struct Common {
-  const Request &request;
+  const Attention &request;
   Units units;
   const Buffers *buffers = nullptr;
 
@@ -52,10 +52,10 @@ struct Common {
 class Forward : Common {
 public:
   static constexpr int64_t kQueries = 64, kKeys = 512;
-  Forward(const Request &request, Units units, const Buffers *buffers, Pieces pieces);
+  Forward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces);
   /// Scratch memory of one thread.
-  static int64_t scratchBytes(const Request &request, Units units);
-  static int64_t blocks(const Request &request) {
+  static int64_t scratchBytes(const Attention &request, Units units);
+  static int64_t blocks(const Attention &request) {
     return (request.queries + kQueries - 1) / kQueries;
   }
   void run(int64_t head, int64_t block);
@@ -76,12 +76,12 @@ private:
 class Backward : Common {
 public:
   static constexpr int64_t kQueries = 64, kKeys = 256;
-  Backward(const Request &request, Units units, const Buffers *buffers, Pieces pieces);
-  static int64_t scratchBytes(const Request &request, Units units);
-  static int64_t queryBlocks(const Request &request) {
+  Backward(const Attention &request, Units units, const Buffers *buffers, Pieces pieces);
+  static int64_t scratchBytes(const Attention &request, Units units);
+  static int64_t queryBlocks(const Attention &request) {
     return (request.queries + kQueries - 1) / kQueries;
   }
-  static int64_t keyBlocks(const Request &request) { return (request.keys + kKeys - 1) / kKeys; }
+  static int64_t keyBlocks(const Attention &request) { return (request.keys + kKeys - 1) / kKeys; }
   /// All of a head's gradients.
   void run(int64_t head);
   /// dq of a block of queries; dk and dv of a block of keys.

@@ -1,15 +1,13 @@
 //===- Builtin.cpp - finds the built-in kernel of a description ---------------===//
 #include "runtime/library/builtin/Builtin.h"
 
-#include "runtime/program/Message.h"
-
 #include <map>
 
 namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createBuiltinCall(const nlohmann::json &desc,
                                                std::span<const BufferInfo> buffers, int threads) {
-  using Make = std::unique_ptr<LibraryCall> (*)(const builtin::Request &);
+  using Make = std::unique_ptr<LibraryCall> (*)(builtin::Request &);
   static const std::map<std::string, Make> makers = {
       {"topk", builtin::makeTopK},
       {"cumulative", builtin::makeCumulative},
@@ -25,19 +23,16 @@ std::unique_ptr<LibraryCall> createBuiltinCall(const nlohmann::json &desc,
       {"conv_weight_grad", builtin::makeConvWeightGrad},
       {"random", builtin::makeRandom},
   };
-  try {
-    std::string kind = desc.value("kind", "");
-    auto found = makers.find(kind);
-    if (found == makers.end()) {
-      std::string known;
-      for (const auto &[name, make] : makers)
-        known += (known.empty() ? "" : ", ") + name;
-      fail("unknown built-in kernel '", kind, "'; known are ", known);
-    }
-    return found->second({desc, buffers, threads});
-  } catch (const nlohmann::json::exception &error) {
-    fail("built-in kernel: wrong description: ", error.what());
+  const describe::Fields fields(desc, "built-in kernel");
+  auto found = makers.find(fields.kind());
+  if (found == makers.end()) {
+    std::string known;
+    for (const auto &[name, make] : makers)
+      known += (known.empty() ? "" : ", ") + name;
+    fields.complain("unknown kind '", fields.kind(), "'; known are ", known);
   }
+  builtin::Request request(desc, buffers, threads);
+  return found->second(request);
 }
 
 } // namespace dlc::runtime

@@ -7,8 +7,9 @@
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_BUILTIN_H
 #define DLC_RUNTIME_LIBRARY_BUILTIN_BUILTIN_H
 
-#include "dlc/DType.h"
 #include "runtime/library/Library.h"
+#include "runtime/library/describe/Buffers.h"
+#include "runtime/library/describe/Window.h"
 
 #include <functional>
 #include <string>
@@ -17,26 +18,22 @@
 namespace dlc::runtime::builtin {
 
 /// A description and the buffers it is to work on. Everything throws dlc::Error.
-struct Request {
-  const nlohmann::json &desc;
-  std::span<const BufferInfo> buffers;
-  int threads = 1;
+class Request : public describe::Fields {
+public:
+  Request(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
 
-  bool has(const char *name) const;
-  /// A size: not negative.
-  int64_t size(const char *name) const;
-  int64_t integer(const char *name, int64_t otherwise) const;
-  double number(const char *name, double otherwise) const;
-  bool flag(const char *name, bool otherwise) const;
-  std::string word(const char *name, const char *otherwise) const;
-  std::vector<int64_t> sizes(const char *name) const;
-  DType dtype(const char *name) const;
   /// i32 or i64.
   DType indexType(const char *name) const;
+  /// The next buffer holds so many elements.
+  void need(const char *name, int64_t elements, DType type, bool written);
+  /// There are no more.
+  void end() const { given.end(); }
 
-  void expectBuffers(size_t count) const;
-  void need(size_t buffer, const char *name, int64_t elements, DType type, bool written) const;
-  [[noreturn]] void complain(const std::string &what) const;
+  size_t buffers;
+  int threads;
+
+private:
+  describe::Buffers given;
 };
 
 /// The shape that most kernels work on.
@@ -47,25 +44,25 @@ struct Lines {
   int64_t count() const { return outer * inner; }
 };
 
-int64_t product(const std::vector<int64_t> &dims);
+using describe::product;
 
 using Body = std::function<void(void *const *buffers, const CallContext &context)>;
 std::unique_ptr<LibraryCall> makeCall(const std::string &name, Body body,
                                       uint64_t scratchBytes = 0);
 
-std::unique_ptr<LibraryCall> makeTopK(const Request &request);
-std::unique_ptr<LibraryCall> makeCumulative(const Request &request);
-std::unique_ptr<LibraryCall> makeScatterElements(const Request &request);
-std::unique_ptr<LibraryCall> makeScatterNd(const Request &request);
-std::unique_ptr<LibraryCall> makeNms(const Request &request);
-std::unique_ptr<LibraryCall> makeArgReduce(const Request &request);
-std::unique_ptr<LibraryCall> makeMaxPoolIndices(const Request &request);
-std::unique_ptr<LibraryCall> makeMaxPoolPositions(const Request &request);
-std::unique_ptr<LibraryCall> makeMaxPoolGrad(const Request &request);
-std::unique_ptr<LibraryCall> makeAvgPoolGrad(const Request &request);
-std::unique_ptr<LibraryCall> makeLanePool(const Request &request);
-std::unique_ptr<LibraryCall> makeConvWeightGrad(const Request &request);
-std::unique_ptr<LibraryCall> makeRandom(const Request &request);
+std::unique_ptr<LibraryCall> makeTopK(Request &request);
+std::unique_ptr<LibraryCall> makeCumulative(Request &request);
+std::unique_ptr<LibraryCall> makeScatterElements(Request &request);
+std::unique_ptr<LibraryCall> makeScatterNd(Request &request);
+std::unique_ptr<LibraryCall> makeNms(Request &request);
+std::unique_ptr<LibraryCall> makeArgReduce(Request &request);
+std::unique_ptr<LibraryCall> makeMaxPoolIndices(Request &request);
+std::unique_ptr<LibraryCall> makeMaxPoolPositions(Request &request);
+std::unique_ptr<LibraryCall> makeMaxPoolGrad(Request &request);
+std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request);
+std::unique_ptr<LibraryCall> makeLanePool(Request &request);
+std::unique_ptr<LibraryCall> makeConvWeightGrad(Request &request);
+std::unique_ptr<LibraryCall> makeRandom(Request &request);
 
 } // namespace dlc::runtime::builtin
 

@@ -8,8 +8,9 @@
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Builtin.h"
 #include "runtime/library/builtin/Numeric.h"
-#include "runtime/library/builtin/Pooling.h"
+#include "runtime/library/describe/Convolution.h"
 
 namespace dlc::runtime::builtin {
 
@@ -18,11 +19,10 @@ namespace {
 /// Output channels that share a pass over x.
 constexpr int64_t kTogether = 4;
 
-struct Gradient {
-  int64_t batch, channels, features, groups;
-  /// The last spatial dimension, a row, is walked inside; `rows` are the positions before it.
-  std::vector<int64_t> src, dst, kernel, strides, steps, pads;
-  int64_t pixels, positions, taps, rows, rowTaps;
+struct Gradient : describe::Convolution {
+  /// Of one channel: pixels of x, positions of dy, taps of the window. The last spatial dimension,
+  /// a row, is walked inside; `rows` are the positions before it.
+  int64_t plane, slopes, taps, rows, rowTaps;
   DType dtype;
 
   int64_t channelsPer() const { return channels / groups; }
@@ -40,10 +40,10 @@ std::vector<RowPair> pairsOf(const Gradient &g, int64_t tap) {
     int64_t restRow = row, restTap = tap, from = 0, step = g.src.back();
     bool inside = true;
     for (size_t d = g.src.size() - 1; d-- > 0;) {
-      int64_t at =
-          restRow % g.dst[d] * g.strides[d] + restTap % g.kernel[d] * g.steps[d] - g.pads[d];
+      int64_t at = restRow % g.dst[d] * g.window.strides[d] +
+                   restTap % g.window.sizes[d] * g.window.dilations[d] - g.window.low[d];
       restRow /= g.dst[d];
-      restTap /= g.kernel[d];
+      restTap /= g.window.sizes[d];
       inside &= at >= 0 && at < g.src[d];
       from += at * step;
       step *= g.src[d];
@@ -82,7 +82,8 @@ void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, co
             Out *dw) {
   size_t last = g.src.size() - 1;
   for (int64_t tap = 0; tap < g.rowTaps; ++tap) {
-    int64_t origin = tap * g.steps[last] - g.pads[last], stride = g.strides[last];
+    int64_t origin = tap * g.window.dilations[last] - g.window.low[last],
+            stride = g.window.strides[last];
     // Positions whose element lies inside of the row.
     int64_t first = origin < 0 ? (-origin + stride - 1) / stride : 0;
     int64_t end = g.src[last] - origin;
@@ -90,9 +91,9 @@ void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, co
     double sums[together] = {};
     for (int64_t n = 0; n < g.batch && first < end; ++n)
       for (const RowPair &pair : pairs)
-        addDots<T, together>(x + n * g.channels * g.pixels + pair.from + origin + first * stride,
-                             stride, dy + n * g.features * g.positions + pair.to + first,
-                             g.positions, end - first, sums);
+        addDots<T, together>(x + n * g.channels * g.plane + pair.from + origin + first * stride,
+                             stride, dy + n * g.features * g.slopes + pair.to + first, g.slopes,
+                             end - first, sums);
     for (int f = 0; f < together; ++f)
       dw[f * g.channelsPer() * g.taps + tap] = store<Out>(Compute<Out>(sums[f]));
   }
@@ -114,9 +115,9 @@ void runGradient(const Gradient &g, const T *x, const T *dy, Out *dw, int thread
           int64_t group = item / g.channelsPer() / blocks;
           int64_t f = block * kTogether, count = std::min(kTogether, g.featuresPer() - f);
           f += group * g.featuresPer();
-          const T *plane = x + (group * g.channelsPer() + c) * g.pixels;
+          const T *plane = x + (group * g.channelsPer() + c) * g.plane;
           for (size_t tap = 0; tap < pairs.size(); ++tap) {
-            auto slopes = [&](int64_t i) { return dy + (f + i) * g.positions; };
+            auto slopes = [&](int64_t i) { return dy + (f + i) * g.slopes; };
             auto result = [&](int64_t i) {
               return dw + ((f + i) * g.channelsPer() + c) * g.taps + int64_t(tap) * g.rowTaps;
             };
@@ -143,58 +144,37 @@ void joinRows(Gradient &g) {
   while (g.src.size() > 1) {
     size_t last = g.src.size() - 1;
     for (size_t d : {last - 1, last})
-      if (g.kernel[d] != 1 || g.strides[d] != 1 || g.pads[d] != 0 || g.src[d] != g.dst[d])
+      if (g.window.sizes[d] != 1 || g.window.strides[d] != 1 || g.window.low[d] != 0 ||
+          g.src[d] != g.dst[d])
         return;
     g.src[last - 1] *= g.src[last];
     g.dst[last - 1] *= g.dst[last];
-    for (auto *list : {&g.src, &g.dst, &g.kernel, &g.strides, &g.steps, &g.pads})
+    for (auto *list :
+         {&g.src, &g.dst, &g.window.sizes, &g.window.strides, &g.window.dilations, &g.window.low})
       list->pop_back();
   }
 }
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeConvWeightGrad(const Request &request) {
-  std::vector<int64_t> src = request.sizes("src"), dst = request.sizes("dst");
-  if (src.size() < 3 || src.size() != dst.size() || src[0] != dst[0])
-    request.complain("src and dst must be [N, channels, spatial...] with the same N");
-  size_t rank = src.size() - 2;
+std::unique_ptr<LibraryCall> makeConvWeightGrad(Request &request) {
   Gradient g;
+  static_cast<describe::Convolution &>(g) =
+      describe::Convolution::read(request, describe::kKernelWords);
   g.dtype = request.dtype("dtype");
   if (!isFloating(g.dtype))
     request.complain("the element type must be floating-point");
-  g.batch = src[0], g.channels = src[1], g.features = dst[1];
-  g.groups = request.integer("groups", 1);
-  if (g.groups < 1 || g.channels % g.groups || g.features % g.groups)
-    request.complain("groups must divide the channels of both");
-  g.src.assign(src.begin() + 2, src.end());
-  g.dst.assign(dst.begin() + 2, dst.end());
-  g.kernel = Pooling::list(request, "kernel", rank, -1);
-  g.strides = Pooling::list(request, "strides", rank, 1);
-  g.steps = Pooling::list(request, "dilations", rank, 0);
-  g.pads = Pooling::list(request, "pads_l", rank, 0);
-  for (size_t d = 0; d < rank; ++d) {
-    ++g.steps[d];
-    if (g.kernel[d] < 1 || g.strides[d] < 1 || g.steps[d] < 1)
-      request.complain("kernel sizes and strides must be at least 1, dilations at least 0");
-  }
-  int64_t inputs = product(src), slopes = product(dst), results = 1;
-  g.pixels = product(g.src), g.positions = product(g.dst), g.taps = 1;
-  for (int64_t size : g.kernel)
-    if (__builtin_mul_overflow(g.taps, size, &g.taps))
-      request.complain("the kernel is too large");
-  for (int64_t size : {g.taps, g.features, g.channelsPer()})
-    if (__builtin_mul_overflow(results, size, &results) || results > int64_t(1) << 46)
-      request.complain("the result is too large");
+  int64_t inputs = g.sourceElements(), slopes = g.resultElements(), results = g.weightElements();
+  g.plane = g.pixels(), g.slopes = g.positions(), g.taps = g.window.taps();
   joinRows(g);
-  g.rowTaps = g.kernel.back();
-  g.rows = g.batch && g.features && g.dst.back() ? g.positions / g.dst.back() : 0;
-  request.expectBuffers(3);
-  request.need(0, "x", inputs, g.dtype, false);
-  request.need(1, "dy", slopes, g.dtype, false);
+  g.rowTaps = g.window.sizes.back();
+  g.rows = g.batch && g.features && g.dst.back() ? g.slopes / g.dst.back() : 0;
   bool half = g.dtype == DType::F16 || g.dtype == DType::BF16;
-  bool wide = half && request.integer("wide", 0) == 1;
-  request.need(2, "dw", results, wide ? DType::F32 : g.dtype, true);
+  bool wide = half && request.integer("wide", 0, 1, 0) == 1;
+  request.need("x", inputs, g.dtype, false);
+  request.need("dy", slopes, g.dtype, false);
+  request.need("dw", results, wide ? DType::F32 : g.dtype, true);
+  request.end();
   auto run = [g, inputs, slopes, wide](void *const *buffers, const CallContext &context) {
     dispatch(g.dtype, [&](auto type) {
       using T = typename decltype(type)::type;

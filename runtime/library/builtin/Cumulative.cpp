@@ -61,16 +61,16 @@ void cumulate(void *const *buffers, const CallContext &context, const Lines &lin
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeCumulative(const Request &request) {
+std::unique_ptr<LibraryCall> makeCumulative(Request &request) {
   Lines lines(request);
   DType dtype = request.dtype("dtype");
   std::string op = request.word("op", "sum");
   if (op != "sum" && op != "prod")
     request.complain("op '" + op + "': sum or prod expected");
   Options options{op == "prod", request.flag("exclusive", false), request.flag("reverse", false)};
-  request.expectBuffers(2);
-  request.need(0, "src", lines.elements(), dtype, false);
-  request.need(1, "dst", lines.elements(), dtype, true);
+  request.need("src", lines.elements(), dtype, false);
+  request.need("dst", lines.elements(), dtype, true);
+  request.end();
   return makeCall("cumulative_" + op, [=](void *const *buffers, const CallContext &context) {
     dispatch(dtype, [&](auto type) {
       cumulate<typename decltype(type)::type>(buffers, context, lines, options);

@@ -34,33 +34,33 @@ struct Geometry {
   std::vector<int64_t> visitsFrom[2];
 
   Geometry(const Request &request, const Pooling &given) {
-    int64_t channels = request.sizes("src")[1];
-    images = request.sizes("src")[0];
+    int64_t channels = given.channels;
+    images = given.batch;
     pool.channels = request.size("group");
     if (given.rank() != 2 || pool.channels < 1 || channels % pool.channels != 0)
       request.complain("lanes pool [N, C, H, W] whose channels are whole groups");
     pool.groups = channels / pool.channels;
-    auto reach = reachesOf(given, request.flag("include_pad", false),
-                           Pooling::list(request, "pads_counted", 2, 0));
+    auto reach =
+        reachesOf(given, request.flag("include_pad", false), countedPads(request, given.rank()));
     for (int d = 0; d < 2; ++d) {
       pool.size[d] = given.src[d];
       pool.outSize[d] = given.dst[d];
-      pool.kernel[d] = given.kernel[d];
+      pool.kernel[d] = given.window.sizes[d];
     }
     pool.src = pitches(pool.size);
     pool.dst = pitches(pool.outSize);
     for (int d = 0; d < 2; ++d) {
       int64_t from = d ? pool.src.pixel : pool.src.row, to = d ? pool.dst.pixel : pool.dst.row;
-      int64_t taps = d ? 1 : given.kernel[1]; // of the window, from one to the next
-      pool.step[d] = given.steps[d] * from;
+      int64_t taps = d ? 1 : given.window.sizes[1]; // of the window, from one to the next
+      pool.step[d] = given.window.dilations[d] * from;
       std::vector<std::vector<LaneVisit>> of(static_cast<size_t>(given.src[d]));
       for (size_t o = 0; o < reach[d].size(); ++o) {
         const Reach &r = reach[d][o];
         float part = r.counted > 0 ? 1.0f / float(r.counted) : 0.0f;
-        reaches[d].push_back({(r.origin + r.first * given.steps[d]) * from, int32_t(r.first * taps),
-                              int32_t(r.last - r.first), part});
+        reaches[d].push_back({(r.origin + r.first * given.window.dilations[d]) * from,
+                              int32_t(r.first * taps), int32_t(r.last - r.first), part});
         for (int64_t tap = r.first; tap < r.last; ++tap)
-          of[static_cast<size_t>(r.origin + tap * given.steps[d])].push_back(
+          of[static_cast<size_t>(r.origin + tap * given.window.dilations[d])].push_back(
               {int64_t(o) * to, int32_t(tap * taps), part});
       }
       visitsFrom[d].push_back(0);
@@ -88,7 +88,7 @@ struct Geometry {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeLanePool(const Request &request) {
+std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
   Pooling given(request);
   auto geometry = std::make_shared<const Geometry>(request, given);
   const LanePool &pool = geometry->pool;
@@ -99,15 +99,22 @@ std::unique_ptr<LibraryCall> makeLanePool(const Request &request) {
     request.complain("op must be max, average, max_grad or average_grad");
   if (given.taps > 256)
     request.complain("a position is a byte: the window must have at most 256 elements");
-  bool tells = isMax && request.buffers.size() == 3;
-  request.expectBuffers(isMax && (isGradient || tells) ? 3 : 2);
-  size_t last = request.buffers.size() - 1;
-  request.need(0, isGradient ? "dy" : "src", isGradient ? given.results() : given.elements(),
-               DType::F32, false);
-  request.need(isGradient ? last : 1, isGradient ? "dx" : "dst",
-               isGradient ? given.elements() : given.results(), DType::F32, true);
-  if (tells)
-    request.need(isGradient ? 1 : 2, "positions", given.results(), DType::U8, !isGradient);
+  bool tells = isMax && request.buffers == 3;
+  size_t last = isMax && (isGradient || tells) ? 2 : 1;
+  auto positions = [&](bool written) {
+    if (last == 2)
+      request.need("positions", given.resultElements(), DType::U8, written);
+  };
+  if (isGradient) {
+    request.need("dy", given.resultElements(), DType::F32, false);
+    positions(false);
+    request.need("dx", given.sourceElements(), DType::F32, true);
+  } else {
+    request.need("src", given.sourceElements(), DType::F32, false);
+    request.need("dst", given.resultElements(), DType::F32, true);
+    positions(true);
+  }
+  request.end();
   const LanePoolKernels *kernels =
       hostLanes() == 16 && pool.channels % 16 == 0 ? &lanePoolAvx512 : &lanePoolAvx2;
   if (hostLanes() < 8 || pool.channels % 8 != 0)
@@ -117,7 +124,7 @@ std::unique_ptr<LibraryCall> makeLanePool(const Request &request) {
   int64_t each = (isGradient ? pool.size : pool.outSize)[1] * pool.channels;
   int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, each));
   bool isLarge =
-      isGradient && given.elements() * static_cast<int64_t>(sizeof(float)) >= kLargeBytes;
+      isGradient && given.sourceElements() * static_cast<int64_t>(sizeof(float)) >= kLargeBytes;
   auto run = [=](void *const *buffers, const CallContext &context) {
     auto at = [&](size_t i) { return static_cast<float *>(buffers[i]); };
     auto bytes = [&](size_t i) { return static_cast<uint8_t *>(buffers[i]); };

@@ -30,7 +30,7 @@ Maximum poolOne(const Pooling &pool, const T *plane, int64_t output, T &value) {
   size_t rank = pool.rank();
   int64_t origin[32];
   for (size_t d = rank; d-- > 0;) {
-    origin[d] = output % pool.dst[d] * pool.strides[d] - pool.pads[d];
+    origin[d] = output % pool.dst[d] * pool.window.strides[d] - pool.window.low[d];
     output /= pool.dst[d];
   }
   C best = lowest<C>();
@@ -39,8 +39,8 @@ Maximum poolOne(const Pooling &pool, const T *plane, int64_t output, T &value) {
     int64_t rest = tap, at = 0;
     bool inside = true;
     for (size_t d = rank; d-- > 0;) {
-      int64_t coordinate = origin[d] + rest % pool.kernel[d] * pool.steps[d];
-      rest /= pool.kernel[d];
+      int64_t coordinate = origin[d] + rest % pool.window.sizes[d] * pool.window.dilations[d];
+      rest /= pool.window.sizes[d];
       inside &= coordinate >= 0 && coordinate < pool.src[d];
       at += coordinate * pool.srcStrides[d];
     }
@@ -61,17 +61,17 @@ template <typename T, typename Tell>
 void runPool(const Pooling &pool, void *const *buffers, const CallContext &context, Tell tell) {
   const T *src = static_cast<const T *>(buffers[0]);
   T *values = static_cast<T *>(buffers[1]);
-  parallelFor(context.threads, pool.results(), std::max<int64_t>(1, 4096 / pool.taps),
+  parallelFor(context.threads, pool.resultElements(), std::max<int64_t>(1, 4096 / pool.taps),
               [&](int64_t begin, int64_t end, int) {
                 for (int64_t item = begin; item < end; ++item)
-                  tell(item, poolOne(pool, src + item / pool.outputs * pool.pixels,
+                  tell(item, poolOne(pool, src + item / pool.outputs * pool.plane,
                                      item % pool.outputs, values[item]));
               });
 }
 
 /// A pixel counted with the first spatial dimension fastest.
 int64_t columnMajor(const Pooling &pool, int64_t pixel) {
-  int64_t step = pool.pixels, turned = 0;
+  int64_t step = pool.plane, turned = 0;
   for (size_t d = pool.rank(); d-- > 0;) {
     step /= pool.src[d];
     turned += pixel % pool.src[d] * step;
@@ -82,19 +82,19 @@ int64_t columnMajor(const Pooling &pool, int64_t pixel) {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeMaxPoolIndices(const Request &request) {
+std::unique_ptr<LibraryCall> makeMaxPoolIndices(Request &request) {
   Pooling pool(request);
   DType dtype = request.dtype("dtype");
-  bool columns = request.integer("storage_order", 0) == 1;
-  request.expectBuffers(3);
-  request.need(0, "src", pool.elements(), dtype, false);
-  request.need(1, "values", pool.results(), dtype, true);
-  request.need(2, "indices", pool.results(), DType::I64, true);
+  bool columns = request.integer("storage_order", 0, 1, 0) == 1;
+  request.need("src", pool.sourceElements(), dtype, false);
+  request.need("values", pool.resultElements(), dtype, true);
+  request.need("indices", pool.resultElements(), DType::I64, true);
+  request.end();
   return makeCall("max_pool_indices", [=](void *const *buffers, const CallContext &context) {
     int64_t *indices = static_cast<int64_t *>(buffers[2]);
     auto tell = [&](int64_t item, Maximum maximum) {
       int64_t pixel = columns && maximum.at >= 0 ? columnMajor(pool, maximum.at) : maximum.at;
-      indices[item] = pixel < 0 ? -1 : item / pool.outputs * pool.pixels + pixel;
+      indices[item] = pixel < 0 ? -1 : item / pool.outputs * pool.plane + pixel;
     };
     dispatch(dtype, [&](auto type) {
       runPool<typename decltype(type)::type>(pool, buffers, context, tell);
@@ -102,15 +102,15 @@ std::unique_ptr<LibraryCall> makeMaxPoolIndices(const Request &request) {
   });
 }
 
-std::unique_ptr<LibraryCall> makeMaxPoolPositions(const Request &request) {
+std::unique_ptr<LibraryCall> makeMaxPoolPositions(Request &request) {
   Pooling pool(request);
   DType dtype = request.dtype("dtype");
   if (pool.taps > 256)
     request.complain("a position is a byte: the window must have at most 256 elements");
-  request.expectBuffers(3);
-  request.need(0, "src", pool.elements(), dtype, false);
-  request.need(1, "values", pool.results(), dtype, true);
-  request.need(2, "positions", pool.results(), DType::U8, true);
+  request.need("src", pool.sourceElements(), dtype, false);
+  request.need("values", pool.resultElements(), dtype, true);
+  request.need("positions", pool.resultElements(), DType::U8, true);
+  request.end();
   return makeCall("max_pool_positions", [=](void *const *buffers, const CallContext &context) {
     uint8_t *positions = static_cast<uint8_t *>(buffers[2]);
     auto tell = [&](int64_t item, Maximum maximum) {

@@ -128,7 +128,7 @@ void runNms(const Nms &nms, void *const *buffers, const CallContext &context) {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeNms(const Request &request) {
+std::unique_ptr<LibraryCall> makeNms(Request &request) {
   Nms nms;
   nms.dtype = request.dtype("dtype");
   if (!isFloating(nms.dtype))
@@ -147,7 +147,7 @@ std::unique_ptr<LibraryCall> makeNms(const Request &request) {
   auto parameter = [&](const char *name) {
     Parameter result;
     result.given = request.has(name);
-    if (result.given && request.desc[name] == "buffer")
+    if (result.given && request.at(name) == "buffer")
       result.buffer = static_cast<int>(next++);
     else
       result.value = request.number(name, 0);
@@ -158,17 +158,17 @@ std::unique_ptr<LibraryCall> makeNms(const Request &request) {
   nms.score = parameter("score_threshold");
   nms.selected = next++;
   nms.count = next++;
-  request.expectBuffers(next);
-  request.need(0, "boxes", nms.batch * nms.boxes * 4, nms.dtype, false);
-  request.need(1, "scores", groups * nms.boxes, nms.dtype, false);
+  request.need("boxes", nms.batch * nms.boxes * 4, nms.dtype, false);
+  request.need("scores", groups * nms.boxes, nms.dtype, false);
   if (nms.maxPerClass.buffer >= 0)
-    request.need(nms.maxPerClass.buffer, "max_per_class", 1, DType::I64, false);
+    request.need("max_per_class", 1, DType::I64, false);
   if (nms.iou.buffer >= 0)
-    request.need(nms.iou.buffer, "iou_threshold", 1, DType::F32, false);
+    request.need("iou_threshold", 1, DType::F32, false);
   if (nms.score.buffer >= 0)
-    request.need(nms.score.buffer, "score_threshold", 1, DType::F32, false);
-  request.need(nms.selected, "selected", nms.maxOutput * 3, DType::I64, true);
-  request.need(nms.count, "count", 1, DType::I64, true);
+    request.need("score_threshold", 1, DType::F32, false);
+  request.need("selected", nms.maxOutput * 3, DType::I64, true);
+  request.need("count", 1, DType::I64, true);
+  request.end();
   return makeCall("nms", [nms](void *const *buffers, const CallContext &context) {
     switch (nms.dtype) {
     case DType::F16:

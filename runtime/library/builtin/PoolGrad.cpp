@@ -47,7 +47,7 @@ void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C
   const Reach &reach = *here[d];
   if (reach.first >= reach.last)
     return;
-  int64_t step = pool.steps[d] * pool.srcStrides[d];
+  int64_t step = pool.window.dilations[d] * pool.srcStrides[d];
   C *to = sums + reach.origin * pool.srcStrides[d] + reach.first * step;
   for (int64_t tap = reach.first; tap < reach.last; ++tap, to += step)
     if (d + 1 == pool.rank())
@@ -62,14 +62,14 @@ void sumPlanes(const Pooling &pool, T *dx, const CallContext &context, Add add) 
   using C = Compute<T>;
   parallelFor(context.threads, pool.planes, 1, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t plane = begin; plane < end; ++plane) {
-      T *result = dx + plane * pool.pixels;
+      T *result = dx + plane * pool.plane;
       C *sums = reinterpret_cast<C *>(result);
       if constexpr (isHalf<T>)
-        sums = static_cast<C *>(context.scratch) + thread * pool.pixels;
-      std::fill(sums, sums + pool.pixels, C(0));
+        sums = static_cast<C *>(context.scratch) + thread * pool.plane;
+      std::fill(sums, sums + pool.plane, C(0));
       add(plane, sums, thread);
       if constexpr (isHalf<T>)
-        for (int64_t i = 0; i < pool.pixels; ++i)
+        for (int64_t i = 0; i < pool.plane; ++i)
           result[i] = store<T>(sums[i]);
     }
   });
@@ -80,7 +80,7 @@ void sumPlanes(const Pooling &pool, T *dx, const CallContext &context, Add add) 
 template <typename C, typename T>
 void addAverages(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches, const T *dy,
                  C *sums, C *line) {
-  int64_t width = pool.src[1], step = pool.steps[1];
+  int64_t width = pool.src[1], step = pool.window.dilations[1];
   for (const Reach &down : reaches[0]) {
     std::fill(line, line + width, C(0));
     for (const Reach &across : reaches[1]) {
@@ -91,7 +91,7 @@ void addAverages(const Pooling &pool, const std::vector<std::vector<Reach>> &rea
         line[across.origin + tap * step] += value;
     }
     for (int64_t tap = down.first; tap < down.last; ++tap) {
-      C *row = sums + (down.origin + tap * pool.steps[0]) * width;
+      C *row = sums + (down.origin + tap * pool.window.dilations[0]) * width;
       for (int64_t x = 0; x < width; ++x)
         row[x] += line[x];
     }
@@ -100,7 +100,7 @@ void addAverages(const Pooling &pool, const std::vector<std::vector<Reach>> &rea
 
 uint64_t scratchOf(const Request &request, const Pooling &pool, DType dtype) {
   bool half = dtype == DType::F16 || dtype == DType::BF16;
-  return half ? uint64_t(std::max(1, request.threads)) * uint64_t(pool.pixels) * sizeof(float) : 0;
+  return half ? uint64_t(std::max(1, request.threads)) * uint64_t(pool.plane) * sizeof(float) : 0;
 }
 
 DType floatType(const Request &request) {
@@ -112,13 +112,13 @@ DType floatType(const Request &request) {
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeMaxPoolGrad(const Request &request) {
+std::unique_ptr<LibraryCall> makeMaxPoolGrad(Request &request) {
   Pooling pool(request);
   DType dtype = floatType(request);
-  request.expectBuffers(3);
-  request.need(0, "dy", pool.results(), dtype, false);
-  request.need(1, "positions", pool.results(), DType::U8, false);
-  request.need(2, "dx", pool.elements(), dtype, true);
+  request.need("dy", pool.resultElements(), dtype, false);
+  request.need("positions", pool.resultElements(), DType::U8, false);
+  request.need("dx", pool.sourceElements(), dtype, true);
+  request.end();
   auto reaches = reachesOf(pool, false, {});
   auto run = [pool, dtype, reaches](void *const *buffers, const CallContext &context) {
     const uint8_t *positions = static_cast<const uint8_t *>(buffers[1]);
@@ -128,11 +128,11 @@ std::unique_ptr<LibraryCall> makeMaxPoolGrad(const Request &request) {
       auto window = [&](int64_t from, Compute<T> *sums, const Reach *const *here) {
         int64_t rest = positions[from], at = 0;
         for (size_t d = pool.rank(); d-- > 0;) {
-          int64_t tap = d ? rest % pool.kernel[d] : rest;
-          rest /= pool.kernel[d];
+          int64_t tap = d ? rest % pool.window.sizes[d] : rest;
+          rest /= pool.window.sizes[d];
           if (tap < here[d]->first || tap >= here[d]->last)
             return;
-          at += (here[d]->origin + tap * pool.steps[d]) * pool.srcStrides[d];
+          at += (here[d]->origin + tap * pool.window.dilations[d]) * pool.srcStrides[d];
         }
         sums[at] += load(dy[from]);
       };
@@ -147,14 +147,14 @@ std::unique_ptr<LibraryCall> makeMaxPoolGrad(const Request &request) {
   return makeCall("max_pool_grad", run, scratchOf(request, pool, dtype));
 }
 
-std::unique_ptr<LibraryCall> makeAvgPoolGrad(const Request &request) {
+std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request) {
   Pooling pool(request);
   DType dtype = floatType(request);
-  request.expectBuffers(2);
-  request.need(0, "dy", pool.results(), dtype, false);
-  request.need(1, "dx", pool.elements(), dtype, true);
-  auto reaches = reachesOf(pool, request.flag("include_pad", false),
-                           Pooling::list(request, "pads_counted", pool.rank(), 0));
+  request.need("dy", pool.resultElements(), dtype, false);
+  request.need("dx", pool.sourceElements(), dtype, true);
+  request.end();
+  auto reaches =
+      reachesOf(pool, request.flag("include_pad", false), countedPads(request, pool.rank()));
   // Behind the planes of 16-bit floats.
   uint64_t linesAt = scratchOf(request, pool, dtype);
   uint64_t lines = pool.rank() == 2 ? uint64_t(std::max(1, request.threads)) *

@@ -3,46 +3,17 @@
 
 namespace dlc::runtime::builtin {
 
-std::vector<int64_t> Pooling::list(const Request &request, const char *name, size_t rank,
-                                   int64_t otherwise) {
-  if (!request.has(name))
-    return std::vector<int64_t>(rank, otherwise);
-  const nlohmann::json &entries = request.desc[name];
-  if (!entries.is_array() || entries.size() != rank)
-    request.complain(std::string(name) + " must have one entry per spatial dimension");
-  std::vector<int64_t> values;
-  for (const nlohmann::json &entry : entries) {
-    // Padding may be negative: it cuts off.
-    if (!entry.is_number_integer() || std::abs(entry.get<int64_t>()) > INT32_MAX)
-      request.complain(std::string(name) + " must hold integers below 2^31");
-    values.push_back(entry.get<int64_t>());
-  }
-  return values;
+std::vector<int64_t> countedPads(const Request &request, size_t rank) {
+  return request.has("pads_counted") ? request.integers("pads_counted", rank, -INT32_MAX, INT32_MAX)
+                                     : std::vector<int64_t>(rank);
 }
 
-Pooling::Pooling(const Request &request) {
-  std::vector<int64_t> from = request.sizes("src"), to = request.sizes("dst");
-  if (from.size() < 3 || from.size() != to.size() || from[0] != to[0] || from[1] != to[1])
-    request.complain("src and dst must be [N, C, spatial...] with the same N and C");
-  src.assign(from.begin() + 2, from.end());
-  dst.assign(to.begin() + 2, to.end());
-  kernel = list(request, "kernel", rank(), -1);
-  strides = list(request, "strides", rank(), 1);
-  steps = list(request, "dilations", rank(), 0);
-  pads = list(request, "pads_l", rank(), 0);
-  for (int64_t &step : steps)
-    ++step;
-  for (size_t d = 0; d < rank(); ++d)
-    if (kernel[d] < 1 || strides[d] < 1 || steps[d] < 1)
-      request.complain("kernel sizes and strides must be at least 1, dilations at least 0");
-  planes = from[0] * from[1];
-  pixels = product(src);
-  outputs = product(dst);
-  taps = 1;
-  for (int64_t size : kernel)
-    if (__builtin_mul_overflow(taps, size, &taps))
-      request.complain("the kernel is too large");
-  srcStrides.resize(rank());
+Pooling::Pooling(const Request &request)
+    : Sliding(Sliding::read(request, describe::kKernelWords)), srcStrides(rank()),
+      planes(batch * channels), plane(pixels()), outputs(positions()), taps(window.taps()) {
+  if (channels != features)
+    request.complain("src and dst must have the same channels, found ", channels, " and ",
+                     features);
   int64_t step = 1;
   for (size_t d = rank(); d-- > 0;) {
     srcStrides[d] = step;
@@ -60,17 +31,17 @@ static int64_t tapsBefore(int64_t origin, int64_t step, int64_t bound, int64_t k
 std::vector<std::vector<Reach>> reachesOf(const Pooling &pool, bool includePad,
                                           const std::vector<int64_t> &countedHigh) {
   std::vector<std::vector<Reach>> all(pool.rank());
-  for (size_t d = 0; d < pool.rank() && pool.results() > 0; ++d)
+  for (size_t d = 0; d < pool.rank() && pool.resultElements() > 0; ++d)
     for (int64_t o = 0; o < pool.dst[d]; ++o) {
       Reach reach;
-      int64_t step = pool.steps[d], kernel = pool.kernel[d];
-      reach.origin = o * pool.strides[d] - pool.pads[d];
+      int64_t step = pool.window.dilations[d], kernel = pool.window.sizes[d];
+      reach.origin = o * pool.window.strides[d] - pool.window.low[d];
       reach.first = tapsBefore(reach.origin, step, 0, kernel);
       reach.last = std::max(reach.first, tapsBefore(reach.origin, step, pool.src[d], kernel));
       reach.counted = reach.last - reach.first;
       if (includePad)
         reach.counted = tapsBefore(reach.origin, step, pool.src[d] + countedHigh[d], kernel) -
-                        tapsBefore(reach.origin, step, -pool.pads[d], kernel);
+                        tapsBefore(reach.origin, step, -pool.window.low[d], kernel);
       all[d].push_back(reach);
     }
   return all;

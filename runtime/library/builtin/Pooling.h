@@ -6,23 +6,15 @@
 
 namespace dlc::runtime::builtin {
 
-/// "src" and "dst" ([N, C, spatial...]; what the forward operation reads and gives), "kernel",
-/// "strides", "dilations" (0 = dense, as oneDNN counts), "pads_l".
-struct Pooling {
-  /// Of the spatial dimensions; `steps` are the dilations plus one.
-  std::vector<int64_t> src, dst, kernel, strides, steps, pads;
+struct Pooling : describe::Sliding {
   std::vector<int64_t> srcStrides;
-  int64_t planes, pixels, outputs, taps;
+  int64_t planes, plane, outputs, taps; ///< images and channels; pixels and results of one
 
   explicit Pooling(const Request &request);
-  int64_t elements() const { return planes * pixels; }
-  int64_t results() const { return planes * outputs; }
-  size_t rank() const { return src.size(); }
-
-  /// A list with one entry per spatial dimension.
-  static std::vector<int64_t> list(const Request &request, const char *name, size_t rank,
-                                   int64_t otherwise);
 };
+
+/// "pads_counted": how much of the padding at the end counts as elements.
+std::vector<int64_t> countedPads(const Request &request, size_t rank);
 
 /// Which taps of a window are inside along one dimension: [first, last), and how many count.
 struct Reach {

@@ -142,7 +142,7 @@ void runRandom(const Random &random, void *const *buffers, const CallContext &co
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeRandom(const Request &request) {
+std::unique_ptr<LibraryCall> makeRandom(Request &request) {
   Random random;
   std::string op = request.word("op", "");
   if (op == "uniform")
@@ -157,14 +157,19 @@ std::unique_ptr<LibraryCall> makeRandom(const Request &request) {
   random.count = request.size("count");
   size_t next = 0;
   auto source = [&](const char *name, int &buffer) {
-    bool inBuffer = request.has(name) && request.desc[name] == "buffer";
+    bool inBuffer = request.has(name) && request.at(name) == "buffer";
     if (inBuffer)
       buffer = static_cast<int>(next++);
     return inBuffer;
   };
-  random.seed = source("seed", random.seedBuffer) ? 0 : request.integer("seed", 0);
-  random.counter = source("counter", random.counterBuffer) ? 0 : request.integer("counter", 0);
-  random.offset = source("offset", random.offsetBuffer) ? 0 : request.integer("offset", 0);
+  random.seed =
+      source("seed", random.seedBuffer) ? 0 : request.integer("seed", INT64_MIN, INT64_MAX, 0);
+  random.counter = source("counter", random.counterBuffer)
+                       ? 0
+                       : request.integer("counter", INT64_MIN, INT64_MAX, 0);
+  random.offset = source("offset", random.offsetBuffer)
+                      ? 0
+                      : request.integer("offset", INT64_MIN, INT64_MAX, 0);
   random.low = request.number("low", 0);
   random.high = request.number("high", 1);
   random.mean = request.number("mean", 0);
@@ -191,17 +196,16 @@ std::unique_ptr<LibraryCall> makeRandom(const Request &request) {
       request.complain("low and high leave the range of " + std::string(dtypeName(random.dtype)));
   }
   random.dst = static_cast<int>(next++);
-  request.expectBuffers(next);
   if (random.seedBuffer >= 0)
-    request.need(random.seedBuffer, "seed", 1, DType::I64, false);
+    request.need("seed", 1, DType::I64, false);
   if (random.counterBuffer >= 0)
-    request.need(random.counterBuffer, "counter", 1, DType::I64, false);
+    request.need("counter", 1, DType::I64, false);
   if (random.offsetBuffer >= 0)
-    request.need(random.offsetBuffer, "offset", 1, DType::I64, false);
+    request.need("offset", 1, DType::I64, false);
   if (random.probabilityBuffer >= 0)
-    request.need(random.probabilityBuffer, "probability", random.count, random.probabilityType,
-                 false);
-  request.need(random.dst, "dst", random.count, random.dtype, true);
+    request.need("probability", random.count, random.probabilityType, false);
+  request.need("dst", random.count, random.dtype, true);
+  request.end();
   return makeCall("random_" + op, [random](void *const *buffers, const CallContext &context) {
     dispatch(random.dtype, [&](auto type) {
       runRandom<typename decltype(type)::type>(random, buffers, context);

@@ -195,7 +195,7 @@ void scatterNd(const Slices &s, void *const *buffers, const CallContext &context
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeScatterElements(const Request &request) {
+std::unique_ptr<LibraryCall> makeScatterElements(Request &request) {
   Elements s;
   s.dtype = request.dtype("dtype");
   s.indexType = request.indexType("index");
@@ -212,11 +212,11 @@ std::unique_ptr<LibraryCall> makeScatterElements(const Request &request) {
           message("indices ", listed(s.indices), " do not fit into data ", listed(s.data)));
   s.dataStrides = rowMajorStrides(s.data);
   s.indexStrides = rowMajorStrides(s.indices);
-  request.expectBuffers(4);
-  request.need(0, "data", product(s.data), s.dtype, false);
-  request.need(1, "indices", product(s.indices), s.indexType, false);
-  request.need(2, "updates", product(s.indices), s.dtype, false);
-  request.need(3, "dst", product(s.data), s.dtype, true);
+  request.need("data", product(s.data), s.dtype, false);
+  request.need("indices", product(s.indices), s.indexType, false);
+  request.need("updates", product(s.indices), s.dtype, false);
+  request.need("dst", product(s.data), s.dtype, true);
+  request.end();
   return makeCall("scatter_elements", [s](void *const *buffers, const CallContext &context) {
     dispatch(s.dtype, [&](auto type) {
       scatterElements<typename decltype(type)::type>(s, buffers, context);
@@ -224,7 +224,7 @@ std::unique_ptr<LibraryCall> makeScatterElements(const Request &request) {
   });
 }
 
-std::unique_ptr<LibraryCall> makeScatterNd(const Request &request) {
+std::unique_ptr<LibraryCall> makeScatterNd(Request &request) {
   Slices s;
   s.dtype = request.dtype("dtype");
   s.indexType = request.indexType("index");
@@ -243,11 +243,11 @@ std::unique_ptr<LibraryCall> makeScatterNd(const Request &request) {
   int64_t updates = 0;
   if (__builtin_mul_overflow(s.count, s.sliceElements, &updates))
     request.complain("the updates are too large");
-  request.expectBuffers(4);
-  request.need(0, "data", product(s.data), s.dtype, false);
-  request.need(1, "indices", s.count * s.depth, s.indexType, false);
-  request.need(2, "updates", updates, s.dtype, false);
-  request.need(3, "dst", product(s.data), s.dtype, true);
+  request.need("data", product(s.data), s.dtype, false);
+  request.need("indices", s.count * s.depth, s.indexType, false);
+  request.need("updates", updates, s.dtype, false);
+  request.need("dst", product(s.data), s.dtype, true);
+  request.end();
   return makeCall("scatter_nd", [s](void *const *buffers, const CallContext &context) {
     dispatch(s.dtype,
              [&](auto type) { scatterNd<typename decltype(type)::type>(s, buffers, context); });

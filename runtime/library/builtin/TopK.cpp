@@ -113,17 +113,17 @@ void argReduce(void *const *buffers, const CallContext &context, const Lines &li
 
 } // namespace
 
-std::unique_ptr<LibraryCall> makeTopK(const Request &request) {
+std::unique_ptr<LibraryCall> makeTopK(Request &request) {
   Lines lines(request);
   int64_t k = request.size("k");
   bool largest = request.flag("largest", true);
   DType dtype = request.dtype("dtype");
   if (k > lines.len)
     request.complain("k = " + std::to_string(k) + " of only " + std::to_string(lines.len));
-  request.expectBuffers(3);
-  request.need(0, "src", lines.elements(), dtype, false);
-  request.need(1, "values", lines.count() * k, dtype, true);
-  request.need(2, "indices", lines.count() * k, DType::I64, true);
+  request.need("src", lines.elements(), dtype, false);
+  request.need("values", lines.count() * k, dtype, true);
+  request.need("indices", lines.count() * k, DType::I64, true);
+  request.end();
   int threads = request.threads;
   uint64_t scratch = 16ull * static_cast<uint64_t>(lines.len) * static_cast<uint64_t>(threads);
   return makeCall(
@@ -137,7 +137,7 @@ std::unique_ptr<LibraryCall> makeTopK(const Request &request) {
       scratch);
 }
 
-std::unique_ptr<LibraryCall> makeArgReduce(const Request &request) {
+std::unique_ptr<LibraryCall> makeArgReduce(Request &request) {
   Lines lines(request);
   std::string op = request.word("op", "");
   if (op != "max" && op != "min")
@@ -146,9 +146,9 @@ std::unique_ptr<LibraryCall> makeArgReduce(const Request &request) {
   DType dtype = request.dtype("dtype");
   if (lines.len == 0 && lines.count() > 0)
     request.complain("an axis of no elements has no extreme");
-  request.expectBuffers(2);
-  request.need(0, "src", lines.elements(), dtype, false);
-  request.need(1, "indices", lines.count(), DType::I64, true);
+  request.need("src", lines.elements(), dtype, false);
+  request.need("indices", lines.count(), DType::I64, true);
+  request.end();
   return makeCall("arg_" + op, [=](void *const *buffers, const CallContext &context) {
     dispatch(dtype, [&](auto type) {
       argReduce<typename decltype(type)::type>(buffers, context, lines, isMax, selectLast);

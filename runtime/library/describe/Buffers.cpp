@@ -1,4 +1,4 @@
-//===- Buffers.cpp - a convolution's buffers, checked one after the other -----------===//
+//===- Buffers.cpp - a call's buffers, checked one after the other ------------------===//
 #include "runtime/library/describe/Buffers.h"
 
 #include "runtime/program/Message.h"
@@ -6,32 +6,33 @@
 namespace dlc::describe {
 
 using runtime::fail;
-using simd::Step;
 
-void Buffers::need(const char *name, int64_t elements, bool written) {
+void Buffers::need(const char *name, int64_t elements, uint64_t each, bool written) {
   if (next >= given.size())
     fail(library, ": no buffer for '", name, "': ", given.size(), " given");
-  if (given[next].bytes < static_cast<uint64_t>(elements) * sizeof(float))
-    fail(library, ": buffer ", next, " ('", name, "') has ", given[next].bytes, " bytes, ",
-         elements * static_cast<int64_t>(sizeof(float)), " needed");
+  uint64_t needed = 0;
+  if (__builtin_mul_overflow(static_cast<uint64_t>(elements), each, &needed) ||
+      given[next].bytes < needed)
+    fail(library, ": buffer ", next, " ('", name, "') has ", given[next].bytes, " bytes, ", needed,
+         " needed");
   if (written && !given[next].writable)
     fail(library, ": buffer ", next, " ('", name,
          "') is written but lies in a constant or an input");
   ++next;
 }
 
-void Buffers::needEpilogue(bool hasBias, const std::vector<Step> &steps, int64_t results,
-                           int64_t resultElements) {
-  if (hasBias)
-    need("bias", results);
-  for (const Step &step : steps)
-    if (step.kind >= Step::AddTensor)
-      need("operand", step.kind == Step::AddTensor ? resultElements : results);
-}
-
 void Buffers::end() const {
   if (next != given.size())
     fail(library, ": ", next, " buffers expected, ", given.size(), " given");
+}
+
+int64_t reach(std::span<const int64_t> dims, std::span<const int64_t> strides) {
+  __int128 last = 0;
+  for (size_t d = 0; d < dims.size(); ++d)
+    last += static_cast<__int128>(dims[d] - 1) * strides[d];
+  if (last >= (static_cast<__int128>(1) << 60))
+    fail("strides ", runtime::listed(strides), " over ", runtime::listed(dims), " reach too far");
+  return static_cast<int64_t>(last) + 1;
 }
 
 } // namespace dlc::describe

@@ -1,91 +1,118 @@
-//===- Fields.cpp - a convolution's description, checked field by field ------------===//
+//===- Fields.cpp - a description's JSON, checked field by field -------------------===//
 #include "runtime/library/describe/Fields.h"
-
-#include "runtime/program/Message.h"
 
 #include <algorithm>
 
 namespace dlc::describe {
 
 using nlohmann::json;
-using runtime::fail;
-using simd::Step;
+using runtime::message;
 
-std::string Fields::kind() const {
-  if (!desc.is_object() || !desc.contains("kind") || !desc["kind"].is_string())
-    fail(library, ": the description has no kind");
-  return desc["kind"];
+static bool isInteger(const json &value, int64_t low, int64_t high) {
+  if (!value.is_number_integer() ||
+      (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t(INT64_MAX)))
+    return false;
+  auto number = value.get<int64_t>();
+  return number >= low && number <= high;
+}
+
+Fields::Fields(const json &desc, std::string library) : desc(desc), library(std::move(library)) {
+  if (!desc.is_object())
+    complain("an object was expected, found ", desc.dump());
+}
+
+const json *Fields::find(const char *name) const {
+  auto found = desc.find(name);
+  return found == desc.end() || found->is_null() ? nullptr : &*found;
+}
+
+const json &Fields::at(const char *name) const {
+  const json *value = find(name);
+  if (!value)
+    complain("'", name, "' is missing in ", desc.dump());
+  return *value;
+}
+
+void Fields::refuse(const char *name, const std::string &expected) const {
+  const json *value = find(name);
+  complain("'", name, "' must be ", expected, ", found ", value ? value->dump() : "nothing");
 }
 
 int64_t Fields::integer(const char *name, int64_t low, int64_t high) const {
-  auto found = desc.find(name);
-  if (found == desc.end() || !found->is_number_integer() || found->get<int64_t>() < low ||
-      found->get<int64_t>() > high)
-    fail(library, ": '", name, "' must be an integer from ", low, " to ", high, ", found ",
-         found == desc.end() ? "nothing" : found->dump());
-  return found->get<int64_t>();
+  const json *value = find(name);
+  if (!value || !isInteger(*value, low, high))
+    refuse(name, message("an integer from ", low, " to ", high));
+  return value->get<int64_t>();
 }
 
-std::vector<int64_t> Fields::integers(const char *name, size_t count, int64_t low) const {
-  auto found = desc.find(name);
-  std::vector<int64_t> values;
+int64_t Fields::integer(const char *name, int64_t low, int64_t high, int64_t otherwise) const {
+  return has(name) ? integer(name, low, high) : otherwise;
+}
+
+std::vector<int64_t> Fields::integers(const char *name, size_t count, int64_t low,
+                                      int64_t high) const {
+  const json *list = find(name);
+  if (!list || !list->is_array() || list->size() != count ||
+      !std::all_of(list->begin(), list->end(),
+                   [&](const json &value) { return isInteger(value, low, high); }))
+    refuse(name, message(count, " integers from ", low, " to ", high));
+  return list->get<std::vector<int64_t>>();
+}
+
+std::vector<int64_t> Fields::sizes(const char *name, size_t count, int64_t least) const {
+  constexpr size_t most = 32;
+  const json *list = find(name);
+  if (!list || !list->is_array() || list->size() > most)
+    refuse(name, message("a list of at most ", most, " sizes"));
+  std::vector<int64_t> values = integers(name, count ? count : list->size(), least, kMaxSize);
   int64_t total = 1;
-  if (found != desc.end() && found->is_array() && found->size() == count)
-    for (const json &value : *found)
-      if (value.is_number_integer() && value.get<int64_t>() >= low &&
-          value.get<int64_t>() <= kMaxSize &&
-          !__builtin_mul_overflow(total, std::max<int64_t>(1, value.get<int64_t>()), &total) &&
-          total <= kMaxSize)
-        values.push_back(value.get<int64_t>());
-  if (values.size() != count)
-    fail(library, ": '", name, "' must be ", count, " integers from ", low, " on, found ",
-         found == desc.end() ? "nothing" : found->dump());
+  for (int64_t value : values)
+    if (__builtin_mul_overflow(total, std::max<int64_t>(1, value), &total) || total > kMaxSize)
+      complain("'", name, "' ", runtime::listed(values), " is too large");
   return values;
 }
 
-bool Fields::flag(const char *name) const {
-  auto found = desc.find(name);
-  if (found != desc.end() && !found->is_boolean())
-    fail(library, ": '", name, "' must be true or false, found ", found->dump());
-  return found != desc.end() && found->get<bool>();
+bool Fields::flag(const char *name, bool otherwise) const {
+  const json *value = find(name);
+  if (value && !value->is_boolean())
+    refuse(name, "true or false");
+  return value ? value->get<bool>() : otherwise;
 }
 
-std::vector<Step> Fields::steps() const {
-  std::vector<Step> steps;
-  if (auto found = desc.find("steps"); found != desc.end()) {
-    if (!found->is_array() || found->size() > 16)
-      fail(library, ": 'steps' must be a list of at most 16, found ", found->dump());
-    for (const json &one : *found)
-      steps.push_back(step(one));
-  }
-  return steps;
+double Fields::number(const char *name) const {
+  const json *value = find(name);
+  if (!value || !value->is_number())
+    refuse(name, "a number");
+  return value->get<double>();
 }
 
-float Fields::number(const json &step, const char *name) const {
-  auto found = step.find(name);
-  if (found == step.end())
-    return 0;
-  if (!found->is_number())
-    fail(library, ": '", name, "' must be a number, found ", found->dump());
-  return found->get<float>();
+double Fields::number(const char *name, double otherwise) const {
+  return has(name) ? number(name) : otherwise;
 }
 
-Step Fields::step(const json &step) const {
-  static constexpr std::pair<const char *, Step::Kind> kinds[] = {
-      {"relu", Step::Relu},
-      {"clip", Step::Clip},
-      {"linear", Step::Linear},
-      {"add", Step::AddTensor},
-      {"add_channels", Step::AddChannels},
-      {"multiply_channels", Step::MultiplyChannels}};
-  if (step.is_object())
-    for (auto [name, kind] : kinds)
-      if (step.contains("do") && step["do"] == name)
-        return {kind, number(step, "alpha"), number(step, "beta"), nullptr};
-  fail(library,
-       ": a step must be {\"do\": relu, clip, linear, add, add_channels or "
-       "multiply_channels, ..}, found ",
-       step.dump());
+std::string Fields::word(const char *name, const char *otherwise) const {
+  const json *value = find(name);
+  if (value && !value->is_string())
+    refuse(name, "a string");
+  return value ? value->get<std::string>() : otherwise;
+}
+
+DType Fields::dtype(const char *name) const {
+  auto type = parseDType(word(name));
+  if (!type)
+    refuse(name, "an element type");
+  return *type;
+}
+
+std::vector<Fields> Fields::list(const char *name, size_t most) const {
+  std::vector<Fields> entries;
+  const json *value = find(name);
+  if (value && (!value->is_array() || value->size() > most))
+    refuse(name, message("a list of at most ", most));
+  if (value)
+    for (const json &entry : *value)
+      entries.emplace_back(entry, library);
+  return entries;
 }
 
 } // namespace dlc::describe

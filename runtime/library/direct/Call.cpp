@@ -2,7 +2,6 @@
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
-#include "runtime/library/describe/Buffers.h"
 #include "runtime/library/direct/Describe.h"
 #include "runtime/library/direct/Plan.h"
 #include "runtime/program/Message.h"
@@ -16,7 +15,7 @@ using runtime::parallelFor;
 
 namespace {
 
-const Kernels &kernelsFor(const Request &request) {
+const Kernels &kernelsFor(const Convolution &request) {
   if (runtime::hostLanes() < request.lanes)
     fail("direct: blocks of ", request.lanes, " channels need ",
          request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
@@ -26,13 +25,10 @@ const Kernels &kernelsFor(const Request &request) {
 class Call : public runtime::LibraryCall {
 public:
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : request(Request::parse(desc)), kernels(kernelsFor(request)), threads(std::max(1, threads)),
-        plan(request, this->threads) {
+      : request(Convolution::parse(desc)), kernels(kernelsFor(request)),
+        threads(std::max(1, threads)), plan(request, this->threads) {
     describe::Buffers given(buffers, "direct");
-    given.need("src", request.sourceElements());
-    given.need("weights", request.weightElements());
-    given.needEpilogue(request.hasBias, request.steps, request.results(), request.resultElements());
-    given.need("dst", request.resultElements(), true);
+    request.check(given, request.weightElements());
     given.end();
   }
 
@@ -94,12 +90,12 @@ private:
   Rows rowsOf(const Pixels &pixels, const float *x, const float *copied) const {
     if (!request.readsInPlace())
       return {copied, pixels.count * request.lanes};
-    const int64_t block = request.pixels() * request.lanes;
+    const int64_t block = request.positions() * request.lanes;
     return {x + pixels.image * request.shape.inBlocks * block + pixels.first * request.lanes,
             block};
   }
 
-  Request request;
+  Convolution request;
   const Kernels &kernels;
   int threads;
   Plan plan;
@@ -109,7 +105,7 @@ private:
 
 uint64_t packedBytes(const nlohmann::json &desc) {
   try {
-    return static_cast<uint64_t>(Request::parse(desc).weightElements()) * sizeof(float);
+    return static_cast<uint64_t>(Convolution::parse(desc).weightElements()) * sizeof(float);
   } catch (const Error &) {
     return 0;
   }
@@ -117,7 +113,7 @@ uint64_t packedBytes(const nlohmann::json &desc) {
 
 Reading readingOf(const nlohmann::json &desc, int threads) {
   try {
-    const Request request = Request::parse(desc);
+    const Convolution request = Convolution::parse(desc);
     return {request.readsInPlace(), Plan(request, threads).sharesPixels};
   } catch (const Error &) {
     return {};
@@ -127,7 +123,7 @@ Reading readingOf(const nlohmann::json &desc, int threads) {
 Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) {
   Packed packed;
   try {
-    const Request request = Request::parse(desc);
+    const Convolution request = Convolution::parse(desc);
     const Kernels &kernels = kernelsFor(request);
     packed.bytes = packedBytes(desc);
     // Whole vectors: a multiple of 64 for blocks of 8, too.

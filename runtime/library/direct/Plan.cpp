@@ -2,73 +2,47 @@
 #include "runtime/library/direct/Plan.h"
 
 #include "runtime/device/cpu/Features.h"
-#include "runtime/library/describe/Fields.h"
-#include "runtime/program/Message.h"
 
 #include <algorithm>
 
 namespace dlc::direct {
 
-using runtime::fail;
+using describe::Fields;
 
-Request Request::parse(const nlohmann::json &desc) {
-  Request request;
-  const describe::Fields fields(desc, "direct");
+Convolution Convolution::parse(const nlohmann::json &desc) {
+  const Fields fields(desc, "direct");
   if (std::string kind = fields.kind(); kind != "convolution")
-    fail("direct: 'kind' must be convolution, found ", kind);
+    fields.complain("'kind' must be convolution, found ", kind);
+  Convolution request;
+  static_cast<describe::Convolution &>(request) =
+      describe::Convolution::read(fields, describe::kWindowWords);
   request.lanes = static_cast<int>(fields.integer("block", 8, 16));
-  if (request.lanes % 8 != 0)
-    fail("direct: 'block' must be 8 or 16");
-  constexpr int64_t kMost = int64_t(1) << 20;
-  std::vector<int64_t> src = fields.integers("src", 4, 1), dst = fields.integers("dst", 4, 1),
-                       window = fields.integers("window", 2, 1),
-                       strides = fields.integers("strides", 2, 1),
-                       dilations = fields.integers("dilations", 2, 1),
-                       pads = fields.integers("pads", 2, -kMost);
-  if (src[0] != dst[0] || src[1] % request.lanes != 0 || dst[1] % request.lanes != 0)
-    fail("direct: one batch and whole blocks of ", request.lanes, " channels required, found ",
-         runtime::listed(src), " and ", runtime::listed(dst));
-  for (const auto &list : {window, strides, dilations, pads})
-    if (std::max(list[0], list[1]) > kMost)
-      fail("direct: windows, strides, dilations and pads may be ", kMost, " at most, found ",
-           runtime::listed(list));
+  if (request.lanes % 8 != 0 || request.rank() != 2 || request.groups != 1 ||
+      request.channels % request.lanes != 0 || request.features % request.lanes != 0)
+    fields.complain("'block' must be 8 or 16, and images of two dimensions have whole blocks of "
+                    "channels; found ",
+                    request.lanes, " for ", request.channels, " and ", request.features);
+  const describe::Window &window = request.window;
   Shape &shape = request.shape;
-  shape.batch = src[0];
-  shape.inBlocks = src[1] / request.lanes;
-  shape.outBlocks = dst[1] / request.lanes;
-  shape.inHeight = src[2], shape.inWidth = src[3];
-  shape.outHeight = dst[2], shape.outWidth = dst[3];
-  shape.windowHeight = window[0], shape.windowWidth = window[1];
-  shape.strideY = strides[0], shape.strideX = strides[1];
-  shape.dilationY = dilations[0], shape.dilationX = dilations[1];
-  shape.top = pads[0], shape.left = pads[1];
-  shape.channelsLast = fields.flag("channels_last");
-  if (int64_t elements = 0; __builtin_mul_overflow(window[0] * window[1], src[1], &elements) ||
-                            __builtin_mul_overflow(elements, dst[1], &elements) ||
-                            elements > describe::kMaxSize)
-    fail("direct: ", window[0], "x", window[1], " weights for ", src[1], " and ", dst[1],
-         " channels are too many");
-  shape.depth = window[0] * window[1] * shape.inBlocks;
-  request.hasBias = fields.flag("bias");
-  request.steps = fields.steps();
+  shape.batch = request.batch;
+  shape.inBlocks = request.channels / request.lanes;
+  shape.outBlocks = request.features / request.lanes;
+  shape.inHeight = request.src[0], shape.inWidth = request.src[1];
+  shape.outHeight = request.dst[0], shape.outWidth = request.dst[1];
+  shape.windowHeight = window.sizes[0], shape.windowWidth = window.sizes[1];
+  shape.strideY = window.strides[0], shape.strideX = window.strides[1];
+  shape.dilationY = window.dilations[0], shape.dilationX = window.dilations[1];
+  shape.top = window.low[0], shape.left = window.low[1];
+  shape.channelsLast = request.channelsLast;
+  shape.depth = window.taps() * shape.inBlocks;
   return request;
 }
 
-int64_t Request::sourceElements() const {
-  return shape.batch * shape.inBlocks * lanes * shape.inHeight * shape.inWidth;
-}
-
-bool Request::readsInPlace() const {
-  return !shape.channelsLast && shape.windowHeight == 1 && shape.windowWidth == 1 &&
-         shape.strideY == 1 && shape.strideX == 1 && shape.top == 0 && shape.left == 0 &&
-         shape.inHeight == shape.outHeight && shape.inWidth == shape.outWidth;
-}
-
-Plan::Plan(const Request &request, int threads) {
+Plan::Plan(const Convolution &request, int threads) {
   const Shape &shape = request.shape;
   constexpr int64_t kMany = 112, kSome = 28, kEnough = 49;
   const int64_t near = runtime::nearBytes() / 4, perPixel = shape.depth * request.lanes;
-  const int64_t all = request.pixels(), copied = request.readsInPlace() ? 0 : perPixel;
+  const int64_t all = request.positions(), copied = request.readsInPlace() ? 0 : perPixel;
   // What is copied for a part stays near.
   const int64_t limit = copied ? std::clamp(near / 2 / copied, kSome, kMany) : kMany;
   // Where each thread has so many pixels, memory brings all weights to all of them in time.
@@ -89,9 +63,9 @@ Plan::Plan(const Request &request, int threads) {
   scratch = sums + sumsStep * threads;
 }
 
-Pixels Plan::part(const Request &request, int64_t index) const {
+Pixels Plan::part(const Convolution &request, int64_t index) const {
   int64_t first = index % imageParts * pixels;
-  return {index / imageParts, first, std::min(pixels, request.pixels() - first)};
+  return {index / imageParts, first, std::min(pixels, request.positions() - first)};
 }
 
 } // namespace dlc::direct

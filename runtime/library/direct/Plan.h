@@ -2,32 +2,22 @@
 #ifndef DLC_RUNTIME_LIBRARY_DIRECT_PLAN_H
 #define DLC_RUNTIME_LIBRARY_DIRECT_PLAN_H
 
+#include "runtime/library/describe/Convolution.h"
 #include "runtime/library/direct/Kernels.h"
-
-#include <nlohmann/json.hpp>
-
-#include <vector>
 
 namespace dlc::direct {
 
 /// What Desc.md describes, checked.
-struct Request {
-  Shape shape;
+struct Convolution : describe::Convolution {
   int lanes = 16;
-  bool hasBias = false;
-  std::vector<Step> steps; // operands still open
+  Shape shape; // of the same in blocks, for the kernels
 
   /// Throws dlc::Error.
-  static Request parse(const nlohmann::json &desc);
+  static Convolution parse(const nlohmann::json &desc);
 
-  int64_t pixels() const { return shape.outHeight * shape.outWidth; } // of an image
-  int64_t pairs() const { return (shape.outBlocks + 1) / 2; }         // of blocks of results
-  int64_t results() const { return shape.outBlocks * lanes; }
-  int64_t sourceElements() const;
-  int64_t resultElements() const { return shape.batch * results() * pixels(); }
-  int64_t weightElements() const { return shape.depth * lanes * results(); }
+  int64_t pairs() const { return (shape.outBlocks + 1) / 2; } // of blocks of results
   /// A window of one pixel over an image that lies in blocks.
-  bool readsInPlace() const;
+  bool readsInPlace() const { return !channelsLast && isPoint(); }
 };
 
 /// Work comes in parts of an image's pixels by pairs of blocks of results' channels. Each thread
@@ -42,8 +32,8 @@ struct Plan {
   /// From the start of the scratch memory: each thread's copies, and its sums.
   int64_t dataStep = 0, sums = 0, sumsStep = 0, scratch = 0;
 
-  Plan(const Request &request, int threads);
-  Pixels part(const Request &request, int64_t index) const;
+  Plan(const Convolution &request, int threads);
+  Pixels part(const Convolution &request, int64_t index) const;
 };
 
 } // namespace dlc::direct

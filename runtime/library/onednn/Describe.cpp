@@ -2,10 +2,9 @@
 #include "runtime/library/onednn/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
-#include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
-#include "runtime/library/onednn/Call.h"
 #include "runtime/library/onednn/Layout.h"
+#include "runtime/library/onednn/Operation.h"
 #include "runtime/program/Message.h"
 
 #include <cstdlib>
@@ -213,36 +212,6 @@ std::string reorder(const json &from, const void *source, const json &to, void *
     MemoryDesc fromDesc = layoutOf(from, "src"), toDesc = layoutOf(to, "dst");
     executeReorder(fromDesc.get(), source, toDesc.get(), destination);
   });
-}
-
-struct Executable::Impl {
-  int threads = 1;
-  std::unique_ptr<Call> call;
-  runtime::Block scratch;
-};
-
-Executable::Executable() : impl(std::make_unique<Impl>()) {}
-Executable::~Executable() = default;
-
-std::unique_ptr<Executable> Executable::create(const json &desc, int threads, std::string &error) {
-  std::unique_ptr<Executable> made(new Executable);
-  error = guarded([&] {
-    made->impl->threads = threadsOr(threads);
-    ThreadScope scope(made->impl->threads);
-    // Sizes are the caller's responsibility here: the arrays are its own.
-    std::vector<runtime::BufferInfo> buffers(makeOperation(desc).slots.size(), {UINT64_MAX, true});
-    made->impl->call = std::make_unique<Call>(desc, buffers);
-    made->impl->scratch = runtime::Block(made->impl->call->scratchBytes(), "scratchpad");
-  });
-  return error.empty() ? std::move(made) : nullptr;
-}
-
-bool Executable::run(std::span<void *const> buffers) {
-  ThreadScope scope(impl->threads);
-  return guarded([&] {
-           impl->call->execute(buffers.data(), {impl->scratch.data(), impl->threads});
-         })
-      .empty();
 }
 
 std::string libraryVersion() {

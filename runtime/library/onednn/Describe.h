@@ -78,22 +78,6 @@ DLC_EXPORT std::optional<uint64_t> layoutBytes(const nlohmann::json &layout);
 DLC_EXPORT std::string reorder(const nlohmann::json &from, const void *source,
                                const nlohmann::json &to, void *destination, int threads = 0);
 
-/// A description made runnable, for measuring. Buffers come in the order of Described::arguments.
-class DLC_EXPORT Executable {
-public:
-  /// Null and a message in `error` on failure.
-  static std::unique_ptr<Executable> create(const nlohmann::json &desc, int threads,
-                                            std::string &error);
-  ~Executable();
-  /// False when oneDNN refused.
-  bool run(std::span<void *const> buffers);
-
-private:
-  Executable();
-  struct Impl;
-  std::unique_ptr<Impl> impl;
-};
-
 /// "oneDNN 3.2.0": part of the key of everything measured.
 DLC_EXPORT std::string libraryVersion();
 

@@ -15,8 +15,8 @@ void buildConvolutionBackwardData(Builder &builder) {
   builder.attributes();
   builder.created(dnnl_convolution_backward_data_primitive_desc_create(
       &builder.raw, engine(), dnnl_convolution_direct, diffSrc, weights, diffDst,
-      window.strides.data(), window.dilations.data(), window.padsLeft.data(),
-      window.padsRight.data(), nullptr, builder.attr.get()));
+      window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(), nullptr,
+      builder.attr.get()));
 }
 
 void buildConvolutionBackwardWeights(Builder &builder) {
@@ -28,8 +28,8 @@ void buildConvolutionBackwardWeights(Builder &builder) {
   builder.attributes();
   builder.created(dnnl_convolution_backward_weights_primitive_desc_create(
       &builder.raw, engine(), dnnl_convolution_direct, src, diffWeights, diffBias, diffDst,
-      window.strides.data(), window.dilations.data(), window.padsLeft.data(),
-      window.padsRight.data(), nullptr, builder.attr.get()));
+      window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(), nullptr,
+      builder.attr.get()));
 }
 
 static bool sameLayout(const_dnnl_memory_desc_t a, const_dnnl_memory_desc_t b) {
@@ -49,9 +49,8 @@ void buildPoolingBackward(Builder &builder) {
   // The gradient's implementation follows the workspace of the forward one that it is told of.
   dnnl_primitive_desc_t raw = nullptr;
   builder.created(dnnl_pooling_forward_primitive_desc_create(
-      &raw, engine(), dnnl_forward_training, pool.algorithm, diffSrc, diffDst,
-      pool.window.strides.data(), pool.kernel.data(), pool.window.dilations.data(),
-      pool.window.padsLeft.data(), pool.window.padsRight.data(), builder.attr.get()));
+      &raw, engine(), dnnl_forward_training, pool.algorithm, diffSrc, diffDst, pool.strides.data(),
+      pool.sizes.data(), pool.gaps.data(), pool.low.data(), pool.high.data(), builder.attr.get()));
   builder.forward.reset(raw);
   dnnl_status_t status = dnnl_unimplemented;
   do {
@@ -60,9 +59,9 @@ void buildPoolingBackward(Builder &builder) {
                                                             dnnl_query_workspace_md, 0)))
       continue;
     status = dnnl_pooling_backward_primitive_desc_create(
-        &builder.raw, engine(), pool.algorithm, diffSrc, diffDst, pool.window.strides.data(),
-        pool.kernel.data(), pool.window.dilations.data(), pool.window.padsLeft.data(),
-        pool.window.padsRight.data(), builder.forward.get(), builder.attr.get());
+        &builder.raw, engine(), pool.algorithm, diffSrc, diffDst, pool.strides.data(),
+        pool.sizes.data(), pool.gaps.data(), pool.low.data(), pool.high.data(),
+        builder.forward.get(), builder.attr.get());
   } while (status != dnnl_success &&
            dnnl_primitive_desc_next_impl(builder.forward.get()) == dnnl_success);
   builder.created(status);

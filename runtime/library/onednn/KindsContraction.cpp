@@ -7,21 +7,22 @@ namespace dlc::onednn {
 
 using runtime::fail;
 
-Window::Window(Builder &builder, const_dnnl_memory_desc_t src) {
+static describe::Window windowOf(const Builder &builder, const_dnnl_memory_desc_t src,
+                                 const describe::Window::Words &words) {
   size_t rank = dimsOf(src).size();
   if (rank < 3)
-    fail("oneDNN: ", builder.word("kind", ""), ": src needs at least 3 dimensions, found ", rank);
-  strides = builder.integers("strides", rank - 2, 1);
-  dilations = builder.integers("dilations", rank - 2, 0);
-  padsLeft = builder.integers("pads_l", rank - 2, 0);
-  padsRight = builder.integers("pads_r", rank - 2, 0);
-  for (int64_t stride : strides)
-    if (stride < 1)
-      fail("oneDNN: ", builder.word("kind", ""), ": strides must be at least 1");
+    builder.complain("src needs at least 3 dimensions, found ", rank);
+  return describe::Window::read(builder, rank - 2, words);
+}
+
+Window::Window(Builder &builder, const_dnnl_memory_desc_t src, describe::Window::Words words)
+    : describe::Window(windowOf(builder, src, words)), gaps(dilations) {
+  for (int64_t &gap : gaps)
+    --gap;
 }
 
 Pool::Pool(Builder &builder, const_dnnl_memory_desc_t src)
-    : window(builder, src), kernel(builder.integers("kernel", dimsOf(src).size() - 2, -1)) {
+    : Window(builder, src, describe::kKernelWords) {
   std::string alg = builder.word("alg", "max");
   algorithm = alg == "max"           ? dnnl_pooling_max
               : alg == "avg_include" ? dnnl_pooling_avg_include_padding
@@ -45,8 +46,8 @@ void buildConvolution(Builder &builder) {
                                                 : dnnl_convolution_direct;
   builder.created(dnnl_convolution_forward_primitive_desc_create(
       &builder.raw, engine(), dnnl_forward_inference, algorithm, src, weights, bias, dst,
-      window.strides.data(), window.dilations.data(), window.padsLeft.data(),
-      window.padsRight.data(), builder.attr.get()));
+      window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(),
+      builder.attr.get()));
 }
 
 void buildDeconvolution(Builder &builder) {
@@ -58,8 +59,8 @@ void buildDeconvolution(Builder &builder) {
   builder.attributes();
   builder.created(dnnl_deconvolution_forward_primitive_desc_create(
       &builder.raw, engine(), dnnl_forward_inference, dnnl_deconvolution_direct, src, weights, bias,
-      dst, window.strides.data(), window.dilations.data(), window.padsLeft.data(),
-      window.padsRight.data(), builder.attr.get()));
+      dst, window.strides.data(), window.gaps.data(), window.low.data(), window.high.data(),
+      builder.attr.get()));
 }
 
 void buildInnerProduct(Builder &builder) {
@@ -92,9 +93,8 @@ void buildPooling(Builder &builder) {
   builder.attributes();
   builder.created(dnnl_pooling_forward_primitive_desc_create(
       &builder.raw, engine(), training ? dnnl_forward_training : dnnl_forward_inference,
-      pool.algorithm, src, dst, pool.window.strides.data(), pool.kernel.data(),
-      pool.window.dilations.data(), pool.window.padsLeft.data(), pool.window.padsRight.data(),
-      builder.attr.get()));
+      pool.algorithm, src, dst, pool.strides.data(), pool.sizes.data(), pool.gaps.data(),
+      pool.low.data(), pool.high.data(), builder.attr.get()));
 }
 
 void buildResampling(Builder &builder) {

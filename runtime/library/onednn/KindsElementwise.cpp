@@ -38,9 +38,7 @@ void buildSoftmax(Builder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   int64_t rank = static_cast<int64_t>(dimsOf(src).size());
-  int64_t axis = builder.integer("axis");
-  if (axis < 0 || axis >= rank)
-    fail("oneDNN: softmax: axis ", axis, " of ", rank, " dimensions");
+  int64_t axis = builder.integer("axis", 0, rank - 1);
   std::string alg = builder.word("alg", "accurate");
   if (alg != "accurate" && alg != "log")
     fail("oneDNN: softmax: unknown alg '", alg, "': accurate or log expected");
@@ -125,8 +123,8 @@ void buildLrn(Builder &builder) {
   builder.created(dnnl_lrn_forward_primitive_desc_create(
       &builder.raw, engine(), dnnl_forward_inference,
       alg == "within_channel" ? dnnl_lrn_within_channel : dnnl_lrn_across_channels, src, dst,
-      builder.integer("local_size"), builder.number("alpha", 1e-4f), builder.number("beta", 0.75f),
-      builder.number("k", 1.0f), builder.attr.get()));
+      builder.integer("local_size", 1, INT32_MAX), builder.number("alpha", 1e-4f),
+      builder.number("beta", 0.75f), builder.number("k", 1.0f), builder.attr.get()));
 }
 
 } // namespace dlc::onednn

@@ -73,11 +73,6 @@ MemoryDesc layoutOf(const json &layout, const std::string &what) {
   return md;
 }
 
-bool Builder::has(const char *name) const {
-  auto found = desc.find(name);
-  return found != desc.end() && !found->is_null();
-}
-
 const_dnnl_memory_desc_t Builder::argument(const char *name, int execArgument, bool isOutput,
                                            bool required) {
   if (!has(name)) {
@@ -99,50 +94,6 @@ const_dnnl_memory_desc_t Builder::argument(const char *name, int execArgument, b
     slot.outside = layoutOf(plain, name);
   }
   return slots.back().given.get();
-}
-
-std::vector<int64_t> Builder::integers(const char *name, size_t count, int64_t otherwise) {
-  std::vector<int64_t> values;
-  if (!has(name) && otherwise >= 0)
-    return std::vector<int64_t>(count, otherwise);
-  if (has(name) && desc[name].is_array())
-    for (const json &value : desc[name])
-      // Larger ones would only overflow in the library's own arithmetic.
-      if (value.is_number_integer() && std::abs(value.get<int64_t>()) <= INT32_MAX)
-        values.push_back(value.get<int64_t>());
-  if (values.size() != count || desc[name].size() != count)
-    fail("oneDNN: ", desc.value("kind", "?"), ": '", name, "' must be ", count, " integers");
-  return values;
-}
-
-int64_t Builder::integer(const char *name, int64_t otherwise) {
-  return has(name) ? integer(name) : otherwise;
-}
-
-int64_t Builder::integer(const char *name) {
-  if (!has(name) || !desc[name].is_number_integer())
-    fail("oneDNN: ", desc.value("kind", "?"), ": '", name, "' must be an integer");
-  return desc[name].get<int64_t>();
-}
-
-float Builder::number(const char *name, float otherwise) {
-  if (!has(name))
-    return otherwise;
-  if (!desc[name].is_number())
-    fail("oneDNN: ", desc.value("kind", "?"), ": '", name, "' must be a number");
-  return desc[name].get<float>();
-}
-
-bool Builder::flag(const char *name) {
-  return has(name) && desc[name].is_boolean() && desc[name].get<bool>();
-}
-
-std::string Builder::word(const char *name, const char *otherwise) {
-  if (!has(name))
-    return otherwise;
-  if (!desc[name].is_string())
-    fail("oneDNN: ", desc.value("kind", "?"), ": '", name, "' must be a string");
-  return desc[name].get<std::string>();
 }
 
 void Builder::created(dnnl_status_t status) {

@@ -2,6 +2,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
 #define DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
 
+#include "runtime/library/describe/Fields.h"
 #include "runtime/library/onednn/Handles.h"
 
 #include <nlohmann/json.hpp>
@@ -26,22 +27,14 @@ struct Slot {
 };
 
 /// What the builders of the kinds (Kinds*.cpp) work with. Everything throws dlc::Error.
-class Builder {
+class Builder : public describe::Fields {
 public:
-  explicit Builder(const nlohmann::json &desc) : desc(desc) {}
+  explicit Builder(const nlohmann::json &desc)
+      : Fields(desc, "oneDNN: " + desc.value("kind", "?")), desc(desc) {}
 
   /// desc[name] as the next buffer; null (and no buffer) if it is absent and not required.
   const_dnnl_memory_desc_t argument(const char *name, int execArgument, bool isOutput = false,
                                     bool required = true);
-  bool has(const char *name) const;
-  /// A list of `count` integers; `otherwise` for each if absent (then it is required when
-  /// negative).
-  std::vector<int64_t> integers(const char *name, size_t count, int64_t otherwise);
-  int64_t integer(const char *name, int64_t otherwise);
-  int64_t integer(const char *name);
-  float number(const char *name, float otherwise);
-  bool flag(const char *name);
-  std::string word(const char *name, const char *otherwise);
 
   /// Post-ops, math mode, scales: adds their buffers. Call after the kind's own arguments.
   void attributes();

@@ -2,23 +2,21 @@
 #ifndef DLC_RUNTIME_LIBRARY_ONEDNN_WINDOW_H
 #define DLC_RUNTIME_LIBRARY_ONEDNN_WINDOW_H
 
+#include "runtime/library/describe/Window.h"
 #include "runtime/library/onednn/Operation.h"
-
-#include <vector>
 
 namespace dlc::onednn {
 
-struct Window {
-  std::vector<int64_t> strides, dilations, padsLeft, padsRight;
+struct Window : describe::Window {
+  /// oneDNN counts what lies between two places.
+  std::vector<int64_t> gaps;
 
-  /// `src` has the rank that the lists must have, less two.
-  Window(Builder &builder, const_dnnl_memory_desc_t src);
+  /// `src` has two dimensions more. A convolution's window has the sizes of its weights.
+  Window(Builder &builder, const_dnnl_memory_desc_t src,
+         describe::Window::Words words = {nullptr, "pads_l", "pads_r", 0});
 };
 
-/// A pool's own part: kernel and algorithm.
-struct Pool {
-  Window window;
-  std::vector<int64_t> kernel;
+struct Pool : Window {
   dnnl_alg_kind_t algorithm = dnnl_alg_kind_undef;
 
   Pool(Builder &builder, const_dnnl_memory_desc_t src);

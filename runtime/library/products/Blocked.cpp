@@ -9,7 +9,6 @@
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/products/Operands.h"
-#include "runtime/library/products/Parse.h"
 #include "runtime/library/products/Schedules.h"
 
 #include <algorithm>

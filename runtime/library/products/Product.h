@@ -4,15 +4,8 @@
 
 #include "dlc/Export.h"
 #include "runtime/library/Library.h"
+#include "runtime/library/describe/Product.h"
 #include "runtime/library/products/Panel.h"
-
-#include <nlohmann/json.hpp>
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
 
 namespace dlc::products {
 
@@ -41,49 +34,20 @@ struct DLC_EXPORT Form {
   uint64_t packedBytes(int64_t k, int64_t n) const;
 };
 
-/// dst[batch.., m, n] = post-ops(scale · a[batch.., m, k] · b[batch.., k, n] + bias[n])
+inline int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+inline int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+
+/// How a product (describe/Product.h) is computed:
 ///
-///   {"kind": "product", "parts": 2 or "lanes": 16, "batch": [..], "m", "n", "k", "a": [strides of
-///   batch.., m, k],
-///    "b": [strides] or "packed", "dst": [strides; the last is 1], "scale": 1, "bias": true,
-///    "post_ops": [{"kind": "eltwise", "alg", "alpha", "beta"}, {"kind": "sum", "scale"},
-///                 {"kind": "binary", "alg": add mul sub logistic_gradient tanh_gradient
-///                  relu_gradient, "strides": [batch.., m, n]}],
-///    "prologue": {"of": "a" or "b", "row", "exp": false, "shift": 0 or 1, "factor": 0 or 1,
-///                 "hot": value, "sums": false}}
+///   {.., "parts": 2 or "lanes": 16, "strassen": false}
 ///
-/// All of f32, strides in elements. Buffers: a, b, [bias], dst, one for each binary post-op. A sum
-/// is the last post-op; one that is not alone needs k <= kDepthAtOnce. "packed": as the form's
-/// packRight writes the whole. "parts": on tiles (tiles/Describe.h); "lanes": in vectors of so many
-/// numbers (vectors/Describe.h). "strassen": true, in vectors: seven products of quarters instead
-/// of eight (Strassen.cpp); of no batch, and nothing packed before.
-/// A gradient is that of an activation whose result y is the operand: what comes is multiplied by
-/// y (1 - y), by 1 - y², or is 0 where y is not above 0.
-/// The prologue (Kernel.h) changes elements of an operand that lies in rows of "row" elements, each
-/// time they are packed. Its buffers follow: [shift], [factor] (of all rows, or one), [hot] (i64),
-/// [sums], which gets the sum of each column over all rows, where rows are what is summed. Vectors
-/// only sum up.
-struct DLC_EXPORT Product {
-  std::vector<int64_t> batch, aStrides, bStrides, dstStrides;
-  int64_t m = 0, n = 0, k = 0;
+/// "parts": on tiles (tiles/Describe.h); "lanes": in vectors of so many numbers
+/// (vectors/Describe.h), which change no elements of operands, but sum them up. A sum that is not
+/// the only post-op needs k <= kDepthAtOnce. "strassen": in vectors, seven products of quarters
+/// instead of eight (Strassen.cpp); of no batch, and nothing packed before.
+struct DLC_EXPORT Product : describe::Product {
   Form form;
-  bool isPacked = false, hasBias = false, isStrassen = false;
-  Epilogue epilogue; ///< without addresses
-  std::vector<std::vector<int64_t>> operandStrides;
-
-  struct Change {
-    bool isOfLeft = true, across = false, hasShift = false, hasFactor = false, hasHot = false,
-         hasSums = false;
-    int64_t row = 0;   ///< elements between two rows
-    Prologue prologue; ///< without addresses
-
-    /// Whether elements become others, which may be summed up as well.
-    bool changes() const { return prologue.exponential || hasShift || hasFactor || hasHot; }
-  };
-  std::optional<Change> change;
-
-  /// Whether all that becomes of sums is to be added to what dst holds.
-  bool addsUp() const;
+  bool isStrassen = false;
 
   /// Throws dlc::Error.
   static Product parse(const nlohmann::json &desc, const Form &form);

@@ -8,7 +8,6 @@
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/products/Operands.h"
-#include "runtime/library/products/Parse.h"
 #include "runtime/library/products/Schedules.h"
 #include "runtime/program/Message.h"
 

@@ -11,7 +11,6 @@
 
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
-#include "runtime/library/products/Parse.h"
 #include "runtime/library/tiles/Describe.h"
 #include "runtime/program/Message.h"
 
@@ -21,11 +20,6 @@
 namespace dlc::tiles {
 
 using nlohmann::json;
-using products::hasOperand;
-using products::partsOf;
-using products::Posts;
-using products::postsOf;
-using products::sizesOf;
 using runtime::fail;
 
 namespace {
@@ -36,34 +30,20 @@ constexpr int64_t kSlabBytes = 1 << 20;
 } // namespace
 
 Convolution Convolution::parse(const json &desc) {
-  try {
-    Convolution c;
-    int64_t src[4], dst[4];
-    sizesOf(desc, "src", 4, 1, src);
-    sizesOf(desc, "dst", 4, 1, dst);
-    c.count = src[0], c.channels = src[1], c.height = src[2], c.width = src[3];
-    c.features = dst[1], c.outHeight = dst[2], c.outWidth = dst[3];
-    if (dst[0] != c.count)
-      fail("tiles: 'dst' has ", dst[0], " images, 'src' ", c.count);
-    sizesOf(desc, "window", 2, 1, c.window);
-    sizesOf(desc, "strides", 2, 1, c.strides);
-    sizesOf(desc, "dilations", 2, 1, c.dilations);
-    sizesOf(desc, "pads", 2, 0, c.pads);
-    c.parts = partsOf(desc);
-    c.isPacked = desc.value("weights", "plain") == "packed";
-    c.isTurned = desc.value("turned", false);
-    c.hasBias = desc.value("bias", false);
-    Posts posts = postsOf(desc, 2, 0);
-    c.epilogue = posts.epilogue;
-    c.operandStrides = std::move(posts.operandStrides);
-    return c;
-  } catch (const json::exception &error) {
-    fail("tiles: wrong description: ", error.what());
-  }
+  const describe::Fields fields(desc, "tiles");
+  Convolution c;
+  static_cast<describe::Convolution &>(c) =
+      describe::Convolution::read(fields, describe::kWindowWords);
+  if (c.rank() != 2 || c.groups != 1 || c.window.low[0] < 0 || c.window.low[1] < 0)
+    fields.complain("convolutions have two dimensions, one group and no negative padding");
+  c.parts = partsOf(fields);
+  c.posts = describe::Posts::read(fields, 2);
+  return c;
 }
 
 bool Convolution::unfoldsRows() const {
-  return window[1] > 1 && dilations[1] == 1 && !isTurned && window[1] * channels <= kDepth;
+  return window.sizes[1] > 1 && window.dilations[1] == 1 && !isTurned &&
+         window.sizes[1] * channels <= kDepth;
 }
 
 uint64_t Convolution::packedBytes() const {
@@ -71,7 +51,7 @@ uint64_t Convolution::packedBytes() const {
 }
 
 void Convolution::packWeights(const float *weights, void *packed, int threads) const {
-  int64_t area = window[0] * window[1], n = features;
+  int64_t area = window.taps(), n = features;
   int64_t bytes = blocks(depth()) * parts * kPartBytes;
   runtime::parallelFor(threads, taps() * blocks(n), 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t unit = begin; unit < end; ++unit) {
@@ -80,11 +60,11 @@ void Convolution::packWeights(const float *weights, void *packed, int threads) c
       char *to = static_cast<char *>(packed) + (first / kBlock * taps() + tap) * bytes;
       if (unfoldsRows()) {
         float row[kDepth * kBlock];
-        for (int64_t s = 0; s < window[1]; ++s)
+        for (int64_t s = 0; s < window.sizes[1]; ++s)
           for (int64_t c = 0; c < channels; ++c)
             for (int64_t o = 0; o < lanes; ++o)
               row[(s * channels + c) * kBlock + o] =
-                  weights[((first + o) * channels + c) * area + tap * window[1] + s];
+                  weights[((first + o) * channels + c) * area + tap * window.sizes[1] + s];
         packRight(row, 1, kBlock, lanes, depth(), parts, to);
       } else if (isTurned) {
         packRight(weights + first * area + (area - 1 - tap), area, n * area, lanes, channels, parts,
@@ -156,68 +136,56 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
 }
 
 void Call::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
-  size_t expected = 3 + (c.hasBias ? 1 : 0) + c.operandStrides.size();
-  if (buffers.size() != expected)
-    fail("tiles: a convolution with ", c.operandStrides.size(), " binary post-ops takes ", expected,
-         " buffers, ", buffers.size(), " given");
-  auto check = [&](size_t buffer, __int128 needed, const char *name, bool written) {
-    if (needed > (__int128(1) << 60) || buffers[buffer].bytes < static_cast<uint64_t>(needed))
-      fail("tiles: buffer ", buffer, " ('", name, "') has ", buffers[buffer].bytes,
-           " bytes, too few");
-    if (written && !buffers[buffer].writable)
-      fail("tiles: buffer ", buffer, " ('", name,
-           "') is written but lies in a constant or an input");
-  };
-  __int128 f32 = sizeof(float), pixels = __int128(c.count) * c.outHeight * c.outWidth;
-  check(0, f32 * c.count * c.height * c.width * c.channels, "src", false);
-  __int128 plain = f32 * c.features * c.channels * c.window[0] * c.window[1];
-  if (plain > (__int128(1) << 40))
-    fail("tiles: weights are too large");
-  check(1, c.isPacked ? __int128(c.packedBytes()) : plain, "weights", false);
-  size_t next = 2;
+  describe::Buffers given(buffers, "tiles");
+  given.need("src", c.sourceElements(), sizeof(float));
+  if (c.isPacked)
+    given.need("weights", 1, c.packedBytes());
+  else
+    given.need("weights", c.weightElements(), sizeof(float));
   if (c.hasBias)
-    check(next++, f32 * c.features, "bias", false);
-  check(next++, f32 * pixels * c.features, "dst", true);
-  for (const auto &strides : c.operandStrides)
-    check(next++, f32 * ((pixels - 1) * strides[0] + (c.features - 1) * strides[1] + 1), "post_ops",
-          false);
+    given.need("bias", c.features, sizeof(float));
+  given.need("dst", c.resultElements(), sizeof(float), true);
+  const int64_t dims[] = {c.batch * c.positions(), c.features};
+  for (const auto &strides : c.posts.operandStrides)
+    given.need("post_ops", describe::reach(dims, strides), sizeof(float));
+  given.end();
 }
 
 void Call::planPhases() {
   bool unfolds = c.unfoldsRows();
-  int64_t columns = unfolds ? 1 : c.window[1];
-  for (int64_t r = 0; r < c.window[0]; ++r)
+  int64_t columns = unfolds ? 1 : c.window.sizes[1];
+  for (int64_t r = 0; r < c.window.sizes[0]; ++r)
     for (int64_t s = 0; s < columns; ++s) {
-      int64_t y = r * c.dilations[0], x = s * c.dilations[1];
-      Phase phase{y % c.strides[0], unfolds ? 0 : x % c.strides[1]};
+      int64_t y = r * c.window.dilations[0], x = s * c.window.dilations[1];
+      Phase phase{y % c.window.strides[0], unfolds ? 0 : x % c.window.strides[1]};
       auto found = std::find(phases.begin(), phases.end(), phase);
       tapPhase.push_back(found - phases.begin());
       if (found == phases.end())
         phases.push_back(phase);
     }
-  reach[0] = (c.window[0] - 1) * c.dilations[0] / c.strides[0];
-  reach[1] = (columns - 1) * c.dilations[1] / c.strides[1];
-  if (!unfolds && c.strides[1] == 1) {
-    int64_t behind = c.outWidth + reach[1] - c.pads[1] - c.width;
-    shared = std::max<int64_t>(0, std::min({c.pads[1], behind, reach[1]}));
+  reach[0] = (c.window.sizes[0] - 1) * c.window.dilations[0] / c.window.strides[0];
+  reach[1] = (columns - 1) * c.window.dilations[1] / c.window.strides[1];
+  if (!unfolds && c.window.strides[1] == 1) {
+    int64_t behind = c.dst[1] + reach[1] - c.window.low[1] - c.src[1];
+    shared = std::max<int64_t>(0, std::min({c.window.low[1], behind, reach[1]}));
   }
-  pitch = c.outWidth + reach[1] - shared;
-  for (int64_t r = 0; r < c.window[0]; ++r)
+  pitch = c.dst[1] + reach[1] - shared;
+  for (int64_t r = 0; r < c.window.sizes[0]; ++r)
     for (int64_t s = 0; s < columns; ++s)
-      tapPlace.push_back(r * c.dilations[0] / c.strides[0] * pitch +
-                         s * c.dilations[1] / c.strides[1]);
+      tapPlace.push_back(r * c.window.dilations[0] / c.window.strides[0] * pitch +
+                         s * c.window.dilations[1] / c.window.strides[1]);
 }
 
 void Call::planSlabs() {
   int64_t bytes = static_cast<int64_t>(phases.size()) * steps * c.parts * kPixelBytes;
   int64_t rows = std::max<int64_t>(1, kSlabBytes * threads / (bytes * pitch));
-  int64_t whole = c.outHeight + reach[0];
+  int64_t whole = c.dst[0] + reach[0];
   if (rows >= whole) {
-    most = {0, std::min(c.count, rows / whole), 0, c.outHeight};
+    most = {0, std::min(c.batch, rows / whole), 0, c.dst[0]};
   } else {
     int64_t each = std::max<int64_t>(1, rows - reach[0]);
-    int64_t slabs = (c.outHeight + each - 1) / each;
-    most = {0, 1, 0, (c.outHeight + slabs - 1) / slabs};
+    int64_t slabs = (c.dst[0] + each - 1) / each;
+    most = {0, 1, 0, (c.dst[0] + slabs - 1) / slabs};
   }
   imageRows = most.rows + reach[0];
   // Rows of a tile may reach behind the last place, and so does the last row's padding.
@@ -226,13 +194,13 @@ void Call::planSlabs() {
   phaseStride = steps * c.parts * partStride;
   for (size_t tap = 0; tap < tapPlace.size(); ++tap)
     tapBytes.push_back(tapPhase[tap] * phaseStride + tapPlace[tap] * kPixelBytes);
-  int64_t last = ((most.images - 1) * imageRows + most.rows - 1) * pitch + c.outWidth;
+  int64_t last = ((most.images - 1) * imageRows + most.rows - 1) * pitch + c.dst[1];
   pixel.assign(static_cast<size_t>(last), -1);
   for (int64_t image = 0; image < most.images; ++image)
     for (int64_t y = 0; y < most.rows; ++y)
-      for (int64_t x = 0; x < c.outWidth; ++x)
+      for (int64_t x = 0; x < c.dst[1]; ++x)
         pixel[static_cast<size_t>((image * imageRows + y) * pitch + x)] =
-            static_cast<int32_t>((image * most.rows + y) * c.outWidth + x);
+            static_cast<int32_t>((image * most.rows + y) * c.dst[1] + x);
 }
 
 /// Whichever operand is larger is read by one thread only.
@@ -249,19 +217,20 @@ void Call::planUnits() {
 
 /// Pixels with their neighbours, side by side: those at the borders by way of a copy.
 void Call::packSpans(const float *row, char *to) const {
-  int64_t span = c.window[1] * c.channels, step = c.strides[1];
-  for (int64_t x = 0; x < c.outWidth;) {
-    int64_t from = x * step - c.pads[1], behind = from + c.window[1];
+  int64_t span = c.window.sizes[1] * c.channels, step = c.window.strides[1];
+  for (int64_t x = 0; x < c.dst[1];) {
+    int64_t from = x * step - c.window.low[1], behind = from + c.window.sizes[1];
     char *at = to + x * kPixelBytes;
-    if (from >= 0 && behind <= c.width) {
-      int64_t some = std::min(c.outWidth - x, (c.width - behind) / step + 1);
+    if (from >= 0 && behind <= c.src[1]) {
+      int64_t some = std::min(c.dst[1] - x, (c.src[1] - behind) / step + 1);
       packPixels({row + from * c.channels, step * c.channels, span, some}, c.parts, at,
                  c.parts * partStride, partStride);
       x += some;
       continue;
     }
     float copy[kDepth] = {};
-    int64_t first = std::max<int64_t>(0, -from), last = std::min(c.window[1], c.width - from);
+    int64_t first = std::max<int64_t>(0, -from),
+            last = std::min(c.window.sizes[1], c.src[1] - from);
     if (first < last)
       std::memcpy(copy + first * c.channels, row + (from + first) * c.channels,
                   static_cast<size_t>((last - first) * c.channels) * sizeof(float));
@@ -274,7 +243,8 @@ void Call::packSpans(const float *row, char *to) const {
 void Call::packRow(const float *src, const Slab &slab, int64_t index, char *left) const {
   int64_t all = slab.rows + reach[0];
   int64_t phase = index / (slab.images * all), image = index / all % slab.images, q = index % all;
-  int64_t y = (slab.row + q) * c.strides[0] + phases[static_cast<size_t>(phase)].y - c.pads[0];
+  int64_t y =
+      (slab.row + q) * c.window.strides[0] + phases[static_cast<size_t>(phase)].y - c.window.low[0];
   int64_t px = phases[static_cast<size_t>(phase)].x;
   char *to = left + phase * phaseStride + (image * imageRows + q) * pitch * kPixelBytes;
   int64_t stepStride = c.parts * partStride;
@@ -285,15 +255,15 @@ void Call::packRow(const float *src, const Slab &slab, int64_t index, char *left
   };
   bool isLast = q + 1 == all && image + 1 == slab.images;
   int64_t length = pitch + (isLast ? shared : 0);
-  if (y < 0 || y >= c.height)
+  if (y < 0 || y >= c.src[0])
     return zeros(0, length);
-  const float *row = src + ((slab.image + image) * c.height + y) * c.width * c.channels;
+  const float *row = src + ((slab.image + image) * c.src[0] + y) * c.src[1] * c.channels;
   if (c.unfoldsRows())
     return packSpans(row, to);
-  int64_t step = c.strides[1], before = c.pads[1] - px;
+  int64_t step = c.window.strides[1], before = c.window.low[1] - px;
   int64_t first = std::min(length, before <= 0 ? 0 : (before + step - 1) / step);
   int64_t x = first * step - before;
-  int64_t some = x >= c.width ? 0 : std::min(length - first, (c.width - 1 - x) / step + 1);
+  int64_t some = x >= c.src[1] ? 0 : std::min(length - first, (c.src[1] - 1 - x) / step + 1);
   zeros(0, first);
   if (some > 0)
     packPixels({row + x * c.channels, step * c.channels, c.channels, some}, c.parts,
@@ -303,34 +273,34 @@ void Call::packRow(const float *src, const Slab &slab, int64_t index, char *left
 
 void Call::run(const Slab &slab, const char *left, const char *right, float *dst,
                const Epilogue &epilogue) const {
-  int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.outWidth;
+  int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.dst[1];
   int64_t rowsEach = (blocks(last) + rowGroups - 1) / rowGroups;
   int64_t columnsEach = (blocks(c.features) + columnGroups - 1) / columnGroups;
   runtime::parallelFor(threads, rowGroups * columnGroups, 1, [&](int64_t begin, int64_t end, int) {
     enterTiles();
     for (int64_t unit = begin; unit < end; ++unit) {
       int64_t row = unit % rowGroups * rowsEach * kBlock;
-      Window window;
-      window.firstColumn = unit / rowGroups * columnsEach * kBlock;
-      window.columns = std::min(columnsEach * kBlock, c.features - window.firstColumn);
-      window.rows = std::min(rowsEach * kBlock, last - row);
-      if (window.rows <= 0 || window.columns <= 0)
+      Places places;
+      places.firstColumn = unit / rowGroups * columnsEach * kBlock;
+      places.columns = std::min(columnsEach * kBlock, c.features - places.firstColumn);
+      places.rows = std::min(rowsEach * kBlock, last - row);
+      if (places.rows <= 0 || places.columns <= 0)
         continue;
-      window.left = left + row * kPixelBytes;
-      window.partStride = partStride;
-      window.stepStride = c.parts * partStride;
-      window.steps = steps;
-      window.taps = c.taps();
-      window.tapBytes = tapBytes.data();
-      window.rightTap = steps * c.parts * kPartBytes;
-      window.rightStride = c.taps() * window.rightTap;
-      window.right = right + window.firstColumn / kBlock * window.rightStride;
-      window.pixel = pixel.data() + row;
-      window.dst = dst;
-      window.dstPixel = c.features;
-      window.firstPixel = (slab.image * c.outHeight + slab.row) * c.outWidth;
-      window.parts = c.parts;
-      convolve(window, epilogue);
+      places.left = left + row * kPixelBytes;
+      places.partStride = partStride;
+      places.stepStride = c.parts * partStride;
+      places.steps = steps;
+      places.taps = c.taps();
+      places.tapBytes = tapBytes.data();
+      places.rightTap = steps * c.parts * kPartBytes;
+      places.rightStride = c.taps() * places.rightTap;
+      places.right = right + places.firstColumn / kBlock * places.rightStride;
+      places.pixel = pixel.data() + row;
+      places.dst = dst;
+      places.dstPixel = c.features;
+      places.firstPixel = (slab.image * c.dst[0] + slab.row) * c.dst[1];
+      places.parts = c.parts;
+      convolve(places, epilogue);
     }
     leaveTiles();
   });
@@ -346,21 +316,21 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
   }
   char *left = scratch + weightBytes;
   size_t next = 2;
-  Epilogue epilogue = c.epilogue;
+  Epilogue epilogue = c.posts.epilogue;
   if (c.hasBias)
     epilogue.bias = static_cast<const float *>(buffers[next++]);
   auto *dst = static_cast<float *>(buffers[next++]);
   size_t operand = 0;
   for (int i = 0; i < epilogue.count; ++i)
-    if (hasOperand(epilogue.posts[i])) {
-      const auto &strides = c.operandStrides[operand++];
+    if (describe::hasOperand(epilogue.posts[i])) {
+      const auto &strides = c.posts.operandStrides[operand++];
       epilogue.posts[i].operand = {static_cast<const float *>(buffers[next++]), strides[0],
                                    strides[1]};
     }
-  for (int64_t image = 0; image < c.count; image += most.images)
-    for (int64_t row = 0; row < c.outHeight; row += most.rows) {
-      Slab slab{image, std::min(most.images, c.count - image), row,
-                std::min(most.rows, c.outHeight - row)};
+  for (int64_t image = 0; image < c.batch; image += most.images)
+    for (int64_t row = 0; row < c.dst[0]; row += most.rows) {
+      Slab slab{image, std::min(most.images, c.batch - image), row,
+                std::min(most.rows, c.dst[0] - row)};
       int64_t rows = static_cast<int64_t>(phases.size()) * slab.images * (slab.rows + reach[0]);
       runtime::parallelFor(threads, rows, 1, [&](int64_t begin, int64_t end, int) {
         for (int64_t index = begin; index < end; ++index)

@@ -2,7 +2,6 @@
 #include "runtime/library/tiles/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
-#include "runtime/library/products/Parse.h"
 #include "runtime/library/tiles/Convolution.h"
 #include "runtime/library/tiles/WeightGradient.h"
 
@@ -20,6 +19,10 @@ bool available() {
     return requestTiles();
   }();
   return answer;
+}
+
+int partsOf(const describe::Fields &fields) {
+  return static_cast<int>(fields.integer("parts", 1, 3, 2));
 }
 
 Form formOf(int parts) {
@@ -42,7 +45,7 @@ Form formOf(int parts) {
   return form;
 }
 
-Form formOf(const nlohmann::json &desc) { return formOf(products::partsOf(desc)); }
+Form formOf(const nlohmann::json &desc) { return formOf(partsOf(describe::Fields(desc, "tiles"))); }
 
 uint64_t packedBytes(int64_t k, int64_t n, int parts) { return formOf(parts).packedBytes(k, n); }
 
@@ -57,9 +60,10 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createTilesCall(const nlohmann::json &desc,
                                              std::span<const BufferInfo> buffers, int threads) {
-  if (desc.value("kind", "") == "convolution")
+  std::string kind = describe::Fields(desc, "tiles").kind();
+  if (kind == "convolution")
     return tiles::makeConvolution(desc, buffers, threads);
-  if (desc.value("kind", "") == "weight_gradient")
+  if (kind == "weight_gradient")
     return tiles::makeWeightGradient(desc, buffers, threads);
   return products::makeProduct(desc, tiles::formOf(desc), buffers, threads);
 }

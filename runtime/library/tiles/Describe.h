@@ -10,6 +10,9 @@ namespace dlc::tiles {
 /// Whether this machine has tiles and the system lets us use them.
 DLC_EXPORT bool available();
 
+/// "parts" of a description. Throws dlc::Error.
+int partsOf(const describe::Fields &fields);
+
 /// Products of f32 as sums of products of bf16 parts: 1, 2 or 3.
 products::Form formOf(int parts);
 /// Those of a product's description. Throws dlc::Error.

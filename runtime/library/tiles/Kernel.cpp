@@ -247,54 +247,54 @@ template <int parts> void multiplyAll(const Panel &panel, const Epilogue &epilog
 }
 
 template <bool tall, int parts>
-void convolveBlock(const Window &window, const Epilogue &epilogue, int64_t row0, int64_t column0) {
+void convolveBlock(const Places &at, const Epilogue &epilogue, int64_t row0, int64_t column0) {
   _tile_zero(0);
   _tile_zero(1);
   if (tall) {
     _tile_zero(2);
     _tile_zero(3);
   }
-  const char *left = window.left + row0 * kPixelBytes;
-  const char *right = window.right + column0 / kBlock * window.rightStride;
-  for (int64_t tap = 0; tap < window.taps; ++tap)
-    sumBlock<tall, parts>(left + window.tapBytes[tap], window.partStride, window.stepStride,
-                          right + tap * window.rightTap, window.steps, row0 == 0);
+  const char *left = at.left + row0 * kPixelBytes;
+  const char *right = at.right + column0 / kBlock * at.rightStride;
+  for (int64_t tap = 0; tap < at.taps; ++tap)
+    sumBlock<tall, parts>(left + at.tapBytes[tap], at.partStride, at.stepStride,
+                          right + tap * at.rightTap, at.steps, row0 == 0);
   alignas(64) float sums[kBlock * kBlock];
   storeSums<tall>(sums, kBlock);
-  int64_t rows = window.rows - row0 < kBlock ? window.rows - row0 : kBlock;
-  for (int64_t half = 0; half < kBlock && column0 + half < window.columns; half += kHalf) {
+  int64_t rows = at.rows - row0 < kBlock ? at.rows - row0 : kBlock;
+  for (int64_t half = 0; half < kBlock && column0 + half < at.columns; half += kHalf) {
     int64_t column = column0 + half;
-    Ending ending(epilogue, window.firstColumn + column, window.columns - column);
+    Ending ending(epilogue, at.firstColumn + column, at.columns - column);
     for (int64_t i = 0; i < rows; ++i) {
-      if (window.pixel[row0 + i] < 0)
+      if (at.pixel[row0 + i] < 0)
         continue;
-      int64_t pixel = window.firstPixel + window.pixel[row0 + i];
-      ending.end(sums + i * kBlock + half,
-                 window.dst + pixel * window.dstPixel + window.firstColumn + column, pixel);
+      int64_t pixel = at.firstPixel + at.pixel[row0 + i];
+      ending.end(sums + i * kBlock + half, at.dst + pixel * at.dstPixel + at.firstColumn + column,
+                 pixel);
     }
   }
 }
 
 /// All rows pass by a block of columns, whose weights stay near.
-template <int parts> void convolveAll(const Window &window, const Epilogue &epilogue) {
-  for (int64_t column = 0; column < window.columns; column += kBlock)
-    for (int64_t row = 0; row < window.rows; row += kBlock)
-      if (window.rows - row > kHalf)
-        convolveBlock<true, parts>(window, epilogue, row, column);
+template <int parts> void convolveAll(const Places &at, const Epilogue &epilogue) {
+  for (int64_t column = 0; column < at.columns; column += kBlock)
+    for (int64_t row = 0; row < at.rows; row += kBlock)
+      if (at.rows - row > kHalf)
+        convolveBlock<true, parts>(at, epilogue, row, column);
       else
-        convolveBlock<false, parts>(window, epilogue, row, column);
+        convolveBlock<false, parts>(at, epilogue, row, column);
 }
 
 } // namespace
 
-void convolve(const Window &window, const Epilogue &epilogue) {
-  publish(window.left);
-  if (window.parts == 1)
-    convolveAll<1>(window, epilogue);
-  else if (window.parts == 2)
-    convolveAll<2>(window, epilogue);
+void convolve(const Places &at, const Epilogue &epilogue) {
+  publish(at.left);
+  if (at.parts == 1)
+    convolveAll<1>(at, epilogue);
+  else if (at.parts == 2)
+    convolveAll<2>(at, epilogue);
   else
-    convolveAll<3>(window, epilogue);
+    convolveAll<3>(at, epilogue);
 }
 
 void multiply(const Panel &panel, const Epilogue &epilogue) {
@@ -331,7 +331,7 @@ bool requestTiles() {
 namespace dlc::tiles {
 
 void multiply(const Panel &, const Epilogue &) {}
-void convolve(const Window &, const Epilogue &) {}
+void convolve(const Places &, const Epilogue &) {}
 void enterTiles() {}
 void leaveTiles() {}
 bool requestTiles() { return false; }

@@ -57,7 +57,7 @@ void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, in
 /// the tap
 /// (`rightTap` bytes apart; `rightStride` between blocks of columns). Place `row` is pixel
 /// firstPixel + pixel[row] of dst and of the epilogue's operands; -1: none.
-struct Window {
+struct Places {
   const char *left = nullptr, *right = nullptr;
   int64_t stepStride = 0, partStride = 0, steps = 0;
   const int64_t *tapBytes = nullptr;
@@ -67,7 +67,7 @@ struct Window {
   int64_t firstPixel = 0, dstPixel = 0, rows = 0, columns = 0, firstColumn = 0;
   int parts = 2;
 };
-void convolve(const Window &window, const Epilogue &epilogue);
+void convolve(const Places &places, const Epilogue &epilogue);
 
 /// Around calls of multiply() and convolve() in one thread.
 void enterTiles();

@@ -11,7 +11,6 @@
 
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
-#include "runtime/library/products/Parse.h"
 #include "runtime/library/tiles/Describe.h"
 #include "runtime/library/tiles/Pairs.h"
 #include "runtime/program/Message.h"
@@ -22,38 +21,23 @@
 namespace dlc::tiles {
 
 using nlohmann::json;
-using products::sizesOf;
 using products::upTo;
 using runtime::fail;
 
 WeightGradient WeightGradient::parse(const json &desc) {
-  try {
-    WeightGradient g;
-    int64_t src[4], dst[4];
-    sizesOf(desc, "src", 4, 1, src);
-    sizesOf(desc, "diff_dst", 4, 1, dst);
-    g.count = src[0], g.channels = src[1], g.height = src[2], g.width = src[3];
-    g.features = dst[1], g.outHeight = dst[2], g.outWidth = dst[3];
-    if (dst[0] != g.count)
-      fail("tiles: 'diff_dst' has ", dst[0], " images, 'src' ", g.count);
-    sizesOf(desc, "window", 2, 1, g.window);
-    sizesOf(desc, "strides", 2, 1, g.strides);
-    sizesOf(desc, "dilations", 2, 1, g.dilations);
-    sizesOf(desc, "pads", 2, 0, g.pads);
-    // Places are numbered in 32 bits.
-    __int128 most = (__int128(g.outHeight) + g.window[0] * __int128(g.dilations[0])) *
-                    (__int128(g.outWidth) + g.window[1] * __int128(g.dilations[1]));
-    if (std::max<__int128>(most, __int128(g.height) * g.width) > (__int128(1) << 28))
-      fail("tiles: images are too large");
-    return g;
-  } catch (const json::exception &error) {
-    fail("tiles: wrong description: ", error.what());
-  }
-}
-
-bool WeightGradient::isFlat() const {
-  return taps() == 1 && strides[0] == 1 && strides[1] == 1 && pads[0] == 0 && pads[1] == 0 &&
-         height == outHeight && width == outWidth;
+  const describe::Fields fields(desc, "tiles");
+  WeightGradient g;
+  static_cast<describe::Convolution &>(g) =
+      describe::Convolution::read(fields, describe::kWindowWords, "diff_dst");
+  const describe::Window &window = g.window;
+  if (g.rank() != 2 || g.groups != 1 || window.low[0] < 0 || window.low[1] < 0)
+    fields.complain("convolutions have two dimensions, one group and no negative padding");
+  // Places are numbered in 32 bits.
+  __int128 most = (__int128(g.dst[0]) + window.sizes[0] * __int128(window.dilations[0])) *
+                  (__int128(g.dst[1]) + window.sizes[1] * __int128(window.dilations[1]));
+  if (std::max<__int128>(most, g.pixels()) > (__int128(1) << 28))
+    fields.complain("images are too large");
+  return g;
 }
 
 namespace {
@@ -118,22 +102,16 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
 }
 
 void Call::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
-  if (buffers.size() != 3)
-    fail("tiles: a gradient by weights takes 3 buffers, ", buffers.size(), " given");
-  __int128 sizes[] = {__int128(2) * g.count * g.height * g.width * g.channels,
-                      __int128(2) * g.count * g.outHeight * g.outWidth * g.features,
-                      __int128(4) * g.features * g.channels * g.window[0] * g.window[1]};
-  const char *names[] = {"src", "diff_dst", "dst"};
-  for (size_t i = 0; i < 3; ++i)
-    if (sizes[i] > (__int128(1) << 40) || buffers[i].bytes < static_cast<uint64_t>(sizes[i]))
-      fail("tiles: buffer ", i, " ('", names[i], "') has ", buffers[i].bytes, " bytes, too few");
-  if (!buffers[2].writable)
-    fail("tiles: buffer 2 ('dst') is written but lies in a constant or an input");
+  describe::Buffers given(buffers, "tiles");
+  given.need("src", g.sourceElements(), 2);
+  given.need("diff_dst", g.resultElements(), 2);
+  given.need("dst", g.weightElements(), sizeof(float), true);
+  given.end();
 }
 
 void Call::planPlaces() {
-  if (g.isFlat()) {
-    int64_t all = g.count * g.height * g.width;
+  if (g.isPoint()) {
+    int64_t all = g.batch * g.src[0] * g.src[1];
     places = std::min(kRun, upTo(all, kDepth));
     groups = (all + places - 1) / places;
     groupPixels = groupDiff = places;
@@ -142,32 +120,32 @@ void Call::planPlaces() {
       diffPixels.push_back(static_cast<int32_t>(place));
     return;
   }
-  groups = g.count;
-  groupPixels = g.height * g.width;
-  groupDiff = g.outHeight * g.outWidth;
+  groups = g.batch;
+  groupPixels = g.src[0] * g.src[1];
+  groupDiff = g.dst[0] * g.dst[1];
   for (int d : {0, 1})
-    reach[d] = (g.window[d] - 1) * g.dilations[d] / g.strides[d];
+    reach[d] = (g.window.sizes[d] - 1) * g.window.dilations[d] / g.window.strides[d];
   // Rows share the zeros behind one with those before the next.
   int64_t shared = 0;
-  if (g.strides[1] == 1)
+  if (g.window.strides[1] == 1)
     shared = std::max<int64_t>(
-        0, std::min({g.pads[1], g.outWidth + reach[1] - g.pads[1] - g.width, reach[1]}));
-  pitch = g.outWidth + reach[1] - shared;
-  places = upTo(g.outHeight * pitch, kDepth);
+        0, std::min({g.window.low[1], g.dst[1] + reach[1] - g.window.low[1] - g.src[1], reach[1]}));
+  pitch = g.dst[1] + reach[1] - shared;
+  places = upTo(g.dst[0] * pitch, kDepth);
   for (int64_t place = 0; place < places; ++place) {
     int64_t y = place / pitch, x = place % pitch;
-    diffPixels.push_back(
-        y < g.outHeight && x < g.outWidth ? static_cast<int32_t>(y * g.outWidth + x) : -1);
+    diffPixels.push_back(y < g.dst[0] && x < g.dst[1] ? static_cast<int32_t>(y * g.dst[1] + x)
+                                                      : -1);
   }
 }
 
 void Call::planPictures() {
   int64_t last = 0;
-  for (int64_t r = 0; r < g.window[0]; ++r)
-    for (int64_t s = 0; s < g.window[1]; ++s) {
-      int64_t y = r * g.dilations[0], x = s * g.dilations[1];
-      int64_t away = y / g.strides[0] * pitch + x / g.strides[1];
-      Picture picture{y % g.strides[0], x % g.strides[1], away % 2, {}};
+  for (int64_t r = 0; r < g.window.sizes[0]; ++r)
+    for (int64_t s = 0; s < g.window.sizes[1]; ++s) {
+      int64_t y = r * g.window.dilations[0], x = s * g.window.dilations[1];
+      int64_t away = y / g.window.strides[0] * pitch + x / g.window.strides[1];
+      Picture picture{y % g.window.strides[0], x % g.window.strides[1], away % 2, {}};
       auto found = std::find_if(pictures.begin(), pictures.end(), [&](const Picture &known) {
         return known.y == picture.y && known.x == picture.x && known.odd == picture.odd;
       });
@@ -180,12 +158,12 @@ void Call::planPictures() {
   pairs = places / 2 + last;
   for (Picture &picture : pictures)
     for (int64_t place = picture.odd; place < 2 * pairs + picture.odd; ++place) {
-      int64_t y = place / pitch * g.strides[0] + picture.y - g.pads[0];
-      int64_t x = place % pitch * g.strides[1] + picture.x - g.pads[1];
-      bool inside = y >= 0 && y < g.height && x >= 0 && x < g.width;
-      picture.pixels.push_back(g.isFlat() ? static_cast<int32_t>(place)
-                               : inside   ? static_cast<int32_t>(y * g.width + x)
-                                          : -1);
+      int64_t y = place / pitch * g.window.strides[0] + picture.y - g.window.low[0];
+      int64_t x = place % pitch * g.window.strides[1] + picture.x - g.window.low[1];
+      bool inside = y >= 0 && y < g.src[0] && x >= 0 && x < g.src[1];
+      picture.pixels.push_back(g.isPoint() ? static_cast<int32_t>(place)
+                               : inside    ? static_cast<int32_t>(y * g.src[1] + x)
+                                           : -1);
     }
 }
 
@@ -199,7 +177,7 @@ void Call::planSlab() {
   rightGroup = static_cast<int64_t>(pictures.size()) * blocks(g.channels) * rightBlock;
   int64_t least = (kLeastSteps + steps - 1) / steps;
   slab = std::min(groups, std::max(least, kSlabBytes * threads / (leftGroup + rightGroup)));
-  sumBytes = blocks(g.features) * blocks(g.channels) * g.taps() * kSums * 4;
+  sumBytes = blocks(g.features) * blocks(g.channels) * g.window.taps() * kSums * 4;
 }
 
 /// Sixteen pairs of a group, of one picture or of diff_dst.
@@ -213,7 +191,7 @@ void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_
     run.from = src + source * groupPixels * g.channels;
     run.channels = g.channels;
     run.pixels = pictures[static_cast<size_t>(picture)].pixels.data() + 2 * block * kPairs;
-    run.limit = g.count * g.height * g.width - source * groupPixels;
+    run.limit = g.batch * g.src[0] * g.src[1] - source * groupPixels;
     run.pairs = std::min(kPairs, pairs - block * kPairs);
     run.more = (block + 2) * kPairs <= pairs;
     packPairs(run, rightRow, rightBlock,
@@ -225,7 +203,7 @@ void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_
   run.from = diff + source * groupDiff * g.features;
   run.channels = g.features;
   run.pixels = diffPixels.data() + 2 * block * kPairs;
-  run.limit = g.count * g.outHeight * g.outWidth - source * groupDiff;
+  run.limit = g.batch * g.dst[0] * g.dst[1] - source * groupDiff;
   run.pairs = kPairs;
   run.more = (block + 1) * kDepth < places;
   packTurned(run, leftStep == kPartBytes, leftBlock, left + group * leftGroup + block * leftStep);
@@ -234,8 +212,8 @@ void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_
 /// All places of a slab, for one tap of a block of features and one of channels.
 void Call::sumUp(int64_t unit, int64_t first, const char *left, const char *right,
                  float *sums) const {
-  int64_t columns = blocks(g.channels), tap = unit % g.taps(), column = unit / g.taps() % columns,
-          row = unit / g.taps() / columns;
+  int64_t columns = blocks(g.channels), tap = unit % g.window.taps(),
+          column = unit / g.window.taps() % columns, row = unit / g.window.taps() / columns;
   auto at = static_cast<size_t>(tap);
   PixelSums product;
   product.left = left + row * leftBlock;
@@ -253,7 +231,7 @@ void Call::sumUp(int64_t unit, int64_t first, const char *left, const char *righ
 }
 
 void Call::write(int64_t feature, const float *sums, float *dst) const {
-  int64_t columns = blocks(g.channels), taps = g.taps();
+  int64_t columns = blocks(g.channels), taps = g.window.taps();
   const float *row = sums + feature / kBlock * columns * taps * kSums + feature % kBlock * kBlock;
   float *to = dst + feature * g.channels * taps;
   for (int64_t column = 0; column < columns; ++column, row += taps * kSums) {
@@ -270,7 +248,7 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
   auto *scratch = static_cast<char *>(context.scratch);
   auto *sums = reinterpret_cast<float *>(scratch);
   char *left = scratch + sumBytes, *right = left + slab * leftGroup;
-  int64_t units = blocks(g.channels) * blocks(g.features) * g.taps();
+  int64_t units = blocks(g.channels) * blocks(g.features) * g.window.taps();
   for (int64_t first = 0; first < groups; first += slab) {
     int64_t some = std::min(slab, groups - first);
     runtime::parallelFor(threads, some * packs(), 1, [&](int64_t begin, int64_t end, int) {

@@ -2,18 +2,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_TILES_WEIGHTGRADIENT_H
 #define DLC_RUNTIME_LIBRARY_TILES_WEIGHTGRADIENT_H
 
-#include "dlc/Export.h"
-
-#include <nlohmann/json.hpp>
-
-#include <cstdint>
-#include <memory>
-#include <span>
-
-namespace dlc::runtime {
-class LibraryCall;
-struct BufferInfo;
-} // namespace dlc::runtime
+#include "runtime/library/describe/Convolution.h"
 
 namespace dlc::tiles {
 
@@ -25,17 +14,9 @@ namespace dlc::tiles {
 ///
 /// src and diff_dst of bf16 with channels last, dst of f32 in the plain order: what is summed is
 /// rounded nowhere. Buffers: src, diff_dst, dst.
-struct DLC_EXPORT WeightGradient {
-  int64_t count = 0, channels = 0, height = 0, width = 0;
-  int64_t features = 0, outHeight = 0, outWidth = 0;
-  int64_t window[2] = {}, strides[2] = {}, dilations[2] = {}, pads[2] = {};
-
+struct DLC_EXPORT WeightGradient : describe::Convolution {
   /// Throws dlc::Error.
   static WeightGradient parse(const nlohmann::json &desc);
-
-  int64_t taps() const { return window[0] * window[1]; }
-  /// Whether pixels meet those of the same place alone.
-  bool isFlat() const;
 };
 
 std::unique_ptr<runtime::LibraryCall>

@@ -2,7 +2,6 @@
 #include "runtime/library/vectors/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
-#include "runtime/library/products/Parse.h"
 #include "runtime/library/vectors/Kernels.h"
 #include "runtime/program/Message.h"
 
@@ -55,8 +54,9 @@ Form formOf(int64_t lanes, int64_t rows) {
 }
 
 Form formOf(const nlohmann::json &desc) {
-  int64_t m = products::sizeOf(desc, "m");
-  return formOf(desc.at("lanes").get<int64_t>(), desc.value("strassen", false) ? (m + 1) / 2 : m);
+  const describe::Fields fields(desc, "vectors");
+  int64_t m = fields.size("m", 1);
+  return formOf(fields.integer("lanes", 8, 16), fields.flag("strassen") ? (m + 1) / 2 : m);
 }
 
 uint64_t packedBytes(int64_t k, int64_t n, int64_t lanes) {

@@ -2,7 +2,6 @@
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
-#include "runtime/library/describe/Buffers.h"
 #include "runtime/library/winograd/Describe.h"
 #include "runtime/library/winograd/Plan.h"
 #include "runtime/library/winograd/Statistics.h"
@@ -18,38 +17,35 @@ using runtime::parallelFor;
 
 namespace {
 
-const Kernels &kernelsFor(const Request &request) {
+const Kernels &kernelsFor(const Convolution &request) {
   if (runtime::hostLanes() < request.lanes)
     fail("winograd: blocks of ", request.lanes, " channels need ",
          request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
-  return *(request.lanes == 16 ? avx512Kernels : avx2Kernels)(request.outputs, request.window);
+  return *(request.lanes == 16 ? avx512Kernels : avx2Kernels)(request.outputs, request.side);
 }
 
 class Call : public runtime::LibraryCall {
 public:
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : request(Request::parse(desc)), kernels(kernelsFor(request)), threads(std::max(1, threads)),
-        plan(request, this->threads) {
+      : request(Convolution::parse(desc)), kernels(kernelsFor(request)),
+        threads(std::max(1, threads)), plan(request, this->threads) {
     describe::Buffers given(buffers, "winograd");
-    given.need("src", request.sourceElements());
     if (request.isGradient) {
-      given.need("diff_dst", request.resultElements());
-      given.need("diff_weights", request.weightElements(), true);
+      given.need("src", request.sourceElements(), sizeof(float));
+      given.need("diff_dst", request.resultElements(), sizeof(float));
+      given.need("diff_weights", request.weightElements(), sizeof(float), true);
     } else {
-      given.need("weights",
-                 request.packed ? request.pointWeightElements() : request.weightElements());
-      given.needEpilogue(request.hasBias, request.steps, request.results(),
-                         request.resultElements());
-      given.need("dst", request.resultElements(), true);
+      request.check(given,
+                    request.isPacked ? request.pointWeightElements() : request.weightElements());
       if (request.hasStatistics)
         for (const char *name : {"first", "shift", "square"})
-          given.need(name, request.results(), true);
+          given.need(name, request.features, sizeof(float), true);
     }
     given.end();
   }
 
   std::string implementation() const override {
-    std::string m = std::to_string(request.outputs), r = std::to_string(request.window);
+    std::string m = std::to_string(request.outputs), r = std::to_string(request.side);
     return "winograd:f" + m + "x" + m + "_" + r + "x" + r +
            (request.lanes == 16 ? ":avx512" : ":avx2") +
            (request.hasStatistics ? ":statistics" : "");
@@ -104,10 +100,10 @@ private:
     auto sumsOf = [&](int64_t part) {
       return request.hasStatistics ? scratch + plan.sums + part * plan.sumsStep : nullptr;
     };
-    PointWeights weights = request.weightsAt(request.packed ? w : scratch + plan.weights);
-    if (!request.packed)
+    PointWeights weights = request.weightsAt(request.isPacked ? w : scratch + plan.weights);
+    if (!request.isPacked)
       parallelFor(team, shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
-        kernels.weights(shape, w, request.turned, weights, begin, end);
+        kernels.weights(shape, w, request.isTurned, weights, begin, end);
       });
     if (!plan.sharesTiles) {
       parallelFor(team, plan.parts(shape), 1, [&](int64_t begin, int64_t end, int thread) {
@@ -193,7 +189,7 @@ private:
     });
   }
 
-  Request request;
+  Convolution request;
   const Kernels &kernels;
   int threads;
   Plan plan;
@@ -203,7 +199,7 @@ private:
 
 uint64_t packedBytes(const nlohmann::json &desc) {
   try {
-    return static_cast<uint64_t>(Request::parse(desc).pointWeightElements()) * sizeof(float);
+    return static_cast<uint64_t>(Convolution::parse(desc).pointWeightElements()) * sizeof(float);
   } catch (const Error &) {
     return 0;
   }
@@ -212,7 +208,7 @@ uint64_t packedBytes(const nlohmann::json &desc) {
 Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) {
   Packed packed;
   try {
-    Request request = Request::parse(desc);
+    Convolution request = Convolution::parse(desc);
     const Kernels &kernels = kernelsFor(request);
     packed.bytes = (packedBytes(desc) + 63) / 64 * 64;
     void *memory = std::aligned_alloc(64, packed.bytes);
@@ -223,7 +219,7 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     std::memset(memory, 0, packed.bytes);
     packed.bytes = packedBytes(desc);
     parallelFor(threads, request.shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
-      kernels.weights(request.shape, plain, request.turned,
+      kernels.weights(request.shape, plain, request.isTurned,
                       request.weightsAt(static_cast<float *>(memory)), begin, end);
     });
   } catch (const Error &error) {

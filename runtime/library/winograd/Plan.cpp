@@ -2,15 +2,12 @@
 #include "runtime/library/winograd/Plan.h"
 
 #include "runtime/device/cpu/Features.h"
-#include "runtime/library/describe/Fields.h"
-#include "runtime/program/Message.h"
 
 #include <algorithm>
 
 namespace dlc::winograd {
 
 using nlohmann::json;
-using runtime::fail;
 
 namespace {
 
@@ -25,67 +22,56 @@ int64_t evenPart(int64_t count, int64_t limit, int64_t multiple) {
 
 } // namespace
 
-Request Request::parse(const json &desc) {
-  Request request;
+Convolution Convolution::parse(const json &desc) {
   const describe::Fields fields(desc, "winograd");
   std::string kind = fields.kind();
   if (kind != "convolution" && kind != "convolution_weights")
-    fail("winograd: 'kind' must be convolution or convolution_weights, found ", kind);
+    fields.complain("'kind' must be convolution or convolution_weights, found ", kind);
+  Convolution request;
+  static_cast<describe::Convolution &>(request) =
+      describe::Convolution::read(fields, describe::kWindowWords);
   request.isGradient = kind == "convolution_weights";
   request.lanes = static_cast<int>(fields.integer("block", 8, 16));
   request.outputs = static_cast<int>(fields.integer("tile", 2, 4));
-  request.window = static_cast<int>(fields.integer("window", 3, 5));
-  if (request.lanes % 8 != 0 || request.outputs % 2 != 0 || request.window % 2 != 1)
-    fail("winograd: 'block' must be 8 or 16, 'tile' 2 or 4, 'window' 3 or 5");
-  std::vector<int64_t> src = fields.integers("src", 4, 1), dst = fields.integers("dst", 4, 1),
-                       pads = fields.integers("pads", 2, -describe::kMaxSize);
-  if (src[0] != dst[0] || src[1] % request.lanes != 0 || dst[1] % request.lanes != 0)
-    fail("winograd: one batch and whole blocks of ", request.lanes, " channels required, found ",
-         runtime::listed(src), " and ", runtime::listed(dst));
+  request.side = static_cast<int>(fields.integer("window", 3, 5));
+  if (request.lanes % 8 != 0 || request.outputs % 2 != 0 || request.side % 2 != 1)
+    fields.complain("'block' must be 8 or 16, 'tile' 2 or 4, 'window' 3 or 5");
+  if (request.rank() != 2 || request.groups != 1 || request.channels % request.lanes != 0 ||
+      request.features % request.lanes != 0)
+    fields.complain("images of two dimensions and whole blocks of ", request.lanes,
+                    " channels required, found ", request.channels, " and ", request.features);
   Shape &shape = request.shape;
-  shape.batch = src[0];
-  shape.inBlocks = src[1] / request.lanes;
-  shape.outBlocks = dst[1] / request.lanes;
-  shape.inHeight = src[2], shape.inWidth = src[3];
-  shape.outHeight = dst[2], shape.outWidth = dst[3];
-  shape.top = pads[0], shape.left = pads[1];
-  shape.tileRows = (dst[2] + request.outputs - 1) / request.outputs;
-  shape.tileCols = (dst[3] + request.outputs - 1) / request.outputs;
-  shape.channelsLast = fields.flag("channels_last");
-  request.turned = fields.flag("turned");
-  request.packed = fields.flag("packed");
-  request.hasBias = fields.flag("bias");
+  shape.batch = request.batch;
+  shape.inBlocks = request.channels / request.lanes;
+  shape.outBlocks = request.features / request.lanes;
+  shape.inHeight = request.src[0], shape.inWidth = request.src[1];
+  shape.outHeight = request.dst[0], shape.outWidth = request.dst[1];
+  shape.top = request.window.low[0], shape.left = request.window.low[1];
+  shape.tileRows = (shape.outHeight + request.outputs - 1) / request.outputs;
+  shape.tileCols = (shape.outWidth + request.outputs - 1) / request.outputs;
+  shape.channelsLast = request.channelsLast;
   request.hasStatistics = fields.flag("statistics");
   if (request.hasStatistics && request.isGradient)
-    fail("winograd: 'statistics' are those of a convolution's results, not of a gradient of "
-         "weights");
-  request.steps = fields.steps();
+    fields.complain("'statistics' are those of a convolution's results, not of a gradient of "
+                    "weights");
   return request;
-}
-
-int64_t Request::sourceElements() const {
-  return shape.batch * channels() * shape.inHeight * shape.inWidth;
-}
-
-int64_t Request::resultElements() const {
-  return shape.batch * results() * shape.outHeight * shape.outWidth;
 }
 
 int64_t pointStep(int64_t vectors, int lanes) { return (vectors | 1) * lanes; }
 
-PointWeights Request::weightsAt(float *memory) const {
+PointWeights Convolution::weightsAt(float *memory) const {
   if (isGradient)
-    return {memory, pointStep(shape.outBlocks * channels(), lanes), 2 * channels() * lanes};
-  int64_t point = pointStep((shape.outBlocks > 1 ? 2 : 1) * channels(), lanes);
+    return {memory, pointStep(shape.outBlocks * channels, lanes), 2 * channels * lanes};
+  int64_t point = pointStep((shape.outBlocks > 1 ? 2 : 1) * channels, lanes);
   return {memory, point, points() * point};
 }
 
-int64_t Request::pointWeightElements() const {
+int64_t Convolution::pointWeightElements() const {
   PointWeights steps = weightsAt(nullptr);
   return isGradient ? points() * steps.point : (shape.outBlocks + 1) / 2 * steps.pair;
 }
 
-Plan::Plan(const Request &request, int threads) {
+Plan::Plan(const Convolution &request, int threads) {
   const Shape &shape = request.shape;
   int64_t near = runtime::nearBytes() / 4, lanes = request.lanes, points = request.points();
   int64_t all = shape.tiles(), weightElements = request.pointWeightElements();
@@ -117,7 +103,7 @@ Plan::Plan(const Request &request, int threads) {
   };
   weightParts = request.isGradient ? static_cast<int>(users) : 1;
   weightsStep = roundUp(weightElements, 16);
-  weights = take(request.packed ? 0 : weightElements, weightParts);
+  weights = take(request.isPacked ? 0 : weightElements, weightParts);
   int64_t dataElements = points * pointStep(tiles * shape.inBlocks, request.lanes);
   int64_t otherBlocks = request.isGradient ? shape.outBlocks : outBlocks;
   int64_t otherElements = points * pointStep(tiles * otherBlocks, request.lanes);
@@ -125,7 +111,7 @@ Plan::Plan(const Request &request, int threads) {
   otherStep = roundUp(otherElements, 16);
   data = take(dataElements, users);
   other = take(otherElements, request.isGradient ? users : threads);
-  sumsStep = kSums * request.results();
+  sumsStep = kSums * request.features;
   sums = take(request.hasStatistics ? parts(shape) * sumsStep : 0, 1);
   scratch = end;
 }

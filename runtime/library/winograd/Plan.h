@@ -2,32 +2,22 @@
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_PLAN_H
 #define DLC_RUNTIME_LIBRARY_WINOGRAD_PLAN_H
 
+#include "runtime/library/describe/Convolution.h"
 #include "runtime/library/winograd/Kernels.h"
-
-#include <nlohmann/json.hpp>
-
-#include <string>
-#include <vector>
 
 namespace dlc::winograd {
 
 /// What Desc.md describes, checked.
-struct Request {
-  Shape shape;
-  int lanes = 16, outputs = 4, window = 3;
-  bool isGradient = false; // of the weights
-  bool turned = false, packed = false, hasBias = false, hasStatistics = false;
-  std::vector<Step> steps; // operands still open
+struct Convolution : describe::Convolution {
+  int lanes = 16, outputs = 4, side = 3; // of a tile of results, and of the window
+  bool isGradient = false;               // of the weights
+  bool hasStatistics = false;
+  Shape shape; // of the same in blocks, for the kernels
 
   /// Throws dlc::Error.
-  static Request parse(const nlohmann::json &desc);
+  static Convolution parse(const nlohmann::json &desc);
 
-  int points() const { return (outputs + window - 1) * (outputs + window - 1); }
-  int64_t channels() const { return shape.inBlocks * lanes; }
-  int64_t results() const { return shape.outBlocks * lanes; }
-  int64_t sourceElements() const;
-  int64_t resultElements() const;
-  int64_t weightElements() const { return channels() * results() * window * window; }
+  int points() const { return (outputs + side - 1) * (outputs + side - 1); }
   /// Weights by point, which all have room for in one piece of memory.
   PointWeights weightsAt(float *memory) const;
   int64_t pointWeightElements() const;
@@ -47,7 +37,7 @@ struct Plan {
   /// Sums of each part of the tiles for statistics, [part][block of results][kSums][V].
   int64_t sums = 0, sumsStep = 0;
 
-  Plan(const Request &request, int threads);
+  Plan(const Convolution &request, int threads);
   int64_t parts(const Shape &shape) const { return (shape.tiles() + tiles - 1) / tiles; }
 };
 

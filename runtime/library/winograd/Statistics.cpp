@@ -21,7 +21,7 @@ static int64_t resultsBefore(const Shape &shape, int outputs, int64_t tile) {
   return (image * shape.outHeight + row) * shape.outWidth + height * col;
 }
 
-void writeStatistics(const Request &request, const Plan &plan, const float *sums,
+void writeStatistics(const Convolution &request, const Plan &plan, const float *sums,
                      const Statistics &to, int threads) {
   const Shape &shape = request.shape;
   constexpr int kMostLanes = 16;

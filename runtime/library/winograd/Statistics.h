@@ -13,7 +13,7 @@ struct Statistics {
 };
 
 /// From the sums of all parts of the tiles.
-void writeStatistics(const Request &request, const Plan &plan, const float *sums,
+void writeStatistics(const Convolution &request, const Plan &plan, const float *sums,
                      const Statistics &to, int threads);
 
 } // namespace dlc::winograd

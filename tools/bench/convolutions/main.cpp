@@ -237,28 +237,26 @@ struct Race {
     Numbers xs(stored(x())), ys(stored(y())),
         ws(3 * stored({layer.features, layer.channels, layer.window, layer.window}));
     auto library = dlc::onednn::describe(direct(), threads);
-    std::string error = library.error;
-    auto oneDnn =
-        library.ok ? dlc::onednn::Executable::create(library.desc, threads, error) : nullptr;
-    if (!oneDnn)
-      stop(error);
+    if (!library.ok)
+      stop(library.error);
     std::vector<void *> buffers;
     for (const auto &argument : library.arguments)
       buffers.push_back(argument.name == names()[0]   ? xs.data()
                         : argument.name == names()[2] ? ys.data()
                                                       : ws.data());
-    std::vector<std::function<void()>> runs{[&] { oneDnn->run(buffers); }};
-    auto operands = [&](void *weights) {
-      return form == Forward ? std::vector<void *>{xs.data(), weights, ys.data()}
-             : form == Data  ? std::vector<void *>{ys.data(), weights, xs.data()}
-                             : std::vector<void *>{xs.data(), ys.data(), weights};
-    };
+    std::vector<std::function<void()>> runs;
     // Sizes are right: the arrays are made for them.
     const std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
     std::vector<std::unique_ptr<Call>> calls;
     auto add = [&](const char *library, const json &desc, const std::vector<void *> &own) {
       calls.push_back(std::make_unique<Call>(library, desc, infos, threads));
       runs.push_back([call = calls.back().get(), own] { call->run(own); });
+    };
+    add("onednn", library.desc, buffers);
+    auto operands = [&](void *weights) {
+      return form == Forward ? std::vector<void *>{xs.data(), weights, ys.data()}
+             : form == Data  ? std::vector<void *>{ys.data(), weights, xs.data()}
+                             : std::vector<void *>{xs.data(), ys.data(), weights};
     };
     std::vector<dlc::runtime::Packed> weights;
     if (layer.hasTransform())

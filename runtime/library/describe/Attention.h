@@ -1,13 +1,11 @@
-//===- Request.h - a described attention ---------------------------------------------===//
-#ifndef DLC_RUNTIME_LIBRARY_ATTENTION_REQUEST_H
-#define DLC_RUNTIME_LIBRARY_ATTENTION_REQUEST_H
+//===- Attention.h - what attention is, whoever computes it -----------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_ATTENTION_H
+#define DLC_RUNTIME_LIBRARY_DESCRIBE_ATTENTION_H
 
-#include "runtime/library/Library.h"
+#include "runtime/library/describe/Buffers.h"
+#include "runtime/library/describe/Fields.h"
 
-#include <optional>
-#include <vector>
-
-namespace dlc::attention {
+namespace dlc::describe {
 
 /// Where an operand's or result's elements lie in its buffer.
 struct View {
@@ -26,11 +24,9 @@ struct View {
 
 enum class MaskKind { None, Bool, F32, BF16 };
 
-struct Request {
+/// Attention or its gradients, as attention/Desc.md has it.
+struct DLC_EXPORT Attention {
   bool isGradient = false, hasSums = false, causal = false, narrow = false;
-  int lanes = 16;
-  /// bf16 parts of which products on tiles are made; 0: products are made in vectors.
-  int parts = 0;
   float scale = 1;
   std::vector<int64_t> batch;
   int64_t heads = 1; ///< of the whole batch
@@ -38,16 +34,15 @@ struct Request {
   View q, k, v, y, dy, dq, dk, dv, mask;
   MaskKind maskKind = MaskKind::None;
 
-  /// Throws dlc::Error.
-  static Request parse(const nlohmann::json &desc);
-  /// That buffers in the order of Desc.md are there, large enough and writable.
-  void check(std::span<const runtime::BufferInfo> buffers) const;
+  static Attention read(const Fields &fields);
+  /// That there are the buffers.
+  void check(Buffers &given) const;
 
   int64_t bytes() const { return narrow ? 2 : 4; }
   /// Keys that the query sees, by causality.
   int64_t seen(int64_t query) const { return causal && query + 1 < keys ? query + 1 : keys; }
 };
 
-} // namespace dlc::attention
+} // namespace dlc::describe
 
-#endif // DLC_RUNTIME_LIBRARY_ATTENTION_REQUEST_H
+#endif // DLC_RUNTIME_LIBRARY_DESCRIBE_ATTENTION_H

@@ -1,0 +1,30 @@
+//===- Attention.h - a described attention, and how it is computed ------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTION_H
+#define DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTION_H
+
+#include "runtime/library/describe/Attention.h"
+
+namespace dlc::attention {
+
+using describe::MaskKind;
+using describe::View;
+
+struct Attention : describe::Attention {
+  int lanes = 16;
+  /// bf16 parts of which products on tiles are made; 0: products are made in vectors.
+  int parts = 0;
+
+  /// Throws dlc::Error.
+  static Attention parse(const nlohmann::json &desc) {
+    const describe::Fields fields(desc, "attention");
+    int lanes = static_cast<int>(fields.integer("lanes", 8, 16));
+    if (lanes % 8 != 0)
+      fields.complain("8 or 16 lanes expected, found ", lanes);
+    return {describe::Attention::read(fields), lanes,
+            static_cast<int>(fields.integer("parts", 0, 3, 0))};
+  }
+};
+
+} // namespace dlc::attention
+
+#endif // DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTION_H

@@ -1,0 +1,57 @@
+//===- Convolution.cpp - what a convolution is, whoever computes it -----------------===//
+#include "runtime/library/describe/Convolution.h"
+
+namespace dlc::describe {
+
+using simd::Step;
+
+static Step stepOf(const Fields &fields) {
+  static constexpr std::pair<const char *, Step::Kind> kinds[] = {
+      {"relu", Step::Relu},
+      {"clip", Step::Clip},
+      {"linear", Step::Linear},
+      {"add", Step::AddTensor},
+      {"add_channels", Step::AddChannels},
+      {"multiply_channels", Step::MultiplyChannels}};
+  std::string wanted = fields.word("do");
+  for (auto [name, kind] : kinds)
+    if (wanted == name)
+      return {kind, static_cast<float>(fields.number("alpha", 0)),
+              static_cast<float>(fields.number("beta", 0)), nullptr};
+  fields.complain("a step must be {\"do\": relu, clip, linear, add, add_channels or "
+                  "multiply_channels, ..}, found '",
+                  wanted, "'");
+}
+
+Convolution Convolution::read(const Fields &fields, const Window::Words &words, const char *dst) {
+  Convolution c;
+  static_cast<Sliding &>(c) = Sliding::read(fields, words, dst);
+  c.groups = fields.integer("groups", 1, kMaxSize, 1);
+  if (c.channels % c.groups || c.features % c.groups)
+    fields.complain("groups must divide the channels of both sides, found ", c.groups);
+  __int128 weights = __int128(c.features) * (c.channels / c.groups) * c.window.taps();
+  if (weights > kMaxSize)
+    fields.complain(runtime::listed(c.window.sizes), " weights for ", c.channels, " and ",
+                    c.features, " channels are too many");
+  c.channelsLast = fields.flag("channels_last");
+  c.isTurned = fields.flag("turned");
+  c.isPacked = fields.flag("packed") || fields.word("weights") == "packed";
+  c.hasBias = fields.flag("bias");
+  for (const Fields &step : fields.list("steps", 16))
+    c.steps.push_back(stepOf(step));
+  return c;
+}
+
+void Convolution::check(Buffers &given, int64_t weightElements) const {
+  given.need("src", sourceElements(), sizeof(float));
+  given.need("weights", weightElements, sizeof(float));
+  if (hasBias)
+    given.need("bias", features, sizeof(float));
+  for (const Step &step : steps)
+    if (step.kind >= Step::AddTensor)
+      given.need("operand", step.kind == Step::AddTensor ? resultElements() : features,
+                 sizeof(float));
+  given.need("dst", resultElements(), sizeof(float), true);
+}
+
+} // namespace dlc::describe

@@ -1,0 +1,25 @@
+//===- Posts.h - what comes after a sum of products, described --------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_POSTS_H
+#define DLC_RUNTIME_LIBRARY_DESCRIBE_POSTS_H
+
+#include "runtime/library/describe/Fields.h"
+#include "runtime/library/simd/Post.h"
+
+namespace dlc::describe {
+
+/// "scale" and "post_ops" of a description.
+struct DLC_EXPORT Posts {
+  simd::Epilogue epilogue; ///< without addresses
+  std::vector<std::vector<int64_t>> operandStrides;
+
+  /// Of a result whose strides are `rank` many.
+  static Posts read(const Fields &fields, size_t rank);
+};
+
+inline bool hasOperand(const simd::Post &post) {
+  return post.kind >= simd::PostKind::Add && post.kind <= simd::PostKind::ReluGradient;
+}
+
+} // namespace dlc::describe
+
+#endif // DLC_RUNTIME_LIBRARY_DESCRIBE_POSTS_H

@@ -1,0 +1,101 @@
+//===- Product.cpp - what a matrix product is, whoever computes it ------------------===//
+#include "runtime/library/describe/Product.h"
+
+namespace dlc::describe {
+
+void Product::readChange(const Fields &fields) {
+  Change &c = change.emplace();
+  std::string of = fields.word("of");
+  if (of != "a" && of != "b")
+    fields.complain("a prologue is 'of' a or b, found '", of, "'");
+  c.isOfLeft = of == "a";
+  if (!c.isOfLeft && isPacked)
+    fields.complain("a prologue of what is packed already");
+  c.row = fields.size("row", 1);
+  c.prologue.exponential = fields.flag("exp");
+  c.hasShift = fields.has("shift");
+  c.prologue.shiftStep = fields.integer("shift", 0, 1, 0);
+  c.hasFactor = fields.has("factor");
+  c.prologue.factorStep = fields.integer("factor", 0, 1, 0);
+  c.hasHot = fields.has("hot");
+  c.prologue.value = static_cast<float>(fields.number("hot", 0));
+  const auto &strides = c.isOfLeft ? aStrides : bStrides;
+  size_t rank = strides.size();
+  int64_t lane = strides[c.isOfLeft ? rank - 2 : rank - 1],
+          depth = strides[c.isOfLeft ? rank - 1 : rank - 2];
+  c.across = lane == 1 && depth == c.row;
+  bool rows = c.across || (depth == 1 && lane == c.row);
+  for (size_t d = 0; d + 2 < rank; ++d)
+    rows &= strides[d] % c.row == 0;
+  int64_t columns = !c.across ? k : c.isOfLeft ? m : n;
+  if (!rows || columns > c.row)
+    fields.complain("a prologue's operand must lie in rows of ", c.row);
+  c.hasSums = fields.flag("sums");
+  if (c.hasSums && (!c.across || !batch.empty()))
+    fields.complain("a prologue's sums are over rows that the product sums over, without a batch");
+}
+
+Product Product::read(const Fields &fields) {
+  if (std::string kind = fields.kind(); kind != "product")
+    fields.complain("unknown kind '", kind, "': product expected");
+  Product p;
+  p.m = fields.size("m", 1);
+  p.n = fields.size("n", 1);
+  p.k = fields.size("k", 1);
+  if (fields.has("batch"))
+    p.batch = fields.sizes("batch", 0, 1);
+  size_t rank = p.batch.size() + 2;
+  auto strides = [&](const char *name) { return fields.integers(name, rank, 0, kMaxSize); };
+  p.aStrides = strides("a");
+  p.isPacked = fields.at("b") == "packed";
+  if (!p.isPacked)
+    p.bStrides = strides("b");
+  p.dstStrides = strides("dst");
+  if (p.dstStrides.back() != 1 || (p.m > 1 && p.dstStrides[rank - 2] < p.n))
+    fields.complain("'dst' must lie row by row, found ", runtime::listed(p.dstStrides));
+  p.hasBias = fields.flag("bias");
+  p.posts = Posts::read(fields, rank);
+  if (fields.has("prologue"))
+    p.readChange(fields.object("prologue"));
+  return p;
+}
+
+bool Product::addsUp() const {
+  const simd::Epilogue &epilogue = posts.epilogue;
+  return epilogue.count == 1 && epilogue.posts[0].kind == simd::PostKind::Sum && !hasBias;
+}
+
+void Product::check(Buffers &given, uint64_t packedBytes) const {
+  auto matrix = [&](const char *name, const std::vector<int64_t> &strides, int64_t rows,
+                    int64_t columns, bool written) {
+    std::vector<int64_t> dims = batch;
+    dims.insert(dims.end(), {rows, columns});
+    given.need(name, reach(dims, strides), sizeof(float), written);
+  };
+  matrix("a", aStrides, m, k, false);
+  if (isPacked)
+    given.need("b", 1, packedBytes);
+  else
+    matrix("b", bStrides, k, n, false);
+  if (hasBias)
+    given.need("bias", n, sizeof(float));
+  matrix("dst", dstStrides, m, n, true);
+  for (const auto &strides : posts.operandStrides)
+    matrix("post_ops", strides, m, n, false);
+  if (!change)
+    return;
+  const auto &strides = change->isOfLeft ? aStrides : bStrides;
+  int64_t lanes = change->isOfLeft ? m : n, rows = change->across ? k : lanes;
+  for (size_t d = 0; d < batch.size(); ++d)
+    rows += (batch[d] - 1) * (strides[d] / change->row);
+  if (change->hasShift)
+    given.need("shift", change->prologue.shiftStep ? rows : 1, sizeof(float));
+  if (change->hasFactor)
+    given.need("factor", change->prologue.factorStep ? rows : 1, sizeof(float));
+  if (change->hasHot)
+    given.need("hot", rows, sizeof(int64_t));
+  if (change->hasSums)
+    given.need("sums", lanes, sizeof(float), true);
+}
+
+} // namespace dlc::describe
