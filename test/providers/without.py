@@ -4,7 +4,7 @@
 usage: without.py NAME [--runtime-only] [--build BUILD] [--keep]
 
 BUILD is a configured build folder, whose compilers and packages are used (default: build). The copy and its own build folder are
-BUILD/without-NAME. With --runtime-only libdlc_runtime and libdlc_cuda alone are built and tested, which takes no LLVM.
+BUILD/without. With --runtime-only libdlc_runtime and libdlc_cuda alone are built and tested, which takes no LLVM.
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ import table  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What another build folder was configured with that this one needs too.
-KEPT = re.compile(r"^((?:CMAKE_(?:C|CXX)_COMPILER(?:_LAUNCHER)?|DLC_VENV|dnnl_DIR|MLIR_DIR|LLVM_DIR|CMAKE_PREFIX_PATH):[A-Z]+=.+)$", re.M)
+KEPT = re.compile(r"^((?:CMAKE_BUILD_TYPE|CMAKE_CXX_FLAGS_RELEASE|CMAKE_(?:EXE|SHARED)_LINKER_FLAGS|CMAKE_(?:C|CXX)_COMPILER(?:_LAUNCHER)?|DLC_VENV|dnnl_DIR|MLIR_DIR|LLVM_DIR|CMAKE_PREFIX_PATH):[A-Z]+=.+)$", re.M)
 
 
 def copy(to):
@@ -76,8 +76,9 @@ def main():
     arguments.add_argument("--build", default="build")
     arguments.add_argument("--keep", action="store_true", help="keep the copy, so that the next run builds little")
     a = arguments.parse_args()
+    # One place for all of them, so that the compiler cache serves what names none.
     library, base = table.LIBRARIES[a.name], os.path.abspath(a.build)
-    place = os.path.join(base, "without-" + a.name)
+    place = os.path.join(base, "without")
     source, build = os.path.join(place, "source"), os.path.join(place, "build")
     shutil.rmtree(source, ignore_errors=True)
     copy(source)
@@ -91,7 +92,7 @@ def main():
     only = ["-DDLC_RUNTIME_ONLY=ON"] if a.runtime_only else []
     tests = library["tests"] if a.runtime_only else library["tests"] + library.get("whole", [])
     targets = library["targets"] if a.runtime_only else library["targets"] + ["dlc", "conformance"]
-    failed = (run("cmake", "-G", "Ninja", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *only,
+    failed = (run("cmake", "-G", "Ninja", "-S", source, "-B", build, *only,
                   *("-D" + entry for entry in kept))
               or run("cmake", "--build", build, "--target", *targets)
               or run("ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "-R", "^(" + "|".join(tests) + ")$"))
