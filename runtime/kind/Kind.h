@@ -46,8 +46,8 @@ DLC_EXPORT DeviceName deviceNamed(std::string_view text);
 
 /// DLPack's number for a device. Virtual CPU devices and those of plugins have none: for them these
 /// are extensions. Nothing where it is a device that the runtime does not know.
-std::optional<DeviceName> deviceName(DLDevice device);
-DLDevice dlpackDevice(const DeviceName &name);
+DLC_EXPORT std::optional<DeviceName> deviceName(DLDevice device);
+DLC_EXPORT DLDevice dlpackDevice(const DeviceName &name);
 /// The device that host memory with this number is pinned for.
 std::optional<DeviceName> pinnedFor(DLDevice device);
 
