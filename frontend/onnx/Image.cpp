@@ -182,8 +182,9 @@ Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSett
   for (int64_t d = 0; d < 2; ++d) {
     // Element (bin, sample) of this dimension is at start + (bin + (sample + 0.5) / grid) * size.
     std::vector<double> steps;
-    for (int64_t i = 0; i < bins[d] * grid[d]; ++i)
-      steps.push_back(double(i / grid[d]) + (double(i % grid[d]) + 0.5) / double(grid[d]));
+    for (int64_t each = 0; each < bins[d]; ++each)
+      for (int64_t sample = 0; sample < grid[d]; ++sample)
+        steps.push_back(double(each) + (double(sample) + 0.5) / double(grid[d]));
     int64_t extent = b.dim(images, 2 + d), number = bins[d] * grid[d];
     Value at = b.add(b.mul(b.sliceAxis(bin, 1, d, 1), b.floats(steps, {1, number}, b.elem(bin))),
                      b.sliceAxis(start, 1, d, 1));

@@ -20,8 +20,7 @@ std::optional<ref::Tensor> Build::known(Value v) {
   auto tensor = ref::Tensor::fromAttr(op.getValue());
   if (mlir::failed(tensor))
     return std::nullopt;
-  tensors[v] = *tensor;
-  return *tensor;
+  return tensors[v] = *tensor;
 }
 
 /// Values used inside an operation's regions and defined outside.

@@ -106,7 +106,7 @@ FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, Stri
   return file;
 }
 
-FailureOr<ref::Tensor> ModelFile::view(Mapping map, uint64_t offset, uint64_t length,
+FailureOr<ref::Tensor> ModelFile::view(const Mapping &map, uint64_t offset, uint64_t length,
                                        RankedTensorType type, std::string &reason) {
   uint64_t wanted = uint64_t(type.getNumElements()) * ref::elementBytes(type.getElementType());
   uint64_t size = map->getBufferSize();

@@ -51,7 +51,7 @@ private:
   using Mapping = std::shared_ptr<llvm::MemoryBuffer>;
   mlir::FailureOr<ref::Tensor> external(const onnx::TensorProto &tensor,
                                         mlir::RankedTensorType type, std::string &reason);
-  mlir::FailureOr<ref::Tensor> view(Mapping mapping, uint64_t offset, uint64_t length,
+  mlir::FailureOr<ref::Tensor> view(const Mapping &mapping, uint64_t offset, uint64_t length,
                                     mlir::RankedTensorType type, std::string &reason);
 
   std::string filePath;

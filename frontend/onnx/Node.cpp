@@ -68,7 +68,8 @@ std::string Node::string(StringRef name, StringRef otherwise) {
 
 Dims Node::integers(StringRef name, Dims otherwise) {
   auto *attribute = checked(*this, b, name, onnx::AttributeProto::INTS);
-  return attribute ? Dims(attribute->ints().begin(), attribute->ints().end()) : otherwise;
+  return attribute ? Dims(attribute->ints().begin(), attribute->ints().end())
+                   : std::move(otherwise);
 }
 
 Dims Node::integers(StringRef name, int64_t number, int64_t each) {

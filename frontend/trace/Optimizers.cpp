@@ -86,7 +86,10 @@ Optimizer frozen() { return Optimizer("frozen", 0, nullptr); }
 Schedule stepDecay(double rate, int64_t every, double factor) {
   if (every < 1)
     throw Error("stepDecay: the rate must stay for 1 step or more; found " + std::to_string(every));
-  return [=](int64_t step) { return rate * std::pow(factor, double(step / every)); };
+  return [=](int64_t step) {
+    int64_t times = step / every;
+    return rate * std::pow(factor, double(times));
+  };
 }
 
 Schedule cosine(double rate, int64_t steps, double last) {

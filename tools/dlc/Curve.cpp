@@ -61,15 +61,17 @@ std::string lossCurve(const std::vector<double> &losses, int64_t first, const st
   svg += "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   svg += format("<text x=\"%g\" y=\"24\" font-size=\"15\">", left) + escaped(title) + "</text>\n";
   double step = niceStep(high - low, 6);
-  for (double tick = std::ceil(low / step) * step; tick <= high; tick += step)
+  for (auto number = int64_t(std::ceil(low / step)); double(number) * step <= high; ++number) {
+    double tick = double(number) * step;
     svg += format("<path d=\"M%g %.2fH%g\" stroke=\"#ddd\"/><text x=\"%g\" y=\"%.2f\" "
                   "text-anchor=\"end\">%g</text>\n",
-                  left, y(tick), width - right, left - 6, y(tick) + 4,
-                  std::abs(tick) < step * 1e-6 ? 0 : tick);
+                  left, y(tick), width - right, left - 6, y(tick) + 4, tick);
+  }
   double stride = std::max(1., niceStep(last, 8));
-  for (double tick = 0; tick <= last; tick += stride)
-    svg += format("<text x=\"%.2f\" y=\"%g\" text-anchor=\"middle\">%.0f</text>\n", x(tick),
-                  height - bottom + 18, double(first) + tick);
+  for (int64_t number = 0; double(number) * stride <= last; ++number)
+    svg += format("<text x=\"%.2f\" y=\"%g\" text-anchor=\"middle\">%.0f</text>\n",
+                  x(double(number) * stride), height - bottom + 18,
+                  double(first) + double(number) * stride);
   svg += format("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">step</text>\n", (left + width) / 2,
                 height - 10);
   auto line = [&](const std::vector<double> &values, const char *style) {

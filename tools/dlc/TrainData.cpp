@@ -169,7 +169,7 @@ data::Dataset trainingData(const std::string &path, const runtime::Plan &plan,
                         Tensor::view(const_cast<void *>(array.data.data), array.dtype, array.shape,
                                      std::const_pointer_cast<void>(array.data.owner)));
   }
-  return data::arrays(std::move(fields));
+  return data::arrays(fields);
 }
 
 std::string fingerprintOf(const data::Dataset &dataset) {
