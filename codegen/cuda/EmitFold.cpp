@@ -60,25 +60,11 @@ std::string Emitter::finishReduce(ReduceOp op, const std::string &total) {
 }
 
 std::string Emitter::reduce(ReduceOp op, const Indices &at) {
-  auto shape = shapeOf(op.getX());
-  ArrayRef<int64_t> axes = op.getAxes();
-  SmallVector<int64_t> extents;
-  for (int64_t axis : axes)
-    extents.push_back(shape[axis]);
+  SmallVector<int64_t> extents = op.foldedExtents();
   Type sum = sumType(op);
   Gathered total = gather(op.getKind(), sum, product(extents));
   loops(extents, [&](ArrayRef<Expr> where) {
-    Indices from;
-    size_t kept = 0, reduced = 0;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      if (reduced < axes.size() && axes[reduced] == int64_t(d)) {
-        from.push_back(where[reduced++]);
-        kept += op.getKeepdims();
-      } else {
-        from.push_back(at[kept++]);
-      }
-    }
-    std::string term = eval(op.getX(), from);
+    std::string term = eval(op.getX(), readsOf(op, at, where).front().at);
     if (computeName(sum) != computeName(elementOf(op.getX())))
       term = "(" + computeName(sum) + ")" + term;
     gatherTerm(total, term);
@@ -87,49 +73,20 @@ std::string Emitter::reduce(ReduceOp op, const Indices &at) {
 }
 
 std::string Emitter::argReduce(ArgReduceOp op, const Indices &at) {
-  int64_t axis = op.getAxis();
   Type element = elementOf(op.getX());
-  Indices from(at);
-  if (!op.getKeepdims())
-    from.insert(from.begin() + axis, Expr(0));
+  auto elementAt = [&](const Expr &i) { return eval(op.getX(), readsOf(op, at, i).front().at); };
   std::string best = t.fresh("v"), where = t.fresh("v");
-  from[axis] = 0;
-  t.line(computeName(element) + " " + best + " = " + eval(op.getX(), from) + ";");
+  t.line(computeName(element) + " " + best + " = " + elementAt(0) + ";");
   t.line("long long " + where + " = 0;");
   std::string test = std::string("dk::better<") +
                      (op.getKind() == ReduceKind::max ? "true" : "false") + ", " +
                      (op.getLast() ? "true" : "false") + ">";
-  loop("1", shapeOf(op.getX())[axis], "1", [&](Expr i) {
-    from[axis] = i;
-    std::string v = eval(op.getX(), from);
+  loop("1", op.foldedExtents().front(), "1", [&](Expr i) {
+    std::string v = elementAt(i);
     t.line("if (" + test + "(" + v + ", " + best + ")) " + best + " = " + v + ", " + where + " = " +
            i.text() + ";");
   });
   return where;
-}
-
-/// Where conv reads x for the result position `p` and the place `k` in the window.
-static Expr windowPlace(const Expr &p, const Expr &k, int64_t stride, int64_t dilation,
-                        int64_t low) {
-  return p * stride + k * dilation - Expr(low);
-}
-
-SmallVector<int64_t> contractedExtents(Operation *op) {
-  SmallVector<int64_t> extents;
-  if (auto o = dyn_cast<MatmulOp>(op)) {
-    auto a = shapeOf(o.getA());
-    extents.push_back(a[a.size() - (o.getTransposeA() ? 2 : 1)]);
-  } else if (auto o = dyn_cast<ConvOp>(op)) {
-    llvm::append_range(extents, shapeOf(o.getW()).drop_front());
-  } else if (auto o = dyn_cast<ConvTransposeOp>(op)) {
-    extents.push_back(shapeOf(o.getW())[0] / o.getGroups());
-    llvm::append_range(extents, shapeOf(o.getW()).drop_front(2));
-  } else {
-    auto w = cast<ConvWeightGradOp>(op);
-    extents.push_back(shapeOf(w.getDy())[0]);
-    llvm::append_range(extents, shapeOf(w.getDy()).drop_front(2));
-  }
-  return extents;
 }
 
 Value biasOf(Operation *op) {
@@ -140,82 +97,6 @@ Value biasOf(Operation *op) {
   return {};
 }
 
-static Term matmulTerm(MatmulOp op, const Indices &at, const Expr &k) {
-  auto operandIndex = [&](RankedTensorType type, bool turned, const Expr &row, const Expr &column) {
-    Indices from;
-    int64_t skip = int64_t(at.size()) - type.getRank();
-    for (int64_t d = 0; d + 2 < type.getRank(); ++d)
-      from.push_back(type.getDimSize(d) == 1 ? Expr(0) : at[d + skip]);
-    from.push_back(turned ? column : row);
-    from.push_back(turned ? row : column);
-    return from;
-  };
-  return {operandIndex(typeOf(op.getA()), op.getTransposeA(), at[at.size() - 2], k),
-          operandIndex(typeOf(op.getB()), op.getTransposeB(), k, at.back()),
-          {}};
-}
-
-struct Windows {
-  static void within(const Expr &e, int64_t size, SmallVectorImpl<std::string> &list) {
-    Emitter::within(e, size, list);
-  }
-};
-
-Term contractedTerm(Emitter &e, Operation *op, const Indices &at, ArrayRef<Expr> where) {
-  if (auto o = dyn_cast<MatmulOp>(op))
-    return matmulTerm(o, at, where[0]);
-  Term term;
-  if (auto o = dyn_cast<ConvOp>(op)) {
-    auto x = shapeOf(o.getX()), w = shapeOf(o.getW());
-    Expr group = e.x.divide(at[1], w[0] / o.getGroups());
-    term.a = {at[0], e.x.add(group * w[1], where[0])};
-    term.b = {at[1], where[0]};
-    for (size_t d = 0; d + 2 < x.size(); ++d) {
-      Expr p = windowPlace(at[d + 2], where[d + 1], o.getStrides()[d], o.getDilations()[d],
-                           o.getLow()[d]);
-      Windows::within(p, x[d + 2], term.conditions);
-      term.a.push_back(p);
-      term.b.push_back(where[d + 1]);
-    }
-    return term;
-  }
-  if (auto o = dyn_cast<ConvWeightGradOp>(op)) {
-    auto x = shapeOf(o.getX()), dy = shapeOf(o.getDy());
-    Expr group = e.x.divide(at[0], dy[1] / o.getGroups());
-    term.a = {where[0], e.x.add(group * (x[1] / o.getGroups()), at[1])};
-    term.b = {where[0], at[0]};
-    for (size_t d = 0; d + 2 < x.size(); ++d) {
-      Expr p = windowPlace(where[d + 1], at[d + 2], o.getStrides()[d], o.getDilations()[d],
-                           o.getLow()[d]);
-      Windows::within(p, x[d + 2], term.conditions);
-      term.a.push_back(p);
-      term.b.push_back(where[d + 1]);
-    }
-    return term;
-  }
-  auto o = cast<ConvTransposeOp>(op);
-  auto x = shapeOf(o.getX()), w = shapeOf(o.getW());
-  Expr group = e.x.divide(at[1], w[1]), channel = e.x.add(group * (w[0] / o.getGroups()), where[0]);
-  term.a = {at[0], channel};
-  term.b = {channel, e.x.remainder(at[1], w[1])};
-  for (size_t d = 0; d + 2 < x.size(); ++d) {
-    // y + low = stride * p + dilation * k: only the k that make p whole take part.
-    Expr q = at[d + 2] + Expr(o.getLow()[d]) - where[d + 1] * o.getDilations()[d];
-    int64_t stride = o.getStrides()[d];
-    if (q.low() < 0)
-      term.conditions.push_back(q.text() + " >= 0");
-    Expr rest = e.x.remainder(q, stride);
-    if (!(rest == Expr(0)))
-      term.conditions.push_back(rest.text() + " == 0");
-    Expr p = e.x.divide(q, stride);
-    if (p.high() >= x[d + 2])
-      term.conditions.push_back(p.text() + " < " + std::to_string(x[d + 2]));
-    term.a.push_back(p);
-    term.b.push_back(where[d + 1]);
-  }
-  return term;
-}
-
 std::string Emitter::sum(Type element, ArrayRef<int64_t> extents,
                          function_ref<void(ArrayRef<Expr>, const std::string &)> term) {
   std::string total = t.fresh("v");
@@ -224,15 +105,14 @@ std::string Emitter::sum(Type element, ArrayRef<int64_t> extents,
   return total;
 }
 
-std::string Emitter::matmul(MatmulOp op, const Indices &at) { return conv(op, at); }
-
-std::string Emitter::conv(Operation *op, const Indices &at) {
+std::string Emitter::contraction(Operation *op, const Indices &at) {
   Type element = elementOf(op->getResult(0));
   std::string total =
-      sum(element, contractedExtents(op), [&](ArrayRef<Expr> where, const std::string &total) {
-        Term term = contractedTerm(*this, op, at, where);
-        guarded(term.conditions, [&] {
-          std::string a = eval(op->getOperand(0), term.a), b = eval(op->getOperand(1), term.b);
+      sum(element, foldedExtents(op), [&](ArrayRef<Expr> where, const std::string &total) {
+        auto reads = readsOf(op, at, where);
+        guarded(conditionsOf(reads[0]), [&] {
+          std::string a = eval(op->getOperand(0), reads[0].at),
+                      b = eval(op->getOperand(1), reads[1].at);
           t.line(total + (isFloat(element)
                               ? " += " + a + " * " + b + ";"
                               : " = dk::add(" + total + ", dk::mul(" + a + ", " + b + "));"));
@@ -245,37 +125,23 @@ std::string Emitter::conv(Operation *op, const Indices &at) {
   return let(computeName(element), combine(ReduceKind::sum, element, total, b));
 }
 
-template <typename Op>
-static Expr inputPlace(Op op, const Indices &at, ArrayRef<Expr> k, size_t d) {
-  return windowPlace(at[d + 2], k[d], op.getStrides()[d], op.getDilations()[d], op.getLow()[d]);
-}
-
 std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
   auto shape = shapeOf(op->getOperand(0));
   Type element = elementOf(op->getOperand(0));
-  auto attribute = [&](StringRef name) {
-    return op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef();
-  };
-  auto window = attribute("window"), strides = attribute("strides"),
-       dilations = attribute("dilations"), low = attribute("low");
+  SmallVector<int64_t> window = foldedExtents(op);
   std::string best = t.fresh("v"), where = t.fresh("v");
   auto indices = dyn_cast<MaxPoolIndicesOp>(op);
   t.line(computeName(element) + " " + best + " = " + neutral(ReduceKind::max, element) + ";");
   t.line("long long " + where + " = -1;");
   loops(window, [&](ArrayRef<Expr> k) {
-    Indices from{at[0], at[1]};
-    SmallVector<std::string> inside;
-    for (size_t d = 0; d < window.size(); ++d) {
-      Expr p = windowPlace(at[d + 2], k[d], strides[d], dilations[d], low[d]);
-      within(p, shape[d + 2], inside);
-      from.push_back(p);
-    }
-    guarded(inside, [&] {
+    Read read = readsOf(op, at, k).front();
+    const Indices &from = read.at;
+    guarded(conditionsOf(read), [&] {
       std::string v = eval(op->getOperand(0), from);
       // The first of equal ones wins; NaN wins over every number.
-      Expr place = linear(window, Indices(k.begin(), k.end()));
+      Expr place = x.linear(window, k);
       if (indices) {
-        place = linear(shape, from);
+        place = x.linear(shape, from);
         if (indices.getColumnMajor()) {
           // The spatial dimensions counted with the first one fastest.
           place = x.add(from[0] * shape[1], from[1]) * product(shape.drop_front(2));
@@ -324,13 +190,8 @@ std::string Emitter::avgPool(AvgPoolOp op, const Indices &at) {
   Type element = elementOf(op.getX());
   std::string type = computeName(element);
   std::string total = sum(element, op.getWindow(), [&](ArrayRef<Expr> k, const std::string &total) {
-    Indices from{at[0], at[1]};
-    SmallVector<std::string> inside;
-    for (size_t d = 0; d < k.size(); ++d) {
-      from.push_back(inputPlace(op, at, k, d));
-      within(from.back(), shape[d + 2], inside);
-    }
-    guarded(inside, [&] { t.line(total + " += " + eval(op.getX(), from) + ";"); });
+    Read read = readsOf(op, at, k).front();
+    guarded(conditionsOf(read), [&] { t.line(total + " += " + eval(op.getX(), read.at) + ";"); });
   });
   std::string count = countText(op, shape.drop_front(2), ArrayRef<Expr>(at).drop_front(2));
   return let(type, "dk::average(" + total + ", (" + type + ")(" + count + "))");
@@ -340,30 +201,13 @@ std::string Emitter::poolGrad(Operation *op, const Indices &at) {
   auto max = dyn_cast<MaxPoolGradOp>(op);
   auto avg = dyn_cast<AvgPoolGradOp>(op);
   Value dy = op->getOperand(0);
-  auto forward = shapeOf(dy).drop_front(2);
   Type element = elementOf(dy);
-  auto attribute = [&](StringRef name) {
-    return op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef();
-  };
-  auto window = attribute("window"), strides = attribute("strides"),
-       dilations = attribute("dilations"), low = attribute("low");
+  SmallVector<int64_t> window = foldedExtents(op);
   return sum(element, window, [&](ArrayRef<Expr> k, const std::string &total) {
     // The windows that have this element at their place k.
-    Indices from{at[0], at[1]};
-    SmallVector<std::string> inside;
-    for (size_t d = 0; d < window.size(); ++d) {
-      Expr q = at[d + 2] + Expr(low[d]) - k[d] * dilations[d];
-      if (q.low() < 0)
-        inside.push_back(q.text() + " >= 0");
-      Expr rest = x.remainder(q, strides[d]);
-      if (!(rest == Expr(0)))
-        inside.push_back(rest.text() + " == 0");
-      Expr p = x.divide(q, strides[d]);
-      if (p.high() >= forward[d])
-        inside.push_back(p.text() + " < " + std::to_string(forward[d]));
-      from.push_back(p);
-    }
-    guarded(inside, [&] {
+    Read read = readsOf(op, at, k).front();
+    const Indices &from = read.at;
+    guarded(conditionsOf(read), [&] {
       if (avg) {
         std::string count = countText(avg, avg.getSpatial(), ArrayRef<Expr>(from).drop_front(2));
         t.line(total + " += dk::average(" + eval(dy, from) + ", (" + computeName(element) + ")(" +
@@ -371,7 +215,7 @@ std::string Emitter::poolGrad(Operation *op, const Indices &at) {
         return;
       }
       std::string position = eval(max.getPosition(), from);
-      Expr place = linear(window, Indices(k.begin(), k.end()));
+      Expr place = x.linear(window, k);
       t.line("if (" + position + " == " + place.text() + ") " + total + " += " + eval(dy, from) +
              ";");
     });

@@ -20,73 +20,28 @@ Expr Emitter::variable(StringRef prefix, const std::string &value, int64_t low, 
   return freshAtom(name, low, high);
 }
 
-Expr Emitter::linear(ArrayRef<int64_t> shape, const Indices &at) {
-  Expr sum;
-  int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0; stride *= shape[d])
-    if (shape[d] != 1)
-      sum = x.add(sum, at[d] * stride);
-  return sum;
+SmallVector<Read, 2> Emitter::readsOf(Operation *op, const Indices &at, ArrayRef<Expr> over) {
+  // Negative ones count from the end; what lies outside reads the nearest element.
+  auto load = [&](Value indices, const Indices &where, int64_t size) {
+    std::string index = eval(indices, where);
+    return variable("g",
+                    "(" + indexType + ")dk::place(" + index + ", " + std::to_string(size) + ")", 0,
+                    size - 1);
+  };
+  return dlc::readsOf(op, x, at, over, load);
 }
 
-Indices Emitter::unravel(ArrayRef<int64_t> shape, const Expr &offset) {
-  Indices at(shape.size());
-  Expr rest = offset;
-  int64_t outer = product(shape);
-  for (size_t d = shape.size(); d-- > 0;) {
-    outer /= std::max<int64_t>(1, shape[d]);
-    if (shape[d] == 1)
-      continue;
-    at[d] = outer == 1 ? rest : x.remainder(rest, shape[d]);
-    rest = x.divide(rest, shape[d]);
+SmallVector<std::string> Emitter::conditionsOf(const Read &read) {
+  SmallVector<std::string> list;
+  for (const Guard &guard : read.guards) {
+    if (guard.place.low() < 0)
+      list.push_back(guard.place.text() + " >= 0");
+    if (Expr rest = x.remainder(guard.place, guard.by); !(rest == Expr(0)))
+      list.push_back(rest.text() + " == 0");
+    if (Expr whole = x.divide(guard.place, guard.by); whole.high() >= guard.size)
+      list.push_back(whole.text() + " < " + std::to_string(guard.size));
   }
-  return at;
-}
-
-Indices Emitter::broadcastIndex(RankedTensorType operand, const Indices &at) {
-  Indices result;
-  size_t skip = at.size() - operand.getRank();
-  for (int64_t d = 0; d < operand.getRank(); ++d)
-    result.push_back(operand.getDimSize(d) == 1 ? Expr(0) : at[d + skip]);
-  return result;
-}
-
-Indices Emitter::reshapeIndex(ArrayRef<int64_t> from, ArrayRef<int64_t> to, const Indices &at) {
-  Indices result(to.size());
-  // Coordinates carry over one to one as long as sizes agree from the front, then from the back.
-  size_t front = 0, back = 0;
-  while (front < from.size() && front < to.size() && from[front] == to[front])
-    result[front] = at[front], ++front;
-  while (back < from.size() - front && back < to.size() - front &&
-         from[from.size() - 1 - back] == to[to.size() - 1 - back])
-    result[to.size() - 1 - back] = at[from.size() - 1 - back], ++back;
-  Indices middle(at.begin() + front, at.end() - back);
-  Expr offset = linear(from.slice(front, from.size() - front - back), middle);
-  Indices taken = unravel(to.slice(front, to.size() - front - back), offset);
-  std::copy(taken.begin(), taken.end(), result.begin() + front);
-  return result;
-}
-
-std::optional<Indices> Emitter::movedIndex(Operation *op, const Indices &at) {
-  if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    Indices from(at.size());
-    for (auto [i, p] : llvm::enumerate(transpose.getPermutation()))
-      from[p] = at[i];
-    return from;
-  }
-  if (auto slice = dyn_cast<SliceOp>(op)) {
-    Indices from;
-    for (auto [d, i] : llvm::enumerate(at))
-      from.push_back(i * slice.getStride()[d] + Expr(slice.getStart()[d]));
-    return from;
-  }
-  if (isa<BroadcastOp>(op))
-    return broadcastIndex(typeOf(op->getOperand(0)), at);
-  if (isa<ReshapeOp>(op))
-    return reshapeIndex(shapeOf(op->getResult(0)), shapeOf(op->getOperand(0)), at);
-  if (isa<ReorderOp, TransferOp>(op))
-    return at;
-  return std::nullopt;
+  return list;
 }
 
 Emitter::Key Emitter::keyOf(Value value, const Indices &at) {
@@ -123,11 +78,11 @@ std::string Emitter::eval(Value value, const Indices &at) {
 
 std::optional<std::pair<Buffer, Expr>> Emitter::place(Value value, const Indices &at) {
   if (auto found = buffers.find(value); found != buffers.end() && found->second.parts == 1)
-    return std::pair(found->second, linear(shapeOf(value), at));
+    return std::pair(found->second, x.linear(shapeOf(value), at));
   Operation *op = value.getDefiningOp();
   if (!op || everywhere.count(value))
     return std::nullopt;
-  if (auto moved = movedIndex(op, at))
+  if (auto moved = movedIndex(op, x, at))
     return place(op->getOperand(0), *moved);
   return std::nullopt;
 }
@@ -139,23 +94,23 @@ void Emitter::reads(Value value, const Indices &at, Reads &found) {
     return;
   }
   Operation *op = value.getDefiningOp();
-  if (auto moved = movedIndex(op, at))
+  if (auto moved = movedIndex(op, x, at))
     return reads(op->getOperand(0), *moved, found);
   if (op->hasTrait<Elementwise>())
-    for (Value operand : op->getOperands())
-      reads(operand, broadcastIndex(typeOf(operand), at), found);
+    for (const Read &read : readsOf(op, at))
+      reads(op->getOperand(read.operand), read.at, found);
 }
 
 std::string Emitter::evalUncached(Value value, const Indices &at) {
   if (auto found = buffers.find(value); found != buffers.end()) {
-    Expr offset = linear(shapeOf(value), at);
+    Expr offset = x.linear(shapeOf(value), at);
     return found->second.parts > 1 ? loadParts(value, found->second, offset)
                                    : load(found->second, offset);
   }
   Operation *op = value.getDefiningOp();
   assert(op && "an argument of a fusion without a buffer");
-  if (auto moved = movedIndex(op, at))
-    return eval(op->getOperand(0), *moved);
+  if (op->hasTrait<ElementMove>())
+    return move(op, at);
   if (op->hasTrait<Elementwise>())
     return elementwise(op, at);
   if (auto o = dyn_cast<ConstantOp>(op))
@@ -164,22 +119,14 @@ std::string Emitter::evalUncached(Value value, const Indices &at) {
     return let(computeName(elementOf(value)),
                cast("(long long)" + at[o.getAxis()].text(true),
                     IntegerType::get(op->getContext(), 64), elementOf(value)));
-  if (auto o = dyn_cast<ConcatOp>(op))
-    return concat(o, at);
-  if (auto o = dyn_cast<PadOp>(op))
-    return pad(o, at);
-  if (isa<GatherOp, GatherElementsOp, GatherNdOp>(op))
-    return gather(op, at);
   if (auto o = dyn_cast<RandomOp>(op))
     return random(o, at);
   if (auto o = dyn_cast<ReduceOp>(op))
     return reduce(o, at);
   if (auto o = dyn_cast<ArgReduceOp>(op))
     return argReduce(o, at);
-  if (auto o = dyn_cast<MatmulOp>(op))
-    return matmul(o, at);
-  if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
-    return conv(op, at);
+  if (op->hasTrait<Contraction>())
+    return contraction(op, at);
   if (isa<MaxPoolOp, MaxPoolPositionsOp, MaxPoolIndicesOp>(op))
     return maxPool(op, value, at);
   if (auto o = dyn_cast<AvgPoolOp>(op))
@@ -191,8 +138,8 @@ std::string Emitter::evalUncached(Value value, const Indices &at) {
 
 std::string Emitter::elementwise(Operation *op, const Indices &at) {
   SmallVector<std::string> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(eval(operand, broadcastIndex(typeOf(operand), at)));
+  for (const Read &read : readsOf(op, at))
+    operands.push_back(eval(op->getOperand(read.operand), read.at));
   return let(computeName(elementOf(op->getResult(0))), elementText(*this, op, operands));
 }
 
@@ -329,13 +276,6 @@ void Emitter::guarded(const SmallVectorImpl<std::string> &list, function_ref<voi
   --conditions;
   popScope();
   t.close();
-}
-
-void Emitter::within(const Expr &e, int64_t size, SmallVectorImpl<std::string> &list) {
-  if (e.low() < 0)
-    list.push_back(e.text() + " >= 0");
-  if (e.high() >= size)
-    list.push_back(e.text() + " < " + std::to_string(size));
 }
 
 } // namespace dlc::cuda

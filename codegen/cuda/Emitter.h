@@ -10,9 +10,9 @@
 #ifndef DLC_CODEGEN_CUDA_EMITTER_H
 #define DLC_CODEGEN_CUDA_EMITTER_H
 
-#include "codegen/cuda/Expr.h"
 #include "codegen/cuda/Text.h"
 #include "codegen/cuda/Types.h"
+#include "ir/dlc/IndexMap.h"
 
 #include <functional>
 #include <optional>
@@ -20,7 +20,9 @@
 
 namespace dlc::cuda {
 
-using Indices = llvm::SmallVector<Expr, 6>;
+using Expr = IndexExpr;
+using Atom = IndexAtom;
+using Indices = Coordinates;
 
 /// A value in memory, row-major.
 struct Buffer {
@@ -78,11 +80,12 @@ public:
   /// `const type name = text;`
   std::string let(const std::string &type, const std::string &text);
 
-  Expr linear(llvm::ArrayRef<int64_t> shape, const Indices &at);
-  /// The coordinates of element `offset` of a row-major shape.
-  Indices unravel(llvm::ArrayRef<int64_t> shape, const Expr &offset);
-  Indices reshapeIndex(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, const Indices &at);
-  Indices broadcastIndex(mlir::RankedTensorType operand, const Indices &at);
+  /// What the operation's result at `at` is made of, in its term `over`; elements of index tensors
+  /// are computed.
+  llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, const Indices &at,
+                                     llvm::ArrayRef<Expr> over = {});
+  /// What of a read's guards is not known.
+  llvm::SmallVector<std::string> conditionsOf(const Read &read);
 
   static std::string combine(ReduceKind kind, mlir::Type element, const std::string &a,
                              const std::string &b);
@@ -107,7 +110,7 @@ public:
   std::string cast(const std::string &text, mlir::Type from, mlir::Type to);
 
   Text &t;
-  ExprContext x;
+  IndexContext x;
   std::string indexType;
   /// Tables that stand before the kernel.
   std::string tables;
@@ -116,24 +119,19 @@ public:
   std::set<std::string> used, written;
 
 private:
-  friend struct Windows;
   using Key = std::string;
   static Key keyOf(mlir::Value value, const Indices &at);
   std::string evalUncached(mlir::Value value, const Indices &at);
-  std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at);
   std::string load(const Buffer &from, const Expr &offset);
   std::string loadParts(mlir::Value value, const Buffer &from, const Expr &offset);
 
   std::string elementwise(mlir::Operation *op, const Indices &at);
   std::string constant(ConstantOp op, const Indices &at);
-  std::string concat(ConcatOp op, const Indices &at);
-  std::string pad(PadOp op, const Indices &at);
-  std::string gather(mlir::Operation *op, const Indices &at);
+  std::string move(mlir::Operation *op, const Indices &at);
   std::string random(RandomOp op, const Indices &at);
   std::string reduce(ReduceOp op, const Indices &at);
   std::string argReduce(ArgReduceOp op, const Indices &at);
-  std::string matmul(MatmulOp op, const Indices &at);
-  std::string conv(mlir::Operation *op, const Indices &at);
+  std::string contraction(mlir::Operation *op, const Indices &at);
   std::string maxPool(mlir::Operation *op, mlir::Value result, const Indices &at);
   std::string avgPool(AvgPoolOp op, const Indices &at);
   std::string poolGrad(mlir::Operation *op, const Indices &at);
@@ -141,8 +139,6 @@ private:
   /// `body` under conditions; none: without.
   void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
                llvm::function_ref<void()> body);
-  /// Adds what of 0 <= e < size is not known.
-  static void within(const Expr &e, int64_t size, llvm::SmallVectorImpl<std::string> &conditions);
   std::string sum(mlir::Type element, llvm::ArrayRef<int64_t> extents,
                   llvm::function_ref<void(llvm::ArrayRef<Expr>, const std::string &total)> term);
 
@@ -161,16 +157,6 @@ private:
 
 /// One elementwise operation on computed operands.
 std::string elementText(Emitter &e, mlir::Operation *op, llvm::ArrayRef<std::string> operands);
-
-/// One output channel's terms of a convolution and the like: the operands' places and what must
-/// hold for the term to be there. `at` is the result's index, `where` the contracted one.
-struct Term {
-  Indices a, b;
-  llvm::SmallVector<std::string> conditions;
-};
-/// What a contraction sums over (row-major), and a term of it. Operand 0 is read at `a`, 1 at `b`.
-llvm::SmallVector<int64_t> contractedExtents(mlir::Operation *op);
-Term contractedTerm(Emitter &e, mlir::Operation *op, const Indices &at, llvm::ArrayRef<Expr> where);
 
 /// A convolution's bias, if it has one.
 mlir::Value biasOf(mlir::Operation *contraction);

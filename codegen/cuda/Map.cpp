@@ -68,7 +68,7 @@ void launchMap(Planner &plan, ArrayRef<Target> targets) {
       // All are known before the first is stored: an output may lie where an input lies.
       SmallVector<std::string> elements;
       for (const Target &target : targets)
-        elements.push_back(e.eval(target.value, e.unravel(shapeOf(target.value), at)));
+        elements.push_back(e.eval(target.value, e.x.unravel(shapeOf(target.value), at)));
       for (auto [i, target] : llvm::enumerate(targets)) {
         if (lanes == 1)
           e.store(target.buffer, at, elements[i]);

@@ -30,7 +30,7 @@ Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 } // namespace
 
 int64_t contractionWork(Operation *op) {
-  return typeOf(op->getResult(0)).getNumElements() * product(contractedExtents(op));
+  return typeOf(op->getResult(0)).getNumElements() * product(foldedExtents(op));
 }
 
 bool isKernel(Operation *op) {
@@ -63,9 +63,8 @@ bool canGenerate(FusionOp fusion, std::string *why) {
     return canAttend(fusion, attention, why);
   int64_t wholes = 0, others = 0;
   for (Operation &op : bodyOf(fusion).without_terminator()) {
-    bool known = op.hasTrait<Elementwise>() || op.hasTrait<Movement>() ||
-                 op.hasTrait<ElementLoop>() || isWhole(&op) ||
-                 isa<ConstantOp, GatherOp, GatherElementsOp, GatherNdOp, RandomOp>(op);
+    bool known = op.hasTrait<Elementwise>() || isa<IndexMapped>(op) || isWhole(&op) ||
+                 isa<ConstantOp, IotaOp, RandomOp>(op);
     (isWhole(&op) ? wholes : others) += 1;
     if (!known) {
       if (why)

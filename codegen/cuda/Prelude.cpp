@@ -146,7 +146,6 @@ template <class T, class F> DK_INLINE T to_integer(F x) {
 
 // --- indices ------------------------------------------------------------------
 template <class I> DK_INLINE I clamp(I i, I size) { return i < 0 ? 0 : i < size ? i : size - 1; }
-template <class I> DK_INLINE I mirror(I i, I period) { return i < period - i ? i : period - i; }
 DK_INLINE long long place(long long i, long long size) {
   return clamp<long long>(i < 0 ? i + size : i, size);
 }

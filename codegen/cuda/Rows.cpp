@@ -110,7 +110,7 @@ private:
       t.open("if (" + thread.text() + " == 0)");
       e.pushScope();
       for (const Target &target : narrow)
-        e.store(target.buffer, at, e.eval(target.value, e.unravel(shapeOf(target.value), at)));
+        e.store(target.buffer, at, e.eval(target.value, e.x.unravel(shapeOf(target.value), at)));
       e.popScope();
       t.close();
     }
@@ -185,7 +185,7 @@ private:
         Expr at = start + column + lane;
         for (auto &[value, name] : registers)
           t.line(name + "[" + (step * s.width + lane).text() +
-                 "] = " + e.eval(value, e.unravel(shapeOf(value), at)) + ";");
+                 "] = " + e.eval(value, e.x.unravel(shapeOf(value), at)) + ";");
       });
     });
   }
@@ -193,7 +193,7 @@ private:
   /// Inside of a walk, at lanes: what registers hold.
   void recall(const Expr &column, const Expr &step, const Expr &lane) {
     for (auto &[value, name] : registers)
-      e.seed(value, e.unravel(shapeOf(value), start + column + lane),
+      e.seed(value, e.x.unravel(shapeOf(value), start + column + lane),
              name + "[" + (step * s.width + lane).text() + "]");
   }
 
@@ -208,7 +208,7 @@ private:
         for (auto [op, total] : llvm::zip(group, gathered)) {
           Value x = op.getX();
           Type sum = Emitter::sumType(op);
-          std::string term = e.eval(x, e.unravel(shapeOf(x), start + column + lane));
+          std::string term = e.eval(x, e.x.unravel(shapeOf(x), start + column + lane));
           if (computeName(sum) != computeName(elementOf(x)))
             term = "(" + computeName(sum) + ")" + term;
           e.gatherTerm(total, term);
@@ -227,7 +227,7 @@ private:
         total = e.let(type, "dk::block_reduce<" + f + ", " + threads + ">(" + e.gathered(mine) +
                                 ", " + scratch + ")");
       }
-      e.seed(op.getY(), e.unravel(shapeOf(op.getY()), at), e.finishReduce(op, total));
+      e.seed(op.getY(), e.x.unravel(shapeOf(op.getY()), at), e.finishReduce(op, total));
     }
   }
 
@@ -244,7 +244,7 @@ private:
         for (auto [target, result] : llvm::zip(wide, results))
           t.line(result + ".e[" + lane.text() + "] = dk::as<" + storageName(target.buffer.element) +
                  ">(" +
-                 e.eval(target.value, e.unravel(shapeOf(target.value), start + column + lane)) +
+                 e.eval(target.value, e.x.unravel(shapeOf(target.value), start + column + lane)) +
                  ");");
       });
       for (auto [target, result] : llvm::zip(wide, results)) {

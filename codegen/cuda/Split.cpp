@@ -90,9 +90,9 @@ private:
 
   Indices indexOf(Emitter &e, const Expr &keptAt, const Expr &reducedAt) {
     Indices at(shape.size());
-    for (auto [d, i] : llvm::zip(keptDims, e.unravel(keptShape, keptAt)))
+    for (auto [d, i] : llvm::zip(keptDims, e.x.unravel(keptShape, keptAt)))
       at[d] = i;
-    for (auto [d, i] : llvm::zip(reducedDims, e.unravel(reducedShape, reducedAt)))
+    for (auto [d, i] : llvm::zip(reducedDims, e.x.unravel(reducedShape, reducedAt)))
       at[d] = i;
     return at;
   }

@@ -9,7 +9,7 @@ Geometry geometryOf(Operation *op) {
   Geometry g;
   SmallVector<int64_t> shape(shapeOf(op->getResult(0)));
   g.results = product(shape);
-  g.contracted = product(contractedExtents(op));
+  g.contracted = product(foldedExtents(op));
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     // Batches that only the rows know are rows.
     bool shared =
@@ -22,8 +22,8 @@ Geometry geometryOf(Operation *op) {
     g.columns = shape.back();
     g.rowOperand = 0;
     g.indexOf = [=](Emitter &e, const Expr &batch, const Expr &row, const Expr &column) {
-      Indices at = e.unravel(batchShape, batch);
-      llvm::append_range(at, e.unravel(rowShape, row));
+      Indices at = e.x.unravel(batchShape, batch);
+      llvm::append_range(at, e.x.unravel(rowShape, row));
       at.push_back(column);
       return at;
     };
@@ -38,7 +38,7 @@ Geometry geometryOf(Operation *op) {
     g.indexOf = [=, rows = g.rows](Emitter &e, const Expr &batch, const Expr &row,
                                    const Expr &column) {
       Indices at{e.x.add(batch * rows, row)};
-      llvm::append_range(at, e.unravel(rest, column));
+      llvm::append_range(at, e.x.unravel(rest, column));
       return at;
     };
     return g;
@@ -51,7 +51,7 @@ Geometry geometryOf(Operation *op) {
   g.columns = product(rest);
   g.indexOf = [=, rows = g.rows](Emitter &e, const Expr &batch, const Expr &row,
                                  const Expr &column) {
-    Indices at = e.unravel(rest, column);
+    Indices at = e.x.unravel(rest, column);
     at.insert(at.begin() + 1, e.x.add(batch * rows, row));
     return at;
   };

@@ -108,12 +108,10 @@ private:
     int64_t sharedElements() const { return depthFirst ? extent * pitch : depth * pitch; }
   };
 
-  Term termAt(const Side &side, const Expr &along, const Expr &k) {
+  SmallVector<Read, 2> termAt(const Side &side, const Expr &along, const Expr &k) {
     Indices at = g.indexOf(e, batch, side.rows ? along : Expr(0), side.rows ? Expr(0) : along);
-    return contractedTerm(e, op, at, e.unravel(contractedExtents(op), k));
+    return e.readsOf(op, at, e.x.unravel(foldedExtents(op), k));
   }
-
-  static Indices &indexIn(Term &term, unsigned operand) { return operand == 0 ? term.a : term.b; }
 
   Side makeSide(bool rows) {
     Side side;
@@ -135,8 +133,8 @@ private:
       Expr other =
           e.freshAtom("other", 0, std::max<int64_t>(1, depth ? side.limit : g.contracted) - 1);
       Expr vector = group * width + lane;
-      Term term = depth ? termAt(side, other, vector) : termAt(side, vector, other);
-      auto found = e.place(value, indexIn(term, side.operand));
+      auto reads = depth ? termAt(side, other, vector) : termAt(side, vector, other);
+      auto found = e.place(value, reads[side.operand].at);
       if (!found)
         continue;
       const Atom *atom = lane.terms[0].first;
@@ -147,7 +145,7 @@ private:
       bool even = rest.constant % width == 0 &&
                   llvm::all_of(rest.terms, [&](auto x) { return x.second % width == 0; }) &&
                   (depth ? g.contracted : side.limit) % width == 0;
-      bool plain = (side.operand == 1 || term.conditions.empty()) &&
+      bool plain = reads[side.operand].guards.empty() &&
                    storageName(found->first.element) == s.sharedName &&
                    found->first.alignment % 16 == 0;
       if (neighbours && even && plain && s.tensorCores) {
@@ -213,8 +211,7 @@ private:
         inside.push_back(place.text() + " < " + end);
       Value value = op->getOperand(side.operand);
       if (side.async) {
-        Term term = termAt(side, wanted, place);
-        auto found = e.place(value, indexIn(term, side.operand));
+        auto found = e.place(value, termAt(side, wanted, place)[side.operand].at);
         e.used.insert(found->first.name);
         t.line("dk::copy_async(&" + side.shared + "[" + stage + "][" +
                sharedIndex(side, along, within).text() + "], " + found->first.name + " + " +
@@ -228,12 +225,11 @@ private:
       auto read = [&] {
         Expr row = e.variable("i", wanted.text(), 0, side.limit - 1);
         Expr depth = e.variable("d", place.text(), 0, g.contracted - 1);
-        Term term = termAt(side, row, depth);
+        Read read = termAt(side, row, depth)[side.operand];
         auto element = [&] {
-          t.line(slot + " = dk::as<" + s.sharedName + ">(" +
-                 e.eval(value, indexIn(term, side.operand)) + ");");
+          t.line(slot + " = dk::as<" + s.sharedName + ">(" + e.eval(value, read.at) + ");");
         };
-        side.operand == 0 ? guarded(term.conditions, element) : element();
+        side.operand == 0 ? guarded(e.conditionsOf(read), element) : element();
       };
       guarded(inside, read);
     });
@@ -368,7 +364,7 @@ private:
       Expr i = e.variable("i", row.text(), 0, g.rows - 1);
       Expr j = e.variable("j", column.text(), 0, g.columns - 1);
       Indices at = g.indexOf(e, batch, i, j);
-      Expr offset = e.linear(shapeOf(op->getResult(0)), at);
+      Expr offset = e.x.linear(shapeOf(op->getResult(0)), at);
       if (partial) {
         Expr part = e.variable("part", "blockIdx.y", 0, s.parts - 1);
         e.store(*partial, part * g.results + offset, total);
@@ -382,10 +378,10 @@ private:
       SmallVector<std::string> elements;
       // Every target's elements are in the order of the product's.
       for (const Target &target : targets)
-        elements.push_back(e.eval(target.value, target.value == op->getResult(0)
-                                                    ? at
-                                                    : e.reshapeIndex(shapeOf(op->getResult(0)),
-                                                                     shapeOf(target.value), at)));
+        elements.push_back(e.eval(
+            target.value, target.value == op->getResult(0)
+                              ? at
+                              : e.x.reshape(shapeOf(op->getResult(0)), shapeOf(target.value), at)));
       for (auto [target, element] : llvm::zip(targets, elements))
         e.store(target.buffer, offset, element);
     });

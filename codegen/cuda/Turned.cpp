@@ -45,7 +45,7 @@ std::optional<Turn> findTurn(Emitter &e, ArrayRef<Target> targets, ArrayRef<int6
   for (auto [i, read] : llvm::enumerate(reads)) {
     if (typeOf(read.first).getNumElements() < kFewest)
       continue;
-    Expr offset = e.linear(shapeOf(read.first), read.second);
+    Expr offset = e.x.linear(shapeOf(read.first), read.second);
     int64_t along = step(offset, turn.last);
     if (along <= 1)
       continue;
@@ -95,7 +95,7 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
       e.variable("across", (e.x.remainder(e.x.divide(block, along), across) * kTile).text(), 0,
                  (across - 1) * kTile);
   Expr outer = e.variable("outer", e.x.divide(block, along * across).text(), 0, product(rest) - 1);
-  Indices base = e.unravel(rest, outer);
+  Indices base = e.x.unravel(rest, outer);
   SmallVector<std::string> names;
   /// `body` at each of the thread's places: x runs along neighbours of what is touched.
   auto walk = [&](bool turned,
@@ -132,7 +132,7 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
       declarations += "  __shared__ " + storageName(from.element) + " " + name + "[" +
                       std::to_string(kTile) + "][" + std::to_string(kTile + 1) + "];\n";
       t.line(name + "[" + y + "][threadIdx.x] = " + from.name + "[" +
-             e.linear(shapeOf(value), at).text() + "];");
+             e.x.linear(shapeOf(value), at).text() + "];");
     }
   });
   std::string first = t.end();
@@ -146,7 +146,7 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
     for (const Target &target : targets)
       elements.push_back(e.eval(target.value, at));
     for (auto [target, element] : llvm::zip(targets, elements))
-      e.store(target.buffer, e.linear(shape, at), element);
+      e.store(target.buffer, e.x.linear(shape, at), element);
   });
   frame.finish({uint32_t(blocks), 1, 1}, {uint32_t(kTile), uint32_t(kRows), 1});
   return true;

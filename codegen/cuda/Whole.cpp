@@ -228,7 +228,7 @@ void scatter(Planner &plan, Operation *op, const Target &target) {
     Expr i = e.freshAtom("i", 0, count - 1);
     t.line("long long place = 0, at;");
     t.line("bool inside = true;");
-    Indices where = elements ? e.unravel(indexShape, i) : Indices();
+    Indices where = elements ? e.x.unravel(indexShape, i) : Indices();
     for (int64_t d = 0; d < depth; ++d) {
       std::string size = std::to_string(shape[d]);
       std::string wanted;
@@ -237,7 +237,7 @@ void scatter(Planner &plan, Operation *op, const Target &target) {
       } else {
         Indices at = where;
         if (!elements) {
-          at = e.unravel(indexShape.drop_back(), i);
+          at = e.x.unravel(indexShape.drop_back(), i);
           at.push_back(d);
         }
         wanted = e.eval(indices, at);

@@ -108,6 +108,17 @@ def Dlc_FactsInterface : OpInterface<"FactsInterface"> {
                           "int", "getWeight">];
 }
 
+/// Which elements of the operands make an element of the result: written once per operation, over expressions
+/// (ir/dlc/IndexMap.h), for the emitters, fusion and views. Elementwise operations need not say it.
+def Dlc_IndexMapped : OpInterface<"IndexMapped"> {
+  let cppNamespace = "::dlc";
+  let methods = [
+    InterfaceMethod<"Says what is read for the result's element `map.at` and the term `map.over` of it.",
+                    "void", "mapIndices", (ins "::dlc::IndexMap &":$map)>,
+    InterfaceMethod<"The extents, row-major, of the terms that are folded into one element.",
+                    "llvm::SmallVector<int64_t>", "foldedExtents", (ins), "", [{ return {}; }]>];
+}
+
 class Dlc_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::dlc"; }
 /// Each element of the result depends on the elements at the same (broadcast) index of the operands.
 def Dlc_Elementwise : Dlc_Trait<"Elementwise">;
@@ -115,10 +126,13 @@ def Dlc_Elementwise : Dlc_Trait<"Elementwise">;
 def Dlc_View : Dlc_Trait<"View">;
 /// The result is elements of the operand, where strides over its memory may say which.
 def Dlc_ViewLike : Dlc_Trait<"ViewLike">;
-/// Says which element stands where, and computes nothing.
+/// What stands at an index follows from the index alone, and nothing is computed. Not the same as Dlc_ElementMove: `iota` is a
+/// movement, but its elements are no operand's; a gather is none, since it reads where its elements stand.
 def Dlc_Movement : Dlc_Trait<"Movement">;
-/// An element of the result takes a loop over elements of the operands.
-def Dlc_ElementLoop : Dlc_Trait<"ElementLoop">;
+/// An element of the result is an element of an operand: the first that its map reads whose guards hold.
+def Dlc_ElementMove : TraitList<[Dlc_Trait<"ElementMove">, DeclareOpInterfaceMethods<Dlc_IndexMapped>]>;
+/// An element of the result takes a loop over elements of the operands: over the terms of its map.
+def Dlc_ElementLoop : TraitList<[Dlc_Trait<"ElementLoop">, DeclareOpInterfaceMethods<Dlc_IndexMapped, ["foldedExtents"]>]>;
 /// A product of matrices, or of images and windows: sums of products of two operands' elements.
 def Dlc_Contraction : Dlc_Trait<"Contraction">;
 /// Pools images, or is the gradient of that: what libraries do in any layout.

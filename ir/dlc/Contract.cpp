@@ -1,4 +1,5 @@
 //===- Contract.cpp - matrix products -------------------------------------===//
+#include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
 using namespace mlir;
@@ -50,4 +51,22 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   shape.push_back(m);
   shape.push_back(n);
   return addResult(site, types, shape, a.type().getElementType(), *device);
+}
+
+SmallVector<int64_t> MatmulOp::foldedExtents() {
+  ArrayRef<int64_t> a = getA().getType().getShape();
+  return {a[a.size() - (getTransposeA() ? 2 : 1)]};
+}
+
+void MatmulOp::mapIndices(IndexMap &map) {
+  auto read = [&](unsigned operand, bool transposed, const IndexExpr &row,
+                  const IndexExpr &column) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(getOperand(operand).getType()).getShape();
+    Coordinates from = broadcastIndex(shape.drop_back(2), map.at.drop_back(2), IndexExpr());
+    from.push_back(transposed ? column : row);
+    from.push_back(transposed ? row : column);
+    map.read(operand, from);
+  };
+  read(0, getTransposeA(), map.at.end()[-2], map.over[0]);
+  read(1, getTransposeB(), map.over[0], map.at.back());
 }

@@ -1,4 +1,5 @@
 //===- Conv.cpp - convolution ---------------------------------------------===//
+#include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -156,4 +157,58 @@ LogicalResult ConvWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   Shape shape{result[1], channels};
   llvm::append_range(shape, adaptor.getWindow());
   return addResult(site, types, shape, x.type().getElementType(), *device);
+}
+
+//===----------------------------------------------------------------------===//
+// What an element of the result is the sum of: products of the first two operands' elements
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> ConvOp::foldedExtents() {
+  return SmallVector<int64_t>(getW().getType().getShape().drop_front());
+}
+
+void ConvOp::mapIndices(IndexMap &map) {
+  ArrayRef<int64_t> x = getX().getType().getShape(), w = getW().getType().getShape();
+  IndexExpr group = map.x.divide(map.at[1], w[0] / int64_t(getGroups()));
+  Read &image = map.read(0, {map.at[0], map.x.add(group * w[1], map.over[0])});
+  Sliding{getStrides(), getDilations(), getLow()}.from(map.at.drop_front(2), map.over.drop_front(),
+                                                       x.drop_front(2), image);
+  Read &weight = map.read(1, {map.at[1]});
+  llvm::append_range(weight.at, map.over);
+}
+
+SmallVector<int64_t> ConvTransposeOp::foldedExtents() {
+  ArrayRef<int64_t> w = getW().getType().getShape();
+  SmallVector<int64_t> extents{w[0] / int64_t(getGroups())};
+  llvm::append_range(extents, w.drop_front(2));
+  return extents;
+}
+
+void ConvTransposeOp::mapIndices(IndexMap &map) {
+  ArrayRef<int64_t> x = getX().getType().getShape(), w = getW().getType().getShape();
+  IndexExpr group = map.x.divide(map.at[1], w[1]);
+  IndexExpr channel = map.x.add(group * (w[0] / int64_t(getGroups())), map.over[0]);
+  Read &image = map.read(0, {map.at[0], channel});
+  Sliding{getStrides(), getDilations(), getLow()}.back(map.at.drop_front(2), map.over.drop_front(),
+                                                       x.drop_front(2), map.x, image);
+  Read &weight = map.read(1, {channel, map.x.remainder(map.at[1], w[1])});
+  llvm::append_range(weight.at, map.over.drop_front());
+}
+
+SmallVector<int64_t> ConvWeightGradOp::foldedExtents() {
+  ArrayRef<int64_t> dy = getDy().getType().getShape();
+  SmallVector<int64_t> extents{dy[0]};
+  llvm::append_range(extents, dy.drop_front(2));
+  return extents;
+}
+
+void ConvWeightGradOp::mapIndices(IndexMap &map) {
+  ArrayRef<int64_t> x = getX().getType().getShape(), dy = getDy().getType().getShape();
+  IndexExpr group = map.x.divide(map.at[0], dy[1] / int64_t(getGroups()));
+  Read &image =
+      map.read(0, {map.over[0], map.x.add(group * (x[1] / int64_t(getGroups())), map.at[1])});
+  Sliding{getStrides(), getDilations(), getLow()}.from(map.over.drop_front(), map.at.drop_front(2),
+                                                       x.drop_front(2), image);
+  Read &gradient = map.read(1, {map.over[0], map.at[0]});
+  llvm::append_range(gradient.at, map.over.drop_front());
 }

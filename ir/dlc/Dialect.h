@@ -22,6 +22,7 @@ template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, E
 template <typename Op> class View : public mlir::OpTrait::TraitBase<Op, View> {};
 template <typename Op> class ViewLike : public mlir::OpTrait::TraitBase<Op, ViewLike> {};
 template <typename Op> class Movement : public mlir::OpTrait::TraitBase<Op, Movement> {};
+template <typename Op> class ElementMove : public mlir::OpTrait::TraitBase<Op, ElementMove> {};
 template <typename Op> class ElementLoop : public mlir::OpTrait::TraitBase<Op, ElementLoop> {};
 template <typename Op> class Contraction : public mlir::OpTrait::TraitBase<Op, Contraction> {};
 template <typename Op> class Pooling : public mlir::OpTrait::TraitBase<Op, Pooling> {};
@@ -45,6 +46,8 @@ bool isCheapMath(mlir::Operation *op);
 /// Whether declared types may stand for inferred ones: element types and encodings equal, and every
 /// dimension equal or dynamic on one side.
 bool areCompatible(mlir::TypeRange inferred, mlir::TypeRange declared);
+
+class IndexMap;
 
 } // namespace dlc
 

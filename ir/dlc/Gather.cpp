@@ -1,4 +1,5 @@
 //===- Gather.cpp - reading and writing at computed places ----------------===//
+#include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
 using namespace mlir;
@@ -120,4 +121,32 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   if (failed(device))
     return failure();
   return addResult(site, types, dims, x.type().getElementType(), *device);
+}
+
+void GatherOp::mapIndices(IndexMap &map) {
+  int64_t axis = getAxis(), rank = getIndices().getType().getRank();
+  Coordinates from(map.at.take_front(axis));
+  from.push_back(map.load(getIndices(), Coordinates(map.at.slice(axis, rank)),
+                          getX().getType().getDimSize(axis)));
+  llvm::append_range(from, map.at.drop_front(axis + rank));
+  map.read(0, from);
+}
+
+void GatherElementsOp::mapIndices(IndexMap &map) {
+  Coordinates from(map.at);
+  from[getAxis()] =
+      map.load(getIndices(), Coordinates(map.at), getX().getType().getDimSize(getAxis()));
+  map.read(0, from);
+}
+
+void GatherNdOp::mapIndices(IndexMap &map) {
+  int64_t batch = getBatchDims(), outer = getIndices().getType().getRank() - 1;
+  Coordinates tuple(map.at.take_front(outer)), from(map.at.take_front(batch));
+  tuple.emplace_back();
+  for (int64_t i = 0; i < getIndices().getType().getDimSize(outer); ++i) {
+    tuple.back() = i;
+    from.push_back(map.load(getIndices(), tuple, getX().getType().getDimSize(batch + i)));
+  }
+  llvm::append_range(from, map.at.drop_front(outer));
+  map.read(0, from);
 }

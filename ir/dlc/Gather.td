@@ -6,7 +6,7 @@ include "ir/dlc/Base.td"
 // Negative indices count from the end; an index out of range after that is an error where it is known at compile
 // time, and reads the nearest element (gathers) or is an error (scatters) at run time.
 
-def Dlc_GatherOp : Dlc_PureOp<"gather"> {
+def Dlc_GatherOp : Dlc_PureOp<"gather", [Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "slices of x along one axis, chosen by an index tensor: y[a.., i.., b..] = x[a.., indices[i..], b..]";
   let description = "- (C1) `axis` is a dimension of x. \n- (C2) both are on one device.";
@@ -15,7 +15,7 @@ def Dlc_GatherOp : Dlc_PureOp<"gather"> {
   let assemblyFormat = "$axis $x `,` $indices attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_GatherElementsOp : Dlc_PureOp<"gather_elements"> {
+def Dlc_GatherElementsOp : Dlc_PureOp<"gather_elements", [Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "y[i..] = x[i.. with index `axis` replaced by indices[i..]]";
   let description = [{
@@ -28,7 +28,7 @@ def Dlc_GatherElementsOp : Dlc_PureOp<"gather_elements"> {
   let assemblyFormat = "$axis $x `,` $indices attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_GatherNdOp : Dlc_PureOp<"gather_nd"> {
+def Dlc_GatherNdOp : Dlc_PureOp<"gather_nd", [Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "slices of x at index tuples held in the last dimension of the indices";
   let description = [{

@@ -1,4 +1,5 @@
 //===- Pool.cpp - sliding windows -----------------------------------------===//
+#include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
 using namespace mlir;
@@ -155,3 +156,39 @@ LogicalResult AvgPoolGradOp::inferReturnTypes(MLIRContext *, std::optional<Locat
   return checkEntries(site, "C2", "counted_high", adaptor.getCountedHigh(),
                       adaptor.getSpatial().size());
 }
+
+//===----------------------------------------------------------------------===//
+// What an element of the result is folded from
+//===----------------------------------------------------------------------===//
+
+/// The elements of a window.
+template <typename Op> static void mapWindow(Op op, IndexMap &map) {
+  Read &read = map.read(0, Coordinates(map.at.take_front(2)));
+  Sliding{op.getStrides(), op.getDilations(), op.getLow()}.from(
+      map.at.drop_front(2), map.over, op.getX().getType().getShape().drop_front(2), read);
+}
+
+/// The windows that an element is in: of each operand the element at the window's position.
+template <typename Op> static void mapWindowsOf(Op op, IndexMap &map) {
+  Read read{0, Coordinates(map.at.take_front(2)), {}};
+  Sliding{op.getStrides(), op.getDilations(), op.getLow()}.back(
+      map.at.drop_front(2), map.over, op.getDy().getType().getShape().drop_front(2), map.x, read);
+  for (; read.operand < op->getNumOperands(); ++read.operand)
+    map.reads.push_back(read);
+}
+
+SmallVector<int64_t> MaxPoolOp::foldedExtents() { return SmallVector<int64_t>(getWindow()); }
+SmallVector<int64_t> MaxPoolIndicesOp::foldedExtents() { return SmallVector<int64_t>(getWindow()); }
+SmallVector<int64_t> MaxPoolPositionsOp::foldedExtents() {
+  return SmallVector<int64_t>(getWindow());
+}
+SmallVector<int64_t> AvgPoolOp::foldedExtents() { return SmallVector<int64_t>(getWindow()); }
+SmallVector<int64_t> MaxPoolGradOp::foldedExtents() { return SmallVector<int64_t>(getWindow()); }
+SmallVector<int64_t> AvgPoolGradOp::foldedExtents() { return SmallVector<int64_t>(getWindow()); }
+
+void MaxPoolOp::mapIndices(IndexMap &map) { mapWindow(*this, map); }
+void MaxPoolIndicesOp::mapIndices(IndexMap &map) { mapWindow(*this, map); }
+void MaxPoolPositionsOp::mapIndices(IndexMap &map) { mapWindow(*this, map); }
+void AvgPoolOp::mapIndices(IndexMap &map) { mapWindow(*this, map); }
+void MaxPoolGradOp::mapIndices(IndexMap &map) { mapWindowsOf(*this, map); }
+void AvgPoolGradOp::mapIndices(IndexMap &map) { mapWindowsOf(*this, map); }

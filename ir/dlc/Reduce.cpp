@@ -1,4 +1,5 @@
 //===- Reduce.cpp - many elements into one, along dimensions --------------===//
+#include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
 using namespace mlir;
@@ -93,4 +94,30 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   if (failed(addResult(site, types, shape, x.type().getElementType(), device)))
     return failure();
   return addResult(site, types, shape, IntegerType::get(context, 64), device);
+}
+
+SmallVector<int64_t> ReduceOp::foldedExtents() {
+  return llvm::map_to_vector(getAxes(), [&](int64_t d) { return getX().getType().getDimSize(d); });
+}
+
+void ReduceOp::mapIndices(IndexMap &map) {
+  Coordinates from(map.at);
+  for (auto [axis, term] : llvm::zip(getAxes(), map.over)) {
+    if (!getKeepdims())
+      from.insert(from.begin() + axis, IndexExpr());
+    from[axis] = term;
+  }
+  map.read(0, from);
+}
+
+SmallVector<int64_t> ArgReduceOp::foldedExtents() {
+  return {getX().getType().getDimSize(getAxis())};
+}
+
+void ArgReduceOp::mapIndices(IndexMap &map) {
+  Coordinates from(map.at);
+  if (!getKeepdims())
+    from.insert(from.begin() + getAxis(), IndexExpr());
+  from[getAxis()] = map.over[0];
+  map.read(0, from);
 }

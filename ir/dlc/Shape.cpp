@@ -1,4 +1,5 @@
 //===- Shape.cpp - constants, and operations that move elements -----------===//
+#include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 #include "ir/dlc/Matchers.h"
 
@@ -301,4 +302,73 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
   if (getXs().size() == 1 && getXs()[0].getType() == getType())
     return getXs()[0];
   return {};
+}
+
+//===----------------------------------------------------------------------===//
+// What an element of the result is
+//===----------------------------------------------------------------------===//
+
+void ReshapeOp::mapIndices(IndexMap &map) {
+  map.read(0, map.x.reshape(getType().getShape(), getX().getType().getShape(), map.at));
+}
+
+void TransposeOp::mapIndices(IndexMap &map) {
+  Coordinates from(map.at.size());
+  for (auto [i, dim] : llvm::zip(map.at, getPermutation()))
+    from[dim] = i;
+  map.read(0, from);
+}
+
+void BroadcastOp::mapIndices(IndexMap &map) {
+  map.read(0, broadcastIndex(getX().getType().getShape(), map.at, IndexExpr()));
+}
+
+void SliceOp::mapIndices(IndexMap &map) {
+  Coordinates from;
+  for (auto [i, start, stride] : llvm::zip(map.at, getStart(), getStride()))
+    from.push_back(i * stride + start);
+  map.read(0, from);
+}
+
+/// Where index `i`, counted from the operand's first element, is read in a dimension of `size`.
+static IndexExpr paddedIndex(IndexContext &x, PadMode mode, const IndexExpr &i, int64_t size) {
+  if (mode == PadMode::constant || i.isWithin(size))
+    return i;
+  if (size == 1)
+    return 0;
+  if (mode == PadMode::edge)
+    return x.greatest(x.least(i, size - 1), 0);
+  // Positions repeat; reflected, the second half of a period is the first one mirrored. Enough
+  // whole periods are added for the remainder of a number that is not negative.
+  int64_t period = mode == PadMode::wrap ? size : 2 * (size - 1);
+  int64_t before = (std::max<int64_t>(-i.low(), 0) + period - 1) / period;
+  IndexExpr m = x.remainder(i + before * period, period);
+  return mode == PadMode::wrap ? m : x.least(m, IndexExpr(period) - m);
+}
+
+void PadOp::mapIndices(IndexMap &map) {
+  ArrayRef<int64_t> shape = getX().getType().getShape();
+  if (!llvm::is_contained(shape, 0)) {
+    Read &read = map.read(0, {});
+    for (auto [d, size] : llvm::enumerate(shape)) {
+      read.at.push_back(paddedIndex(map.x, getMode(), map.at[d] - getLow()[d], size));
+      if (getMode() == PadMode::constant)
+        read.guard(read.at.back(), size);
+    }
+  }
+  map.read(1, {});
+}
+
+void ConcatOp::mapIndices(IndexMap &map) {
+  const IndexExpr &place = map.at[getAxis()];
+  int64_t whole = getType().getDimSize(getAxis()), start = 0;
+  for (auto [number, part] : llvm::enumerate(getXs())) {
+    int64_t size = cast<RankedTensorType>(part.getType()).getDimSize(getAxis());
+    Read &read = map.read(number, Coordinates(map.at));
+    read.at[getAxis()] = place - start;
+    start += size;
+    // Parts before it are asked first.
+    if (size == 0 || start < whole)
+      read.guard(place, size == 0 ? 0 : start);
+  }
 }

@@ -21,7 +21,7 @@ def Dlc_IotaOp : Dlc_Op<"iota", [Pure, Dlc_Movement, Dlc_NoGradient]> {
   let assemblyFormat = "$axis attr-dict `:` type($y)";
 }
 
-def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View, Dlc_ViewLike, Dlc_Movement]> {
+def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View, Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "the same elements in the same order under another shape";
   let description = "- (C1) the number of elements stays. \n- (C2) the element type and device stay.";
@@ -32,7 +32,7 @@ def Dlc_ReshapeOp : Dlc_Op<"reshape", [Pure, Dlc_View, Dlc_ViewLike, Dlc_Movemen
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_TransposeOp : Dlc_PureOp<"transpose", [Dlc_ViewLike, Dlc_Movement]> {
+def Dlc_TransposeOp : Dlc_PureOp<"transpose", [Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "permutes the dimensions: result dimension i is operand dimension permutation[i]";
   let description = "- (C1) `permutation` holds each dimension once.";
@@ -43,7 +43,7 @@ def Dlc_TransposeOp : Dlc_PureOp<"transpose", [Dlc_ViewLike, Dlc_Movement]> {
   let assemblyFormat = "$x $permutation attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_BroadcastOp : Dlc_Op<"broadcast", [Pure, Dlc_ViewLike, Dlc_Movement]> {
+def Dlc_BroadcastOp : Dlc_Op<"broadcast", [Pure, Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "stretches to the result's shape by NumPy's rule";
   let description = "- (C1) the operand's shape broadcasts to the result's. \n- (C2) the element type and device stay.";
@@ -54,7 +54,7 @@ def Dlc_BroadcastOp : Dlc_Op<"broadcast", [Pure, Dlc_ViewLike, Dlc_Movement]> {
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_SliceOp : Dlc_PureOp<"slice", [Dlc_ViewLike, Dlc_Movement]> {
+def Dlc_SliceOp : Dlc_PureOp<"slice", [Dlc_ViewLike, Dlc_Movement, Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "a regular part: size[d] elements from start[d] on, stride[d] apart (a negative stride walks backwards)";
   let description = [{
@@ -75,7 +75,7 @@ def Dlc_PadMode : I32EnumAttr<"PadMode", "what stands in the padding", [
 }
 def Dlc_PadModeAttr : EnumAttr<Dlc_Dialect, Dlc_PadMode, "pad_mode">;
 
-def Dlc_PadOp : Dlc_PureOp<"pad", [Dlc_Movement]> {
+def Dlc_PadOp : Dlc_PureOp<"pad", [Dlc_Movement, Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "adds (or, when negative, removes) elements before and after each dimension";
   let description = [{
@@ -89,7 +89,7 @@ def Dlc_PadOp : Dlc_PureOp<"pad", [Dlc_Movement]> {
   let assemblyFormat = "$mode $x `,` $value `low` $low `high` $high attr-dict `:` functional-type(operands, results)";
 }
 
-def Dlc_ConcatOp : Dlc_PureOp<"concat", [Dlc_Movement]> {
+def Dlc_ConcatOp : Dlc_PureOp<"concat", [Dlc_Movement, Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "joins along one dimension";
   let description = [{

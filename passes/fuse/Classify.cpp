@@ -98,7 +98,7 @@ NodeClass classify(Operation *op) {
   }
   if (isAlias(op))
     return NodeClass::Alias;
-  if (isElementwise(op) || isMovement(op) || isa<GatherOp, GatherElementsOp, GatherNdOp>(op))
+  if (isElementwise(op) || isMovement(op) || op->hasTrait<ElementMove>())
     return NodeClass::Map;
   if (isa<ReduceOp>(op))
     return NodeClass::Reduce;

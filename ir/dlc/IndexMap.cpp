@@ -1,0 +1,94 @@
+//===- IndexMap.cpp - which elements of the operands make an element of the result ===//
+#include "ir/dlc/IndexMap.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+void Read::guard(const IndexExpr &place, int64_t size, int64_t by) {
+  if (by > 1 || !place.isWithin(size))
+    guards.push_back({place, size, by});
+}
+
+void Sliding::from(ArrayRef<IndexExpr> p, ArrayRef<IndexExpr> k, ArrayRef<int64_t> image,
+                   Read &read) const {
+  for (size_t d = 0; d < image.size(); ++d) {
+    read.at.push_back(p[d] * strides[d] + k[d] * dilations[d] - low[d]);
+    read.guard(read.at.back(), image[d]);
+  }
+}
+
+void Sliding::back(ArrayRef<IndexExpr> y, ArrayRef<IndexExpr> k, ArrayRef<int64_t> positions,
+                   IndexContext &x, Read &read) const {
+  for (size_t d = 0; d < positions.size(); ++d) {
+    // y + low = stride * p + dilation * k: only what makes p whole takes part.
+    IndexExpr q = y[d] + low[d] - k[d] * dilations[d];
+    read.at.push_back(x.divide(q, strides[d]));
+    read.guard(q, positions[d], strides[d]);
+  }
+}
+
+SmallVector<int64_t> foldedExtents(Operation *op) {
+  auto mapped = dyn_cast<IndexMapped>(op);
+  return mapped ? mapped.foldedExtents() : SmallVector<int64_t>();
+}
+
+SmallVector<Read, 2> readsOf(Operation *op, IndexContext &x, ArrayRef<IndexExpr> at,
+                             ArrayRef<IndexExpr> over, IndexMap::Load load) {
+  IndexMap map{x, at, over, load, {}};
+  if (op->hasTrait<Elementwise>()) {
+    for (OpOperand &operand : op->getOpOperands())
+      map.read(operand.getOperandNumber(),
+               broadcastIndex(cast<RankedTensorType>(operand.get().getType()).getShape(), at,
+                              IndexExpr()));
+    return map.reads;
+  }
+  cast<IndexMapped>(op).mapIndices(map);
+  if (!op->hasTrait<ElementMove>())
+    return map.reads;
+  // What never is the first one is left out.
+  SmallVector<Read, 2> reads;
+  for (Read &read : map.reads) {
+    bool never = llvm::any_of(read.guards, [](const Guard &guard) {
+      return guard.place.high() < 0 || guard.place.low() >= guard.size * guard.by;
+    });
+    if (!never)
+      reads.push_back(std::move(read));
+    if (!never && reads.back().guards.empty())
+      break;
+  }
+  return reads;
+}
+
+std::optional<Coordinates> movedIndex(Operation *op, IndexContext &x, ArrayRef<IndexExpr> at) {
+  if (!op->hasTrait<ElementMove>())
+    return std::nullopt;
+  bool loads = false;
+  auto load = [&](Value, const Coordinates &, int64_t) {
+    loads = true;
+    return IndexExpr();
+  };
+  auto reads = readsOf(op, x, at, {}, load);
+  if (loads || reads.size() != 1 || reads.front().operand != 0)
+    return std::nullopt;
+  return reads.front().at;
+}
+
+std::optional<int64_t> runOf(Operation *op) {
+  if (!op->hasTrait<ElementMove>())
+    return std::nullopt;
+  auto shapeOf = [](Value v) { return cast<RankedTensorType>(v.getType()).getShape(); };
+  // No element, no first one.
+  if (llvm::is_contained(shapeOf(op->getResult(0)), 0))
+    return std::nullopt;
+  IndexContext x;
+  Coordinates at = x.variables("d", shapeOf(op->getResult(0)));
+  auto moved = movedIndex(op, x, at);
+  if (!moved)
+    return std::nullopt;
+  IndexExpr distance =
+      x.linear(shapeOf(op->getOperand(0)), *moved) - x.linear(shapeOf(op->getResult(0)), at);
+  return distance.isConstant() ? std::optional(distance.constant) : std::nullopt;
+}
+
+} // namespace dlc
