@@ -1,5 +1,5 @@
-//===- EmitShape.cpp - concat, pad, iota, constants and gathers at an index ===//
-#include "codegen/cpu/Emitter.h"
+//===- EmitShape.cpp - constants, iota, and elements that are moved --------===//
+#include "codegen/cpu/IndexLowering.h"
 
 using namespace mlir;
 
@@ -60,9 +60,9 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
     return {};
   for (int side : {0, 1}) {
     Value places = op->getOperand(side), other = op->getOperand(1 - side);
-    Indices place = broadcastIndex(cast<RankedTensorType>(places.getType()), at);
+    Indices place = broadcastIndex(places, at);
     while (Operation *moving = buffers.count(places) ? nullptr : places.getDefiningOp()) {
-      auto moved = movedIndex(moving, place, lanes);
+      auto moved = IndexLowering(*this, lanes).movedIndex(moving, place);
       if (!moved)
         break;
       place = std::move(*moved), places = moving->getOperand(0);
@@ -74,7 +74,7 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
     int64_t size = cast<RankedTensorType>(iota.getType()).getDimSize(iota.getAxis());
     if (x.vec || x.step == 0 || size > std::numeric_limits<int32_t>::max() / 2)
       continue;
-    Value against = eval(other, broadcastIndex(cast<RankedTensorType>(other.getType()), at), lanes);
+    Value against = eval(other, broadcastIndex(other, at), lanes);
     if (isa<VectorType>(against.getType()))
       return {};
     // What lies outside of all places compares as the nearest one outside does.
@@ -94,175 +94,45 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
   return {};
 }
 
-Value Emitter::concat(ConcatOp op, const Indices &at, int64_t lanes) {
-  int64_t axis = op.getAxis();
-  const Index &x = at[axis];
-  Type element = computeType(getElementTypeOrSelf(op.getY().getType()));
-  if (x.isUniform()) {
+Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
+  IndexLowering lowering(*this, lanes);
+  Type element = computeType(getElementTypeOrSelf(op->getResult(0).getType()));
+  struct Source {
+    Value operand;
+    Indices at;
+    Value inside;
+  };
+  SmallVector<Source, 2> sources;
+  for (const Read &read : lowering.readsOf(op, at)) {
+    Value operand = op->getOperand(read.operand);
+    auto shape = cast<RankedTensorType>(operand.getType()).getShape();
+    Value inside = lowering.inside(read.guards);
+    sources.push_back({operand, lowering.lower(read, shape), inside});
+  }
+  auto isVector = [](Value v) { return isa<VectorType>(v.getType()); };
+  std::function<Value(ArrayRef<Source>)> first = [&](ArrayRef<Source> from) -> Value {
+    const auto &[operand, where, inside] = from.front();
+    if (!inside)
+      return eval(operand, where, lanes);
+    if (isVector(inside) || from[1].at.empty()) {
+      Value other = first(from.drop_front()), here = eval(operand, where, lanes);
+      int64_t n = isVector(inside) || isVector(here) || isVector(other) ? lanes : 0;
+      return arith::SelectOp::create(b, loc, inside, splat(here, n), splat(other, n));
+    }
     // A chain of branches: only the operand that holds the element is read.
-    std::function<Value(size_t, int64_t)> pick = [&](size_t i, int64_t start) -> Value {
-      auto operand = op.getXs()[i];
-      int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(axis);
-      Indices inner = at;
-      inner[axis] = affine(x, 1, -start);
-      if (i + 1 == op.getXs().size())
-        return splat(eval(operand, inner, lanes), lanes);
-      Value here = binary("sub", i64(start + size), x.base);
-      here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, here, i64(0));
-      auto branch = scf::IfOp::create(b, loc, TypeRange{withLanes(element, lanes)}, here, true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
+    auto branch = scf::IfOp::create(b, loc, TypeRange{withLanes(element, lanes)}, inside, true);
+    OpBuilder::InsertionGuard guard(b);
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      b.setInsertionPointToStart(block);
       pushScope();
-      inner[axis] = affine(x, 1, -start);
-      scf::YieldOp::create(b, loc, splat(eval(operand, inner, lanes), lanes));
+      Value value =
+          block == branch.thenBlock() ? eval(operand, where, lanes) : first(from.drop_front());
+      scf::YieldOp::create(b, loc, splat(value, lanes));
       popScope();
-      b.setInsertionPointToStart(branch.elseBlock());
-      pushScope();
-      scf::YieldOp::create(b, loc, pick(i + 1, start + size));
-      popScope();
-      return branch.getResult(0);
-    };
-    return pick(0, 0);
-  }
-  Value which = asVector(x, lanes);
-  Value result;
-  int64_t start = 0;
-  for (Value operand : op.getXs()) {
-    int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(axis);
-    if (size == 0)
-      continue;
-    Indices inner = at;
-    inner[axis] = clampWithin(affine(x, 1, -start), size, lanes, nullptr);
-    Value v = splat(eval(operand, inner, lanes), lanes);
-    if (result) {
-      Value here =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, which, splat(i64(start), lanes));
-      v = arith::SelectOp::create(b, loc, here, v, result);
     }
-    result = v;
-    start += size;
-  }
-  return result;
-}
-
-Value Emitter::pad(PadOp op, const Indices &at, int64_t lanes) {
-  auto type = cast<RankedTensorType>(op.getX().getType());
-  Indices from;
-  Value inside;
-  for (auto [d, x] : llvm::enumerate(at)) {
-    int64_t size = type.getDimSize(d), low = op.getLow()[d], high = op.getHigh()[d];
-    Index shifted = affine(x, 1, -low);
-    if (low <= 0 && high <= 0) {
-      from.push_back(shifted);
-      continue;
-    }
-    auto onBoth = [&](auto f) -> Index {
-      if (shifted.isUniform())
-        return {f(shifted.base), 0, nullptr, false};
-      return {nullptr, 0, f(asVector(shifted, lanes)), false};
-    };
-    switch (op.getMode()) {
-    case PadMode::constant: {
-      Value here;
-      from.push_back(clampWithin(shifted, size, lanes, &here));
-      if (!inside) {
-        inside = here;
-      } else {
-        int64_t n =
-            isa<VectorType>(inside.getType()) || isa<VectorType>(here.getType()) ? lanes : 0;
-        inside = arith::AndIOp::create(b, loc, splat(inside, n), splat(here, n));
-      }
-      break;
-    }
-    case PadMode::edge:
-      from.push_back(clampWithin(shifted, size, lanes, nullptr));
-      break;
-    case PadMode::wrap:
-      // Enough whole periods are added for the remainder of a non-negative number.
-      from.push_back(onBoth([&](Value v) {
-        int64_t periods = (std::max<int64_t>(low, 0) + size - 1) / size;
-        return binary("rem", binary("add", v, i64(periods * size)), i64(size));
-      }));
-      break;
-    case PadMode::reflect:
-      // Positions repeat with period 2 (size - 1): fold into one period, then mirror its second
-      // half.
-      if (size == 1) {
-        from.push_back(constant(0));
-        break;
-      }
-      from.push_back(onBoth([&](Value v) {
-        int64_t period = 2 * (size - 1);
-        int64_t periods = (std::max<int64_t>(low, 0) + period - 1) / period;
-        Value m = binary("rem", binary("add", v, i64(periods * period)), i64(period));
-        Value mirrored = binary("sub", i64(period), m);
-        return binary("min", m, mirrored);
-      }));
-      break;
-    }
-  }
-  bool empty = llvm::is_contained(type.getShape(), 0);
-  Value padding = eval(op.getValue(), {}, 0);
-  if (empty)
-    return padding;
-  Value x = eval(op.getX(), from, lanes);
-  if (!inside)
-    return x;
-  int64_t n = isa<VectorType>(x.getType()) || isa<VectorType>(inside.getType()) ? lanes : 0;
-  return arith::SelectOp::create(b, loc, splat(inside, isa<VectorType>(inside.getType()) ? n : 0),
-                                 splat(x, n), splat(padding, n));
-}
-
-/// An index element as a coordinate: negative ones count from the end, and the range is enforced.
-static Index coordinate(Emitter &e, Value element, int64_t size) {
-  Value wide = element;
-  Type i64 = e.b.getI64Type();
-  if (!getElementTypeOrSelf(wide.getType()).isInteger(64)) {
-    auto vector = dyn_cast<VectorType>(wide.getType());
-    Type type = vector ? Type(VectorType::get(vector.getShape(), i64)) : i64;
-    wide = arith::ExtSIOp::create(e.b, e.loc, type, wide);
-  }
-  int64_t lanes =
-      isa<VectorType>(wide.getType()) ? cast<VectorType>(wide.getType()).getNumElements() : 0;
-  Value zero = e.splat(e.i64(0), lanes);
-  Value negative = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::slt, wide, zero);
-  Value wrapped =
-      arith::SelectOp::create(e.b, e.loc, negative, e.binary("add", wide, e.i64(size)), wide);
-  Value bounded = e.binary("max", e.binary("min", wrapped, e.i64(size - 1)), e.i64(0));
-  if (lanes)
-    return {nullptr, 0, bounded, false};
-  return {bounded, 0, nullptr, false};
-}
-
-Value Emitter::gather(Operation *op, const Indices &at, int64_t lanes) {
-  auto x = cast<RankedTensorType>(op->getOperand(0).getType());
-  Value indices = op->getOperand(1);
-  int64_t indexRank = cast<RankedTensorType>(indices.getType()).getRank();
-  Indices from;
-  if (auto o = dyn_cast<GatherOp>(op)) {
-    int64_t axis = o.getAxis();
-    Indices inner(at.begin() + axis, at.begin() + axis + indexRank);
-    Index where = coordinate(*this, eval(indices, inner, lanes), x.getDimSize(axis));
-    from.append(at.begin(), at.begin() + axis);
-    from.push_back(where);
-    from.append(at.begin() + axis + indexRank, at.end());
-  } else if (auto o = dyn_cast<GatherElementsOp>(op)) {
-    from = at;
-    from[o.getAxis()] = coordinate(*this, eval(indices, at, lanes), x.getDimSize(o.getAxis()));
-  } else {
-    auto nd = cast<GatherNdOp>(op);
-    int64_t batch = nd.getBatchDims();
-    int64_t tuple = cast<RankedTensorType>(indices.getType()).getDimSize(indexRank - 1);
-    Indices inner(at.begin(), at.begin() + indexRank - 1);
-    inner.push_back(constant(0));
-    from.append(at.begin(), at.begin() + batch);
-    for (int64_t i = 0; i < tuple; ++i) {
-      inner.back() = constant(i);
-      from.push_back(coordinate(*this, eval(indices, inner, lanes), x.getDimSize(batch + i)));
-    }
-    from.append(at.begin() + indexRank - 1, at.end());
-  }
-  return eval(op->getOperand(0), from, lanes);
+    return branch.getResult(0);
+  };
+  return first(sources);
 }
 
 } // namespace dlc::cpu

@@ -1,5 +1,6 @@
 //===- Emitter.cpp - indices, loads, stores and the order of evaluation ---===//
 #include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/IndexLowering.h"
 
 using namespace mlir;
 
@@ -108,115 +109,9 @@ Index Emitter::linear(ArrayRef<int64_t> shape, const Indices &at, int64_t lanes)
   return sum;
 }
 
-Index Emitter::clampWithin(const Index &x, int64_t size, int64_t lanes, Value *inside) {
-  if (x.unknown)
-    return x;
-  if (x.isUniform()) {
-    if (inside) {
-      // One unsigned comparison covers both ends.
-      *inside = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, x.base, i64(size));
-    }
-    return {binary("max", binary("min", x.base, i64(size - 1)), i64(0)), 0, nullptr, false};
-  }
-  Value v = asVector(x, lanes);
-  if (inside)
-    *inside =
-        b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, v, splat(i64(size), lanes));
-  return {nullptr, 0, binary("max", binary("min", v, i64(size - 1)), i64(0)), false};
-}
-
-Indices Emitter::broadcastIndex(RankedTensorType operand, const Indices &at) {
-  Indices result;
-  int64_t skip = int64_t(at.size()) - operand.getRank();
-  for (int64_t d = 0; d < operand.getRank(); ++d)
-    result.push_back(operand.getDimSize(d) == 1 ? constant(0) : at[d + skip]);
-  return result;
-}
-
-/// Splits a linear index into coordinates of `to`. Lanes stay lanes where no lane can wrap.
-Indices Emitter::reshapeIndex(ArrayRef<int64_t> from, ArrayRef<int64_t> to, const Indices &at,
-                              int64_t lanes) {
-  Indices result(to.size());
-  // Coordinates carry over one to one as long as sizes agree from the front, then from the back.
-  size_t front = 0;
-  while (front < from.size() && front < to.size() && from[front] == to[front])
-    result[front] = at[front], ++front;
-  size_t back = 0;
-  while (back < from.size() - front && back < to.size() - front &&
-         from[from.size() - 1 - back] == to[to.size() - 1 - back])
-    result[to.size() - 1 - back] = at[from.size() - 1 - back], ++back;
-  auto midFrom = from.slice(front, from.size() - front - back);
-  auto midTo = to.slice(front, to.size() - front - back);
-  Indices mid(at.begin() + front, at.end() - back);
-  for (const Index &x : mid)
-    if (x.unknown) {
-      for (size_t d = 0; d < midTo.size(); ++d)
-        result[front + d] = midTo[d] == 1 ? constant(0) : Index{nullptr, 0, nullptr, true};
-      return result;
-    }
-  Index rest = linear(midFrom, mid, lanes);
-  // Lanes of step 1 within one row of `from` stay within one row of `to` when the rows of `to` are
-  // whole multiples.
-  int64_t fromInner = 1, toInner = 1;
-  for (int64_t d = int64_t(midFrom.size()) - 1; d >= 0 && fromInner == 1; --d)
-    fromInner = midFrom[d];
-  for (int64_t d = int64_t(midTo.size()) - 1; d >= 0 && toInner == 1; --d)
-    toInner = midTo[d];
-  bool lanesStay = !rest.vec && (rest.step == 0 ||
-                                 (rest.step == 1 && fromInner > 0 && toInner % fromInner == 0));
-  bool laneTaken = false;
-  for (int64_t d = int64_t(midTo.size()) - 1; d >= 0; --d) {
-    int64_t size = midTo[d];
-    bool last = true;
-    for (int64_t o = 0; o < d; ++o)
-      last &= midTo[o] == 1;
-    if (size == 1) {
-      result[front + d] = constant(0);
-      continue;
-    }
-    if (last) {
-      result[front + d] = rest;
-      if (laneTaken)
-        result[front + d].step = 0;
-      rest = constant(0);
-      laneTaken = true;
-      continue;
-    }
-    if (lanesStay) {
-      Value r = binary("rem", rest.base, i64(size));
-      result[front + d] = {r, laneTaken ? 0 : rest.step, nullptr, false};
-      rest = {binary("div", rest.base, i64(size)), rest.step, nullptr, false};
-      laneTaken = true;
-    } else {
-      Value v = asVector(rest, lanes);
-      result[front + d] = {nullptr, 0, binary("rem", v, splat(i64(size), lanes)), false};
-      rest = {nullptr, 0, binary("div", v, splat(i64(size), lanes)), false};
-    }
-  }
-  return result;
-}
-
-std::optional<Indices> Emitter::movedIndex(Operation *op, const Indices &at, int64_t lanes) {
-  if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    Indices from(at.size());
-    for (auto [i, p] : llvm::enumerate(transpose.getPermutation()))
-      from[p] = at[i];
-    return from;
-  }
-  if (auto slice = dyn_cast<SliceOp>(op)) {
-    Indices from;
-    for (auto [i, x] : llvm::enumerate(at))
-      from.push_back(affine(x, slice.getStride()[i], slice.getStart()[i]));
-    return from;
-  }
-  if (isa<BroadcastOp>(op))
-    return broadcastIndex(cast<RankedTensorType>(op->getOperand(0).getType()), at);
-  if (isa<ReshapeOp>(op))
-    return reshapeIndex(cast<RankedTensorType>(op->getResult(0).getType()).getShape(),
-                        cast<RankedTensorType>(op->getOperand(0).getType()).getShape(), at, lanes);
-  if (isa<ReorderOp, TransferOp>(op))
-    return at;
-  return std::nullopt;
+Indices Emitter::broadcastIndex(Value operand, const Indices &at) {
+  auto shape = cast<RankedTensorType>(operand.getType()).getShape();
+  return dlc::broadcastIndex(shape, ArrayRef<Index>(at), constant(0));
 }
 
 Emitter::Key Emitter::keyOf(Value value, const Indices &at, int64_t lanes) {
@@ -266,28 +161,18 @@ Value Emitter::evalUncached(Value value, const Indices &at, int64_t lanes) {
     return loadRow(value, row->second.pointer, at.back(), lanes);
   Operation *op = value.getDefiningOp();
   assert(op && "a block argument of a fusion without a buffer");
-  if (auto moved = movedIndex(op, at, lanes))
-    return eval(op->getOperand(0), *moved, lanes);
+  if (op->hasTrait<ElementMove>())
+    return move(op, at, lanes);
   if (op->hasTrait<Elementwise>())
     return elementwise(op, at, lanes);
   if (auto constant = dyn_cast<ConstantOp>(op))
     return constantElement(constant, at, lanes);
-  if (auto o = dyn_cast<ConcatOp>(op))
-    return concat(o, at, lanes);
-  if (auto o = dyn_cast<PadOp>(op))
-    return pad(o, at, lanes);
   if (auto o = dyn_cast<IotaOp>(op))
     return iota(o, at, lanes);
-  if (isa<GatherOp, GatherElementsOp, GatherNdOp>(op))
-    return gather(op, at, lanes);
   if (auto o = dyn_cast<ReduceOp>(op))
     return reduce(o, at, lanes);
-  if (auto o = dyn_cast<MatmulOp>(op))
-    return matmul(o, at, lanes);
-  if (auto o = dyn_cast<ConvOp>(op))
-    return conv(o, at, lanes);
-  if (auto o = dyn_cast<ConvTransposeOp>(op))
-    return convTranspose(o, at, lanes);
+  if (op->hasTrait<Contraction>())
+    return contraction(op, at, lanes);
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     return pool(op, at, lanes);
   llvm_unreachable("an operation that canEmit refuses");
@@ -300,8 +185,7 @@ Value Emitter::elementwise(Operation *op, const Indices &at, int64_t lanes) {
   SmallVector<Value> operands;
   bool vectors = false;
   for (Value operand : op->getOperands()) {
-    operands.push_back(
-        eval(operand, broadcastIndex(cast<RankedTensorType>(operand.getType()), at), lanes));
+    operands.push_back(eval(operand, broadcastIndex(operand, at), lanes));
     vectors |= isa<VectorType>(operands.back().getType());
   }
   if (vectors)
@@ -326,11 +210,11 @@ void Emitter::hoist(Value value, const Indices &at, llvm::DenseSet<Value> &seen)
       eval(value, at, 0);
     return;
   }
-  if (auto moved = movedIndex(op, at, 0))
+  if (auto moved = IndexLowering(*this, 0).movedIndex(op, at))
     return hoist(op->getOperand(0), *moved, seen);
   if (op->hasTrait<Elementwise>())
     for (Value operand : op->getOperands())
-      hoist(operand, broadcastIndex(cast<RankedTensorType>(operand.getType()), at), seen);
+      hoist(operand, broadcastIndex(operand, at), seen);
 }
 
 /// Bytes between elements are those of the storage type.

@@ -65,7 +65,7 @@ public:
   /// The value's element at `at`: a scalar where the index is uniform, else a vector of `lanes`.
   mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
   /// Where an operand that is broadcast to what has the index `at` is read.
-  Indices broadcastIndex(mlir::RankedTensorType operand, const Indices &at);
+  Indices broadcastIndex(mlir::Value operand, const Indices &at);
   /// Evaluates ahead whatever below `value` needs a loop of its own and does not depend on unknown
   /// coordinates.
   void hoist(mlir::Value value, const Indices &at);
@@ -107,6 +107,9 @@ public:
   mlir::Value i64(int64_t value);
   mlir::Value splat(mlir::Value scalar, int64_t lanes);
   Index constant(int64_t value) { return {i64(value), 0, nullptr, false}; }
+  Index affine(const Index &x, int64_t scale, int64_t offset);
+  Index add(const Index &a, const Index &b, int64_t lanes);
+  mlir::Value asVector(const Index &x, int64_t lanes);
   mlir::Value binary(llvm::StringRef kind, mlir::Value a,
                      mlir::Value b); ///< i64 or vectors of it: add sub mul div rem min max
 
@@ -123,27 +126,13 @@ private:
 
   // One function per family; each maps the index and evaluates its operands there.
   mlir::Value elementwise(mlir::Operation *op, const Indices &at, int64_t lanes);
-  mlir::Value concat(ConcatOp op, const Indices &at, int64_t lanes);
-  mlir::Value pad(PadOp op, const Indices &at, int64_t lanes);
+  mlir::Value move(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value iota(IotaOp op, const Indices &at, int64_t lanes);
   mlir::Value comparePlaces(CompareOp op, const Indices &at, int64_t lanes);
-  mlir::Value gather(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
-  mlir::Value matmul(MatmulOp op, const Indices &at, int64_t lanes);
-  mlir::Value conv(ConvOp op, const Indices &at, int64_t lanes);
-  mlir::Value convTranspose(ConvTransposeOp op, const Indices &at, int64_t lanes);
+  mlir::Value contraction(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
 
-  // Indices.
-  /// Operand index of operations that only move whole coordinates (transpose, slice, broadcast,
-  /// reshape).
-  std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at, int64_t lanes);
-  Indices reshapeIndex(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, const Indices &at,
-                       int64_t lanes);
-  Index affine(const Index &x, int64_t scale, int64_t offset);
-  Index add(const Index &a, const Index &b, int64_t lanes);
-  mlir::Value asVector(const Index &x, int64_t lanes);
-  Index clampWithin(const Index &x, int64_t size, int64_t lanes, mlir::Value *inside);
   Index linear(llvm::ArrayRef<int64_t> shape, const Indices &at, int64_t lanes);
 
   /// Loops over `extents` (row-major), threading `init` through `body(coordinates, accumulated)`.

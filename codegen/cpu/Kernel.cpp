@@ -10,9 +10,10 @@ namespace dlc::cpu {
 
 bool canEmit(FusionOp fusion, std::string *why) {
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    bool known = op.hasTrait<Elementwise>() || op.hasTrait<Movement>() ||
-                 isa<ConstantOp, GatherOp, GatherElementsOp, GatherNdOp, ReduceOp, MatmulOp, ConvOp,
-                     ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op);
+    bool known =
+        op.hasTrait<Elementwise>() || op.hasTrait<ElementMove>() ||
+        isa<ConstantOp, IotaOp, ReduceOp, MatmulOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(
+            op);
     if (!known) {
       if (why)
         *why = ("generated code has no '" + op.getName().getStringRef() + "'").str();
@@ -160,7 +161,7 @@ private:
       for (Operation &op : fusion.getBody().front().without_terminator())
         for (Value operand : op.getOperands())
           if (isShared(operand) && !isShared(op.getResult(0)))
-            e.eval(operand, e.broadcastIndex(tensorType(operand), at), lanes);
+            e.eval(operand, e.broadcastIndex(operand, at), lanes);
     });
     auto store = [&](Value which) {
       at[along] = {which, 0, nullptr, false};

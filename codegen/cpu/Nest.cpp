@@ -1,5 +1,6 @@
 //===- Nest.cpp - iteration spaces, rows and lanes of a fused kernel ------===//
 #include "codegen/cpu/Nest.h"
+#include "ir/dlc/IndexMap.h"
 
 using namespace mlir;
 
@@ -64,40 +65,30 @@ bool hasLoops(FusionOp fusion) {
 /// operand's last dimension: then the elements are better computed one by one, each with lanes
 /// along what it reduces.
 bool lanesCrossReduction(Value value, int64_t lastDim) {
-  if (lastDim < 0)
-    return false;
   Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
   auto shape = tensorType(value).getShape();
-  if (shape[lastDim] == 1)
+  if (!op || lastDim < 0 || shape[lastDim] <= 1)
     return false;
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     int64_t last = tensorType(reduce.getX()).getRank() - 1;
     return llvm::is_contained(reduce.getAxes(), last) &&
            tensorType(reduce.getX()).getDimSize(last) >= 4;
   }
-  if (op->hasTrait<Elementwise>() || isa<BroadcastOp>(op)) {
-    for (Value operand : op->getOperands()) {
-      int64_t d = lastDim - (tensorType(value).getRank() - tensorType(operand).getRank());
-      if (lanesCrossReduction(operand, d))
+  IndexContext x;
+  Coordinates at = x.variables("d", shape);
+  const IndexAtom *lane = at[lastDim].terms.front().first;
+  auto crosses = [&](Value operand, ArrayRef<IndexExpr> from) {
+    for (auto [d, i] : llvm::enumerate(from))
+      if (i.uses(lane) && lanesCrossReduction(operand, int64_t(d)))
         return true;
-    }
     return false;
-  }
-  if (isa<ReshapeOp>(op)) {
-    auto from = tensorType(op->getOperand(0));
-    int64_t d = from.getRank() - 1;
-    // A dropped unit dimension does not hide the reduction behind it.
-    while (d > 0 && from.getDimSize(d) == 1)
-      --d;
-    return lanesCrossReduction(op->getOperand(0), d);
-  }
-  if (auto transpose = dyn_cast<TransposeOp>(op))
-    return lanesCrossReduction(op->getOperand(0), transpose.getPermutation()[lastDim]);
-  if (isa<SliceOp>(op))
-    return lanesCrossReduction(op->getOperand(0), lastDim);
-  return false;
+  };
+  if (op->hasTrait<Elementwise>())
+    return llvm::any_of(readsOf(op, x, at), [&](const Read &read) {
+      return crosses(op->getOperand(read.operand), read.at);
+    });
+  auto moved = movedIndex(op, x, at);
+  return moved && crosses(op->getOperand(0), *moved);
 }
 
 /// Lanes of a row: two registers of 32-bit elements where the work per element is light, else one.

@@ -1,8 +1,8 @@
 //===- Normalize.cpp - a fusion over the fewest plain dimensions ----------===//
 #include "codegen/cpu/Normalize.h"
+#include "passes/layout/Tag.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -18,12 +18,7 @@ bool isDimensionwise(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return isa<DenseElementsAttr>(constant.getValue());
   if (auto slice = dyn_cast<SliceOp>(op))
-    return llvm::all_of(
-        llvm::zip(slice.getX().getType().getShape(), slice.getSize(), slice.getStride()),
-        [](auto dim) {
-          auto [from, size, stride] = dim;
-          return size == 1 || (size == from && stride == 1);
-        });
+    return slicesWhole(slice, -1);
   return op->hasTrait<Elementwise>() || isa<BroadcastOp, YieldOp>(op);
 }
 
@@ -109,35 +104,8 @@ FusionOp retype(FusionOp fusion, size_t rank,
 /// whole.
 bool cutsBlocks(Operation *op, int64_t blockedDim, int64_t rank) {
   auto slice = dyn_cast<SliceOp>(op);
-  int64_t d = slice ? blockedDim - (rank - slice.getX().getType().getRank()) : -1;
-  return blockedDim >= 0 && d >= 0 && slice.getX().getType().getDimSize(d) != slice.getSize()[d];
-}
-
-struct Layout {
-  SmallVector<int64_t> order; ///< outer dimensions in memory order
-  int64_t blockedDim = -1, block = 1;
-};
-
-/// Reads tags of one block at most: acdb, aBcd16b, aBcde8b.
-std::optional<Layout> parseLayout(StringRef tag) {
-  Layout layout;
-  size_t i = 0;
-  for (; i < tag.size() && llvm::isAlpha(tag[i]); ++i) {
-    layout.order.push_back((tag[i] | 0x20) - 'a');
-    if (llvm::isUpper(tag[i])) {
-      if (layout.blockedDim >= 0)
-        return std::nullopt;
-      layout.blockedDim = tag[i] - 'A';
-    }
-  }
-  if (i == tag.size())
-    return layout.blockedDim < 0 ? std::optional(layout) : std::nullopt;
-  StringRef rest = tag.drop_front(i);
-  int64_t block;
-  if (rest.drop_back().getAsInteger(10, block) || rest.back() - 'a' != layout.blockedDim)
-    return std::nullopt;
-  layout.block = block;
-  return layout;
+  return slice && blockedDim >= 0 &&
+         !slicesWhole(slice, blockedDim - (rank - slice.getX().getType().getRank()));
 }
 
 FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
@@ -158,7 +126,7 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
   });
   if (tag.empty())
     return fusion;
-  auto layout = parseLayout(tag);
+  auto layout = Tag::parse(tag);
   if (mixed || !layout || layout->order.size() != rank)
     return fail("a generated kernel cannot read layout '" + tag +
                 "' here; put a dlc.reorder before it");

@@ -1,0 +1,125 @@
+//===- IndexLowering.cpp - maps of indices as instructions -----------------===//
+#include "codegen/cpu/IndexLowering.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+static ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
+
+IndexExpr IndexLowering::variable(const Index &value, int64_t size) {
+  IndexExpr result =
+      x.variable("i" + std::to_string(known.size()), 0, std::max<int64_t>(size - 1, 0));
+  if (!result.isConstant())
+    known[result.terms[0].first] = value;
+  return result;
+}
+
+Coordinates IndexLowering::variables(ArrayRef<int64_t> shape, ArrayRef<Index> values) {
+  Coordinates result;
+  for (auto [size, value] : llvm::zip(shape, values))
+    result.push_back(variable(value, size));
+  return result;
+}
+
+SmallVector<Read, 2> IndexLowering::readsOf(Operation *op, const Indices &at,
+                                            ArrayRef<Index> over) {
+  auto load = [&](Value indices, const Coordinates &where, int64_t size) {
+    return this->load(indices, where, size);
+  };
+  Coordinates result = variables(shapeOf(op->getResult(0)), at);
+  return dlc::readsOf(op, x, result, variables(foldedExtents(op), over), load);
+}
+
+std::optional<Indices> IndexLowering::movedIndex(Operation *op, const Indices &at) {
+  auto moved = dlc::movedIndex(op, x, variables(shapeOf(op->getResult(0)), at));
+  if (!moved)
+    return std::nullopt;
+  return lower({0, *moved, {}}, shapeOf(op->getOperand(0)));
+}
+
+/// An index element as a coordinate: negative ones count from the end, and the range is enforced.
+IndexExpr IndexLowering::load(Value indices, const Coordinates &at, int64_t size) {
+  Value wide = e.eval(indices, lower({0, at, {}}, shapeOf(indices)), lanes);
+  Type i64 = e.b.getI64Type();
+  auto vector = dyn_cast<VectorType>(wide.getType());
+  if (!getElementTypeOrSelf(wide.getType()).isInteger(64)) {
+    Type type = vector ? Type(VectorType::get(vector.getShape(), i64)) : i64;
+    wide = arith::ExtSIOp::create(e.b, e.loc, type, wide);
+  }
+  Value zero = e.splat(e.i64(0), vector ? vector.getNumElements() : 0);
+  Value negative = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::slt, wide, zero);
+  Value wrapped =
+      arith::SelectOp::create(e.b, e.loc, negative, e.binary("add", wide, e.i64(size)), wide);
+  Value bounded = e.binary("max", e.binary("min", wrapped, e.i64(size - 1)), e.i64(0));
+  return variable(vector ? Index{nullptr, 0, bounded, false} : Index{bounded, 0, nullptr, false},
+                  size);
+}
+
+Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
+  if (a.unknown || b.unknown)
+    return {nullptr, 0, nullptr, true};
+  if (a.isUniform() && b.isUniform())
+    return {e.binary(kind, a.base, b.base), 0, nullptr, false};
+  return {nullptr, 0, e.binary(kind, e.asVector(a, lanes), e.asVector(b, lanes)), false};
+}
+
+Index IndexLowering::lower(const IndexAtom *atom) {
+  if (auto found = known.find(atom); found != known.end())
+    return found->second;
+  StringRef kind = atom->kind == IndexAtom::Quotient    ? "div"
+                   : atom->kind == IndexAtom::Remainder ? "rem"
+                   : atom->kind == IndexAtom::Least     ? "min"
+                                                        : "max";
+  Index inner = lower(atom->inner);
+  return known[atom] = binary(kind, inner, lower(atom->other));
+}
+
+Index IndexLowering::lower(const IndexExpr &expression) {
+  std::optional<Index> sum;
+  for (auto [atom, coefficient] : expression.terms) {
+    Index term = e.affine(lower(atom), coefficient, 0);
+    sum = sum ? e.add(*sum, term, lanes) : term;
+  }
+  return sum ? e.affine(*sum, 1, expression.constant) : e.constant(expression.constant);
+}
+
+Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape) {
+  Indices result;
+  for (auto [place, size] : llvm::zip(read.at, shape)) {
+    Index index = lower(place);
+    // The quotient of what may be negative has no range to believe.
+    bool divided = llvm::any_of(read.guards, [&, at = place](const Guard &guard) {
+      return guard.by > 1 && at == x.divide(guard.place, guard.by);
+    });
+    bool sure = read.guards.empty() || (place.isWithin(size) && !divided);
+    result.push_back(
+        sure ? index : binary("max", binary("min", index, e.constant(size - 1)), e.constant(0)));
+  }
+  return result;
+}
+
+Value IndexLowering::inside(ArrayRef<Guard> guards) {
+  Value all;
+  auto add = [&](arith::CmpIPredicate predicate, const Index &a, const Index &b) {
+    bool uniform = a.isUniform() && b.isUniform();
+    auto side = [&](const Index &i) { return uniform ? i.base : e.asVector(i, lanes); };
+    Value holds = e.b.createOrFold<arith::CmpIOp>(e.loc, predicate, side(a), side(b));
+    int64_t n =
+        isa<VectorType>(holds.getType()) || (all && isa<VectorType>(all.getType())) ? lanes : 0;
+    all =
+        all ? Value(arith::AndIOp::create(e.b, e.loc, e.splat(all, n), e.splat(holds, n))) : holds;
+  };
+  for (const Guard &guard : guards) {
+    Index place = lower(guard.place), whole = place;
+    if (guard.by > 1) {
+      whole = binary("div", place, e.constant(guard.by));
+      add(arith::CmpIPredicate::eq, e.affine(whole, guard.by, 0), place);
+    }
+    // One unsigned comparison covers both ends.
+    add(arith::CmpIPredicate::ult, whole, e.constant(guard.size));
+  }
+  return all;
+}
+
+} // namespace dlc::cpu
