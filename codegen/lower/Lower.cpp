@@ -5,6 +5,7 @@
 #include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
 #include "codegen/providers/Provider.h"
+#include "passes/fuse/Classify.h"
 #include "passes/fuse/StepSlice.h"
 
 using namespace mlir;
@@ -175,7 +176,7 @@ void Lowering::claimParts(Block &block) {
       if (!isa<FusionOp>(op))
         claimParts(region.front());
     auto concat = dyn_cast<ConcatOp>(op);
-    if (!concat || !isPlainConcat(concat))
+    if (!concat || !isContiguousConcat(concat))
       continue;
     auto found = destinations.find(concat.getY());
     // A branch's or loop's own concatenation is found by its commands' order: the buffer may
@@ -314,7 +315,7 @@ LogicalResult Lowering::command(Operation &op) {
     return success();
   }
   if (auto concat = dyn_cast<ConcatOp>(op)) {
-    if (!isPlainConcat(concat))
+    if (!isContiguousConcat(concat))
       return op.emitError("a concatenation that is not written in place must be in a fusion");
     return concatenate(concat);
   }

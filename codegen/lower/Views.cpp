@@ -1,6 +1,7 @@
 //===- Views.cpp - which values lie inside others -------------------------===//
 #include "codegen/lower/Views.h"
 
+#include "ir/dlc/IndexMap.h"
 #include "ir/exec/Exec.h"
 #include "ir/reference/Tensor.h"
 #include "passes/TensorBuilder.h"
@@ -16,36 +17,9 @@ bool isPlain(RankedTensorType type) {
 }
 
 std::optional<int64_t> contiguousStart(SliceOp slice) {
-  auto from = tensorTypeOf(slice.getX()), to = tensorTypeOf(slice.getY());
-  if (!isPlain(from))
-    return std::nullopt;
-  auto strides = ref::rowMajorStrides(from.getShape());
-  int64_t start = 0;
-  // Whole from the right; then one dimension may be cut; left of it all sizes must be 1.
-  bool cut = false;
-  for (int64_t d = from.getRank() - 1; d >= 0; --d) {
-    start += slice.getStart()[d] * strides[d];
-    if (cut && to.getDimSize(d) != 1)
-      return std::nullopt;
-    if (to.getDimSize(d) != from.getDimSize(d)) {
-      if (slice.getStride()[d] != 1 && to.getDimSize(d) > 1)
-        return std::nullopt;
-      cut = true;
-    } else if (slice.getStride()[d] != 1 && to.getDimSize(d) > 1) {
-      return std::nullopt;
-    }
-  }
-  return start * ref::elementBytes(from.getElementType());
-}
-
-bool isPlainConcat(ConcatOp concat) {
-  auto type = tensorTypeOf(concat.getY());
-  if (!isPlain(type))
-    return false;
-  for (int64_t d = 0; d < int64_t(concat.getAxis()); ++d)
-    if (type.getDimSize(d) != 1)
-      return false;
-  return true;
+  auto from = tensorTypeOf(slice.getX());
+  auto start = isPlain(from) ? runOf(slice) : std::nullopt;
+  return start ? std::optional(*start * ref::elementBytes(from.getElementType())) : std::nullopt;
 }
 
 std::string deviceNameOf(Type type) {

@@ -19,9 +19,6 @@ bool isPlain(mlir::RankedTensorType type);
 /// Bytes into the operand where a slice that is one run of memory starts.
 std::optional<int64_t> contiguousStart(SliceOp slice);
 
-/// Whether the parts of a concatenation lie one after another in the whole.
-bool isPlainConcat(ConcatOp concat);
-
 /// "cpu", "cpu:1": where a tensor is; cpu where nothing is said.
 std::string deviceNameOf(mlir::Type type);
 

@@ -1,29 +1,13 @@
 //===- Classify.cpp - what an operation is to fusion ----------------------===//
 #include "passes/fuse/Classify.h"
 
+#include "ir/dlc/IndexMap.h"
 #include "passes/fuse/StepSlice.h"
 
 using namespace mlir;
 
 namespace dlc {
 namespace {
-
-bool outermostSlice(SliceOp op) {
-  if (!layoutOf(op.getX().getType()).empty() || !typeOf(op.getX()).hasStaticShape())
-    return false;
-  ArrayRef<int64_t> shape = shapeOf(op.getX());
-  // Dimensions of size 1 in the result before the first cut one still give one contiguous part.
-  bool cut = false;
-  for (int64_t d = shape.size() - 1; d >= 0; --d) {
-    if (cut && op.getSize()[d] != 1)
-      return false;
-    if (op.getSize()[d] != shape[d])
-      cut = true;
-    if (op.getSize()[d] > 1 && op.getStride()[d] != 1)
-      return false;
-  }
-  return true;
-}
 
 /// The size of the last dimension that is not 1, counted from the end; 1 for scalars.
 int64_t innermost(ArrayRef<int64_t> shape) {
@@ -49,7 +33,9 @@ bool isAlias(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return layoutOf(reshape.getX().getType()).empty();
   if (auto slice = dyn_cast<SliceOp>(op))
-    return outermostSlice(slice) || isTurnedStack(slice);
+    return (layoutOf(slice.getX().getType()).empty() && typeOf(slice.getX()).hasStaticShape() &&
+            runOf(slice)) ||
+           isTurnedStack(slice);
   if (auto concat = dyn_cast<ConcatOp>(op))
     return isContiguousConcat(concat);
   return isStepIndex(op) || stepSliceOf(op);

@@ -32,12 +32,6 @@ std::optional<StridedView> asStrided(mlir::Value value, OpFilter inside = nullpt
 /// `yielded`'s buffer (the base of the result) the elements of `inner` go.
 std::optional<StridedView> asStridedDestination(mlir::Value inner, mlir::Value yielded);
 
-/// Strides of the same elements under another shape; nothing when a dimension would need two
-/// strides.
-std::optional<llvm::SmallVector<int64_t>> reshapeStrides(llvm::ArrayRef<int64_t> shape,
-                                                         llvm::ArrayRef<int64_t> strides,
-                                                         llvm::ArrayRef<int64_t> newShape);
-
 } // namespace dlc
 
 #endif // DLC_PASSES_FUSE_STRIDEDVIEW_H
