@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what the compiler cannot: include directions, file sizes, and that each file says what it is for.
+"""Checks what the compiler cannot: include directions, circles of folders, file sizes, and that each file says what it
+is for.
 
 usage: check.py SOURCE-ROOT
 """
@@ -7,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+
+from folders import FOLDERS
 
 # Whose headers each room may include. A longer path wins over a shorter one.
 MAY = {
@@ -33,6 +36,8 @@ RUNTIME_FOR = {
     "ir": ["runtime/kind/DeviceName.h", "dlc/DType.h"],
 }
 ROOMS = tuple(MAY)
+# Rooms whose folders have rows in folders.py.
+DIVIDED = ("runtime", "ir", "passes", "frontend", "codegen", "tools")
 CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".py", ".inc")
 MAX_LINES, USUAL_LINES = 800, 400
 INCLUDE = re.compile(r'^\s*(?:#\s*)?include\s+["<]([^">]+)[">]')
@@ -44,17 +49,29 @@ def lines_of(path):
         return f.read().splitlines()
 
 
-def owner(header):
-    if header.startswith("dlc/compiler") or header.startswith("dlc/trace") or header.startswith("dlc/nn"):
-        return None  # public headers of the compiler: found by their own folders' include path
-    if header.startswith("dlc/"):
-        return "runtime"
-    room = header.split("/")[0]
-    return room if room in ROOMS else None
+class Headers:
+    """Whose an included header is. Three rooms have public headers, all included as dlc/...: the folder that holds the
+    file says whose it is."""
+
+    PUBLIC = {"runtime/include": "runtime", "frontend/trace/include": "frontend", "tools/compiler/include": "tools"}
+
+    def __init__(self, names):
+        self.public = {}
+        for name in names:
+            for folder in self.PUBLIC:
+                if name.startswith(folder + "/"):
+                    self.public[name[len(folder) + 1:]] = folder + "/dlc"
+
+    def folder(self, header):
+        """The folder of the source tree, or None where it is none of ours."""
+        if header in self.public:
+            return self.public[header]
+        return os.path.dirname(header) if header.split("/")[0] in ROOMS else None
 
 
-def check_includes(name, lines, problems):
-    room = name.split("/")[0]
+def check_includes(name, lines, headers, edges, problems):
+    """Directions between rooms, and within one; `edges` gets folder -> folder -> where it is included."""
+    room, folder = name.split("/")[0], os.path.dirname(name)
     if room not in MAY:
         return
     for number, line in enumerate(lines, 1):
@@ -62,17 +79,58 @@ def check_includes(name, lines, problems):
         if not found:
             continue
         header = found.group(1)
-        target = owner(header)
         where = f"{name}:{number}: includes '{header}'"
         if room in MLIR_FREE and header.split("/")[0] in ("mlir", "llvm"):
             problems.append(f"{where}: the runtime knows no MLIR and no LLVM; describe what is needed in runtime/program")
-        if target is None:
+        to = headers.folder(header)
+        if to is None or to == folder:
             continue
-        if target == "runtime" and room in RUNTIME_FOR:
+        target = to.split("/")[0]
+        if room != "test":
+            edges.setdefault(folder, {}).setdefault(to, where)
+        if target == room:
+            if room in DIVIDED and to not in FOLDERS.get(folder, ()):
+                problems.append(f"{where}: {folder}/ may include of {room}/ only {', '.join(FOLDERS.get(folder, ())) or 'its own headers'}"
+                                " (test/layering/folders.py)")
+        elif target == "runtime" and room in RUNTIME_FOR:
             if not any(header.startswith(p) for p in RUNTIME_FOR[room]):
                 problems.append(f"{where}: {room}/ may use of the runtime only {', '.join(RUNTIME_FOR[room])}")
         elif target not in MAY[room]:
             problems.append(f"{where}: {room}/ may include {', '.join(MAY[room])} only")
+
+
+def circles(edges):
+    """The circles of folders, each as its folders and the includes that close it (Tarjan's components)."""
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(folder):
+        number[folder] = low[folder] = len(number)
+        stack.append(folder)
+        for to in edges.get(folder, ()):
+            if to not in number:
+                visit(to)
+                low[folder] = min(low[folder], low[to])
+            elif to in stack:
+                low[folder] = min(low[folder], number[to])
+        if low[folder] == number[folder]:
+            component = set(stack[stack.index(folder):])
+            del stack[stack.index(folder):]
+            if len(component) > 1:
+                found.append((sorted(component), [edges[a][b] for a in sorted(component) for b in sorted(edges.get(a, ())) if b in component]))
+
+    for folder in sorted(edges):
+        if folder not in number:
+            visit(folder)
+    return found
+
+
+def check_folders(edges, problems):
+    for component, includes in circles(edges):
+        problems.append(f"a circle of folders: {', '.join(component)}\n  " + "\n  ".join(includes))
+    for folder, allowed in FOLDERS.items():
+        for to in allowed:
+            if to not in edges.get(folder, {}):
+                problems.append(f"test/layering/folders.py: {folder} includes nothing of {to} any more: take it out of its row")
 
 
 def check_first_line(name, lines, problems):
@@ -97,7 +155,8 @@ def main():
     else:  # a source archive without git
         names = [os.path.relpath(os.path.join(d, f), root) for d, _, fs in os.walk(root) for f in fs
                  if not os.path.relpath(d, root).startswith(("build", ".git"))]
-    problems, count, long = [], 0, 0
+    problems, count, long, edges = [], 0, 0, {}
+    headers = Headers(names)
     for name in sorted(set(names)):
         path = os.path.join(root, name)
         if not name.endswith(CODE) or not os.path.isfile(path):
@@ -107,8 +166,9 @@ def main():
         long += len(lines) > USUAL_LINES
         if len(lines) > MAX_LINES:
             problems.append(f"{name}: {len(lines)} lines; at most {MAX_LINES}: one idea per file, split it")
-        check_includes(name, lines, problems)
+        check_includes(name, lines, headers, edges, problems)
         check_first_line(name, lines, problems)
+    check_folders(edges, problems)
     for room in ROOMS:
         if os.path.isdir(os.path.join(root, room)) and not os.path.exists(os.path.join(root, room, "README.md")):
             problems.append(f"{room}/: has no README.md that says what belongs in the room")
