@@ -125,7 +125,8 @@ std::string Lowering::meaningOf(FusionOp normal) {
   normal->setAttrs(DictionaryAttr::get(b.getContext()));
   for (Value argument : normal.getBody().getArguments())
     os << argument.getType() << ";";
-  AsmState state(normal.getOperation());
+  // Kernels of one meaning are one, wherever in the source they come from.
+  AsmState state(normal.getOperation(), OpPrintingFlags().enableDebugInfo(false));
   for (Operation &op : normal.getBody().front()) {
     op.print(os, state);
     os << "\n";

@@ -58,7 +58,7 @@ LogicalResult inferAgain(Operation *op) {
 LogicalResult specializeShapes(ModuleOp module,
                                const std::map<std::string, std::vector<int64_t>> &shapes) {
   auto function = module.lookupSymbol<func::FuncOp>("main");
-  if (!llvm::any_of(function.getArgumentTypes(), hasDynamic))
+  if (!function || !llvm::any_of(function.getArgumentTypes(), hasDynamic))
     return success();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto given = function.getArgAttrOfType<StringAttr>(i, "dlc.name");

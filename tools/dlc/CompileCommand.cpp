@@ -27,6 +27,7 @@ void writeText(mlir::ModuleOp module, const std::string &path) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream, mlir::OpPrintingFlags().enableDebugInfo(true));
+  text += '\n';
   runtime::AtomicFile file(path);
   file.write(text.data(), text.size());
   file.commit();
@@ -121,8 +122,10 @@ int compileCommand(const CompileArguments &arguments) {
   if (wantsText) {
     if (!arguments.output.empty())
       writeText(*module, arguments.output);
-    else if (!printAll && printed.empty())
+    else if (!printAll && printed.empty()) {
       module->print(llvm::outs(), flagsForReading());
+      llvm::outs() << "\n";
+    }
   } else if (!arguments.output.empty()) {
     auto writing = std::chrono::steady_clock::now();
     runtime::writeProgram(*program, arguments.output);
