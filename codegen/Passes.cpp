@@ -1,15 +1,22 @@
-//===- Passes.cpp - the later phases as passes, for dlc-opt ---------------===//
+//===- Passes.cpp - the later phases' passes ------------------------------===//
 #include "codegen/Passes.h"
 
+#include "codegen/Pipeline.h"
 #include "codegen/cpu/Native.h"
 #include "codegen/cpu/Schedule.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Lower.h"
 #include "codegen/memory/Memory.h"
+#include "codegen/native/Build.h"
+#include "codegen/refine/Refine.h"
+#include "codegen/select/Candidates.h"
 #include "codegen/select/Select.h"
+#include "dlc/Error.h"
 #include "ir/exec/Exec.h"
+#include "passes/OptionPass.h"
+#include "runtime/program/Writer.h"
 
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
@@ -18,21 +25,16 @@ namespace dlc {
 
 namespace {
 
-/// A phase as a pass: its name, what it is for, and a function of the module.
-template <typename Derived> struct PhasePass : PassWrapper<Derived, OperationPass<ModuleOp>> {
+/// A pass that makes code, or what comes before it, for a processor.
+template <typename Derived> struct CodePass : OptionPass<Derived, CompileOptions> {
+  using Base = OptionPass<Derived, CompileOptions>;
+  using Base::Base;
+  CodePass(const CodePass &other) : Base(other) {}
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry
-        .insert<exec::ExecDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect,
-                scf::SCFDialect, cf::ControlFlowDialect, LLVM::LLVMDialect>();
+    registerDialects(registry);
   }
-  void runOnOperation() override {
-    if (failed(static_cast<Derived *>(this)->run(this->getOperation())))
-      this->signalPassFailure();
-  }
-  PhasePass() = default;
-  PhasePass(const PhasePass &other) : PassWrapper<Derived, OperationPass<ModuleOp>>(other) {}
   /// Tests ask for vectors of a fixed width, so that what they expect is the same on every machine.
-  Pass::Option<int64_t> vectorBits{
+  typename Base::template Option<int64_t> vectorBits{
       *this, "vector-bits", llvm::cl::desc("register width; 0: this machine's"), llvm::cl::init(0)};
   cpu::Target target() {
     cpu::Target t = cpu::hostTarget();
@@ -42,49 +44,81 @@ template <typename Derived> struct PhasePass : PassWrapper<Derived, OperationPas
   }
 };
 
-struct SelectPass : PhasePass<SelectPass> {
-  StringRef getArgument() const final { return "dlc-select"; }
-  StringRef getDescription() const final { return "Choose a kernel for every fusion and command"; }
-  LogicalResult run(ModuleOp module) {
-    return selectKernels(module, {.threads = 1, .kernels = kernels}, target());
+struct SelectPass : CodePass<SelectPass> {
+  explicit SelectPass(const CompileOptions &options)
+      : CodePass("dlc-select", "chooses a kernel for every fusion and command", {kAllSettings},
+                 options) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &options) {
+    return selectKernels(module, resolved(options), target());
   }
-  SelectPass() = default;
-  SelectPass(const SelectPass &other) : PhasePass(other) {}
-  Pass::Option<std::string> kernels{
-      *this, "kernels", llvm::cl::desc("whose kernels to take wherever they can do the work")};
 };
 
-struct LowerPass : PhasePass<LowerPass> {
-  StringRef getArgument() const final { return "dlc-lower"; }
-  StringRef getDescription() const final { return "Turn @main into a command list"; }
-  LogicalResult run(ModuleOp module) {
-    return lowerToExec(module, {.threads = 1, .gpuArch = gpuArch}, target());
+struct RefinePass : CodePass<RefinePass> {
+  explicit RefinePass(const CompileOptions &options)
+      : CodePass("dlc-refine", "joins what chosen kernels can do beside", {kAllSettings}, options) {
   }
-  LowerPass() = default;
-  LowerPass(const LowerPass &other) : PhasePass(other) {}
-  Pass::Option<std::string> gpuArch{*this, "gpu-arch",
-                                    llvm::cl::desc("the GPUs that kernels are for, as in sm_90a"),
-                                    llvm::cl::init("sm_90")};
-};
-
-struct PlanMemoryPass : PhasePass<PlanMemoryPass> {
-  StringRef getArgument() const final { return "dlc-plan-memory"; }
-  StringRef getDescription() const final { return "Give every arena buffer its offset"; }
-  LogicalResult run(ModuleOp module) { return planMemory(module); }
-};
-
-struct VerifyMemoryPass : PhasePass<VerifyMemoryPass> {
-  StringRef getArgument() const final { return "dlc-verify-memory"; }
-  StringRef getDescription() const final {
-    return "Check that every byte read is the reader's own";
+  LogicalResult run(ModuleOp module, const CompileOptions &options) {
+    cpu::Target processor = target();
+    refineKernels(module, {situationOf(resolved(options), processor), options.kernels});
+    return success();
   }
-  LogicalResult run(ModuleOp module) { return verifyMemory(module); }
 };
 
-struct EmitKernelsPass : PhasePass<EmitKernelsPass> {
-  StringRef getArgument() const final { return "dlc-emit-kernels"; }
-  StringRef getDescription() const final { return "Emit exec.kernel as loops and vectors"; }
-  LogicalResult run(ModuleOp module) {
+struct LowerPass : CodePass<LowerPass> {
+  explicit LowerPass(const CompileOptions &options)
+      : CodePass("dlc-lower", "turns @main into a command list", {kAllSettings}, options) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &options) {
+    return lowerToExec(module, resolved(options), target());
+  }
+};
+
+struct PlanMemoryPass : CodePass<PlanMemoryPass> {
+  PlanMemoryPass() : CodePass("dlc-plan-memory", "gives every arena buffer its offset", {}, {}) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &) { return planMemory(module); }
+};
+
+struct VerifyMemoryPass : CodePass<VerifyMemoryPass> {
+  VerifyMemoryPass()
+      : CodePass("dlc-verify-memory", "checks that every byte read is the reader's own", {}, {}) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &) {
+    this->markAllAnalysesPreserved();
+    return verifyMemory(module);
+  }
+};
+
+constexpr llvm::StringLiteral kOutputHelp = "the file to write (.dlcx)";
+
+struct NativePass : CodePass<NativePass> {
+  NativePass(const CompileOptions &options, std::shared_ptr<runtime::Program> *made,
+             const std::string &file)
+      : CodePass("dlc-native", "makes a program of planned commands", {kAllSettings}, options),
+        made(made) {
+    output = file;
+  }
+  NativePass(const NativePass &other) : CodePass(other), made(other.made) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &options) {
+    markAllAnalysesPreserved();
+    auto program = buildProgram(module, resolved(options), target());
+    if (failed(program))
+      return failure();
+    if (made)
+      *made = *program;
+    try {
+      if (!output.empty())
+        runtime::writeProgram(**program, output);
+    } catch (const Error &error) {
+      return module.emitError(error.what());
+    }
+    return success();
+  }
+  std::shared_ptr<runtime::Program> *made;
+  Option<std::string> output{*this, "output", llvm::cl::desc(kOutputHelp)};
+};
+
+struct EmitKernelsPass : CodePass<EmitKernelsPass> {
+  EmitKernelsPass()
+      : CodePass("dlc-emit-kernels", "emits exec.kernel as loops and vectors", {}, {}) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &) {
     OpBuilder b(module.getContext());
     b.setInsertionPointToEnd(module.getBody());
     for (auto kernel : llvm::make_early_inc_range(module.getOps<exec::KernelOp>())) {
@@ -98,21 +132,82 @@ struct EmitKernelsPass : PhasePass<EmitKernelsPass> {
   }
 };
 
-struct LowerKernelsPass : PhasePass<LowerKernelsPass> {
-  StringRef getArgument() const final { return "dlc-lower-kernels"; }
-  StringRef getDescription() const final { return "Lower emitted kernels to the llvm dialect"; }
-  LogicalResult run(ModuleOp module) { return cpu::lowerToLlvm(module); }
+struct LowerKernelsPass : CodePass<LowerKernelsPass> {
+  LowerKernelsPass()
+      : CodePass("dlc-lower-kernels", "lowers emitted kernels to the llvm dialect", {}, {}) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &) { return cpu::lowerToLlvm(module); }
 };
+
+/// The options of a phase in dlc-opt: those of `dlc compile`.
+struct PhaseOptions : mlir::detail::PassOptions {
+  using Text = mlir::detail::PassOptions::ListOption<std::string>;
+  using File = mlir::detail::PassOptions::Option<std::string>;
+  explicit PhaseOptions(Phase phase) {
+    if (phase == Phase::Native)
+      output = std::make_unique<File>(*this, "output", llvm::cl::desc(kOutputHelp));
+    CompileOptions some;
+    for (const Setting &setting : settingsOf(some))
+      texts.push_back(std::make_unique<Text>(*this, setting.name, llvm::cl::desc(setting.help)));
+  }
+  /// What is wrong, else nothing.
+  std::string apply(CompileOptions &options) const { return applyTexts(texts, options); }
+
+  std::unique_ptr<File> output;
+  std::vector<std::unique_ptr<Text>> texts;
+};
+
+void registerPhase(Phase phase) {
+  registerPassPipeline(("dlc-phase-" + phaseName(phase)).str(),
+                       ("phase: " + phaseSummary(phase)).str(),
+                       [phase](OpPassManager &passes, StringRef text,
+                               function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+                         PhaseOptions given(phase);
+                         if (failed(given.parseFromString(text)))
+                           return failure();
+                         CompileOptions options{ModelOptions()};
+                         if (std::string problem = given.apply(options); !problem.empty())
+                           return error(problem);
+                         if (given.output && !given.output->empty())
+                           passes.addPass(createNativePass(options, nullptr, *given.output));
+                         else
+                           addPhase(passes, phase, options);
+                         return success();
+                       },
+                       [phase](function_ref<void(const mlir::detail::PassOptions &)> show) {
+                         show(PhaseOptions(phase));
+                       });
+}
 
 } // namespace
 
+std::unique_ptr<Pass> createSelectPass(const CompileOptions &options) {
+  return std::make_unique<SelectPass>(options);
+}
+std::unique_ptr<Pass> createRefinePass(const CompileOptions &options) {
+  return std::make_unique<RefinePass>(options);
+}
+std::unique_ptr<Pass> createLowerPass(const CompileOptions &options) {
+  return std::make_unique<LowerPass>(options);
+}
+std::unique_ptr<Pass> createPlanMemoryPass() { return std::make_unique<PlanMemoryPass>(); }
+std::unique_ptr<Pass> createVerifyMemoryPass() { return std::make_unique<VerifyMemoryPass>(); }
+std::unique_ptr<Pass> createNativePass(const CompileOptions &options,
+                                       std::shared_ptr<runtime::Program> *made,
+                                       const std::string &output) {
+  return std::make_unique<NativePass>(options, made, output);
+}
+
 void registerCodegenPasses() {
-  PassRegistration<SelectPass>();
-  PassRegistration<LowerPass>();
-  PassRegistration<PlanMemoryPass>();
-  PassRegistration<VerifyMemoryPass>();
+  registerPass([] { return createSelectPass(); });
+  registerPass([] { return createRefinePass(); });
+  registerPass([] { return createLowerPass(); });
+  registerPass([] { return createPlanMemoryPass(); });
+  registerPass([] { return createVerifyMemoryPass(); });
+  registerPass([] { return createNativePass(); });
   PassRegistration<EmitKernelsPass>();
   PassRegistration<LowerKernelsPass>();
+  for (Phase phase : allPhases())
+    registerPhase(phase);
 }
 
 } // namespace dlc

@@ -3,16 +3,21 @@
 
 #include "mlir/Pass/PassRegistry.h"
 
-void dlc::registerPasses() {
+void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([] { return createSimplifyPass(); });
+  mlir::registerPass(
+      [] { return createWherePass("dlc.gradient", mlir::OpPassManager("builtin.module")); });
+  mlir::registerPass([=] { return createMarkAttentionPass({}, /*gradients=*/false, kernels); });
   mlir::registerPass([] { return createGradPass(); });
   mlir::registerPass([] { return createPrecisionPass(); });
-  mlir::registerPass([] { return createWeightsPass(); });
   mlir::registerPass([] { return createRecomputePass(); });
+  mlir::registerPass([] { return createAccuracyPass(); });
+  mlir::registerPass([] { return createWeightsPass(); });
   mlir::registerPass([] { return createRememberDevicesPass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });
-  mlir::registerPass([] { return createLayoutPass(); });
+  mlir::registerPass([] { return createVerifyShapesPass(); });
+  mlir::registerPass([=] { return createLayoutPass({}, kernels); });
   mlir::registerPass([] { return createVerifyLayoutPass(); });
   mlir::registerPass([] { return createDecomposePass(); });
   mlir::registerPass([] { return createFusePass(); });

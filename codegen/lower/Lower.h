@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_LOWER_LOWER_H
 #define DLC_CODEGEN_LOWER_LOWER_H
 
-#include "codegen/Pipeline.h"
+#include "codegen/Options.h"
 #include "codegen/cpu/Target.h"
 
 namespace dlc {

@@ -2,10 +2,14 @@
 #ifndef DLC_CODEGEN_NATIVE_BUILD_H
 #define DLC_CODEGEN_NATIVE_BUILD_H
 
-#include "codegen/Pipeline.h"
+#include "codegen/Options.h"
 #include "codegen/cpu/Native.h"
 
 namespace dlc {
+
+namespace runtime {
+struct Program;
+}
 
 /// The module's kernels for processors, and those for GPUs, each in their order.
 struct Kernels {

@@ -49,7 +49,7 @@ FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOpt
   for (Operation *kernel : Kernels(module).cpu)
     kernels.push_back(cast<exec::KernelOp>(kernel));
   std::vector<cpu::Code> codes(kernels.size());
-  ObjectCache cache(options.cacheDir);
+  ObjectCache cache(*options.cacheDir);
   std::atomic<int> done = 0;
   std::mutex progress;
   auto one = [&](size_t i) -> LogicalResult {

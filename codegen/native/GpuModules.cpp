@@ -35,7 +35,7 @@ LogicalResult addGpuModules(ModuleOp module, const CompileOptions &options,
       pointers.push_back(&kernel);
     std::vector<unsigned> where;
     std::string error;
-    auto made = cuda::compileKernels(pointers, arch, options.cacheDir, runtime::hostThreads(),
+    auto made = cuda::compileKernels(pointers, arch, *options.cacheDir, runtime::hostThreads(),
                                      where, error);
     if (!made)
       return module.emitError(StringRef(error).trim());

@@ -12,7 +12,7 @@
 #include "codegen/select/Select.h"
 #include "codegen/select/Tune.h"
 #include "passes/Compositions.h"
-#include "passes/Devices.h"
+#include "passes/Passes.h"
 #include "passes/fuse/WholeAttention.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,12 +44,6 @@ struct Times {
                                                   : std::nullopt};
   }
 };
-
-std::string databaseOf(const CompileOptions &options) {
-  if (!options.tuning.database.empty())
-    return options.tuning.database;
-  return options.cacheDir.empty() ? "" : options.cacheDir + "/tuning.jsonl";
-}
 
 /// Measures what the module consists of, as far as the database does not know it.
 void measure(ModuleOp module, CompileOptions options, const cpu::Target &target) {
@@ -193,78 +187,11 @@ private:
   SmallVector<Type> operands;
 };
 
-/// Bytes of the scores that gradients of the parts would keep.
-double scoreBytes(Operation *op) {
-  if (!isWholeAttention(op))
-    return 0;
-  auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1));
-  return double(q.getNumElements()) / double(q.getShape().back()) *
-         double(k.getDimSize(k.getRank() - 2)) * double(ref::elementBytes(q.getElementType()));
-}
-
-/// By its type, by what is asked for it, or as most.
-bool isOnCpu(Operation *op, const CompileOptions &options) {
-  if (OnAttr on = deviceOf(op->getResult(0).getType()))
-    return can(on, DLC_DEVICE_HOST_CODE);
-  auto asked = op->getAttrOfType<StringAttr>("dlc.device");
-  return can(asked ? asked.getValue() : StringRef(options.device), DLC_DEVICE_HOST_CODE);
-}
-
-bool staysWhole(Operation *op, const CompileOptions &options, const cpu::Target &target,
-                bool gradients, bool isTight) {
-  Type element = typeOf(op->getOperand(0)).getElementType();
-  if (!isOnCpu(op, options) || !isWholeAttention(op) || (!element.isF32() && !element.isBF16()) ||
-      llvm::none_of(providers(), [](const Provider *p) { return p->attends(); }))
-    return false;
-  if (!options.kernels.empty())
-    return llvm::any_of(providers(), [&](const Provider *provider) {
-      return means(options.kernels, *provider) && provider->attends();
-    });
-  auto attention = dyn_cast<AttentionOp>(op);
-  // A gradient was made for the other; and what a name asks for is known of the whole alone.
-  if (!attention || op->hasAttr("dlc.accuracy") || isTight)
-    return true;
-  return Comparison(attention, options, target).isWholeFaster(gradients);
-}
-
 } // namespace
 
-void markWholeAttention(ModuleOp module, const CompileOptions &options, const cpu::Target &target,
-                        bool gradients) {
-  SmallVector<Operation *> found;
-  module.walk([&](Operation *op) {
-    if (isAttention(op))
-      found.push_back(op);
-  });
-  // Where all scores together would take a good part of the memory that there may be.
-  constexpr double kPart = 0.125;
-  double bytes = 0;
-  for (Operation *op : found)
-    bytes += scoreBytes(op);
-  bool isTight = options.maxMemory > 0 && bytes > kPart * double(options.maxMemory);
-  // A network has many of one kind.
-  struct Known {
-    StringRef name;
-    DictionaryAttr attributes;
-    SmallVector<Type> operands;
-    bool whole;
-  };
-  SmallVector<Known> known;
-  for (Operation *op : found) {
-    Known one{op->getName().getStringRef(), op->getAttrDictionary(),
-              SmallVector<Type>(op->getOperandTypes()), false};
-    auto same = llvm::find_if(known, [&](const Known &each) {
-      return each.name == one.name && each.attributes == one.attributes &&
-             each.operands == one.operands;
-    });
-    // Constant operands may forbid it.
-    one.whole = same != known.end() ? same->whole && isWholeAttention(op)
-                                    : staysWhole(op, options, target, gradients, isTight);
-    if (one.whole)
-      op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
-    if (same == known.end())
-      known.push_back(one);
-  }
+bool isWholeFaster(AttentionOp op, const CompileOptions &options, const cpu::Target &target,
+                   bool gradients) {
+  return Comparison(op, options, target).isWholeFaster(gradients);
 }
 
 } // namespace dlc

@@ -2,16 +2,16 @@
 #ifndef DLC_CODEGEN_SELECT_ATTENTIONFORM_H
 #define DLC_CODEGEN_SELECT_ATTENTIONFORM_H
 
-#include "codegen/Pipeline.h"
+#include "codegen/Options.h"
 #include "codegen/cpu/Target.h"
+#include "ir/dlc/Dialect.h"
 
 namespace dlc {
 
-/// Marks the attention on processors that is to stay whole: where that is faster by measurement or
-/// estimate, where scores would take much of the memory that there may be, where `--kernels` asks
-/// for it, and where a gradient was made for it. With `gradients` what counts is both directions.
-void markWholeAttention(mlir::ModuleOp module, const CompileOptions &options,
-                        const cpu::Target &target, bool gradients);
+/// Whether a processor's attention is faster whole, by measurement or estimate. With `gradients`
+/// what counts is both directions.
+bool isWholeFaster(AttentionOp op, const CompileOptions &options, const cpu::Target &target,
+                   bool gradients);
 
 } // namespace dlc
 #endif

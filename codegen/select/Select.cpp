@@ -70,7 +70,7 @@ public:
   Selection(ModuleOp module, const CompileOptions &options, const cpu::Target &target)
       : module(module), options(options), tuning(options.tuning), target(target),
         conditions(conditionsOf(module, options, target)),
-        database(pathOf(options), options.tuning.pinned, warning) {
+        database(databaseOf(options), options.tuning.pinned, warning) {
     warn();
     if (options.tune)
       tuning.onMiss = OnMiss::Measure;
@@ -105,12 +105,6 @@ public:
   }
 
 private:
-  static std::string pathOf(const CompileOptions &options) {
-    if (!options.tuning.database.empty())
-      return options.tuning.database;
-    return options.cacheDir.empty() ? "" : options.cacheDir + "/tuning.jsonl";
-  }
-
   void warn() {
     if (!warning.empty())
       module.emitWarning(warning);

@@ -7,7 +7,7 @@
 #ifndef DLC_CODEGEN_SELECT_SELECT_H
 #define DLC_CODEGEN_SELECT_SELECT_H
 
-#include "codegen/Pipeline.h"
+#include "codegen/Options.h"
 #include "codegen/cpu/Target.h"
 
 namespace dlc {

@@ -1,6 +1,7 @@
 //===- Sitting.cpp - candidates built, checked and timed at one time ------===//
 #include "codegen/select/Sitting.h"
 
+#include "codegen/Context.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/Agree.h"
 

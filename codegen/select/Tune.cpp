@@ -81,7 +81,7 @@ TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options,
   conditions.settings = {{"threads", std::to_string(options.threads)},
                          {"weights", conditions.coldWeights ? "cold" : "warm"},
                          {"accuracy", options.accuracy},
-                         {"matmul-precision", options.precision.matmul},
+                         {"matmul-precision", matmulPrecisionOf(options)},
                          {"workspace", options.tuning.workspaceBytes > 0
                                            ? std::to_string(options.tuning.workspaceBytes)
                                            : "any"}};

@@ -1,5 +1,4 @@
 //===- Grad.cpp - the grad pass: spells every dlc.gradient out ------------===//
-#include "passes/Devices.h"
 #include "passes/Passes.h"
 #include "passes/fuse/WholeAttention.h"
 #include "passes/grad/Rules.h"
@@ -96,15 +95,7 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
   StringRef getArgument() const final { return "dlc-grad"; }
   StringRef getDescription() const final { return "spells gradients out in reverse mode"; }
 
-  GradPass() = default;
-  explicit GradPass(const std::string &where) { device = where; }
-  GradPass(const GradPass &other) : PassWrapper(other) { device = other.device; }
-
   void runOnOperation() final {
-    getOperation()->walk([&](Operation *op) {
-      if (isAttention(op) && onGpu(op))
-        op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
-    });
     // Inner and earlier ones first: a gradient of a gradient then sees plain operations.
     SmallVector<GradientOp> ops;
     getOperation()->walk<WalkOrder::PostOrder>([&](GradientOp op) { ops.push_back(op); });
@@ -113,24 +104,11 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
         return signalPassFailure();
     getOperation()->walk([](Operation *op) { op->removeAttr(kKeepWholeAttr); });
   }
-
-  /// By its type, by what is asked for it, or as most.
-  bool onGpu(Operation *op) const {
-    if (OnAttr on = deviceOf(op->getResult(0).getType()))
-      return can(on, DLC_DEVICE_GPU_CODE);
-    auto asked = op->getAttrOfType<StringAttr>("dlc.device");
-    return can(asked ? asked.getValue() : StringRef(device), DLC_DEVICE_GPU_CODE);
-  }
-
-  Option<std::string> device{*this, "device", llvm::cl::desc("where most will stand"),
-                             llvm::cl::init("cpu")};
 };
 
 } // namespace
 } // namespace grad
 
-std::unique_ptr<Pass> createGradPass(const std::string &device) {
-  return std::make_unique<grad::GradPass>(device);
-}
+std::unique_ptr<Pass> createGradPass() { return std::make_unique<grad::GradPass>(); }
 
 } // namespace dlc

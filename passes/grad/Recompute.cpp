@@ -1,5 +1,6 @@
 //===- Recompute.cpp - the recompute pass: what is kept for the backward pass ===//
 #include "passes/grad/Recompute.h"
+#include "passes/OptionPass.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -38,47 +39,33 @@ bool isStep(func::FuncOp function) {
   return false;
 }
 
-struct RecomputePass : PassWrapper<RecomputePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RecomputePass)
-
-  RecomputePass() = default;
-  explicit RecomputePass(const RecomputeOptions &options) {
-    maxMemory = options.maxMemory;
-    mayFail = options.mayFail;
+struct RecomputePass : OptionPass<RecomputePass> {
+  RecomputePass(const ModelOptions &options, bool mayFail)
+      : OptionPass("dlc-recompute",
+                   "computes again what is not worth keeping for the backward pass", {"max-memory"},
+                   options) {
+    this->mayFail = mayFail;
   }
-  RecomputePass(const RecomputePass &other) : PassWrapper(other) {
-    maxMemory = other.maxMemory.getValue();
-    mayFail = other.mayFail.getValue();
-  }
+  RecomputePass(const RecomputePass &other) : OptionPass(other) {}
 
-  StringRef getArgument() const final { return "dlc-recompute"; }
-  StringRef getDescription() const final {
-    return "computes again what is not worth keeping for the backward pass";
-  }
-
-  void runOnOperation() final {
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal() || !isStep(function))
         continue;
       recomputeCheap(function);
-      if (maxMemory <= 0)
+      if (options.maxMemory <= 0)
         continue;
-      int64_t estimate = recomputeUntil(function, maxMemory);
-      getOperation()->setAttr(kEstimateAttr, Builder(&getContext()).getI64IntegerAttr(estimate));
-      if (estimate > maxMemory && !mayFail) {
-        function.emitError("required: at most ")
-            << maxMemory.getValue() << " bytes of memory; found: " << estimate
-            << " with all computed again that can be; allow as much, or make the batch smaller or "
-               "take it in more micro-batches";
-        return signalPassFailure();
-      }
+      int64_t estimate = recomputeUntil(function, options.maxMemory);
+      module->setAttr(kEstimateAttr, Builder(&getContext()).getI64IntegerAttr(estimate));
+      if (estimate > options.maxMemory && !mayFail)
+        return function.emitError("required: at most ")
+               << options.maxMemory << " bytes of memory; found: " << estimate
+               << " with all computed again that can be; allow as much, or make the batch smaller "
+                  "or take it in more micro-batches";
     }
+    return success();
   }
 
-  Option<int64_t> maxMemory{
-      *this, "max-memory",
-      llvm::cl::desc("bytes of state, constants and values that are alive together; 0: any"),
-      llvm::cl::init(0)};
   Option<bool> mayFail{*this, "may-fail", llvm::cl::desc("go as far as possible, without an error"),
                        llvm::cl::init(false)};
 };
@@ -86,8 +73,8 @@ struct RecomputePass : PassWrapper<RecomputePass, OperationPass<ModuleOp>> {
 } // namespace
 } // namespace grad
 
-std::unique_ptr<Pass> createRecomputePass(const RecomputeOptions &options) {
-  return std::make_unique<grad::RecomputePass>(options);
+std::unique_ptr<Pass> createRecomputePass(const ModelOptions &options, bool mayFail) {
+  return std::make_unique<grad::RecomputePass>(options, mayFail);
 }
 
 } // namespace dlc

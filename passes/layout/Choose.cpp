@@ -220,28 +220,6 @@ private:
 
 } // namespace
 
-LayoutCosts assumedCosts() {
-  constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;
-  auto bytes = [](Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    return double(tensor.getNumElements()) * tensor.getElementTypeBitWidth() / 8;
-  };
-  LayoutCosts costs;
-  costs.operation = [](Operation *op, ArrayRef<Type> operands,
-                       ArrayRef<Type> results) -> std::optional<double> {
-    bool isGradient = isa<ConvWeightGradOp>(op);
-    auto y = typeOf(isGradient ? op->getOperand(1) : op->getResult(0));
-    auto weights = typeOf(isGradient ? op->getResult(0) : op->getOperand(1));
-    double products = double(y.getNumElements()) * double(weights.getNumElements()) /
-                      double(std::max<int64_t>(1, y.getDimSize(1)));
-    bool isPlain = llvm::all_of(llvm::concat<const Type>(operands, results),
-                                [](Type type) { return layoutOf(type).empty(); });
-    return 2 * products / kGflops / 1e3 * (isPlain ? 2 : 1) + kCall;
-  };
-  costs.reorder = [=](Type from, Type) { return 2 * bytes(from) / kGigabytes / 1e3 + kCall; };
-  return costs;
-}
-
 llvm::DenseMap<Operation *, Way> chooseWays(Block &block, const LayoutQuestions &questions) {
   return Chooser(block, questions).run();
 }

@@ -14,13 +14,10 @@
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/Pass/Pass.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,19 +38,6 @@ struct Way {
   double cost = 0; ///< microseconds
 };
 
-/// Who knows what kernels cost, in microseconds.
-struct LayoutCosts {
-  /// An operation, were its operands and results of these types; nothing: no kernel takes them so.
-  std::function<std::optional<double>(mlir::Operation *op, llvm::ArrayRef<mlir::Type> operands,
-                                      llvm::ArrayRef<mlir::Type> results)>
-      operation;
-  std::function<double(mlir::Type from, mlir::Type to)> reorder;
-};
-
-/// For who knows no kernels: products at one rate, plain ones at half of it, and reorders at a
-/// memory's bandwidth.
-LayoutCosts assumedCosts();
-
 struct LayoutQuestions {
   /// Never none. Operations that are not asked take and give plain tensors.
   std::function<std::vector<Way>(mlir::Operation *)> ways;
@@ -64,10 +48,6 @@ struct LayoutQuestions {
 /// The best way of each operation that has several.
 llvm::DenseMap<mlir::Operation *, Way> chooseWays(mlir::Block &block,
                                                   const LayoutQuestions &questions);
-
-/// `dlc-layout` by these costs; createLayoutPass(int) assumes that products are twice as fast in
-/// the layouts that oneDNN asks for.
-std::unique_ptr<mlir::Pass> createLayoutPass(int threads, LayoutCosts costs);
 
 } // namespace dlc
 

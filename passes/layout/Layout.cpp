@@ -1,6 +1,8 @@
 //===- Layout.cpp - blocked activations through a graph -------------------===//
+#include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/OpNames.h"
+#include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/layout/Ask.h"
 #include "passes/layout/Choose.h"
@@ -29,7 +31,7 @@ bool isOnCpu(Operation *op) {
 /// Walks one block from producers to consumers; a value has its layout when its users are reached.
 class BlockLayouts {
 public:
-  BlockLayouts(Block &block, LayoutOracle &oracle, const LayoutCosts &costs)
+  BlockLayouts(Block &block, LayoutOracle &oracle, Costs &costs)
       : block(block), oracle(oracle), costs(costs) {}
 
   void run() {
@@ -331,7 +333,7 @@ private:
 
   Block &block;
   LayoutOracle &oracle;
-  const LayoutCosts &costs;
+  Costs &costs;
   std::map<int64_t, std::vector<std::string>> tags; // by rank
   llvm::DenseSet<Value> weights;
   llvm::DenseMap<Operation *, Way> chosen;
@@ -341,51 +343,41 @@ private:
   std::map<std::pair<Value, std::string>, Value, KeyLess> reorders;
 };
 
-struct LayoutPass : PassWrapper<LayoutPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LayoutPass)
+struct LayoutPass : OptionPass<LayoutPass> {
+  LayoutPass(const ModelOptions &options, CostsMaker kernels)
+      : OptionPass("dlc-layout", "gives activations the layouts that oneDNN asks for", {"threads"},
+                   options),
+        kernels(std::move(kernels)) {}
+  LayoutPass(const LayoutPass &other) : OptionPass(other), kernels(other.kernels) {}
 
-  LayoutPass() = default;
-  explicit LayoutPass(int count) { threads = count; }
-  LayoutPass(int count, LayoutCosts given) : costs(std::move(given)) { threads = count; }
-  LayoutPass(const LayoutPass &other) : PassWrapper(other), costs(other.costs) {
-    threads = other.threads.getValue();
-  }
-
-  StringRef getArgument() const final { return "dlc-layout"; }
-  StringRef getDescription() const final {
-    return "gives activations the layouts that oneDNN asks for";
-  }
-
-  void runOnOperation() final {
-    LayoutOracle oracle(threads);
-    LayoutCosts asked = costs.operation ? costs : assumedCosts();
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
+    if (!costs)
+      return failure();
+    LayoutOracle oracle(options.threads);
     SmallVector<std::string> lines;
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    for (auto function : module.getOps<func::FuncOp>())
       for (Block &block : function.getBody()) {
-        BlockLayouts layouts(block, oracle, asked);
+        BlockLayouts layouts(block, oracle, *costs);
         layouts.run();
         layouts.report(lines);
       }
-    getOperation()->removeAttr(kLayoutsAttr);
-    if (costs.operation && !lines.empty())
-      getOperation()->setAttr(
-          kLayoutsAttr, Builder(&getContext())
-                            .getStrArrayAttr(SmallVector<StringRef>(lines.begin(), lines.end())));
+    module->removeAttr(kLayoutsAttr);
+    if (!lines.empty())
+      module->setAttr(kLayoutsAttr,
+                      Builder(&getContext())
+                          .getStrArrayAttr(SmallVector<StringRef>(lines.begin(), lines.end())));
+    return success();
   }
 
-  LayoutCosts costs;
-  Option<int> threads{*this, "threads", llvm::cl::desc("threads to ask for; 0: all"),
-                      llvm::cl::init(0)};
+  CostsMaker kernels;
+  Option<std::string> which{*this, "costs", llvm::cl::desc(kCostsHelp), llvm::cl::init("kernels")};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createLayoutPass(int threads) {
-  return std::make_unique<LayoutPass>(threads);
-}
-
-std::unique_ptr<Pass> createLayoutPass(int threads, LayoutCosts costs) {
-  return std::make_unique<LayoutPass>(threads, std::move(costs));
+std::unique_ptr<Pass> createLayoutPass(const ModelOptions &options, CostsMaker kernels) {
+  return std::make_unique<LayoutPass>(options, std::move(kernels));
 }
 
 } // namespace dlc

@@ -144,13 +144,13 @@ LogicalResult Annotations::addPattern(ModuleOp module, StringRef text) {
   return success();
 }
 
-FailureOr<Annotations> Annotations::parse(ModuleOp module, const PlaceOptions &options) {
+FailureOr<Annotations> Annotations::parse(ModuleOp module, const ModelOptions &options) {
   Annotations result;
   FailureOr<OnAttr> home = parseDevice(module, options.device, "--device");
   if (failed(home))
     return failure();
   result.home = *home;
-  for (StringRef text : options.places) {
+  for (StringRef text : options.place) {
     bool isList = text.starts_with("auto:") || text.starts_with("split:");
     if (failed(isList ? result.addCandidates(module, text) : result.addPattern(module, text)))
       return failure();

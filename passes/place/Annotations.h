@@ -36,7 +36,7 @@ struct Candidate {
 class Annotations {
 public:
   /// Fails with a diagnostic on the module.
-  static mlir::FailureOr<Annotations> parse(mlir::ModuleOp module, const PlaceOptions &options);
+  static mlir::FailureOr<Annotations> parse(mlir::ModuleOp module, const ModelOptions &options);
 
   mlir::FailureOr<Wish> of(mlir::Operation *op);
   mlir::FailureOr<Wish> ofInput(mlir::func::FuncOp function, unsigned argument);

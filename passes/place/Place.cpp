@@ -1,5 +1,6 @@
 //===- Place.cpp - puts a device on every tensor --------------------------===//
 #include "passes/Devices.h"
+#include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/place/Apply.h"
 #include "passes/place/Solve.h"
@@ -13,56 +14,42 @@ namespace dlc {
 namespace place {
 namespace {
 
-struct PlacePass : PassWrapper<PlacePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlacePass)
+struct PlacePass : OptionPass<PlacePass> {
+  explicit PlacePass(const ModelOptions &options)
+      : OptionPass("dlc-place",
+                   "puts a device on every tensor, and transfers where something crosses",
+                   {"device", "place", "forbid-transfers"}, options) {}
 
-  PlacePass() = default;
-  explicit PlacePass(const PlaceOptions &options) : costs(options.costs) {
-    device = options.device;
-    places = options.places;
-    forbid = options.forbidTransfers;
-  }
-  PlacePass(const PlacePass &other) : PassWrapper(other), costs(other.costs) {
-    device = other.device.getValue();
-    places = llvm::ArrayRef<std::string>(other.places);
-    forbid = other.forbid.getValue();
-  }
-
-  StringRef getArgument() const final { return "dlc-place"; }
-  StringRef getDescription() const final {
-    return "puts a device on every tensor, and transfers where something crosses";
-  }
-
-  void runOnOperation() final {
-    CostTable estimates;
-    const CostTable &table = costs ? *costs : estimates;
-    FailureOr<Annotations> annotations = Annotations::parse(
-        getOperation(), {device, std::vector<std::string>(places.begin(), places.end()), forbid});
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    CostTable table;
+    FailureOr<Annotations> annotations = Annotations::parse(module, options);
     if (failed(annotations))
-      return signalPassFailure();
+      return failure();
     std::vector<FunctionProblem> problems;
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
+    for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
       FailureOr<FunctionProblem> problem = buildProblem(function, *annotations, table);
       if (failed(problem) || failed(checkUsable(*problem)))
-        return signalPassFailure();
+        return failure();
       problems.push_back(std::move(*problem));
     }
-    if (failed(annotations->checkAllMatched(getOperation())))
-      return signalPassFailure();
+    if (failed(annotations->checkAllMatched(module)))
+      return failure();
     for (FunctionProblem &problem : problems) {
       std::optional<Labels> at = choose(problem, annotations->mode);
       if (!at)
-        return signalPassFailure();
-      FailureOr<std::vector<Crossing>> crossings = applyPlacement(problem, *at, forbid);
+        return failure();
+      FailureOr<std::vector<Crossing>> crossings =
+          applyPlacement(problem, *at, options.forbidTransfers);
       if (failed(crossings))
-        return signalPassFailure();
+        return failure();
       if (problem.devices.size() > 1)
-        getOperation()->setAttr(kPlacementAttr,
-                                describePlacement(problem, *at, *crossings, *annotations, table));
+        module->setAttr(kPlacementAttr,
+                        describePlacement(problem, *at, *crossings, *annotations, table));
       tidyTransfers(problem.function);
     }
+    return success();
   }
 
   static LogicalResult checkUsable(const FunctionProblem &problem) {
@@ -109,23 +96,12 @@ struct PlacePass : PassWrapper<PlacePass, OperationPass<ModuleOp>> {
         error << " " << device.getDeviceName() << " " << bytes;
     error << "; give more, or one more device (auto:cpu=2GiB,cpu:1=2GiB,cpu:2)";
   }
-
-  std::shared_ptr<const CostTable> costs;
-  Option<std::string> device{*this, "device", llvm::cl::desc("the default device's name"),
-                             llvm::cl::init("cpu")};
-  ListOption<std::string> places{
-      *this, "place",
-      llvm::cl::desc("PATTERN=DEVICE, input:PATTERN=DEVICE, output:PATTERN=DEVICE; or all other "
-                     "operations: auto:DEVICE;DEVICE or split:DEVICE;DEVICE")};
-  Option<std::string> forbid{*this, "forbid-transfers",
-                             llvm::cl::desc("names that may not need a transfer"),
-                             llvm::cl::init("")};
 };
 
 } // namespace
 } // namespace place
 
-std::unique_ptr<Pass> createPlacePass(const PlaceOptions &options) {
+std::unique_ptr<Pass> createPlacePass(const ModelOptions &options) {
   return std::make_unique<place::PlacePass>(options);
 }
 

@@ -1,4 +1,5 @@
 //===- Precision.cpp - the precision pass: which numbers are narrow -------===//
+#include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/precision/Narrow.h"
 #include "passes/simplify/Patterns.h"
@@ -12,24 +13,10 @@ namespace dlc {
 namespace precision {
 namespace {
 
-struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PrecisionPass)
-
-  PrecisionPass() = default;
-  explicit PrecisionPass(const PrecisionOptions &options) {
-    mode = options.mode;
-    matmul = options.matmul;
-    overrides = options.overrides;
-  }
-  PrecisionPass(const PrecisionPass &other) : PassWrapper(other) {
-    mode = other.mode.getValue();
-    matmul = other.matmul.getValue();
-    overrides = llvm::ArrayRef<std::string>(other.overrides);
-    patterns = other.patterns;
-  }
-
-  StringRef getArgument() const final { return "dlc-precision"; }
-  StringRef getDescription() const final { return "16-bit operands for products"; }
+struct PrecisionPass : OptionPass<PrecisionPass> {
+  explicit PrecisionPass(const ModelOptions &options)
+      : OptionPass("dlc-precision", "16-bit operands for products",
+                   {"precision", "precision-of", "matmul-precision", "accuracy"}, options) {}
 
   LogicalResult initialize(MLIRContext *context) final {
     RewritePatternSet set(context);
@@ -38,11 +25,11 @@ struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
     return success();
   }
 
-  void runOnOperation() final {
-    std::optional<Question> question = asked();
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    std::optional<Question> question = asked(module, options);
     if (!question)
-      return signalPassFailure();
-    getOperation()->walk([&](FunctionOpInterface function) {
+      return failure();
+    module->walk([&](FunctionOpInterface function) {
       if (function.isExternal() || !hasWork(function, *question))
         return;
       Demand demand(function, *question);
@@ -55,31 +42,22 @@ struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
       config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
       (void)applyPatternsGreedily(function.getFunctionBody(), patterns, config);
     });
+    std::string matmul = matmulPrecisionOf(options);
     if (matmul != "highest")
-      getOperation()->walk(
+      module->walk(
           [&](Operation *op) { allowMath(op, *question, matmul == "medium" ? "bf16" : "tf32"); });
+    return success();
   }
 
-  std::optional<Question> asked() {
-    Operation *op = getOperation();
-    if (mode != "none" && mode != "f32" && mode != "bf16" && mode != "f16")
-      return op->emitError("precision: required: none, bf16 or f16; found '") << mode << "'",
-             std::nullopt;
-    if (matmul != "highest" && matmul != "high" && matmul != "medium")
-      return op->emitError("precision of products: required: highest, high or medium; found '")
-                 << matmul << "'",
-             std::nullopt;
+  std::optional<Question> asked(ModuleOp module, const ModelOptions &options) {
     std::string wrong;
-    std::optional<Overrides> parsed = Overrides::parse(*overrides, &getContext(), wrong);
+    std::optional<Overrides> parsed = Overrides::parse(options.precisionOf, &getContext(), wrong);
     if (!parsed)
-      return op->emitError("precision by name: required: PATTERN=f32, PATTERN=bf16 or "
-                           "PATTERN=f16; found '")
+      return module.emitError("precision by name: required: PATTERN=f32, PATTERN=bf16 or "
+                              "PATTERN=f16; found '")
                  << wrong << "'",
              std::nullopt;
-    FloatType narrow = typeNamed(mode, &getContext());
-    if (narrow && narrow.isF32())
-      narrow = {};
-    return Question{narrow, *parsed};
+    return Question{typeNamed(options.precision, &getContext()), *parsed};
   }
 
   /// Programs that nobody wants changed are left alone.
@@ -113,20 +91,13 @@ struct PrecisionPass : PassWrapper<PrecisionPass, OperationPass<>> {
     op->setAttr(kMathAttr, StringAttr::get(op->getContext(), math));
   }
 
-  Option<std::string> mode{*this, "mode", llvm::cl::desc("none, bf16 or f16"),
-                           llvm::cl::init("none")};
-  Option<std::string> matmul{*this, "matmul",
-                             llvm::cl::desc("products of f32: highest, high or medium"),
-                             llvm::cl::init("highest")};
-  ListOption<std::string> overrides{*this, "override",
-                                    llvm::cl::desc("PATTERN=f32|bf16|f16, by name")};
   FrozenRewritePatternSet patterns;
 };
 
 } // namespace
 } // namespace precision
 
-std::unique_ptr<Pass> createPrecisionPass(const PrecisionOptions &options) {
+std::unique_ptr<Pass> createPrecisionPass(const ModelOptions &options) {
   return std::make_unique<precision::PrecisionPass>(options);
 }
 

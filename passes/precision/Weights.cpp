@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Tensor.h"
+#include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 
@@ -187,47 +188,37 @@ private:
   std::map<Operation *, Kept> known;
 };
 
-struct WeightsPass : PassWrapper<WeightsPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WeightsPass)
+struct WeightsPass : OptionPass<WeightsPass> {
+  explicit WeightsPass(const ModelOptions &options)
+      : OptionPass("dlc-weights", "constant weights of products in fewer bits", {"weights"},
+                   options) {}
 
-  WeightsPass() = default;
-  explicit WeightsPass(const std::string &weights) { this->weights = weights; }
-  WeightsPass(const WeightsPass &other) : PassWrapper(other) { weights = other.weights.getValue(); }
-
-  StringRef getArgument() const final { return "dlc-weights"; }
-  StringRef getDescription() const final { return "constant weights of products in fewer bits"; }
-
-  void runOnOperation() final {
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    const std::string &weights = options.weights;
     if (weights == "f32")
-      return;
-    if (weights != "bf16" && weights != "int8") {
-      getOperation().emitError("weights: required: f32, bf16 or int8; found '") << weights << "'";
-      return signalPassFailure();
-    }
+      return success();
     Losses losses;
     Keeper keeper(weights == "int8", losses);
     SmallVector<MatmulOp> products;
-    getOperation().walk([&](MatmulOp op) { products.push_back(op); });
+    module.walk([&](MatmulOp op) { products.push_back(op); });
     for (MatmulOp op : products)
       keeper.keep(op);
-    getOperation().emitRemark(
+    module.emitRemark(
         llvm::formatv("{0} weights are kept in {1}: {2:F1} MiB instead of {3:F1}; lost: {4:e1} of "
                       "a {5}'s largest at most, {6:e1} in the mean square",
-                      losses.tensors, weights.getValue(), double(losses.bytes) / (1 << 20),
+                      losses.tensors, weights, double(losses.bytes) / (1 << 20),
                       double(losses.elements) * 4 / (1 << 20), losses.largest,
                       weights == "int8" ? "column" : "tensor",
                       losses.squares > 0 ? std::sqrt(losses.differences / losses.squares) : 0.0)
             .str());
+    return success();
   }
-
-  Option<std::string> weights{*this, "weights", llvm::cl::desc("f32, bf16 or int8"),
-                              llvm::cl::init("f32")};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createWeightsPass(const std::string &weights) {
-  return std::make_unique<WeightsPass>(weights);
+std::unique_ptr<Pass> createWeightsPass(const ModelOptions &options) {
+  return std::make_unique<WeightsPass>(options);
 }
 
 } // namespace dlc

@@ -50,11 +50,26 @@ bool matches(const std::string &name, const std::string &texts) {
   return false;
 }
 
+/// An option of compilations: whether it is one. Its value, where it has one, is the next argument.
+bool takesSetting(dlc::CompileOptions &options, const std::string &name, const char *value,
+                  int &at) {
+  for (const dlc::Setting &setting : settingsOf(options))
+    if (name == std::string("--") + setting.name && (setting.isFlag() || value)) {
+      at += !setting.isFlag();
+      std::string problem = setting.set(setting.isFlag() ? "" : value);
+      if (!problem.empty())
+        std::fprintf(stderr, "conformance: --%s\n", problem.c_str());
+      return problem.empty();
+    }
+  return false;
+}
+
 int usage() {
   std::fprintf(stderr,
                "usage: conformance [--filter TEXT,...] [--sample N] [--from K] [--list] [--dump] "
-               "[--tune] [--kernels NAME] [--accuracy NAME] [--device NAME] [--cache FOLDER] "
-               "[--batch N] [--one-by-one] [--jobs N] [--verbose]\n");
+               "[--batch N] [--one-by-one] [--jobs N] [--verbose]\n"
+               "and the options of dlc compile, such as --kernels NAME, --accuracy LEVEL and "
+               "--device NAME\n");
   return 2;
 }
 
@@ -77,20 +92,10 @@ int dlc::conformanceMain(int argc, char **argv) {
       list = true;
     else if (a == "--dump")
       options.dump = true;
-    else if (a == "--tune")
-      options.tune = true;
-    else if (a == "--kernels" && i + 1 < argc)
-      options.kernels = argv[++i];
-    else if (a == "--accuracy" && i + 1 < argc)
-      options.accuracy = argv[++i];
     else if (a == "--one-by-one")
       options.batch = 1;
     else if (a == "--batch" && i + 1 < argc)
       options.batch = std::max(1, std::atoi(argv[++i]));
-    else if (a == "--device" && i + 1 < argc)
-      options.device = argv[++i];
-    else if (a == "--cache" && i + 1 < argc)
-      options.cache = argv[++i];
     else if (a == "--sample" && i + 1 < argc)
       sample = std::max(1, std::atoi(argv[++i]));
     else if (a == "--from" && i + 1 < argc)
@@ -99,7 +104,7 @@ int dlc::conformanceMain(int argc, char **argv) {
       options.jobs = std::atoi(argv[++i]);
     else if (a == "--verbose")
       verbose = true;
-    else
+    else if (!takesSetting(options.compile, a, i + 1 < argc ? argv[i + 1] : nullptr, i))
       return usage();
   }
 

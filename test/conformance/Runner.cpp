@@ -135,13 +135,7 @@ namespace {
 /// Compiles and runs; the results lie in `got`. Says why it could not.
 bool compileAndRun(Batch &batch, ArrayRef<RankedTensorType> types, const RunnerOptions &options,
                    std::vector<ref::Tensor> &got, std::string &why) {
-  CompileOptions compileOptions;
-  compileOptions.tune = options.tune;
-  compileOptions.kernels = options.kernels;
-  compileOptions.accuracy = options.accuracy;
-  compileOptions.device = options.device;
-  compileOptions.cacheDir = options.cache;
-  auto program = dlc::compile(*batch.module, compileOptions);
+  auto program = dlc::compile(*batch.module, options.compile);
   if (failed(program) || !*program) {
     why = "does not compile: " + why;
     return false;
@@ -210,7 +204,7 @@ void runBatch(MLIRContext &context, ArrayRef<Case> cases, const RunnerOptions &o
       // What the compiler's manual promises for products of parts and convolutions by transforms:
       // 2e-5.
       Tolerance tolerance = c.tolerance;
-      if (options.accuracy != "strict" && want[r].getElementType().isF32())
+      if (options.compile.accuracy != "strict" && want[r].getElementType().isF32())
         tolerance.ofLargest = std::max(tolerance.ofLargest, 2e-5 / 0x1p-23);
       if (!agree(got[r], want[r], tolerance, why)) {
         failed(

@@ -2,6 +2,7 @@
 #ifndef DLC_TEST_CONFORMANCE_RUNNER_H
 #define DLC_TEST_CONFORMANCE_RUNNER_H
 
+#include "codegen/Options.h"
 #include "test/conformance/Case.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -19,16 +20,13 @@ struct Failure {
 
 struct RunnerOptions {
   bool dump = false;
-  bool tune = false;
-  /// Whose kernels to take wherever they can do the work; empty: what the compiler would choose.
-  std::string kernels;
-  /// How exact sums of products of f32 must be; the compiler's own default allows more error than
-  /// the cases do by themselves.
-  std::string accuracy = "strict";
-  /// Where everything stands.
-  std::string device = "cpu";
-  /// Where object code is kept; empty: nowhere.
-  std::string cache;
+  /// How cases are compiled. Sums of products of f32 are exact: the compiler's own default allows
+  /// more error than the cases do by themselves.
+  CompileOptions compile = [] {
+    CompileOptions options;
+    options.accuracy = "strict";
+    return options;
+  }();
   /// Cases compiled as one module.
   int batch = 24;
   /// Processes at a time; 0: as many as there are processors.

@@ -50,10 +50,10 @@ def lines_of(path):
 
 
 class Headers:
-    """Whose an included header is. Three rooms have public headers, all included as dlc/...: the folder that holds the
+    """Whose an included header is. Four rooms have public headers, all included as dlc/...: the folder that holds the
     file says whose it is."""
 
-    PUBLIC = {"runtime/include": "runtime", "frontend/trace/include": "frontend", "tools/compiler/include": "tools"}
+    PUBLIC = {"runtime/include": "runtime", "frontend/trace/include": "frontend", "tools/compiler/include": "tools", "passes/include": "passes"}
 
     def __init__(self, names):
         self.public = {}

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 
-HEADERS = ("runtime/include", "frontend/trace/include", "tools/compiler/include")
+HEADERS = ("runtime/include", "passes/include", "frontend/trace/include", "tools/compiler/include")
 # What a C compiler must take too.
 PLAIN_C = ("dlc/dlc.h", "dlc/device.h", "dlc/dlpack.h")
 PLUGINS = {"libdlc_cuda.so": ["dlc_cuda_device_table"]}

@@ -87,12 +87,12 @@ static bool sameKernels(const Ready &a, const Ready &b) {
 std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const CompileOptions &options,
                                    const Shapes &shapes, const Values &values,
                                    const std::set<std::string> &bound,
-                                   std::shared_ptr<const Ready> first, double seconds) {
-  if (options.tuning.database.empty() && options.cacheDir.empty())
+                                   std::shared_ptr<const Ready> first) {
+  if (databaseOf(options).empty())
     throw Error(
         "kernels are measured behind a program into a database; required: a cache folder or "
         "a database; found: neither");
-  auto behind = std::make_shared<Behind>(first, seconds);
+  auto behind = std::make_shared<Behind>(first, options.tuneBehind);
   CompileOptions quiet = options;
   quiet.progress = nullptr;
   quiet.afterPhase = nullptr;

@@ -59,12 +59,12 @@ private:
   std::thread thread;
 };
 
-/// Measures the source's kernels for these shapes behind `first`, into the database that the
-/// options name, which must be one. Later programs have the first one's state.
+/// Measures the source's kernels for these shapes behind `first`, for `tuneBehind` seconds into the
+/// database that the options name, which must be one. Later programs have the first one's state.
 std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const CompileOptions &options,
                                    const Shapes &shapes, const Values &values,
                                    const std::set<std::string> &bound,
-                                   std::shared_ptr<const Ready> first, double seconds);
+                                   std::shared_ptr<const Ready> first);
 
 } // namespace dlc
 

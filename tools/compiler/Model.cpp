@@ -15,30 +15,13 @@ static std::vector<ModelValue> publicValues(const std::vector<ValueInfo> &infos)
   return values;
 }
 
-static CompileOptions compileOptionsOf(const ModelOptions &options) {
-  CompileOptions compileOptions;
-  compileOptions.device = options.device;
-  compileOptions.place = options.place;
-  compileOptions.forbidTransfers = options.forbidTransfers;
-  compileOptions.threads = options.threads;
-  compileOptions.tune = options.tune;
-  compileOptions.precision = {options.precision, options.matmulPrecision, options.precisionOf,
-                              options.weights};
-  compileOptions.accuracy = options.accuracy;
-  compileOptions.accuracyOf = options.accuracyOf;
-  compileOptions.maxMemory = options.maxMemory;
-  compileOptions.cacheDir = options.cacheDir ? *options.cacheDir : defaultCacheDir();
-  return compileOptions;
-}
-
 /// The session whose state is asked for.
 std::shared_ptr<runtime::Session> Model::Impl::lenderOf(const ModelOptions &options) {
   return options.shareState ? options.shareState->impl->programs.stateful()->session : nullptr;
 }
 
 Model::Impl::Impl(std::shared_ptr<Source> given, const ModelOptions &options)
-    : source(std::move(given)), programs(source, compileOptionsOf(options), options.maxPrograms,
-                                         lenderOf(options), options.tuneBehind),
+    : source(std::move(given)), programs(source, CompileOptions(options), lenderOf(options)),
       inputs(publicValues(source->inputs())), outputs(publicValues(source->outputs())) {
   for (const StateValueInfo &v : source->states())
     states.push_back({v.name, v.dtype, v.shape, v.isParameter});

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -102,12 +101,12 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   boundInputs.insert(bound.begin(), bound.end());
   std::shared_ptr<Behind> measuring;
-  if (behind > 0 && !source->isProgram()) {
+  if (options.tuneBehind > 0 && !source->isProgram()) {
     ready->turns = std::make_shared<Turns>();
-    measuring = tuneBehind(source, options, shapes, values, bound, ready, behind);
+    measuring = tuneBehind(source, options, shapes, values, bound, ready);
   }
   programs.push_front({keyOf(shapes, values), ready, std::move(measuring)});
-  while (programs.size() > limit)
+  while (programs.size() > std::max<size_t>(1, options.maxPrograms))
     programs.pop_back();
   return ready;
 }
@@ -138,16 +137,6 @@ bool Programs::isTuned() const {
   std::lock_guard lock(mutex);
   return std::all_of(programs.begin(), programs.end(),
                      [](const Kept &kept) { return !kept.behind || kept.behind->isDone(); });
-}
-
-std::string defaultCacheDir() {
-  if (const char *given = std::getenv("DLC_CACHE_DIR"))
-    return given;
-  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
-    return std::string(cache) + "/dlc";
-  if (const char *home = std::getenv("HOME"); home && *home)
-    return std::string(home) + "/.cache/dlc";
-  return "";
 }
 
 } // namespace dlc

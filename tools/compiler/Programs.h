@@ -29,15 +29,13 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
                                                 std::set<std::string> &bound,
                                                 mlir::OwningOpRef<mlir::ModuleOp> *after = nullptr);
 
-/// Compiles when first asked for, remembers up to `limit` programs; the least recently used leaves.
+/// Compiles when first asked for, remembers up to `maxPrograms`; the least recently used leaves.
 class Programs {
 public:
-  /// `lender`: whose state a program with state shares; null for its own. `behind`: so many seconds
-  /// kernels are measured behind each program.
-  Programs(std::shared_ptr<Source> source, CompileOptions options, size_t limit,
-           std::shared_ptr<runtime::Session> lender = nullptr, double behind = 0)
-      : source(std::move(source)), options(std::move(options)), limit(limit ? limit : 1),
-        lender(std::move(lender)), behind(behind) {}
+  /// `lender`: whose state a program with state shares; null for its own.
+  Programs(std::shared_ptr<Source> source, CompileOptions options,
+           std::shared_ptr<runtime::Session> lender = nullptr)
+      : source(std::move(source)), options(std::move(options)), lender(std::move(lender)) {}
 
   /// Thread-safe; who asks for what another thread is compiling waits for it.
   std::shared_ptr<const Ready> get(const Shapes &shapes, const Values &values);
@@ -60,19 +58,13 @@ private:
 
   std::shared_ptr<Source> source;
   CompileOptions options;
-  size_t limit;
   std::shared_ptr<runtime::Session> lender;
-  double behind;
   /// Inputs of which some program needed the value: from then on their bytes are part of the key.
   std::set<std::string> boundInputs;
   mutable std::mutex mutex;
   /// Most recently used first.
   std::list<Kept> programs;
 };
-
-/// $DLC_CACHE_DIR, else dlc's folder in the user's cache; empty ("keep nothing") when neither can
-/// be told or DLC_CACHE_DIR is set and empty.
-std::string defaultCacheDir();
 
 } // namespace dlc
 

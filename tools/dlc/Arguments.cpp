@@ -1,27 +1,15 @@
 //===- Arguments.cpp - the dlc tool: its arguments ----------------------------------===//
 #include "tools/dlc/Options.h"
 
-#include "codegen/providers/Provider.h"
-
 #include "dlc/dlc.h"
 #include "frontend/table/FrontEnds.h"
-
-#include <CLI/CLI.hpp>
+#include "tools/Flags.h"
 
 #include <cstdio>
 
 using namespace dlc::cli;
 
 namespace {
-
-/// strict, default or fast, alone or behind a pattern. Says what is wrong.
-std::string accuracyLevel(const std::string &text) {
-  size_t at = text.rfind('=');
-  std::string level = at == std::string::npos ? text : text.substr(at + 1);
-  if (at != 0 && (level == "strict" || level == "default" || level == "fast"))
-    return "";
-  return "'" + text + "': required: strict, default or fast, or PATTERN=strict, ..";
-}
 
 void addModelArguments(CLI::App *command, ModelArguments &a) {
   command
@@ -34,79 +22,7 @@ void addModelArguments(CLI::App *command, ModelArguments &a) {
   command->add_option("--input", a.inputs, "the value of an input: NAME=FILE.npy")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option("--device", a.device, "where inputs, outputs and all else stand")
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--place", a.place,
-          "operations of these names on another device: PATTERN=DEVICE; input:PATTERN=DEVICE "
-          "and output:PATTERN=DEVICE; all others where it costs least: auto:cpu,cuda:0=8GiB, "
-          "or parallel branches at the same time: split:cpu,cpu:1")
-      ->take_all()
-      ->allow_extra_args(false);
-  command->add_flag("--forbid-transfers{*}", a.forbidTransfers,
-                    "no transfer that nobody wrote; with =PATTERN, none of values or for "
-                    "operations of these names");
-  command->add_option("--gpu-arch", a.gpuArch,
-                      "the GPUs to compile for, as in sm_90a; else those of this machine");
-  command
-      ->add_option("--threads", a.threads, "threads to run with; 0: all that this process may use")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  command->add_flag("--tune", a.tune, "measure candidate kernels and remember the fastest");
-  command->add_option("--db", a.database,
-                      "the tuning database to choose kernels by, only read; else tuning.jsonl in "
-                      "the cache folder");
-  command
-      ->add_option("--on-miss", a.onMiss,
-                   "of an operation that the database does not know: ask the cost model, refuse, "
-                   "or measure now")
-      ->check(CLI::IsMember({"model", "error", "measure"}));
-  command->add_option("--workspace", a.workspace,
-                      "the most scratch memory that a kernel may ask for: as in 16MiB");
-  command
-      ->add_option("--kernels", a.kernels,
-                   "whose kernels to take wherever they can do the work; else the fastest")
-      ->check(CLI::IsMember(dlc::kernelNames()));
-  command
-      ->add_option("--precision", a.precision,
-                   "what products are computed in: 16-bit operands, sums in f32")
-      ->check(CLI::IsMember({"none", "bf16", "f16"}))
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--matmul-precision", a.matmulPrecision,
-          "how exact products of f32 are: high may use tf32, or two bf16 parts of each number; "
-          "medium may round them to bf16")
-      ->check(CLI::IsMember({"highest", "high", "medium"}))
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--weights", a.weights,
-          "what constant weights of matrix products are kept in: bf16, or int8 with a scale "
-          "for each column")
-      ->check(CLI::IsMember({"f32", "bf16", "int8"}))
-      ->capture_default_str();
-  command
-      ->add_option("--accuracy", a.accuracy,
-                   "what f32 may lose for speed: strict (sums as written), default (convolutions "
-                   "and products with fewer multiplications, products of bf16 parts on tiles: "
-                   "errors up to 2e-5 of the "
-                   "largest result), fast (also what --matmul-precision medium allows); "
-                   "PATTERN=LEVEL for products and convolutions of such names; else default")
-      ->check(accuracyLevel)
-      ->take_all()
-      ->allow_extra_args(false);
-  command
-      ->add_option("--precision-of", a.precisionOf,
-                   "operations of these names, whatever --precision: PATTERN=f32, bf16 or f16")
-      ->take_all()
-      ->allow_extra_args(false);
-  command->add_option("--max-memory", a.maxMemory,
-                      "state, constants and intermediate values of a training step: as in 64MiB");
-  command->add_option("--cache", a.cache,
-                      "where object code and tuning results are kept, or 'none'; else "
-                      "$DLC_CACHE_DIR or ~/.cache/dlc");
+  dlc::addFlags(*command, settingsOf(a.options));
 }
 
 void addTrainingArguments(CLI::App *command, CompileArguments &a) {
@@ -151,10 +67,12 @@ void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
   CLI::App *c = app.add_subcommand("tune", "measure which kernels are fastest here, and keep it");
   addModelArguments(c, a);
   c->get_option("--db")->description("the database to fill; else tuning.jsonl in the cache folder");
-  c->add_option("--budget", a.budget, "stop measuring after so long: as in 60s");
-  c->add_option("--spread", a.spread,
-                "the time between two sittings over one operation, at least; else 2s");
-  c->add_flag("--again", a.again, "measure what the database knows too");
+  dlc::TuningOptions &tuning = a.options.tuning;
+  dlc::addFlags(*c,
+                {{"budget", "stop measuring after so long: as in 60s", &tuning.budgetSeconds},
+                 {"spread", "the time between two sittings over one operation, at least; else 2s",
+                  &tuning.spreadSeconds},
+                 {"again", "measure what the database knows too", &tuning.again}});
   c->add_option("--explain", a.explain,
                 "show all candidates of operations of these names (* any characters), or keys");
   c->add_option("--batch", a.batch, "the first dimension of inputs that leave it open")
@@ -253,9 +171,10 @@ int dlc::dlcMain(int argc, char **argv) {
   runApp->add_flag("--json", run.json, "print the figures as one JSON object");
   runApp->add_flag("--plain-launches", run.plainLaunches,
                    "give a GPU its commands one by one, not as graphs");
-  runApp->add_option("--tune-behind", run.tuneBehind,
-                     "start on the model's choice, measure kernels between the runs for so long "
-                     "(as in 60s), and swap the faster ones in");
+  addFlags(*runApp, {{"tune-behind",
+                      "start on the model's choice, measure kernels between the runs for so long "
+                      "(as in 60s), and swap the faster ones in",
+                      &run.options.tuneBehind}});
   runApp->add_option("--trace", run.trace, "write what ran when, for ui.perfetto.dev");
 
   InspectArguments inspect;

@@ -77,7 +77,7 @@ Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &o
 
 int compileCommand(const CompileArguments &arguments) {
   auto start = std::chrono::steady_clock::now();
-  CompileOptions options = compileOptionsOf(arguments);
+  CompileOptions options = arguments.options;
   if (!arguments.from.empty())
     options.from = parsePhase(arguments.from);
   if (!arguments.to.empty())

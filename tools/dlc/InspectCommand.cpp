@@ -214,8 +214,8 @@ int inspectCommand(const InspectArguments &given) {
   Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
   std::set<std::string> bound;
   std::shared_ptr<runtime::Program> program =
-      compileSource(source, shapes, values, compileOptionsOf(arguments), bound);
-  runtime::Session session(program, {arguments.threads});
+      compileSource(source, shapes, values, arguments.options, bound);
+  runtime::Session session(program, {arguments.options.threads});
   Graph graph = graphOf(session);
   if (arguments.repeat > 0)
     measure(session, values, arguments, graph);

@@ -3,7 +3,6 @@
 
 #include "dlc/Error.h"
 #include "tools/ProcessMemory.h"
-#include "tools/compiler/Programs.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -41,39 +40,6 @@ Shapes parseShapes(const std::vector<std::string> &texts) {
   return shapes;
 }
 
-int64_t parseBytes(const std::string &text, const char *option) {
-  static const std::pair<llvm::StringRef, double> units[] = {
-      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
-      {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},     {"B", 1}};
-  llvm::StringRef number(text);
-  double unit = 1, value = 0;
-  for (auto [name, bytes] : units)
-    if (number.consume_back(name)) {
-      unit = bytes;
-      break;
-    }
-  if (number.rtrim().getAsDouble(value) || !(value > 0) || value * unit >= 0x1p62)
-    throw Error(std::string(option) + " '" + text +
-                "': required: bytes, as in 800000, 64MiB or 1.5GiB");
-  return int64_t(value * unit);
-}
-
-double parseSeconds(const std::string &text, const char *option) {
-  static const std::pair<llvm::StringRef, double> units[] = {
-      {"ms", 1e-3}, {"min", 60}, {"m", 60}, {"h", 3600}, {"s", 1}};
-  llvm::StringRef number(text);
-  double unit = 1, value = 0;
-  for (auto [name, seconds] : units)
-    if (number.consume_back(name)) {
-      unit = seconds;
-      break;
-    }
-  if (number.rtrim().getAsDouble(value) || !(value > 0) || value * unit > 1e7)
-    throw Error(std::string(option) + " '" + text +
-                "': required: a time, as in 60s, 1.5m or 500ms");
-  return value * unit;
-}
-
 Values readInputs(const std::vector<std::string> &texts) {
   Values values;
   for (const std::string &text : texts) {
@@ -92,45 +58,6 @@ Shapes shapesOf(const ModelArguments &arguments, const Values &values) {
                   ", the array given is " + shapeText(array.shape) + "; required: the same");
   }
   return shapes;
-}
-
-CompileOptions compileOptionsOf(const ModelArguments &arguments) {
-  CompileOptions options;
-  options.device = arguments.device;
-  options.place = arguments.place;
-  options.forbidTransfers = arguments.forbidTransfers;
-  options.threads = arguments.threads;
-  options.tune = arguments.tune;
-  options.kernels = arguments.kernels;
-  options.tuning.database = arguments.database;
-  options.tuning.pinned = !arguments.database.empty();
-  if (arguments.tune || arguments.onMiss == "measure")
-    options.tuning.onMiss = OnMiss::Measure;
-  else if (arguments.onMiss == "error")
-    options.tuning.onMiss = OnMiss::Error;
-  if (!arguments.workspace.empty())
-    options.tuning.workspaceBytes = parseBytes(arguments.workspace, "--workspace");
-  options.gpuArch = arguments.gpuArch;
-  options.precision = {arguments.precision, arguments.matmulPrecision, arguments.precisionOf,
-                       arguments.weights};
-  for (const std::string &text : arguments.accuracy) {
-    if (text.find('=') == std::string::npos)
-      options.accuracy = text;
-    else
-      options.accuracyOf.push_back(text);
-  }
-  if (!arguments.maxMemory.empty())
-    options.maxMemory = parseBytes(arguments.maxMemory, "--max-memory");
-  options.cacheDir = arguments.cache.empty()     ? defaultCacheDir()
-                     : arguments.cache == "none" ? ""
-                                                 : arguments.cache;
-  return options;
-}
-
-std::string databaseOf(const CompileOptions &options) {
-  if (!options.tuning.database.empty())
-    return options.tuning.database;
-  return options.cacheDir.empty() ? "" : options.cacheDir + "/tuning.jsonl";
 }
 
 Phase parsePhase(const std::string &name) {

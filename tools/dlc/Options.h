@@ -17,17 +17,8 @@ namespace dlc::cli {
 struct ModelArguments {
   std::string model;
   std::vector<std::string> shapes, inputs;
-  std::string device = "cpu", forbidTransfers;
-  std::vector<std::string> place;
-  int threads = 0;
-  bool tune = false;
-  std::string kernels, cache, gpuArch;
-  std::string precision = "none", matmulPrecision = "highest", weights = "f32", maxMemory;
-  std::vector<std::string> accuracy; ///< LEVEL or PATTERN=LEVEL
-  std::vector<std::string> precisionOf;
+  CompileOptions options{ModelOptions()};
   uint64_t seed = 0;
-  /// The tuning database, what happens to operations that it does not know, and bytes of scratch.
-  std::string database, onMiss, workspace;
 };
 
 struct CompileArguments : ModelArguments {
@@ -40,8 +31,8 @@ struct CompileArguments : ModelArguments {
 };
 
 struct TuneArguments : CompileArguments {
-  std::string budget, explain, spread;
-  bool again = false;
+  TuneArguments();
+  std::string explain;
 };
 
 struct TuneDbArguments {
@@ -59,7 +50,7 @@ struct TrainArguments {
 };
 
 struct RunArguments : ModelArguments {
-  std::string outputDir, trace, tuneBehind;
+  std::string outputDir, trace;
   int repeat = 1;
   bool json = false, plainLaunches = false;
 };
@@ -87,15 +78,8 @@ int devicesCommand();
 Shapes parseShapes(const std::vector<std::string> &texts);
 /// "x=file.npy" each: the arrays, read.
 Values readInputs(const std::vector<std::string> &texts);
-/// "64MiB", "1.5GiB" or a number of bytes. Throws dlc::Error.
-int64_t parseBytes(const std::string &text, const char *option);
-/// "60s", "1.5m", "500ms" or a number of seconds.
-double parseSeconds(const std::string &text, const char *option);
 /// The shapes given and those of the arrays; both for one input must agree.
 Shapes shapesOf(const ModelArguments &arguments, const Values &values);
-CompileOptions compileOptionsOf(const ModelArguments &arguments);
-/// The tuning database that these options name; empty for none.
-std::string databaseOf(const CompileOptions &options);
 /// What came of a model; the sources hold the context that the module lives in.
 struct Compiled {
   std::unique_ptr<Source> source;

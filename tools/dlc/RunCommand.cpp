@@ -98,7 +98,7 @@ int runCommand(const RunArguments &arguments) {
     throw Error("--repeat " + std::to_string(arguments.repeat) + ": required: 1 or more");
   auto start = Clock::now();
   Progress progress;
-  CompileOptions options = compileOptionsOf(arguments);
+  CompileOptions options = arguments.options;
   options.afterPhase = [&](Phase phase, mlir::ModuleOp, double) {
     progress.show("compiling", int(phase) + 1, int(Phase::Native) + 1);
   };
@@ -112,16 +112,15 @@ int runCommand(const RunArguments &arguments) {
   auto ready = std::make_shared<Ready>();
   ready->program = compileSource(*source, shapes, values, options, bound);
   ready->session = std::make_shared<runtime::Session>(
-      ready->program, runtime::SessionOptions{.threads = arguments.threads,
+      ready->program, runtime::SessionOptions{.threads = options.threads,
                                               .plainLaunches = arguments.plainLaunches});
   runtime::Session &session = *ready->session;
   double compileSeconds = secondsSince(start);
   std::shared_ptr<Behind> behind;
-  if (!arguments.tuneBehind.empty()) {
+  if (options.tuneBehind > 0) {
     source->requireModel("--tune-behind: ");
     ready->turns = std::make_shared<Turns>();
-    behind = tuneBehind(source, options, shapes, values, bound, ready,
-                        parseSeconds(arguments.tuneBehind, "--tune-behind"));
+    behind = tuneBehind(source, options, shapes, values, bound, ready);
   }
   progress.clear();
 

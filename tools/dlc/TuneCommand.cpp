@@ -84,26 +84,22 @@ bool matches(const std::string &pattern, const TunedOperation &about) {
 
 } // namespace
 
+TuneArguments::TuneArguments() {
+  options.tuning.onMiss = OnMiss::Measure;
+  options.tuning.sittings = 8;
+  options.tuning.spreadSeconds = 2;
+}
+
 int tuneCommand(const TuneArguments &arguments) {
   auto start = std::chrono::steady_clock::now();
-  CompileOptions options = compileOptionsOf(arguments);
+  CompileOptions options = arguments.options;
   options.to = Phase::Select;
   TuningOptions &tuning = options.tuning;
   // Here the file is not pinned but filled.
   tuning.pinned = false;
-  if (arguments.onMiss.empty())
-    tuning.onMiss = OnMiss::Measure;
-  tuning.again = arguments.again;
-  if (!arguments.budget.empty())
-    tuning.budgetSeconds = parseSeconds(arguments.budget, "--budget");
-  std::string file = databaseOf(options);
-  if (file.empty())
+  tuning.database = databaseOf(options);
+  if (tuning.database.empty())
     throw Error("there is no file to keep the measurements in; required: --db FILE or --cache DIR");
-  tuning.database = file;
-  tuning.sittings = 8;
-  tuning.spreadSeconds = 2;
-  if (!arguments.spread.empty())
-    tuning.spreadSeconds = parseSeconds(arguments.spread, "--spread");
   spoilAsAsked(tuning);
 
   Progress progress;
@@ -148,7 +144,7 @@ int tuneCommand(const TuneArguments &arguments) {
     std::printf(
         "contention: %lld timings overlapped other work on this machine and were taken again\n",
         static_cast<long long>(tally.disturbed));
-  std::printf("database %s\n", file.c_str());
+  std::printf("database %s\n", tuning.database.c_str());
   return 0;
 }
 

@@ -2,21 +2,19 @@
 #include "tools/opt/Registration.h"
 
 #include "codegen/Passes.h"
-#include "ir/dlc/Dialect.h"
-#include "ir/exec/Exec.h"
+#include "codegen/Pipeline.h"
+#include "codegen/select/KernelCosts.h"
 #include "ir/reference/Passes.h"
 #include "passes/Passes.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
 
-void dlc::registerToolDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::func::FuncDialect, dlc::DlcDialect, dlc::exec::ExecDialect>();
-}
+void dlc::registerToolDialects(mlir::DialectRegistry &registry) { registerDialects(registry); }
 
 void dlc::registerToolPasses() {
   mlir::registerTransformsPasses();
-  dlc::registerPasses();
-  dlc::registerCodegenPasses();
-  dlc::ref::registerReferencePasses();
+  registerPasses(
+      [](const ModelOptions &options) { return kernelCosts(resolved(CompileOptions(options))); });
+  registerCodegenPasses();
+  ref::registerReferencePasses();
 }

@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-decompose -dlc-fuse -dlc-select -dlc-lower='vector-bits=512' -dlc-emit-kernels='vector-bits=512' -cse | FileCheck %s
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1 vector-bits=512' -dlc-emit-kernels='vector-bits=512' -cse | FileCheck %s
 
 // Light work is done two registers at a time, and the tail is a vector of what remains; nothing is masked.
 // CHECK-LABEL: llvm.func @k0_add

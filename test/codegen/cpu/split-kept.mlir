@@ -1,6 +1,6 @@
 // A reduction over a batch is cut into units (schedule parts) whatever else of the reduced shape comes with it: the second
 // kernel makes a factor that no reduction gives.
-// RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select -dlc-lower='vector-bits=512' | FileCheck %s
+// RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1 vector-bits=512' | FileCheck %s
 
 // CHECK: exec.kernel @[[FIRST:k[0-9]+_sub_reduce[a-z_]*]] attributes {schedule = "parts"}
 // CHECK: exec.kernel @k{{[0-9]+}}_reduce

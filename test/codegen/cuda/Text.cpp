@@ -55,8 +55,9 @@ struct Arguments {
 LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<Named> &kernels) {
   PassManager passes(module.getContext());
   passes.addPass(createSimplifyPass());
-  passes.addPass(createGradPass("cuda:0"));
-  passes.addPass(createPrecisionPass({.mode = arguments.precision}));
+  passes.addPass(createMarkAttentionPass({.device = "cuda:0"}, /*gradients=*/true));
+  passes.addPass(createGradPass());
+  passes.addPass(createPrecisionPass({.precision = arguments.precision}));
   passes.addPass(createPlacePass({.device = "cuda:0"}));
   passes.addPass(createDecomposePass());
   passes.addPass(createFusePass());

@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select -dlc-lower -dlc-plan-memory -dlc-verify-memory | FileCheck %s
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' -dlc-plan-memory -dlc-verify-memory | FileCheck %s
 
 // Carried values stay in one buffer from before the loop to after it, written over where that may be; what is stacked too is copied row by row
 // where the caller wants both.

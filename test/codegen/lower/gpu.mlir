@@ -1,5 +1,5 @@
-// RUN: dlc-opt %s -dlc-select -dlc-lower -dlc-plan-memory -dlc-verify-memory | FileCheck %s
-// RUN: dlc-opt %s -dlc-select -dlc-lower=gpu-arch=sm_80 | FileCheck %s --check-prefix=ARCH
+// RUN: dlc-opt %s -dlc-select='threads=1' -dlc-lower='threads=1 gpu-arch=sm_90' -dlc-plan-memory -dlc-verify-memory | FileCheck %s
+// RUN: dlc-opt %s -dlc-select='threads=1' -dlc-lower='threads=1 gpu-arch=sm_80' | FileCheck %s --check-prefix=ARCH
 // Work of a GPU: text beside the meaning, each launch with its threads, memory for what launches hand on.
 
 !t = tensor<2x3000000xf32, #dlc.on<cuda:0>>

@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-layout -dlc-fuse -dlc-select -dlc-lower | FileCheck %s
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-layout=costs=assumed -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 
 // Weights that two products use are packed into one constant.
 // CHECK-LABEL: exec.program @main

@@ -1,5 +1,5 @@
 // What is stored beside the terms of a sum that is cut into parts may lie where an operand ends, and is right there.
-// RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select -dlc-lower | FileCheck %s
+// RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 // RUN: %python -c "import numpy; x = numpy.arange(2048 * 64).reshape(2048, 64) % 13 - 6; numpy.save('%t.x.npy', x.astype('f4')); numpy.save('%t.w.npy', 2 * numpy.eye(64, dtype='f4'))"
 // RUN: dlc run %s --cache none --input x=%t.x.npy --input w=%t.w.npy --output-dir %t.out
 // RUN: %python -c "import numpy; x = numpy.load('%t.x.npy'); e = numpy.maximum(2 * x, 0); load = lambda name: numpy.load('%t.out/' + name + '.npy'); assert (load('z') == 2 * e).all(); assert (load('s') == e.sum(0)).all(); assert (load('q') == (2 * x * e).sum(0)).all()"

@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select -dlc-lower -dlc-plan-memory -dlc-verify-memory | FileCheck %s
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' -dlc-plan-memory -dlc-verify-memory | FileCheck %s
 
 // A fused update with several results works on all its states where they are.
 // CHECK-LABEL: exec.program @main

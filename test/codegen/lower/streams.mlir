@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s -dlc-select -dlc-lower | FileCheck %s
+// RUN: dlc-opt %s -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 // Each device works on a stream of its own, copies beside it; one wait for each side that is not known to be done.
 
 !t = tensor<64xf32, #dlc.on<cpu>>

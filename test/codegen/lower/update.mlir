@@ -1,5 +1,5 @@
-// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select=kernels=onednn -dlc-lower -dlc-plan-memory -dlc-verify-memory | FileCheck %s
-// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select=kernels=contract -dlc-lower -dlc-plan-memory -dlc-verify-memory | FileCheck %s --check-prefix=GENERATED
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1 kernels=onednn' -dlc-lower='threads=1' -dlc-plan-memory -dlc-verify-memory | FileCheck %s
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1 kernels=contract' -dlc-lower='threads=1' -dlc-plan-memory -dlc-verify-memory | FileCheck %s --check-prefix=GENERATED
 
 // The product adds into the weights where they lie, after the product that reads the old ones; no gradient is kept.
 // CHECK-LABEL: exec.program @main

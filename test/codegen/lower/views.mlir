@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select -dlc-lower | FileCheck %s
+// RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 
 // What makes the parts of a concatenation writes them in place: no copy.
 // CHECK-LABEL: exec.program @main

@@ -19,7 +19,7 @@
 // CONTRACT: dlc.candidates = [{{[^,]*}}, implementation = "contract"{{.*}}dlc.kernel = "contract"
 // ROWS: dlc.candidates = [{{[^,]*}}, implementation = "generated"{{.*}}dlc.kernel = "generated"
 // ONEDNN: dlc.candidates = [{{[^,]*}}, implementation = "onednn:{{.*}}dlc.kernel = "onednn", dlc.parameters = {implementation = "
-// UNKNOWN: kernels 'fast' are unknown; required: one of builtin, onednn, {{.*}}rows, contract, 
+// UNKNOWN: kernels 'fast': required: builtin, onednn, {{.*}}rows, contract
 func.func @main(%x: tensor<4x2xf32> {dlc.name = "x"}, %v: tensor<8x8xf32> {dlc.name = "v"}) -> (tensor<4x8xf32> {dlc.name = "y"}) {
   %w = dlc.constant dense<[[0.5, -1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [-0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5]]> : tensor<2x8xf32>
   %0 = dlc.matmul %x, %w : (tensor<4x2xf32>, tensor<2x8xf32>) -> tensor<4x8xf32>

@@ -1,7 +1,7 @@
 // Each function gives the same results before and after all passes.
 // RUN: dlc-opt %s --dlc-evaluate --mlir-print-elementsattrs-with-hex-if-larger=-1 > %t.before
 // RUN: dlc-opt %s --dlc-place --dlc-decompose --dlc-fuse --dlc-verify-placement --dlc-evaluate --mlir-print-elementsattrs-with-hex-if-larger=-1 > %t.fused
-// RUN: dlc-opt %s --dlc-simplify --dlc-place --dlc-layout --dlc-verify-layout --dlc-decompose --dlc-fuse --dlc-verify-placement --dlc-verify-layout --dlc-evaluate --mlir-print-elementsattrs-with-hex-if-larger=-1 > %t.after
+// RUN: dlc-opt %s --dlc-simplify --dlc-place --dlc-layout=costs=assumed --dlc-verify-layout --dlc-decompose --dlc-fuse --dlc-verify-placement --dlc-verify-layout --dlc-evaluate --mlir-print-elementsattrs-with-hex-if-larger=-1 > %t.after
 // RUN: %python %S/compare.py %t.before %t.fused
 // RUN: %python %S/compare.py %t.before %t.after
 

@@ -1,7 +1,7 @@
 // Attention that is to run on a GPU stays whole in both directions; what its mask's gradient needs is the scores.
-// RUN: dlc-opt %s --dlc-grad='device=cuda:0' | FileCheck %s --check-prefixes=CHECK,WHOLE
+// RUN: dlc-opt %s --dlc-mark-attention='device=cuda:0 gradients' --dlc-grad | FileCheck %s --check-prefixes=CHECK,WHOLE
 // RUN: dlc-opt %s --dlc-grad | FileCheck %s --check-prefixes=CHECK,OPENED
-// RUN: dlc-opt %s --dlc-grad='device=cuda:0' --dlc-precision='mode=bf16' | FileCheck %s --check-prefix=NARROW
+// RUN: dlc-opt %s --dlc-mark-attention='device=cuda:0 gradients' --dlc-grad --dlc-precision='precision=bf16' | FileCheck %s --check-prefix=NARROW
 
 // In 16 bits its sums of exponentials stay f32.
 // CHECK-LABEL: func.func @plain

@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1' --dlc-verify-layout --split-input-file | FileCheck %s
+// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1 costs=assumed' --dlc-verify-layout --split-input-file | FileCheck %s
 
 // One layout from the first convolution to the result. Which one depends on the machine: only that it is one.
 // CHECK-LABEL: @chain

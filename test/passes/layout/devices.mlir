@@ -1,5 +1,5 @@
 // Layouts on several devices: as they are between CPU devices, plain elsewhere.
-// RUN: dlc-opt %s --dlc-layout --dlc-verify-layout --dlc-verify-placement --split-input-file | FileCheck %s
+// RUN: dlc-opt %s --dlc-layout=costs=assumed --dlc-verify-layout --dlc-verify-placement --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @cpus
 func.func @cpus(%x: tensor<1x64x14x14xf32, #dlc.on<cpu>>, %w: tensor<64x64x3x3xf32, #dlc.on<cpu>>, %v: tensor<64x64x3x3xf32, #dlc.on<cpu:1>>) -> tensor<1x64x14x14xf32, #dlc.on<cpu:1>> {

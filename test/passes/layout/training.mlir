@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1' --dlc-verify-layout --split-input-file | FileCheck %s
+// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1 costs=assumed' --dlc-verify-layout --split-input-file | FileCheck %s
 
 // Forward and both gradients in one layout; the weights and what belongs to them stay plain.
 // CHECK-LABEL: @step

@@ -36,7 +36,7 @@ protected:
       manager.addPass(std::move(pass));
     return succeeded(manager.run(module)) && succeeded(verify(module));
   }
-  bool place(ModuleOp module, const PlaceOptions &options = {}) {
+  bool place(ModuleOp module, const ModelOptions &options = {}) {
     std::vector<std::unique_ptr<Pass>> passes;
     passes.push_back(createPlacePass(options));
     passes.push_back(createVerifyPlacementPass());
@@ -171,8 +171,8 @@ TEST_F(Placement, KeepsWithinTheMemoryGiven) {
     OwningOpRef<ModuleOp> placed = module->clone();
     // Too little for some; those must say so.
     ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
-    PlaceOptions place;
-    place.places = {"auto:cpu=300B,cpu:1=300B,cpu:2"};
+    ModelOptions place;
+    place.place = {"auto:cpu=300B,cpu:1=300B,cpu:2"};
     std::vector<std::unique_ptr<Pass>> passes;
     passes.push_back(createPlacePass(place));
     passes.push_back(createVerifyPlacementPass());
@@ -196,8 +196,8 @@ TEST_F(Placement, SplitsBranches) {
     std::string text = randomGraph(seed, options);
     OwningOpRef<ModuleOp> module = parse(text);
     OwningOpRef<ModuleOp> placed = module->clone();
-    PlaceOptions place;
-    place.places = {"split:cpu,cpu:1,cpu:2"};
+    ModelOptions place;
+    place.place = {"split:cpu,cpu:1,cpu:2"};
     std::vector<std::unique_ptr<Pass>> passes;
     passes.push_back(createPlacePass(place));
     passes.push_back(createVerifyPlacementPass());

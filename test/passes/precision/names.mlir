@@ -1,8 +1,8 @@
-// RUN: dlc-opt %s --dlc-precision='mode=bf16 override=head*=f32' | FileCheck %s
-// RUN: not dlc-opt %s --dlc-precision='mode=bf8' 2>&1 | FileCheck %s --check-prefix=MODE
-// RUN: not dlc-opt %s --dlc-precision='override=head' 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: dlc-opt %s --dlc-precision='precision=bf16 precision-of=head*=f32' | FileCheck %s
+// RUN: not dlc-opt %s --dlc-precision='precision=bf8' 2>&1 | FileCheck %s --check-prefix=MODE
+// RUN: not dlc-opt %s --dlc-precision='precision-of=head' 2>&1 | FileCheck %s --check-prefix=NAME
 
-// MODE: precision: required: none, bf16 or f16; found 'bf8'
+// MODE: precision 'bf8': required: none, bf16 or f16
 // NAME: precision by name: required: PATTERN=f32, PATTERN=bf16 or PATTERN=f16; found 'head'
 
 // By name, gradients too, and by attribute.

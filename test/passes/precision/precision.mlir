@@ -1,6 +1,6 @@
-// RUN: dlc-opt %s --dlc-precision='mode=bf16' --split-input-file | FileCheck %s
-// RUN: dlc-opt %s --dlc-precision='mode=none' --split-input-file | FileCheck %s --check-prefix=NONE
-// RUN: dlc-opt %s --dlc-precision='matmul=medium' --split-input-file | FileCheck %s --check-prefix=MEDIUM
+// RUN: dlc-opt %s --dlc-precision='precision=bf16' --split-input-file | FileCheck %s
+// RUN: dlc-opt %s --dlc-precision='precision=none' --split-input-file | FileCheck %s --check-prefix=NONE
+// RUN: dlc-opt %s --dlc-precision='matmul-precision=medium' --split-input-file | FileCheck %s --check-prefix=MEDIUM
 
 // NONE-NOT: bf16
 // MEDIUM-NOT: xbf16

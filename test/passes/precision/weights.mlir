@@ -20,7 +20,7 @@
 // INT8: %[[Y:.*]] = dlc.mul %[[P]], %[[S]]
 // INT8: dlc.matmul %[[Y]],
 // REMARK: remark: 1 weights are kept in int8: 0.0 MiB instead of 0.0; lost:
-// WRONG: error: weights: required: f32, bf16 or int8; found 'int4'
+// WRONG: error: weights 'int4': required: f32, bf16 or int8
 func.func @main(%x: tensor<1x64xf32>, %z: tensor<64x96xf32>) -> (tensor<1x4xf32>, tensor<1x96xf32>, tensor<64x96xf32>) {
   %w = dlc.constant dense<0.3> : tensor<64x128xf32>
   %small = dlc.constant dense<0.5> : tensor<128x4xf32>

@@ -251,7 +251,7 @@ TEST(Precision, Mistakes) {
     }
     return "";
   };
-  EXPECT_CONTAINS(message(with("bf8")), "found 'bf8'");
+  EXPECT_CONTAINS(message(with("bf8")), "precision 'bf8'");
   ModelOptions options = with("none");
   options.matmulPrecision = "low";
   EXPECT_CONTAINS(message(options), "highest, high or medium");

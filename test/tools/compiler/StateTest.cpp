@@ -439,6 +439,7 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   CompileOptions options, slow;
   options.threads = slow.threads = 1;
   options.cacheDir = folder / "cache";
+  options.tuneBehind = 10;
   slow.kernels = "rows";
   Shapes shapes = source->complete({});
   std::set<std::string> bound;
@@ -446,7 +447,7 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   first->program = compileSource(*source, shapes, {}, slow, bound);
   first->session = std::make_shared<runtime::Session>(first->program);
   first->turns = std::make_shared<Turns>();
-  auto behind = tuneBehind(source, options, shapes, {}, bound, first, 10);
+  auto behind = tuneBehind(source, options, shapes, {}, bound, first);
 
   Reference reference(sgd("256"));
   std::mt19937 engine(1);

@@ -1,9 +1,8 @@
 //===- main.cpp - dlc-network: a benchmark network of the tracer, compiled and run ---===//
 #include "dlc/compiler.hpp"
 #include "runtime/program/Npy.h"
+#include "tools/Flags.h"
 #include "tools/bench/networks/Networks.h"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -40,29 +39,25 @@ Tensor inputOf(const trace::Spec &spec, const std::string &path) {
 
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network");
-  std::string name, weights, saved, input, output, device = "cpu", cache;
-  std::string matmulPrecision = "highest", accuracy = "default";
+  std::string name, init, saved, input, output;
+  ModelOptions options;
   int64_t batch = 1;
-  int threads = 0, repeat = 5;
+  int repeat = 5;
   bool text = false;
   app.add_option("network", name, "One of them, such as resnet-50")->required();
   app.add_option("--batch", batch, "Examples at once");
-  app.add_option("--weights", weights, "Parameters (.safetensors); random when not given");
+  app.add_option("--init", init, "Parameters (.safetensors); random when not given");
   app.add_option("--save", saved, "Where to write its parameters (.safetensors), and stop");
   app.add_option("--input", input, "The input (.npy)");
   app.add_option("--output", output, "Where to write the result (.npy)");
-  app.add_option("--threads", threads, "0: as many as there are");
-  app.add_option("--device", device, "Where it runs: cpu, cuda:0");
-  app.add_option("--matmul-precision", matmulPrecision, "highest, high or medium");
-  app.add_option("--accuracy", accuracy, "strict, default or fast");
-  app.add_option("--cache", cache, "A folder for object code; the user's when not given");
   app.add_option("--repeat", repeat, "Timed runs");
   app.add_flag("--text", text, "Print the traced program and stop");
+  addFlags(app, settingsOf(options));
   CLI11_PARSE(app, argc, argv);
   try {
     bench::Network network = bench::makeNetwork(name, batch);
-    if (!weights.empty())
-      network.module->load(weights);
+    if (!init.empty())
+      network.module->load(init);
     if (!saved.empty()) {
       network.module->save(saved);
       return 0;
@@ -74,14 +69,9 @@ int main(int argc, char **argv) {
       std::fputs(graph.text().c_str(), stdout);
       return 0;
     }
-    ModelOptions options{.device = device, .threads = threads};
-    options.matmulPrecision = matmulPrecision;
-    options.accuracy = accuracy;
-    if (!cache.empty())
-      options.cacheDir = cache;
     Model model = compile(std::move(graph), options);
     std::map<std::string, Tensor> inputs = {
-        {network.inputs[0].name, inputOf(network.inputs[0], input).to(device)}};
+        {network.inputs[0].name, inputOf(network.inputs[0], input).to(options.device)}};
     std::printf("compiled in %.3f s\n", model.prepare());
     Tensor y = model.run(inputs)["y"];
     std::vector<double> seconds;

@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------------------------===//
 #include "dlc/train.hpp"
 #include "frontend/trace/Safetensors.h"
+#include "tools/Flags.h"
 #include "tools/ProcessMemory.h"
 #include "tools/bench/networks/Training.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -117,11 +117,11 @@ void load(const std::string &device, const std::string &cache) {
 
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
-  std::string name, init, data, save, cache, precision = "none", device = "cpu";
-  std::string matmulPrecision = "highest", accuracy = "default";
+  std::string name, init, data, save;
+  // No cache unless one is named.
+  ModelOptions options{.cacheDir = ""};
   int64_t batch = 0, steps = 20, microBatches = 1;
-  int threads = 0;
-  double rate = -1, maxMemoryMib = 0;
+  double rate = -1;
   bool text = false, serving = false;
   app.add_option("network", name, "One of them, such as resnet-50")->required();
   app.add_option("--batch", batch, "Examples at once; 0: the network's usual number");
@@ -132,16 +132,9 @@ int main(int argc, char **argv) {
   app.add_option("--save", save, "Where to write the parameters afterwards (.safetensors)");
   app.add_option("--lr", rate, "Instead of the network's usual learning rate");
   app.add_option("--micro-batches", microBatches, "Parts in which each batch is taken");
-  app.add_option("--threads", threads, "0: as many as there are");
-  app.add_option("--cache", cache, "A folder for object code; none when not given");
-  app.add_option("--precision", precision, "none, bf16 or f16");
-  app.add_option("--matmul-precision", matmulPrecision, "highest, high or medium");
-  app.add_option("--accuracy", accuracy, "strict, default or fast");
-  app.add_option("--device", device, "Where it runs: cpu, cuda:0");
-  app.add_option("--max-memory", maxMemoryMib,
-                 "MiB that state, constants and intermediate values may take; 0: any");
   app.add_flag("--text", text, "Print the traced step and stop");
   app.add_flag("--serve", serving, "Make one step, then time more as lines of stdin ask");
+  addFlags(app, settingsOf(options));
   CLI11_PARSE(app, argc, argv);
   try {
     bench::Training training = bench::makeTraining(name, batch);
@@ -151,30 +144,23 @@ int main(int argc, char **argv) {
     auto batches = [&](int64_t index) {
       std::vector<Tensor> batch = here(index);
       for (Tensor &tensor : batch)
-        tensor = tensor.to(device);
+        tensor = tensor.to(options.device);
       return batch;
     };
     optim::Optimizer sgd = optim::sgd({.lr = rate >= 0 ? rate : training.rate});
-    StepOptions options{.clipNorm = training.clipNorm, .microBatches = microBatches};
+    StepOptions traced{.clipNorm = training.clipNorm, .microBatches = microBatches};
     if (text) {
-      options.starts = false;
-      std::cout << traceStep(training.module, training.loss, sgd, training.inputs, options).text();
+      traced.starts = false;
+      std::cout << traceStep(training.module, training.loss, sgd, training.inputs, traced).text();
       return 0;
     }
     std::vector<Tensor> first = batches(0);
     for (const nn::Parameter &parameter : training.module->parameters())
       parameter.value();
     if (serving)
-      load(device, cache);
+      load(options.device, *options.cacheDir);
     double before = processMib("VmRSS"), start = now();
-    Step step = train(training.module, training.loss, sgd, training.inputs, options,
-                      {.device = device,
-                       .threads = threads,
-                       .precision = precision,
-                       .matmulPrecision = matmulPrecision,
-                       .accuracy = accuracy,
-                       .maxMemory = int64_t(maxMemoryMib * (1 << 20)),
-                       .cacheDir = cache});
+    Step step = train(training.module, training.loss, sgd, training.inputs, traced, options);
     double compiled = step.prepare();
     float loss = step.run(first);
     std::cout << Json{{"step", 0},

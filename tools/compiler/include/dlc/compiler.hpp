@@ -10,6 +10,7 @@
 #define DLC_COMPILER_HPP
 
 #include "dlc/dlc.hpp"
+#include "dlc/options.hpp"
 
 #include <map>
 #include <memory>
@@ -22,55 +23,6 @@ namespace dlc {
 namespace trace {
 class Graph;
 }
-
-class Model;
-
-struct ModelOptions {
-  /// Where inputs, outputs and all else stand.
-  std::string device = "cpu";
-  /// PATTERN=DEVICE: operations of layers (nodes) of such names; input:PATTERN=DEVICE and
-  /// output:PATTERN=DEVICE; all others where it costs least, auto:cpu,cuda:0=8GiB, or parallel
-  /// branches at the same time, split:cpu,cpu:1.
-  std::vector<std::string> place = {};
-  /// Operations of such names may not need a transfer that nobody wrote; empty: any may.
-  std::string forbidTransfers = {};
-  /// 0: as many as the process may use.
-  int threads = 0;
-  /// Measure candidate kernels instead of asking the cost model.
-  bool tune = false;
-  /// Seconds to measure kernels behind a program that runs already, on the model's choice: between
-  /// its runs, in another thread. What is faster is swapped in from one run to the next, its state
-  /// going over; the choices are kept in the tuning database of `cacheDir`. 0: not.
-  double tuneBehind = 0;
-  /// none, bf16 or f16: products take operands of 16 bits and sum in f32; so activations take half
-  /// the memory. Parameters, losses and updates stay f32.
-  std::string precision = "none";
-  /// highest, high or medium: products of f32 may round their operands to tf32 on GPUs, to two bf16
-  /// parts on processors with tiles (high), to bf16 (medium).
-  std::string matmulPrecision = "highest";
-  /// strict: sums of f32 as written. default: convolutions with fewer products and, on processors
-  /// with tiles, products of two bf16 parts of each number; errors up to 2e-5 of the largest
-  /// result. fast: also what matmulPrecision = medium allows.
-  std::string accuracy = "default";
-  /// PATTERN=strict|default|fast: products of layers (nodes) of such names, whatever `accuracy`.
-  std::vector<std::string> accuracyOf = {};
-  /// f32, bf16 or int8 (with a scale for each column): what constant weights of matrix products are
-  /// kept in. They are read from memory as such, and made f32 on the way to the product.
-  std::string weights = "f32";
-  /// PATTERN=f32|bf16|f16: operations of layers (nodes) of such names, whatever `precision`.
-  std::vector<std::string> precisionOf = {};
-  /// Bytes of state, constants and intermediate values that a training step may take: what does not
-  /// fit is computed again for the backward pass. 0: any.
-  int64_t maxMemory = 0;
-  /// A program is made for each set of input shapes that the model is run with; so many are kept.
-  size_t maxPrograms = 16;
-  /// Where object code and tuning results are kept; by default $DLC_CACHE_DIR or the user's cache.
-  /// Empty: nowhere.
-  std::optional<std::string> cacheDir = std::nullopt;
-  /// States that the other model has by the same name are its memory: what one writes the other
-  /// reads. Types must agree. Their runs then take turns. Null: nothing is shared.
-  const Model *shareState = nullptr;
-};
 
 /// What an input or output is; dimensions that are not static are -1.
 struct ModelValue {

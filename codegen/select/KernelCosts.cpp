@@ -1,7 +1,10 @@
-//===- LayoutCost.cpp - what operations cost in each layout ---------------===//
-#include "codegen/select/LayoutCost.h"
+//===- KernelCosts.cpp - what kernels cost, for passes that choose by it --===//
+#include "codegen/select/KernelCosts.h"
 
+#include "codegen/cpu/Native.h"
+#include "codegen/select/AttentionForm.h"
 #include "codegen/select/Candidates.h"
+#include "passes/TensorBuilder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -35,22 +38,13 @@ struct Stage {
   SmallVector<Value> values;
 };
 
-std::optional<double> bestEstimate(Operation *op, bool generated, const CompileOptions &options,
-                                   const cpu::Target &target) {
-  std::string refusals;
-  std::vector<Candidate> candidates =
-      candidatesFor(op, options, target, /*every=*/false, refusals, generated);
-  if (candidates.empty())
-    return std::nullopt;
-  return candidates.front().estimate;
-}
+class KernelCosts : public Costs {
+public:
+  explicit KernelCosts(const CompileOptions &options)
+      : options(options), target(cpu::hostTarget()) {}
 
-} // namespace
-
-LayoutCosts layoutCosts(const CompileOptions &options, const cpu::Target &target) {
-  LayoutCosts costs;
-  costs.operation = [&](Operation *op, ArrayRef<Type> operands,
-                        ArrayRef<Type> results) -> std::optional<double> {
+  std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
+                                  ArrayRef<Type> results) override {
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
     Stage stage(op, operands);
     auto fusion = FusionOp::create(stage.builder, op->getLoc(), results, stage.values);
@@ -72,9 +66,10 @@ LayoutCosts layoutCosts(const CompileOptions &options, const cpu::Target &target
       auto on = dyn_cast_or_null<OnAttr>(cast<RankedTensorType>(type).getEncoding());
       return !on || on.getLayout().empty();
     });
-    return bestEstimate(fusion, isPlain, options, target);
-  };
-  costs.reorder = [&](Type from, Type to) {
+    return bestEstimate(fusion, isPlain);
+  }
+
+  double reorder(Type from, Type to) override {
     MLIRContext *context = from.getContext();
     OpBuilder builder(context);
     OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
@@ -84,9 +79,56 @@ LayoutCosts layoutCosts(const CompileOptions &options, const cpu::Target &target
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     Operation *reorder = ReorderOp::create(builder, module->getLoc(), to, block->getArgument(0));
-    return bestEstimate(reorder, true, options, target).value_or(1e6);
+    return bestEstimate(reorder, true).value_or(1e6);
+  }
+
+  bool isWholeBetter(Operation *op, bool gradients, bool preferred) override {
+    Type element = typeOf(op->getOperand(0)).getElementType();
+    if ((!element.isF32() && !element.isBF16()) ||
+        llvm::none_of(providers(), [](const Provider *p) { return p->attends(); }))
+      return false;
+    if (!options.kernels.empty())
+      return llvm::any_of(providers(), [&](const Provider *provider) {
+        return means(options.kernels, *provider) && provider->attends();
+      });
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (!attention || preferred)
+      return true;
+    // A network has many of one kind.
+    Question question{op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes()), gradients};
+    auto known = llvm::find_if(answers, [&](auto &each) { return each.first == question; });
+    if (known == answers.end())
+      known = answers.insert(answers.end(),
+                             {question, isWholeFaster(attention, options, target, gradients)});
+    return known->second;
+  }
+
+private:
+  struct Question {
+    DictionaryAttr attributes;
+    SmallVector<Type> operands;
+    bool gradients;
+    bool operator==(const Question &) const = default;
   };
-  return costs;
+
+  std::optional<double> bestEstimate(Operation *op, bool generated) {
+    std::string refusals;
+    std::vector<Candidate> candidates =
+        candidatesFor(op, options, target, /*every=*/false, refusals, generated);
+    if (candidates.empty())
+      return std::nullopt;
+    return candidates.front().estimate;
+  }
+
+  CompileOptions options;
+  cpu::Target target;
+  std::vector<std::pair<Question, bool>> answers;
+};
+
+} // namespace
+
+std::unique_ptr<Costs> kernelCosts(const CompileOptions &options) {
+  return std::make_unique<KernelCosts>(options);
 }
 
 } // namespace dlc

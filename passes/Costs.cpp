@@ -1,0 +1,54 @@
+//===- Costs.cpp - what kernels cost, for passes that choose by it --------===//
+#include "passes/Costs.h"
+
+#include "passes/TensorBuilder.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+class AssumedCosts : public Costs {
+public:
+  std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
+                                  ArrayRef<Type> results) override {
+    bool isGradient = isa<ConvWeightGradOp>(op);
+    auto y = typeOf(isGradient ? op->getOperand(1) : op->getResult(0));
+    auto weights = typeOf(isGradient ? op->getResult(0) : op->getOperand(1));
+    double products = double(y.getNumElements()) * double(weights.getNumElements()) /
+                      double(std::max<int64_t>(1, y.getDimSize(1)));
+    bool isPlain = llvm::all_of(llvm::concat<const Type>(operands, results),
+                                [](Type type) { return layoutOf(type).empty(); });
+    return 2 * products / kGflops / 1e3 * (isPlain ? 2 : 1) + kCall;
+  }
+
+  double reorder(Type from, Type) override {
+    auto tensor = cast<RankedTensorType>(from);
+    double bytes = double(tensor.getNumElements()) * tensor.getElementTypeBitWidth() / 8;
+    return 2 * bytes / kGigabytes / 1e3 + kCall;
+  }
+
+  bool isWholeBetter(Operation *, bool, bool preferred) override { return preferred; }
+
+private:
+  static constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;
+};
+
+} // namespace
+
+std::unique_ptr<Costs> assumedCosts(const ModelOptions &) {
+  return std::make_unique<AssumedCosts>();
+}
+
+std::unique_ptr<Costs> makeCosts(StringRef name, const CostsMaker &kernels,
+                                 const ModelOptions &options, Operation *op) {
+  if (name == "kernels")
+    return kernels(options);
+  if (name == "assumed")
+    return assumedCosts(options);
+  op->emitError("costs '") << name << "': required: kernels or assumed";
+  return nullptr;
+}
+
+} // namespace dlc

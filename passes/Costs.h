@@ -1,0 +1,43 @@
+//===- Costs.h - what kernels cost, for passes that choose by it ----------===//
+#ifndef DLC_PASSES_COSTS_H
+#define DLC_PASSES_COSTS_H
+
+#include "dlc/options.hpp"
+
+#include "mlir/IR/Operation.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace dlc {
+
+/// Who knows kernels answers what passes ask before kernels are chosen. Times are in microseconds.
+class Costs {
+public:
+  virtual ~Costs() = default;
+  /// An operation, were its operands and results of these types; nothing: no kernel takes them so.
+  virtual std::optional<double> operation(mlir::Operation *op, llvm::ArrayRef<mlir::Type> operands,
+                                          llvm::ArrayRef<mlir::Type> results) = 0;
+  virtual double reorder(mlir::Type from, mlir::Type to) = 0;
+  /// Whether a processor's kernel does the attention whole, faster than kernels of its parts do:
+  /// with `gradients`, both directions together. `preferred`: even where it is not faster.
+  virtual bool isWholeBetter(mlir::Operation *attention, bool gradients, bool preferred) = 0;
+};
+
+/// Makes them for a compilation.
+using CostsMaker = std::function<std::unique_ptr<Costs>(const ModelOptions &)>;
+
+/// For who knows no kernels: products at one rate, plain ones at half of it, reorders at a memory's
+/// bandwidth; attention is whole where that is preferred.
+std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
+
+/// What dlc-opt calls costs: "kernels" are those that the maker makes, "assumed" the above. Null
+/// with a diagnostic on the operation for any other name.
+std::unique_ptr<Costs> makeCosts(llvm::StringRef name, const CostsMaker &kernels,
+                                 const ModelOptions &options, mlir::Operation *op);
+constexpr llvm::StringLiteral kCostsHelp = "who says what kernels cost: kernels or assumed";
+
+} // namespace dlc
+
+#endif // DLC_PASSES_COSTS_H

@@ -1,0 +1,178 @@
+//===- Settings.cpp - options by name: what people type, and what it sets -===//
+#include "passes/Settings.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace dlc {
+
+namespace {
+
+using Units = llvm::ArrayRef<std::pair<llvm::StringRef, double>>;
+
+/// A number and a unit; nothing where it is none, or not in (0, most).
+std::optional<double> parseQuantity(llvm::StringRef text, Units units, double most) {
+  double unit = 1, value = 0;
+  for (auto [name, size] : units)
+    if (text.consume_back(name)) {
+      unit = size;
+      break;
+    }
+  if (text.rtrim().getAsDouble(value) || !(value > 0) || value * unit >= most)
+    return std::nullopt;
+  return value * unit;
+}
+
+constexpr std::pair<llvm::StringRef, double> kBytes[] = {
+    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+    {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},     {"B", 1}};
+constexpr std::pair<llvm::StringRef, double> kSeconds[] = {
+    {"ms", 1e-3}, {"min", 60}, {"m", 60}, {"h", 3600}, {"s", 1}};
+
+/// "a, b or c".
+std::string listed(const std::vector<std::string> &choices) {
+  std::string text;
+  for (size_t i = 0; i < choices.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
+  return text;
+}
+
+std::string wrong(const Setting &setting, const std::string &text, const std::string &required) {
+  return std::string(setting.name) + " '" + text + "': required: " + required;
+}
+
+std::string wrongChoice(const Setting &setting, const std::string &text) {
+  return wrong(setting, text,
+               listed(setting.choices) +
+                   (setting.byName ? ", or PATTERN=" + setting.choices.front() + ", .." : ""));
+}
+
+/// Each kind of field takes a text; what is required where it cannot.
+struct Setter {
+  const std::string &text;
+
+  std::string operator()(std::string *field) const { return *field = text, ""; }
+  std::string operator()(std::vector<std::string> *field) const {
+    return field->push_back(text), "";
+  }
+  std::string operator()(std::optional<std::string> *field) const {
+    return *field = text == "none" ? "" : text, "";
+  }
+  std::string operator()(int *field) const {
+    int value = 0;
+    if (llvm::StringRef(text).getAsInteger(10, value) || value < 0 || value > 4096)
+      return "a number from 0 to 4096";
+    return *field = value, "";
+  }
+  std::string operator()(int64_t *field) const {
+    std::optional<double> bytes = parseQuantity(text, kBytes, 0x1p62);
+    if (!bytes)
+      return "bytes, as in 800000, 64MiB or 1.5GiB";
+    return *field = int64_t(*bytes), "";
+  }
+  std::string operator()(double *field) const {
+    std::optional<double> seconds = parseQuantity(text, kSeconds, 1e7);
+    if (!seconds)
+      return "a time, as in 60s, 1.5m or 500ms";
+    return *field = *seconds, "";
+  }
+  std::string operator()(bool *field) const {
+    if (!text.empty() && text != "true" && text != "false")
+      return "true or false";
+    return *field = text != "false", "";
+  }
+  std::string operator()(const std::function<void(const std::string &)> &take) const {
+    return take(text), "";
+  }
+};
+
+} // namespace
+
+bool Setting::isList() const {
+  return byName || std::holds_alternative<std::vector<std::string> *>(field);
+}
+
+std::string Setting::set(const std::string &text) const {
+  // Names may hold '=': the last one divides.
+  size_t at = byName ? text.rfind('=') : std::string::npos;
+  std::string choice = at == std::string::npos ? text : text.substr(at + 1);
+  if (at == 0 || (!choices.empty() && !llvm::is_contained(choices, choice)))
+    return wrongChoice(*this, text);
+  if (at != std::string::npos) {
+    byName->push_back(text);
+    return "";
+  }
+  std::string required = std::visit(Setter{text.empty() && alone ? alone : text}, field);
+  return required.empty() ? "" : wrong(*this, text, required);
+}
+
+std::string Setting::problem() const {
+  auto *text = std::get_if<std::string *>(&field);
+  if (text && !choices.empty() && !(*text)->empty() && !llvm::is_contained(choices, **text))
+    return wrongChoice(*this, **text);
+  for (const std::string &each : byName ? *byName : std::vector<std::string>())
+    if (size_t at = each.rfind('=');
+        at == std::string::npos || at == 0 || !llvm::is_contained(choices, each.substr(at + 1)))
+      return wrong(*this, each, "PATTERN=" + listed(choices));
+  return "";
+}
+
+std::string Setting::value() const {
+  auto *text = std::get_if<std::string *>(&field);
+  auto *number = std::get_if<int *>(&field);
+  return text ? **text : number ? std::to_string(**number) : "";
+}
+
+std::vector<Setting> settingsOf(ModelOptions &o) {
+  return {
+      {"device", "where inputs, outputs and all else stand", &o.device},
+      {"place",
+       "operations of these names on another device: PATTERN=DEVICE; input:PATTERN=DEVICE and "
+       "output:PATTERN=DEVICE; all others where it costs least: auto:cpu,cuda:0=8GiB, or parallel "
+       "branches at the same time: split:cpu,cpu:1",
+       &o.place},
+      {.name = "forbid-transfers",
+       .help = "no transfer that nobody wrote; with =PATTERN, none of values or for operations of "
+               "these names",
+       .field = &o.forbidTransfers,
+       .alone = "*"},
+      {"threads", "threads to run with; 0: all that this process may use", &o.threads},
+      {"tune", "measure candidate kernels and remember the fastest", &o.tune},
+      {"precision",
+       "what products are computed in: 16-bit operands, sums in f32",
+       &o.precision,
+       {"none", "bf16", "f16"}},
+      {"precision-of", "operations of these names, whatever --precision: PATTERN=f32, bf16 or f16",
+       &o.precisionOf},
+      {"matmul-precision",
+       "how exact products of f32 are: high may use tf32, or two bf16 parts of each number; medium "
+       "may round them to bf16",
+       &o.matmulPrecision,
+       {"highest", "high", "medium"}},
+      {"weights",
+       "what constant weights of matrix products are kept in: bf16, or int8 with a scale for each "
+       "column",
+       &o.weights,
+       {"f32", "bf16", "int8"}},
+      {"accuracy",
+       "what f32 may lose for speed: strict (sums as written), default (convolutions and products "
+       "with fewer multiplications, products of bf16 parts on tiles: errors up to 2e-5 of the "
+       "largest result), fast (also what --matmul-precision medium allows); PATTERN=LEVEL for "
+       "products and convolutions of such names",
+       &o.accuracy,
+       {"strict", "default", "fast"},
+       &o.accuracyOf},
+      {"max-memory", "state, constants and intermediate values of a training step: as in 64MiB",
+       &o.maxMemory},
+      {"cache",
+       "where object code and tuning results are kept, or 'none'; else $DLC_CACHE_DIR or "
+       "~/.cache/dlc",
+       &o.cacheDir},
+  };
+}
+
+std::string matmulPrecisionOf(const ModelOptions &options) {
+  return options.accuracy == "fast" ? "medium" : options.matmulPrecision;
+}
+
+} // namespace dlc

@@ -1,0 +1,89 @@
+//===- MarkAttention.cpp - which attention stays whole ---------------------===//
+#include "passes/Costs.h"
+#include "passes/Devices.h"
+#include "passes/OptionPass.h"
+#include "passes/Passes.h"
+#include "passes/fuse/WholeAttention.h"
+
+#include "ir/reference/Tensor.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// Bytes of the scores that gradients of the parts would keep.
+double scoreBytes(Operation *op) {
+  if (!isWholeAttention(op))
+    return 0;
+  auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1));
+  return double(q.getNumElements()) / double(q.getShape().back()) *
+         double(k.getDimSize(k.getRank() - 2)) * double(ref::elementBytes(q.getElementType()));
+}
+
+/// Whether its device has the capabilities: by its type, by what is asked for it, or as most.
+bool canThere(Operation *op, StringRef most, uint32_t capabilities) {
+  if (OnAttr on = deviceOf(op->getResult(0).getType()))
+    return can(on, capabilities);
+  auto asked = op->getAttrOfType<StringAttr>("dlc.device");
+  return can(asked ? asked.getValue() : most, capabilities);
+}
+
+struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
+  MarkAttentionPass(const ModelOptions &options, bool gradients, CostsMaker kernels)
+      : OptionPass("dlc-mark-attention",
+                   "marks the attention that stays whole where it is differentiated or opened",
+                   {"device", "max-memory"}, options),
+        kernels(std::move(kernels)) {
+    this->gradients = gradients;
+  }
+  MarkAttentionPass(const MarkAttentionPass &other) : OptionPass(other), kernels(other.kernels) {}
+
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    SmallVector<Operation *> found;
+    module.walk([&](Operation *op) {
+      if (isAttention(op))
+        found.push_back(op);
+    });
+    if (found.empty())
+      return success();
+    std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
+    if (!costs)
+      return failure();
+    // Where all scores together would take a good part of the memory that there may be.
+    constexpr double kPart = 0.125;
+    double bytes = 0;
+    for (Operation *op : found)
+      bytes += scoreBytes(op);
+    bool isTight = options.maxMemory > 0 && bytes > kPart * double(options.maxMemory);
+    for (Operation *op : found)
+      if (staysWhole(op, options.device, isTight, *costs))
+        op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
+    return success();
+  }
+
+private:
+  bool staysWhole(Operation *op, StringRef most, bool isTight, Costs &costs) {
+    // A GPU has kernels for all that can be done whole, which are not marked but before gradients.
+    if (!canThere(op, most, DLC_DEVICE_HOST_CODE))
+      return gradients && canThere(op, most, DLC_DEVICE_GPU_CODE);
+    // A gradient was made for the other; and what a name asks for is known of the whole alone.
+    bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr("dlc.accuracy");
+    return isWholeAttention(op) && costs.isWholeBetter(op, gradients, preferred);
+  }
+
+  CostsMaker kernels;
+  Option<bool> gradients{*this, "gradients",
+                         llvm::cl::desc("by the costs of both directions, before gradients"),
+                         llvm::cl::init(false)};
+  Option<std::string> which{*this, "costs", llvm::cl::desc(kCostsHelp), llvm::cl::init("kernels")};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createMarkAttentionPass(const ModelOptions &options, bool gradients,
+                                              CostsMaker kernels) {
+  return std::make_unique<MarkAttentionPass>(options, gradients, std::move(kernels));
+}
+
+} // namespace dlc
