@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_PASSES_H
 #define DLC_CODEGEN_PASSES_H
 
-#include "codegen/Options.h"
+#include "codegen/options/Options.h"
 
 #include "mlir/Pass/Pass.h"
 

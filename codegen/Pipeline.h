@@ -2,8 +2,8 @@
 #ifndef DLC_CODEGEN_PIPELINE_H
 #define DLC_CODEGEN_PIPELINE_H
 
-#include "codegen/Context.h"
-#include "codegen/Options.h"
+#include "codegen/options/Context.h"
+#include "codegen/options/Options.h"
 
 #include "mlir/Pass/PassManager.h"
 

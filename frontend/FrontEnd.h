@@ -2,7 +2,7 @@
 #ifndef DLC_FRONTEND_FRONTEND_H
 #define DLC_FRONTEND_FRONTEND_H
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 

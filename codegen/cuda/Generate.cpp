@@ -1,8 +1,8 @@
 //===- Generate.cpp - kernels as CUDA C++ text and as machine code ---------===//
 #include "codegen/cuda/Generate.h"
 
+#include "codegen/cache/ObjectCache.h"
 #include "codegen/cuda/Prelude.h"
-#include "codegen/native/ObjectCache.h"
 
 #include <atomic>
 #include <mutex>

@@ -2,8 +2,8 @@
 #ifndef DLC_CODEGEN_LOWER_LOWER_H
 #define DLC_CODEGEN_LOWER_LOWER_H
 
-#include "codegen/Options.h"
 #include "codegen/cpu/Target.h"
+#include "codegen/options/Options.h"
 
 namespace dlc {
 

@@ -9,7 +9,7 @@
 #ifndef DLC_CODEGEN_LOWER_STATE_H
 #define DLC_CODEGEN_LOWER_STATE_H
 
-#include "codegen/Options.h"
+#include "codegen/options/Options.h"
 #include "ir/dlc/Dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

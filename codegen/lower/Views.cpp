@@ -3,7 +3,7 @@
 
 #include "ir/dlc/IndexMap.h"
 #include "ir/exec/Exec.h"
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/StepSlice.h"
 

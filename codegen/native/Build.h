@@ -2,8 +2,8 @@
 #ifndef DLC_CODEGEN_NATIVE_BUILD_H
 #define DLC_CODEGEN_NATIVE_BUILD_H
 
-#include "codegen/Options.h"
 #include "codegen/cpu/Native.h"
+#include "codegen/options/Options.h"
 
 namespace dlc {
 

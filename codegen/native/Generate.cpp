@@ -1,8 +1,8 @@
 //===- Generate.cpp - machine code of all kernels, on all cores -----------===//
+#include "codegen/cache/ObjectCache.h"
 #include "codegen/cpu/Schedule.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/native/Build.h"
-#include "codegen/native/ObjectCache.h"
 #include "ir/exec/Exec.h"
 
 #include "mlir/IR/Threading.h"

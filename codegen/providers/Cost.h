@@ -64,8 +64,9 @@ struct Machine {
                            ///< multiplies by few columns
   double summedPacked =
       12; ///< of an operand that are summed up when they have been packed, in vectors of 16
-  /// By quarters: how much faster a product's sums are, how much slower its packing, which adds
-  /// quarters up, and results per nanosecond that are written in each round of so much depth.
+  /// By Strassen's algorithm: how much faster a product's sums are, how much slower its packing,
+  /// which adds quarters up, and results per nanosecond that are written in each round of so much
+  /// depth.
   double strassenGain = 1.23, strassenPacking = 1.9, strassenResults = 4, strassenDepth = 768;
   double splitParts = 2;                          ///< elements per nanosecond that become parts
   double changed = 4, changedByExponential = 1.5; ///< and that become something else before

@@ -13,7 +13,7 @@
 #include "codegen/providers/LibraryCall.h"
 #include "codegen/providers/Prologue.h"
 #include "codegen/providers/Refusal.h"
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "passes/fuse/Epilogue.h"
 
 namespace dlc {

@@ -27,7 +27,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
     bool fits = !sizes.isTurned && !sizes.isBatch && sizes.m >= products::kStrassenRows &&
                 sizes.n > 2 * lanes && sizes.k >= 2;
     if (!fits)
-      no("a batch, column by column, or too small for quarters");
+      no("a batch, column by column, or too small for Strassen's algorithm");
     return fits;
   };
   return ownProduct(*product, kernel, takes, no);

@@ -5,7 +5,7 @@
 #include "codegen/providers/Cost.h"
 #include "codegen/providers/LibraryCall.h"
 #include "codegen/providers/Refusal.h"
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 
 namespace dlc::tiles_desc {
 

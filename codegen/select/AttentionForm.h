@@ -2,8 +2,8 @@
 #ifndef DLC_CODEGEN_SELECT_ATTENTIONFORM_H
 #define DLC_CODEGEN_SELECT_ATTENTIONFORM_H
 
-#include "codegen/Options.h"
 #include "codegen/cpu/Target.h"
+#include "codegen/options/Options.h"
 #include "ir/dlc/Dialect.h"
 
 namespace dlc {

@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_SELECT_CANDIDATES_H
 #define DLC_CODEGEN_SELECT_CANDIDATES_H
 
-#include "codegen/Options.h"
+#include "codegen/options/Options.h"
 #include "codegen/providers/Provider.h"
 
 namespace dlc {

@@ -8,7 +8,7 @@
 #define DLC_CODEGEN_SELECT_EXACT_H
 
 #include "ir/dlc/Dialect.h"
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 
 #include <optional>
 

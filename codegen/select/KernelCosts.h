@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_SELECT_KERNELCOSTS_H
 #define DLC_CODEGEN_SELECT_KERNELCOSTS_H
 
-#include "codegen/Options.h"
+#include "codegen/options/Options.h"
 #include "passes/Costs.h"
 
 namespace dlc {

@@ -7,8 +7,8 @@
 #ifndef DLC_CODEGEN_SELECT_SELECT_H
 #define DLC_CODEGEN_SELECT_SELECT_H
 
-#include "codegen/Options.h"
 #include "codegen/cpu/Target.h"
+#include "codegen/options/Options.h"
 
 namespace dlc {
 

@@ -1,8 +1,8 @@
 //===- Sitting.cpp - candidates built, checked and timed at one time ------===//
 #include "codegen/select/Sitting.h"
 
-#include "codegen/Context.h"
 #include "codegen/lower/GpuKernel.h"
+#include "codegen/options/Context.h"
 #include "codegen/select/Agree.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"

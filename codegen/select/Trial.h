@@ -4,7 +4,7 @@
 
 #include "codegen/select/Candidates.h"
 #include "codegen/select/Contest.h"
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 
 namespace dlc {
 

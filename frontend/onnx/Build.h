@@ -6,7 +6,7 @@
 #define DLC_FRONTEND_ONNX_BUILD_H
 
 #include "ir/dlc/Dialect.h"
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <functional>

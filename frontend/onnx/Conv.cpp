@@ -10,7 +10,7 @@ Value convolve(Node &n, Build &b, Value x, Value w, Value bias) {
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x),
                  "x and the weights must have one rank of 3 or more"))
     return {};
-  Window window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
+  WindowAttributes window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
   int64_t groups = n.integer("group", 1);
   if (!b.ok() || !b.require(groups > 0, "attribute 'group' must be positive"))
     return {};
@@ -88,7 +88,7 @@ void deformConv(Node &n, Build &b) {
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x) && b.rank(offset) == b.rank(x),
                  "x, the weights and the offsets must have one rank of 3 or more"))
     return;
-  Window window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
+  WindowAttributes window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
   int64_t groups = n.integer("group", 1), offsetGroups = n.integer("offset_group", 1),
           spatial = window.spatial();
   if (!b.ok())

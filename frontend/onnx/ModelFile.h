@@ -2,7 +2,7 @@
 #ifndef DLC_FRONTEND_ONNX_MODELFILE_H
 #define DLC_FRONTEND_ONNX_MODELFILE_H
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "mlir/IR/Location.h"
 #include "onnx.pb.h"
 #include "llvm/Support/MemoryBuffer.h"

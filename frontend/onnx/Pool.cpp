@@ -7,7 +7,7 @@ namespace dlc::onnxfront {
 namespace {
 
 void maxPool(Node &n, Build &b) {
-  Window w = windowOf(n, b, n.in(0), {});
+  WindowAttributes w = windowOf(n, b, n.in(0), {});
   auto attributes = w.attributes(b, true);
   if (!n.wants(1))
     return n.set(0, b.op<MaxPoolOp>({n.in(0)}, attributes));
@@ -21,7 +21,8 @@ void maxPool(Node &n, Build &b) {
 }
 
 /// `counted` is the padding at the end that counts where padding counts at all.
-Value averageOf(Build &b, Value x, const Window &w, ArrayRef<int64_t> counted, bool includePad) {
+Value averageOf(Build &b, Value x, const WindowAttributes &w, ArrayRef<int64_t> counted,
+                bool includePad) {
   auto attributes = w.attributes(b, true);
   attributes.push_back(b.attr("counted_high", counted));
   if (includePad)
@@ -30,7 +31,7 @@ Value averageOf(Build &b, Value x, const Window &w, ArrayRef<int64_t> counted, b
 }
 
 void averagePool(Node &n, Build &b) {
-  Window w = windowOf(n, b, n.in(0), {});
+  WindowAttributes w = windowOf(n, b, n.in(0), {});
   Dims counted = w.high;
   for (size_t i = 0; b.ok() && i < counted.size(); ++i)
     counted[i] -= w.ceilExtra[i];
@@ -47,7 +48,7 @@ Value powerOf(Build &b, Value x, double p) {
 }
 
 void lpPool(Node &n, Build &b) {
-  Window w = windowOf(n, b, n.in(0), {});
+  WindowAttributes w = windowOf(n, b, n.in(0), {});
   double p = double(n.integer("p", 2)), taps = 1;
   if (!b.ok() || !b.require(p > 0, "attribute 'p' must be positive"))
     return;
@@ -82,7 +83,7 @@ void globalLpPool(Node &n, Build &b) {
 /// start.
 void maxUnpool(Node &n, Build &b) {
   Value x = n.in(0), indices = n.in(1);
-  Window w = windowOf(n, b, x, {});
+  WindowAttributes w = windowOf(n, b, x, {});
   if (!b.ok() || !b.require(b.shape(indices) == b.shape(x), "the indices must have x's shape"))
     return;
   int64_t spatial = w.spatial();

@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-std::vector<NamedAttribute> Window::attributes(Build &b, bool withKernel) const {
+std::vector<NamedAttribute> WindowAttributes::attributes(Build &b, bool withKernel) const {
   std::vector<NamedAttribute> result{b.attr("strides", strides), b.attr("dilations", dilations),
                                      b.attr("low", low), b.attr("high", high)};
   if (withKernel)
@@ -13,9 +13,9 @@ std::vector<NamedAttribute> Window::attributes(Build &b, bool withKernel) const 
   return result;
 }
 
-Window windowOf(Node &n, Build &b, Value x, Dims kernel) {
+WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel) {
   int64_t spatial = b.rank(x) - 2;
-  Window w;
+  WindowAttributes w;
   if (!b.require(spatial >= 1, "required x [N, C, spatial..], found rank " + Twine(b.rank(x))))
     return w;
   if (n.hasAttr("kernel_shape")) {

@@ -6,7 +6,7 @@
 
 namespace dlc::onnxfront {
 
-struct Window {
+struct WindowAttributes {
   Dims kernel, strides, dilations, low, high;
   /// What rounding up adds to `high`.
   Dims ceilExtra;
@@ -16,7 +16,7 @@ struct Window {
 
 /// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode for x [N, C, spatial..].
 /// `kernel` is used where there is no kernel_shape.
-Window windowOf(Node &n, Build &b, Value x, Dims kernel);
+WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel);
 
 } // namespace dlc::onnxfront
 

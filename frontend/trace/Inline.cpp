@@ -2,7 +2,7 @@
 #include "frontend/trace/Inline.h"
 
 #include "frontend/trace/State.h"
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

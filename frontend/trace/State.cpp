@@ -1,7 +1,7 @@
 //===- State.cpp - the trace in progress: parameters, constants, places ---===//
 #include "frontend/trace/State.h"
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "mlir/IR/AsmState.h"
 
 using namespace mlir;

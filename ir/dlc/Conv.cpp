@@ -40,7 +40,7 @@ LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr>
   return device;
 }
 
-template <typename Adaptor> Window windowOf(Adaptor adaptor, size_t i) {
+template <typename Adaptor> WindowedDim windowOf(Adaptor adaptor, size_t i) {
   return {tensorType(adaptor.getX()).getDimSize(i + 2),
           tensorType(adaptor.getW()).getDimSize(i + 2),
           adaptor.getStrides()[i],

@@ -2,7 +2,7 @@
 #ifndef DLC_IR_DLC_DIALECT_H
 #define DLC_IR_DLC_DIALECT_H
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

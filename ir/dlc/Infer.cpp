@@ -180,7 +180,7 @@ LogicalResult dlc::addResult(const Site &site, Types &types, ArrayRef<int64_t> s
 
 namespace {
 FailureOr<int64_t> boundedDim(const Site &site, StringRef constraint, unsigned dimension,
-                              __int128 size, const Window &w) {
+                              __int128 size, const WindowedDim &w) {
   if (size >= 0 && size <= maxElements)
     return int64_t(size);
   std::string found =
@@ -195,7 +195,7 @@ FailureOr<int64_t> boundedDim(const Site &site, StringRef constraint, unsigned d
 } // namespace
 
 FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsigned dimension,
-                                    Window w) {
+                                    WindowedDim w) {
   if (ShapedType::isDynamic(w.input) || ShapedType::isDynamic(w.window))
     return ShapedType::kDynamic;
   __int128 extent = __int128(w.dilation) * (w.window - 1) + 1;
@@ -206,7 +206,7 @@ FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsi
 }
 
 FailureOr<int64_t> dlc::transposedDim(const Site &site, StringRef constraint, unsigned dimension,
-                                      Window w, int64_t extra) {
+                                      WindowedDim w, int64_t extra) {
   if (ShapedType::isDynamic(w.input) || ShapedType::isDynamic(w.window))
     return ShapedType::kDynamic;
   __int128 extent = __int128(w.dilation) * (w.window - 1) + 1;

@@ -78,16 +78,16 @@ llvm::LogicalResult addResult(const Site &site, Types &types, llvm::ArrayRef<int
                               mlir::Type element, OnAttr place);
 
 /// One spatial dimension of a sliding window.
-struct Window {
+struct WindowedDim {
   int64_t input, window, stride, dilation, low, high;
 };
 
 /// The size of the result along it; fails when it would be negative.
 mlir::FailureOr<int64_t> windowedDim(const Site &site, llvm::StringRef constraint,
-                                     unsigned dimension, Window w);
+                                     unsigned dimension, WindowedDim w);
 /// The size that conv_transpose gives: the adjoint of the above.
 mlir::FailureOr<int64_t> transposedDim(const Site &site, llvm::StringRef constraint,
-                                       unsigned dimension, Window w, int64_t extra);
+                                       unsigned dimension, WindowedDim w, int64_t extra);
 
 /// Checks that an attribute has `count` entries, none below `least`.
 llvm::LogicalResult checkEntries(const Site &site, llvm::StringRef constraint, llvm::StringRef name,

@@ -2,7 +2,7 @@
 #ifndef DLC_IR_REFERENCE_EVALUATE_H
 #define DLC_IR_REFERENCE_EVALUATE_H
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace dlc::ref {

@@ -8,7 +8,7 @@
 #ifndef DLC_IR_REFERENCE_ROWS_H
 #define DLC_IR_REFERENCE_ROWS_H
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "mlir/IR/Operation.h"
 
 namespace dlc::ref {

@@ -1,7 +1,7 @@
 //===- DecomposeNorm.cpp - normalisations as rows of simple operations ----===//
 #include "passes/Compositions.h"
 #include "passes/fuse/DecomposePatterns.h"
-#include "passes/grad/Recompute.h"
+#include "passes/fuse/Rematerialised.h"
 
 using namespace mlir;
 
@@ -102,9 +102,9 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
                             perChannel(b, b.cast(op.getBias(), type), rank));
     y = b.cast(y, typeOf(op.getX()).getElementType());
     // Parts of what is computed again are computed again.
-    if (Attribute again = op->getAttr(grad::kRecomputedAttr))
+    if (Attribute again = op->getAttr(kRecomputedAttr))
       for (Operation *part = op->getPrevNode(); part != before; part = part->getPrevNode())
-        part->setAttr(grad::kRecomputedAttr, again);
+        part->setAttr(kRecomputedAttr, again);
     rewriter.replaceOp(op, y);
     return success();
   }

@@ -1,7 +1,7 @@
 //===- Maps.cpp - grows elementwise kernels and reductions ----------------===//
-#include "passes/fuse/Again.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/IndexSpace.h"
+#include "passes/fuse/Rematerialised.h"
 #include "passes/layout/Tag.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -5,7 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/fuse/WholeAttention.h"
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 
 using namespace mlir;
 

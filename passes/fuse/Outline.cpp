@@ -1,7 +1,6 @@
 //===- Outline.cpp - turns groups into dlc.fusion -------------------------===//
-#include "passes/fuse/Again.h"
 #include "passes/fuse/FuseSteps.h"
-#include "passes/grad/Recompute.h"
+#include "passes/fuse/Rematerialised.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -43,7 +42,7 @@ void outline(Grouping &grouping, int group) {
       if (!mapping.contains(operand))
         builder.clone(*operand.getDefiningOp(), mapping); // a splat constant
     // Two kernels that differ in this alone are one.
-    builder.clone(*op, mapping)->removeAttr(grad::kRecomputedAttr);
+    builder.clone(*op, mapping)->removeAttr(kRecomputedAttr);
   }
   SmallVector<Value> yielded =
       llvm::map_to_vector(outputs, [&](Value output) { return mapping.lookup(output); });

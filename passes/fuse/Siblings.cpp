@@ -6,9 +6,9 @@
 // reductions are alike, and neither waits for the other by way of a third.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/fuse/Again.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/IndexSpace.h"
+#include "passes/fuse/Rematerialised.h"
 
 using namespace mlir;
 

@@ -1,7 +1,7 @@
 //===- Lifetimes.cpp - what a program holds at each of its operations -----===//
 #include "passes/grad/Lifetimes.h"
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 
 #include <functional>
 #include <map>

@@ -2,14 +2,12 @@
 #ifndef DLC_PASSES_GRAD_RECOMPUTE_H
 #define DLC_PASSES_GRAD_RECOMPUTE_H
 
+#include "passes/fuse/Rematerialised.h"
 #include "passes/grad/Lifetimes.h"
 
 #include "mlir/IR/IRMapping.h"
 
 namespace dlc::grad {
-
-/// On what is computed a second time; its first computation must not be merged with it again.
-constexpr llvm::StringLiteral kRecomputedAttr = "dlc.recomputed";
 
 /// The operation once more at the builder's place, with operands as mapped. Batch norm's y follows
 /// from the statistics, which are kept like a pool's positions; all else is made by the same

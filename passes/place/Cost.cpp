@@ -1,7 +1,7 @@
 //===- Cost.cpp - what devices, and the ways between them, cost -----------===//
 #include "passes/place/Cost.h"
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 

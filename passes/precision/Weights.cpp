@@ -7,7 +7,7 @@
 // where a product waits for its weights, as with one row of x.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"

@@ -2,7 +2,7 @@
 #ifndef DLC_TEST_CONFORMANCE_CASE_H
 #define DLC_TEST_CONFORMANCE_CASE_H
 
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #ifndef DLC_TEST_CONFORMANCE_RUNNER_H
 #define DLC_TEST_CONFORMANCE_RUNNER_H
 
-#include "codegen/Options.h"
+#include "codegen/options/Options.h"
 #include "test/conformance/Case.h"
 
 #include "mlir/IR/BuiltinOps.h"

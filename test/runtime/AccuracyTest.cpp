@@ -56,7 +56,8 @@ TEST(Accuracy, ProductsByQuarters) {
   int64_t lanes = dlc::vectors::lanes();
   if (lanes == 0)
     GTEST_SKIP() << "this processor has no vectors with fused products";
-  std::printf("| terms of a sum | by quarters: direct, seven products, apart |\n|---|---|\n");
+  std::printf(
+      "| terms of a sum | by Strassen's algorithm: direct, seven products, apart |\n|---|---|\n");
   for (int64_t k : {16, 64, 256, 1024, 4096}) {
     auto errors = productErrors(96, 128, k, {{"lanes", lanes}, {"strassen", true}});
     EXPECT_LE(errors[1], 5e-6) << k;

@@ -18,7 +18,7 @@ struct Size {
   int64_t m, n, k;
 };
 
-/// In bf16 parts on tiles, or in vectors of so many numbers; by quarters or not.
+/// In bf16 parts on tiles, or in vectors of so many numbers; by Strassen's algorithm or not.
 struct How {
   int parts = 0;
   int64_t lanes = 0;
@@ -36,8 +36,8 @@ struct How {
     return parts ? tiles::formOf(describe(rows, 1, 1)) : vectors::formOf(lanes, rows);
   }
   bool takes(Size s) const { return !isStrassen || (s.m >= 28 && s.n > 32 && s.k > 1); }
-  /// Of a sum, relative to the sum of its products' sizes: by quarters, errors of other sums come
-  /// in.
+  /// Of a sum, relative to the sum of its products' sizes: in Strassen's algorithm, errors of other
+  /// sums come in.
   double bound() const { return isStrassen ? 0x1p-18 : 0x1p-21; }
   /// w [k, n]
   std::shared_ptr<Aligned> pack(const float *w, int64_t row, int64_t column, int64_t k,
@@ -590,7 +590,8 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(contains(refusal("parts", 4), "'parts' must be an integer from 1 to 3, found 4"));
   EXPECT_TRUE(contains(refusal("lanes", 4), "'lanes' must be an integer from 8 to 16, found 4"));
   EXPECT_EQ(refusal("lanes", 8), "accepted");
-  EXPECT_TRUE(contains(refusal("strassen", true), "by quarters only vectors multiply"));
+  EXPECT_TRUE(
+      contains(refusal("strassen", true), "Strassen's algorithm is there for vectors alone"));
   EXPECT_TRUE(contains(refusal("a", {1, 2, 3}), "'a' must be 2 integers from 0"));
   EXPECT_TRUE(contains(refusal("a", {-1, 1}), "'a' must be 2 integers from 0"));
   EXPECT_TRUE(contains(refusal("dst", {1, 4}), "'dst' must lie row by row"));
@@ -637,7 +638,7 @@ TEST(ProductDescription, QuartersNeedSomethingInEachHalf) {
     return std::string("accepted");
   };
   EXPECT_EQ(refusal(28, 33, 2), "accepted");
-  const char *sizes = "at least 28 rows and 33 columns expected, and a depth of 2; found ";
+  const char *sizes = "at least 28 rows and 33 columns, and a depth of 2; found ";
   EXPECT_NE(refusal(27, 33, 2).find(sizes + std::string("27, 33, 2")), std::string::npos);
   EXPECT_NE(refusal(28, 32, 2).find(sizes + std::string("28, 32, 2")), std::string::npos);
   EXPECT_NE(refusal(28, 33, 1).find(sizes + std::string("28, 33, 1")), std::string::npos);

@@ -100,10 +100,10 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
   ready->compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   boundInputs.insert(bound.begin(), bound.end());
-  std::shared_ptr<Behind> measuring;
-  if (options.tuneBehind > 0 && !source->isProgram()) {
+  std::shared_ptr<BackgroundTuning> measuring;
+  if (options.tuneInBackground > 0 && !source->isProgram()) {
     ready->turns = std::make_shared<Turns>();
-    measuring = tuneBehind(source, options, shapes, values, bound, ready);
+    measuring = tuneInBackground(source, options, shapes, values, bound, ready);
   }
   programs.push_front({keyOf(shapes, values), ready, std::move(measuring)});
   while (programs.size() > std::max<size_t>(1, options.maxPrograms))

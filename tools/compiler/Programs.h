@@ -4,7 +4,7 @@
 
 #include "codegen/Pipeline.h"
 #include "runtime/session/Session.h"
-#include "tools/compiler/Behind.h"
+#include "tools/compiler/BackgroundTuning.h"
 
 #include <list>
 #include <mutex>
@@ -50,7 +50,7 @@ private:
   struct Kept {
     std::string key;
     std::shared_ptr<const Ready> ready;
-    std::shared_ptr<Behind> behind;
+    std::shared_ptr<BackgroundTuning> behind;
     std::shared_ptr<const Ready> now() const { return behind ? behind->now() : ready; }
   };
 

@@ -171,10 +171,10 @@ int dlc::dlcMain(int argc, char **argv) {
   runApp->add_flag("--json", run.json, "print the figures as one JSON object");
   runApp->add_flag("--plain-launches", run.plainLaunches,
                    "give a GPU its commands one by one, not as graphs");
-  addFlags(*runApp, {{"tune-behind",
+  addFlags(*runApp, {{"tune-in-background",
                       "start on the model's choice, measure kernels between the runs for so long "
                       "(as in 60s), and swap the faster ones in",
-                      &run.options.tuneBehind}});
+                      &run.options.tuneInBackground}});
   runApp->add_option("--trace", run.trace, "write what ran when, for ui.perfetto.dev");
 
   InspectArguments inspect;

@@ -116,11 +116,11 @@ int runCommand(const RunArguments &arguments) {
                                               .plainLaunches = arguments.plainLaunches});
   runtime::Session &session = *ready->session;
   double compileSeconds = secondsSince(start);
-  std::shared_ptr<Behind> behind;
-  if (options.tuneBehind > 0) {
-    source->requireModel("--tune-behind: ");
+  std::shared_ptr<BackgroundTuning> behind;
+  if (options.tuneInBackground > 0) {
+    source->requireModel("--tune-in-background: ");
     ready->turns = std::make_shared<Turns>();
-    behind = tuneBehind(source, options, shapes, values, bound, ready);
+    behind = tuneInBackground(source, options, shapes, values, bound, ready);
   }
   progress.clear();
 
@@ -193,7 +193,8 @@ int runCommand(const RunArguments &arguments) {
   if (behind) {
     std::vector<double> last(times.begin() + long(swappedAt), times.end());
     std::nth_element(last.begin(), last.begin() + long(last.size() / 2), last.end());
-    std::printf("measured behind: %zu times faster kernels came in, %s; the last %zu runs: median "
+    std::printf("measured in the background: %zu times faster kernels came in, %s; the last %zu "
+                "runs: median "
                 "%.3f ms\n",
                 swaps, behind->isDone() ? "all is measured" : "not all is measured", last.size(),
                 last[last.size() / 2]);

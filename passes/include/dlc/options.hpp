@@ -25,10 +25,10 @@ struct ModelOptions {
   int threads = 0;
   /// Measure candidate kernels instead of asking the cost model.
   bool tune = false;
-  /// Seconds to measure kernels behind a program that runs already, on the model's choice: between
-  /// its runs, in another thread. What is faster is swapped in from one run to the next, its state
-  /// going over; the choices are kept in the tuning database of `cacheDir`. 0: not.
-  double tuneBehind = 0;
+  /// Seconds to measure kernels in the background of a program that runs already, on the model's
+  /// choice: between its runs, in another thread. What is faster is swapped in from one run to the
+  /// next, its state going over; the choices are kept in the tuning database of `cacheDir`. 0: not.
+  double tuneInBackground = 0;
   /// none, bf16 or f16: products take operands of 16 bits and sum in f32; so activations take half
   /// the memory. Parameters, losses and updates stay f32.
   std::string precision = "none";

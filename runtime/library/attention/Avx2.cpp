@@ -3,10 +3,10 @@
 // Compiled with flags of its own; Call.cpp asks the processor before it comes here.
 //
 //===---------------------------------------------------------------------------===//
-#include "runtime/library/attention/Simd.h"
+#include "runtime/library/attention/AttentionKernels.h"
 
 namespace dlc::attention {
 
-const Kernels &avx2Kernels() { return Simd<8, 6>::table; }
+const Kernels &avx2Kernels() { return AttentionKernels<8, 6>::table; }
 
 } // namespace dlc::attention

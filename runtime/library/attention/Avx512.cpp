@@ -3,10 +3,10 @@
 // Compiled with flags of its own; Call.cpp asks the processor before it comes here.
 //
 //===---------------------------------------------------------------------------===//
-#include "runtime/library/attention/Simd.h"
+#include "runtime/library/attention/AttentionKernels.h"
 
 namespace dlc::attention {
 
-const Kernels &avx512Kernels() { return Simd<16, 14>::table; }
+const Kernels &avx512Kernels() { return AttentionKernels<16, 14>::table; }
 
 } // namespace dlc::attention

@@ -9,10 +9,10 @@ constexpr int V = 8;
 }
 } // namespace dlc::runtime::builtin
 
-#include "runtime/library/builtin/LanePoolSimd.h"
+#include "runtime/library/builtin/LanePoolVectors.h"
 
 namespace dlc::runtime::builtin {
 
-const LanePoolKernels lanePoolAvx2 = Simd::kernels;
+const LanePoolKernels lanePoolAvx2 = LanePoolVectors::kernels;
 
 } // namespace dlc::runtime::builtin

@@ -3,10 +3,10 @@
 // Compiled with flags of its own; Call.cpp asks the processor before it comes here.
 //
 //===---------------------------------------------------------------------------===//
-#include "runtime/library/direct/Simd.h"
+#include "runtime/library/direct/DirectKernels.h"
 
 namespace dlc::direct {
 
-const Kernels avx2Kernels = Simd<8>::kernels;
+const Kernels avx2Kernels = DirectKernels<8>::kernels;
 
 } // namespace dlc::direct

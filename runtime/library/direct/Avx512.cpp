@@ -3,10 +3,10 @@
 // Compiled with flags of its own; Call.cpp asks the processor before it comes here.
 //
 //===---------------------------------------------------------------------------===//
-#include "runtime/library/direct/Simd.h"
+#include "runtime/library/direct/DirectKernels.h"
 
 namespace dlc::direct {
 
-const Kernels avx512Kernels = Simd<16>::kernels;
+const Kernels avx512Kernels = DirectKernels<16>::kernels;
 
 } // namespace dlc::direct

@@ -27,7 +27,7 @@ struct DLC_EXPORT Form {
   void (*packLeft)(const Form &, const Operand &, const Place &, void *to) = nullptr;
   void (*packRight)(const Form &, const Operand &, const Place &, void *to) = nullptr;
   void (*multiply)(const Panel &, const Epilogue &) = nullptr;
-  const Strassen *strassen = nullptr;              ///< where it can multiply by quarters
+  const Strassen *strassen = nullptr;              ///< where it can take Strassen's algorithm
   void (*enter)() = nullptr, (*leave)() = nullptr; ///< around calls of multiply in one thread
 
   /// A right operand of [k, n], made once.
@@ -53,7 +53,7 @@ struct DLC_EXPORT Product : describe::Product {
   static Product parse(const nlohmann::json &desc, const Form &form);
 };
 
-/// Fewest rows of a product by quarters.
+/// Fewest rows that Strassen's algorithm takes.
 constexpr int64_t kStrassenRows = 28;
 
 /// What goes through the second-level cache at once, in elements of a sum, and most columns.

@@ -9,7 +9,7 @@ namespace dlc::products {
 std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads);
 std::unique_ptr<runtime::LibraryCall> makeStrassen(Operands operands, int threads);
 
-/// Throws dlc::Error where a product cannot be made by quarters.
+/// Throws dlc::Error where a product cannot be made by Strassen's algorithm.
 void checkStrassen(const Product &product);
 
 } // namespace dlc::products

@@ -1,4 +1,4 @@
-//===- Strassen.cpp - a matrix product by quarters, seven products instead of eight -===//
+//===- Strassen.cpp - a matrix product by Strassen's algorithm -===//
 //
 // Both operands are cut in halves of their lanes and of their depth. Blocks of lanes are packed
 // with seven slots each (vectors/Strassen.h), from the same places of four quarters, so that memory
@@ -225,12 +225,13 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 void checkStrassen(const Product &product) {
   const Form &form = product.form;
   if (!form.strassen || !product.batch.empty() || product.isPacked)
-    fail("product: by quarters only vectors multiply, what is not packed, without a batch");
+    fail("product: Strassen's algorithm is there for vectors alone, for what is not packed and has "
+         "no batch");
   // Then every half has something, and blocks of rows are of a size that has a kernel.
   int64_t half = rightHalves(form, product.k, product.n).lanes;
   if (product.m < kStrassenRows || product.n <= half || product.k < 2)
-    fail("product: by quarters, at least ", kStrassenRows, " rows and ", form.columns + 1,
-         " columns expected, and a depth of 2; found ", product.m, ", ", product.n, ", ",
+    fail("product: Strassen's algorithm takes at least ", kStrassenRows, " rows and ",
+         form.columns + 1, " columns, and a depth of 2; found ", product.m, ", ", product.n, ", ",
          product.k);
 }
 

@@ -11,9 +11,9 @@ const Kernels &avx2Kernels() {
   static constexpr int kLanes = 8, kRows = 6;
   static const Kernels kernels = {kLanes,
                                   kRows,
-                                  Simd<kLanes, kRows>::pack,
-                                  Simd<kLanes, kRows>::sums,
-                                  Simd<kLanes, kRows>::multiply,
+                                  ProductKernels<kLanes, kRows>::pack,
+                                  ProductKernels<kLanes, kRows>::sums,
+                                  ProductKernels<kLanes, kRows>::multiply,
                                   &Seven<kLanes, kRows>::table};
   return kernels;
 }

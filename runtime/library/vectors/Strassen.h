@@ -17,7 +17,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_VECTORS_STRASSEN_H
 #define DLC_RUNTIME_LIBRARY_VECTORS_STRASSEN_H
 
-#include "runtime/library/vectors/Simd.h"
+#include "runtime/library/vectors/ProductKernels.h"
 
 namespace dlc::vectors {
 namespace {
@@ -154,12 +154,13 @@ private:
                    ahead + index * share / kSlots};
       if (ends) {
         slot.rows = ends->dst + row * ends->dstRow + column;
-        Simd<V, mostRows>::template fetchOperands<R, 2>(*ends, epilogue, row, column);
+        ProductKernels<V, mostRows>::template fetchOperands<R, 2>(*ends, epilogue, row, column);
       }
       return slot;
     };
     auto result = [&](int quarter, Sums<R> &sums) {
-      Simd<V, mostRows>::template finish<R, 2>(sums, quarters[quarter], epilogue, row, column);
+      ProductKernels<V, mostRows>::template finish<R, 2>(sums, quarters[quarter], epilogue, row,
+                                                         column);
     };
     Sums<R> u, u3, sums;
     // A11 B11, A12 B21
@@ -182,8 +183,12 @@ private:
 };
 
 template <int V, int mostRows>
-const products::Strassen Seven<V, mostRows>::table = {
-    Simd<V, mostRows>::pack, Simd<V, mostRows>::sums, kLeastRows, left, right, multiply};
+const products::Strassen Seven<V, mostRows>::table = {ProductKernels<V, mostRows>::pack,
+                                                      ProductKernels<V, mostRows>::sums,
+                                                      kLeastRows,
+                                                      left,
+                                                      right,
+                                                      multiply};
 
 } // namespace
 } // namespace dlc::vectors

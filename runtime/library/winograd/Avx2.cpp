@@ -3,7 +3,7 @@
 // Compiled with flags of its own; Call.cpp asks the processor before it comes here.
 //
 //===---------------------------------------------------------------------------===//
-#include "runtime/library/winograd/Simd.h"
+#include "runtime/library/winograd/WinogradKernels.h"
 
 namespace dlc::winograd {
 

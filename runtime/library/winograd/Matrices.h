@@ -1,6 +1,6 @@
 //===- Matrices.h - matrices applied to vectors ------------------------------------===//
 //
-// For Simd.h alone, within the files compiled for one processor.
+// For WinogradKernels.h alone, within the files compiled for one processor.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_MATRICES_H

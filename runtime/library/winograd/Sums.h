@@ -1,6 +1,6 @@
 //===- Sums.h - sums over channels, tile by tile ---------------------------------===//
 //
-// For Simd.h alone, within the files compiled for one processor.
+// For WinogradKernels.h alone, within the files compiled for one processor.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_SUMS_H

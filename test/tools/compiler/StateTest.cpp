@@ -439,7 +439,7 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   CompileOptions options, slow;
   options.threads = slow.threads = 1;
   options.cacheDir = folder / "cache";
-  options.tuneBehind = 10;
+  options.tuneInBackground = 10;
   slow.kernels = "rows";
   Shapes shapes = source->complete({});
   std::set<std::string> bound;
@@ -447,7 +447,7 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   first->program = compileSource(*source, shapes, {}, slow, bound);
   first->session = std::make_shared<runtime::Session>(first->program);
   first->turns = std::make_shared<Turns>();
-  auto behind = tuneBehind(source, options, shapes, {}, bound, first);
+  auto behind = tuneInBackground(source, options, shapes, {}, bound, first);
 
   Reference reference(sgd("256"));
   std::mt19937 engine(1);
@@ -482,8 +482,8 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
 
 TEST(ModelState, IsMeasuredBehindAModel) {
   Folder folder;
-  Model model =
-      folder.compile(sgd("16"), {.threads = 1, .tuneBehind = 6, .cacheDir = folder / "cache"});
+  Model model = folder.compile(sgd("16"),
+                               {.threads = 1, .tuneInBackground = 6, .cacheDir = folder / "cache"});
   expectSameSteps(model, sgd("16"), 200);
   auto start = std::chrono::steady_clock::now();
   while (!model.isTuned() && std::chrono::steady_clock::now() - start < std::chrono::seconds(20))
@@ -492,7 +492,7 @@ TEST(ModelState, IsMeasuredBehindAModel) {
   EXPECT_EQ(model.programs(), 1u);
   EXPECT_TRUE(std::filesystem::exists(folder / "cache/tuning.jsonl"));
   EXPECT_NE(messageOf([&] {
-              folder.compile(counter, {.tuneBehind = 1, .cacheDir = ""}).run({});
+              folder.compile(counter, {.tuneInBackground = 1, .cacheDir = ""}).run({});
             }).find("required: a cache folder or a database"),
             std::string::npos);
 }

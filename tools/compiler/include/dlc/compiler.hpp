@@ -68,8 +68,8 @@ public:
   commands(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
   /// How many programs are kept now.
   size_t programs() const;
-  /// How often a program with faster kernels took over (ModelOptions::tuneBehind), and whether all
-  /// is measured.
+  /// How often a program with faster kernels took over (ModelOptions::tuneInBackground), and
+  /// whether all is measured.
   size_t swaps() const;
   bool isTuned() const;
 

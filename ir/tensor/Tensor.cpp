@@ -1,5 +1,5 @@
 //===- Tensor.cpp - the host tensor of the reference evaluator ------------===//
-#include "ir/reference/Tensor.h"
+#include "ir/tensor/Tensor.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"

@@ -1,10 +1,10 @@
-//===- LanePoolSimd.h - the kernels over vectors of V channels ----------------===//
+//===- LanePoolVectors.h - the kernels over vectors of V channels ----------------===//
 //
 // Included by one file for each kind of processor, which sets V.
 //
 //===---------------------------------------------------------------------------===//
-#ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLSIMD_H
-#define DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLSIMD_H
+#ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLVECTORS_H
+#define DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLVECTORS_H
 
 #include "runtime/library/builtin/LanePool.h"
 #include "runtime/library/simd/Lanes.h"
@@ -16,7 +16,7 @@ template <int Down, int Across> struct Taps {
   static constexpr int32_t down = Down, across = Across;
 };
 
-struct Simd {
+struct LanePoolVectors {
   using Floats = simd::Vec<V>;
   using Ints = simd::Ints<V>;
 
@@ -215,4 +215,4 @@ struct Simd {
 } // namespace
 } // namespace dlc::runtime::builtin
 
-#endif // DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLSIMD_H
+#endif // DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLVECTORS_H

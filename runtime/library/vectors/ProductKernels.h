@@ -1,10 +1,10 @@
-//===- Simd.h - products of f32 in vectors of any length -------------------------===//
+//===- ProductKernels.h - products of f32 in vectors of any length -------------------------===//
 //
 // For the files compiled for one processor alone.
 //
 //===---------------------------------------------------------------------------===//
-#ifndef DLC_RUNTIME_LIBRARY_VECTORS_SIMD_H
-#define DLC_RUNTIME_LIBRARY_VECTORS_SIMD_H
+#ifndef DLC_RUNTIME_LIBRARY_VECTORS_PRODUCTKERNELS_H
+#define DLC_RUNTIME_LIBRARY_VECTORS_PRODUCTKERNELS_H
 
 #include "runtime/library/simd/Block.h"
 #include "runtime/library/simd/Functions.h"
@@ -22,7 +22,7 @@ constexpr int64_t kAhead = 256;
 /// So many rows of memory are walked along together.
 constexpr int64_t kAcross = 16;
 
-template <int V, int mostRows> struct Simd {
+template <int V, int mostRows> struct ProductKernels {
   /// Where a packed block's lanes of one depth go, from `first` on.
   struct Target {
     float *to;
@@ -370,4 +370,4 @@ private:
 } // namespace
 } // namespace dlc::vectors
 
-#endif // DLC_RUNTIME_LIBRARY_VECTORS_SIMD_H
+#endif // DLC_RUNTIME_LIBRARY_VECTORS_PRODUCTKERNELS_H

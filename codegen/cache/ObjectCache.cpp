@@ -1,5 +1,5 @@
 //===- ObjectCache.cpp - machine code on disk, by content -----------------===//
-#include "codegen/native/ObjectCache.h"
+#include "codegen/cache/ObjectCache.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"

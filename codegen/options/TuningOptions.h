@@ -1,6 +1,6 @@
 //===- TuningOptions.h - whether, for how long and into which file kernels are measured ----===//
-#ifndef DLC_CODEGEN_TUNINGOPTIONS_H
-#define DLC_CODEGEN_TUNINGOPTIONS_H
+#ifndef DLC_CODEGEN_OPTIONS_TUNINGOPTIONS_H
+#define DLC_CODEGEN_OPTIONS_TUNINGOPTIONS_H
 
 #include <cstddef>
 #include <cstdint>

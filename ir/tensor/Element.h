@@ -1,6 +1,6 @@
 //===- Element.h - element types in memory and the numbers they stand for -===//
-#ifndef DLC_IR_REFERENCE_ELEMENT_H
-#define DLC_IR_REFERENCE_ELEMENT_H
+#ifndef DLC_IR_TENSOR_ELEMENT_H
+#define DLC_IR_TENSOR_ELEMENT_H
 
 #include "mlir/IR/Types.h"
 
@@ -180,4 +180,4 @@ template <typename To, typename From> To convert(From value) {
 
 } // namespace dlc::ref
 
-#endif // DLC_IR_REFERENCE_ELEMENT_H
+#endif // DLC_IR_TENSOR_ELEMENT_H

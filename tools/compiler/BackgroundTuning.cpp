@@ -1,5 +1,6 @@
-//===- Behind.cpp - kernels measured behind a program that runs --------------------===//
-#include "tools/compiler/Behind.h"
+//===- BackgroundTuning.cpp - kernels measured in the background of a program that runs
+//--------------------===//
+#include "tools/compiler/BackgroundTuning.h"
 
 #include "codegen/select/TuningDatabase.h"
 #include "dlc/Error.h"
@@ -12,16 +13,16 @@
 
 namespace dlc {
 
-Behind::Behind(std::shared_ptr<const Ready> first, double seconds)
+BackgroundTuning::BackgroundTuning(std::shared_ptr<const Ready> first, double seconds)
     : ready(std::move(first)), seconds(seconds) {}
 
-Behind::~Behind() {
+BackgroundTuning::~BackgroundTuning() {
   stopped = true;
   if (thread.joinable())
     thread.join();
 }
 
-void Behind::start(BehindWork how) {
+void BackgroundTuning::start(BackgroundWork how) {
   thread = std::thread([this, how = std::move(how)] {
     try {
       work(how);
@@ -35,7 +36,7 @@ void Behind::start(BehindWork how) {
   });
 }
 
-void Behind::work(const BehindWork &how) {
+void BackgroundTuning::work(const BackgroundWork &how) {
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();
   // The first gains come soon; later ones are smaller, and so are swaps rarer.
@@ -57,17 +58,17 @@ void Behind::work(const BehindWork &how) {
   }
 }
 
-std::shared_ptr<const Ready> Behind::now() const {
+std::shared_ptr<const Ready> BackgroundTuning::now() const {
   std::lock_guard lock(mutex);
   return ready;
 }
 
-void Behind::wait() {
+void BackgroundTuning::wait() {
   std::unique_lock lock(mutex);
   over.wait(lock, [&] { return done.load(); });
 }
 
-std::string Behind::error() const {
+std::string BackgroundTuning::error() const {
   std::lock_guard lock(mutex);
   return failure;
 }
@@ -84,22 +85,23 @@ static bool sameKernels(const Ready &a, const Ready &b) {
          code.bytes == other.bytes && std::memcmp(code.data, other.data, code.bytes) == 0;
 }
 
-std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const CompileOptions &options,
-                                   const Shapes &shapes, const Values &values,
-                                   const std::set<std::string> &bound,
-                                   std::shared_ptr<const Ready> first) {
+std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> source,
+                                                   const CompileOptions &options,
+                                                   const Shapes &shapes, const Values &values,
+                                                   const std::set<std::string> &bound,
+                                                   std::shared_ptr<const Ready> first) {
   if (databaseOf(options).empty())
     throw Error(
         "kernels are measured behind a program into a database; required: a cache folder or "
         "a database; found: neither");
-  auto behind = std::make_shared<Behind>(first, options.tuneBehind);
+  auto behind = std::make_shared<BackgroundTuning>(first, options.tuneInBackground);
   CompileOptions quiet = options;
   quiet.progress = nullptr;
   quiet.afterPhase = nullptr;
   quiet.tune = false;
   quiet.tuning.onMiss = OnMiss::Model;
   quiet.tuning.pinned = false;
-  BehindWork work;
+  BackgroundWork work;
   work.measure = [=, raw = behind.get(), turns = first->turns](double slice) {
     CompileOptions measuring = quiet;
     measuring.to = Phase::Select;

@@ -1,6 +1,6 @@
 //===- Context.h - the dialects that some phase uses ----------------------===//
-#ifndef DLC_CODEGEN_CONTEXT_H
-#define DLC_CODEGEN_CONTEXT_H
+#ifndef DLC_CODEGEN_OPTIONS_CONTEXT_H
+#define DLC_CODEGEN_OPTIONS_CONTEXT_H
 
 #include "mlir/IR/MLIRContext.h"
 
@@ -13,4 +13,4 @@ void registerDialects(mlir::DialectRegistry &registry);
 
 } // namespace dlc
 
-#endif // DLC_CODEGEN_CONTEXT_H
+#endif // DLC_CODEGEN_OPTIONS_CONTEXT_H

@@ -1,5 +1,5 @@
 //===- Context.cpp - the dialects that some phase uses --------------------===//
-#include "codegen/Context.h"
+#include "codegen/options/Context.h"
 
 #include "ir/dlc/Dialect.h"
 #include "ir/exec/Exec.h"

@@ -1,6 +1,6 @@
 //===- ObjectCache.h - machine code on disk, by content -------------------===//
-#ifndef DLC_CODEGEN_NATIVE_OBJECTCACHE_H
-#define DLC_CODEGEN_NATIVE_OBJECTCACHE_H
+#ifndef DLC_CODEGEN_CACHE_OBJECTCACHE_H
+#define DLC_CODEGEN_CACHE_OBJECTCACHE_H
 
 #include "codegen/cpu/Native.h"
 

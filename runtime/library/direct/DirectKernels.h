@@ -1,10 +1,10 @@
-//===- Simd.h - the kernels over vectors of V lanes -----------------------------===//
+//===- DirectKernels.h - the kernels over vectors of V lanes -----------------------------===//
 //
 // For the files compiled for one processor alone.
 //
 //===---------------------------------------------------------------------------===//
-#ifndef DLC_RUNTIME_LIBRARY_DIRECT_SIMD_H
-#define DLC_RUNTIME_LIBRARY_DIRECT_SIMD_H
+#ifndef DLC_RUNTIME_LIBRARY_DIRECT_DIRECTKERNELS_H
+#define DLC_RUNTIME_LIBRARY_DIRECT_DIRECTKERNELS_H
 
 #include "runtime/library/direct/Kernels.h"
 #include "runtime/library/simd/Multiply.h"
@@ -19,7 +19,7 @@ using namespace simd;
 /// first level for all pixels.
 constexpr int64_t kRun = 128;
 
-template <int V> struct Simd {
+template <int V> struct DirectKernels {
   static void gather(const Shape &shape, const float *image, const Pixels &pixels, float *to,
                      int64_t block) {
     for (int64_t ky = 0; ky < shape.windowHeight; ++ky)
@@ -131,4 +131,4 @@ template <int V> struct Simd {
 } // namespace
 } // namespace dlc::direct
 
-#endif // DLC_RUNTIME_LIBRARY_DIRECT_SIMD_H
+#endif // DLC_RUNTIME_LIBRARY_DIRECT_DIRECTKERNELS_H

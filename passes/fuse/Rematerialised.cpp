@@ -1,8 +1,7 @@
-//===- Again.cpp - what was computed a second time stays so ---------------===//
-#include "passes/fuse/Again.h"
+//===- Rematerialised.cpp - what was computed a second time stays so ---------------===//
+#include "passes/fuse/Rematerialised.h"
 
 #include "passes/fuse/Classify.h"
-#include "passes/grad/Recompute.h"
 
 #include <functional>
 
@@ -10,7 +9,7 @@ using namespace mlir;
 
 namespace dlc {
 
-static bool isCopy(Operation *op) { return op->hasAttr(grad::kRecomputedAttr); }
+static bool isCopy(Operation *op) { return op->hasAttr(kRecomputedAttr); }
 
 bool meetsItsCopy(ArrayRef<Operation *> ops) {
   Operation *copy = nullptr, *first = nullptr;

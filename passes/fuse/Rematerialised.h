@@ -1,10 +1,13 @@
-//===- Again.h - what was computed a second time stays so -----------------===//
-#ifndef DLC_PASSES_FUSE_AGAIN_H
-#define DLC_PASSES_FUSE_AGAIN_H
+//===- Rematerialised.h - what was computed a second time stays so -----------------===//
+#ifndef DLC_PASSES_FUSE_REMATERIALISED_H
+#define DLC_PASSES_FUSE_REMATERIALISED_H
 
 #include "passes/TensorBuilder.h"
 
 namespace dlc {
+
+/// On what is computed a second time; its first computation must not be merged with it again.
+constexpr llvm::StringLiteral kRecomputedAttr = "dlc.recomputed";
 
 /// Whether one kernel of these operations would compute now what is to be computed again later: one
 /// of them is such a copy, and products stand between another one and it.
@@ -18,4 +21,4 @@ void sortByUse(mlir::Block &block);
 
 } // namespace dlc
 
-#endif // DLC_PASSES_FUSE_AGAIN_H
+#endif // DLC_PASSES_FUSE_REMATERIALISED_H

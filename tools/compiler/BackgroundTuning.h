@@ -1,6 +1,7 @@
-//===- Behind.h - kernels measured behind a program that runs ----------------------===//
-#ifndef DLC_TOOLS_COMPILER_BEHIND_H
-#define DLC_TOOLS_COMPILER_BEHIND_H
+//===- BackgroundTuning.h - kernels measured in the background of a program that runs
+//----------------------===//
+#ifndef DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H
+#define DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H
 
 #include "tools/compiler/Source.h"
 #include "tools/compiler/Turns.h"
@@ -18,7 +19,7 @@ struct CompileOptions;
 struct Ready;
 
 /// What a program is compiled with behind the one that runs.
-struct BehindWork {
+struct BackgroundWork {
   /// Measures for so many seconds at most, as `stopped` and the turns allow; false when nothing is
   /// left to measure.
   std::function<bool(double seconds)> measure;
@@ -29,13 +30,13 @@ struct BehindWork {
 /// A thread that measures, compiles and swaps, again and again, until all is measured or its time
 /// is over. Whoever runs asks for now() and keeps what it gets until the run is over: so each swap
 /// is between two runs.
-class Behind {
+class BackgroundTuning {
 public:
-  Behind(std::shared_ptr<const Ready> first, double seconds);
-  ~Behind();
-  Behind(const Behind &) = delete;
+  BackgroundTuning(std::shared_ptr<const Ready> first, double seconds);
+  ~BackgroundTuning();
+  BackgroundTuning(const BackgroundTuning &) = delete;
 
-  void start(BehindWork work);
+  void start(BackgroundWork work);
   std::shared_ptr<const Ready> now() const;
   /// Somebody waits for the end.
   bool isStopped() const { return stopped; }
@@ -47,7 +48,7 @@ public:
   std::string error() const;
 
 private:
-  void work(const BehindWork &how);
+  void work(const BackgroundWork &how);
 
   mutable std::mutex mutex;
   std::condition_variable over;
@@ -59,13 +60,15 @@ private:
   std::thread thread;
 };
 
-/// Measures the source's kernels for these shapes behind `first`, for `tuneBehind` seconds into the
-/// database that the options name, which must be one. Later programs have the first one's state.
-std::shared_ptr<Behind> tuneBehind(std::shared_ptr<Source> source, const CompileOptions &options,
-                                   const Shapes &shapes, const Values &values,
-                                   const std::set<std::string> &bound,
-                                   std::shared_ptr<const Ready> first);
+/// Measures the source's kernels for these shapes behind `first`, for `tuneInBackground` seconds
+/// into the database that the options name, which must be one. Later programs have the first one's
+/// state.
+std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> source,
+                                                   const CompileOptions &options,
+                                                   const Shapes &shapes, const Values &values,
+                                                   const std::set<std::string> &bound,
+                                                   std::shared_ptr<const Ready> first);
 
 } // namespace dlc
 
-#endif // DLC_TOOLS_COMPILER_BEHIND_H
+#endif // DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H

@@ -1,14 +1,15 @@
-//===- Simd.h - the kernels, for vectors of any length -----------------------------===//
+//===- AttentionKernels.h - the kernels, for vectors of any length
+//-----------------------------===//
 //
 // For the files compiled for one processor alone.
 //
 //===---------------------------------------------------------------------------===//
-#ifndef DLC_RUNTIME_LIBRARY_ATTENTION_SIMD_H
-#define DLC_RUNTIME_LIBRARY_ATTENTION_SIMD_H
+#ifndef DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTIONKERNELS_H
+#define DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTIONKERNELS_H
 
 #include "runtime/library/attention/Kernels.h"
 
-#include "runtime/library/vectors/Simd.h"
+#include "runtime/library/vectors/ProductKernels.h"
 
 namespace dlc::attention {
 namespace {
@@ -80,7 +81,7 @@ template <int V, int R>
     blockOf<V, R, false>(p, a, b, dst);
 }
 
-template <int V, int mostRows> struct Simd {
+template <int V, int mostRows> struct AttentionKernels {
   using Block = void (*)(const Product &, const float *, const float *, float *);
 
   template <int R = 1>
@@ -107,7 +108,7 @@ template <int V, int mostRows> struct Simd {
 
   static void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes,
                         int64_t depths, int64_t panel, float *to) {
-    vectors::Simd<V, mostRows>::pack(from, lane, depth, lanes, depths, 2 * V, panel, to);
+    vectors::ProductKernels<V, mostRows>::pack(from, lane, depth, lanes, depths, 2 * V, panel, to);
   }
 
   static float finishScores(float *scores, const float *bias, float scale, int64_t count,
@@ -198,10 +199,10 @@ template <int V, int mostRows> struct Simd {
 };
 
 template <int V, int mostRows>
-const Kernels Simd<V, mostRows>::table = {
+const Kernels AttentionKernels<V, mostRows>::table = {
     V, 2 * V, packRight, multiply, finishScores, exponentials, gradients, scaled, widen, dot};
 
 } // namespace
 } // namespace dlc::attention
 
-#endif // DLC_RUNTIME_LIBRARY_ATTENTION_SIMD_H
+#endif // DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTIONKERNELS_H

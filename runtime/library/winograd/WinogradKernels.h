@@ -1,10 +1,10 @@
-//===- Simd.h - the kernels over vectors of V lanes -----------------------------===//
+//===- WinogradKernels.h - the kernels over vectors of V lanes -----------------------------===//
 //
 // For the files compiled for one processor alone.
 //
 //===---------------------------------------------------------------------------===//
-#ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
-#define DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
+#ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_WINOGRADKERNELS_H
+#define DLC_RUNTIME_LIBRARY_WINOGRAD_WINOGRADKERNELS_H
 
 #include "runtime/library/simd/Multiply.h"
 #include "runtime/library/simd/Steps.h"
@@ -126,7 +126,7 @@ void multiplyTurned(const float *data, const float *gradient, int64_t gradientBl
     }
 }
 
-template <int V, int M, int R> struct Simd {
+template <int V, int M, int R> struct WinogradKernels {
   using Matrices = CookToom<M, R>;
   static constexpr int A = Matrices::A, points = A * A, taps = R * R;
 
@@ -315,12 +315,12 @@ template <int V, int M, int R> struct Simd {
 
 template <int V> const Kernels *kernelsFor(int outputs, int window) {
   if (window == 3)
-    return outputs == 2   ? &Simd<V, 2, 3>::kernels
-           : outputs == 4 ? &Simd<V, 4, 3>::kernels
+    return outputs == 2   ? &WinogradKernels<V, 2, 3>::kernels
+           : outputs == 4 ? &WinogradKernels<V, 4, 3>::kernels
                           : nullptr;
   if (window == 5)
-    return outputs == 2   ? &Simd<V, 2, 5>::kernels
-           : outputs == 4 ? &Simd<V, 4, 5>::kernels
+    return outputs == 2   ? &WinogradKernels<V, 2, 5>::kernels
+           : outputs == 4 ? &WinogradKernels<V, 4, 5>::kernels
                           : nullptr;
   return nullptr;
 }
@@ -328,4 +328,4 @@ template <int V> const Kernels *kernelsFor(int outputs, int window) {
 } // namespace
 } // namespace dlc::winograd
 
-#endif // DLC_RUNTIME_LIBRARY_WINOGRAD_SIMD_H
+#endif // DLC_RUNTIME_LIBRARY_WINOGRAD_WINOGRADKERNELS_H

@@ -1,8 +1,8 @@
 //===- Options.h - what a compilation is asked for ------------------------===//
-#ifndef DLC_CODEGEN_OPTIONS_H
-#define DLC_CODEGEN_OPTIONS_H
+#ifndef DLC_CODEGEN_OPTIONS_OPTIONS_H
+#define DLC_CODEGEN_OPTIONS_OPTIONS_H
 
-#include "codegen/TuningOptions.h"
+#include "codegen/options/TuningOptions.h"
 #include "passes/Settings.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -70,4 +70,4 @@ std::string databaseOf(const CompileOptions &options);
 
 } // namespace dlc
 
-#endif // DLC_CODEGEN_OPTIONS_H
+#endif // DLC_CODEGEN_OPTIONS_OPTIONS_H

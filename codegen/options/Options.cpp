@@ -1,5 +1,5 @@
 //===- Options.cpp - what a compilation is asked for ----------------------===//
-#include "codegen/Options.h"
+#include "codegen/options/Options.h"
 
 #include "codegen/providers/Provider.h"
 #include "runtime/device/cpu/Features.h"

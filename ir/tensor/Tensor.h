@@ -1,8 +1,8 @@
 //===- Tensor.h - the host tensor of the reference evaluator --------------===//
-#ifndef DLC_IR_REFERENCE_TENSOR_H
-#define DLC_IR_REFERENCE_TENSOR_H
+#ifndef DLC_IR_TENSOR_TENSOR_H
+#define DLC_IR_TENSOR_TENSOR_H
 
-#include "ir/reference/Element.h"
+#include "ir/tensor/Element.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -90,4 +90,4 @@ template <typename F> void forEachIndex(llvm::ArrayRef<int64_t> shape, F f) {
 
 } // namespace dlc::ref
 
-#endif // DLC_IR_REFERENCE_TENSOR_H
+#endif // DLC_IR_TENSOR_TENSOR_H
