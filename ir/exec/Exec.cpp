@@ -85,9 +85,8 @@ LogicalResult LaunchOp::verify() {
 LogicalResult LibraryOp::verify() { return verifyPositions(*this); }
 
 LogicalResult CopyOp::verify() {
-  int64_t bytes = int64_t(getBytes());
-  if (bytes < 0 || bytes > int64_t(getFrom().getType().getBytes()) ||
-      bytes > int64_t(getTo().getType().getBytes()))
+  int64_t bytes = getBytes();
+  if (bytes < 0 || bytes > getFrom().getType().getBytes() || bytes > getTo().getType().getBytes())
     return emitOpError("C1: both buffers must hold the bytes copied; found ")
            << bytes << " of " << getFrom().getType().getBytes() << " and "
            << getTo().getType().getBytes();

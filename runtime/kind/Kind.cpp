@@ -132,7 +132,8 @@ void take(DeviceKind &kind, const dlc_device_table *table) {
 void loadPlugin(DeviceKind &kind) {
   std::string file = "libdlc_" + kind.name + ".so", looked;
   for (const std::string &folder : pluginFolders()) {
-    looked += (looked.empty() ? "" : ", ") + folder;
+    looked += looked.empty() ? "" : ", ";
+    looked += folder;
     kind.path = folder + "/" + file;
     if (access(kind.path.c_str(), F_OK) != 0)
       continue;

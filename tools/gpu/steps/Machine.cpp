@@ -64,9 +64,9 @@ private:
     }
     for (const char *query :
          {"name,driver_version,memory.total,memory.used",
-          "clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,temperature.gpu,power.draw,power."
-          "limit",
-          "clocks_event_reasons.active", "compute_mode,mig.mode.current,ecc.mode.current",
+          "clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem",
+          "temperature.gpu,power.draw,power.limit", "clocks_event_reasons.active",
+          "compute_mode,mig.mode.current,ecc.mode.current",
           "pcie.link.gen.current,pcie.link.width.current"})
       store["nvidia-smi"][when][query] =
           said({program, std::string("--query-gpu=") + query, "--format=csv,noheader"});
