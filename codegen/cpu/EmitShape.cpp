@@ -103,13 +103,16 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     Value inside;
   };
   SmallVector<Source, 2> sources;
+  auto isVector = [](Value v) { return isa<VectorType>(v.getType()); };
+  // Where lanes differ all are read, and each lane takes one.
+  bool readsAll = false;
   for (const Read &read : lowering.readsOf(op, at)) {
     Value operand = op->getOperand(read.operand);
     auto shape = cast<RankedTensorType>(operand.getType()).getShape();
     Value inside = lowering.inside(read.guards);
-    sources.push_back({operand, lowering.lower(read, shape), inside});
+    sources.push_back({operand, lowering.lower(read, shape, readsAll), inside});
+    readsAll |= inside && isVector(inside);
   }
-  auto isVector = [](Value v) { return isa<VectorType>(v.getType()); };
   std::function<Value(ArrayRef<Source>)> first = [&](ArrayRef<Source> from) -> Value {
     const auto &[operand, where, inside] = from.front();
     if (!inside)

@@ -84,7 +84,7 @@ Index IndexLowering::lower(const IndexExpr &expression) {
   return sum ? e.affine(*sum, 1, expression.constant) : e.constant(expression.constant);
 }
 
-Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape) {
+Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape, bool isElse) {
   Indices result;
   for (auto [place, size] : llvm::zip(read.at, shape)) {
     Index index = lower(place);
@@ -92,7 +92,7 @@ Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape) {
     bool divided = llvm::any_of(read.guards, [&, at = place](const Guard &guard) {
       return guard.by > 1 && at == x.divide(guard.place, guard.by);
     });
-    bool sure = read.guards.empty() || (place.isWithin(size) && !divided);
+    bool sure = (read.guards.empty() && !isElse) || (place.isWithin(size) && !divided);
     result.push_back(
         sure ? index : binary("max", binary("min", index, e.constant(size - 1)), e.constant(0)));
   }

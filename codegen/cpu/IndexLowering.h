@@ -24,8 +24,9 @@ public:
   std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at);
 
   Index lower(const IndexExpr &expression);
-  /// The element of an operand of this shape; within it, whether the guards hold or not.
-  Indices lower(const Read &read, llvm::ArrayRef<int64_t> shape);
+  /// The element of an operand of this shape; within it, whether the guards hold or not. `isElse`:
+  /// it is read, too, where an earlier read's guards hold.
+  Indices lower(const Read &read, llvm::ArrayRef<int64_t> shape, bool isElse = false);
   /// Whether all guards hold, for each lane where they differ; null where there is none.
   mlir::Value inside(llvm::ArrayRef<Guard> guards);
 

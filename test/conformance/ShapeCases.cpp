@@ -115,7 +115,10 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
                  {"inner", {{5, 2}, {5, 9}, {5, 1}}, 1},
                  {"empty", {{0, 4}, {3, 4}}, 0},
                  {"big", {{67, 515}, {67, 516}}, 1},
-                 {"rank5", {{2, 3, 2, 3, 5}, {2, 3, 4, 3, 5}}, 2}};
+                 {"rank5", {{2, 3, 2, 3, 5}, {2, 3, 4, 3, 5}}, 2},
+                 // One vector has elements of both.
+                 {"halves", {{1024, 4}, {1024, 4}}, 1},
+                 {"twelve", {{256, 12}, {256, 12}}, 1}};
   for (auto &c : concats) {
     Case x{"concat", t + "/" + c.name, {}, "axis = " + std::to_string(c.axis) + " : i64"};
     for (const Shape &shape : c.shapes)
