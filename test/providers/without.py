@@ -91,7 +91,7 @@ def main():
         kept = KEPT.findall(f.read())
     only = ["-DDLC_RUNTIME_ONLY=ON"] if a.runtime_only else []
     tests = library["tests"] if a.runtime_only else library["tests"] + library.get("whole", [])
-    targets = library["targets"] if a.runtime_only else library["targets"] + ["dlc", "conformance"]
+    targets = library["targets"] if a.runtime_only else library["targets"] + ["bin/dlc", "bin/conformance"]
     failed = (run("cmake", "-G", "Ninja", "-S", source, "-B", build, *only,
                   *("-D" + entry for entry in kept))
               or run("cmake", "--build", build, "--target", *targets)
