@@ -134,7 +134,8 @@ void loadPlugin(DeviceKind &kind) {
   for (const std::string &folder : pluginFolders()) {
     looked += looked.empty() ? "" : ", ";
     looked += folder;
-    kind.path = folder + "/" + file;
+    kind.path = folder;
+    kind.path.append("/").append(file);
     if (access(kind.path.c_str(), F_OK) != 0)
       continue;
     void *library = dlopen(kind.path.c_str(), RTLD_NOW | RTLD_LOCAL);
