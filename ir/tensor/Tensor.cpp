@@ -1,4 +1,4 @@
-//===- Tensor.cpp - the host tensor of the reference evaluator ------------===//
+//===- Tensor.cpp - a tensor on the host ----------------------------------===//
 #include "ir/tensor/Tensor.h"
 
 #include "mlir/IR/AsmState.h"

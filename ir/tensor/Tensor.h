@@ -1,4 +1,4 @@
-//===- Tensor.h - the host tensor of the reference evaluator --------------===//
+//===- Tensor.h - a tensor on the host ------------------------------------===//
 #ifndef DLC_IR_TENSOR_TENSOR_H
 #define DLC_IR_TENSOR_TENSOR_H
 

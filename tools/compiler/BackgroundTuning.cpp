@@ -1,5 +1,4 @@
-//===- BackgroundTuning.cpp - kernels measured in the background of a program that runs
-//--------------------===//
+//===- BackgroundTuning.cpp - kernels measured in the background of a program that runs ---===//
 #include "tools/compiler/BackgroundTuning.h"
 
 #include "codegen/select/TuningDatabase.h"

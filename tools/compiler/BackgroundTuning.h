@@ -1,5 +1,4 @@
-//===- BackgroundTuning.h - kernels measured in the background of a program that runs
-//----------------------===//
+//===- BackgroundTuning.h - kernels measured in the background of a program that runs ---===//
 #ifndef DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H
 #define DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H
 

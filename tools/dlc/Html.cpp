@@ -1,5 +1,4 @@
-//===- Html.cpp - the graph as a page: the drawing beside a table
-//-----------------------------------===//
+//===- Html.cpp - the graph as a page: the drawing beside a table ---------===//
 #include "tools/dlc/Graph.h"
 #include "tools/dlc/Options.h"
 

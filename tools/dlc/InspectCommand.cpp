@@ -1,5 +1,4 @@
-//===- InspectCommand.cpp - dlc inspect
-//---------------------------------------------------------------===//
+//===- InspectCommand.cpp - dlc inspect -----------------------------------===//
 #include "tools/dlc/Graph.h"
 #include "tools/dlc/Inputs.h"
 #include "tools/dlc/Options.h"

@@ -1,5 +1,4 @@
-//===- RunCommand.cpp - dlc run
-//-------------------------------------------------------------------===//
+//===- RunCommand.cpp - dlc run -------------------------------------------===//
 #include "tools/dlc/Inputs.h"
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"

@@ -1,5 +1,4 @@
-//===- Svg.cpp - the graph as a drawing
-//----------------------------------------------------------===//
+//===- Svg.cpp - the graph as a drawing -----------------------------------===//
 #include "tools/dlc/Graph.h"
 #include "tools/dlc/Options.h"
 

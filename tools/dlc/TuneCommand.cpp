@@ -1,5 +1,4 @@
-//===- TuneCommand.cpp - dlc tune: measure a model's kernels
-//-----------------------------------===//
+//===- TuneCommand.cpp - dlc tune: measure a model's kernels --------------===//
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
 #include "tools/dlc/TuneText.h"

@@ -1,5 +1,4 @@
-//===- TuneDbCommand.cpp - dlc tune-db: tuning databases as files
-//------------------------------===//
+//===- TuneDbCommand.cpp - dlc tune-db: tuning databases as files ---------===//
 #include "tools/dlc/Options.h"
 #include "tools/dlc/TuneText.h"
 

@@ -1,5 +1,4 @@
-//===- TuneText.cpp - contests and databases, for people
-//---------------------------------------===//
+//===- TuneText.cpp - contests and databases, for people ------------------===//
 #include "tools/dlc/TuneText.h"
 
 #include "tools/dlc/Options.h"

@@ -1,5 +1,4 @@
-//===- TuneText.h - contests and databases, for people
-//-----------------------------------------===//
+//===- TuneText.h - contests and databases, for people --------------------===//
 #ifndef DLC_TOOLS_DLC_TUNETEXT_H
 #define DLC_TOOLS_DLC_TUNETEXT_H
 

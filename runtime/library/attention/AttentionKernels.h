@@ -1,5 +1,4 @@
-//===- AttentionKernels.h - the kernels, for vectors of any length
-//-----------------------------===//
+//===- AttentionKernels.h - the kernels, for vectors of any length --------===//
 //
 // For the files compiled for one processor alone.
 //

@@ -1,5 +1,4 @@
-//===- bad_device.cpp - a plugin that cannot be used: its version, name or functions are wrong
-//---===//
+//===- bad_device.cpp - a plugin with a wrong version, name or functions --------===//
 #include <dlc/device.h>
 
 #ifndef VERSION

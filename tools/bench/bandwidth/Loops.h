@@ -1,5 +1,4 @@
-//===- Loops.h - the limits: loops of STREAM, and of FMA
-//----------------------------------------------------===//
+//===- Loops.h - the limits: loops of STREAM, and of FMA ------------------===//
 #ifndef DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
 #define DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
 

@@ -1,4 +1,5 @@
-# dlc tune beside other processes: killed at any moment, two of them at once, a machine that is busy.
+# Measuring beside other work: killed at any moment, two at once, a machine that is busy, in the
+# background of a program that runs.
 import json
 import os
 import random
@@ -108,4 +109,21 @@ def busy():
     print("contention noticed" if noticed else text)
 
 
-{"kill": kill, "two": two, "busy": busy}[what]()
+def background():
+    # How many runs it takes until an operation is measured depends on the machine.
+    cache, repeat = os.path.join(folder, "background"), 30000
+    for _ in range(5):
+        out = subprocess.run(["dlc", "run", model, "--threads", "1", "--cache", cache, "--tune-in-background", "20s",
+                              "--repeat", str(repeat)], capture_output=True, text=True)
+        assert out.returncode == 0, (out.returncode, out.stdout, out.stderr)
+        swaps = re.search(r"measured in the background: \d+ times faster kernels came in", out.stdout)
+        assert swaps, (out.stdout, out.stderr)
+        found = subprocess.run(["dlc", "tune-db", "show", os.path.join(cache, "tuning.jsonl")], capture_output=True, text=True)
+        if re.search(r"[1-9]\d* of \d+ operations", found.stdout):
+            print("measured in", "the background")
+            return
+        repeat *= 3
+    print(out.stdout, out.stderr, found.stdout, found.stderr)
+
+
+{"kill": kill, "two": two, "busy": busy, "background": background}[what]()
