@@ -288,7 +288,15 @@ LogicalResult Lowering::command(Operation &op) {
   if (!outermost)
     device = commandDevice(&op);
   if (isa<ReshapeOp, TransferOp>(op)) {
-    if (!isPlain(tensorTypeOf(op.getOperand(0))) || !isPlain(tensorTypeOf(op.getResult(0))))
+    // A transfer moves a blocked layout as it is.
+    auto layout = [](Value value) {
+      OnAttr on = deviceOf(value.getType());
+      return on ? on.getLayout() : StringRef();
+    };
+    const bool keepsLayout =
+        isa<TransferOp>(op) && layout(op.getOperand(0)) == layout(op.getResult(0));
+    if (!keepsLayout &&
+        (!isPlain(tensorTypeOf(op.getOperand(0))) || !isPlain(tensorTypeOf(op.getResult(0)))))
       return op.emitError("a view of a blocked layout; put a dlc.reorder before it");
     if (crosses(&op) && !outermost)
       copy(loc, home(op.getOperand(0)), resultBuffer(op.getResult(0)),
