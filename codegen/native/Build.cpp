@@ -152,6 +152,8 @@ private:
         .Case<exec::AllocOp>([&](exec::AllocOp alloc) {
           entry["space"] = "arena";
           entry["offset"] = int64_t(*alloc.getOffset()) + offset;
+          if (entry.contains("step"))
+            entry["within"] = {int64_t(*alloc.getOffset()), alloc.getBuffer().getType().getBytes()};
         })
         .Case<exec::ConstantOp>([&](exec::ConstantOp c) {
           entry["space"] = "constant";

@@ -249,7 +249,22 @@ private:
       failAt(node.where, "offset ", buffer.offset, " with ", buffer.bytes, " bytes leaves ", space,
              buffer.space == Space::Arena ? "" : " " + std::to_string(buffer.index), " of ", limit,
              " bytes");
+    readWithin(node.member("within"), limit, buffer);
     plan.buffers.push_back(buffer);
+  }
+
+  /// [offset, bytes]: what a buffer that moves stays in; all of its space where nothing is said.
+  static void readWithin(const Node &node, uint64_t limit, Buffer &buffer) {
+    buffer.end = limit;
+    if (node.absent())
+      return;
+    std::vector<uint64_t> within;
+    node.forEach([&](const Node &each) { within.push_back(each.unsignedUpTo(kMaxBytes)); });
+    if (within.size() != 2 || within[0] > buffer.offset || within[1] > limit - within[0] ||
+        buffer.offset + buffer.bytes > within[0] + within[1])
+      failAt(node.where, "an offset and bytes that hold the buffer expected");
+    buffer.begin = within[0];
+    buffer.end = within[0] + within[1];
   }
 
   static bool isWritable(const Buffer &buffer) {

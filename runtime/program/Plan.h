@@ -68,8 +68,10 @@ struct Buffer {
   uint64_t offset = 0;
   uint64_t bytes = 0;
   uint32_t device = 0;
-  /// How far it moves with each iteration of the innermost loop around who uses it.
+  /// How far it moves with each iteration of the innermost loop around who uses it, and the bytes
+  /// of its space that it stays in.
   int64_t step = 0;
+  uint64_t begin = 0, end = 0;
 };
 
 enum class Op : uint8_t { Launch, Library, Copy, Fill, If, Loop, Record, Wait };

@@ -157,10 +157,10 @@ private:
         buffer.space == Space::Input)
       return;
     auto &runs = memories[{buffer.space, buffer.device, buffer.index}];
-    // What moves along may go anywhere in what it lies in.
-    bool anywhere = buffer.step != 0;
-    uint64_t start = anywhere ? 0 : buffer.offset,
-             end = anywhere ? UINT64_MAX : start + buffer.bytes;
+    // What moves along may go anywhere in what it stays in.
+    const bool moves = buffer.step != 0;
+    uint64_t start = moves ? buffer.begin : buffer.offset,
+             end = moves ? buffer.end : start + buffer.bytes;
     cut(runs, start);
     cut(runs, end);
     while (start < end) {

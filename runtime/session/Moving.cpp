@@ -5,13 +5,9 @@
 
 namespace dlc::runtime {
 
-static int64_t lastInside(const Plan &plan, const Buffer &buffer) {
-  uint64_t limit = buffer.space == Space::Arena      ? plan.devices[buffer.device].arenaBytes
-                   : buffer.space == Space::Constant ? plan.constantBytes[buffer.index]
-                   : buffer.space == Space::Input    ? plan.inputs[buffer.index].bytes
-                   : buffer.space == Space::State    ? plan.states[buffer.index].bytes
-                                                     : plan.outputs[buffer.index].bytes;
-  uint64_t room = buffer.step < 0 ? buffer.offset : limit - buffer.offset - buffer.bytes;
+static int64_t lastInside(const Buffer &buffer) {
+  uint64_t room =
+      buffer.step < 0 ? buffer.offset - buffer.begin : buffer.end - buffer.offset - buffer.bytes;
   uint64_t step =
       buffer.step < 0 ? -static_cast<uint64_t>(buffer.step) : static_cast<uint64_t>(buffer.step);
   return static_cast<int64_t>(room / step);
@@ -19,7 +15,7 @@ static int64_t lastInside(const Plan &plan, const Buffer &buffer) {
 
 void Moving::add(const Plan &plan, Binder &binder, void **slot, uint32_t index) {
   const Buffer &buffer = plan.buffers[index];
-  Slot &added = slots.emplace_back(Slot{slot, nullptr, buffer.step, lastInside(plan, buffer)});
+  Slot &added = slots.emplace_back(Slot{slot, nullptr, buffer.step, lastInside(buffer)});
   binder.bind(&added.first, index);
 }
 

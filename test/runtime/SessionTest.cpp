@@ -150,6 +150,31 @@ TEST(Session, BuffersThatMove) {
   }
 }
 
+TEST(Session, BuffersMoveWithinWhatTheyStayIn) {
+  Program program = emptyProgram();
+  json &m = program.manifest;
+  m["inputs"] = {tensor("x", "i32", {4})};
+  m["outputs"] = {tensor("y", "i32", {4})};
+  m["buffers"] = {buffer("input", 0, 4), buffer("output", 0, 4, 4)};
+  m["buffers"][1]["step"] = 4;
+  m["buffers"][1]["within"] = {4, 8};
+  json body = {{{"op", "copy"}, {"from", 0}, {"to", 1}, {"bytes", 4}}};
+  m["commands"] = {{{"op", "loop"}, {"max", 3}, {"body", body}}};
+  int32_t x[4] = {1, 2, 3, 4}, y[4] = {};
+  std::string error = errorOf([&] {
+    Session session(share(program));
+    runOnce(session, {x}, {y});
+  });
+  EXPECT_NE(error.find("at most 2 iterations fit"), std::string::npos) << error;
+  EXPECT_EQ(y[2], 1);
+  EXPECT_EQ(y[3], 0);
+  for (json wrong : {json{8, 8}, json{4, 16}, json{4, 2}, json{4}}) {
+    m["buffers"][1]["within"] = wrong;
+    error = errorOf([&] { Session session(share(program)); });
+    EXPECT_NE(error.find("that hold the buffer expected"), std::string::npos) << error;
+  }
+}
+
 TEST(Session, If) {
   Program program = emptyProgram();
   json &m = program.manifest;
