@@ -235,9 +235,9 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   if (loss.target != Target::Classes && (options.labelSmoothing != 0 || options.ignoreIndex))
     throw Error("--label-smoothing and --ignore-index mean nothing to " + options.loss +
                 ", whose targets are no classes");
-  auto moduleIn = [&](MLIRContext &context) {
+  auto moduleIn = [&](MLIRContext &context, const Shapes &taken) {
     std::vector<std::string> needed;
-    auto module = model.trainingModule(context, shapes, options.seed, needed);
+    auto module = model.trainingModule(context, taken, options.seed, needed);
     if (!module)
       throw Error(model.path() + ": shapes depend on the value of input '" + needed.front() +
                   "'; required for training: a model whose shapes its inputs' shapes tell");
@@ -245,7 +245,7 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   };
   Border border;
   {
-    auto module = moduleIn(model.context());
+    auto module = moduleIn(model.context(), shapes);
     border = borderOf(model, module->lookupSymbol<func::FuncOp>("main"));
   }
   bool isClasses = loss.target == Target::Classes;
@@ -258,8 +258,13 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
 
   std::optional<trace::InlinedModule> inlined;
   Network network(border.inputs.size(), [&](const std::vector<Tensor> &xs) {
-    if (!inlined)
-      inlined.emplace(moduleIn(trace::currentContext()));
+    if (!inlined) {
+      // Of a batch in parts, the model sees one.
+      Shapes taken = shapes;
+      for (size_t i = 0; options.microBatches > 1 && i < xs.size(); ++i)
+        taken[border.inputs[i].name] = xs[i].shape();
+      inlined.emplace(moduleIn(trace::currentContext(), taken));
+    }
     return (*inlined)(xs)[0];
   });
   TensorFunction value(2, [&](const std::vector<Tensor> &xs) {
