@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace dlc {
@@ -100,7 +101,7 @@ void ObjectCache::store(llvm::StringRef key, const cpu::Code &code) {
   }
   bool whole = ::close(fd) == 0 && done == all.size();
   if (!whole || llvm::sys::fs::rename(temporary, pathOf(key)))
-    llvm::sys::fs::remove(temporary);
+    std::ignore = llvm::sys::fs::remove(temporary);
 }
 
 } // namespace dlc

@@ -248,7 +248,7 @@ Combination combineSplit(OpBuilder &b, FusionOp fusion, const SplitPlan &plan) {
       auto count = DenseElementsAttr::get(
           RankedTensorType::get({}, type.getElementType(), y.getEncoding()),
           Attribute(b.getFloatAttr(type.getElementType(),
-                                   double(product(plan.shape) / product(y.getShape())))));
+                                   double(product(plan.shape)) / double(product(y.getShape())))));
       total =
           DivOp::create(b, loc, type, total, ConstantOp::create(b, loc, count.getType(), count));
     }

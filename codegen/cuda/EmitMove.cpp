@@ -2,7 +2,6 @@
 #include "codegen/cuda/Emitter.h"
 
 using namespace mlir;
-using llvm::Twine;
 
 namespace dlc::cuda {
 
@@ -68,7 +67,7 @@ std::string Emitter::random(RandomOp op, const Indices &at) {
   Expr offset = x.linear(shapeOf(op.getY()), at);
   std::string counter = eval(op.getCounter(), {});
   // Four neighbours share a block of random words.
-  std::string block = x.divide(offset, 4).text(), seed = std::to_string(uint64_t(op.getSeed()));
+  std::string block = x.divide(offset, 4).text(), seed = std::to_string(op.getSeed());
   std::string words = let("dk::words", "dk::philox((unsigned long long)" + block + ", " + counter +
                                            ", " + seed + "ull)");
   std::string which = x.remainder(offset, 4).text();

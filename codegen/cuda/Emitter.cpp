@@ -145,7 +145,7 @@ std::string Emitter::elementwise(Operation *op, const Indices &at) {
 
 std::string Emitter::load(const Buffer &from, const Expr &offset) {
   used.insert(from.name);
-  std::string type = computeName(from.element), storage = storageName(from.element);
+  std::string type = computeName(from.element);
   int64_t bytes = ref::elementBytes(from.element);
   if (lane && conditions == lane->conditions && depthOf(offset, lane->atom) <= lane->depth) {
     int64_t step = offset.coefficient(lane->atom);

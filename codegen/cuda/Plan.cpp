@@ -8,7 +8,6 @@
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
-using llvm::Twine;
 
 namespace dlc::cuda {
 

@@ -61,11 +61,20 @@ private:
 
   int64_t wanted() const { return 2 * int64_t(plan.options.multiprocessors); }
 
+  /// How many elements the innermost dimensions have that are all among these.
+  template <typename Dims> int64_t rowOf(const Dims &dims) const {
+    int64_t row = 1;
+    for (size_t d : llvm::reverse(llvm::seq(shape.size()))) {
+      if (!llvm::is_contained(dims, d))
+        break;
+      row *= shape[d];
+    }
+    return row;
+  }
+
   void planAlong() {
     width = std::max<int64_t>(1, 16 / bytes);
-    int64_t row = 1;
-    for (size_t d = shape.size(); d-- > 0 && llvm::is_contained(reducedDims, d);)
-      row *= shape[d];
+    const int64_t row = rowOf(reducedDims);
     while (row % width != 0)
       width /= 2;
     threads = 32;
@@ -77,9 +86,7 @@ private:
   }
 
   void planAcross() {
-    int64_t row = 1;
-    for (size_t d = shape.size(); d-- > 0 && llvm::is_contained(keptDims, d);)
-      row *= shape[d];
+    const int64_t row = rowOf(keptDims);
     width = bytes <= 4 && row % 4 == 0 && kept >= 1024 ? 4 : 1;
     threads = 32;
     rows = 8;

@@ -104,7 +104,7 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
       Expr x = e.freshAtom("threadIdx.x", 0, kTile - 1);
       Expr l = last + (turned ? y : x), a = other + (turned ? x : y);
       SmallVector<std::string> inside;
-      for (auto [i, d] : {std::pair(l, turn->last), std::pair(a, turn->across)})
+      for (const auto &[i, d] : {std::pair(l, turn->last), std::pair(a, turn->across)})
         if (shape[d] % kTile != 0)
           inside.push_back("(int)(" + i.text() + ") < " + std::to_string(shape[d]));
       t.open(inside.empty() ? Twine("") : "if (" + Twine(llvm::join(inside, " && ")) + ")");

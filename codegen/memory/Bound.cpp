@@ -22,7 +22,7 @@ int64_t plannedMemory(ModuleOp module) {
       for (auto state : states.getAsRange<DictionaryAttr>())
         total += grad::tensorBytes(state.getAs<TypeAttr>("type").getValue());
     program.walk([&](exec::ConstantOp constant) {
-      total += int64_t(cast<exec::BufferType>(constant->getResult(0).getType()).getBytes());
+      total += cast<exec::BufferType>(constant->getResult(0).getType()).getBytes();
     });
   }
   return total;

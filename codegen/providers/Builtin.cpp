@@ -99,7 +99,7 @@ json descOf(Operation *op) {
       })
       .Case<AvgPoolGradOp>([](AvgPoolGradOp o) {
         json desc = windowed("avg_pool_grad", o, dims(typeOf(o.getDx())), typeOf(o.getDy()));
-        desc["include_pad"] = bool(o.getIncludePad());
+        desc["include_pad"] = o.getIncludePad();
         desc["pads_counted"] = list(o.getCountedHigh());
         return desc;
       })
@@ -174,7 +174,7 @@ json lanePool(FusionOp fusion) {
   };
   auto counted = [](json desc, auto o) {
     if (!desc.is_null()) {
-      desc["include_pad"] = bool(o.getIncludePad());
+      desc["include_pad"] = o.getIncludePad();
       desc["pads_counted"] = list(o.getCountedHigh());
     }
     return desc;
@@ -239,7 +239,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
     call.bytes += double(storageBytes(typeOf(op->getResult(i))));
   }
   if (isa<CumulativeOp, ScatterElementsOp, ScatterNdOp>(op))
-    call.inplace.push_back({unsigned(op->getNumOperands()), 0});
+    call.inplace.push_back({op->getNumOperands(), 0});
   call.flops = double(typeOf(decides).getNumElements());
   if (desc.contains("kernel")) {
     // As oneDNN's pools are counted: every element of every window.

@@ -81,17 +81,17 @@ struct Layer {
 } // namespace
 
 LogicalResult LstmOp::evaluate(Inputs inputs, Outputs outputs) {
-  enum { input, output, forget, cell };
+  enum { Input, Output, Forget, Cell };
   Layer layer(inputs, 4, getDirection());
   std::vector<double> cells = loadAll<double>(inputs[5]);
   layer.run(*this, inputs, outputs,
             [&](int64_t d, int64_t t, int64_t n, const double *h, double *next) {
               for (int64_t u = 0; u < layer.hidden; ++u) {
                 double &c = cells[(d * layer.batches + n) * layer.hidden + u];
-                const double i = sigmoid(layer.gateSum(d, t, n, h, input, u));
-                const double o = sigmoid(layer.gateSum(d, t, n, h, output, u));
-                const double f = sigmoid(layer.gateSum(d, t, n, h, forget, u));
-                c = f * c + i * std::tanh(layer.gateSum(d, t, n, h, cell, u));
+                const double i = sigmoid(layer.gateSum(d, t, n, h, Input, u));
+                const double o = sigmoid(layer.gateSum(d, t, n, h, Output, u));
+                const double f = sigmoid(layer.gateSum(d, t, n, h, Forget, u));
+                c = f * c + i * std::tanh(layer.gateSum(d, t, n, h, Cell, u));
                 next[u] = o * std::tanh(c);
               }
             });
@@ -102,23 +102,23 @@ LogicalResult LstmOp::evaluate(Inputs inputs, Outputs outputs) {
 }
 
 LogicalResult GruOp::evaluate(Inputs inputs, Outputs outputs) {
-  enum { update, reset, candidate };
+  enum { Update, Reset, Candidate };
   Layer layer(inputs, 3, getDirection());
   const bool linearBeforeReset = getLinearBeforeReset();
   std::vector<double> resets(layer.hidden), kept(layer.hidden);
   layer.run(*this, inputs, outputs,
             [&](int64_t d, int64_t t, int64_t n, const double *h, double *next) {
               for (int64_t u = 0; u < layer.hidden; ++u) {
-                resets[u] = sigmoid(layer.gateSum(d, t, n, h, reset, u));
+                resets[u] = sigmoid(layer.gateSum(d, t, n, h, Reset, u));
                 kept[u] = resets[u] * h[u];
               }
               for (int64_t u = 0; u < layer.hidden; ++u) {
-                const double z = sigmoid(layer.gateSum(d, t, n, h, update, u));
-                const double bias = layer.hiddenBias(d, candidate, u);
+                const double z = sigmoid(layer.gateSum(d, t, n, h, Update, u));
+                const double bias = layer.hiddenBias(d, Candidate, u);
                 const double recurrent =
-                    linearBeforeReset ? resets[u] * (layer.fromHidden(d, h, candidate, u) + bias)
-                                      : layer.fromHidden(d, kept.data(), candidate, u) + bias;
-                const double value = std::tanh(layer.fromInput(d, t, n, candidate, u) + recurrent);
+                    linearBeforeReset ? resets[u] * (layer.fromHidden(d, h, Candidate, u) + bias)
+                                      : layer.fromHidden(d, kept.data(), Candidate, u) + bias;
+                const double value = std::tanh(layer.fromInput(d, t, n, Candidate, u) + recurrent);
                 next[u] = (1 - z) * value + z * h[u];
               }
             });

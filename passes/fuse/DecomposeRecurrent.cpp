@@ -230,15 +230,15 @@ struct LstmLoop : OpRewritePattern<LstmOp> {
         known(b.make<AddOp>(bias(b, rewriter, op, 0), bias(b, rewriter, op, 1)), rewriter);
     rewriteAsLoop(op, op.getDirection(), added, rewriter,
                   [&](TensorBuilder &b, Value now, ValueRange states) -> SmallVector<Value> {
-                    enum { input, output, forget, cell };
+                    enum { Input, Output, Forget, Cell };
                     Value gates = b.make<AddOp>(b.make<MatmulOp>(states[0], r, false, true), now);
                     auto open = [&](int64_t g) {
                       return b.make<SigmoidOp>(gate(b, gates, g, hidden));
                     };
-                    Value kept = b.make<MulOp>(open(forget), states[1]);
-                    Value candidate = b.make<TanhOp>(gate(b, gates, cell, hidden));
-                    Value c = b.make<AddOp>(kept, b.make<MulOp>(open(input), candidate));
-                    return {b.make<MulOp>(open(output), b.make<TanhOp>(c)), c};
+                    Value kept = b.make<MulOp>(open(Forget), states[1]);
+                    Value candidate = b.make<TanhOp>(gate(b, gates, Cell, hidden));
+                    Value c = b.make<AddOp>(kept, b.make<MulOp>(open(Input), candidate));
+                    return {b.make<MulOp>(open(Output), b.make<TanhOp>(c)), c};
                   });
     return success();
   }
@@ -250,7 +250,7 @@ struct GruLoop : OpRewritePattern<GruOp> {
   LogicalResult matchAndRewrite(GruOp op, PatternRewriter &rewriter) const override {
     if (!needsLoop(op))
       return failure();
-    enum { update, reset, candidate };
+    enum { Update, Reset, Candidate };
     TensorBuilder b(rewriter, op.getLoc());
     int64_t hidden = Sizes(op).hidden;
     bool late = op.getLinearBeforeReset();
@@ -269,12 +269,12 @@ struct GruLoop : OpRewritePattern<GruOp> {
                       return b.make<SigmoidOp>(
                           b.make<AddOp>(gate(b, gates, g, hidden), gate(b, now, g, hidden)));
                     };
-                    Value z = open(update), opened = open(reset);
+                    Value z = open(Update), opened = open(Reset);
                     Value recurrent =
-                        late ? b.make<MulOp>(opened, gate(b, gates, candidate, hidden))
+                        late ? b.make<MulOp>(opened, gate(b, gates, Candidate, hidden))
                              : b.make<MatmulOp>(b.make<MulOp>(opened, h), rest, false, true);
                     Value value =
-                        b.make<TanhOp>(b.make<AddOp>(recurrent, gate(b, now, candidate, hidden)));
+                        b.make<TanhOp>(b.make<AddOp>(recurrent, gate(b, now, Candidate, hidden)));
                     Value fresh = b.make<MulOp>(b.make<SubOp>(b.scalar(1, z), z), value);
                     return {b.make<AddOp>(fresh, b.make<MulOp>(z, h))};
                   });

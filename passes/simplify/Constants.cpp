@@ -13,10 +13,7 @@ std::optional<ref::Tensor> constantTensor(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant || !typeOf(value).hasStaticShape())
     return std::nullopt;
-  FailureOr<ref::Tensor> tensor = ref::Tensor::fromAttr(constant.getValue());
-  if (failed(tensor))
-    return std::nullopt;
-  return *tensor;
+  return ref::Tensor::fromAttr(constant.getValue());
 }
 
 ElementsAttr constantAttr(const ref::Tensor &tensor, RankedTensorType type) {

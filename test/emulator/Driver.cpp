@@ -253,7 +253,10 @@ DLC_DRIVER cuDevicePrimaryCtxRetain(Device **context, int ordinal) {
 DLC_DRIVER cuDevicePrimaryCtxRelease_v2(int ordinal) {
   Call call;
   Device &device = *gpu().devices[ordinal];
-  return device.retained > 0 && (--device.retained, true) ? Success : InvalidContext;
+  if (device.retained <= 0)
+    return InvalidContext;
+  --device.retained;
+  return Success;
 }
 
 DLC_DRIVER cuCtxGetCurrent(Device **context) {

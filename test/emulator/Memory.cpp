@@ -65,8 +65,9 @@ bool Memory::release(Address address) {
   if (found == allocations.end())
     return false;
   const Allocation &a = found->second;
-  mmap(truth + a.begin, a.mapped, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (mmap(truth + a.begin, a.mapped, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return false;
   taken -= a.bytes;
   allocations.erase(found);
   return true;

@@ -4,6 +4,7 @@
 // real GPU gets becomes a shared library for the emulated one.
 //
 //===--------------------------------------------------------------------------===//
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
@@ -222,8 +223,8 @@ DLC_NVRTC nvrtcCompileProgram(Program *program, int count, const char *const *op
     return InvalidOption;
   }
   macros += " -D__CUDA_ARCH__=" + std::to_string(std::atoi(architecture.c_str() + 3) * 10);
-  if (std::string sanitize = DLC_EMULATOR_SANITIZE; !sanitize.empty())
-    macros += " -g1 -fsanitize=" + sanitize + " -fno-sanitize-recover=undefined";
+  if (const char *sanitize = DLC_EMULATOR_SANITIZE; *sanitize)
+    macros += " -g1 -fsanitize=" + std::string(sanitize) + " -fno-sanitize-recover=undefined";
   return compile(*program, architecture, macros);
 }
 
@@ -233,7 +234,7 @@ DLC_NVRTC nvrtcGetCUBINSize(Program *program, size_t *size) {
 }
 
 DLC_NVRTC nvrtcGetCUBIN(Program *program, char *to) {
-  std::memcpy(to, program->image.data(), program->image.size());
+  std::copy(program->image.begin(), program->image.end(), to);
   return Success;
 }
 

@@ -241,7 +241,7 @@ void Step::takeParameters() {
     parameter.moveTo(
         [model = impl->model, name = parameter.name()] { return arrayOf(model.state(name)); });
     if (value.data.use_count() == 1)
-      impl->model.moveState(parameter.name(), tensorOf(std::move(value)));
+      impl->model.moveState(parameter.name(), tensorOf(value));
     else
       impl->model.setState(parameter.name(), tensorOf(value));
   }

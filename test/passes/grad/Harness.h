@@ -46,7 +46,10 @@ inline std::string operationOf(const Case &c) { return c.name.substr(0, c.name.f
 void PrintTo(const Case &c, std::ostream *stream);
 
 /// Distinct numbers one apart, none of them 0.
-inline Fill distinct(int64_t count) { return {Fill::Permutation, -double(count / 2) + 0.25, 0}; }
+inline Fill distinct(int64_t count) {
+  const int64_t half = count / 2;
+  return {Fill::Permutation, 0.25 - double(half), 0};
+}
 inline Fill uniform(double low, double high) { return {Fill::Uniform, low, high}; }
 std::string array(const Shape &values);
 

@@ -133,8 +133,8 @@ struct Contender {
 std::shared_ptr<dlc::runtime::Session> sessionOf(const Kernel &kernel, int64_t rows, int threads,
                                                  const std::string &folder) {
   std::string text = kernel.text;
-  for (size_t from; (from = text.find("{")) != std::string::npos;) {
-    size_t to = text.find("}", from);
+  for (size_t from; (from = text.find('{')) != std::string::npos;) {
+    size_t to = text.find('}', from);
     std::string factor = text.substr(from + 1, to - from - 1);
     if (factor.empty() || factor.find_first_not_of("0123456789") != std::string::npos) {
       text[from] = '\x01'; // a brace of the text itself

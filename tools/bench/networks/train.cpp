@@ -84,7 +84,7 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
       times.push_back(now() - start);
       sum += times.back();
     }
-    std::cout << Json{{"times", times}, {"peak_mib", processMib("VmHWM")}} << std::endl;
+    std::cout << Json{{"times", times}, {"peak_mib", processMib("VmHWM")}} << "\n" << std::flush;
   }
 }
 
@@ -172,7 +172,8 @@ int main(int argc, char **argv) {
                       {"state_mib", double(step.model().memory().state_bytes) / (1 << 20)},
                       {"constants_mib", double(step.model().memory().constant_bytes) / (1 << 20)},
                       {"arena_mib", double(step.model().memory().arena_bytes) / (1 << 20)}}
-              << std::endl;
+              << "\n"
+              << std::flush;
     if (serving) {
       serve(step, first);
       return 0;
@@ -181,7 +182,8 @@ int main(int argc, char **argv) {
       std::vector<Tensor> next = batches(i);
       start = now();
       loss = step.run(next);
-      std::cout << Json{{"step", i}, {"loss", loss}, {"ms", (now() - start) * 1e3}} << std::endl;
+      std::cout << Json{{"step", i}, {"loss", loss}, {"ms", (now() - start) * 1e3}} << "\n"
+                << std::flush;
     }
     if (!save.empty()) {
       training.module->save(save);

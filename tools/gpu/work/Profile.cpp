@@ -215,7 +215,7 @@ void serve(const Task &task) {
                                   ? asUsed(prepared, task, trainingStep(task, prepared))
                                   : asUsed(prepared, task, inferenceModel(task, prepared));
   run();
-  std::cout << Json{{"ready_s", now() - start}} << std::endl;
+  std::cout << Json{{"ready_s", now() - start}} << "\n" << std::flush;
   for (std::string line; std::getline(std::cin, line);) {
     double seconds = Json::parse(line).at("seconds"), sum = 0;
     std::vector<double> times;
@@ -226,7 +226,7 @@ void serve(const Task &task) {
       times.push_back(now() - before);
       sum += times.back();
     }
-    std::cout << Json{{"times", times}} << std::endl;
+    std::cout << Json{{"times", times}} << "\n" << std::flush;
   }
 }
 

@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
     else if (*served)
       return serve(task), 0;
     // Names may hold what is no UTF-8.
-    std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+    std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "dlc-gpu-work: %s\n", error.what());
     return 1;

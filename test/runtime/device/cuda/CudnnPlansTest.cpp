@@ -225,4 +225,5 @@ TEST(CudnnPlans, OfTheInstalledLibrary) {
 
 } // namespace
 
-int dlc::cuda::test::runPlans() { return planAll(); }
+// Has the installed cuDNN plan for a GPU that is not here.
+static const dlc::cuda::test::Mode kPlans("--plans", planAll);

@@ -57,7 +57,12 @@ std::string probe(const std::string &variables) {
   return output;
 }
 
-int runProbe() {
+std::map<std::string, int (*)()> &modes() {
+  static std::map<std::string, int (*)()> all;
+  return all;
+}
+
+static int runProbe() {
   char error[4096] = "";
   void *device = nullptr;
   int count = table().count(error, sizeof(error));
@@ -66,6 +71,7 @@ int runProbe() {
     std::printf("open: %s\n", error);
   return 0;
 }
+static const Mode kProbe("--probe", runProbe);
 
 std::vector<char> compile(const std::string &text) {
   NvrtcResult result = compileCuda(text, "test.cu", "sm_90a");

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,12 @@ void configure(const char *setting, const char *value);
 /// Runs this program again with these variables ("NAME=VALUE ..."): what its probe of the devices
 /// printed.
 std::string probe(const std::string &variables);
-int runProbe();
-/// Has the installed cuDNN plan for a GPU that is not here.
-int runPlans();
+/// What this program does instead of its tests when `flag` is its argument: for tests that start it
+/// again.
+std::map<std::string, int (*)()> &modes();
+struct Mode {
+  Mode(const char *flag, int (*run)()) { modes()[flag] = run; }
+};
 
 /// CUDA text to an image that the device takes.
 std::vector<char> compile(const std::string &text);

@@ -2,7 +2,6 @@
 #include "test/runtime/device/cuda/Gpu.h"
 
 #include <cstdlib>
-#include <cstring>
 
 int main(int argc, char **argv) {
   if (dlc::cuda::test::emulated()) {
@@ -12,10 +11,9 @@ int main(int argc, char **argv) {
     setenv("DLC_CUDA_CUDNN", DLC_EMULATED_GPU_FILE, 0);
     setenv("DLC_EMULATED_MEMORY", "1G", 0);
   }
-  if (argc == 2 && std::strcmp(argv[1], "--probe") == 0)
-    return dlc::cuda::test::runProbe();
-  if (argc == 2 && std::strcmp(argv[1], "--plans") == 0)
-    return dlc::cuda::test::runPlans();
+  auto &modes = dlc::cuda::test::modes();
+  if (auto mode = modes.find(argc == 2 ? argv[1] : ""); mode != modes.end())
+    return mode->second();
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
