@@ -12,13 +12,13 @@
 #include <stdexcept>
 
 // Handed to arenas. This copy is as good as the C++ library's: types are compared by name.
-extern "C" const void *const _ZTVN10__cxxabiv123__fundamental_type_infoE[];
+extern const void *const kFundamentalTypes[] __asm__("_ZTVN10__cxxabiv123__fundamental_type_infoE");
 struct TypeInfo {
   const void *table;
   const char *name;
 };
 [[gnu::visibility("hidden")]] extern const TypeInfo typeOfChar __asm__("_ZTIc");
-const TypeInfo typeOfChar = {_ZTVN10__cxxabiv123__fundamental_type_infoE + 2, "c"};
+const TypeInfo typeOfChar = {kFundamentalTypes + 2, "c"};
 
 namespace google::protobuf {
 

@@ -41,8 +41,7 @@ std::optional<ref::Tensor> readTensor(const std::string &path, MLIRContext &cont
     reason = path + " is no tensor";
     return std::nullopt;
   }
-  auto tensor = onnxfront::ModelFile().tensor(proto, &context, reason);
-  return succeeded(tensor) ? std::optional(*tensor) : std::nullopt;
+  return onnxfront::ModelFile().tensor(proto, &context, reason);
 }
 
 std::string compare(const ref::Tensor &found, const ref::Tensor &wanted, const Options &options) {

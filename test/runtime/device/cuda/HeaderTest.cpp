@@ -28,7 +28,7 @@ constexpr bool match(R (*)(A...), S (*)(B...)) {
 
 TEST(Header, FunctionsTakeWhatWePass) {
 #define DLC_CHECK(member, symbol, parameters)                                                      \
-  EXPECT_TRUE(match(decltype(Driver::member){}, decltype(&symbol){})) << #symbol;
+  EXPECT_TRUE(match(decltype(Driver::member){}, decltype(&(symbol)){})) << #symbol;
   DLC_CUDA_DRIVER_FUNCTIONS(DLC_CHECK)
 #undef DLC_CHECK
 }
