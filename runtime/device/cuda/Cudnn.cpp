@@ -64,10 +64,13 @@ std::shared_ptr<const Planned> planned(const Device &device, Handle handle, cons
     }
   }
   auto number = [&](const char *key, int64_t otherwise) {
-    int64_t value = desc.contains(key) ? desc[key].get<int64_t>() : otherwise;
-    if (value < 0)
-      throw Failure{std::string("cuDNN: '") + key + "' must not be negative"};
-    return value;
+    if (!desc.contains(key))
+      return otherwise;
+    const json &value = desc[key];
+    if (!value.is_number_integer() || value.get<int64_t>() < 0)
+      throw Failure{std::string("cuDNN: '") + key + "' must be an integer of at least 0, found " +
+                    value.dump()};
+    return value.get<int64_t>();
   };
   cudnn::Graph graph = graphOf(functions(), desc, handle);
   Plan plan =

@@ -106,7 +106,12 @@ struct Shape {
 class Builder {
 public:
   Builder(const Functions &f, const json &desc) : f(f), desc(desc) {
-    alignment = desc.contains("alignment") ? desc["alignment"].get<int64_t>() : 16;
+    if (desc.contains("alignment")) {
+      if (!desc["alignment"].is_number_integer() || desc["alignment"].get<int64_t>() < 1)
+        throw Failure{"cuDNN: 'alignment' must be an integer of at least 1, found " +
+                      desc["alignment"].dump()};
+      alignment = desc["alignment"].get<int64_t>();
+    }
     element = typeNamed(desc.value("dtype", ""));
     result = desc.contains("result") ? typeNamed(desc.value("result", "")) : element;
     compute = element.type == F64 ? F64 : F32;

@@ -117,11 +117,11 @@ void Builder::postOps(dnnl_post_ops_t list) {
 void Builder::quantization(const char *name, bool scales) {
   static constexpr std::pair<const char *, int> arguments[] = {
       {"src", DNNL_ARG_SRC}, {"weights", DNNL_ARG_WEIGHTS}, {"dst", DNNL_ARG_DST}};
-  const json &masks = desc[name];
+  const describe::Fields masks(desc[name], std::string("oneDNN: '") + name + "'");
   for (const auto &[argument, number] : arguments) {
-    if (!masks.contains(argument))
+    if (!masks.has(argument))
       continue;
-    int mask = masks[argument].get<int>();
+    int mask = static_cast<int>(masks.integer(argument, 0, (1 << DNNL_MAX_NDIMS) - 1));
     auto set =
         scales ? dnnl_primitive_attr_set_scales_mask : dnnl_primitive_attr_set_zero_points_mask;
     check(set(attr.get(), number, mask), scales ? "setting scales" : "setting zero points");

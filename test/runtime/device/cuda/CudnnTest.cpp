@@ -295,7 +295,9 @@ TEST_F(Cudnn, WrongCallsAreRefused) {
   expectIn(refusal("low", {-1, 0}), "'low' must be 2 integers of at least 0");
   expectIn(refusal("post", 1), "'post' must be a list");
   expectIn(refusal("post", {{{"op", "sqrt"}}}), "a step 'sqrt' is not known");
-  expectIn(refusal("engine", -1), "'engine' must not be negative");
+  for (const json &wrong : {json(-1), json(1e300), json("1")})
+    expectIn(refusal("engine", wrong), "'engine' must be an integer of at least 0");
+  expectIn(refusal("alignment", 1e300), "'alignment' must be an integer of at least 1");
   expectIn(refusal("y", tensor({2, 6, 7, 5}, false)), "describing a convolution");
   expectIn(refusal("post", {{{"op", "relu"}}}), "no engine for this convolution");
   json desc = descOf(c, "convolution");
