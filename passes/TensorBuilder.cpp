@@ -11,15 +11,8 @@ using namespace mlir;
 namespace dlc {
 
 OnAttr deviceOf(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  auto on = tensor ? dyn_cast_or_null<OnAttr>(tensor.getEncoding()) : OnAttr();
+  OnAttr on = getPlace(type);
   return on && !on.getLayout().empty() ? on.withLayout("") : on;
-}
-
-StringRef layoutOf(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  auto on = tensor ? dyn_cast_or_null<OnAttr>(tensor.getEncoding()) : OnAttr();
-  return on ? on.getLayout() : StringRef();
 }
 
 Value TensorBuilder::scalar(double value, Value like) {

@@ -38,8 +38,6 @@ private:
 
 /// The device of a tensor type without its layout; null when unplaced.
 OnAttr deviceOf(mlir::Type type);
-/// The layout tag; empty when plain or unplaced.
-llvm::StringRef layoutOf(mlir::Type type);
 
 /// The value of a constant all of whose elements are equal (floats and integers).
 std::optional<double> splatValue(mlir::Value value);

@@ -118,10 +118,9 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
   size_t rank = 0;
   forEachValue(fusion, [&](Value v) {
     rank = std::max(rank, keptShape(v).size());
-    if (auto on = dyn_cast_or_null<OnAttr>(tensorType(v).getEncoding());
-        on && !on.getLayout().empty()) {
-      mixed |= !tag.empty() && tag != on.getLayout();
-      tag = on.getLayout();
+    if (StringRef layout = layoutOf(v.getType()); !layout.empty()) {
+      mixed |= !tag.empty() && tag != layout;
+      tag = layout;
     }
   });
   if (tag.empty())

@@ -289,14 +289,9 @@ LogicalResult Lowering::command(Operation &op) {
     device = commandDevice(&op);
   if (isa<ReshapeOp, TransferOp>(op)) {
     // A transfer moves a blocked layout as it is.
-    auto layout = [](Value value) {
-      OnAttr on = deviceOf(value.getType());
-      return on ? on.getLayout() : StringRef();
-    };
-    const bool keepsLayout =
-        isa<TransferOp>(op) && layout(op.getOperand(0)) == layout(op.getResult(0));
-    if (!keepsLayout &&
-        (!isPlain(tensorTypeOf(op.getOperand(0))) || !isPlain(tensorTypeOf(op.getResult(0)))))
+    StringRef from = layoutOf(op.getOperand(0).getType()), to = layoutOf(op.getResult(0).getType());
+    const bool keepsLayout = isa<TransferOp>(op) && from == to;
+    if (!keepsLayout && (!from.empty() || !to.empty()))
       return op.emitError("a view of a blocked layout; put a dlc.reorder before it");
     if (crosses(&op) && !outermost)
       copy(loc, home(op.getOperand(0)), resultBuffer(op.getResult(0)),

@@ -68,7 +68,7 @@ private:
       Value made = throughReshapes(update.value);
       Operation *op = made.getDefiningOp();
       bool command = op && !isa<ConstantOp>(op) && !viewOf(op) && !part &&
-                     isPlain(tensorTypeOf(made)) &&
+                     layoutOf(tensorTypeOf(made)).empty() &&
                      commandDevice(op) == deviceNameOf(state.old.getType());
       update.kind = command && writersOf(made, s) && claimed.insert(made).second
                         ? Update::Kind::Direct

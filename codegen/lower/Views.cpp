@@ -11,14 +11,9 @@ using namespace mlir;
 
 namespace dlc {
 
-bool isPlain(RankedTensorType type) {
-  auto on = dyn_cast_or_null<OnAttr>(type.getEncoding());
-  return !on || on.getLayout().empty();
-}
-
 std::optional<int64_t> contiguousStart(SliceOp slice) {
   auto from = tensorTypeOf(slice.getX());
-  auto start = isPlain(from) ? runOf(slice) : std::nullopt;
+  auto start = layoutOf(from).empty() ? runOf(slice) : std::nullopt;
   return start ? std::optional(*start * ref::elementBytes(from.getElementType())) : std::nullopt;
 }
 

@@ -13,9 +13,6 @@ inline mlir::RankedTensorType tensorTypeOf(mlir::Value v) {
   return mlir::cast<mlir::RankedTensorType>(v.getType());
 }
 
-/// Whether the elements stand in the order of their indices.
-bool isPlain(mlir::RankedTensorType type);
-
 /// Bytes into the operand where a slice that is one run of memory starts.
 std::optional<int64_t> contiguousStart(SliceOp slice);
 

@@ -133,8 +133,7 @@ Operation *onlyOperation(FusionOp fusion) {
   if (!op->hasTrait<StandsAlone>() || last->getNextNode() != body.getTerminator())
     return nullptr;
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
-    if (auto on = dyn_cast_or_null<OnAttr>(cast<RankedTensorType>(type).getEncoding());
-        on && !on.getLayout().empty())
+    if (!layoutOf(type).empty())
       return nullptr;
   return op;
 }

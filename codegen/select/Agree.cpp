@@ -83,11 +83,6 @@ double allowedBy(Operation *op) {
   return most;
 }
 
-StringRef layoutOf(Type type) {
-  auto on = dyn_cast_or_null<OnAttr>(cast<RankedTensorType>(type).getEncoding());
-  return on ? on.getLayout() : StringRef();
-}
-
 /// The tensor in row-major order; null where nobody can bring it there.
 ref::Tensor rowMajor(Value value, const ref::Tensor &tensor) {
   if (layoutOf(value.getType()).empty())

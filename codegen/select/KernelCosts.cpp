@@ -62,10 +62,8 @@ public:
       result.setType(type);
     YieldOp::create(stage.builder, op->getLoc(), inner->getResults());
     // Generated convolutions are for plain images, where nothing of a library will do.
-    bool isPlain = llvm::all_of(llvm::concat<const Type>(operands, results), [](Type type) {
-      auto on = dyn_cast_or_null<OnAttr>(cast<RankedTensorType>(type).getEncoding());
-      return !on || on.getLayout().empty();
-    });
+    bool isPlain = llvm::all_of(llvm::concat<const Type>(operands, results),
+                                [](Type type) { return layoutOf(type).empty(); });
     return bestEstimate(fusion, isPlain);
   }
 

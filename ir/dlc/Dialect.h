@@ -48,6 +48,12 @@ bool isCheapMath(mlir::Operation *op);
 bool areCompatible(mlir::TypeRange inferred, mlir::TypeRange declared);
 
 class IndexMap;
+class OnAttr;
+
+/// The place of a tensor type, with its layout; null when unplaced.
+OnAttr getPlace(mlir::Type type);
+/// The layout of a tensor type; empty where elements stand in the order of their indices.
+llvm::StringRef layoutOf(mlir::Type type);
 
 } // namespace dlc
 

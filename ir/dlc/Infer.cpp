@@ -20,6 +20,11 @@ OnAttr dlc::getPlace(Type type) {
   return tensor ? dyn_cast_or_null<OnAttr>(tensor.getEncoding()) : OnAttr();
 }
 
+StringRef dlc::layoutOf(Type type) {
+  OnAttr place = getPlace(type);
+  return place ? place.getLayout() : StringRef();
+}
+
 std::string dlc::dimText(int64_t dim) {
   return ShapedType::isDynamic(dim) ? "?" : std::to_string(dim);
 }
@@ -234,8 +239,7 @@ OnAttr dlc::elementwisePlace(OnAttr device, ArrayRef<int64_t> shape, ArrayRef<Op
   for (const Operand &operand : operands) {
     if (operand.type().getShape() != shape)
       continue;
-    OnAttr place = getPlace(operand.type());
-    StringRef found = place ? place.getLayout() : "";
+    StringRef found = layoutOf(operand.type());
     if (layout && *layout != found)
       return device;
     layout = found;

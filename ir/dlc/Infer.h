@@ -33,9 +33,6 @@ using Types = llvm::SmallVectorImpl<mlir::Type>;
 
 mlir::RankedTensorType tensorType(mlir::Value value);
 
-/// The place of a tensor type; null when unplaced.
-OnAttr getPlace(mlir::Type type);
-
 /// `64`, or `?` when dynamic.
 std::string dimText(int64_t dim);
 /// `[2, ?, 3]`.

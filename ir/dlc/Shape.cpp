@@ -43,10 +43,7 @@ bool isIdentity(ArrayRef<int64_t> permutation) {
   return true;
 }
 
-bool isPlain(Value value) {
-  OnAttr place = getPlace(value.getType());
-  return !place || place.getLayout().empty();
-}
+bool isPlain(Value value) { return layoutOf(value.getType()).empty(); }
 } // namespace
 
 //===----------------------------------------------------------------------===//

@@ -22,10 +22,7 @@ json argument(ArrayRef<int64_t> dims, Type element, StringRef tag) {
 
 json argument(Value value) {
   auto type = typeOf(value);
-  StringRef tag;
-  if (auto on = dyn_cast_or_null<OnAttr>(type.getEncoding()))
-    tag = on.getLayout();
-  return argument(type.getShape(), type.getElementType(), tag);
+  return argument(type.getShape(), type.getElementType(), layoutOf(type));
 }
 
 json strided(ArrayRef<int64_t> dims, ArrayRef<int64_t> strides, Type element) {
@@ -126,10 +123,9 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
 } // namespace onednn_desc
 
 int64_t storageBytes(RankedTensorType type) {
-  auto on = dyn_cast_or_null<OnAttr>(type.getEncoding());
-  if (on && !on.getLayout().empty())
+  if (StringRef layout = layoutOf(type); !layout.empty())
     if (auto bytes = onednn::layoutBytes(
-            onednn_desc::argument(type.getShape(), type.getElementType(), on.getLayout())))
+            onednn_desc::argument(type.getShape(), type.getElementType(), layout)))
       return int64_t(*bytes);
   return type.getNumElements() * ref::elementBytes(type.getElementType());
 }
