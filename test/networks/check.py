@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "bench", "zoo"))
 import numpy as np
 import onnx
 import onnxruntime
@@ -22,19 +22,6 @@ import weightless
 
 LONG = ["alexnet-s", "bert", "csatv2", "densenet", "fcn-s", "gcvit", "next-vit", "nfnet", "res2net", "resnet-50", "selecsls", "tresnet", "vit"]
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def inputs_of(model):
-    rng = np.random.default_rng(0)
-    known = {w.name for w in model.graph.initializer}
-    made = {}
-    for value in model.graph.input:
-        if value.name in known:
-            continue
-        shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
-        made[value.name] = (rng.standard_normal(shape) if dtype.kind == "f" else rng.integers(0, 1000, shape)).astype(dtype)
-    return made
 
 
 def run(command):
@@ -50,7 +37,7 @@ def check(build, name):
         at = lambda *parts: os.path.join(folder, *parts)
         model = weightless.read(os.path.join(HERE, "graphs", name + ".onnx.xz"))
         onnx.save(model, at("model.onnx"))
-        inputs = inputs_of(model)
+        inputs = weightless.inputs(model)
         given = []
         for i, (key, value) in enumerate(inputs.items()):
             np.save(at(f"{i}.npy"), value)

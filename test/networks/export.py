@@ -13,10 +13,12 @@ import warnings
 
 import onnx
 import torch
-import weightless
 from torch import nn
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tools", "bench", "zoo"))
+import weightless
+from listing import settle
 
 
 class Tcn(nn.Module):
@@ -150,20 +152,6 @@ NETWORKS = {
     "mambaout": timm_model("mambaout_femto", 64), "resnest": timm_model("resnest14d", 64), "tresnet": timm_model("tresnet_m", 64), "uniformer": timm_model("rdnet_tiny", 64), "vitamin": timm_model("vitamin_small_224", 64),
     "cspnet": timm_model("cspresnet50", 64), "visformer": timm_model("visformer_tiny", 64), "sequencer": timm_model("sequencer2d_s", 64, layers=(1, 1, 1, 1), embed_dims=(48, 96, 96, 96), hidden_sizes=(12, 24, 24, 24)), "selecsls": timm_model("selecsls42b", 64), "byobnet": timm_model("gernet_s", 64), "shvit": timm_model("shvit_s1", 64), "swiftformer": timm_model("swiftformer_xs", 64), "lsnet": timm_model("lsnet_t", 64), "csatv2": timm_model("csatv2", 64),
 }
-
-
-def settle(module):
-    """Norms and scales as training would leave them."""
-    torch.manual_seed(0)
-    for part in module.modules():
-        for name, value in list(part.named_parameters(recurse=False)) + list(part.named_buffers(recurse=False)):
-            with torch.no_grad():
-                if not value.is_floating_point() or value.ndim == 0:
-                    continue
-                if isinstance(part, nn.modules.batchnorm._BatchNorm):
-                    value.copy_(0.8 + 0.4 * torch.rand_like(value) if name in ("weight", "running_var") else 0.1 * torch.randn_like(value))
-                elif value.abs().max() < 1e-3 or value.std(unbiased=False) == 0:
-                    value.copy_((0.2 + 0.1 * torch.rand_like(value)) if value.ndim <= 1 or value.shape.numel() == max(value.shape) else 0.05 * torch.randn_like(value))
 
 
 def main():

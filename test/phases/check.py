@@ -17,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NETWORKS = os.path.join(HERE, "..", "networks")
-sys.path.insert(0, NETWORKS)
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tools", "bench", "zoo"))
 import onnx
 import weightless
 

@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 common.use_bench_python()
-sys.path.insert(0, os.path.join(common.ROOT, "test", "networks"))
+sys.path.insert(0, os.path.join(common.ROOT, "tools", "bench", "zoo"))
 import onnx
 import weightless
 

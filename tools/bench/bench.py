@@ -27,7 +27,8 @@ PEERS = ["onnxruntime", "openvino", "torch.compile"]
 
 def worker(tool, model, threads, batch, network):
     here = os.path.dirname(os.path.abspath(__file__))
-    return common.Worker(tool, [sys.executable, os.path.join(here, "worker.py"), tool, model, str(threads), str(batch), network], threads)
+    return common.Worker(tool, [sys.executable, os.path.join(here, "worker.py"), tool, model, str(threads),
+                                common.random_inputs(common.export(network, batch)), str(batch), network], threads)
 
 
 def measure(network, threads, o):

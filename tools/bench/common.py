@@ -54,14 +54,13 @@ def input_specs(path):
 
 
 def random_inputs(path, seed=0):
-    """The inputs by name, kept beside the model: whoever runs it need not read the model to know them."""
-    import numpy as np
+    """A file with the inputs by name, kept beside the model: whoever runs it need not read the model to know them."""
     kept = f"{os.path.splitext(path)[0]}-inputs-{seed}.npz"
     if not os.path.exists(kept):
         here = os.path.dirname(os.path.abspath(__file__))
         subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {here!r}); import common; common.make_inputs({path!r}, {seed}, {kept!r})"],
                        check=True)
-    return dict(np.load(kept))
+    return kept
 
 
 def make_inputs(path, seed, kept):
@@ -102,13 +101,16 @@ class Worker:
             return {}
         return json.loads(line)
 
-    def round(self, seconds):
+    def ask(self, **what):
         try:
-            self.process.stdin.write(json.dumps({"seconds": seconds}) + "\n")
+            self.process.stdin.write(json.dumps(what) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             pass  # the answer says why
-        answer = self.answer()
+        return self.answer()
+
+    def round(self, seconds):
+        answer = self.ask(seconds=seconds)
         times = answer.get("times", [])
         self.times += times
         if times:

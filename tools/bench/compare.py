@@ -22,7 +22,7 @@ def file_name(value):
 def compare(path):
     import numpy as np
     import onnxruntime as ort
-    inputs = common.random_inputs(path, seed=7)
+    inputs = dict(np.load(common.random_inputs(path, seed=7)))
     session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
     wanted = dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))
     worst = 0.0

@@ -24,7 +24,7 @@ def error_of(program, model):
     """Against ONNX Runtime on the model's own inputs."""
     import numpy as np
     import onnxruntime as ort
-    inputs = common.random_inputs(model)
+    inputs = dict(np.load(common.random_inputs(model)))
     session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
     wanted = dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))
     worst = 0.0
@@ -50,7 +50,7 @@ def measure(network, o):
         for kept, program in programs.items():
             subprocess.run([common.DLC, "compile", model, "-o", program, "--threads", str(o.threads), "--cache", os.path.join(folder, "cache"),
                             "--weights", kept], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            command = [sys.executable, os.path.join(here, "worker.py"), "dlc", program, str(o.threads), str(o.batch), network]
+            command = [sys.executable, os.path.join(here, "worker.py"), "dlc", program, str(o.threads), common.random_inputs(model)]
             workers[kept] = common.Worker(kept, command, o.threads)
         for _ in range(o.rounds):
             for worker in workers.values():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One tool with one network, in a process of its own: told how long to run, it answers with times.
 
-worker.py TOOL MODEL THREADS [BATCH NETWORK]; then lines on stdin: {"seconds": 0.5}; each answered by one line of JSON.
+worker.py TOOL MODEL THREADS INPUTS.npz [BATCH NETWORK]; then lines on stdin: {"seconds": 0.5}, or {"outputs": "file.npz"}; each answered by one line of JSON.
 """
 import ctypes
 import importlib
@@ -39,7 +39,7 @@ class TensorInfo(ctypes.Structure):
 
 
 def dlc(model, threads, inputs):
-    """The runtime alone, through its C interface: what a user of a .dlcx has."""
+    """The runtime alone, through its C interface: what a user of a .dlcx has. As all here: what runs, and what gives the outputs of the last run."""
     lib = ctypes.CDLL(common.RUNTIME)
     for name in ("dlc_program_load", "dlc_session_create", "dlc_session_run", "dlc_program_input", "dlc_program_output"):
         getattr(lib, name).restype = ctypes.c_void_p
@@ -53,7 +53,8 @@ def dlc(model, threads, inputs):
     program, session = ctypes.c_void_p(), ctypes.c_void_p()
     check(lib.dlc_program_load(model.encode(), ctypes.byref(program)))
     check(lib.dlc_session_create(program, ctypes.byref(ctypes.c_int(threads)), ctypes.byref(session)))
-    keep = []
+    import numpy as np
+    keep, results = [], []
 
     def tensors(count, query, given):
         array = (DLTensor * count)()
@@ -63,25 +64,30 @@ def dlc(model, threads, inputs):
             if given:
                 data = given[info.name.decode()].ctypes.data
             else:
-                buffer = ctypes.create_string_buffer(info.bytes + 64)
-                keep.append(buffer)
-                data = (ctypes.addressof(buffer) + 63) // 64 * 64
+                shape = tuple(info.shape[d] for d in range(info.ndim))
+                kind = {0: "int", 1: "uint", 2: "float", 6: "bool"}.get(info.dtype.code, "void") + ("" if info.dtype.code == 6 else str(info.dtype.bits))
+                buffer = np.zeros(info.bytes + 64, np.uint8)
+                start = -buffer.ctypes.data % 64
+                results.append(buffer[start:start + info.bytes].view(kind).reshape(shape) if kind[0] != "v" else buffer[start:start + info.bytes])
+                data = results[-1].ctypes.data
             array[i] = DLTensor(data, DLDevice(1, 0), info.ndim, info.dtype, info.shape, None, 0)
         return array
     ins = tensors(lib.dlc_program_input_count(program), lib.dlc_program_input, inputs)
     outs = tensors(lib.dlc_program_output_count(program), lib.dlc_program_output, None)
-    keep += [ins, outs, inputs]
+    keep += [ins, outs, inputs, results]
     run, n, m = lib.dlc_session_run, ctypes.c_size_t(len(ins)), ctypes.c_size_t(len(outs))
     # The arrays live as long as what runs on them.
-    return lambda keep=keep: check(run(session, ins, n, outs, m))
+    return lambda keep=keep: check(run(session, ins, n, outs, m)), lambda: results
 
 
-def onnxruntime(model, threads, inputs):
+def onnxruntime(model, threads, inputs, optimised=True):
     import onnxruntime as ort
     options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads, options.log_severity_level = threads, 3
+    if not optimised:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, inputs)
+    return lambda: session.run(None, inputs), lambda: session.run(None, inputs)
 
 
 def openvino(model, threads, inputs):
@@ -90,7 +96,7 @@ def openvino(model, threads, inputs):
     compiled = core.compile_model(core.read_model(model), "CPU", {
         "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
     request, values = compiled.create_infer_request(), list(inputs.values())
-    return lambda: request.infer(values, share_inputs=True)
+    return lambda: request.infer(values, share_inputs=True), lambda: [request.get_output_tensor(i).data for i in range(len(compiled.outputs))]
 
 
 def torch_compile(network, batch, threads):
@@ -105,28 +111,38 @@ def torch_compile(network, batch, threads):
     def run():
         with torch.inference_mode():
             module(*example)
-    return run
+    return run, None
 
 
 def main():
-    tool, model, threads, batch, network = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    tool, model, threads, given = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     # Imported before the clock starts.
     if not tool.startswith("dlc"):
-        importlib.import_module({"torch.compile": "torch"}.get(tool, tool))
-    inputs = None if tool == "torch.compile" else common.random_inputs(os.path.join(common.MODELS, f"{network}-{batch}.onnx"))
+        importlib.import_module({"torch.compile": "torch", "onnxruntime-plain": "onnxruntime"}.get(tool, tool))
+    if tool != "torch.compile":
+        import numpy as np
+        inputs = dict(np.load(given))
     before, start = peak_mib(), time.perf_counter()
     if tool.startswith("dlc"):
-        run = dlc(model, threads, inputs)
+        run, results = dlc(model, threads, inputs)
     elif tool == "torch.compile":
-        run = torch_compile(network, batch, threads)
+        run, results = torch_compile(sys.argv[6], int(sys.argv[5]), threads)
+    elif tool == "onnxruntime-plain":
+        run, results = onnxruntime(model, threads, inputs, optimised=False)
     else:
-        run = {"onnxruntime": onnxruntime, "openvino": openvino}[tool](model, threads, inputs)
+        run, results = {"onnxruntime": onnxruntime, "openvino": openvino}[tool](model, threads, inputs)
     made = time.perf_counter() - start
     run()
     first = time.perf_counter() - start
     print(json.dumps({"made_s": made, "ready_s": first, "before_mib": before}), flush=True)
     for line in sys.stdin:
-        seconds, times = json.loads(line)["seconds"], []
+        asked = json.loads(line)
+        if "outputs" in asked:
+            run()
+            np.savez(asked["outputs"], *results())
+            print(json.dumps({"peak_mib": peak_mib()}), flush=True)
+            continue
+        seconds, times = asked["seconds"], []
         run()  # caches are the other tools' at first
         while sum(times) < seconds or len(times) < 2:
             start = time.perf_counter()

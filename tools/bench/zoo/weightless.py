@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-KEPT = 256  # elements; what is smaller stays as it is
+KEPT = 32  # elements; what is smaller stays as it is
 
 
 def tensors(graph):
@@ -62,3 +62,17 @@ def read(path):
         tensor.raw_data = values.astype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)).tobytes()
         tensor.doc_string = ""
     return model
+
+
+def inputs(model, seed=0):
+    """Its inputs by name: floats from a normal distribution, integers below what the input's text says (`below N`), else below 1,000."""
+    rng, made = np.random.default_rng(seed), {}
+    known = {weight.name for weight in model.graph.initializer}
+    for value in model.graph.input:
+        if value.name in known:
+            continue
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        below = int(value.doc_string.split()[1]) if value.doc_string.startswith("below ") else 1000
+        made[value.name] = (rng.standard_normal(shape) if dtype.kind == "f" else rng.integers(0, below, shape)).astype(dtype)
+    return made

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Draws the networks of the zoo by a seed and writes networks.json: build/venv-bench/bin/python tools/bench/zoo/draw.py [--seed 17] [--sources timm,transformers]
+
+Of timm and torchvision: one of each module that defines networks (a family), drawn from its members of at most 100 million parameters and 25 billion
+multiplications for one example; quantised ones are not f32 networks and are left out. Of transformers: as many families as asked for, drawn from all that
+have a configuration; with its defaults or, where these have more than 100 million parameters, with four layers, and where that is not enough, 512
+channels. A third is drawn for batch 8 too, a third to be exported by tracing (TorchScript) instead of torch.export. Nothing is left out for what a
+compiler says of it: only what PyTorch itself cannot run from one kind of input, with the reason in `left_out`.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import random
+import subprocess
+import sys
+import warnings
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+PARAMETERS, MULTIPLICATIONS = 100e6, 25e9
+
+
+def timm_families():
+    import timm
+    return {module: [{"source": "timm", "model": name} for name in timm.list_models(module=module)] for module in timm.list_modules()}
+
+
+def torchvision_families():
+    import torchvision
+    found = collections.defaultdict(list)
+    for name in torchvision.models.list_models():
+        module = torchvision.models.get_model_builder(name).__module__.split(".", 2)[2]
+        if not module.startswith("quantization"):
+            found[module].append({"source": "torchvision", "model": name})
+    return found
+
+
+def transformers_families():
+    from transformers import CONFIG_MAPPING, MODEL_MAPPING
+    return {name: [{"source": "transformers", "model": name}] for name, kind in CONFIG_MAPPING.items() if kind in MODEL_MAPPING}
+
+
+def size_of(row):
+    """What the listing says of a network's input, and what is usual for its kind where it says nothing."""
+    if row["source"] == "timm":
+        import timm
+        return list(timm.create_model(row["model"], pretrained=False).default_cfg["input_size"])
+    family = row["family"]
+    if family.startswith("video"):
+        return [3, 16, 112, 112] if family == "video.resnet" else [3, 16, 224, 224]
+    return {"detection": [3, 320, 320], "segmentation": [3, 320, 320], "optical_flow": [3, 256, 256], "inception": [3, 299, 299]}.get(family.split(".")[0], [3, 224, 224])
+
+
+SMALLER = [{}, {"num_hidden_layers": 4, "encoder_layers": 2, "decoder_layers": 2, "num_layers": 4},
+           {"num_hidden_layers": 4, "encoder_layers": 2, "decoder_layers": 2, "num_layers": 4, "hidden_size": 512, "num_attention_heads": 8, "num_key_value_heads": 4,
+            "head_dim": 64, "intermediate_size": 1408, "vocab_size": 16384, "num_experts": 8, "num_local_experts": 8, "n_routed_experts": 8, "moe_intermediate_size": 352}]
+
+
+def own_families():
+    return {name: [{"source": "own", "model": name}] for name in ("Dlrm", "DeepFm", "Dcn", "TwoTower")}
+
+
+SOURCES = {"timm": timm_families, "torchvision": torchvision_families, "transformers": transformers_families, "own": own_families}
+
+
+def transformers_guesses(config):
+    """Inputs that a model of this configuration may take, the likely ones first."""
+    vision = getattr(config, "vision_config", config)
+    size = getattr(vision, "image_size", None) or 224
+    height, width = size if isinstance(size, (list, tuple)) else (size, size)
+    channels = getattr(vision, "num_channels", None) or 3
+    words = getattr(config, "vocab_size", None) or 1000
+    length = min(128, getattr(config, "max_position_embeddings", None) or 128)
+    after = {"decoder_input_ids": [words, [32]]} if getattr(config, "is_encoder_decoder", False) else {}
+    bins = getattr(config, "num_mel_bins", None) or getattr(config, "input_feat_per_channel", None) or 80
+    yield {"input_ids": [words, [length]], **after}
+    yield {"pixel_values": ["float", [channels, height, width]]}
+    yield {"pixel_values": ["float", [channels, 224, 224]]}
+    yield {"pixel_values": ["float", [getattr(config, "num_frames", 8), channels, height, width]]}
+    yield {"pixel_values_videos": ["float", [getattr(config, "frames_per_clip", 8), channels, height, width]]}
+    yield {"input_values": ["float", [16000]]}
+    yield {"input_values": ["float", [1, 24000]]}
+    yield {"input_values": ["float", [getattr(config, "max_length", 1024), bins]]}
+    yield {"input_features": ["float", [bins, 3000]], **after}
+    yield {"input_features": ["float", [500, bins]], **after}
+    yield {"hidden_states": ["float", [128, getattr(config, "hidden_size", 64)]]}
+    yield {"past_values": ["float", [getattr(config, "context_length", 32), getattr(config, "num_input_channels", 1)]]}
+
+
+def cost(row):
+    """(parameters, multiplications of a forward pass) of a row that says all; run for real, as not every network runs on shapes alone."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+    import listing
+    module, inputs = listing.build(row, 1)
+    parameters = sum(p.numel() for p in module.parameters())
+    if parameters > PARAMETERS:
+        return parameters, 0
+    # Its hooks want gradients where a module changes its input.
+    with FlopCounterMode(display=False) as counter:
+        results = module(*(x.requires_grad_() if x.is_floating_point() else x for x in listing.examples(inputs)))
+    if not results or not any(r.is_floating_point() for r in results):
+        raise ValueError("no results of floats")
+    return parameters, counter.get_total_flops() / 2
+
+
+def complete(row):
+    """The row with its sizes, as a process of its own says (`draw.py --complete`); raises why not."""
+    if row["source"] != "transformers":
+        if row["source"] != "own":
+            row["size"] = size_of(row)
+        parameters, multiplications = cost(row)
+    else:
+        import transformers
+        import torch
+        kind, why = transformers.CONFIG_MAPPING[row["model"]], "no configuration"
+        for more in SMALLER:
+            try:
+                known = {key: value for key, value in more.items() if hasattr(kind(), key) and isinstance(getattr(kind(), key), int)}
+                config = kind(**known)
+                with torch.device("meta"):
+                    parameters = sum(p.numel() for p in transformers.AutoModel.from_config(config).parameters())
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+                continue
+            if parameters <= PARAMETERS:
+                break
+            why = f"{parameters / 1e6:.0f} million parameters"
+        else:
+            raise ValueError(why)
+        row["config"], whys = known, []
+        for inputs in transformers_guesses(config):
+            row["inputs"] = inputs
+            try:
+                parameters, multiplications = cost(row)
+                break
+            except Exception as error:
+                whys.append(f"{' and '.join(inputs)}: {type(error).__name__}: {str(error)[:60]}")
+        else:
+            raise ValueError("takes no single kind of input: " + "; ".join(whys))
+    if parameters > PARAMETERS or multiplications > MULTIPLICATIONS:
+        raise OverflowError(f"{parameters / 1e6:.0f} million parameters, {multiplications / 1e9:.1f} billion multiplications")
+    row["parameters"], row["multiplications"] = round(parameters / 1e6, 2), round(multiplications / 1e9, 3)
+    return row
+
+
+def asked(row):
+    """complete() in a process of its own, which may die or hang."""
+    try:
+        done = subprocess.run([sys.executable, __file__, "--complete", json.dumps(row)], capture_output=True, text=True, timeout=150)
+    except subprocess.TimeoutExpired:
+        return None, "takes longer than 150 s in PyTorch"
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode or not lines:
+        return None, f"status {done.returncode}: " + (done.stderr.strip().splitlines() or [""])[-1][:200]
+    answer = json.loads(lines[-1])
+    return (answer, None) if "source" in answer else (None, answer["error"])
+
+
+def drawn_of(family, families, seed, source):
+    """One member that PyTorch runs, or none; and why others are left out."""
+    left_out = {}
+    members = sorted(families[family], key=lambda row: row["model"])
+    random.Random(f"{seed} {source} {family}").shuffle(members)
+    for row in members[:12]:
+        answer, why = asked({**row, "family": family})
+        if answer:
+            return answer, left_out
+        left_out[f"{source}/{row['model']}"] = why
+    return None, left_out
+
+
+def draw(source, seed, count):
+    """The rows of one source, and what was left out."""
+    families = SOURCES[source]()
+    order = sorted(families)
+    if source == "transformers":
+        random.Random(f"{seed} {source}").shuffle(order)
+    else:
+        count = len(order)
+    rows, left_out, at_once = [], {}, os.cpu_count()
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for start in range(0, len(order), at_once):
+            if len(rows) >= count:
+                break
+            some = order[start:start + at_once]
+            for family, (answer, others) in zip(some, pool.map(lambda family: drawn_of(family, families, seed, source), some)):
+                left_out.update(others)
+                print(f"{source}/{family}: {answer['model'] if answer else list(others.values())[-1:]}", flush=True)
+                if answer and len(rows) < count:
+                    rows.append(answer)
+    for row in rows:
+        rng = random.Random(f"{seed} {source} {row['model']}")
+        row["name"] = f"{source}-{row['model']}".lower()
+        row["batches"] = [1, 8] if rng.random() < 1 / 3 else [1]
+        row["exporter"] = "trace" if rng.random() < 1 / 3 else "export"
+    return rows, left_out
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--seed", type=int, default=17)
+    a.add_argument("--transformers", type=int, default=64)
+    a.add_argument("--sources", default=",".join(SOURCES), help="draw these anew, and leave the others' rows as they are")
+    a.add_argument("--complete", help=argparse.SUPPRESS)
+    o = a.parse_args()
+    warnings.filterwarnings("ignore")
+    if o.complete:
+        try:
+            print(json.dumps(complete(json.loads(o.complete))))
+        except Exception as error:
+            print(json.dumps({"error": f"{type(error).__name__}: {str(error)[:1200]}"}))
+        return
+    path = os.path.join(HERE, "networks.json")
+    before = json.load(open(path)) if os.path.exists(path) else {"networks": [], "left_out": {}}
+    drawn = {"seed": o.seed, "networks": [], "left_out": {}}
+    for source in SOURCES:
+        rows, left_out = (draw(source, o.seed, o.transformers) if source in o.sources.split(",") else
+                          ([row for row in before["networks"] if row["source"] == source], {k: v for k, v in before["left_out"].items() if k.startswith(source + "/")}))
+        drawn["networks"] += rows
+        drawn["left_out"].update(left_out)
+    with open(path + ".part", "w") as file:
+        json.dump(drawn, file, indent=1)
+        file.write("\n")
+    os.rename(path + ".part", path)
+    print(f"{len(drawn['networks'])} networks, {len(drawn['left_out'])} left out")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Measures the networks of the zoo: dlc against ONNX Runtime and OpenVINO, interleaved; what is right, how fast, how soon ready, how much memory.
+
+    tools/bench/zoo/zoo.py [--networks timm-csatv2,...] [--batch 1] [--threads 2] [--sample 20] [--results build/zoo/NAME]
+    tools/bench/zoo/zoo.py --report [--results build/zoo/NAME]
+
+Of each network one file in the folder of results; what has one is not measured again (--again does), so a run that ended early goes on where it was.
+Right: within 1e-3 of an output's largest element of ONNX Runtime's result, or within the spread of ONNX Runtime with and without its optimisations.
+The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with the interval that holds it at 95 %. Ready: seconds until the
+first result, from the ONNX file and with nothing cached. Memory: the process's peak less what it had before the model. Where dlc is slower, the commands
+farthest above the machine's limits, measured in the same run, are named.
+"""
+import argparse
+import json
+import math
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), HERE]
+import common
+
+PEERS = ["onnxruntime", "openvino"]
+
+
+def graphs():
+    """(name, batch) of every network that was exported."""
+    for file in sorted(os.listdir(os.path.join(HERE, "graphs"))):
+        if file.endswith(".onnx.xz"):
+            name, batch = file.removesuffix(".onnx.xz").rsplit("-b", 1)
+            yield name, int(batch)
+
+
+def differences(found, wanted):
+    """The largest, relative to the output's largest element; infinite where shapes or integers differ."""
+    import numpy as np
+    if len(found) != len(wanted):
+        return math.inf
+    worst = 0.0
+    for got, want in zip(found, wanted):
+        if got.shape != want.shape:
+            return math.inf
+        if want.dtype.kind != "f":
+            worst = worst if np.array_equal(got, want) else math.inf
+        elif want.size:
+            ends = np.isfinite(want)
+            if not np.array_equal(ends, np.isfinite(got)):
+                return math.inf
+            if ends.any():
+                worst = max(worst, float(np.abs(got[ends].astype(np.float64) - want[ends]).max() / max(np.abs(want[ends]).max(), 1e-30)))
+    return worst
+
+
+def outputs(worker, folder):
+    import numpy as np
+    path = os.path.join(folder, worker.tool + ".npz")
+    worker.ask(outputs=path)
+    if worker.error:
+        raise RuntimeError(worker.error)
+    with np.load(path) as file:
+        return [file[f"arr_{i}"] for i in range(len(file.files))]
+
+
+def blame(program, threads):
+    """The commands that lose most against the limits of the machine."""
+    def tool(name, *arguments):
+        done = subprocess.run([os.path.join(common.BUILD, "bin", name), *arguments], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip()[-300:])
+        return json.loads(done.stdout)
+    limit = tool("dlc-bandwidth", "--limits", "--threads", str(threads), "--rounds", "2", "--mib", "128")
+    about = tool("dlc", "inspect", program, "--repeat", "7", "--threads", str(threads), "--json")
+    found = []
+    for c in about["commands"]:
+        if c["op"] in ("loop", "if") or not c.get("us"):
+            continue
+        flops, moved = c["flops"] * c["times"], c["bytes"] * c["times"]
+        floor = max(flops / limit["fma_gflops"] / 1e3, moved / limit["triad_gb_per_s"] / 1e3)
+        found.append({"us": c["us"], "floor_us": floor, "implementation": c["implementation"], "name": c["name"], "times": c["times"],
+                      "part": c["us"] / about["watched_us"], "op": c["op"]})
+    found.sort(key=lambda c: c["floor_us"] - c["us"])
+    return {"limits": limit, "between_us": about["watched_us"] - sum(c["us"] for c in found), "run_us": about["run_us"], "commands": found[:8]}
+
+
+def measure(name, batch, o):
+    import numpy as np
+    import onnx
+    import weightless
+    result = {"name": name, "batch": batch, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+    folder, workers = tempfile.mkdtemp(prefix="dlc-zoo-"), []
+    at = lambda *parts: os.path.join(folder, *parts)
+    try:
+        model = weightless.read(os.path.join(HERE, "graphs", f"{name}-b{batch}.onnx.xz"))
+        onnx.save(model, at("model.onnx"))
+        np.savez(at("inputs.npz"), **weightless.inputs(model))
+        result["nodes"] = len(model.graph.node)
+        del model
+        start = time.perf_counter()
+        done = subprocess.run([common.DLC, "compile", at("model.onnx"), "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache")],
+                              capture_output=True, text=True, errors="replace")
+        compiled = time.perf_counter() - start
+        if done.returncode:
+            result["refused"] = f"status {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}"
+            return result
+        for tool in ["dlc", *PEERS]:
+            workers.append(common.Worker(tool, [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, at("model.dlcx" if tool == "dlc" else "model.onnx"),
+                                                str(o.threads), at("inputs.npz")], o.threads))
+        dlc = workers[0]
+        if dlc.error:
+            result["refused"] = "run: " + dlc.error
+            return result
+        peers = [each for each in workers[1:] if not each.error]
+        if peers:
+            found, wanted = outputs(dlc, folder), outputs(peers[0], folder)
+            result["error"] = differences(found, wanted)
+            if result["error"] > 1e-3:
+                command = [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), "onnxruntime-plain", at("model.onnx"), str(o.threads), at("inputs.npz")]
+                plain = common.Worker("onnxruntime-plain", command, o.threads)
+                try:
+                    other = outputs(plain, folder)
+                    result["spread"], result["error_plain"] = differences(other, wanted), differences(found, other)
+                except RuntimeError as error:
+                    result["plain"] = str(error)
+                plain.close()
+        for _ in range(o.rounds):
+            for each in [dlc, *peers]:
+                if not each.error:
+                    each.round(o.seconds)
+        for each in workers:
+            if each.error or not each.rounds:
+                result["tools"][each.tool] = {"error": (each.error or "no times")[:300]}
+                continue
+            result["tools"][each.tool] = {"rounds_ms": [t * 1e3 for t in each.rounds], "median_ms": statistics.median(each.times) * 1e3,
+                                          "ready_s": each.about["ready_s"] + (compiled if each is dlc else 0), "memory_mib": each.peak - each.about["before_mib"]}
+        result["compile_s"] = compiled
+        times = {t: r["median_ms"] for t, r in result["tools"].items() if t != "dlc" and "median_ms" in r}
+        if times:
+            best = min(times, key=times.get)
+            result["best"] = best
+            result["ratio"], *result["interval"] = common.median_interval([p / d for p, d in zip(result["tools"][best]["rounds_ms"], result["tools"]["dlc"]["rounds_ms"])])
+            if result["ratio"] < 1:
+                for each in workers:
+                    each.close()
+                result["blame"] = blame(at("model.dlcx"), o.threads)
+    finally:
+        for each in workers:
+            each.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    return result
+
+
+def is_right(r):
+    # An error of nothing known is not right.
+    return r.get("error", math.inf) <= 1e-3 or min(r["error"], r.get("error_plain", math.inf)) <= 2 * r.get("spread", 0)
+
+
+def line(r):
+    if "refused" in r:
+        return f"{r['name']:44} b{r['batch']}  refused: {r['refused'][-150:]}"
+    text = f"{r['name']:44} b{r['batch']}  {r['tools']['dlc'].get('median_ms', 0):9.2f} ms"
+    if "ratio" in r:
+        text += f"  {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:11}"
+    else:
+        text += "  no peer runs it" + " " * 16
+    return text + (f"  differs by {r.get('error', 0):.1e}" if "ratio" in r and not is_right(r) else "")
+
+
+def report(o):
+    results = []
+    for file in sorted(os.listdir(o.results)):
+        if file.endswith(".json"):
+            with open(os.path.join(o.results, file)) as f:
+                results.append(json.load(f))
+    groups = sorted({(r["batch"], r["threads"]) for r in results})
+    for batch, threads in groups:
+        some = [r for r in results if (r["batch"], r["threads"]) == (batch, threads)]
+        refused, timed = [r for r in some if "refused" in r], sorted((r for r in some if "ratio" in r), key=lambda r: r["ratio"])
+        print(f"\nbatch {batch}, {threads} threads: {len(some)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, "
+              f"{sum('ratio' not in r and 'refused' not in r for r in some)} that no peer runs")
+        for r in refused:
+            print("  " + line(r))
+        if not timed:
+            continue
+        ratios = [r["ratio"] for r in timed]
+        print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
+              f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}")
+        for key, text in (("ready_s", "time to a first result"), ("memory_mib", "memory")):
+            parts = [r["tools"]["dlc"][key] / min(r["tools"][p][key] for p in PEERS if key in r["tools"].get(p, {})) for r in timed]
+            print(f"  {text}, of the better peer's: median {statistics.median(parts):.2f}, nine in ten within {sorted(parts)[math.ceil(0.9 * len(parts)) - 1]:.2f}")
+        for r in timed:
+            print("  " + line(r))
+            for c in r.get("blame", {}).get("commands", [])[:o.blame]:
+                print(f"      {c['us'] / 1e3:8.2f} ms, {100 * c['part']:3.0f} %, {c['us'] / max(c['floor_us'], 1e-3):6.1f} times the limit: {c['implementation']}  {c['name'][-90:]}")
+
+
+def main():
+    common.use_bench_python()
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", default="")
+    a.add_argument("--batch", type=int, default=1)
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--rounds", type=int, default=9)
+    a.add_argument("--seconds", type=float, default=0.15, help="of each tool in each round")
+    a.add_argument("--sample", type=int, help="so many of them, the same each time")
+    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "results"))
+    a.add_argument("--again", action="store_true", help="measure what has been measured")
+    a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
+    a.add_argument("--blame", type=int, default=3, help="so many commands of each slower network")
+    o = a.parse_args()
+    os.makedirs(o.results, exist_ok=True)
+    if o.report:
+        return report(o)
+    wanted = [(name, batch) for name, batch in graphs() if batch == o.batch and (not o.networks or name in o.networks.split(","))]
+    random.Random(5).shuffle(wanted)
+    for name, batch in wanted[:o.sample]:
+        path = os.path.join(o.results, f"{name}-b{batch}-t{o.threads}.json")
+        if os.path.exists(path) and not o.again:
+            continue
+        try:
+            result = measure(name, batch, o)
+        except Exception as error:  # of the measurement: not the network's result
+            print(f"{name}: {type(error).__name__}: {error}", flush=True)
+            continue
+        with open(path + ".part", "w") as file:
+            json.dump(result, file, indent=1)
+        os.rename(path + ".part", path)
+        print(line(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()
