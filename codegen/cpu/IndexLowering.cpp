@@ -57,9 +57,11 @@ IndexExpr IndexLowering::load(Value indices, const Coordinates &at, int64_t size
 }
 
 Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
-  if (a.unknown || b.unknown)
+  const bool uniform = a.isUniform() && b.isUniform();
+  // Without lanes nothing is known of what differs from lane to lane.
+  if (a.unknown || b.unknown || (!uniform && lanes == 0))
     return {nullptr, 0, nullptr, true};
-  if (a.isUniform() && b.isUniform())
+  if (uniform)
     return {e.binary(kind, a.base, b.base), 0, nullptr, false};
   return {nullptr, 0, e.binary(kind, e.asVector(a, lanes), e.asVector(b, lanes)), false};
 }

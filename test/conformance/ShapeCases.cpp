@@ -102,6 +102,20 @@ void addPads(std::vector<Case> &cases, const std::string &t) {
                      {{p.shape, t, any(t)}, {{}, t, any(t)}},
                      std::string("mode = #dlc<pad_mode ") + p.mode + ">, low = " + array(p.low) +
                          ", high = " + array(p.high)});
+  // Under a sum over rows, the elements that a vector takes wrap at another place each.
+  if (t == "f32")
+    cases.push_back({"pad",
+                     t + "/wrap/under-reduce",
+                     {{{2, 17, 33}, t, any(t)}},
+                     "",
+                     1,
+                     {8, 1},
+                     {"tensor<1x1x35xf32>"},
+                     R"(
+    %zero = dlc.constant dense<0.0> : tensor<f32>
+    %y = dlc.pad wrap %a0, %zero low [1, 2, 2] high [1, 0, 0] : (tensor<2x17x33xf32>, tensor<f32>) -> tensor<4x19x35xf32>
+    %m = dlc.reduce mean %y axes [0, 1] keepdims : (tensor<4x19x35xf32>) -> tensor<1x1x35xf32>
+    return %m : tensor<1x1x35xf32>)"});
 }
 
 void addConcats(std::vector<Case> &cases, const std::string &t) {
