@@ -1,0 +1,331 @@
+//===- Run.cpp - random graphs through the whole compiler --------------------------===//
+//
+// dlc-graphs [--list FILE] [--seconds S] DIRECTORY...
+//
+// Each directory has model.onnx, and its inputs as input_N.npy; outputs of another framework, where
+// there are any, as output_N.npy; `steps` stands there where small errors may become large ones.
+// One line per model: PASS, or FAIL, the variant and why. The reference evaluator's results are
+// compared with those, and the program's with the reference evaluator's. How a model is compiled is
+// drawn by its name: as users do, or with some placement, precision, kernels or accuracy. Each runs
+// in a process of its own, so that a crash or a hang is one failure.
+//
+//===--------------------------------------------------------------------------------===//
+#include "codegen/Pipeline.h"
+#include "frontend/onnx/Import.h"
+#include "ir/reference/Evaluate.h"
+#include "runtime/program/Npy.h"
+#include "runtime/session/Session.h"
+#include "test/ProcessorTime.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <random>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace dlc;
+
+namespace {
+
+/// How a model is compiled, and how much of its inputs the arithmetic may lose.
+struct Variant {
+  std::string text;
+  CompileOptions options;
+  double error = 1e-5;
+};
+
+Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
+  std::mt19937_64 random(std::hash<std::string>()(name));
+  auto one = [&](std::initializer_list<const char *> of) {
+    return of.begin()[random() % of.size()];
+  };
+  Variant v;
+  v.options.threads = 1 + random() % 3;
+  v.text = "threads " + std::to_string(v.options.threads);
+  switch (random() % 7) {
+  case 0:
+    v.options.kernels = one({"generated", "onednn", "rows", "contract", "builtin"});
+    v.text += ", kernels " + v.options.kernels;
+    break;
+  case 1:
+    if (!hasSteps) {
+      v.options.precision = one({"bf16", "f16"});
+      v.error = 8e-3;
+      v.text += ", precision " + v.options.precision;
+    }
+    break;
+  case 2: {
+    // Operations that are still there when places are given.
+    OwningOpRef<ModuleOp> simplified = module.clone();
+    CompileOptions first;
+    first.to = Phase::Simplify;
+    if (failed(compile(*simplified, first)))
+      break;
+    std::vector<std::string> place;
+    simplified->walk([&](Operation *op) {
+      // Drawn for each node by itself: in a part of the graph it stands where it stood.
+      if (auto node = dyn_cast<NameLoc>(op->getLoc());
+          node && std::hash<std::string>()(name + node.getName().str()) % 3 == 0)
+        place.push_back(node.getName().str() + "=cpu:1");
+    });
+    std::sort(place.begin(), place.end());
+    place.erase(std::unique(place.begin(), place.end()), place.end());
+    v.options.place = place;
+    v.text += ", place";
+    for (const std::string &each : place)
+      v.text += " " + each;
+    break;
+  }
+  case 3:
+    v.options.accuracy = "strict";
+    v.text += ", accuracy strict";
+    break;
+  default: // as users do
+    break;
+  }
+  return v;
+}
+
+FailureOr<ref::Tensor> read(const std::string &path, Type type) {
+  runtime::NpyArray array = runtime::readNpy(path);
+  ref::Tensor tensor = ref::Tensor::empty(cast<RankedTensorType>(type));
+  if (!llvm::equal(array.shape, tensor.getShape()) || array.data.bytes != tensor.bytes())
+    return failure();
+  std::memcpy(tensor.mutableData(), array.data.data, tensor.bytes());
+  return tensor;
+}
+
+/// The tensor with each float wrong by so much of itself, up or down.
+ref::Tensor disturbed(const ref::Tensor &tensor, double error, uint64_t seed) {
+  ref::Tensor other = ref::Tensor::empty(tensor.getType());
+  std::memcpy(other.mutableData(), tensor.data(), tensor.bytes());
+  std::mt19937_64 random(seed);
+  if (tensor.isFloat())
+    for (int64_t i = 0; i < tensor.size(); ++i)
+      other.setDouble(i, tensor.getDouble(i) * (random() % 2 ? 1 + error : 1 - error));
+  return other;
+}
+
+double largestOf(const ref::Tensor &tensor) {
+  double largest = 0;
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    if (std::isfinite(tensor.getDouble(i)))
+      largest = std::max(largest, std::fabs(tensor.getDouble(i)));
+  return largest;
+}
+
+double apart(const ref::Tensor &a, const ref::Tensor &b) {
+  double largest = 0;
+  for (int64_t i = 0; i < a.size(); ++i)
+    if (double d = std::fabs(a.getDouble(i) - b.getDouble(i)); std::isfinite(d))
+      largest = std::max(largest, d);
+  return largest;
+}
+
+/// Where the tensors differ by more than so much; else nothing.
+std::string compare(const ref::Tensor &got, const ref::Tensor &want, double allowed) {
+  int64_t wrong = 0, worst = -1;
+  double most = -1;
+  for (int64_t i = 0; i < want.size(); ++i) {
+    double g = got.getDouble(i), w = want.getDouble(i);
+    bool same = want.isFloat()
+                    ? g == w || (std::isnan(g) && std::isnan(w)) || std::fabs(g - w) <= allowed
+                    : got.getInt(i) == want.getInt(i);
+    if (same)
+      continue;
+    ++wrong;
+    double far = std::isfinite(g - w) ? std::fabs(g - w) : INFINITY;
+    if (far > most)
+      most = far, worst = i;
+  }
+  if (!wrong)
+    return "";
+  return llvm::formatv("{0} of {1} elements differ, most [{2}]: {3} instead of {4}, {5} allowed",
+                       wrong, want.size(), worst, got.getDouble(worst), want.getDouble(worst),
+                       allowed);
+}
+
+class Graph {
+public:
+  /// `says` is told the variant before it is tried.
+  Graph(const std::string &directory, std::function<void(const std::string &)> says)
+      : directory(directory), says(says), handler(&context, [&](Diagnostic &d) {
+          if (d.getSeverity() == DiagnosticSeverity::Error)
+            messages += (messages.empty() ? "" : "; ") + d.str();
+          return success();
+        }) {}
+
+  std::string run() {
+    auto imported = importOnnx(context, directory + "/model.onnx", {}, nullptr);
+    if (failed(imported))
+      return "import: " + messages;
+    module = std::move(*imported);
+    auto function = cast<func::FuncOp>(module->lookupSymbol("main"));
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+      auto tensor = read(directory + "/input_" + std::to_string(i) + ".npy", type);
+      if (failed(tensor))
+        return "input " + std::to_string(i) + " has another type than the graph says";
+      inputs.push_back(*tensor);
+    }
+    if (failed(ref::evaluate(function, inputs, want)))
+      return "reference: " + messages;
+    if (std::string why = compareWithOthers(); !why.empty())
+      return "reference against the other framework: " + why;
+    const bool hasSteps = llvm::sys::fs::exists(directory + "/steps");
+    std::string name = directory.substr(directory.find_last_of('/') + 1);
+    Variant variant = drawVariant(name, *module, hasSteps);
+    says(variant.text + ": ");
+    return check(variant);
+  }
+
+private:
+  double allowedOf(size_t i, double error) {
+    auto &known = spreads[error];
+    if (known.empty()) {
+      SmallVector<ref::Tensor> other;
+      std::vector<ref::Tensor> near;
+      for (auto [n, tensor] : llvm::enumerate(inputs))
+        near.push_back(disturbed(tensor, error, n));
+      auto function = cast<func::FuncOp>(module->lookupSymbol("main"));
+      bool done = succeeded(ref::evaluate(function, near, other));
+      for (size_t n = 0; n < want.size(); ++n)
+        known.push_back(done && want[n].isFloat() ? apart(other[n], want[n]) : 0);
+    }
+    return 10 * (error * largestOf(want[i]) + known[i]) + 1e-30;
+  }
+
+  std::string compareWithOthers() {
+    for (size_t i = 0; i < want.size(); ++i) {
+      std::string path = directory + "/output_" + std::to_string(i) + ".npy";
+      if (!llvm::sys::fs::exists(path))
+        continue;
+      auto other = read(path, want[i].getType());
+      if (failed(other))
+        return "output " + std::to_string(i) + " has another type";
+      if (std::string why = compare(want[i], *other, allowedOf(i, 1e-5)); !why.empty())
+        return "output " + std::to_string(i) + ": " + why;
+    }
+    return "";
+  }
+
+  std::string check(const Variant &variant) {
+    messages.clear();
+    OwningOpRef<ModuleOp> copy = module->clone();
+    auto program = compile(*copy, variant.options);
+    if (failed(program) || !*program)
+      return "does not compile: " + messages;
+    std::vector<ref::Tensor> got;
+    std::vector<const void *> from;
+    std::vector<void *> to;
+    for (const ref::Tensor &tensor : inputs)
+      from.push_back(tensor.data());
+    for (const ref::Tensor &tensor : want) {
+      got.push_back(ref::Tensor::empty(tensor.getType()));
+      // What a kernel forgets to write must not look right.
+      std::memset(got.back().mutableData(), 0x5b, got.back().bytes());
+      to.push_back(got.back().mutableData());
+    }
+    try {
+      runtime::Session session(*program);
+      session.run(from, to);
+      // A second run finds what the first left behind.
+      session.run(from, to);
+    } catch (const std::exception &error) {
+      return std::string("does not run: ") + error.what();
+    }
+    for (size_t i = 0; i < want.size(); ++i)
+      if (std::string why = compare(got[i], want[i], allowedOf(i, variant.error)); !why.empty())
+        return "output " + std::to_string(i) + ": " + why;
+    return "";
+  }
+
+  std::string directory, messages;
+  std::function<void(const std::string &)> says;
+  MLIRContext context;
+  ScopedDiagnosticHandler handler;
+  OwningOpRef<ModuleOp> module;
+  std::vector<ref::Tensor> inputs;
+  SmallVector<ref::Tensor> want;
+  std::map<double, std::vector<double>> spreads;
+};
+
+/// Runs in a child; an empty string is success.
+std::string isolated(const std::string &directory, unsigned seconds) {
+  int channel[2];
+  if (pipe(channel))
+    return "no pipe";
+  std::cout.flush();
+  pid_t child = fork();
+  if (child == 0) {
+    close(channel[0]);
+    limitProcessorTime(seconds);
+    auto says = [&](const std::string &text) {
+      if (write(channel[1], text.data(), text.size()) < 0)
+        _exit(2);
+    };
+    std::string text;
+    try {
+      text = Graph(directory, says).run();
+    } catch (const std::exception &error) {
+      text = error.what();
+    }
+    says(text);
+    // Nothing of the parent's is to be destroyed here.
+    _exit(text.empty() ? 0 : 1);
+  }
+  close(channel[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(channel[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, size_t(got));
+  close(channel[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status))
+    return text + (WTERMSIG(status) == SIGPROF
+                       ? "TIMEOUT"
+                       : "CRASH by signal " + std::to_string(WTERMSIG(status)));
+  return status == 0 ? "" : text;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::vector<std::string> directories;
+  unsigned seconds = 60;
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
+    if (argument == "--list") {
+      std::ifstream list(value());
+      for (std::string line; std::getline(list, line);)
+        if (!line.empty())
+          directories.push_back(line);
+    } else if (argument == "--seconds") {
+      seconds = unsigned(std::stoul(value()));
+    } else {
+      directories.push_back(argument);
+    }
+  }
+  size_t passed = 0;
+  for (const std::string &directory : directories) {
+    std::string reason = isolated(directory, seconds);
+    for (char &c : reason)
+      c = c == '\n' ? ' ' : c;
+    std::string name = directory.substr(directory.find_last_of('/') + 1);
+    std::cout << (reason.empty() ? "PASS " + name : "FAIL " + name + ": " + reason) << std::endl;
+    passed += reason.empty();
+  }
+  std::cout << passed << " of " << directories.size() << " passed" << std::endl;
+  return passed == directories.size() ? 0 : 1;
+}

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Random ONNX graphs through the whole compiler, against the reference evaluator and ONNX Runtime.
+
+    fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--from SEED] [--count N] [--jobs 2]
+    fuzz.py --runner build/bin/dlc-graphs --out FOLDER --reduce SEED
+
+A seed is a graph (generate.py). Outputs of which ONNX Runtime makes infinities or NaN are left out; what it cannot run is compared with the reference
+evaluator alone. A graph that fails stays in the folder, and is reduced to the few nodes that still fail in the same way (FOLDER/reduced/SEED). Runs go on
+where they ended: FOLDER/passed says how far a start came. The last line is `graphs: N passed, N failed`.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import generate
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+AT_ONCE = 100  # graphs of a piece of work
+
+
+def by_onnxruntime(model, inputs):
+    """Every value of the graph by name, or nothing where it is not run."""
+    import onnxruntime as ort
+    ort.set_default_logger_severity(4)
+    options = ort.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 4
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))
+    except Exception:
+        return {}
+
+
+def write(folder, model, inputs, outputs, has_steps):
+    os.makedirs(folder, exist_ok=True)
+    onnx.save(model, os.path.join(folder, "model.onnx"))
+    for i, value in enumerate(model.graph.input):
+        np.save(os.path.join(folder, f"input_{i}.npy"), inputs[value.name])
+    for i, value in enumerate(model.graph.output):
+        if value.name in outputs:
+            np.save(os.path.join(folder, f"output_{i}.npy"), outputs[value.name])
+    if has_steps:
+        open(os.path.join(folder, "steps"), "w").close()
+
+
+def make(seed, folder):
+    """Writes the graph of a seed; false where nothing of it can be told."""
+    g = generate.generate(seed)
+    made = [v for v in g.values if v.name.startswith("v")]
+    if not made:
+        return False
+    inputs = generate.example(g, seed)
+    known = by_onnxruntime(g.model(made), inputs)
+    if any(known[v.name].shape != v.shape for v in made if v.name in known):
+        known = {}  # ONNX Runtime does not follow the standard here (dilated pools with auto_pad)
+    bad = {name for name, array in known.items() if array.dtype.kind == "f" and not (np.abs(array) < 1e6).all()}
+    for node in g.nodes:
+        if bad.intersection(node.input):
+            bad.update(node.output)
+    outputs = [v for v in generate.outputs_of(g) if v.name not in bad]
+    if bad:
+        # What was read by bad ones alone is an end now.
+        keep = {name for node in g.nodes if not bad.intersection(node.output) for name in node.input}
+        outputs = [v for v in made if v.name not in bad and (v.name not in keep or v in outputs)]
+    if not outputs:
+        return False
+    model = part(g.model(outputs), [v.name for v in outputs], {})
+    write(folder, model, inputs, known, any(node.op_type in generate.STEPS for node in model.graph.node))
+    return True
+
+
+def part(model, outputs, cut):
+    """The model with these outputs; what is in `cut` (name: array) becomes an input."""
+    types = {v.name: v for v in [*model.graph.input, *model.graph.output, *model.graph.value_info]}
+    needed, nodes = set(outputs), []
+    for node in reversed(model.graph.node):
+        if any(name in needed and name not in cut for name in node.output):
+            nodes.insert(0, node)
+            needed.update(node.input)
+    of = lambda name: types[name] if name in types else helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(cut[name].dtype), cut[name].shape)
+    made = {name for node in nodes for name in node.output}
+    inputs = [v for v in model.graph.input if v.name in needed] + [of(name) for name in cut if name in needed and name not in made and name not in {i.name for i in model.graph.input}]
+    graph = helper.make_graph(nodes, "random", inputs, [of(name) for name in outputs], [i for i in model.graph.initializer if i.name in needed])
+    return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
+
+
+def run(runner, folders):
+    """{name: why it fails, or nothing}"""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
+        listing.write("\n".join(folders) + "\n")
+        listing.flush()
+        done = subprocess.run([runner, "--list", listing.name], capture_output=True, text=True, errors="replace")
+    found = {}
+    for line in done.stdout.splitlines():
+        verdict = re.match(r"(PASS|FAIL) (\S+?)(: (.*))?$", line)
+        if verdict:
+            found[verdict.group(2)] = verdict.group(4) or ""
+    return {os.path.basename(folder): found.get(os.path.basename(folder), "the runner ended before: " + done.stderr[-300:]) for folder in folders}
+
+
+def kind_of(why):
+    """What two failures have in common when they are the same."""
+    return "differ" if "differ" in why else re.sub(r"[0-9]+|'[^']*'|x[0-9x]+", "", why.split(": ", 1)[-1])[:60]
+
+
+def reduce(runner, seed, out):
+    """The smallest part that was found to fail as the graph of the seed does, as (model, why)."""
+    folder = os.path.join(out, str(seed))
+    model = onnx.load(os.path.join(folder, "model.onnx"))
+    inputs = {v.name: np.load(os.path.join(folder, f"input_{i}.npy")) for i, v in enumerate(model.graph.input)}
+    why = run(runner, [folder])[str(seed)]
+    if not why:
+        return None, ""
+    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    infos = {v.name: v for v in [*inferred.graph.value_info, *inferred.graph.output]}
+    everything = part(inferred, [name for node in model.graph.node for name in node.output if name in infos], {})
+    known = {**inputs, **by_onnxruntime(everything, inputs)}
+    values = [name for node in model.graph.node for name in node.output if name in infos]
+
+    def fails(outputs, cut):
+        with tempfile.TemporaryDirectory() as scratch:
+            at = os.path.join(scratch, str(seed))
+            try:
+                candidate = part(inferred, outputs, cut)
+                write(at, candidate, {**known, **cut}, known if "other framework" in why else {}, os.path.exists(os.path.join(folder, "steps")))
+            except Exception:
+                return None
+            now = run(runner, [at])[str(seed)]
+            return candidate if now and kind_of(now) == kind_of(why) else None
+    best, outputs, cut = model, [o.name for o in model.graph.output], {}
+    # One output, the earliest that fails; else as many as it takes.
+    for name in values:
+        if (smaller := fails([name], {})) is not None:
+            best, outputs = smaller, [name]
+            break
+    for name in list(outputs):
+        if len(outputs) > 1 and (smaller := fails([o for o in outputs if o != name], {})) is not None:
+            best, outputs = smaller, [o for o in outputs if o != name]
+    # The latest values as inputs, where that leaves the failure.
+    for name in reversed(values):
+        if name in known and name not in outputs and any(name in node.input for node in best.graph.node):
+            if (smaller := fails(outputs, {**cut, name: known[name]})) is not None:
+                best, cut = smaller, {**cut, name: known[name]}
+    at = os.path.join(out, "reduced", str(seed))
+    shutil.rmtree(at, ignore_errors=True)
+    write(at, best, {**known, **cut}, known if "other framework" in why else {}, os.path.exists(os.path.join(folder, "steps")))
+    return best, run(runner, [at])[str(seed)]
+
+
+def piece(runner, out, start, count):
+    folders, left_out = [], 0
+    for seed in range(start, start + count):
+        folder = os.path.join(out, str(seed))
+        shutil.rmtree(folder, ignore_errors=True)
+        if make(seed, folder):
+            folders.append(folder)
+        else:
+            left_out += 1
+    found = run(runner, folders)
+    for folder in folders:
+        if not found[os.path.basename(folder)]:
+            shutil.rmtree(folder)
+    return {name: why for name, why in found.items()}
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--runner", required=True)
+    a.add_argument("--out", required=True)
+    a.add_argument("--from", dest="start", type=int, default=0)
+    a.add_argument("--count", type=int, default=2000)
+    a.add_argument("--jobs", type=int, default=os.cpu_count())
+    a.add_argument("--reduce", type=int, help="a seed that fails")
+    o = a.parse_args()
+    os.makedirs(o.out, exist_ok=True)
+    if o.reduce is not None:
+        model, why = reduce(o.runner, o.reduce, o.out)
+        print(why or "does not fail")
+        if model:
+            print(onnx.printer.to_text(model))
+        return
+    pieces = [(start, min(AT_ONCE, o.start + o.count - start)) for start in range(o.start, o.start + o.count, AT_ONCE)]
+    passed, failed = 0, {}
+    with concurrent.futures.ProcessPoolExecutor(o.jobs) as pool:
+        for found in pool.map(piece, *zip(*[(o.runner, o.out, *p) for p in pieces])):
+            for name, why in found.items():
+                if why:
+                    failed[name] = why
+                    print(f"FAIL {name}: {why}", flush=True)
+                else:
+                    passed += 1
+    print(f"graphs: {passed} passed, {len(failed)} failed")
+    sys.exit(len(failed) > 0)
+
+
+if __name__ == "__main__":
+    main()
