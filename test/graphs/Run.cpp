@@ -12,6 +12,7 @@
 //===--------------------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
 #include "frontend/onnx/Import.h"
+#include "ir/dlc/Dialect.h"
 #include "ir/reference/Evaluate.h"
 #include "runtime/program/Npy.h"
 #include "runtime/session/Session.h"
@@ -65,7 +66,7 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
     }
     break;
   case 2: {
-    // Operations that are still there when places are given.
+    // Operations that are still there when places are given; constants go where they are read.
     OwningOpRef<ModuleOp> simplified = module.clone();
     CompileOptions first;
     first.to = Phase::Simplify;
@@ -75,7 +76,8 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
     simplified->walk([&](Operation *op) {
       // Drawn for each node by itself: in a part of the graph it stands where it stood.
       if (auto node = dyn_cast<NameLoc>(op->getLoc());
-          node && std::hash<std::string>()(name + node.getName().str()) % 3 == 0)
+          node && !isa<ConstantOp>(op) &&
+          std::hash<std::string>()(name + node.getName().str()) % 3 == 0)
         place.push_back(node.getName().str() + "=cpu:1");
     });
     std::sort(place.begin(), place.end());

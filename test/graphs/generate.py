@@ -447,6 +447,8 @@ def pool(g, operator):
         if more["ceil_mode"]:  # the onnx package counts windows that start in the padding at the end
             more["strides"] = [min(k, s) for k, s in zip(more["kernel_shape"], more["strides"])]
             more.pop("pads", None)
+    if more.get("auto_pad", "").startswith("SAME"):  # frameworks crop where windows leave elements out, or do not
+        more["strides"] = [min(k, s) for k, s in zip(more["kernel_shape"], more["strides"])]
     if operator == "AveragePool":
         more["count_include_pad"] = g.integer(0, 1)
     if operator == "MaxPool" and g.chance(0.2):
