@@ -16,6 +16,7 @@
 #include "ir/reference/Evaluate.h"
 #include "runtime/program/Npy.h"
 #include "runtime/session/Session.h"
+#include "test/Isolated.h"
 #include "test/ProcessorTime.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,12 +27,7 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <functional>
-#include <iostream>
 #include <random>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace mlir;
 using namespace dlc;
@@ -101,7 +97,7 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
 FailureOr<ref::Tensor> read(const std::string &path, Type type) {
   runtime::NpyArray array = runtime::readNpy(path);
   ref::Tensor tensor = ref::Tensor::empty(cast<RankedTensorType>(type));
-  if (!llvm::equal(array.shape, tensor.getShape()) || array.data.bytes != tensor.bytes())
+  if (!llvm::equal(array.shape, tensor.getShape()) || array.data.bytes != size_t(tensor.bytes()))
     return failure();
   std::memcpy(tensor.mutableData(), array.data.data, tensor.bytes());
   return tensor;
@@ -159,9 +155,9 @@ std::string compare(const ref::Tensor &got, const ref::Tensor &want, double allo
 
 class Graph {
 public:
-  /// `says` is told the variant before it is tried.
-  Graph(const std::string &directory, std::function<void(const std::string &)> says)
-      : directory(directory), says(says), handler(&context, [&](Diagnostic &d) {
+  /// `say` is told the variant before it is tried.
+  Graph(const std::string &directory, Say say)
+      : directory(directory), say(std::move(say)), handler(&context, [&](Diagnostic &d) {
           if (d.getSeverity() == DiagnosticSeverity::Error)
             messages += (messages.empty() ? "" : "; ") + d.str();
           return success();
@@ -186,7 +182,7 @@ public:
     const bool hasSteps = llvm::sys::fs::exists(directory + "/steps");
     std::string name = directory.substr(directory.find_last_of('/') + 1);
     Variant variant = drawVariant(name, *module, hasSteps);
-    says(variant.text + ": ");
+    say(variant.text + ": ");
     return check(variant);
   }
 
@@ -252,7 +248,7 @@ private:
   }
 
   std::string directory, messages;
-  std::function<void(const std::string &)> says;
+  Say say;
   MLIRContext context;
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
@@ -260,45 +256,6 @@ private:
   SmallVector<ref::Tensor> want;
   std::map<double, std::vector<double>> spreads;
 };
-
-/// Runs in a child; an empty string is success.
-std::string isolated(const std::string &directory, unsigned seconds) {
-  int channel[2];
-  if (pipe(channel))
-    return "no pipe";
-  std::cout.flush();
-  pid_t child = fork();
-  if (child == 0) {
-    close(channel[0]);
-    limitProcessorTime(seconds);
-    auto says = [&](const std::string &text) {
-      if (write(channel[1], text.data(), text.size()) < 0)
-        _exit(2);
-    };
-    std::string text;
-    try {
-      text = Graph(directory, says).run();
-    } catch (const std::exception &error) {
-      text = error.what();
-    }
-    says(text);
-    // Nothing of the parent's is to be destroyed here.
-    _exit(text.empty() ? 0 : 1);
-  }
-  close(channel[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = ::read(channel[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, size_t(got));
-  close(channel[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (WIFSIGNALED(status))
-    return text + (WTERMSIG(status) == SIGPROF
-                       ? "TIMEOUT"
-                       : "CRASH by signal " + std::to_string(WTERMSIG(status)));
-  return status == 0 ? "" : text;
-}
 
 } // namespace
 
@@ -309,25 +266,19 @@ int main(int argc, char **argv) {
     std::string argument = argv[i];
     auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
     if (argument == "--list") {
-      std::ifstream list(value());
-      for (std::string line; std::getline(list, line);)
-        if (!line.empty())
-          directories.push_back(line);
+      readList(value(), directories);
     } else if (argument == "--seconds") {
       seconds = unsigned(std::stoul(value()));
     } else {
       directories.push_back(argument);
     }
   }
-  size_t passed = 0;
-  for (const std::string &directory : directories) {
-    std::string reason = isolated(directory, seconds);
-    for (char &c : reason)
-      c = c == '\n' ? ' ' : c;
-    std::string name = directory.substr(directory.find_last_of('/') + 1);
-    std::cout << (reason.empty() ? "PASS " + name : "FAIL " + name + ": " + reason) << std::endl;
-    passed += reason.empty();
-  }
-  std::cout << passed << " of " << directories.size() << " passed" << std::endl;
-  return passed == directories.size() ? 0 : 1;
+  return runEach(directories, [&](const std::string &directory, const Say &say) -> std::string {
+    limitProcessorTime(seconds);
+    try {
+      return Graph(directory, say).run();
+    } catch (const std::exception &error) {
+      return error.what();
+    }
+  });
 }

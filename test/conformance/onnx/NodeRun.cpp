@@ -9,14 +9,12 @@
 //===----------------------------------------------------------------------------------===//
 #include "dlc/compiler.hpp"
 #include "runtime/program/Npy.h"
+#include "test/Isolated.h"
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iostream>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
@@ -114,36 +112,6 @@ std::string runOne(const std::string &directory, const Options &options) {
   }
 }
 
-/// Runs in a child; an empty string is success.
-std::string isolated(const std::string &directory, const Options &options) {
-  int channel[2];
-  if (pipe(channel))
-    return "no pipe";
-  std::cout.flush();
-  pid_t child = fork();
-  if (child == 0) {
-    close(channel[0]);
-    alarm(options.seconds);
-    std::string text = runOne(directory, options);
-    if (write(channel[1], text.data(), text.size()) < 0)
-      _exit(2);
-    // Nothing of the parent's is to be destroyed here.
-    _exit(text.empty() ? 0 : 1);
-  }
-  close(channel[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = read(channel[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, size_t(got));
-  close(channel[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (WIFSIGNALED(status))
-    return WTERMSIG(status) == SIGALRM ? "TIMEOUT"
-                                       : "CRASH by signal " + std::to_string(WTERMSIG(status));
-  return status == 0 || !text.empty() ? text : "CRASH";
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
@@ -153,10 +121,7 @@ int main(int argc, char **argv) {
     std::string argument = argv[i];
     auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
     if (argument == "--list") {
-      std::ifstream list(value());
-      for (std::string line; std::getline(list, line);)
-        if (!line.empty())
-          directories.push_back(line);
+      dlc::readList(value(), directories);
     } else if (argument == "--rtol") {
       options.rtol = std::stod(value());
     } else if (argument == "--atol") {
@@ -169,15 +134,8 @@ int main(int argc, char **argv) {
       directories.push_back(argument);
     }
   }
-  size_t passed = 0;
-  for (const std::string &directory : directories) {
-    std::string reason = isolated(directory, options);
-    std::string name = directory.substr(directory.find_last_of('/') + 1);
-    for (char &c : reason)
-      c = c == '\n' ? ' ' : c;
-    std::cout << (reason.empty() ? "PASS " + name : "FAIL " + name + ": " + reason) << std::endl;
-    passed += reason.empty();
-  }
-  std::cout << passed << " of " << directories.size() << " passed" << std::endl;
-  return passed == directories.size() ? 0 : 1;
+  return dlc::runEach(directories, [&](const std::string &directory, const dlc::Say &) {
+    alarm(options.seconds);
+    return runOne(directory, options);
+  });
 }

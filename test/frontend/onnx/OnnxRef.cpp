@@ -7,6 +7,7 @@
 #include "ir/reference/Evaluate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "test/Isolated.h"
 #include "test/ProcessorTime.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -14,10 +15,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <iostream>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace mlir;
 using namespace dlc;
@@ -153,38 +151,6 @@ std::string runOne(const std::string &directory, const Options &options) {
   return "";
 }
 
-/// Runs in a child; an empty string is success.
-std::string isolated(const std::string &directory, const Options &options) {
-  int channel[2];
-  if (pipe(channel))
-    return "no pipe";
-  std::cout.flush();
-  pid_t child = fork();
-  if (child == 0) {
-    close(channel[0]);
-    limitProcessorTime(options.seconds);
-    std::string text = runOne(directory, options);
-    std::cout.flush();
-    llvm::outs().flush();
-    if (write(channel[1], text.data(), text.size()) < 0)
-      _exit(2);
-    // Nothing of the parent's is to be destroyed here.
-    _exit(text.empty() ? 0 : 1);
-  }
-  close(channel[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = read(channel[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, size_t(got));
-  close(channel[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (WIFSIGNALED(status))
-    return WTERMSIG(status) == SIGPROF ? "TIMEOUT"
-                                       : "CRASH by signal " + std::to_string(WTERMSIG(status));
-  return status == 0 || !text.empty() ? text : "CRASH";
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
@@ -194,10 +160,7 @@ int main(int argc, char **argv) {
     std::string argument = argv[i];
     auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
     if (argument == "--list") {
-      std::ifstream list(value());
-      for (std::string line; std::getline(list, line);)
-        if (!line.empty())
-          directories.push_back(line);
+      readList(value(), directories);
     } else if (argument == "--rtol") {
       options.rtol = std::stod(value());
     } else if (argument == "--atol") {
@@ -214,15 +177,10 @@ int main(int argc, char **argv) {
       directories.push_back(argument);
     }
   }
-  size_t passed = 0;
-  for (const std::string &directory : directories) {
-    std::string reason = isolated(directory, options);
-    std::string name = directory.substr(directory.find_last_of('/') + 1);
-    for (char &c : reason)
-      c = c == '\n' ? ' ' : c;
-    std::cout << (reason.empty() ? "PASS " + name : "FAIL " + name + ": " + reason) << std::endl;
-    passed += reason.empty();
-  }
-  std::cout << passed << " of " << directories.size() << " passed" << std::endl;
-  return passed == directories.size() ? 0 : 1;
+  return runEach(directories, [&](const std::string &directory, const Say &) {
+    limitProcessorTime(options.seconds);
+    std::string reason = runOne(directory, options);
+    llvm::outs().flush();
+    return reason;
+  });
 }
