@@ -63,19 +63,11 @@ std::shared_ptr<const Planned> planned(const Device &device, Handle handle, cons
       return found->plan;
     }
   }
-  auto number = [&](const char *key, int64_t otherwise) {
-    if (!desc.contains(key))
-      return otherwise;
-    const json &value = desc[key];
-    if (!value.is_number_integer() || value.get<int64_t>() < 0)
-      throw Failure{std::string("cuDNN: '") + key + "' must be an integer of at least 0, found " +
-                    value.dump()};
-    return value.get<int64_t>();
-  };
   cudnn::Graph graph = graphOf(functions(), desc, handle);
   Plan plan =
       planOf(functions(), graph, handle, nullptr,
-             static_cast<uint64_t>(number("workspace", int64_t{64} << 20)), number("engine", 1));
+             static_cast<uint64_t>(cudnn::numberOf(desc, "workspace", 0, int64_t{64} << 20)),
+             cudnn::numberOf(desc, "engine", 0, 1));
   auto made = std::make_shared<Planned>(Planned{std::move(graph), std::move(plan)});
   std::lock_guard<std::mutex> guard(mutex);
   kept->push_front({device.context, text, made});

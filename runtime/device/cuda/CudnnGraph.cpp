@@ -73,6 +73,20 @@ Type typeNamed(const std::string &name) {
   throw Failure{"cuDNN: element type '" + name + "' is not supported; f32, f64, f16 and bf16 are"};
 }
 
+} // namespace
+
+int64_t numberOf(const json &object, const char *key, int64_t least, int64_t otherwise) {
+  auto found = object.find(key);
+  if (found == object.end())
+    return otherwise;
+  if (!found->is_number_integer() || found->get<int64_t>() < least)
+    throw Failure{std::string("cuDNN: '") + key + "' must be an integer of at least " +
+                  std::to_string(least) + ", found " + found->dump()};
+  return found->get<int64_t>();
+}
+
+namespace {
+
 std::vector<int64_t> numbersOf(const json &object, const char *key, int64_t least, size_t count) {
   auto found = object.find(key);
   std::vector<int64_t> numbers;
@@ -106,12 +120,7 @@ struct Shape {
 class Builder {
 public:
   Builder(const Functions &f, const json &desc) : f(f), desc(desc) {
-    if (desc.contains("alignment")) {
-      if (!desc["alignment"].is_number_integer() || desc["alignment"].get<int64_t>() < 1)
-        throw Failure{"cuDNN: 'alignment' must be an integer of at least 1, found " +
-                      desc["alignment"].dump()};
-      alignment = desc["alignment"].get<int64_t>();
-    }
+    alignment = numberOf(desc, "alignment", 1, 16);
     element = typeNamed(desc.value("dtype", ""));
     result = desc.contains("result") ? typeNamed(desc.value("result", "")) : element;
     compute = element.type == F64 ? F64 : F32;
@@ -348,7 +357,7 @@ private:
   const json &desc;
   Graph graph;
   std::vector<Descriptor> operations;
-  int64_t nextId = 1, alignment = 16;
+  int64_t nextId = 1, alignment;
   Type element = {}, result = {};
   DataType compute = F32;
 };

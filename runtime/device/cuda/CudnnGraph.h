@@ -24,6 +24,10 @@ struct Failure {
 /// Throws what the library says of it.
 void check(const Functions &f, Status status, const std::string &doing);
 
+/// An integer of a description; `otherwise` where it has none. Throws where it is anything else, or
+/// less than `least`.
+int64_t numberOf(const nlohmann::json &object, const char *key, int64_t least, int64_t otherwise);
+
 /// A descriptor that goes with its owner.
 class Owned {
 public:
