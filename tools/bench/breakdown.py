@@ -19,7 +19,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -29,17 +28,6 @@ import common
 TRAINED = ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"]
 PRODUCT = 4  # operations per byte
 KINDS = ("products", "memory-bound", "arithmetic", "reorders")
-
-
-def tool(name, *arguments):
-    done = subprocess.run([os.path.join(common.BUILD, "bin", name), *arguments], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError((done.stderr.strip().splitlines() or [f"{name}: status {done.returncode}"])[-1])
-    return done.stdout
-
-
-def limits(o):
-    return json.loads(tool("dlc-bandwidth", "--limits", "--threads", str(o.threads), "--rounds", "3", "--mib", "128"))
 
 
 def multiplies(command):
@@ -63,15 +51,15 @@ def program_of(name, o, folder):
         return common.export(name, 1)
     path = os.path.join(folder, name + ".mlir")
     with open(path, "w") as f:
-        f.write(tool("dlc-train-network", name, "--text"))
+        f.write(common.tool("dlc-train-network", name, "--text"))
     return path
 
 
 def show(name, o, folder):
-    before = limits(o)
+    before = common.limits(o.threads)
     command = ["inspect", program_of(name, o, folder), "--repeat", str(o.repeat), "--threads", str(o.threads), "--accuracy", o.accuracy, "--json"]
-    about = json.loads(tool("dlc", *command, *(["--tune"] if o.tune else [])))
-    after = limits(o)
+    about = json.loads(common.tool("dlc", *command, *(["--tune"] if o.tune else [])))
+    after = common.limits(o.threads)
     best = {key: max(before[key], after[key]) for key in before}
     commands = [c for c in about["commands"] if c["op"] not in ("loop", "if")]
     for c in commands:

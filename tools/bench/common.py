@@ -85,6 +85,19 @@ def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
     return seconds, usage.ru_maxrss / 1024
 
 
+def tool(name, *arguments):
+    """What a program of the build prints."""
+    done = subprocess.run([os.path.join(BUILD, "bin", name), *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or [f"{name}: status {done.returncode}"])[-1])
+    return done.stdout
+
+
+def limits(threads):
+    """What the machine does at most now: multiplications with addition (fma_gflops) and STREAM's triad (triad_gb_per_s)."""
+    return json.loads(tool("dlc-bandwidth", "--limits", "--threads", str(threads), "--rounds", "3", "--mib", "128"))
+
+
 class Worker:
     """One tool in a process of its own, told how long to run (worker.py, train_worker.py, dlc-train-network --serve)."""
 

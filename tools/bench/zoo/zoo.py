@@ -69,13 +69,8 @@ def outputs(worker, folder):
 
 def blame(program, threads):
     """The commands that lose most against the limits of the machine."""
-    def tool(name, *arguments):
-        done = subprocess.run([os.path.join(common.BUILD, "bin", name), *arguments], capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip()[-300:])
-        return json.loads(done.stdout)
-    limit = tool("dlc-bandwidth", "--limits", "--threads", str(threads), "--rounds", "2", "--mib", "128")
-    about = tool("dlc", "inspect", program, "--repeat", "7", "--threads", str(threads), "--json")
+    limit = common.limits(threads)
+    about = json.loads(common.tool("dlc", "inspect", program, "--repeat", "7", "--threads", str(threads), "--json"))
     found = []
     for c in about["commands"]:
         if c["op"] in ("loop", "if") or not c.get("us"):
