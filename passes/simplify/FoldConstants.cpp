@@ -12,17 +12,101 @@ namespace {
 
 /// A result this large is left to run time.
 constexpr int64_t maxElements = 16 << 20;
-/// A result so much larger than what it is made from is left, above this size.
-constexpr int64_t smallElements = 4096;
+/// A result so much larger than what it is made from is left, above this size, where kernels make it
+/// on the way; where it takes a kernel of its own, above that one.
+constexpr int64_t smallElements = 4096, largeElements = 4 << 20;
+/// Elements that the reference evaluator may read for one result: a fraction of a second.
+constexpr int64_t maxReads = 100'000'000;
+
+int64_t elementsOf(ValueRange values) {
+  int64_t elements = 0;
+  for (Value value : values)
+    elements += typeOf(value).getNumElements();
+  return elements;
+}
+
+/// Whether the evaluator can be asked here, and its answer depends on the operands alone.
+bool isEvaluable(Operation *op) {
+  if (!op || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 ||
+      op->getNumResults() == 0 || isa<RandomOp, TransferOp, ReorderOp>(op))
+    return false;
+  return llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+                      [](Type type) {
+                        auto tensor = dyn_cast<RankedTensorType>(type);
+                        return tensor && tensor.hasStaticShape() && layoutOf(tensor).empty();
+                      });
+}
+
+/// Whether the kernel of whoever uses the result makes it on the way.
+bool isMadeOnTheWay(Operation *op) {
+  return op->hasTrait<Elementwise>() || op->hasTrait<Movement>() ||
+         op->hasTrait<ElementMove>() || op->hasTrait<View>();
+}
+
+/// Constants and what follows from them, with the values that were asked for.
+class Known {
+public:
+  /// Whether the value follows from constants alone.
+  bool isConstant(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || isa<ConstantOp>(op))
+      return op;
+    if (auto [at, isNew] = constant.try_emplace(op, false); !isNew)
+      return at->second;
+    bool is = isEvaluable(op) && elementsOf(op->getResults()) <= maxElements &&
+              llvm::all_of(op->getOperands(), [&](Value v) { return isConstant(v); });
+    return constant[op] = is;
+  }
+
+  std::optional<ref::Tensor> tensor(Value value) {
+    if (value.getDefiningOp<ConstantOp>())
+      return constantTensor(value);
+    auto result = cast<OpResult>(value);
+    SmallVector<ref::Tensor> outputs;
+    if (failed(evaluate(result.getOwner(), outputs)))
+      return std::nullopt;
+    return outputs[result.getResultNumber()];
+  }
+
+  LogicalResult evaluate(Operation *op, SmallVector<ref::Tensor> &outputs) {
+    if (auto found = values.find(op); found != values.end()) {
+      outputs = found->second;
+      return success(!outputs.empty());
+    }
+    SmallVector<ref::Tensor> inputs;
+    for (Value operand : op->getOperands()) {
+      std::optional<ref::Tensor> input = tensor(operand);
+      if (!input)
+        return failure();
+      inputs.push_back(*input);
+    }
+    // What cannot be evaluated here may never run: it stays, and fails then.
+    ScopedDiagnosticHandler silence(op->getContext(), [](Diagnostic &) { return success(); });
+    auto nothing = [](Value) { return ref::Tensor(); };
+    if (failed(ref::evaluateOp(op, inputs, nothing, outputs)) ||
+        outputs.size() != op->getNumResults())
+      outputs.clear();
+    values[op] = outputs;
+    return success(!outputs.empty());
+  }
+
+private:
+  DenseMap<Operation *, bool> constant;
+  DenseMap<Operation *, SmallVector<ref::Tensor>> values;
+};
 
 bool isWorthIt(Operation *op) {
-  int64_t read = 0, written = 0;
+  int64_t read = 0, written = elementsOf(op->getResults());
   for (Value operand : op->getOperands())
     read += splatValue(operand) ? 1 : typeOf(operand).getNumElements();
-  for (Value result : op->getResults())
-    written += typeOf(result).getNumElements();
+  int64_t reads = written;
+  if (auto mapped = dyn_cast<IndexMapped>(op))
+    for (int64_t extent : mapped.foldedExtents())
+      if (llvm::MulOverflow(reads, extent, reads))
+        return false;
   // A program keeps its constants: folding must not make it much larger.
-  return written <= maxElements && (written <= smallElements || written <= 2 * read);
+  return reads <= maxReads && written <= maxElements &&
+         (written <= (isMadeOnTheWay(op) ? smallElements : largeElements) || written <= 2 * read);
 }
 
 // op(constants) = constant
@@ -31,29 +115,17 @@ struct FoldConstants : RewritePattern {
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<ReferenceInterface>(op) || op->getNumRegions() != 0 || op->getNumResults() == 0 ||
-        isa<ConstantOp, RandomOp, TransferOp, ReorderOp>(op) || op->use_empty())
+    if (!isEvaluable(op) || isa<ConstantOp>(op) || op->use_empty() || !isWorthIt(op))
       return failure();
-    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      if (!tensor || !tensor.hasStaticShape() || !layoutOf(tensor).empty())
-        return failure();
-    }
-    if (!llvm::all_of(op->getOperands(), [](Value v) { return v.getDefiningOp<ConstantOp>(); }) ||
-        !isWorthIt(op))
+    // What is made on the way is folded where its operands are; what is not, with all before it.
+    Known known;
+    if (!llvm::all_of(op->getOperands(), [&](Value value) {
+          return isMadeOnTheWay(op) ? value.getDefiningOp<ConstantOp>() != nullptr
+                                    : known.isConstant(value);
+        }))
       return failure();
-    SmallVector<ref::Tensor> inputs, outputs;
-    for (Value operand : op->getOperands()) {
-      std::optional<ref::Tensor> tensor = constantTensor(operand);
-      if (!tensor)
-        return failure();
-      inputs.push_back(*tensor);
-    }
-    // What cannot be evaluated here may never run: it stays, and fails then.
-    ScopedDiagnosticHandler silence(op->getContext(), [](Diagnostic &) { return success(); });
-    auto nothing = [](Value) { return ref::Tensor(); };
-    if (failed(ref::evaluateOp(op, inputs, nothing, outputs)) ||
-        outputs.size() != op->getNumResults())
+    SmallVector<ref::Tensor> outputs;
+    if (failed(known.evaluate(op, outputs)))
       return failure();
     SmallVector<Value> values;
     for (auto [output, result] : llvm::zip(outputs, op->getResults()))

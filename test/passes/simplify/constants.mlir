@@ -36,6 +36,34 @@ func.func @large() -> tensor<1000x1000xf32> {
   return %b : tensor<1000x1000xf32>
 }
 
+// What takes a kernel of its own is folded with all before it: indices that a broadcast makes, though the broadcast itself is not.
+// CHECK-LABEL: @scattered
+// CHECK-NEXT: %[[C:.*]] = dlc.constant dense<5.000000e+00> : tensor<100x100xf32>
+// CHECK-NEXT: return %[[C]]
+func.func @scattered() -> tensor<100x100xf32> {
+  %zeros = dlc.constant dense<0.0> : tensor<100x100xf32>
+  %i = dlc.iota 0 : tensor<100x1xi64>
+  %j = dlc.iota 1 : tensor<1x100xi64>
+  %is = dlc.broadcast %i : (tensor<100x1xi64>) -> tensor<100x100xi64>
+  %js = dlc.broadcast %j : (tensor<1x100xi64>) -> tensor<100x100xi64>
+  %ri = dlc.reshape %is : (tensor<100x100xi64>) -> tensor<100x100x1xi64>
+  %rj = dlc.reshape %js : (tensor<100x100xi64>) -> tensor<100x100x1xi64>
+  %at = dlc.concat 2 (%ri, %rj) : (tensor<100x100x1xi64>, tensor<100x100x1xi64>) -> tensor<100x100x2xi64>
+  %fives = dlc.constant dense<5.0> : tensor<100x100xf32>
+  %r = dlc.scatter_nd none %zeros, %at, %fives : (tensor<100x100xf32>, tensor<100x100x2xi64>, tensor<100x100xf32>) -> tensor<100x100xf32>
+  return %r : tensor<100x100xf32>
+}
+
+// A product of constants that the evaluator would sit at for long is left.
+// CHECK-LABEL: @long
+// CHECK: dlc.matmul
+func.func @long() -> tensor<1024x1024xf32> {
+  %a = dlc.constant dense<0.5> : tensor<1024x1024xf32>
+  %b = dlc.iota 0 : tensor<1024x1024xf32>
+  %c = dlc.matmul %a, %b : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  return %c : tensor<1024x1024xf32>
+}
+
 // Random numbers are no constants.
 // CHECK-LABEL: @random
 // CHECK: dlc.random
