@@ -14,6 +14,7 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace dlc::threads {
@@ -29,16 +30,24 @@ void futexWake(Word &word, int most) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
 }
 
-int processors() {
+using Clock = std::chrono::steady_clock;
+
+/// The processors that a thread may run on; empty where nobody can tell.
+cpu_set_t allowed(pid_t thread) {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-    return CPU_COUNT(&set);
-  return 1;
+  if (sched_getaffinity(thread, sizeof set, &set) != 0)
+    CPU_ZERO(&set);
+  return set;
 }
 
-/// How long a thread spins before it sleeps: for long where that was worth while the last time, and
-/// for a shorter time with each wait that took longer. Where the thread that it waits for has the
-/// same core, spinning only keeps that one from its work.
+int processors() {
+  cpu_set_t set = allowed(0);
+  return std::max(1, CPU_COUNT(&set));
+}
+
+/// How long a thread spins before it sleeps: for long where that was worth while the last time, or
+/// would have been, and for a shorter time with each wait that took longer. Where the thread that
+/// it waits for has the same core, spinning only keeps that one from its work.
 class Patience {
 public:
   std::chrono::nanoseconds now() const { return spin; }
@@ -59,20 +68,18 @@ public:
   /// Whoever sleeps wakes up.
   void set(uint32_t value) {
     word.store(value, std::memory_order_seq_cst);
-    if (sleepers.load(std::memory_order_seq_cst) > 0)
-      futexWake(word, INT_MAX);
+    wake();
   }
   uint32_t add() {
     uint32_t now = word.fetch_add(1, std::memory_order_seq_cst) + 1;
-    if (sleepers.load(std::memory_order_seq_cst) > 0)
-      futexWake(word, INT_MAX);
+    wake();
     return now;
   }
   /// Until isOver(value()); spins first, where `spins`.
   template <typename Over> void wait(bool spins, const Over &isOver) {
     if (isOver(value()))
       return;
-    auto start = std::chrono::steady_clock::now();
+    auto start = Clock::now();
     if (spins) {
       auto until = start + patience.now();
       do {
@@ -81,18 +88,29 @@ public:
             return patience.learn({});
           __builtin_ia32_pause();
         }
-      } while (std::chrono::steady_clock::now() < until);
+      } while (Clock::now() < until);
     }
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     for (uint32_t now = word.load(std::memory_order_seq_cst); !isOver(now); now = value())
       futexWait(word, now);
     sleepers.fetch_sub(1, std::memory_order_relaxed);
-    patience.learn(std::chrono::steady_clock::now() - start);
+    // A virtual machine takes longer to wake a processor than spinning may last: until then is no
+    // part of what was waited for.
+    Clock::time_point woken{Clock::duration(wokenAt.load(std::memory_order_relaxed))};
+    patience.learn((woken > start ? woken : Clock::now()) - start);
   }
 
 private:
+  void wake() {
+    if (sleepers.load(std::memory_order_seq_cst) == 0)
+      return;
+    wokenAt.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    futexWake(word, INT_MAX);
+  }
+
   Word word{0};
   std::atomic<int> sleepers{0};
+  std::atomic<Clock::rep> wokenAt{0};
 };
 
 /// Forked processes have their parent's teams, but none of their threads.
@@ -101,8 +119,9 @@ std::atomic<uint32_t> process{0};
 constexpr int kMostRanges = 256;
 
 /// Numbers of jobs are multiples of kJob; one with kTogether is done by all threads at the same
-/// time, and one with kTaken stands where a range of it is taken.
-constexpr uint32_t kJob = 4, kTogether = 2, kTaken = 1;
+/// time, one with kParts in parts that stand alone, and one with kTaken stands where a range or
+/// part of it is taken.
+constexpr uint32_t kJob = 8, kParts = 4, kTogether = 2, kTaken = 1;
 
 class Team {
 public:
@@ -116,7 +135,8 @@ public:
 
   void ranges(int count, RangeBody body, void *context);
   /// How many threads there are for it.
-  int start(int threads, Body body, void *data);
+  int start(int threads, Body body, void *data, bool standAlone);
+  void end(int threads);
   void waitFor(int parts);
   void barrier(int threads);
 
@@ -126,11 +146,13 @@ private:
   struct alignas(64) Worker {
     Signal job; ///< another number, another job
     std::thread thread;
+    std::atomic<pid_t> id{0};
   };
 
   int grow(int threads);
   void set(int parts, void *context);
   void call(int threads, uint32_t job);
+  void leaveMyCore(int threads);
   void work(Worker &self, int number);
   void takeRanges(uint32_t job, int first);
   /// Not where there are more threads than processors.
@@ -139,7 +161,10 @@ private:
   std::vector<std::unique_ptr<Worker>> workers;
   std::atomic<bool> stops{false}, isCrowded{false};
   int known = 0; ///< threads that isCrowded is about
+  int left = -1; ///< the processor that the workers leave to the calling thread
+  Clock::time_point leftAt;
   uint32_t jobs = 0;
+  bool standsAlone = false; ///< what start() began
 
   // The job. A thread that comes late to a loop may find the next one here: what it reads counts
   // only when it has claimed a range of the job that it came for.
@@ -176,6 +201,7 @@ private:
 /// What belongs to a thread.
 struct Own {
   int most = 0; ///< as set(); 0: nobody said
+  bool partsStandAlone = false;
   Team *team = nullptr;
   std::vector<Place> before; ///< what start() found, for end()
 
@@ -201,6 +227,7 @@ int Team::grow(int threads) {
   }();
   static_cast<void>(watches);
   while (int(workers.size()) < threads - 1) {
+    left = -1;
     workers.push_back(std::make_unique<Worker>());
     Worker &worker = *workers.back();
     int number = int(workers.size());
@@ -217,13 +244,41 @@ int Team::grow(int threads) {
   return std::min(threads, int(workers.size()) + 1);
 }
 
+/// The system may wake a worker on the core of the thread that wakes it, where other work is on its
+/// own: then each would wait for the other there, while the rest of the team's cores do something
+/// else.
+void Team::leaveMyCore(int threads) {
+  const int mine = sched_getcpu();
+  if (mine < 0 || mine == left || !spins())
+    return;
+  // It costs a call of the system for each worker.
+  auto now = Clock::now();
+  if (left >= 0 && now - leftAt < std::chrono::milliseconds(10))
+    return;
+  cpu_set_t set = allowed(0);
+  if (CPU_COUNT(&set) < threads)
+    return;
+  CPU_CLR(mine, &set);
+  bool all = true;
+  for (int i = 0; i + 1 < threads; ++i) {
+    pid_t id = workers[size_t(i)]->id.load(std::memory_order_relaxed);
+    all &= id && sched_setaffinity(id, sizeof set, &set) == 0;
+  }
+  if (all) {
+    left = mine;
+    leftAt = now;
+  }
+}
+
 /// Tells workers that there is a job for them.
 void Team::call(int threads, uint32_t job) {
+  leaveMyCore(threads);
   for (int i = 0; i + 1 < threads; ++i)
     workers[size_t(i)]->job.set(job);
 }
 
 void Team::work(Worker &self, int number) {
+  self.id.store(gettid(), std::memory_order_relaxed);
   for (uint32_t seen = 0;;) {
     self.job.wait(spins(), [&](uint32_t now) { return now != seen; });
     seen = self.job.value();
@@ -243,14 +298,20 @@ void Team::work(Worker &self, int number) {
 void Team::takeRanges(uint32_t job, int first) {
   const int count = size.load(std::memory_order_relaxed);
   RangeBody run = rangeBody.load(std::memory_order_relaxed);
+  Body runPart = body.load(std::memory_order_relaxed);
   void *with = context.load(std::memory_order_relaxed);
-  Membership member({this, 0, 1});
   for (int i = 0; i < count; ++i) {
     int range = (first + i) % count;
     uint32_t open = job;
     if (!claims[range].of.compare_exchange_strong(open, job | kTaken, std::memory_order_acq_rel))
       continue;
-    run(with, range, count);
+    if (job & kParts) {
+      Membership member({this, range, count});
+      runPart(with);
+    } else {
+      Membership member({this, 0, 1});
+      run(with, range, count);
+    }
     done.add();
   }
 }
@@ -274,12 +335,23 @@ void Team::ranges(int count, RangeBody run, void *with) {
   waitFor(count);
 }
 
-int Team::start(int most, Body run, void *data) {
-  const int threads = grow(most);
+int Team::start(int most, Body run, void *data, bool standAlone) {
+  const int threads = grow(std::min(most, kMostRanges));
   set(threads, data);
   body.store(run, std::memory_order_relaxed);
-  call(threads, jobs | kTogether);
+  const uint32_t job = jobs | (standAlone ? kParts : kTogether);
+  if (standAlone) // the first is the calling thread's
+    for (int part = 0; part < threads; ++part)
+      claims[part].of.store(part == 0 ? job | kTaken : job, std::memory_order_release);
+  call(threads, job);
+  standsAlone = standAlone;
   return threads;
+}
+
+void Team::end(int threads) {
+  if (standsAlone)
+    takeRanges(jobs | kParts, 1);
+  waitFor(threads - 1);
 }
 
 void Team::waitFor(int parts) {
@@ -309,6 +381,7 @@ int most() {
 }
 
 void set(int threads) { own.most = std::max(1, threads); }
+bool setPartsStandAlone(bool doThey) { return std::exchange(own.partsStandAlone, doThey); }
 int number() { return place.number; }
 int count() { return place.count; }
 bool isInTeam() { return place.team != nullptr; }
@@ -331,14 +404,14 @@ void start(int threads, Body body, void *data) {
     return;
   }
   Team &team = own.ownTeam();
-  place = {&team, 0, team.start(threads, body, data)};
+  place = {&team, 0, team.start(threads, body, data, own.partsStandAlone)};
 }
 
 void end() {
   Place before = own.before.back();
   own.before.pop_back();
   if (!before.team && place.team)
-    place.team->waitFor(place.count - 1);
+    place.team->end(place.count);
   place = before;
 }
 

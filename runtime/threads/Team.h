@@ -6,8 +6,9 @@
 // thread that has something to do; for less where spinning was in vain before. Where there are more
 // threads than processors nobody spins.
 //
-// Ranges of a loop are claimed when a thread begins with them: those of a thread that has no core
-// are taken by the others.
+// Ranges of a loop, and parts that stand alone, are claimed when a thread begins with them: those
+// of a thread that has no core are taken by the others. Threads stay off the core of the one they
+// work for.
 //
 //===-----------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_THREADS_TEAM_H
@@ -34,8 +35,10 @@ DLC_EXPORT void ranges(int ranges, RangeBody body, void *context);
 
 /// body(data) by `threads` threads (0: most()) at the same time, which may wait for each other
 /// (barrier()); the calling thread begins its own part after start() and ends it before end().
-/// Within a team: by the calling thread alone.
+/// Within a team: by the calling thread alone. While the calling thread's parts stand alone, none
+/// waits for another, and end() does those that no thread has begun with.
 using Body = void (*)(void *data);
+DLC_EXPORT bool setPartsStandAlone(bool doThey); ///< Returns what was set before.
 DLC_EXPORT void start(int threads, Body body, void *data);
 DLC_EXPORT void end();
 DLC_EXPORT void barrier();

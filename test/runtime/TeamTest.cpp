@@ -107,6 +107,38 @@ TEST(Team, ALateThreadsRangeIsTakenByOthers) {
   EXPECT_GT(taken, 0);
 }
 
+struct Parts {
+  std::atomic<int> own{0}, done{0}, wrong{0};
+  std::thread::id caller = std::this_thread::get_id();
+};
+
+void countPart(void *data) {
+  auto &parts = *static_cast<Parts *>(data);
+  parts.own += std::this_thread::get_id() == parts.caller;
+  parts.wrong += dlc_get_num_threads() != 3 || dlc_get_thread_num() > 2 || !dlc_in_parallel();
+  parts.done += 1 << 8 * dlc_get_thread_num();
+}
+
+/// Each part once, whoever does it; those that nobody began with are the caller's.
+TEST(Team, PartsThatStandAloneAreTakenByOthers) {
+  bool before = threads::setPartsStandAlone(true);
+  bool tookOthers = false;
+  for (int round = 0; round < 2000; ++round) {
+    if (round % 100 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    Parts parts;
+    DLCP_parallel_start(countPart, &parts, 3);
+    countPart(&parts);
+    DLCP_parallel_end();
+    ASSERT_EQ(parts.done, 0x010101) << round;
+    ASSERT_EQ(parts.wrong, 0) << round;
+    tookOthers |= parts.own > 1;
+  }
+  threads::setPartsStandAlone(before);
+  EXPECT_TRUE(tookOthers);
+  EXPECT_FALSE(threads::isInTeam());
+}
+
 struct Together {
   std::atomic<int> before{0}, after{0}, wrong{0};
   std::vector<long> owner = std::vector<long>(103, -1);

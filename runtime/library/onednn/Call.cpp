@@ -16,6 +16,7 @@ using runtime::fail;
 Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers) {
   Operation operation = makeOperation(desc);
   name = operation.implementation;
+  partsStandAlone = operation.partsStandAlone;
   size_t count = operation.slots.size();
   uint64_t scratch = operation.scratchBytes(), staged = operation.scratchpadBytes();
   if (buffers.size() != count && buffers.size() != count + 1) {
@@ -84,9 +85,11 @@ Call::Staging Call::makeStaging(const Operation &operation, const Slot &slot, si
   return staging;
 }
 
-void Call::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with) {
+void Call::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with, bool partsStandAlone) {
+  bool before = threads::setPartsStandAlone(partsStandAlone);
   dnnl_status_t status =
       dnnl_primitive_execute(what, stream.get(), static_cast<int>(with.size()), with.data());
+  threads::setPartsStandAlone(before);
   if (status != dnnl_success)
     fail("oneDNN (", name, ") failed: ", dnnl_status2str(status));
 }
@@ -96,7 +99,7 @@ void Call::reorder(const Staging &staging, void *buffer) {
   dnnl_memory_t inside = memories[staging.slot].get(), outside = staging.outside.get();
   dnnl_exec_arg_t both[] = {{DNNL_ARG_FROM, staging.isOutput ? inside : outside},
                             {DNNL_ARG_TO, staging.isOutput ? outside : inside}};
-  run(staging.reorder.get(), both);
+  run(staging.reorder.get(), both, true);
 }
 
 void Call::execute(void *const *buffers, const runtime::CallContext &context) {
@@ -121,7 +124,7 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
   for (const Staging &staging : stagings)
     if (!staging.isOutput)
       reorder(staging, buffers[staging.slot]);
-  run(primitive.get(), arguments);
+  run(primitive.get(), arguments, partsStandAlone);
   for (const Staging &staging : stagings)
     if (staging.isOutput)
       reorder(staging, buffers[staging.slot]);

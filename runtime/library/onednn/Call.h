@@ -28,9 +28,10 @@ private:
   static Staging makeStaging(const Operation &operation, const Slot &slot, size_t index,
                              uint64_t offset);
   void reorder(const Staging &staging, void *buffer);
-  void run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with);
+  void run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with, bool partsStandAlone);
 
   std::string name;
+  bool partsStandAlone = false;
   Primitive primitive;
   Stream stream;
   std::vector<Memory> memories; // the last one is the scratchpad

@@ -140,37 +140,41 @@ uint64_t Operation::scratchBytes() const {
 
 namespace {
 
-using BuildKind = void (*)(Builder &);
+struct Kind {
+  void (*build)(Builder &);
+  /// Threads wait for one another within it: to share sums.
+  bool meets = false;
+};
 
-BuildKind builderOf(const std::string &kind) {
-  static const std::map<std::string, BuildKind> builders = {
-      {"convolution", buildConvolution},
-      {"deconvolution", buildDeconvolution},
-      {"inner_product", buildInnerProduct},
-      {"matmul", buildMatmul},
-      {"pooling", buildPooling},
-      {"reorder", buildReorder},
-      {"eltwise", buildEltwise},
-      {"binary", buildBinary},
-      {"softmax", buildSoftmax},
-      {"layer_normalization", buildLayerNormalization},
-      {"batch_normalization", buildBatchNormalization},
-      {"reduction", buildReduction},
-      {"resampling", buildResampling},
-      {"lrn", buildLrn},
-      {"convolution_backward_data", buildConvolutionBackwardData},
-      {"convolution_backward_weights", buildConvolutionBackwardWeights},
-      {"pooling_backward", buildPoolingBackward},
-      {"batch_normalization_training", buildBatchNormalizationTraining},
-      {"batch_normalization_backward", buildBatchNormalizationBackward},
-      {"vanilla_rnn", buildVanillaRnn},
-      {"lstm", buildLstm},
-      {"gru", buildGru},
-      {"lbr_gru", buildLbrGru},
+const Kind &kindOf(const std::string &name) {
+  static const std::map<std::string, Kind> kinds = {
+      {"convolution", {buildConvolution}},
+      {"deconvolution", {buildDeconvolution}},
+      {"inner_product", {buildInnerProduct}},
+      {"matmul", {buildMatmul}},
+      {"pooling", {buildPooling}},
+      {"reorder", {buildReorder}},
+      {"eltwise", {buildEltwise}},
+      {"binary", {buildBinary}},
+      {"softmax", {buildSoftmax}},
+      {"layer_normalization", {buildLayerNormalization}},
+      {"batch_normalization", {buildBatchNormalization, true}},
+      {"reduction", {buildReduction}},
+      {"resampling", {buildResampling}},
+      {"lrn", {buildLrn}},
+      {"convolution_backward_data", {buildConvolutionBackwardData}},
+      {"convolution_backward_weights", {buildConvolutionBackwardWeights, true}},
+      {"pooling_backward", {buildPoolingBackward}},
+      {"batch_normalization_training", {buildBatchNormalizationTraining, true}},
+      {"batch_normalization_backward", {buildBatchNormalizationBackward, true}},
+      {"vanilla_rnn", {buildVanillaRnn, true}},
+      {"lstm", {buildLstm, true}},
+      {"gru", {buildGru, true}},
+      {"lbr_gru", {buildLbrGru, true}},
   };
-  auto found = builders.find(kind);
-  if (found == builders.end())
-    fail("oneDNN: unknown kind '", kind, "'");
+  auto found = kinds.find(name);
+  if (found == kinds.end())
+    fail("oneDNN: unknown kind '", name, "'");
   return found->second;
 }
 
@@ -222,7 +226,8 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
     fail("oneDNN: a description must be a JSON object");
   try {
     Builder builder(desc);
-    builderOf(builder.word("kind", ""))(builder);
+    const Kind &kind = kindOf(builder.word("kind", ""));
+    kind.build(builder);
     Operation operation;
     operation.pd.reset(builder.raw);
     operation.slots = std::move(builder.slots);
@@ -231,6 +236,8 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
       std::string name = implementationOf(operation.pd.get());
       int count = ++seen[name];
       operation.implementation = count == 1 ? name : name + "#" + std::to_string(count);
+      // Threads of its gemm wait for the panels that others pack.
+      operation.partsStandAlone = !kind.meets && name.find("gemm:") == std::string::npos;
       if (keepsWorkspace(operation) && !visit(operation))
         return;
     } while (dnnl_primitive_desc_next_impl(operation.pd.get()) == dnnl_success);
@@ -242,6 +249,7 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
 Operation copyOf(const Operation &operation) {
   Operation copy;
   copy.implementation = operation.implementation;
+  copy.partsStandAlone = operation.partsStandAlone;
   dnnl_primitive_desc_t pd = nullptr;
   check(dnnl_primitive_desc_clone(&pd, operation.pd.get()), "copying a descriptor");
   copy.pd.reset(pd);

@@ -93,6 +93,8 @@ struct Operation {
   std::vector<Slot> slots;
   PrimitiveDesc pd;
   std::string implementation;
+  /// Its threads do not wait for one another while they work.
+  bool partsStandAlone = false;
 
   /// As the primitive takes it.
   const_dnnl_memory_desc_t layout(const Slot &slot) const;
