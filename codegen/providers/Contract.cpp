@@ -18,7 +18,7 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
          k = double(spec.k);
   double bytesB = n * k * double(ref::elementBytes(spec.elementB));
   bool large = bytesB > machine.largeBytes;
-  double rate = (large && m > 32 ? machine.contractLargeGflops : machine.contractGflops) *
+  double rate = (large && !spec.packedB ? machine.contractLargeGflops : machine.contractGflops) *
                 (spec.elementA.isF64() ? 0.5 : 1);
   // Short blocks leave sums waiting for one another; lanes behind the last column are computed for
   // nothing.
@@ -37,7 +37,10 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
                                        : machine.packedTransposed);
   double bytes =
       cost.traffic(plan.bytes, cores) * (spec.packedB || schedule.packsB ? 1 : machine.shortRuns);
-  return cost.ended(std::max(nanoseconds / cores, bytes), machine.launch, cores);
+  nanoseconds = std::max(nanoseconds / cores, bytes);
+  if (spec.packedB)
+    nanoseconds += cost.streamed(bytesB, machine.contractStreamedGigabytes, cores);
+  return cost.ended(nanoseconds, machine.launch, cores);
 }
 
 class Contract : public Provider {

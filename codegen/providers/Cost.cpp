@@ -18,6 +18,7 @@ Machine Machine::inVectors() {
   machine.libraryStreamedGigabytes = 15;
   machine.libraryBesideGigabytes = 9.4;
   machine.vectorsBesideGigabytes = 22;
+  machine.contractStreamedGigabytes = 6.5;
   machine.libraryStrided = 0.9;
   machine.contractGflops = 140;
   machine.contractLargeGflops = 118;

@@ -32,6 +32,8 @@ struct Machine {
   double streamedGigabytes = 0, libraryStreamedGigabytes = 0, libraryStreamedBytes = 5e5;
   /// And those of a product, beside whose sums they come; what is not hidden behind them.
   double libraryBesideGigabytes = 0, vectorsBesideGigabytes = 0;
+  /// And of a generated product, which asks for nothing ahead: each core waits for them.
+  double contractStreamedGigabytes = 12;
   double libraryStrided =
       0; ///< elements per nanosecond that it copies where strides leave pixels out; 0: nothing
   double summed =
@@ -60,6 +62,7 @@ struct Machine {
   /// Products in our own vectors, elements per nanosecond that are packed for them, and of a left
   /// operand that lies across.
   double vectorsGflops = 250, vectorsPacked = 1.8, vectorsAcross = 1.5;
+  double vectorsBatchNanoseconds = 100; ///< it starts anew for each batch
   double vectorsOwn = 3.7; ///< and of one whose rows each thread packs for itself, while it
                            ///< multiplies by few columns
   double summedPacked =

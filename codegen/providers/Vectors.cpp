@@ -72,6 +72,7 @@ public:
                                 : machine.vectorsPacked;
     double packed = !isAcross && n <= vectors::kFewColumns ? 0 : batchesOf(call) * m * k / packing;
     packed += packedRight(call) / machine.vectorsPacked;
+    packed += batchesOf(call) * machine.vectorsBatchNanoseconds;
     return endedBesideWeights(call, (call.flops / rate + packed) / cores, cost);
   }
 };
