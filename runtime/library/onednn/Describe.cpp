@@ -8,7 +8,10 @@
 #include "runtime/program/Message.h"
 
 #include <cstdlib>
+#include <deque>
 #include <exception>
+#include <mutex>
+#include <unordered_map>
 
 namespace dlc::onednn {
 
@@ -39,6 +42,17 @@ json *layoutIn(json &desc, const std::string &argument) {
   }
   auto found = desc.find(argument);
   return found == desc.end() ? nullptr : &*found;
+}
+
+/// An argument's layout where the description itself says it: the library need not be asked.
+MemoryDesc layoutSaid(const json &desc, const std::string &argument) {
+  auto found = desc.is_object() ? desc.find(argument) : desc.end();
+  if (found == desc.end() || !found->is_object() || found->contains("outside"))
+    return {};
+  std::string tag = found->value("tag", found->contains("strides") ? "strided" : "any");
+  if (tag == "any" || opaqueBytes(tag))
+    return {};
+  return layoutOf(*found, argument);
 }
 
 std::string dtypeOf(const json *layout, const_dnnl_memory_desc_t md) {
@@ -128,23 +142,85 @@ std::string rowMajorTag(size_t rank) {
 
 } // namespace
 
+namespace {
+
+/// Answers to questions, which several phases of a compilation ask again: the library may take
+/// milliseconds for one. The oldest go where there are many.
+template <typename Answer> class Remembered {
+public:
+  template <typename Find> Answer answer(const json &desc, int threads, Find &&find) {
+    std::string question = std::to_string(threads) + desc.dump();
+    {
+      std::lock_guard<std::mutex> guard(mutex);
+      if (auto found = answers.find(question); found != answers.end())
+        return found->second;
+    }
+    Answer found = find();
+    keep(std::move(question), found);
+    return found;
+  }
+  void learn(const json &desc, int threads, const Answer &answer) {
+    keep(std::to_string(threads) + desc.dump(), answer);
+  }
+
+private:
+  void keep(std::string question, const Answer &answer) {
+    std::lock_guard<std::mutex> guard(mutex);
+    if (answers.try_emplace(question, answer).second)
+      order.push_back(std::move(question));
+    if (order.size() > kMost) {
+      answers.erase(order.front());
+      order.pop_front();
+    }
+  }
+
+  static constexpr size_t kMost = 2048;
+  std::mutex mutex;
+  std::unordered_map<std::string, Answer> answers;
+  std::deque<std::string> order;
+};
+
+} // namespace
+
 Described describe(const json &desc, int threads) {
-  Described described;
+  static auto *remembered = new Remembered<Described>;
+  threads = threadsOr(threads);
+  Described answer;
   std::string error = guarded([&] {
-    ThreadScope scope(threadsOr(threads));
-    described = describeOperation(desc, makeOperation(desc));
+    answer = remembered->answer(desc, threads, [&] {
+      Described described;
+      std::string error = guarded([&] {
+        ThreadScope scope(threads);
+        described = describeOperation(desc, makeOperation(desc));
+      });
+      if (!error.empty())
+        described = {}, described.error = error;
+      // Asked for by name, the same is found.
+      if (described.ok && !desc.contains("impl")) {
+        json named = desc;
+        named["impl"] = described.implementation;
+        remembered->learn(named, threads, described);
+      }
+      return described;
+    });
   });
   if (!error.empty())
-    described = {}, described.error = error;
-  return described;
+    answer.error = error;
+  return answer;
 }
 
 std::vector<Described> describeAll(const json &desc, int threads) {
+  static auto *remembered = new Remembered<std::vector<Described>>;
+  threads = threadsOr(threads);
   std::vector<Described> all;
   guarded([&] {
-    ThreadScope scope(threadsOr(threads));
-    for (const Operation &operation : makeOperations(desc))
-      all.push_back(describeOperation(desc, operation));
+    all = remembered->answer(desc, threads, [&] {
+      ThreadScope scope(threads);
+      std::vector<Described> found;
+      for (const Operation &operation : makeOperations(desc))
+        found.push_back(describeOperation(desc, operation));
+      return found;
+    });
   });
   return all;
 }
@@ -154,14 +230,19 @@ Packed packWeights(const json &desc, std::string_view argument, const void *plai
   Packed packed;
   packed.error = guarded([&] {
     ThreadScope scope(threadsOr(threads));
-    Operation operation = makeOperation(desc);
-    const Slot *slot = nullptr;
-    for (const Slot &candidate : operation.slots)
-      if (candidate.name == argument)
-        slot = &candidate;
-    if (!slot)
-      runtime::fail("oneDNN ", desc.value("kind", "?"), " has no argument '", argument, "'");
-    const_dnnl_memory_desc_t to = operation.bufferLayout(*slot);
+    Operation operation;
+    MemoryDesc said = layoutSaid(desc, std::string(argument));
+    const_dnnl_memory_desc_t to = said.get();
+    if (!said) {
+      operation = makeOperation(desc);
+      const Slot *slot = nullptr;
+      for (const Slot &candidate : operation.slots)
+        if (candidate.name == argument)
+          slot = &candidate;
+      if (!slot)
+        runtime::fail("oneDNN ", desc.value("kind", "?"), " has no argument '", argument, "'");
+      to = operation.bufferLayout(*slot);
+    }
     std::vector<int64_t> dims = dimsOf(to);
     dnnl_data_type_t type = dnnl_data_type_undef;
     dnnl_memory_desc_query(to, dnnl_query_data_type, &type);
