@@ -32,8 +32,8 @@ double source(const Settings &s, const Axis &a, double i) {
     double span = (a.end - a.start) * (in - 1);
     return a.start * (in - 1) + (width == 1 ? span / 2 : i * span / (width - 1));
   }
-  if (s.coordinates == "pytorch_half_pixel" && width == 1)
-    return -0.5;
+  if (s.coordinates == "pytorch_half_pixel" && a.out <= 1)
+    return 0;
   double centre = (i + 0.5) / a.scale - 0.5;
   // The centre of the whole stays where it is, though the result's size is rounded.
   if (s.coordinates == "half_pixel_symmetric")
