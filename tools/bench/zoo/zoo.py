@@ -7,7 +7,8 @@
 Of each network one file in the folder of results; what has one is not measured again (--again does), so a run that ended early goes on where it was.
 Right: within 1e-3 of an output's largest element of ONNX Runtime's result, or within the spread of ONNX Runtime with and without its optimisations.
 The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with the interval that holds it at 95 %. Ready: seconds until the
-first result, from the ONNX file and with nothing cached. Memory: the process's peak less what it had before the model. Where dlc is slower, the commands
+first result, from the ONNX file and with nothing cached; dlc's is the whole process of `dlc run`, and beside it stands that of `dlc compile` and a load after it.
+Memory: the process's peak less what it had before the model. Where dlc is slower, the commands
 farthest above the machine's limits, measured in the same run, are named.
 """
 import argparse
@@ -83,6 +84,31 @@ def blame(program, threads):
     return {"limits": limit, "between_us": about["watched_us"] - sum(c["us"] for c in found), "run_us": about["run_us"], "commands": found[:8]}
 
 
+def rate(result):
+    """Who of the others is best, and the ratio of its times to dlc's."""
+    tools = result["tools"]
+    times = {t: r["median_ms"] for t, r in tools.items() if t != "dlc" and "median_ms" in r}
+    if times:
+        best = min(times, key=times.get)
+        result["best"] = best
+        result["ratio"], *result["interval"] = common.median_interval([p / d for p, d in zip(tools[best]["rounds_ms"], tools["dlc"]["rounds_ms"])])
+
+
+def write(path, result):
+    with open(path + ".part", "w") as file:
+        json.dump(result, file, indent=1)
+    os.rename(path + ".part", path)
+
+
+def results_in(folder):
+    results = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            with open(os.path.join(folder, name)) as file:
+                results.append(json.load(file))
+    return results
+
+
 def measure(name, batch, o):
     import numpy as np
     import onnx
@@ -90,6 +116,8 @@ def measure(name, batch, o):
     result = {"name": name, "batch": batch, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
     folder, workers = tempfile.mkdtemp(prefix="dlc-zoo-"), []
     at = lambda *parts: os.path.join(folder, *parts)
+    worker = lambda tool, file: common.Worker(
+        tool, [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, file, str(o.threads), at("inputs.npz")], o.threads)
     try:
         model = weightless.read(os.path.join(HERE, "graphs", f"{name}-b{batch}.onnx.xz"))
         onnx.save(model, at("model.onnx"))
@@ -102,10 +130,14 @@ def measure(name, batch, o):
         compiled = time.perf_counter() - start
         if done.returncode:
             result["refused"] = f"status {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}"
+            workers.extend(worker(tool, at("model.onnx")) for tool in PEERS)
+            result["peers"] = {each.tool: each.error[-300:] for each in workers if each.error}
             return result
+        start = time.perf_counter()
+        ran = subprocess.run([common.DLC, "run", at("model.onnx"), "--threads", str(o.threads), "--cache", at("other"), "--json"], capture_output=True, text=True)
+        at_once = time.perf_counter() - start
         for tool in ["dlc", *PEERS]:
-            workers.append(common.Worker(tool, [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, at("model.dlcx" if tool == "dlc" else "model.onnx"),
-                                                str(o.threads), at("inputs.npz")], o.threads))
+            workers.append(worker(tool, at("model.dlcx" if tool == "dlc" else "model.onnx")))
         dlc = workers[0]
         if dlc.error:
             result["refused"] = "run: " + dlc.error
@@ -115,8 +147,7 @@ def measure(name, batch, o):
             found, wanted = outputs(dlc, folder), outputs(peers[0], folder)
             result["error"] = differences(found, wanted)
             if result["error"] > 1e-3:
-                command = [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), "onnxruntime-plain", at("model.onnx"), str(o.threads), at("inputs.npz")]
-                plain = common.Worker("onnxruntime-plain", command, o.threads)
+                plain = worker("onnxruntime-plain", at("model.onnx"))
                 try:
                     other = outputs(plain, folder)
                     result["spread"], result["error_plain"] = differences(other, wanted), differences(found, other)
@@ -132,17 +163,15 @@ def measure(name, batch, o):
                 result["tools"][each.tool] = {"error": (each.error or "no times")[:300]}
                 continue
             result["tools"][each.tool] = {"rounds_ms": [t * 1e3 for t in each.rounds], "median_ms": statistics.median(each.times) * 1e3,
-                                          "ready_s": each.about["ready_s"] + (compiled if each is dlc else 0), "memory_mib": each.peak - each.about["before_mib"]}
-        result["compile_s"] = compiled
-        times = {t: r["median_ms"] for t, r in result["tools"].items() if t != "dlc" and "median_ms" in r}
-        if times:
-            best = min(times, key=times.get)
-            result["best"] = best
-            result["ratio"], *result["interval"] = common.median_interval([p / d for p, d in zip(result["tools"][best]["rounds_ms"], result["tools"]["dlc"]["rounds_ms"])])
-            if result["ratio"] < 1:
-                for each in workers:
-                    each.close()
-                result["blame"] = blame(at("model.dlcx"), o.threads)
+                                          "ready_s": at_once if each is dlc else each.about["ready_s"], "memory_mib": each.peak - each.about["before_mib"]}
+        result["compile_s"], result["load_s"] = compiled, dlc.about["ready_s"]
+        if ran.returncode == 0:
+            result["at_once_mib"] = json.loads(ran.stdout)["peak_mib"]
+        rate(result)
+        if result.get("ratio", 1) < 1:
+            for each in workers:
+                each.close()
+            result["blame"] = blame(at("model.dlcx"), o.threads)
     finally:
         for each in workers:
             each.close()
@@ -155,7 +184,14 @@ def is_right(r):
     return r.get("error", math.inf) <= 1e-3 or min(r["error"], r.get("error_plain", math.inf)) <= 2 * r.get("spread", 0)
 
 
+def is_invalid(r):
+    """Refused by the peers too: the exporter's fault."""
+    return "refused" in r and len(r.get("peers", {})) == len(PEERS)
+
+
 def line(r):
+    if is_invalid(r):
+        return f"{r['name']:44} b{r['batch']}  refused by all: {r['refused'][-150:]}"
     if "refused" in r:
         return f"{r['name']:44} b{r['batch']}  refused: {r['refused'][-150:]}"
     text = f"{r['name']:44} b{r['batch']}  {r['tools']['dlc'].get('median_ms', 0):9.2f} ms"
@@ -166,32 +202,37 @@ def line(r):
     return text + (f"  differs by {r.get('error', 0):.1e}" if "ratio" in r and not is_right(r) else "")
 
 
+def distribution(timed):
+    """Of networks in the order of their ratios."""
+    ratios = [r["ratio"] for r in timed]
+    print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
+          f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}")
+    for key, text in (("ready_s", "time to a first result"), ("memory_mib", "memory")):
+        parts = [r["tools"]["dlc"][key] / min(about[key] for tool, about in r["tools"].items() if tool != "dlc" and key in about) for r in timed]
+        print(f"  {text}, of the better peer's: median {statistics.median(parts):.2f}, nine in ten within {sorted(parts)[math.ceil(0.9 * len(parts)) - 1]:.2f}")
+
+
+def show_blame(r, count):
+    for c in r.get("blame", {}).get("commands", [])[:count]:
+        print(f"      {c['us'] / 1e3:8.2f} ms, {100 * c['part']:3.0f} %, {c['us'] / max(c['floor_us'], 1e-3):6.1f} times the limit: {c['implementation']}  {c['name'][-90:]}")
+
+
 def report(o):
-    results = []
-    for file in sorted(os.listdir(o.results)):
-        if file.endswith(".json"):
-            with open(os.path.join(o.results, file)) as f:
-                results.append(json.load(f))
+    results = results_in(o.results)
     groups = sorted({(r["batch"], r["threads"]) for r in results})
     for batch, threads in groups:
         some = [r for r in results if (r["batch"], r["threads"]) == (batch, threads)]
+        some, invalid = [r for r in some if not is_invalid(r)], [r for r in some if is_invalid(r)]
         refused, timed = [r for r in some if "refused" in r], sorted((r for r in some if "ratio" in r), key=lambda r: r["ratio"])
         print(f"\nbatch {batch}, {threads} threads: {len(some)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, "
-              f"{sum('ratio' not in r and 'refused' not in r for r in some)} that no peer runs")
-        for r in refused:
+              f"{sum('ratio' not in r and 'refused' not in r for r in some)} that no peer runs; {len(invalid)} refused by all")
+        for r in refused + invalid:
             print("  " + line(r))
-        if not timed:
-            continue
-        ratios = [r["ratio"] for r in timed]
-        print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
-              f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}")
-        for key, text in (("ready_s", "time to a first result"), ("memory_mib", "memory")):
-            parts = [r["tools"]["dlc"][key] / min(r["tools"][p][key] for p in PEERS if key in r["tools"].get(p, {})) for r in timed]
-            print(f"  {text}, of the better peer's: median {statistics.median(parts):.2f}, nine in ten within {sorted(parts)[math.ceil(0.9 * len(parts)) - 1]:.2f}")
+        if timed:
+            distribution(timed)
         for r in timed:
             print("  " + line(r))
-            for c in r.get("blame", {}).get("commands", [])[:o.blame]:
-                print(f"      {c['us'] / 1e3:8.2f} ms, {100 * c['part']:3.0f} %, {c['us'] / max(c['floor_us'], 1e-3):6.1f} times the limit: {c['implementation']}  {c['name'][-90:]}")
+            show_blame(r, o.blame)
 
 
 def main():
@@ -222,9 +263,7 @@ def main():
         except Exception as error:  # of the measurement: not the network's result
             print(f"{name}: {type(error).__name__}: {error}", flush=True)
             continue
-        with open(path + ".part", "w") as file:
-            json.dump(result, file, indent=1)
-        os.rename(path + ".part", path)
+        write(path, result)
         print(line(result), flush=True)
 
 
