@@ -70,9 +70,11 @@ void logSumExp(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
   Value x = n.in(0);
   Type element = b.elem(x);
+  if (r.axes.empty())
+    return n.set(0, x);
   if (!b.isFloat(x))
     x = b.cast(x, b.f64);
-  if (r.axes.empty() || b.count(x) == 0) {
+  if (b.count(x) == 0) {
     Value sum = b.reduce(ReduceKind::sum, b.unary<ExpOp>(x), r.axes, r.keepdims);
     return n.set(0, b.cast(b.unary<LogOp>(sum), element));
   }

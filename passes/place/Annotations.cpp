@@ -263,7 +263,7 @@ LogicalResult Annotations::checkAllMatched(ModuleOp module) const {
     llvm::SmallSetVector<StringRef, 16> names;
     module.walk([&](Operation *op) {
       SmallVector<StringRef> own;
-      if (each.kind == Pattern::Operations && !isa<ConstantOp, func::FuncOp, ModuleOp>(op))
+      if (each.kind == Pattern::Operations && !isa<ConstantOp, YieldOp, func::FuncOp, ModuleOp>(op))
         namesIn(op->getLoc(), own);
       auto function = dyn_cast<func::FuncOp>(op);
       auto add = [&](DictionaryAttr attributes) {

@@ -134,6 +134,14 @@ def models():
                                   [helper.make_tensor_value_info("y", T.FLOAT, None)])
         yield "einsum-" + equation.replace(",", "_").replace("->", "-to-").replace("...", "x"), \
             helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), [f32(*s, seed=i) for i, s in enumerate(shapes)]
+    # Both from random graphs (test/graphs).
+    resize = """agraph (float[1, 1, 2, 3] x) => (float[1, 1, 1, 1] y) {
+        sizes = Constant<value_ints=[1, 1, 1, 1]>()
+        y = Resize<mode="linear", coordinate_transformation_mode="pytorch_half_pixel">(x, , , sizes) }"""
+    yield "resize-to-one", text(HEAD + resize), [f32(1, 1, 2, 3)]
+    of_none = text(HEAD + """agraph (float[2, 3] x) => (float[2, 3] y) { y = ReduceLogSumExp<noop_with_empty_axes=1>(x, axes) }""")
+    of_none.graph.initializer.append(numpy_helper.from_array(np.zeros(0, np.int64), "axes"))
+    yield "log-sum-exp-of-none", of_none, [200 * f32(2, 3)]
 
 
 def write(out):
@@ -153,7 +161,7 @@ def write(out):
             reference.graph.node.sort(key=lambda n: n.op_type)
         feeds = {i.name: v for i, v in zip(model.graph.input, inputs)}
         try:
-            if name.endswith("-lengths"):  # it reads past the sequences' ends
+            if name.endswith("-lengths") or name == "resize-to-one":  # it reads past the sequences' ends, and half an element before the first
                 raise NotImplementedError
             outputs = ReferenceEvaluator(reference).run(None, feeds)
         except Exception:  # it does not know all of ONNX
