@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Random ONNX graphs through the whole compiler, against the reference evaluator and ONNX Runtime.
 
-    fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--from SEED] [--count N] [--jobs 2]
+    fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--from SEED] [--count N] [--jobs 2] [--resume]
     fuzz.py --runner build/bin/dlc-graphs --out FOLDER --reduce SEED
 
 A seed is a graph (generate.py). Outputs of which ONNX Runtime makes infinities or NaN are left out; what it cannot run is compared with the reference
-evaluator alone. A graph that fails stays in the folder, and is reduced to the few nodes that still fail in the same way (FOLDER/reduced/SEED). Runs go on
-where they ended: FOLDER/passed says how far a start came. The last line is `graphs: N passed, N failed`.
+evaluator alone. A graph that fails stays in the folder; --reduce cuts it down to the few nodes that still fail in the same way (FOLDER/reduced/SEED). With
+--resume FOLDER/state.json says which seed is next, how many were tried, and which fail: those are tried again first. The last line is
+`graphs: N passed, N failed`.
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import re
 import shutil
@@ -65,17 +67,17 @@ def make(seed, folder):
         known = {}  # ONNX Runtime does not follow the standard here (dilated pools with auto_pad)
     bad = {name for name, array in known.items() if array.dtype.kind == "f" and not (np.abs(array) < 1e6).all()}
     for node in g.nodes:
-        if bad.intersection(node.input):
+        if bad & generate.reads(node):
             bad.update(node.output)
     outputs = [v for v in generate.outputs_of(g) if v.name not in bad]
     if bad:
         # What was read by bad ones alone is an end now.
-        keep = {name for node in g.nodes if not bad.intersection(node.output) for name in node.input}
+        keep = {name for node in g.nodes if not bad.intersection(node.output) for name in generate.reads(node)}
         outputs = [v for v in made if v.name not in bad and (v.name not in keep or v in outputs)]
     if not outputs:
         return False
     model = part(g.model(outputs), [v.name for v in outputs], {})
-    write(folder, model, inputs, known, any(node.op_type in generate.STEPS for node in model.graph.node))
+    write(folder, model, inputs, known, generate.has_steps(model))
     return True
 
 
@@ -86,11 +88,12 @@ def part(model, outputs, cut):
     for node in reversed(model.graph.node):
         if any(name in needed and name not in cut for name in node.output):
             nodes.insert(0, node)
-            needed.update(node.input)
-    of = lambda name: types[name] if name in types else helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(cut[name].dtype), cut[name].shape)
+            needed.update(generate.reads(node))
     made = {name for node in nodes for name in node.output}
-    inputs = [v for v in model.graph.input if v.name in needed] + [of(name) for name in cut if name in needed and name not in made and name not in {i.name for i in model.graph.input}]
-    graph = helper.make_graph(nodes, "random", inputs, [of(name) for name in outputs], [i for i in model.graph.initializer if i.name in needed])
+    inputs = [v for v in model.graph.input if v.name in needed]
+    inputs += [types[name] for name in cut if name in needed - made - {v.name for v in inputs}]
+    graph = helper.make_graph(nodes, "random", inputs, [types[name] for name in outputs], [i for i in model.graph.initializer if i.name in needed],
+                              value_info=[types[name] for name in sorted(made - set(outputs)) if name in types])
     return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
 
 
@@ -121,17 +124,15 @@ def reduce(runner, seed, out):
     why = run(runner, [folder])[str(seed)]
     if not why:
         return None, ""
-    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
-    infos = {v.name: v for v in [*inferred.graph.value_info, *inferred.graph.output]}
-    everything = part(inferred, [name for node in model.graph.node for name in node.output if name in infos], {})
-    known = {**inputs, **by_onnxruntime(everything, inputs)}
-    values = [name for node in model.graph.node for name in node.output if name in infos]
+    typed = {v.name for v in [*model.graph.value_info, *model.graph.output]}
+    values = [name for node in model.graph.node for name in node.output if name in typed]
+    known = {**inputs, **by_onnxruntime(part(model, values, {}), inputs)}
 
     def fails(outputs, cut):
         with tempfile.TemporaryDirectory() as scratch:
             at = os.path.join(scratch, str(seed))
             try:
-                candidate = part(inferred, outputs, cut)
+                candidate = part(model, outputs, cut)
                 write(at, candidate, {**known, **cut}, known if "other framework" in why else {}, os.path.exists(os.path.join(folder, "steps")))
             except Exception:
                 return None
@@ -148,7 +149,7 @@ def reduce(runner, seed, out):
             best, outputs = smaller, [o for o in outputs if o != name]
     # The latest values as inputs, where that leaves the failure.
     for name in reversed(values):
-        if name in known and name not in outputs and any(name in node.input for node in best.graph.node):
+        if name in known and name not in outputs and any(name in generate.reads(node) for node in best.graph.node):
             if (smaller := fails(outputs, {**cut, name: known[name]})) is not None:
                 best, cut = smaller, {**cut, name: known[name]}
     at = os.path.join(out, "reduced", str(seed))
@@ -157,20 +158,37 @@ def reduce(runner, seed, out):
     return best, run(runner, [at])[str(seed)]
 
 
-def piece(runner, out, start, count):
-    folders, left_out = [], 0
-    for seed in range(start, start + count):
+def piece(runner, out, seeds):
+    """{seed: why its graph fails, or nothing}; graphs that pass leave nothing behind."""
+    folders = []
+    for seed in seeds:
         folder = os.path.join(out, str(seed))
         shutil.rmtree(folder, ignore_errors=True)
         if make(seed, folder):
             folders.append(folder)
-        else:
-            left_out += 1
     found = run(runner, folders)
     for folder in folders:
         if not found[os.path.basename(folder)]:
             shutil.rmtree(folder)
-    return {name: why for name, why in found.items()}
+    return {int(name): why for name, why in found.items()}
+
+
+class State:
+    """What runs that go on know of those before them."""
+
+    def __init__(self, path, start):
+        self.path, self.next, self.tried, self.failed = path, start, 0, []
+        if os.path.exists(path):
+            self.__dict__.update(json.load(open(path)), path=path)
+
+    def add(self, seeds, found):
+        fresh = [seed for seed in seeds if seed >= self.next]
+        self.tried += len(fresh)
+        self.next = max([self.next, *(seed + 1 for seed in fresh)])
+        self.failed = sorted(set(self.failed) - set(seeds) | {seed for seed, why in found.items() if why})
+        with open(self.path + ".new", "w") as file:
+            json.dump({"next": self.next, "tried": self.tried, "failed": self.failed}, file)
+        os.replace(self.path + ".new", self.path)
 
 
 def main():
@@ -181,6 +199,7 @@ def main():
     a.add_argument("--from", dest="start", type=int, default=0)
     a.add_argument("--count", type=int, default=2000)
     a.add_argument("--jobs", type=int, default=os.cpu_count())
+    a.add_argument("--resume", action="store_true", help="go on where the last such run in this folder ended")
     a.add_argument("--reduce", type=int, help="a seed that fails")
     o = a.parse_args()
     os.makedirs(o.out, exist_ok=True)
@@ -190,18 +209,24 @@ def main():
         if model:
             print(onnx.printer.to_text(model))
         return
-    pieces = [(start, min(AT_ONCE, o.start + o.count - start)) for start in range(o.start, o.start + o.count, AT_ONCE)]
-    passed, failed = 0, {}
+    state = State(os.path.join(o.out, "state.json"), o.start) if o.resume else None
+    first = state.next if state else o.start
+    pieces = [range(at, min(at + AT_ONCE, first + o.count)) for at in range(first, first + o.count, AT_ONCE)]
+    if state and state.failed:
+        pieces.insert(0, state.failed)
+    passed, failed = 0, 0
     with concurrent.futures.ProcessPoolExecutor(o.jobs) as pool:
-        for found in pool.map(piece, *zip(*[(o.runner, o.out, *p) for p in pieces])):
-            for name, why in found.items():
+        for seeds, found in zip(pieces, pool.map(piece, [o.runner] * len(pieces), [o.out] * len(pieces), pieces)):
+            for seed, why in found.items():
                 if why:
-                    failed[name] = why
-                    print(f"FAIL {name}: {why}", flush=True)
-                else:
-                    passed += 1
-    print(f"graphs: {passed} passed, {len(failed)} failed")
-    sys.exit(len(failed) > 0)
+                    print(f"FAIL {seed}: {why}\n  reduce it: {sys.executable} {os.path.abspath(__file__)} --runner {o.runner} --out {o.out} --reduce {seed}",
+                          flush=True)
+            failed += sum(bool(why) for why in found.values())
+            passed += sum(not why for why in found.values())
+            if state:
+                state.add(seeds, found)
+    print(f"graphs: {passed} passed, {failed} failed" + (f"; {state.tried} tried so far" if state else ""))
+    sys.exit(failed > 0)
 
 
 if __name__ == "__main__":

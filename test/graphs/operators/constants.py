@@ -1,0 +1,99 @@
+"""Constants, and what is known when shapes are."""
+import numpy as np
+import onnx
+from graph import NAMES, NUMPY, PROTO, NoOperand, spec
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+
+def evaluated(g, operator, inputs, results=1, **attributes):
+    """A node over constants whose results' shapes depend on their values: the onnx package's own evaluator tells them."""
+    names = [v.name for v in inputs]
+    node = helper.make_node(operator, names, [f"y{i}" for i in range(results)], **attributes)
+    infos = [helper.make_tensor_value_info(f"y{i}", onnx.TensorProto.UNDEFINED, None) for i in range(results)]
+    graph = helper.make_graph([node], "one", [v.info for v in inputs], infos)
+    arrays = ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", g.opsets[""])])).run(None, {n: g.constants[n] for n in names})
+    if min(a.size for a in arrays) == 0:
+        raise NoOperand
+    types = [(NAMES[helper.np_dtype_to_tensor_dtype(a.dtype)], a.shape) for a in arrays]
+    return g.emit(operator, inputs, True, results, types=types, **attributes)
+
+
+@spec("NonZero")
+def nonzero(g, operator):
+    evaluated(g, operator, [g.random(g.shape(g.integer(1, 3), 40), "bool")])
+
+
+@spec("Unique")
+def unique(g, operator):
+    x = g.random(g.shape(g.integer(1, 2), 40), "i64")
+    evaluated(g, operator, [x], g.integer(1, 4), sorted=1, **({"axis": g.integer(-x.rank, x.rank - 1)} if g.chance(0.4) else {}))
+
+
+@spec("NonMaxSuppression")
+def non_max_suppression(g, operator):
+    images, boxes, classes = g.integer(1, 2), g.integer(2, 9), g.integer(1, 3)
+    corner = g.rng.random((images, boxes, 2))
+    where = g.constant(np.concatenate([corner, corner + 0.2 + 0.3 * g.rng.random((images, boxes, 2))], -1).astype(np.float32))
+    scores = g.constant(g.rng.random((images, classes, boxes)).astype(np.float32))
+    limits = [g.int([g.integer(1, 4)]), g.constant(np.array([0.3], np.float32)), g.constant(np.array([0.2], np.float32))]
+    evaluated(g, operator, [where, scores, *limits])
+
+
+@spec("Compress")
+def compress(g, operator):
+    x = g.ranked(1, 2, 3)
+    axis = g.integer(-x.rank, x.rank - 1) if g.chance(0.7) else None
+    length = x.size if axis is None else x.shape[axis]
+    keep = g.rng.random(g.integer(1, length)) < 0.6
+    if not keep.any():
+        raise NoOperand
+    kept = int(keep.sum())
+    shape = (kept,) if axis is None else tuple(kept if i == axis % x.rank else d for i, d in enumerate(x.shape))
+    g.emit(operator, [x, g.constant(keep)], x.exact, types=[(x.kind, shape)], **({} if axis is None else {"axis": axis}))
+
+
+@spec("Shape", "Size")
+def shape_of(g, operator):
+    x = g.any()
+    more = {"start": g.integer(-x.rank, 0)} if operator == "Shape" and x.rank and g.chance(0.4) else {}
+    g.emit(operator, [x], True, **more)
+
+
+@spec("Constant")
+def constant(g, operator):
+    kind = g.one(["f32", "f32", "i64", "bool"])
+    g.emit(operator, [], True, value=numpy_helper.from_array(g.constants[g.random(g.shape(largest=100), kind).name]))
+
+
+@spec("ConstantOfShape")
+def constant_of_shape(g, operator):
+    kind = g.one(["f32", "f32", "i64", "bool"])
+    value = numpy_helper.from_array(np.array([g.one([0, 1, 2])]).astype(NUMPY[kind]))
+    if g.chance(0.5):
+        return g.emit(operator, [g.ints(g.shape(g.integer(0, 3), 200))], True, value=value)
+    x = g.any()
+    g.emit(operator, [g.emit("Shape", [x], True)], True, types=[(kind, x.shape)], value=value)
+
+
+@spec("Range")
+def range_(g, operator):
+    kind, step = g.one(["i64", "i32", "f32"]), g.one([1, 2, -1])
+    start = g.integer(-3, 3)
+    ends = [g.constant(np.array(n).astype(NUMPY[kind])) for n in (start, start + step * g.integer(1, 12), step)]
+    g.emit(operator, ends, True)
+
+
+@spec("EyeLike")
+def eye_like(g, operator):
+    g.emit(operator, [g.ranked(2)], True, k=g.integer(-3, 3), dtype=PROTO[g.one(["f32", "i64"])])
+
+
+@spec("HannWindow", "HammingWindow", "BlackmanWindow")
+def window(g, operator):
+    g.emit(operator, [g.int(g.integer(2, 33))], periodic=g.integer(0, 1))
+
+
+@spec("MelWeightMatrix")
+def mel(g, operator):
+    g.emit(operator, [g.int(g.integer(4, 8)), g.int(g.one([16, 32])), g.int(8192), g.constant(np.array(0, np.float32)), g.constant(np.array(4096, np.float32))])
