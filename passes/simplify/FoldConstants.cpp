@@ -12,8 +12,8 @@ namespace {
 
 /// A result this large is left to run time.
 constexpr int64_t maxElements = 16 << 20;
-/// A result so much larger than what it is made from is left, above this size, where kernels make it
-/// on the way; where it takes a kernel of its own, above that one.
+/// A result so much larger than what it is made from is left, above this size, where kernels make
+/// it on the way; where it takes a kernel of its own, above that one.
 constexpr int64_t smallElements = 4096, largeElements = 4 << 20;
 /// Elements that the reference evaluator may read for one result: a fraction of a second.
 constexpr int64_t maxReads = 100'000'000;
@@ -27,8 +27,8 @@ int64_t elementsOf(ValueRange values) {
 
 /// Whether the evaluator can be asked here, and its answer depends on the operands alone.
 bool isEvaluable(Operation *op) {
-  if (!op || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 ||
-      op->getNumResults() == 0 || isa<RandomOp, TransferOp, ReorderOp>(op))
+  if (!op || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 || op->getNumResults() == 0 ||
+      isa<RandomOp, TransferOp, ReorderOp>(op))
     return false;
   return llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                       [](Type type) {
@@ -39,8 +39,8 @@ bool isEvaluable(Operation *op) {
 
 /// Whether the kernel of whoever uses the result makes it on the way.
 bool isMadeOnTheWay(Operation *op) {
-  return op->hasTrait<Elementwise>() || op->hasTrait<Movement>() ||
-         op->hasTrait<ElementMove>() || op->hasTrait<View>();
+  return op->hasTrait<Elementwise>() || op->hasTrait<Movement>() || op->hasTrait<ElementMove>() ||
+         op->hasTrait<View>();
 }
 
 /// Constants and what follows from them, with the values that were asked for.
