@@ -97,11 +97,11 @@ public:
     const Machine &machine = cost.machine;
     auto src = call.desc["src"].get<std::vector<int64_t>>(),
          dst = call.desc["dst"].get<std::vector<int64_t>>();
-    double results = productOf(dst), depth = call.flops / (2 * results),
-           cores = cost.coresFor(call.flops);
     direct::Reading reading = direct::readingOf(call.desc, int(cost.threads));
+    double flops = call.flops * reading.windowPart, results = productOf(dst),
+           depth = flops / (2 * results), cores = cost.coresFor(call.flops);
     double weights = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
-    double nanoseconds = std::max(call.flops / (machine.directGflops * cores), weights) +
+    double nanoseconds = std::max(flops / (machine.directGflops * cores), weights) +
                          results / (machine.directResults * cores);
     // Where each thread reads all, much of that lies in the others' caches.
     double parts = reading.whole ? 1 : cores;

@@ -142,6 +142,18 @@ TEST(Direct, Splits) {
   EXPECT_FALSE(dlc::direct::readingOf(desc, 2).inPlace);
 }
 
+/// Rows of the window that meet padding alone, in some parts of an image or in all.
+TEST(Direct, WindowsBeyondTheImage) {
+  everyForm({1, 16, 160, 14, 14, {3, 3}, {1, 1}, {12, 12}, {12, 12}, {12, 12}});
+  everyForm({2, 32, 16, 5, 6, {3, 3}, {2, 1}, {4, 1}, {4, 1}, {4, 1}});
+  everyForm({1, 16, 16, 3, 3, {2, 1}, {1, 1}, {1, 1}, {6, 0}, {2, 0}}); // whole results
+  auto partOf = [](const Layer &l) {
+    return dlc::direct::readingOf(describe(l, blocks().front(), false), 1).windowPart;
+  };
+  EXPECT_EQ(partOf({1, 16, 16, 9, 8, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}), 1);
+  EXPECT_EQ(partOf({1, 16, 16, 4, 4, {3, 3}, {1, 1}, {4, 1}, {4, 1}, {4, 1}}), 1.0 / 3);
+}
+
 TEST(Direct, Steps) {
   Layer l{2, 32, 48, 7, 6, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   auto x = random(l.n * l.c * l.height * l.width, 1), w = random(l.o * l.c * 9, 2);

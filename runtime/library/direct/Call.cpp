@@ -114,7 +114,8 @@ uint64_t packedBytes(const nlohmann::json &desc) {
 Reading readingOf(const nlohmann::json &desc, int threads) {
   try {
     const Convolution request = Convolution::parse(desc);
-    return {request.readsInPlace(), Plan(request, threads).sharesPixels};
+    const Plan plan(request, threads);
+    return {request.readsInPlace(), plan.sharesPixels, plan.windowPart(request)};
   } catch (const Error &) {
     return {};
   }

@@ -17,6 +17,7 @@ DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, in
 /// it in each thread, or each thread its own part.
 struct Reading {
   bool inPlace = false, whole = false;
+  double windowPart = 1; ///< of the products: where the window meets the image
 };
 DLC_EXPORT Reading readingOf(const nlohmann::json &desc, int threads);
 

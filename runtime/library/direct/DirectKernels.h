@@ -22,7 +22,8 @@ constexpr int64_t kRun = 128;
 template <int V> struct DirectKernels {
   static void gather(const Shape &shape, const float *image, const Pixels &pixels, float *to,
                      int64_t block) {
-    for (int64_t ky = 0; ky < shape.windowHeight; ++ky)
+    to += pixels.windowBegin * shape.windowWidth * shape.inBlocks * block;
+    for (int64_t ky = pixels.windowBegin; ky < pixels.windowEnd; ++ky)
       for (int64_t kx = 0; kx < shape.windowWidth; ++kx, to += shape.inBlocks * block)
         if (shape.channelsLast)
           gatherTap(shape, image, pixels, ky, kx, 0, shape.inBlocks, to, block);
@@ -52,9 +53,11 @@ template <int V> struct DirectKernels {
   static void results(const Shape &shape, const Pixels &pixels, const Rows &data,
                       const float *weights, int64_t block, bool two, float *sums,
                       const Epilogue &epilogue, float *image) {
-    int64_t wide = two ? 2 : 1, most = kRun / V, runs = (shape.depth + most - 1) / most;
+    int64_t wide = two ? 2 : 1, most = kRun / V, row = shape.windowWidth * shape.inBlocks;
+    int64_t skipped = pixels.windowBegin * row, depth = pixels.windowEnd * row - skipped;
+    int64_t runs = (depth + most - 1) / most;
     for (int64_t r = 0; r < runs; ++r) {
-      int64_t begin = shape.depth * r / runs, end = shape.depth * (r + 1) / runs;
+      int64_t begin = skipped + depth * r / runs, end = skipped + depth * (r + 1) / runs;
       const float *panel = weights + begin * V * wide * V;
       if (r + 1 == runs)
         for (int64_t o = block; o < block + wide; ++o)

@@ -34,9 +34,11 @@ struct Shape {
   int64_t depth = 0; // blocks of a row of data
 };
 
-/// Some of an image's results.
+/// Some of an image's results, and the rows of the window that meet the image anywhere in them:
+/// the others meet padding alone.
 struct Pixels {
   int64_t image = 0, first = 0, count = 0;
+  int64_t windowBegin = 0, windowEnd = 1;
 };
 
 /// From one block to the next: so many elements.
@@ -53,7 +55,7 @@ struct Epilogue {
 
 struct Kernels {
   int lanes;
-  /// The rows of some pixels.
+  /// The rows of some pixels, as far as the window meets the image.
   void (*gather)(const Shape &shape, const float *image, const Pixels &pixels, float *to,
                  int64_t block);
   /// Blocks `block` and, with `two`, `block` + 1 of some pixels' results; `sums` has room for

@@ -64,8 +64,34 @@ Plan::Plan(const Convolution &request, int threads) {
 }
 
 Pixels Plan::part(const Convolution &request, int64_t index) const {
-  int64_t first = index % imageParts * pixels;
-  return {index / imageParts, first, std::min(pixels, request.positions() - first)};
+  const Shape &shape = request.shape;
+  const int64_t first = index % imageParts * pixels,
+                count = std::min(pixels, request.positions() - first);
+  const int64_t top = first / shape.outWidth, bottom = (first + count - 1) / shape.outWidth;
+  auto meetsImage = [&](int64_t ky) {
+    for (int64_t row = top; row <= bottom; ++row)
+      if (int64_t y = row * shape.strideY - shape.top + ky * shape.dilationY;
+          y >= 0 && y < shape.inHeight)
+        return true;
+    return false;
+  };
+  // One row at least: sums are zeros then.
+  int64_t begin = 0, end = shape.windowHeight;
+  while (begin + 1 < end && !meetsImage(begin))
+    ++begin;
+  while (begin + 1 < end && !meetsImage(end - 1))
+    --end;
+  return {index / imageParts, first, count, begin, end};
+}
+
+double Plan::windowPart(const Convolution &request) const {
+  double rows = 0;
+  for (int64_t index = 0; index < imageParts; ++index) {
+    const Pixels part = this->part(request, index);
+    rows +=
+        static_cast<double>(part.windowEnd - part.windowBegin) * static_cast<double>(part.count);
+  }
+  return rows / static_cast<double>(request.shape.windowHeight * request.positions());
 }
 
 } // namespace dlc::direct

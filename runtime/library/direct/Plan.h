@@ -34,6 +34,8 @@ struct Plan {
 
   Plan(const Convolution &request, int threads);
   Pixels part(const Convolution &request, int64_t index) const;
+  /// Of all products, those that are made: rows of the window that meet padding alone are left out.
+  double windowPart(const Convolution &request) const;
 };
 
 } // namespace dlc::direct
