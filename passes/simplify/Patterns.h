@@ -16,6 +16,8 @@ void addActivations(mlir::RewritePatternSet &patterns);
 void addConvFolding(mlir::RewritePatternSet &patterns);
 /// Padding into the convolution or pool that follows.
 void addPadFolding(mlir::RewritePatternSet &patterns);
+/// Taps of windows that only ever meet padding.
+void addTaps(mlir::RewritePatternSet &patterns);
 /// Gathers at constant places as slices, slices of concatenations, needless broadcasts.
 void addIndexing(mlir::RewritePatternSet &patterns);
 /// Transpositions downwards until they meet their inverse or a product; splitting reshapes upwards.

@@ -28,6 +28,7 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
     addActivations(set);
     addConvFolding(set);
     addPadFolding(set);
+    addTaps(set);
     addIndexing(set);
     addTransposes(set);
     addMatmuls(set);

@@ -94,3 +94,25 @@ func.func @pool(%x: tensor<1x1x4x4xf32>) -> (tensor<1x1x2x2xf32>, tensor<1x1x2x2
   %z = dlc.max_pool %q {window = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x1x5x5xf32>) -> tensor<1x1x2x2xf32>
   return %y, %z : tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>
 }
+
+// -----
+
+// Of a window that reaches beyond the image only what meets the image stays: here one pixel.
+// CHECK-LABEL: @padded_taps
+// CHECK: %[[W:.*]] = dlc.slice %arg1 start [0, 0, 1, 1] size [2, 1, 1, 1] stride [1, 1, 1, 1]
+// CHECK: dlc.conv %arg0, %[[W]] {{.*}}dilations = array<i64: 1, 1>{{.*}}high = array<i64: 0, 0>{{.*}}low = array<i64: 0, 0>
+func.func @padded_taps(%x: tensor<1x1x14x14xf32>, %w: tensor<2x1x3x3xf32>) -> tensor<1x2x14x14xf32> {
+  %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 24, 14>, low = array<i64: 24, 14>, high = array<i64: 24, 14>, groups = 1 : i64} : (tensor<1x1x14x14xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x14x14xf32>
+  return %y : tensor<1x2x14x14xf32>
+}
+
+// -----
+
+// A tap that meets the image for one result stays, on its side alone.
+// CHECK-LABEL: @one_side
+// CHECK: dlc.slice %arg1 start [0, 0, 1, 0] size [1, 1, 2, 3]
+// CHECK: dlc.conv {{.*}}dilations = array<i64: 3, 3>{{.*}}high = array<i64: 0, 3>{{.*}}low = array<i64: 1, 3>
+func.func @one_side(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x3x3xf32>) -> tensor<1x1x2x4xf32> {
+  %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 3, 3>, low = array<i64: 4, 3>, high = array<i64: 0, 3>, groups = 1 : i64} : (tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x2x4xf32>
+  return %y : tensor<1x1x2x4xf32>
+}

@@ -1,0 +1,66 @@
+//===- Taps.cpp - of a convolution's window, what meets the image ----------===//
+#include "passes/TensorBuilder.h"
+#include "passes/simplify/Patterns.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// Whether any result of one dimension reads the image, and not padding alone, through this tap.
+bool meetsImage(int64_t tap, int64_t results, int64_t size, int64_t stride, int64_t dilation,
+                int64_t low) {
+  int64_t offset = tap * dilation - low; // of the first result's element
+  int64_t first = offset < 0 ? (-offset + stride - 1) / stride : 0;
+  return first < results && first * stride + offset < size;
+}
+
+// conv(x, w) = conv(x, w without the outer taps that only ever meet padding)
+// As networks for large images have them when images are small: dilated by as much as the image.
+struct DropPaddedTaps : OpRewritePattern<ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType x = typeOf(op.getX()), w = typeOf(op.getW()), y = typeOf(op.getY());
+    if (!x.hasStaticShape() || !w.hasStaticShape() || !y.hasStaticShape() ||
+        y.getNumElements() == 0)
+      return failure();
+    auto low = llvm::to_vector(op.getLow()), high = llvm::to_vector(op.getHigh()),
+         dilations = llvm::to_vector(op.getDilations());
+    SmallVector<int64_t> start(w.getRank(), 0), size(w.getShape()), stride(w.getRank(), 1);
+    for (size_t d = 0; d < low.size(); ++d) {
+      auto isPadding = [&, padding = low[d]](int64_t tap) {
+        return !meetsImage(tap, y.getDimSize(d + 2), x.getDimSize(d + 2), op.getStrides()[d],
+                           dilations[d], padding);
+      };
+      int64_t begin = 0, end = w.getDimSize(d + 2);
+      for (; begin + 1 < end && low[d] >= dilations[d] && isPadding(begin); ++begin)
+        low[d] -= dilations[d];
+      for (; begin + 1 < end && high[d] >= dilations[d] && isPadding(end - 1); --end)
+        high[d] -= dilations[d];
+      start[d + 2] = begin;
+      size[d + 2] = end - begin;
+      if (end - begin == 1)
+        dilations[d] = 1;
+    }
+    if (ArrayRef<int64_t>(size) == w.getShape() &&
+        ArrayRef<int64_t>(dilations) == op.getDilations())
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    Value taps = ArrayRef<int64_t>(size) == w.getShape()
+                     ? op.getW()
+                     : b.make<SliceOp>(op.getW(), start, size, stride);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getWMutable().assign(taps);
+      op.setDilations(dilations);
+      op.setLow(low);
+      op.setHigh(high);
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+void addTaps(RewritePatternSet &patterns) { patterns.add<DropPaddedTaps>(patterns.getContext()); }
+
+} // namespace dlc
