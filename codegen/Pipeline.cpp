@@ -3,6 +3,7 @@
 
 #include "codegen/Passes.h"
 #include "codegen/memory/Bound.h"
+#include "codegen/select/Calibrate.h"
 #include "codegen/select/KernelCosts.h"
 #include "ir/dlc/Dialect.h"
 #include "passes/Passes.h"
@@ -83,6 +84,9 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
   CompileOptions options = given;
   for (const Setting &setting : settingsOf(options))
     if (std::string problem = setting.problem(); !problem.empty())
+      return module.emitError(problem), failure();
+  if (options.to >= Phase::Layout)
+    if (std::string problem = measureProfileOnce(resolved(options)); !problem.empty())
       return module.emitError(problem), failure();
   std::shared_ptr<runtime::Program> program;
   MemoryBound bound(options.maxMemory);

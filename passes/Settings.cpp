@@ -164,6 +164,11 @@ std::vector<Setting> settingsOf(ModelOptions &o) {
        &o.accuracyOf},
       {"max-memory", "state, constants and intermediate values of a training step: as in 64MiB",
        &o.maxMemory},
+      {"profile",
+       "what kernels' times are estimated by: a processor that ships with dlc, a file that dlc "
+       "tune "
+       "--machine wrote, or 'measured'; else $DLC_PROFILE or what suits the processor",
+       &o.profile},
       {"cache",
        "where object code and tuning results are kept, or 'none'; else $DLC_CACHE_DIR or "
        "~/.cache/dlc",

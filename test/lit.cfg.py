@@ -16,6 +16,8 @@ config.environment["PATH"] = os.pathsep.join(
     [bin, config.llvm_tools, os.path.join(config.venv, "bin"), os.environ["PATH"]])
 # Nothing that a test compiles comes from, or stays in, the user's cache.
 config.environment["DLC_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
+# What estimates choose is the same on all machines.
+config.environment["DLC_PROFILE"] = os.environ.get("DLC_PROFILE", "zen5")
 # The real one has no use for an emulated GPU.
 config.environment["DLC_CUDA_CUBLASLT"] = config.environment["DLC_CUDA_CUDNN"] = "/none"
 config.environment["PYTHONPATH"] = os.path.join(config.dlc_source, "test")

@@ -54,9 +54,21 @@ llvm::ArrayRef<Phase> allPhases() {
   return phases;
 }
 
+static std::string defaultProfile() {
+  const char *given = std::getenv("DLC_PROFILE");
+  return given ? given : "";
+}
+
+CompileOptions::CompileOptions() {
+  cacheDir = "";
+  profile = defaultProfile();
+}
+
 CompileOptions::CompileOptions(const ModelOptions &options) : ModelOptions(options) {
   if (!cacheDir)
     cacheDir = defaultCacheDir();
+  if (profile.empty())
+    profile = defaultProfile();
 }
 
 CompileOptions resolved(CompileOptions options) {

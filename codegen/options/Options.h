@@ -33,7 +33,7 @@ llvm::ArrayRef<Phase> allPhases();
 
 struct CompileOptions : ModelOptions {
   /// Keeps nothing that nobody asks it to keep.
-  CompileOptions() { cacheDir = ""; }
+  CompileOptions();
   /// What users ask for; the cache is theirs where they name none.
   explicit CompileOptions(const ModelOptions &options);
 

@@ -7,68 +7,13 @@ using namespace mlir;
 
 namespace dlc {
 
-Machine Machine::inVectors() {
-  Machine machine;
-  machine.libraryGflops = 158;
-  machine.libraryPackedPart = 1.16;
-  machine.vectorsGflops = 178;
-  machine.convolutionGflops = 160;
-  machine.directGflops = 168;
-  machine.streamedGigabytes = 10;
-  machine.libraryStreamedGigabytes = 15;
-  machine.libraryBesideGigabytes = 9.4;
-  machine.vectorsBesideGigabytes = 22;
-  machine.contractStreamedGigabytes = 6.5;
-  machine.libraryStrided = 0.9;
-  machine.contractGflops = 140;
-  machine.contractLargeGflops = 118;
-  machine.gemmPart = 1.15;
-  machine.gemmInner = 8192;
-  machine.gemmLongPart = 0.97;
-  machine.gemmPacked = machine.gemmTransposed = 2;
-  machine.gemmAcross = 1.4;
-  machine.contractAcross = 0.2;
-  machine.nearBytes = 4e6;
-  machine.cacheGigabytes = 16;
-  return machine;
-}
-
-Machine Machine::withTiles() {
-  Machine machine;
-  machine.libraryGflops = 105;
-  machine.convolutionGflops = 100;
-  machine.directGflops = 95;
-  // Vectors multiply bf16 slowly where there are tiles.
-  machine.libraryBf16Convolutions = 0.6;
-  machine.transformedGigabytes = 20;
-  machine.vectorsGflops = 115;
-  machine.contractGflops = 95;
-  machine.contractLargeGflops = 90;
-  // Its gemm is ahead for sums of few products, where packing costs little: of a right operand that
-  // many rows share.
-  machine.gemmPart = 1.12;
-  machine.gemmInner = 512;
-  machine.gemmTransposed = 1.15;
-  machine.shortRuns = 5;
-  machine.shortInner = 32;
-  machine.shortInnerPart = 1.35;
-  machine.attentionGflops = 75;
-  machine.attentionScores = 1.5;
-  return machine;
-}
-
-CostModel::CostModel(const cpu::Target &target, int threads)
-    : threads(std::max(1, threads)), lanes(double(target.lanes32())) {
-  if (StringRef(target.features).contains("+amx-tile"))
-    machine = Machine::withTiles();
-  else if (target.vectorBits >= 512 && !StringRef(target.cpu).starts_with("znver"))
-    machine = Machine::inVectors();
-  if (target.vectorBits < 512)
-    for (double *figure :
-         {&machine.libraryGflops, &machine.vectorsGflops, &machine.contractGflops,
-          &machine.contractLargeGflops, &machine.convolutionGflops, &machine.directGflops,
-          &machine.recurrentGflops, &machine.innerProductGflops})
-      *figure /= 2;
+CostModel::CostModel(const Profile &profile, const cpu::Target &target, int threads)
+    : machine(profile.machine), threads(std::max(1, threads)), lanes(double(target.lanes32())) {
+  // A processor of other vectors than the profile's.
+  if (target.vectorBits != profile.vectorBits)
+    for (const Figure &figure : figures())
+      if (figure.scale == FigureScale::Products)
+        machine.*figure.field *= double(target.vectorBits) / double(profile.vectorBits);
   if (!StringRef(target.features).contains("+avx512bf16"))
     machine.libraryBf16Gain = machine.libraryBf16Convolutions = 1;
 }

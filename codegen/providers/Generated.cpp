@@ -42,6 +42,11 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
       nanoseconds +=
           taps / (isa<MaxPoolOp>(op) ? machine.maximumGigataps : machine.averageGigataps);
       counted += taps;
+    } else if (auto concat = dyn_cast<ConcatOp>(op)) {
+      // Lanes that lie in different operands are chosen from all of them.
+      if (int64_t(concat.getAxis()) ==
+          cast<RankedTensorType>(concat->getResult(0).getType()).getRank() - 1)
+        nanoseconds += results * double(concat->getNumOperands()) / machine.joined;
     } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
       // Lanes that are strided in memory are gathered one by one.
       auto permutation = transpose.getPermutation();

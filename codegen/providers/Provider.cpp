@@ -2,6 +2,7 @@
 #include "codegen/providers/Provider.h"
 
 #include "codegen/cpu/Normalize.h"
+#include "codegen/machine/Work.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -11,7 +12,7 @@ namespace dlc {
 
 Proposals::Proposals(Operation *op, const Situation &situation)
     : op(op), fusion(dyn_cast<FusionOp>(op)), situation(situation),
-      cost(situation.target, situation.threads) {}
+      cost(situation.profile, situation.target, situation.threads) {}
 
 Proposals::~Proposals() {
   if (normalized)
@@ -132,6 +133,12 @@ std::vector<Candidate> candidatesFor(Operation *op, const Situation &situation,
         (situation.generated || provider->about.form == KernelForm::Call))
       provider->propose(proposals);
   refusals += proposals.refusals;
+  if (situation.device.empty() && !situation.profile.corrections.empty()) {
+    Work work = workOf(op);
+    for (Candidate &candidate : proposals.candidates)
+      if (!candidate.isReference)
+        candidate.estimate *= situation.profile.corrections.factor(candidate.implementation, work);
+  }
   return ordered(std::move(proposals.candidates), refusals);
 }
 

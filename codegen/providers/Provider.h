@@ -17,6 +17,7 @@ namespace dlc {
 /// What an operation's candidates depend on, beside the operation.
 struct Situation {
   const cpu::Target &target;
+  const Profile &profile; ///< what estimates go by
   int threads = 1;
   /// What sums of f32 products may lose: strict, default or fast; a contraction's own word beats
   /// it.

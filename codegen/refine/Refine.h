@@ -26,7 +26,8 @@ struct RefineOptions {
 class Refinement {
 public:
   explicit Refinement(const RefineOptions &options)
-      : options(options), cost(options.situation.target, options.situation.threads) {}
+      : options(options),
+        cost(options.situation.profile, options.situation.target, options.situation.threads) {}
 
   /// Who can do it, those in front that were asked for by name.
   std::vector<Candidate> candidates(mlir::Operation *op) const;

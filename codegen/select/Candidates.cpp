@@ -7,9 +7,16 @@ using namespace mlir;
 
 namespace dlc {
 
+const Profile &profileOf(const CompileOptions &options, const cpu::Target &target) {
+  return profileOf(ProfileChoice{options.profile, options.cacheDir.value_or("")}, target);
+}
+
 Situation situationOf(const CompileOptions &options, const cpu::Target &target, bool every) {
-  return {
-      .target = target, .threads = options.threads, .accuracy = options.accuracy, .every = every};
+  return {.target = target,
+          .profile = profileOf(options, target),
+          .threads = options.threads,
+          .accuracy = options.accuracy,
+          .every = every};
 }
 
 std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &options,

@@ -2,10 +2,14 @@
 #ifndef DLC_CODEGEN_SELECT_CANDIDATES_H
 #define DLC_CODEGEN_SELECT_CANDIDATES_H
 
+#include "codegen/machine/Profiles.h"
 #include "codegen/options/Options.h"
 #include "codegen/providers/Provider.h"
 
 namespace dlc {
+
+/// What estimates go by.
+const Profile &profileOf(const CompileOptions &options, const cpu::Target &target);
 
 /// What candidates depend on, of the options.
 Situation situationOf(const CompileOptions &options, const cpu::Target &target, bool every = false);

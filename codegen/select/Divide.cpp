@@ -128,7 +128,8 @@ SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> 
     for (Value value : llvm::concat<Value>(SmallVector<Value>(fusion.getInputs()),
                                            SmallVector<Value>(fusion.getResults())))
       bytes += double(storageBytes(cast<RankedTensorType>(value.getType())));
-    double least = CostModel(target, options.threads).least(flopsOf(contraction), bytes);
+    double least = CostModel(profileOf(options, target), target, options.threads)
+                       .least(flopsOf(contraction), bytes);
     if (whole.front().estimate < kNear * least || whole.front().estimate < kShort)
       return {};
   }

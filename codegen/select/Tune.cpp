@@ -1,9 +1,10 @@
 //===- Tune.cpp - the choice by measurement -------------------------------===//
 #include "codegen/select/Tune.h"
 
+#include "codegen/machine/Processor.h"
 #include "codegen/providers/Provider.h"
+#include "codegen/select/Candidates.h"
 #include "codegen/select/Decide.h"
-#include "codegen/select/Processor.h"
 #include "codegen/select/Select.h"
 #include "codegen/select/Sitting.h"
 #include "passes/OpNames.h"
@@ -77,7 +78,7 @@ TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options,
     auto type = cast<RankedTensorType>(op.getY().getType());
     bytes += double(type.getNumElements() * ref::elementBytes(type.getElementType()));
   });
-  conditions.coldWeights = bytes > Machine().cacheBytes;
+  conditions.coldWeights = bytes > profileOf(options, target).machine.cacheBytes;
   conditions.settings = {{"threads", std::to_string(options.threads)},
                          {"weights", conditions.coldWeights ? "cold" : "warm"},
                          {"accuracy", options.accuracy},

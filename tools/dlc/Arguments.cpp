@@ -11,11 +11,11 @@ using namespace dlc::cli;
 
 namespace {
 
-void addModelArguments(CLI::App *command, ModelArguments &a) {
+void addModelArguments(CLI::App *command, ModelArguments &a, bool required = true) {
   command
       ->add_option("model", a.model,
                    "a model (" + dlc::extensionsText() + ") or a compiled program (.dlcx)")
-      ->required();
+      ->required(required);
   command->add_option("--shape", a.shapes, "the shape of an input: NAME=1x3x224x224")
       ->take_all()
       ->allow_extra_args(false);
@@ -65,7 +65,15 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
 
 void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
   CLI::App *c = app.add_subcommand("tune", "measure which kernels are fastest here, and keep it");
-  addModelArguments(c, a);
+  addModelArguments(c, a, /*required=*/false);
+  CLI::Option *model = c->get_option("model");
+  CLI::Option *machine =
+      c->add_flag(
+           "--machine", a.machine,
+           "measure this machine instead: the profile that estimates go by, in a few seconds")
+          ->excludes(model);
+  c->add_option("-o,--output", a.profileFile, "where --machine writes; else into the cache folder")
+      ->needs(machine);
   c->get_option("--db")->description("the database to fill; else tuning.jsonl in the cache folder");
   dlc::TuningOptions &tuning = a.options.tuning;
   dlc::addFlags(*c,

@@ -33,6 +33,8 @@ struct CompileArguments : ModelArguments {
 struct TuneArguments : CompileArguments {
   TuneArguments();
   std::string explain;
+  bool machine = false;    ///< measure the machine, not a model
+  std::string profileFile; ///< where its profile goes; empty: into the cache
 };
 
 struct TuneDbArguments {

@@ -3,6 +3,9 @@
 #include "tools/dlc/Progress.h"
 #include "tools/dlc/TuneText.h"
 
+#include "codegen/cpu/Native.h"
+#include "codegen/select/Calibrate.h"
+
 #include "dlc/Error.h"
 #include "passes/OpNames.h"
 
@@ -89,7 +92,41 @@ TuneArguments::TuneArguments() {
   options.tuning.spreadSeconds = 2;
 }
 
+namespace {
+
+/// The profile of this machine, and what it says in a table.
+int tuneMachine(const TuneArguments &arguments) {
+  auto start = std::chrono::steady_clock::now();
+  const CompileOptions &options = arguments.options;
+  std::string file = arguments.profileFile.empty()
+                         ? measuredProfileFile(options.cacheDir.value_or(""))
+                         : arguments.profileFile;
+  if (file.empty())
+    throw Error("there is no file to keep the profile in; required: -o FILE or --cache DIR");
+  cpu::Target target = cpu::hostTarget();
+  const Profile &nearest = nearestProfile(target);
+  Profile profile = measureProfile(options, target, kCalibrationSeconds);
+  if (std::string problem = writeProfile(profile, file); !problem.empty())
+    throw Error(problem);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("%-26s %12s %12s\n", "figure", "here", nearest.name.c_str());
+  for (const Figure &figure : figures())
+    if (figure.scale != FigureScale::None)
+      std::printf("%-26s %12.4g %12.4g  %s\n", figure.name.str().c_str(),
+                  profile.machine.*figure.field, nearest.machine.*figure.field,
+                  figure.what.str().c_str());
+  std::printf("%zu samples of kernels in %.1f s\nprofile %s\n", profile.samples.size(), seconds,
+              file.c_str());
+  return 0;
+}
+
+} // namespace
+
 int tuneCommand(const TuneArguments &arguments) {
+  if (arguments.machine)
+    return tuneMachine(arguments);
+  if (arguments.model.empty())
+    throw Error("required: a model, or --machine");
   auto start = std::chrono::steady_clock::now();
   CompileOptions options = arguments.options;
   options.to = Phase::Select;

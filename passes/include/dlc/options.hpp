@@ -54,6 +54,10 @@ struct ModelOptions {
   /// Where object code and tuning results are kept; by default $DLC_CACHE_DIR or the user's cache.
   /// Empty: nowhere.
   std::optional<std::string> cacheDir = std::nullopt;
+  /// What kernels' times are estimated by: a processor that ships with dlc, a file that dlc tune
+  /// --machine wrote, or "measured" (this machine, once, kept in `cacheDir`). Empty: by default
+  /// $DLC_PROFILE; else what ships for the processor, else as "measured".
+  std::string profile = {};
   /// States that the other model has by the same name are its memory: what one writes the other
   /// reads. Types must agree. Their runs then take turns. Null: nothing is shared.
   const Model *shareState = nullptr;

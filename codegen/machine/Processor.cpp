@@ -1,5 +1,5 @@
 //===- Processor.cpp - the machine that figures were measured on -----------===//
-#include "codegen/select/Processor.h"
+#include "codegen/machine/Processor.h"
 
 #include <fstream>
 #include <map>

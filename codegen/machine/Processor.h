@@ -1,6 +1,6 @@
 //===- Processor.h - the machine that figures were measured on -------------===//
-#ifndef DLC_CODEGEN_SELECT_PROCESSOR_H
-#define DLC_CODEGEN_SELECT_PROCESSOR_H
+#ifndef DLC_CODEGEN_MACHINE_PROCESSOR_H
+#define DLC_CODEGEN_MACHINE_PROCESSOR_H
 
 #include <string>
 

@@ -1,0 +1,102 @@
+//===- Profile.cpp - a machine, as the cost model knows it -----------------===//
+#include "codegen/machine/Profile.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace dlc {
+
+namespace {
+
+/// To be raised when figures change their meaning.
+constexpr int kVersion = 1;
+constexpr const char *kKind = "dlc machine profile";
+
+using Json = nlohmann::ordered_json;
+
+double rounded(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return std::strtod(text, nullptr);
+}
+
+void readFigures(const Json &given, Machine &machine) {
+  llvm::StringSet<> known;
+  for (const Figure &figure : figures()) {
+    known.insert(figure.name);
+    const Json &value = given.at(figure.name.str());
+    machine.*figure.field = value.get<double>();
+    if (!(machine.*figure.field >= 0) || std::isinf(machine.*figure.field))
+      throw std::invalid_argument("figure '" + figure.name.str() +
+                                  "': required: a number from 0 on");
+  }
+  for (auto &[name, value] : given.items())
+    if (!known.contains(name))
+      throw std::invalid_argument("figure '" + name + "' is unknown");
+}
+
+} // namespace
+
+std::optional<Profile> parseProfile(const std::string &text, std::string &error) {
+  try {
+    Json json = Json::parse(text);
+    if (!json.is_object() || !json.contains(kKind))
+      throw std::invalid_argument("required: a profile, as dlc tune --machine writes it");
+    if (json.at(kKind) != kVersion)
+      throw std::invalid_argument("is of version " + json.at(kKind).dump() + "; required: " +
+                                  std::to_string(kVersion) + "; dlc tune --machine measures anew");
+    Profile profile;
+    profile.name = json.at("name");
+    profile.processor = json.at("processor");
+    profile.cpus = json.at("cpus");
+    profile.vectorBits = json.at("vector");
+    profile.tiles = json.at("matrixUnits");
+    profile.measured = json.value("measured", "");
+    readFigures(json.at("figures"), profile.machine);
+    for (const Json &each : json.at("samples")) {
+      CostSample sample{each.at(0), each.at(1), each.at(2), each.at(3)};
+      profile.corrections.add(sample);
+      profile.samples.push_back(std::move(sample));
+    }
+    if (profile.vectorBits < 64)
+      throw std::invalid_argument("vector: required: bits, 64 at least");
+    return profile;
+  } catch (const std::exception &problem) {
+    error = problem.what();
+    return std::nullopt;
+  }
+}
+
+std::string toText(const Profile &profile) {
+  auto word = [](const auto &value) { return Json(value).dump(); };
+  std::string text =
+      "{" + word(kKind) + ": " + std::to_string(kVersion) + ",\n \"name\": " + word(profile.name) +
+      ",\n \"processor\": " + word(profile.processor) + ",\n \"cpus\": " + word(profile.cpus) +
+      ",\n \"vector\": " + word(profile.vectorBits) + ",\n \"matrixUnits\": " + word(profile.tiles);
+  if (!profile.measured.empty())
+    text += ",\n \"measured\": " + word(profile.measured);
+  text += ",\n \"figures\": {";
+  const char *between = "\n  ";
+  for (const Figure &figure : figures()) {
+    text +=
+        between + word(figure.name.str()) + ": " + word(rounded(profile.machine.*figure.field, 4));
+    between = ",\n  ";
+  }
+  text += "},\n \"samples\": [";
+  between = "\n  ";
+  for (const CostSample &sample : profile.samples) {
+    Json sizes = Json::array();
+    for (double size : sample.sizes)
+      sizes.push_back(rounded(size, 4));
+    text +=
+        between +
+        Json::array({sample.implementation, sample.kind, sizes, rounded(sample.error, 3)}).dump();
+    between = ",\n  ";
+  }
+  return text + "]}\n";
+}
+
+} // namespace dlc

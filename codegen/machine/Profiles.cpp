@@ -1,0 +1,158 @@
+//===- Profiles.cpp - which profile counts here ----------------------------===//
+#include "codegen/machine/Profiles.h"
+
+#include "codegen/machine/Processor.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/xxhash.h"
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <sstream>
+
+namespace dlc {
+
+namespace {
+
+constexpr const char *kTexts[] = {
+#include "codegen/machine/Profiles.inc"
+};
+
+/// To be raised when kernels become faster or slower, or other cases are measured.
+constexpr int kMeasurement = 1;
+
+bool hasTiles(const cpu::Target &target) {
+  return llvm::StringRef(target.features).contains("+amx-tile");
+}
+
+std::optional<Profile> readProfile(const std::string &file, std::string &error) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    error = "cannot be opened";
+    return std::nullopt;
+  }
+  std::stringstream text;
+  text << stream.rdbuf();
+  return parseProfile(text.str(), error);
+}
+
+const Profile *shippedByName(llvm::StringRef name) {
+  for (const Profile &profile : shippedProfiles())
+    if (profile.name == name)
+      return &profile;
+  return nullptr;
+}
+
+/// Files that were read, by name; null for those that could not be.
+std::mutex filesLock;
+std::map<std::string, std::shared_ptr<const Profile>> files;
+/// Programs in the making hold references.
+std::vector<std::shared_ptr<const Profile>> kept;
+
+const Profile *fromFile(const std::string &file) {
+  if (file.empty())
+    return nullptr;
+  std::lock_guard guard(filesLock);
+  auto [at, isNew] = files.try_emplace(file);
+  if (isNew) {
+    std::string error;
+    if (auto profile = readProfile(file, error)) {
+      at->second = std::make_shared<const Profile>(std::move(*profile));
+      kept.push_back(at->second);
+    }
+  }
+  return at->second.get();
+}
+
+} // namespace
+
+llvm::ArrayRef<Profile> shippedProfiles() {
+  static const std::vector<Profile> profiles = [] {
+    std::vector<Profile> list;
+    for (const char *text : kTexts) {
+      std::string error;
+      auto profile = parseProfile(text, error);
+      if (!profile)
+        llvm::report_fatal_error(llvm::Twine("a profile that ships: ") + error);
+      list.push_back(std::move(*profile));
+    }
+    return list;
+  }();
+  return profiles;
+}
+
+const Profile *profileFor(const cpu::Target &target) {
+  for (const Profile &profile : shippedProfiles())
+    if (profile.tiles == hasTiles(target) && profile.vectorBits == target.vectorBits &&
+        llvm::is_contained(profile.cpus, target.cpu))
+      return &profile;
+  return nullptr;
+}
+
+const Profile &nearestProfile(const cpu::Target &target) {
+  auto isZen = [](llvm::StringRef cpu) { return cpu.starts_with("znver"); };
+  const Profile *nearest = nullptr;
+  int best = -1;
+  for (const Profile &profile : shippedProfiles()) {
+    int likeness = 4 * (profile.tiles == hasTiles(target)) +
+                   2 * (isZen(profile.cpus.front()) == isZen(target.cpu)) +
+                   (profile.vectorBits == target.vectorBits);
+    if (likeness > best) {
+      best = likeness;
+      nearest = &profile;
+    }
+  }
+  return *nearest;
+}
+
+std::string measuredProfileFile(const std::string &cacheDir) {
+  if (cacheDir.empty())
+    return "";
+  std::string facts = processorModel() + "\n" + processorCaches() + "\n" +
+                      std::to_string(kMeasurement) + "\n" + LLVM_VERSION_STRING;
+  return cacheDir + "/machine-" +
+         llvm::utohexstr(llvm::xxh3_64bits(facts), /*LowerCase=*/true).substr(0, 12) + ".json";
+}
+
+bool ProfileChoice::isMissing(const cpu::Target &target) const {
+  bool isWanted = asked == "measured" || (asked.empty() && !profileFor(target));
+  return isWanted && !cacheDir.empty() && !fromFile(measuredProfileFile(cacheDir));
+}
+
+std::string ProfileChoice::problem() const {
+  if (asked.empty() || asked == "measured" || shippedByName(asked))
+    return "";
+  std::string names, error;
+  for (const Profile &profile : shippedProfiles())
+    names += profile.name + ", ";
+  if (!std::filesystem::exists(asked))
+    return "profile '" + asked + "' is unknown; required: " + names +
+           "'measured', or a file that dlc tune --machine wrote";
+  return readProfile(asked, error) ? "" : "profile '" + asked + "': " + error;
+}
+
+const Profile &profileOf(const ProfileChoice &choice, const cpu::Target &target) {
+  if (!choice.asked.empty() && choice.asked != "measured") {
+    if (const Profile *shipped = shippedByName(choice.asked))
+      return *shipped;
+    if (const Profile *file = fromFile(choice.asked))
+      return *file;
+  }
+  if (choice.asked != "measured")
+    if (const Profile *shipped = profileFor(target))
+      return *shipped;
+  if (const Profile *own = fromFile(measuredProfileFile(choice.cacheDir)))
+    return *own;
+  return nearestProfile(target);
+}
+
+void forgetProfiles() {
+  std::lock_guard guard(filesLock);
+  files.clear();
+}
+
+} // namespace dlc

@@ -1,0 +1,364 @@
+//===- Calibrate.cpp - a profile of this machine, measured -------------------===//
+#include "codegen/select/Calibrate.h"
+
+#include "codegen/cpu/Native.h"
+#include "codegen/machine/Processor.h"
+#include "codegen/machine/Work.h"
+#include "codegen/options/Context.h"
+#include "codegen/select/CalibrationCases.h"
+#include "codegen/select/Candidates.h"
+#include "codegen/select/KernelCosts.h"
+#include "codegen/select/Trial.h"
+#include "codegen/select/Worker.h"
+#include "passes/Passes.h"
+#include "runtime/program/AtomicFile.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What one kernel of one case took.
+struct Timing {
+  int which = 0;       ///< case
+  int operation = 0;   ///< of the case
+  std::string kernel;  ///< the candidate's name and parameters
+  double measured = 0; ///< microseconds
+};
+
+nlohmann::json toJson(const Timing &t) { return {t.which, t.operation, t.kernel, t.measured}; }
+Timing timingOf(const nlohmann::json &json) {
+  return {json.at(0), json.at(1), json.at(2), json.at(3)};
+}
+
+std::string nameOf(const Candidate &candidate) {
+  std::string name = candidate.kernel + " " + candidate.implementation;
+  if (candidate.parameters) {
+    llvm::raw_string_ostream os(name);
+    os << " " << candidate.parameters;
+  }
+  return name;
+}
+
+/// The cases as the phases before selection leave them.
+class Bench {
+public:
+  Bench(const CompileOptions &given, const cpu::Target &target, const Profile &base)
+      : context(MLIRContext::Threading::DISABLED), target(target) {
+    prepareContext(context);
+    options = given;
+    options.profile = base.name;
+    options.cacheDir = "";
+    options.tune = false;
+    options.tuning = TuningOptions();
+    options.progress = nullptr;
+    options.afterPhase = nullptr;
+    for (const CalibrationCase &each : calibrationCases(options.threads))
+      cases.push_back(each);
+    modules.resize(cases.size());
+  }
+
+  /// The operations of a case that have kernels.
+  SmallVector<Operation *> operationsOf(size_t which) {
+    ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+    OwningOpRef<ModuleOp> &module = modules[which];
+    if (!module) {
+      module = moduleOf(cases[which], context);
+      if (!module || failed(fuse(*module)))
+        return {};
+    }
+    SmallVector<Operation *> list;
+    module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<FusionOp, ReorderOp, TransposeOp>(op)) {
+        list.push_back(op);
+        return WalkResult::skip();
+      }
+      return WalkResult::advance();
+    });
+    return list;
+  }
+
+  std::vector<Candidate> candidates(Operation *op, const Profile &profile) {
+    Situation situation{.target = target,
+                        .profile = profile,
+                        .threads = options.threads,
+                        .accuracy = options.accuracy,
+                        .every = true};
+    std::string refusals;
+    return candidatesFor(op, situation, refusals);
+  }
+
+  /// What the phases before selection do to a network.
+  LogicalResult fuse(ModuleOp module) {
+    CostsMaker costs = [this](const ModelOptions &) { return kernelCosts(options); };
+    PassManager passes(&context, ModuleOp::getOperationName());
+    passes.addPass(createSimplifyPass());
+    passes.addPass(createPlacePass(options));
+    passes.addPass(createLayoutPass(options, costs));
+    passes.addPass(createMarkAttentionPass(options, /*gradients=*/false, costs));
+    passes.addPass(createDecomposePass());
+    passes.addPass(createFusePass());
+    return passes.run(module);
+  }
+
+  MLIRContext context;
+  const cpu::Target &target;
+  CompileOptions options;
+  std::vector<CalibrationCase> cases;
+  std::vector<OwningOpRef<ModuleOp>> modules;
+};
+
+/// The least of some runs: what disturbs them only makes them longer.
+std::optional<double> timeOf(Operation *op, const Candidate &candidate,
+                             const TrialOperands &operands, const TrialConditions &conditions) {
+  constexpr double kSeconds = 0.012;
+  constexpr int kLeast = 3, kMost = 40;
+  std::string reason;
+  auto trial = createTrial(op, candidate, operands, conditions, reason);
+  if (!trial || !trial->run(reason))
+    return std::nullopt;
+  double least = 1e30;
+  auto start = Clock::now();
+  for (int i = 0; i < kMost && (i < kLeast || secondsSince(start) < kSeconds); ++i) {
+    auto sample = trial->sample(1, reason);
+    if (!sample)
+      return std::nullopt;
+    least = std::min(least, sample->microseconds);
+  }
+  return least;
+}
+
+/// Times what is left of all cases, and says each.
+void timeCases(Bench &bench, const Profile &base, const std::vector<Timing> &known,
+               const std::vector<std::string> &deadly, double seconds, WorkerLine &line) {
+  // Nobody takes what is estimated at so many times the best.
+  constexpr double kHopeless = 6;
+  auto start = Clock::now();
+  TrialConditions conditions{bench.options, bench.target, /*coldWeights=*/false};
+  uint32_t place = 0;
+  for (size_t which = 0; which < bench.cases.size(); ++which) {
+    if (secondsSince(start) > seconds)
+      return;
+    for (auto [number, op] : llvm::enumerate(bench.operationsOf(which))) {
+      auto candidates = bench.candidates(op, base);
+      std::optional<TrialOperands> operands;
+      for (const Candidate &candidate : candidates) {
+        std::string name = nameOf(candidate);
+        bool isKnown = llvm::any_of(known, [&](const Timing &t) {
+          return t.which == int(which) && t.operation == int(number) && t.kernel == name;
+        });
+        if (isKnown || llvm::is_contained(deadly, name) || candidate.isReference ||
+            candidate.estimate > kHopeless * candidates.front().estimate)
+          continue;
+        if (secondsSince(start) > seconds)
+          return;
+        if (!operands)
+          operands.emplace(op);
+        line.say("?" + name);
+        line.at(place++);
+        auto time = timeOf(op, candidate, *operands, conditions);
+        line.at(kNowhere);
+        if (time)
+          line.say(toJson({int(which), int(number), name, *time}).dump());
+      }
+    }
+  }
+}
+
+double geometricMean(const std::vector<double> &values) {
+  double sum = 0;
+  for (double value : values)
+    sum += std::log(value);
+  return values.empty() ? 1 : std::exp(sum / double(values.size()));
+}
+
+/// The profile that timings tell, beginning with `base`.
+class Learning {
+public:
+  Learning(Bench &bench, const std::vector<Timing> &timings) : bench(bench), timings(timings) {}
+
+  Profile learn(const Profile &base) {
+    Profile profile = base;
+    profile.name = "measured";
+    profile.samples.clear();
+    profile.corrections = Corrections();
+    scaleFigures(profile);
+    forEach(profile, [&](Operation *op, const Candidate &candidate, double measured, size_t) {
+      // What is as short as a clock's reading tells of nothing else.
+      constexpr double kShort = 3;
+      if (measured < kShort || candidate.estimate <= 0)
+        return;
+      Work work = workOf(op);
+      profile.samples.push_back({candidate.implementation, work.kind, work.sizes,
+                                 std::log(measured / candidate.estimate)});
+    });
+    for (const CostSample &sample : profile.samples)
+      profile.corrections.add(sample);
+    return profile;
+  }
+
+private:
+  void forEach(const Profile &profile,
+               llvm::function_ref<void(Operation *, const Candidate &, double, size_t)> use) {
+    // Samples are errors of the figures alone.
+    Profile plain = profile;
+    plain.corrections = Corrections();
+    for (size_t which = 0; which < bench.cases.size(); ++which) {
+      if (llvm::none_of(timings, [&](const Timing &t) { return t.which == int(which); }))
+        continue;
+      for (auto [number, op] : llvm::enumerate(bench.operationsOf(which)))
+        for (const Candidate &candidate : bench.candidates(op, plain))
+          for (const Timing &t : timings)
+            if (t.which == int(which) && t.operation == int(number) &&
+                t.kernel == nameOf(candidate))
+              use(op, candidate, t.measured, which);
+    }
+  }
+
+  /// The best kernels of the cases that tell a rate, against what they were estimated at.
+  void scaleFigures(Profile &profile) {
+    struct Best {
+      double measured = 1e30, estimated = 1e30;
+    };
+    std::map<std::pair<size_t, Operation *>, Best> best;
+    forEach(profile, [&](Operation *op, const Candidate &c, double measured, size_t which) {
+      Best &each = best[{which, op}];
+      each.measured = std::min(each.measured, measured);
+      each.estimated = std::min(each.estimated, c.estimate);
+    });
+    std::map<FigureScale, std::vector<double>> slower;
+    double overhead = profile.machine.launch + profile.machine.wake;
+    for (auto &[key, each] : best)
+      if (FigureScale tells = bench.cases[key.first].tells; tells != FigureScale::None)
+        slower[tells].push_back(std::clamp(std::max(each.measured - overhead, 0.1) /
+                                               std::max(each.estimated - overhead, 0.1),
+                                           0.1, 10.0));
+    for (const Figure &figure : figures())
+      if (auto found = slower.find(figure.scale); found != slower.end())
+        profile.machine.*figure.field /= geometricMean(found->second);
+  }
+
+  Bench &bench;
+  const std::vector<Timing> &timings;
+};
+
+/// Held while a machine is measured: others wait for the result.
+class Turn {
+public:
+  explicit Turn(const std::string &file)
+      : descriptor(::open((file + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+    while (descriptor >= 0 && ::flock(descriptor, LOCK_EX) != 0 && errno == EINTR)
+      ;
+  }
+  ~Turn() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  Turn(const Turn &) = delete;
+  Turn &operator=(const Turn &) = delete;
+  explicit operator bool() const { return descriptor >= 0; }
+
+private:
+  int descriptor;
+};
+
+} // namespace
+
+Profile measureProfile(const CompileOptions &given, const cpu::Target &target, double seconds) {
+  CompileOptions options = resolved(given);
+  const Profile &base = nearestProfile(target);
+  // Building the cases once more, and learning from them, takes its time too.
+  constexpr double kTimingPart = 0.85, kSilence = 10;
+  auto start = Clock::now();
+  std::vector<Timing> timings;
+  std::vector<std::string> deadly;
+  std::string at, learnt;
+  auto work = [&](WorkerLine &line) {
+    Bench bench(options, target, base);
+    timeCases(bench, base, timings, deadly, kTimingPart * seconds - secondsSince(start), line);
+    // The copy of the list here has what earlier workers said; this one's own is on the line.
+    line.say("!");
+    _exit(0);
+  };
+  auto heard = [&](const std::string &message) {
+    if (message.front() == '?')
+      at = message.substr(1);
+    else if (message.front() == '[')
+      timings.push_back(timingOf(nlohmann::json::parse(message)));
+    else
+      learnt = message;
+  };
+  // A candidate that crashes, or does not end, is left out.
+  for (int tries = 0; tries < 3 && learnt.empty(); ++tries) {
+    runWorker(work, heard, kSilence);
+    if (learnt.empty())
+      deadly.push_back(at);
+  }
+  Bench bench(options, target, base);
+  Profile profile = Learning(bench, timings).learn(base);
+  profile.processor = processorModel();
+  profile.cpus = {target.cpu};
+  profile.measured = processorModel() + ", caches " + processorCaches() + ", " +
+                     std::to_string(options.threads) + " threads; figures of " + base.name +
+                     " scaled; " + std::to_string(profile.samples.size()) + " samples";
+  return profile;
+}
+
+std::string writeProfile(const Profile &profile, const std::string &file) {
+  try {
+    std::error_code ignored;
+    if (auto folder = std::filesystem::path(file).parent_path(); !folder.empty())
+      std::filesystem::create_directories(folder, ignored);
+    runtime::AtomicFile out(file);
+    std::string text = toText(profile);
+    out.write(text.data(), text.size());
+    out.commit();
+    return "";
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+}
+
+std::string measureProfileOnce(const CompileOptions &options) {
+  ProfileChoice choice{options.profile, options.cacheDir.value_or("")};
+  if (std::string problem = choice.problem(); !problem.empty())
+    return problem;
+  cpu::Target target = cpu::hostTarget();
+  if (!choice.isMissing(target))
+    return "";
+  std::string file = measuredProfileFile(choice.cacheDir);
+  std::error_code ignored;
+  std::filesystem::create_directories(choice.cacheDir, ignored);
+  Turn turn(file);
+  forgetProfiles();
+  // A folder that cannot be written keeps nothing: the nearest profile serves.
+  if (!turn || !choice.isMissing(target))
+    return "";
+  if (options.progress)
+    options.progress("measuring this machine, once", 0, 1);
+  (void)writeProfile(measureProfile(options, target, kCalibrationSeconds), file);
+  forgetProfiles();
+  return "";
+}
+
+} // namespace dlc

@@ -1,0 +1,112 @@
+//===- ProfileTest.cpp - profiles of machines -------------------------------===//
+#include "codegen/machine/Profiles.h"
+#include "codegen/machine/Work.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+using namespace dlc;
+
+namespace {
+
+Profile sample() {
+  Profile profile = shippedProfiles().front();
+  profile.name = "measured";
+  profile.samples = {{"fast", "matmul f32", {0, 5, 5, 5}, -0.5},
+                     {"slow", "matmul f32", {0, 5, 5, 5}, 1}};
+  for (const CostSample &each : profile.samples)
+    profile.corrections.add(each);
+  return profile;
+}
+
+cpu::Target target(const char *cpu, const char *features, int64_t bits) {
+  return {.cpu = cpu, .features = features, .vectorBits = bits};
+}
+
+} // namespace
+
+TEST(Profile, IsReadAsItWasWritten) {
+  Profile profile = sample();
+  std::string error;
+  auto again = parseProfile(toText(profile), error);
+  ASSERT_TRUE(again) << error;
+  EXPECT_EQ(toText(*again), toText(profile));
+  EXPECT_EQ(again->samples, profile.samples);
+  for (const Figure &figure : figures())
+    EXPECT_NEAR(again->machine.*figure.field, profile.machine.*figure.field,
+                1e-3 * profile.machine.*figure.field)
+        << figure.name.str();
+}
+
+TEST(Profile, DamageIsNamed) {
+  std::string text = toText(sample()), error;
+  auto refused = [&](const std::string &from, const std::string &to) {
+    std::string damaged = text;
+    size_t at = damaged.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    damaged.replace(at, from.size(), to);
+    EXPECT_FALSE(parseProfile(damaged, error)) << to;
+    return error;
+  };
+  EXPECT_NE(refused("\"wake\"", "\"awake\"").find("wake"), std::string::npos);
+  EXPECT_NE(refused("profile\": 1", "profile\": 7").find("version"), std::string::npos);
+  EXPECT_NE(refused("\"wake\": 1.5", "\"wake\": -1").find("wake"), std::string::npos);
+  EXPECT_FALSE(parseProfile("[]", error));
+  EXPECT_FALSE(parseProfile(text.substr(0, text.size() / 2), error));
+}
+
+TEST(Profile, WhatShipsStandsForItsProcessor) {
+  const Profile *zen = profileFor(target("znver5", "+avx512f", 512));
+  ASSERT_TRUE(zen);
+  EXPECT_EQ(zen->name, "zen5");
+  const Profile *tiles = profileFor(target("sapphirerapids", "+avx512f,+amx-tile", 512));
+  ASSERT_TRUE(tiles);
+  EXPECT_TRUE(tiles->tiles);
+  EXPECT_FALSE(profileFor(target("znver5", "+avx2", 256)));
+  EXPECT_FALSE(profileFor(target("a processor of tomorrow", "+avx512f", 512)));
+  EXPECT_TRUE(nearestProfile(target("tomorrow", "+amx-tile", 512)).tiles);
+  EXPECT_FALSE(nearestProfile(target("tomorrow", "+avx512f", 512)).tiles);
+}
+
+TEST(Profile, WhatIsAskedForCounts) {
+  auto folder = std::filesystem::path(testing::TempDir()) / "profiles";
+  std::filesystem::create_directories(folder);
+  cpu::Target zen = target("znver5", "+avx512f", 512),
+              unknown = target("tomorrow", "+avx512f", 512);
+  EXPECT_EQ(profileOf({"", ""}, zen).name, "zen5");
+  EXPECT_EQ(profileOf({"sapphirerapids", ""}, zen).name, "sapphirerapids");
+  ProfileChoice any{"", folder.string()};
+  std::filesystem::remove(measuredProfileFile(any.cacheDir));
+  forgetProfiles();
+  EXPECT_TRUE(any.isMissing(unknown));
+  EXPECT_FALSE(any.isMissing(zen));
+  EXPECT_FALSE((ProfileChoice{"", ""}.isMissing(unknown)));
+  std::ofstream(measuredProfileFile(any.cacheDir)) << toText(sample());
+  forgetProfiles();
+  EXPECT_FALSE(any.isMissing(unknown));
+  EXPECT_EQ(profileOf(any, unknown).name, "measured");
+  EXPECT_EQ(profileOf({"measured", any.cacheDir}, zen).name, "measured");
+  EXPECT_EQ(ProfileChoice{"zen5"}.problem(), "");
+  EXPECT_NE(ProfileChoice{"nobody's"}.problem().find("zen5"), std::string::npos);
+}
+
+TEST(Corrections, HoldNearWhereTheyWereMeasured) {
+  Corrections corrections;
+  EXPECT_EQ(corrections.factor("fast", {"matmul f32", {0, 5, 5, 5}}), 1);
+  for (const CostSample &each : sample().samples)
+    corrections.add(each);
+  Work here{"matmul f32", {0, 5, 5, 5}}, far{"matmul f32", {0, 15, 15, 15}};
+  double fast = corrections.factor("fast", here), slow = corrections.factor("slow", here),
+         unseen = corrections.factor("unseen", here);
+  EXPECT_LT(fast, 0.8);
+  EXPECT_GT(slow, 1.8);
+  EXPECT_GT(unseen, fast);
+  EXPECT_LT(unseen, slow);
+  // Far away they say less, and in the same order.
+  EXPECT_LT(corrections.factor("slow", far), slow);
+  EXPECT_GT(corrections.factor("slow", far), corrections.factor("fast", far));
+  EXPECT_EQ(corrections.factor("fast", {"conv f32", {0, 5, 5, 5}}), 1);
+}
