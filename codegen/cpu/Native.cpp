@@ -10,6 +10,16 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 #include <mutex>
 
@@ -50,6 +60,50 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, st
                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
+/// What the emitter leaves to LLVM: redundant index arithmetic, invariants in loops, loops of a
+/// known few rounds. Vectors and unrolled rows are the emitter's own work, and the default pipeline
+/// spent half of the compiler's time on more of them (unrolling at run time above all), for kernels
+/// that were not faster.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     const llvm::TargetLibraryInfoImpl &library) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PassBuilder builder(&machine);
+  fam.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  llvm::LoopPassManager invariants, rounds;
+  invariants.addPass(llvm::LoopRotatePass());
+  invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariants),
+                                                       /*UseMemorySSA=*/true));
+  rounds.addPass(llvm::LoopDeletionPass());
+  rounds.addPass(llvm::LoopFullUnrollPass(/*OptLevel=*/1));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rounds)));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass(
+      llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                       /*UseMemorySSA=*/true));
+  passes.addPass(llvm::ADCEPass());
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      passes.run(function, fam);
+}
+
 FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target) {
   llvm::LLVMContext context;
   auto llvmModule = translateModuleToLLVMIR(module, context, name);
@@ -72,23 +126,9 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.setDSOLocal(true);
   }
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  llvm::PipelineTuningOptions tuning;
-  // The emitter has chosen the vectors already.
-  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
-  llvm::PassBuilder builder(machine.get(), tuning);
   llvm::TargetLibraryInfoImpl library(machine->getTargetTriple());
   library.disableAllFunctions();
-  fam.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(*llvmModule, mam);
+  optimize(*llvmModule, *machine, library);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager emit;

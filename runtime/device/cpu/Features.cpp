@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 
 namespace dlc::runtime {
 
@@ -165,7 +167,16 @@ bool isSystemFeature(std::string_view name) {
   return false;
 }
 
-bool has(const Feature &feature) { return cpuidBit(feature) && stateSaved(feature.state); }
+/// Asked once: under a hypervisor each question leaves the virtual machine, for microseconds.
+bool has(const Feature &feature) {
+  static const auto known = [] {
+    std::array<bool, std::size(kFeatures)> all{};
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = cpuidBit(kFeatures[i]) && stateSaved(kFeatures[i].state);
+    return all;
+  }();
+  return known[size_t(&feature - kFeatures)];
+}
 
 } // namespace
 
