@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Measures how networks of the zoo run where they are not alone: beside busy processes, beside a second session, between operations of PyTorch.
+
+    tools/bench/zoo/manners.py [--networks timm-csatv2,...] [--threads 2] [--rounds 9] [--json FILE]
+
+Busy processes are loops that never wait. In each round each tool runs alone, beside one and beside two of them; its slow-down is its time beside them to its
+time alone, and what counts is dlc's over the better peer's. Two sessions, in one process and in two, run for the same seconds at once: together they should
+finish as many runs as one alone does. Between operations of PyTorch: after each product of two matrices by PyTorch's threads a run of dlc's, which alone is
+timed; and the same without PyTorch. All are medians over the rounds with the intervals that hold them at 95 %.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), HERE]
+import common
+import zoo
+
+BUSY = "while True: pass"
+
+
+def many_runs(run, seconds):
+    """Times of runs until the seconds are over."""
+    times, end = [], time.perf_counter() + seconds
+    while not times or time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def work(model, given, threads):
+    """Two sessions of dlc and PyTorch in one process: told what to run, it answers with how many runs there were and their times."""
+    import numpy as np
+    import torch
+    import worker
+    torch.set_num_threads(threads)
+    inputs = dict(np.load(given))
+    sessions = [worker.dlc(model, threads, inputs)[0] for _ in range(2)]
+    left, right = torch.randn(512, 512), torch.randn(512, 512)
+    for run in sessions:
+        run()
+    print(json.dumps({}), flush=True)
+    for text in sys.stdin:
+        asked = json.loads(text)
+        times, seconds = [], asked["seconds"]
+        if asked["mode"] == "sessions":
+            found = [None] * asked["count"]
+
+            def one(i):
+                found[i] = many_runs(sessions[i], seconds)
+            some = [threading.Thread(target=one, args=(i,)) for i in range(asked["count"])]
+            for each in some:
+                each.start()
+            for each in some:
+                each.join()
+            times = sum(found, [])
+        else:
+            end = time.perf_counter() + seconds
+            while not times or time.perf_counter() < end:
+                if asked["mode"] == "between":
+                    torch.mm(left, right)
+                start = time.perf_counter()
+                sessions[0]()
+                times.append(time.perf_counter() - start)
+        print(json.dumps({"times": times}), flush=True)
+
+
+def median(values):
+    return common.median_interval(values)[0]
+
+
+def beside_busy(workers, o):
+    """{tool: {busy processes: [seconds of each round]}}"""
+    found = {each.tool: {0: [], 1: [], 2: []} for each in workers}
+    for _ in range(o.rounds):
+        for count in (0, 1, 2):
+            others = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
+            try:
+                time.sleep(0.05)
+                for each in workers:
+                    each.round(o.seconds)
+                    found[each.tool][count].append(each.rounds[-1])
+            finally:
+                for other in others:
+                    other.kill()
+                    other.wait()
+    return found
+
+
+def at_once(some, seconds):
+    """How many runs the workers finish together in the same seconds."""
+    counts = [0] * len(some)
+
+    def one(i):
+        counts[i] = len(some[i].ask(seconds=seconds)["times"])
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(len(some))]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    return sum(counts)
+
+
+def measure(name, o):
+    import numpy as np
+    import onnx
+    import weightless
+    result = {"name": name, "threads": o.threads}
+    with tempfile.TemporaryDirectory(prefix="dlc-manners-") as folder:
+        at = lambda *parts: os.path.join(folder, *parts)
+        model = weightless.read(os.path.join(HERE, "graphs", f"{name}-b1.onnx.xz"))
+        onnx.save(model, at("model.onnx"))
+        np.savez(at("inputs.npz"), **weightless.inputs(model))
+        common.compile_program(at("model.onnx"), at("model.dlcx"), o.threads, at("cache"))
+        worker = lambda tool: common.Worker(
+            tool, [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, at("model.dlcx" if tool == "dlc" else "model.onnx"),
+                   str(o.threads), at("inputs.npz")], o.threads)
+        workers = [worker(tool) for tool in ["dlc", *zoo.PEERS]]
+        second = worker("dlc")
+        inside = common.Worker("inside", [sys.executable, __file__, "--work", at("model.dlcx"), at("inputs.npz"), str(o.threads)], o.threads)
+        try:
+            for each in workers + [second, inside]:
+                if each.error:
+                    raise RuntimeError(f"{each.tool}: {each.error}")
+            found = beside_busy(workers, o)
+            result["alone_ms"] = {tool: 1e3 * median(times[0]) for tool, times in found.items()}
+            slower = lambda tool, count: [busy / alone for busy, alone in zip(found[tool][count], found[tool][0])]
+            result["slow_down"] = {tool: {count: median(slower(tool, count)) for count in (1, 2)} for tool in found}
+            for count in (1, 2):
+                peer = min(zoo.PEERS, key=lambda tool: result["slow_down"][tool][count])
+                result[f"beside_{count}"] = [peer, *common.median_interval([d / p for d, p in zip(slower("dlc", count), slower(peer, count))])]
+                speed = min(zoo.PEERS, key=lambda tool: median(found[tool][count]))
+                result[f"ratio_{count}"] = [speed, *common.median_interval([p / d for d, p in zip(found["dlc"][count], found[speed][count])])]
+            processes, threads, between = [], [], []
+            for _ in range(o.rounds):
+                one = at_once(workers[:1], o.seconds)
+                processes.append(at_once([workers[0], second], o.seconds) / one)
+                run = lambda mode, count=1: inside.ask(mode=mode, count=count, seconds=o.seconds)["times"]
+                threads.append(len(run("sessions", 2)) / len(run("sessions", 1)))
+                between.append(median(run("plain")) / median(run("between")))
+            for key, values in (("two_processes", processes), ("two_sessions", threads), ("between_torch", between)):
+                result[key] = common.median_interval(values)
+        finally:
+            for each in workers + [second, inside]:
+                each.close()
+    return result
+
+
+def line(r):
+    text = f"{r['name']}: alone " + ", ".join(f"{tool} {ms:.2f} ms" for tool, ms in r["alone_ms"].items()) + "\n"
+    for count in (1, 2):
+        peer, middle, low, high = r[f"beside_{count}"]
+        text += f"  beside {count} busy: slower by " + ", ".join(f"{tool} {about[count]:.2f}" for tool, about in r["slow_down"].items())
+        text += f"; dlc's over {peer}'s {middle:.2f} [{low:.2f}, {high:.2f}]"
+        peer, middle, low, high = r[f"ratio_{count}"]
+        text += f"; {middle:.2f} [{low:.2f}, {high:.2f}] of {peer}'s speed\n"
+    for key, what in (("two_processes", "two processes reach together"), ("two_sessions", "two sessions of one process reach together"),
+                      ("between_torch", "between PyTorch's products a run keeps")):
+        middle, low, high = r[key]
+        text += f"  {what} {middle:.2f} [{low:.2f}, {high:.2f}] of one's speed\n"
+    return text
+
+
+def main():
+    common.use_bench_python()
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", default="", help="three of the zoo, if none are given")
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--rounds", type=int, default=9)
+    a.add_argument("--seconds", type=float, default=0.4, help="of each tool in each round")
+    a.add_argument("--json", help="keep the figures here")
+    a.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
+    o = a.parse_args()
+    if o.work:
+        return work(o.work[0], o.work[1], int(o.work[2]))
+    names = o.networks.split(",") if o.networks else random.Random(17).sample([name for name, batch in zoo.graphs() if batch == 1], 3)
+    results = []
+    for name in names:
+        results.append(measure(name, o))
+        print(line(results[-1]), flush=True)
+    if o.json:
+        with open(o.json, "w") as file:
+            json.dump(common.about_run(results), file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Measures the cost model's regret over the kernels of the zoo's networks, and how far kernels stay from the machine's limits.
+
+    tools/bench/zoo/regret.py [--networks timm-csatv2,...] [--sample 20] [--budget 20s] [--results build/zoo/regret]
+    tools/bench/zoo/regret.py --report [--results build/zoo/regret]
+
+`dlc tune` measures all candidates of each distinct operation, for so long a network, those that take most of it first; one database for all. Regret is the time of
+the candidate that the model alone would take, over the best one's: where an operation sat more than once, the sittings in turn name the best, and the others time
+it (whoever wins a contest was lucky in it). Below 20 microseconds operations count in their sum alone. Then the network, compiled by the model alone, is run, and
+its commands are held against the limits measured beside it: multiplications with addition, memory, and waking a thread. Resumable: what a network left is not
+measured again.
+"""
+import argparse
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), HERE]
+import common
+import zoo
+
+SMALL, WAKING = 20, 5  # microseconds
+
+
+def regret(entry):
+    """Of one line of the database: (regret, microseconds of the model's choice, its name, the best's name, sittings); nothing where there is no choice."""
+    timed = [c for c in entry["candidates"] if not c.get("rejected") and c.get("median", 0) > 0]
+    if len(timed) < 2:
+        return None
+    chosen = min(timed, key=lambda c: (c["estimate"], c["implementation"]))
+    sittings = [i for i in range(max(len(c["sittings"]) for c in timed)) if i < len(chosen["sittings"]) and chosen["sittings"][i] > 0]
+    mean = lambda values: math.exp(sum(map(math.log, values)) / len(values))
+    behind = lambda c, some: mean([c["sittings"][i] for i in some if i < len(c["sittings"]) and c["sittings"][i] > 0] or [c["behind"]])
+    found = []
+    for names, times in ((sittings[::2], sittings[1::2]), (sittings[1::2], sittings[::2])):
+        if names and times:
+            best = min(timed, key=lambda c: behind(c, names))
+            found.append(behind(chosen, times) / behind(best, times))
+    best = min(timed, key=lambda c: c["behind"])
+    # Who was beaten clearly sits once: there is no second sample, and no need of one.
+    value = mean(found) if found else chosen["behind"] / best["behind"]
+    return max(value, 1.0), chosen["median"], chosen["implementation"], best["implementation"], len(sittings)
+
+
+def limits_of(program, threads):
+    """What each command takes, and what it would take at the machine's limits."""
+    limit = common.limits(threads)
+    about = json.loads(common.tool("dlc", "inspect", program, "--repeat", "15", "--threads", str(threads), "--json"))
+    found = []
+    for c in about["commands"]:
+        if c["op"] in ("loop", "if") or not c.get("us"):
+            continue
+        flops, moved = c["flops"] * c["times"], c["bytes"] * c["times"]
+        floor = max(flops / limit["fma_gflops"] / 1e3, moved / limit["triad_gb_per_s"] / 1e3) + WAKING * c["times"]
+        found.append({"us": c["us"], "floor_us": floor, "implementation": c["implementation"], "name": c["name"][-120:], "part": c["us"] / about["watched_us"]})
+    return found
+
+
+def measure(name, o, database):
+    import onnx
+    import weightless
+    with tempfile.TemporaryDirectory(prefix="dlc-regret-") as folder:
+        at = lambda *parts: os.path.join(folder, *parts)
+        onnx.save(weightless.read(os.path.join(HERE, "graphs", f"{name}-b1.onnx.xz")), at("model.onnx"))
+        subprocess.run([common.DLC, "tune", at("model.onnx"), "--db", database, "--threads", str(o.threads), "--budget", o.budget, "--spread", "100ms",
+                        "--cache", at("cache")], check=True, stdout=subprocess.DEVNULL)
+        common.compile_program(at("model.onnx"), at("model.dlcx"), o.threads, at("other"))
+        return {"name": name, "commands": limits_of(at("model.dlcx"), o.threads)}
+
+
+def report(o, database):
+    found = []
+    with open(database) as file:
+        for text in file:
+            entry = json.loads(text)
+            if "candidates" in entry and not entry.get("unfinished") and (one := regret(entry)):
+                found.append((*one, entry.get("name", "")))
+    large = sorted((one for one in found if one[1] >= SMALL), key=lambda one: -one[0])
+    share = lambda some, most: sum(one[0] <= most for one in some) / max(1, len(some))
+    print(f"{len(found)} operations with a choice, {len(large)} of at least {SMALL} us: regret within 1.25: {share(large, 1.25):.3f}, within 2: {share(large, 2):.3f}")
+    small = [one for one in found if one[1] < SMALL]
+    print(f"below {SMALL} us: {len(small)}, {sum(one[1] for one in small):.0f} us in all, {sum(one[1] / one[0] for one in small):.0f} by the best candidates")
+    for one in large[:o.worst]:
+        print(f"  {one[0]:6.2f}  {one[1]:9.1f} us  {one[2]:34} best {one[3]:34} {one[4]} sittings  {one[5][-60:]}")
+    networks = zoo.results_in(o.results)
+    defects = [(c["us"] / c["floor_us"], network["name"], c) for network in networks for c in network["commands"] if c["part"] > 0.01 and c["us"] > 10 * c["floor_us"]]
+    commands = sum(len(network["commands"]) for network in networks)
+    print(f"{len(networks)} networks, {commands} commands: {len(defects)} take more than 1 % of their network at less than a tenth of the machine's limits")
+    for times, name, c in sorted(defects, key=lambda each: -each[2]["part"])[:o.worst]:
+        print(f"  {times:6.1f} times the limit, {100 * c['part']:4.1f} % of {name}, {c['us']:9.1f} us  {c['implementation']}  {c['name'][-70:]}")
+    references = [(network["name"], c["name"]) for network in networks for c in network["commands"] if c["implementation"].startswith(("ref", "simple"))]
+    print(f"reference implementations: {len(references)}", *references[:o.worst], sep="\n  ")
+
+
+def main():
+    common.use_bench_python()
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", default="")
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--sample", type=int, help="so many of them, the same each time")
+    a.add_argument("--budget", default="20s", help="of measuring, for each network")
+    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "regret"))
+    a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
+    a.add_argument("--worst", type=int, default=30, help="how many lines of each list")
+    o = a.parse_args()
+    os.makedirs(o.results, exist_ok=True)
+    database = os.path.join(o.results, "tuned.jsonl")
+    if o.report:
+        return report(o, database)
+    wanted = [name for name, batch in zoo.graphs() if batch == 1 and (not o.networks or name in o.networks.split(","))]
+    random.Random(5).shuffle(wanted)
+    for name in wanted[:o.sample]:
+        path = os.path.join(o.results, name + ".json")
+        if os.path.exists(path):
+            continue
+        try:
+            zoo.write(path, measure(name, o, database))
+            print(name, flush=True)
+        except Exception as error:  # of the measurement, or a network that is refused
+            print(f"{name}: {type(error).__name__}: {str(error)[:200]}", flush=True)
+    report(o, database)
+
+
+if __name__ == "__main__":
+    main()
