@@ -243,6 +243,8 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
     return toCompute(b, loc, LLVM::LoadOp::create(b, loc, withLanes(storage, lanes), p, align),
                      element);
   }
+  if (!offset.vec && std::abs(offset.step) <= kNearStep)
+    return toCompute(b, loc, loadNear(element, pointer, offset, lanes), element);
   Value pointers = elementPointer(*this, element, pointer, asVector(offset, lanes));
   auto maskType = VectorType::get({lanes}, b.getI1Type());
   Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, true));
@@ -250,6 +252,29 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
   Value loaded = LLVM::masked_gather::create(b, loc, withLanes(storage, lanes), pointers, all,
                                              ValueRange{none}, b.getI32IntegerAttr(align));
   return toCompute(b, loc, loaded, element);
+}
+
+Value Emitter::loadNear(Type element, Value pointer, const Index &offset, int64_t lanes) {
+  int64_t step = std::abs(offset.step), elements = (lanes - 1) * step + 1;
+  Value base = offset.base;
+  if (offset.step < 0)
+    base = binary("add", base, i64(1 - elements));
+  auto place = [&](int64_t lane) { return step * (offset.step < 0 ? lanes - 1 - lane : lane); };
+  // Nothing beyond the last element is touched.
+  Value result;
+  for (int64_t i = 0; i * lanes < elements; ++i) {
+    int64_t first = std::min(i * lanes, elements - lanes);
+    Value p = elementPointer(*this, element, pointer, binary("add", base, i64(first)));
+    Value part = LLVM::LoadOp::create(b, loc, withLanes(storageType(element), lanes), p,
+                                      ref::elementBytes(element));
+    SmallVector<int64_t> picks;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      bool isHere = place(lane) >= i * lanes && place(lane) < first + lanes;
+      picks.push_back(isHere ? (result ? lanes : 0) + place(lane) - first : result ? lane : 0);
+    }
+    result = vector::ShuffleOp::create(b, loc, result ? result : part, part, picks);
+  }
+  return result;
 }
 
 void Emitter::prefetch(Value value, Type element, Value pointer, Value offset, int64_t lanes) {

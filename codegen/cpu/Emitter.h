@@ -33,6 +33,9 @@ struct Index {
 };
 using Indices = llvm::SmallVector<Index, 6>;
 
+/// Elements of a step up to this come with the registers that hold them; farther ones one by one.
+constexpr int64_t kNearStep = 4;
+
 /// One of the reductions that a loop feeds: how terms combine, and the element type of the result.
 struct Fold {
   ReduceKind kind;
@@ -61,6 +64,11 @@ public:
 
   /// Declares that `value` is `element` at every index asked for in the current scope.
   void bindElement(mlir::Value value, mlir::Value element) { elements[value] = element; }
+
+  /// Declares that it is `element` at `at` (of `lanes`, as `eval` takes them) in the current scope.
+  void bindAt(mlir::Value value, const Indices &at, int64_t lanes, mlir::Value element) {
+    scopes.back()[keyOf(value, at, lanes)] = element;
+  }
 
   /// The value's element at `at`: a scalar where the index is uniform, else a vector of `lanes`.
   mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
@@ -122,6 +130,8 @@ private:
   friend struct ElementwiseEmitter;
   mlir::Value evalUncached(mlir::Value value, const Indices &at, int64_t lanes);
   mlir::Value load(mlir::Value value, mlir::Value pointer, const Indices &at, int64_t lanes);
+  /// Lanes of a small step: whole registers, of which elements are picked.
+  mlir::Value loadNear(mlir::Type element, mlir::Value pointer, const Index &offset, int64_t lanes);
   mlir::Value constantElement(ConstantOp op, const Indices &at, int64_t lanes);
 
   // One function per family; each maps the index and evaluates its operands there.

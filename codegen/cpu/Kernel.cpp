@@ -3,6 +3,7 @@
 #include "codegen/cpu/KernelFrame.h"
 #include "codegen/cpu/Nest.h"
 #include "codegen/cpu/Split.h"
+#include "codegen/cpu/Turned.h"
 
 using namespace mlir;
 
@@ -35,6 +36,8 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
     work = 0;
     for (Nest &nest : planNests(fusion, target)) {
       plan.extent += nest.units;
+      if (nest.depth == 0 && nest.across < 0)
+        plan.rows += double(nest.units);
       work += nest.work * double(nest.units);
     }
     for (Value value : keptRows(fusion))
@@ -74,13 +77,15 @@ public:
     auto units = [&](int64_t count) {
       return [this, &nest, first, count](Value at, ValueRange) {
         Value one = e.binary("sub", at, e.i64(first));
-        nest.depth > 0 ? shortRows(nest, one)
-        : count > 1    ? severalUnits(nest, one, count)
-                       : unit(nest, one);
+        nest.across >= 0 ? tiles(nest, one)
+        : nest.depth > 0 ? shortRows(nest, one)
+        : count > 1      ? severalUnits(nest, one, count)
+                         : unit(nest, one);
         return SmallVector<Value>();
       };
     };
-    if (int64_t several = nest.depth > 0 ? 1 : unitsAtATime(nest); several > 1) {
+    if (int64_t several = nest.depth > 0 || nest.across >= 0 ? 1 : unitsAtATime(nest);
+        several > 1) {
       // The last block of a row may be a short one.
       Value even = nest.blocks > 1 ? e.binary("min", to, e.i64(first + nest.units - 1)) : to;
       Value groups =
@@ -188,6 +193,100 @@ private:
     e.prefetchRows({});
   }
 
+  /// A row of tiles, or a part of one.
+  void tiles(Nest &nest, Value unit) {
+    int64_t lanes = nest.lanes, row = nest.shape.back(), rows = nest.shape[nest.across];
+    int64_t tail = row % lanes, rest = rows % lanes;
+    auto outer = llvm::to_vector(ArrayRef<int64_t>(nest.shape).drop_back());
+    outer[nest.across] = (rows + lanes - 1) / lanes;
+    auto [at, block] = coordinates(outer, nest.blocks, unit);
+    at.emplace_back();
+    Value group = at[nest.across].base;
+    at[nest.across].base = e.binary("mul", group, e.i64(lanes));
+    Value start = e.binary("mul", block, e.i64(nest.block));
+    Value stop = e.binary("min", e.binary("add", start, e.i64(nest.block)), e.i64(row - tail));
+    auto walk = [&, at = at, block = block](int64_t height) {
+      if (row >= lanes)
+        e.range(start, stop, lanes, {}, [&](Value first, ValueRange) {
+          tile(nest, at, first, lanes, height);
+          return SmallVector<Value>();
+        });
+      if (tail > 0)
+        when(equals(block, nest.blocks - 1), nest.blocks == 1,
+             [&] { tile(nest, at, e.i64(row - tail), tail, height); });
+    };
+    if (rest > 0)
+      when(equals(group, rows / lanes), rows < lanes, [&] { walk(rest); });
+    if (rows >= lanes) {
+      Value whole =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, group, e.i64(rows / lanes));
+      when(whole, rest == 0, [&] { walk(lanes); });
+    }
+  }
+
+  /// `width` elements of each of `height` rows.
+  void tile(Nest &nest, Indices at, Value first, int64_t width, int64_t height) {
+    e.pushScope();
+    std::optional<Turned> turned = findTurned(fusion, nest.shape, e.target);
+    Value firstRow = at[nest.across].base;
+    SmallVector<Indices> places;
+    at.back() = {first, width > 1 ? 1 : 0, nullptr, false};
+    for (int64_t i = 0; i < height; ++i) {
+      at[nest.across] = {e.binary("add", firstRow, e.i64(i)), 0, nullptr, false};
+      places.push_back(at);
+    }
+    at[nest.across] = {firstRow, height > 1 ? 1 : 0, nullptr, false};
+    for (TransposeOp transpose : turned->transposes) {
+      SmallVector<Value> registers;
+      for (int64_t i = 0; i < nest.lanes; ++i) {
+        // Lanes that nobody takes are any.
+        if (i < width) {
+          at.back() = {e.binary("add", first, e.i64(i)), 0, nullptr, false};
+          registers.push_back(
+              resized(e.eval(transpose, at, height > 1 ? height : 0), height, nest.lanes));
+        } else {
+          registers.push_back(registers.front());
+        }
+      }
+      registers = transposeRegisters(b, loc, registers);
+      for (auto [place, element] : llvm::zip(places, registers))
+        e.bindAt(transpose, place, width > 1 ? width : 0, resized(element, nest.lanes, width));
+    }
+    for (const Indices &place : places)
+      storeAll(nest.stores, place, width > 1 ? width : 0);
+    e.popScope();
+  }
+
+  /// The first of `from` lanes in `to` (one lane is a scalar).
+  Value resized(Value element, int64_t from, int64_t to) {
+    if (from == to)
+      return element;
+    if (from == 1)
+      return e.splat(element, to);
+    if (to == 1)
+      return vector::ExtractOp::create(b, loc, element, ArrayRef<int64_t>{0});
+    SmallVector<int64_t> picks;
+    for (int64_t i = 0; i < to; ++i)
+      picks.push_back(std::min(i, from - 1));
+    return vector::ShuffleOp::create(b, loc, element, element, picks);
+  }
+
+  Value equals(Value x, int64_t y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, e.i64(y));
+  }
+
+  /// `body` where the condition holds, or always.
+  void when(Value condition, bool always, function_ref<void()> body) {
+    if (always)
+      return body();
+    auto branch = scf::IfOp::create(b, loc, condition, false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    e.pushScope();
+    body();
+    e.popScope();
+  }
+
   /// Where a unit stands: its row, and which block of it.
   std::pair<Indices, Value> coordinates(const Nest &nest, Value unit) {
     auto found = coordinates(ArrayRef<int64_t>(nest.shape).drop_back(), nest.blocks, unit);
@@ -257,12 +356,7 @@ private:
     };
     if (nest.blocks == 1)
       return emitTail();
-    Value last =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, block, e.i64(nest.blocks - 1));
-    auto branch = scf::IfOp::create(b, loc, last, false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    emitTail();
+    when(equals(block, nest.blocks - 1), false, emitTail);
   }
 
   /// What is asked of memory while rows are walked that are walked more than once: the first walk

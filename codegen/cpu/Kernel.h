@@ -10,6 +10,7 @@ namespace dlc::cpu {
 struct KernelPlan {
   int64_t extent = 1, grain = 1, scratch = 0;
   double flops = 0, bytes = 0;
+  double rows = 0; ///< that are walked one by one
 };
 
 /// Whether the pull emitter knows every operation of the body. The reason goes into `why`.

@@ -1,5 +1,6 @@
 //===- Nest.cpp - iteration spaces, rows and lanes of a fused kernel ------===//
 #include "codegen/cpu/Nest.h"
+#include "codegen/cpu/Turned.h"
 #include "ir/dlc/IndexMap.h"
 
 using namespace mlir;
@@ -131,6 +132,27 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   nest.work = perElement * double(nest.depth * row);
 }
 
+/// Walks transposed operands in tiles; whether there are any.
+bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElement) {
+  constexpr int64_t units = 64;
+  if (nest.scalarRow || !nest.rowStores.empty())
+    return false;
+  std::optional<Turned> turned = findTurned(fusion, nest.shape, target);
+  if (!turned)
+    return false;
+  nest.across = turned->across;
+  nest.lanes = turned->lanes;
+  int64_t row = nest.shape.back(), rows = nest.shape[nest.across];
+  int64_t tiles = product(nest.shape) / (row * rows) * ((rows + nest.lanes - 1) / nest.lanes);
+  // Rows of tiles are cut where there are few.
+  int64_t parts = std::clamp<int64_t>(units / tiles, 1, (row + nest.lanes - 1) / nest.lanes);
+  nest.block = ((row + parts - 1) / parts + nest.lanes - 1) / nest.lanes * nest.lanes;
+  nest.blocks = (row + nest.block - 1) / nest.block;
+  nest.units = tiles * nest.blocks;
+  nest.work = perElement * double(product(nest.shape)) / double(nest.units);
+  return true;
+}
+
 } // namespace
 
 SmallVector<Value> keptRows(FusionOp fusion) {
@@ -246,7 +268,8 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
     nest.blocks = (row + nest.block - 1) / nest.block;
     nest.units = rows * nest.blocks;
     nest.work = perElement * double(nest.block);
-    takeRowsTogether(nest, fusion, perElement);
+    if (!takeTiles(nest, fusion, target, perElement))
+      takeRowsTogether(nest, fusion, perElement);
   }
   return nests;
 }

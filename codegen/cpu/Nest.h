@@ -20,7 +20,9 @@ struct Nest {
   int64_t lanes = 0, block = 0, blocks = 1;
   /// Of rows that are short: so many, along the dimension before, are a unit; 0 where a row is.
   int64_t depth = 0, chunks = 1;
-  int64_t units = 1; ///< rows, or blocks or chunks of them
+  /// A dimension that is walked in tiles with the row (Turned.h); -1: none.
+  int64_t across = -1;
+  int64_t units = 1; ///< rows, or blocks or chunks of them; or rows of tiles
   double work = 0;   ///< rough operations per unit
 };
 

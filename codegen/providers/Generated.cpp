@@ -1,5 +1,6 @@
 //===- Generated.cpp - generated code that makes results row by row --------===//
 #include "codegen/cpu/Split.h"
+#include "codegen/cpu/Turned.h"
 #include "codegen/providers/Provider.h"
 
 using namespace mlir;
@@ -8,8 +9,26 @@ namespace dlc {
 
 namespace {
 
+/// Nanoseconds of an element of a transposition's result.
+double perTransposed(TransposeOp transpose, FusionOp normal, const Machine &machine,
+                     const cpu::Target &target) {
+  auto type = cast<RankedTensorType>(transpose.getResult().getType());
+  SmallVector<int64_t> strides = cpu::stridesOf(transpose);
+  if (type.getNumElements() == 0 || strides.empty() || type.getShape().back() == 1 ||
+      strides.back() == 1)
+    return 0;
+  if (strides.back() <= cpu::kNearStep || cpu::isWalkedInTiles(normal, transpose, target))
+    return 1 / machine.turned;
+  // Lanes are loaded one by one. At such strides their lines share a few places of the caches.
+  constexpr int64_t aliased = 4096, places = 8;
+  int64_t bytes = strides.back() * ref::elementBytes(type.getElementType());
+  return 1 / (bytes % aliased == 0 && type.getShape().back() > places ? machine.gatheredAliased
+                                                                      : machine.gathered);
+}
+
 /// Microseconds of a body pulled row by row.
-double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &cost) {
+double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &cost,
+                const cpu::Target &target) {
   const Machine &machine = cost.machine;
   double nanoseconds = 0, counted = 0;
   for (Operation &op : normal.getBody().front().without_terminator()) {
@@ -48,13 +67,11 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
           cast<RankedTensorType>(concat->getResult(0).getType()).getRank() - 1)
         nanoseconds += results * double(concat->getNumOperands()) / machine.joined;
     } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-      // Lanes that are strided in memory are gathered one by one.
-      auto permutation = transpose.getPermutation();
-      if (!permutation.empty() && permutation.back() != int64_t(permutation.size()) - 1)
-        nanoseconds += results / machine.gathered;
+      nanoseconds += results * perTransposed(transpose, normal, cost.machine, target);
     }
   }
   nanoseconds += std::max(0.0, plan.flops - counted) / machine.elementGflops;
+  nanoseconds += plan.rows * machine.rowNanoseconds;
   double cores = cost.coresFor(plan);
   return cost.ended(std::max(nanoseconds / cores, cost.traffic(plan.bytes, cores)), machine.launch,
                     cores);
@@ -76,8 +93,9 @@ public:
     FusionOp normal = proposals.normal(why);
     if (!normal)
       return proposals.refuse(about.name, why);
-    cpu::KernelPlan plan = cpu::planKernel(normal, proposals.situation.target);
-    proposals.add({"generated", "generated", {}, estimate(normal, plan, proposals.cost)});
+    const cpu::Target &target = proposals.situation.target;
+    cpu::KernelPlan plan = cpu::planKernel(normal, target);
+    proposals.add({"generated", "generated", {}, estimate(normal, plan, proposals.cost, target)});
   }
 
   FailureOr<Schedule> schedule(FusionOp, FusionOp normal, const cpu::Target &target, bool,

@@ -55,12 +55,47 @@ void addViews(std::vector<Case> &cases, const std::string &t) {
                     {"outer", {4, 5, 33}, {1, 0, 2}},
                     {"empty", {0, 4}, {1, 0}},
                     {"big", {257, 263}, {1, 0}},
+                    // In tiles of registers: all sizes of what is left over, few results in a row,
+                    // neighbours that are not side by side but near, others between them.
+                    {"tiles", {35, 50}, {1, 0}},
+                    {"narrow", {3, 40}, {1, 0}},
+                    {"short", {40, 9}, {1, 0}},
+                    {"near", {33, 3, 19, 2}, {1, 3, 2, 0}},
+                    {"between", {5, 17, 2, 31}, {0, 2, 3, 1}},
+                    {"aliased", {40, 2, 1024}, {1, 2, 0}},
                     {"rank5", {2, 3, 2, 3, 5}, {4, 2, 0, 1, 3}}};
   for (auto &x : transposes)
     cases.push_back({"transpose",
                      t + "/" + x.name,
                      {{x.shape, t, any(t)}},
                      "permutation = " + array(x.permutation)});
+  // Two transpositions in one kernel, what comes before and after them, and a row for all.
+  if (t == "f32" || t == "f64" || t == "bf16" || t == "i32") {
+    std::string text = R"(
+    %n = dlc.mul %a0, %a0 : (XX, XX) -> XX
+    %p = dlc.transpose %n [0, 2, 1] : (XX) -> YY
+    %q = dlc.transpose %a1 [0, 2, 1] : (XX) -> YY
+    %s = dlc.sub %p, %q : (YY, YY) -> YY
+    %b = dlc.add %s, %a2 : (YY, RR) -> YY
+    %y = dlc.max %b, %a3 : (YY, YY) -> YY
+    return %y : YY)";
+    std::string x = typeText(Shape{3, 37, 50}, t), y = typeText(Shape{3, 50, 37}, t),
+                r = typeText(Shape{37}, t);
+    for (auto [from, to] : {std::pair("XX", x), std::pair("YY", y), std::pair("RR", r)})
+      for (size_t at; (at = text.find(from)) != std::string::npos;)
+        text.replace(at, 2, to);
+    cases.push_back({"transpose",
+                     t + "/fused",
+                     {{{3, 37, 50}, t, any(t)},
+                      {{3, 37, 50}, t, any(t)},
+                      {{37}, t, any(t)},
+                      {{3, 50, 37}, t, any(t)}},
+                     "",
+                     1,
+                     {8, 2},
+                     {y},
+                     text});
+  }
 }
 
 void addSlices(std::vector<Case> &cases, const std::string &t) {
@@ -71,6 +106,11 @@ void addSlices(std::vector<Case> &cases, const std::string &t) {
                 {"stride", {11, 23}, {1, 2}, {4, 7}, {2, 3}},
                 {"reverse", {9, 17}, {8, 16}, {9, 17}, {-1, -1}},
                 {"reverse_stride", {9, 17}, {0, 15}, {9, 5}, {1, -3}},
+                // To the last element, with lanes that are near one another.
+                {"pairs", {5, 70}, {0, 1}, {5, 35}, {1, 2}},
+                {"thirds", {5, 100}, {0, 0}, {5, 34}, {1, 3}},
+                {"fourths", {5, 130}, {0, 1}, {5, 33}, {1, 4}},
+                {"pairs_back", {5, 70}, {0, 68}, {5, 35}, {1, -2}},
                 {"outer", {8, 33}, {3, 0}, {4, 33}, {1, 1}},
                 {"empty", {5, 4}, {2, 1}, {0, 3}, {1, 1}},
                 {"big", {130, 1031}, {1, 3}, {67, 1021}, {1, 1}},

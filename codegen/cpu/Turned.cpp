@@ -1,0 +1,137 @@
+//===- Turned.cpp - results whose operands lie across, in tiles of registers ===//
+#include "codegen/cpu/Turned.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+SmallVector<int64_t> stridesOf(TransposeOp transpose) {
+  auto strides = ref::rowMajorStrides(tensorType(transpose.getX()).getShape());
+  SmallVector<int64_t> result;
+  for (int64_t p : transpose.getPermutation())
+    result.push_back(strides[p]);
+  return result;
+}
+
+std::optional<Turned> findTurned(FusionOp fusion, ArrayRef<int64_t> shape, const Target &target) {
+  // Below half a register side by side, or two results in a row, tiles are mostly empty.
+  constexpr int64_t fewestAcross = 8, fewestResults = 2;
+  if (shape.size() < 2 || shape.back() < fewestResults)
+    return std::nullopt;
+  Turned turned;
+  int64_t bits = 32;
+  for (Operation &op : fusion.getBody().front().without_terminator()) {
+    if (op.hasTrait<ElementLoop>())
+      return std::nullopt;
+    auto transpose = dyn_cast<TransposeOp>(op);
+    if (!transpose)
+      continue;
+    auto type = tensorType(transpose.getResult());
+    SmallVector<int64_t> strides = stridesOf(transpose);
+    if (type.getShape() != shape || strides.back() <= kNearStep)
+      continue;
+    int64_t across = -1;
+    for (size_t d = 0; d + 1 < shape.size(); ++d)
+      if (shape[d] >= fewestAcross && strides[d] <= kNearStep &&
+          (across < 0 || strides[d] < strides[across]))
+        across = int64_t(d);
+    unsigned width = computeType(type.getElementType()).getIntOrFloatBitWidth();
+    if (across < 0 || (width != 32 && width != 64) ||
+        (!turned.transposes.empty() && across != turned.across))
+      return std::nullopt;
+    bits = std::max<int64_t>(bits, width);
+    turned.across = across;
+    turned.transposes.push_back(transpose);
+  }
+  if (turned.transposes.empty())
+    return std::nullopt;
+  turned.lanes = target.vectorBits / bits;
+  return turned;
+}
+
+bool isWalkedInTiles(FusionOp fusion, TransposeOp transpose, const Target &target) {
+  for (Nest &nest : planNests(fusion, target))
+    if (nest.across >= 0 && ArrayRef<int64_t>(nest.shape) == tensorType(transpose).getShape())
+      return true;
+  return false;
+}
+
+namespace {
+
+/// Two registers into one: element i of the result is element picks[i] of both, one after the
+/// other.
+Value pick(OpBuilder &b, Location loc, Value x, Value y, ArrayRef<int64_t> picks) {
+  return vector::ShuffleOp::create(b, loc, x, y, picks);
+}
+
+/// As `unpacklo` and `unpackhi` do it, within each block of 128 bits: pairs of `run` elements.
+Value interleave(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, int64_t block,
+                 int64_t run, bool high) {
+  SmallVector<int64_t> picks;
+  for (int64_t start = 0; start < lanes; start += block)
+    for (int64_t at = high ? block / 2 : 0; at < (high ? block : block / 2); at += run)
+      for (int64_t from : {int64_t(0), lanes})
+        for (int64_t i = 0; i < run; ++i)
+          picks.push_back(from + start + at + i);
+  return pick(b, loc, x, y, picks);
+}
+
+/// Every second block of x, then of y.
+Value everySecond(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, int64_t block,
+                  bool odd) {
+  SmallVector<int64_t> picks;
+  for (int64_t from : {int64_t(0), lanes})
+    for (int64_t start = odd ? block : 0; start < lanes; start += 2 * block)
+      for (int64_t i = 0; i < block; ++i)
+        picks.push_back(from + start + i);
+  return pick(b, loc, x, y, picks);
+}
+
+} // namespace
+
+SmallVector<Value> transposeRegisters(OpBuilder &b, Location loc, ArrayRef<Value> registers) {
+  auto type = cast<VectorType>(registers[0].getType());
+  int64_t lanes = type.getNumElements();
+  assert(int64_t(registers.size()) == lanes && "a square of registers");
+  // First within blocks of 128 bits, among as many registers as a block has elements.
+  int64_t block = 128 / type.getElementType().getIntOrFloatBitWidth();
+  SmallVector<Value> now(registers);
+  for (int64_t run = 1; run < block; run *= 2) {
+    SmallVector<Value> next(now.size());
+    for (int64_t group = 0; group < lanes; group += 2 * run)
+      for (int64_t i = 0; i < run; ++i) {
+        Value x = now[group + i], y = now[group + i + run];
+        next[group + 2 * i] = interleave(b, loc, x, y, lanes, block, run, false);
+        next[group + 2 * i + 1] = interleave(b, loc, x, y, lanes, block, run, true);
+      }
+    now = std::move(next);
+  }
+  // Register q of each group has, in block c, column c * block + q of the group's rows. Blocks of
+  // one q are transposed among the groups, as a square of blocks: at each step the even ones and
+  // the odd ones of two groups.
+  int64_t groups = lanes / block;
+  SmallVector<Value> result(lanes);
+  for (int64_t q = 0; q < block; ++q) {
+    SmallVector<std::pair<SmallVector<Value>, int64_t>> parts; // registers, and their first column
+    SmallVector<Value> all;
+    for (int64_t g = 0; g < groups; ++g)
+      all.push_back(now[g * block + q]);
+    parts.push_back({all, 0});
+    for (int64_t columns = groups; columns > 1; columns /= 2) {
+      SmallVector<std::pair<SmallVector<Value>, int64_t>> halves;
+      for (auto &[some, first] : parts)
+        for (bool odd : {false, true}) {
+          SmallVector<Value> half;
+          for (size_t i = 0; i < some.size(); i += 2)
+            half.push_back(everySecond(b, loc, some[i], some[i + 1], lanes, block, odd));
+          halves.push_back({half, first + (odd ? groups / columns : 0)});
+        }
+      parts = std::move(halves);
+    }
+    for (auto &[some, column] : parts)
+      result[column * block + q] = some[0];
+  }
+  return result;
+}
+
+} // namespace dlc::cpu
