@@ -2,6 +2,7 @@
 #include "codegen/Passes.h"
 
 #include "codegen/Pipeline.h"
+#include "codegen/constants/Precompute.h"
 #include "codegen/cpu/Native.h"
 #include "codegen/cpu/Schedule.h"
 #include "codegen/lower/GpuKernel.h"
@@ -14,6 +15,7 @@
 #include "dlc/Error.h"
 #include "ir/exec/Exec.h"
 #include "passes/OptionPass.h"
+#include "passes/Passes.h"
 #include "runtime/program/Writer.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -41,6 +43,19 @@ template <typename Derived> struct CodePass : OptionPass<Derived, CompileOptions
     if (vectorBits)
       t.vectorBits = vectorBits;
     return t;
+  }
+};
+
+struct PrecomputePass : CodePass<PrecomputePass> {
+  explicit PrecomputePass(const CompileOptions &options)
+      : CodePass("dlc-precompute", "computes what follows from constants alone", {kAllSettings},
+                 options) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &options) {
+    if (!precompute(module, resolved(options), compile))
+      return success();
+    OpPassManager after(ModuleOp::getOperationName());
+    after.addPass(createSimplifyPass());
+    return runPipeline(after, module);
   }
 };
 
@@ -180,6 +195,9 @@ void registerPhase(Phase phase) {
 
 } // namespace
 
+std::unique_ptr<Pass> createPrecomputePass(const CompileOptions &options) {
+  return std::make_unique<PrecomputePass>(options);
+}
 std::unique_ptr<Pass> createSelectPass(const CompileOptions &options) {
   return std::make_unique<SelectPass>(options);
 }
@@ -198,6 +216,7 @@ std::unique_ptr<Pass> createNativePass(const CompileOptions &options,
 }
 
 void registerCodegenPasses() {
+  registerPass([] { return createPrecomputePass(); });
   registerPass([] { return createSelectPass(); });
   registerPass([] { return createRefinePass(); });
   registerPass([] { return createLowerPass(); });

@@ -14,6 +14,8 @@ namespace runtime {
 struct Program;
 }
 
+/// `dlc-precompute`: what follows from constants alone and is much work is computed now.
+std::unique_ptr<mlir::Pass> createPrecomputePass(const CompileOptions &options = {});
 /// `dlc-select`: which kernel does each fusion and each command.
 std::unique_ptr<mlir::Pass> createSelectPass(const CompileOptions &options = {});
 /// `dlc-refine`: what chosen kernels do beside what they were chosen for.

@@ -24,6 +24,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
   case Phase::Simplify:
     passes.addPass(createRememberDevicesPass());
     passes.addPass(createSimplifyPass());
+    passes.addPass(createPrecomputePass(options));
     return;
   case Phase::Grad: {
     OpPassManager training(ModuleOp::getOperationName());

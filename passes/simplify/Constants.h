@@ -22,6 +22,14 @@ mlir::ElementsAttr constantAttr(const ref::Tensor &tensor, mlir::RankedTensorTyp
 std::optional<std::vector<double>> perChannelConstant(mlir::Value value, int64_t rank,
                                                       int64_t channels);
 
+/// Whether the reference evaluator can be asked for the results, and its answer depends on the
+/// operands alone.
+bool isEvaluable(mlir::Operation *op);
+
+/// Elements that it reads for them, and how many it may: a fraction of a second.
+int64_t readsOfEvaluator(mlir::Operation *op);
+constexpr int64_t kMostEvaluated = 100'000'000;
+
 } // namespace dlc
 
 #endif // DLC_PASSES_SIMPLIFY_CONSTANTS_H

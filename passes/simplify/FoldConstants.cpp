@@ -8,24 +8,14 @@
 using namespace mlir;
 
 namespace dlc {
-namespace {
 
-/// A result this large is left to run time.
-constexpr int64_t maxElements = 16 << 20;
-/// A result so much larger than what it is made from is left, above this size, where kernels make
-/// it on the way; where it takes a kernel of its own, above that one.
-constexpr int64_t smallElements = 4096, largeElements = 4 << 20;
-/// Elements that the reference evaluator may read for one result: a fraction of a second.
-constexpr int64_t maxReads = 100'000'000;
-
-int64_t elementsOf(ValueRange values) {
+static int64_t elementsOf(ValueRange values) {
   int64_t elements = 0;
   for (Value value : values)
     elements += typeOf(value).getNumElements();
   return elements;
 }
 
-/// Whether the evaluator can be asked here, and its answer depends on the operands alone.
 bool isEvaluable(Operation *op) {
   if (!op || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 || op->getNumResults() == 0 ||
       isa<RandomOp, TransferOp, ReorderOp>(op))
@@ -36,6 +26,23 @@ bool isEvaluable(Operation *op) {
                         return tensor && tensor.hasStaticShape() && layoutOf(tensor).empty();
                       });
 }
+
+int64_t readsOfEvaluator(Operation *op) {
+  int64_t reads = elementsOf(op->getResults());
+  if (auto mapped = dyn_cast<IndexMapped>(op))
+    for (int64_t extent : mapped.foldedExtents())
+      if (llvm::MulOverflow(reads, extent, reads))
+        return std::numeric_limits<int64_t>::max();
+  return reads;
+}
+
+namespace {
+
+/// A result this large is left to run time.
+constexpr int64_t maxElements = 16 << 20;
+/// A result so much larger than what it is made from is left, above this size, where kernels make
+/// it on the way; where it takes a kernel of its own, above that one.
+constexpr int64_t smallElements = 4096, largeElements = 4 << 20;
 
 /// Whether the kernel of whoever uses the result makes it on the way.
 bool isMadeOnTheWay(Operation *op) {
@@ -99,13 +106,8 @@ bool isWorthIt(Operation *op) {
   int64_t read = 0, written = elementsOf(op->getResults());
   for (Value operand : op->getOperands())
     read += splatValue(operand) ? 1 : typeOf(operand).getNumElements();
-  int64_t reads = written;
-  if (auto mapped = dyn_cast<IndexMapped>(op))
-    for (int64_t extent : mapped.foldedExtents())
-      if (llvm::MulOverflow(reads, extent, reads))
-        return false;
   // A program keeps its constants: folding must not make it much larger.
-  return reads <= maxReads && written <= maxElements &&
+  return readsOfEvaluator(op) <= kMostEvaluated && written <= maxElements &&
          (written <= (isMadeOnTheWay(op) ? smallElements : largeElements) || written <= 2 * read);
 }
 

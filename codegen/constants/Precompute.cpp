@@ -1,0 +1,198 @@
+//===- Precompute.cpp - what constants make is computed while compiling, by kernels ===//
+#include "codegen/constants/Precompute.h"
+
+#include "passes/simplify/Constants.h"
+#include "runtime/program/Program.h"
+#include "runtime/session/Session.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/IRMapping.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// Results and constants that one program may have, in elements.
+constexpr int64_t kMostElements = 256 << 20;
+
+/// Values that follow from constants alone, of those an evaluator left.
+class ConstantWork {
+public:
+  explicit ConstantWork(Block &block) {
+    for (Operation &op : block)
+      if (llvm::all_of(op.getOperands(), [&](Value v) { return follows(v); }) && isComputable(op)) {
+        bool isLong = readsOfEvaluator(&op) > kMostEvaluated;
+        for (Value operand : op.getOperands())
+          isLong |= longOnes.contains(operand.getDefiningOp());
+        known.insert(&op);
+        if (isLong)
+          longOnes.insert(&op);
+      }
+    for (Operation *op : known)
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !known.contains(user); }))
+          take(result);
+  }
+
+  /// What others read, and takes a kernel that the evaluator cannot stand in for.
+  llvm::SetVector<Value> results;
+
+private:
+  bool follows(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && (isa<ConstantOp>(op) || known.contains(op));
+  }
+
+  static bool isComputable(Operation &op) {
+    if (isa<ConstantOp>(op) || !isEvaluable(&op))
+      return false;
+    return llvm::all_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()),
+                        [](Type type) {
+                          OnAttr device = deviceOf(type);
+                          return !device || (device.getKind() == "cpu" && device.getOrdinal() == 0);
+                        });
+  }
+
+  /// A program keeps its constants: it must not become much larger. Where a result is so, what it
+  /// is made from may not be.
+  void take(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!longOnes.contains(op))
+      return;
+    llvm::SetVector<Operation *> below;
+    int64_t read = 0;
+    gather(op, below, read);
+    int64_t written = cast<RankedTensorType>(value.getType()).getNumElements();
+    if (written <= 2 * read && written <= kMostElements && read <= kMostElements) {
+      results.insert(value);
+      return;
+    }
+    for (Value operand : op->getOperands())
+      take(operand);
+  }
+
+  static void gather(Operation *op, llvm::SetVector<Operation *> &below, int64_t &read) {
+    if (!below.insert(op))
+      return;
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      read += cast<RankedTensorType>(constant.getY().getType()).getNumElements();
+    for (Value operand : op->getOperands())
+      gather(operand.getDefiningOp(), below, read);
+  }
+
+  llvm::SetVector<Operation *> known, longOnes;
+};
+
+/// Constants are inputs: nothing is to be packed for one run, or tried to be folded again.
+OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
+                                SmallVectorImpl<ref::Tensor> &inputs) {
+  llvm::SetVector<Operation *> work;
+  std::function<void(Operation *)> need = [&](Operation *op) {
+    if (work.contains(op))
+      return;
+    for (Value operand : op->getOperands())
+      need(operand.getDefiningOp());
+    work.insert(op);
+  };
+  for (Value result : results)
+    need(result.getDefiningOp());
+  SmallVector<Type> types;
+  SmallVector<Value> constants;
+  for (Operation *op : work)
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      std::optional<ref::Tensor> tensor = constantTensor(constant.getY());
+      if (!tensor)
+        return nullptr;
+      // Numbers that decide shapes and indices stay known.
+      if (tensor->size() == 1)
+        continue;
+      inputs.push_back(*tensor);
+      constants.push_back(constant.getY());
+      types.push_back(constant.getY().getType());
+    }
+  OwningOpRef<ModuleOp> module = ModuleOp::create(main.getLoc());
+  OpBuilder b(module->getContext());
+  b.setInsertionPointToEnd(module->getBody());
+  auto function = func::FuncOp::create(b, main.getLoc(), "main",
+                                       b.getFunctionType(types, TypeRange(ValueRange(results))));
+  Block *block = function.addEntryBlock();
+  b.setInsertionPointToEnd(block);
+  IRMapping map;
+  for (auto [i, constant] : llvm::enumerate(constants)) {
+    function.setArgAttr(i, "dlc.name", b.getStringAttr("constant" + Twine(i)));
+    map.map(constant, block->getArgument(i));
+  }
+  for (Operation *op : work)
+    if (op->getNumResults() != 1 || !map.contains(op->getResult(0)))
+      b.clone(*op, map);
+  SmallVector<Value> made;
+  for (auto [i, result] : llvm::enumerate(results)) {
+    function.setResultAttr(i, "dlc.name", b.getStringAttr("result" + Twine(i)));
+    made.push_back(map.lookup(result));
+  }
+  func::ReturnOp::create(b, main.getLoc(), made);
+  return module;
+}
+
+/// As the model's own, but nothing of what only a whole model has.
+CompileOptions optionsFor(const CompileOptions &given) {
+  CompileOptions options;
+  options.threads = given.threads;
+  options.cacheDir = given.cacheDir;
+  options.profile = given.profile;
+  options.accuracy = "strict";
+  return options;
+}
+
+} // namespace
+
+bool precompute(ModuleOp module, const CompileOptions &options, const CompileModule &compile) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal() || !main.getBody().hasOneBlock())
+    return false;
+  ConstantWork work(main.front());
+  if (work.results.empty())
+    return false;
+  ArrayRef<Value> results = work.results.getArrayRef();
+  SmallVector<ref::Tensor> inputs, outputs;
+  OwningOpRef<ModuleOp> once = programOf(main, results, inputs);
+  if (!once)
+    return false;
+  // What fails here fails, or not, where the model itself is compiled.
+  ScopedDiagnosticHandler silence(module.getContext(), [](Diagnostic &) { return success(); });
+  auto program = compile(*once, optionsFor(options));
+  if (failed(program))
+    return false;
+  try {
+    runtime::Session session(*program, runtime::SessionOptions{options.threads});
+    std::vector<const void *> from;
+    std::vector<void *> to;
+    for (const ref::Tensor &input : inputs)
+      from.push_back(input.data());
+    for (Value result : results) {
+      auto type = cast<RankedTensorType>(result.getType());
+      outputs.push_back(
+          ref::Tensor::empty(RankedTensorType::get(type.getShape(), type.getElementType())));
+      to.push_back(outputs.back().mutableData());
+    }
+    session.run(from, to);
+  } catch (const std::exception &) {
+    return false;
+  }
+  for (auto [result, output] : llvm::zip(results, outputs)) {
+    OpBuilder b(result.getContext());
+    b.setInsertionPointAfter(result.getDefiningOp());
+    Value constant =
+        makeConstant(b, result.getLoc(), output, cast<RankedTensorType>(result.getType()));
+    Value from = result;
+    from.replaceAllUsesWith(constant);
+  }
+  return true;
+}
+
+} // namespace dlc
