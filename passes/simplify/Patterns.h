@@ -20,6 +20,8 @@ void addPadFolding(mlir::RewritePatternSet &patterns);
 void addTaps(mlir::RewritePatternSet &patterns);
 /// Gathers at constant places as slices, slices of concatenations, needless broadcasts.
 void addIndexing(mlir::RewritePatternSet &patterns);
+/// Scatters and gathers at all places of a box as slices and concatenations.
+void addBoxes(mlir::RewritePatternSet &patterns);
 /// Transpositions downwards until they meet their inverse or a product; splitting reshapes upwards.
 void addTransposes(mlir::RewritePatternSet &patterns);
 /// Scalar factors out of matrix products.

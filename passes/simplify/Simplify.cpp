@@ -30,6 +30,7 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
     addPadFolding(set);
     addTaps(set);
     addIndexing(set);
+    addBoxes(set);
     addTransposes(set);
     addMatmuls(set);
     patterns = FrozenRewritePatternSet(std::move(set));
