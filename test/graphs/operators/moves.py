@@ -158,9 +158,18 @@ def scatter_elements(g, operator):
 @spec("ScatterND")
 def scatter_nd(g, operator):
     x = g.ranked(1, 2, 3)
-    count = g.integer(1, x.shape[0])
-    rows = g.rng.permutation(x.shape[0])[:count].reshape(count, 1)
-    g.emit(operator, [x, g.constant(rows.astype(np.int64)), g.weight((count, *x.shape[1:]), 1.0)], False, reduction=g.one(["none", "add", "mul", "max"]))
+    if g.integer(0, 1):
+        count = g.integer(1, x.shape[0])
+        places = g.rng.permutation(x.shape[0])[:count].reshape(count, 1)
+    else:
+        # All places of a box, as exporters write an assignment to a slice; here and there counted from the end.
+        size = [g.integer(1, d) for d in x.shape[:g.integer(1, x.rank)]]
+        start = [g.integer(0, d - n) for d, n in zip(x.shape, size)]
+        start = [at - g.one([0, d]) for at, d in zip(start, x.shape)]
+        start = [at if at >= 0 or at + n <= 0 else at + d for at, n, d in zip(start, size, x.shape)]
+        places = np.stack(np.meshgrid(*(np.arange(at, at + n) for at, n in zip(start, size)), indexing="ij"), axis=-1)
+    shape = (*places.shape[:-1], *x.shape[places.shape[-1]:])
+    g.emit(operator, [x, g.constant(places.astype(np.int64)), g.weight(shape, 1.0)], False, reduction=g.one(["none", "add", "mul", "max"]))
 
 
 @spec("Expand")
