@@ -49,13 +49,10 @@ private:
   }
 
   static bool isComputable(Operation &op) {
-    if (isa<ConstantOp>(op) || !isEvaluable(&op))
-      return false;
-    return llvm::all_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()),
-                        [](Type type) {
-                          OnAttr device = deviceOf(type);
-                          return !device || (device.getKind() == "cpu" && device.getOrdinal() == 0);
-                        });
+    // What a model places is left where it stands.
+    return !isa<ConstantOp>(op) && isEvaluable(&op) &&
+           llvm::none_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()),
+                         [](Type type) { return bool(deviceOf(type)); });
   }
 
   /// A program keeps its constants: it must not become much larger. Where a result is so, what it

@@ -27,7 +27,8 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-Target hostTarget() {
+/// Asks the processor, which under a hypervisor takes milliseconds.
+static Target detectedTarget() {
   Target target;
   target.cpu = llvm::sys::getHostCPUName().str();
   bool wide = false;
@@ -41,6 +42,11 @@ Target hostTarget() {
   target.features = llvm::join(features, ",");
   target.vectorBits = wide ? 512 : 256;
   return target;
+}
+
+Target hostTarget() {
+  static const Target host = detectedTarget();
+  return host;
 }
 
 static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, std::string &error) {

@@ -3,10 +3,9 @@
 
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/cpu/Split.h"
+#include "runtime/device/cpu/Memory.h"
 
 #include "llvm/Support/FormatVariadic.h"
-
-#include <cstdlib>
 
 using namespace mlir;
 
@@ -25,7 +24,7 @@ LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedO
     why = "its weights cannot be read";
     return failure();
   }
-  operand.data = {std::aligned_alloc(64, (size_t(operand.bytes) + 63) / 64 * 64), std::free};
+  operand.data = runtime::allocateWeights(uint64_t(operand.bytes));
   if (!operand.data) {
     why = "not enough memory for packed weights";
     return failure();

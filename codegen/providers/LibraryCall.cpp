@@ -2,8 +2,7 @@
 #include "codegen/providers/LibraryCall.h"
 
 #include "passes/TensorBuilder.h"
-
-#include <cstdlib>
+#include "runtime/device/cpu/Memory.h"
 
 using namespace mlir;
 
@@ -50,7 +49,7 @@ CallArgument packedWeights(int64_t bytes, std::string layout, std::function<void
   packed.bytes = bytes;
   packed.layout = std::move(layout);
   packed.pack = [bytes, pack = std::move(pack)](std::string &error) -> std::shared_ptr<void> {
-    std::shared_ptr<void> data(std::aligned_alloc(64, size_t(bytes + 63) / 64 * 64), std::free);
+    std::shared_ptr<void> data = runtime::allocateWeights(uint64_t(bytes));
     if (data)
       pack(data.get());
     else

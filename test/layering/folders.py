@@ -93,6 +93,7 @@ FOLDERS = {
     "frontend/table": ["frontend", "frontend/mlir", "frontend/onnx"],
     "frontend/trace": ["frontend/trace/include/dlc"],
     "codegen": [
+        "codegen/constants",
         "codegen/cpu",
         "codegen/lower",
         "codegen/memory",
@@ -102,6 +103,7 @@ FOLDERS = {
         "codegen/select",
     ],
     "codegen/cache": ["codegen/cpu"],
+    "codegen/constants": ["codegen/options"],
     "codegen/cuda": ["codegen/cache", "codegen/cpu"],
     "codegen/lower": ["codegen/cpu", "codegen/cuda", "codegen/memory", "codegen/options", "codegen/providers"],
     "codegen/native": [

@@ -1,12 +1,11 @@
 //===- Call.cpp - a direct convolution ready to execute --------------------------===//
 #include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
 #include "runtime/library/direct/Describe.h"
 #include "runtime/library/direct/Plan.h"
 #include "runtime/program/Message.h"
-
-#include <cstdlib>
 
 namespace dlc::direct {
 
@@ -128,7 +127,7 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     const Kernels &kernels = kernelsFor(request);
     packed.bytes = packedBytes(desc);
     // Whole vectors: a multiple of 64 for blocks of 8, too.
-    packed.data = {std::aligned_alloc(64, packed.bytes), std::free};
+    packed.data = runtime::allocateWeights(packed.bytes);
     if (!packed.data)
       fail("no memory for ", packed.bytes, " bytes of weights");
     parallelFor(threads, request.shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {

@@ -2,6 +2,7 @@
 #include "runtime/library/onednn/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/library/onednn/Operation.h"
@@ -127,10 +128,10 @@ void executeReorder(const_dnnl_memory_desc_t from, const void *source, const_dnn
 }
 
 std::shared_ptr<void> allocatePacked(uint64_t bytes) {
-  void *memory = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
+  std::shared_ptr<void> memory = runtime::allocateWeights(bytes + 64);
   if (!memory)
     runtime::fail("out of memory for ", bytes, " bytes of packed weights");
-  return std::shared_ptr<void>(memory, std::free);
+  return memory;
 }
 
 std::string rowMajorTag(size_t rank) {

@@ -1,5 +1,6 @@
 //===- Call.cpp - a Winograd convolution ready to execute ------------------------===//
 #include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
 #include "runtime/library/winograd/Describe.h"
@@ -7,7 +8,6 @@
 #include "runtime/library/winograd/Statistics.h"
 #include "runtime/program/Message.h"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace dlc::winograd {
@@ -211,10 +211,10 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     Convolution request = Convolution::parse(desc);
     const Kernels &kernels = kernelsFor(request);
     packed.bytes = (packedBytes(desc) + 63) / 64 * 64;
-    void *memory = std::aligned_alloc(64, packed.bytes);
+    packed.data = runtime::allocateWeights(packed.bytes);
+    void *memory = packed.data.get();
     if (!memory)
       fail("no memory for ", packed.bytes, " bytes of weights");
-    packed.data = std::shared_ptr<void>(memory, std::free);
     // What lies between points is never read, but it is part of the program.
     std::memset(memory, 0, packed.bytes);
     packed.bytes = packedBytes(desc);
