@@ -95,7 +95,10 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     auto start = std::chrono::steady_clock::now();
     PassManager passes(module.getContext(), ModuleOp::getOperationName());
     addPhase(passes, phase, options, &program);
-    if (failed(passes.run(module)))
+    LogicalResult result = passes.run(module);
+    if (options.cancelled())
+      return module.emitError("the compilation was cancelled");
+    if (failed(result))
       return failure();
     std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (options.afterPhase)

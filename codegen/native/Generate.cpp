@@ -53,6 +53,8 @@ FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOpt
   std::atomic<int> done = 0;
   std::mutex progress;
   auto one = [&](size_t i) -> LogicalResult {
+    if (options.cancelled())
+      return failure();
     std::string key = keyOf(kernels[i], target);
     if (auto found = cache.find(key)) {
       codes[i] = std::move(*found);

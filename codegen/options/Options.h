@@ -54,6 +54,11 @@ struct CompileOptions : ModelOptions {
   std::function<void(Phase, mlir::ModuleOp, double seconds)> afterPhase;
   /// Called while kernels are generated or tuned: what, done, of how many.
   std::function<void(llvm::StringRef what, int done, int total)> progress;
+  /// Asked often, by any thread: once it says yes, the compilation ends with an error, and
+  /// measuring with what is known by then.
+  std::function<bool()> isCancelled;
+
+  bool cancelled() const { return isCancelled && isCancelled(); }
 };
 
 /// With the threads that 0 stands for.

@@ -222,7 +222,8 @@ private:
           << disturbed << " operations, which are chosen by estimate; tune again when it is quiet";
   }
 
-  /// Until the operation's last sitting is long enough ago. False when there is no time left.
+  /// Until the operation's last sitting is long enough ago. False when there is no time left, or
+  /// nobody wants the program any more.
   bool waitForTurn(const Election &election) {
     if (election.sittings > 0) {
       double ago =
@@ -232,7 +233,7 @@ private:
       if (wait > 0)
         std::this_thread::sleep_for(std::chrono::duration<double>(wait));
     }
-    return secondsLeft() > 0;
+    return secondsLeft() > 0 && !options.cancelled();
   }
 
   void measure(const TuningKey &key, Election &election) {
