@@ -1,0 +1,54 @@
+//===- SessionsTest.cpp - sessions for other languages, and cancelled compilations ------===//
+#include "tools/compiler/Sessions.h"
+#include "dlc/Error.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+
+namespace {
+
+const std::string dynamicModel = INPUTS "/dynamic.mlir";
+
+TEST(Sessions, OneForEachShape) {
+  dlc::Sessions sessions(dynamicModel, {.cacheDir = ""});
+  ASSERT_EQ(sessions.inputs().size(), 1u);
+  EXPECT_EQ(sessions.inputs()[0].shape, (std::vector<int64_t>{-1, 4}));
+  auto two = sessions.get({{"x", {2, 4}}}), three = sessions.get({{"x", {3, 4}}});
+  EXPECT_EQ(sessions.get({{"x", {2, 4}}}), two);
+  EXPECT_NE(two, three);
+  std::vector<float> x(8, 1.0f), y(8);
+  const void *from = x.data();
+  void *to = y.data();
+  two->run({&from, 1}, {&to, 1});
+  EXPECT_FLOAT_EQ(y[0], 0.25f);
+}
+
+TEST(Sessions, OptionsAreCheckedAtOnce) {
+  EXPECT_THROW(dlc::Sessions(dynamicModel, {.precision = "f8"}), dlc::Error);
+}
+
+TEST(Sessions, ACancelledCompilationLeavesNothingBroken) {
+  std::atomic<bool> isCancelled = true;
+  std::atomic<int> asked = 0;
+  std::string told;
+  auto cancel = [&] {
+    ++asked;
+    return isCancelled.load();
+  };
+  auto tell = [&](const std::string &what, int done, int total) {
+    told += what + " " + std::to_string(done) + " of " + std::to_string(total) + "\n";
+  };
+  dlc::Sessions sessions(dynamicModel, {.cacheDir = ""}, {cancel, tell});
+  EXPECT_THROW(sessions.get({{"x", {2, 4}}}), dlc::Sessions::Cancelled);
+  EXPECT_GT(asked, 0);
+  // An error of its own stays what it is.
+  isCancelled = false;
+  EXPECT_THROW(sessions.get({{"x", {2, 5}}}), dlc::Error);
+  EXPECT_NE(sessions.get({{"x", {2, 4}}}), nullptr);
+  EXPECT_NE(told.find("generating code 1 of 1\n"), std::string::npos) << told;
+  EXPECT_NE(told.find("compiling 12 of 12\n"), std::string::npos) << told;
+}
+
+} // namespace

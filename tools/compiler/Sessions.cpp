@@ -1,0 +1,64 @@
+//===- Sessions.cpp - sessions of a model file, for other languages ------------===//
+#include "tools/compiler/Sessions.h"
+
+#include "dlc/Error.h"
+#include "tools/compiler/Programs.h"
+
+namespace dlc {
+
+static CompileOptions watched(const ModelOptions &given, const Sessions::Hooks &hooks) {
+  CompileOptions options(given);
+  options.isCancelled = hooks.isCancelled;
+  if (hooks.progress) {
+    options.afterPhase = [progress = hooks.progress](Phase phase, mlir::ModuleOp, double) {
+      progress("compiling", int(phase) + 1, int(allPhases().size()));
+    };
+    options.progress = [progress = hooks.progress](llvm::StringRef what, int done, int total) {
+      progress(what.str(), done, total);
+    };
+  }
+  for (const Setting &setting : settingsOf(options))
+    if (std::string problem = setting.problem(); !problem.empty())
+      throw Error(problem);
+  return options;
+}
+
+struct Sessions::Impl {
+  Impl(const std::string &path, const ModelOptions &options, Hooks given)
+      : hooks(std::move(given)), source(std::make_shared<Source>(path)),
+        programs(source, watched(options, hooks)) {}
+  Hooks hooks;
+  std::shared_ptr<Source> source;
+  Programs programs;
+};
+
+static std::vector<OpenValue> openValues(const std::vector<ValueInfo> &infos) {
+  std::vector<OpenValue> values;
+  for (const ValueInfo &v : infos)
+    values.push_back({v.name, v.dtype, v.typeName, v.hasRank, v.shape, v.symbols});
+  return values;
+}
+
+Sessions::Sessions(const std::string &path, const ModelOptions &options, Hooks hooks)
+    : impl(std::make_unique<Impl>(path, options, std::move(hooks))),
+      ins(openValues(impl->source->inputs())), outs(openValues(impl->source->outputs())) {}
+Sessions::~Sessions() = default;
+
+std::shared_ptr<runtime::Session>
+Sessions::get(const std::map<std::string, std::vector<int64_t>> &shapes,
+              const std::map<std::string, Tensor> &given) {
+  Values values;
+  for (const auto &[name, tensor] : given) {
+    auto value = std::make_shared<const Tensor>(tensor);
+    values[name] = {tensor.dtype(), tensor.shape(), {value->raw(), tensor.bytes(), value}};
+  }
+  try {
+    return impl->programs.get(impl->source->complete(shapes), values)->session;
+  } catch (const Error &) {
+    if (impl->hooks.isCancelled && impl->hooks.isCancelled())
+      throw Cancelled();
+    throw;
+  }
+}
+
+} // namespace dlc

@@ -1,0 +1,69 @@
+//===- Sessions.h - sessions of a model file, for other languages --------------===//
+//
+// What a binding needs of the compiler, without MLIR in the interface: it has types, names and
+// calls of its own, so dlc::Model (dlc/compiler.hpp) would stand in its way.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_TOOLS_COMPILER_SESSIONS_H
+#define DLC_TOOLS_COMPILER_SESSIONS_H
+
+#include "runtime/session/Session.h"
+#include "tools/compiler/include/dlc/compiler.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dlc {
+
+/// An input or output of a model before anything is specialised.
+struct OpenValue {
+  std::string name;
+  /// Nothing where dlc has no such type; `typeName` is what the file says.
+  std::optional<DType> dtype;
+  std::string typeName;
+  bool hasRank = true;
+  /// -1 where not static; `symbols` has names of such dimensions, which may be empty.
+  std::vector<int64_t> shape;
+  std::vector<std::string> symbols;
+};
+
+/// A model file and one session for each set of input shapes, made when first asked for.
+class Sessions {
+public:
+  /// What is called while a program is compiled, by any thread.
+  struct Hooks {
+    /// Asked often; once it says yes, get() throws Cancelled.
+    std::function<bool()> isCancelled;
+    /// What is done, and how many of how many.
+    std::function<void(const std::string &what, int done, int total)> progress;
+  };
+
+  /// Everything throws dlc::Error.
+  explicit Sessions(const std::string &path, const ModelOptions &options = {}, Hooks hooks = {});
+  ~Sessions();
+  Sessions(const Sessions &) = delete;
+  Sessions &operator=(const Sessions &) = delete;
+
+  const std::vector<OpenValue> &inputs() const { return ins; }
+  const std::vector<OpenValue> &outputs() const { return outs; }
+
+  /// Inputs whose shape is static may be left out. `values` are those that may decide about shapes;
+  /// they are looked at, not kept. Thread-safe.
+  std::shared_ptr<runtime::Session> get(const std::map<std::string, std::vector<int64_t>> &shapes,
+                                        const std::map<std::string, Tensor> &values = {});
+
+  /// What get() throws when it was cancelled.
+  struct Cancelled {};
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+  std::vector<OpenValue> ins, outs;
+};
+
+} // namespace dlc
+
+#endif // DLC_TOOLS_COMPILER_SESSIONS_H
