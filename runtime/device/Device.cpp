@@ -1,6 +1,7 @@
 //===- Device.cpp - devices by name, and memory on them -----------------------===//
 #include "runtime/device/Device.h"
 
+#include "dlc/MemoryError.h"
 #include <cstring>
 #include <map>
 #include <memory>
@@ -113,7 +114,8 @@ DeviceMemory::DeviceMemory(Device &device, uint64_t bytes, const char *purpose) 
     return;
   char error[1024] = "";
   if (device.table.allocate(device.handle, bytes, &address, error, sizeof error) != 0)
-    fail(device.name.text(), ": cannot get ", bytes, " bytes for ", purpose, ": ", error);
+    throw MemoryError(
+        message(device.name.text(), ": cannot get ", bytes, " bytes for ", purpose, ": ", error));
   owner = &device;
   this->bytes = bytes;
   if (device.kind.can(DLC_DEVICE_ZEROED))
@@ -129,8 +131,8 @@ DeviceMemory DeviceMemory::pinned(Device &device, uint64_t bytes, const char *pu
     return memory;
   char error[1024] = "";
   if (device.table.allocate_pinned(device.handle, bytes, &memory.address, error, sizeof error) != 0)
-    fail(kHostName, ": cannot get ", bytes, " bytes for ", purpose, ", pinned for ",
-         device.name.text(), ": ", error);
+    throw MemoryError(message(kHostName, ": cannot get ", bytes, " bytes for ", purpose,
+                              ", pinned for ", device.name.text(), ": ", error));
   memory.owner = &device;
   memory.isPinned = true;
   memory.bytes = bytes;

@@ -1,6 +1,7 @@
 //===- StreamsTest.cpp - programs on several devices at once ------------------===//
 #include "Sample.h"
 
+#include "dlc/MemoryError.h"
 #include "dlc/dlc.hpp"
 #include "runtime/device/Device.h"
 #include "runtime/program/Checker.h"
@@ -376,6 +377,7 @@ TEST(Devices, MemoryIsLimitedAndGivenBack) {
                           "of which 16384 are taken"));
   }
   EXPECT_EQ(device.properties().free_bytes, 20480u);
+  EXPECT_THROW(runtime::DeviceMemory(device, 32768, "a test"), dlc::MemoryError);
   // A session that does not fit gives back what it took, and the next one can have it.
   Program large = halves();
   large.manifest["arena"]["cpu:1"] = 65536;

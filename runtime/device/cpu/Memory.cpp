@@ -1,6 +1,7 @@
 //===- Memory.cpp - the arena, and code made executable -----------------------===//
 #include "runtime/device/cpu/Memory.h"
 
+#include "dlc/MemoryError.h"
 #include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
 
@@ -23,14 +24,16 @@ Block::Block(size_t wanted, const char *purpose) {
   // Overcommit would accept more than the machine has and kill the process later.
   uint64_t physical = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
   if (wanted > physical)
-    fail("the program needs ", wanted, " bytes for its ", purpose, ", the machine has ", physical);
+    throw MemoryError(message("the program needs ", wanted, " bytes for its ", purpose,
+                              ", the machine has ", physical));
   bool huge = wanted >= kHugePage;
   bytes = wanted;
   mappedBytes = format::alignUp(wanted, huge ? kHugePage : format::kPage) + (huge ? kHugePage : 0);
   mapping = mmap(nullptr, mappedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) {
     mapping = nullptr;
-    fail("cannot get ", wanted, " bytes for the program's ", purpose, ": ", std::strerror(errno));
+    throw MemoryError(message("cannot get ", wanted, " bytes for the program's ", purpose, ": ",
+                              std::strerror(errno)));
   }
   start = static_cast<char *>(mapping);
   if (huge) {
@@ -81,7 +84,8 @@ Span executableCode(const Program &program) {
   size_t bytes = format::alignUp(code.bytes, format::kPage);
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    fail("cannot get ", bytes, " bytes for the program's code: ", std::strerror(errno));
+    throw MemoryError(
+        message("cannot get ", bytes, " bytes for the program's code: ", std::strerror(errno)));
   Span mapped{memory, code.bytes, std::shared_ptr<const void>(memory, [bytes](const void *p) {
                 munmap(const_cast<void *>(p), bytes);
               })};
