@@ -138,5 +138,6 @@ FOLDERS = {
     "tools/gpu/work": ["tools/bench/networks", "tools/compiler/include/dlc"],
     "tools/lsp": ["tools/opt"],
     "tools/magika": ["tools/compiler/include/dlc"],
+    "tools/python": ["tools/compiler"],
     "tools/reduce": ["tools/opt"],
 }

@@ -6,7 +6,11 @@
 #include "runtime/session/Handles.h"
 
 #include <array>
+#include <atomic>
 #include <cstdio>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace dlc::test;
 
@@ -114,6 +118,45 @@ TEST(CApi, AllocatedOutputsOutliveTheSession) {
   EXPECT_EQ(static_cast<float *>(out->dl_tensor.data)[3], 3.5f);
   EXPECT_EQ(out->dl_tensor.shape[0], 4);
   out->deleter(out);
+}
+
+/// While other threads run its parent's sessions: it has none of these threads, and their locks as
+/// they were. The program is both's.
+TEST(CApi, AForkedProcessMakesSessionsOfItsOwn) {
+  constexpr int64_t n = 1 << 16;
+  dlc_program *program = dlc::runtime::wrapProgram(share(affineProgram(n)));
+  dlc_session_options options = {2, nullptr};
+  auto runOnce = [&](dlc_session *session) {
+    std::vector<float> x(n, 3), y(n);
+    std::vector<int64_t> shape = {n};
+    DLTensor in = floats(x, shape), out = floats(y, shape);
+    return dlc_session_run(session, &in, 1, &out, 1) == nullptr && y[n - 1] == 7.5f;
+  };
+  dlc_session *session = nullptr;
+  ASSERT_EQ(dlc_session_create(program, &options, &session), nullptr);
+  std::atomic<bool> stop = false;
+  std::thread other([&] {
+    while (!stop)
+      runOnce(session);
+  });
+  EXPECT_TRUE(runOnce(session));
+  for (int i = 0; i < 5; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(20); // instead of hanging
+      dlc_session *own = nullptr;
+      bool good = dlc_session_create(program, &options, &own) == nullptr && runOnce(own);
+      dlc_session_destroy(own);
+      _exit(good ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  stop = true;
+  other.join();
+  dlc_session_destroy(session);
+  dlc_program_destroy(program);
 }
 
 TEST(CApi, ErrorsForWrongFiles) {

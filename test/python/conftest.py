@@ -1,0 +1,47 @@
+"""What the tests share: compiled models, each made once."""
+import os
+import subprocess
+import sys
+
+import models
+import numpy as np
+import pytest
+
+import dlc
+
+# Where PyTorch lies; behind all that this Python has itself.
+sys.path += os.environ.get("DLC_TORCH", "").split()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The line that test/count.py reads."""
+    count = {kind: len(terminalreporter.stats.get(kind, ())) for kind in ("passed", "failed", "error")}
+    terminalreporter.write_line(f"python: {count['passed']} passed, {count['failed'] + count['error']} failed")
+
+
+@pytest.fixture(scope="session")
+def ten():
+    return dlc.compile(models.ten_operations())
+
+
+@pytest.fixture(scope="session")
+def two():
+    return dlc.compile(models.two())
+
+
+@pytest.fixture
+def x():
+    return np.linspace(-1, 1, 16, dtype="float32")
+
+
+@pytest.fixture
+def python(tmp_path):
+    """Runs a script in a Python of its own, with models.py beside it; what it prints."""
+
+    def run(script, **environment):
+        done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment})
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run

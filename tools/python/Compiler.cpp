@@ -1,0 +1,198 @@
+//===- Compiler.cpp - the module dlc._compiler: models into sessions ------------===//
+#include "dlc/MemoryError.h"
+#include "tools/compiler/Sessions.h"
+#include "tools/python/Names.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+
+namespace nb = nanobind;
+
+namespace dlc::python {
+namespace {
+
+/// What a compilation and who waits for it tell each other.
+struct Watch {
+  std::atomic<bool> isCancelled = false;
+  std::mutex mutex;
+  std::string what;
+  int done = 0, total = 0;
+  bool isNew = false;
+
+  void tell(const std::string &now, int count, int of) {
+    std::lock_guard lock(mutex);
+    what = now;
+    done = count;
+    total = of;
+    isNew = true;
+  }
+  /// Calls show(what, done, total) where something was told since.
+  void show(nb::handle show) {
+    std::string text;
+    int count = 0, of = 0;
+    {
+      std::lock_guard lock(mutex);
+      if (!std::exchange(isNew, false))
+        return;
+      text = what;
+      count = done;
+      of = total;
+    }
+    show(text, count, of);
+  }
+};
+
+/// A model file with what was made of it. One thread at a time, which dlc/_compile.py sees to.
+class Compiler {
+public:
+  Compiler(const std::string &path, const ModelOptions &options)
+      : watch(std::make_shared<Watch>()), made(new Sessions(path, options, hooks())),
+        bornIn(getpid()) {}
+  ~Compiler() {
+    // Elsewhere the threads of MLIR's context are the parent's: nobody could wait for their end.
+    if (bornIn == getpid())
+      delete made;
+  }
+  Compiler(const Compiler &) = delete;
+  Compiler &operator=(const Compiler &) = delete;
+
+  const Sessions &sessions() const { return *made; }
+  std::shared_ptr<runtime::Session>
+  session(const std::map<std::string, std::vector<int64_t>> &shapes,
+          const std::map<std::string, Tensor> &values, nb::handle show);
+
+private:
+  Sessions::Hooks hooks() const {
+    return {[watch = watch] { return watch->isCancelled.load(); },
+            [watch = watch](const std::string &what, int done, int total) {
+              watch->tell(what, done, total);
+            }};
+  }
+
+  std::shared_ptr<Watch> watch;
+  Sessions *const made;
+  const pid_t bornIn;
+};
+
+/// Another thread compiles, so that this one can look whether somebody has pressed Ctrl-C: Python
+/// runs the handlers of signals in its main thread alone.
+std::shared_ptr<runtime::Session>
+Compiler::session(const std::map<std::string, std::vector<int64_t>> &shapes,
+                  const std::map<std::string, Tensor> &values, nb::handle show) {
+  watch->isCancelled.store(false);
+  auto result = std::async(std::launch::async, [&] { return made->get(shapes, values); });
+  std::optional<nb::python_error> interrupt;
+  for (auto wait = std::chrono::milliseconds(20);;) {
+    std::future_status status;
+    {
+      nb::gil_scoped_release released;
+      status = result.wait_for(wait);
+    }
+    if (interrupt && status == std::future_status::ready) {
+      interrupt->restore();
+      throw nb::python_error();
+    }
+    if (status == std::future_status::ready)
+      return result.get();
+    try {
+      if (!interrupt && PyErr_CheckSignals() != 0)
+        throw nb::python_error();
+      if (!interrupt && !show.is_none())
+        watch->show(show);
+    } catch (const nb::python_error &error) {
+      interrupt.emplace(error);
+      watch->isCancelled.store(true);
+    }
+  }
+}
+
+/// What is wrong with a model or what was asked for is a ValueError.
+template <typename Function> auto orValueError(const Function &function) {
+  try {
+    return function();
+  } catch (const MemoryError &error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
+  } catch (const Error &error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  }
+  throw nb::python_error();
+}
+
+Tensor tensorOf(const std::vector<int64_t> &shape, nb::tuple value) {
+  Tensor tensor(*parseDType(nb::cast<std::string>(value[0])), shape);
+  nb::bytes data = nb::cast<nb::bytes>(value[1]);
+  std::memcpy(tensor.raw(), data.data(), std::min(data.size(), tensor.bytes()));
+  return tensor;
+}
+
+nb::capsule session(Compiler &self, const std::map<std::string, std::vector<int64_t>> &shapes,
+                    nb::dict values, nb::handle show) {
+  std::map<std::string, Tensor> given;
+  for (auto [name, value] : values) {
+    std::string input = nb::cast<std::string>(name);
+    given.emplace(input, tensorOf(shapes.at(input), nb::cast<nb::tuple>(value)));
+  }
+  auto *held = new std::shared_ptr<runtime::Session>(
+      orValueError([&] { return self.session(shapes, given, show); }));
+  return nb::capsule(held, kSessionCapsule, [](void *pointer) noexcept {
+    delete static_cast<std::shared_ptr<runtime::Session> *>(pointer);
+  });
+}
+
+/// (name, type, shape) of each; a shape is None, or a list of sizes, names and None.
+nb::list listed(const std::vector<OpenValue> &values) {
+  nb::list list;
+  for (const OpenValue &value : values) {
+    nb::list shape;
+    for (size_t d = 0; d < value.shape.size(); ++d) {
+      if (value.shape[d] >= 0)
+        shape.append(value.shape[d]);
+      else if (d < value.symbols.size() && !value.symbols[d].empty())
+        shape.append(value.symbols[d]);
+      else
+        shape.append(nb::none());
+    }
+    std::string type = value.dtype ? std::string(dtypeName(*value.dtype)) : value.typeName;
+    list.append(nb::make_tuple(value.name, type, value.hasRank ? shape : nb::object(nb::none())));
+  }
+  return list;
+}
+
+} // namespace
+} // namespace dlc::python
+
+NB_MODULE(_compiler, module) {
+  using namespace dlc::python;
+  nb::class_<Compiler>(module, "Compiler")
+      .def(
+          "__init__",
+          [](Compiler *self, const std::string &path, const std::string &device, int threads,
+             const std::string &precision, const std::string &accuracy) {
+            dlc::ModelOptions options;
+            options.device = device;
+            options.threads = threads;
+            options.precision = precision;
+            options.accuracy = accuracy;
+            orValueError([&] {
+              nb::gil_scoped_release released;
+              new (self) Compiler(path, options);
+            });
+          },
+          nb::arg("path"), nb::arg("device"), nb::arg("threads"), nb::arg("precision"),
+          nb::arg("accuracy"))
+      .def_prop_ro("inputs", [](const Compiler &self) { return listed(self.sessions().inputs()); })
+      .def_prop_ro("outputs",
+                   [](const Compiler &self) { return listed(self.sessions().outputs()); })
+      .def("session", session, nb::arg("shapes"), nb::arg("values"), nb::arg("show").none());
+}

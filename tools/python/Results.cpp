@@ -1,0 +1,98 @@
+//===- Results.cpp - arrays that a program writes to --------------------------===//
+#include "tools/python/Arrays.h"
+
+#include <iterator>
+
+namespace nb = nanobind;
+
+namespace dlc::python {
+
+/// What NumPy calls the type; bfloat16 is not its own.
+static const char *numpyName(DType type) {
+  constexpr const char *names[] = {"float32", "float16", "uint16", "float64", "int8",
+                                   "uint8",   "int16",   "uint16", "int32",   "uint32",
+                                   "int64",   "uint64",  "bool"};
+  static_assert(std::size(names) == kDTypeCount);
+  return names[int(type)];
+}
+
+static DLDataType packedType(DType type) {
+  char first = dtypeName(type)[0];
+  uint8_t code = type == DType::BF16   ? kDLBfloat
+                 : type == DType::Bool ? kDLBool
+                 : first == 'f'        ? kDLFloat
+                 : first == 'i'        ? kDLInt
+                                       : kDLUInt;
+  return {code, uint8_t(8 * dtypeBytes(type)), 1};
+}
+
+Results::Results(const runtime::TensorInfo &info) : info(info) {
+  like.device = {kDLCPU, 0};
+  like.ndim = int32_t(info.shape.size());
+  like.dtype = packedType(info.dtype);
+  like.shape = const_cast<int64_t *>(info.shape.data());
+  nb::list dims;
+  for (int64_t dim : info.shape)
+    dims.append(dim);
+  shape = nb::tuple(dims);
+}
+
+nb::object Results::makeNumpy(void *&address) const {
+  static PyObject *empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+  if (!numpyType.is_valid())
+    numpyType = nb::module_::import_("numpy").attr("dtype")(numpyName(info.dtype));
+  PyObject *arguments[] = {shape.ptr(), numpyType.ptr()};
+  nb::object made = nb::steal(PyObject_Vectorcall(empty, arguments, 2, nullptr));
+  Py_buffer buffer;
+  if (!made.is_valid() || PyObject_GetBuffer(made.ptr(), &buffer, PyBUF_WRITABLE) != 0)
+    throw nb::python_error();
+  address = buffer.buf;
+  PyBuffer_Release(&buffer);
+  return made;
+}
+
+/// As a Python exception of that name.
+static void setError(void *, const char *kind, const char *message) {
+  if (PyErr_Occurred())
+    return;
+  nb::object type = nb::getattr(nb::module_::import_("builtins"), kind, nb::none());
+  PyErr_SetString(PyExceptionClass_Check(type.ptr()) ? type.ptr() : PyExc_RuntimeError, message);
+}
+
+nb::object Results::make(const Family &family, void *&address) const {
+  if (family.kind != Family::Kind::Exchange)
+    return makeNumpy(address);
+  VersionedTensor *made = nullptr;
+  DLTensor prototype = like;
+  if (family.table->allocate(&prototype, &made, nullptr, setError) != 0) {
+    setError(nullptr, "MemoryError", "no memory for a result");
+    throw nb::python_error();
+  }
+  address = static_cast<char *>(made->tensor.data) + made->tensor.byte_offset;
+  void *object = nullptr;
+  if (family.table->toObject(made, &object) != 0)
+    throw nb::python_error();
+  return nb::steal(static_cast<PyObject *>(object));
+}
+
+nb::object Results::finish(const Family &family, nb::object made) const {
+  if (family.kind == Family::Kind::Exchange)
+    return made;
+  if (info.dtype == DType::BF16) {
+    // NumPy has no such type; whoever works with it there has this package.
+    nb::object types;
+    try {
+      types = nb::module_::import_("ml_dtypes");
+    } catch (nb::python_error &) {
+      raise(PyExc_TypeError, "output '" + info.name +
+                                 "' is bf16, which NumPy gets from the package ml_dtypes: install "
+                                 "it, or give PyTorch's tensors");
+    }
+    return made.attr("view")(types.attr("bfloat16"));
+  }
+  if (family.kind == Family::Kind::Numpy || !nb::hasattr(family.object, "__array_namespace__"))
+    return made;
+  return family.object.attr("__array_namespace__")().attr("from_dlpack")(made);
+}
+
+} // namespace dlc::python

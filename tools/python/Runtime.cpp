@@ -1,0 +1,48 @@
+//===- Runtime.cpp - the module dlc._runtime: what runs programs, without a compiler ===//
+#include "dlc/MemoryError.h"
+#include "dlc/dlc.h"
+#include "runtime/device/Device.h"
+#include "tools/python/Runner.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace dlc::python {
+
+using DeviceTuple = std::tuple<std::string, std::string, uint64_t, uint64_t, int, int, int>;
+
+static std::vector<DeviceTuple> devices() {
+  nb::gil_scoped_release released;
+  std::vector<DeviceTuple> list;
+  for (const std::string &kind : runtime::deviceKinds()) {
+    int count = runtime::deviceCount(kind);
+    for (int i = 0; i < count; ++i) {
+      runtime::DeviceName name{kind, i};
+      dlc_device_properties p = runtime::openDevice(name).properties();
+      list.emplace_back(name.text(), p.name, p.total_bytes, p.free_bytes, p.multiprocessors,
+                        p.major, p.minor);
+    }
+  }
+  return list;
+}
+
+} // namespace dlc::python
+
+NB_MODULE(_runtime, module) {
+  using namespace dlc::python;
+  bindValue(module);
+  bindSession(module);
+  bindRunner(module);
+  nb::register_exception_translator([](const std::exception_ptr &given, void *) {
+    try {
+      std::rethrow_exception(given);
+    } catch (const dlc::MemoryError &error) {
+      PyErr_SetString(PyExc_MemoryError, error.what());
+    }
+  });
+  module.def("version", [] { return std::string(dlc_version()); });
+  module.def("devices", devices);
+}

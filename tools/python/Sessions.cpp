@@ -1,0 +1,180 @@
+//===- Sessions.cpp - sessions as Python objects, across a fork ----------------===//
+#include "tools/python/Sessions.h"
+
+#include "dlc/Error.h"
+#include "runtime/program/Checker.h"
+#include "runtime/program/Reader.h"
+#include "runtime/program/Writer.h"
+#include "runtime/session/State.h"
+#include "tools/python/Value.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <functional>
+#include <pthread.h>
+
+namespace nb = nanobind;
+
+namespace dlc::python {
+
+static std::atomic<unsigned> forks{0};
+
+unsigned process() {
+  static const bool watches = [] {
+    pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
+    return true;
+  }();
+  static_cast<void>(watches);
+  return forks.load(std::memory_order_relaxed);
+}
+
+Session::~Session() {
+  if (isHere())
+    delete made;
+}
+
+runtime::Session &Session::here() const {
+  if (!isHere())
+    raise(PyExc_RuntimeError, "the session was made before this process was forked; required: one "
+                              "of this process; load or compile the model here");
+  return **made;
+}
+
+std::shared_ptr<Session> Session::again() const {
+  const runtime::Plan &plan = shared()->plan();
+  if (!isHere() && !plan.states.empty())
+    raise(PyExc_RuntimeError, "program '" + plan.name +
+                                  "' has state, which another process may have been changing when "
+                                  "this one was forked; load it in this process");
+  nb::gil_scoped_release released;
+  auto other = std::make_shared<runtime::Session>(shared()->program(),
+                                                  runtime::SessionOptions{shared()->threads()});
+  std::vector<char> bytes;
+  for (size_t i = 0; i < plan.states.size(); ++i) {
+    bytes.resize(plan.states[i].bytes);
+    shared()->states().get(i, bytes.data());
+    other->states().set(i, bytes.data());
+  }
+  return std::make_shared<Session>(std::move(other));
+}
+
+/// What is wrong with the program is a ValueError, what this machine lacks a RuntimeError.
+static std::shared_ptr<Session> open(const std::function<runtime::Program()> &read, int threads) {
+  std::shared_ptr<runtime::Session> session;
+  std::string damaged;
+  {
+    nb::gil_scoped_release released;
+    std::shared_ptr<runtime::Program> program;
+    try {
+      program = std::make_shared<runtime::Program>(read());
+      runtime::checkProgram(*program);
+    } catch (const Error &error) {
+      damaged = error.what();
+    }
+    if (damaged.empty())
+      session = std::make_shared<runtime::Session>(program, runtime::SessionOptions{threads});
+  }
+  if (!session)
+    raise(PyExc_ValueError, damaged);
+  return std::make_shared<Session>(std::move(session));
+}
+
+static std::shared_ptr<Session> adopt(nb::capsule capsule) {
+  return std::make_shared<Session>(
+      *static_cast<std::shared_ptr<runtime::Session> *>(capsule.data(kSessionCapsule)));
+}
+
+static std::vector<Value> valuesOf(const runtime::Plan &plan,
+                                   const std::vector<runtime::TensorInfo> &infos) {
+  std::vector<Value> values;
+  for (const runtime::TensorInfo &info : infos)
+    values.push_back(valueOf(plan, info));
+  return values;
+}
+
+using CommandTuple =
+    std::tuple<std::string, std::string, std::string, std::string, std::string, double, double>;
+
+static std::vector<CommandTuple> commandsOf(const runtime::Session &session) {
+  std::vector<CommandTuple> commands;
+  for (const runtime::CommandInfo &c : session.commands())
+    commands.emplace_back(c.op, c.name, c.implementation, c.device, c.loc, c.flops, c.bytes);
+  return commands;
+}
+
+static std::vector<std::tuple<uint32_t, int64_t, int64_t>> takeTrace(runtime::Session &session) {
+  std::vector<std::tuple<uint32_t, int64_t, int64_t>> events;
+  for (const runtime::TraceEvent &event : session.takeTrace())
+    events.emplace_back(event.command, event.startNs, event.endNs);
+  return events;
+}
+
+static nb::dict memoryOf(const runtime::Session &session) {
+  runtime::MemoryFigures found = session.memory();
+  nb::dict memory;
+  memory["arena"] = found.arenaBytes;
+  memory["scratch"] = found.scratchBytes;
+  memory["constants"] = found.constantBytes;
+  memory["code"] = found.codeBytes;
+  memory["state"] = found.stateBytes;
+  return memory;
+}
+
+void bindSession(nb::module_ &module) {
+  process(); // begins to watch
+  nb::class_<Session>(module, "Session", "A program ready to run; see dlc.Model.")
+      .def_static(
+          "load",
+          [](const std::string &path, int threads) {
+            return open([&] { return runtime::readProgram(path); }, threads);
+          },
+          nb::arg("path"), nb::arg("threads") = 0)
+      .def_static(
+          "from_bytes",
+          [](nb::bytes data, int threads) {
+            return open([&] { return runtime::readProgram(data.data(), data.size()); }, threads);
+          },
+          nb::arg("data"), nb::arg("threads") = 0)
+      .def_static("adopt", adopt, nb::arg("capsule"))
+      .def("again", &Session::again)
+      .def(
+          "save",
+          [](Session &self, const std::string &path) {
+            const runtime::Program &program = *self.shared()->program();
+            nb::gil_scoped_release released;
+            runtime::writeProgram(program, path);
+          },
+          nb::arg("path"))
+      .def_prop_ro("is_here", &Session::isHere)
+      .def_prop_ro("name", [](const Session &self) { return self.shared()->plan().name; })
+      .def_prop_ro("inputs",
+                   [](const Session &self) {
+                     const runtime::Plan &plan = self.shared()->plan();
+                     return valuesOf(plan, plan.inputs);
+                   })
+      .def_prop_ro("outputs",
+                   [](const Session &self) {
+                     const runtime::Plan &plan = self.shared()->plan();
+                     return valuesOf(plan, plan.outputs);
+                   })
+      .def_prop_ro("has_state",
+                   [](const Session &self) { return !self.shared()->plan().states.empty(); })
+      .def_prop_ro("threads", [](const Session &self) { return self.shared()->threads(); })
+      .def_prop_ro("commands", [](const Session &self) { return commandsOf(*self.shared()); })
+      .def_prop_ro("memory", [](const Session &self) { return memoryOf(*self.shared()); })
+      .def(
+          "set_trace",
+          [](Session &self, bool enabled) {
+            runtime::Session &session = self.here();
+            nb::gil_scoped_release released; // it waits for a run
+            session.setTrace(enabled);
+          },
+          nb::arg("enabled"))
+      .def("take_trace", [](Session &self) { return takeTrace(self.here()); });
+}
+
+} // namespace dlc::python

@@ -1,0 +1,228 @@
+//===- View.cpp - what a Python object holds ----------------------------------===//
+#include "tools/python/Arrays.h"
+
+#include <cstring>
+
+namespace nb = nanobind;
+
+namespace dlc::python {
+
+/// numpy.ndarray where somebody has imported NumPy, else null: then nothing is an array of it.
+static PyTypeObject *numpyArrayType() {
+  static PyTypeObject *type = nullptr;
+  if (type)
+    return type;
+  PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+  PyObject *found = module ? PyObject_GetAttrString(module, "ndarray") : nullptr;
+  if (!found)
+    PyErr_Clear();
+  return type = reinterpret_cast<PyTypeObject *>(found);
+}
+
+/// The table that an object's type offers, or null. Calls come with one type, mostly.
+static const ExchangeTable *exchangeOf(nb::handle object) {
+  static PyTypeObject *lastType = nullptr;
+  static const ExchangeTable *last = nullptr;
+  PyTypeObject *type = Py_TYPE(object.ptr());
+  if (type == lastType)
+    return last;
+  const ExchangeTable *table = nullptr;
+  PyObject *capsule =
+      PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), kExchangeAttribute);
+  if (capsule && PyCapsule_IsValid(capsule, kExchangeCapsule))
+    table = static_cast<const ExchangeTable *>(PyCapsule_GetPointer(capsule, kExchangeCapsule));
+  PyErr_Clear();
+  Py_XDECREF(capsule);
+  while (table && table->version.major > 1)
+    table = table->before;
+  if (table && (!table->fromObject || !table->allocate || !table->toObject))
+    table = nullptr;
+  Py_INCREF(type); // its address must not be another type's later
+  Py_XDECREF(reinterpret_cast<PyObject *>(lastType));
+  lastType = type;
+  return last = table;
+}
+
+static std::optional<DType> typeOf(DLDataType given) {
+  if (given.lanes != 1)
+    return std::nullopt;
+  if (given.code == kDLBool)
+    return given.bits == 8 ? std::optional(DType::Bool) : std::nullopt;
+  if (given.code == kDLBfloat)
+    return given.bits == 16 ? std::optional(DType::BF16) : std::nullopt;
+  const char *letter = given.code == kDLFloat  ? "f"
+                       : given.code == kDLInt  ? "i"
+                       : given.code == kDLUInt ? "u"
+                                               : "?";
+  return parseDType(letter + std::to_string(given.bits));
+}
+
+/// The buffer protocol's letters; their sizes are the item's.
+static std::optional<DType> typeOf(const char *format, Py_ssize_t itemBytes) {
+  if (!format)
+    return DType::U8;
+  if (std::strchr("@=<|", *format) && *format)
+    ++format;
+  if (!*format || format[1])
+    return std::nullopt;
+  if (*format == '?')
+    return DType::Bool;
+  const char *letter = std::strchr("efd", *format)      ? "f"
+                       : std::strchr("bhilqn", *format) ? "i"
+                       : std::strchr("BHILQN", *format) ? "u"
+                                                        : "?";
+  return parseDType(letter + std::to_string(8 * itemBytes));
+}
+
+/// What an object calls its element type.
+static std::string typeText(nb::handle object) {
+  nb::object dtype = nb::getattr(object, "dtype", nb::none());
+  return dtype.is_none() ? "an element type that dlc does not have" : nb::str(dtype).c_str();
+}
+
+static std::string required(const Value &value) {
+  return "input '" + value.name + "': required: " + value.text() + "; found: ";
+}
+
+View::~View() {
+  if (buffer.obj)
+    PyBuffer_Release(&buffer);
+}
+
+void View::openBuffer(nb::handle object) {
+  if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_RECORDS_RO) != 0)
+    return PyErr_Clear();
+  data = static_cast<const char *>(buffer.buf);
+  type = typeOf(buffer.format, buffer.itemsize);
+  itemBytes = size_t(buffer.itemsize);
+  ndim = buffer.ndim;
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  dims = reinterpret_cast<const int64_t *>(buffer.shape);
+  strides = reinterpret_cast<const int64_t *>(buffer.strides);
+}
+
+void View::take(const DLTensor &tensor, nb::handle object, const Value &value) {
+  if (tensor.device.device_type != kDLCPU && tensor.device.device_type != kDLCUDAHost)
+    raise(PyExc_ValueError,
+          required(value) + "a tensor that is not in the host's memory (DLPack's device type " +
+              std::to_string(int(tensor.device.device_type)) +
+              "); bring it there first, as in x.cpu(): the program takes it to " + value.device);
+  data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
+  type = typeOf(tensor.dtype);
+  itemBytes = (size_t(tensor.dtype.bits) * tensor.dtype.lanes + 7) / 8;
+  ndim = tensor.ndim;
+  dims = tensor.shape;
+  strides = tensor.strides;
+  unit = int64_t(itemBytes);
+}
+
+/// By the method __dlpack__.
+void View::openPacked(nb::handle object, const Value &value) {
+  nb::object method = nb::getattr(object, "__dlpack__", nb::none());
+  if (method.is_none())
+    raise(PyExc_TypeError, required(value) + "an object of type " +
+                               nb::type_name(object.type()).c_str() +
+                               ", which is no NumPy array and has no __dlpack__; make an array of "
+                               "it first, as in numpy.asarray(x)");
+  try {
+    kept = method(nb::arg("max_version") = nb::make_tuple(1, 0));
+  } catch (nb::python_error &error) {
+    // Libraries from before DLPack 1.0 know no versions.
+    if (!error.matches(PyExc_TypeError))
+      throw;
+    kept = method();
+  }
+  // The capsule stays unused: it gives the tensor back itself, when it goes.
+  if (PyCapsule_IsValid(kept.ptr(), "dltensor_versioned")) {
+    auto *tensor =
+        static_cast<VersionedTensor *>(PyCapsule_GetPointer(kept.ptr(), "dltensor_versioned"));
+    return take(tensor->tensor, object, value);
+  }
+  auto *tensor = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(kept.ptr(), "dltensor"));
+  if (!tensor)
+    throw nb::python_error();
+  take(tensor->dl_tensor, object, value);
+}
+
+void View::open(nb::handle object, const Value &value) {
+  PyTypeObject *numpy = numpyArrayType();
+  if (numpy && PyObject_TypeCheck(object.ptr(), numpy)) {
+    whose = {Family::Kind::Numpy, nullptr, object};
+    if (Py_TYPE(object.ptr()) != numpy && nb::hasattr(object, "mask"))
+      raise(PyExc_TypeError, required(value) + "a masked array, whose mask dlc would not see; fill "
+                                               "it first, as in x.filled(0)");
+    openBuffer(object);
+    // ml_dtypes' bfloat16 cannot go through a buffer; its bits can.
+    if (!buffer.obj && typeText(object) == "bfloat16") {
+      kept = object.attr("view")("uint16");
+      openBuffer(kept);
+      type = DType::BF16;
+    }
+  } else if (const ExchangeTable *table = exchangeOf(object)) {
+    whose = {Family::Kind::Exchange, table, object};
+    nb::object tracked = nb::getattr(object, "requires_grad", nb::none());
+    if (tracked.ptr() == Py_True)
+      raise(PyExc_ValueError, required(value) + "a tensor that requires gradients, which dlc would "
+                                                "not compute; give x.detach()");
+    if (table->fromObject(object.ptr(), &borrowed) != 0)
+      throw nb::python_error();
+    take(borrowed, object, value);
+  } else {
+    whose = {Family::Kind::Other, nullptr, object};
+    openPacked(object, value);
+  }
+  // Booleans come as bytes from libraries that follow DLPack before 0.8.
+  if (type == DType::U8 && value.dtype == DType::Bool && whose.kind != Family::Kind::Numpy)
+    type = DType::Bool;
+  if (!type || type != value.dtype)
+    raise(PyExc_TypeError, required(value) +
+                               (type ? std::string(dtypeName(*type)) : typeText(object)) +
+                               "; convert it first, as in x." +
+                               (whose.kind == Family::Kind::Exchange ? "to(..)" : "astype(..)"));
+  if (!value.fits(dims, ndim))
+    raise(PyExc_ValueError, required(value) + "the shape " + shapeText(dims, ndim) +
+                                "; give an array of the required shape, or compile the model for "
+                                "this one");
+}
+
+int64_t View::elements() const {
+  int64_t count = 1;
+  for (int d = 0; d < ndim; ++d)
+    count *= dims[d];
+  return count;
+}
+
+bool View::isCompact() const {
+  if (!strides)
+    return true;
+  int64_t step = int64_t(itemBytes);
+  for (int d = ndim; d-- > 0;) {
+    if (dims[d] == 0)
+      return true;
+    if (dims[d] != 1 && strides[d] * unit != step)
+      return false;
+    step *= dims[d];
+  }
+  return true;
+}
+
+void View::gather(int dim, const char *from, char *&to) const {
+  if (dim == ndim) {
+    std::memcpy(to, from, itemBytes);
+    to += itemBytes;
+    return;
+  }
+  for (int64_t i = 0; i < dims[dim]; ++i)
+    gather(dim + 1, from + i * strides[dim] * unit, to);
+}
+
+const void *View::compact(std::unique_ptr<char[]> &copy) const {
+  if (isCompact())
+    return data;
+  copy.reset(new char[std::max<size_t>(size_t(elements()) * itemBytes, 1)]);
+  char *to = copy.get();
+  gather(0, data, to);
+  return copy.get();
+}
+
+} // namespace dlc::python

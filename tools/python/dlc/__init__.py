@@ -1,0 +1,22 @@
+"""dlc: a graph compiler for deep learning.
+
+    import dlc
+    net = dlc.compile("model.onnx")     # .onnx, .mlir, a compiled .dlcx, or such a file's bytes
+    y = net(x)                          # NumPy, PyTorch or whatever has __dlpack__; y is of x's kind
+    net.save("model.dlcx")              # one file: code, constants and plan
+    net = dlc.load("model.dlcx")        # runs without the compiler
+
+Errors are Python's own exceptions; the message says what was required, what was found, and how to mend it: ValueError for models, shapes, options and
+damaged files, TypeError for element types and names of inputs, FileNotFoundError and its kin for paths, RuntimeError for what goes wrong while a program
+runs, MemoryError.
+"""
+
+from dlc import _load  # isort: skip; finds the libraries
+from dlc import _runtime
+from dlc._compile import compile
+from dlc._devices import Device, devices
+from dlc._model import Model, load
+from dlc._profile import Profile
+
+__version__: str = _runtime.version()
+__all__ = ["Device", "Model", "Profile", "compile", "devices", "load"]

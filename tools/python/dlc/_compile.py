@@ -1,0 +1,137 @@
+"""From a model file to a dlc.Model. The compiler's library is loaded when something is compiled for the first time."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+from dlc import _runtime
+from dlc._files import require_file
+from dlc._model import Model, load
+from dlc._progress import Progress, shown
+
+Shapes = Mapping[str, Sequence[int]]
+#: A path, the bytes of a file, or an onnx.ModelProto.
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Any]
+
+# One compilation at a time, each on all threads that it was given. A fork waits for it: the child could neither end it nor use what it holds.
+_compiling = threading.RLock()
+os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release)
+
+
+def compile(
+    model: Source,
+    *,
+    device: str = "cpu",
+    threads: int = 0,
+    shapes: Shapes | None = None,
+    precision: str = "none",
+    accuracy: str = "default",
+    progress: Progress | None = None,
+) -> Model:
+    """Compiles a model.
+
+    A model whose input shapes are all known, or given by `shapes`, is compiled here. Another is compiled when it is first called, for the shapes of
+    those arrays; a program for each set of shapes is kept, 16 at most.
+
+    model: the path of an .onnx, .mlir or .dlcx file, the bytes of one, or an onnx.ModelProto.
+    device: where everything stands, `cpu`, `cuda:0`, `cpu:1`, ..; dlc.devices() lists them.
+    threads: how many work for a call; 0: as many as the process may use.
+    shapes: of inputs by name, {"x": (1, 3, 224, 224)}; those that the model fixes may be left out.
+    precision: `none`, `bf16` or `f16`: products take operands of 16 bits and sum in f32; inputs and outputs stay what they are.
+    accuracy: `strict`: sums of f32 as written; `default`: errors up to 2e-5 of the largest result; `fast`.
+    progress: called with what is done, and how many of how many; False for nothing. Otherwise a bar is shown on terminals and in notebooks, where it
+        takes more than half a second.
+
+    Raises FileNotFoundError and other OSErrors for the path, ValueError for a model, shape or option that dlc cannot take, RuntimeError where this
+    machine lacks what the program needs. Ctrl-C ends a compilation soon, with KeyboardInterrupt; so does what `progress` raises.
+    """
+    source = _Source(model)
+    options = (device, threads, precision, accuracy)
+    if source.is_program:
+        if (device, precision, accuracy) != ("cpu", "none", "default") or shapes:
+            raise ValueError(f"{source.path}: is compiled already; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy")
+        return source.load(threads)
+    if not isinstance(threads, int) or threads < 0:
+        raise ValueError(f"threads: required: a number, 0 for all; found: {threads!r}")
+    compiler = Compiler(source, options, progress)
+    made = Model(compiler.inputs, compiler.outputs, compiler=compiler)
+    if shapes is not None:
+        made.prepare(shapes)
+    elif all(compiler.is_static(value) for value in made.inputs):
+        try:
+            made.prepare()
+        except ValueError:
+            # Shapes may depend on what small inputs hold; the first call tells, or fails in the same way.
+            if not any(value.dtype in ("i64", "i32") for value in made.inputs):
+                raise
+    return made
+
+
+class Compiler:
+    """A model file and the C++ object that compiles it, made anew in a forked process."""
+
+    def __init__(self, source: _Source, options: tuple[str, int, str, str], progress: Progress | None):
+        self._source, self._options, self._progress = source, options, progress
+        device = options[0]
+        with _compiling:
+            self._open()
+            self.inputs = [_runtime.Value(*fields, device) for fields in self._made.inputs]
+            self.outputs = [_runtime.Value(*fields, device) for fields in self._made.outputs]
+
+    def _open(self) -> None:
+        from dlc import _compiler
+
+        self._made, self._process = _compiler.Compiler(self._source.path, *self._options), os.getpid()
+
+    @staticmethod
+    def is_static(value: _runtime.Value) -> bool:
+        return value.shape is not None and all(isinstance(size, int) for size in value.shape)
+
+    def session(self, shapes: Shapes, values: Mapping[str, tuple[str, bytes]]) -> _runtime.Session:
+        with _compiling:
+            if self._process != os.getpid():
+                self._open()
+            with shown(self._progress) as show:
+                made = self._made.session({name: list(shape) for name, shape in shapes.items()}, dict(values), show)
+            return _runtime.Session.adopt(made)
+
+
+class _Source:
+    """A file, or bytes as a file that lives as long as this."""
+
+    def __init__(self, model: Source):
+        if hasattr(model, "SerializeToString"):
+            model = model.SerializeToString()
+        if isinstance(model, (bytes, bytearray, memoryview)):
+            self._write(bytes(model))
+        elif isinstance(model, (str, os.PathLike)):
+            self.path = os.fspath(model)
+            require_file(self.path, "a model file (.onnx, .mlir, .dlcx)")
+        else:
+            raise TypeError(
+                f"required: the path of a model file, its bytes, or an onnx.ModelProto; found: {type(model).__name__}; save the model as ONNX first"
+            )
+        self.is_program = self.path.endswith(".dlcx")
+
+    def _write(self, data: bytes) -> None:
+        self._process, self._folder = os.getpid(), tempfile.mkdtemp(prefix="dlc-")
+        suffix = ".dlcx" if data.startswith(b"DLCX\r\n\x1a\n") else ".onnx" if b"\0" in data[:4096] or not data.isascii() else ".mlir"
+        self.path = os.path.join(self._folder, "model" + suffix)
+        with open(self.path, "wb") as file:
+            file.write(data)
+
+    def load(self, threads: int) -> Model:
+        return load(self.path, threads=threads)
+
+    def __del__(self) -> None:
+        # A forked process leaves its parent's file alone.
+        if getattr(self, "_process", None) == os.getpid():
+            try:
+                os.unlink(self.path)
+                os.rmdir(self._folder)
+            except OSError:
+                pass

@@ -1,0 +1,27 @@
+"""Errors of files as Python's own exceptions, before C++ sees a path."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+
+def require_file(path: str, what: str) -> None:
+    """Raises an OSError where the path names no file that can be read."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, f"is a folder; required: {what}", path)
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        raise type(error)(error.errno, f"{error.strerror}; required: {what}", path) from None
+
+
+def require_target(path: str) -> None:
+    """Raises an OSError where no file can be written under that path."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "is a folder; required: the name of a file to write", path)
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "its folder is not there; make it first", path)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "nothing may be written into its folder", path)

@@ -1,0 +1,13 @@
+"""Loads GCC's libraries that came with the package, where the machine has none that are new enough."""
+
+import ctypes
+import os
+
+try:
+    from dlc import _runtime
+except ImportError as error:
+    folder = os.path.join(os.path.dirname(__file__), "lib", "gcc")
+    if not os.path.isdir(folder) or not any(name in str(error) for name in ("libstdc++", "libgcc_s")):
+        raise
+    for library in ("libgcc_s.so.1", "libstdc++.so.6"):
+        ctypes.CDLL(os.path.join(folder, library), ctypes.RTLD_GLOBAL)

@@ -1,0 +1,130 @@
+"""Where the time of a run goes, as a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlc import _html, _runtime
+
+if TYPE_CHECKING:
+    from dlc._model import Model
+
+
+class Row(NamedTuple):
+    """One command of a program: what it does, with which kernel, how much it moves and computes, and how long it took (all of its runs, where it
+    stands in a loop)."""
+
+    op: str
+    name: str
+    kernel: str
+    device: str
+    where: str
+    flops: float
+    bytes: float
+    microseconds: float
+    percent: float
+
+
+class Profile:
+    """The commands of a program with their times; `microseconds` is the whole run. A sequence of rows, which print as a table."""
+
+    def __init__(self, rows: list[Row], microseconds: float):
+        self.rows, self.microseconds = rows, microseconds
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Row:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def sorted(self) -> Profile:
+        """Those that take longest first."""
+        return Profile(sorted(self.rows, key=lambda row: -row.microseconds), self.microseconds)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns by name, as pandas.DataFrame takes them."""
+        return {field: [getattr(row, field) for row in self.rows] for field in Row._fields}
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """The header and the lines as text."""
+        lines = [
+            [str(i), row.device, row.op, scaled(row.bytes, "B", 1024), scaled(row.flops, "FLOP", 1000), f"{row.microseconds:.1f}", f"{row.percent:.1f}",
+             row.kernel if row.kernel == row.name or not row.name else f"{row.kernel} ({row.name})"]
+            for i, row in enumerate(self.rows)
+        ]
+        return ["#", "device", "op", "bytes", "work", "us", "%", "kernel"], lines
+
+    def __repr__(self) -> str:
+        header, lines = self.table()
+        widths = [max(map(len, column)) for column in zip(header, *lines)]
+        left = {"device", "op", "kernel"}
+        pad = lambda cells: "  ".join(c.ljust(w) if h in left else c.rjust(w) for c, w, h in zip(cells, widths, header)).rstrip()
+        return "\n".join([*map(pad, [header, *lines]), f"{len(self.rows)} commands, {self.microseconds:.1f} us a run"])
+
+    def _repr_html_(self) -> str:
+        return _html.profile(self)
+
+
+def scaled(value: float, unit: str, step: int) -> str:
+    """12.3 KiB, 4.5 MFLOP: three digits and a unit; nothing for 0."""
+    if not value:
+        return ""
+    prefixes = ["", "K", "M", "G", "T"]
+    at = 0
+    while value >= step and at + 1 < len(prefixes):
+        value, at = value / step, at + 1
+    prefix = prefixes[at] + ("i" if step == 1024 and at else "")
+    return f"{value:.3g} {prefix}{unit}"
+
+
+def random_arrays(session: _runtime.Session) -> dict[str, Any]:
+    """An array for each input: floats uniform in [-1, 1), integers 0 or 1."""
+    import numpy
+
+    names = {"bool": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16"}
+    generator = numpy.random.default_rng(0)
+    arrays = {}
+    for value in session.inputs:
+        name = names.get(value.dtype) or value.dtype.replace("i", "int").replace("u", "uint")
+        if name == "bfloat16":
+            import ml_dtypes
+
+            name = ml_dtypes.bfloat16
+        shape = [size for size in value.shape or () if isinstance(size, int)]
+        drawn: Any = generator.uniform(-1, 1, shape) if "f" in value.dtype else generator.integers(0, 2, shape)
+        arrays[value.name] = numpy.asarray(drawn).astype(name)
+    return arrays
+
+
+def watch(model: Model, named: Mapping[str, Any], repeat: int) -> Profile:
+    model.run(dict(named))
+    session = model._sessions[0]
+    commands = session.commands
+    best, times = float("inf"), [0.0] * len(commands)
+    session.take_trace()
+    session.set_trace(True)
+    try:
+        for _ in range(repeat):
+            begin = time.perf_counter()
+            model.run(dict(named))
+            taken = (time.perf_counter() - begin) * 1e6
+            events = session.take_trace()
+            if taken < best:
+                best, times = taken, [0.0] * len(commands)
+                for command, start, end in events:
+                    times[command] += (end - start) * 1e-3
+    finally:
+        session.set_trace(False)
+    total = sum(times) or 1.0
+    return Profile(
+        [
+            Row(op, name, kernel, device, where, flops, moved, microseconds, 100 * microseconds / total)
+            for (op, name, kernel, device, where, flops, moved), microseconds in zip(commands, times)
+        ],
+        best,
+    )
