@@ -3,7 +3,7 @@
 
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/cpu/Split.h"
-#include "runtime/device/cpu/Memory.h"
+#include "runtime/program/WeightsMemory.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

@@ -2,7 +2,7 @@
 #include "codegen/providers/LibraryCall.h"
 
 #include "passes/TensorBuilder.h"
-#include "runtime/device/cpu/Memory.h"
+#include "runtime/program/WeightsMemory.h"
 
 using namespace mlir;
 

@@ -5,9 +5,7 @@
 #include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -54,20 +52,6 @@ Block &Block::operator=(Block &&other) noexcept {
   std::swap(mapping, other.mapping);
   std::swap(mappedBytes, other.mappedBytes);
   return *this;
-}
-
-std::shared_ptr<void> allocateWeights(uint64_t bytes) {
-  constexpr size_t kLine = 64, kFewest = 2 * kHugePage;
-  bool huge = bytes >= kFewest;
-  void *memory = std::aligned_alloc(
-      huge ? kHugePage : kLine,
-      format::alignUp(std::max<uint64_t>(bytes, 1), huge ? uint64_t(kHugePage) : kLine));
-  if (!memory)
-    return nullptr;
-  // The last page, of which only a part is used, stays one of small ones.
-  if (huge)
-    madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
-  return {memory, std::free};
 }
 
 void givePagesBack(void *from, uint64_t bytes) {

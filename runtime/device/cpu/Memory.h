@@ -2,11 +2,9 @@
 #ifndef DLC_RUNTIME_DEVICE_CPU_MEMORY_H
 #define DLC_RUNTIME_DEVICE_CPU_MEMORY_H
 
-#include "dlc/Export.h"
 #include "runtime/program/Program.h"
 
 #include <cstddef>
-#include <memory>
 
 namespace dlc::runtime {
 
@@ -30,10 +28,6 @@ private:
   void *mapping = nullptr;
   size_t mappedBytes = 0;
 };
-
-/// Memory for weights, aligned to a cache line; from some huge pages on in huge pages, which the
-/// system clears and finds faster. Null where there is not so much.
-DLC_EXPORT std::shared_ptr<void> allocateWeights(uint64_t bytes);
 
 /// The program's code mapped for execution (as it is, if it already was).
 Span executableCode(const Program &program);

@@ -1,11 +1,11 @@
 //===- Call.cpp - a direct convolution ready to execute --------------------------===//
 #include "runtime/device/cpu/Features.h"
-#include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
 #include "runtime/library/direct/Describe.h"
 #include "runtime/library/direct/Plan.h"
 #include "runtime/program/Message.h"
+#include "runtime/program/WeightsMemory.h"
 
 namespace dlc::direct {
 

@@ -2,11 +2,11 @@
 #include "runtime/library/onednn/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
-#include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/library/onednn/Operation.h"
 #include "runtime/program/Message.h"
+#include "runtime/program/WeightsMemory.h"
 
 #include <cstdlib>
 #include <deque>

@@ -1,12 +1,12 @@
 //===- Call.cpp - a Winograd convolution ready to execute ------------------------===//
 #include "runtime/device/cpu/Features.h"
-#include "runtime/device/cpu/Memory.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
 #include "runtime/library/winograd/Describe.h"
 #include "runtime/library/winograd/Plan.h"
 #include "runtime/library/winograd/Statistics.h"
 #include "runtime/program/Message.h"
+#include "runtime/program/WeightsMemory.h"
 
 #include <cstring>
 

@@ -1,0 +1,25 @@
+//===- WeightsMemory.cpp - where packed weights lie until a program has them ---===//
+#include "runtime/program/WeightsMemory.h"
+
+#include "runtime/program/Format.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sys/mman.h>
+
+namespace dlc::runtime {
+
+std::shared_ptr<void> allocateWeights(uint64_t bytes) {
+  constexpr uint64_t kLine = 64, kHugePage = uint64_t(2) << 20, kFewest = 2 * kHugePage;
+  uint64_t alignment = bytes >= kFewest ? kHugePage : kLine;
+  void *memory = std::aligned_alloc(
+      alignment, format::alignUp(std::max<uint64_t>(bytes, 1), alignment));
+  if (!memory)
+    return nullptr;
+  // The last page, of which only a part is used, stays one of small ones.
+  if (bytes >= kFewest)
+    madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return {memory, std::free};
+}
+
+} // namespace dlc::runtime
