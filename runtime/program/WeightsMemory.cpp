@@ -12,8 +12,8 @@ namespace dlc::runtime {
 std::shared_ptr<void> allocateWeights(uint64_t bytes) {
   constexpr uint64_t kLine = 64, kHugePage = uint64_t(2) << 20, kFewest = 2 * kHugePage;
   uint64_t alignment = bytes >= kFewest ? kHugePage : kLine;
-  void *memory = std::aligned_alloc(
-      alignment, format::alignUp(std::max<uint64_t>(bytes, 1), alignment));
+  void *memory =
+      std::aligned_alloc(alignment, format::alignUp(std::max<uint64_t>(bytes, 1), alignment));
   if (!memory)
     return nullptr;
   // The last page, of which only a part is used, stays one of small ones.

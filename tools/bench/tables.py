@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/benchmarks.md from what bench.py and train.py leave.
+"""Writes the tables of docs/benchmarks.md from what bench.py, train.py and the zoo's scripts leave.
 
     tools/bench/bench.py --threads 2 --json build/bench/inference.json
     tools/bench/tables.py inference-avx512=build/bench/inference.json     # takes these results over as docs/benchmarks/inference-avx512.json
@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import statistics
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,7 +26,10 @@ KEPT = ("min_ms", "median_ms", "ratio", "interval", "cold_s", "warm_s", "ready_s
 def take(path):
     with open(path, encoding="utf-8") as f:
         results = json.load(f)
-    for each in results["measurements"]:
+    for each in results.get("networks", []) or results["measurements"]:
+        if "results" not in each:
+            each.update((key, round(value, 4)) for key, value in each.items() if isinstance(value, float))
+            continue
         each["results"] = {tool: {key: round(value, 4) if isinstance(value, float) else value for key, value in r.items() if key in KEPT}
                            for tool, r in each["results"].items()}
     return results
@@ -94,15 +98,52 @@ def means(measurements):
         yield f"- {precision}, {threads} threads, {tool}: geometric mean of the ratios {mean:.2f}, least {min(values):.2f}, over {len(values)} networks"
 
 
+def zoo(networks):
+    """The distribution, and the slowest."""
+    lines = ["| batch | threads | networks | refused | differ | geometric mean | at least 1.0 | at least 0.9 | least | first result, of the better peer's: median, nine in ten | memory |",
+             "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    slowest = []
+    for batch, threads in sorted({(n["batch"], n["threads"]) for n in networks}):
+        some = [n for n in networks if (n["batch"], n["threads"]) == (batch, threads) and not n.get("invalid")]
+        timed = sorted((n for n in some if "ratio" in n), key=lambda n: n["ratio"])
+        ratios = [n["ratio"] for n in timed]
+        spread = lambda key: "{:.2f}, {:.2f}".format(statistics.median(n[key] for n in timed), sorted(n[key] for n in timed)[math.ceil(0.9 * len(timed)) - 1])
+        cells = [batch, threads, len(some), sum("refused" in n for n in some), sum(not n["right"] for n in timed),
+                 f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}", sum(r >= 1 for r in ratios), sum(r >= 0.9 for r in ratios), f"{ratios[0]:.2f}",
+                 spread("ready"), spread("memory")]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+        slowest += [n for n in timed[:8] if n["ratio"] < 1]
+    lines += ["", "The slowest of each row:", ""]
+    lines += [f"- {n['name']}, batch {n['batch']}, {n['threads']} threads: {n['dlc_ms']:.2f} ms, {ratio(n)} of {n['best']}" for n in slowest]
+    return lines
+
+
+def manners(measurements):
+    lines = ["| network | beside | slower than alone: dlc / onnxruntime / openvino | of the faster peer there |", "|---|---|--:|--:|"]
+    cell = lambda values: "{:.2f} [{:.2f}, {:.2f}]".format(*values)
+    for m in measurements:
+        for count in ("1", "2"):
+            slower = " / ".join(f"{m['slow_down'][tool][count]:.2f}" for tool in ("dlc", "onnxruntime", "openvino"))
+            lines.append(f"| {m['name']} | {count} busy | {slower} | {cell(m['ratio_' + count][1:])} |")
+    lines += ["", "| network | two processes together, of one's speed | two sessions of one process | a run between PyTorch's products |", "|---|--:|--:|--:|"]
+    lines += [f"| {m['name']} | {cell(m['two_processes'])} | {cell(m['two_sessions'])} | {cell(m['between_torch'])} |" for m in measurements]
+    return lines
+
+
 def table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
         sys.exit(f"tables: docs/benchmarks/{name}.json is missing: tools/bench/tables.py {name}=RESULTS.json takes results over")
     with open(path, encoding="utf-8") as f:
         results = json.load(f)
+    head = f"`{results['command']}`, {results['machine']}, {results['when']}:"
+    if "networks" in results:
+        return "\n".join([head, "", *zoo(results["networks"]), ""])
     measurements = results["measurements"]
+    if "slow_down" in measurements[0]:
+        return "\n".join([head, "", *manners(measurements), ""])
     made = training(measurements) if "precision" in measurements[0] else inference(measurements)
-    return "\n".join([f"`{results['command']}`, {results['machine']}, {results['when']}:", "", *made, "", *means(measurements), ""])
+    return "\n".join([head, "", *made, "", *means(measurements), ""])
 
 
 def main():
@@ -114,9 +155,10 @@ def main():
         os.makedirs(RESULTS, exist_ok=True)
         # One line for each measurement: what changes can be read.
         results = take(path)
-        rows = ",\n".join(json.dumps(m) for m in results.pop("measurements"))
+        kind = "networks" if "networks" in results else "measurements"
+        rows = ",\n".join(json.dumps(m) for m in results.pop(kind))
         with open(os.path.join(RESULTS, name + ".json"), "w", encoding="utf-8") as f:
-            f.write(json.dumps(results)[:-1] + ', "measurements": [\n' + rows + "\n]}\n")
+            f.write(json.dumps(results)[:-1] + f', "{kind}": [\n' + rows + "\n]}\n")
     with open(PAGE, encoding="utf-8") as f:
         page = f.read()
     made = TABLE.sub(lambda found: found[1] + table(found[2]) + found[3], page)

@@ -202,14 +202,28 @@ def line(r):
     return text + (f"  differs by {r.get('error', 0):.1e}" if "ratio" in r and not is_right(r) else "")
 
 
+def part_of_peer(r, key):
+    return r["tools"]["dlc"][key] / min(about[key] for tool, about in r["tools"].items() if tool != "dlc" and key in about)
+
+
 def distribution(timed):
     """Of networks in the order of their ratios."""
     ratios = [r["ratio"] for r in timed]
     print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
           f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}")
     for key, text in (("ready_s", "time to a first result"), ("memory_mib", "memory")):
-        parts = [r["tools"]["dlc"][key] / min(about[key] for tool, about in r["tools"].items() if tool != "dlc" and key in about) for r in timed]
+        parts = [part_of_peer(r, key) for r in timed]
         print(f"  {text}, of the better peer's: median {statistics.median(parts):.2f}, nine in ten within {sorted(parts)[math.ceil(0.9 * len(parts)) - 1]:.2f}")
+
+
+def for_tables(r):
+    """A result as tools/bench/tables.py takes it."""
+    kept = {key: r[key] for key in ("name", "batch", "threads", "refused", "best", "ratio", "interval") if key in r}
+    if is_invalid(r):
+        kept["invalid"] = True
+    if "ratio" in r:
+        kept.update(dlc_ms=r["tools"]["dlc"]["median_ms"], right=is_right(r), ready=part_of_peer(r, "ready_s"), memory=part_of_peer(r, "memory_mib"))
+    return kept
 
 
 def show_blame(r, count):
@@ -233,6 +247,10 @@ def report(o):
         for r in timed:
             print("  " + line(r))
             show_blame(r, o.blame)
+    if o.json:
+        with open(o.json, "w") as file:
+            json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in results), "command": "tools/bench/zoo/zoo.py",
+                       "networks": [for_tables(r) for r in results]}, file, indent=1)
 
 
 def main():
@@ -247,6 +265,7 @@ def main():
     a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "results"))
     a.add_argument("--again", action="store_true", help="measure what has been measured")
     a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
+    a.add_argument("--json", help="with --report: write what tools/bench/tables.py takes")
     a.add_argument("--blame", type=int, default=3, help="so many commands of each slower network")
     o = a.parse_args()
     os.makedirs(o.results, exist_ok=True)
