@@ -95,6 +95,12 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
 }
 
 Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
+  if (auto found = parts.find(op); found != parts.end()) {
+    Indices inside(at);
+    Index &x = inside[cast<ConcatOp>(op).getAxis()];
+    x = affine(x, 1, -found->second.second);
+    return eval(op->getOperand(found->second.first), inside, lanes);
+  }
   IndexLowering lowering(*this, lanes);
   Type element = computeType(getElementTypeOrSelf(op->getResult(0).getType()));
   struct Source {

@@ -65,6 +65,9 @@ public:
   /// Declares that `value` is `element` at every index asked for in the current scope.
   void bindElement(mlir::Value value, mlir::Value element) { elements[value] = element; }
 
+  /// Declares that from now on only that part's elements are asked for, which begin at `offset`.
+  void bindPart(ConcatOp concat, unsigned part, int64_t offset) { parts[concat] = {part, offset}; }
+
   /// Declares that it is `element` at `at` (of `lanes`, as `eval` takes them) in the current scope.
   void bindAt(mlir::Value value, const Indices &at, int64_t lanes, mlir::Value element) {
     scopes.back()[keyOf(value, at, lanes)] = element;
@@ -182,6 +185,7 @@ private:
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers, elements;
   llvm::DenseMap<mlir::Value, KeptRow> rows;
+  llvm::DenseMap<mlir::Operation *, std::pair<unsigned, int64_t>> parts;
   std::vector<std::map<Key, mlir::Value>> scopes;
   Prefetching prefetching;
   int walk = 0;

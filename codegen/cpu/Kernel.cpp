@@ -72,6 +72,8 @@ public:
       : b(b), e(e), loc(e.loc), fusion(fusion), outputs(outputs), scratch(scratch) {}
 
   void run(Nest &nest, Value begin, Value end, int64_t first) {
+    if (nest.joined)
+      e.bindPart(nest.joined, nest.part, nest.partOffset);
     Value from = e.binary("max", begin, e.i64(first)),
           to = e.binary("min", end, e.i64(first + nest.units));
     auto units = [&](int64_t count) {
@@ -129,7 +131,7 @@ private:
     auto store = [&](Value offset, int64_t lanes) {
       for (auto [at, start] : llvm::zip(ats, starts)) {
         at.back() = {e.binary("add", start, offset), lanes > 1 ? 1 : 0, nullptr, false};
-        storeAll(nest.stores, at, lanes > 1 ? lanes : 0);
+        storeAll(nest, at, lanes > 1 ? lanes : 0);
       }
     };
     e.prefetchRows({.elements = product(nest.shape), .walk = 1, .ahead = 256});
@@ -166,11 +168,11 @@ private:
       for (Operation &op : fusion.getBody().front().without_terminator())
         for (Value operand : op.getOperands())
           if (isShared(operand) && !isShared(op.getResult(0)))
-            e.eval(operand, e.broadcastIndex(operand, at), lanes);
+            e.eval(operand, e.broadcastIndex(operand, placed(nest, at)), lanes);
     });
     auto store = [&](Value which) {
       at[along] = {which, 0, nullptr, false};
-      forLanes([&](int64_t lanes) { storeAll(nest.stores, at, lanes); });
+      forLanes([&](int64_t lanes) { storeAll(nest, at, lanes); });
     };
     if (product(shape) >= largest)
       e.prefetchRows(
@@ -253,7 +255,7 @@ private:
         e.bindAt(transpose, place, width > 1 ? width : 0, resized(element, nest.lanes, width));
     }
     for (const Indices &place : places)
-      storeAll(nest.stores, place, width > 1 ? width : 0);
+      storeAll(nest, place, width > 1 ? width : 0);
     e.popScope();
   }
 
@@ -351,7 +353,7 @@ private:
     auto emitTail = [&] {
       e.pushScope();
       at[outer] = {e.i64(row - tail), tail > 1 ? 1 : 0, nullptr, false};
-      storeAll(nest.stores, at, tail > 1 ? tail : 0);
+      storeAll(nest, at, tail > 1 ? tail : 0);
       e.popScope();
     };
     if (nest.blocks == 1)
@@ -380,7 +382,7 @@ private:
     if (step == nest.shape.back() && nest.blocks == 1) {
       // One vector is the whole row.
       at.back() = {e.i64(0), lanes > 1 ? 1 : 0, nullptr, false};
-      storeAll(nest.stores, at, lanes > 1 ? lanes : 0);
+      storeAll(nest, at, lanes > 1 ? lanes : 0);
       return;
     }
     auto loop = scf::ForOp::create(b, loc, start, stop, e.i64(step));
@@ -388,7 +390,7 @@ private:
     b.setInsertionPoint(loop.getBody()->getTerminator());
     e.pushScope();
     at.back() = {loop.getInductionVar(), lanes > 1 ? 1 : 0, nullptr, false};
-    storeAll(nest.stores, at, lanes > 1 ? lanes : 0);
+    storeAll(nest, at, lanes > 1 ? lanes : 0);
     e.popScope();
   }
 
@@ -399,6 +401,19 @@ private:
 
   /// All are known before the first is stored: an output may lie where an input of the others lies
   /// (Inplace.h).
+  void storeAll(Nest &nest, const Indices &place, int64_t lanes) {
+    return storeAll(nest.stores, placed(nest, place), lanes);
+  }
+
+  /// Where an element of the nest stands in the results.
+  Indices placed(Nest &nest, Indices at) {
+    if (nest.joined && nest.partOffset != 0) {
+      Index &x = at[nest.joined.getAxis()];
+      x.base = e.binary("add", x.base, e.i64(nest.partOffset));
+    }
+    return at;
+  }
+
   void storeAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
     SmallVector<Value> elements;
     for (const Nest::Store &store : stores)

@@ -104,6 +104,24 @@ int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
   return std::min(lanes, row);
 }
 
+/// The concatenation that all results are made of element for element, if there is one.
+ConcatOp joinedByAll(FusionOp fusion) {
+  auto concats = fusion.getBody().front().getOps<ConcatOp>();
+  if (!llvm::hasSingleElement(concats) || hasLoops(fusion))
+    return nullptr;
+  ConcatOp concat = *concats.begin();
+  ArrayRef<int64_t> shape = tensorType(concat.getY()).getShape();
+  auto isSame = [&](Value value) { return tensorType(value).getShape() == shape; };
+  // Whoever reads it reads the element at its own place.
+  bool inPlace = llvm::all_of(concat.getY().getUsers(), [&](Operation *user) {
+    return isa<YieldOp>(user) || (user->hasTrait<Elementwise>() && isSame(user->getResult(0)));
+  });
+  for (Operation &op : fusion.getBody().front().without_terminator())
+    inPlace &= op.hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp, ConcatOp>(op);
+  bool allSame = llvm::all_of(fusion.getBody().front().getTerminator()->getOperands(), isSame);
+  return inPlace && allSame ? concat : nullptr;
+}
+
 /// Cuts short rows that only elementwise work is done on into chunks along the dimension before:
 /// what they share (channels' factors where channels are the row) is loaded once, and coordinates
 /// are computed once.
@@ -116,7 +134,7 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
     return;
   int64_t operations = 0;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    if (!op.hasTrait<Elementwise>() && !isa<ConstantOp, BroadcastOp>(op))
+    if (!op.hasTrait<Elementwise>() && !isa<ConstantOp, BroadcastOp>(op) && &op != nest.joined)
       return;
     operations += op.hasTrait<Elementwise>();
   }
@@ -135,7 +153,7 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
 /// Walks transposed operands in tiles; whether there are any.
 bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElement) {
   constexpr int64_t units = 64;
-  if (nest.scalarRow || !nest.rowStores.empty())
+  if (nest.scalarRow || !nest.rowStores.empty() || nest.joined)
     return false;
   std::optional<Turned> turned = findTurned(fusion, nest.shape, target);
   if (!turned)
@@ -201,7 +219,27 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
   auto yield = cast<YieldOp>(fusion.getBody().front().getTerminator());
   std::vector<Nest> nests;
   auto rowsOf = [](ArrayRef<int64_t> shape) { return shape.empty() ? shape : shape.drop_back(); };
+  ConcatOp joined = joinedByAll(fusion);
+  if (joined && joined.getY() == yield.getOperand(0) && yield.getNumOperands() == 1)
+    joined = nullptr; // its parts are stored as they are
+  if (joined) {
+    int64_t offset = 0;
+    for (auto [part, value] : llvm::enumerate(joined.getXs())) {
+      Nest nest;
+      nest.shape = llvm::to_vector(tensorType(value).getShape());
+      nest.joined = joined;
+      nest.part = unsigned(part);
+      nest.partOffset = offset;
+      for (auto [i, result] : llvm::enumerate(yield.getValues()))
+        nest.stores.push_back({result, unsigned(i)});
+      offset += nest.shape[joined.getAxis()];
+      if (product(nest.shape) > 0)
+        nests.push_back(nest);
+    }
+  }
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
+    if (joined)
+      break;
     auto shape = tensorType(value).getShape();
     auto concat = value.getDefiningOp<ConcatOp>();
     if (concat && yield.getNumOperands() == 1) {

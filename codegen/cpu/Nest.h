@@ -22,8 +22,13 @@ struct Nest {
   int64_t depth = 0, chunks = 1;
   /// A dimension that is walked in tiles with the row (Turned.h); -1: none.
   int64_t across = -1;
-  int64_t units = 1; ///< rows, or blocks or chunks of them; or rows of tiles
-  double work = 0;   ///< rough operations per unit
+  /// Of what is made of a concatenation, the elements that one of its parts gives: they are walked
+  /// by themselves, and nothing has to choose per element.
+  ConcatOp joined = nullptr;
+  unsigned part = 0;
+  int64_t partOffset = 0; ///< along the concatenation's dimension
+  int64_t units = 1;      ///< rows, or blocks or chunks of them; or rows of tiles
+  double work = 0;        ///< rough operations per unit
 };
 
 std::vector<Nest> planNests(FusionOp fusion, const Target &target);

@@ -62,9 +62,13 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
           taps / (isa<MaxPoolOp>(op) ? machine.maximumGigataps : machine.averageGigataps);
       counted += taps;
     } else if (auto concat = dyn_cast<ConcatOp>(op)) {
-      // Lanes that lie in different operands are chosen from all of them.
+      // Lanes that lie in different operands are chosen from all of them, where they are not walked
+      // one after the other.
       if (int64_t(concat.getAxis()) ==
-          cast<RankedTensorType>(concat->getResult(0).getType()).getRank() - 1)
+              cast<RankedTensorType>(concat->getResult(0).getType()).getRank() - 1 &&
+          llvm::none_of(cpu::planNests(normal, target), [&](const cpu::Nest &nest) {
+            return nest.joined || nest.stores[0].axis >= 0;
+          }))
         nanoseconds += results * double(concat->getNumOperands()) / machine.joined;
     } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
       nanoseconds += results * perTransposed(transpose, normal, cost.machine, target);

@@ -179,6 +179,38 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
       x.operands.push_back({shape, t, any(t)});
     cases.push_back(x);
   }
+  // What is made of a concatenation, part by part: along the lanes and across them, parts of one
+  // element, results beside the concatenation itself.
+  if (t == "f32" || t == "i32" || t == "bf16")
+    for (int axis : {0, 1, 2}) {
+      std::string text = R"(
+    %j = dlc.concat AXIS (%a0, %a1, %a2) : (XX, YY, ZZ) -> SS
+    %m = dlc.mul %j, %a3 : (SS, RR) -> SS
+    %w = dlc.max %m, %a4 : (SS, SS) -> SS
+    return %w, %j : SS, SS)";
+      Shape shapes[3] = {{5, 9, 35}, {5, 9, 35}, {5, 9, 35}}, sum = {5, 9, 35};
+      shapes[1][axis] = 1;
+      shapes[2][axis] = 64;
+      sum[axis] = shapes[0][axis] + 65;
+      Shape row = {sum[2]};
+      for (auto [from, to] :
+           {std::pair("AXIS", std::to_string(axis)), std::pair("XX", typeText(shapes[0], t)),
+            std::pair("YY", typeText(shapes[1], t)), std::pair("ZZ", typeText(shapes[2], t)),
+            std::pair("SS", typeText(sum, t)), std::pair("RR", typeText(row, t))})
+        for (size_t at; (at = text.find(from)) != std::string::npos;)
+          text.replace(at, std::string(from).size(), to);
+      std::vector<Operand> operands;
+      for (const Shape &shape : {shapes[0], shapes[1], shapes[2], row, sum})
+        operands.push_back({shape, t, any(t)});
+      cases.push_back({"concat",
+                       t + "/joined/" + std::to_string(axis),
+                       operands,
+                       "",
+                       2,
+                       {4, 0},
+                       {typeText(sum, t), typeText(sum, t)},
+                       text});
+    }
 }
 
 void addMakers(std::vector<Case> &cases) {
