@@ -247,6 +247,17 @@ std::optional<LibraryCall> describe(Operation *whole) {
       for (int64_t size : desc[list].get<std::vector<int64_t>>())
         call.flops *= double(size);
   }
+  auto inside = [&](auto pool) {
+    ArrayRef<int64_t> image = typeOf(pool.getX()).getShape(),
+                      result = typeOf(pool->getResult(0)).getShape();
+    call.flops = double(result[0] * result[1]) *
+                 tapsInside(image.drop_front(2), result.drop_front(2), pool.getWindow(),
+                            pool.getStrides(), pool.getDilations(), pool.getLow());
+  };
+  if (auto max = dyn_cast<MaxPoolOp>(op))
+    inside(max);
+  else if (auto average = dyn_cast<AvgPoolOp>(op))
+    inside(average);
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
     auto dw = typeOf(gradient.getDw());
     call.flops = 2.0 * double(typeOf(gradient.getDy()).getNumElements()) *
@@ -267,11 +278,10 @@ public:
     const Machine &machine = cost.machine;
     double cores = cost.coresFor(call.flops + call.bytes);
     double nanoseconds = cost.traffic(call.bytes, cores);
-    if (call.desc["kind"] != "lane_pool") {
-      double rate =
-          call.desc.contains("kernel") ? machine.builtinWindows : machine.convolutionGflops;
-      nanoseconds = std::max(nanoseconds, call.flops / (rate * cores));
-    }
+    double rate = call.desc["kind"] == "lane_pool" ? machine.lanePoolTaps
+                  : call.desc.contains("kernel")   ? machine.builtinWindows
+                                                   : machine.convolutionGflops;
+    nanoseconds = std::max(nanoseconds, call.flops / (rate * cores));
     return cost.ended(call, nanoseconds);
   }
 };

@@ -76,6 +76,21 @@ double productOf(ArrayRef<int64_t> sizes, size_t drop) {
   return n;
 }
 
+double tapsInside(ArrayRef<int64_t> image, ArrayRef<int64_t> result, ArrayRef<int64_t> window,
+                  ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, ArrayRef<int64_t> low) {
+  double taps = 1;
+  for (size_t d = 0; d < window.size(); ++d) {
+    int64_t inside = 0;
+    for (int64_t at = 0; at < result[d]; ++at)
+      for (int64_t tap = 0; tap < window[d]; ++tap) {
+        int64_t place = at * strides[d] + tap * dilations[d] - low[d];
+        inside += place >= 0 && place < image[d];
+      }
+    taps *= double(inside);
+  }
+  return taps;
+}
+
 double packedBytes(const LibraryCall &call) {
   double bytes = 0;
   for (const CallArgument &argument : call.arguments)

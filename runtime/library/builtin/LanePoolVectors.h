@@ -99,6 +99,30 @@ struct LanePoolVectors {
 #endif
   }
 
+  /// The largest of vectors, where nobody asks for its place: no vector waits for more than one
+  /// operation on the one before. NaN is the largest.
+  struct Largest {
+    Floats best = Floats{} - __builtin_inff();
+#ifdef __AVX512F__
+    __mmask16 unordered = 0;
+    void take(Floats v) {
+      unordered |= _mm512_cmp_ps_mask(__m512(v), __m512(v), _CMP_UNORD_Q);
+      best = Floats(_mm512_max_ps(__m512(v), __m512(best)));
+    }
+    Floats result() const {
+      return Floats(
+          _mm512_mask_mov_ps(__m512(best), unordered, _mm512_set1_ps(__builtin_nanf(""))));
+    }
+#else
+    Ints unordered = {};
+    void take(Floats v) {
+      unordered |= v != v;
+      best = v > best ? v : best;
+    }
+    Floats result() const { return unordered ? Floats{} + __builtin_nanf("") : best; }
+#endif
+  };
+
   /// What the next row's windows need more, into the second-level cache.
   static void fetchBelow(const LanePool &pool, const float *from) {
     for (int64_t i = 0; i < 2; ++i)
@@ -123,6 +147,14 @@ struct LanePoolVectors {
           bool isEmpty = down.count == 0 || across.count == 0;
           for (int64_t c = 0; c < pool.channels; c += V) {
             const float *from = plane + c;
+            if (!positions) {
+              Largest largest;
+              overWindow<Size>(pool, down, across, [&](int64_t element, int32_t) {
+                largest.take(load(from + element));
+              });
+              store(dst + to + c, largest.result());
+              continue;
+            }
             Floats best = Floats{} - __builtin_inff();
             Ints at = {};
             if (!isEmpty) {
@@ -133,8 +165,7 @@ struct LanePoolVectors {
               takeLarger(load(from + element), tap, best, at);
             });
             store(dst + to + c, best);
-            if (positions)
-              storeBytes(positions + to + c, at);
+            storeBytes(positions + to + c, at);
           }
         }
       }

@@ -29,10 +29,10 @@ SMALL, WAKING = 20, 5  # microseconds
 
 def regret(entry):
     """Of one line of the database: (regret, microseconds of the model's choice, its name, the best's name, sittings); nothing where there is no choice."""
-    timed = [c for c in entry["candidates"] if not c.get("rejected") and c.get("median", 0) > 0]
+    timed = [c for c in entry["candidates"] if not c.get("rejected") and c.get("median_us", 0) > 0]
     if len(timed) < 2:
         return None
-    chosen = min(timed, key=lambda c: (c["estimate"], c["implementation"]))
+    chosen = min(timed, key=lambda c: (c["estimate_us"], c["implementation"]))
     sittings = [i for i in range(max(len(c["sittings"]) for c in timed)) if i < len(chosen["sittings"]) and chosen["sittings"][i] > 0]
     mean = lambda values: math.exp(sum(map(math.log, values)) / len(values))
     behind = lambda c, some: mean([c["sittings"][i] for i in some if i < len(c["sittings"]) and c["sittings"][i] > 0] or [c["behind"]])
@@ -44,7 +44,7 @@ def regret(entry):
     best = min(timed, key=lambda c: c["behind"])
     # Who was beaten clearly sits once: there is no second sample, and no need of one.
     value = mean(found) if found else chosen["behind"] / best["behind"]
-    return max(value, 1.0), chosen["median"], chosen["implementation"], best["implementation"], len(sittings)
+    return max(value, 1.0), chosen["median_us"], chosen["implementation"], best["implementation"], len(sittings)
 
 
 def limits_of(program, threads):
