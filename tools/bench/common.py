@@ -155,7 +155,7 @@ def cpu_name():
 def about_run(measurements):
     """What a script's --json holds: measurements, and how they came about (tables.py reads it)."""
     options = [a for i, a in enumerate(sys.argv) if i and not a.startswith("--json") and sys.argv[i - 1] != "--json"]
-    command = shlex.join(["tools/bench/" + os.path.basename(sys.argv[0]), *options])
+    command = shlex.join([os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *options])
     return {"machine": cpu_name(), "when": time.strftime("%Y-%m-%d"), "command": command, "measurements": measurements}
 
 
