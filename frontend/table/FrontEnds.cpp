@@ -1,6 +1,7 @@
 //===- FrontEnds.cpp - the table of front ends --------------------------------===//
 #include "frontend/table/FrontEnds.h"
 
+#include "frontend/aten/Import.h"
 #include "frontend/mlir/Import.h"
 #include "frontend/onnx/Import.h"
 
@@ -13,6 +14,7 @@ const std::vector<FrontEnd> &frontEnds() {
   static const std::vector<FrontEnd> table = {
       {"onnx", {".onnx"}, inspectOnnx, importOnnx},
       {"mlir", {".mlir"}, inspectMlir, importMlir},
+      {"aten", {".aten"}, inspectAten, importAten},
   };
   return table;
 }

@@ -88,9 +88,10 @@ FOLDERS = {
     "passes/place": ["passes"],
     "passes/precision": ["passes", "passes/simplify"],
     "passes/simplify": ["passes"],
+    "frontend/aten": ["frontend", "frontend/onnx"],
     "frontend/mlir": ["frontend"],
     "frontend/onnx": ["frontend"],
-    "frontend/table": ["frontend", "frontend/mlir", "frontend/onnx"],
+    "frontend/table": ["frontend", "frontend/aten", "frontend/mlir", "frontend/onnx"],
     "frontend/trace": ["frontend/trace/include/dlc"],
     "codegen": [
         "codegen/constants",

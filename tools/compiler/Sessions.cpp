@@ -24,8 +24,8 @@ static CompileOptions watched(const ModelOptions &given, const Sessions::Hooks &
 }
 
 struct Sessions::Impl {
-  Impl(const std::string &path, const ModelOptions &options, Hooks given)
-      : hooks(std::move(given)), source(std::make_shared<Source>(path)),
+  Impl(std::shared_ptr<Source> from, const ModelOptions &options, Hooks given)
+      : hooks(std::move(given)), source(std::move(from)),
         programs(source, watched(options, hooks)) {}
   Hooks hooks;
   std::shared_ptr<Source> source;
@@ -40,7 +40,9 @@ static std::vector<OpenValue> openValues(const std::vector<ValueInfo> &infos) {
 }
 
 Sessions::Sessions(const std::string &path, const ModelOptions &options, Hooks hooks)
-    : impl(std::make_unique<Impl>(path, options, std::move(hooks))),
+    : Sessions(std::make_shared<Source>(path), options, std::move(hooks)) {}
+Sessions::Sessions(std::shared_ptr<Source> source, const ModelOptions &options, Hooks hooks)
+    : impl(std::make_unique<Impl>(std::move(source), options, std::move(hooks))),
       ins(openValues(impl->source->inputs())), outs(openValues(impl->source->outputs())) {}
 Sessions::~Sessions() = default;
 

@@ -18,6 +18,8 @@
 
 namespace dlc {
 
+class Source;
+
 /// An input or output of a model before anything is specialised.
 struct OpenValue {
   std::string name;
@@ -43,6 +45,9 @@ public:
 
   /// Everything throws dlc::Error.
   explicit Sessions(const std::string &path, const ModelOptions &options = {}, Hooks hooks = {});
+  /// Of a model that no file holds (tools/compiler/Graphs.h).
+  explicit Sessions(std::shared_ptr<Source> source, const ModelOptions &options = {},
+                    Hooks hooks = {});
   ~Sessions();
   Sessions(const Sessions &) = delete;
   Sessions &operator=(const Sessions &) = delete;

@@ -1,0 +1,131 @@
+//===- Activation.cpp - activations, composed of functions ----------------===//
+#include "frontend/aten/Node.h"
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+/// Intermediate results are f32 at least, as PyTorch's are.
+template <Value (*body)(Node &, Build &, Value)> void activation(Node &n, Build &b) {
+  n.set(b.cast(body(n, b, b.widen(n.tensor("self"))), n.resultElement()));
+}
+
+Value above(Build &b, Value x, double limit) {
+  return b.compare(Predicate::gt, x, b.like(x, limit));
+}
+
+/// log(1 + e^x) without overflow.
+Value softplusOf(Build &b, Value x) {
+  Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
+  return b.add(b.unary<ReluOp>(x), tail);
+}
+
+void relu(Node &n, Build &b) { n.set(b.unary<ReluOp>(n.tensor("self"))); }
+
+void gelu(Node &n, Build &b) {
+  std::string form = n.text("approximate", "none");
+  if (!b.require(form == "none" || form == "tanh",
+                 "argument 'approximate': required: none or tanh; found " + form))
+    return;
+  SmallVector<NamedAttribute> attributes;
+  if (form == "tanh")
+    attributes.push_back(b.attrUnit("approximate"));
+  n.set(b.op<GeluOp>({n.tensor("self")}, attributes));
+}
+
+Value silu(Node &, Build &b, Value x) { return b.mul(x, b.sigmoid(x)); }
+
+Value leakyRelu(Node &n, Build &b, Value x) {
+  return b.select(above(b, x, 0), x, b.mul(x, n.real("negative_slope")));
+}
+
+Value elu(Node &n, Build &b, Value x) {
+  double alpha = n.real("alpha", 1), scale = n.real("scale", 1), input = n.real("input_scale", 1);
+  Value low = b.mul(b.unary<Expm1Op>(b.mul(x, input)), alpha);
+  return b.mul(b.select(above(b, x, 0), x, low), scale);
+}
+
+Value hardtanh(Node &n, Build &b, Value x) {
+  return b.clamp(x, n.real("min_val", -1), n.real("max_val", 1));
+}
+
+Value hardsigmoid(Node &, Build &b, Value x) { return b.div(b.clamp(b.add(x, 3.0), 0, 6), 6.0); }
+
+Value hardswish(Node &n, Build &b, Value x) { return b.mul(x, hardsigmoid(n, b, x)); }
+
+Value softplus(Node &n, Build &b, Value x) {
+  double beta = n.real("beta", 1), threshold = n.real("threshold", 20);
+  Value scaled = b.mul(x, beta);
+  return b.select(above(b, scaled, threshold), x, b.div(softplusOf(b, scaled), beta));
+}
+
+Value mish(Node &, Build &b, Value x) { return b.mul(x, b.unary<TanhOp>(softplusOf(b, x))); }
+
+Value logSigmoid(Node &, Build &b, Value x) {
+  return b.unary<NegOp>(softplusOf(b, b.unary<NegOp>(x)));
+}
+
+Value hardshrink(Node &n, Build &b, Value x) {
+  Value kept = above(b, b.unary<AbsOp>(x), n.real("lambd", 0.5));
+  return b.select(b.either(kept, b.unary<IsNanOp>(x)), x, b.like(x, 0));
+}
+
+Value softshrink(Node &n, Build &b, Value x) {
+  double limit = n.real("lambd", 0.5);
+  return b.sub(x, b.clamp(x, -limit, limit));
+}
+
+Value threshold(Node &n, Build &b, Value x) {
+  Value low = b.compare(Predicate::le, x, b.like(x, n.real("threshold")));
+  return b.select(low, b.like(x, n.real("value")), x);
+}
+
+/// A slope for each channel, or one.
+void prelu(Node &n, Build &b) {
+  Value x = n.tensor("self"), slope = n.tensor("weight");
+  if (b.rank(slope) == 1 && b.rank(x) >= 2) {
+    Dims shape(size_t(b.rank(x)), 1);
+    shape[1] = b.count(slope);
+    slope = b.reshape(slope, shape);
+  } else if (b.count(slope) == 1) {
+    slope = b.reshape(slope, Dims(size_t(b.rank(x)), 1));
+  }
+  n.set(b.select(above(b, x, 0), x, b.mul(x, slope)));
+}
+
+void glu(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  int64_t axis = n.axis("dim", b.rank(x)), half = b.dim(x, axis) / 2;
+  if (!b.require(b.rank(x) > 0 && half * 2 == b.dim(x, axis),
+                 "argument 'dim': required: a dimension of even size"))
+    return;
+  Value gate = b.sliceAxis(x, axis, half, half);
+  n.set(b.mul(b.sliceAxis(x, axis, 0, half), b.sigmoid(gate)));
+}
+
+const Operator table[] = {
+    {"relu.default", relu},
+    {"gelu.default", gelu},
+    {"silu.default", activation<silu>},
+    {"leaky_relu.default", activation<leakyRelu>},
+    {"elu.default", activation<elu>},
+    {"hardtanh.default", activation<hardtanh>},
+    {"hardsigmoid.default", activation<hardsigmoid>},
+    {"hardswish.default", activation<hardswish>},
+    {"softplus.default", activation<softplus>},
+    {"mish.default", activation<mish>},
+    {"log_sigmoid.default", activation<logSigmoid>},
+    {"hardshrink.default", activation<hardshrink>},
+    {"softshrink.default", activation<softshrink>},
+    {"threshold.default", activation<threshold>},
+    {"_prelu_kernel.default", prelu},
+    {"prelu.default", prelu},
+    {"glu.default", glu},
+};
+
+} // namespace
+
+ArrayRef<Operator> activationOperators() { return table; }
+
+} // namespace dlc::aten

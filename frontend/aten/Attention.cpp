@@ -1,0 +1,88 @@
+//===- Attention.cpp - attention, whole -----------------------------------===//
+#include "frontend/aten/Node.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+/// Each head of k and v serves as many heads of q as there are more of those.
+Value repeated(Build &b, Value x, int64_t heads) {
+  int64_t axis = b.rank(x) - 3, own = axis >= 0 ? b.dim(x, axis) : heads;
+  if (own == heads || own == 0 || heads % own)
+    return x;
+  Dims wide = b.dims(x), shape = wide;
+  wide.insert(wide.begin() + axis + 1, heads / own);
+  shape[size_t(axis)] = heads;
+  return b.reshape(b.broadcast(b.expandDims(x, axis + 1), wide), shape);
+}
+
+struct Operands {
+  std::vector<Value> values;
+  std::vector<NamedAttribute> attributes;
+  Dims shape;
+};
+
+/// Ranks of 3 or more with one batch shape.
+Operands operandsOf(Node &n, Build &b) {
+  Operands result;
+  Value q = n.tensor("query"), k = n.tensor("key"), v = n.tensor("value"),
+        mask = n.tensor("attn_mask");
+  if (!b.require(n.real("dropout_p", 0) == 0, "argument 'dropout_p': required: 0") ||
+      !b.require(b.rank(q) >= 2 && b.rank(k) == b.rank(q) && b.rank(v) == b.rank(q) &&
+                     b.dim(q, -1) > 0,
+                 "required: query, key and value of one rank of 2 or more"))
+    return result;
+  double scale = n.has("scale") ? n.real("scale") : 1 / std::sqrt(double(b.dim(q, -1)));
+  if (b.rank(q) == 2) {
+    q = b.expandDims(q, 0), k = b.expandDims(k, 0), v = b.expandDims(v, 0);
+  } else if (n.flag("enable_gqa")) {
+    k = repeated(b, k, b.dim(q, -3)), v = repeated(b, v, b.dim(q, -3));
+  }
+  Dims batch(b.shape(q).begin(), b.shape(q).end() - 2);
+  for (Value each : {k, v})
+    for (size_t i = 0; i < batch.size(); ++i)
+      if (batch[i] == 1)
+        batch[i] = b.dim(each, int64_t(i));
+  auto widened = [&](Value x) {
+    Dims shape = batch;
+    shape.insert(shape.end(), b.shape(x).end() - 2, b.shape(x).end());
+    return b.broadcast(x, shape);
+  };
+  result.values = {widened(q), widened(k), widened(v)};
+  if (mask)
+    result.values.push_back(b.isBool(mask) ? mask : b.cast(mask, b.elem(q)));
+  result.attributes = {b.attrFloat("scale", scale)};
+  if (n.flag("is_causal"))
+    result.attributes.push_back(b.attrUnit("causal"));
+  result.shape = b.rank(n.tensor("query")) == 2 ? Dims() : batch;
+  result.shape.insert(result.shape.end(), {b.dim(q, -2), b.dim(v, -1)});
+  return result;
+}
+
+/// With the logarithms of the rows' sums where somebody wants them.
+void attention(Node &n, Build &b) {
+  Operands o = operandsOf(n, b);
+  if (!b.ok())
+    return;
+  if (!n.wants(1))
+    return n.set(b.reshape(b.op<AttentionOp>(o.values, o.attributes), o.shape));
+  auto made = b.ops<AttentionTrainOp>(o.values, o.attributes);
+  if (made.size() != 2)
+    return;
+  n.set(0, b.reshape(made[0], o.shape));
+  n.set(1, made[1]);
+}
+
+const Operator table[] = {
+    {"scaled_dot_product_attention.default", attention},
+    {"_scaled_dot_product_flash_attention_for_cpu.default", attention},
+};
+
+} // namespace
+
+ArrayRef<Operator> attentionOperators() { return table; }
+
+} // namespace dlc::aten

@@ -1,0 +1,120 @@
+//===- Create.cpp - tensors made of numbers -------------------------------===//
+#include "frontend/aten/Node.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+/// A number in every place of the result, whose shape is an argument or another tensor's.
+void filled(Node &n, Build &b, StringRef value) {
+  Type element = n.resultElement();
+  Dims shape = n.isTensor("self") ? b.dims(n.tensor("self")) : n.ints("size");
+  Value scalar = n.operand(value, element);
+  n.set(b.broadcast(scalar, shape));
+}
+
+void full(Node &n, Build &b) { filled(n, b, "fill_value"); }
+void fillScalar(Node &n, Build &b) { filled(n, b, "value"); }
+
+template <int number> void constant(Node &n, Build &b) {
+  Dims shape = n.isTensor("self") && !n.has("size") ? b.dims(n.tensor("self")) : n.ints("size");
+  n.set(b.splat(n.resultElement(), shape, number));
+}
+
+void newFull(Node &n, Build &b) {
+  n.set(b.broadcast(n.operand("fill_value", n.resultElement()), n.ints("size")));
+}
+
+void scalarTensor(Node &n, Build &b) { n.set(n.operand("s", n.resultElement())); }
+
+void arange(Node &n, Build &b) {
+  Type element = n.resultElement();
+  double start = n.real("start", 0), step = n.real("step", 1), end = n.real("end");
+  if (!b.require(step != 0, "argument 'step': required: a number other than 0"))
+    return;
+  int64_t count = std::max<int64_t>(0, int64_t(std::ceil((end - start) / step)));
+  if (!b.require(Build::isSane(count, 0), "required: at most 2^31 elements"))
+    return;
+  // Floats are exact up to 2^24 only; what PyTorch counts, it counts in doubles.
+  Type counter = isa<FloatType>(element) ? b.f64 : element;
+  Value index = b.iota(counter, {count}, 0);
+  if (isa<FloatType>(element)) {
+    index = b.add(b.mul(index, step), start);
+  } else {
+    index =
+        b.add(b.mul(index, n.has("step") ? n.operand("step", counter) : b.scalarInt(counter, 1)),
+              n.has("start") ? n.operand("start", counter) : b.scalarInt(counter, 0));
+  }
+  n.set(b.cast(index, element));
+}
+
+void linspace(Node &n, Build &b) {
+  double start = n.real("start"), end = n.real("end");
+  int64_t steps = n.integer("steps");
+  if (!b.require(Build::isSane(steps, 0), "argument 'steps': required: 0 or more"))
+    return;
+  double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
+  Value index = b.iota(b.f64, {steps}, 0);
+  // From both ends, so that the last element is the end itself.
+  Value up = b.add(b.mul(index, step), start);
+  Value down = b.add(b.mul(b.sub(index, double(steps - 1)), step), end);
+  Value first = b.compare(Predicate::lt, index, b.like(index, std::floor(double(steps) / 2)));
+  n.set(b.cast(steps > 1 ? b.select(first, up, down) : up, n.resultElement()));
+}
+
+void eye(Node &n, Build &b) {
+  int64_t rows = n.integer("n"), columns = n.integer("m", rows);
+  Value row = b.iota(b.i64, {rows, 1}, 0), column = b.iota(b.i64, {1, columns}, 1);
+  n.set(b.cast(b.compare(Predicate::eq, row, column), n.resultElement()));
+}
+
+/// Keeps what is on one side of a diagonal.
+template <bool lower> void triangle(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  int64_t rank = b.rank(x);
+  if (!b.require(rank >= 2, "required: two dimensions or more"))
+    return;
+  Value row = b.iota(b.i64, {b.dim(x, rank - 2), 1}, 0),
+        column = b.iota(b.i64, {1, b.dim(x, -1)}, 1);
+  Value edge = b.add(row, b.scalarInt(b.i64, n.integer("diagonal", 0)));
+  Value kept = b.compare(lower ? Predicate::le : Predicate::ge, column, edge);
+  Value zero = b.isBool(x) ? b.scalarInt(b.i1, 0) : b.like(x, 0);
+  n.set(b.select(kept, x, zero));
+}
+
+const Operator table[] = {
+    {"full.default", full},
+    {"full_like.default", full},
+    {"fill.Scalar", fillScalar},
+    {"fill.Tensor", fillScalar},
+    {"new_full.default", newFull},
+    {"zeros.default", constant<0>},
+    {"zeros_like.default", constant<0>},
+    {"new_zeros.default", constant<0>},
+    {"ones.default", constant<1>},
+    {"ones_like.default", constant<1>},
+    {"new_ones.default", constant<1>},
+    // Nobody may read what is in it.
+    {"empty.memory_format", constant<0>},
+    {"empty_like.default", constant<0>},
+    {"new_empty.default", constant<0>},
+    {"empty_permuted.default", constant<0>},
+    {"scalar_tensor.default", scalarTensor},
+    {"arange.default", arange},
+    {"arange.start", arange},
+    {"arange.start_step", arange},
+    {"linspace.default", linspace},
+    {"eye.default", eye},
+    {"eye.m", eye},
+    {"tril.default", triangle<true>},
+    {"triu.default", triangle<false>},
+};
+
+} // namespace
+
+ArrayRef<Operator> createOperators() { return table; }
+
+} // namespace dlc::aten

@@ -1,0 +1,228 @@
+//===- Elementwise.cpp - arithmetic, bits, clamps -------------------------===//
+#include "frontend/aten/Node.h"
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+/// Both operands, in the element type of the result.
+std::pair<Value, Value> both(Node &n, Build &, StringRef first = "self",
+                             StringRef second = "other") {
+  Type element = n.resultElement();
+  return {n.operand(first, element), n.operand(second, element)};
+}
+
+/// The second operand times `alpha`.
+Value scaled(Node &n, Build &b, Value v) {
+  if (!n.has("alpha") || !v || b.isBool(v))
+    return v;
+  Value alpha = n.operand("alpha", b.elem(v));
+  auto known = b.known(alpha);
+  return known && known->getDouble(0) == 1 ? v : b.mul(v, alpha);
+}
+
+void add(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(b.isBool(x) ? b.either(x, y) : b.add(x, scaled(n, b, y)));
+}
+
+void sub(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(b.sub(x, scaled(n, b, y)));
+}
+
+void rsub(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(b.sub(y, scaled(n, b, x)));
+}
+
+void mul(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(b.isBool(x) ? b.both(x, y) : b.mul(x, y));
+}
+
+/// The sign of y, of zeros too.
+Value copySign(Build &b, Value x, Value y) {
+  Value negative = b.either(b.compare(Predicate::lt, y, b.like(y, 0)),
+                            b.both(b.compare(Predicate::eq, y, b.like(y, 0)),
+                                   b.compare(Predicate::lt, b.div(b.like(y, 1), y), b.like(y, 0))));
+  Value size = b.unary<AbsOp>(x);
+  return b.select(negative, b.unary<NegOp>(size), size);
+}
+
+/// Rounded down as Python does: from the remainder, so that rounding does not give the next number.
+Value floorDivide(Build &b, Value x, Value y) {
+  if (!b.isFloat(x))
+    return b.div(b.sub(x, b.rem(x, y)), y);
+  Type given = b.elem(x);
+  x = b.widen(x), y = b.widen(y);
+  Value rest = b.rem(x, y, /*truncated=*/true), zero = b.like(x, 0), quotient = b.div(x, y);
+  Value whole = b.div(b.sub(x, rest), y);
+  Value differs =
+      b.op<XorOp>({b.compare(Predicate::lt, rest, zero), b.compare(Predicate::lt, y, zero)});
+  Value lower = b.both(b.compare(Predicate::ne, rest, zero), differs);
+  whole = b.select(lower, b.sub(whole, 1.0), whole);
+  Value down = b.unary<FloorOp>(whole);
+  down = b.select(b.compare(Predicate::gt, b.sub(whole, down), b.like(x, 0.5)), b.add(down, 1.0),
+                  down);
+  Value result = b.select(b.compare(Predicate::ne, whole, zero), down, copySign(b, zero, quotient));
+  return b.cast(b.select(b.compare(Predicate::eq, y, zero), quotient, result), given);
+}
+
+Value truncate(Build &b, Value x) {
+  if (!b.isFloat(x))
+    return x;
+  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.unary<CeilOp>(x),
+                  b.unary<FloorOp>(x));
+}
+
+void divide(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  std::string mode = n.text("rounding_mode");
+  if (mode == "floor")
+    return n.set(floorDivide(b, x, y));
+  // Integers are truncated by dlc.div itself.
+  Value quotient = b.isHalf(x) ? b.div(b.widen(x), b.widen(y)) : b.div(x, y);
+  if (mode == "trunc")
+    quotient = truncate(b, quotient);
+  n.set(b.cast(quotient, n.resultElement()));
+}
+
+void floorDivision(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(floorDivide(b, x, y));
+}
+
+template <bool truncated> void remainder(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(b.rem(x, y, truncated));
+}
+
+void power(Node &n, Build &b) {
+  auto [x, y] = both(n, b, "self", "exponent");
+  auto exponent = b.known(y);
+  if (exponent && exponent->size() == 1) {
+    double p = exponent->getDouble(0);
+    if (p == 1)
+      return n.set(x);
+    if (p == 2)
+      return n.set(b.mul(x, x));
+    if (p == 3)
+      return n.set(b.mul(b.mul(x, x), x));
+    if (p == 0.5 && b.isFloat(x))
+      return n.set(b.unary<SqrtOp>(x));
+  }
+  n.set(b.pow(x, y));
+}
+
+template <typename Op> void binary(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(b.op<Op>({x, y}));
+}
+
+template <typename Op> void logical(Node &n, Build &b) {
+  n.set(b.op<Op>({n.operand("self", b.i1), n.operand("other", b.i1)}));
+}
+
+/// Bounds may be left out, numbers or tensors.
+void clamp(Node &n, Build &b) {
+  Type element = n.resultElement();
+  Value x = n.operand("self", element);
+  if (n.has("min"))
+    x = b.max(x, n.operand("min", element));
+  if (n.has("max"))
+    x = b.min(x, n.operand("max", element));
+  n.set(x);
+}
+
+/// self + value * a * b or a / b.
+template <typename Op> void addProduct(Node &n, Build &b) {
+  Type element = n.resultElement();
+  Value product = b.op<Op>({n.operand("tensor1", element), n.operand("tensor2", element)});
+  n.set(b.add(n.operand("self", element), b.mul(product, n.operand("value", element))));
+}
+
+void lerp(Node &n, Build &b) {
+  Type element = n.resultElement();
+  Value x = n.operand("self", element), y = n.operand("end", element),
+        w = n.operand("weight", element), way = b.sub(y, x);
+  // From the nearer end, so that a weight of 1 gives the end itself.
+  Value near = b.compare(Predicate::lt, b.unary<AbsOp>(w), b.like(w, 0.5));
+  n.set(b.select(near, b.add(x, b.mul(w, way)), b.sub(y, b.mul(way, b.sub(b.like(w, 1), w)))));
+}
+
+void hypotenuse(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  Value large = b.max(b.unary<AbsOp>(x), b.unary<AbsOp>(y)),
+        small = b.min(b.unary<AbsOp>(x), b.unary<AbsOp>(y));
+  Value ratio = b.div(small, large), zero = b.like(large, 0);
+  Value length = b.mul(large, b.unary<SqrtOp>(b.add(b.mul(ratio, ratio), 1.0)));
+  n.set(b.select(b.either(b.compare(Predicate::eq, large, zero), b.unary<IsInfOp>(large)), large,
+                 length));
+}
+
+void copySignOf(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(copySign(b, x, y));
+}
+
+const Operator table[] = {
+    {"add.Tensor", add},
+    {"add.Scalar", add},
+    {"sub.Tensor", sub},
+    {"sub.Scalar", sub},
+    {"rsub.Tensor", rsub},
+    {"rsub.Scalar", rsub},
+    {"mul.Tensor", mul},
+    {"mul.Scalar", mul},
+    {"div.Tensor", divide},
+    {"div.Scalar", divide},
+    {"div.Tensor_mode", divide},
+    {"div.Scalar_mode", divide},
+    {"floor_divide.default", floorDivision},
+    {"floor_divide.Scalar", floorDivision},
+    {"remainder.Tensor", remainder<false>},
+    {"remainder.Scalar", remainder<false>},
+    {"remainder.Scalar_Tensor", remainder<false>},
+    {"fmod.Tensor", remainder<true>},
+    {"fmod.Scalar", remainder<true>},
+    {"pow.Tensor_Tensor", power},
+    {"pow.Tensor_Scalar", power},
+    {"pow.Scalar", power},
+    {"maximum.default", binary<MaxOp>},
+    {"minimum.default", binary<MinOp>},
+    {"atan2.default", binary<Atan2Op>},
+    {"bitwise_and.Tensor", binary<AndOp>},
+    {"bitwise_and.Scalar", binary<AndOp>},
+    {"bitwise_or.Tensor", binary<OrOp>},
+    {"bitwise_or.Scalar", binary<OrOp>},
+    {"bitwise_xor.Tensor", binary<XorOp>},
+    {"bitwise_xor.Scalar", binary<XorOp>},
+    {"bitwise_left_shift.Tensor", binary<ShiftLeftOp>},
+    {"bitwise_left_shift.Tensor_Scalar", binary<ShiftLeftOp>},
+    {"bitwise_right_shift.Tensor", binary<ShiftRightOp>},
+    {"bitwise_right_shift.Tensor_Scalar", binary<ShiftRightOp>},
+    {"logical_and.default", logical<AndOp>},
+    {"logical_or.default", logical<OrOp>},
+    {"logical_xor.default", logical<XorOp>},
+    {"clamp.default", clamp},
+    {"clamp.Tensor", clamp},
+    {"clamp_min.default", clamp},
+    {"clamp_min.Tensor", clamp},
+    {"clamp_max.default", clamp},
+    {"clamp_max.Tensor", clamp},
+    {"addcmul.default", addProduct<MulOp>},
+    {"addcdiv.default", addProduct<DivOp>},
+    {"lerp.Scalar", lerp},
+    {"lerp.Tensor", lerp},
+    {"hypot.default", hypotenuse},
+    {"copysign.Tensor", copySignOf},
+    {"copysign.Scalar", copySignOf},
+};
+
+} // namespace
+
+ArrayRef<Operator> elementwiseOperators() { return table; }
+
+} // namespace dlc::aten

@@ -1,0 +1,125 @@
+//===- Function.cpp - functions of one element ----------------------------===//
+#include "frontend/aten/Node.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+/// In the result's element type: integers become floats where PyTorch says so.
+template <typename Op> void function(Node &n, Build &b) {
+  n.set(b.unary<Op>(n.operand("self", n.resultElement())));
+}
+
+/// Of integers and bools, what it does not change.
+template <typename Op> void rounding(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  n.set(b.isFloat(x) ? b.unary<Op>(x) : x);
+}
+
+/// bool has no sign.
+template <typename Op> void ofNumbers(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  n.set(b.isBool(x) ? x : b.unary<Op>(x));
+}
+
+void truncate(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  if (b.isFloat(x))
+    x = b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.unary<CeilOp>(x),
+                 b.unary<FloorOp>(x));
+  n.set(x);
+}
+
+void reciprocal(Node &n, Build &b) {
+  Value x = n.operand("self", n.resultElement());
+  n.set(b.div(b.like(x, 1), x));
+}
+
+/// The logarithm to another base, by a factor.
+template <int base> void logarithm(Node &n, Build &b) {
+  Value x = b.widen(n.operand("self", n.resultElement()));
+  n.set(b.cast(b.mul(b.unary<LogOp>(x), 1 / std::log(double(base))), n.resultElement()));
+}
+
+void exp2(Node &n, Build &b) {
+  Value x = b.widen(n.operand("self", n.resultElement()));
+  n.set(b.cast(b.pow(b.like(x, 2), x), n.resultElement()));
+}
+
+void logicalNot(Node &n, Build &b) { n.set(b.negate(n.operand("self", b.i1))); }
+
+void same(Node &n, Build &) { n.set(n.tensor("self")); }
+
+void square(Node &n, Build &b) {
+  Value x = n.operand("self", n.resultElement());
+  n.set(b.mul(x, x));
+}
+
+void sign(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  if (b.isBool(x))
+    return n.set(x);
+  Value y = b.unary<SignOp>(x);
+  // PyTorch's sign of NaN is 0.
+  n.set(b.isFloat(x) ? b.select(b.unary<IsNanOp>(x), b.like(x, 0), y) : y);
+}
+
+void signBit(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  if (b.isBool(x))
+    return n.set(b.splat(b.i1, b.shape(x), 0));
+  Value negative = b.compare(Predicate::lt, x, b.like(x, 0));
+  if (b.isFloat(x))
+    negative = b.either(negative, b.compare(Predicate::lt, b.div(b.like(x, 1), x), b.like(x, 0)));
+  n.set(negative);
+}
+
+const Operator table[] = {
+    {"abs.default", ofNumbers<AbsOp>},
+    {"neg.default", ofNumbers<NegOp>},
+    {"sign.default", sign},
+    {"signbit.default", signBit},
+    {"positive.default", same},
+    {"exp.default", function<ExpOp>},
+    {"exp2.default", exp2},
+    {"expm1.default", function<Expm1Op>},
+    {"log.default", function<LogOp>},
+    {"log2.default", logarithm<2>},
+    {"log10.default", logarithm<10>},
+    {"log1p.default", function<Log1pOp>},
+    {"sqrt.default", function<SqrtOp>},
+    {"rsqrt.default", function<RsqrtOp>},
+    {"square.default", square},
+    {"sin.default", function<SinOp>},
+    {"cos.default", function<CosOp>},
+    {"tan.default", function<TanOp>},
+    {"asin.default", function<AsinOp>},
+    {"acos.default", function<AcosOp>},
+    {"atan.default", function<AtanOp>},
+    {"sinh.default", function<SinhOp>},
+    {"cosh.default", function<CoshOp>},
+    {"tanh.default", function<TanhOp>},
+    {"asinh.default", function<AsinhOp>},
+    {"acosh.default", function<AcoshOp>},
+    {"atanh.default", function<AtanhOp>},
+    {"erf.default", function<ErfOp>},
+    {"erfc.default", function<ErfcOp>},
+    {"erfinv.default", function<ErfinvOp>},
+    {"sigmoid.default", function<SigmoidOp>},
+    {"reciprocal.default", reciprocal},
+    {"ceil.default", rounding<CeilOp>},
+    {"floor.default", rounding<FloorOp>},
+    {"round.default", rounding<RoundOp>},
+    {"trunc.default", truncate},
+    {"logical_not.default", logicalNot},
+    {"bitwise_not.default", function<NotOp>},
+};
+
+} // namespace
+
+ArrayRef<Operator> functionOperators() { return table; }
+
+} // namespace dlc::aten

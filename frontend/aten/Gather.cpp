@@ -1,0 +1,107 @@
+//===- Gather.cpp - reading at computed places ----------------------------===//
+#include "frontend/aten/Index.h"
+
+using namespace mlir;
+
+namespace dlc::aten {
+
+Indexed indexedOf(Node &n, Build &b, Value x) {
+  Indexed result;
+  std::vector<Value> given = n.tensors("indices"), indices;
+  Dims rest;
+  if (!b.require(int64_t(given.size()) <= b.rank(x), "argument 'indices': required: at most one "
+                                                     "for each dimension"))
+    return result;
+  for (int64_t i = 0; i < b.rank(x); ++i) {
+    Value index = i < int64_t(given.size()) ? given[size_t(i)] : Value();
+    if (!index) {
+      rest.push_back(i);
+      continue;
+    }
+    if (!b.require(!b.isBool(index) && !b.elem(index).isUnsignedInteger(),
+                   "an index of bools selects as many elements as it holds truths; dlc needs "
+                   "shapes that are known"))
+      return result;
+    result.axes.push_back(i);
+    indices.push_back(b.cast(index, b.i64));
+  }
+  if (!b.require(!indices.empty(), "argument 'indices': required: an index"))
+    return result;
+  for (Value index : indices) {
+    Dims shape = b.dims(index);
+    Dims &met = result.shape;
+    if (met.size() < shape.size())
+      met.insert(met.begin(), shape.size() - met.size(), 1);
+    size_t offset = met.size() - shape.size();
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (met[offset + d] == 1)
+        met[offset + d] = shape[d];
+  }
+  for (Value &index : indices)
+    index = b.broadcast(index, result.shape);
+  result.tuples = b.stack(indices, int64_t(result.shape.size()));
+  result.order = result.axes;
+  result.order.insert(result.order.end(), rest.begin(), rest.end());
+  bool adjacent = result.axes.back() - result.axes.front() + 1 == int64_t(result.axes.size());
+  result.place = adjacent ? result.axes.front() : 0;
+  return result;
+}
+
+namespace {
+
+void index(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  Indexed at = indexedOf(n, b, x);
+  if (!b.ok())
+    return;
+  int64_t wide = int64_t(at.shape.size());
+  if (at.axes.size() == 1) {
+    Value only = b.reshape(at.tuples, at.shape);
+    return n.set(b.gather(x, only, at.axes[0]));
+  }
+  Value y = b.gatherNd(b.transpose(x, at.order), at.tuples);
+  // What the indices gave stands first; it belongs where the indexed dimensions stood.
+  Dims order;
+  for (int64_t i = 0; i < at.place; ++i)
+    order.push_back(wide + i);
+  for (int64_t i = 0; i < wide; ++i)
+    order.push_back(i);
+  for (int64_t i = wide + at.place; i < b.rank(y); ++i)
+    order.push_back(i);
+  n.set(b.transpose(y, order));
+}
+
+void indexSelect(Node &n, Build &b) {
+  Value x = n.tensor("self"), index = n.tensor("index");
+  if (b.rank(x) == 0)
+    return n.set(x);
+  n.set(b.gather(x, b.rank(index) ? index : b.reshape(index, {1}), n.axis("dim", b.rank(x))));
+}
+
+/// The indices may cover less of the other dimensions than x has.
+void gather(Node &n, Build &b) {
+  Value x = n.tensor("self"), index = n.tensor("index");
+  Dims shape = b.dims(index);
+  if (b.rank(x) == 0 || b.rank(index) == 0) {
+    x = b.reshape(x, {b.count(x)});
+    index = b.reshape(index, {b.count(index)});
+  }
+  int64_t axis = n.axis("dim", b.rank(x));
+  n.set(b.reshape(b.op<GatherElementsOp>({x, index}, {b.attr("axis", axis)}), shape));
+}
+
+void embedding(Node &n, Build &b) { n.set(b.gather(n.tensor("weight"), n.tensor("indices"), 0)); }
+
+const Operator table[] = {
+    {"index.Tensor", index},
+    {"_unsafe_index.Tensor", index},
+    {"index_select.default", indexSelect},
+    {"gather.default", gather},
+    {"embedding.default", embedding},
+};
+
+} // namespace
+
+ArrayRef<Operator> gatherOperators() { return table; }
+
+} // namespace dlc::aten

@@ -1,0 +1,163 @@
+//===- Reduce.cpp - sums, means, extremes, truths -------------------------===//
+#include "frontend/aten/Node.h"
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+/// The dimensions that "dim" names, all where it is left out.
+template <ReduceKind kind> void reduce(Node &n, Build &b) {
+  Value x = b.cast(n.tensor("self"), n.resultElement());
+  n.set(b.reduce(kind, x, n.axes("dim", b.rank(x)), n.flag("keepdim")));
+}
+
+/// Extremes of bools are truths; of 8-bit integers and all else they are what dlc.reduce gives.
+template <ReduceKind kind> Value extreme(Build &b, Value x, ArrayRef<int64_t> axes, bool keep) {
+  if (!b.isBool(x))
+    return b.reduce(kind, x, axes, keep);
+  return b.cast(b.reduce(kind, b.cast(x, b.i32), axes, keep), b.i1);
+}
+
+template <ReduceKind kind> bool nonEmpty(Build &b, Value x, ArrayRef<int64_t> axes) {
+  for (int64_t axis : axes)
+    if (!b.require(b.dim(x, axis) > 0, "an empty dimension has no largest or smallest element"))
+      return false;
+  return b.ok();
+}
+
+template <ReduceKind kind> void extremes(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  Dims axes = n.axes("dim", b.rank(x));
+  if (nonEmpty<kind>(b, x, axes))
+    n.set(extreme<kind>(b, x, axes, n.flag("keepdim")));
+}
+
+Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
+  if (b.rank(x) == 0)
+    return b.scalarInt(b.i64, 0);
+  SmallVector<NamedAttribute> attributes{b.attr("kind", ReduceKindAttr::get(b.context, kind)),
+                                         b.attr("axis", axis)};
+  if (keep)
+    attributes.push_back(b.attrUnit("keepdims"));
+  return b.op<ArgReduceOp>({b.isBool(x) ? b.cast(x, b.i32) : x}, attributes);
+}
+
+/// The extremes along a dimension, and where they stand.
+template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  int64_t axis = n.axis("dim", b.rank(x));
+  Dims axes;
+  if (b.rank(x))
+    axes.push_back(axis);
+  if (!nonEmpty<kind>(b, x, axes))
+    return;
+  n.set(0, extreme<kind>(b, x, axes, n.flag("keepdim")));
+  if (n.wants(1))
+    n.set(1, indexOf(b, kind, x, axis, n.flag("keepdim")));
+}
+
+/// Without a dimension, the place in the flattened tensor.
+template <ReduceKind kind> void argument(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  if (n.has("dim"))
+    return n.set(indexOf(b, kind, x, n.axis("dim", b.rank(x)), n.flag("keepdim")));
+  if (!b.require(b.count(x) > 0, "an empty tensor has no largest or smallest element"))
+    return;
+  Value y = indexOf(b, kind, b.flatten(x), 0, false);
+  n.set(n.flag("keepdim") ? b.reshape(y, Dims(size_t(b.rank(x)), 1)) : y);
+}
+
+Value truth(Build &b, Value x) {
+  if (b.isBool(x))
+    return x;
+  return b.compare(Predicate::ne, x, b.scalarInt(b.elem(x) ? b.elem(x) : b.f32, 0));
+}
+
+/// Of nothing, any is false and all is true.
+template <ReduceKind kind> void truths(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  Dims axes = n.axes("dim", b.rank(x));
+  Value y = b.reduce(kind, b.cast(truth(b, x), b.i32), axes, n.flag("keepdim"));
+  n.set(b.cast(b.compare(Predicate::gt, y, b.scalarInt(b.i32, 0)), n.resultElement()));
+}
+
+struct Moments {
+  Value variance, mean;
+};
+
+/// In f32 at least. `correction` elements are taken from the count.
+Moments momentsOf(Node &n, Build &b) {
+  Value x = b.widen(n.tensor("self"));
+  Dims axes = n.axes("dim", b.rank(x));
+  bool keep = n.flag("keepdim");
+  double correction = n.has("correction") ? n.real("correction") : n.flag("unbiased", true) ? 1 : 0;
+  double count = 1;
+  for (int64_t axis : axes)
+    count *= double(b.dim(x, axis));
+  Value mean = b.reduce(ReduceKind::mean, x, axes, /*keepdims=*/true);
+  Value centred = b.sub(x, mean);
+  Value sum = b.reduce(ReduceKind::sum, b.mul(centred, centred), axes, keep);
+  Value variance = b.div(sum, std::max(0.0, count - correction));
+  return {variance, keep ? mean : b.reshape(mean, b.dims(variance))};
+}
+
+void variance(Node &n, Build &b) { n.set(b.cast(momentsOf(n, b).variance, n.resultElement())); }
+
+void deviation(Node &n, Build &b) {
+  n.set(b.cast(b.unary<SqrtOp>(momentsOf(n, b).variance), n.resultElement()));
+}
+
+void varianceAndMean(Node &n, Build &b) {
+  Moments moments = momentsOf(n, b);
+  Type element = b.elem(n.tensor("self"));
+  n.set(0, b.cast(moments.variance, element));
+  n.set(1, b.cast(moments.mean, element));
+}
+
+void logSumExp(Node &n, Build &b) {
+  Value x = b.widen(n.operand("self", n.resultElement()));
+  Dims axes = n.axes("dim", b.rank(x));
+  Value top = b.reduce(ReduceKind::max, x, axes, true), zero = b.like(x, 0);
+  top = b.select(b.unary<IsInfOp>(top), zero, top);
+  Value sum = b.reduce(ReduceKind::sum, b.unary<ExpOp>(b.sub(x, top)), axes, true);
+  Value y = b.add(b.unary<LogOp>(sum), top);
+  Value shape = b.reduce(ReduceKind::max, x, axes, n.flag("keepdim"));
+  n.set(b.cast(b.reshape(y, b.dims(shape)), n.resultElement()));
+}
+
+const Operator table[] = {
+    {"sum.default", reduce<ReduceKind::sum>},
+    {"sum.dim_IntList", reduce<ReduceKind::sum>},
+    {"mean.default", reduce<ReduceKind::mean>},
+    {"mean.dim", reduce<ReduceKind::mean>},
+    {"prod.default", reduce<ReduceKind::prod>},
+    {"prod.dim_int", reduce<ReduceKind::prod>},
+    {"amax.default", extremes<ReduceKind::max>},
+    {"amin.default", extremes<ReduceKind::min>},
+    {"max.default", extremes<ReduceKind::max>},
+    {"min.default", extremes<ReduceKind::min>},
+    {"max.dim", extremesWithIndices<ReduceKind::max>},
+    {"min.dim", extremesWithIndices<ReduceKind::min>},
+    {"argmax.default", argument<ReduceKind::max>},
+    {"argmin.default", argument<ReduceKind::min>},
+    {"any.default", truths<ReduceKind::max>},
+    {"any.dim", truths<ReduceKind::max>},
+    {"any.dims", truths<ReduceKind::max>},
+    {"all.default", truths<ReduceKind::min>},
+    {"all.dim", truths<ReduceKind::min>},
+    {"all.dims", truths<ReduceKind::min>},
+    {"var.default", variance},
+    {"var.dim", variance},
+    {"var.correction", variance},
+    {"std.correction", deviation},
+    {"var_mean.correction", varianceAndMean},
+    {"var_mean.dim", varianceAndMean},
+    {"logsumexp.default", logSumExp},
+};
+
+} // namespace
+
+ArrayRef<Operator> reduceOperators() { return table; }
+
+} // namespace dlc::aten
