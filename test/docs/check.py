@@ -9,6 +9,8 @@ usage: check.py SOURCE-ROOT BUILD-FOLDER [PAGE...]
     ```cpp main.cpp     a named block of any other language becomes that file
     ```text             shown, not run
 
+A page with the line `<!-- needs PyTorch -->` is run where the benchmarks' environment has it, else only read.
+
 A command must end with status 0. Any other block is a mistake, and so is an indented one: nobody would notice that it is wrong.
 """
 import concurrent.futures
@@ -75,6 +77,14 @@ def pattern(lines):
     return re.compile(text)
 
 
+def with_torch(environment, build):
+    """The environment with the benchmarks' PyTorch, or None where that is missing."""
+    found = glob.glob(os.path.join(build, "venv-bench", "lib", "python3*", "site-packages", "torch"))
+    if not found:
+        return None
+    return dict(environment, PYTHONPATH=os.pathsep.join([environment["PYTHONPATH"], os.path.dirname(found[0])]))
+
+
 def run_page(page, root, environment, folder):
     problems, count = [], 0
 
@@ -132,7 +142,10 @@ def main():
         def one(page):
             folder = os.path.join(scratch, page.replace("/", "-"))
             shutil.copytree(models, folder)
-            return run_page(page, root, environment, folder)
+            with open(os.path.join(root, page), encoding="utf-8") as text:
+                needs = "<!-- needs PyTorch -->" in text.read().splitlines()
+            given = with_torch(environment, build) if needs else environment
+            return run_page(page, root, given, folder) if given else ([], 0)
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             results = list(pool.map(one, pages))

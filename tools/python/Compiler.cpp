@@ -1,11 +1,14 @@
 //===- Compiler.cpp - the module dlc._compiler: models into sessions ------------===//
 #include "dlc/MemoryError.h"
+#include "tools/compiler/Graphs.h"
 #include "tools/compiler/Sessions.h"
 #include "tools/python/Names.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
@@ -14,6 +17,7 @@
 #include <future>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -53,11 +57,14 @@ struct Watch {
   }
 };
 
-/// A model file with what was made of it. One thread at a time, which dlc/_compile.py sees to.
+/// A model with what was made of it. One thread at a time, which dlc/_compile.py sees to.
 class Compiler {
 public:
   Compiler(const std::string &path, const ModelOptions &options)
       : watch(std::make_shared<Watch>()), made(new Sessions(path, options, hooks())),
+        bornIn(getpid()) {}
+  Compiler(std::shared_ptr<Source> source, const ModelOptions &options)
+      : watch(std::make_shared<Watch>()), made(new Sessions(std::move(source), options, hooks())),
         bornIn(getpid()) {}
   ~Compiler() {
     // Elsewhere the threads of MLIR's context are the parent's: nobody could wait for their end.
@@ -150,6 +157,32 @@ nb::capsule session(Compiler &self, const std::map<std::string, std::vector<int6
   });
 }
 
+/// The elements of a graph's constants: (address, bytes, what owns them) by name.
+std::map<std::string, GraphMemory> memoryOf(nb::dict constants) {
+  std::map<std::string, GraphMemory> result;
+  for (auto [name, value] : constants) {
+    auto [address, bytes, owner] = nb::cast<std::tuple<uintptr_t, size_t, nb::object>>(value);
+    // Given up by whichever thread is the last to read them.
+    std::shared_ptr<void> keep(owner.release().ptr(), [](void *object) {
+      nb::gil_scoped_acquire held;
+      nb::handle(static_cast<PyObject *>(object)).dec_ref();
+    });
+    result[nb::cast<std::string>(name)] = {reinterpret_cast<const void *>(address), bytes,
+                                           std::move(keep)};
+  }
+  return result;
+}
+
+ModelOptions optionsOf(const std::string &device, int threads, const std::string &precision,
+                       const std::string &accuracy) {
+  ModelOptions options;
+  options.device = device;
+  options.threads = threads;
+  options.precision = precision;
+  options.accuracy = accuracy;
+  return options;
+}
+
 /// (name, type, shape) of each; a shape is None, or a list of sizes, names and None.
 nb::list listed(const std::vector<OpenValue> &values) {
   nb::list list;
@@ -173,17 +206,24 @@ nb::list listed(const std::vector<OpenValue> &values) {
 } // namespace dlc::python
 
 NB_MODULE(_compiler, module) {
+  nanobind::set_leak_warnings(false);
   using namespace dlc::python;
+  module.def("graph_operators", dlc::graphOperators);
+  module.def(
+      "examine_graph",
+      [](const std::string &graph) {
+        return orValueError([&] {
+          nb::gil_scoped_release released;
+          return dlc::examineGraph(graph);
+        });
+      },
+      nb::arg("graph"));
   nb::class_<Compiler>(module, "Compiler")
       .def(
           "__init__",
           [](Compiler *self, const std::string &path, const std::string &device, int threads,
              const std::string &precision, const std::string &accuracy) {
-            dlc::ModelOptions options;
-            options.device = device;
-            options.threads = threads;
-            options.precision = precision;
-            options.accuracy = accuracy;
+            auto options = optionsOf(device, threads, precision, accuracy);
             orValueError([&] {
               nb::gil_scoped_release released;
               new (self) Compiler(path, options);
@@ -191,6 +231,20 @@ NB_MODULE(_compiler, module) {
           },
           nb::arg("path"), nb::arg("device"), nb::arg("threads"), nb::arg("precision"),
           nb::arg("accuracy"))
+      .def(
+          "__init__",
+          [](Compiler *self, const std::string &graph, nb::dict constants,
+             const std::string &device, int threads, const std::string &precision,
+             const std::string &accuracy) {
+            auto options = optionsOf(device, threads, precision, accuracy);
+            auto memory = memoryOf(constants);
+            orValueError([&] {
+              nb::gil_scoped_release released;
+              new (self) Compiler(dlc::graphSource(graph, std::move(memory)), options);
+            });
+          },
+          nb::arg("graph"), nb::arg("constants"), nb::arg("device"), nb::arg("threads"),
+          nb::arg("precision"), nb::arg("accuracy"))
       .def_prop_ro("inputs", [](const Compiler &self) { return listed(self.sessions().inputs()); })
       .def_prop_ro("outputs",
                    [](const Compiler &self) { return listed(self.sessions().outputs()); })

@@ -32,6 +32,8 @@ static std::vector<DeviceTuple> devices() {
 } // namespace dlc::python
 
 NB_MODULE(_runtime, module) {
+  // PyTorch keeps compiled graphs until the process ends, after Python is gone.
+  nanobind::set_leak_warnings(false);
   using namespace dlc::python;
   bindValue(module);
   bindSession(module);

@@ -5,6 +5,8 @@
     y = net(x)                          # NumPy, PyTorch or whatever has __dlpack__; y is of x's kind
     net.save("model.dlcx")              # one file: code, constants and plan
     net = dlc.load("model.dlcx")        # runs without the compiler
+    net = dlc.compile(module, (x,))     # a torch.nn.Module
+    model = torch.compile(module, backend="dlc")
 
 Errors are Python's own exceptions; the message says what was required, what was found, and how to mend it: ValueError for models, shapes, options and
 damaged files, TypeError for element types and names of inputs, FileNotFoundError and its kin for paths, RuntimeError for what goes wrong while a program
@@ -17,6 +19,7 @@ from dlc._compile import compile
 from dlc._devices import Device, devices
 from dlc._model import Model, load
 from dlc._profile import Profile
+from dlc._report import report
 
 __version__: str = _runtime.version()
-__all__ = ["Device", "Model", "Profile", "compile", "devices", "load"]
+__all__ = ["Device", "Model", "Profile", "compile", "devices", "load", "report"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.releas
 
 def compile(
     model: Source,
+    example_inputs: Any = None,
     *,
     device: str = "cpu",
     threads: int = 0,
@@ -37,7 +39,9 @@ def compile(
     A model whose input shapes are all known, or given by `shapes`, is compiled here. Another is compiled when it is first called, for the shapes of
     those arrays; a program for each set of shapes is kept, 16 at most.
 
-    model: the path of an .onnx, .mlir or .dlcx file, the bytes of one, or an onnx.ModelProto.
+    model: the path of an .onnx, .mlir or .dlcx file, the bytes of one, an onnx.ModelProto, a torch.nn.Module or a torch.export.ExportedProgram. The
+        weights of a module are those of now: later changes are not seen.
+    example_inputs: of a torch.nn.Module: a tuple of tensors, for whose shapes the program is made.
     device: where everything stands, `cpu`, `cuda:0`, `cpu:1`, ..; dlc.devices() lists them.
     threads: how many work for a call; 0: as many as the process may use.
     shapes: of inputs by name, {"x": (1, 3, 224, 224)}; those that the model fixes may be left out.
@@ -49,7 +53,7 @@ def compile(
     Raises FileNotFoundError and other OSErrors for the path, ValueError for a model, shape or option that dlc cannot take, RuntimeError where this
     machine lacks what the program needs. Ctrl-C ends a compilation soon, with KeyboardInterrupt; so does what `progress` raises.
     """
-    source = _Source(model)
+    source: Any = _torch_source(model, example_inputs) or _Source(model)
     options = (device, threads, precision, accuracy)
     if source.is_program:
         if (device, precision, accuracy) != ("cpu", "none", "default") or shapes:
@@ -71,10 +75,22 @@ def compile(
     return made
 
 
-class Compiler:
-    """A model file and the C++ object that compiles it, made anew in a forked process."""
+def _torch_source(model: Any, example_inputs: Any) -> Any:
+    """Of PyTorch's modules; where PyTorch is not loaded, nothing is one."""
+    if "torch" in sys.modules:
+        from dlc import _export
 
-    def __init__(self, source: _Source, options: tuple[str, int, str, str], progress: Progress | None):
+        if _export.is_module(model):
+            return _export.source_of(model, example_inputs)
+    if example_inputs is not None:
+        raise TypeError(f"example_inputs: required: a torch.nn.Module to export with them; found: {type(model).__name__}")
+    return None
+
+
+class Compiler:
+    """A model and the C++ object that compiles it, made anew in a forked process."""
+
+    def __init__(self, source: Any, options: tuple[str, int, str, str], progress: Progress | None):
         self._source, self._options, self._progress = source, options, progress
         device = options[0]
         with _compiling:
@@ -83,9 +99,7 @@ class Compiler:
             self.outputs = [_runtime.Value(*fields, device) for fields in self._made.outputs]
 
     def _open(self) -> None:
-        from dlc import _compiler
-
-        self._made, self._process = _compiler.Compiler(self._source.path, *self._options), os.getpid()
+        self._made, self._process = self._source.open(self._options), os.getpid()
 
     @staticmethod
     def is_static(value: _runtime.Value) -> bool:
@@ -123,6 +137,11 @@ class _Source:
         self.path = os.path.join(self._folder, "model" + suffix)
         with open(self.path, "wb") as file:
             file.write(data)
+
+    def open(self, options: tuple[str, int, str, str]) -> Any:
+        from dlc import _compiler
+
+        return _compiler.Compiler(self.path, *options)
 
     def load(self, threads: int) -> Model:
         return load(self.path, threads=threads)

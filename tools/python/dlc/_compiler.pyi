@@ -1,12 +1,24 @@
 """What makes programs of models: the module of C++ that brings LLVM along, loaded by the first dlc.compile."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, overload
+
+def graph_operators() -> list[str]:
+    """The overloads of ATen that dlc has: add.Tensor."""
+
+def examine_graph(graph: str) -> list[tuple[str, str]]:
+    """The nodes of a graph's text (frontend/aten/README.md) that cannot be imported, and why."""
 
 class Compiler:
-    """A model file with what was made of it."""
+    """A model with what was made of it."""
 
+    @overload
     def __init__(self, path: str, device: str, threads: int, precision: str, accuracy: str) -> None: ...
+    @overload
+    def __init__(
+        self, graph: str, constants: dict[str, tuple[int, int, Any]], device: str, threads: int, precision: str, accuracy: str
+    ) -> None:
+        """A graph's text; constants are (address, bytes, owner) by name, and are not copied."""
     @property
     def inputs(self) -> list[tuple[str, str, Optional[list[Union[int, str, None]]]]]: ...
     @property

@@ -1,0 +1,133 @@
+"""Runs PyTorch's own samples of the overloads that dlc has (torch.testing's OpInfo database) and prints, for each element type, how many pairs of
+overload and type pass all their samples. Needs PyTorch.
+
+usage: opinfo.py [--filter TEXT] [--types f32,i64] [--samples N] [--failures]
+"""
+import argparse
+import collections
+import json
+import operator
+import sys
+import types
+import unittest
+import warnings
+
+# PyTorch's test helpers derive from a package of which the samples need nothing.
+sys.modules.setdefault("expecttest", types.SimpleNamespace(TestCase=unittest.TestCase))
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils._pytree import tree_flatten
+
+from dlc import _backend, _compiler, _graph, _report
+
+TYPES = {"f32": torch.float32, "f64": torch.float64, "i64": torch.int64, "bool": torch.bool, "bf16": torch.bfloat16}
+TOLERANCE = {torch.float32: (1e-4, 1e-4), torch.float64: (1e-7, 1e-7), torch.bfloat16: (3e-2, 3e-2)}
+# Their results are what happened to be in memory, or come from a generator.
+WITHOUT_VALUE = ("empty", "rand", "bernoulli", "dropout", "normal", "uniform", "multinomial")
+
+
+def samples_of(op, dtype, count):
+    for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
+        yield sample
+        count -= 1
+        if not count:
+            return
+
+
+def trace(op, sample):
+    """The sample's call as a graph of core ATen on its tensors."""
+    leaves, spec = tree_flatten((sample.input, sample.args, sample.kwargs))
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+    def call(*given):
+        replaced = iter(given)
+        input, args, kwargs = torch.utils._pytree.tree_unflatten([next(replaced) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], spec)
+        return [leaf for leaf in tree_flatten(op(input, *args, **kwargs))[0] if isinstance(leaf, torch.Tensor)]
+
+    functional = torch.func.functionalize(call, remove="mutations_and_views")
+    return make_fx(functional, tracing_mode="fake", decomposition_table=dict(_graph.decompositions()))(*tensors), tensors, call
+
+
+def overloads_of(module):
+    names = set()
+    for node in module.graph.nodes:
+        if node.op == "call_function" and node.target is not operator.getitem:
+            try:
+                names.add(_graph.name_of(node))
+            except _graph.Refused:
+                names.add(str(node.target))
+    return names
+
+
+def compare(found, wanted):
+    for got, want in zip(found, wanted, strict=True):
+        rtol, atol = TOLERANCE.get(want.dtype, (0, 0))
+        torch.testing.assert_close(got, want, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    arguments.add_argument("--filter", default="")
+    arguments.add_argument("--types", default=",".join(TYPES))
+    arguments.add_argument("--samples", type=int, default=3)
+    arguments.add_argument("--failures", action="store_true", help="print each")
+    arguments.add_argument("--part", default="0/1", help="I/N: every Nth operator from the Ith on")
+    given = arguments.parse_args()
+    warnings.simplefilter("ignore")
+    covered = set(_compiler.graph_operators())
+    part, parts = map(int, given.part.split("/"))
+    # (overload, type) -> what failed; None where all passed.
+    pairs, reasons = {}, collections.Counter()
+    for op in [op for op in op_db if given.filter in op.name][part::parts]:
+        if any(word in op.name for word in WITHOUT_VALUE):
+            continue
+        for name in given.types.split(","):
+            dtype = TYPES[name]
+            if dtype not in op.dtypes:
+                continue
+            try:
+                drawn = list(samples_of(op, dtype, given.samples))
+            except Exception:  # samples that this build of PyTorch cannot make
+                continue
+            for sample in drawn:
+                try:
+                    module, tensors, call = trace(op, sample)
+                    wanted = call(*tensors)
+                except Exception:  # what cannot be traced is no graph that dlc would get
+                    continue
+                names = overloads_of(module)
+                if not names or not names <= covered:
+                    continue
+                try:
+                    with torch.no_grad():
+                        made = _backend.split(module, _backend.Options(strict=True, threads=1), _report.begin("test"))
+                        compare(made(*tensors), wanted)
+                    failure = None
+                except Exception as error:
+                    failure = str(error).strip().replace("\n", " ")[:300]
+                for overload in names:
+                    # A graph of one overload tells of that one; of more, all of them are under suspicion only if nothing else says so.
+                    if failure is None:
+                        pairs.setdefault((overload, name), None)
+                    elif len(names) == 1:
+                        pairs[overload, name] = f"{op.name}: {failure}"
+                if failure is not None and len(names) > 1:
+                    reasons[f"{name} {op.name} ({', '.join(sorted(names))}): {failure}"] += 1
+    failed = {pair: reason for pair, reason in pairs.items() if reason}
+    if given.failures:
+        for (overload, name), reason in sorted(failed.items()):
+            print(f"FAILED {overload} {name}: {reason}")
+        for reason in sorted(reasons):
+            print(f"FAILED {reason}")
+    for name in given.types.split(","):
+        of = [reason for (_, kind), reason in pairs.items() if kind == name]
+        good = sum(reason is None for reason in of)
+        print(f"{name:5} {good:4} of {len(of):4} overloads pass all their samples ({100 * good / max(1, len(of)):.1f} %)")
+    print(json.dumps({"pairs": len(pairs), "failed": len(failed), "graphs of several overloads that failed": len(reasons)}))
+    return 1 if failed or reasons else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""torch.compile(model, backend="dlc"): graphs of aot_autograd, split into what dlc runs and what PyTorch runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from dlc import _graph, _report
+from dlc._compile import Compiler
+from dlc._model import Model
+
+#: How many sets of sizes a graph with dynamic dimensions is kept for.
+KEPT = 16
+
+
+class Options:
+    """What torch.compile's `options` may say."""
+
+    def __init__(self, strict: bool = False, threads: int = 0, precision: str = "none", accuracy: str = "default"):
+        self.strict, self.made = strict, ("cpu", threads, precision, accuracy)
+
+    @classmethod
+    def of(cls, given: dict[str, Any] | None) -> Options:
+        try:
+            return cls(**(given or {}))
+        except TypeError:
+            raise ValueError(f"options: required: strict, threads, precision, accuracy; found: {', '.join(given or ())}") from None
+
+
+class _Support(OperatorSupportBase):
+    def __init__(self, refused: dict[str, str]):
+        self._refused = refused
+
+    def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
+        base = node.args[0] if _graph.is_item(node) else node
+        return isinstance(base, fx.Node) and base.op == "call_function" and base.name not in self._refused
+
+
+def _computes(node: fx.Node) -> bool:
+    """Whether it is more than another view of memory that is there."""
+    if _graph.is_item(node):
+        return False
+    return not any(result.alias_info is not None for result in node.target._schema.returns)
+
+
+def _tensor(array: Any) -> torch.Tensor:
+    """Of NumPy's array, whose bfloat16 PyTorch does not know."""
+    return torch.from_numpy(array.view("int16")).view(torch.bfloat16) if array.dtype.name == "bfloat16" else torch.from_numpy(array)
+
+
+class Piece:
+    """A part of a graph, as a program."""
+
+    def __init__(self, part: fx.GraphModule, options: Options, report: _report.Graph):
+        graph = part.graph
+        inputs = {node.name: node.name for node in graph.find_nodes(op="placeholder")}
+        (result,) = graph.output_node().args
+        self._single = isinstance(result, fx.Node)
+        nodes = [result] if self._single else list(result)
+        text = _graph.text(graph, {}, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)])
+        compiler = Compiler(_graph.GraphSource(text, {}, "graph"), options.made, False)
+        self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
+        self._run.prepare()
+        # PyTorch has said how results lie; programs make them contiguous.
+        self._strides = {i: node.meta["val"].stride() for i, node in enumerate(nodes) if not node.meta["val"].is_contiguous()}
+        report.copied += len(self._strides)
+
+    def __call__(self, *tensors: torch.Tensor) -> Any:
+        results = self._run(*[tensor.detach() if tensor.requires_grad else tensor for tensor in tensors])
+        if not isinstance(results, tuple):
+            results = (results,)
+        if not tensors:
+            results = tuple(map(_tensor, results))
+        if self._strides:
+            results = tuple(self._laid(i, each) for i, each in enumerate(results))
+        return results[0] if self._single else results
+
+    def _laid(self, at: int, result: torch.Tensor) -> torch.Tensor:
+        if at not in self._strides:
+            return result
+        return torch.empty_strided(result.shape, self._strides[at], dtype=result.dtype).copy_(result)
+
+
+def _strict(message: str) -> ValueError:
+    return ValueError(f"options={{'strict': True}}: required: a graph that dlc runs whole; found: {message}; leave strict out to let PyTorch run the rest")
+
+
+def split(module: fx.GraphModule, options: Options, report: _report.Graph) -> fx.GraphModule:
+    """Replaces what dlc takes by programs."""
+    graph = module.graph
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node)]
+    report.operators += len(nodes)
+    overloads = {node.name: str(node.target) for node in nodes}
+    refused = _graph.refusals(graph)
+    left = [(overloads[name], reason.split("): ", 1)[-1]) for name, reason in refused.items()]
+    partitioner = CapabilityBasedPartitioner(module, _Support(refused), allows_single_node_partition=True)
+    parts = []
+    for part in partitioner.propose_partitions():
+        if any(map(_computes, part.nodes)):
+            parts.append(part)
+        elif refused:
+            left += [(overloads[node.name], "a view of memory that is there") for node in part.nodes if node.name in overloads]
+    if options.strict and refused:
+        raise _strict("; ".join(f"{overload}: {reason}" for overload, reason in sorted(set(left))))
+    sizes = [sum(node.name in overloads for node in part.nodes) for part in parts]
+    names = [[overloads[node.name] for node in part.nodes if node.name in overloads] for part in parts]
+    fused = partitioner.fuse_partitions(parts)
+    for at, size in enumerate(sizes):
+        part = getattr(fused, f"fused_{at}")
+        try:
+            setattr(fused, f"fused_{at}", _Call(Piece(part, options, report)))
+            report.pieces.append(size)
+        except (ValueError, _graph.Refused) as error:
+            if options.strict:
+                raise _strict(str(error)) from error
+            left += [(name, f"the program cannot be compiled: {error}") for name in names[at]]
+    report.leave(left)
+    fused.recompile()
+    return fused
+
+
+class _Call(torch.nn.Module):
+    """What a graph can call."""
+
+    def __init__(self, run: Callable[..., Any]):
+        super().__init__()
+        self._run = run
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        return self._run(*tensors)
+
+    __call__ = forward
+
+
+def _boxed(run: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    """One list, which is emptied, so that inputs can die early."""
+
+    def call(arguments: list[Any]) -> Any:
+        given = tuple(arguments)
+        arguments.clear()
+        return run(*given)
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call
+
+
+def _is_dynamic(module: fx.GraphModule) -> bool:
+    for node in module.graph.nodes:
+        value = node.meta.get("val")
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(each, torch.SymInt) or isinstance(each, torch.Tensor) and any(type(size) is not int for size in each.shape):
+                return True
+    return False
+
+
+class _Specialised:
+    """A graph with dynamic dimensions: programs for each set of sizes that it is called with."""
+
+    def __init__(self, module: fx.GraphModule, options: Options, report: _report.Graph):
+        self._module, self._options, self._report = module, options, report
+        self._made: dict[Any, Callable[..., Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        key = tuple(tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in arguments)
+        run = self._made.get(key)
+        if run is None:
+            run = self._made[key] = self._make(arguments, key)
+            if len(self._made) > KEPT:
+                self._made.pop(next(iter(self._made)))
+        return run(*arguments)
+
+    def _make(self, arguments: Sequence[Any], key: Any) -> Callable[..., Any]:
+        from torch.fx.experimental.proxy_tensor import make_fx
+
+        sizes = ", ".join("x".join(map(str, each)) for each in key if isinstance(each, tuple) and each)
+        self._report.notes.append(f"dynamic dimensions: programs for {sizes} alone")
+        with torch.no_grad():
+            traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
+        made = split(traced, self._options, self._report)
+        self._report.tell()
+        return made
+
+
+def _compiler_of(kind: str, options: Options) -> Callable[..., Any]:
+    def compile(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], Any]:
+        report = _report.begin(kind)
+        if _is_dynamic(module):
+            return _boxed(_Specialised(module, options, report))
+        made = split(module, options, report)
+        report.tell()
+        return _boxed(made.forward)
+
+    return compile
+
+
+def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **others: Any) -> Any:
+    """The backend of torch.compile. Parameters are inputs of the programs: a change of one is seen by the next call.
+
+    options: `strict`: an operator that dlc does not take is an error; `threads`, `precision`, `accuracy` as in dlc.compile.
+    """
+    from torch._dynamo.backends.common import aot_autograd
+
+    chosen = Options.of(options)
+    return aot_autograd(
+        fw_compiler=_compiler_of("forward", chosen),
+        bw_compiler=_compiler_of("backward", chosen),
+        inference_compiler=_compiler_of("inference", chosen),
+        decompositions=_graph.decompositions,
+    )(module, inputs)

@@ -1,0 +1,70 @@
+"""dlc.compile of a torch.nn.Module or an ExportedProgram: one program with the weights in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+
+from dlc import _graph
+
+
+def is_module(model: Any) -> bool:
+    return isinstance(model, (torch.nn.Module, ExportedProgram))
+
+
+def _exported(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
+    if isinstance(model, ExportedProgram):
+        return model
+    if inputs is None:
+        raise TypeError("a torch.nn.Module: required: example inputs, as in dlc.compile(module, (x,)); found: none")
+    with torch.no_grad():
+        return torch.export.export(model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
+
+
+def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
+    """What the compiler reads. ValueError names the operators that dlc does not take."""
+    program = _exported(model, inputs)
+    with torch.no_grad():
+        program = program.run_decompositions(_graph.decompositions())
+    signature, graph = program.graph_signature, program.graph_module.graph
+    held = {**program.state_dict, **program.constants}
+    constants, names = {}, {}
+    for spec in signature.input_specs:
+        if spec.kind == InputKind.USER_INPUT:
+            names[spec.arg.name] = spec.arg.name
+        elif isinstance(held.get(spec.target), torch.Tensor):
+            constants[spec.arg.name] = held[spec.target]
+    for node in graph.find_nodes(op="get_attr"):
+        constants[node.name] = getattr(program.graph_module, node.target)
+        node.meta.setdefault("val", constants[node.name])
+    for spec in signature.output_specs:
+        if spec.kind != OutputKind.USER_OUTPUT:
+            raise ValueError(f"the module changes '{spec.target}' when it runs; required: one that changes nothing; call module.eval() first, or use torch.compile(module, backend=\"dlc\")")
+    results = [node for node in graph.output_node().args[0]]
+    if not all(isinstance(node, fx.Node) for node in results):
+        raise ValueError("required: a module whose results are tensors; found: one that returns another value")
+    _dead(graph, names)
+    refused = _graph.refusals(graph)
+    if refused:
+        overloads = {node.name: str(node.target) for node in graph.nodes}
+        reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
+        raise ValueError(f"dlc does not take {len(refused)} operators of the module: {'; '.join(reasons)}; torch.compile(module, backend=\"dlc\") leaves them to PyTorch")
+    outputs = [("output" if len(results) == 1 else f"output_{i}", node) for i, node in enumerate(results)]
+    try:
+        text = _graph.text(graph, constants, names, outputs)
+    except _graph.Refused as reason:
+        raise ValueError(f"the module: {reason}") from None
+    return _graph.GraphSource(text, constants, "module")
+
+
+def _dead(graph: fx.Graph, names: dict[str, str]) -> None:
+    """Takes out what nothing uses (checks of the example's values), and non-tensor inputs with it."""
+    graph.eliminate_dead_code(lambda node: node.op not in ("placeholder", "output"))
+    for node in graph.find_nodes(op="placeholder"):
+        if not node.users and not isinstance(node.meta.get("val"), torch.Tensor):
+            names.pop(node.name, None)

@@ -1,0 +1,221 @@
+"""A graph of torch.fx as the text that C++ reads (frontend/aten/README.md). What an operator means is said there, not here."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import fx
+
+VERSION = 1
+
+ELEMENTS = {
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.int8: "i8",
+    torch.int16: "i16",
+    torch.int32: "i32",
+    torch.int64: "i64",
+    torch.uint8: "u8",
+    torch.uint16: "u16",
+    torch.uint32: "u32",
+    torch.uint64: "u64",
+    torch.bool: "bool",
+}
+
+
+class Refused(Exception):
+    """A node that cannot be handed over; the text says why."""
+
+
+def type_of(value: Any) -> list[Any] | None:
+    """[element, sizes], or None for what is no tensor that dlc can hold."""
+    if not isinstance(value, torch.Tensor) or value.dtype not in ELEMENTS or value.layout != torch.strided:
+        return None
+    sizes = list(value.shape)
+    return [ELEMENTS[value.dtype], sizes] if all(type(size) is int for size in sizes) else None
+
+
+def why_no_type(value: Any) -> str:
+    if not isinstance(value, torch.Tensor):
+        return f"a {type(value).__name__} instead of a tensor"
+    if any(type(size) is not int for size in value.shape):
+        return f"a shape that is not known, {list(map(str, value.shape))}"
+    return f"{value.dtype} and {value.layout}, which dlc has not"
+
+
+def is_item(node: fx.Node) -> bool:
+    return node.target is operator.getitem
+
+
+def name_of(node: fx.Node) -> str:
+    """Of the overload: add.Tensor."""
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
+        raise Refused(f"{target} is no ATen operator")
+    return f"{target._opname}.{target._overloadname}"
+
+
+def encode(value: Any) -> Any:
+    """An argument as JSON."""
+    if isinstance(value, fx.Node):
+        if is_item(value):
+            return {"of": value.args[0].name, "at": value.args[1]}
+        if not isinstance(value.meta.get("val"), (torch.Tensor, list, tuple)):
+            raise Refused("an argument is a number that only a run tells")
+        return {"of": value.name}
+    if isinstance(value, float):
+        return repr(value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [encode(each) for each in value]
+    if isinstance(value, torch.dtype):
+        return ELEMENTS.get(value, str(value))
+    if isinstance(value, (torch.device, torch.memory_format, torch.layout)):
+        return str(value)
+    raise Refused(f"an argument is a {type(value).__name__}")
+
+
+def arguments(node: fx.Node) -> dict[str, Any]:
+    """By their names in the schema, with defaults."""
+    given = dict(node.kwargs)
+    schema = node.target._schema.arguments
+    found = {}
+    for at, argument in enumerate(schema):
+        if at < len(node.args):
+            value = node.args[at]
+        elif argument.name in given:
+            value = given[argument.name]
+        else:
+            value = argument.default_value if argument.has_default_value() else None
+        found[argument.name] = encode(value)
+    return found
+
+
+def used(node: fx.Node) -> set[int]:
+    """Which results of several somebody uses."""
+    return {user.args[1] for user in node.users if is_item(user) and user.users}
+
+
+def results(node: fx.Node) -> list[Any]:
+    value = node.meta.get("val")
+    if not isinstance(value, (list, tuple)):
+        value, wanted = [value], {0}
+    else:
+        wanted = used(node)
+    types = []
+    for at, each in enumerate(value):
+        found = type_of(each) if at in wanted else None
+        if at in wanted and found is None:
+            raise Refused(f"result {at} is {why_no_type(each)}")
+        if at in wanted and each.device.type != "cpu":
+            raise Refused(f"result {at} is on {each.device}; required: the host's memory")
+        types.append(found)
+    return types
+
+
+def where(node: fx.Node) -> str:
+    """The line of the model's source, or the node's name."""
+    places = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    return ":".join(places[-1]) if places else node.name
+
+
+def describe(node: fx.Node) -> dict[str, Any]:
+    op = name_of(node)
+    return {"name": node.name, "op": op, "where": where(node), "args": arguments(node), "results": results(node)}
+
+
+def row(name: str, value: Any) -> list[Any]:
+    found = type_of(value)
+    if found is None:
+        raise Refused(f"'{name}' is {why_no_type(value)}")
+    return [name, found]
+
+
+def text(graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]]) -> str:
+    """The whole graph. `constants` are tensors by the name of their node, `inputs` the names that other nodes without operands are to have."""
+    top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
+    renamed = {}
+    for node in graph.nodes:
+        if node.op in ("placeholder", "get_attr"):
+            if node.name in constants:
+                top["constants"].append(row(node.name, constants[node.name]))
+            elif node.name in inputs:
+                renamed[node.name] = inputs[node.name]
+                top["inputs"].append(row(inputs[node.name], node.meta.get("val")))
+        elif node.op == "call_function" and not is_item(node):
+            top["nodes"].append(describe(node))
+    top["outputs"] = [[name, encode(node)] for name, node in outputs]
+    return json.dumps(_rename(top, renamed) if any(old != new for old, new in renamed.items()) else top)
+
+
+def _rename(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: names.get(each, each) if key == "of" else _rename(each, names) for key, each in value.items()}
+    return [_rename(each, names) for each in value] if isinstance(value, list) else value
+
+
+def refusals(graph: fx.Graph) -> dict[str, str]:
+    """The nodes that dlc does not take, by name, and why."""
+    from dlc import _compiler
+
+    found: dict[str, str] = {}
+    top: dict[str, Any] = {"aten": VERSION, "inputs": [], "nodes": []}
+    for node in graph.nodes:
+        if node.op in ("placeholder", "get_attr"):
+            given = type_of(node.meta.get("val"))
+            if given is not None:
+                top["inputs"].append([node.name, given])
+        elif node.op == "call_function" and not is_item(node):
+            try:
+                top["nodes"].append(describe(node))
+            except Refused as reason:
+                found[node.name] = str(reason)
+                # Others are still judged by what it makes.
+                value = node.meta.get("val")
+                types = [type_of(each) for each in (value if isinstance(value, (list, tuple)) else [value])]
+                top["nodes"].append({"name": node.name, "op": str(node.target), "args": {}, "results": types})
+    for name, reason in _compiler.examine_graph(json.dumps(top)):
+        found.setdefault(name, reason)
+    return found
+
+
+def memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, torch.Tensor]]:
+    """Where constants lie; one that is not contiguous is copied."""
+    held = {name: tensor.detach().contiguous() for name, tensor in constants.items()}
+    return {name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor) for name, tensor in held.items()}
+
+
+def decompositions() -> Any:
+    """PyTorch's table to core ATen, without the operators that dlc has whole."""
+    from torch._decomp import core_aten_decompositions
+
+    from dlc import _compiler
+
+    table = core_aten_decompositions()
+    whole = set(_compiler.graph_operators())
+    for overload in list(table.keys()):
+        if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
+            table.pop(overload)
+    return table
+
+
+class GraphSource:
+    """What dlc._compile.Compiler compiles: the text and its constants."""
+
+    is_program = False
+
+    def __init__(self, text: str, constants: Mapping[str, torch.Tensor], path: str):
+        self._text, self._memory, self.path = text, memory(constants), path
+
+    def open(self, options: tuple[str, int, str, str]) -> Any:
+        from dlc import _compiler
+
+        return _compiler.Compiler(self._text, self._memory, *options)
