@@ -143,6 +143,7 @@ CompileOptions optionsFor(const CompileOptions &given) {
   options.cacheDir = given.cacheDir;
   options.profile = given.profile;
   options.accuracy = "strict";
+  options.isCancelled = given.isCancelled;
   return options;
 }
 

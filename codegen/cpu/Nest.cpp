@@ -215,46 +215,34 @@ int64_t rowBytes(Value value) {
   return (bytes + 63) / 64 * 64;
 }
 
-std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
-  auto yield = cast<YieldOp>(fusion.getBody().front().getTerminator());
+namespace {
+
+ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
+  return shape.empty() ? shape : shape.drop_back();
+}
+
+/// A nest for each part of a concatenation, so that nothing has to choose per element; `fill` gives
+/// it what it stores.
+std::vector<Nest> nestsOfParts(ConcatOp concat,
+                               function_ref<void(Nest &, unsigned part, int64_t offset)> fill) {
   std::vector<Nest> nests;
-  auto rowsOf = [](ArrayRef<int64_t> shape) { return shape.empty() ? shape : shape.drop_back(); };
-  ConcatOp joined = joinedByAll(fusion);
-  if (joined && joined.getY() == yield.getOperand(0) && yield.getNumOperands() == 1)
-    joined = nullptr; // its parts are stored as they are
-  if (joined) {
-    int64_t offset = 0;
-    for (auto [part, value] : llvm::enumerate(joined.getXs())) {
-      Nest nest;
-      nest.shape = llvm::to_vector(tensorType(value).getShape());
-      nest.joined = joined;
-      nest.part = unsigned(part);
-      nest.partOffset = offset;
-      for (auto [i, result] : llvm::enumerate(yield.getValues()))
-        nest.stores.push_back({result, unsigned(i)});
-      offset += nest.shape[joined.getAxis()];
-      if (product(nest.shape) > 0)
-        nests.push_back(nest);
-    }
+  int64_t offset = 0;
+  for (auto [part, value] : llvm::enumerate(concat.getXs())) {
+    Nest nest;
+    nest.shape = llvm::to_vector(tensorType(value).getShape());
+    fill(nest, unsigned(part), offset);
+    offset += nest.shape[concat.getAxis()];
+    if (product(nest.shape) > 0)
+      nests.push_back(nest);
   }
+  return nests;
+}
+
+/// A nest for each shape of results; one element per row goes with the rows that it belongs to.
+std::vector<Nest> nestsOfResults(YieldOp yield) {
+  std::vector<Nest> nests;
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
-    if (joined)
-      break;
     auto shape = tensorType(value).getShape();
-    auto concat = value.getDefiningOp<ConcatOp>();
-    if (concat && yield.getNumOperands() == 1) {
-      // Each part is walked by itself, and nothing has to choose per element.
-      int64_t offset = 0;
-      for (Value part : concat.getXs()) {
-        Nest nest;
-        nest.shape = llvm::to_vector(tensorType(part).getShape());
-        nest.stores.push_back({part, unsigned(i), int64_t(concat.getAxis()), offset});
-        offset += nest.shape[concat.getAxis()];
-        if (product(nest.shape) > 0)
-          nests.push_back(nest);
-      }
-      continue;
-    }
     bool placed = false;
     for (Nest &nest : nests) {
       if (ArrayRef<int64_t>(nest.shape) == shape) {
@@ -282,6 +270,31 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
       nests.push_back(nest);
     }
   }
+  return nests;
+}
+
+std::vector<Nest> nestsOf(FusionOp fusion) {
+  auto yield = cast<YieldOp>(fusion.getBody().front().getTerminator());
+  if (yield.getNumOperands() == 1)
+    if (auto concat = yield.getOperand(0).getDefiningOp<ConcatOp>())
+      return nestsOfParts(concat, [&](Nest &nest, unsigned part, int64_t offset) {
+        nest.stores.push_back({concat.getXs()[part], 0, int64_t(concat.getAxis()), offset});
+      });
+  if (ConcatOp joined = joinedByAll(fusion))
+    return nestsOfParts(joined, [&](Nest &nest, unsigned part, int64_t offset) {
+      nest.joined = joined;
+      nest.part = part;
+      nest.partOffset = offset;
+      for (auto [i, result] : llvm::enumerate(yield.getValues()))
+        nest.stores.push_back({result, unsigned(i)});
+    });
+  return nestsOfResults(yield);
+}
+
+} // namespace
+
+std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
+  std::vector<Nest> nests = nestsOf(fusion);
   double work = totalWork(fusion), elements = 0;
   for (Nest &nest : nests)
     elements += double(product(nest.shape));

@@ -49,13 +49,6 @@ std::optional<Turned> findTurned(FusionOp fusion, ArrayRef<int64_t> shape, const
   return turned;
 }
 
-bool isWalkedInTiles(FusionOp fusion, TransposeOp transpose, const Target &target) {
-  for (Nest &nest : planNests(fusion, target))
-    if (nest.across >= 0 && ArrayRef<int64_t>(nest.shape) == tensorType(transpose).getShape())
-      return true;
-  return false;
-}
-
 namespace {
 
 /// Two registers into one: element i of the result is element picks[i] of both, one after the

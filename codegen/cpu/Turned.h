@@ -28,9 +28,6 @@ std::optional<Turned> findTurned(FusionOp fusion, llvm::ArrayRef<int64_t> shape,
 /// Elements of the operand between neighbours along each dimension of the result.
 llvm::SmallVector<int64_t> stridesOf(TransposeOp transpose);
 
-/// Whether the transposition, in whose operand lanes are far apart, is walked in tiles.
-bool isWalkedInTiles(FusionOp fusion, TransposeOp transpose, const Target &target);
-
 /// Registers (all of as many lanes as there are registers) whose lane i of register j was lane j of
 /// register i.
 llvm::SmallVector<mlir::Value> transposeRegisters(mlir::OpBuilder &b, mlir::Location loc,

@@ -247,17 +247,8 @@ std::optional<LibraryCall> describe(Operation *whole) {
       for (int64_t size : desc[list].get<std::vector<int64_t>>())
         call.flops *= double(size);
   }
-  auto inside = [&](auto pool) {
-    ArrayRef<int64_t> image = typeOf(pool.getX()).getShape(),
-                      result = typeOf(pool->getResult(0)).getShape();
-    call.flops = double(result[0] * result[1]) *
-                 tapsInside(image.drop_front(2), result.drop_front(2), pool.getWindow(),
-                            pool.getStrides(), pool.getDilations(), pool.getLow());
-  };
-  if (auto max = dyn_cast<MaxPoolOp>(op))
-    inside(max);
-  else if (auto average = dyn_cast<AvgPoolOp>(op))
-    inside(average);
+  if (isa<MaxPoolOp, AvgPoolOp>(op))
+    call.flops = tapsInside(op);
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
     auto dw = typeOf(gradient.getDw());
     call.flops = 2.0 * double(typeOf(gradient.getDy()).getNumElements()) *

@@ -1,6 +1,8 @@
 //===- Cost.cpp - how long kernels may take, by arithmetic alone ----------===//
 #include "codegen/providers/Cost.h"
 
+#include "passes/TensorBuilder.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -76,19 +78,25 @@ double productOf(ArrayRef<int64_t> sizes, size_t drop) {
   return n;
 }
 
-double tapsInside(ArrayRef<int64_t> image, ArrayRef<int64_t> result, ArrayRef<int64_t> window,
-                  ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, ArrayRef<int64_t> low) {
-  double taps = 1;
-  for (size_t d = 0; d < window.size(); ++d) {
+template <typename Pool> static double tapsOf(Pool pool) {
+  ArrayRef<int64_t> image = typeOf(pool.getX()).getShape().drop_front(2),
+                    result = typeOf(pool->getResult(0)).getShape();
+  double taps = double(result[0] * result[1]);
+  for (size_t d = 0; d < image.size(); ++d) {
     int64_t inside = 0;
-    for (int64_t at = 0; at < result[d]; ++at)
-      for (int64_t tap = 0; tap < window[d]; ++tap) {
-        int64_t place = at * strides[d] + tap * dilations[d] - low[d];
+    for (int64_t at = 0; at < result[d + 2]; ++at)
+      for (int64_t tap = 0; tap < pool.getWindow()[d]; ++tap) {
+        int64_t place = at * pool.getStrides()[d] + tap * pool.getDilations()[d] - pool.getLow()[d];
         inside += place >= 0 && place < image[d];
       }
     taps *= double(inside);
   }
   return taps;
+}
+
+double tapsInside(Operation *pool) {
+  auto max = dyn_cast<MaxPoolOp>(pool);
+  return max ? tapsOf(max) : tapsOf(cast<AvgPoolOp>(pool));
 }
 
 double packedBytes(const LibraryCall &call) {

@@ -49,11 +49,8 @@ struct CostModel {
 double laneShare(double n, double lanes);
 /// Of sizes; the last `drop` left out.
 double productOf(llvm::ArrayRef<int64_t> sizes, size_t drop = 0);
-/// Elements that the windows of a pool read, padding left out; sizes are those of a result and of
-/// an image without its channels.
-double tapsInside(llvm::ArrayRef<int64_t> image, llvm::ArrayRef<int64_t> result,
-                  llvm::ArrayRef<int64_t> window, llvm::ArrayRef<int64_t> strides,
-                  llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> low);
+/// Elements that the windows of a MaxPoolOp or an AvgPoolOp read, padding left out.
+double tapsInside(mlir::Operation *pool);
 /// Bytes of weights that were packed before.
 double packedBytes(const LibraryCall &call);
 /// Whether all matrices of a batch are one: strides without those of rows and columns are 0.

@@ -9,15 +9,20 @@ namespace dlc {
 
 namespace {
 
+/// Whether one of the loop nests is so; they are planned where somebody asks.
+using AnyNest = function_ref<bool(function_ref<bool(const cpu::Nest &)>)>;
+
 /// Nanoseconds of an element of a transposition's result.
-double perTransposed(TransposeOp transpose, FusionOp normal, const Machine &machine,
-                     const cpu::Target &target) {
+double perTransposed(TransposeOp transpose, const Machine &machine, AnyNest anyNest) {
   auto type = cast<RankedTensorType>(transpose.getResult().getType());
   SmallVector<int64_t> strides = cpu::stridesOf(transpose);
   if (type.getNumElements() == 0 || strides.empty() || type.getShape().back() == 1 ||
       strides.back() == 1)
     return 0;
-  if (strides.back() <= cpu::kNearStep || cpu::isWalkedInTiles(normal, transpose, target))
+  auto inTiles = [&](const cpu::Nest &nest) {
+    return nest.across >= 0 && ArrayRef<int64_t>(nest.shape) == type.getShape();
+  };
+  if (strides.back() <= cpu::kNearStep || anyNest(inTiles))
     return 1 / machine.turned;
   // Lanes are loaded one by one. At such strides their lines share a few places of the caches.
   constexpr int64_t aliased = 4096, places = 8;
@@ -31,6 +36,12 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
                 const cpu::Target &target) {
   const Machine &machine = cost.machine;
   double nanoseconds = 0, counted = 0;
+  std::optional<std::vector<cpu::Nest>> nests;
+  auto anyNest = [&](function_ref<bool(const cpu::Nest &)> is) {
+    if (!nests)
+      nests = cpu::planNests(normal, target);
+    return llvm::any_of(*nests, is);
+  };
   for (Operation &op : normal.getBody().front().without_terminator()) {
     double results = double(cast<RankedTensorType>(op.getResult(0).getType()).getNumElements());
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
@@ -66,12 +77,10 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
       // one after the other.
       if (int64_t(concat.getAxis()) ==
               cast<RankedTensorType>(concat->getResult(0).getType()).getRank() - 1 &&
-          llvm::none_of(cpu::planNests(normal, target), [&](const cpu::Nest &nest) {
-            return nest.joined || nest.stores[0].axis >= 0;
-          }))
+          !anyNest([](const cpu::Nest &nest) { return nest.joined || nest.stores[0].axis >= 0; }))
         nanoseconds += results * double(concat->getNumOperands()) / machine.joined;
     } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-      nanoseconds += results * perTransposed(transpose, normal, cost.machine, target);
+      nanoseconds += results * perTransposed(transpose, cost.machine, anyNest);
     }
   }
   nanoseconds += std::max(0.0, plan.flops - counted) / machine.elementGflops;

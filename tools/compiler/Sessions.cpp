@@ -32,19 +32,14 @@ struct Sessions::Impl {
   Programs programs;
 };
 
-static std::vector<OpenValue> openValues(const std::vector<ValueInfo> &infos) {
-  std::vector<OpenValue> values;
-  for (const ValueInfo &v : infos)
-    values.push_back({v.name, v.dtype, v.typeName, v.hasRank, v.shape, v.symbols});
-  return values;
-}
-
 Sessions::Sessions(const std::string &path, const ModelOptions &options, Hooks hooks)
     : Sessions(std::make_shared<Source>(path), options, std::move(hooks)) {}
 Sessions::Sessions(std::shared_ptr<Source> source, const ModelOptions &options, Hooks hooks)
-    : impl(std::make_unique<Impl>(std::move(source), options, std::move(hooks))),
-      ins(openValues(impl->source->inputs())), outs(openValues(impl->source->outputs())) {}
+    : impl(std::make_unique<Impl>(std::move(source), options, std::move(hooks))) {}
 Sessions::~Sessions() = default;
+
+const std::vector<ValueInfo> &Sessions::inputs() const { return impl->source->inputs(); }
+const std::vector<ValueInfo> &Sessions::outputs() const { return impl->source->outputs(); }
 
 std::shared_ptr<runtime::Session>
 Sessions::get(const std::map<std::string, std::vector<int64_t>> &shapes,

@@ -8,6 +8,7 @@
 #define DLC_TOOLS_COMPILER_SESSIONS_H
 
 #include "runtime/session/Session.h"
+#include "tools/compiler/ValueInfo.h"
 #include "tools/compiler/include/dlc/compiler.hpp"
 
 #include <functional>
@@ -19,18 +20,6 @@
 namespace dlc {
 
 class Source;
-
-/// An input or output of a model before anything is specialised.
-struct OpenValue {
-  std::string name;
-  /// Nothing where dlc has no such type; `typeName` is what the file says.
-  std::optional<DType> dtype;
-  std::string typeName;
-  bool hasRank = true;
-  /// -1 where not static; `symbols` has names of such dimensions, which may be empty.
-  std::vector<int64_t> shape;
-  std::vector<std::string> symbols;
-};
 
 /// A model file and one session for each set of input shapes, made when first asked for.
 class Sessions {
@@ -52,8 +41,8 @@ public:
   Sessions(const Sessions &) = delete;
   Sessions &operator=(const Sessions &) = delete;
 
-  const std::vector<OpenValue> &inputs() const { return ins; }
-  const std::vector<OpenValue> &outputs() const { return outs; }
+  const std::vector<ValueInfo> &inputs() const;
+  const std::vector<ValueInfo> &outputs() const;
 
   /// Inputs whose shape is static may be left out. `values` are those that may decide about shapes;
   /// they are looked at, not kept. Thread-safe.
@@ -66,7 +55,6 @@ public:
 private:
   struct Impl;
   std::unique_ptr<Impl> impl;
-  std::vector<OpenValue> ins, outs;
 };
 
 } // namespace dlc

@@ -2,10 +2,10 @@
 #ifndef DLC_TOOLS_COMPILER_SOURCE_H
 #define DLC_TOOLS_COMPILER_SOURCE_H
 
-#include "dlc/DType.h"
 #include "frontend/FrontEnd.h"
 #include "runtime/program/Npy.h"
 #include "runtime/program/Program.h"
+#include "tools/compiler/ValueInfo.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -19,23 +19,6 @@
 #include <vector>
 
 namespace dlc {
-
-/// What an input or output is before anything is specialised.
-struct ValueInfo {
-  std::string name;
-  /// Nothing where the file says nothing, or says a type that dlc has not; `typeName` is what it
-  /// says.
-  std::optional<DType> dtype;
-  std::string typeName;
-  bool hasRank = false;
-  /// -1 where not static; `symbols` has the names of such dimensions, which may be empty.
-  std::vector<int64_t> shape;
-  std::vector<std::string> symbols;
-
-  bool isStatic() const;
-  /// "f32[batch, 3, 224, 224]".
-  std::string text() const;
-};
 
 /// What lives in the program from run to run.
 struct StateValueInfo {

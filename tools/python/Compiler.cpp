@@ -184,9 +184,9 @@ ModelOptions optionsOf(const std::string &device, int threads, const std::string
 }
 
 /// (name, type, shape) of each; a shape is None, or a list of sizes, names and None.
-nb::list listed(const std::vector<OpenValue> &values) {
+nb::list listed(const std::vector<ValueInfo> &values) {
   nb::list list;
-  for (const OpenValue &value : values) {
+  for (const ValueInfo &value : values) {
     nb::list shape;
     for (size_t d = 0; d < value.shape.size(); ++d) {
       if (value.shape[d] >= 0)

@@ -1,6 +1,8 @@
 //===- Results.cpp - arrays that a program writes to --------------------------===//
 #include "tools/python/Arrays.h"
 
+#include "dlc/tensor.hpp"
+
 #include <iterator>
 
 namespace nb = nanobind;
@@ -16,20 +18,10 @@ static const char *numpyName(DType type) {
   return names[int(type)];
 }
 
-static DLDataType packedType(DType type) {
-  char first = dtypeName(type)[0];
-  uint8_t code = type == DType::BF16   ? kDLBfloat
-                 : type == DType::Bool ? kDLBool
-                 : first == 'f'        ? kDLFloat
-                 : first == 'i'        ? kDLInt
-                                       : kDLUInt;
-  return {code, uint8_t(8 * dtypeBytes(type)), 1};
-}
-
 Results::Results(const runtime::TensorInfo &info) : info(info) {
   like.device = {kDLCPU, 0};
   like.ndim = int32_t(info.shape.size());
-  like.dtype = packedType(info.dtype);
+  like.dtype = detail::toDlpack(info.dtype);
   like.shape = const_cast<int64_t *>(info.shape.data());
   nb::list dims;
   for (int64_t dim : info.shape)

@@ -202,13 +202,7 @@ std::optional<Answer> pool(Builder &b) {
   if (!algorithm)
     return b.no("it counts a part of the padding only");
   desc["alg"] = *algorithm;
-  ArrayRef<int64_t> image = typeOf(op->getOperand(0)).getShape(),
-                    result = typeOf(op->getResult(0)).getShape();
-  auto taps = [&](auto pool) {
-    return tapsInside(image.drop_front(2), result.drop_front(2), pool.getWindow(),
-                      pool.getStrides(), pool.getDilations(), pool.getLow());
-  };
-  b.call.flops = double(result[0] * result[1]) * (max ? taps(max) : taps(avg));
+  b.call.flops = tapsInside(op);
   b.addSource("src", op->getOperand(0));
   b.addResult();
   return finish(std::move(b.call), b.query);

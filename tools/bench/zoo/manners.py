@@ -26,10 +26,11 @@ import zoo
 BUSY = "while True: pass"
 
 
-def many_runs(run, seconds):
-    """Times of runs until the seconds are over."""
+def many_runs(run, seconds, before=lambda: None):
+    """Times of runs until the seconds are over; `before` each comes what is not timed."""
     times, end = [], time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
+        before()
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)
@@ -50,7 +51,7 @@ def work(model, given, threads):
     print(json.dumps({}), flush=True)
     for text in sys.stdin:
         asked = json.loads(text)
-        times, seconds = [], asked["seconds"]
+        seconds = asked["seconds"]
         if asked["mode"] == "sessions":
             found = [None] * asked["count"]
 
@@ -63,13 +64,8 @@ def work(model, given, threads):
                 each.join()
             times = sum(found, [])
         else:
-            end = time.perf_counter() + seconds
-            while not times or time.perf_counter() < end:
-                if asked["mode"] == "between":
-                    torch.mm(left, right)
-                start = time.perf_counter()
-                sessions[0]()
-                times.append(time.perf_counter() - start)
+            before = (lambda: torch.mm(left, right)) if asked["mode"] == "between" else (lambda: None)
+            times = many_runs(sessions[0], seconds, before)
         print(json.dumps({"times": times}), flush=True)
 
 

@@ -49,15 +49,9 @@ def regret(entry):
 
 def limits_of(program, threads):
     """What each command takes, and what it would take at the machine's limits."""
-    limit = common.limits(threads)
-    about = json.loads(common.tool("dlc", "inspect", program, "--repeat", "15", "--threads", str(threads), "--json"))
-    found = []
-    for c in about["commands"]:
-        if c["op"] in ("loop", "if") or not c.get("us"):
-            continue
-        flops, moved = c["flops"] * c["times"], c["bytes"] * c["times"]
-        floor = max(flops / limit["fma_gflops"] / 1e3, moved / limit["triad_gb_per_s"] / 1e3) + WAKING * c["times"]
-        found.append({"us": c["us"], "floor_us": floor, "implementation": c["implementation"], "name": c["name"][-120:], "part": c["us"] / about["watched_us"]})
+    found = zoo.watched(program, threads, repeat=15)[2]
+    for c in found:
+        c["floor_us"] += WAKING * c["times"]
     return found
 
 

@@ -68,10 +68,10 @@ def outputs(worker, folder):
         return [file[f"arr_{i}"] for i in range(len(file.files))]
 
 
-def blame(program, threads):
-    """The commands that lose most against the limits of the machine."""
+def watched(program, threads, repeat):
+    """The machine's limits, what `dlc inspect` says, and of each command what it takes and what it would take at the limits."""
     limit = common.limits(threads)
-    about = json.loads(common.tool("dlc", "inspect", program, "--repeat", "7", "--threads", str(threads), "--json"))
+    about = json.loads(common.tool("dlc", "inspect", program, "--repeat", str(repeat), "--threads", str(threads), "--json"))
     found = []
     for c in about["commands"]:
         if c["op"] in ("loop", "if") or not c.get("us"):
@@ -80,6 +80,12 @@ def blame(program, threads):
         floor = max(flops / limit["fma_gflops"] / 1e3, moved / limit["triad_gb_per_s"] / 1e3)
         found.append({"us": c["us"], "floor_us": floor, "implementation": c["implementation"], "name": c["name"], "times": c["times"],
                       "part": c["us"] / about["watched_us"], "op": c["op"]})
+    return limit, about, found
+
+
+def blame(program, threads):
+    """The commands that lose most against the limits of the machine."""
+    limit, about, found = watched(program, threads, repeat=7)
     found.sort(key=lambda c: c["floor_us"] - c["us"])
     return {"limits": limit, "between_us": about["watched_us"] - sum(c["us"] for c in found), "run_us": about["run_us"], "commands": found[:8]}
 
