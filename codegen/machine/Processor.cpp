@@ -14,7 +14,7 @@ static std::string firstLine(const std::string &path) {
   return line;
 }
 
-std::string processorModel() {
+static std::string readModel() {
   std::ifstream file("/proc/cpuinfo");
   std::map<std::string, std::string> first;
   for (std::string line; std::getline(file, line) && !line.empty();)
@@ -29,7 +29,7 @@ std::string processorModel() {
          first["stepping"];
 }
 
-std::string processorCaches() {
+static std::string readCaches() {
   std::map<std::string, std::multiset<std::string>> levels;
   for (int i = 0; i < 8; ++i) {
     std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
@@ -43,6 +43,16 @@ std::string processorCaches() {
       text += (it == sizes.begin() ? "" : "+") + *it;
   }
   return text.empty() ? "unknown" : text;
+}
+
+const std::string &processorModel() {
+  static const std::string model = readModel();
+  return model;
+}
+
+const std::string &processorCaches() {
+  static const std::string caches = readCaches();
+  return caches;
 }
 
 } // namespace dlc

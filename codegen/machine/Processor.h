@@ -8,9 +8,9 @@ namespace dlc {
 
 /// The processor's own name, with family, model and stepping; "unknown" where the system does not
 /// say.
-std::string processorModel();
+const std::string &processorModel();
 /// The first core's caches: "32K+48K 2048K 107520K", from the first level on.
-std::string processorCaches();
+const std::string &processorCaches();
 
 } // namespace dlc
 #endif
