@@ -91,7 +91,59 @@ def test_a_changed_parameter_is_seen(images):
     close(run(images), module(images))
     module[0].weight.data += 1
     close(run(images), module(images))
-    assert len(dlc.report()) == 1
+    (graph,) = dlc.report()
+    assert graph.frozen and "a parameter changed" in graph.notes[0]
+
+
+@torch.no_grad()
+def test_parameters_are_constants_again_once_they_have_settled(images, monkeypatch):
+    graphs = []
+
+    class Kept(_backend._Frozen):
+        def __init__(self, *given):
+            super().__init__(*given)
+            graphs.append(self)
+
+    monkeypatch.setattr(_backend, "_Frozen", Kept)
+    module = net().eval()
+    run = compiled(module)
+    run(images)
+    (graph,) = graphs
+    for _ in range(2):
+        first = graph._run
+        assert first is not None
+        module[0].weight.mul_(2)
+        module[1].running_mean = module[1].running_mean + 1
+        for call in range(_backend.SETTLED + 2):
+            close(run(images), module(images))
+            assert (graph._run is None) == (call < _backend.SETTLED)
+        assert graph._run is not first
+
+
+@torch.no_grad()
+def test_parameters_can_stay_inputs(images):
+    module = net().eval()
+    close(compiled(module, freeze=False)(images), module(images))
+    assert dlc.report()[0].frozen == 0
+
+
+@torch.no_grad()
+def test_what_a_graph_changes_is_no_constant():
+    class Counts(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(3))
+            self.scale = torch.nn.Parameter(torch.randn(3))
+
+        def forward(self, x):
+            self.calls += 1
+            return x * self.scale + self.calls
+
+    module, x = Counts().eval(), torch.randn(3)
+    run = compiled(module)
+    for call in range(1, 4):
+        close(run(x), x * module.scale + call)
+    assert dlc.report()[0].frozen == 1
 
 
 @torch.no_grad()

@@ -3,6 +3,7 @@
 #include "dlc/dlc.h"
 #include "runtime/device/Device.h"
 #include "tools/python/Runner.h"
+#include "tools/python/Watch.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -38,6 +39,7 @@ NB_MODULE(_runtime, module) {
   bindValue(module);
   bindSession(module);
   bindRunner(module);
+  bindWatch(module);
   nb::register_exception_translator([](const std::exception_ptr &given, void *) {
     try {
       std::rethrow_exception(given);

@@ -74,7 +74,8 @@ def apart(some, others):
     return max((abs(a - b) / abs(b) if math.isfinite(a) and b else math.inf) for a, b in zip(some, others))
 
 
-def stepper(task, module, inputs, target, compiled=False):
+def stepper(task, module, inputs, target, compiled=None):
+    """`compiled`: what makes a function of the forward pass and the loss faster, as torch.compile."""
     import torch
     loss_of = {"cross_entropy": torch.nn.functional.cross_entropy, "mse": torch.nn.functional.mse_loss}[task["loss"]]
     optimizer = optimizer_of(task, module)
@@ -82,7 +83,7 @@ def stepper(task, module, inputs, target, compiled=False):
     def forward(*inputs):
         return loss_of(module(*inputs)[0], target)
     if compiled:
-        forward = torch.compile(forward)
+        forward = compiled(forward)
 
     def step():
         optimizer.zero_grad()
@@ -173,7 +174,7 @@ def torch_step(tool, row, task, folder):
     if tool == "torch-cl":
         module = module.to(memory_format=torch.channels_last)
         examples = [x.to(memory_format=torch.channels_last) if x.ndim == 4 else x for x in examples]
-    return stepper(task, module, examples, target, tool == "torch.compile")
+    return stepper(task, module, examples, target, torch.compile if tool == "torch.compile" else None)
 
 
 def dlc_step(task, folder):

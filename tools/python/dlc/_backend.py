@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,26 +11,28 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from dlc import _graph, _report
+from dlc import _graph, _report, _runtime
 from dlc._compile import Compiler
 from dlc._model import Model
 
 #: How many sets of sizes a graph with dynamic dimensions is kept for.
 KEPT = 16
+#: After so many calls in which no parameter changed, parameters are constants of programs again.
+SETTLED = 8
 
 
 class Options:
     """What torch.compile's `options` may say."""
 
-    def __init__(self, strict: bool = False, threads: int = 0, precision: str = "none", accuracy: str = "default"):
-        self.strict, self.made = strict, ("cpu", threads, precision, accuracy)
+    def __init__(self, strict: bool = False, freeze: bool = True, threads: int = 0, precision: str = "none", accuracy: str = "default"):
+        self.strict, self.freeze, self.made = strict, freeze, ("cpu", threads, precision, accuracy)
 
     @classmethod
     def of(cls, given: dict[str, Any] | None) -> Options:
         try:
             return cls(**(given or {}))
         except TypeError:
-            raise ValueError(f"options: required: strict, threads, precision, accuracy; found: {', '.join(given or ())}") from None
+            raise ValueError(f"options: required: strict, freeze, threads, precision, accuracy; found: {', '.join(given or ())}") from None
 
 
 class _Support(OperatorSupportBase):
@@ -54,16 +57,16 @@ def _tensor(array: Any) -> torch.Tensor:
 
 
 class Piece:
-    """A part of a graph, as a program."""
+    """A part of a graph, as a program; `constants` are those of its inputs whose elements are known, by the names of their nodes."""
 
-    def __init__(self, part: fx.GraphModule, options: Options, report: _report.Graph):
+    def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
         graph = part.graph
-        inputs = {node.name: node.name for node in graph.find_nodes(op="placeholder")}
+        inputs = {node.name: node.name for node in graph.find_nodes(op="placeholder") if node.name not in constants}
         (result,) = graph.output_node().args
         self._single = isinstance(result, fx.Node)
         nodes = [result] if self._single else list(result)
-        text = _graph.text(graph, {}, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)])
-        compiler = Compiler(_graph.GraphSource(text, {}, "graph"), options.made, False)
+        text = _graph.text(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)])
+        compiler = Compiler(_graph.GraphSource(text, constants, "graph"), options.made, False)
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
         self._run.prepare()
         # PyTorch has said how results lie; programs make them contiguous.
@@ -90,8 +93,8 @@ def _strict(message: str) -> ValueError:
     return ValueError(f"options={{'strict': True}}: required: a graph that dlc runs whole; found: {message}; leave strict out to let PyTorch run the rest")
 
 
-def split(module: fx.GraphModule, options: Options, report: _report.Graph) -> fx.GraphModule:
-    """Replaces what dlc takes by programs."""
+def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
+    """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
     graph = module.graph
     nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node)]
     report.operators += len(nodes)
@@ -111,9 +114,11 @@ def split(module: fx.GraphModule, options: Options, report: _report.Graph) -> fx
     names = [[overloads[node.name] for node in part.nodes if node.name in overloads] for part in parts]
     fused = partitioner.fuse_partitions(parts)
     for at, size in enumerate(sizes):
-        part = getattr(fused, f"fused_{at}")
+        part, call = getattr(fused, f"fused_{at}"), _call_of(fused, f"fused_{at}")
+        known = {inside.name: constants[outside.name] for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args) if outside.name in constants}
         try:
-            setattr(fused, f"fused_{at}", _Call(Piece(part, options, report)))
+            setattr(fused, f"fused_{at}", _Call(Piece(part, known, options, report)))
+            call.args = tuple(outside for outside in call.args if outside.name not in constants)
             report.pieces.append(size)
         except (ValueError, _graph.Refused) as error:
             if options.strict:
@@ -122,6 +127,11 @@ def split(module: fx.GraphModule, options: Options, report: _report.Graph) -> fx
     report.leave(left)
     fused.recompile()
     return fused
+
+
+def _call_of(fused: fx.GraphModule, name: str) -> fx.Node:
+    (call,) = fused.graph.find_nodes(op="call_module", target=name)
+    return call
 
 
 class _Call(torch.nn.Module):
@@ -161,8 +171,8 @@ def _is_dynamic(module: fx.GraphModule) -> bool:
 class _Specialised:
     """A graph with dynamic dimensions: programs for each set of sizes that it is called with."""
 
-    def __init__(self, module: fx.GraphModule, options: Options, report: _report.Graph):
-        self._module, self._options, self._report = module, options, report
+    def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
+        self._module, self._static, self._options, self._report = module, static, options, report
         self._made: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
@@ -181,27 +191,97 @@ class _Specialised:
         self._report.notes.append(f"dynamic dimensions: programs for {sizes} alone")
         with torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
-        made = split(traced, self._options, self._report)
-        self._report.tell()
-        return made
+        return _made(traced, self._static, self._options, self._report)
+
+
+class _Frozen:
+    """A graph whose parameters are constants of its programs, packed and folded once, for as long as they do not change. Once they have changed, programs
+    that take them as inputs run until they have settled."""
+
+    def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
+        self._module, self._options, self._report = module, options, report
+        self._names = [node.name for node in module.graph.find_nodes(op="placeholder")]
+        self._static = static
+        self._run: Callable[..., Any] | None = None
+        self._plain: Callable[..., Any] | None = None
+        self._watch: _runtime.Watch | None = None
+        self._calls = SETTLED  # the first ones are settled
+
+    def __call__(self, *arguments: Any) -> Any:
+        parameters = [arguments[i] for i in self._static]
+        if self._watch is None:
+            self._watch = self._watch_of(parameters)
+        elif not self._watch.is_unchanged(parameters):
+            self._watch, self._run, self._calls = self._watch_of(parameters), None, 0
+        return (self._run or self._made_anew(parameters))(*arguments)
+
+    @staticmethod
+    def _watch_of(parameters: list[torch.Tensor]) -> _runtime.Watch:
+        return _runtime.Watch(parameters, [_bytes_spanned(each) for each in parameters])
+
+    def _made_anew(self, parameters: list[torch.Tensor]) -> Callable[..., Any]:
+        self._calls += 1
+        if self._calls > SETTLED:
+            self._run = self._split(dict(zip([self._names[i] for i in self._static], parameters)))
+            return self._run
+        if self._plain is None:
+            self._report.notes.append("a parameter changed: another program takes parameters as inputs, until they have settled")
+            self._plain = self._split({})
+        return self._plain
+
+    def _split(self, constants: Mapping[str, torch.Tensor]) -> Callable[..., Any]:
+        # Splitting changes the graph.
+        module = fx.GraphModule(self._module, copy.deepcopy(self._module.graph))
+        # What is made later runs in the same way.
+        report = _report.Graph(self._report.name, self._report.kind) if self._report.operators else self._report
+        report.frozen = len(constants)
+        made = split(module, self._options, report, constants)
+        report.tell()
+        return made.forward
+
+
+def _bytes_spanned(tensor: torch.Tensor) -> int:
+    """From its first element to the end of its last."""
+    if not tensor.numel():
+        return 0
+    return (sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
+
+
+def _static_inputs(module: fx.GraphModule) -> list[int]:
+    """Which inputs are parameters and buffers that the graph does not change."""
+    context = torch._guards.TracingContext.try_get()
+    about = context.fw_metadata if context else None
+    if about is None:
+        return []
+    changed = {i for i, each in enumerate(about.input_info) if each.mutates_data or each.mutates_metadata}
+    nodes = module.graph.find_nodes(op="placeholder")
+    return [i for i in about.static_input_indices if i not in changed and i < len(nodes) and _graph.type_of(nodes[i].meta.get("val")) is not None]
+
+
+def _made(module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph) -> Callable[..., Any]:
+    """The graph with sizes that are known."""
+    if static:
+        return _Frozen(module, static, options, report)
+    made = split(module, options, report)
+    report.tell()
+    return made.forward
 
 
 def _compiler_of(kind: str, options: Options) -> Callable[..., Any]:
     def compile(module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], Any]:
         report = _report.begin(kind)
-        if _is_dynamic(module):
-            return _boxed(_Specialised(module, options, report))
-        made = split(module, options, report)
-        report.tell()
-        return _boxed(made.forward)
+        static = _static_inputs(module) if kind == "inference" and options.freeze else []
+        make = _Specialised if _is_dynamic(module) else _made
+        return _boxed(make(module, static, options, report))
 
     return compile
 
 
 def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **others: Any) -> Any:
-    """The backend of torch.compile. Parameters are inputs of the programs: a change of one is seen by the next call.
+    """The backend of torch.compile.
 
-    options: `strict`: an operator that dlc does not take is an error; `threads`, `precision`, `accuracy` as in dlc.compile.
+    options: `strict`: an operator that dlc does not take is an error; `freeze`: parameters are constants of inference programs for as long as they do not
+    change (default: True); `threads`, `precision`, `accuracy` as in dlc.compile.
     """
     from torch._dynamo.backends.common import aot_autograd
 

@@ -21,12 +21,12 @@ class Graph:
     """A graph that torch.compile handed over.
 
     kind: `inference`, `forward` or `backward`. operators: how many in all. pieces: of how many operators each program of dlc's is made. eager: what
-    PyTorch runs. copied: results that are copied into the layout that PyTorch expects. notes: what else was decided, as for which sizes it was made.
+    PyTorch runs. copied: results that are copied into the layout that PyTorch expects. frozen: parameters that are constants of the programs. notes: what else was decided, as for which sizes it was made.
     """
 
     def __init__(self, name: str, kind: str):
         self.name, self.kind = name, kind
-        self.operators, self.copied = 0, 0
+        self.operators, self.copied, self.frozen = 0, 0, 0
         self.pieces: list[int] = []
         self.eager: list[Eager] = []
         self.notes: list[str] = []
@@ -38,6 +38,7 @@ class Graph:
     def line(self) -> str:
         eager = sum(each.count for each in self.eager)
         text = f"{self.name} ({self.kind}): {self.operators} operators, {self.operators - eager} in {len(self.pieces)} programs of dlc, {eager} in PyTorch"
+        text += f"; {self.frozen} parameters are constants" if self.frozen else ""
         return text + (f"; {self.copied} results copied" if self.copied else "")
 
     def __str__(self) -> str:

@@ -71,5 +71,12 @@ class Runner:
     def _addresses(self) -> tuple[list[int], list[int]]:
         """Of the arrays that the last call handed to its program."""
 
+class Watch:
+    """Tensors of PyTorch that a program holds as constants, by address, version and a sample of their elements."""
+
+    def __init__(self, tensors: list[Any], bytes: Sequence[int]) -> None: ...
+    def is_unchanged(self, tensors: list[Any]) -> bool:
+        """Whether these, of the same sizes and in the same order, are those and as they were."""
+
 def version() -> str: ...
 def devices() -> list[tuple[str, str, int, int, int, int, int]]: ...

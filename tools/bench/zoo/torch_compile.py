@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Measures torch.compile(module, backend="dlc") on networks of the zoo beside eager PyTorch and Inductor, interleaved: what is left to PyTorch, right, how fast.
+
+    tools/bench/zoo/torch_compile.py [--networks timm-csatv2,...] [--sample 60] [--train] [--backends eager,inductor,dlc] [--results build/zoo/NAME]
+    tools/bench/zoo/torch_compile.py --report [--train] [--results build/zoo/NAME]
+
+The rows of networks.json in an order drawn by a seed, until so many are measured. Each backend has a process of its own, with empty caches; one that
+needs more than three minutes for the first result is left out of the times. Inference: outputs within 1e-3 of eager's largest. With --train: steps of
+plain SGD, batch norms by the batch's statistics, no dropout, losses and learning rates as in train.py, ten losses within 1e-3 of eager's.
+Ratio and interval: of the best other's times to dlc's, as in zoo.py; ready: seconds until the first result. One file of each network in the folder of
+results; --again measures anew.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]  # train.py of this folder
+import common
+import train
+import zoo
+
+STEPS, LIMIT, PATIENCE = 10, 1e-3, 180
+
+
+def rows():
+    """All rows in the seed's order; a row's place among the others stays when rows come or go."""
+    with open(os.path.join(HERE, "networks.json")) as file:
+        return sorted(json.load(file)["networks"], key=lambda row: random.Random(f"18 {row['name']}").random())
+
+
+# In a process of its own: one backend.
+
+def about_graphs():
+    """What dlc left to PyTorch."""
+    import dlc
+    graphs = dlc.report()
+    eager = {}
+    for graph in graphs:
+        for each in graph.eager:
+            eager[each.overload] = [eager.get(each.overload, [0])[0] + each.count, each.reason[:200]]
+    return {"graphs": len(graphs), "operators": sum(graph.operators for graph in graphs), "programs": sum(len(graph.pieces) for graph in graphs),
+            "copied": sum(graph.copied for graph in graphs), "eager": eager,
+            "eager_flops": max([getattr(graph, "eager_flops", 0) for graph in graphs], default=0)}
+
+
+def compiled(function, backend):
+    import torch
+    return function if backend == "eager" else torch.compile(function, backend=backend)
+
+
+def inference(row, task, backend):
+    import torch
+    import listing
+    module, inputs = listing.build(row, task["batch"])
+    examples = listing.examples(inputs)
+    forward = compiled(module, backend)
+
+    def run():
+        with torch.no_grad():
+            return forward(*examples)
+    return run
+
+
+def training(row, task, backend, folder):
+    import numpy as np
+    import torch
+    module, inputs = train.build(row, task["batch"])
+    with np.load(os.path.join(folder, "batch.npz")) as file:
+        examples, target = [torch.from_numpy(file[name]) for name in inputs], torch.from_numpy(file["target"])
+    return train.stepper(task, module, examples, target, lambda forward: compiled(forward, backend))
+
+
+def too_long(*_):
+    sys.exit(f"longer than {PATIENCE} s")
+
+
+def work(backend, folder):
+    """Answers as worker.py does."""
+    import importlib
+    import numpy as np
+    import torch
+    import worker
+    with open(os.path.join(folder, "task.json")) as file:
+        task = json.load(file)
+    row = task["row"]
+    if backend == "prepare":
+        return zoo.write(os.path.join(folder, "task.json"), train.prepare(row, task, folder))
+    importlib.import_module("listing" if row["source"] == "own" else row["source"])
+    torch.set_num_threads(task["threads"])
+    # The package is imported as others are, before the clock starts.
+    if backend == "dlc":
+        import dlc
+    run = training(row, task, backend, folder) if task["train"] else inference(row, task, backend)
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(PATIENCE if backend != "eager" else 0)
+    before, start = worker.peak_mib(), time.perf_counter()
+    first = run()
+    about = {"ready_s": time.perf_counter() - start, "before_mib": before}
+    signal.alarm(0)
+    if task["train"]:
+        about["losses"] = [first] + [run() for _ in range(STEPS - 1)]
+    if backend == "dlc":
+        about.update(about_graphs())
+    print(json.dumps({**about, "peak_mib": worker.peak_mib()}), flush=True)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "outputs" in asked:
+            np.savez(asked["outputs"], *[each.numpy() for each in run()])
+            print(json.dumps({}), flush=True)
+            continue
+        seconds, times = asked["seconds"], []
+        run()  # caches are the other tools' at first
+        while sum(times) < seconds or len(times) < 2:
+            start = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - start)
+        print(json.dumps({"times": times, "peak_mib": worker.peak_mib()}), flush=True)
+
+
+# Among the processes: who runs when.
+
+def measure(row, o):
+    task = {"row": row, "batch": (train.batch_of(row) if o.train else 1) if o.batch is None else o.batch, "threads": o.threads, "optimizer": "sgd", "train": o.train}
+    folder, workers = tempfile.mkdtemp(prefix="dlc-zoo-torch-"), []
+    at = lambda name: os.path.join(folder, name)
+    command = lambda backend: [sys.executable, __file__, "--work", backend, folder]
+    result = {"name": row["name"], "batch": task["batch"], "threads": o.threads, "train": o.train, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+    os.environ.update(TORCHINDUCTOR_CACHE_DIR=at("inductor"), DLC_CACHE_DIR=at("dlc"))
+    try:
+        zoo.write(at("task.json"), task)
+        if o.train:
+            prepared = subprocess.run(command("prepare"), capture_output=True, text=True, timeout=1200, env=dict(os.environ, OMP_NUM_THREADS=str(o.threads)))
+            if prepared.returncode:
+                raise RuntimeError((prepared.stderr.strip().splitlines() or [f"status {prepared.returncode}"])[-1])
+            with open(at("task.json")) as file:
+                task = json.load(file)
+            result.update((key, value) for key, value in task.items() if key not in ("row", "freeze"))
+            if "left_out" in task:
+                return result
+        for backend in o.backends.split(","):
+            workers.append(common.Worker(backend, command(backend), o.threads))
+        by_name = {each.tool: each for each in workers}
+        dlc, eager = by_name["dlc"], by_name["eager"]
+        if eager.error:
+            raise RuntimeError(eager.error)
+        if dlc.error:
+            result["refused"] = dlc.error[-500:]
+            return result
+        result["graphs"] = {key: dlc.about[key] for key in ("graphs", "operators", "programs", "copied", "eager", "eager_flops")}
+        if o.train:
+            wanted = eager.about["losses"]
+            result["error"], result["moved"] = train.apart(dlc.about["losses"], wanted), train.apart(wanted[-1:], wanted[:1])
+        else:
+            result["error"] = zoo.differences(zoo.outputs(dlc, folder), zoo.outputs(eager, folder))
+        for _ in range(o.rounds):
+            for each in workers:
+                if not each.error:
+                    each.round(o.seconds)
+        for each in workers:
+            if each.error or not each.rounds:
+                result["tools"][each.tool] = {"error": (each.error or "no times")[:300]}
+                continue
+            result["tools"][each.tool] = {"rounds_ms": [t * 1e3 for t in each.rounds], "median_ms": statistics.median(each.times) * 1e3, "ready_s": each.about["ready_s"],
+                                          "memory_mib": max(each.peak, each.about["peak_mib"]) - each.about["before_mib"]}
+        zoo.rate(result)
+    finally:
+        for each in workers:
+            each.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    return result
+
+
+def is_right(r):
+    return r["error"] <= max(LIMIT, 2 * r.get("spread", 0))
+
+
+def line(r):
+    start = f"{r['name']:44} b{r['batch']:<3}"
+    for key in ("left_out", "refused"):
+        if key in r:
+            return f"{start} {key.replace('_', ' ')}: {r[key][-200:]}"
+    g, tools = r["graphs"], r["tools"]
+    eager = sum(count for count, _ in g["eager"].values())
+    times = ", ".join(f"{tool} {t['median_ms']:.2f} ms ({t['ready_s']:.1f} s)" if "median_ms" in t else f"{tool} {t['error'][-40:]}" for tool, t in tools.items())
+    text = f"{start} {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:9} error {r['error']:.1e}" + ("" if is_right(r) else ": wrong")
+    text += f"; {g['operators']} operators, {eager} in PyTorch, {g['graphs']} graphs, {g['programs']} programs; {times}"
+    return text + (f"; {g['eager']}" if eager else "")
+
+
+def report(o):
+    results = [r for r in zoo.results_in(o.results) if r["train"] == o.train]
+    for threads in sorted({r["threads"] for r in results}):
+        some = [r for r in results if r["threads"] == threads]
+        left_out, refused = ([r for r in some if key in r] for key in ("left_out", "refused"))
+        timed = sorted((r for r in some if "ratio" in r), key=lambda r: r["ratio"])
+        print(f"\n{threads} threads: {len(refused) + len(timed)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, "
+              f"{sum(not r['graphs']['eager'] for r in timed)} whole in dlc; {len(left_out)} left out")
+        if timed:
+            zoo.distribution(timed)
+        for peer in ("eager", "inductor"):
+            both = [r for r in timed if "median_ms" in r["tools"].get(peer, {})]
+            if both:
+                mean = statistics.geometric_mean(r["tools"][peer]["median_ms"] / r["tools"]["dlc"]["median_ms"] for r in both)
+                ready = statistics.median(r["tools"]["dlc"]["ready_s"] / r["tools"][peer]["ready_s"] for r in both)
+                print(f"  {peer}: {len(both)} networks, geometric mean of the ratios {mean:.2f}, ready in {ready:.2f} of its time (median)")
+        for r in left_out + refused + timed:
+            print("  " + line(r))
+
+
+def main():
+    common.use_bench_python()
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", default="")
+    a.add_argument("--batch", type=int, help="instead of 1, or of what fits the network in training")
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--rounds", type=int, default=9)
+    a.add_argument("--seconds", type=float, default=0.15, help="of each backend in each round")
+    a.add_argument("--sample", type=int, default=60, help="so many networks, the same each time")
+    a.add_argument("--backends", default="eager,inductor,dlc")
+    a.add_argument("--train", action="store_true", help="training steps instead of inference")
+    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "torch"))
+    a.add_argument("--again", action="store_true", help="measure what has been measured")
+    a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
+    a.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
+    o = a.parse_args()
+    sys.path.insert(0, os.path.join(common.BUILD, "python"))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.path.join(common.BUILD, "python"), os.environ.get("PYTHONPATH")]))
+    if o.work:
+        return work(*o.work)
+    os.makedirs(o.results, exist_ok=True)
+    if o.report:
+        return report(o)
+    measured = 0
+    for row in [row for row in rows() if not o.networks or row["name"] in o.networks.split(",")]:
+        if measured >= o.sample:
+            break
+        path = os.path.join(o.results, f"{row['name']}{'-train' * o.train}-t{o.threads}.json")
+        if os.path.exists(path) and not o.again:
+            with open(path) as file:
+                measured += "left_out" not in json.load(file)
+            continue
+        try:
+            result = measure(row, o)
+        except Exception as error:  # of the measurement: not the network's result
+            print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
+            continue
+        measured += "left_out" not in result
+        zoo.write(path, result)
+        print(line(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()
