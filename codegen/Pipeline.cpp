@@ -23,6 +23,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     return;
   case Phase::Simplify:
     passes.addPass(createRememberDevicesPass());
+    passes.addPass(createQuantizedPass(options, costs));
     passes.addPass(createSimplifyPass());
     passes.addPass(createPrecomputePass(options));
     return;

@@ -23,13 +23,15 @@ public:
   /// Whether a processor's kernel does the attention whole, faster than kernels of its parts do:
   /// with `gradients`, both directions together. `preferred`: even where it is not faster.
   virtual bool isWholeBetter(mlir::Operation *attention, bool gradients, bool preferred) = 0;
+  /// Whether a processor's kernel does a contraction in i32 whose operands are widened from 8 bits.
+  virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
 };
 
 /// Makes them for a compilation.
 using CostsMaker = std::function<std::unique_ptr<Costs>(const ModelOptions &)>;
 
 /// For who knows no kernels: products at one rate, plain ones at half of it, reorders at a memory's
-/// bandwidth; attention is whole where that is preferred.
+/// bandwidth; attention is whole where that is preferred; integers of 8 bits have kernels.
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 
 /// What dlc-opt calls costs: "kernels" are those that the maker makes, "assumed" the above. Null

@@ -13,6 +13,7 @@ void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([] { return createRecomputePass(); });
   mlir::registerPass([] { return createAccuracyPass(); });
   mlir::registerPass([] { return createWeightsPass(); });
+  mlir::registerPass([=] { return createQuantizedPass({}, kernels); });
   mlir::registerPass([] { return createRememberDevicesPass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });

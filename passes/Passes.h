@@ -38,6 +38,10 @@ std::unique_ptr<mlir::Pass> createRecomputePass(const ModelOptions &options = {}
 std::unique_ptr<mlir::Pass> createAccuracyPass(const ModelOptions &options = {});
 /// `dlc-weights`: constant weights of products in fewer bits, with what makes f32 of them in front.
 std::unique_ptr<mlir::Pass> createWeightsPass(const ModelOptions &options = {});
+/// `dlc-quantized`: products of dequantised operands are sums of integers where there are kernels
+/// for that; sums of integers without kernels are products of f32, in parts that are exact.
+std::unique_ptr<mlir::Pass> createQuantizedPass(const ModelOptions &options = {},
+                                                CostsMaker kernels = assumedCosts);
 
 /// `dlc-remember-devices`: keeps what `dlc.device` asks for where rewriting does not lose it.
 std::unique_ptr<mlir::Pass> createRememberDevicesPass();

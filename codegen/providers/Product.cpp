@@ -102,7 +102,7 @@ std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion)
 std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refusal &no) {
   Product p;
   p.fusion = fusion;
-  Type element = typeOf(e.lhs.base).getElementType();
+  Type element = typeOf(e.lhs.base).getElementType(), right = typeOf(e.rhs.base).getElementType();
   Type result = typeOf(fusion.getResult(0)).getElementType();
   size_t rank = std::max(e.lhs.shape.size(), e.rhs.shape.size());
   auto align = [&](StridedView &v) {
@@ -128,7 +128,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   // One tall product where all batches share the right operand.
   if (rank > 2 && !(sharedRhs && rows)) {
     p.src = strided(e.lhs.shape, e.lhs.strides, element);
-    p.weights = strided(e.rhs.shape, e.rhs.strides, element);
+    p.weights = strided(e.rhs.shape, e.rhs.strides, right);
     p.dst = strided(e.destination.shape, e.destination.strides, result);
     return p;
   }
@@ -140,7 +140,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
     p.dst = strided({m, n}, e.destination.strides, result);
   }
   SmallVector<int64_t> strides(e.rhs.strides.end() - 2, e.rhs.strides.end());
-  p.weights = strided({k, n}, strides, element);
+  p.weights = strided({k, n}, strides, right);
   bool straight = isDense({k, n}, strides), crossed = isDense({n, k}, {strides[1], strides[0]});
   ConstantOp weights = constantOf(p.weightsSource.value);
   if (weights && (straight || crossed) && e.rhs.offset == 0 &&
@@ -153,7 +153,33 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   return p;
 }
 
+/// Gives a product of integers its zero points, and constant weights 8 bits.
+bool describeIntegers(const Epilogue &e, Product &p) {
+  p.srcZeroPoint = e.lhsZeroPoint;
+  p.weightsZeroPoint = e.rhsZeroPoint;
+  if (!p.weights.element.isInteger(32))
+    return true;
+  auto shift = p.constant ? shiftToInt8(p.constant->plain) : std::nullopt;
+  if (!shift)
+    return false;
+  p.constant->shift = shift;
+  p.weights.element = IntegerType::get(p.weights.element.getContext(), 8);
+  return true;
+}
+
 } // namespace
+
+std::optional<int64_t> shiftToInt8(const ref::Tensor &wide) {
+  if (!wide.getElementType().isInteger(32) || wide.size() == 0)
+    return std::nullopt;
+  ArrayRef<int32_t> values(reinterpret_cast<const int32_t *>(wide.data()), size_t(wide.size()));
+  auto [low, high] = std::minmax_element(values.begin(), values.end());
+  if (*low >= -128 && *high <= 127)
+    return 0;
+  if (int64_t(*high) - *low > 255)
+    return std::nullopt;
+  return int64_t(*low) + 128;
+}
 
 bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
                    function_ref<std::optional<TensorForm>(const PostOp &)> operandOf,
@@ -188,6 +214,8 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
     return no("not one matrix product with steps after it");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return no("empty result");
+  if (own && epilogue->isInteger())
+    return no("a product of integers");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
   Epilogue &e = *epilogue;
@@ -197,6 +225,8 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
   auto p = describeOperands(fusion, e, no);
   if (!p)
     return std::nullopt;
+  if (e.isInteger() && !describeIntegers(e, *p))
+    return no("weights that 8 bits do not hold");
   p->prologue = std::move(prologue);
   p->madeIsLeft = madeIsLeft;
   // What `--matmul-precision medium` allows.

@@ -50,7 +50,13 @@ struct EpilogueStep {
 struct ConstantWeights {
   ref::Tensor plain;
   bool turned = false;
+  /// Of i32 ones that become i8: what is taken from each first.
+  std::optional<int64_t> shift = {};
 };
+
+/// What must be taken from constants of i32 so that i8 holds them; nothing where they differ by
+/// more than 8 bits hold.
+std::optional<int64_t> shiftToInt8(const ref::Tensor &wide);
 
 /// [.., m, k] by [.., k, n]; leading dimensions have the size of dst's, or 1. Batches that share
 /// their weights are one tall product.
@@ -62,6 +68,9 @@ struct Product {
   std::optional<TensorForm> bias;
   CallArgument biasSource;
   std::optional<double> scale; ///< of the sums
+  /// Of 8-bit operands whose products are summed up in i32: what is subtracted first, values of
+  /// the fusion's body; null: nothing.
+  mlir::Value srcZeroPoint, weightsZeroPoint;
   std::vector<EpilogueStep> steps;
   /// What a sum in place starts as.
   std::optional<CallArgument> accumulates;

@@ -263,7 +263,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal
       return parts == 2 ? narrowWeightGradient(fusion, gradient, no) : no("bf16 is one part");
     }
   auto epilogue = matchEpilogue(fusion);
-  if (epilogue && fusion.getNumResults() == 1) {
+  if (epilogue && fusion.getNumResults() == 1 && !epilogue->isInteger()) {
     if (auto op = dyn_cast<ConvOp>(epilogue->anchor))
       return throughWeights(fusion, *epilogue, op, parts, no);
     if (auto op = dyn_cast<ConvTransposeOp>(epilogue->anchor))

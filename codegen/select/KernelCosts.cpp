@@ -5,6 +5,8 @@
 #include "codegen/select/AttentionForm.h"
 #include "codegen/select/Candidates.h"
 #include "passes/TensorBuilder.h"
+#include "passes/Widened.h"
+#include "passes/layout/Ask.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -41,12 +43,13 @@ struct Stage {
 class KernelCosts : public Costs {
 public:
   explicit KernelCosts(const CompileOptions &options)
-      : options(options), target(cpu::hostTarget()) {}
+      : options(options), target(cpu::hostTarget()), oracle(options.threads) {}
 
   std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
                                   ArrayRef<Type> results) override {
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-    Stage stage(op, operands);
+    SmallVector<Type> read = narrowed(op, operands);
+    Stage stage(op, read);
     auto fusion = FusionOp::create(stage.builder, op->getLoc(), results, stage.values);
     Block &body =
         fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front();
@@ -58,6 +61,13 @@ public:
     Operation *inner = stage.builder.clone(*op, map);
     for (unsigned i = 0; i < inner->getNumOperands(); ++i)
       inner->setOperand(i, body.getArgument(i));
+    stage.builder.setInsertionPoint(inner);
+    for (auto [i, type] : llvm::enumerate(operands))
+      if (read[i] != type)
+        inner->setOperand(unsigned(i), CastOp::create(stage.builder, op->getLoc(), type,
+                                                      body.getArgument(unsigned(i)),
+                                                      stage.builder.getI32Type()));
+    stage.builder.setInsertionPointToEnd(&body);
     for (auto [result, type] : llvm::zip(inner->getResults(), results))
       result.setType(type);
     YieldOp::create(stage.builder, op->getLoc(), inner->getResults());
@@ -101,7 +111,20 @@ public:
     return known->second;
   }
 
+  bool sumsIntegers(Operation *op) override { return oracle.sumsIntegers(op); }
+
 private:
+  /// Operands that a contraction in i32 reads as integers of 8 bits, as these.
+  static SmallVector<Type> narrowed(Operation *op, ArrayRef<Type> operands) {
+    SmallVector<Type> types(operands);
+    if (!op->getNumResults() || !isInt32(op->getResult(0).getType()))
+      return types;
+    for (auto [operand, type] : llvm::zip(op->getOpOperands(), types))
+      if (auto widened = matchWidened(operand))
+        type = cast<RankedTensorType>(type).clone(typeOf(widened->x).getElementType());
+    return types;
+  }
+
   struct Question {
     DictionaryAttr attributes;
     SmallVector<Type> operands;
@@ -120,6 +143,7 @@ private:
 
   CompileOptions options;
   cpu::Target target;
+  LayoutOracle oracle;
   std::vector<std::pair<Question, bool>> answers;
 };
 

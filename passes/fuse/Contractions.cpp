@@ -1,5 +1,6 @@
 //===- Contractions.cpp - grows contractions by views and post-ops --------===//
 #include "passes/Devices.h"
+#include "passes/Widened.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/FuseSteps.h"
@@ -43,6 +44,58 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
     last = builder.clone(*op, mapping);
     members.push_back(last);
   }
+  operand.set(last->getResult(0));
+  for (Operation *op : chain)
+    if (op->use_empty())
+      grouping.erase(op);
+}
+
+/// Makes what widens 8-bit integers for a contraction in i32 part of it: libraries read those. It
+/// is copied, as views are.
+void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
+                    SmallVectorImpl<Operation *> &members) {
+  if (!isInt32(operand.get().getType()) ||
+      can(deviceOf(operand.get().getType()), DLC_DEVICE_GPU_CODE))
+    return;
+  SmallVector<Operation *> chain; // from the contraction outwards
+  Value value = operand.get();
+  auto here = [&](Operation *op) {
+    return op && op->getBlock() == anchor->getBlock() && grouping.isFree(op);
+  };
+  while (here(value.getDefiningOp()) && isa<MatmulOp>(anchor) &&
+         value.getDefiningOp()->hasTrait<ViewLike>() && chain.size() < 8) {
+    chain.push_back(value.getDefiningOp());
+    value = chain.back()->getOperand(0);
+  }
+  // What lies in a convolution's layout may as well lie there in 8 bits.
+  auto reorder = value.getDefiningOp<ReorderOp>();
+  if (reorder && (chain.size() || !here(reorder)))
+    return;
+  if (reorder)
+    value = reorder.getX();
+  std::optional<Widened> widened = matchWidened(value, [&](Operation *op) { return here(op); });
+  if (!widened)
+    return;
+  chain.append(widened->ops);
+  OpBuilder builder(anchor);
+  IRMapping mapping;
+  auto laid = [&](Value value) {
+    return RankedTensorType::get(shapeOf(value), typeOf(value).getElementType(),
+                                 typeOf(operand.get()).getEncoding());
+  };
+  if (reorder)
+    mapping.map(
+        widened->x,
+        ReorderOp::create(builder, reorder.getLoc(), laid(widened->x), widened->x).getResult());
+  Operation *last = nullptr;
+  for (Operation *op : llvm::reverse(chain)) {
+    last = builder.clone(*op, mapping);
+    if (reorder)
+      last->getResult(0).setType(laid(last->getResult(0)));
+    members.push_back(last);
+  }
+  if (reorder && reorder->hasOneUse())
+    chain.insert(chain.begin(), reorder);
   operand.set(last->getResult(0));
   for (Operation *op : chain)
     if (op->use_empty())
@@ -196,6 +249,9 @@ void groupContractions(Grouping &grouping) {
   SmallVector<int> groups;
   for (Operation *anchor : anchors) {
     SmallVector<Operation *> ops{anchor};
+    if (classify(anchor) == NodeClass::Contraction)
+      for (OpOperand &operand : anchor->getOpOperands())
+        absorbWidening(grouping, anchor, operand, ops);
     if (isa<MatmulOp>(anchor) && matchEpilogue(ops, anchor->getResult(0)))
       for (OpOperand &operand : anchor->getOpOperands())
         absorbOperandViews(grouping, anchor, operand, ops);

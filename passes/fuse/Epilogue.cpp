@@ -1,10 +1,14 @@
 //===- Epilogue.cpp - a contraction with what a library does around it ----===//
 #include "passes/fuse/Epilogue.h"
 
+#include "passes/Widened.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
 
 #include "llvm/ADT/DenseSet.h"
+
+#include <algorithm>
+#include <limits>
 
 using namespace mlir;
 
@@ -132,7 +136,23 @@ PostOp linear(double factor) {
   return postOp;
 }
 
-bool matchOperands(Epilogue &epilogue, OpFilter inside) {
+/// Integers of 8 bits instead of what was made wider; a constant stays as it is.
+bool matchNarrow(StridedView &view, Value &zeroPoint, OpFilter inside,
+                 llvm::DenseSet<Operation *> &used) {
+  auto isMember = [&](Value value) {
+    Operation *def = value ? value.getDefiningOp() : nullptr;
+    return def && inside(def);
+  };
+  if (std::optional<Widened> widened = matchWidened(view.base, inside)) {
+    view.base = widened->x;
+    zeroPoint = widened->zeroPoint;
+    used.insert(widened->ops.begin(), widened->ops.end());
+    return !isMember(zeroPoint);
+  }
+  return !isMember(view.base);
+}
+
+bool matchOperands(Epilogue &epilogue, OpFilter inside, llvm::DenseSet<Operation *> &used) {
   Operation *anchor = epilogue.anchor;
   std::optional<StridedView> lhs, rhs;
   if (auto matmul = dyn_cast<MatmulOp>(anchor)) {
@@ -147,11 +167,35 @@ bool matchOperands(Epilogue &epilogue, OpFilter inside) {
   }
   epilogue.lhs = *lhs;
   epilogue.rhs = *rhs;
+  if (epilogue.isInteger() && (!matchNarrow(epilogue.lhs, epilogue.lhsZeroPoint, inside, used) ||
+                               !matchNarrow(epilogue.rhs, epilogue.rhsZeroPoint, inside, used) ||
+                               !isInt8(epilogue.lhs.base.getType())))
+    return false;
   if (auto conv = dyn_cast<ConvOp>(anchor))
     epilogue.bias = conv.getBias();
   if (auto conv = dyn_cast<ConvTransposeOp>(anchor))
     epilogue.bias = conv.getBias();
   return true;
+}
+
+/// Whether the steps leave what an integer of 8 bits holds, so that the library may convert to it.
+bool isClippedTo(Type element, ArrayRef<PostOp> steps) {
+  if (!element.isInteger(8))
+    return false;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double low = -kInfinity, high = kInfinity;
+  for (const PostOp &step : steps) {
+    bool isRelu = step.alg == "relu" && step.alpha == 0;
+    if (isRelu || step.alg == "clip") {
+      double from = isRelu ? 0 : step.alpha, to = isRelu ? kInfinity : step.beta;
+      low = std::clamp(low, from, to);
+      high = std::clamp(high, from, to);
+    } else {
+      low = -kInfinity, high = kInfinity;
+    }
+  }
+  double least = element.isUnsignedInteger() ? 0 : -128;
+  return low >= least && high <= least + 255;
 }
 
 /// Walks from the anchor's result to `result`, and marks what it passes.
@@ -164,8 +208,10 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
   while (value != result) {
     if (epilogue.postOps.size() > maxPostOps)
       return false;
-    std::optional<Step> step = matchEltwise(value, inside);
-    if (!step && gradients)
+    // Steps are the library's, in f32.
+    bool isSum = isInt32(value.getType());
+    std::optional<Step> step = isSum ? std::nullopt : matchEltwise(value, inside);
+    if (!step && gradients && !isSum)
       step = matchGradient(value, inside);
     if (step) {
       for (PostOp &postOp : step->postOps)
@@ -178,17 +224,26 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
       return false;
     Operation *user = *value.getUsers().begin();
     bool negated = false;
-    if (std::optional<PostOp> binary = matchBinary(user, value, channel, inside, negated, used)) {
+    std::optional<PostOp> binary =
+        isSum ? std::nullopt : matchBinary(user, value, channel, inside, negated, used);
+    if (binary) {
       if (negated)
         appendPostOp(epilogue.postOps, linear(-1));
       if (binary->alg == "add" && !epilogue.bias && epilogue.postOps.empty() &&
-          isPerChannel(binary->operand, shape, channel))
+          !epilogue.isInteger() && isPerChannel(binary->operand, shape, channel))
         epilogue.bias = binary->operand;
       else
         epilogue.postOps.push_back(*binary);
+    } else if (epilogue.isInteger() && isa<RoundOp>(user)) {
+      PostOp round;
+      round.alg = "round";
+      epilogue.postOps.push_back(round);
     } else if (isa<TransposeOp, ReshapeOp>(user)) {
       break;
-    } else if (!isa<CastOp>(user) || !isLibraryFloat(user->getResult(0).getType())) {
+    } else if (!isa<CastOp>(user) ||
+               !(isLibraryFloat(user->getResult(0).getType()) ||
+                 (epilogue.isInteger() &&
+                  isClippedTo(typeOf(user->getResult(0)).getElementType(), epilogue.postOps)))) {
       return false;
     }
     used.insert(user);
@@ -208,6 +263,8 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
 
 } // namespace
 
+bool Epilogue::isInteger() const { return isInt32(anchor->getResult(0).getType()); }
+
 std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, bool gradients) {
   llvm::DenseSet<Operation *> members(ops.begin(), ops.end());
   auto inside = [&](Operation *op) { return members.contains(op); };
@@ -219,14 +276,17 @@ std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, b
       return std::nullopt;
     epilogue.anchor = op;
   }
-  if (!epilogue.anchor || !isLibraryFloat(result.getType()))
+  if (!epilogue.anchor)
+    return std::nullopt;
+  bool isInteger = classify(epilogue.anchor) == NodeClass::Contraction && epilogue.isInteger();
+  if (!isInteger && !isLibraryFloat(result.getType()))
     return std::nullopt;
   for (Value operand : epilogue.anchor->getOperands())
-    if (!isLibraryFloat(operand.getType()))
+    if (isInteger ? !isInt32(operand.getType()) : !isLibraryFloat(operand.getType()))
       return std::nullopt;
-  if (!matchOperands(epilogue, inside))
-    return std::nullopt;
   llvm::DenseSet<Operation *> used{epilogue.anchor};
+  if (!matchOperands(epilogue, inside, used))
+    return std::nullopt;
   for (Value operand : epilogue.anchor->getOperands())
     collectViews(operand, inside, used);
   if (!matchSteps(epilogue, result, inside, gradients, used))

@@ -37,12 +37,18 @@ struct Epilogue {
   mlir::Operation *anchor = nullptr;
   /// matmul: [.., m, k] and [.., k, n], flags applied, stretched batch dimensions as size 1. Else x
   /// and w as they are.
+  /// Of a contraction in i32: the values of 8 bits that it is made of (passes/Widened.h), or a
+  /// constant.
   StridedView lhs, rhs;
+  /// What is subtracted from the operands of a contraction in i32 first; null: nothing.
+  mlir::Value lhsZeroPoint, rhsZeroPoint;
   /// One element per output channel, as [O], [1, .., O] or such; null when there is none.
   mlir::Value bias;
   llvm::SmallVector<PostOp> postOps;
   /// The contraction's result in the buffer of the fusion's result (its base).
   StridedView destination;
+
+  bool isInteger() const;
 };
 
 /// Reads a fusion's body; nothing when it is not of this form. Operands are the body's values:

@@ -1,6 +1,7 @@
 //===- Ask.cpp - which layouts oneDNN wants for an operation --------------===//
 #include "passes/layout/Ask.h"
 
+#include "passes/Widened.h"
 #include "passes/layout/Geometry.h"
 #include "passes/layout/Tag.h"
 #include "runtime/library/onednn/Describe.h"
@@ -30,12 +31,22 @@ json argument(ArrayRef<int64_t> dims, const std::string &type, StringRef tag) {
 
 std::string plainTag(size_t rank) { return std::string("abcdefgh").substr(0, rank); }
 
+/// What libraries read where a contraction's operand is widened from 8 bits.
+Value readBy(OpOperand &operand) {
+  std::optional<Widened> widened = matchWidened(operand);
+  return widened ? widened->x : operand.get();
+}
+
+std::string narrowName(Value value) {
+  return typeOf(value).getElementType().isUnsignedInteger() ? "u8" : "i8";
+}
+
 /// Only spatial dimensions, one of the types, and layouts that can be followed.
-bool isFollowable(Value from, Value to) {
+bool isFollowable(Value from, Value to, bool isInteger = false) {
   RankedTensorType x = typeOf(from), y = typeOf(to);
   return x.hasStaticShape() && y.hasStaticShape() && x.getNumElements() > 0 &&
          y.getNumElements() > 0 && x.getRank() >= 3 && x.getRank() <= 5 &&
-         typeName(x.getElementType()) && x.getElementType() == y.getElementType();
+         (isInteger || typeName(x.getElementType())) && x.getElementType() == y.getElementType();
 }
 
 /// What `--matmul-precision` allows for an operation.
@@ -77,6 +88,10 @@ std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op) {
   return askConv(op, "any", "any");
 }
 
+bool LayoutOracle::sumsIntegers(Operation *op) {
+  return onednn::sumsInt8Exactly() && (!isa<ConvOp>(op) || wantedByConv(op));
+}
+
 std::optional<Wanted> LayoutOracle::offerForConv(Operation *op, StringRef source,
                                                  StringRef destination) {
   std::string plain = plainTag(shapeOf(op->getOperand(0)).size());
@@ -94,12 +109,16 @@ std::optional<Wanted> LayoutOracle::answer(const json &desc, const char *source,
 
 std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
                                             StringRef destination) {
-  if (!isFollowable(op->getOperand(0), op->getResult(0)))
+  bool isInteger = isInt32(op->getResult(0).getType());
+  if (!isFollowable(op->getOperand(0), op->getResult(0), isInteger))
     return std::nullopt;
   auto conv = dyn_cast<ConvOp>(op);
   auto transposed = dyn_cast<ConvTransposeOp>(op);
-  std::string type = *typeName(typeOf(op->getResult(0)).getElementType());
-  json from = argument(shapeOf(op->getOperand(0)), type, source);
+  Value read = readBy(op->getOpOperand(0));
+  if (isInteger && (!conv || !isInt8(read.getType()) || !onednn::sumsInt8Exactly()))
+    return std::nullopt;
+  std::string type = isInteger ? "i32" : *typeName(typeOf(op->getResult(0)).getElementType());
+  json from = argument(shapeOf(read), isInteger ? narrowName(read) : type, source);
   json to = argument(shapeOf(op->getResult(0)), type, destination);
   int64_t groups = conv ? conv.getGroups() : transposed.getGroups();
   auto grouped = [&](SmallVector<int64_t> weights, bool swapped) {
@@ -108,7 +127,7 @@ std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
       std::swap(weights[0], weights[1]);
     if (groups > 1)
       weights.insert(weights.begin(), groups);
-    return argument(weights, type, "any");
+    return argument(weights, isInteger ? "i8" : type, "any");
   };
   ArrayRef<int64_t> weights = shapeOf(op->getOperand(1));
   bool biased = op->getNumOperands() > 2;

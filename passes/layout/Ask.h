@@ -19,6 +19,8 @@ class LayoutOracle {
 public:
   explicit LayoutOracle(int threads) : threads(threads) {}
 
+  /// Whether it has a kernel for a conv or matmul in i32 of operands that are widened from 8 bits.
+  bool sumsIntegers(mlir::Operation *op);
   /// What oneDNN chooses freely for a conv or conv_transpose.
   std::optional<Wanted> wantedByConv(mlir::Operation *op);
   /// For a conv_weight_grad (source: x, destination: dy).

@@ -70,6 +70,7 @@ void addGatherCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
 void addContractCases(std::vector<Case> &cases);
 void addWeightCases(std::vector<Case> &cases);
+void addQuantizedCases(std::vector<Case> &cases);
 void addEpilogueCases(std::vector<Case> &cases);
 void addWindowCases(std::vector<Case> &cases);
 void addTrainingCases(std::vector<Case> &cases);

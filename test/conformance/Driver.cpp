@@ -115,6 +115,7 @@ int dlc::conformanceMain(int argc, char **argv) {
   addReduceCases(all);
   addContractCases(all);
   addWeightCases(all);
+  addQuantizedCases(all);
   addEpilogueCases(all);
   addWindowCases(all);
   addTrainingCases(all);

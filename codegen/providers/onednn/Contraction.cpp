@@ -1,6 +1,9 @@
 //===- Contraction.cpp - products, convolutions and pools as oneDNN calls ===//
 #include "codegen/providers/onednn/Words.h"
 #include "passes/fuse/StateUpdate.h"
+#include "runtime/library/onednn/Describe.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -8,7 +11,89 @@ namespace dlc::onednn_desc {
 
 namespace {
 
-std::optional<Answer> matmul(const Product &p, const Query &query) {
+void addZeroPoint(const char *name, int64_t value, MLIRContext *context, Pending &call) {
+  auto tensor = ref::Tensor::empty(RankedTensorType::get({1}, IntegerType::get(context, 32)));
+  tensor.setInt(0, value);
+  call.desc["zero_points"][name] = 0;
+  call.packs.push_back({std::string("zero_points.") + name, tensor, "a"});
+}
+
+/// A value of the fusion's body; null: nothing is subtracted.
+void addZeroPoint(const char *name, FusionOp fusion, Value value, Pending &call) {
+  if (!value)
+    return;
+  if (std::optional<double> constant = splatValue(value))
+    return addZeroPoint(name, int64_t(*constant), value.getContext(), call);
+  call.desc["zero_points"][name] = 0;
+  call.sources.push_back({std::string("zero_points.") + name, sourceOf(fusion, value)});
+}
+
+/// The elements of a step's operand where they are constants.
+std::optional<ref::Tensor> constantOperand(const EpilogueStep &step) {
+  ConstantOp constant =
+      step.source.kind == CallArgument::Kind::Value ? constantOf(step.source.value) : ConstantOp();
+  FailureOr<ref::Tensor> tensor = failure();
+  if (constant)
+    tensor = ref::Tensor::fromAttr(constant.getValue());
+  return succeeded(tensor) && tensor->size() == step.operand.size() ? std::optional(*tensor)
+                                                                    : std::nullopt;
+}
+
+bool isBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
+  return !steps.empty() && steps[0].kind == EpilogueStep::Kind::Binary && steps[0].alg == alg &&
+         steps[0].operand.isF32();
+}
+
+/// A factor of sums of integers, one for all or one for each of so many channels, as the library's
+/// own scale: it is applied where sums leave registers. `mask`: of weights with one per channel.
+/// False where the first step is none.
+bool takeScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask, Pending &call) {
+  if (!isBinary(steps, "mul"))
+    return false;
+  int64_t size = steps[0].operand.size();
+  if (size != 1 && size != channels)
+    return false;
+  const char *of = size == 1 ? "src" : "weights";
+  call.desc["scales"][of] = size == 1 ? 0 : mask;
+  call.sources.push_back({std::string("scales.") + of, steps[0].source});
+  steps.erase(steps.begin());
+  return true;
+}
+
+/// What the conversion to integers of 8 bits does by itself: it saturates, and rounds to the
+/// nearest even number. An even zero point after rounding may as well come before.
+void leaveToConversion(std::vector<EpilogueStep> &steps, Type result) {
+  if (!result.isInteger(8))
+    return;
+  auto isAt = [&](size_t fromEnd, StringRef alg) {
+    return steps.size() > fromEnd &&
+           steps[steps.size() - 1 - fromEnd].kind == EpilogueStep::Kind::Eltwise &&
+           steps[steps.size() - 1 - fromEnd].alg == alg;
+  };
+  double least = result.isUnsignedInteger() ? 0 : -128;
+  bool isWhole = isAt(0, "clip") && steps.back().beta == least + 255 &&
+                 (steps.back().alpha == least ||
+                  (least == 0 && isAt(1, "relu") && steps[steps.size() - 2].alpha == 0));
+  if (!isWhole)
+    return;
+  steps.pop_back();
+  if (least == 0 && isAt(0, "relu") && steps.back().alpha == 0)
+    steps.pop_back();
+  if (isAt(0, "round")) {
+    steps.pop_back();
+  } else if (isAt(0, "linear") && isAt(1, "round") && steps.back().alpha == 1 &&
+             std::fmod(steps.back().beta, 2) == 0) {
+    steps.erase(steps.end() - 2);
+    if (isAt(1, "linear")) {
+      EpilogueStep &before = steps[steps.size() - 2];
+      before.beta += steps.back().beta;
+      steps.pop_back();
+    }
+  }
+}
+
+std::optional<Answer> matmul(const Product &given, const Query &query) {
+  Product p = given;
   Pending call;
   call.flops = p.flops;
   call.accumulates = p.accumulates;
@@ -17,7 +102,8 @@ std::optional<Answer> matmul(const Product &p, const Query &query) {
     call.desc["math"] = p.math;
   if (p.constant) {
     call.desc["weights"] = argument(p.weights.dims, p.weights.element, "any");
-    call.packs.push_back({"weights", p.constant->plain, p.constant->turned ? "ba" : "ab"});
+    call.packs.push_back(
+        {"weights", p.constant->plain, p.constant->turned ? "ba" : "ab", p.constant->shift});
   } else {
     call.desc["weights"] = argument(p.weights);
     call.sources.push_back({"weights", p.weightsSource});
@@ -35,6 +121,20 @@ std::optional<Answer> matmul(const Product &p, const Query &query) {
     call.desc["scales"] = {{"src", 0}};
     call.packs.push_back({"scales.src", scale, "a"});
   }
+  if (p.src.element.isInteger(8)) {
+    int64_t rank = p.weights.dims.size(), columns = p.weights.dims.back();
+    if (takeScales(p.steps, columns, 1 << (rank - 1), call) && isBinary(p.steps, "add") &&
+        p.steps[0].operand.size() == columns && p.steps[0].operand.dims.back() == columns) {
+      call.desc["bias"] = argument(p.steps[0].operand);
+      call.sources.push_back({"bias", p.steps[0].source});
+      p.steps.erase(p.steps.begin());
+    }
+    leaveToConversion(p.steps, p.dst.element);
+  }
+  addZeroPoint("src", p.fusion, p.srcZeroPoint, call);
+  addZeroPoint("weights", p.fusion, p.weightsZeroPoint, call);
+  if (int64_t shift = p.constant ? p.constant->shift.value_or(0) : 0)
+    addZeroPoint("weights", -shift, p.src.element.getContext(), call);
   addSteps(p.steps, call);
   return finish(std::move(call), query);
 }
@@ -93,15 +193,49 @@ Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
   return gradient;
 }
 
+/// Scales and bias of a convolution of integers. The library adds the bias after the scales: one of
+/// sums before them is multiplied with them, or stays and leaves them as a step.
+void addIntegerBias(Builder &b, Value bias, std::vector<EpilogueStep> &steps, bool isGrouped) {
+  json &desc = b.call.desc;
+  int64_t channels = typeOf(b.fusion.getResult(0)).getDimSize(1);
+  int mask = isGrouped ? 3 : 1;
+  if (!bias) {
+    if (takeScales(steps, channels, mask, b.call) && isBinary(steps, "add") &&
+        steps[0].operand.size() == channels) {
+      desc["bias"] = argument({channels}, steps[0].operand.element);
+      b.call.sources.push_back({"bias", steps[0].source});
+      steps.erase(steps.begin());
+    }
+    return;
+  }
+  ConstantOp constant = constantOf(outside(b.fusion, bias));
+  FailureOr<ref::Tensor> sums = failure();
+  if (constant)
+    sums = ref::Tensor::fromAttr(constant.getValue());
+  auto scales = isBinary(steps, "mul") ? constantOperand(steps[0]) : std::nullopt;
+  if (succeeded(sums) && scales && takeScales(steps, channels, mask, b.call)) {
+    auto scaled =
+        ref::Tensor::empty(RankedTensorType::get({channels}, Float32Type::get(bias.getContext())));
+    for (int64_t i = 0; i < channels; ++i)
+      scaled.setDouble(i, sums->getDouble(i) * scales->getDouble(scales->size() == 1 ? 0 : i));
+    desc["bias"] = argument({channels}, scaled.getElementType());
+    b.call.packs.push_back({"bias", scaled, "a"});
+    return;
+  }
+  desc["bias"] = argument({channels}, typeOf(bias).getElementType());
+  b.addSource("bias", bias);
+}
+
 std::optional<Answer> convolution(Builder &b) {
   Epilogue &e = b.epilogue;
   auto conv = dyn_cast<ConvOp>(e.anchor);
   auto transposed = dyn_cast<ConvTransposeOp>(e.anchor);
-  Value x = conv ? conv.getX() : transposed.getX(), w = conv ? conv.getW() : transposed.getW();
+  Value x = e.lhs.base, w = e.rhs.base;
   Value bias = e.bias ? e.bias : conv ? conv.getBias() : transposed.getBias();
   int64_t groups = conv ? conv.getGroups() : transposed.getGroups();
   auto yType = typeOf(b.fusion.getResult(0));
-  Type element = typeOf(x).getElementType();
+  // Weights are of the operand's type, but for integers of 8 bits: these have a sign.
+  Type element = e.isInteger() ? IntegerType::get(x.getContext(), 8) : typeOf(x).getElementType();
   json &desc = b.call.desc;
   desc["kind"] = conv ? "convolution" : "deconvolution";
   desc["src"] = argument(x);
@@ -144,8 +278,13 @@ std::optional<Answer> convolution(Builder &b) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
       return b.no("its weights cannot be read");
+    std::optional<int64_t> shift;
+    if (plain->getElementType().isInteger(32) && (shift = shiftToInt8(*plain)) != 0)
+      return b.no("weights that 8 bits do not hold");
     desc["weights"] = argument(wDims, element, "any");
-    b.call.packs.push_back({"weights", *plain, wTag});
+    b.call.packs.push_back({"weights", *plain, wTag, shift});
+  } else if (e.isInteger()) {
+    return b.no("a convolution of integers whose weights are no constants");
   } else if (StringRef tag = layoutOf(w.getType()); tag.empty()) {
     desc["weights"] = packedInside(wDims, element, wTag);
     b.addSource("weights", w);
@@ -159,7 +298,8 @@ std::optional<Answer> convolution(Builder &b) {
   }
   b.addSource("src", x);
   b.addResult();
-  if (bias) {
+  addZeroPoint("src", b.fusion, e.lhsZeroPoint, b.call);
+  if (bias && !e.isInteger()) {
     desc["bias"] = argument({yType.getDimSize(1)}, typeOf(bias).getElementType());
     b.addSource("bias", bias);
   }
@@ -178,6 +318,10 @@ std::optional<Answer> convolution(Builder &b) {
   std::vector<EpilogueStep> steps;
   if (!describeSteps(b.fusion, e, operandOf, steps, b.call.accumulates))
     return b.no("a step's operand has a shape or factor that oneDNN does not take");
+  if (e.isInteger()) {
+    addIntegerBias(b, bias, steps, wDims.size() > size_t(rank));
+    leaveToConversion(steps, yType.getElementType());
+  }
   addSteps(steps, b.call);
   if (!transposed || bias || desc.contains("post_ops"))
     return finish(std::move(b.call), b.query);
@@ -212,15 +356,20 @@ std::optional<Answer> pool(Builder &b) {
 
 std::optional<Answer> contraction(FusionOp fusion, const Query &query) {
   Type element = typeOf(fusion.getResult(0)).getElementType();
-  if (!element.isF32() && !element.isBF16() && !element.isF16())
+  bool isInteger = element.isInteger(32) || element.isInteger(8);
+  if (!isInteger && !element.isF32() && !element.isBF16() && !element.isF16())
     return query.no("element type " + elementName(element) + " is none of oneDNN's");
   if (isProduct(fusion)) {
     auto product = describeProduct(fusion, /*own=*/false, Refusal{query.why});
+    if (product && product->src.element.isInteger(8) && !onednn::sumsInt8Exactly())
+      return query.no("without VNNI its sums of 8-bit integers saturate");
     return product ? matmul(*product, query) : std::nullopt;
   }
   auto epilogue = matchEpilogue(fusion);
   if (!epilogue)
     return query.no("not one contraction with steps after it");
+  if (epilogue->isInteger() && (!isa<ConvOp>(epilogue->anchor) || !onednn::sumsInt8Exactly()))
+    return query.no("without VNNI its sums of 8-bit integers saturate");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return query.no("empty result");
   if (fusion->hasAttr(kUpdatesAttr))

@@ -27,11 +27,13 @@ struct Pending {
   json desc;
   /// By argument name: where its bytes come from.
   std::vector<std::pair<std::string, CallArgument>> sources;
-  /// Arguments that are constants to be packed: name, plain bytes, plain tag ("" is row-major).
+  /// Arguments that are constants to be packed: name, plain bytes, plain tag ("" is row-major). Of
+  /// i32 that become i8: what is taken from each first.
   struct Pack {
     std::string name;
     ref::Tensor plain;
     std::string tag;
+    std::optional<int64_t> shift = {};
   };
   std::vector<Pack> packs;
   double flops = 0;

@@ -296,6 +296,14 @@ std::string reorder(const json &from, const void *source, const json &to, void *
   });
 }
 
+bool sumsInt8Exactly() {
+  // Each of these has VNNI; their numbers are sets of bits.
+  constexpr unsigned vnni = dnnl_cpu_isa_avx2_vnni & ~dnnl_cpu_isa_avx2,
+                     vnni512 = dnnl_cpu_isa_avx512_core_vnni & ~dnnl_cpu_isa_avx512_core;
+  unsigned isa = unsigned(dnnl_get_effective_cpu_isa());
+  return (isa & vnni) == vnni || (isa & vnni512) == vnni512;
+}
+
 std::string libraryVersion() {
   const dnnl_version_t *version = dnnl_version();
   return message("oneDNN ", version->major, ".", version->minor, ".", version->patch);

@@ -78,6 +78,9 @@ DLC_EXPORT std::optional<uint64_t> layoutBytes(const nlohmann::json &layout);
 DLC_EXPORT std::string reorder(const nlohmann::json &from, const void *source,
                                const nlohmann::json &to, void *destination, int threads = 0);
 
+/// Whether it adds up products of 8-bit integers without a saturating step on this machine.
+DLC_EXPORT bool sumsInt8Exactly();
+
 /// "oneDNN 3.2.0": part of the key of everything measured.
 DLC_EXPORT std::string libraryVersion();
 

@@ -1,0 +1,29 @@
+//===- Widened.h - integers of 8 bits, made wider and centred --------------===//
+#ifndef DLC_PASSES_WIDENED_H
+#define DLC_PASSES_WIDENED_H
+
+#include "passes/TensorBuilder.h"
+
+namespace dlc {
+
+/// cast(x) to i32, or cast(x) - zero point, as quantised operands of contractions are.
+struct Widened {
+  mlir::Value x;         ///< i8 or ui8
+  mlir::Value zeroPoint; ///< i32, one element; null: 0
+  llvm::SmallVector<mlir::Operation *, 2> ops;
+};
+
+/// Reads that, from operations that are `inside` where there is such a filter.
+std::optional<Widened> matchWidened(mlir::Value value,
+                                    llvm::function_ref<bool(mlir::Operation *)> inside = nullptr);
+
+/// The same of a contraction's operand: from operations beside it, which may become part of it.
+std::optional<Widened> matchWidened(mlir::OpOperand &operand);
+
+bool isInt32(mlir::Type tensor);
+/// Of 8 bits, with or without a sign.
+bool isInt8(mlir::Type tensor);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_WIDENED_H

@@ -1,0 +1,193 @@
+//===- QuantizedCases.cpp - contractions of integers of 8 bits ------------------===//
+//
+// What quantised models are made of: sums in i32 of operands that are widened and centred, alone,
+// scaled to floats, and scaled, rounded and saturated to 8 bits again.
+//
+//===----------------------------------------------------------------------------===//
+#include "test/conformance/Case.h"
+
+namespace dlc::conformance {
+namespace {
+
+/// Every integer from `low` on, so many, in some order.
+std::string constantIntegers(const Shape &shape, const std::string &type, int64_t low,
+                             int64_t range) {
+  auto text = [&](auto &&self, size_t d, int64_t at) -> std::string {
+    if (d == shape.size())
+      return std::to_string(low + (at * 131 + at / 7 * 29) % range);
+    std::string all = "[";
+    for (int64_t i = 0; i < shape[d]; ++i)
+      all += (i ? ", " : "") + self(self, d + 1, at * shape[d] + i);
+    return all + "]";
+  };
+  return "dense<" + text(text, 0, 0) + "> : " + typeText(shape, type);
+}
+
+enum class Point { None, Constant, Operand };
+enum class After { Nothing, Floats, Bytes };
+
+/// A contraction's lines, and the case that they make.
+struct Text {
+  std::string lines;
+  std::vector<Operand> operands;
+
+  std::string argument(const Operand &operand) {
+    operands.push_back(operand);
+    return "%a" + std::to_string(operands.size() - 1);
+  }
+  void line(const std::string &name, const std::string &text, const std::string &types,
+            const Shape &shape, const std::string &type) {
+    lines += name + " = dlc." + text + " : (" + types + ") -> " + typeText(shape, type) + "\n";
+  }
+
+  /// x as i32, less a zero point.
+  void centre(const std::string &name, const std::string &x, const Shape &shape,
+              const std::string &type, Point point) {
+    std::string wide = typeText(shape, "i32");
+    bool isBare = point == Point::None;
+    line(isBare ? name : name + "_w", "cast " + x + " to i32", typeText(shape, type), shape, "i32");
+    if (isBare)
+      return;
+    std::string zero = name + "_z";
+    if (point == Point::Constant)
+      lines +=
+          zero + " = dlc.constant dense<" + (type == "ui8" ? "121" : "-7") + "> : tensor<i32>\n";
+    else
+      zero = argument({{}, "i32", {Fill::Uniform, -3, 100}});
+    line(name, "sub " + name + "_w, " + zero, wide + ", tensor<i32>", shape, "i32");
+  }
+
+  /// What follows %s; the result's type.
+  std::string follow(After after, const Shape &shape, const Shape &channels, double scale) {
+    std::string sums = typeText(shape, "i32"), floats = typeText(shape, "f32"),
+                each = typeText(channels, "f32"), one = "tensor<f32>";
+    if (after == After::Nothing) {
+      lines += "return %s : " + sums;
+      return sums;
+    }
+    std::string factor = argument({channels, "f32", {Fill::Uniform, scale / 2, scale}}),
+                bias = argument({channels, "f32", {Fill::Uniform, -3, 3}});
+    line("%f", "cast %s to f32", sums, shape, "f32");
+    line("%m", "mul %f, " + factor, floats + ", " + each, shape, "f32");
+    line("%b", "add %m, " + bias, floats + ", " + each, shape, "f32");
+    line("%r", "relu %b", floats, shape, "f32");
+    if (after == After::Floats) {
+      lines += "return %r : " + floats;
+      return floats;
+    }
+    lines += "%q = dlc.constant dense<3.7> : tensor<f32>\n%p = dlc.constant dense<3.0> : "
+             "tensor<f32>\n%low = dlc.constant dense<0.0> : tensor<f32>\n%high = dlc.constant "
+             "dense<255.0> : tensor<f32>\n";
+    line("%d", "div %r, %q", floats + ", " + one, shape, "f32");
+    line("%n", "round %d", floats, shape, "f32");
+    line("%e", "add %n, %p", floats + ", " + one, shape, "f32");
+    line("%g", "max %e, %low", floats + ", " + one, shape, "f32");
+    line("%h", "min %g, %high", floats + ", " + one, shape, "f32");
+    line("%y", "cast %h to ui8", floats, shape, "ui8");
+    lines += "return %y : " + typeText(shape, "ui8");
+    return typeText(shape, "ui8");
+  }
+
+  Case end(const std::string &op, const std::string &label, const std::string &result) {
+    return {op, "quantized/" + label, operands, "", 1, {8, 16}, {result}, lines};
+  }
+};
+
+std::string nameOf(Point point) {
+  return point == Point::None ? "" : point == Point::Constant ? "/centred" : "/centred_later";
+}
+std::string nameOf(After after) {
+  return after == After::Nothing ? "" : after == After::Floats ? "/floats" : "/bytes";
+}
+
+/// Weights of 8 bits: with a sign, as all integers of 8 bits, or without one and centred.
+struct Weights {
+  const char *name, *type;
+  int64_t low, range;
+  Point point;
+};
+const Weights weights[] = {{"i8", "i8", -128, 256, Point::None},
+                           {"ui8", "ui8", 0, 256, Point::Constant}};
+
+void addProducts(std::vector<Case> &cases) {
+  for (const Weights &w : weights)
+    for (const char *type : {"ui8", "i8"})
+      for (Point point : {Point::None, Point::Constant, Point::Operand})
+        for (After after : {After::Nothing, After::Floats, After::Bytes})
+          for (auto [m, k] : {std::pair<int64_t, int64_t>{1, 600}, {7, 37}, {33, 64}}) {
+            constexpr int64_t n = 50;
+            bool isTurned = m == 7;
+            Shape x = {m, k}, right = isTurned ? Shape{n, k} : Shape{k, n}, y = {m, n};
+            Text t;
+            std::string left = t.argument({x, type, {Fill::Uniform, -300, 300}});
+            t.lines +=
+                "%c = dlc.constant " + constantIntegers(right, w.type, w.low, w.range) + "\n";
+            t.centre("%x", left, x, type, point);
+            t.centre("%w", "%c", right, w.type, w.point);
+            t.line("%s", std::string("matmul %x, %w") + (isTurned ? " transpose_b" : ""),
+                   typeText(x, "i32") + ", " + typeText(right, "i32"), y, "i32");
+            std::string result = t.follow(after, y, {n}, 2e-3);
+            cases.push_back(t.end("matmul",
+                                  std::string(w.name) + "/" + type + nameOf(point) + nameOf(after) +
+                                      "/" + std::to_string(m),
+                                  result));
+          }
+}
+
+/// A square window.
+struct Layer {
+  const char *name;
+  int64_t channels, results, size, window, stride, pad, groups;
+};
+const Layer layers[] = {{"window", 16, 24, 9, 3, 1, 1, 1},
+                        {"strided", 3, 16, 15, 5, 2, 2, 1},
+                        {"one_pixel", 64, 48, 7, 1, 1, 0, 1},
+                        {"each_channel", 32, 32, 9, 3, 1, 1, 32},
+                        {"grouped", 32, 16, 9, 3, 1, 1, 4}};
+
+void addConvolutions(std::vector<Case> &cases) {
+  for (const Layer &l : layers)
+    for (const char *type : {"ui8", "i8"})
+      for (Point point : {Point::None, Point::Constant, Point::Operand})
+        for (After after : {After::Nothing, After::Floats, After::Bytes}) {
+          int64_t out = (l.size + 2 * l.pad - l.window) / l.stride + 1;
+          Shape x = {2, l.channels, l.size, l.size},
+                w = {l.results, l.channels / l.groups, l.window, l.window},
+                y = {2, l.results, out, out};
+          auto pair = [](int64_t n) {
+            return "array<i64: " + std::to_string(n) + ", " + std::to_string(n) + ">";
+          };
+          Text t;
+          std::string image = t.argument({x, type, {Fill::Uniform, -300, 300}});
+          t.lines += "%c = dlc.constant " + constantIntegers(w, "i8", -128, 256) + "\n";
+          t.centre("%x", image, x, type, point);
+          t.centre("%w", "%c", w, "i8", Point::None);
+          // Sums start as integers, too.
+          std::string bias;
+          if (after != After::Floats) {
+            bias = ", %i";
+            t.lines +=
+                "%i = dlc.constant " + constantIntegers({l.results}, "i32", -900, 1800) + "\n";
+          }
+          std::string types = typeText(x, "i32") + ", " + typeText(w, "i32");
+          if (!bias.empty())
+            types += ", " + typeText({l.results}, "i32");
+          t.line("%s",
+                 "conv %x, %w" + bias + " {strides = " + pair(l.stride) +
+                     ", dilations = array<i64: 1, 1>, low = " + pair(l.pad) + ", high = " +
+                     pair(l.pad) + ", groups = " + std::to_string(l.groups) + " : i64}",
+                 types, y, "i32");
+          std::string result = t.follow(after, y, {l.results, 1, 1}, 2e-3);
+          cases.push_back(t.end(
+              "conv", std::string(l.name) + "/" + type + nameOf(point) + nameOf(after), result));
+        }
+}
+
+} // namespace
+
+void addQuantizedCases(std::vector<Case> &cases) {
+  addProducts(cases);
+  addConvolutions(cases);
+}
+
+} // namespace dlc::conformance

@@ -1,0 +1,74 @@
+// RUN: dlc-opt %s -dlc-quantized=costs=assumed -cse | FileCheck %s
+// RUN: dlc-opt %s "-dlc-quantized=costs=assumed device=cuda:0" -dlc-simplify | FileCheck %s --check-prefix=GPU
+
+// Sums of integers, then one factor for each channel.
+// CHECK-LABEL: @conv
+// CHECK: %[[X:.*]] = dlc.sub %{{.*}} -> tensor<1x4x8x8xi32>
+// CHECK: %[[W:.*]] = dlc.cast %{{.*}} to i32 : (tensor<6x4x3x3xi8>) -> tensor<6x4x3x3xi32>
+// CHECK: %[[C:.*]] = dlc.reshape %{{.*}} : (tensor<6x1x1x1xf32>) -> tensor<6x1x1xf32>
+// CHECK: %[[S:.*]] = dlc.conv %[[X]], %[[W]] {{.*}} -> tensor<1x6x8x8xi32>
+// CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
+// CHECK: %[[SC:.*]] = dlc.mul %[[C]], %{{.*}} : (tensor<6x1x1xf32>, tensor<f32>) -> tensor<6x1x1xf32>
+// CHECK: dlc.mul %[[F]], %[[SC]]
+// CHECK: dlc.add
+
+// GPU-LABEL: @conv
+// GPU-NOT: dlc.conv {{.*}}i32>
+func.func @conv(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<6x1x1x1xf32>) -> tensor<1x6x8x8xf32> {
+  %xz = dlc.constant dense<12> : tensor<i32>
+  %xs = dlc.constant dense<0.25> : tensor<f32>
+  %0 = dlc.cast %x to i32 : (tensor<1x4x8x8xui8>) -> tensor<1x4x8x8xi32>
+  %1 = dlc.sub %0, %xz : (tensor<1x4x8x8xi32>, tensor<i32>) -> tensor<1x4x8x8xi32>
+  %2 = dlc.cast %1 to f32 : (tensor<1x4x8x8xi32>) -> tensor<1x4x8x8xf32>
+  %3 = dlc.mul %2, %xs : (tensor<1x4x8x8xf32>, tensor<f32>) -> tensor<1x4x8x8xf32>
+  %w = dlc.constant dense<7> : tensor<6x4x3x3xi8>
+  %4 = dlc.cast %w to i32 : (tensor<6x4x3x3xi8>) -> tensor<6x4x3x3xi32>
+  %5 = dlc.cast %4 to f32 : (tensor<6x4x3x3xi32>) -> tensor<6x4x3x3xf32>
+  %6 = dlc.mul %5, %ws : (tensor<6x4x3x3xf32>, tensor<6x1x1x1xf32>) -> tensor<6x4x3x3xf32>
+  %y = dlc.conv %3, %6, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x8x8xf32>, tensor<6x4x3x3xf32>, tensor<6xf32>) -> tensor<1x6x8x8xf32>
+  return %y : tensor<1x6x8x8xf32>
+}
+
+// Sums of products of up to 255 times 128 are exact in f32 for 512 of them (513 in steps of 64).
+// CHECK-LABEL: @product
+// CHECK: dlc.matmul {{.*}} -> tensor<2x8xi32>
+// GPU-LABEL: @product
+// GPU: %[[A:.*]] = dlc.matmul {{.*}} : (tensor<2x512xf32>, tensor<512x8xf32>) -> tensor<2x8xf32>
+// GPU: dlc.cast %[[A]] to i32
+// GPU: %[[B:.*]] = dlc.matmul {{.*}} : (tensor<2x88xf32>, tensor<88x8xf32>) -> tensor<2x8xf32>
+// GPU: dlc.cast %[[B]] to i32
+// GPU: dlc.add {{.*}} -> tensor<2x8xi32>
+func.func @product(%x: tensor<2x600xui8>, %z: tensor<i32>, %w: tensor<600x8xi8>) -> tensor<2x8xi32> {
+  %0 = dlc.cast %x to i32 : (tensor<2x600xui8>) -> tensor<2x600xi32>
+  %1 = dlc.sub %0, %z : (tensor<2x600xi32>, tensor<i32>) -> tensor<2x600xi32>
+  %2 = dlc.cast %w to i32 : (tensor<600x8xi8>) -> tensor<600x8xi32>
+  %y = dlc.matmul %1, %2 : (tensor<2x600xi32>, tensor<600x8xi32>) -> tensor<2x8xi32>
+  return %y : tensor<2x8xi32>
+}
+
+// Of integers that no 8 bits held, nothing is known.
+// CHECK-LABEL: @others
+// CHECK: dlc.matmul {{.*}} -> tensor<2x2xi32>
+// GPU-LABEL: @others
+// GPU: dlc.matmul {{.*}} -> tensor<2x2xi32>
+func.func @others(%x: tensor<2x4xi32>, %w: tensor<4x2xi32>) -> tensor<2x2xi32> {
+  %y = dlc.matmul %x, %w : (tensor<2x4xi32>, tensor<4x2xi32>) -> tensor<2x2xi32>
+  return %y : tensor<2x2xi32>
+}
+
+// What is seen in another shape has one scale, too.
+// CHECK-LABEL: @seen
+// CHECK: %[[X:.*]] = dlc.transpose %{{.*}} -> tensor<16x4xi32>
+// CHECK: dlc.matmul %[[X]], %{{.*}} -> tensor<16x8xi32>
+func.func @seen(%x: tensor<4x16xi8>, %s: tensor<f32>) -> tensor<16x8xf32> {
+  %0 = dlc.cast %x to i32 : (tensor<4x16xi8>) -> tensor<4x16xi32>
+  %1 = dlc.cast %0 to f32 : (tensor<4x16xi32>) -> tensor<4x16xf32>
+  %2 = dlc.mul %1, %s : (tensor<4x16xf32>, tensor<f32>) -> tensor<4x16xf32>
+  %3 = dlc.transpose %2 [1, 0] : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  %w = dlc.constant dense<3> : tensor<4x8xi8>
+  %4 = dlc.cast %w to i32 : (tensor<4x8xi8>) -> tensor<4x8xi32>
+  %5 = dlc.cast %4 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
+  %6 = dlc.mul %5, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %y = dlc.matmul %3, %6 : (tensor<16x4xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+  return %y : tensor<16x8xf32>
+}
