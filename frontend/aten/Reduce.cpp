@@ -126,7 +126,34 @@ void logSumExp(Node &n, Build &b) {
   n.set(b.cast(b.reshape(y, b.dims(shape)), n.resultElement()));
 }
 
+/// How many elements lie in each of so many equal parts between two bounds, the upper one included.
+void histogram(Node &n, Build &b) {
+  Value x = b.widen(b.flatten(n.tensor("self")));
+  int64_t bins = n.integer("bins", 100);
+  double low = n.real("min", 0.0), high = n.real("max", 0.0);
+  if (!b.ok() || !b.require(bins > 0 && b.count(x) <= 64 * Build::needLimit / bins,
+                            "required: bins, and not too many elements for them"))
+    return;
+  Value from = b.like(x, low), to = b.like(x, high);
+  if (low == high) {
+    bool isOpen = low == 0 && b.count(x) > 0;
+    Value least = isOpen ? b.reduce(ReduceKind::min, x, {0}, false) : from,
+          most = isOpen ? b.reduce(ReduceKind::max, x, {0}, false) : to;
+    Value isPoint = b.compare(Predicate::eq, least, most);
+    from = b.select(isPoint, b.sub(least, 1.0), least);
+    to = b.select(isPoint, b.add(most, 1.0), most);
+  }
+  Value place = b.mul(b.div(b.sub(x, from), b.sub(to, from)), double(bins));
+  place = b.min(b.unary<FloorOp>(place), b.like(place, double(bins - 1)));
+  Value counts = b.both(b.compare(Predicate::ge, x, from), b.compare(Predicate::le, x, to));
+  counts = b.both(b.expandDims(counts, 1), b.compare(Predicate::eq, b.expandDims(place, 1),
+                                                     b.iota(b.elem(x), {1, bins}, 1)));
+  n.set(
+      b.cast(b.reduce(ReduceKind::sum, b.cast(counts, b.elem(x)), {0}, false), n.resultElement()));
+}
+
 const Operator table[] = {
+    {"histc.default", histogram},
     {"sum.default", reduce<ReduceKind::sum>},
     {"sum.dim_IntList", reduce<ReduceKind::sum>},
     {"mean.default", reduce<ReduceKind::mean>},

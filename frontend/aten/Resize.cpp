@@ -1,5 +1,6 @@
 //===- Resize.cpp - images in another size --------------------------------===//
 #include "frontend/aten/Axis.h"
+#include "frontend/onnx/Sample.h"
 
 #include <cmath>
 
@@ -121,7 +122,57 @@ void cubic(Node &n, Build &b) {
   n.set(x);
 }
 
+double triangle(double t) { return std::max(0.0, 1 - std::abs(t)); }
+
+/// Keys' cubic with a = -0.5.
+double smoothCubic(double t) {
+  constexpr double a = -0.5;
+  t = std::abs(t);
+  return t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1 : t < 2 ? (((t - 5) * t + 8) * t - 4) * a : 0;
+}
+
+/// A filter as wide as what one element of the result covers, of weights that sum up to 1.
+template <double (*filter)(double), int reach> void smooth(Node &n, Build &b) {
+  Value x = n.tensor(inputName(n));
+  for (const Step &step : stepsOf(n, b, x, 2, n.flag("align_corners"))) {
+    double width = std::max(1.0, step.scale);
+    std::vector<Share> shares;
+    for (int64_t o = 0; o < step.out; ++o) {
+      double centre = (double(o) + 0.5) * step.scale;
+      int64_t low = std::max<int64_t>(0, int64_t(centre - reach * width + 0.5)),
+              high = std::min<int64_t>(step.in, int64_t(centre + reach * width + 0.5));
+      size_t first = shares.size();
+      double sum = 0;
+      for (int64_t from = low; from < high; ++from) {
+        double weight = filter((double(from) - centre + 0.5) / width);
+        shares.push_back({o, from, weight});
+        sum += weight;
+      }
+      for (size_t i = first; i < shares.size() && sum != 0; ++i)
+        shares[i].weight /= sum;
+    }
+    x = mixed(b, x, step.axis, step.out, shares);
+  }
+  n.set(x);
+}
+
+void gridSampler(Node &n, Build &b) {
+  static constexpr const char *modes[] = {"linear", "nearest", "cubic"},
+                              *paddings[] = {"zeros", "border", "reflection"};
+  int64_t mode = n.integer("interpolation_mode"), padding = n.integer("padding_mode");
+  if (!b.require(mode >= 0 && mode < 3 && padding >= 0 && padding < 3,
+                 "required: a mode and a padding of 0 to 2"))
+    return;
+  n.set(onnxfront::sampleGrid(b, n.tensor("input"), n.tensor("grid"),
+                              {modes[mode], paddings[padding], n.flag("align_corners"),
+                               /*perElement=*/mode == 2}));
+}
+
 const Operator table[] = {
+    {"_upsample_bilinear2d_aa.default", smooth<triangle, 1>},
+    {"_upsample_bicubic2d_aa.default", smooth<smoothCubic, 2>},
+    {"grid_sampler_2d.default", gridSampler},
+    {"grid_sampler_3d.default", gridSampler},
     {"upsample_nearest1d.default", nearest<1, false>},
     {"upsample_nearest1d.vec", nearest<1, false>},
     {"upsample_nearest2d.default", nearest<2, false>},

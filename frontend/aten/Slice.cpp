@@ -189,8 +189,33 @@ void diagonal(Node &n, Build &b) {
                     columns + 1));
 }
 
+/// Windows of one dimension, each along a new last one.
+void unfold(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  if (!b.require(b.rank(x) > 0, "required: a dimension"))
+    return;
+  int64_t axis = n.axis("dimension", b.rank(x)), size = n.integer("size"), step = n.integer("step");
+  if (!b.ok() || !b.require(size >= 0 && size <= b.dim(x, axis) && step > 0,
+                            "required: windows within the dimension, one or more elements apart"))
+    return;
+  int64_t count = (b.dim(x, axis) - size) / step + 1;
+  Dims places, shape = b.dims(x), order;
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = 0; j < size; ++j)
+      places.push_back(i * step + j);
+  shape[size_t(axis)] = count;
+  shape.insert(shape.begin() + axis + 1, size);
+  for (int64_t i = 0; i < int64_t(shape.size()); ++i)
+    if (i != axis + 1)
+      order.push_back(i);
+  order.push_back(axis + 1);
+  n.set(b.transpose(b.reshape(b.gather(x, b.ints(places), axis), shape), order));
+}
+
 const Operator table[] = {
     {"slice.Tensor", slice},
+    {"unfold.default", unfold},
+    {"unfold_copy.default", unfold},
     {"slice_copy.Tensor", slice},
     {"select.int", select},
     {"select_copy.int", select},

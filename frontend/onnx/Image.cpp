@@ -44,24 +44,15 @@ std::vector<Tap> tapsOf(Build &b, Value x, StringRef mode) {
           {b.add(low, 2.0), outer(b.add(u, 1.0))}};
 }
 
-void gridSample(Node &n, Build &b) {
-  Value x = n.in(0), grid = n.in(1);
-  std::string mode = n.string("mode", n.opset >= 20 ? "linear" : "bilinear"),
-              padding = n.string("padding_mode", "zeros");
-  bool corners = n.integer("align_corners", 0) != 0;
-  if (mode == "bilinear")
-    mode = "linear";
-  if (mode == "bicubic")
-    mode = "cubic";
-  if (mode != "linear" && mode != "nearest" && mode != "cubic")
-    return n.unsupported("mode", mode, "linear, nearest, cubic");
-  if (padding != "zeros" && padding != "border" && padding != "reflection")
-    return n.unsupported("padding_mode", padding, "zeros, border, reflection");
+} // namespace
+
+Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
+  const auto &[mode, padding, corners, perElement] = how;
   int64_t spatial = b.rank(x) - 2, rank = b.rank(grid);
   if (!b.require(spatial >= 1 && spatial <= 3 && rank == spatial + 2 &&
                      b.dim(grid, -1) == spatial && b.dim(grid, 0) == b.dim(x, 0),
                  "required x [N, C, spatial..] and a grid [N, places.., spatial dimensions]"))
-    return;
+    return {};
   int64_t N = b.dim(x, 0), C = b.dim(x, 1);
   Dims outShape{N, C};
   outShape.insert(outShape.end(), b.shape(grid).begin() + 1, b.shape(grid).end() - 1);
@@ -80,7 +71,7 @@ void gridSample(Node &n, Build &b) {
                  : b.div(b.sub(b.mul(b.add(at, 1.0), extent), 1.0), 2.0);
     if (mode == "nearest")
       at = b.unary<RoundOp>(at);
-    if (padding != "zeros") {
+    if (padding != "zeros" && !(padding == "border" && perElement)) {
       Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
                                b.compare(Predicate::gt, at, b.like(at, borders[d].second)));
       Value moved = padding == "border" ? b.clamp(at, 0, extent - 1)
@@ -90,7 +81,7 @@ void gridSample(Node &n, Build &b) {
     taps.push_back(tapsOf(b, at, mode));
   }
   if (!b.ok())
-    return;
+    return {};
   size_t perDim = taps[0].size(), combinations = 1;
   for (int64_t d = 0; d < spatial; ++d)
     combinations *= perDim;
@@ -124,7 +115,23 @@ void gridSample(Node &n, Build &b) {
     }
     sum = sum ? b.add(sum, term) : term;
   }
-  n.set(0, b.reshape(sum, outShape));
+  return b.reshape(sum, outShape);
+}
+
+namespace {
+
+void gridSample(Node &n, Build &b) {
+  GridReading how{n.string("mode", n.opset >= 20 ? "linear" : "bilinear"),
+                  n.string("padding_mode", "zeros"), n.integer("align_corners", 0) != 0};
+  if (how.mode == "bilinear")
+    how.mode = "linear";
+  if (how.mode == "bicubic")
+    how.mode = "cubic";
+  if (how.mode != "linear" && how.mode != "nearest" && how.mode != "cubic")
+    return n.unsupported("mode", how.mode, "linear, nearest, cubic");
+  if (how.padding != "zeros" && how.padding != "border" && how.padding != "reflection")
+    return n.unsupported("padding_mode", how.padding, "zeros, border, reflection");
+  n.set(0, sampleGrid(b, n.in(0), n.in(1), how));
 }
 
 /// Coordinates -1..1 (or the centres of pixels) along one axis.

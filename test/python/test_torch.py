@@ -232,6 +232,32 @@ def test_attention_stays_whole():
     assert graph.operators == 1 and not graph.eager
 
 
+READINGS = [(mode, padding, corners) for mode in ("bilinear", "nearest", "bicubic") for padding in ("zeros", "border", "reflection") for corners in (False, True)]
+
+
+@torch.no_grad()
+def test_images_at_grids():
+    x, grid = torch.randn(2, 3, 9, 11), torch.rand(2, 5, 4, 2) * 2.4 - 1.2
+
+    def read(x, grid):
+        return [torch.nn.functional.grid_sample(x, grid, mode=m, padding_mode=p, align_corners=c) for m, p, c in READINGS]
+
+    for found, wanted in zip(torch.compile(read, backend=_backend.backend, options={"strict": True})(x, grid), read(x, grid), strict=True):
+        close(found, wanted)
+
+
+@torch.no_grad()
+def test_windows_histograms_and_smooth_sizes():
+    x = torch.randn(2, 3, 9, 11)
+
+    def compute(x):
+        smooth = [torch.nn.functional.interpolate(x, size=s, mode=m, antialias=True) for s in ((5, 7), (20, 30)) for m in ("bilinear", "bicubic")]
+        return [x.unfold(2, 4, 2), x.unfold(-1, 3, 1), torch.histc(x, 10, -1, 1), torch.histc(x, 7), torch.histc(x.round(), 8, 0, 7), *smooth]
+
+    for found, wanted in zip(torch.compile(compute, backend=_backend.backend, options={"strict": True})(x), compute(x), strict=True):
+        close(found, wanted)
+
+
 def test_pytorch_finds_the_backend(python):
     assert python("import torch; print(torch.compile(torch.relu, backend='dlc')(torch.tensor([-1.0, 2.0])))").strip() == "tensor([0., 2.])"
 
