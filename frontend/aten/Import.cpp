@@ -197,8 +197,9 @@ FailureOr<ImportInfo> inspectAten(MLIRContext &context, StringRef path) {
     return value;
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    (main.getArgAttr(i, "dlc.state") ? info.states : info.inputs).push_back(
-        value(main.getArgAttrOfType<StringAttr>(i, "dlc.name"), main.getArgument(i).getType()));
+    (main.getArgAttr(i, "dlc.state") ? info.states : info.inputs)
+        .push_back(
+            value(main.getArgAttrOfType<StringAttr>(i, "dlc.name"), main.getArgument(i).getType()));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     info.outputs.push_back(
         value(main.getResultAttrOfType<StringAttr>(i, "dlc.name"), main.getResultTypes()[i]));
