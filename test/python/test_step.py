@@ -283,8 +283,10 @@ def test_recurrent_layers(kind):
 
     pair = Pair(make, lambda module: SGD(module.parameters(), lr=0.1))
     torch.manual_seed(2)
-    pair.run((torch.randn(2, 5, 6), torch.tensor([1, 2])), 4)
+    x = torch.randn(2, 5, 6)
+    pair.run((x, torch.tensor([1, 2])), 4)
     pair.check()
+    torch.testing.assert_close(pair.modules[0](x), pair.modules[1](x))
 
 
 def test_losses_of_many_kinds():
@@ -352,6 +354,56 @@ def test_dropout_keeps_the_mean():
     assert abs(loss - 1) < 0.02
     # The gradient went through the same mask.
     assert module.scale.item() == pytest.approx(1 - loss, abs=1e-4)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_with_dropout(causal):
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.q = nn.Parameter(torch.zeros(1))
+
+        def forward(self, x):
+            return nn.functional.scaled_dot_product_attention(x * self.q, x, x, dropout_p=0.25, is_causal=causal)
+
+    module = Attention()
+    step = dlc.train_step(module, lambda y, t: (y - t).mean(), SGD(module.parameters(), lr=0.1))
+    ones = torch.ones(8, 4, 16, 32)
+    losses = [step(ones, ones).item() for _ in range(2)]
+    # All weights are alike, and a quarter of them 0.
+    assert losses == pytest.approx([0, 0], abs=0.02) and losses[0] != losses[1]
+
+
+def test_parts_of_a_batch_draw_other_numbers():
+    class Kept(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.drop = nn.Parameter(torch.ones(1)), nn.Dropout(0.5)
+
+        def forward(self, x):
+            return self.drop(x * self.scale)
+
+    module = Kept()
+    step = dlc.train_step(module, lambda y, t: (y * t).mean(), SGD(module.parameters(), lr=0.0), accumulate=2)
+    half = torch.randn(1, 4096).abs()
+    # With one mask for both, the halves would cancel.
+    assert abs(step(torch.cat([half, half]), torch.cat([half, -half])).item()) > 1e-4
+
+
+def test_names_of_ours_are_no_hindrance():
+    class Named(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.loss, self.step, self.lr = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3))
+            self.register_buffer("count", torch.zeros(3))
+
+        def forward(self, target):
+            self.count += 1
+            return target @ torch.ones(6, 3) * self.loss + self.step + self.lr * self.count
+
+    pair = Pair(Named, lambda module: SGD(module.parameters(), lr=0.05))
+    pair.run(numbers(), 3)
+    pair.check()
 
 
 def test_sixteen_bits():
@@ -467,6 +519,8 @@ def test_errors_of_calls():
     step = dlc.train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1))
     with pytest.raises(TypeError, match="required: the module's inputs and the target"):
         step(numbers()[0])
+    with pytest.raises(TypeError, match="example_inputs: required: .*as in .x, y.; found: Tensor"):
+        dlc.train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), numbers()[0])
     with pytest.raises(ValueError, match="not compiled yet"):
         step.save("step.dlcx")
     with pytest.raises(ValueError, match="an input is on meta; required: the host's memory"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,8 @@ from torch.utils import _pytree
 
 from dlc import _graph
 
-#: Names that dlc gives to states of its own.
-_TAKEN = {"step", "log", "lr"}
+#: Names that dlc gives to values of its own.
+_TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
 
 
 class _Whole(torch.nn.Module):
@@ -106,7 +107,9 @@ def _keep_detached(program: torch.export.ExportedProgram) -> None:
 
 def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
     try:
-        with torch.enable_grad():
+        with torch.enable_grad(), warnings.catch_warnings():
+            # Recurrent layers keep lists of their weights.
+            warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
     except Exception as error:
         raise ValueError(f"the module with its loss cannot be exported; required: one that torch.export.export takes, and a loss of (output, target); found: {error}") from error

@@ -62,5 +62,7 @@ def train_step(
     made = {"accumulate": accumulate, "clip_norm": float(clip_norm), "clip_value": float(clip_value), "loss_scale": loss_scale, "seed": seed}
     step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress)
     if example_inputs is not None:
+        if not isinstance(example_inputs, (tuple, list)):
+            raise TypeError(f"example_inputs: required: the module's inputs and the target, as in (x, y); found: {type(example_inputs).__name__}")
         step.compile(*example_inputs)
     return step
