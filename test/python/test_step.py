@@ -523,6 +523,8 @@ def test_errors_of_calls():
         dlc.train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), numbers()[0])
     with pytest.raises(ValueError, match="not compiled yet"):
         step.save("step.dlcx")
+    with pytest.raises(TypeError, match="an input is a ndarray; required: tensors, .*torch.as_tensor"):
+        step(numbers()[0].numpy(), numbers()[1])
     with pytest.raises(ValueError, match="an input is on meta; required: the host's memory"):
         step(numbers()[0].to("meta"), numbers()[1])
     with pytest.raises(ValueError, match="reduce it, as in loss.mean"):
@@ -539,6 +541,15 @@ def test_errors_of_calls():
     other = small().to("meta")
     with pytest.raises(ValueError, match="is on meta; required: the host's memory; move the module first"):
         dlc.train_step(other, cross_entropy, SGD(other.parameters(), lr=0.1), numbers())
+
+
+def test_parameters_that_are_others_need_another_optimizer():
+    module = small()
+    step = dlc.train_step(module, cross_entropy, Adam(module.parameters(), lr=0.1))
+    step(*numbers())
+    module.load_state_dict(small().state_dict(), assign=True)
+    with pytest.raises(ValueError, match="parameter 0 of group 0, .8, 6., is none of the module's or the loss's"):
+        step(*numbers())
 
 
 def test_nothing_is_left_behind():

@@ -1,5 +1,6 @@
-/* train.c - runs a saved training step without Python: train STEP.dlcx STEPS INPUT..., each input a file with the bytes of one step's, in the
- * program's order; prints each step's first output, the loss. */
+/* train.c - runs a saved training step without Python: train STEP.dlcx STEPS INPUT..., each input a
+ * file with the bytes of one step's, in the program's order; prints each step's first output, the
+ * loss. */
 #include <dlc/dlc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,13 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < inputs; ++i) {
     dlc_tensor_info info;
     check(dlc_program_input(program, i, &info));
-    in[i] = (DLTensor){contents(argv[3 + i], info.bytes), {kDLCPU, 0}, info.ndim, info.dtype, (int64_t *)info.shape, NULL, 0};
+    in[i] = (DLTensor){contents(argv[3 + i], info.bytes),
+                       {kDLCPU, 0},
+                       info.ndim,
+                       info.dtype,
+                       (int64_t *)info.shape,
+                       NULL,
+                       0};
   }
   for (int step = atoi(argv[2]); step > 0; --step) {
     DLManagedTensor *loss;

@@ -215,6 +215,8 @@ class TrainStep:
         tensors, shapes = [], []
         for each in flat:
             if not isinstance(each, torch.Tensor):
+                if not isinstance(each, (bool, int, float, str, type(None))):
+                    raise TypeError(f"an input is a {type(each).__name__}; required: tensors, and numbers that stay the same; convert it, as in torch.as_tensor(x)")
                 shapes.append(each)
                 continue
             if each.device.type != "cpu":
@@ -223,7 +225,7 @@ class TrainStep:
             shapes.append((each.shape, each.dtype))
         kind = self._kind
         groups = tuple((len(group["params"]), _optimizers.settings_of(kind, group)) for group in self.optimizer.param_groups)
-        wanted = tuple(parameter.requires_grad for module in self._modules for parameter in module._parameters.values() if parameter is not None)
+        wanted = tuple((id(parameter), parameter.requires_grad) for module in self._modules for parameter in module._parameters.values() if parameter is not None)
         modes = tuple(module.training for module in self._modules)
         return (spec, tuple(shapes), groups, wanted, modes), tensors
 
