@@ -1,7 +1,8 @@
 //===- Attention.cpp - attention, whole -----------------------------------===//
-#include "frontend/aten/Node.h"
+#include "frontend/aten/Random.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -23,6 +24,8 @@ struct Operands {
   std::vector<Value> values;
   std::vector<NamedAttribute> attributes;
   Dims shape;
+  double scale = 1, dropout = 0;
+  bool causal = false;
 };
 
 /// Ranks of 3 or more with one batch shape.
@@ -30,12 +33,16 @@ Operands operandsOf(Node &n, Build &b) {
   Operands result;
   Value q = n.tensor("query"), k = n.tensor("key"), v = n.tensor("value"),
         mask = n.tensor("attn_mask");
-  if (!b.require(n.real("dropout_p", 0) == 0, "argument 'dropout_p': required: 0") ||
+  result.dropout = n.real("dropout_p", 0);
+  if (!b.require(result.dropout == 0 || (b.training && !n.wants(1)),
+                 "argument 'dropout_p': required: 0") ||
       !b.require(b.rank(q) >= 2 && b.rank(k) == b.rank(q) && b.rank(v) == b.rank(q) &&
                      b.dim(q, -1) > 0,
                  "required: query, key and value of one rank of 2 or more"))
     return result;
   double scale = n.has("scale") ? n.real("scale") : 1 / std::sqrt(double(b.dim(q, -1)));
+  result.scale = scale;
+  result.causal = n.flag("is_causal");
   if (b.rank(q) == 2) {
     q = b.expandDims(q, 0), k = b.expandDims(k, 0), v = b.expandDims(v, 0);
   } else if (n.flag("enable_gqa")) {
@@ -55,11 +62,29 @@ Operands operandsOf(Node &n, Build &b) {
   if (mask)
     result.values.push_back(b.isBool(mask) ? mask : b.cast(mask, b.elem(q)));
   result.attributes = {b.attrFloat("scale", scale)};
-  if (n.flag("is_causal"))
+  if (result.causal)
     result.attributes.push_back(b.attrUnit("causal"));
   result.shape = b.rank(n.tensor("query")) == 2 ? Dims() : batch;
   result.shape.insert(result.shape.end(), {b.dim(q, -2), b.dim(v, -1)});
   return result;
+}
+
+/// In operations of their own, since some of the weights become zeros.
+Value withDropout(Build &b, const Operands &o) {
+  Value q = o.values[0], k = o.values[1], v = o.values[2];
+  Value scores = b.mul(b.matmul(q, k, false, true), o.scale);
+  auto keep = [&](Value mask) {
+    scores = b.select(mask, scores, b.like(scores, -std::numeric_limits<double>::infinity()));
+  };
+  if (o.causal) {
+    int64_t rows = b.dim(q, -2), columns = b.dim(k, -2);
+    keep(b.compare(Predicate::ge, b.iota(b.i64, {rows, 1}, 0), b.iota(b.i64, {1, columns}, 1)));
+  }
+  if (o.values.size() > 3 && b.isBool(o.values[3]))
+    keep(o.values[3]);
+  else if (o.values.size() > 3)
+    scores = b.add(scores, o.values[3]);
+  return b.matmul(dropout(b, b.softmax(scores, b.rank(scores) - 1), o.dropout), v);
 }
 
 /// With the logarithms of the rows' sums where somebody wants them.
@@ -67,6 +92,8 @@ void attention(Node &n, Build &b) {
   Operands o = operandsOf(n, b);
   if (!b.ok())
     return;
+  if (o.dropout > 0)
+    return n.set(b.reshape(withDropout(b, o), o.shape));
   if (!n.wants(1))
     return n.set(b.reshape(b.op<AttentionOp>(o.values, o.attributes), o.shape));
   auto made = b.ops<AttentionTrainOp>(o.values, o.attributes);

@@ -93,6 +93,8 @@ std::unique_ptr<Graph> Reader::read(StringRef text) {
   if (!inputs || !constants || !nodes || !out || !given(*inputs, "input", graph->inputs) ||
       !given(*constants, "constant", graph->constants) || !outputs(*out, graph->outputs))
     return nullptr;
+  if (auto seed = top->getInteger("seed"))
+    graph->seed = uint64_t(*seed);
   for (const llvm::json::Value &each : *nodes) {
     const llvm::json::Object *node = each.getAsObject();
     auto name = node ? node->getString("name") : std::nullopt;

@@ -29,6 +29,8 @@ struct Graph {
   std::vector<Given> inputs, constants;
   std::vector<const llvm::json::Object *> nodes;
   std::vector<Output> outputs;
+  /// Of random numbers, which only a training step has: they follow from the number of the step.
+  std::optional<uint64_t> seed;
 
   /// Null after an error, which is a diagnostic on the context. `source` begins the message.
   static std::unique_ptr<Graph> parse(mlir::MLIRContext &context, StringRef text, StringRef source);

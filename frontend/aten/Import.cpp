@@ -2,6 +2,7 @@
 #include "frontend/aten/Import.h"
 
 #include "frontend/aten/Graph.h"
+#include "frontend/onnx/State.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -54,6 +55,8 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
                                         const AtenConstants &constants) {
   Shell shell(context, graph.inputs);
   Build b(&context, shell.entry);
+  onnxfront::TrainingState training(shell.entry, graph.seed.value_or(0));
+  b.training = graph.seed ? &training : nullptr;
   Names names;
   for (auto [i, input] : llvm::enumerate(graph.inputs))
     names[input.name] = {shell.entry->getArgument(unsigned(i))};
@@ -81,7 +84,8 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
     types.push_back(results.back().getType());
   }
   func::ReturnOp::create(b.b, shell.main.getLoc(), results);
-  shell.main.setFunctionType(b.b.getFunctionType(shell.main.getFunctionType().getInputs(), types));
+  shell.main.setFunctionType(b.b.getFunctionType(shell.entry->getArgumentTypes(), types));
+  training.describe(b, shell.main);
   for (auto [i, output] : llvm::enumerate(graph.outputs))
     shell.main.setResultAttr(unsigned(i), "dlc.name", b.b.getStringAttr(output.name));
   return std::move(shell.module);
@@ -104,7 +108,7 @@ void operandsOf(const llvm::json::Value &value, const std::map<std::string, Give
 
 /// Imports a node alone; what hinders it, or nothing.
 std::string tryNode(MLIRContext &context, const llvm::json::Object &node,
-                    const std::map<std::string, Given> &types) {
+                    const std::map<std::string, Given> &types, std::optional<uint64_t> seed) {
   std::map<std::string, Given> used;
   if (const llvm::json::Object *arguments = node.getObject("args"))
     for (const auto &[name, value] : *arguments)
@@ -114,6 +118,8 @@ std::string tryNode(MLIRContext &context, const llvm::json::Object &node,
     inputs.push_back(given);
   Shell shell(context, inputs);
   Build b(&context, shell.entry);
+  onnxfront::TrainingState training(shell.entry, seed.value_or(0));
+  b.training = seed ? &training : nullptr;
   Names names;
   unsigned i = 0;
   for (const auto &[key, given] : used) {
@@ -155,7 +161,7 @@ FailureOr<std::vector<AtenRefusal>> examineAtenText(MLIRContext &context, String
   std::vector<AtenRefusal> refusals;
   for (const llvm::json::Object *node : graph->nodes) {
     std::string name = node->getString("name")->str();
-    if (std::string reason = aten::tryNode(context, *node, types); !reason.empty())
+    if (std::string reason = aten::tryNode(context, *node, types, graph->seed); !reason.empty())
       refusals.push_back({name, reason});
     for (auto [i, type] : llvm::enumerate(*node->getArray("results")))
       if (RankedTensorType known = aten::typeOf(type, &context))
@@ -191,8 +197,9 @@ FailureOr<ImportInfo> inspectAten(MLIRContext &context, StringRef path) {
     return value;
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    info.inputs.push_back(
-        value(main.getArgAttrOfType<StringAttr>(i, "dlc.name"), main.getArgument(i).getType()));
+    (main.getArgAttr(i, "dlc.state") ? info.states : info.inputs)
+        .push_back(
+            value(main.getArgAttrOfType<StringAttr>(i, "dlc.name"), main.getArgument(i).getType()));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     info.outputs.push_back(
         value(main.getResultAttrOfType<StringAttr>(i, "dlc.name"), main.getResultTypes()[i]));

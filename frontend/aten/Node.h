@@ -115,6 +115,9 @@ ArrayRef<Operator> poolOperators();
 ArrayRef<Operator> normOperators();
 ArrayRef<Operator> attentionOperators();
 ArrayRef<Operator> resizeOperators();
+ArrayRef<Operator> randomOperators();
+ArrayRef<Operator> recurrentOperators();
+ArrayRef<Operator> lossOperators();
 
 /// The operator of that name, or null.
 const Operator *findOperator(StringRef name);

@@ -64,7 +64,7 @@ std::vector<Parameter> parametersOf(const Operand &value) {
   for (size_t i = 0; i < reached.size(); ++i) {
     Operation *op = reached[i].getDefiningOp();
     // A region's argument: what goes into the operation around it was reached already.
-    if (!op)
+    if (!op || op->hasAttr("dlc.no_gradient"))
       continue;
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())

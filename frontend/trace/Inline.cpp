@@ -94,7 +94,11 @@ std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
     call.fail("it takes ", taken, " inputs; found ", inputs.size());
   Block &body = function.getBody().front();
   for (Operation &op : body.without_terminator())
-    call.builder().clone(op, mapping);
+    call.builder().clone(op, mapping)->walk([&](RandomOp random) {
+      uint64_t seed = random.getSeed() ^ uint64_t(calls) * 0x9e3779b97f4a7c15u;
+      random.setSeed(int64_t(seed & INT64_MAX));
+    });
+  ++calls;
   std::vector<Tensor> results;
   for (auto [i, result] : llvm::enumerate(body.getTerminator()->getOperands())) {
     Tensor value = call.tensor(mapping.lookup(result));

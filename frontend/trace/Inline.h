@@ -29,6 +29,8 @@ public:
 
 private:
   mlir::func::FuncOp function;
+  /// So far: random numbers of each are others.
+  int64_t calls = 0;
   std::map<std::string, Parameter> state;
 };
 

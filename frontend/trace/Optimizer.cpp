@@ -3,6 +3,8 @@
 
 #include "frontend/trace/State.h"
 
+#include <algorithm>
+
 namespace dlc::optim {
 
 using namespace trace;
@@ -64,11 +66,11 @@ void Update::set(const std::string &name, const Tensor &next) {
 Optimizer::Optimizer(std::string name, Rate rate, std::function<Tensor(Update &)> next)
     : name(std::move(name)), rate(std::move(rate)), next(std::move(next)) {}
 
-Optimizer &Optimizer::group(std::string pattern, Optimizer other) {
+Optimizer &Optimizer::group(std::vector<std::string> patterns, Optimizer other) {
   if (!other.groups.empty())
-    throw Error("the optimiser of group '" + pattern +
+    throw Error("the optimiser of group '" + (patterns.empty() ? "" : patterns.front()) +
                 "' must have no groups of its own; add all groups to the outermost one");
-  groups.emplace_back(std::move(pattern), std::move(other));
+  groups.emplace_back(std::move(patterns), std::move(other));
   return *this;
 }
 
@@ -107,7 +109,8 @@ void Optimizer::apply(const Gradients &gradients, const Tensor &finite) const {
   for (size_t i = 0; i < gradients.parameters.size(); ++i) {
     const Parameter &parameter = gradients.parameters[i];
     size_t group = 0;
-    while (group < groups.size() && !matches(groups[group].first, parameter.name()))
+    auto isHere = [&](const std::string &pattern) { return matches(pattern, parameter.name()); };
+    while (group < groups.size() && std::ranges::none_of(groups[group].first, isHere))
       ++group;
     bool own = group == groups.size();
     const Optimizer &chosen = own ? *this : groups[group].second;

@@ -8,9 +8,13 @@ namespace dlc::optim {
 using namespace trace;
 
 namespace {
-/// The gradient of the loss plus weightDecay / 2 * |value|^2.
-Tensor decayed(const Update &u, double weightDecay) {
-  return weightDecay == 0 ? u.gradient : u.gradient + u.value * weightDecay;
+/// The gradient of what is to shrink: of the loss, or of its negative.
+Tensor downhill(const Update &u, bool maximize) { return maximize ? -u.gradient : u.gradient; }
+
+/// The same plus that of weightDecay / 2 * |value|^2.
+Tensor decayed(const Update &u, double weightDecay, bool maximize) {
+  Tensor gradient = downhill(u, maximize);
+  return weightDecay == 0 ? gradient : gradient + u.value * weightDecay;
 }
 
 /// 1 - beta^count, accurate where it is small.
@@ -25,6 +29,10 @@ Tensor adamStep(Update &u, const Tensor &value, const Tensor &gradient,
   Tensor v = u.get("v") * options.beta2 + square(gradient) * (1 - options.beta2);
   u.set("m", m);
   u.set("v", v);
+  if (options.amsgrad) {
+    v = maximum(u.get("top"), v);
+    u.set("top", v);
+  }
   // Scalars first: each element takes a square root, a division and few multiplications.
   Tensor rate = u.rate / correction(u, options.beta1);
   Tensor scale = rsqrt(correction(u, options.beta2));
@@ -34,7 +42,7 @@ Tensor adamStep(Update &u, const Tensor &value, const Tensor &gradient,
 
 Optimizer sgd(const SgdOptions &options) {
   return Optimizer("sgd", options.lr, [options](Update &u) {
-    Tensor g = decayed(u, options.weightDecay);
+    Tensor g = decayed(u, options.weightDecay, options.maximize);
     if (options.momentum != 0) {
       Tensor fresh = options.dampening == 0 ? g : g * (1 - options.dampening);
       Tensor momentum = u.get("momentum") * options.momentum + fresh;
@@ -50,21 +58,26 @@ Optimizer sgd(const SgdOptions &options) {
 
 Optimizer adam(const AdamOptions &options) {
   return Optimizer("adam", options.lr, [options](Update &u) {
-    return adamStep(u, u.value, decayed(u, options.weightDecay), options);
+    return adamStep(u, u.value, decayed(u, options.weightDecay, options.maximize), options);
   });
 }
 
 Optimizer adamw(const AdamWOptions &options) {
-  AdamOptions rest = {options.lr, options.beta1, options.beta2, options.eps};
+  AdamOptions rest = {.lr = options.lr,
+                      .beta1 = options.beta1,
+                      .beta2 = options.beta2,
+                      .eps = options.eps,
+                      .amsgrad = options.amsgrad,
+                      .maximize = options.maximize};
   return Optimizer("adamw", options.lr, [rest, decay = options.weightDecay](Update &u) {
     Tensor value = decay == 0 ? u.value : u.value * (1 - u.rate * decay);
-    return adamStep(u, value, u.gradient, rest);
+    return adamStep(u, value, downhill(u, rest.maximize), rest);
   });
 }
 
 Optimizer rmsprop(const RmspropOptions &options) {
   return Optimizer("rmsprop", options.lr, [options](Update &u) {
-    Tensor g = decayed(u, options.weightDecay);
+    Tensor g = decayed(u, options.weightDecay, options.maximize);
     Tensor squares = u.get("square") * options.alpha + square(g) * (1 - options.alpha);
     u.set("square", squares);
     if (options.centered) {

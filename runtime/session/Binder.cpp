@@ -74,8 +74,15 @@ void Binder::bind(void **slot, uint32_t index) {
     break;
   case Space::State:
     *slot = states.data(buffer.index) + buffer.offset;
+    statePatches.push_back({slot, buffer.index, buffer.offset});
     break;
   }
+}
+
+void Binder::bindState(uint32_t state) {
+  for (const Patch &patch : statePatches)
+    if (patch.index == state)
+      *patch.slot = states.data(state) + patch.offset;
 }
 
 void Binder::bindInputs(std::span<const void *const> inputs) {

@@ -31,6 +31,8 @@ public:
   /// Writes the buffer's address into the slot, now and whenever the caller gives another array.
   void bind(void **slot, uint32_t buffer);
 
+  /// After the state has got another address.
+  void bindState(uint32_t state);
   /// Rebinds what changed since the last run; most callers give the same arrays every time.
   void bindInputs(std::span<const void *const> inputs);
   void bindOutputs(std::span<void *const> outputs);
@@ -45,7 +47,7 @@ public:
   const std::map<uint32_t, std::vector<char *>> &blocks() const { return guarded; }
 
 private:
-  /// A slot whose address depends on what the caller gives.
+  /// A slot whose address depends on the caller.
   struct Patch {
     void **slot;
     uint32_t index;
@@ -64,7 +66,7 @@ private:
   std::vector<DeviceMemory> arenas;
   std::map<std::pair<uint32_t, uint32_t>, DeviceMemory> constants;
   std::map<uint32_t, std::vector<char *>> guarded;
-  std::vector<Patch> inputPatches, outputPatches;
+  std::vector<Patch> inputPatches, outputPatches, statePatches;
   std::vector<const void *> lastInputs;
   std::vector<void *> lastOutputs;
   std::vector<DeviceMemory> stagedInputs, stagedOutputs;

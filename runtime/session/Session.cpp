@@ -226,6 +226,23 @@ void Session::runOn(std::span<const Argument> inputs, std::span<const Argument> 
 
 StateSet &Session::states() const { return impl->states; }
 
+void Session::bindState(size_t index, void *memory, uint64_t bytes) {
+  const Plan &plan = impl->plan;
+  if (index >= plan.states.size())
+    fail("program '", plan.name, "' has ", plan.states.size(), " states; found: the number ",
+         index);
+  const StateInfo &info = plan.states[index];
+  if (!impl->walk)
+    fail("program '", plan.name, "' runs on several streams; required to bind state '", info.name,
+         "' to the caller's memory: a program on the host alone");
+  if (memory && bytes != info.bytes)
+    fail("state '", info.name, "' of program '", plan.name, "' takes ", info.bytes,
+         " bytes; found: memory of ", bytes);
+  std::lock_guard lock(impl->mutex);
+  impl->states.bind(index, memory);
+  impl->binder.bindState(static_cast<uint32_t>(index));
+}
+
 std::vector<CommandInfo> Session::commands() const { return impl->infos; }
 
 uint64_t Session::graphLaunches() const {

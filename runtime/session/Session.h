@@ -74,6 +74,10 @@ public:
 
   /// What lives from run to run.
   StateSet &states() const;
+  /// Binds a state to the caller's memory (State.h), which runs then read and write where it is.
+  /// `bytes` are what there is of it. Throws dlc::Error where the program is no plain list of
+  /// commands on the host, and for another size.
+  void bindState(size_t index, void *memory, uint64_t bytes);
 
   std::vector<CommandInfo> commands() const;
   /// How many graphs of commands GPUs were given so far.

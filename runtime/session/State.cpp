@@ -63,9 +63,9 @@ StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *len
     if (uint32_t device = plan.states[i].device) {
       Device &on = openDevice(*parseDeviceName(plan.devices[device].name));
       own->elsewhere.emplace_back(on, plan.states[i].bytes, "the program's state");
-      bound[i] = {own->elsewhere.back().data(), &on, own};
+      bound[i] = {own->elsewhere.back().data(), &on, own, own->elsewhere.back().data()};
     } else {
-      bound[i] = {own->block.data() + offsets[i], nullptr, own};
+      bound[i] = {own->block.data() + offsets[i], nullptr, own, own->block.data() + offsets[i]};
     }
     // Fresh memory is zero.
     if (plan.states[i].init >= 0)
@@ -177,11 +177,52 @@ void StateSet::take(size_t index, void *from) {
   }
 }
 
+void StateSet::bind(size_t index, void *memory) {
+  Lock lock(*this);
+  const StateInfo &info = plan.states[index];
+  Bound &one = bound[index];
+  if (one.device)
+    fail("state '", info.name, "' is on ", plan.devices[info.device].name,
+         "; required to bind it to the caller's memory: a state on the host");
+  if (one.memory.use_count() > std::count_if(bound.begin(), bound.end(), [&](const Bound &other) {
+                                 return other.memory == one.memory;
+                               }) + (own == one.memory))
+    fail("state '", info.name,
+         "' is shared with another session; required to bind it to the "
+         "caller's memory: a state of this session alone");
+  if (reinterpret_cast<uintptr_t>(memory) % dtypeBytes(info.dtype) != 0)
+    fail("state '", info.name, "': required: memory at a multiple of ", dtypeBytes(info.dtype),
+         " bytes, the size of ", dtypeName(info.dtype), "; give memory that is aligned");
+  if (!memory && one.data != one.home) {
+    write({one.home, nullptr, nullptr}, one.data, info.bytes);
+    one.data = one.home;
+  } else if (memory) {
+    one.data = static_cast<char *>(memory);
+  }
+}
+
 void StateSet::reset() {
   Lock lock(*this);
   for (size_t i = 0; i < bound.size(); ++i)
     initialise(i);
   mend();
+}
+
+Program StateSet::started() const {
+  Lock lock(*this);
+  requireWhole("save the program with its state");
+  Program result = program;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const uint64_t bytes = plan.states[i].bytes;
+    if (bytes == 0)
+      continue;
+    std::vector<char> copy(bytes);
+    read(bound[i], copy.data(), bytes);
+    result.manifest["state"][i]["init"] = result.constants.size();
+    result.manifest["constants"].push_back({{"bytes", bytes}});
+    result.constants.push_back(copyToSpan(copy.data(), bytes));
+  }
+  return result;
 }
 
 void StateSet::save(const std::string &path, std::map<std::string, std::string> metadata) const {

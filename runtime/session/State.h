@@ -5,6 +5,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/program/Plan.h"
+#include "runtime/program/Program.h"
 
 #include <map>
 #include <memory>
@@ -26,7 +27,8 @@ struct StateMemory {
   std::string torn;
 };
 
-/// The states of one session, some of them perhaps another's. Every function but data() locks.
+/// The states of one session, some of them perhaps another's or in memory of the caller's. Every
+/// function but data() locks.
 class DLC_EXPORT StateSet {
 public:
   /// New states have the values that the program begins with.
@@ -43,7 +45,14 @@ public:
   /// The same, and gives the memory there, whose contents are lost, back to the system on the way.
   void take(size_t index, void *from);
   void reset();
+  /// From now on the state is the caller's memory, with the value that stands there; null: the
+  /// session's own again, with the value that it has. Throws dlc::Error where the state is on a
+  /// device or shared with another session, and where the address is no multiple of the element's
+  /// size. The memory must last until the next bind, or as long as the session.
+  void bind(size_t index, void *memory);
 
+  /// The program with these values, copied, as those that its states begin as.
+  Program started() const;
   /// As .safetensors, a tensor per state; see dlc.h for what is refused.
   /// `metadata` is written beside what says whose state it is.
   void save(const std::string &path, std::map<std::string, std::string> metadata = {}) const;
@@ -68,6 +77,7 @@ private:
     char *data = nullptr;
     Device *device = nullptr; ///< null: the host
     std::shared_ptr<StateMemory> memory;
+    char *home = nullptr; ///< where it lies unless it is bound to a caller's memory
   };
   void initialise(size_t index);
   /// A state's bytes from and to the host.

@@ -173,6 +173,66 @@ TEST(State, CheckpointsOfAnotherModelChangeNothing) {
   EXPECT_EQ(load(add, false, true), "");
 }
 
+TEST(State, IsTheCallersMemory) {
+  Summing s(100);
+  s.step();
+  std::vector<float> mine(100, 10);
+  s.session.bindState(0, mine.data(), 400);
+  EXPECT_EQ(s.step(), 23);
+  EXPECT_EQ(mine, all(100, 11));
+  // What is written there, by whomever, is the state.
+  mine.assign(100, 20);
+  EXPECT_EQ(s.sum(), all(100, 20));
+  EXPECT_EQ(s.step(), 43);
+  std::vector<float> other(100, 1);
+  s.session.bindState(0, other.data(), 400);
+  EXPECT_EQ(s.step(), 5);
+  EXPECT_EQ(mine, all(100, 21));
+  // Back home with the value that it has.
+  s.session.bindState(0, nullptr, 0);
+  EXPECT_EQ(s.step(), 7);
+  EXPECT_EQ(other, all(100, 2));
+  s.session.states().reset();
+  EXPECT_EQ(s.step(), 4);
+}
+
+TEST(State, WhatCannotBeBoundIsRefused) {
+  Summing s(4);
+  std::vector<float> mine(5, 10);
+  EXPECT_HAS(errorOf([&] { s.session.bindState(0, mine.data(), 20); }),
+             "state 'sum' of program 'sample' takes 16 bytes; found: memory of 20");
+  EXPECT_HAS(
+      errorOf([&] { s.session.bindState(0, reinterpret_cast<char *>(mine.data()) + 1, 16); }),
+      "required: memory at a multiple of 4 bytes, the size of f32");
+  EXPECT_HAS(errorOf([&] { s.session.bindState(2, mine.data(), 16); }), "has 2 states");
+  {
+    Summing borrower(4, false, {.shareState = &s.session});
+    for (Session *session : {&s.session, &borrower.session})
+      EXPECT_HAS(errorOf([&] { session->bindState(0, mine.data(), 16); }),
+                 "is shared with another session");
+  }
+  EXPECT_EQ(s.step(), 4);
+  s.session.bindState(0, mine.data(), 16);
+  EXPECT_EQ(s.step(), 23);
+}
+
+TEST(State, AProgramBeginsWithWhatASessionHas) {
+  Summing s(9);
+  std::vector<float> mine(9, 10);
+  s.session.bindState(0, mine.data(), 36);
+  s.step();
+  int64_t seen[2] = {3, -4};
+  s.session.states().set(1, seen);
+  Session again(share(s.session.states().started()));
+  mine.assign(9, 0);
+  std::vector<float> value(9);
+  again.states().get(0, value.data());
+  EXPECT_EQ(value, all(9, 11));
+  int64_t kept[2];
+  again.states().get(1, kept);
+  EXPECT_EQ(kept[1], -4);
+}
+
 /// A process is killed while it saves, again and again: the file is always one of those that were
 /// saved, whole.
 TEST(State, KilledWhileSaving) {

@@ -3,27 +3,30 @@
 
 #include "codegen/Pipeline.h"
 #include "dlc/Error.h"
-#include "frontend/aten/Import.h"
 #include "tools/compiler/Diagnostics.h"
+#include "tools/compiler/GraphMemory.h"
 #include "tools/compiler/Source.h"
 
 using namespace mlir;
 
 namespace dlc {
 
-std::shared_ptr<Source> graphSource(const std::string &text,
-                                    std::map<std::string, GraphMemory> constants) {
-  auto context = std::make_shared<MLIRContext>();
-  prepareContext(*context);
-  DiagnosticCollector diagnostics(*context);
-  auto find = [&](llvm::StringRef name, RankedTensorType type) -> ref::Tensor {
+AtenConstants atenConstants(const std::map<std::string, GraphMemory> &constants) {
+  return [&](llvm::StringRef name, RankedTensorType type) -> ref::Tensor {
     auto found = constants.find(name.str());
     int64_t bytes = ref::elementBytes(type.getElementType()) * type.getNumElements();
     if (found == constants.end() || int64_t(found->second.bytes) != bytes)
       return {};
     return ref::Tensor::borrow(type, found->second.data, found->second.keep);
   };
-  auto module = importAtenText(*context, text, find);
+}
+
+std::shared_ptr<Source> graphSource(const std::string &text,
+                                    std::map<std::string, GraphMemory> constants) {
+  auto context = std::make_shared<MLIRContext>();
+  prepareContext(*context);
+  DiagnosticCollector diagnostics(*context);
+  auto module = importAtenText(*context, text, atenConstants(constants));
   if (failed(module))
     throw Error(diagnostics.take("the graph cannot be imported"));
   return std::make_shared<Source>("graph", context, std::move(*module));

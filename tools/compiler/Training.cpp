@@ -226,6 +226,20 @@ void placeInModel(ModuleOp module, const std::string &path) {
 
 } // namespace
 
+std::shared_ptr<Source> sourceOfStep(const std::string &path,
+                                     const std::function<trace::Graph()> &trace) {
+  TracedModule traced;
+  try {
+    traced = trace::takeModule(trace());
+  } catch (const Error &error) {
+    throw Error(path + ": " + withoutOurPlace(error.what()));
+  }
+  trace::eraseInlined(*traced.module);
+  placeInModel(*traced.module, path);
+  prepareContext(*traced.context);
+  return std::make_shared<Source>(path, traced.context, std::move(traced.module));
+}
+
 std::vector<std::string> trainingLosses() { return namesOf(losses); }
 std::vector<std::string> trainingOptimizers() { return namesOf(rules()); }
 
@@ -278,24 +292,15 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
     stepOptions.lossScale = LossScale{.start = *options.lossScale};
   if (isClasses)
     stepOptions.metrics = {{"accuracy", metric::accuracy}};
-  TracedModule traced;
-  try {
-    traced = trace::takeModule(traceStep(network, value, optimizer, inputs, stepOptions));
-  } catch (const Error &error) {
-    throw Error(model.path() + ": " + withoutOurPlace(error.what()));
-  }
-  trace::eraseInlined(*traced.module);
-  placeInModel(*traced.module, model.path());
-  prepareContext(*traced.context);
-
+  std::shared_ptr<Source> source = sourceOfStep(
+      model.path(), [&] { return traceStep(network, value, optimizer, inputs, stepOptions); });
   nlohmann::json about = {{"loss", options.loss}, {"optimizer", options.optimizer}};
   if (isClasses) {
     about["classes"] = border.output.shape[border.output.shape.size() > 1];
     if (options.ignoreIndex)
       about["ignored"] = *options.ignoreIndex;
   }
-  return {std::make_shared<Source>(model.path(), traced.context, std::move(traced.module)),
-          std::move(about)};
+  return {std::move(source), std::move(about)};
 }
 
 } // namespace dlc

@@ -2,6 +2,7 @@
 #ifndef DLC_TOOLS_COMPILER_TRAINING_H
 #define DLC_TOOLS_COMPILER_TRAINING_H
 
+#include "dlc/step.hpp"
 #include "tools/compiler/Source.h"
 
 #include <nlohmann/json.hpp>
@@ -35,6 +36,12 @@ struct TrainingStep {
 /// The model's initializers (or state arguments) as parameters, its first output and the input
 /// `target` in the loss, and the optimiser's update. Throws dlc::Error.
 TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options);
+
+/// The step as it was traced around an inlined module (frontend/trace/Inline.h), made ready to
+/// compile; what the compiler's own source has added gets the model's place. `trace` makes it;
+/// messages lose the place in our source.
+std::shared_ptr<Source> sourceOfStep(const std::string &path,
+                                     const std::function<trace::Graph()> &trace);
 
 } // namespace dlc
 

@@ -119,6 +119,8 @@ void addTrainCommand(CLI::App &app, TrainArguments &a) {
       ->excludes(epochs);
   c->add_flag("--no-shuffle", a.noShuffle, "take the samples in the file's order");
   c->add_option("--seed", a.seed, "of the order of the samples")->capture_default_str();
+  c->add_option("--lr", a.lr, "the learning rate, of a step that takes it as an input")
+      ->check(CLI::NonNegativeNumber);
   c->add_option("--init", a.init, "begin with the parameters of this .safetensors file");
   CLI::Option *checkpoint =
       c->add_option("--checkpoint", a.checkpoint, "the .safetensors file to keep the state in");

@@ -47,6 +47,7 @@ struct TrainArguments {
   int64_t epochs = 1, steps = 0;
   bool noShuffle = false, resume = false, json = false;
   uint64_t seed = 0;
+  std::optional<float> lr;
   int64_t checkpointEvery = 0, logEvery = 0;
   int workers = 1, threads = 0;
 };

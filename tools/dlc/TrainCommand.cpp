@@ -35,6 +35,7 @@ struct Training {
   int run();
 
 private:
+  void takeRates();
   void start();
   Metadata identity() const;
   void resume();
@@ -48,6 +49,10 @@ private:
   const TrainArguments &arguments;
   std::shared_ptr<runtime::Program> program;
   runtime::Session session;
+  nlohmann::json about;
+  std::vector<runtime::TensorInfo> fields;
+  /// Learning rates that are inputs, by their place among them.
+  std::map<size_t, float> rates;
   data::Dataset dataset;
   data::Loader loader;
   int64_t batch, perEpoch, total;
@@ -82,10 +87,11 @@ data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch) {
 
 Training::Training(const TrainArguments &a)
     : arguments(a), program(programOf(a.program)), session(program, {a.threads}),
-      dataset(trainingData(a.data, session.plan(),
-                           program->manifest.value("training", nlohmann::json::object()))),
-      loader(dataset, loaderOptions(a, batchOf(session.plan()))), batch(loader.options().batch),
+      about(program->manifest.value("training", nlohmann::json::object())),
+      fields(batchInputs(session.plan(), about)), dataset(trainingData(a.data, fields, about)),
+      loader(dataset, loaderOptions(a, batchOf(fields))), batch(loader.options().batch),
       perEpoch(loader.batches()) {
+  takeRates();
   if (perEpoch == 0)
     throw Error(a.data + ": has " + std::to_string(dataset.size()) +
                 " samples; required: at least one batch of " + std::to_string(batch));
@@ -100,6 +106,22 @@ Training::Training(const TrainArguments &a)
   if (figures.empty())
     throw Error(a.program + ": has no outputs; required: the loss");
   sums.resize(figures.size());
+}
+
+void Training::takeRates() {
+  const std::vector<runtime::TensorInfo> &inputs = session.plan().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (auto known = about.value("rates", nlohmann::json::object());
+        known.contains(inputs[i].name)) {
+      if (inputs[i].bytes != sizeof(float) || !known[inputs[i].name].is_number())
+        throw Error(arguments.program + ": the learning rate '" + inputs[i].name +
+                    "': required: one f32 number, and its value in the program's manifest");
+      rates[i] = arguments.lr.value_or(known[inputs[i].name].get<float>());
+    }
+  if (arguments.lr && rates.empty())
+    throw Error(arguments.program +
+                ": has no learning rate among its inputs, so --lr means nothing "
+                "to it; compile the step with another one");
 }
 
 /// What must be the same for a run to go on bit for bit.
@@ -184,8 +206,11 @@ bool Training::step() {
   if (!taken) // the epoch's end; the next one begins
     taken = loader.next();
   std::vector<const void *> inputs;
-  for (const Tensor &field : taken->fields)
-    inputs.push_back(field.raw());
+  auto field = taken->fields.begin();
+  for (size_t i = 0; i < session.plan().inputs.size(); ++i) {
+    auto rate = rates.find(i);
+    inputs.push_back(rate == rates.end() ? (field++)->raw() : &rate->second);
+  }
   std::vector<void *> outputs;
   for (Figure &figure : figures)
     outputs.push_back(&figure.value);

@@ -130,22 +130,32 @@ void checkClasses(const std::string &where, const runtime::TensorInfo &input,
 
 } // namespace
 
-int64_t batchOf(const runtime::Plan &plan) {
-  if (plan.inputs.empty())
-    throw Error("the step has no inputs; required: a batch");
+std::vector<runtime::TensorInfo> batchInputs(const runtime::Plan &plan,
+                                             const nlohmann::json &training) {
+  nlohmann::json rates = training.value("rates", nlohmann::json::object());
+  std::vector<runtime::TensorInfo> inputs;
   for (const runtime::TensorInfo &input : plan.inputs)
-    if (input.shape.empty() || input.shape[0] != plan.inputs[0].shape[0] || input.shape[0] < 1)
-      throw Error("input '" + input.name + "' is " + typeText(input.dtype, input.shape) +
-                  "; required: the batch as the first dimension of every input");
-  return plan.inputs[0].shape[0];
+    if (!rates.contains(input.name))
+      inputs.push_back(input);
+  return inputs;
 }
 
-data::Dataset trainingData(const std::string &path, const runtime::Plan &plan,
+int64_t batchOf(const std::vector<runtime::TensorInfo> &inputs) {
+  if (inputs.empty())
+    throw Error("the step has no inputs; required: a batch");
+  for (const runtime::TensorInfo &input : inputs)
+    if (input.shape.empty() || input.shape[0] != inputs[0].shape[0] || input.shape[0] < 1)
+      throw Error("input '" + input.name + "' is " + typeText(input.dtype, input.shape) +
+                  "; required: the batch as the first dimension of every input");
+  return inputs[0].shape[0];
+}
+
+data::Dataset trainingData(const std::string &path, const std::vector<runtime::TensorInfo> &inputs,
                            const nlohmann::json &training) {
   const std::string where = path + ": ";
   auto arrays = runtime::readNpz(path);
   data::NamedTensors fields;
-  for (const runtime::TensorInfo &input : plan.inputs) {
+  for (const runtime::TensorInfo &input : inputs) {
     auto found = std::find_if(arrays.begin(), arrays.end(),
                               [&](const auto &array) { return array.first == input.name; });
     if (found == arrays.end()) {

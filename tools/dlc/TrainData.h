@@ -9,13 +9,16 @@
 
 namespace dlc::cli {
 
-/// The first dimension of all inputs of a step. Throws dlc::Error where there is none.
-int64_t batchOf(const runtime::Plan &plan);
+/// The inputs that hold the batch: all but learning rates, which `training` (what the compiler said
+/// of the step in its manifest) names.
+std::vector<runtime::TensorInfo> batchInputs(const runtime::Plan &plan,
+                                             const nlohmann::json &training);
+/// The first dimension of these. Throws dlc::Error where there is none.
+int64_t batchOf(const std::vector<runtime::TensorInfo> &inputs);
 
-/// The arrays of an .npz in the order of the step's inputs, checked against them to the last
-/// element: names, types, shapes, numbers that are none, and class numbers (`training` is what the
-/// compiler said of the step in its manifest).
-data::Dataset trainingData(const std::string &path, const runtime::Plan &plan,
+/// The arrays of an .npz in the order of these inputs, checked against them to the last
+/// element: names, types, shapes, numbers that are none, and class numbers.
+data::Dataset trainingData(const std::string &path, const std::vector<runtime::TensorInfo> &inputs,
                            const nlohmann::json &training);
 
 /// A number that another file of data hardly has: of its arrays' names, types, shapes and elements.

@@ -1,6 +1,6 @@
 //===- Compiler.cpp - the module dlc._compiler: models into sessions ------------===//
 #include "dlc/MemoryError.h"
-#include "tools/compiler/Graphs.h"
+#include "tools/compiler/GraphSteps.h"
 #include "tools/compiler/Sessions.h"
 #include "tools/python/Names.h"
 
@@ -245,6 +245,20 @@ NB_MODULE(_compiler, module) {
           },
           nb::arg("graph"), nb::arg("constants"), nb::arg("device"), nb::arg("threads"),
           nb::arg("precision"), nb::arg("accuracy"))
+      .def(
+          "__init__",
+          [](Compiler *self, const std::string &graph, nb::dict constants, const std::string &step,
+             const std::string &device, int threads, const std::string &precision,
+             const std::string &accuracy) {
+            auto options = optionsOf(device, threads, precision, accuracy);
+            auto memory = memoryOf(constants);
+            orValueError([&] {
+              nb::gil_scoped_release released;
+              new (self) Compiler(dlc::graphStep(graph, std::move(memory), step), options);
+            });
+          },
+          nb::arg("graph"), nb::arg("constants"), nb::arg("step"), nb::arg("device"),
+          nb::arg("threads"), nb::arg("precision"), nb::arg("accuracy"))
       .def_prop_ro("inputs", [](const Compiler &self) { return listed(self.sessions().inputs()); })
       .def_prop_ro("outputs",
                    [](const Compiler &self) { return listed(self.sessions().outputs()); })

@@ -124,9 +124,56 @@ static nb::dict memoryOf(const runtime::Session &session) {
   return memory;
 }
 
+/// (name, type, shape, whether gradients go to it) of each.
+static nb::list statesOf(const Session &self) {
+  nb::list list;
+  for (const runtime::StateInfo &info : self.shared()->plan().states)
+    list.append(nb::make_tuple(info.name, std::string(dtypeName(info.dtype)),
+                               nb::tuple(nb::cast(info.shape)), info.parameter));
+  return list;
+}
+
+static size_t checkedState(const Session &self, size_t index) {
+  const runtime::Plan &plan = self.shared()->plan();
+  if (index >= plan.states.size())
+    raise(PyExc_IndexError, "program '" + plan.name + "' has " +
+                                std::to_string(plan.states.size()) + " states; found: the number " +
+                                std::to_string(index));
+  return index;
+}
+
+static nb::bytes stateBytes(const Session &self, size_t index) {
+  std::vector<char> copy(self.shared()->plan().states[checkedState(self, index)].bytes);
+  self.here().states().get(index, copy.data());
+  return nb::bytes(copy.data(), copy.size());
+}
+
+/// The program as a file, with the state as it is now; `training` goes into its manifest.
+static void saveStarted(const Session &self, const std::string &path, const std::string &training) {
+  runtime::Session &session = self.here();
+  nb::gil_scoped_release released;
+  runtime::Program program = session.states().started();
+  program.manifest["training"] = nlohmann::json::parse(training);
+  runtime::writeProgram(program, path);
+}
+
+static void bindState(const Session &self, size_t index, uintptr_t address, uint64_t bytes) {
+  self.here().bindState(checkedState(self, index), reinterpret_cast<void *>(address), bytes);
+}
+
+/// What a session has beyond inputs and outputs.
+static void bindStates(nb::class_<Session> &session) {
+  session.def_prop_ro("states", statesOf)
+      .def("state_bytes", stateBytes, nb::arg("index"))
+      .def("bind_state", bindState, nb::arg("index"), nb::arg("address"), nb::arg("bytes"))
+      .def("save_started", saveStarted, nb::arg("path"), nb::arg("training"));
+}
+
 void bindSession(nb::module_ &module) {
   process(); // begins to watch
-  nb::class_<Session>(module, "Session", "A program ready to run; see dlc.Model.")
+  nb::class_<Session> session(module, "Session", "A program ready to run; see dlc.Model.");
+  bindStates(session);
+  session
       .def_static(
           "load",
           [](const std::string &path, int threads) {

@@ -7,6 +7,7 @@
     net = dlc.load("model.dlcx")        # runs without the compiler
     net = dlc.compile(module, (x,))     # a torch.nn.Module
     model = torch.compile(module, backend="dlc")
+    step = dlc.train_step(module, loss, optimizer)      # a whole training step as one program
 
 Errors are Python's own exceptions; the message says what was required, what was found, and how to mend it: ValueError for models, shapes, options and
 damaged files, TypeError for element types and names of inputs, FileNotFoundError and its kin for paths, RuntimeError for what goes wrong while a program
@@ -20,6 +21,7 @@ from dlc._devices import Device, devices
 from dlc._model import Model, load
 from dlc._profile import Profile
 from dlc._report import report
+from dlc._train import train_step
 
 __version__: str = _runtime.version()
-__all__ = ["Device", "Model", "Profile", "compile", "devices", "load", "report"]
+__all__ = ["Device", "Model", "Profile", "compile", "devices", "load", "report", "train_step"]

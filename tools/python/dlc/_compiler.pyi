@@ -19,6 +19,11 @@ class Compiler:
         self, graph: str, constants: dict[str, tuple[int, int, Any]], device: str, threads: int, precision: str, accuracy: str
     ) -> None:
         """A graph's text; constants are (address, bytes, owner) by name, and are not copied."""
+    @overload
+    def __init__(
+        self, graph: str, constants: dict[str, tuple[int, int, Any]], step: str, device: str, threads: int, precision: str, accuracy: str
+    ) -> None:
+        """The training step of a graph; `step` is the JSON of tools/compiler/GraphSteps.h."""
     @property
     def inputs(self) -> list[tuple[str, str, Optional[list[Union[int, str, None]]]]]: ...
     @property

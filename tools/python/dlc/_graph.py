@@ -139,9 +139,14 @@ def row(name: str, value: Any) -> list[Any]:
     return [name, found]
 
 
-def text(graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]]) -> str:
-    """The whole graph. `constants` are tensors by the name of their node, `inputs` the names that other nodes without operands are to have."""
+def text(
+    graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]], seed: int | None = None
+) -> str:
+    """The whole graph. `constants` are tensors by the name of their node, `inputs` the names that other nodes without operands are to have. With a
+    seed it may have random numbers, which only a training step has."""
     top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
+    if seed is not None:
+        top["seed"] = seed
     renamed = {}
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):
@@ -162,12 +167,14 @@ def _rename(value: Any, names: Mapping[str, str]) -> Any:
     return [_rename(each, names) for each in value] if isinstance(value, list) else value
 
 
-def refusals(graph: fx.Graph) -> dict[str, str]:
+def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
     """The nodes that dlc does not take, by name, and why."""
     from dlc import _compiler
 
     found: dict[str, str] = {}
     top: dict[str, Any] = {"aten": VERSION, "inputs": [], "nodes": []}
+    if seed is not None:
+        top["seed"] = seed
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):
             given = type_of(node.meta.get("val"))

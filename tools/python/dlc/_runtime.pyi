@@ -47,6 +47,14 @@ class Session:
     def has_state(self) -> bool:
         """Whether something lives in it from run to run."""
     @property
+    def states(self) -> list[tuple[str, str, tuple[int, ...], bool]]:
+        """(name, type, shape, whether gradients go to it) of each."""
+    def state_bytes(self, index: int) -> bytes: ...
+    def bind_state(self, index: int, address: int, bytes: int) -> None:
+        """From now on the state is that memory, with the value that stands there; it must outlive the session, or the next bind."""
+    def save_started(self, path: str, training: str) -> None:
+        """The program as a file, with the state as it is now as its beginning; `training` is the JSON for its manifest."""
+    @property
     def threads(self) -> int: ...
     @property
     def commands(self) -> list[tuple[str, str, str, str, str, float, float]]:

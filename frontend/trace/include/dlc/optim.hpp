@@ -84,7 +84,11 @@ public:
 
   /// Parameters whose name matches the pattern (`*` any characters, `?` one) go to another
   /// optimiser; the first pattern that matches decides.
-  Optimizer &group(std::string pattern, Optimizer other);
+  Optimizer &group(std::string pattern, Optimizer other) {
+    return group(std::vector{std::move(pattern)}, std::move(other));
+  }
+  /// The same for any of several patterns.
+  Optimizer &group(std::vector<std::string> patterns, Optimizer other);
   /// Assigns the parameters' new values. Where `finite` (a 0-d bool) is there and false, everything
   /// stays as it was.
   void apply(const Gradients &gradients, const Tensor &finite = {}) const;
@@ -98,14 +102,14 @@ private:
   std::string name;
   Rate rate;
   std::function<Tensor(Update &)> next;
-  std::vector<std::pair<std::string, Optimizer>> groups;
+  std::vector<std::pair<std::vector<std::string>, Optimizer>> groups;
 };
 
 // PyTorch's, with its formulas and defaults.
 struct SgdOptions {
   Rate lr = 1e-3;
   double momentum = 0, dampening = 0, weightDecay = 0;
-  bool nesterov = false;
+  bool nesterov = false, maximize = false;
 };
 Optimizer sgd(const SgdOptions &options = {});
 
@@ -114,18 +118,21 @@ struct AdamOptions {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   /// adam adds it to the gradient; adamw shrinks the parameter by it.
   double weightDecay = 0;
+  /// The second moment never shrinks; the loss is to grow.
+  bool amsgrad = false, maximize = false;
 };
 Optimizer adam(const AdamOptions &options = {});
 struct AdamWOptions {
   Rate lr = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 1e-2;
+  bool amsgrad = false, maximize = false;
 };
 Optimizer adamw(const AdamWOptions &options = {});
 
 struct RmspropOptions {
   Rate lr = 1e-2;
   double alpha = 0.99, eps = 1e-8, weightDecay = 0, momentum = 0;
-  bool centered = false;
+  bool centered = false, maximize = false;
 };
 Optimizer rmsprop(const RmspropOptions &options = {});
 

@@ -1,0 +1,57 @@
+/* train.c - runs a saved training step without Python: train STEP.dlcx STEPS INPUT..., each input a
+ * file with the bytes of one step's, in the program's order; prints each step's first output, the
+ * loss. */
+#include <dlc/dlc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check(dlc_error *error) {
+  if (error) {
+    fprintf(stderr, "%s\n", dlc_error_message(error));
+    exit(1);
+  }
+}
+
+static void *contents(const char *path, size_t bytes) {
+  FILE *file = fopen(path, "rb");
+  void *data = malloc(bytes);
+  if (!file || !data || fread(data, 1, bytes, file) != bytes) {
+    fprintf(stderr, "%s: required: %zu bytes\n", path, bytes);
+    exit(1);
+  }
+  fclose(file);
+  return data;
+}
+
+int main(int argc, char **argv) {
+  dlc_program *program;
+  dlc_session *session;
+  check(dlc_program_load(argv[1], &program));
+  check(dlc_session_create(program, NULL, &session));
+  size_t inputs = dlc_program_input_count(program);
+  if (inputs != (size_t)argc - 3) {
+    fprintf(stderr, "required: %zu inputs\n", inputs);
+    return 1;
+  }
+  DLTensor *in = calloc(inputs, sizeof *in);
+  for (size_t i = 0; i < inputs; ++i) {
+    dlc_tensor_info info;
+    check(dlc_program_input(program, i, &info));
+    in[i] = (DLTensor){contents(argv[3 + i], info.bytes),
+                       {kDLCPU, 0},
+                       info.ndim,
+                       info.dtype,
+                       (int64_t *)info.shape,
+                       NULL,
+                       0};
+  }
+  for (int step = atoi(argv[2]); step > 0; --step) {
+    DLManagedTensor *loss;
+    check(dlc_session_run_alloc(session, in, inputs, &loss, 1));
+    printf("%.9g\n", *(float *)loss->dl_tensor.data);
+    loss->deleter(loss);
+  }
+  dlc_session_destroy(session);
+  dlc_program_destroy(program);
+  return 0;
+}

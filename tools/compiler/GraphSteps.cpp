@@ -1,0 +1,198 @@
+//===- GraphSteps.cpp - training steps of graphs of PyTorch's operators --------===//
+#include "tools/compiler/GraphSteps.h"
+
+#include "dlc/step.hpp"
+#include "frontend/trace/Inline.h"
+#include "tools/compiler/Diagnostics.h"
+#include "tools/compiler/GraphMemory.h"
+#include "tools/compiler/Training.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+using nlohmann::json;
+
+/// Reads the options of one group, and says which it did not know.
+class Group {
+public:
+  explicit Group(const json &given) : given(given) {}
+  void take(const char *name, double &value) {
+    known.insert(name);
+    value = given.value(name, value);
+  }
+  void take(const char *name, bool &value) {
+    known.insert(name);
+    value = given.value(name, value);
+  }
+  void finish() const {
+    for (const auto &[name, value] : given.items())
+      if (name != "parameters" && name != "optimizer" && !known.count(name))
+        throw Error("optimizer '" + given.at("optimizer").get<std::string>() + "' has no option '" +
+                    name + "'");
+  }
+
+private:
+  const json &given;
+  std::set<std::string> known;
+};
+
+template <typename Options> Options common(Group &group) {
+  Options o;
+  // Any function: the caller gives the rate of each step.
+  o.lr = optim::Schedule([](int64_t) { return 0.0; });
+  group.take("weight_decay", o.weightDecay);
+  group.take("maximize", o.maximize);
+  return o;
+}
+
+template <typename Options> Options moments(Group &group) {
+  auto o = common<Options>(group);
+  group.take("beta1", o.beta1);
+  group.take("beta2", o.beta2);
+  group.take("eps", o.eps);
+  group.take("amsgrad", o.amsgrad);
+  return o;
+}
+
+struct Rule {
+  const char *name;
+  optim::Optimizer (*make)(Group &);
+};
+
+const Rule rules[] = {
+    {"sgd",
+     [](Group &group) {
+       auto o = common<optim::SgdOptions>(group);
+       group.take("momentum", o.momentum);
+       group.take("dampening", o.dampening);
+       group.take("nesterov", o.nesterov);
+       return optim::sgd(o);
+     }},
+    {"adam", [](Group &group) { return optim::adam(moments<optim::AdamOptions>(group)); }},
+    {"adamw", [](Group &group) { return optim::adamw(moments<optim::AdamWOptions>(group)); }},
+    {"rmsprop",
+     [](Group &group) {
+       auto o = common<optim::RmspropOptions>(group);
+       group.take("alpha", o.alpha);
+       group.take("eps", o.eps);
+       group.take("momentum", o.momentum);
+       group.take("centered", o.centered);
+       return optim::rmsprop(o);
+     }},
+};
+
+optim::Optimizer ruleOf(const json &given) {
+  std::string name = given.at("optimizer");
+  auto rule = llvm::find_if(rules, [&](const Rule &each) { return each.name == name; });
+  if (rule == std::end(rules))
+    throw Error("there is no optimizer '" + name + "'");
+  Group group(given);
+  optim::Optimizer made = rule->make(group);
+  group.finish();
+  return made;
+}
+
+optim::Optimizer optimizerOf(const json &options) {
+  const json &groups = options.at("groups");
+  optim::Optimizer all = ruleOf(groups.at(0));
+  for (size_t i = 1; i < groups.size(); ++i)
+    all.group(groups[i].at("parameters").get<std::vector<std::string>>(), ruleOf(groups[i]));
+  return all;
+}
+
+StepOptions stepOptionsOf(const json &options) {
+  StepOptions step{.clipNorm = options.value("clip_norm", 0.0),
+                   .clipValue = options.value("clip_value", 0.0),
+                   .microBatches = options.value("accumulate", int64_t(1)),
+                   .seed = options.value("seed", uint64_t(0)),
+                   .starts = false};
+  if (options.contains("loss_scale") && !options["loss_scale"].is_null())
+    step.lossScale = LossScale{.start = options["loss_scale"]};
+  return step;
+}
+
+/// Says of arguments and results of @main which are state, and which of those are trained.
+void markStates(ModuleOp module, const std::set<std::string> &states,
+                const std::set<std::string> &trained) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  auto unit = UnitAttr::get(module.getContext());
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto name = main.getArgAttrOfType<StringAttr>(i, "dlc.name");
+    if (!states.count(name.str()))
+      continue;
+    main.setArgAttr(i, "dlc.state", unit);
+    if (trained.count(name.str()))
+      main.setArgAttr(i, "dlc.parameter", unit);
+  }
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    if (states.count(main.getResultAttrOfType<StringAttr>(i, "dlc.name").str()))
+      main.setResultAttr(i, "dlc.state", unit);
+}
+
+/// What the graph takes beside its state, for one part of the batch.
+std::vector<trace::Spec> inputsOf(mlir::func::FuncOp main) {
+  std::vector<trace::Spec> inputs;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    if (main.getArgAttr(i, "dlc.state"))
+      continue;
+    auto type = cast<RankedTensorType>(main.getArgument(i).getType());
+    inputs.push_back({main.getArgAttrOfType<StringAttr>(i, "dlc.name").str(),
+                      {type.getShape().begin(), type.getShape().end()},
+                      *dtypeOf(type.getElementType())});
+  }
+  return inputs;
+}
+
+std::set<std::string> trainedOf(const json &options) {
+  std::set<std::string> names;
+  for (const json &group : options.at("groups"))
+    for (const json &name : group.at("parameters"))
+      names.insert(name.get<std::string>());
+  return names;
+}
+
+} // namespace
+
+std::shared_ptr<Source> graphStep(const std::string &text,
+                                  std::map<std::string, GraphMemory> constants,
+                                  const std::string &optionsText) {
+  json options = json::parse(optionsText);
+  std::set<std::string> states = options.at("states"), trained = trainedOf(options);
+  optim::Optimizer optimizer = optimizerOf(options);
+  StepOptions step = stepOptionsOf(options);
+  auto moduleIn = [&](MLIRContext &context) {
+    DiagnosticCollector diagnostics(context);
+    auto module = importAtenText(context, text, atenConstants(constants));
+    if (failed(module))
+      throw Error(diagnostics.take("the graph cannot be imported"));
+    markStates(**module, states, trained);
+    return std::move(*module);
+  };
+  std::vector<trace::Spec> inputs;
+  {
+    MLIRContext context;
+    auto module = moduleIn(context);
+    inputs = inputsOf(module->lookupSymbol<mlir::func::FuncOp>("main"));
+  }
+  for (trace::Spec &input : inputs)
+    if (!input.shape.empty())
+      input.shape[0] *= step.microBatches;
+  // The graph has the loss in it.
+  std::optional<trace::InlinedModule> inlined;
+  Network network(inputs.size(), [&](const std::vector<trace::Tensor> &xs) {
+    if (!inlined)
+      inlined.emplace(moduleIn(trace::currentContext()));
+    return (*inlined)(xs)[0];
+  });
+  TensorFunction loss(
+      1, [](const std::vector<trace::Tensor> &xs) { return trace::cast(xs[0], DType::F32); });
+  return sourceOfStep("module", [&] { return traceStep(network, loss, optimizer, inputs, step); });
+}
+
+} // namespace dlc

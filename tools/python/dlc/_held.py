@@ -1,0 +1,60 @@
+"""A program's states in PyTorch's memory: what a session reads and writes is the tensor itself, wherever it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from dlc import _runtime
+from dlc._graph import ELEMENTS
+
+
+class Stale(Exception):
+    """A tensor has another type or shape than the program was made for."""
+
+
+class Held:
+    """One state of a session, and the tensor that it is."""
+
+    def __init__(self, session: _runtime.Session, index: int, find: Callable[[], torch.Tensor], changes: bool):
+        self.name, self._element, self._shape, _ = session.states[index]
+        self._session, self._index, self._find, self.changes = session, index, find, changes
+        #: PyTorch's, and where the program works: the same memory, or a copy where PyTorch's is laid out otherwise.
+        self.tensor: torch.Tensor | None = None
+        self._inner: torch.Tensor | None = None
+        self._address = 0
+
+    def before(self) -> None:
+        """Before a run: finds the tensor as it is now."""
+        tensor = self._find()
+        if tensor is not self.tensor or tensor.data_ptr() != self._address:
+            self._bind(tensor)
+        if self._inner is not None:
+            self._inner.copy_(tensor.detach())
+
+    def after(self) -> None:
+        """After a run."""
+        if self._inner is not None and self.changes and self.tensor is not None:
+            self.tensor.detach().copy_(self._inner)
+
+    def _bind(self, tensor: torch.Tensor) -> None:
+        if tensor.device.type != "cpu":
+            raise ValueError(f"'{self.name}' is on {tensor.device}; required: the host's memory; move the module and begin with a new optimizer, as in module.cpu()")
+        if ELEMENTS.get(tensor.dtype) != self._element or tuple(tensor.shape) != self._shape:
+            raise Stale
+        plain = tensor.is_contiguous() and tensor.data_ptr() % tensor.element_size() == 0
+        inner = None if plain else torch.empty(tensor.shape, dtype=tensor.dtype)
+        place = tensor if inner is None else inner
+        if tensor.numel():
+            self._session.bind_state(self._index, place.data_ptr(), tensor.numel() * tensor.element_size())
+        self.tensor, self._inner, self._address = tensor, inner, tensor.data_ptr()
+
+
+def own(session: _runtime.Session, index: int) -> torch.Tensor:
+    """A tensor that begins as the session's state does."""
+    _, element, shape, _ = session.states[index]
+    dtype = next(each for each, name in ELEMENTS.items() if name == element)
+    data: Any = bytearray(session.state_bytes(index))
+    return torch.frombuffer(data, dtype=dtype).reshape(shape).clone()

@@ -1,0 +1,104 @@
+"""PyTorch's optimizers as dlc's: their options, and where their state lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What dlc takes of an optimizer."""
+
+    #: dlc's name, which a group's options may decide about.
+    name: Callable[[Mapping[str, Any]], str]
+    #: Options that have the same name in dlc.
+    options: tuple[str, ...]
+    #: dlc's slots in the order in which PyTorch makes them, and PyTorch's names.
+    slots: Mapping[str, str]
+    #: Whether PyTorch counts the updates of each parameter.
+    counts: bool = True
+
+
+def _adam(group: Mapping[str, Any]) -> str:
+    return "adamw" if group.get("decoupled_weight_decay") else "adam"
+
+
+_MOMENTS = {"m": "exp_avg", "v": "exp_avg_sq", "top": "max_exp_avg_sq"}
+KINDS: dict[type[Optimizer], Kind] = {
+    SGD: Kind(lambda group: "sgd", ("momentum", "dampening", "weight_decay", "nesterov", "maximize"), {"momentum": "momentum_buffer"}, False),
+    Adam: Kind(_adam, ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
+    AdamW: Kind(lambda group: "adamw", ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
+    RMSprop: Kind(
+        lambda group: "rmsprop",
+        ("alpha", "eps", "weight_decay", "momentum", "centered", "maximize"),
+        {"square": "square_avg", "momentum": "momentum_buffer", "mean": "grad_avg"},
+    ),
+}
+
+
+def kind_of(optimizer: Any) -> Kind:
+    """By the very class: one of its subclasses may do something else."""
+    found = KINDS.get(type(optimizer))
+    if found is None:
+        names = ", ".join(f"torch.optim.{each.__name__}" for each in KINDS)
+        raise ValueError(f"optimizer: required: one of {names}; found: {type(optimizer).__module__}.{type(optimizer).__qualname__}; train with one of these, or use torch.compile(module, backend=\"dlc\")")
+    if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
+        raise ValueError("optimizer: has hooks on its step, which is not called here; required: none; call them beside the step")
+    return found
+
+
+def settings_of(kind: Kind, group: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What the program depends on of a group."""
+    return (group.get("decoupled_weight_decay"), group.get("differentiable"), *[group.get(option) for option in kind.options])
+
+
+def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
+    """As tools/compiler/GraphSteps.h says, without the parameters."""
+    if group.get("differentiable"):
+        raise ValueError("optimizer: required: differentiable=False; found: True, for gradients through the update, which dlc does not take")
+    options: dict[str, Any] = {"optimizer": kind.name(group)}
+    for option in kind.options:
+        value = group.get(option)
+        if option == "betas":
+            options["beta1"], options["beta2"] = map(float, value)
+        elif value is not None:
+            options[option] = value if isinstance(value, bool) else float(value)
+    return options
+
+
+class Counts:
+    """The number of updates, which PyTorch has as a tensor of each parameter: here views of one tensor, so that all of them count at once."""
+
+    def __init__(self, optimizer: Optimizer, parameters: Sequence[torch.Tensor]):
+        self._optimizer, self._parameters = optimizer, parameters
+        self._all = torch.zeros(len(parameters))
+        self._views = list(self._all)
+        self._count, self._version = 0, -1
+
+    def read(self) -> int:
+        """The count as it is now, the same for all."""
+        state = self._optimizer.state
+        if self._version == self._all._version and all(state[each].get("step") is view for each, view in zip(self._parameters, self._views)):
+            return self._count
+        found = [float(state[each].get("step", 0)) for each in self._parameters]
+        if len(set(found)) > 1:
+            raise ValueError(
+                f"optimizer: required: the same number of updates of all parameters that are trained; found: {min(found):g} to {max(found):g}; "
+                "begin with a new optimizer, or set the 'step' of each in optimizer.state"
+            )
+        self._count = int(found[0])
+        self._all.fill_(self._count)
+        for each, view in zip(self._parameters, self._views):
+            state[each]["step"] = view
+        self._version = self._all._version
+        return self._count
+
+    def next(self) -> None:
+        self._all.add_(1)
+        self._count += 1
+        self._version = self._all._version

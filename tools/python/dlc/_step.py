@@ -1,0 +1,287 @@
+"""dlc.train_step: forward, loss, backward and update of a torch.nn.Module as one program."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree
+
+from dlc import _graph, _optimizers, _runtime, _step_graph
+from dlc._compile import Compiler
+from dlc._files import require_target
+from dlc._held import Held, Stale, own
+from dlc._model import Model
+from dlc._progress import Progress
+
+#: How many sets of shapes and settings programs are kept for.
+KEPT = 16
+#: After so many compilations without a call in between that needed none, the user hears of it.
+MANY = 5
+
+
+class _Source:
+    """What dlc._compile.Compiler compiles."""
+
+    is_program = False
+    path = "module"
+
+    def __init__(self, graph: _step_graph.StepGraph, options: dict[str, Any]):
+        self._text, self._memory, self._options = graph.text, _graph.memory(graph.constants), json.dumps(options)
+
+    def open(self, options: tuple[str, int, str, str]) -> Any:
+        from dlc import _compiler
+
+        return _compiler.Compiler(self._text, self._memory, self._options, *options)
+
+
+class _Program:
+    """A session, and where PyTorch has its states."""
+
+    def __init__(self, step: TrainStep, graph: _step_graph.StepGraph, session: _runtime.Session):
+        self.session, self.graph = session, graph
+        self._run = Model(session.inputs, session.outputs, sessions=[session])
+        self._outputs = [value.name for value in session.outputs]
+        at = {name: i for i, name in enumerate(graph.inputs)}
+        #: For each input of the program: which tensor of the call, or which group's rate.
+        self._tensors = [at.get(value.name) for value in session.inputs]
+        self._rates = {i: int((value.name + ".0").split(".")[1]) for i, value in enumerate(session.inputs) if value.name not in at}
+        self._numbers = {i: torch.zeros(()) for i in self._rates}
+        self._hold(step)
+
+    def _hold(self, step: TrainStep) -> None:
+        optimizer, kind = step.optimizer, step._kind
+        states = {state.name: state for state in self.graph.states}
+        self.held: list[Held] = []
+        #: What PyTorch makes when a parameter is updated for the first time: its keys in the optimizer's state, by parameter. The loss may
+        #: depend on fewer than are to be trained.
+        self.slots: dict[torch.Tensor, list[str]] = {}
+        for index, (name, _, _, trained) in enumerate(self.session.states):
+            if name in states:
+                self.held.append(Held(self.session, index, states[name].now, trained or states[name].changes))
+                continue
+            _, _, slot, *rest = [*name.split(".", 3), "", ""]
+            state = states.get(rest[0]) if name.startswith("optimizer.") else None
+            if state is None:
+                found = step._own.setdefault(name, own(self.session, index))
+                self.held.append(Held(self.session, index, lambda found=found: found, True))
+                continue
+            key, parameter = kind.slots[slot], state.now
+            self.slots.setdefault(parameter(), []).append(key)
+            self.held.append(Held(self.session, index, lambda parameter=parameter, key=key: optimizer.state[parameter()][key], True))
+        order = list(kind.slots.values())
+        for keys in self.slots.values():
+            keys.sort(key=order.index)
+        self.counts = _optimizers.Counts(optimizer, list(self.slots)) if kind.counts and self.slots else None
+        self.scaled = "optimizer.updates" in step._own or "skipped" in self._outputs
+
+    def prepare(self, step: TrainStep) -> None:
+        """The optimizer's state as PyTorch has it before an update, and its count."""
+        state, fresh = step.optimizer.state, 0
+        for parameter, keys in self.slots.items():
+            here = state[parameter]
+            missing = [key for key in keys if not isinstance(here.get(key), torch.Tensor)]
+            fresh += bool(missing)
+            if self.counts and "step" not in here:
+                here["step"] = torch.zeros(())
+            for key in missing:
+                here[key] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
+        steps = step._own["step"]
+        if self.counts:
+            count = self.counts.read()
+            if not self.scaled:
+                if count != step._steps:
+                    step._steps = count
+                    steps.fill_(count)
+            elif "optimizer.updates" in step._own:
+                step._own["optimizer.updates"].fill_(count)
+        elif fresh and any(group.get("dampening") for group in step.optimizer.param_groups):
+            # The first gradient enters undampened.
+            if fresh < len(self.slots):
+                raise ValueError("optimizer: required with dampening: a momentum of every parameter, or of none; found: some; begin with a new optimizer")
+            step._steps = 0
+            steps.fill_(0)
+        elif not fresh and step._steps == 0 and self.slots:
+            # Another's momentum: the first update is behind it.
+            step._steps = 1
+            steps.fill_(1)
+        for each in self.held:
+            each.before()
+
+    def run(self, step: TrainStep, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+        self.prepare(step)
+        for at, group in self._rates.items():
+            self._numbers[at].fill_(float(step.optimizer.param_groups[group]["lr"]))
+        results = self._run(*[self._numbers[i] if at is None else tensors[at] for i, at in enumerate(self._tensors)])
+        found = dict(zip(self._outputs, results if isinstance(results, tuple) else (results,)))
+        step._steps += 1
+        for each in self.held:
+            each.after()
+        torch.autograd.graph.increment_version([each.tensor for each in self.held if each.changes and each.tensor is not None])
+        if self.counts and not (self.scaled and found["skipped"].item()):
+            self.counts.next()
+        return found["loss"]
+
+
+class TrainStep:
+    """A training step; dlc.train_step makes it.
+
+    step(x, y) runs forward, loss, backward and update as one program and returns the loss. Learning rates, parameters, buffers and the optimizer's
+    state are those of the module and the optimizer at the time of the call, and are updated there.
+    """
+
+    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], optimizer: torch.optim.Optimizer, made: dict[str, Any], options: tuple[str, int, str, str], progress: Progress | None):
+        if not isinstance(module, torch.nn.Module):
+            raise TypeError(f"module: required: a torch.nn.Module; found: {type(module).__name__}")
+        if not callable(loss):
+            raise TypeError(f"loss: required: a function of (output, target), or a loss module of torch.nn; found: {type(loss).__name__}")
+        self.module, self.loss, self.optimizer = module, loss, optimizer
+        self._kind = _optimizers.kind_of(optimizer)
+        self._made, self._options, self._progress = made, options, progress
+        self._programs: OrderedDict[Any, _Program] = OrderedDict()
+        self._lock = threading.Lock()
+        self._modules = [*module.modules(), *(loss.modules() if isinstance(loss, torch.nn.Module) else ())]
+        #: States that neither the module nor the optimizer has, and how often the step ran.
+        self._own: dict[str, torch.Tensor] = {}
+        self._steps = self._made_in_a_row = 0
+
+    def __call__(self, *arguments: Any) -> torch.Tensor:
+        """The module's inputs, then the target; returns the loss before the update."""
+        with self._lock:
+            key, tensors = self._key(arguments)
+            for again in (False, True):
+                program = self._program(key, arguments)
+                try:
+                    loss = program.run(self, tensors)
+                except Stale:
+                    del self._programs[key]
+                    if again:
+                        raise ValueError("the module's parameters change their types while the step is made; required: one type of each") from None
+                    continue
+                except RuntimeError:
+                    # A run that fails half way leaves the session's state torn.
+                    del self._programs[key]
+                    raise
+                break
+        # What learning rate schedulers ask for.
+        self.optimizer._opt_called = True  # type: ignore[attr-defined]
+        return loss
+
+    def compile(self, *arguments: Any) -> None:
+        """Compiles for these inputs now rather than at the first call."""
+        with self._lock:
+            self._program(self._key(arguments)[0], arguments)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the step that ran or was compiled last as an artefact (.dlcx), with parameters and the optimizer's state as they are now. `dlc train`
+        and the C interface train on from there, without Python; the learning rates are inputs, `lr`, `lr.1`, .. (`dlc train` takes those of now).
+
+        Raises OSError for the path, ValueError where nothing is compiled yet.
+        """
+        path = os.fspath(path)
+        require_target(path)
+        with self._lock:
+            if not self._programs:
+                raise ValueError("save: the step is not compiled yet; required: a call, or example_inputs for dlc.train_step")
+            program = next(reversed(self._programs.values()))
+            program.prepare(self)
+            name = getattr(self.loss, "__name__", type(self.loss).__name__)
+            rates = {value.name: float(self.optimizer.param_groups[program._rates[i]]["lr"]) for i, value in enumerate(program.session.inputs) if i in program._rates}
+            about = {"loss": name, "optimizer": type(self.optimizer).__name__, "rates": rates}
+            program.session.save_started(path, json.dumps(about))
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes of the program that was used last: arena, scratch, constants, code, and what of the state lies in no tensor of PyTorch's."""
+        return next(reversed(self._programs.values())).session.memory if self._programs else {}
+
+    def __repr__(self) -> str:
+        return f"<dlc.TrainStep of {type(self.module).__name__} with {type(self.optimizer).__name__}, {len(self._programs)} programs>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a training step cannot be pickled or copied: its state is the module's and the optimizer's; pickle their state_dict(), or save the step")
+
+    def _key(self, arguments: Sequence[Any]) -> tuple[Any, list[torch.Tensor]]:
+        """What a program is made for, and the tensors."""
+        if len(arguments) < 2:
+            raise TypeError(f"required: the module's inputs and the target, as in step(x, y); found: {len(arguments)} arguments")
+        flat, spec = _pytree.tree_flatten(tuple(arguments))
+        tensors, shapes = [], []
+        for each in flat:
+            if not isinstance(each, torch.Tensor):
+                if not isinstance(each, (bool, int, float, str, type(None))):
+                    raise TypeError(f"an input is a {type(each).__name__}; required: tensors, and numbers that stay the same; convert it, as in torch.as_tensor(x)")
+                shapes.append(each)
+                continue
+            if each.device.type != "cpu":
+                raise ValueError(f"an input is on {each.device}; required: the host's memory; move it, as in x.cpu()")
+            tensors.append(each.detach())
+            shapes.append((each.shape, each.dtype))
+        kind = self._kind
+        groups = tuple((len(group["params"]), _optimizers.settings_of(kind, group)) for group in self.optimizer.param_groups)
+        wanted = tuple((id(parameter), parameter.requires_grad) for module in self._modules for parameter in module._parameters.values() if parameter is not None)
+        modes = tuple(module.training for module in self._modules)
+        return (spec, tuple(shapes), groups, wanted, modes), tensors
+
+    def _program(self, key: Any, arguments: Sequence[Any]) -> _Program:
+        program = self._programs.get(key)
+        if program is None or not program.graph.is_current():
+            program = self._programs[key] = self._make(arguments)
+            while len(self._programs) > KEPT:
+                self._programs.popitem(last=False)
+            self._made_in_a_row += 1
+            if self._made_in_a_row == MANY:
+                warnings.warn(
+                    f"dlc.train_step: the last {MANY} calls were compiled each: inputs have other shapes, or options of the optimizer other than the "
+                    "learning rate change (a scheduler with cycle_momentum=True does that); keep them the same",
+                    stacklevel=4,
+                )
+        else:
+            self._made_in_a_row = 0
+        self._programs.move_to_end(key)
+        return program
+
+    def _make(self, arguments: Sequence[Any]) -> _Program:
+        trained = self._trained()
+        graph = _step_graph.graph_of(self.module, self.loss, arguments, self._part(arguments), set(trained), self._made["seed"])
+        names = {id(state.tensor): state.name for state in graph.states}
+        groups = []
+        for group in self.optimizer.param_groups:
+            inside = [names[id(each)] for each in group["params"] if id(each) in names and id(each) in trained]
+            groups.append({"parameters": inside, **_optimizers.options_of(self._kind, group)})
+        if not any(group["parameters"] for group in groups):
+            raise ValueError("there is nothing to train: required: a parameter of the optimizer that requires gradients and that the module uses; found: none")
+        options = {**self._made, "states": [state.name for state in graph.states], "groups": groups}
+        compiler = Compiler(_Source(graph, options), self._options, self._progress)
+        return _Program(self, graph, compiler.session({}, {}))
+
+    def _trained(self) -> dict[int, torch.Tensor]:
+        """The optimizer's parameters by id, all of the module's or the loss's."""
+        known = {id(parameter) for module in self._modules for parameter in module._parameters.values() if parameter is not None}
+        trained: dict[int, torch.Tensor] = {}
+        for at, group in enumerate(self.optimizer.param_groups):
+            for i, parameter in enumerate(group["params"]):
+                if id(parameter) not in known:
+                    raise ValueError(f"optimizer: parameter {i} of group {at}, {list(parameter.shape)}, is none of the module's or the loss's; required: an optimizer of module.parameters()")
+                if parameter.device.type != "cpu":
+                    raise ValueError(f"optimizer: parameter {i} of group {at} is on {parameter.device}; required: the host's memory; move the module first, as in module.cpu()")
+                if parameter.requires_grad:
+                    trained[id(parameter)] = parameter
+        return trained
+
+    def _part(self, arguments: Sequence[Any]) -> list[Any]:
+        """The flat arguments, cut to the part of a batch that gradients are taken of at once."""
+        parts = self._made["accumulate"]
+        flat = _pytree.tree_leaves(tuple(arguments))
+        if parts == 1:
+            return flat
+        for each in flat:
+            if isinstance(each, torch.Tensor) and (not each.dim() or each.shape[0] % parts):
+                raise ValueError(f"accumulate={parts}: required: inputs whose first size divides into {parts} parts; found: the shape {list(each.shape)}")
+        return [each[: each.shape[0] // parts] if isinstance(each, torch.Tensor) else each for each in flat]

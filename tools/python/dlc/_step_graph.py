@@ -1,0 +1,214 @@
+"""A module and its loss as one graph: what a training step is compiled from."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import fx
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.utils import _pytree
+
+from dlc import _graph
+
+#: Names that dlc gives to values of its own.
+_TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
+
+
+class _Whole(torch.nn.Module):
+    """The module, then the loss, of arguments that are one flat list."""
+
+    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec):
+        super().__init__()
+        self.module, self.loss, self._spec = module, loss, spec
+
+    def forward(self, *flat: Any) -> torch.Tensor:
+        *inputs, target = _pytree.tree_unflatten(list(flat), self._spec)
+        return self.loss(self.module(*inputs), target)
+
+
+@dataclass
+class State:
+    """A parameter or buffer that is state of the program."""
+
+    name: str
+    tensor: torch.Tensor
+    #: Where the module has it: its own table of parameters or buffers, and the name there.
+    table: dict[str, Any]
+    key: str
+    trained: bool = False
+    changes: bool = False
+
+    def now(self) -> torch.Tensor:
+        return self.table[self.key]
+
+
+@dataclass
+class StepGraph:
+    text: str
+    constants: dict[str, torch.Tensor]
+    states: list[State]
+    #: The names of the tensors among the arguments.
+    inputs: list[str]
+    #: Constants that were buffers, and what version of them they are.
+    versions: list[tuple[torch.Tensor, int]] = field(default_factory=list)
+
+    def is_current(self) -> bool:
+        return all(tensor._version == version for tensor, version in self.versions)
+
+
+def _place(whole: torch.nn.Module, target: str) -> tuple[dict[str, Any], str]:
+    path, _, key = target.rpartition(".")
+    owner = whole.get_submodule(path)
+    return (owner._parameters if key in owner._parameters else owner._buffers), key
+
+
+def _named(target: str, taken: Collection[str]) -> str:
+    """'module.conv.weight' as 'conv.weight', unless something else has that name."""
+    name = target.removeprefix("module.")
+    return target if name in taken or name in _TAKEN or name.startswith("optimizer.") else name
+
+
+def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
+    """Of each flat argument: the names that the module's forward has for them, and `target`."""
+    try:
+        parameters = [name for name, each in inspect.signature(module.forward).parameters.items() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):
+        parameters = []
+    names: list[str] = []
+    for at, argument in enumerate(arguments):
+        last = at == len(arguments) - 1
+        name = "target" if last else parameters[at] if at < len(parameters) else f"input_{at}"
+        if name in _TAKEN or not last and name == "target":
+            name = f"input_{at}"
+        count = len(_pytree.tree_leaves(argument))
+        names += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
+    return names
+
+
+def _keep_detached(program: torch.export.ExportedProgram) -> None:
+    """What lies behind detach() and torch.no_grad() gets no gradients: PyTorch's decompositions would forget that."""
+    graph = program.graph_module.graph
+    for node in list(graph.nodes):
+        if node.target is torch.ops.aten.detach.default:
+            node.target = torch.ops.aten.detach_copy.default
+        elif node.target is torch.ops.higher_order.wrap_with_set_grad_enabled and node.args[0] is False:
+            for result in list(node.users):
+                with graph.inserting_after(result):
+                    kept = graph.call_function(torch.ops.aten.detach_copy.default, (result,))
+                    kept.meta = dict(result.meta)
+                result.replace_all_uses_with(kept, delete_user_cb=lambda user, kept=kept: user is not kept)
+    program.graph_module.recompile()
+
+
+def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
+    try:
+        with torch.enable_grad(), warnings.catch_warnings():
+            # Recurrent layers keep lists of their weights.
+            warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
+            program = torch.export.export(whole, tuple(flat))
+    except Exception as error:
+        raise ValueError(f"the module with its loss cannot be exported; required: one that torch.export.export takes, and a loss of (output, target); found: {error}") from error
+    _keep_detached(program)
+    table = _graph.decompositions()
+    table.pop(torch.ops.aten.detach_copy.default, None)
+    with torch.no_grad():
+        return program.run_decompositions(table)
+
+
+def _loss_node(node: Any) -> fx.Node:
+    value = node.meta.get("val") if isinstance(node, fx.Node) else node
+    if not isinstance(value, torch.Tensor) or not isinstance(node, fx.Node):
+        raise ValueError(f"the loss: required: a tensor with one number; found: {type(value).__name__}; let it return its result alone")
+    if value.dim() or not value.is_floating_point():
+        raise ValueError(f"the loss: required: a tensor with one number, of floats; found: {value.dtype} of the shape {list(value.shape)}; reduce it, as in loss.mean()")
+    return node
+
+
+def _check(graph: fx.Graph, seed: int) -> None:
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.embedding.default):
+        if len(node.args) > 4 and node.args[4] or node.kwargs.get("sparse"):
+            raise ValueError("the module has an embedding with sparse=True, whose updates are others; required: sparse=False")
+    refused = _graph.refusals(graph, seed)
+    if refused:
+        overloads = {node.name: str(node.target) for node in graph.nodes}
+        reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
+        raise ValueError(f"dlc does not take {len(refused)} operators of the module and its loss: {'; '.join(reasons)}; torch.compile(module, backend=\"dlc\") leaves them to PyTorch")
+
+
+def _merge_tied(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
+    """One placeholder for each tensor."""
+    first: dict[int, fx.Node] = {}
+    for node in graph.find_nodes(op="placeholder"):
+        tensor = tensors.get(node.name)
+        if tensor is not None:
+            node.replace_all_uses_with(first.setdefault(id(tensor), node))
+
+
+def graph_of(
+    module: torch.nn.Module, loss: Callable[..., torch.Tensor], arguments: Sequence[Any], flat: Sequence[Any], trained: Collection[int], seed: int
+) -> StepGraph:
+    """`arguments` are those of a call, `flat` their leaves with the sizes to compile for; `trained` are the ids of the parameters to train."""
+    spec = _pytree.tree_structure(tuple(arguments))
+    whole = _Whole(module, loss, spec)
+    program = _decomposed(whole, flat)
+    signature, graph = program.graph_signature, program.graph_module.graph
+    mutated = signature.buffers_to_mutate
+    places = {each.arg.name: _place(whole, each.target) for each in signature.input_specs if each.kind in (InputKind.PARAMETER, InputKind.BUFFER)}
+    _merge_tied(graph, {name: table[key] for name, (table, key) in places.items()})
+    *_, loss_value = graph.output_node().args[0]
+    loss_node = _loss_node(loss_value)
+    for each in signature.output_specs:
+        if each.kind not in (OutputKind.USER_OUTPUT, OutputKind.BUFFER_MUTATION):
+            raise ValueError(f"the module changes '{each.target}' when it runs; required: one that changes buffers alone; copy what it changes first")
+
+    held = {**program.state_dict, **program.constants}
+    changed = set(mutated.values())
+    names, constants, states, inputs, versions = {}, {}, [], [], []
+    given_names = input_names(module, arguments)
+    users = iter(zip(given_names, flat))
+    by_tensor: dict[int, State] = {}
+    # Checks of the example's values among them.
+    graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
+    live = {node.name for node in graph.find_nodes(op="placeholder") if node.users}
+    for each in signature.input_specs:
+        node = each.arg.name
+        if each.kind == InputKind.USER_INPUT:
+            name, given = next(users)
+            if isinstance(given, torch.Tensor):
+                names[node] = name
+                inputs.append(name)
+        elif node in places and node in live:
+            table, key = places[node]
+            tensor = table[key]
+            if each.kind == InputKind.BUFFER and not tensor.is_floating_point() and each.target not in changed:
+                # Small tables of indices, from which much can follow while compiling.
+                constants[node] = tensor
+                versions.append((tensor, tensor._version))
+                continue
+            name = _named(each.target, {*given_names, *names.values()})
+            state = State(name, tensor, table, key, id(tensor) in trained, each.target in changed)
+            states.append(state)
+            by_tensor[id(tensor)] = state
+            names[node] = name
+        elif isinstance(held.get(each.target), torch.Tensor):
+            constants[node] = held[each.target]
+    for node in graph.find_nodes(op="get_attr"):
+        constants[node.name] = getattr(program.graph_module, node.target)
+        node.meta.setdefault("val", constants[node.name])
+    _check(graph, seed)
+    outputs = [("loss", loss_node)]
+    results = {node.name: node for node in graph.output_node().args[0] if isinstance(node, fx.Node)}
+    for name, target in mutated.items():
+        table, key = _place(whole, target)
+        if id(table[key]) in by_tensor:
+            outputs.append((by_tensor[id(table[key])].name, results[name]))
+    try:
+        text = _graph.text(graph, constants, names, outputs, seed)
+    except _graph.Refused as reason:
+        raise ValueError(f"the module with its loss: {reason}") from None
+    return StepGraph(text, constants, states, inputs, versions)

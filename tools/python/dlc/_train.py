@@ -1,0 +1,68 @@
+"""dlc.train_step. PyTorch is loaded when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dlc._progress import Progress
+
+if TYPE_CHECKING:
+    import torch
+
+    from dlc._step import TrainStep
+
+
+def train_step(
+    module: torch.nn.Module,
+    loss: Callable[..., torch.Tensor],
+    optimizer: torch.optim.Optimizer,
+    example_inputs: Sequence[Any] | None = None,
+    *,
+    accumulate: int = 1,
+    clip_norm: float = 0,
+    clip_value: float = 0,
+    loss_scale: float | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    precision: str = "none",
+    accuracy: str = "default",
+    progress: Progress | None = None,
+) -> TrainStep:
+    """Makes a training step of a module: forward, loss, backward and update as one compiled program.
+
+        step = dlc.train_step(module, loss, optimizer)
+        value = step(x, y)              # the loss; parameters, buffers and the optimizer's state are updated
+        step.save("step.dlcx")          # trains on without Python: `dlc train`, or the C interface
+
+    A program is compiled at the first call with inputs of certain shapes (with example_inputs, here), and when what it depends on changes: options of
+    the optimizer other than the learning rate, requires_grad, train() and eval(). 16 are kept.
+
+    module: in training mode. It is not changed; its parameters and buffers are the program's own memory.
+    loss: of the module's output and the target, a tensor with one number: a function, or a loss module of torch.nn.
+    optimizer: torch.optim.SGD, Adam, AdamW or RMSprop over the module's parameters. Its groups' learning rates are read at every call.
+    example_inputs: the module's inputs and the target, (x, y).
+    accumulate: into how many parts a batch is cut, one after another, of which losses and gradients are averaged: memory for activations shrinks.
+    clip_norm, clip_value: limits of the gradients' norm together, and of each of their elements; 0: none.
+    loss_scale: what the loss is multiplied with before gradients are taken, to begin with, for f16. A step whose gradients overflow changes nothing but
+        that scale. By default 65536 with precision="f16", else none.
+    seed: of the program's random numbers (dropout), which are others than PyTorch's.
+    threads, precision, accuracy, progress: as in dlc.compile; parameters, losses and updates stay what they are.
+
+    Raises TypeError for arguments of a wrong kind, and ValueError for another optimizer or option, operators that dlc does not take, a loss that is not
+    one number, and tensors that are not in the host's memory.
+    """
+    from dlc._step import TrainStep
+
+    for name, value, least in (("accumulate", accumulate, 1), ("threads", threads, 0)):
+        if not isinstance(value, int) or value < least:
+            raise ValueError(f"{name}: required: a number of at least {least}; found: {value!r}")
+    if loss_scale is None and precision == "f16":
+        loss_scale = 65536.0
+    made = {"accumulate": accumulate, "clip_norm": float(clip_norm), "clip_value": float(clip_value), "loss_scale": loss_scale, "seed": seed}
+    step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress)
+    if example_inputs is not None:
+        if not isinstance(example_inputs, (tuple, list)):
+            raise TypeError(f"example_inputs: required: the module's inputs and the target, as in (x, y); found: {type(example_inputs).__name__}")
+        step.compile(*example_inputs)
+    return step
