@@ -228,9 +228,12 @@ void rotaryEmbedding(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Attention", 3, attention},
-    {"FlexAttention", 3, flexAttention, true, "ai.onnx.preview"},
-    {"RotaryEmbedding", 3, rotaryEmbedding},
+    {"Attention", 3, attention,
+     "is_causal kv_num_heads left_window_size q_num_heads qk_matmul_output_mode right_window_size "
+     "scale softcap softmax_precision"},
+    {"FlexAttention", 3, flexAttention, "prob_mod scale score_mod softmax_precision", true,
+     "ai.onnx.preview"},
+    {"RotaryEmbedding", 3, rotaryEmbedding, "interleaved num_heads rotary_embedding_dim"},
 };
 
 } // namespace

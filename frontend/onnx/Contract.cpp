@@ -239,8 +239,8 @@ void det(Node &n, Build &b) {
 
 const Operator table[] = {
     {"MatMul", 2, matmul},
-    {"Gemm", 2, gemm},
-    {"Einsum", 1, einsum},
+    {"Gemm", 2, gemm, "alpha beta broadcast transA transB"},
+    {"Einsum", 1, einsum, "equation"},
     {"Det", 1, det},
 };
 

@@ -242,6 +242,23 @@ static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
   return std::nullopt;
 }
 
+/// The fields that hold elements of a tensor, "raw_data, float_data".
+static std::string placesOf(const onnx::TensorProto &tensor) {
+  std::string result;
+  auto note = [&](bool used, StringRef name) {
+    if (used)
+      result += (result.empty() ? "" : ", ") + name.str();
+  };
+  note(tensor.data_location() == onnx::TensorProto::EXTERNAL, "external data");
+  note(!tensor.raw_data().empty() || extentIndex(tensor), "raw_data");
+  note(tensor.float_data_size() > 0, "float_data");
+  note(tensor.double_data_size() > 0, "double_data");
+  note(tensor.int32_data_size() > 0, "int32_data");
+  note(tensor.int64_data_size() > 0, "int64_data");
+  note(tensor.uint64_data_size() > 0, "uint64_data");
+  return result;
+}
+
 FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRContext *context,
                                          std::string &reason) {
   Type element = elementTypeOf(tensor.data_type(), context);
@@ -271,6 +288,10 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
     return ref::Tensor::empty(type);
   if (tensor.has_segment()) {
     reason = "segmented tensors are not supported";
+    return failure();
+  }
+  if (std::string places = placesOf(tensor); StringRef(places).contains(',')) {
+    reason = "its elements are given more than once, in " + places + "; only one may be there";
     return failure();
   }
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL)

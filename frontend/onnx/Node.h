@@ -110,8 +110,11 @@ struct Operator {
   /// Inputs that must be there, and be tensors where `tensors` says so.
   int required;
   Handler handler;
+  /// The names of the attributes that it has in any supported opset, with a space between them.
+  const char *attributes = "";
   bool tensors = true;
-  const char *domain = "";
+  /// Where it is not its family's.
+  const char *domain = nullptr;
 };
 
 /// The operator tables, one per family.
@@ -143,6 +146,8 @@ ArrayRef<Operator> classicOperators();
 
 /// The operator of that domain and name, or null.
 const Operator *findOperator(StringRef domain, StringRef name);
+/// The newest opset of a domain whose meaning is known; 0 for a domain of which nothing is known.
+int64_t newestOpset(StringRef domain);
 
 } // namespace dlc::onnxfront
 

@@ -170,14 +170,14 @@ void meanVarianceNormalization(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"BatchNormalization", 5, batchNormalization},
-    {"InstanceNormalization", 3, instanceNormalization},
-    {"GroupNormalization", 3, groupNormalization},
-    {"LayerNormalization", 2, layerNormalization},
-    {"RMSNormalization", 2, rmsNormalization},
-    {"LRN", 1, lrn},
-    {"LpNormalization", 1, lpNormalization},
-    {"MeanVarianceNormalization", 1, meanVarianceNormalization},
+    {"BatchNormalization", 5, batchNormalization, "epsilon is_test momentum spatial training_mode"},
+    {"InstanceNormalization", 3, instanceNormalization, "epsilon"},
+    {"GroupNormalization", 3, groupNormalization, "epsilon num_groups stash_type"},
+    {"LayerNormalization", 2, layerNormalization, "axis epsilon stash_type"},
+    {"RMSNormalization", 2, rmsNormalization, "axis epsilon stash_type"},
+    {"LRN", 1, lrn, "alpha beta bias size"},
+    {"LpNormalization", 1, lpNormalization, "axis p"},
+    {"MeanVarianceNormalization", 1, meanVarianceNormalization, "axes"},
 };
 
 } // namespace

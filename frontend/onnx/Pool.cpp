@@ -116,13 +116,14 @@ void maxUnpool(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"MaxPool", 1, maxPool},
-    {"AveragePool", 1, averagePool},
-    {"LpPool", 1, lpPool},
+    {"MaxPool", 1, maxPool, "auto_pad ceil_mode dilations kernel_shape pads storage_order strides"},
+    {"AveragePool", 1, averagePool,
+     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
+    {"LpPool", 1, lpPool, "auto_pad ceil_mode dilations kernel_shape p pads strides"},
     {"GlobalAveragePool", 1, global<ReduceKind::mean>},
     {"GlobalMaxPool", 1, global<ReduceKind::max>},
-    {"GlobalLpPool", 1, globalLpPool},
-    {"MaxUnpool", 2, maxUnpool},
+    {"GlobalLpPool", 1, globalLpPool, "p"},
+    {"MaxUnpool", 2, maxUnpool, "kernel_shape pads strides"},
 };
 
 } // namespace

@@ -150,13 +150,13 @@ void qLinearConv(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"QuantizeLinear", 2, quantizeLinear},
-    {"DequantizeLinear", 2, dequantizeLinear},
+    {"QuantizeLinear", 2, quantizeLinear, "axis block_size output_dtype precision saturate"},
+    {"DequantizeLinear", 2, dequantizeLinear, "axis block_size output_dtype"},
     {"DynamicQuantizeLinear", 1, dynamicQuantizeLinear},
     {"MatMulInteger", 2, matMulInteger},
-    {"ConvInteger", 2, convInteger},
+    {"ConvInteger", 2, convInteger, "auto_pad dilations group kernel_shape pads strides"},
     {"QLinearMatMul", 8, qLinearMatMul},
-    {"QLinearConv", 8, qLinearConv},
+    {"QLinearConv", 8, qLinearConv, "auto_pad dilations group kernel_shape pads strides"},
 };
 
 } // namespace

@@ -259,9 +259,15 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"LSTM", 3, recurrent<Cell::Lstm>},
-    {"GRU", 3, recurrent<Cell::Gru>},
-    {"RNN", 3, recurrent<Cell::Rnn>},
+    {"LSTM", 3, recurrent<Cell::Lstm>,
+     "activation_alpha activation_beta activations clip direction hidden_size input_forget layout "
+     "output_sequence"},
+    {"GRU", 3, recurrent<Cell::Gru>,
+     "activation_alpha activation_beta activations clip direction hidden_size layout "
+     "linear_before_reset output_sequence"},
+    {"RNN", 3, recurrent<Cell::Rnn>,
+     "activation_alpha activation_beta activations clip direction hidden_size layout "
+     "output_sequence"},
 };
 
 } // namespace

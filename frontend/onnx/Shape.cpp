@@ -67,6 +67,9 @@ void squeeze(Node &n, Build &b) {
 
 void unsqueeze(Node &n, Build &b) {
   Value x = n.in(0);
+  if (!b.require(n.opset < 13 || n.has(1),
+                 "the axes must be given, and the node has no such input"))
+    return;
   Dims axes = axesOf(n, b), target;
   int64_t rank = b.rank(x) + int64_t(axes.size());
   std::vector<bool> fresh(rank, false);
@@ -196,20 +199,21 @@ void trilu(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Identity", 1, identity, false},
-    {"Reshape", 1, reshape},
-    {"Squeeze", 1, squeeze},
-    {"Unsqueeze", 1, unsqueeze},
-    {"Flatten", 1, flatten},
-    {"Shape", 1, shapeOf},
+    {"Identity", 1, identity, "", false},
+    {"Reshape", 1, reshape, "allowzero"},
+    {"Squeeze", 1, squeeze, "axes"},
+    {"Unsqueeze", 1, unsqueeze, "axes"},
+    {"Flatten", 1, flatten, "axis"},
+    {"Shape", 1, shapeOf, "end start"},
     {"Size", 1, size},
-    {"Constant", 0, constant},
-    {"ConstantOfShape", 1, constantOfShape},
-    {"Range", 3, range},
+    {"Constant", 0, constant,
+     "sparse_value value value_float value_floats value_int value_ints value_string value_strings"},
+    {"ConstantOfShape", 1, constantOfShape, "value"},
+    {"Range", 3, range, "stash_type"},
     {"Expand", 2, expand},
-    {"Transpose", 1, transpose},
-    {"EyeLike", 1, eyeLike},
-    {"Trilu", 1, trilu},
+    {"Transpose", 1, transpose, "perm"},
+    {"EyeLike", 1, eyeLike, "dtype k"},
+    {"Trilu", 1, trilu, "upper"},
 };
 
 } // namespace

@@ -217,12 +217,12 @@ void melWeightMatrix(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"DFT", 1, dft},
-    {"STFT", 2, stft},
-    {"HannWindow", 1, hann},
-    {"HammingWindow", 1, hamming},
-    {"BlackmanWindow", 1, blackman},
-    {"MelWeightMatrix", 5, melWeightMatrix},
+    {"DFT", 1, dft, "axis inverse onesided"},
+    {"STFT", 2, stft, "onesided"},
+    {"HannWindow", 1, hann, "output_datatype periodic"},
+    {"HammingWindow", 1, hamming, "output_datatype periodic"},
+    {"BlackmanWindow", 1, blackman, "output_datatype periodic"},
+    {"MelWeightMatrix", 5, melWeightMatrix, "output_datatype"},
 };
 
 } // namespace

@@ -173,8 +173,12 @@ void centerCropPad(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Slice", 1, slice}, {"Split", 1, split}, {"Concat", 1, concat},
-    {"Pad", 1, pad},     {"Tile", 2, tile},   {"CenterCropPad", 2, centerCropPad},
+    {"Slice", 1, slice, "axes ends starts"},
+    {"Split", 1, split, "axis num_outputs split"},
+    {"Concat", 1, concat, "axis"},
+    {"Pad", 1, pad, "mode pads value"},
+    {"Tile", 2, tile},
+    {"CenterCropPad", 2, centerCropPad, "axes"},
 };
 
 } // namespace
