@@ -155,6 +155,7 @@ const Operator table[] = {
     {"ThresholdedRelu", 1, thresholdedRelu, "alpha"},
     {"Shrink", 1, shrink, "bias lambd"},
     {"Gelu", 1, gelu, "approximate"},
+    {"Gelu", 1, gelu, "", true, microsoft},
     {"Softmax", 1, softmaxNode<SoftmaxOp>, "axis"},
     {"LogSoftmax", 1, softmaxNode<LogSoftmaxOp>, "axis"},
     {"Hardmax", 1, hardmax, "axis"},

@@ -1,4 +1,5 @@
 //===- Conv.cpp - convolutions --------------------------------------------===//
+#include "frontend/onnx/Families.h"
 #include "frontend/onnx/Sample.h"
 #include "frontend/onnx/Window.h"
 

@@ -1,11 +1,13 @@
 //===- Gather.cpp - reading and writing at computed places ----------------===//
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
 
-Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
+/// As i32 or i64. A constant is checked: `extents` are of the dimensions that an index goes over,
+/// in turn.
+static Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
   if (auto constant = b.known(v))
     for (int64_t i = 0; i < constant->size(); ++i) {
       int64_t index = constant->getInt(i), extent = extents[size_t(i) % extents.size()];
@@ -17,12 +19,16 @@ Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
   return v && (b.elem(v) == b.i32 || b.elem(v) == b.i64) ? v : b.cast(v, b.i64);
 }
 
-namespace {
-
 /// Indices along one axis.
-Value along(Build &b, Value x, Value indices, int64_t axis) {
+static Value along(Build &b, Value x, Value indices, int64_t axis) {
   return b.ok() && b.rank(x) > axis ? indexOf(b, indices, {b.shape(x)[axis]}) : indices;
 }
+
+Value gatherAlong(Build &b, Value x, Value indices, int64_t axis) {
+  return b.gather(x, along(b, x, indices, axis), axis);
+}
+
+namespace {
 
 /// The last dimension of the indices is a place in x, from dimension `batch` on.
 Value places(Build &b, Value x, Value indices, int64_t batch) {
@@ -37,7 +43,7 @@ Value places(Build &b, Value x, Value indices, int64_t batch) {
 
 void gather(Node &n, Build &b) {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
-  n.set(0, b.gather(n.in(0), along(b, n.in(0), n.in(1), axis), axis));
+  n.set(0, gatherAlong(b, n.in(0), n.in(1), axis));
 }
 
 void gatherElements(Node &n, Build &b) {
@@ -125,6 +131,7 @@ const Operator table[] = {
     {"Gather", 2, gather, "axis"},
     {"GatherElements", 2, gatherElements, "axis"},
     {"GatherND", 2, gatherNd, "batch_dims"},
+    {"GatherND", 2, gatherNd, "", true, microsoft},
     {"Scatter", 3, scatterElements, "axis"},
     {"ScatterElements", 3, scatterElements, "axis reduction"},
     {"ScatterND", 3, scatterNd, "reduction"},

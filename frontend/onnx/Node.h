@@ -103,6 +103,9 @@ private:
   std::string prefix;
 };
 
+/// The domain of the operators that ONNX Runtime's quantiser and optimiser write.
+inline constexpr const char *microsoft = "com.microsoft";
+
 /// Handlers read the node, build operations, and set outputs.
 using Handler = void (*)(Node &n, Build &b);
 struct Operator {
@@ -143,6 +146,16 @@ ArrayRef<Operator> signalOperators();
 ArrayRef<Operator> lossOperators();
 ArrayRef<Operator> trainingOperators();
 ArrayRef<Operator> classicOperators();
+/// Those of contrib/.
+ArrayRef<Operator> fusedActivationOperators();
+ArrayRef<Operator> fusedContractOperators();
+ArrayRef<Operator> fusedConvOperators();
+ArrayRef<Operator> fusedNormOperators();
+ArrayRef<Operator> fusedAttentionOperators();
+ArrayRef<Operator> groupQueryAttentionOperators();
+ArrayRef<Operator> quantizedOperators();
+ArrayRef<Operator> quantizedContractOperators();
+ArrayRef<Operator> blockOperators();
 
 /// The operator of that domain and name, or null.
 const Operator *findOperator(StringRef domain, StringRef name);

@@ -12,12 +12,9 @@ struct Domain {
   int64_t newest;
 };
 
-constexpr Domain standard{"", 28}, microsoft{"com.microsoft", 1};
-constexpr Domain domains[] = {standard,
-                              {"ai.onnx.ml", 5},
-                              {"ai.onnx.preview", 1},
-                              {"ai.onnx.preview.training", 1},
-                              microsoft};
+constexpr Domain standard{"", 28}, contrib{microsoft, 1};
+constexpr Domain domains[] = {
+    standard, {"ai.onnx.ml", 5}, {"ai.onnx.preview", 1}, {"ai.onnx.preview.training", 1}, contrib};
 
 using Table = llvm::StringMap<const Operator *>;
 
@@ -40,6 +37,10 @@ Table makeTable() {
                         resizeOperators(),      sequenceOperators(),   imageOperators(),
                         signalOperators(),      lossOperators(),       trainingOperators(),
                         classicOperators()});
+  add(table, contrib,
+      {fusedActivationOperators(), fusedContractOperators(), fusedConvOperators(),
+       fusedNormOperators(), fusedAttentionOperators(), groupQueryAttentionOperators(),
+       quantizedOperators(), quantizedContractOperators(), blockOperators()});
   return table;
 }
 

@@ -1,9 +1,31 @@
 //===- Shape.cpp - constants, and new shapes for the same elements --------===//
+#include "frontend/onnx/Families.h"
 #include "frontend/onnx/Importer.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
+
+/// Dimension `from` goes to place `to`.
+static Value moveAxis(Build &b, Value x, int64_t from, int64_t to) {
+  Dims order;
+  for (int64_t i = 0; i < b.rank(x); ++i)
+    if (i != from)
+      order.push_back(i);
+  order.insert(order.begin() + to, from);
+  return b.transpose(x, order);
+}
+
+Value channelsLast(Build &b, Value x) {
+  return b.require(b.rank(x) >= 2, "required rank 2 or more") ? moveAxis(b, x, 1, b.rank(x) - 1)
+                                                              : Value();
+}
+
+Value channelsFirst(Build &b, Value x) {
+  return b.require(b.rank(x) >= 2, "required rank 2 or more") ? moveAxis(b, x, b.rank(x) - 1, 1)
+                                                              : Value();
+}
+
 namespace {
 
 void identity(Node &n, Build &b) { n.set(0, n.inputs[0]); }
@@ -136,8 +158,9 @@ void constantOfShape(Node &n, Build &b) {
 
 void range(Node &n, Build &b) {
   Type element = b.elem(n.in(0));
+  Value by = n.has(2) ? n.in(2) : b.like(n.in(0), 1);
   auto start = b.need(n.in(0), "the start"), limit = b.need(n.in(1), "the limit"),
-       delta = b.need(n.in(2), "the delta");
+       delta = b.need(by, "the delta");
   if (!b.ok() || !b.require(start->size() == 1 && limit->size() == 1 && delta->size() == 1,
                             "start, limit and delta must have one element each"))
     return;
@@ -149,7 +172,7 @@ void range(Node &n, Build &b) {
   if (!b.require(number <= double(1 << 28), "the range has too many elements"))
     return;
   Value index = b.iota(element, {int64_t(number)}, 0);
-  n.set(0, b.add(b.mul(index, b.reshape(n.in(2), {})), b.reshape(n.in(0), {})));
+  n.set(0, b.add(b.mul(index, b.reshape(by, {})), b.reshape(n.in(0), {})));
 }
 
 /// Both shapes broadcast: the given one may have 1 where x has more.
@@ -210,6 +233,7 @@ const Operator table[] = {
      "sparse_value value value_float value_floats value_int value_ints value_string value_strings"},
     {"ConstantOfShape", 1, constantOfShape, "value"},
     {"Range", 3, range, "stash_type"},
+    {"Range", 2, range, "", true, microsoft},
     {"Expand", 2, expand},
     {"Transpose", 1, transpose, "perm"},
     {"EyeLike", 1, eyeLike, "dtype k"},
