@@ -237,8 +237,8 @@ void rfft(Node &n, Build &b) {
 void irfft(Node &n, Build &b) {
   Value x = n.in(0);
   if (!isPlainTransform(n, b) ||
-      !b.require(b.rank(x) >= 2 && b.dim(x, -1) == 2 && b.dim(x, -2) >= 2,
-                 "required a spectrum [.., 2 or more, 2]"))
+      !b.require(b.rank(x) >= 2 && b.dim(x, -1) == 2 && b.dim(x, -2) >= 2 && b.dim(x, -2) <= 8193,
+                 "required a spectrum [.., 2 to 8193, 2]"))
     return;
   int64_t half = b.dim(x, -2), length = 2 * (half - 1);
   std::vector<double> weights(size_t(half), 2);
