@@ -61,8 +61,9 @@ Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block);
 Value centred(Build &b, Value x, Value zeroPoint);
 /// (x - zero point) * scale in the scale's type.
 Value dequantized(Build &b, Value x, const Quantization &q);
-/// Rounds to nearest even, adds the zero point, and saturates.
-Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element);
+/// Rounds to nearest even, adds the zero point, and saturates; to fewer bits than the type has
+/// where `bits` is not 0.
+Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits = 0);
 /// x / scale, rounded to nearest even, plus the zero point, saturated.
 Value quantized(Build &b, Value x, const Quantization &q, Type element);
 /// What ranges of values at run time give: u8, with a range that holds 0.

@@ -74,6 +74,8 @@ public:
   bool has(int64_t i) const { return i < numInputs() && inputs[i].kind != Item::Absent; }
   /// A tensor, or null where an optional input is left out.
   Value in(int64_t i) const { return i < numInputs() ? inputs[i].value : Value(); }
+  /// Whether an input is an initializer of four bits, which stands as one of eight.
+  bool isFourBits(int64_t i) const;
   bool wants(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
   void set(int64_t i, Item item);
   void set(int64_t i, Value v) { set(i, Item(v)); }

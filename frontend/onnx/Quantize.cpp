@@ -5,8 +5,8 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-static std::pair<double, double> rangeOf(Type element) {
-  unsigned width = element.getIntOrFloatBitWidth();
+static std::pair<double, double> rangeOf(Type element, unsigned bits) {
+  unsigned width = bits ? bits : element.getIntOrFloatBitWidth();
   if (element.isUnsignedInteger())
     return {0, std::ldexp(1.0, int(width)) - 1};
   return {-std::ldexp(1.0, int(width) - 1), std::ldexp(1.0, int(width) - 1) - 1};
@@ -78,11 +78,11 @@ Quantization quantizationOf(Node &n, Build &b, int64_t scale, int64_t zeroPoint,
   return {settle(q.scale), settle(q.zeroPoint)};
 }
 
-Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element) {
+Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits) {
   if (!b.require(element && isa<IntegerType>(element) && !element.isInteger(1),
                  "the quantised type must be an integer"))
     return {};
-  auto [low, high] = rangeOf(element);
+  auto [low, high] = rangeOf(element, bits);
   Value y = b.unary<RoundOp>(scaled);
   if (zeroPoint)
     y = b.add(y, b.cast(zeroPoint, b.elem(y)));
@@ -134,7 +134,7 @@ void quantizeLinear(Node &n, Build &b) {
   Type wide = b.elem(x) == b.f64 ? b.f64 : b.f32;
   Value scale = b.cast(besides(b, n.in(1), x, axis, block), wide);
   n.set(0, toQuantized(b, b.div(b.cast(x, wide), scale), besides(b, n.in(2), x, axis, block),
-                       element));
+                       element, n.isFourBits(2) ? 4 : 0));
 }
 
 void dequantizeLinear(Node &n, Build &b) {

@@ -106,9 +106,15 @@ void matMulNBits(Node &n, Build &b) {
 void gatherBlockQuantized(Node &n, Build &b) {
   Value data = n.in(0), indices = n.in(1), scales = n.in(2);
   auto p = packingOf(n, b, 128);
+  // A table of four-bit numbers comes unpacked, with 0 in its middle.
+  bool apart = n.isFourBits(0);
+  double middle = p && !apart ? p->middle() : 0;
+  if (p && apart)
+    p->bits = 8;
   int64_t rank = b.rank(data), axis = b.axis(n.integer("gather_axis", 0), rank, "gather_axis"),
           along = b.axis(n.integer("quantize_axis", 1), rank, "quantize_axis");
-  if (!p || !b.ok() || !b.require(isBytes(b, data), "data must be of type ui8") ||
+  if (!p || !b.ok() ||
+      !b.require(isBytes(b, data) || apart, "data must be of type ui8, or a constant of 4 bits") ||
       !b.require(axis != along && along == rank - 1,
                  "quantize_axis must be the last, along which numbers are packed, and gather_axis "
                  "another"))
@@ -122,8 +128,8 @@ void gatherBlockQuantized(Node &n, Build &b) {
     return;
   shape[along] = (blocks + p->perByte() - 1) / p->perByte();
   Value zero = n.in(3);
-  if (!b.require(!zero || (isBytes(b, zero) && b.shape(zero) == ArrayRef(shape)),
-                 "zero_points must be bytes in data's shape with " + Twine(shape[along]) +
+  if (!b.require(!zero || (b.elem(zero) == b.elem(data) && b.shape(zero) == ArrayRef(shape)),
+                 "zero_points must have data's type and shape with " + Twine(shape[along]) +
                      " in the last dimension"))
     return;
   indices = b.cast(indices, b.i64);
@@ -138,7 +144,7 @@ void gatherBlockQuantized(Node &n, Build &b) {
     zero = b.cast(b.sliceAxis(unpack(b, rows(zero), *p), last, 0, blocks), b.elem(scales));
     y = b.sub(y, besides(b, zero, y, last, p->block));
   } else {
-    y = b.sub(y, p->middle());
+    y = b.sub(y, middle);
   }
   y = b.mul(y, besides(b, scale, y, last, p->block));
   // [.., indices.., ..]: what lies behind the indices broadcasts.

@@ -1,6 +1,7 @@
 """Random cases of the operators of the domain com.microsoft: one function per operator, from a generator of random numbers to a case."""
 import math
 
+import ml_dtypes
 import numpy as np
 
 F, I32, I64, U8, S8 = np.float32, np.int32, np.int64, np.uint8, np.int8
@@ -524,6 +525,29 @@ def gather_block_quantized(rng):
                 constants=(0, 2, 3), attributes={"bits": bits, "block_size": block, "gather_axis": 0, "quantize_axis": 1})
 
 
+def four_bits(rng):
+    kind = (ml_dtypes.int4, ml_dtypes.uint4)[rng.integers(2)]
+    low = -8 if kind is ml_dtypes.int4 else 0
+    return lambda *shape: rng.integers(low, low + 16, shape).astype(kind)
+
+
+def gather_four_bits(rng):
+    draw, block = four_bits(rng), (16, 32)[rng.integers(2)]
+    rows, blocks = int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    width = blocks * block - (0 if rng.random() < 0.5 else 7)
+    indices = rng.integers(0, rows, shape_of(rng, 1, 2)).astype(I64)
+    return Case([draw(rows, width), indices, floats(rng, rows, blocks, scale=0.05), maybe(rng, draw(rows, blocks))], constants=(0, 2, 3),
+                attributes={"block_size": block, "gather_axis": 0, "quantize_axis": 1})
+
+
+def dequantize_four_bits(rng):
+    """As block-wise quantisation of weights leaves them in the standard's own operators."""
+    draw, block = four_bits(rng), (16, 32)[rng.integers(2)]
+    rows, blocks = int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    return Case([draw(rows, blocks * block), floats(rng, rows, blocks, scale=0.05), maybe(rng, draw(rows, blocks))], constants=(0, 1, 2),
+                attributes={"block_size": block, "axis": 1}, domain="")
+
+
 def dynamic_quantize_lstm(rng):
     t, b, i, h = (int(rng.integers(1, n)) for n in (6, 3, 6, 6))
     direction = ("forward", "reverse", "bidirectional")[rng.integers(3)]
@@ -596,6 +620,7 @@ CASES = {
     "QLinearAveragePool": q_linear_average_pool, "QLinearGlobalAveragePool": q_linear_global_average_pool, "QLinearReduceMean": q_linear_reduce_mean,
     "QLinearConv": q_linear_conv, "QuantizeLinear": quantize_linear, "DequantizeLinear": dequantize_linear,
     "DynamicQuantizeMatMul": dynamic_quantize_mat_mul, "MatMulIntegerToFloat": mat_mul_integer_to_float, "QGemm": q_gemm,
-    "MatMulNBits": mat_mul_n_bits, "GatherBlockQuantized": gather_block_quantized, "DynamicQuantizeLSTM": dynamic_quantize_lstm,
+    "MatMulNBits": mat_mul_n_bits, "GatherBlockQuantized": gather_block_quantized,
+    "GatherBlockQuantized+int4": gather_four_bits, "DequantizeLinear+int4": dequantize_four_bits, "DynamicQuantizeLSTM": dynamic_quantize_lstm,
     "Pad": pad, "Range": range_of, "GatherND": gather_nd, "Rfft": rfft, "Irfft": irfft,
 }
