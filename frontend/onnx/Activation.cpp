@@ -140,24 +140,25 @@ void hardmax(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"LeakyRelu", 1, leakyRelu},
+    {"LeakyRelu", 1, leakyRelu, "alpha"},
     {"PRelu", 2, prelu},
-    {"Elu", 1, elu},
-    {"Selu", 1, selu},
-    {"Celu", 1, celu},
-    {"HardSigmoid", 1, hardSigmoid},
+    {"Elu", 1, elu, "alpha"},
+    {"Selu", 1, selu, "alpha gamma"},
+    {"Celu", 1, celu, "alpha"},
+    {"HardSigmoid", 1, hardSigmoid, "alpha beta"},
     {"HardSwish", 1, hardSwish},
     {"Softplus", 1, softplus},
     {"Softsign", 1, softsign},
     {"Mish", 1, mish},
-    {"Swish", 1, swish},
-    {"SwiGLU", 2, swiGlu},
-    {"ThresholdedRelu", 1, thresholdedRelu},
-    {"Shrink", 1, shrink},
-    {"Gelu", 1, gelu},
-    {"Softmax", 1, softmaxNode<SoftmaxOp>},
-    {"LogSoftmax", 1, softmaxNode<LogSoftmaxOp>},
-    {"Hardmax", 1, hardmax},
+    {"Swish", 1, swish, "alpha"},
+    {"SwiGLU", 2, swiGlu, "alpha"},
+    {"ThresholdedRelu", 1, thresholdedRelu, "alpha"},
+    {"Shrink", 1, shrink, "bias lambd"},
+    {"Gelu", 1, gelu, "approximate"},
+    {"Gelu", 1, gelu, "", true, microsoft},
+    {"Softmax", 1, softmaxNode<SoftmaxOp>, "axis"},
+    {"LogSoftmax", 1, softmaxNode<LogSoftmaxOp>, "axis"},
+    {"Hardmax", 1, hardmax, "axis"},
 };
 
 } // namespace

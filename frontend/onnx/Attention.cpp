@@ -1,11 +1,11 @@
 //===- Attention.cpp - scaled dot-product attention and rotary embedding --===//
+#include "frontend/onnx/Families.h"
 #include "frontend/onnx/Importer.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// [B, T, heads * D] as [B, heads, T, D].
 Value splitHeads(Build &b, Value x, int64_t heads) {
   if (!b.require(b.rank(x) == 3 && heads > 0 && b.dim(x, 2) % heads == 0,
                  "the number of heads must divide the last dimension of a tensor of rank 3"))
@@ -21,7 +21,6 @@ Value joinHeads(Build &b, Value x) {
                    {b.dim(x, 0), b.dim(x, 2), b.dim(x, 1) * b.dim(x, 3)});
 }
 
-/// Each head of [B, heads, ..] `times` times, one after the other.
 Value repeatHeads(Build &b, Value x, int64_t times) {
   if (times == 1)
     return x;
@@ -31,6 +30,24 @@ Value repeatHeads(Build &b, Value x, int64_t times) {
   wide[2] = times;
   merged[1] *= times;
   return b.reshape(b.broadcast(b.expandDims(x, 2), wide), merged);
+}
+
+Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
+  int64_t size = b.dim(x, 3), half = b.dim(cosines, 2), step = interleaved ? 2 : 1;
+  if (!b.require(2 * half <= size, "the caches of cosines and sines are wider than the heads"))
+    return {};
+  // [B, 1, T, half] beside [B, heads, T, ..]
+  cosines = b.expandDims(cosines, 1);
+  sines = b.expandDims(sines, 1);
+  Value turned = b.sliceAxis(x, 3, 0, 2 * half),
+        rest = b.sliceAxis(x, 3, 2 * half, size - 2 * half);
+  Value p = b.sliceAxis(turned, 3, 0, half, step),
+        q = b.sliceAxis(turned, 3, interleaved ? 1 : half, half, step);
+  Value real = b.sub(b.mul(cosines, p), b.mul(sines, q)),
+        imaginary = b.add(b.mul(sines, p), b.mul(cosines, q));
+  Value y = interleaved ? b.reshape(b.stack({real, imaginary}, 4), b.shape(turned))
+                        : b.concat({real, imaginary}, 3);
+  return 2 * half < size ? b.concat({y, rest}, 3) : y;
 }
 
 namespace {
@@ -210,27 +227,17 @@ void rotaryEmbedding(Node &n, Build &b) {
                      b.dim(sines, 2) == rotated / 2,
                  "the caches must be [.., rotary_embedding_dim / 2] for each position"))
     return;
-  // [B, 1, T, rotated / 2] beside [B, heads, T, ..]
-  cosines = b.expandDims(cosines, 1);
-  sines = b.expandDims(sines, 1);
-  bool interleaved = n.integer("interleaved", 0) != 0;
-  Value turned = b.sliceAxis(x, 3, 0, rotated), rest = b.sliceAxis(x, 3, rotated, size - rotated);
-  int64_t half = rotated / 2, step = interleaved ? 2 : 1;
-  Value p = b.sliceAxis(turned, 3, 0, half, step),
-        q = b.sliceAxis(turned, 3, interleaved ? 1 : half, half, step);
-  Value real = b.sub(b.mul(cosines, p), b.mul(sines, q)),
-        imaginary = b.add(b.mul(sines, p), b.mul(cosines, q));
-  Value y = interleaved ? b.reshape(b.stack({real, imaginary}, 4), b.shape(turned))
-                        : b.concat({real, imaginary}, 3);
-  if (rotated < size)
-    y = b.concat({y, rest}, 3);
+  Value y = rotate(b, x, cosines, sines, n.integer("interleaved", 0) != 0);
   n.set(0, packed ? joinHeads(b, y) : y);
 }
 
 const Operator table[] = {
-    {"Attention", 3, attention},
-    {"FlexAttention", 3, flexAttention, true, "ai.onnx.preview"},
-    {"RotaryEmbedding", 3, rotaryEmbedding},
+    {"Attention", 3, attention,
+     "is_causal kv_num_heads left_window_size q_num_heads qk_matmul_output_mode right_window_size "
+     "scale softcap softmax_precision"},
+    {"FlexAttention", 3, flexAttention, "prob_mod scale score_mod softmax_precision", true,
+     "ai.onnx.preview"},
+    {"RotaryEmbedding", 3, rotaryEmbedding, "interleaved num_heads rotary_embedding_dim"},
 };
 
 } // namespace

@@ -209,8 +209,9 @@ NamedAttribute Build::attr(StringRef name, ArrayRef<int64_t> values) {
   return b.getNamedAttr(name, b.getDenseI64ArrayAttr(values));
 }
 
-bool Build::anyNull(ArrayRef<Value> operands) const {
-  return llvm::any_of(operands, [](Value v) { return !v; });
+bool Build::lacks(ArrayRef<Value> operands) {
+  return !require(llvm::all_of(operands, [](Value v) { return bool(v); }),
+                  "an input that it needs is missing");
 }
 
 std::vector<Value> Build::finish(OperationState &state) {

@@ -1,7 +1,8 @@
 //===- Build.h - dlc operations, built, checked and folded one by one -----===//
 // The importer's hand. Errors are sticky: the first is reported with the node's name and place, the
 // value is null from there on, and every further step with a null operand gives null. Handlers can
-// so be written without a test per line; they test `ok()` before they look at shapes.
+// so be written without a test per line; they test `ok()` before they look at shapes. A null
+// operand where nothing has failed is an input that the node lacks, and an error.
 #ifndef DLC_FRONTEND_ONNX_BUILD_H
 #define DLC_FRONTEND_ONNX_BUILD_H
 
@@ -197,7 +198,8 @@ private:
   /// Errors on a negative dimension, and on too many elements.
   bool checkShape(ArrayRef<int64_t> shape);
   Value materialise(mlir::ElementsAttr attr, mlir::RankedTensorType type);
-  bool anyNull(ArrayRef<Value> operands) const;
+  /// An error where an operand is null.
+  bool lacks(ArrayRef<Value> operands);
   std::optional<ref::Tensor> compute(Value v, std::string &reason);
 
   mlir::Block *entry;
@@ -212,7 +214,7 @@ private:
 
 template <typename Op>
 std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes) {
-  if (failed || anyNull(operands))
+  if (failed || lacks(operands))
     return {};
   auto dictionary = b.getDictionaryAttr(attributes);
   mlir::OperationState state(loc, Op::getOperationName());
@@ -240,7 +242,7 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
 template <typename Op>
 Value Build::typed(Type result, ArrayRef<Value> operands,
                    ArrayRef<mlir::NamedAttribute> attributes) {
-  if (failed || anyNull(operands) || !result)
+  if (failed || lacks(operands) || !result)
     return {};
   mlir::OperationState state(loc, Op::getOperationName());
   state.addOperands(operands);

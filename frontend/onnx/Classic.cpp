@@ -247,10 +247,16 @@ void treeEnsemble(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"ArrayFeatureExtractor", 2, arrayFeatureExtractor, true, "ai.onnx.ml"},
-    {"Binarizer", 1, binarizer, true, "ai.onnx.ml"},
-    {"TreeEnsemble", 1, treeEnsemble, true, "ai.onnx.ml"},
-    {"TfIdfVectorizer", 1, tfIdfVectorizer},
+    {"ArrayFeatureExtractor", 2, arrayFeatureExtractor, "", true, "ai.onnx.ml"},
+    {"Binarizer", 1, binarizer, "threshold", true, "ai.onnx.ml"},
+    {"TreeEnsemble", 1, treeEnsemble,
+     "aggregate_function leaf_targetids leaf_weights membership_values n_targets nodes_falseleafs "
+     "nodes_falsenodeids nodes_featureids nodes_hitrates nodes_missing_value_tracks_true "
+     "nodes_modes nodes_splits nodes_trueleafs nodes_truenodeids post_transform tree_roots",
+     true, "ai.onnx.ml"},
+    {"TfIdfVectorizer", 1, tfIdfVectorizer,
+     "max_gram_length max_skip_count min_gram_length mode ngram_counts ngram_indexes pool_int64s "
+     "pool_strings weights"},
 };
 
 } // namespace

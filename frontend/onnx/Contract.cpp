@@ -1,5 +1,5 @@
 //===- Contract.cpp - matrix products and sums of products ----------------===//
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -9,7 +9,6 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// NumPy's rule: a vector becomes a matrix of one row (or column), which goes away again.
 Value matmulNumpy(Build &b, Value a, Value c) {
   if (!b.require(b.rank(a) > 0 && b.rank(c) > 0,
                  "a matrix product needs operands of rank 1 or more"))
@@ -26,21 +25,23 @@ Value matmulNumpy(Build &b, Value a, Value c) {
   return b.reshape(y, shape);
 }
 
-namespace {
-
-void matmul(Node &n, Build &b) { n.set(0, matmulNumpy(b, n.in(0), n.in(1))); }
-
-void gemm(Node &n, Build &b) {
+Value gemmOf(Node &n, Build &b) {
   double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
   if (!b.require(b.rank(n.in(0)) == 2 && b.rank(n.in(1)) == 2, "A and B must be matrices"))
-    return;
+    return {};
   Value y = b.matmul(n.in(0), n.in(1), n.integer("transA", 0), n.integer("transB", 0));
   if (alpha != 1)
     y = b.mul(y, alpha);
   if (n.has(2) && beta != 0)
     y = b.add(y, beta == 1 ? n.in(2) : b.mul(n.in(2), beta));
-  n.set(0, y);
+  return y;
 }
+
+namespace {
+
+void matmul(Node &n, Build &b) { n.set(0, matmulNumpy(b, n.in(0), n.in(1))); }
+
+void gemm(Node &n, Build &b) { n.set(0, gemmOf(n, b)); }
 
 /// One operand of an einsum: each dimension has a label.
 struct Term {
@@ -239,8 +240,8 @@ void det(Node &n, Build &b) {
 
 const Operator table[] = {
     {"MatMul", 2, matmul},
-    {"Gemm", 2, gemm},
-    {"Einsum", 1, einsum},
+    {"Gemm", 2, gemm, "alpha beta broadcast transA transB"},
+    {"Einsum", 1, einsum, "equation"},
     {"Det", 1, det},
 };
 

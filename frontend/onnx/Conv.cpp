@@ -1,4 +1,5 @@
 //===- Conv.cpp - convolutions --------------------------------------------===//
+#include "frontend/onnx/Families.h"
 #include "frontend/onnx/Sample.h"
 #include "frontend/onnx/Window.h"
 
@@ -171,10 +172,11 @@ void causalConvWithState(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Conv", 2, conv},
-    {"ConvTranspose", 2, convTranspose},
-    {"DeformConv", 3, deformConv},
-    {"CausalConvWithState", 2, causalConvWithState},
+    {"Conv", 2, conv, "auto_pad dilations group kernel_shape pads strides"},
+    {"ConvTranspose", 2, convTranspose,
+     "auto_pad dilations group kernel_shape output_padding output_shape pads strides"},
+    {"DeformConv", 3, deformConv, "dilations group kernel_shape offset_group pads strides"},
+    {"CausalConvWithState", 2, causalConvWithState, "activation"},
 };
 
 } // namespace

@@ -1,27 +1,60 @@
 //===- Gather.cpp - reading and writing at computed places ----------------===//
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
-namespace {
 
-/// dlc's indices are i32 or i64.
-Value indexOf(Build &b, Value v) {
+/// As i32 or i64. A constant is checked: `extents` are of the dimensions that an index goes over,
+/// in turn.
+static Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
+  if (auto constant = b.known(v))
+    for (int64_t i = 0; i < constant->size(); ++i) {
+      int64_t index = constant->getInt(i), extent = extents[size_t(i) % extents.size()];
+      if (!b.require(index >= -extent && index < extent,
+                     "index " + Twine(index) + " is out of range: the dimension has " +
+                         Twine(extent) + " elements"))
+        return {};
+    }
   return v && (b.elem(v) == b.i32 || b.elem(v) == b.i64) ? v : b.cast(v, b.i64);
 }
 
+/// Indices along one axis.
+static Value along(Build &b, Value x, Value indices, int64_t axis) {
+  return b.ok() && b.rank(x) > axis ? indexOf(b, indices, {b.shape(x)[axis]}) : indices;
+}
+
+Value gatherAlong(Build &b, Value x, Value indices, int64_t axis) {
+  return b.gather(x, along(b, x, indices, axis), axis);
+}
+
+namespace {
+
+/// The last dimension of the indices is a place in x, from dimension `batch` on.
+Value places(Build &b, Value x, Value indices, int64_t batch) {
+  int64_t depth = b.rank(indices) ? b.dim(indices, -1) : 0;
+  if (!b.ok() || !b.require(batch >= 0 && depth > 0 && batch + depth <= b.rank(x),
+                            "the indices' last dimension, " + Twine(depth) +
+                                ", must be from 1 to the number of dimensions that are left, " +
+                                Twine(b.rank(x) - batch)))
+    return {};
+  return indexOf(b, indices, b.shape(x).slice(size_t(batch), size_t(depth)));
+}
+
 void gather(Node &n, Build &b) {
-  n.set(0, b.gather(n.in(0), indexOf(b, n.in(1)), b.axis(n.integer("axis", 0), b.rank(n.in(0)))));
+  int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
+  n.set(0, gatherAlong(b, n.in(0), n.in(1), axis));
 }
 
 void gatherElements(Node &n, Build &b) {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
-  n.set(0, b.op<GatherElementsOp>({n.in(0), indexOf(b, n.in(1))}, {b.attr("axis", axis)}));
+  n.set(0, b.op<GatherElementsOp>({n.in(0), along(b, n.in(0), n.in(1), axis)},
+                                  {b.attr("axis", axis)}));
 }
 
 void gatherNd(Node &n, Build &b) {
-  n.set(0, b.gatherNd(n.in(0), indexOf(b, n.in(1)), n.integer("batch_dims", 0)));
+  int64_t batch = n.integer("batch_dims", 0);
+  n.set(0, b.gatherNd(n.in(0), places(b, n.in(0), n.in(1), batch), batch));
 }
 
 std::optional<ScatterReduction> reductionOf(Node &n) {
@@ -36,7 +69,7 @@ void scatterElements(Node &n, Build &b) {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
   if (auto reduction = reductionOf(n))
     n.set(0, b.op<ScatterElementsOp>(
-                 {n.in(0), indexOf(b, n.in(1)), n.in(2)},
+                 {n.in(0), along(b, n.in(0), n.in(1), axis), n.in(2)},
                  {b.attr("axis", axis),
                   b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
 }
@@ -44,7 +77,7 @@ void scatterElements(Node &n, Build &b) {
 void scatterNd(Node &n, Build &b) {
   if (auto reduction = reductionOf(n))
     n.set(0, b.op<ScatterNdOp>(
-                 {n.in(0), indexOf(b, n.in(1)), n.in(2)},
+                 {n.in(0), places(b, n.in(0), n.in(1), 0), n.in(2)},
                  {b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
 }
 
@@ -95,14 +128,15 @@ void oneHot(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Gather", 2, gather},
-    {"GatherElements", 2, gatherElements},
-    {"GatherND", 2, gatherNd},
-    {"Scatter", 3, scatterElements},
-    {"ScatterElements", 3, scatterElements},
-    {"ScatterND", 3, scatterNd},
-    {"TensorScatter", 2, tensorScatter},
-    {"OneHot", 3, oneHot},
+    {"Gather", 2, gather, "axis"},
+    {"GatherElements", 2, gatherElements, "axis"},
+    {"GatherND", 2, gatherNd, "batch_dims"},
+    {"GatherND", 2, gatherNd, "", true, microsoft},
+    {"Scatter", 3, scatterElements, "axis"},
+    {"ScatterElements", 3, scatterElements, "axis reduction"},
+    {"ScatterND", 3, scatterNd, "reduction"},
+    {"TensorScatter", 2, tensorScatter, "axis mode"},
+    {"OneHot", 3, oneHot, "axis"},
 };
 
 } // namespace

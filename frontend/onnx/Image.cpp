@@ -278,9 +278,10 @@ void roiAlign(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"GridSample", 2, gridSample},
-    {"AffineGrid", 2, affineGrid},
-    {"RoiAlign", 3, roiAlign},
+    {"GridSample", 2, gridSample, "align_corners mode padding_mode"},
+    {"AffineGrid", 2, affineGrid, "align_corners"},
+    {"RoiAlign", 3, roiAlign,
+     "coordinate_transformation_mode mode output_height output_width sampling_ratio spatial_scale"},
 };
 
 } // namespace

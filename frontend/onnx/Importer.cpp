@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -263,8 +264,29 @@ static bool changedInOpset6(StringRef op) {
   return changed.contains(op);
 }
 
+/// Whether a node has no attribute but its operator's. Names that begin with two underscores belong
+/// to who wrote them, by ONNX's rule.
+static bool checkAttributes(const onnx::NodeProto &proto, const Operator &op, StringRef full,
+                            Build &b) {
+  SmallVector<StringRef> names;
+  StringRef(op.attributes).split(names, ' ', -1, false);
+  for (const auto &attribute : proto.attribute()) {
+    StringRef name = attribute.name();
+    if (name.starts_with("__") || llvm::is_contained(names, name))
+      continue;
+    std::string all = names.empty() ? "which has none" : "which has " + llvm::join(names, ", ");
+    return b.require(false, "attribute '" + name + "' is unknown to operator " + full + ", " + all);
+  }
+  return true;
+}
+
 bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &frame, Build &b) {
   b.setNode(locate(proto, &context, modelFile.path()), describe(proto));
+  llvm::StringSet<> attributes;
+  for (const auto &attribute : proto.attribute())
+    if (!b.require(attributes.insert(attribute.name()).second,
+                   "attribute '" + Twine(attribute.name()) + "' is given twice"))
+      return false;
   std::vector<Item> inputs;
   for (const std::string &name : proto.input()) {
     if (name.empty()) {
@@ -298,6 +320,13 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
                    "operator " + Twine(full) + " of opset " + Twine(opset->second) +
                        " is older than opset 6, the oldest supported; convert the model with "
                        "onnx.version_converter"))
+      return false;
+    int64_t newest = newestOpset(domain);
+    if (!b.require(opset->second <= newest,
+                   "operator " + Twine(full) + " of opset " + Twine(opset->second) +
+                       " is newer than opset " + Twine(newest) +
+                       ", the newest known; export the model with an opset that is no newer") ||
+        !checkAttributes(proto, *op, full, b))
       return false;
     Node n(*this, b, proto, frame, scope, opset->second);
     n.inputs = std::move(inputs);

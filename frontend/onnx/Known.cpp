@@ -121,8 +121,12 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
 }
 
 std::optional<ref::Tensor> Build::need(Value v, const Twine &what) {
-  if (!ok() || !v)
+  if (!ok())
     return std::nullopt;
+  if (!v) {
+    error(what + " must be given, and the node has no such input");
+    return std::nullopt;
+  }
   if (auto tensor = known(v))
     return tensor;
   std::string reason;

@@ -1,14 +1,9 @@
 //===- LinearAttention.cpp - attention as a recurrence over a state matrix ===//
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
-
-Value splitHeads(Build &b, Value x, int64_t heads);
-Value joinHeads(Build &b, Value x);
-Value repeatHeads(Build &b, Value x, int64_t times);
-
 namespace {
 
 /// Time steps are unrolled; the state [B, heads, D, E] is kept in f32.
@@ -58,7 +53,8 @@ void linearAttention(Node &n, Build &b) {
   n.set(1, b.cast(state, stateElement));
 }
 
-const Operator table[] = {{"LinearAttention", 3, linearAttention}};
+const Operator table[] = {{"LinearAttention", 3, linearAttention,
+                           "chunk_size kv_num_heads q_num_heads scale update_rule"}};
 
 } // namespace
 

@@ -242,9 +242,80 @@ static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
   return std::nullopt;
 }
 
+/// The fields that hold elements of a tensor, "raw_data, float_data".
+static std::string placesOf(const onnx::TensorProto &tensor) {
+  std::string result;
+  auto note = [&](bool used, StringRef name) {
+    if (used)
+      result += (result.empty() ? "" : ", ") + name.str();
+  };
+  note(tensor.data_location() == onnx::TensorProto::EXTERNAL, "external data");
+  note(!tensor.raw_data().empty() || extentIndex(tensor), "raw_data");
+  note(tensor.float_data_size() > 0, "float_data");
+  note(tensor.double_data_size() > 0, "double_data");
+  note(tensor.int32_data_size() > 0, "int32_data");
+  note(tensor.int64_data_size() > 0, "int64_data");
+  note(tensor.uint64_data_size() > 0, "uint64_data");
+  return result;
+}
+
+/// Two numbers in each byte, the lower bits first.
+static ref::Tensor unpacked(const ref::Tensor &bytes, RankedTensorType type) {
+  ref::Tensor result = ref::Tensor::empty(type);
+  const bool isSigned = !type.getElementType().isUnsignedInteger();
+  for (int64_t i = 0; i < result.size(); ++i) {
+    int64_t value = bytes.getInt(i / 2) >> (i % 2 * 4) & 15;
+    result.setInt(i, isSigned && value > 7 ? value - 16 : value);
+  }
+  return result;
+}
+
+bool isFourBits(const onnx::TensorProto &tensor) {
+  return tensor.data_type() == onnx::TensorProto::INT4 ||
+         tensor.data_type() == onnx::TensorProto::UINT4;
+}
+
+FailureOr<ref::Tensor> ModelFile::elements(const onnx::TensorProto &tensor, RankedTensorType type,
+                                           std::string &reason) {
+  if (tensor.has_segment()) {
+    reason = "segmented tensors are not supported";
+    return failure();
+  }
+  if (std::string places = placesOf(tensor); StringRef(places).contains(',')) {
+    reason = "its elements are given more than once, in " + places + "; only one may be there";
+    return failure();
+  }
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+    return external(tensor, type, reason);
+  if (auto index = extentIndex(tensor)) {
+    if (*index >= extents.size()) {
+      reason = "its data is not in the file";
+      return failure();
+    }
+    return view(mapping, extents[*index].offset, extents[*index].length, type, reason);
+  }
+  if (!tensor.has_raw_data())
+    return fromFields(tensor, type, reason);
+  uint64_t wanted = uint64_t(type.getNumElements()) * ref::elementBytes(type.getElementType());
+  if (tensor.raw_data().size() != wanted) {
+    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and there are " +
+             std::to_string(tensor.raw_data().size());
+    return failure();
+  }
+  ref::Tensor result = ref::Tensor::empty(type);
+  memcpy(result.mutableData(), tensor.raw_data().data(), wanted);
+  return result;
+}
+
 FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRContext *context,
                                          std::string &reason) {
-  Type element = elementTypeOf(tensor.data_type(), context);
+  const bool packed = isFourBits(tensor);
+  Builder b(context);
+  const int32_t dataType = tensor.data_type();
+  Type element = elementTypeOf(!packed                               ? dataType
+                               : dataType == onnx::TensorProto::INT4 ? onnx::TensorProto::INT8
+                                                                     : onnx::TensorProto::UINT8,
+                               context);
   if (!element) {
     reason = "element type " + dataTypeName(tensor.data_type()) +
              " is not supported; dlc has f16, bf16, f32, f64, bool and integers of 8 to 64 bits";
@@ -269,30 +340,11 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
   auto type = RankedTensorType::get(dims, element);
   if (zero)
     return ref::Tensor::empty(type);
-  if (tensor.has_segment()) {
-    reason = "segmented tensors are not supported";
-    return failure();
-  }
-  if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
-    return external(tensor, type, reason);
-  if (auto index = extentIndex(tensor)) {
-    if (*index >= extents.size()) {
-      reason = "its data is not in the file";
-      return failure();
-    }
-    return view(mapping, extents[*index].offset, extents[*index].length, type, reason);
-  }
-  if (!tensor.has_raw_data())
-    return fromFields(tensor, type, reason);
-  uint64_t wanted = uint64_t(count) * ref::elementBytes(element);
-  if (tensor.raw_data().size() != wanted) {
-    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and there are " +
-             std::to_string(tensor.raw_data().size());
-    return failure();
-  }
-  ref::Tensor result = ref::Tensor::empty(type);
-  memcpy(result.mutableData(), tensor.raw_data().data(), wanted);
-  return result;
+  if (!packed)
+    return elements(tensor, type, reason);
+  auto bytes = elements(
+      tensor, RankedTensorType::get({(count + 1) / 2}, b.getIntegerType(8, false)), reason);
+  return failed(bytes) ? bytes : FailureOr<ref::Tensor>(unpacked(*bytes, type));
 }
 
 } // namespace dlc::onnxfront

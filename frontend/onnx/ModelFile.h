@@ -30,6 +30,8 @@ constexpr uint32_t extentField = 1000;
 
 /// The element type of a TensorProto::DataType; null when dlc has none.
 mlir::Type elementTypeOf(int32_t dataType, mlir::MLIRContext *context);
+/// Whether a tensor has elements of four bits. They are read as integers of eight.
+bool isFourBits(const onnx::TensorProto &tensor);
 /// "FLOAT", "STRING", …, or the number.
 std::string dataTypeName(int32_t dataType);
 
@@ -49,6 +51,9 @@ public:
 
 private:
   using Mapping = std::shared_ptr<llvm::MemoryBuffer>;
+  /// The elements, wherever they stand, as a tensor of that type.
+  mlir::FailureOr<ref::Tensor> elements(const onnx::TensorProto &tensor,
+                                        mlir::RankedTensorType type, std::string &reason);
   mlir::FailureOr<ref::Tensor> external(const onnx::TensorProto &tensor,
                                         mlir::RankedTensorType type, std::string &reason);
   mlir::FailureOr<ref::Tensor> view(const Mapping &mapping, uint64_t offset, uint64_t length,

@@ -14,6 +14,18 @@ bool Scope::defines(StringRef name) const {
   return false;
 }
 
+bool Node::isFourBits(int64_t i) const {
+  if (!has(i))
+    return false;
+  for (const Scope *at = &scope; at; at = at->outer) {
+    if (auto it = at->tensors.find(proto.input(int(i))); it != at->tensors.end())
+      return onnxfront::isFourBits(*it->second);
+    if (at->names.count(proto.input(int(i))))
+      return false;
+  }
+  return false;
+}
+
 void Node::set(int64_t i, Item item) {
   if (int64_t(outputs.size()) <= i)
     outputs.resize(i + 1);

@@ -74,6 +74,8 @@ public:
   bool has(int64_t i) const { return i < numInputs() && inputs[i].kind != Item::Absent; }
   /// A tensor, or null where an optional input is left out.
   Value in(int64_t i) const { return i < numInputs() ? inputs[i].value : Value(); }
+  /// Whether an input is an initializer of four bits, which stands as one of eight.
+  bool isFourBits(int64_t i) const;
   bool wants(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
   void set(int64_t i, Item item);
   void set(int64_t i, Value v) { set(i, Item(v)); }
@@ -103,6 +105,9 @@ private:
   std::string prefix;
 };
 
+/// The domain of the operators that ONNX Runtime's quantiser and optimiser write.
+inline constexpr const char *microsoft = "com.microsoft";
+
 /// Handlers read the node, build operations, and set outputs.
 using Handler = void (*)(Node &n, Build &b);
 struct Operator {
@@ -110,8 +115,11 @@ struct Operator {
   /// Inputs that must be there, and be tensors where `tensors` says so.
   int required;
   Handler handler;
+  /// The names of the attributes that it has in any supported opset, with a space between them.
+  const char *attributes = "";
   bool tensors = true;
-  const char *domain = "";
+  /// Where it is not its family's.
+  const char *domain = nullptr;
 };
 
 /// The operator tables, one per family.
@@ -140,9 +148,21 @@ ArrayRef<Operator> signalOperators();
 ArrayRef<Operator> lossOperators();
 ArrayRef<Operator> trainingOperators();
 ArrayRef<Operator> classicOperators();
+/// Those of contrib/.
+ArrayRef<Operator> fusedActivationOperators();
+ArrayRef<Operator> fusedContractOperators();
+ArrayRef<Operator> fusedConvOperators();
+ArrayRef<Operator> fusedNormOperators();
+ArrayRef<Operator> fusedAttentionOperators();
+ArrayRef<Operator> groupQueryAttentionOperators();
+ArrayRef<Operator> quantizedOperators();
+ArrayRef<Operator> quantizedContractOperators();
+ArrayRef<Operator> blockOperators();
 
 /// The operator of that domain and name, or null.
 const Operator *findOperator(StringRef domain, StringRef name);
+/// The newest opset of a domain whose meaning is known; 0 for a domain of which nothing is known.
+int64_t newestOpset(StringRef domain);
 
 } // namespace dlc::onnxfront
 

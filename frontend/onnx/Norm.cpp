@@ -1,18 +1,10 @@
 //===- Norm.cpp - normalisation -------------------------------------------===//
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 #include "frontend/onnx/State.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
-namespace {
-
-/// [C] as [C, 1, 1, ..] beside x [N, C, ..].
-Value perChannel(Build &b, Value v, Value x) {
-  Dims shape(std::max<int64_t>(b.rank(x) - 1, 1), 1);
-  shape[0] = b.count(v);
-  return b.reshape(v, shape);
-}
 
 Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
   SmallVector<Value> operands{x};
@@ -24,6 +16,20 @@ Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double
   return b.op<LayerNormOp>(operands,
                            {b.attr("axis", axis), b.attrFloat("eps", eps),
                             b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))});
+}
+
+Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps) {
+  return b.op<RmsNormOp>({x, b.cast(scale, b.elem(x))},
+                         {b.attr("axis", axis), b.attrFloat("eps", eps)});
+}
+
+namespace {
+
+/// [C] as [C, 1, 1, ..] beside x [N, C, ..].
+Value perChannel(Build &b, Value v, Value x) {
+  Dims shape(std::max<int64_t>(b.rank(x) - 1, 1), 1);
+  shape[0] = b.count(v);
+  return b.reshape(v, shape);
 }
 
 /// Mean and variance over axes, kept as dimensions of 1.
@@ -133,10 +139,21 @@ void layerNormalization(Node &n, Build &b) {
 }
 
 void rmsNormalization(Node &n, Build &b) {
-  Value x = n.in(0), scale = n.in(1);
-  int64_t axis = b.axis(n.integer("axis", -1), b.rank(x));
-  n.set(0, b.op<RmsNormOp>({x, b.cast(scale, b.elem(x))},
-                           {b.attr("axis", axis), b.attrFloat("eps", n.real("epsilon", 1e-5f))}));
+  int64_t axis = b.axis(n.integer("axis", -1), b.rank(n.in(0)));
+  n.set(0, rmsNorm(b, n.in(0), n.in(1), axis, n.real("epsilon", 1e-5f)));
+}
+
+/// RMSNormalization under the name that it had first; `inv_std_var` is 1 / rms.
+void simplifiedLayerNormalization(Node &n, Build &b) {
+  rmsNormalization(n, b);
+  if (!b.ok() || !n.wants(1))
+    return;
+  Dims axes;
+  for (int64_t i = b.axis(n.integer("axis", -1), b.rank(n.in(0))); i < b.rank(n.in(0)); ++i)
+    axes.push_back(i);
+  Value x = b.cast(n.in(0), stashType(n, b));
+  Value mean = b.reduce(ReduceKind::mean, b.mul(x, x), axes, true);
+  n.set(1, b.unary<RsqrtOp>(b.add(mean, n.real("epsilon", 1e-5f))));
 }
 
 void lrn(Node &n, Build &b) {
@@ -170,14 +187,15 @@ void meanVarianceNormalization(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"BatchNormalization", 5, batchNormalization},
-    {"InstanceNormalization", 3, instanceNormalization},
-    {"GroupNormalization", 3, groupNormalization},
-    {"LayerNormalization", 2, layerNormalization},
-    {"RMSNormalization", 2, rmsNormalization},
-    {"LRN", 1, lrn},
-    {"LpNormalization", 1, lpNormalization},
-    {"MeanVarianceNormalization", 1, meanVarianceNormalization},
+    {"BatchNormalization", 5, batchNormalization, "epsilon is_test momentum spatial training_mode"},
+    {"InstanceNormalization", 3, instanceNormalization, "epsilon"},
+    {"GroupNormalization", 3, groupNormalization, "epsilon num_groups stash_type"},
+    {"LayerNormalization", 2, layerNormalization, "axis epsilon stash_type"},
+    {"RMSNormalization", 2, rmsNormalization, "axis epsilon stash_type"},
+    {"SimplifiedLayerNormalization", 2, simplifiedLayerNormalization, "axis epsilon stash_type"},
+    {"LRN", 1, lrn, "alpha beta bias size"},
+    {"LpNormalization", 1, lpNormalization, "axis p"},
+    {"MeanVarianceNormalization", 1, meanVarianceNormalization, "axes"},
 };
 
 } // namespace

@@ -1,9 +1,29 @@
 //===- Pool.cpp - pooling -------------------------------------------------===//
+#include "frontend/onnx/Families.h"
 #include "frontend/onnx/Window.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
+
+/// `counted` is the padding at the end that counts where padding counts at all.
+static Value averageOf(Build &b, Value x, const WindowAttributes &w, ArrayRef<int64_t> counted,
+                       bool includePad) {
+  auto attributes = w.attributes(b, true);
+  attributes.push_back(b.attr("counted_high", counted));
+  if (includePad)
+    attributes.push_back(b.attrUnit("include_pad"));
+  return b.op<AvgPoolOp>({x}, attributes);
+}
+
+Value averagePoolOf(Node &n, Build &b, Value x) {
+  WindowAttributes w = windowOf(n, b, x, {});
+  Dims counted = w.high;
+  for (size_t i = 0; b.ok() && i < counted.size(); ++i)
+    counted[i] -= w.ceilExtra[i];
+  return averageOf(b, x, w, counted, n.integer("count_include_pad", 0));
+}
+
 namespace {
 
 void maxPool(Node &n, Build &b) {
@@ -20,23 +40,7 @@ void maxPool(Node &n, Build &b) {
   n.set(1, both[1]);
 }
 
-/// `counted` is the padding at the end that counts where padding counts at all.
-Value averageOf(Build &b, Value x, const WindowAttributes &w, ArrayRef<int64_t> counted,
-                bool includePad) {
-  auto attributes = w.attributes(b, true);
-  attributes.push_back(b.attr("counted_high", counted));
-  if (includePad)
-    attributes.push_back(b.attrUnit("include_pad"));
-  return b.op<AvgPoolOp>({x}, attributes);
-}
-
-void averagePool(Node &n, Build &b) {
-  WindowAttributes w = windowOf(n, b, n.in(0), {});
-  Dims counted = w.high;
-  for (size_t i = 0; b.ok() && i < counted.size(); ++i)
-    counted[i] -= w.ceilExtra[i];
-  n.set(0, averageOf(b, n.in(0), w, counted, n.integer("count_include_pad", 0)));
-}
+void averagePool(Node &n, Build &b) { n.set(0, averagePoolOf(n, b, n.in(0))); }
 
 /// (sum |x|^p)^(1/p)
 Value rootOfPower(Build &b, Value sum, double p) {
@@ -116,13 +120,14 @@ void maxUnpool(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"MaxPool", 1, maxPool},
-    {"AveragePool", 1, averagePool},
-    {"LpPool", 1, lpPool},
+    {"MaxPool", 1, maxPool, "auto_pad ceil_mode dilations kernel_shape pads storage_order strides"},
+    {"AveragePool", 1, averagePool,
+     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
+    {"LpPool", 1, lpPool, "auto_pad ceil_mode dilations kernel_shape p pads strides"},
     {"GlobalAveragePool", 1, global<ReduceKind::mean>},
     {"GlobalMaxPool", 1, global<ReduceKind::max>},
-    {"GlobalLpPool", 1, globalLpPool},
-    {"MaxUnpool", 2, maxUnpool},
+    {"GlobalLpPool", 1, globalLpPool, "p"},
+    {"MaxUnpool", 2, maxUnpool, "kernel_shape pads strides"},
 };
 
 } // namespace

@@ -1,24 +1,17 @@
 //===- Quantize.cpp - quantised values and products of such ---------------===//
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
 
-Value matmulNumpy(Build &b, Value a, Value c);
-Value convolve(Node &n, Build &b, Value x, Value w, Value bias);
-
-namespace {
-
-std::pair<double, double> rangeOf(Type element) {
-  unsigned width = element.getIntOrFloatBitWidth();
+static std::pair<double, double> rangeOf(Type element, unsigned bits) {
+  unsigned width = bits ? bits : element.getIntOrFloatBitWidth();
   if (element.isUnsignedInteger())
     return {0, std::ldexp(1.0, int(width)) - 1};
   return {-std::ldexp(1.0, int(width) - 1), std::ldexp(1.0, int(width) - 1) - 1};
 }
 
-/// A scale or zero point beside x: one for all, one per index of an axis, or one per block along
-/// the axis.
 Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block) {
   if (!v || b.rank(v) == 0)
     return v;
@@ -48,17 +41,85 @@ Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block) {
   return b.sliceAxis(all, axis, 0, b.shape(x)[axis]);
 }
 
-/// Rounds to nearest even, adds the zero point, and saturates.
-Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element) {
+static std::string nameOf(Type element) {
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return text;
+}
+
+/// Errors unless a zero point goes with the tensor that it is for, and with its scale.
+static bool fitsZeroPoint(Build &b, Value zeroPoint, Value scale, Type element, const Twine &what) {
+  return !zeroPoint ||
+         (b.require(b.elem(zeroPoint) == element,
+                    what + " must have the type of the tensor that it is for, " + nameOf(element) +
+                        ", and has " + nameOf(b.elem(zeroPoint))) &&
+          b.require(b.count(zeroPoint) == b.count(scale) || b.count(zeroPoint) == 1,
+                    what + " must have as many elements as its scale, " + Twine(b.count(scale)) +
+                        ", and has " + Twine(b.count(zeroPoint))));
+}
+
+Quantization quantizationOf(Node &n, Build &b, int64_t scale, int64_t zeroPoint, Type element,
+                            int64_t perChannel) {
+  Quantization q{n.in(scale), n.in(zeroPoint)};
+  std::string what = "the scale (input " + std::to_string(scale) + ")";
+  if (!b.require(q.scale && b.isFloat(q.scale), what + " must be given, as floats") ||
+      !fitsZeroPoint(b, q.zeroPoint, q.scale, element,
+                     "the zero point (input " + Twine(zeroPoint) + ")"))
+    return {};
+  auto settle = [&](Value v) {
+    int64_t count = b.count(v);
+    if (!v || count == 1)
+      return v ? b.reshape(v, {}) : v;
+    b.require(count == perChannel, what + " must have one element" +
+                                       (perChannel == 1 ? "" : " or " + Twine(perChannel)) +
+                                       ", and has " + Twine(count));
+    return b.reshape(v, {count});
+  };
+  return {settle(q.scale), settle(q.zeroPoint)};
+}
+
+Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits) {
   if (!b.require(element && isa<IntegerType>(element) && !element.isInteger(1),
                  "the quantised type must be an integer"))
     return {};
-  auto [low, high] = rangeOf(element);
+  auto [low, high] = rangeOf(element, bits);
   Value y = b.unary<RoundOp>(scaled);
   if (zeroPoint)
     y = b.add(y, b.cast(zeroPoint, b.elem(y)));
   return b.cast(b.clamp(y, low, high), element);
 }
+
+Value centred(Build &b, Value x, Value zeroPoint) {
+  x = b.cast(x, b.i32);
+  return zeroPoint ? b.sub(x, b.cast(zeroPoint, b.i32)) : x;
+}
+
+Value dequantized(Build &b, Value x, const Quantization &q) {
+  return b.mul(b.cast(centred(b, x, q.zeroPoint), b.elem(q.scale)), q.scale);
+}
+
+Value quantized(Build &b, Value x, const Quantization &q, Type element) {
+  return toQuantized(b, b.div(x, q.scale), q.zeroPoint, element);
+}
+
+DynamicallyQuantized quantizeDynamically(Build &b, Value x) {
+  Value flat = b.flatten(x), zero = b.like(x, 0);
+  Type u8 = b.b.getIntegerType(8, false);
+  Value high = b.max(b.reduce(ReduceKind::max, flat, {0}, false), zero);
+  Value low = b.min(b.reduce(ReduceKind::min, flat, {0}, false), zero);
+  Value scale = b.div(b.sub(high, low), 255.0);
+  // All zeros: any scale will do.
+  Value safe = b.select(b.compare(Predicate::eq, scale, zero), b.like(x, 1), scale);
+  Value zeroPoint = b.cast(b.unary<RoundOp>(b.clamp(b.sub(zero, b.div(low, safe)), 0, 255)), u8);
+  return {toQuantized(b, b.div(x, safe), zeroPoint, u8), {scale, zeroPoint}};
+}
+
+Value quantizedProduct(Build &b, Value a, const Quantization &aq, Value c, const Quantization &cq) {
+  Value sum = matmulNumpy(b, centred(b, a, aq.zeroPoint), centred(b, c, cq.zeroPoint));
+  return b.mul(b.cast(sum, b.elem(aq.scale)), b.mul(aq.scale, cq.scale));
+}
+
+namespace {
 
 void quantizeLinear(Node &n, Build &b) {
   Value x = n.in(0);
@@ -68,10 +129,12 @@ void quantizeLinear(Node &n, Build &b) {
     element = b.elem(n.in(2));
   else if (n.integer("output_dtype", 0))
     element = n.dataType("output_dtype", 0);
+  if (!fitsZeroPoint(b, n.in(2), n.in(1), element, "the zero point"))
+    return;
   Type wide = b.elem(x) == b.f64 ? b.f64 : b.f32;
   Value scale = b.cast(besides(b, n.in(1), x, axis, block), wide);
   n.set(0, toQuantized(b, b.div(b.cast(x, wide), scale), besides(b, n.in(2), x, axis, block),
-                       element));
+                       element, n.isFourBits(2) ? 4 : 0));
 }
 
 void dequantizeLinear(Node &n, Build &b) {
@@ -81,33 +144,16 @@ void dequantizeLinear(Node &n, Build &b) {
   Type element = b.elem(n.in(1));
   if (n.integer("output_dtype", 0))
     element = n.dataType("output_dtype", 0);
-  if (!b.ok())
+  if (!b.ok() || !fitsZeroPoint(b, n.in(2), n.in(1), b.elem(x), "the zero point"))
     return;
-  x = b.cast(x, b.i32);
-  if (n.has(2))
-    x = b.sub(x, b.cast(besides(b, n.in(2), n.in(0), axis, block), b.i32));
-  n.set(0, b.cast(b.mul(b.cast(x, b.elem(scale)), scale), element));
+  n.set(0, b.cast(dequantized(b, x, {scale, besides(b, n.in(2), x, axis, block)}), element));
 }
 
 void dynamicQuantizeLinear(Node &n, Build &b) {
-  Value x = n.in(0), flat = b.flatten(x), zero = b.like(x, 0);
-  Type u8 = b.b.getIntegerType(8, false);
-  Value high = b.max(b.reduce(ReduceKind::max, flat, {0}, false), zero);
-  Value low = b.min(b.reduce(ReduceKind::min, flat, {0}, false), zero);
-  Value range = b.sub(high, low);
-  Value scale = b.div(range, 255.0);
-  // All zeros: any scale will do.
-  Value safe = b.select(b.compare(Predicate::eq, scale, zero), b.like(x, 1), scale);
-  Value zeroPoint = b.cast(b.unary<RoundOp>(b.clamp(b.sub(zero, b.div(low, safe)), 0, 255)), u8);
-  n.set(0, toQuantized(b, b.div(x, safe), zeroPoint, u8));
-  n.set(1, scale);
-  n.set(2, zeroPoint);
-}
-
-/// As i32, less the zero point.
-Value centred(Build &b, Value x, Value zeroPoint) {
-  x = b.cast(x, b.i32);
-  return zeroPoint ? b.sub(x, b.cast(zeroPoint, b.i32)) : x;
+  DynamicallyQuantized q = quantizeDynamically(b, n.in(0));
+  n.set(0, q.values);
+  n.set(1, q.by.scale);
+  n.set(2, q.by.zeroPoint);
 }
 
 /// One per row of the left operand: a column.
@@ -131,7 +177,16 @@ void convInteger(Node &n, Build &b) {
   n.set(0, convolve(n, b, centred(b, n.in(0), perOutput(b, n.in(2), 1)), w, {}));
 }
 
+/// The zero points of operands and result must have their types.
+bool fitZeroPoints(Node &n, Build &b, int64_t a, int64_t c) {
+  return fitsZeroPoint(b, n.in(a + 2), n.in(a + 1), b.elem(n.in(a)), "A's zero point") &&
+         fitsZeroPoint(b, n.in(c + 2), n.in(c + 1), b.elem(n.in(c)), "B's zero point") &&
+         fitsZeroPoint(b, n.in(7), n.in(6), b.elem(n.in(7)), "Y's zero point");
+}
+
 void qLinearMatMul(Node &n, Build &b) {
+  if (!fitZeroPoints(n, b, 0, 3))
+    return;
   Value sum = matmulNumpy(b, centred(b, n.in(0), perRow(b, n.in(2))), centred(b, n.in(3), n.in(5)));
   Value factor = b.div(b.mul(b.cast(perRow(b, n.in(1)), b.f32), b.cast(n.in(4), b.f32)),
                        b.cast(n.in(6), b.f32));
@@ -139,24 +194,33 @@ void qLinearMatMul(Node &n, Build &b) {
 }
 
 void qLinearConv(Node &n, Build &b) {
+  if (!fitZeroPoints(n, b, 0, 3))
+    return;
   Value w = n.in(3);
   int64_t rank = b.rank(w);
-  Value sum = convolve(n, b, centred(b, n.in(0), perOutput(b, n.in(2), 1)),
+  bool last = n.integer("channels_last", 0) != 0;
+  Value x = last ? channelsFirst(b, n.in(0)) : n.in(0);
+  Value sum = convolve(n, b, centred(b, x, perOutput(b, n.in(2), 1)),
                        centred(b, w, perOutput(b, n.in(5), rank)), n.in(8));
   Value factor = b.div(b.mul(perOutput(b, n.in(1), 1), perOutput(b, n.in(4), rank - 1)),
                        perOutput(b, n.in(6), 1));
-  n.set(0, toQuantized(b, b.mul(b.cast(sum, b.f32), b.cast(factor, b.f32)),
-                       perOutput(b, n.in(7), 1), b.elem(n.in(7))));
+  Value y = toQuantized(b, b.mul(b.cast(sum, b.f32), b.cast(factor, b.f32)),
+                        perOutput(b, n.in(7), 1), b.elem(n.in(7)));
+  n.set(0, last ? channelsLast(b, y) : y);
 }
 
 const Operator table[] = {
-    {"QuantizeLinear", 2, quantizeLinear},
-    {"DequantizeLinear", 2, dequantizeLinear},
+    {"QuantizeLinear", 2, quantizeLinear, "axis block_size output_dtype precision saturate"},
+    {"DequantizeLinear", 2, dequantizeLinear, "axis block_size output_dtype"},
     {"DynamicQuantizeLinear", 1, dynamicQuantizeLinear},
     {"MatMulInteger", 2, matMulInteger},
-    {"ConvInteger", 2, convInteger},
+    {"ConvInteger", 2, convInteger, "auto_pad dilations group kernel_shape pads strides"},
     {"QLinearMatMul", 8, qLinearMatMul},
-    {"QLinearConv", 8, qLinearConv},
+    {"QLinearConv", 8, qLinearConv, "auto_pad dilations group kernel_shape pads strides"},
+    {"QuantizeLinear", 2, quantizeLinear, "axis", true, microsoft},
+    {"DequantizeLinear", 2, dequantizeLinear, "axis", true, microsoft},
+    {"QLinearConv", 8, qLinearConv,
+     "channels_last auto_pad dilations group kernel_shape pads strides", true, microsoft},
 };
 
 } // namespace

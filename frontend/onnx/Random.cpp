@@ -94,13 +94,13 @@ void dropout(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"RandomUniform", 0, distribution<RandomKind::uniform, false>},
-    {"RandomNormal", 0, distribution<RandomKind::normal, false>},
-    {"RandomUniformLike", 1, distribution<RandomKind::uniform, true>},
-    {"RandomNormalLike", 1, distribution<RandomKind::normal, true>},
-    {"Bernoulli", 1, bernoulli},
-    {"Multinomial", 1, multinomial},
-    {"Dropout", 1, dropout},
+    {"RandomUniform", 0, distribution<RandomKind::uniform, false>, "dtype high low seed shape"},
+    {"RandomNormal", 0, distribution<RandomKind::normal, false>, "dtype mean scale seed shape"},
+    {"RandomUniformLike", 1, distribution<RandomKind::uniform, true>, "dtype high low seed"},
+    {"RandomNormalLike", 1, distribution<RandomKind::normal, true>, "dtype mean scale seed"},
+    {"Bernoulli", 1, bernoulli, "dtype seed"},
+    {"Multinomial", 1, multinomial, "dtype sample_size seed"},
+    {"Dropout", 1, dropout, "is_test ratio seed"},
 };
 
 } // namespace

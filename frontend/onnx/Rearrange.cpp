@@ -125,10 +125,10 @@ void col2Im(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"DepthToSpace", 1, depthToSpace},
-    {"SpaceToDepth", 1, spaceToDepth},
-    {"ReverseSequence", 2, reverseSequence},
-    {"Col2Im", 3, col2Im},
+    {"DepthToSpace", 1, depthToSpace, "blocksize mode"},
+    {"SpaceToDepth", 1, spaceToDepth, "blocksize mode"},
+    {"ReverseSequence", 2, reverseSequence, "batch_axis time_axis"},
+    {"Col2Im", 3, col2Im, "dilations pads strides"},
 };
 
 } // namespace

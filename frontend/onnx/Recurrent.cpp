@@ -1,7 +1,7 @@
 //===- Recurrent.cpp - LSTM, GRU and RNN ----------------------------------===//
 // The standard form becomes one dlc operation. Anything else (other activations, peepholes,
 // clipping, sequences of several lengths) is unrolled in time from primitives.
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 
@@ -25,7 +25,19 @@ struct Layer {
   bool inputForget = false, linearBeforeReset = false;
   /// x [T, N, I]; w [D, G*H, I]; r [D, G*H, H]; b [D, 2*G*H]; h0 and c0 [D, N, H].
   Value x, w, r, bias, h0, c0, peepholes, lengths;
+  /// Of quantised weights, which come transposed: w [D, I, G*H], r [D, H, G*H]; one per direction,
+  /// or [D, G*H].
+  Quantization wq, rq;
 };
+
+/// x w^T of one direction. What multiplies quantised weights is quantised as it comes.
+Value product(Build &b, Value x, Value w, const Quantization &q, int64_t d) {
+  if (!q.scale)
+    return b.matmul(x, w, false, true);
+  auto own = [&](Value v) { return b.at(v, 0, d); };
+  DynamicallyQuantized xq = quantizeDynamically(b, x);
+  return quantizedProduct(b, xq.values, xq.by, w, {own(q.scale), own(q.zeroPoint)});
+}
 
 Value activate(Build &b, const Activation &f, Value x) {
   StringRef name(f.name);
@@ -106,11 +118,11 @@ State step(Build &b, const Layer &l, int64_t d, Value wx, State s, Value r, Valu
     return l.activations[size_t(d) * (l.activations.size() / size_t(l.directions)) + size_t(i)];
   };
   if (l.cell == Cell::Rnn) {
-    Value sum = b.add(b.add(wx, b.matmul(s.h, r, false, true)), recurrentBias);
+    Value sum = b.add(b.add(wx, product(b, s.h, r, l.rq, d)), recurrentBias);
     return {activate(b, f(0), clip(sum)), {}};
   }
   if (l.cell == Cell::Lstm) {
-    Value all = b.add(b.add(wx, b.matmul(s.h, r, false, true)), recurrentBias);
+    Value all = b.add(b.add(wx, product(b, s.h, r, l.rq, d)), recurrentBias);
     auto peep = [&](Value v, int64_t p, Value c) {
       return l.peepholes ? b.add(v, b.mul(b.sliceAxis(b.at(l.peepholes, 0, d), 0, p * l.H, l.H), c))
                          : v;
@@ -145,7 +157,7 @@ std::vector<Value> unrolled(Build &b, const Layer &l) {
     Value w = b.at(l.w, 0, d), r = b.at(l.r, 0, d), bias = b.at(l.bias, 0, d);
     Value inputBias = b.sliceAxis(bias, 0, 0, half),
           recurrentBias = b.sliceAxis(bias, 0, half, half);
-    Value all = b.add(b.matmul(l.x, b.expandDims(w, 0), false, true), inputBias);
+    Value all = b.add(product(b, l.x, l.wq.scale ? w : b.expandDims(w, 0), l.wq, d), inputBias);
     State s{b.at(l.h0, 0, d), l.c0 ? b.at(l.c0, 0, d) : Value()};
     std::vector<Value> outputs(l.T);
     for (int64_t i = 0; i < l.T && b.ok(); ++i) {
@@ -191,8 +203,7 @@ std::vector<Value> asOneOperation(Build &b, const Layer &l) {
   return b.ops<RnnOp>({l.x, l.w, l.r, l.bias, l.h0}, attributes);
 }
 
-template <Cell cell> void recurrent(Node &n, Build &b) {
-  Layer l;
+template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
   l.cell = cell;
   l.gates = cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1;
   bool batchFirst = n.integer("layout", 0) != 0;
@@ -205,16 +216,21 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
   l.T = b.dim(l.x, 0);
   l.N = b.dim(l.x, 1);
   l.I = b.dim(l.x, 2);
-  l.H = b.dim(l.r, 2);
+  bool quantised = bool(l.wq.scale);
+  l.H = b.dim(l.r, quantised ? 1 : 2);
   l.direction = n.string("direction", "forward");
   l.directions = l.direction == "bidirectional" ? 2 : 1;
   if (l.direction != "forward" && l.direction != "reverse" && l.directions != 2)
     return n.unsupported("direction", l.direction, "forward, reverse, bidirectional");
-  if (!b.require(b.dim(l.w, 0) == l.directions && b.dim(l.w, 1) == l.gates * l.H &&
-                     b.dim(l.w, 2) == l.I && b.dim(l.r, 0) == l.directions &&
-                     b.dim(l.r, 1) == l.gates * l.H && l.H > 0 && l.T > 0,
-                 "W must be [directions, gates * hidden, inputs] and R [directions, gates * "
-                 "hidden, hidden]"))
+  int64_t outer = quantised ? 2 : 1, inner = quantised ? 1 : 2;
+  if (!b.require(b.dim(l.w, 0) == l.directions && b.dim(l.w, outer) == l.gates * l.H &&
+                     b.dim(l.w, inner) == l.I && b.dim(l.r, 0) == l.directions &&
+                     b.dim(l.r, outer) == l.gates * l.H && l.H > 0 && l.T > 0,
+                 quantised
+                     ? "W must be [directions, inputs, gates * hidden] and R [directions, hidden, "
+                       "gates * hidden]"
+                     : "W must be [directions, gates * hidden, inputs] and R [directions, gates * "
+                       "hidden, hidden]"))
     return;
   Type element = b.elem(l.x);
   auto state = [&](int64_t i) {
@@ -246,7 +262,7 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
   size_t used = cell == Cell::Lstm ? 3 : cell == Cell::Gru ? 2 : 1;
   if (!readActivations(n, b, l, ArrayRef<StringRef>(defaults).take_front(used)) || !b.ok())
     return;
-  l.standard &= !l.peepholes && !l.lengths && l.clip <= 0 && !l.inputForget;
+  l.standard &= !quantised && !l.peepholes && !l.lengths && l.clip <= 0 && !l.inputForget;
   if (!b.require(l.standard || l.T <= 65536, "a layer that is unrolled has at most 65536 steps"))
     return;
   std::vector<Value> results = l.standard ? asOneOperation(b, l) : unrolled(b, l);
@@ -258,10 +274,48 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
       n.set(i, batchFirst ? b.transpose(results[i], {1, 0, 2}) : results[i]);
 }
 
+template <Cell cell> void recurrentNode(Node &n, Build &b) { recurrent<cell>(n, b, {}); }
+
+/// The range of each product's left operand is found at run time: of all time steps together for
+/// the inputs, of the whole batch at each step for the state.
+void dynamicQuantizeLstm(Node &n, Build &b) {
+  Layer l;
+  auto weights = [&](int64_t w, int64_t scale) -> Quantization {
+    Value x = n.in(w), zero = n.in(scale + 1);
+    Quantization q{n.in(scale), zero};
+    if (!b.require(b.rank(x) == 3, "W and R must have rank 3"))
+      return q;
+    int64_t all = b.count(q.scale), directions = b.dim(x, 0);
+    b.require(b.elem(zero) == b.elem(x) && b.isFloat(q.scale),
+              "the scales must be floats, and the zero points have the weights' type");
+    b.require(all == directions || all == directions * b.dim(x, 2),
+              "the scales must be one per direction, or one per direction and column; there are " +
+                  Twine(all));
+    b.require(b.count(zero) == all, "there must be as many zero points as scales");
+    if (b.ok() && all != directions)
+      return {b.reshape(q.scale, {directions, b.dim(x, 2)}),
+              b.reshape(zero, {directions, b.dim(x, 2)})};
+    return {b.reshape(q.scale, {directions}), b.reshape(zero, {directions})};
+  };
+  l.wq = weights(1, 8);
+  l.rq = weights(2, 10);
+  if (b.ok())
+    recurrent<Cell::Lstm>(n, b, l);
+}
+
 const Operator table[] = {
-    {"LSTM", 3, recurrent<Cell::Lstm>},
-    {"GRU", 3, recurrent<Cell::Gru>},
-    {"RNN", 3, recurrent<Cell::Rnn>},
+    {"LSTM", 3, recurrentNode<Cell::Lstm>,
+     "activation_alpha activation_beta activations clip direction hidden_size input_forget layout "
+     "output_sequence"},
+    {"GRU", 3, recurrentNode<Cell::Gru>,
+     "activation_alpha activation_beta activations clip direction hidden_size layout "
+     "linear_before_reset output_sequence"},
+    {"RNN", 3, recurrentNode<Cell::Rnn>,
+     "activation_alpha activation_beta activations clip direction hidden_size layout "
+     "output_sequence"},
+    {"DynamicQuantizeLSTM", 3, dynamicQuantizeLstm,
+     "activation_alpha activation_beta activations clip direction hidden_size input_forget", true,
+     microsoft},
 };
 
 } // namespace

@@ -129,21 +129,21 @@ void topK(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"ReduceSum", 1, plain<ReduceKind::sum>},
-    {"ReduceMean", 1, plain<ReduceKind::mean>},
-    {"ReduceMax", 1, plain<ReduceKind::max>},
-    {"ReduceMin", 1, plain<ReduceKind::min>},
-    {"ReduceProd", 1, plain<ReduceKind::prod>},
-    {"ReduceL1", 1, ofSum<absolute, same>},
-    {"ReduceL2", 1, ofSum<square, root>},
-    {"ReduceSumSquare", 1, ofSum<square, same>},
-    {"ReduceLogSum", 1, ofSum<same, logarithm>},
-    {"ReduceLogSumExp", 1, logSumExp},
-    {"ArgMax", 1, arg<ReduceKind::max>},
-    {"ArgMin", 1, arg<ReduceKind::min>},
-    {"CumSum", 2, cumulative<ReduceKind::sum>},
-    {"CumProd", 2, cumulative<ReduceKind::prod>},
-    {"TopK", 1, topK},
+    {"ReduceSum", 1, plain<ReduceKind::sum>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceMean", 1, plain<ReduceKind::mean>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceMax", 1, plain<ReduceKind::max>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceMin", 1, plain<ReduceKind::min>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceProd", 1, plain<ReduceKind::prod>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceL1", 1, ofSum<absolute, same>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceL2", 1, ofSum<square, root>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceSumSquare", 1, ofSum<square, same>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceLogSum", 1, ofSum<same, logarithm>, "axes keepdims noop_with_empty_axes"},
+    {"ReduceLogSumExp", 1, logSumExp, "axes keepdims noop_with_empty_axes"},
+    {"ArgMax", 1, arg<ReduceKind::max>, "axis keepdims select_last_index"},
+    {"ArgMin", 1, arg<ReduceKind::min>, "axis keepdims select_last_index"},
+    {"CumSum", 2, cumulative<ReduceKind::sum>, "exclusive reverse"},
+    {"CumProd", 2, cumulative<ReduceKind::prod>, "exclusive reverse"},
+    {"TopK", 1, topK, "axis k largest sorted"},
 };
 
 } // namespace

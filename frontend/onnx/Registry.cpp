@@ -4,28 +4,61 @@
 
 namespace dlc::onnxfront {
 
-static llvm::StringMap<const Operator *> makeTable() {
-  llvm::StringMap<const Operator *> table;
-  for (auto family : {elementwiseOperators(), activationOperators(), shapeOperators(),
-                      sliceOperators(),       rearrangeOperators(),  gatherOperators(),
-                      selectionOperators(),   reduceOperators(),     contractOperators(),
-                      quantizeOperators(),    convOperators(),       poolOperators(),
-                      normOperators(),        attentionOperators(),  linearAttentionOperators(),
-                      recurrentOperators(),   controlOperators(),    randomOperators(),
-                      resizeOperators(),      sequenceOperators(),   imageOperators(),
-                      signalOperators(),      lossOperators(),       trainingOperators(),
-                      classicOperators()})
+namespace {
+
+struct Domain {
+  const char *name;
+  /// The newest opset whose operators the handlers know.
+  int64_t newest;
+};
+
+constexpr Domain standard{"", 28}, contrib{microsoft, 1};
+constexpr Domain domains[] = {
+    standard, {"ai.onnx.ml", 5}, {"ai.onnx.preview", 1}, {"ai.onnx.preview.training", 1}, contrib};
+
+using Table = llvm::StringMap<const Operator *>;
+
+/// Rows that name no domain are of the family's.
+void add(Table &table, const Domain &domain, ArrayRef<ArrayRef<Operator>> families) {
+  for (ArrayRef<Operator> family : families)
     for (const Operator &entry : family)
-      table[(llvm::Twine(entry.domain) + ":" + entry.name).str()] = &entry;
+      table[(llvm::Twine(entry.domain ? entry.domain : domain.name) + ":" + entry.name).str()] =
+          &entry;
+}
+
+Table makeTable() {
+  Table table;
+  add(table, standard, {elementwiseOperators(), activationOperators(), shapeOperators(),
+                        sliceOperators(),       rearrangeOperators(),  gatherOperators(),
+                        selectionOperators(),   reduceOperators(),     contractOperators(),
+                        quantizeOperators(),    convOperators(),       poolOperators(),
+                        normOperators(),        attentionOperators(),  linearAttentionOperators(),
+                        recurrentOperators(),   controlOperators(),    randomOperators(),
+                        resizeOperators(),      sequenceOperators(),   imageOperators(),
+                        signalOperators(),      lossOperators(),       trainingOperators(),
+                        classicOperators()});
+  add(table, contrib,
+      {fusedActivationOperators(), fusedContractOperators(), fusedConvOperators(),
+       fusedNormOperators(), fusedAttentionOperators(), groupQueryAttentionOperators(),
+       quantizedOperators(), quantizedContractOperators(), blockOperators()});
   return table;
 }
 
+} // namespace
+
 const Operator *findOperator(StringRef domain, StringRef name) {
-  static const llvm::StringMap<const Operator *> table = makeTable();
+  static const Table table = makeTable();
   if (domain == "ai.onnx")
     domain = "";
   auto it = table.find((domain + ":" + name).str());
   return it == table.end() ? nullptr : it->second;
+}
+
+int64_t newestOpset(StringRef domain) {
+  for (const Domain &entry : domains)
+    if (domain == entry.name)
+      return entry.newest;
+  return 0;
 }
 
 } // namespace dlc::onnxfront

@@ -206,8 +206,10 @@ void resize(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Resize", 1, resize},
-    {"Upsample", 1, resize},
+    {"Resize", 1, resize,
+     "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside "
+     "extrapolation_value keep_aspect_ratio_policy mode nearest_mode"},
+    {"Upsample", 1, resize, "height_scale mode scales width_scale"},
 };
 
 } // namespace

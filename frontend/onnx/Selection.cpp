@@ -180,9 +180,9 @@ void nonMaxSuppression(Node &n, Build &b) {
 
 const Operator table[] = {
     {"NonZero", 1, nonZero},
-    {"Compress", 2, compress},
-    {"Unique", 1, unique},
-    {"NonMaxSuppression", 2, nonMaxSuppression},
+    {"Compress", 2, compress, "axis"},
+    {"Unique", 1, unique, "axis sorted"},
+    {"NonMaxSuppression", 2, nonMaxSuppression, "center_point_box"},
 };
 
 } // namespace

@@ -1,9 +1,31 @@
 //===- Shape.cpp - constants, and new shapes for the same elements --------===//
+#include "frontend/onnx/Families.h"
 #include "frontend/onnx/Importer.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
+
+/// Dimension `from` goes to place `to`.
+static Value moveAxis(Build &b, Value x, int64_t from, int64_t to) {
+  Dims order;
+  for (int64_t i = 0; i < b.rank(x); ++i)
+    if (i != from)
+      order.push_back(i);
+  order.insert(order.begin() + to, from);
+  return b.transpose(x, order);
+}
+
+Value channelsLast(Build &b, Value x) {
+  return b.require(b.rank(x) >= 2, "required rank 2 or more") ? moveAxis(b, x, 1, b.rank(x) - 1)
+                                                              : Value();
+}
+
+Value channelsFirst(Build &b, Value x) {
+  return b.require(b.rank(x) >= 2, "required rank 2 or more") ? moveAxis(b, x, b.rank(x) - 1, 1)
+                                                              : Value();
+}
+
 namespace {
 
 void identity(Node &n, Build &b) { n.set(0, n.inputs[0]); }
@@ -67,6 +89,9 @@ void squeeze(Node &n, Build &b) {
 
 void unsqueeze(Node &n, Build &b) {
   Value x = n.in(0);
+  if (!b.require(n.opset < 13 || n.has(1),
+                 "the axes must be given, and the node has no such input"))
+    return;
   Dims axes = axesOf(n, b), target;
   int64_t rank = b.rank(x) + int64_t(axes.size());
   std::vector<bool> fresh(rank, false);
@@ -133,8 +158,9 @@ void constantOfShape(Node &n, Build &b) {
 
 void range(Node &n, Build &b) {
   Type element = b.elem(n.in(0));
+  Value by = n.has(2) ? n.in(2) : b.like(n.in(0), 1);
   auto start = b.need(n.in(0), "the start"), limit = b.need(n.in(1), "the limit"),
-       delta = b.need(n.in(2), "the delta");
+       delta = b.need(by, "the delta");
   if (!b.ok() || !b.require(start->size() == 1 && limit->size() == 1 && delta->size() == 1,
                             "start, limit and delta must have one element each"))
     return;
@@ -146,7 +172,7 @@ void range(Node &n, Build &b) {
   if (!b.require(number <= double(1 << 28), "the range has too many elements"))
     return;
   Value index = b.iota(element, {int64_t(number)}, 0);
-  n.set(0, b.add(b.mul(index, b.reshape(n.in(2), {})), b.reshape(n.in(0), {})));
+  n.set(0, b.add(b.mul(index, b.reshape(by, {})), b.reshape(n.in(0), {})));
 }
 
 /// Both shapes broadcast: the given one may have 1 where x has more.
@@ -196,20 +222,22 @@ void trilu(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Identity", 1, identity, false},
-    {"Reshape", 1, reshape},
-    {"Squeeze", 1, squeeze},
-    {"Unsqueeze", 1, unsqueeze},
-    {"Flatten", 1, flatten},
-    {"Shape", 1, shapeOf},
+    {"Identity", 1, identity, "", false},
+    {"Reshape", 1, reshape, "allowzero"},
+    {"Squeeze", 1, squeeze, "axes"},
+    {"Unsqueeze", 1, unsqueeze, "axes"},
+    {"Flatten", 1, flatten, "axis"},
+    {"Shape", 1, shapeOf, "end start"},
     {"Size", 1, size},
-    {"Constant", 0, constant},
-    {"ConstantOfShape", 1, constantOfShape},
-    {"Range", 3, range},
+    {"Constant", 0, constant,
+     "sparse_value value value_float value_floats value_int value_ints value_string value_strings"},
+    {"ConstantOfShape", 1, constantOfShape, "value"},
+    {"Range", 3, range, "stash_type"},
+    {"Range", 2, range, "", true, microsoft},
     {"Expand", 2, expand},
-    {"Transpose", 1, transpose},
-    {"EyeLike", 1, eyeLike},
-    {"Trilu", 1, trilu},
+    {"Transpose", 1, transpose, "perm"},
+    {"EyeLike", 1, eyeLike, "dtype k"},
+    {"Trilu", 1, trilu, "upper"},
 };
 
 } // namespace

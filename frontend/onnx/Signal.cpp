@@ -216,13 +216,48 @@ void melWeightMatrix(Node &n, Build &b) {
   n.set(0, b.floats(values, {spectrum, bins}, element));
 }
 
+/// Of real signals along the last dimension: half a spectrum, real and imaginary parts last.
+bool isPlainTransform(Node &n, Build &b) {
+  return b.require(n.integer("signal_ndim", 1) == 1 && n.integer("onesided", 1) == 1 &&
+                       n.integer("normalized", 0) == 0,
+                   "transforms of one dimension that are one-sided and not normalised are "
+                   "supported: signal_ndim=1, onesided=1, normalized=0");
+}
+
+void rfft(Node &n, Build &b) {
+  Value x = n.in(0);
+  if (!isPlainTransform(n, b) || !b.require(b.rank(x) >= 1, "required rank 1 or more"))
+    return;
+  int64_t length = b.dim(x, -1);
+  Complex y = transform(b, {x, {}}, length, length / 2 + 1, false);
+  n.set(0, b.stack({y.real, y.imaginary}, b.rank(x)));
+}
+
+/// The spectrum's missing half mirrors the one that is given: its elements count twice.
+void irfft(Node &n, Build &b) {
+  Value x = n.in(0);
+  if (!isPlainTransform(n, b) ||
+      !b.require(b.rank(x) >= 2 && b.dim(x, -1) == 2 && b.dim(x, -2) >= 2 && b.dim(x, -2) <= 8193,
+                 "required a spectrum [.., 2 to 8193, 2]"))
+    return;
+  int64_t half = b.dim(x, -2), length = 2 * (half - 1);
+  std::vector<double> weights(size_t(half), 2);
+  weights.front() = weights.back() = 1;
+  Value weight = b.floats(weights, {half}, b.elem(x));
+  Complex z = split(b, x);
+  z = {b.mul(z.real, weight), b.mul(z.imaginary, weight)};
+  n.set(0, transform(b, z, length, length, true).real);
+}
+
 const Operator table[] = {
-    {"DFT", 1, dft},
-    {"STFT", 2, stft},
-    {"HannWindow", 1, hann},
-    {"HammingWindow", 1, hamming},
-    {"BlackmanWindow", 1, blackman},
-    {"MelWeightMatrix", 5, melWeightMatrix},
+    {"DFT", 1, dft, "axis inverse onesided"},
+    {"STFT", 2, stft, "onesided"},
+    {"HannWindow", 1, hann, "output_datatype periodic"},
+    {"HammingWindow", 1, hamming, "output_datatype periodic"},
+    {"BlackmanWindow", 1, blackman, "output_datatype periodic"},
+    {"MelWeightMatrix", 5, melWeightMatrix, "output_datatype"},
+    {"Rfft", 1, rfft, "normalized onesided signal_ndim", true, microsoft},
+    {"Irfft", 1, irfft, "normalized onesided signal_ndim", true, microsoft},
 };
 
 } // namespace

@@ -86,7 +86,7 @@ void pad(Node &n, Build &b) {
   int64_t rank = b.rank(x);
   std::string mode = n.string("mode", "constant");
   Dims pads, low(rank, 0), high(rank, 0);
-  if (n.opset >= 11) {
+  if (n.opset >= 11 || n.has(1)) {
     pads = b.needInts(n.in(1), "the pads");
     value = n.has(2) ? b.cast(b.reshape(n.in(2), {}), b.elem(x)) : b.like(x, 0);
   } else {
@@ -173,8 +173,13 @@ void centerCropPad(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Slice", 1, slice}, {"Split", 1, split}, {"Concat", 1, concat},
-    {"Pad", 1, pad},     {"Tile", 2, tile},   {"CenterCropPad", 2, centerCropPad},
+    {"Slice", 1, slice, "axes ends starts"},
+    {"Split", 1, split, "axis num_outputs split"},
+    {"Concat", 1, concat, "axis"},
+    {"Pad", 1, pad, "mode pads value"},
+    {"Pad", 2, pad, "mode", true, microsoft},
+    {"Tile", 2, tile},
+    {"CenterCropPad", 2, centerCropPad, "axes"},
 };
 
 } // namespace

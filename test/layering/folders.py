@@ -91,6 +91,7 @@ FOLDERS = {
     "frontend/aten": ["frontend", "frontend/onnx"],
     "frontend/mlir": ["frontend"],
     "frontend/onnx": ["frontend"],
+    "frontend/onnx/contrib": ["frontend/onnx"],
     "frontend/table": ["frontend", "frontend/aten", "frontend/mlir", "frontend/onnx"],
     "frontend/trace": ["frontend/trace/include/dlc"],
     "codegen": [

@@ -1,10 +1,12 @@
 //===- NodeRun.cpp - runs ONNX test models through the whole compiler ---------------===//
 //
 // dlc-onnx-run [--list FILE] [--rtol R] [--atol A] [--seconds S] [--threads N] DIRECTORY...
+//              [--write]
 //
 // Each directory has model.onnx and test_data_set_0 with input_N.npy and output_N.npy. One line per
 // model: PASS or FAIL and why. Each model runs in a process of its own, so that a crash or a hang
-// is one failure.
+// is one failure. With --write the outputs' elements go to found_N.bin, and only their types and
+// shapes are compared.
 //
 //===----------------------------------------------------------------------------------===//
 #include "dlc/compiler.hpp"
@@ -15,6 +17,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <unistd.h>
 
 namespace {
@@ -23,6 +26,7 @@ struct Options {
   double rtol = 1e-3, atol = 1e-7;
   unsigned seconds = 120;
   int threads = 0;
+  bool write = false;
 };
 
 double halfValue(uint16_t bits) {
@@ -62,6 +66,8 @@ std::string compare(const dlc::Tensor &found, const dlc::runtime::NpyArray &want
                     const Options &options) {
   if (found.dtype() != wanted.dtype || found.shape() != wanted.shape)
     return "another type or shape";
+  if (options.write)
+    return "";
   bool isFloat = found.dtype() <= dlc::DType::F64;
   size_t width = dlc::dtypeBytes(found.dtype());
   int64_t wrong = 0, first = -1;
@@ -100,9 +106,13 @@ std::string runOne(const std::string &directory, const Options &options) {
     }
     std::map<std::string, dlc::Tensor> outputs = model.run(inputs);
     for (size_t i = 0; i < model.outputs().size(); ++i) {
-      std::string difference =
-          compare(outputs.at(model.outputs()[i].name),
-                  dlc::runtime::readNpy(data + "output_" + std::to_string(i) + ".npy"), options);
+      const dlc::Tensor &found = outputs.at(model.outputs()[i].name);
+      if (options.write)
+        std::ofstream(data + "found_" + std::to_string(i) + ".bin", std::ios::binary)
+            .write(static_cast<const char *>(found.raw()),
+                   found.elements() * std::streamsize(dlc::dtypeBytes(found.dtype())));
+      std::string difference = compare(
+          found, dlc::runtime::readNpy(data + "output_" + std::to_string(i) + ".npy"), options);
       if (!difference.empty())
         return "output " + std::to_string(i) + ": " + difference;
     }
@@ -128,6 +138,8 @@ int main(int argc, char **argv) {
       options.atol = std::stod(value());
     } else if (argument == "--seconds") {
       options.seconds = unsigned(std::stoul(value()));
+    } else if (argument == "--write") {
+      options.write = true;
     } else if (argument == "--threads") {
       options.threads = std::stoi(value());
     } else {

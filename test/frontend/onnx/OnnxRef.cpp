@@ -26,6 +26,8 @@ struct Options {
   double rtol = 1e-3, atol = 1e-7;
   unsigned seconds = 60;
   bool print = false, importOnly = false;
+  /// The outputs' elements go to found_N.bin; only their types are compared.
+  bool write = false;
   std::vector<std::string> shapes;
 };
 
@@ -142,7 +144,13 @@ std::string runOne(const std::string &directory, const Options &options) {
     auto wanted = readTensor(data + "output_" + std::to_string(i) + ".pb", context, reason);
     if (!wanted)
       return "output " + std::to_string(i) + ": " + reason;
-    std::string difference = compare(outputs[i], *wanted, options);
+    std::string difference;
+    if (!options.write || outputs[i].getType() != wanted->getType())
+      difference = compare(outputs[i], *wanted, options);
+    if (std::error_code error; options.write) {
+      llvm::raw_fd_ostream file(data + "found_" + std::to_string(i) + ".bin", error);
+      file.write(outputs[i].data(), size_t(outputs[i].bytes()));
+    }
     if (!difference.empty())
       return "output " + std::to_string(i) + ": " + difference;
   }
@@ -171,6 +179,8 @@ int main(int argc, char **argv) {
       options.print = true;
     } else if (argument == "--import-only") {
       options.importOnly = true;
+    } else if (argument == "--write") {
+      options.write = true;
     } else if (argument == "--shape") {
       options.shapes.push_back(value());
     } else {

@@ -17,6 +17,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto as T, helper, numpy_helper
 
+import bad_contrib
+
 
 def value(name, shape=(2, 3), kind=T.FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
@@ -66,6 +68,23 @@ def cases(folder):
                                  [value("y")]).SerializeToString(), ["'n'", "required"]
     yield "old-opset", model([helper.make_node("Add", ["x", "x"], ["y"])], [value("x")], [value("y")],
                              opset=5).SerializeToString(), ["opset 5", "version_converter"]
+    yield "new-opset", model([helper.make_node("Relu", ["x"], ["y"])], [value("x")], [value("y")],
+                             opset=99).SerializeToString(), ["opset 99", "newest known"]
+    yield "unknown-attribute", unary("LeakyRelu", alfa=0.5).SerializeToString(), ["'n'", "alfa", "which has alpha"]
+    yield "attribute-of-none", unary("Relu", alpha=0.5).SerializeToString(), ["'n'", "alpha", "which has none"]
+    twice = unary("LeakyRelu", alpha=0.5)
+    twice.graph.node[0].attribute.append(helper.make_attribute("alpha", 0.25))
+    yield "attribute-twice", twice.SerializeToString(), ["'n'", "alpha", "twice"]
+    # An operator whose required inputs follow from the opset.
+    for op in ("Slice", "Pad", "Reshape", "Unsqueeze", "TopK"):
+        yield f"missing-input-{op}", unary(op).SerializeToString(), ["'n'"]
+    for op, index, shape in (("Gather", [2, 3], None), ("Gather", [0, -4], None), ("GatherElements", [[0, 3]], None), ("GatherND", [[1, 3]], None),
+                             ("ScatterND", [[2]], (1, 3)), ("ScatterElements", [[0, 0], [0, 3]], (2, 2))):
+        inputs = ["x", "i"] + ([] if shape is None else ["u"])
+        axis = {"axis": 1} if op in ("Gather", "GatherElements", "ScatterElements") else {}
+        bad = model([helper.make_node(op, inputs, ["y"], name="n", **axis)], [value("x")] + ([] if shape is None else [value("u", shape)]),
+                    [value("y", None)], [numpy_helper.from_array(np.array(index), "i")])
+        yield f"index-{op}-{np.ravel(index)[-1]}", bad.SerializeToString(), ["'n'", "out of range"]
 
     short = numpy_helper.from_array(np.zeros(4, np.float32), "w")
     short.raw_data = short.raw_data[:-2]
@@ -74,6 +93,10 @@ def cases(folder):
     large = numpy_helper.from_array(np.zeros(4000, np.float32), "w")
     large.raw_data = large.raw_data[:-4]
     yield "short-large-weights", model(add, [value("x")], [value("y")], [large]).SerializeToString(), ["'w'", "16000"]
+    for count in (4, 4000):
+        both = numpy_helper.from_array(np.zeros(count, np.float32), "w")
+        both.float_data.extend([1.0] * count)
+        yield f"raw-and-typed-{count}", model(add, [value("x")], [value("y")], [both]).SerializeToString(), ["'w'", "raw_data, float_data"]
     for dims in ([1 << 62, 1 << 62], [-5], [1 << 40, 3]):
         huge = T(name="w", data_type=T.FLOAT, dims=dims, raw_data=b"1234")
         yield f"huge-{dims[0]}", model(add, [value("x")], [value("y")], [huge]).SerializeToString(), ["'w'"]
@@ -245,7 +268,7 @@ def main():
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         wanted = {}
-        for name, data, words in cases(folder):
+        for name, data, words in [*cases(folder), *bad_contrib.cases()]:
             with open(os.path.join(folder, name + ".onnx"), "wb") as f:
                 f.write(data)
             wanted[name + ".onnx"] = words

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import warnings
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto as T, helper, numpy_helper, parser
@@ -115,6 +116,9 @@ def models():
     big.graph.initializer.append(numpy_helper.from_array(f32(300, 7, seed=3), "w"))
     yield "external-data", big, [f32(2, 300)]
     yield "large-initializer", big, [f32(2, 300)]
+    narrow = text(HEAD.replace("20", "21") + "agraph (float[3, 5] x) => (float[3, 5] y) { q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z) }")
+    narrow.graph.initializer.extend([numpy_helper.from_array(np.array(0.25, np.float32), "s"), numpy_helper.from_array(np.array(-3, ml_dtypes.int4), "z")])
+    yield "quantize-four-bits", narrow, [f32(3, 5)]
     lstm = """agraph (float[5, 2, 3] x) => (float[5, D, 2, 4] y, float[D, 2, 4] h) {
         y, h = OP<hidden_size=4, direction="bidirectional">(x, w, r, b) }"""
     for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):

@@ -1,0 +1,81 @@
+//===- Families.h - what one operator family offers to the others ---------===//
+#ifndef DLC_FRONTEND_ONNX_FAMILIES_H
+#define DLC_FRONTEND_ONNX_FAMILIES_H
+
+#include "frontend/onnx/Node.h"
+
+namespace dlc::onnxfront {
+
+//===--- Contract -------------------------------------------------------------===//
+/// NumPy's rule: a vector becomes a matrix of one row (or column), which goes away again.
+Value matmulNumpy(Build &b, Value a, Value c);
+/// alpha A B + beta C with the attributes of Gemm.
+Value gemmOf(Node &n, Build &b);
+
+//===--- Conv -----------------------------------------------------------------===//
+/// With the attributes of Conv.
+Value convolve(Node &n, Build &b, Value x, Value w, Value bias);
+
+//===--- Pool -----------------------------------------------------------------===//
+/// With the attributes of AveragePool.
+Value averagePoolOf(Node &n, Build &b, Value x);
+
+//===--- Shape ----------------------------------------------------------------===//
+/// x [N, C, spatial..] as [N, spatial.., C].
+Value channelsLast(Build &b, Value x);
+/// And back.
+Value channelsFirst(Build &b, Value x);
+
+//===--- Gather ---------------------------------------------------------------===//
+/// Gathers along one axis; constant indices must be in range.
+Value gatherAlong(Build &b, Value x, Value indices, int64_t axis);
+
+//===--- Norm -----------------------------------------------------------------===//
+/// Scale and bias may be null.
+Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps);
+Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps);
+
+//===--- Attention ------------------------------------------------------------===//
+/// [B, T, heads * D] as [B, heads, T, D].
+Value splitHeads(Build &b, Value x, int64_t heads);
+Value joinHeads(Build &b, Value x);
+/// Each head of [B, heads, ..] `times` times, one after the other.
+Value repeatHeads(Build &b, Value x, int64_t times);
+/// Turns the first 2 * half elements of each row of x [B, heads, T, D] by angles whose cosines and
+/// sines are [B or 1, T, half].
+Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved);
+
+//===--- Quantize -------------------------------------------------------------===//
+/// A scale and a zero point of a node's inputs; the zero point may be null.
+struct Quantization {
+  Value scale, zeroPoint;
+};
+/// Inputs `scale` and `zeroPoint` of a node, for a tensor of the given element type. What must be
+/// one for all is made a scalar; else there may be `perChannel` of them, in one dimension.
+Quantization quantizationOf(Node &n, Build &b, int64_t scale, int64_t zeroPoint, Type element,
+                            int64_t perChannel = 1);
+/// A scale or zero point beside x: one for all, one per index of an axis, or one per block along
+/// the axis.
+Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block);
+/// As i32, less the zero point.
+Value centred(Build &b, Value x, Value zeroPoint);
+/// (x - zero point) * scale in the scale's type.
+Value dequantized(Build &b, Value x, const Quantization &q);
+/// Rounds to nearest even, adds the zero point, and saturates; to fewer bits than the type has
+/// where `bits` is not 0.
+Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits = 0);
+/// x / scale, rounded to nearest even, plus the zero point, saturated.
+Value quantized(Build &b, Value x, const Quantization &q, Type element);
+/// What ranges of values at run time give: u8, with a range that holds 0.
+struct DynamicallyQuantized {
+  Value values;
+  Quantization by;
+};
+DynamicallyQuantized quantizeDynamically(Build &b, Value x);
+/// The product of two quantised matrices in f32: exact sums of integers, times both scales. c's
+/// scales and zero points stand beside its columns.
+Value quantizedProduct(Build &b, Value a, const Quantization &aq, Value c, const Quantization &cq);
+
+} // namespace dlc::onnxfront
+
+#endif // DLC_FRONTEND_ONNX_FAMILIES_H

@@ -1,0 +1,108 @@
+//===- Activation.cpp - GELUs with what stands before them ----------------===//
+#include "frontend/onnx/contrib/Activation.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+Value geluOf(Build &b, Value x, bool approximate) {
+  SmallVector<NamedAttribute> attributes;
+  if (approximate)
+    attributes.push_back(b.attrUnit("approximate"));
+  return b.op<GeluOp>({x}, attributes);
+}
+
+Value biased(Node &n, Build &b) { return n.has(1) ? b.add(n.in(0), n.in(1)) : n.in(0); }
+
+void biasGelu(Node &n, Build &b) { n.set(0, geluOf(b, biased(n, b), false)); }
+
+void fastGelu(Node &n, Build &b) { n.set(0, geluOf(b, biased(n, b), true)); }
+
+void quickGelu(Node &n, Build &b) {
+  Value x = n.in(0);
+  n.set(0, b.mul(x, b.sigmoid(b.mul(x, n.real("alpha", 1.702f)))));
+}
+
+/// The left half of the last dimension, times the GELU of the right half.
+void biasSplitGelu(Node &n, Build &b) {
+  Value x = biased(n, b);
+  int64_t last = b.rank(x) - 1, size = last < 0 ? 1 : b.dim(x, last);
+  if (!b.require(size % 2 == 0, "the last dimension must be even, and is " + Twine(size)))
+    return;
+  Value left = b.sliceAxis(x, last, 0, size / 2), right = b.sliceAxis(x, last, size / 2, size / 2);
+  n.set(0, b.mul(left, geluOf(b, right, false)));
+}
+
+using Parameters = ArrayRef<double>;
+
+Value leakyRelu(Build &b, Value x, Parameters p) {
+  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, p[0]), x);
+}
+
+Value elu(Build &b, Value x, Parameters p) {
+  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(b.unary<Expm1Op>(x), p[0]), x);
+}
+
+Value softplus(Build &b, Value x, Parameters) {
+  Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
+  return b.add(b.max(x, b.like(x, 0)), tail);
+}
+
+struct Fused {
+  const char *name;
+  std::vector<double> parameters;
+  Value (*build)(Build &b, Value x, Parameters parameters);
+};
+
+const Fused fused[] = {
+    {"Relu", {}, [](Build &b, Value x, Parameters) { return b.unary<ReluOp>(x); }},
+    {"Tanh", {}, [](Build &b, Value x, Parameters) { return b.unary<TanhOp>(x); }},
+    {"Sigmoid", {}, [](Build &b, Value x, Parameters) { return b.sigmoid(x); }},
+    {"Softplus", {}, softplus},
+    {"Softsign",
+     {},
+     [](Build &b, Value x, Parameters) { return b.div(x, b.add(b.unary<AbsOp>(x), 1.0)); }},
+    {"LeakyRelu", {0.01f}, leakyRelu},
+    {"Elu", {1}, elu},
+    {"Clip",
+     {std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()},
+     [](Build &b, Value x, Parameters p) { return b.clamp(x, p[0], p[1]); }},
+    {"HardSigmoid",
+     {0.2f, 0.5},
+     [](Build &b, Value x, Parameters p) { return b.clamp(b.add(b.mul(x, p[0]), p[1]), 0, 1); }},
+};
+
+const Operator table[] = {
+    {"BiasGelu", 2, biasGelu},
+    {"FastGelu", 1, fastGelu},
+    {"QuickGelu", 1, quickGelu, "alpha"},
+    {"BiasSplitGelu", 2, biasSplitGelu},
+};
+
+} // namespace
+
+Value fusedActivation(Build &b, Value x, StringRef name, ArrayRef<double> parameters) {
+  if (name.empty())
+    return x;
+  SmallVector<StringRef> known;
+  for (const Fused &f : fused) {
+    known.push_back(f.name);
+    if (name != f.name)
+      continue;
+    std::vector<double> all(parameters.begin(), parameters.end());
+    for (size_t i = all.size(); i < f.parameters.size(); ++i)
+      all.push_back(f.parameters[i]);
+    return f.build(b, x, all);
+  }
+  return b.error("attribute 'activation'=" + name +
+                 " is not supported; supported: " + llvm::join(known, ", "));
+}
+
+ArrayRef<Operator> fusedActivationOperators() { return table; }
+
+} // namespace dlc::onnxfront

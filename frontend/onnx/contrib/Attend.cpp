@@ -1,0 +1,64 @@
+//===- Attend.cpp - scores, masks and weights of fused attention ----------===//
+#include "frontend/onnx/contrib/Attend.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+
+Value causalMask(Build &b, int64_t T, int64_t S, int64_t past) {
+  Value key = b.iota(b.i64, {1, 1, 1, S}, 3), query = b.iota(b.i64, {1, 1, T, 1}, 2);
+  return b.compare(Predicate::le, key, past ? b.add(query, double(past)) : query);
+}
+
+/// In one operation of the dialect.
+static Value attendAtOnce(Build &b, const Attend &a) {
+  SmallVector<NamedAttribute> attributes{b.attrFloat("scale", a.scale)};
+  SmallVector<Value> operands{b.widen(a.q), b.widen(a.k), b.widen(a.v)};
+  Value mask = a.added && b.isHalf(a.added) ? b.widen(a.added) : a.added;
+  if (a.causal && !mask && !a.seen)
+    attributes.push_back(b.attrUnit("causal"));
+  Value seen = a.seen;
+  if (a.causal && (mask || seen)) {
+    Value own = causalMask(b, b.dim(a.q, 2), b.dim(a.k, 2), 0);
+    seen = seen ? b.both(seen, own) : own;
+  }
+  if (mask && seen)
+    operands.push_back(b.select(seen, mask, b.like(mask, -INFINITY)));
+  else if (mask || seen)
+    operands.push_back(mask ? mask : seen);
+  return b.cast(b.op<AttentionOp>(operands, attributes), b.elem(a.v));
+}
+
+Value attend(Build &b, const Attend &a) {
+  if (!b.require(b.rank(a.q) == 4 && b.rank(a.k) == 4 && b.rank(a.v) == 4,
+                 "queries, keys and values must have heads"))
+    return {};
+  if (a.softcap == 0 && !a.sink)
+    return attendAtOnce(b, a);
+  Value scores = b.mul(b.matmul(b.widen(a.q), b.widen(a.k), false, true), a.scale);
+  if (a.softcap != 0)
+    scores = b.mul(b.unary<TanhOp>(b.div(scores, a.softcap)), a.softcap);
+  if (a.added)
+    scores = b.add(scores, b.widen(a.added));
+  Value seen = a.seen;
+  if (a.causal) {
+    Value own = causalMask(b, b.dim(a.q, 2), b.dim(a.k, 2), 0);
+    seen = seen ? b.both(seen, own) : own;
+  }
+  if (seen)
+    scores = b.select(seen, scores, b.like(scores, -INFINITY));
+  int64_t keys = b.dim(a.k, 2);
+  if (a.sink) {
+    Dims one = b.dims(scores);
+    if (!b.ok())
+      return {};
+    one[3] = 1;
+    scores = b.concat({scores, b.broadcast(b.cast(a.sink, b.elem(scores)), one)}, 3);
+  }
+  Value weights = b.softmax(scores, 3);
+  if (a.sink)
+    weights = b.sliceAxis(weights, 3, 0, keys);
+  return b.cast(b.matmul(weights, b.widen(a.v)), b.elem(a.v));
+}
+
+} // namespace dlc::onnxfront

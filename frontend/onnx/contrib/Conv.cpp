@@ -1,0 +1,37 @@
+//===- Conv.cpp - convolutions with what is fused to them -----------------===//
+#include "frontend/onnx/Families.h"
+#include "frontend/onnx/contrib/Activation.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+/// activation(conv(X, W) + B + Z)
+void fusedConv(Node &n, Build &b) {
+  Value y = convolve(n, b, n.in(0), n.in(1), n.in(2));
+  if (n.has(3)) {
+    if (!b.require(b.shape(n.in(3)) == b.shape(y), "Z must have the result's shape"))
+      return;
+    y = b.add(y, n.in(3));
+  }
+  n.set(0, fusedActivation(b, y, n.string("activation", ""), n.reals("activation_params")));
+}
+
+/// Channels come last in X [N, spatial.., C], W [M, spatial.., C / group] and the result.
+void nhwcConv(Node &n, Build &b) {
+  Value y = convolve(n, b, channelsFirst(b, n.in(0)), channelsFirst(b, n.in(1)), n.in(2));
+  n.set(0, channelsLast(b, y));
+}
+
+const Operator table[] = {
+    {"FusedConv", 2, fusedConv,
+     "activation activation_params auto_pad dilations group kernel_shape pads strides"},
+    {"NhwcConv", 2, nhwcConv, "auto_pad dilations group kernel_shape pads strides"},
+};
+
+} // namespace
+
+ArrayRef<Operator> fusedConvOperators() { return table; }
+
+} // namespace dlc::onnxfront

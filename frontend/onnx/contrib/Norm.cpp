@@ -1,0 +1,125 @@
+//===- Norm.cpp - normalisations of sums and of embeddings ----------------===//
+#include "frontend/onnx/Families.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+/// What the schemas say where 'epsilon' is missing.
+constexpr double usualEpsilon = 1e-12f;
+
+/// Mean and 1 / deviation over the last dimension; no mean where the norm takes none away.
+void setStatistics(Node &n, Build &b, Value sum, bool centre, double eps) {
+  Value x = b.widen(sum);
+  int64_t last = b.rank(x) - 1;
+  auto mean = [&](Value v) { return b.reduce(ReduceKind::mean, v, {last}, true); };
+  if (centre && (n.wants(1) || n.wants(2))) {
+    Value middle = mean(x);
+    n.set(1, middle);
+    x = b.sub(x, middle);
+  }
+  if (n.wants(2))
+    n.set(2, b.unary<RsqrtOp>(b.add(mean(b.mul(x, x)), eps)));
+}
+
+/// Norms of input + skip (+ bias). The skip may lack the batch, or have one for all.
+void skipNorm(Node &n, Build &b, bool centre, Value bias) {
+  Value x = n.in(0), skip = n.in(1), gamma = n.in(2), beta = centre ? n.in(3) : Value();
+  int64_t rank = b.rank(x), hidden = rank ? b.dim(x, -1) : 0;
+  if (!b.require(rank == 2 || rank == 3,
+                 "the input must have rank 2 or 3, and has rank " + Twine(rank)))
+    return;
+  ArrayRef<int64_t> shape = b.shape(x), other = b.shape(skip);
+  bool fits =
+      other == shape || (rank == 3 && other == shape.drop_front()) ||
+      (rank == 3 && other.size() == 3 && other[0] == 1 && other.drop_front() == shape.drop_front());
+  if (!b.require(fits, "the skip must have the input's shape, with or without the batch"))
+    return;
+  for (Value v : {gamma, beta, bias})
+    if (!b.require(!v || (b.rank(v) == 1 && b.count(v) == hidden),
+                   "gamma, beta and bias must have " + Twine(hidden) + " elements"))
+      return;
+  Value sum = b.add(x, skip);
+  if (bias)
+    sum = b.add(sum, bias);
+  double eps = n.real("epsilon", usualEpsilon);
+  n.set(0, centre ? layerNorm(b, sum, gamma, beta, rank - 1, eps)
+                  : rmsNorm(b, sum, gamma, rank - 1, eps));
+  setStatistics(n, b, sum, centre, eps);
+  n.set(3, sum);
+}
+
+void skipLayerNormalization(Node &n, Build &b) { skipNorm(n, b, true, n.in(4)); }
+void skipSimplifiedLayerNormalization(Node &n, Build &b) { skipNorm(n, b, false, n.in(3)); }
+
+/// The embeddings' tables, as floats after a look-up.
+struct Table {
+  Value rows;
+  Quantization by;
+};
+
+Value look(Build &b, const Table &table, Value indices) {
+  if (!b.require(b.rank(table.rows) == 2, "an embedding must be a matrix"))
+    return {};
+  Value found = gatherAlong(b, table.rows, indices, 0);
+  return table.by.scale ? dequantized(b, found, table.by) : found;
+}
+
+/// The sum of a word's, its position's and its segment's embedding, normalised. Without ids of
+/// positions these are 0, 1, ..
+void embed(Node &n, Build &b, const Table &word, const Table &position, const Table &segment,
+           Value gamma, Value beta, Value mask, Value positions, bool countMask) {
+  Value ids = n.in(0), segments = n.in(1);
+  if (!b.require(b.rank(ids) == 2, "input_ids must be [batch, sequence]") ||
+      !b.require(bool(segments) == bool(segment.rows),
+                 "segment ids and the segments' embedding must be given together"))
+    return;
+  int64_t batch = b.dim(ids, 0), length = b.dim(ids, 1);
+  Value sum = look(b, word, ids);
+  sum = b.add(sum, look(b, position, positions ? positions : b.iota(b.i64, {length}, 0)));
+  if (segments)
+    sum = b.add(sum, look(b, segment, segments));
+  n.set(0, layerNorm(b, sum, gamma, beta, 2, n.real("epsilon", usualEpsilon)));
+  if (mask && countMask) {
+    Value one = b.cast(b.compare(Predicate::eq, mask, b.like(mask, 1)), b.i32);
+    n.set(1, b.reduce(ReduceKind::sum, one, {1}, false));
+  } else {
+    n.set(1, b.splat(b.i32, {batch}, 0));
+  }
+  n.set(2, sum);
+}
+
+void embedLayerNormalization(Node &n, Build &b) {
+  embed(n, b, {n.in(2), {}}, {n.in(3), {}}, {n.in(4), {}}, n.in(5), n.in(6), n.in(7), n.in(8),
+        n.integer("mask_index_type", 1) != 0);
+}
+
+void qEmbedLayerNormalization(Node &n, Build &b) {
+  auto quantization = [&](int64_t of, int64_t scale) {
+    return n.has(of) ? quantizationOf(n, b, scale, scale + 5, b.elem(n.in(of))) : Quantization{};
+  };
+  auto table = [&](int64_t of, int64_t scale) { return Table{n.in(of), quantization(of, scale)}; };
+  auto vector = [&](int64_t of, int64_t scale) {
+    return b.require(n.has(of), "gamma and beta must be given")
+               ? dequantized(b, n.in(of), quantization(of, scale))
+               : Value();
+  };
+  Table word = table(2, 8), position = table(3, 9), segment = table(4, 10);
+  Value gamma = vector(5, 11), beta = vector(6, 12);
+  if (b.ok())
+    embed(n, b, word, position, segment, gamma, beta, n.in(7), {}, true);
+}
+
+const Operator table[] = {
+    {"SkipLayerNormalization", 3, skipLayerNormalization, "epsilon"},
+    {"SkipSimplifiedLayerNormalization", 3, skipSimplifiedLayerNormalization, "epsilon"},
+    {"EmbedLayerNormalization", 1, embedLayerNormalization, "epsilon mask_index_type"},
+    {"QEmbedLayerNormalization", 1, qEmbedLayerNormalization, "epsilon"},
+};
+
+} // namespace
+
+ArrayRef<Operator> fusedNormOperators() { return table; }
+
+} // namespace dlc::onnxfront

@@ -1,0 +1,74 @@
+//===- QuantizedContract.cpp - matrix products of quantised operands ------===//
+#include "frontend/onnx/Families.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+/// Columns of a matrix: as many scales as these there may be.
+int64_t columns(Build &b, Value x) { return b.rank(x) ? b.dim(x, -1) : 1; }
+
+Value plusBias(Build &b, Value y, Value bias) {
+  if (!bias)
+    return y;
+  return b.require(b.rank(bias) == 1 && b.count(bias) == columns(b, y),
+                   "the bias must have one element per column, " + Twine(columns(b, y)) +
+                       ", and has " + Twine(b.count(bias)))
+             ? b.add(y, bias)
+             : Value();
+}
+
+/// A's range is found at run time.
+void dynamicQuantizeMatMul(Node &n, Build &b) {
+  Value w = n.in(1);
+  Quantization wq = quantizationOf(n, b, 2, 3, b.elem(w), columns(b, w));
+  if (!b.ok())
+    return;
+  DynamicallyQuantized x = quantizeDynamically(b, n.in(0));
+  n.set(0, plusBias(b, quantizedProduct(b, x.values, x.by, w, wq), n.in(4)));
+}
+
+void matMulIntegerToFloat(Node &n, Build &b) {
+  Value x = n.in(0), w = n.in(1);
+  Quantization xq = quantizationOf(n, b, 2, 4, b.elem(x)),
+               wq = quantizationOf(n, b, 3, 5, b.elem(w), columns(b, w));
+  if (b.ok())
+    n.set(0, plusBias(b, quantizedProduct(b, x, xq, w, wq), n.in(6)));
+}
+
+/// C is in i32, with the product's scale. Without a scale of its own the result is in floats.
+void qGemm(Node &n, Build &b) {
+  Value x = n.in(0), w = n.in(3), c = n.in(6);
+  if (!b.require(b.rank(x) == 2 && b.rank(w) == 2, "A and B must be matrices") ||
+      !b.require(!c || b.elem(c) == b.i32, "C must be of type i32") ||
+      !b.require(n.has(7) || !n.has(8), "a zero point of Y needs a scale of Y"))
+    return;
+  w = n.integer("transB", 0) ? b.swapLast(w) : w;
+  Quantization xq = quantizationOf(n, b, 1, 2, b.elem(x)),
+               wq = quantizationOf(n, b, 4, 5, b.elem(w), columns(b, w));
+  if (!b.ok())
+    return;
+  Value sum = b.matmul(centred(b, x, xq.zeroPoint), centred(b, w, wq.zeroPoint),
+                       n.integer("transA", 0) != 0);
+  if (c)
+    sum = b.add(sum, c);
+  Value scale = b.mul(b.mul(xq.scale, wq.scale), n.real("alpha", 1));
+  Value y = b.mul(b.cast(sum, b.elem(scale)), scale);
+  if (!n.has(7))
+    return n.set(0, y);
+  Type element = n.has(8) ? b.elem(n.in(8)) : b.elem(x);
+  n.set(0, quantized(b, y, quantizationOf(n, b, 7, 8, element), element));
+}
+
+const Operator table[] = {
+    {"DynamicQuantizeMatMul", 3, dynamicQuantizeMatMul},
+    {"MatMulIntegerToFloat", 4, matMulIntegerToFloat},
+    {"QGemm", 6, qGemm, "alpha transA transB"},
+};
+
+} // namespace
+
+ArrayRef<Operator> quantizedContractOperators() { return table; }
+
+} // namespace dlc::onnxfront
