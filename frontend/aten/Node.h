@@ -115,6 +115,7 @@ ArrayRef<Operator> poolOperators();
 ArrayRef<Operator> normOperators();
 ArrayRef<Operator> attentionOperators();
 ArrayRef<Operator> resizeOperators();
+ArrayRef<Operator> stridedOperators();
 
 /// The operator of that name, or null.
 const Operator *findOperator(StringRef name);

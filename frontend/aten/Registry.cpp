@@ -9,11 +9,11 @@ namespace aten {
 
 static llvm::StringMap<const Operator *> makeTable() {
   llvm::StringMap<const Operator *> table;
-  for (auto family :
-       {elementwiseOperators(), compareOperators(), functionOperators(), activationOperators(),
-        createOperators(), shapeOperators(), sliceOperators(), padOperators(), gatherOperators(),
-        scatterOperators(), reduceOperators(), orderOperators(), contractOperators(),
-        convOperators(), poolOperators(), normOperators(), attentionOperators(), resizeOperators()})
+  for (auto family : {elementwiseOperators(), compareOperators(), functionOperators(),
+                      activationOperators(), createOperators(), shapeOperators(), sliceOperators(),
+                      padOperators(), gatherOperators(), scatterOperators(), reduceOperators(),
+                      orderOperators(), contractOperators(), convOperators(), poolOperators(),
+                      normOperators(), attentionOperators(), resizeOperators(), stridedOperators()})
     for (const Operator &entry : family)
       table[entry.name] = &entry;
   return table;

@@ -9,8 +9,9 @@ import torch
 from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _graph, _report
+from dlc import _flops, _graph, _random, _report
 from dlc._compile import Compiler
 from dlc._model import Model
 
@@ -90,36 +91,65 @@ def _strict(message: str) -> ValueError:
     return ValueError(f"options={{'strict': True}}: required: a graph that dlc runs whole; found: {message}; leave strict out to let PyTorch run the rest")
 
 
+def _refusals(graph: fx.Graph) -> dict[str, str]:
+    """The nodes that stay in PyTorch, and why."""
+    found = {name: reason.split("): ", 1)[-1] for name, reason in _graph.refusals(graph).items()}
+    for node in graph.nodes:
+        if node.name in found and _random.is_random(node):
+            found[node.name] = "random numbers are PyTorch's"
+    return found
+
+
 def split(module: fx.GraphModule, options: Options, report: _report.Graph) -> fx.GraphModule:
     """Replaces what dlc takes by programs."""
     graph = module.graph
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node)]
+    _random.detach(graph)
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta]
     report.operators += len(nodes)
-    overloads = {node.name: str(node.target) for node in nodes}
-    refused = _graph.refusals(graph)
-    left = [(overloads[name], reason.split("): ", 1)[-1]) for name, reason in refused.items()]
+    overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
+    report.flops += sum(flops.values())
+    refused = _refusals(graph)
+    # By the node's name.
+    left = {name: reason for name, reason in refused.items() if name in overloads}
     partitioner = CapabilityBasedPartitioner(module, _Support(refused), allows_single_node_partition=True)
     parts = []
     for part in partitioner.propose_partitions():
         if any(map(_computes, part.nodes)):
             parts.append(part)
         elif refused:
-            left += [(overloads[node.name], "a view of memory that is there") for node in part.nodes if node.name in overloads]
+            left.update({node.name: "a view of memory that is there" for node in part.nodes if node.name in overloads})
     if options.strict and refused:
-        raise _strict("; ".join(f"{overload}: {reason}" for overload, reason in sorted(set(left))))
-    sizes = [sum(node.name in overloads for node in part.nodes) for part in parts]
-    names = [[overloads[node.name] for node in part.nodes if node.name in overloads] for part in parts]
+        raise _strict("; ".join(sorted({f"{overloads[name]}: {reason}" for name, reason in left.items() if name in refused})))
     fused = partitioner.fuse_partitions(parts)
-    for at, size in enumerate(sizes):
-        part = getattr(fused, f"fused_{at}")
-        try:
-            setattr(fused, f"fused_{at}", _Call(Piece(part, options, report)))
-            report.pieces.append(size)
-        except (ValueError, _graph.Refused) as error:
-            if options.strict:
-                raise _strict(str(error)) from error
-            left += [(name, f"the program cannot be compiled: {error}") for name in names[at]]
-    report.leave(left)
+    for at in range(len(parts)):
+        setattr(fused, f"fused_{at}", _made(getattr(fused, f"fused_{at}"), options, report, left))
+    report.leave([(overloads[name], reason) for name, reason in left.items()])
+    report.eager_flops += sum(flops[name] for name in left)
+    fused.recompile()
+    return fused
+
+
+def _made(part: fx.GraphModule, options: Options, report: _report.Graph, left: dict[str, str]) -> torch.nn.Module:
+    """A program; where the compiler refuses it, one for each half, so that what hinders it stays in PyTorch alone."""
+    nodes = [node for node in part.graph.nodes if node.op == "call_function"]
+    operators = [node for node in nodes if not _graph.is_item(node)]
+    try:
+        made = _Call(Piece(part, options, report))
+        report.pieces.append(len(operators))
+        return made
+    except (ValueError, _graph.Refused) as error:
+        if options.strict:
+            raise _strict(str(error)) from error
+        if len(operators) == 1:
+            left[operators[0].name] = f"the program cannot be compiled: {error}"
+            return part
+    half = set(operators[: len(operators) // 2])
+    # What takes one of several results stands with what makes them.
+    first = dict.fromkeys(node for node in nodes if (node.args[0] if _graph.is_item(node) else node) in half)
+    halves = [first, dict.fromkeys(node for node in nodes if node not in first)]
+    fused = fuse_by_partitions(part, halves)
+    for name in ("fused_0", "fused_1"):
+        setattr(fused, name, _made(getattr(fused, name), options, report, left))
     fused.recompile()
     return fused
 
@@ -203,6 +233,7 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
 
     options: `strict`: an operator that dlc does not take is an error; `threads`, `precision`, `accuracy` as in dlc.compile.
     """
+    from functorch.compile import min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
 
     chosen = Options.of(options)
@@ -211,4 +242,6 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
         bw_compiler=_compiler_of("backward", chosen),
         inference_compiler=_compiler_of("inference", chosen),
         decompositions=_graph.decompositions,
+        # Of what both directions need it keeps little: views and functions of single elements are made again.
+        partition_fn=min_cut_rematerialization_partition,
     )(module, inputs)

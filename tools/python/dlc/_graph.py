@@ -30,6 +30,10 @@ ELEMENTS = {
 }
 
 
+#: What they make depends on how their operand lies in memory.
+STRIDED = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default, torch.ops.aten.as_strided_scatter.default}
+
+
 class Refused(Exception):
     """A node that cannot be handed over; the text says why."""
 
@@ -96,7 +100,15 @@ def arguments(node: fx.Node) -> dict[str, Any]:
         else:
             value = argument.default_value if argument.has_default_value() else None
         found[argument.name] = encode(value)
+    if node.target in STRIDED:
+        found.update(_memory_of(node.args[0]))
     return found
+
+
+def _memory_of(node: fx.Node) -> dict[str, Any]:
+    """How an operand lies in memory, of which a view is taken by steps."""
+    value = node.meta["val"]
+    return {"self_stride": encode(list(value.stride())), "self_offset": encode(value.storage_offset())}
 
 
 def used(node: fx.Node) -> set[int]:
@@ -197,13 +209,14 @@ def decompositions() -> Any:
     """PyTorch's table to core ATen, without the operators that dlc has whole."""
     from torch._decomp import core_aten_decompositions
 
-    from dlc import _compiler
+    from dlc import _compiler, _random
 
     table = core_aten_decompositions()
     whole = set(_compiler.graph_operators())
     for overload in list(table.keys()):
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
+    table[torch.ops.aten.native_dropout.default] = _random.dropout
     return table
 
 
