@@ -248,6 +248,8 @@ def main():
     arguments.add_argument("--accuracy", default="strict", help="of programs that train")
     given = arguments.parse_args()
     warnings.simplefilter("ignore")
+    # Otherwise PyTorch runs recurrent layers itself and shows them to nobody.
+    torch._dynamo.config.allow_rnn = True
     names = [name for name in MODELS if any(part in name for part in given.filter.split(","))]
     results = [train(name, given.steps, given.type, given.accuracy) if given.train else run(name) for name in names]
     print(f"torch models: {sum(results)} passed, {results.count(False)} failed")

@@ -104,6 +104,7 @@ def split(module: fx.GraphModule, options: Options, report: _report.Graph) -> fx
     """Replaces what dlc takes by programs."""
     graph = module.graph
     _random.detach(graph)
+    _graph.settle(graph)
     nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta]
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import operator
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._subclasses import FakeTensor
 
 VERSION = 1
 
@@ -172,6 +174,31 @@ def _rename(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
         return {key: names.get(each, each) if key == "of" else _rename(each, names) for key, each in value.items()}
     return [_rename(each, names) for each in value] if isinstance(value, list) else value
+
+
+def settle(graph: fx.Graph) -> None:
+    """Statistics of batch norm beside 16-bit images are f32 in both directions, as PyTorch computes them; what it says of their types is 16-bit."""
+    aten = torch.ops.aten
+
+    def wide(node: Any, at: int | None = None) -> None:
+        value = node.meta["val"] if at is None else node.meta["val"][at]
+        if not isinstance(value, torch.Tensor) or value.dtype not in (torch.float16, torch.bfloat16):
+            return
+        with value.fake_mode if isinstance(value, FakeTensor) else contextlib.nullcontext():
+            value = value.to(torch.float32)
+        node.meta["val"] = value if at is None else (*node.meta["val"][:at], value, *node.meta["val"][at + 1 :])
+
+    for node in graph.nodes:
+        if node.target in (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.no_stats):
+            for at in (1, 2):
+                wide(node, at)
+            for user in node.users:
+                if is_item(user) and user.args[1] in (1, 2):
+                    wide(user)
+        elif node.target is aten.native_batch_norm_backward.default and node.args[7]:
+            for given in node.args[5:7]:
+                if given.op == "placeholder":
+                    wide(given)
 
 
 def refusals(graph: fx.Graph) -> dict[str, str]:
