@@ -229,12 +229,25 @@ def _compiler_of(kind: str, options: Options) -> Callable[..., Any]:
     return compile
 
 
+def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
+    """Of what both directions need little is kept: views and functions of single elements are made again, and what depends on nothing always is."""
+    from functorch.compile import min_cut_rematerialization_partition
+    from torch.utils.checkpoint import CheckpointPolicy
+
+    constant: set[fx.Node] = set()
+    for node in joint.graph.nodes:
+        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) and not _random.is_random(node) and constant.issuperset(node.all_input_nodes):
+            constant.add(node)
+            node.meta.setdefault("recompute", CheckpointPolicy.MUST_RECOMPUTE)
+            node.meta.setdefault("ac_graph_id", 0)
+    return min_cut_rematerialization_partition(joint, inputs, **others)
+
+
 def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **others: Any) -> Any:
     """The backend of torch.compile. Parameters are inputs of the programs: a change of one is seen by the next call.
 
     options: `strict`: an operator that dlc does not take is an error; `threads`, `precision`, `accuracy` as in dlc.compile.
     """
-    from functorch.compile import min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
 
     chosen = Options.of(options)
@@ -243,6 +256,5 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
         bw_compiler=_compiler_of("backward", chosen),
         inference_compiler=_compiler_of("inference", chosen),
         decompositions=_graph.decompositions,
-        # Of what both directions need it keeps little: views and functions of single elements are made again.
-        partition_fn=min_cut_rematerialization_partition,
+        partition_fn=_partition,
     )(module, inputs)
