@@ -25,8 +25,17 @@ def dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Te
         return input.clone(), torch.ones_like(input, dtype=torch.bool)
     if p == 1:
         return torch.zeros_like(input), torch.zeros_like(input, dtype=torch.bool)
-    kept = aten.bernoulli.p(torch.empty_like(input), 1 - p)
+    kept = _drawn_like(torch.empty_like(input), 1 - p)
     return input * kept.div(1 - p), kept.to(torch.bool)
+
+
+def _drawn_like(memory: torch.Tensor, p: float) -> torch.Tensor:
+    """What bernoulli_ leaves in that memory, which it fills in the order in which it lies."""
+    if memory.is_contiguous():
+        return aten.bernoulli.p(memory, p)
+    order = sorted(range(memory.dim()), key=lambda d: -memory.stride(d))
+    kept = aten.bernoulli.p(memory.new_empty([memory.size(d) for d in order]), p)
+    return kept.permute([order.index(d) for d in range(memory.dim())])
 
 
 def detach(graph: fx.Graph) -> None:
