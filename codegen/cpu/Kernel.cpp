@@ -244,8 +244,10 @@ private:
         // Lanes that nobody takes are any.
         if (i < width) {
           at.back() = {e.binary("add", first, e.i64(i)), 0, nullptr, false};
-          registers.push_back(
-              resized(e.eval(transpose, at, height > 1 ? height : 0), height, nest.lanes));
+          // What is alike in all lanes comes as one.
+          int64_t lanes = height > 1 ? height : 0;
+          Value column = e.splat(e.eval(transpose, at, lanes), lanes);
+          registers.push_back(resized(column, height, nest.lanes));
         } else {
           registers.push_back(registers.front());
         }

@@ -103,9 +103,31 @@ void attention(Node &n, Build &b) {
   n.set(1, made[1]);
 }
 
+/// From what the forward pass kept: its result and the logarithms of the rows' sums.
+void attentionGradients(Node &n, Build &b) {
+  Operands o = operandsOf(n, b);
+  if (!b.ok())
+    return;
+  // Operands that were repeated would need sums of their gradients.
+  constexpr StringRef names[] = {"query", "key", "value"};
+  for (auto [i, name] : llvm::enumerate(names))
+    if (!b.require(b.dims(n.tensor(name)) == b.dims(o.values[i]),
+                   "required: query, key and value with the same batch and heads"))
+      return;
+  std::vector<Value> operands(o.values.begin(), o.values.begin() + 3);
+  for (StringRef name : {"out", "logsumexp", "grad_out"})
+    operands.push_back(n.tensor(name));
+  operands.insert(operands.end(), o.values.begin() + 3, o.values.end());
+  auto made = b.ops<AttentionGradOp>(operands, o.attributes);
+  for (size_t i = 0; i < made.size(); ++i)
+    if (n.wants(i))
+      n.set(i, made[i]);
+}
+
 const Operator table[] = {
     {"scaled_dot_product_attention.default", attention},
     {"_scaled_dot_product_flash_attention_for_cpu.default", attention},
+    {"_scaled_dot_product_flash_attention_for_cpu_backward.default", attentionGradients},
 };
 
 } // namespace

@@ -34,11 +34,56 @@ void convolution(Node &n, Build &b) {
   n.set(single && y ? b.reshape(y, Dims(b.shape(y).begin() + 1, b.shape(y).end())) : y);
 }
 
+/// What a convolution's adjoint must add at the end to give `wanted` elements from `from`.
+int64_t missing(int64_t wanted, int64_t from, int64_t stride, int64_t padding, int64_t span) {
+  return wanted - ((from - 1) * stride - 2 * padding + span);
+}
+
+/// In x by the adjoint, in the weights, in the bias; each where it is asked for.
+void convolutionGradients(Node &n, Build &b) {
+  Value dy = n.tensor("grad_output"), x = n.tensor("input"), w = n.tensor("weight");
+  int64_t spatial = b.rank(w) - 2;
+  if (!b.require(spatial >= 1 && b.rank(x) == b.rank(w) && b.rank(dy) == b.rank(w),
+                 "x and the weights must have one rank of 3 or more"))
+    return;
+  bool transposed = n.flag("transposed");
+  // Of the convolution, which a transposed one is the adjoint of: the image and what it makes.
+  Value image = transposed ? dy : x, made = transposed ? x : dy;
+  Dims strides = n.ints("stride", spatial, 1), dilations = n.ints("dilation", spatial, 1),
+       low = n.ints("padding", spatial, 0), high = low, window, extra, axes{0};
+  for (int64_t i = 0; b.ok() && i < spatial; ++i) {
+    size_t d = size_t(i);
+    window.push_back(b.dim(w, 2 + i));
+    extra.push_back(missing(b.dim(image, 2 + i), b.dim(made, 2 + i), strides[d], low[d],
+                            (window[d] - 1) * dilations[d] + 1));
+    // The lengthened end of a transposed convolution holds no window more.
+    if (transposed && extra[d] >= strides[d])
+      high[d] -= extra[d];
+    axes.push_back(2 + i);
+  }
+  std::vector<NamedAttribute> attributes{b.attr("strides", strides), b.attr("dilations", dilations),
+                                         b.attr("low", low), b.attr("high", high),
+                                         b.attr("groups", n.integer("groups", 1))};
+  auto with = [&](StringRef name, const Dims &values) {
+    auto all = attributes;
+    all.push_back(b.attr(name, values));
+    return all;
+  };
+  if (n.wants(0))
+    n.set(0, transposed ? b.op<ConvOp>({dy, w}, attributes)
+                        : b.op<ConvTransposeOp>({dy, w}, with("extra", extra)));
+  if (n.wants(1))
+    n.set(1, b.op<ConvWeightGradOp>({image, made}, with("window", window)));
+  if (n.wants(2))
+    n.set(2, b.reduce(ReduceKind::sum, dy, axes, false));
+}
+
 const Operator table[] = {
     {"convolution.default", convolution},
     {"conv1d.default", convolution},
     {"conv2d.default", convolution},
     {"conv3d.default", convolution},
+    {"convolution_backward.default", convolutionGradients},
 };
 
 } // namespace

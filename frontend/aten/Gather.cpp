@@ -47,10 +47,40 @@ Indexed indexedOf(Node &n, Build &b, Value x) {
   return result;
 }
 
+std::optional<Apart> apart(Node &n, Build &b, Value x) {
+  std::vector<Value> given = n.tensors("indices");
+  Apart result;
+  int64_t rank = 0;
+  for (size_t axis = 0; axis < given.size(); ++axis)
+    if (Value index = given[axis]) {
+      if (b.isBool(index) || b.elem(index).isUnsignedInteger() ||
+          (!result.indices.empty() && result.indices.back().second + 1 != int64_t(axis)))
+        return std::nullopt;
+      rank = std::max(rank, b.rank(index));
+      result.indices.push_back({index, int64_t(axis)});
+    }
+  if (result.indices.size() < 2 || rank != int64_t(result.indices.size()))
+    return std::nullopt;
+  for (size_t own = 0; own < result.indices.size(); ++own) {
+    Value &index = result.indices[own].first;
+    int64_t offset = rank - b.rank(index);
+    for (int64_t d = 0; d < b.rank(index); ++d)
+      if (d + offset != int64_t(own) && b.dim(index, d) != 1)
+        return std::nullopt;
+    index = b.cast(b.flatten(index), b.i64);
+  }
+  return result;
+}
+
 namespace {
 
 void index(Node &n, Build &b) {
   Value x = n.tensor("self");
+  if (auto each = apart(n, b, x)) {
+    for (auto [one, axis] : each->indices)
+      x = b.gather(x, one, axis);
+    return n.set(x);
+  }
   Indexed at = indexedOf(n, b, x);
   if (!b.ok())
     return;

@@ -23,6 +23,15 @@ struct Indexed {
 /// Of the argument "indices".
 Indexed indexedOf(Node &n, Build &b, Value x);
 
+/// Indices that each vary along a dimension of their own, in the order of the indexed dimensions,
+/// which are adjacent: one dimension of x after the other. An image is so resized.
+struct Apart {
+  /// Each [extent], and the dimension of x that it counts in.
+  std::vector<std::pair<Value, int64_t>> indices;
+};
+
+std::optional<Apart> apart(Node &n, Build &b, Value x);
+
 } // namespace dlc::aten
 
 #endif // DLC_FRONTEND_ATEN_INDEX_H

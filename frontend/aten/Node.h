@@ -118,6 +118,7 @@ ArrayRef<Operator> resizeOperators();
 ArrayRef<Operator> randomOperators();
 ArrayRef<Operator> recurrentOperators();
 ArrayRef<Operator> lossOperators();
+ArrayRef<Operator> stridedOperators();
 
 /// The operator of that name, or null.
 const Operator *findOperator(StringRef name);

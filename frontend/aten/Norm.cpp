@@ -82,6 +82,49 @@ void batchNormTraining(Node &n, Build &b) {
   moved(4, "running_var", b.mul(made[2], count / std::max(1.0, count - 1)));
 }
 
+/// dlc.batch_norm_grad where the statistics are the batch's own.
+void batchGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
+  double eps = n.real("eps");
+  Value r = n.tensor("save_invstd");
+  Value variance = b.sub(b.div(b.like(r, 1), b.mul(r, r)), eps);
+  auto made = b.ops<BatchNormGradOp>({x, dy, scale, n.tensor("save_mean"), variance},
+                                     {b.attrFloat("eps", eps)});
+  for (size_t i = 0; i < made.size(); ++i)
+    if (n.wants(i))
+      n.set(i, b.cast(made[i], n.resultElement(i)));
+}
+
+/// With r = 1 / sqrt(variance + eps): dx = dy scale r, dscale = r sum(dy (x - mean)), dbias =
+/// sum(dy).
+void givenGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
+  Value variance = b.cast(n.tensor("running_var"), b.elem(scale)),
+        mean = b.cast(n.tensor("running_mean"), b.elem(scale));
+  Value r = b.unary<RsqrtOp>(b.add(variance, n.real("eps")));
+  Dims axes{0};
+  for (int64_t i = 2; i < b.rank(x); ++i)
+    axes.push_back(i);
+  Value wide = b.cast(dy, b.elem(scale));
+  if (n.wants(0))
+    n.set(0, b.cast(b.mul(wide, perChannel(b, b.mul(scale, r), x)), n.resultElement(0)));
+  if (n.wants(1)) {
+    Value centred = b.sub(b.cast(x, b.elem(scale)), perChannel(b, mean, x));
+    Value sum = b.reduce(ReduceKind::sum, b.mul(wide, centred), axes, false);
+    n.set(1, b.cast(b.mul(sum, r), n.resultElement(1)));
+  }
+  if (n.wants(2))
+    n.set(2, b.cast(b.reduce(ReduceKind::sum, wide, axes, false), n.resultElement(2)));
+}
+
+void batchNormGradients(Node &n, Build &b) {
+  Value x = n.tensor("input"), dy = n.tensor("grad_out");
+  if (!b.require(b.rank(x) >= 2 && b.elem(x) == b.elem(dy),
+                 "required: x [N, C, ..], and grad_out of its type"))
+    return;
+  Type element = b.isHalf(x) ? b.f32 : b.elem(x);
+  Value scale = ofChannels(n, b, "weight", element, b.dim(x, 1), 1);
+  (n.flag("train") ? batchGradients : givenGradients)(n, b, x, dy, scale);
+}
+
 /// Mean and 1 / deviation over dimensions, which stay with size 1, in f32 at least.
 std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes, double eps) {
   x = b.widen(x);
@@ -90,26 +133,35 @@ std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes, do
   return {mean, b.unary<RsqrtOp>(b.add(variance, eps))};
 }
 
+/// Spelled out, so that the statistics, which the backward pass reads, are computed once.
+void layerNormTraining(Node &n, Build &b, Value x, int64_t axis) {
+  Dims axes;
+  for (int64_t i = axis; i < b.rank(x); ++i)
+    axes.push_back(i);
+  auto [mean, scaled] = statistics(b, x, axes, n.real("eps"));
+  Value y = b.mul(b.sub(b.widen(x), mean), scaled);
+  if (Value scale = n.tensor("weight"))
+    y = b.mul(y, b.cast(scale, b.elem(y)));
+  if (Value bias = n.tensor("bias"))
+    y = b.add(y, b.cast(bias, b.elem(y)));
+  n.set(0, b.cast(y, b.elem(x)));
+  n.set(1, n.wants(1) ? b.cast(mean, n.resultElement(1)) : Value());
+  n.set(2, n.wants(2) ? b.cast(scaled, n.resultElement(2)) : Value());
+}
+
 void layerNorm(Node &n, Build &b) {
   Value x = n.tensor("input"), scale = n.tensor("weight"), bias = n.tensor("bias");
   int64_t axis = b.rank(x) - int64_t(n.ints("normalized_shape").size());
-  double eps = n.real("eps");
+  if (n.wants(1) || n.wants(2))
+    return layerNormTraining(n, b, x, axis);
   SmallVector<Value> operands{x};
   for (Value extra : {scale, bias})
     if (extra)
       operands.push_back(b.cast(extra, b.elem(x)));
   SmallVector<int32_t> segments{1, scale ? 1 : 0, bias ? 1 : 0};
   n.set(0, b.op<LayerNormOp>(operands,
-                             {b.attr("axis", axis), b.attrFloat("eps", eps),
+                             {b.attr("axis", axis), b.attrFloat("eps", n.real("eps")),
                               b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))}));
-  if (!n.wants(1) && !n.wants(2))
-    return;
-  Dims axes;
-  for (int64_t i = axis; i < b.rank(x); ++i)
-    axes.push_back(i);
-  auto [mean, scaled] = statistics(b, x, axes, eps);
-  n.set(1, n.wants(1) ? b.cast(mean, n.resultElement(1)) : Value());
-  n.set(2, n.wants(2) ? b.cast(scaled, n.resultElement(2)) : Value());
 }
 
 void groupNorm(Node &n, Build &b) {
@@ -141,6 +193,7 @@ const Operator table[] = {
     {"_native_batch_norm_legit_no_training.default", batchNormInference},
     {"_native_batch_norm_legit.no_stats", batchNormTraining},
     {"_native_batch_norm_legit_functional.default", batchNormTraining},
+    {"native_batch_norm_backward.default", batchNormGradients},
     {"native_layer_norm.default", layerNorm},
     {"native_group_norm.default", groupNorm},
 };

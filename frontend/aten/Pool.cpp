@@ -50,44 +50,161 @@ Value withoutBatch(Build &b, const Window &w, Value y) {
   return w.single && y ? b.reshape(y, Dims(b.shape(y).begin() + 1, b.shape(y).end())) : y;
 }
 
-/// PyTorch counts a maximum's place in its image, dlc in the whole tensor.
+/// A byte counts the places of a window.
+bool isByteEnough(const Window &w) {
+  constexpr int64_t places = 256;
+  int64_t count = 1;
+  for (int64_t size : w.window)
+    count *= size;
+  return count <= places;
+}
+
+int64_t imageSize(Build &b, const Window &w) {
+  return b.count(w.x) / std::max<int64_t>(1, b.dim(w.x, 0) * b.dim(w.x, 1));
+}
+
+/// Along a spatial dimension, where each window starts, in i32 beside y.
+Value starts(Build &b, const Window &w, Value y, int64_t spatial) {
+  size_t d = size_t(spatial);
+  Dims shape(size_t(b.rank(y)), 1);
+  shape[d + 2] = b.dim(y, spatial + 2);
+  Value out = b.iota(b.i32, shape, spatial + 2);
+  return b.sub(b.mul(out, b.scalarInt(b.i32, w.strides[d])), b.scalarInt(b.i32, w.low[d]));
+}
+
+/// The remainder of whole numbers that are not negative; the number becomes the quotient.
+Value takeDigit(Build &b, Value &number, int64_t base) {
+  Value divisor = b.scalarInt(b.i32, base), quotient = b.div(number, divisor);
+  Value digit = b.sub(number, b.mul(quotient, divisor));
+  number = quotient;
+  return digit;
+}
+
+/// The place in the image of what a window's byte names, row-major, in i32.
+Value placesOf(Build &b, const Window &w, Value position) {
+  Value rest = b.cast(position, b.i32), place;
+  int64_t after = 1;
+  for (int64_t i = int64_t(w.window.size()) - 1; i >= 0; --i) {
+    size_t d = size_t(i);
+    Value tap = i ? takeDigit(b, rest, w.window[d]) : rest;
+    Value at = b.add(starts(b, w, position, i), b.mul(tap, b.scalarInt(b.i32, w.dilations[d])));
+    at = b.mul(at, b.scalarInt(b.i32, after));
+    place = place ? b.add(place, at) : at;
+    after *= b.dim(w.x, i + 2);
+  }
+  return place;
+}
+
+/// The other way: bytes of the places in an image.
+Value positionsOf(Build &b, const Window &w, Value places) {
+  Value rest = b.cast(places, b.i32), position;
+  int64_t after = 1;
+  for (int64_t i = int64_t(w.window.size()) - 1; i >= 0; --i) {
+    size_t d = size_t(i);
+    Value at = i ? takeDigit(b, rest, b.dim(w.x, i + 2)) : rest;
+    Value tap = b.sub(at, starts(b, w, places, i));
+    if (w.dilations[d] != 1)
+      tap = b.div(tap, b.scalarInt(b.i32, w.dilations[d]));
+    tap = b.mul(tap, b.scalarInt(b.i32, after));
+    position = position ? b.add(position, tap) : tap;
+    after *= w.window[d];
+  }
+  return b.cast(position, b.b.getIntegerType(8, /*isSigned=*/false));
+}
+
+/// PyTorch counts a maximum's place in its image, dlc in its window or in the whole tensor.
 template <int spatial> void maxPool(Node &n, Build &b) {
   Window w = windowOf(n, b, spatial);
   if (!b.ok())
     return;
   if (!n.wants(1))
     return n.set(withoutBatch(b, w, b.op<MaxPoolOp>({w.x}, w.attributes(b))));
-  auto made = b.ops<MaxPoolIndicesOp>({w.x}, w.attributes(b));
+  bool bytes = isByteEnough(w) && b.isFloat(w.x) && Build::isSane(imageSize(b, w), 0);
+  auto made = bytes ? b.ops<MaxPoolPositionsOp>({w.x}, w.attributes(b))
+                    : b.ops<MaxPoolIndicesOp>({w.x}, w.attributes(b));
   if (made.size() != 2)
     return;
-  int64_t image = b.count(w.x) / std::max<int64_t>(1, b.dim(w.x, 0) * b.dim(w.x, 1));
+  Value places = bytes ? b.cast(placesOf(b, w, made[1]), b.i64)
+                       : b.rem(made[1], b.scalarInt(b.i64, imageSize(b, w)));
   n.set(0, withoutBatch(b, w, made[0]));
-  n.set(1, withoutBatch(b, w, b.rem(made[1], b.scalarInt(b.i64, image))));
+  n.set(1, withoutBatch(b, w, places));
+}
+
+/// Of operands without their batch, with it.
+Value withBatch(Build &b, const Window &w, Value y) { return w.single ? b.expandDims(y, 0) : y; }
+
+std::vector<NamedAttribute> gradientAttributes(Build &b, const Window &w) {
+  auto attributes = w.attributes(b);
+  attributes.push_back(b.attr("spatial", Dims(b.shape(w.x).begin() + 2, b.shape(w.x).end())));
+  return attributes;
+}
+
+template <int spatial> void maxPoolGradient(Node &n, Build &b) {
+  Window w = windowOf(n, b, spatial);
+  if (!b.ok())
+    return;
+  Value dy = withBatch(b, w, n.tensor("grad_output")),
+        indices = withBatch(b, w, n.tensor("indices"));
+  if (isByteEnough(w) && Build::isSane(imageSize(b, w), 0))
+    return n.set(withoutBatch(
+        b, w, b.op<MaxPoolGradOp>({dy, positionsOf(b, w, indices)}, gradientAttributes(b, w))));
+  Dims planes{b.dim(dy, 0), b.dim(dy, 1), -1}, places = planes;
+  planes[2] = imageSize(b, w);
+  places[2] = b.count(dy) / std::max<int64_t>(1, places[0] * places[1]);
+  Value sum = b.op<ScatterElementsOp>(
+      {b.splat(b.elem(dy), planes, 0), b.reshape(indices, places), b.reshape(dy, places)},
+      {b.attr("axis", int64_t(2)),
+       b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::add))});
+  n.set(withoutBatch(b, w, b.reshape(sum, b.dims(w.x))));
+}
+
+/// What avg_pool says besides its window, and the factor that another divisor asks for.
+std::pair<std::vector<NamedAttribute>, double> averageOf(Node &n, Build &b, const Window &w) {
+  std::vector<NamedAttribute> attributes{b.attr("counted_high", w.counted)};
+  bool fixed = n.has("divisor_override");
+  if (n.flag("count_include_pad", true) || fixed)
+    attributes.push_back(b.attrUnit("include_pad"));
+  if (!fixed || !b.require(w.high == w.counted, "argument 'divisor_override': required: no "
+                                                "rounding up of the shape"))
+    return {attributes, 1};
+  double taps = 1;
+  for (int64_t size : w.window)
+    taps *= double(size);
+  return {attributes, taps / double(n.integer("divisor_override"))};
 }
 
 template <int spatial> void averagePool(Node &n, Build &b) {
   Window w = windowOf(n, b, spatial);
   if (!b.ok())
     return;
-  auto attributes = w.attributes(b);
-  attributes.push_back(b.attr("counted_high", w.counted));
-  bool fixed = n.has("divisor_override");
-  if (n.flag("count_include_pad", true) || fixed)
-    attributes.push_back(b.attrUnit("include_pad"));
+  auto [attributes, factor] = averageOf(n, b, w);
+  llvm::append_range(attributes, w.attributes(b));
   Value y = b.op<AvgPoolOp>({w.x}, attributes);
-  if (fixed) {
-    double taps = 1;
-    for (int64_t size : w.window)
-      taps *= double(size);
-    bool cut = w.high != w.counted;
-    if (!b.require(!cut, "argument 'divisor_override': required: no rounding up of the shape"))
-      return;
-    y = b.mul(y, taps / double(n.integer("divisor_override")));
-  }
-  n.set(withoutBatch(b, w, y));
+  n.set(withoutBatch(b, w, factor == 1 ? y : b.mul(y, factor)));
 }
 
-/// Windows of one size are a pooling; others a product with the shares of each element.
+template <int spatial> void averagePoolGradient(Node &n, Build &b) {
+  Window w = windowOf(n, b, spatial);
+  if (!b.ok())
+    return;
+  auto [attributes, factor] = averageOf(n, b, w);
+  llvm::append_range(attributes, gradientAttributes(b, w));
+  Value dx = b.op<AvgPoolGradOp>({withBatch(b, w, n.tensor("grad_output"))}, attributes);
+  n.set(withoutBatch(b, w, factor == 1 ? dx : b.mul(dx, factor)));
+}
+
+/// Which elements of a dimension of `in` each of `out` is the mean of.
+std::vector<Share> adaptiveShares(int64_t in, int64_t out) {
+  std::vector<Share> shares;
+  for (int64_t o = 0; o < out; ++o) {
+    int64_t begin = o * in / out, end = ((o + 1) * in + out - 1) / out;
+    for (int64_t k = begin; k < end; ++k)
+      shares.push_back({o, k, 1.0 / double(end - begin)});
+  }
+  return shares;
+}
+
+/// Means of a whole dimension are a reduction; others a product with the shares of each element.
 template <int spatial> void adaptiveAverage(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t first = b.rank(x) - spatial;
@@ -98,31 +215,52 @@ template <int spatial> void adaptiveAverage(Node &n, Build &b) {
     int64_t in = b.dim(x, first + i), out = sizes[size_t(i)];
     if (!b.require(in > 0 && out > 0, "required: sizes of 1 or more") || in == out)
       continue;
-    if (out == 1) {
-      x = b.reduce(ReduceKind::mean, x, {first + i}, true);
-      continue;
-    }
-    std::vector<Share> shares;
-    for (int64_t o = 0; o < out; ++o) {
-      int64_t begin = o * in / out, end = ((o + 1) * in + out - 1) / out;
-      for (int64_t k = begin; k < end; ++k)
-        shares.push_back({o, k, 1.0 / double(end - begin)});
-    }
-    x = mixed(b, x, first + i, out, shares);
+    x = out == 1 ? b.reduce(ReduceKind::mean, x, {first + i}, true)
+                 : mixed(b, x, first + i, out, adaptiveShares(in, out));
   }
   n.set(x);
+}
+
+/// The same shares, the other way.
+template <int spatial> void adaptiveAverageGradient(Node &n, Build &b) {
+  Value dx = n.tensor("grad_output"), x = n.tensor("self");
+  int64_t first = b.rank(x) - spatial;
+  if (!b.require(first >= 1 && b.rank(dx) == b.rank(x), "required: x [.., C, spatial..]"))
+    return;
+  for (int64_t i = 0; b.ok() && i < spatial; ++i) {
+    int64_t in = b.dim(x, first + i), out = b.dim(dx, first + i);
+    if (!b.require(in > 0 && out > 0, "required: sizes of 1 or more") || in == out)
+      continue;
+    if (out == 1) {
+      Dims shape = b.dims(dx);
+      shape[size_t(first + i)] = in;
+      dx = b.broadcast(b.mul(dx, 1.0 / double(in)), shape);
+      continue;
+    }
+    std::vector<Share> shares = adaptiveShares(in, out);
+    for (Share &share : shares)
+      std::swap(share.to, share.from);
+    dx = mixed(b, dx, first + i, in, shares);
+  }
+  n.set(dx);
 }
 
 const Operator table[] = {
     {"max_pool1d_with_indices.default", maxPool<1>},
     {"max_pool2d_with_indices.default", maxPool<2>},
     {"max_pool3d_with_indices.default", maxPool<3>},
+    {"max_pool2d_with_indices_backward.default", maxPoolGradient<2>},
+    {"max_pool3d_with_indices_backward.default", maxPoolGradient<3>},
     {"avg_pool1d.default", averagePool<1>},
     {"avg_pool2d.default", averagePool<2>},
     {"avg_pool3d.default", averagePool<3>},
+    {"avg_pool2d_backward.default", averagePoolGradient<2>},
+    {"avg_pool3d_backward.default", averagePoolGradient<3>},
     {"adaptive_avg_pool1d.default", adaptiveAverage<1>},
     {"_adaptive_avg_pool2d.default", adaptiveAverage<2>},
     {"_adaptive_avg_pool3d.default", adaptiveAverage<3>},
+    {"_adaptive_avg_pool2d_backward.default", adaptiveAverageGradient<2>},
+    {"_adaptive_avg_pool3d_backward.default", adaptiveAverageGradient<3>},
 };
 
 } // namespace

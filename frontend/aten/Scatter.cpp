@@ -50,8 +50,63 @@ void scatterReduce(Node &n, Build &b) {
                              : ScatterReduction::min);
 }
 
+/// The slices of a dimension whose index is the same, added: with indices that are known and meet
+/// seldom, a sum of slices for each place. Null where it is another case.
+Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) {
+  constexpr size_t kMost = 16;
+  auto known = b.known(index);
+  if (!known)
+    return {};
+  std::vector<Dims> from(size_t(size), Dims{});
+  size_t most = 0;
+  for (int64_t i = 0; i < b.count(index); ++i) {
+    int64_t to = known->getInt(i);
+    to += to < 0 ? size : 0;
+    if (to < 0 || to >= size)
+      return {};
+    from[size_t(to)].push_back(i);
+    most = std::max(most, from[size_t(to)].size());
+  }
+  if (most > kMost)
+    return {};
+  Dims shape(size_t(b.rank(values)), 1);
+  shape[size_t(axis)] = size;
+  Value sum;
+  for (size_t k = 0; k < most; ++k) {
+    Dims places, there;
+    for (const Dims &each : from) {
+      places.push_back(k < each.size() ? each[k] : 0);
+      there.push_back(k < each.size());
+    }
+    Value part = b.gather(values, b.ints(places), axis);
+    if (llvm::is_contained(there, 0))
+      part = b.select(b.ints(there, shape, b.i1), part, b.like(part, 0));
+    sum = sum ? b.add(sum, part) : part;
+  }
+  return sum;
+}
+
+/// Adds to one dimension after the other; false where that is not possible.
+bool addApart(Node &n, Build &b, Value x) {
+  auto each = apart(n, b, x);
+  Value sum = n.tensor("values");
+  if (!n.flag("accumulate") || !each || !b.isFloat(x) || b.rank(sum) != b.rank(x))
+    return false;
+  for (auto [index, axis] : each->indices)
+    if (b.dim(sum, axis) != b.count(index))
+      return false;
+  sum = b.widen(sum);
+  for (auto [index, axis] : llvm::reverse(each->indices))
+    if (!(sum = sumAlong(b, sum, index, axis, b.dim(x, axis))))
+      return false;
+  n.set(b.cast(b.add(b.widen(x), b.cast(sum, b.elem(b.widen(x)))), b.elem(x)));
+  return b.ok();
+}
+
 void indexPut(Node &n, Build &b) {
   Value x = n.tensor("self");
+  if (addApart(n, b, x))
+    return;
   Indexed at = indexedOf(n, b, x);
   if (!b.ok())
     return;

@@ -188,9 +188,18 @@ private:
     return way;
   }
 
+  /// Whether a reorder has kernels for these elements: the library has integers of 8 and 32 bits.
+  static bool isReordered(Value value) {
+    Type element = typeOf(value).getElementType();
+    return isa<FloatType>(element) || element.isInteger(1) || element.isInteger(8) ||
+           element.isSignlessInteger(32);
+  }
+
   /// Whether the operation does its work as well on images in this layout.
   bool canFollow(Operation *op, const std::string &tag) {
     Value x = op->getOperand(0);
+    if (!llvm::all_of(llvm::concat<Value>(op->getOperands(), op->getResults()), isReordered))
+      return false;
     if (op->hasTrait<Pooling>()) {
       std::optional<Wanted> wanted = oracle.wantedByPool(op, tag);
       return wanted && wanted->source == tag && wanted->destination == tag;

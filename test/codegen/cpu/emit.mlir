@@ -204,3 +204,14 @@ func.func @main(%x: tensor<2048x1024xf32>) -> (tensor<2048x1024xf32>, tensor<204
   %y = dlc.add %m, %x : (tensor<2048x1024xf32>, tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
   return %m, %y : tensor<2048x1024xf32>, tensor<2048x1024xf32>
 }
+
+// -----
+
+// A tile of registers whose elements are all one number.
+// CHECK-LABEL: llvm.func @k0_transpose
+// CHECK: vector.shuffle
+func.func @main() -> tensor<64x64x4x32xf32> {
+  %c = dlc.constant dense<0.0> : tensor<4x32x64x64xf32>
+  %t = dlc.transpose %c [2, 3, 0, 1] : (tensor<4x32x64x64xf32>) -> tensor<64x64x4x32xf32>
+  return %t : tensor<64x64x4x32xf32>
+}

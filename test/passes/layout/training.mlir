@@ -35,3 +35,18 @@ func.func @norm(%x: tensor<4x16x8x8xf32>, %w: tensor<32x16x3x3xf32>, %s: tensor<
   %dx, %ds, %db = dlc.batch_norm_grad %0, %y, %s, %mean, %variance {eps = 1.0e-5 : f64} : (tensor<4x32x8x8xf32>, tensor<4x32x8x8xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>) -> (tensor<4x32x8x8xf32>, tensor<32xf32>, tensor<32xf32>)
   return %dx, %ds : tensor<4x32x8x8xf32>, tensor<32xf32>
 }
+
+// -----
+
+// No reorder has a kernel for integers of 64 bits: the positions are plain before they become such.
+// CHECK-LABEL: @indices
+// CHECK: dlc.max_pool_positions {{.*}} -> (tensor<4x32x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>, tensor<4x32x8x8xui8, #dlc.on<cpu, [[TAG]]>>)
+// CHECK: %[[PLAIN:.*]] = dlc.reorder {{.*}} -> tensor<4x32x8x8xui8, #dlc.on<cpu>>
+// CHECK: dlc.cast %[[PLAIN]] {{.*}} -> tensor<4x32x8x8xi64, #dlc.on<cpu>>
+func.func @indices(%x: tensor<4x16x16x16xf32>, %w: tensor<32x16x3x3xf32>, %v: tensor<32x32x3x3xf32>) -> (tensor<4x32x8x8xf32>, tensor<4x32x8x8xi64>) {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<4x16x16x16xf32>, tensor<32x16x3x3xf32>) -> tensor<4x32x16x16xf32>
+  %y, %position = dlc.max_pool_positions %0 {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<4x32x16x16xf32>) -> (tensor<4x32x8x8xf32>, tensor<4x32x8x8xui8>)
+  %i = dlc.cast %position to i64 : (tensor<4x32x8x8xui8>) -> tensor<4x32x8x8xi64>
+  %z = dlc.conv %y, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<4x32x8x8xf32>, tensor<32x32x3x3xf32>) -> tensor<4x32x8x8xf32>
+  return %z, %i : tensor<4x32x8x8xf32>, tensor<4x32x8x8xi64>
+}

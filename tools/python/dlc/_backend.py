@@ -10,8 +10,9 @@ import torch
 from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _graph, _report, _runtime
+from dlc import _flops, _graph, _random, _report, _runtime
 from dlc._compile import Compiler
 from dlc._model import Model
 
@@ -61,7 +62,9 @@ class Piece:
 
     def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
         graph = part.graph
-        inputs = {node.name: node.name for node in graph.find_nodes(op="placeholder") if node.name not in constants}
+        names = [node.name for node in graph.find_nodes(op="placeholder")]
+        self._inputs = [i for i, name in enumerate(names) if name not in constants]
+        inputs = {names[i]: names[i] for i in self._inputs}
         (result,) = graph.output_node().args
         self._single = isinstance(result, fx.Node)
         nodes = [result] if self._single else list(result)
@@ -74,10 +77,11 @@ class Piece:
         report.copied += len(self._strides)
 
     def __call__(self, *tensors: torch.Tensor) -> Any:
-        results = self._run(*[tensor.detach() if tensor.requires_grad else tensor for tensor in tensors])
+        given = [tensors[i] for i in self._inputs]
+        results = self._run(*[tensor.detach() if tensor.requires_grad else tensor for tensor in given])
         if not isinstance(results, tuple):
             results = (results,)
-        if not tensors:
+        if not given:
             results = tuple(map(_tensor, results))
         if self._strides:
             results = tuple(self._laid(i, each) for i, each in enumerate(results))
@@ -93,45 +97,76 @@ def _strict(message: str) -> ValueError:
     return ValueError(f"options={{'strict': True}}: required: a graph that dlc runs whole; found: {message}; leave strict out to let PyTorch run the rest")
 
 
+def _refusals(graph: fx.Graph) -> dict[str, str]:
+    """The nodes that stay in PyTorch, and why."""
+    found = {name: reason.split("): ", 1)[-1] for name, reason in _graph.refusals(graph).items()}
+    for node in graph.nodes:
+        if node.name in found and _random.is_random(node):
+            found[node.name] = "random numbers are PyTorch's"
+    return found
+
+
 def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
     """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
     graph = module.graph
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node)]
+    _random.detach(graph)
+    _graph.settle(graph)
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta]
     report.operators += len(nodes)
-    overloads = {node.name: str(node.target) for node in nodes}
-    refused = _graph.refusals(graph)
-    left = [(overloads[name], reason.split("): ", 1)[-1]) for name, reason in refused.items()]
+    overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
+    report.flops += sum(flops.values())
+    refused = _refusals(graph)
+    # By the node's name.
+    left = {name: reason for name, reason in refused.items() if name in overloads}
     partitioner = CapabilityBasedPartitioner(module, _Support(refused), allows_single_node_partition=True)
     parts = []
     for part in partitioner.propose_partitions():
         if any(map(_computes, part.nodes)):
             parts.append(part)
         elif refused:
-            left += [(overloads[node.name], "a view of memory that is there") for node in part.nodes if node.name in overloads]
+            left.update({node.name: "a view of memory that is there" for node in part.nodes if node.name in overloads})
     if options.strict and refused:
-        raise _strict("; ".join(f"{overload}: {reason}" for overload, reason in sorted(set(left))))
-    sizes = [sum(node.name in overloads for node in part.nodes) for part in parts]
-    names = [[overloads[node.name] for node in part.nodes if node.name in overloads] for part in parts]
+        raise _strict("; ".join(sorted({f"{overloads[name]}: {reason}" for name, reason in left.items() if name in refused})))
     fused = partitioner.fuse_partitions(parts)
-    for at, size in enumerate(sizes):
-        part, call = getattr(fused, f"fused_{at}"), _call_of(fused, f"fused_{at}")
-        known = {inside.name: constants[outside.name] for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args) if outside.name in constants}
-        try:
-            setattr(fused, f"fused_{at}", _Call(Piece(part, known, options, report)))
-            call.args = tuple(outside for outside in call.args if outside.name not in constants)
-            report.pieces.append(size)
-        except (ValueError, _graph.Refused) as error:
-            if options.strict:
-                raise _strict(str(error)) from error
-            left += [(name, f"the program cannot be compiled: {error}") for name in names[at]]
-    report.leave(left)
+    for at in range(len(parts)):
+        _replace(fused, f"fused_{at}", constants, options, report, left)
+    report.leave([(overloads[name], reason) for name, reason in left.items()])
+    report.eager_flops += sum(flops[name] for name in left)
     fused.recompile()
     return fused
 
 
-def _call_of(fused: fx.GraphModule, name: str) -> fx.Node:
-    (call,) = fused.graph.find_nodes(op="call_module", target=name)
-    return call
+def _replace(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> None:
+    """A part of a graph becomes a program; `constants` by the names that they have in the whole."""
+    part = getattr(whole, name)
+    (call,) = whole.graph.find_nodes(op="call_module", target=name)
+    known = {inside.name: constants[outside.name] for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args) if outside.name in constants}
+    setattr(whole, name, _program(part, known, options, report, left))
+
+
+def _program(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> torch.nn.Module:
+    """Where the compiler refuses it, one program for each half, so that what hinders it stays in PyTorch alone."""
+    nodes = [node for node in part.graph.nodes if node.op == "call_function"]
+    operators = [node for node in nodes if not _graph.is_item(node)]
+    try:
+        made = _Call(Piece(part, constants, options, report))
+        report.pieces.append(len(operators))
+        return made
+    except (ValueError, _graph.Refused) as error:
+        if options.strict:
+            raise _strict(str(error)) from error
+        if len(operators) == 1:
+            left[operators[0].name] = f"the program cannot be compiled: {error}"
+            return part
+    half = set(operators[: len(operators) // 2])
+    # What takes one of several results stands with what makes them.
+    first = dict.fromkeys(node for node in nodes if (node.args[0] if _graph.is_item(node) else node) in half)
+    halves = [first, dict.fromkeys(node for node in nodes if node not in first)]
+    fused = fuse_by_partitions(part, halves)
+    for name in ("fused_0", "fused_1"):
+        _replace(fused, name, constants, options, report, left)
+    fused.recompile()
+    return fused
 
 
 class _Call(torch.nn.Module):
@@ -277,6 +312,20 @@ def _compiler_of(kind: str, options: Options) -> Callable[..., Any]:
     return compile
 
 
+def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
+    """Of what both directions need little is kept: views and functions of single elements are made again, and what depends on nothing always is."""
+    from functorch.compile import min_cut_rematerialization_partition
+    from torch.utils.checkpoint import CheckpointPolicy
+
+    constant: set[fx.Node] = set()
+    for node in joint.graph.nodes:
+        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) and not _random.is_random(node) and constant.issuperset(node.all_input_nodes):
+            constant.add(node)
+            node.meta.setdefault("recompute", CheckpointPolicy.MUST_RECOMPUTE)
+            node.meta.setdefault("ac_graph_id", 0)
+    return min_cut_rematerialization_partition(joint, inputs, **others)
+
+
 def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **others: Any) -> Any:
     """The backend of torch.compile.
 
@@ -291,4 +340,5 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
         bw_compiler=_compiler_of("backward", chosen),
         inference_compiler=_compiler_of("inference", chosen),
         decompositions=_graph.decompositions,
+        partition_fn=_partition,
     )(module, inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import operator
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._subclasses import FakeTensor
 
 VERSION = 1
 
@@ -28,6 +30,10 @@ ELEMENTS = {
     torch.uint64: "u64",
     torch.bool: "bool",
 }
+
+
+#: What they make depends on how their operand lies in memory.
+STRIDED = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default, torch.ops.aten.as_strided_scatter.default}
 
 
 class Refused(Exception):
@@ -96,7 +102,15 @@ def arguments(node: fx.Node) -> dict[str, Any]:
         else:
             value = argument.default_value if argument.has_default_value() else None
         found[argument.name] = encode(value)
+    if node.target in STRIDED:
+        found.update(_memory_of(node.args[0]))
     return found
+
+
+def _memory_of(node: fx.Node) -> dict[str, Any]:
+    """How an operand lies in memory, of which a view is taken by steps."""
+    value = node.meta["val"]
+    return {"self_stride": encode(list(value.stride())), "self_offset": encode(value.storage_offset())}
 
 
 def used(node: fx.Node) -> set[int]:
@@ -167,6 +181,31 @@ def _rename(value: Any, names: Mapping[str, str]) -> Any:
     return [_rename(each, names) for each in value] if isinstance(value, list) else value
 
 
+def settle(graph: fx.Graph) -> None:
+    """Statistics of batch norm beside 16-bit images are f32 in both directions, as PyTorch computes them; what it says of their types is 16-bit."""
+    aten = torch.ops.aten
+
+    def wide(node: Any, at: int | None = None) -> None:
+        value = node.meta["val"] if at is None else node.meta["val"][at]
+        if not isinstance(value, torch.Tensor) or value.dtype not in (torch.float16, torch.bfloat16):
+            return
+        with value.fake_mode if isinstance(value, FakeTensor) else contextlib.nullcontext():
+            value = value.to(torch.float32)
+        node.meta["val"] = value if at is None else (*node.meta["val"][:at], value, *node.meta["val"][at + 1 :])
+
+    for node in graph.nodes:
+        if node.target in (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.no_stats):
+            for at in (1, 2):
+                wide(node, at)
+            for user in node.users:
+                if is_item(user) and user.args[1] in (1, 2):
+                    wide(user)
+        elif node.target is aten.native_batch_norm_backward.default and node.args[7]:
+            for given in node.args[5:7]:
+                if given.op == "placeholder":
+                    wide(given)
+
+
 def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
     """The nodes that dlc does not take, by name, and why."""
     from dlc import _compiler
@@ -204,13 +243,14 @@ def decompositions() -> Any:
     """PyTorch's table to core ATen, without the operators that dlc has whole."""
     from torch._decomp import core_aten_decompositions
 
-    from dlc import _compiler
+    from dlc import _compiler, _random
 
     table = core_aten_decompositions()
     whole = set(_compiler.graph_operators())
     for overload in list(table.keys()):
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
+    table[torch.ops.aten.native_dropout.default] = _random.dropout
     return table
 
 

@@ -21,12 +21,15 @@ class Graph:
     """A graph that torch.compile handed over.
 
     kind: `inference`, `forward` or `backward`. operators: how many in all. pieces: of how many operators each program of dlc's is made. eager: what
-    PyTorch runs. copied: results that are copied into the layout that PyTorch expects. frozen: parameters that are constants of the programs. notes: what else was decided, as for which sizes it was made.
+    PyTorch runs. copied: results that are copied into the layout that PyTorch expects. frozen: parameters that are constants of the programs. notes: what
+    else was decided, as for which sizes it was made. flops: floating point operations in all; eager_flops: those of them that PyTorch runs. Products,
+    convolutions and attention count as torch.utils.flop_counter says, all else one for an element of the result, views none.
     """
 
     def __init__(self, name: str, kind: str):
         self.name, self.kind = name, kind
         self.operators, self.copied, self.frozen = 0, 0, 0
+        self.flops, self.eager_flops = 0, 0
         self.pieces: list[int] = []
         self.eager: list[Eager] = []
         self.notes: list[str] = []
@@ -35,9 +38,15 @@ class Graph:
         """(overload, reason) of each node that stays in PyTorch."""
         self.eager += [Eager(overload, count, reason) for (overload, reason), count in Counter(refused).items()]
 
+    @property
+    def eager_share(self) -> float:
+        """The part of the floating point operations that PyTorch runs, of 1."""
+        return self.eager_flops / self.flops if self.flops else 0.0
+
     def line(self) -> str:
         eager = sum(each.count for each in self.eager)
         text = f"{self.name} ({self.kind}): {self.operators} operators, {self.operators - eager} in {len(self.pieces)} programs of dlc, {eager} in PyTorch"
+        text += f" with {100 * self.eager_share:.2g} % of the floating point operations" if eager else ""
         text += f"; {self.frozen} parameters are constants" if self.frozen else ""
         return text + (f"; {self.copied} results copied" if self.copied else "")
 

@@ -1,0 +1,158 @@
+//===- Strided.cpp - views by steps through memory ------------------------===//
+#include "frontend/aten/Node.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+/// Dimensions of more than one element, those with the widest steps first.
+Dims byStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  Dims order;
+  for (int64_t i = 0; i < int64_t(sizes.size()); ++i)
+    if (sizes[size_t(i)] != 1)
+      order.push_back(i);
+  llvm::stable_sort(order,
+                    [&](int64_t a, int64_t c) { return strides[size_t(a)] > strides[size_t(c)]; });
+  return order;
+}
+
+/// Whether steps in that order go through memory one by one.
+bool isDense(ArrayRef<int64_t> order, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  int64_t step = 1;
+  for (int64_t d : llvm::reverse(order)) {
+    if (strides[size_t(d)] != step)
+      return false;
+    step *= sizes[size_t(d)];
+  }
+  return true;
+}
+
+/// The same elements, with the dimensions of `order` alone, in that order.
+Value ordered(Build &b, Value x, ArrayRef<int64_t> order) {
+  Dims all;
+  for (int64_t i = 0; i < b.rank(x); ++i)
+    if (!llvm::is_contained(order, i))
+      all.push_back(i);
+  all.insert(all.end(), order.begin(), order.end());
+  return b.transpose(x, all);
+}
+
+/// The other way: dimensions of `order`, in that order, as a tensor of these sizes.
+Value restored(Build &b, Value flat, ArrayRef<int64_t> order, ArrayRef<int64_t> sizes) {
+  Dims shape, back(order.size()), sorted(order);
+  llvm::sort(sorted);
+  for (int64_t d : order)
+    shape.push_back(sizes[size_t(d)]);
+  for (auto [to, d] : llvm::enumerate(sorted))
+    back[to] = int64_t(llvm::find(order, d) - order.begin());
+  return b.reshape(b.transpose(b.reshape(flat, shape), back), sizes);
+}
+
+/// What as_strided and its opposite say: a view of a tensor that lies densely in memory.
+struct View {
+  Value x;
+  /// x's elements as they lie.
+  Value flat;
+  Dims order, sizes, strides;
+  /// Of the view's first element.
+  int64_t offset = 0;
+
+  int64_t count() const {
+    int64_t count = 1;
+    for (int64_t size : sizes)
+      count *= size;
+    return count;
+  }
+  /// Where in memory each of its elements lies.
+  Dims places() const {
+    Dims result{offset};
+    for (auto [size, stride] : llvm::zip(sizes, strides)) {
+      Dims before = std::move(result);
+      result.clear();
+      for (int64_t place : before)
+        for (int64_t i = 0; i < size; ++i)
+          result.push_back(place + i * stride);
+    }
+    return result;
+  }
+};
+
+View viewOf(Node &n, Build &b) {
+  View v;
+  v.x = n.tensor("self");
+  Dims own = n.ints("self_stride");
+  v.sizes = n.ints("size"), v.strides = n.ints("stride");
+  int64_t start = n.integer("self_offset", 0);
+  v.offset = n.integer("storage_offset", start) - start;
+  if (!b.require(int64_t(own.size()) == b.rank(v.x) && v.sizes.size() == v.strides.size(),
+                 "argument 'stride': required: a step for each dimension"))
+    return v;
+  v.order = byStride(b.dims(v.x), own);
+  int64_t last = v.offset;
+  for (auto [size, stride] : llvm::zip(v.sizes, v.strides))
+    last += (size - 1) * stride;
+  b.require(isDense(v.order, b.dims(v.x), own), "required: a tensor that lies densely in memory");
+  b.require(v.count() > 0 && v.offset >= 0 && last < b.count(v.x),
+            "required: a view of elements that the tensor has");
+  v.flat = b.flatten(ordered(b, v.x, v.order));
+  return v;
+}
+
+/// Places one by one where the view is no block of memory.
+Value placesOf(Build &b, const View &v) {
+  if (!b.require(v.count() <= Build::needLimit, "a view of too many elements that lie apart"))
+    return {};
+  return b.ints(v.places());
+}
+
+void strided(Node &n, Build &b) {
+  View v = viewOf(n, b);
+  if (!b.ok())
+    return;
+  Dims block = v.sizes;
+  for (auto [size, stride] : llvm::zip(block, v.strides))
+    size = stride == 0 ? 1 : size;
+  Dims order = byStride(block, v.strides);
+  if (!isDense(order, block, v.strides))
+    return n.set(b.reshape(b.gather(v.flat, placesOf(b, v), 0), v.sizes));
+  int64_t count = 1;
+  for (int64_t size : block)
+    count *= size;
+  Value part = b.sliceAxis(v.flat, 0, v.offset, count);
+  n.set(b.broadcast(restored(b, part, order, block), v.sizes));
+}
+
+void stridedScatter(Node &n, Build &b) {
+  View v = viewOf(n, b);
+  if (!b.ok())
+    return;
+  Value source = b.cast(n.tensor("src"), b.elem(v.x)), flat;
+  Dims order = byStride(v.sizes, v.strides);
+  if (isDense(order, v.sizes, v.strides)) {
+    int64_t end = v.offset + v.count();
+    flat = b.concat({b.sliceAxis(v.flat, 0, 0, v.offset), b.flatten(ordered(b, source, order)),
+                     b.sliceAxis(v.flat, 0, end, b.count(v.x) - end)},
+                    0);
+  } else {
+    flat = b.op<ScatterElementsOp>(
+        {v.flat, placesOf(b, v), b.flatten(source)},
+        {b.attr("axis", int64_t(0)),
+         b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
+  }
+  n.set(restored(b, flat, v.order, b.dims(v.x)));
+}
+
+const Operator table[] = {
+    {"as_strided.default", strided},
+    {"as_strided_copy.default", strided},
+    {"as_strided_scatter.default", stridedScatter},
+};
+
+} // namespace
+
+ArrayRef<Operator> stridedOperators() { return table; }
+
+} // namespace dlc::aten

@@ -1,0 +1,339 @@
+"""Training through torch.compile with dlc as its backend: gradients, state, random numbers. Skipped where PyTorch is missing."""
+import copy
+import pickle
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import dlc
+from dlc import _backend
+
+nn, F = torch.nn, torch.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    dlc.report(clear=True)
+
+
+def compiled(function, **options):
+    return torch.compile(function, backend=_backend.backend, options=options or None)
+
+
+def leaves(*tensors):
+    return [tensor.detach().clone().requires_grad_(tensor.is_floating_point()) for tensor in tensors]
+
+
+def flat(results):
+    return [results] if isinstance(results, torch.Tensor) else list(results)
+
+
+def gradients(function, given, parameters=()):
+    """Results, and their gradients in what is given and in parameters; each result counts with a weight of its own in every place."""
+    results = flat(function(*given))
+    torch.manual_seed(1)
+    found = [result for result in results if result.requires_grad]
+    inputs = [tensor for tensor in [*given, *parameters] if tensor.requires_grad]
+    return results + list(torch.autograd.grad(found, inputs, [torch.randn_like(result) for result in found]))
+
+
+def check(function, *tensors, parameters=(), whole=True, rtol=1e-4, atol=1e-4, **options):
+    given = leaves(*tensors)
+    torch.manual_seed(0)
+    wanted = gradients(function, given, parameters)
+    torch.manual_seed(0)
+    found = gradients(compiled(function, **options), given, parameters)
+    for got, want in zip(found, wanted, strict=True):
+        torch.testing.assert_close(got, want, rtol=rtol, atol=atol)
+    assert {graph.kind for graph in dlc.report()} == {"forward", "backward"}
+    assert not whole or not any(graph.eager for graph in dlc.report()), dlc.report()
+
+
+def modules(*each):
+    """Several at once, in one graph: each on its own input."""
+    torch.manual_seed(0)
+    made = nn.ModuleList(make() for make, *_ in each)
+    tensors = [torch.randn(shape) for _, *shapes in each for shape in shapes]
+    check(lambda *given: tuple(module(x) for module, x in zip(made, given, strict=True)), *tensors, parameters=list(made.parameters()))
+
+
+def test_convolutions():
+    modules(
+        (lambda: nn.Conv2d(4, 6, 3, stride=2, padding=1), (2, 4, 12, 11)),
+        (lambda: nn.Conv2d(4, 6, 3, stride=3, padding=2, dilation=2), (2, 4, 12, 11)),
+        (lambda: nn.Conv2d(4, 6, 3, groups=2, padding=(0, 2), bias=False), (2, 4, 12, 11)),
+        (lambda: nn.Conv1d(4, 4, 5, groups=4), (2, 4, 12)),
+        (lambda: nn.Conv3d(2, 3, 2, stride=2), (1, 2, 5, 4, 6)),
+        (lambda: nn.Conv2d(3, 2, 3), (3, 8, 8)),
+    )
+
+
+def test_transposed_convolutions():
+    modules(
+        (lambda: nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1), (2, 4, 5, 6)),
+        (lambda: nn.ConvTranspose2d(4, 6, 3, groups=2, dilation=3, output_padding=2), (2, 4, 5, 6)),
+        (lambda: nn.ConvTranspose1d(4, 2, 4, stride=4, output_padding=3), (2, 4, 5)),
+        (lambda: nn.ConvTranspose3d(2, 3, 2, stride=2, bias=False), (1, 2, 3, 4, 2)),
+    )
+
+
+def test_pools():
+    modules(
+        (lambda: nn.MaxPool2d(3, 2, 1), (2, 3, 9, 10)),
+        (lambda: nn.MaxPool2d(2, ceil_mode=True), (2, 3, 9, 9)),
+        (lambda: nn.MaxPool2d((2, 3), dilation=(2, 1), stride=1), (3, 9, 10)),
+        (lambda: nn.MaxPool2d(17, 3), (1, 2, 24, 21)),
+        (lambda: nn.MaxPool1d(3), (2, 3, 10)),
+        (lambda: nn.MaxPool3d(2, padding=1), (1, 2, 5, 6, 4)),
+        (lambda: nn.AvgPool2d(3, 2, 1), (2, 3, 9, 10)),
+        (lambda: nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False), (2, 3, 10, 9)),
+        (lambda: nn.AvgPool2d(2, divisor_override=3), (2, 3, 8, 8)),
+        (lambda: nn.AvgPool1d(3, 2), (2, 3, 9)),
+        (lambda: nn.AvgPool3d(2), (1, 2, 4, 6, 4)),
+        (lambda: nn.AdaptiveAvgPool2d((3, 5)), (2, 3, 7, 11)),
+        (lambda: nn.AdaptiveAvgPool2d((1, 4)), (2, 3, 5, 8)),
+        (lambda: nn.AdaptiveAvgPool3d(2), (1, 2, 3, 4, 5)),
+    )
+
+
+def test_normalisations():
+    modules(
+        (lambda: nn.BatchNorm2d(3), (4, 3, 5, 5)),
+        (lambda: nn.BatchNorm1d(6, affine=False), (8, 6)),
+        (lambda: nn.BatchNorm2d(3, track_running_stats=False), (4, 3, 5, 5)),
+        (lambda: nn.BatchNorm2d(3).eval(), (4, 3, 5, 5)),
+        (lambda: nn.LayerNorm((4, 5)), (3, 4, 5)),
+        (lambda: nn.LayerNorm(5, elementwise_affine=False), (3, 4, 5)),
+        (lambda: nn.RMSNorm(5), (3, 4, 5)),
+        (lambda: nn.GroupNorm(2, 6), (2, 6, 4, 4)),
+        (lambda: nn.InstanceNorm2d(3, affine=True), (2, 3, 5, 5)),
+        (lambda: nn.LocalResponseNorm(3), (2, 6, 4, 4)),
+        (lambda: nn.Softmax(1), (3, 6)),
+        (lambda: nn.LogSoftmax(0), (3, 6)),
+    )
+
+
+def test_activations():
+    names = "ReLU GELU SiLU ELU SELU CELU Hardtanh Hardswish Hardsigmoid LeakyReLU Softplus Mish LogSigmoid Hardshrink Softshrink Tanh Sigmoid ReLU6 PReLU GLU Softsign Tanhshrink"
+    modules(*[(getattr(nn, name), (4, 6)) for name in names.split()], (lambda: nn.GELU("tanh"), (4, 6)), (lambda: nn.Threshold(0.1, 2.0), (4, 6)))
+
+
+def test_padding_and_sizes():
+    modules(
+        (lambda: nn.ReplicationPad2d((1, 2, 0, 3)), (2, 3, 5, 4)),
+        (lambda: nn.ReflectionPad2d((1, 2, 0, 3)), (2, 3, 5, 4)),
+        (lambda: nn.ZeroPad2d((1, -1, 0, 3)), (2, 3, 5, 4)),
+        (lambda: nn.Upsample(scale_factor=2), (2, 3, 5, 4)),
+        (lambda: nn.Upsample(size=(7, 9), mode="bilinear"), (2, 3, 5, 4)),
+        (lambda: nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True), (2, 3, 5, 4)),
+        (lambda: nn.Upsample(scale_factor=2, mode="bicubic"), (1, 2, 5, 4)),
+        (lambda: nn.PixelShuffle(2), (2, 8, 3, 4)),
+        (lambda: nn.Unfold(2, padding=1), (2, 3, 4, 5)),
+    )
+
+
+def test_losses():
+    classes, places = torch.tensor([1, 4, -100, 0]), torch.randint(0, 5, (4, 3, 3))
+
+    def function(x, images, y):
+        return (
+            F.cross_entropy(x, classes, label_smoothing=0.1),
+            F.cross_entropy(images, places, weight=torch.arange(1.0, 6.0)),
+            F.nll_loss(F.log_softmax(x, 1), classes, reduction="sum"),
+            F.mse_loss(x, y),
+            F.l1_loss(x, y),
+            F.smooth_l1_loss(x, y, beta=0.5),
+            F.huber_loss(x, y),
+            F.binary_cross_entropy_with_logits(x, y.sigmoid(), pos_weight=torch.full((5,), 2.0)),
+            F.kl_div(F.log_softmax(x, 1), F.log_softmax(y, 1), log_target=True, reduction="batchmean"),
+            F.cosine_similarity(x, y).mean(),
+        )
+
+    check(function, torch.randn(4, 5), torch.randn(4, 5, 3, 3), torch.randn(4, 5))
+
+
+def test_places():
+    index = torch.tensor([[0, 2, 2], [1, 1, 0]])
+
+    def function(table, x, values):
+        return (
+            F.embedding(index, table, padding_idx=0),
+            x[:, index],
+            x.index_put((index[0],), values, accumulate=True),
+            torch.zeros(3, 4).scatter_add(0, index[:, :1].expand(2, 4), x[:2, :4]),
+            x.gather(1, index),
+            x.index_add(0, index[1], values),
+            x.cumsum(1).amax(0),
+            x.sort(1).values[:, 1:],
+            torch.as_strided(x, (2, 2), (1, 2), 3),
+            x.T.flip(0).roll(1, 0).tril(),
+        )
+
+    check(function, torch.randn(4, 3), torch.randn(3, 5), torch.randn(3, 5))
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "bool", "float"])
+def test_attention_is_whole_both_ways(mask):
+    masks = {"bool": torch.ones(6, 7).tril(2).bool(), "float": torch.randn(6, 7)}
+
+    def function(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=masks.get(mask), is_causal=mask == "causal", scale=0.3)
+
+    q, k, v = torch.randn(2, 4, 6, 8), torch.randn(2, 4, 7, 8), torch.randn(2, 4, 7, 8)
+    check(function, q, k, v)
+    assert dlc.report()[1].operators == 1
+
+
+def test_recurrent_layers(monkeypatch):
+    # PyTorch hands them over when it is told to.
+    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+    torch.manual_seed(0)
+    module = nn.ModuleList([nn.LSTM(4, 5, 2, batch_first=True, bidirectional=True), nn.GRU(10, 3, batch_first=True), nn.RNN(3, 2, batch_first=True)])
+
+    def function(x):
+        for layer in module:
+            x, state = layer(x)
+        return x, state
+
+    check(function, torch.randn(2, 3, 4), parameters=list(module.parameters()))
+
+
+def test_dropout_draws_pytorchs_numbers():
+    layers = nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.3), nn.ReLU(), nn.Dropout1d(0.5), nn.AlphaDropout(0.2), nn.Linear(8, 3), nn.Dropout(1.0))
+    check(lambda x: (layers(x), F.dropout(x.T * 2, 0.4)), torch.randn(5, 6), parameters=list(layers.parameters()), whole=False)
+    # What the generators draw waits for nothing: each direction is one program.
+    assert [len(graph.pieces) for graph in dlc.report()] == [1, 1]
+    assert {each.reason for graph in dlc.report() for each in graph.eager} == {"random numbers are PyTorch's"}
+
+
+def test_running_statistics_move():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.BatchNorm2d(4, momentum=None))
+    other = copy.deepcopy(module)
+    run = compiled(module)
+    for _ in range(3):
+        x = torch.randn(2, 3, 6, 6)
+        run(x).sum().backward()
+        other(x).sum().backward()
+    for (name, found), wanted in zip(module.state_dict().items(), other.state_dict().values(), strict=True):
+        torch.testing.assert_close(found, wanted, msg=name)
+
+
+def test_a_retained_graph_gives_its_gradients_again():
+    module = nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+    (x,) = leaves(torch.randn(3, 4))
+    y = compiled(module)(x)
+    first = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
+    second = torch.autograd.grad(y, x, 2 * torch.ones_like(y))
+    torch.testing.assert_close(second[0], 2 * first[0])
+    with pytest.raises(RuntimeError, match="retain_graph"):
+        torch.autograd.grad(y, x, torch.ones_like(y))
+
+
+def test_gradients_may_lie_anyhow():
+    (x,) = leaves(torch.randn(3, 4))
+    (z,) = leaves(x)
+    function = lambda x: (x.exp(), x.T * 2, x[1:])
+    for given, run in ((x, compiled(function)), (z, function)):
+        a, b, c = run(given)
+        # A stretched gradient, one in columns, and none at all for the third.
+        torch.autograd.backward([a, b], [torch.ones(1, 1).expand(3, 4), torch.arange(12.0).reshape(3, 4).T])
+    torch.testing.assert_close(x.grad, z.grad)
+
+
+def test_gradients_add_up_and_parameters_may_be_frozen():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2))
+    module[0].weight.requires_grad_(False)
+    other, x = copy.deepcopy(module), torch.randn(3, 4)
+    run = compiled(module)
+    for _ in range(2):
+        run(x).square().sum().backward()
+        other(x).square().sum().backward()
+    for found, wanted in zip(module.parameters(), other.parameters(), strict=True):
+        assert (found.grad is None) == (wanted.grad is None)
+        if wanted.grad is not None:
+            torch.testing.assert_close(found.grad, wanted.grad)
+
+
+def test_autocast():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(256, 64), nn.LayerNorm(64), nn.GELU(), nn.Linear(64, 5))
+    other, x, target = copy.deepcopy(module), torch.randn(4, 3, 8, 8), torch.tensor([0, 1, 2, 3])
+    losses = []
+    for each, run in ((module, compiled(module)), (other, other)):
+        step = torch.optim.SGD(each.parameters(), lr=0.05)
+        losses.append([])
+        for _ in range(3):
+            step.zero_grad()
+            with torch.autocast("cpu", torch.bfloat16):
+                y = run(x)
+                loss = F.cross_entropy(y, target)
+            assert y.dtype == torch.bfloat16
+            loss.backward()
+            step.step()
+            losses[-1].append(loss.item())
+    assert losses[0] == pytest.approx(losses[1], rel=3e-2)
+    for (name, found), wanted in zip(module.state_dict().items(), other.state_dict().values(), strict=True):
+        torch.testing.assert_close(found, wanted, rtol=3e-2, atol=2e-2, msg=name)
+    assert not any(graph.eager for graph in dlc.report()), dlc.report()
+
+
+def test_checkpointed_layers():
+    from torch.utils.checkpoint import checkpoint
+
+    layers = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 4))
+    check(lambda x: checkpoint(layers, x, use_reentrant=False) * 2, torch.randn(3, 4), parameters=list(layers.parameters()))
+
+
+def test_a_reset_compiles_again():
+    module, x = nn.Linear(3, 2), torch.randn(4, 3)
+    run = compiled(module)
+    wanted = run(x)
+    torch._dynamo.reset()
+    torch.testing.assert_close(run(x), wanted)
+    # What the first graph left can still go back.
+    wanted.sum().backward()
+    assert module.weight.grad is not None
+    assert len([graph for graph in dlc.report() if graph.kind == "forward"]) == 2
+
+
+def test_copies_and_pickles_compile_for_themselves():
+    module, x = nn.Linear(3, 2), torch.randn(4, 3)
+    run = torch.compile(module, backend="dlc")
+    wanted = run(x).detach()
+    for other in (copy.deepcopy(run), pickle.loads(pickle.dumps(run))):
+        torch.testing.assert_close(other(x).detach(), wanted)
+        with torch.no_grad():
+            next(other.parameters()).zero_()
+        assert not torch.allclose(other(x).detach(), wanted)
+        torch.testing.assert_close(run(x).detach(), wanted)
+
+
+def test_the_report_counts_what_pytorch_computes():
+    check(lambda x, w: torch.linalg.eigvalsh(x @ x.T).sum() + (x @ w).sum(), torch.randn(8, 8), torch.randn(8, 16), whole=False)
+    forward = dlc.report()[0]
+    # Two products, the eigenvalues, two sums and their sum.
+    assert forward.flops >= 2 * 8 * 8 * 8 + 2 * 8 * 8 * 16
+    assert 0 < forward.eager_share < 0.1
+    assert "% of the floating point operations" in forward.line()
+
+
+def test_what_the_compiler_refuses_stays_alone(monkeypatch):
+    class Piece(_backend.Piece):
+        def __init__(self, part, *others):
+            if any("tanh" in str(node.target) for node in part.graph.nodes):
+                raise ValueError("no tanh today")
+            super().__init__(part, *others)
+
+    monkeypatch.setattr(_backend, "Piece", Piece)
+    with torch.no_grad():
+        x = torch.randn(3, 4)
+        function = lambda x: torch.split((x.exp() + 1).tanh().cos() * 2, 2, 1)
+        for found, wanted in zip(compiled(function)(x), function(x), strict=True):
+            torch.testing.assert_close(found, wanted)
+    (graph,) = dlc.report()
+    assert [(each.overload, each.count) for each in graph.eager] == [("aten.tanh.default", 1)]
+    assert "no tanh today" in graph.eager[0].reason and graph.pieces

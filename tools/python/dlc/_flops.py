@@ -1,0 +1,35 @@
+"""Floating point operations of a graph's nodes: PyTorch's own formulas for products, convolutions and attention, elsewhere an operation an element."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+from torch import fx
+from torch.utils.flop_counter import flop_registry
+
+
+def _recurrent(input: torch.Tensor, of_input: torch.Tensor, of_state: torch.Tensor, *others: Any, **named: Any) -> int:
+    """Of one layer: a product with the input and one with the state, for each step and sequence."""
+    return 2 * (input.numel() // input.shape[-1]) * (of_input.numel() + of_state.numel())
+
+
+#: What PyTorch has no formula for.
+OWN = {torch.ops.aten.mkldnn_rnn_layer: _recurrent}
+
+
+def of(node: fx.Node) -> int:
+    """Of a view or of what has no known size, 0."""
+    target = node.target
+    if node.op != "call_function" or target is operator.getitem or not isinstance(target, torch._ops.OpOverload):
+        return 0
+    value = node.meta.get("val")
+    formula = OWN.get(target._overloadpacket) or flop_registry.get(target._overloadpacket)
+    if formula is not None:
+        args, kwargs = fx.map_arg((node.args, node.kwargs), lambda each: each.meta.get("val"))
+        return int(formula(*args, **kwargs, out_val=value))
+    if any(result.alias_info is not None for result in target._schema.returns):
+        return 0
+    tensors = [each for each in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(each, torch.Tensor)]
+    return max((each.numel() for each in tensors if all(type(size) is int for size in each.shape)), default=0)

@@ -1,0 +1,55 @@
+"""Random numbers are PyTorch's, of its generators, in the order of the graph. Nothing that draws them waits for a program of dlc's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import fx
+
+aten = torch.ops.aten
+
+#: Of their first argument they read the shape, the type and the strides alone.
+SHAPED = {aten.bernoulli.p, aten.rand_like.default, aten.randn_like.default, aten.randint_like.default, aten.randint_like.low_dtype}
+#: On memory that is there for a generator to fill.
+MEMORY = "dlc_memory"
+
+
+def is_random(node: fx.Node) -> bool:
+    return isinstance(node.target, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in node.target.tags
+
+
+def dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """aten.native_dropout: what PyTorch does where nothing is compiled, with the same numbers."""
+    if train is False or p == 0:
+        return input.clone(), torch.ones_like(input, dtype=torch.bool)
+    if p == 1:
+        return torch.zeros_like(input), torch.zeros_like(input, dtype=torch.bool)
+    kept = _drawn_like(torch.empty_like(input), 1 - p)
+    return input * kept.div(1 - p), kept.to(torch.bool)
+
+
+def _drawn_like(memory: torch.Tensor, p: float) -> torch.Tensor:
+    """What bernoulli_ leaves in that memory, which it fills in the order in which it lies."""
+    if memory.is_contiguous():
+        return aten.bernoulli.p(memory, p)
+    order = sorted(range(memory.dim()), key=lambda d: -memory.stride(d))
+    kept = aten.bernoulli.p(memory.new_empty([memory.size(d) for d in order]), p)
+    return kept.permute([order.index(d) for d in range(memory.dim())])
+
+
+def detach(graph: fx.Graph) -> None:
+    """Gives what reads a shape alone memory of its own, so that it need not wait for the values."""
+    for node in list(graph.nodes):
+        if node.op != "call_function" or node.target not in SHAPED:
+            continue
+        like = node.args[0]
+        value: Any = like.meta.get("val")
+        if not isinstance(value, torch.Tensor) or not all(type(size) is int for size in value.shape):
+            continue
+        with graph.inserting_before(node):
+            memory = graph.call_function(aten.empty_strided.default, (list(value.shape), list(value.stride())), {"dtype": value.dtype, "device": value.device})
+        memory.meta.update(val=value, **{MEMORY: True})
+        node.update_arg(0, memory)
+        if not like.users:
+            graph.erase_node(like)
