@@ -326,6 +326,11 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
     return min_cut_rematerialization_partition(joint, inputs, **others)
 
 
+def _decompositions() -> Any:
+    """Dropout draws PyTorch's numbers."""
+    return {**_graph.decompositions(), torch.ops.aten.native_dropout.default: _random.dropout}
+
+
 def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **others: Any) -> Any:
     """The backend of torch.compile.
 
@@ -339,6 +344,6 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
         fw_compiler=_compiler_of("forward", chosen),
         bw_compiler=_compiler_of("backward", chosen),
         inference_compiler=_compiler_of("inference", chosen),
-        decompositions=_graph.decompositions,
+        decompositions=_decompositions,
         partition_fn=_partition,
     )(module, inputs)

@@ -243,14 +243,13 @@ def decompositions() -> Any:
     """PyTorch's table to core ATen, without the operators that dlc has whole."""
     from torch._decomp import core_aten_decompositions
 
-    from dlc import _compiler, _random
+    from dlc import _compiler
 
     table = core_aten_decompositions()
     whole = set(_compiler.graph_operators())
     for overload in list(table.keys()):
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
-    table[torch.ops.aten.native_dropout.default] = _random.dropout
     return table
 
 
