@@ -2,11 +2,13 @@
 //
 //   x·w of dequantised operands  ->  (x's integers · w's integers) * scales
 //   x·w of i32, without a kernel ->  the same in f32, in parts that f32 holds exactly
+//   x·w, of w that i8 does not hold  ->  x·(w - c) + Σx * c, with c for each channel
 //
 // The first where a library has a kernel for it. The second where it has none: on processors
 // without VNNI, on GPUs, for windows that it lacks.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/reference/Evaluate.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
@@ -16,7 +18,7 @@
 #include "passes/Widened.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/IRMapping.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -67,6 +69,33 @@ std::optional<double> boundOf(Value value) {
   return isCentred && !typeOf(widened->x).getElementType().isUnsignedInteger() ? 128.0 : 255.0;
 }
 
+/// What constants make of it.
+std::optional<ref::Tensor> evaluated(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+    auto tensor = ref::Tensor::fromAttr(constant.getValue());
+    return succeeded(tensor) ? std::optional(*tensor) : std::nullopt;
+  }
+  SmallVector<ref::Tensor> inputs, outputs;
+  for (Value operand : op->getOperands()) {
+    auto input = evaluated(operand);
+    if (!input)
+      return std::nullopt;
+    inputs.push_back(*input);
+  }
+  auto outer = [](Value) { return ref::Tensor(); };
+  if (failed(ref::evaluateOp(op, inputs, outer, outputs)) || outputs.size() != 1)
+    return std::nullopt;
+  return outputs.front();
+}
+
+/// Whether integers that only constants make are those of i8, as far as types tell.
+bool isPlainInt8(Value value) {
+  auto widened = matchWidened(value);
+  return widened && !typeOf(widened->x).getElementType().isUnsignedInteger() &&
+         (!widened->zeroPoint || isSplatOf(widened->zeroPoint, 0));
+}
+
 std::optional<Dequantized> dequantized(Value value, OpBuilder &builder) {
   // Views of what has one scale are views of its integers.
   if (Operation *op = value.getDefiningOp();
@@ -101,9 +130,13 @@ public:
     if (!typeOf(op->getResult(0)).hasStaticShape())
       return;
     if (element.isF32() && isHost && !isTraining)
-      asIntegers(op);
-    else if (element.isInteger(32) && !hasKernel(op))
+      op = asIntegers(op);
+    if (!op || !isInt32(op->getResult(0).getType()))
+      return;
+    if (!hasKernel(op))
       asFloats(op);
+    else if (isOfConstants(op->getOperand(1)) && !isPlainInt8(op->getOperand(1)))
+      withoutShift(op);
   }
 
 private:
@@ -116,18 +149,19 @@ private:
     return isHost && isWeight && costs.sumsIntegers(op);
   }
 
-  void asIntegers(Operation *op) {
+  /// The sums of integers, if there are such now.
+  Operation *asIntegers(Operation *op) {
     auto x = dequantized(op->getOperand(0), builder), w = dequantized(op->getOperand(1), builder);
     if (!x || !w || typeOf(x->scale).getNumElements() != 1)
-      return;
+      return nullptr;
     auto factors = perChannel(op, w->scale);
     if (!factors)
-      return;
+      return nullptr;
     Operation *sums = builder.clone(*op);
     sums->setOperands({x->integers, w->integers});
     sums->getResult(0).setType(typeOf(op->getResult(0)).clone(builder.getI32Type()));
     if (!hasKernel(sums))
-      return sums->erase();
+      return sums->erase(), nullptr;
     TensorBuilder b(builder, op->getLoc());
     Value scale = typeOf(x->scale).getRank() ? b.reshape(x->scale, {}) : x->scale;
     Value y = b.make<MulOp>(b.cast(sums->getResult(0), builder.getF32Type()),
@@ -136,6 +170,7 @@ private:
       y = b.make<AddOp>(y, b.reshape(op->getOperand(2), channelShape(op)));
     op->getResult(0).replaceAllUsesWith(y);
     op->erase();
+    return sums;
   }
 
   /// One per channel of the result, to be broadcast to it.
@@ -161,6 +196,73 @@ private:
     if (type.getRank() != rank || type.getNumElements() != type.getDimSize(axis))
       return std::nullopt;
     return b.reshape(scale, channelShape(op));
+  }
+
+  /// Kernels take weights of i8: what is more, or less, is one number for each channel.
+  void withoutShift(Operation *op) {
+    auto conv = dyn_cast<ConvOp>(op);
+    auto product = dyn_cast<MatmulOp>(op);
+    auto weights = evaluated(op->getOperand(1));
+    if (!weights || (conv && conv.getGroups() != 1))
+      return conv ? asFloats(op) : void();
+    // Channels come first, or last.
+    bool isLast = product && !product.getTransposeB();
+    ArrayRef<int64_t> shape = weights->getShape();
+    if (product && shape.size() != 2)
+      return;
+    int64_t channels = isLast ? shape.back() : shape.front(), each = weights->size() / channels;
+    auto at = [&](int64_t channel, int64_t i) {
+      return isLast ? i * channels + channel : channel * each + i;
+    };
+    auto narrow = ref::Tensor::empty(RankedTensorType::get(shape, builder.getIntegerType(8)));
+    auto shifts = ref::Tensor::empty(RankedTensorType::get(channelShape(op), builder.getI32Type()));
+    int64_t least = std::numeric_limits<int64_t>::max(), most = -least;
+    for (int64_t c = 0; c < channels; ++c) {
+      int64_t low = std::numeric_limits<int64_t>::max(), high = -low;
+      for (int64_t i = 0; i < each; ++i) {
+        low = std::min(low, weights->getInt(at(c, i)));
+        high = std::max(high, weights->getInt(at(c, i)));
+      }
+      least = std::min(least, low), most = std::max(most, high);
+      int64_t shift = low >= -128 && high <= 127 ? 0 : low + 128;
+      if (high - shift > 127)
+        return asFloats(op);
+      shifts.setInt(c, shift);
+      for (int64_t i = 0; i < each; ++i)
+        narrow.setInt(at(c, i), weights->getInt(at(c, i)) - shift);
+    }
+    // Libraries' products take one shift for all channels themselves.
+    if ((least >= -128 && most <= 127) || (product && most - least <= 255))
+      return;
+    TensorBuilder b(builder, op->getLoc());
+    auto constant = [&](const ref::Tensor &tensor) { return b.make<ConstantOp>(tensor.toAttr()); };
+    Value x = op->getOperand(0), inputs;
+    if (conv) {
+      SmallVector<int64_t> window(shape);
+      window[0] = 1;
+      auto ones = ref::Tensor::empty(RankedTensorType::get(window, builder.getIntegerType(8)));
+      for (int64_t i = 0; i < ones.size(); ++i)
+        ones.setInt(i, 1);
+      Operation *sum = builder.clone(*op);
+      sum->setOperands({x, b.cast(constant(ones), builder.getI32Type())});
+      SmallVector<int64_t> sizes(shapeOf(op->getResult(0)));
+      sizes[1] = 1;
+      sum->getResult(0).setType(RankedTensorType::get(sizes, builder.getI32Type()));
+      sum->moveAfter(sum->getOperand(1).getDefiningOp());
+      inputs = sum->getResult(0);
+    } else {
+      int64_t rank = typeOf(x).getRank(), depth = rank - (product.getTransposeA() ? 2 : 1);
+      SmallVector<int64_t> sizes(shapeOf(x));
+      sizes.erase(sizes.begin() + depth);
+      sizes.push_back(1);
+      inputs = b.reshape(b.reduce(ReduceKind::sum, x, {depth}), sizes);
+    }
+    Operation *sums = builder.clone(*op);
+    sums->setOperand(1, b.cast(constant(narrow), builder.getI32Type()));
+    sums->moveAfter(sums->getOperand(1).getDefiningOp());
+    Value y = b.make<AddOp>(sums->getResult(0), b.make<MulOp>(inputs, constant(shifts)));
+    op->getResult(0).replaceAllUsesWith(y);
+    op->erase();
   }
 
   /// Exact where no sum passes 2^24.

@@ -26,6 +26,18 @@ std::string constantIntegers(const Shape &shape, const std::string &type, int64_
 enum class Point { None, Constant, Operand };
 enum class After { Nothing, Floats, Bytes };
 
+/// Weights of 8 bits: with a sign, as all integers of 8 bits, or without one and centred, all alike
+/// or each channel by itself.
+struct Weights {
+  const char *name, *type;
+  int64_t low, range;
+  Point point;
+  bool isEach = false;
+};
+const Weights weights[] = {{"i8", "i8", -128, 256, Point::None},
+                           {"ui8", "ui8", 0, 256, Point::Constant},
+                           {"ui8_each", "ui8", 0, 256, Point::Constant, true}};
+
 /// A contraction's lines, and the case that they make.
 struct Text {
   std::string lines;
@@ -55,6 +67,18 @@ struct Text {
     else
       zero = argument({{}, "i32", {Fill::Uniform, -3, 100}});
     line(name, "sub " + name + "_w, " + zero, wide + ", tensor<i32>", shape, "i32");
+  }
+
+  /// Weights of constants as i32, less their zero points: of `channels`' shape where each has its
+  /// own.
+  void weigh(const std::string &name, const Weights &w, const Shape &shape, const Shape &channels) {
+    lines += "%c = dlc.constant " + constantIntegers(shape, w.type, w.low, w.range) + "\n";
+    if (!w.isEach)
+      return centre(name, "%c", shape, w.type, w.point);
+    line(name + "_w", "cast %c to i32", typeText(shape, w.type), shape, "i32");
+    lines += name + "_z = dlc.constant " + constantIntegers(channels, "i32", 20, 190) + "\n";
+    line(name, "sub " + name + "_w, " + name + "_z",
+         typeText(shape, "i32") + ", " + typeText(channels, "i32"), shape, "i32");
   }
 
   /// What follows %s; the result's type.
@@ -100,15 +124,6 @@ std::string nameOf(After after) {
   return after == After::Nothing ? "" : after == After::Floats ? "/floats" : "/bytes";
 }
 
-/// Weights of 8 bits: with a sign, as all integers of 8 bits, or without one and centred.
-struct Weights {
-  const char *name, *type;
-  int64_t low, range;
-  Point point;
-};
-const Weights weights[] = {{"i8", "i8", -128, 256, Point::None},
-                           {"ui8", "ui8", 0, 256, Point::Constant}};
-
 void addProducts(std::vector<Case> &cases) {
   for (const Weights &w : weights)
     for (const char *type : {"ui8", "i8"})
@@ -145,7 +160,7 @@ const Layer layers[] = {{"window", 16, 24, 9, 3, 1, 1, 1},
                         {"each_channel", 32, 32, 9, 3, 1, 1, 32},
                         {"grouped", 32, 16, 9, 3, 1, 1, 4}};
 
-void addConvolutions(std::vector<Case> &cases) {
+void addConvolutions(std::vector<Case> &cases, const Weights &v) {
   for (const Layer &l : layers)
     for (const char *type : {"ui8", "i8"})
       for (Point point : {Point::None, Point::Constant, Point::Operand})
@@ -159,9 +174,8 @@ void addConvolutions(std::vector<Case> &cases) {
           };
           Text t;
           std::string image = t.argument({x, type, {Fill::Uniform, -300, 300}});
-          t.lines += "%c = dlc.constant " + constantIntegers(w, "i8", -128, 256) + "\n";
           t.centre("%x", image, x, type, point);
-          t.centre("%w", "%c", w, "i8", Point::None);
+          t.weigh("%w", v, w, {l.results, 1, 1, 1});
           // Sums start as integers, too.
           std::string bias;
           if (after != After::Floats) {
@@ -178,8 +192,10 @@ void addConvolutions(std::vector<Case> &cases) {
                      pair(l.pad) + ", groups = " + std::to_string(l.groups) + " : i64}",
                  types, y, "i32");
           std::string result = t.follow(after, y, {l.results, 1, 1}, 2e-3);
-          cases.push_back(t.end(
-              "conv", std::string(l.name) + "/" + type + nameOf(point) + nameOf(after), result));
+          cases.push_back(
+              t.end("conv",
+                    std::string(v.name) + "/" + l.name + "/" + type + nameOf(point) + nameOf(after),
+                    result));
         }
 }
 
@@ -187,7 +203,8 @@ void addConvolutions(std::vector<Case> &cases) {
 
 void addQuantizedCases(std::vector<Case> &cases) {
   addProducts(cases);
-  addConvolutions(cases);
+  for (const Weights &each : weights)
+    addConvolutions(cases, each);
 }
 
 } // namespace dlc::conformance

@@ -64,7 +64,7 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
 
 def _dead(graph: fx.Graph, names: dict[str, str]) -> None:
     """Takes out what nothing uses (checks of the example's values), and non-tensor inputs with it."""
-    graph.eliminate_dead_code(lambda node: node.op not in ("placeholder", "output"))
+    graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
     for node in graph.find_nodes(op="placeholder"):
         if not node.users and not isinstance(node.meta.get("val"), torch.Tensor):
             names.pop(node.name, None)
