@@ -20,7 +20,8 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
   SmallVector<Operation *> chain; // from the contraction outwards
   for (Operation *op = operand.get().getDefiningOp();
        op && op->getBlock() == anchor->getBlock() && op->hasTrait<ViewLike>() &&
-       grouping.isFree(op) && classify(op) != NodeClass::Opaque && chain.size() < 8;
+       grouping.isFree(op) && !llvm::is_contained(members, op) &&
+       classify(op) != NodeClass::Opaque && chain.size() < 8;
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   while (!chain.empty()) {

@@ -199,10 +199,31 @@ void addConvolutions(std::vector<Case> &cases, const Weights &v) {
         }
 }
 
+/// Both operands from outside, seen turned: as heads of attention are.
+void addHeads(std::vector<Case> &cases) {
+  constexpr int64_t heads = 3, m = 9, k = 16, n = 11;
+  for (const char *left : {"ui8", "i8"})
+    for (const char *right : {"ui8", "i8"}) {
+      Shape a = {m, heads, k}, b = {n, heads, k}, x = {heads, m, k}, w = {heads, k, n};
+      Text t;
+      std::string one = t.argument({a, left, {Fill::Uniform, -300, 300}}),
+                  other = t.argument({b, right, {Fill::Uniform, -300, 300}});
+      t.centre("%p", one, a, left, Point::Constant);
+      t.centre("%q", other, b, right, Point::None);
+      t.line("%x", "transpose %p [1, 0, 2]", typeText(a, "i32"), x, "i32");
+      t.line("%w", "transpose %q [1, 2, 0]", typeText(b, "i32"), w, "i32");
+      t.line("%s", "matmul %x, %w", typeText(x, "i32") + ", " + typeText(w, "i32"), {heads, m, n},
+             "i32");
+      std::string result = t.follow(After::Nothing, {heads, m, n}, {n}, 1);
+      cases.push_back(t.end("matmul", std::string("heads/") + left + "/" + right, result));
+    }
+}
+
 } // namespace
 
 void addQuantizedCases(std::vector<Case> &cases) {
   addProducts(cases);
+  addHeads(cases);
   for (const Weights &each : weights)
     addConvolutions(cases, each);
 }
