@@ -18,6 +18,7 @@
 #include "passes/Widened.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
@@ -39,34 +40,46 @@ bool isOfConstants(Value value) {
           (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isOfConstants)));
 }
 
-/// The largest |x| of centred integers of 8 bits; nothing where `value` is none.
-std::optional<double> boundOf(Value value) {
-  if (auto constant = value.getDefiningOp<ConstantOp>()) {
-    auto tensor = ref::Tensor::fromAttr(constant.getValue());
-    if (failed(tensor) || !isInt32(value.getType()))
-      return std::nullopt;
-    double largest = 0;
-    for (int64_t i = 0; i < tensor->size(); ++i)
-      largest = std::max(largest, std::abs(double(tensor->getInt(i))));
-    return largest <= 255 ? std::optional(largest) : std::nullopt;
-  }
+using Range = std::pair<int64_t, int64_t>;
+
+/// Between which integers a value lies: a constant, 8 bits made wider, views of those, and one less
+/// another. Nothing where more would have to be known.
+std::optional<Range> rangeOf(Value value) {
   Operation *op = value.getDefiningOp();
-  if (op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1)
-    return boundOf(op->getOperand(0));
-  if (auto sub = value.getDefiningOp<SubOp>(); sub && typeOf(sub.getB()).getNumElements() != 1) {
-    // Weights with a zero point for each channel.
-    auto cast = sub.getA().getDefiningOp<CastOp>();
-    if (!cast || !isInt8(cast.getX().getType()) || !isOfConstants(sub.getB()))
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+    auto tensor = ref::Tensor::fromAttr(constant.getValue());
+    if (failed(tensor) || !isInt32(value.getType()) || tensor->size() == 0)
       return std::nullopt;
-    bool isCentred =
-        isSplatOf(sub.getB(), 0) && !typeOf(cast.getX()).getElementType().isUnsignedInteger();
-    return isCentred ? 128.0 : 255.0;
+    ArrayRef<int32_t> all(reinterpret_cast<const int32_t *>(tensor->data()), tensor->size());
+    auto [low, high] = std::minmax_element(all.begin(), all.end());
+    return Range{*low, *high};
   }
-  auto widened = matchWidened(value);
-  if (!widened)
-    return std::nullopt;
-  bool isCentred = !widened->zeroPoint || isSplatOf(widened->zeroPoint, 0);
-  return isCentred && !typeOf(widened->x).getElementType().isUnsignedInteger() ? 128.0 : 255.0;
+  if (op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1)
+    return rangeOf(op->getOperand(0));
+  if (auto cast = dyn_cast_or_null<CastOp>(op); cast && isInt8(cast.getX().getType()))
+    return typeOf(cast.getX()).getElementType().isUnsignedInteger() ? Range{0, 255}
+                                                                    : Range{-128, 127};
+  auto sub = dyn_cast_or_null<SubOp>(op);
+  auto a = sub ? rangeOf(sub.getA()) : std::nullopt, b = a ? rangeOf(sub.getB()) : std::nullopt;
+  return b ? std::optional(Range{a->first - b->second, a->second - b->first}) : std::nullopt;
+}
+
+/// The largest |x| where it is one of products of 8 bits, centred or not.
+std::optional<double> boundOf(Value value) {
+  auto range = rangeOf(value);
+  constexpr int64_t kMost = 512;
+  int64_t largest = range ? std::max(-range->first, range->second) : kMost + 1;
+  return largest <= kMost ? std::optional(double(std::max<int64_t>(largest, 1))) : std::nullopt;
+}
+
+/// Whether a product's operand is one that kernels read as 8 bits.
+bool isRead(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!op->hasTrait<ViewLike>() || op->getNumOperands() != 1)
+      break;
+    value = op->getOperand(0);
+  }
+  return matchWidened(value).has_value();
 }
 
 /// What constants make of it.
@@ -146,7 +159,7 @@ private:
     bool isWeight =
         isOfConstants(op->getOperand(1)) ||
         (isa<MatmulOp>(op) && weights && !typeOf(weights->x).getElementType().isUnsignedInteger());
-    return isHost && isWeight && costs.sumsIntegers(op);
+    return isHost && isWeight && isRead(op->getOperand(0)) && costs.sumsIntegers(op);
   }
 
   /// The sums of integers, if there are such now.

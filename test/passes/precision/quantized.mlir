@@ -38,7 +38,8 @@ func.func @conv(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<6x1x1x1x
 // GPU: %[[B:.*]] = dlc.matmul {{.*}} : (tensor<2x88xf32>, tensor<88x8xf32>) -> tensor<2x8xf32>
 // GPU: dlc.cast %[[B]] to i32
 // GPU: dlc.add {{.*}} -> tensor<2x8xi32>
-func.func @product(%x: tensor<2x600xui8>, %z: tensor<i32>, %w: tensor<600x8xi8>) -> tensor<2x8xi32> {
+func.func @product(%x: tensor<2x600xui8>, %zero: tensor<ui8>, %w: tensor<600x8xi8>) -> tensor<2x8xi32> {
+  %z = dlc.cast %zero to i32 : (tensor<ui8>) -> tensor<i32>
   %0 = dlc.cast %x to i32 : (tensor<2x600xui8>) -> tensor<2x600xi32>
   %1 = dlc.sub %0, %z : (tensor<2x600xi32>, tensor<i32>) -> tensor<2x600xi32>
   %2 = dlc.cast %w to i32 : (tensor<600x8xi8>) -> tensor<600x8xi32>
@@ -46,13 +47,23 @@ func.func @product(%x: tensor<2x600xui8>, %z: tensor<i32>, %w: tensor<600x8xi8>)
   return %y : tensor<2x8xi32>
 }
 
-// Of integers that no 8 bits held, nothing is known.
+// Of integers, and of zero points, that no 8 bits held, nothing is known.
 // CHECK-LABEL: @others
 // CHECK: dlc.matmul {{.*}} -> tensor<2x2xi32>
 // GPU-LABEL: @others
 // GPU: dlc.matmul {{.*}} -> tensor<2x2xi32>
 func.func @others(%x: tensor<2x4xi32>, %w: tensor<4x2xi32>) -> tensor<2x2xi32> {
   %y = dlc.matmul %x, %w : (tensor<2x4xi32>, tensor<4x2xi32>) -> tensor<2x2xi32>
+  return %y : tensor<2x2xi32>
+}
+
+// GPU-LABEL: @other_points
+// GPU: dlc.matmul {{.*}} -> tensor<2x2xi32>
+func.func @other_points(%x: tensor<2x4xi8>, %z: tensor<i32>, %w: tensor<4x2xi8>) -> tensor<2x2xi32> {
+  %0 = dlc.cast %x to i32 : (tensor<2x4xi8>) -> tensor<2x4xi32>
+  %1 = dlc.sub %0, %z : (tensor<2x4xi32>, tensor<i32>) -> tensor<2x4xi32>
+  %2 = dlc.cast %w to i32 : (tensor<4x2xi8>) -> tensor<4x2xi32>
+  %y = dlc.matmul %1, %2 : (tensor<2x4xi32>, tensor<4x2xi32>) -> tensor<2x2xi32>
   return %y : tensor<2x2xi32>
 }
 
