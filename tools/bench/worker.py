@@ -114,6 +114,25 @@ def torch_compile(network, batch, threads):
     return run, None
 
 
+def serve(run, results=None):
+    """Answers what a common.Worker is asked, until it closes: to run for so many seconds, or to leave the results of a run in a file."""
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "outputs" in asked:
+            import numpy as np
+            run()
+            np.savez(asked["outputs"], *results())
+            print(json.dumps({"peak_mib": peak_mib()}), flush=True)
+            continue
+        seconds, times = asked["seconds"], []
+        run()  # caches are the other tools' at first
+        while sum(times) < seconds or len(times) < 2:
+            start = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - start)
+        print(json.dumps({"times": times, "peak_mib": peak_mib()}), flush=True)
+
+
 def main():
     tool, model, threads, given = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     # Imported before the clock starts.
@@ -135,20 +154,7 @@ def main():
     run()
     first = time.perf_counter() - start
     print(json.dumps({"made_s": made, "ready_s": first, "before_mib": before}), flush=True)
-    for line in sys.stdin:
-        asked = json.loads(line)
-        if "outputs" in asked:
-            run()
-            np.savez(asked["outputs"], *results())
-            print(json.dumps({"peak_mib": peak_mib()}), flush=True)
-            continue
-        seconds, times = asked["seconds"], []
-        run()  # caches are the other tools' at first
-        while sum(times) < seconds or len(times) < 2:
-            start = time.perf_counter()
-            run()
-            times.append(time.perf_counter() - start)
-        print(json.dumps({"times": times, "peak_mib": peak_mib()}), flush=True)
+    serve(run, results)
 
 
 if __name__ == "__main__":

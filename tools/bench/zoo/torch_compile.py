@@ -49,7 +49,7 @@ def about_graphs():
             eager[each.overload] = [eager.get(each.overload, [0])[0] + each.count, each.reason[:200]]
     return {"graphs": len(graphs), "operators": sum(graph.operators for graph in graphs), "programs": sum(len(graph.pieces) for graph in graphs),
             "copied": sum(graph.copied for graph in graphs), "eager": eager,
-            "eager_flops": max([getattr(graph, "eager_flops", 0) for graph in graphs], default=0)}
+            "eager_share": sum(graph.eager_flops for graph in graphs) / max(sum(graph.flops for graph in graphs), 1)}
 
 
 def compiled(function, backend):
@@ -86,7 +86,6 @@ def too_long(*_):
 def work(backend, folder):
     """Answers as worker.py does."""
     import importlib
-    import numpy as np
     import torch
     import worker
     with open(os.path.join(folder, "task.json")) as file:
@@ -111,19 +110,7 @@ def work(backend, folder):
     if backend == "dlc":
         about.update(about_graphs())
     print(json.dumps({**about, "peak_mib": worker.peak_mib()}), flush=True)
-    for line in sys.stdin:
-        asked = json.loads(line)
-        if "outputs" in asked:
-            np.savez(asked["outputs"], *[each.numpy() for each in run()])
-            print(json.dumps({}), flush=True)
-            continue
-        seconds, times = asked["seconds"], []
-        run()  # caches are the other tools' at first
-        while sum(times) < seconds or len(times) < 2:
-            start = time.perf_counter()
-            run()
-            times.append(time.perf_counter() - start)
-        print(json.dumps({"times": times, "peak_mib": worker.peak_mib()}), flush=True)
+    worker.serve(run, lambda: [each.numpy() for each in run()])
 
 
 # Among the processes: who runs when.
@@ -155,7 +142,7 @@ def measure(row, o):
         if dlc.error:
             result["refused"] = dlc.error[-500:]
             return result
-        result["graphs"] = {key: dlc.about[key] for key in ("graphs", "operators", "programs", "copied", "eager", "eager_flops")}
+        result["graphs"] = {key: dlc.about[key] for key in ("graphs", "operators", "programs", "copied", "eager", "eager_share")}
         if o.train:
             wanted = eager.about["losses"]
             result["error"], result["moved"] = train.apart(dlc.about["losses"], wanted), train.apart(wanted[-1:], wanted[:1])
@@ -192,7 +179,7 @@ def line(r):
     eager = sum(count for count, _ in g["eager"].values())
     times = ", ".join(f"{tool} {t['median_ms']:.2f} ms ({t['ready_s']:.1f} s)" if "median_ms" in t else f"{tool} {t['error'][-40:]}" for tool, t in tools.items())
     text = f"{start} {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:9} error {r['error']:.1e}" + ("" if is_right(r) else ": wrong")
-    text += f"; {g['operators']} operators, {eager} in PyTorch, {g['graphs']} graphs, {g['programs']} programs; {times}"
+    text += f"; {g['operators']} operators, {eager} in PyTorch ({100 * g['eager_share']:.2g} % of the work), {g['graphs']} graphs, {g['programs']} programs; {times}"
     return text + (f"; {g['eager']}" if eager else "")
 
 
@@ -239,23 +226,7 @@ def main():
     os.makedirs(o.results, exist_ok=True)
     if o.report:
         return report(o)
-    measured = 0
-    for row in [row for row in rows() if not o.networks or row["name"] in o.networks.split(",")]:
-        if measured >= o.sample:
-            break
-        path = os.path.join(o.results, f"{row['name']}{'-train' * o.train}-t{o.threads}.json")
-        if os.path.exists(path) and not o.again:
-            with open(path) as file:
-                measured += "left_out" not in json.load(file)
-            continue
-        try:
-            result = measure(row, o)
-        except Exception as error:  # of the measurement: not the network's result
-            print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
-            continue
-        measured += "left_out" not in result
-        zoo.write(path, result)
-        print(line(result), flush=True)
+    train.measure_each(rows(), o, lambda row: f"{row['name']}{'-train' * o.train}-t{o.threads}", measure, line)
 
 
 if __name__ == "__main__":

@@ -216,14 +216,7 @@ def work(tool, folder):
     losses += [step() for _ in range(STEPS - 1)]
     signal.alarm(0)
     print(json.dumps({"losses": losses, "ready_s": ready, "before_mib": before, "peak_mib": worker.peak_mib()}), flush=True)
-    for line in sys.stdin:
-        seconds, times = json.loads(line)["seconds"], []
-        step()  # caches are the other tools' at first
-        while sum(times) < seconds or len(times) < 2:
-            start = time.perf_counter()
-            step()
-            times.append(time.perf_counter() - start)
-        print(json.dumps({"times": times, "peak_mib": worker.peak_mib()}), flush=True)
+    worker.serve(step)
 
 
 # Among the processes: who runs when.
@@ -319,6 +312,27 @@ def report(o):
             zoo.show_blame(r, o.blame)
 
 
+def measure_each(rows, o, name_of, measure, line):
+    """The rows that `o` asks for, until so many are measured; those that have a file already count, and are measured again where `o` says so."""
+    measured = 0
+    for row in [row for row in rows if not o.networks or row["name"] in o.networks.split(",")]:
+        if measured >= o.sample:
+            break
+        path = os.path.join(o.results, name_of(row) + ".json")
+        if os.path.exists(path) and not o.again:
+            with open(path) as file:
+                measured += "left_out" not in json.load(file)
+            continue
+        try:
+            result = measure(row, o)
+        except Exception as error:  # of the measurement: not the network's result
+            print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
+            continue
+        measured += "left_out" not in result
+        zoo.write(path, result)
+        print(line(result), flush=True)
+
+
 def main():
     common.use_bench_python()
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -341,23 +355,7 @@ def main():
     os.makedirs(o.results, exist_ok=True)
     if o.report:
         return report(o)
-    measured = 0
-    for row in [row for row in rows() if not o.networks or row["name"] in o.networks.split(",")]:
-        if measured >= o.sample:
-            break
-        path = os.path.join(o.results, f"{row['name']}-t{o.threads}.json")
-        if os.path.exists(path) and not o.again:
-            with open(path) as file:
-                measured += "left_out" not in json.load(file)
-            continue
-        try:
-            result = measure(row, o)
-        except Exception as error:  # of the measurement: not the network's result
-            print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
-            continue
-        measured += "left_out" not in result
-        zoo.write(path, result)
-        print(line(result), flush=True)
+    measure_each(rows(), o, lambda row: f"{row['name']}-t{o.threads}", measure, line)
 
 
 if __name__ == "__main__":
