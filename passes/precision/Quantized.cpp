@@ -143,7 +143,7 @@ public:
     if (!typeOf(op->getResult(0)).hasStaticShape())
       return;
     if (element.isF32() && isHost && !isTraining)
-      op = asIntegers(op);
+      op = readNarrow(op) ? nullptr : asIntegers(op);
     if (!op || !isInt32(op->getResult(0).getType()))
       return;
     if (!hasKernel(op))
@@ -160,6 +160,32 @@ private:
         isOfConstants(op->getOperand(1)) ||
         (isa<MatmulOp>(op) && weights && !typeOf(weights->x).getElementType().isUnsignedInteger());
     return isHost && isWeight && isRead(op->getOperand(0)) && costs.sumsIntegers(op);
+  }
+
+  /// Few rows wait for weights to come from memory: these stay 8 bits there, and their scales
+  /// follow the product.
+  bool readNarrow(Operation *op) {
+    constexpr int64_t kMostRows = 8, kFewest = 4096;
+    auto product = dyn_cast<MatmulOp>(op);
+    if (!product || dequantized(product.getA(), builder) ||
+        typeOf(product.getY()).getShape().drop_back().back() > kMostRows ||
+        typeOf(product.getB()).getNumElements() < kFewest)
+      return false;
+    auto w = dequantized(product.getB(), builder);
+    auto widened = w ? matchWidened(w->integers) : std::nullopt;
+    if (!widened || (widened->zeroPoint && !isSplatOf(widened->zeroPoint, 0)) ||
+        !isOfConstants(widened->x))
+      return false;
+    auto factors = perChannel(op, w->scale);
+    if (!factors)
+      return false;
+    TensorBuilder b(builder, op->getLoc());
+    Value bits = b.cast(widened->x, builder.getF32Type());
+    Operation *sums = builder.clone(*op);
+    sums->setOperand(1, bits);
+    op->getResult(0).replaceAllUsesWith(b.make<MulOp>(sums->getResult(0), *factors));
+    op->erase();
+    return true;
   }
 
   /// The sums of integers, if there are such now.

@@ -16,9 +16,23 @@ static int64_t elementsOf(ValueRange values) {
   return elements;
 }
 
+/// Weights of 8 bits that products of few rows read: from memory they come as such.
+static bool isReadNarrow(Operation *op) {
+  constexpr int64_t kMostRows = 8, kFewest = 4096;
+  auto cast = dyn_cast<CastOp>(op);
+  return cast && typeOf(cast.getX()).getElementType().isInteger(8) &&
+         typeOf(cast.getY()).getElementType().isF32() && typeOf(cast.getX()).hasStaticShape() &&
+         typeOf(cast.getX()).getNumElements() >= kFewest &&
+         llvm::all_of(cast.getY().getUsers(), [&](Operation *user) {
+           auto product = dyn_cast<MatmulOp>(user);
+           return product && product.getA() != cast.getY() &&
+                  typeOf(product.getY()).getShape().drop_back().back() <= kMostRows;
+         });
+}
+
 bool isEvaluable(Operation *op) {
-  if (!op || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 || op->getNumResults() == 0 ||
-      isa<RandomOp, TransferOp, ReorderOp>(op))
+  if (!op || isReadNarrow(op) || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 ||
+      op->getNumResults() == 0 || isa<RandomOp, TransferOp, ReorderOp>(op))
     return false;
   return llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                       [](Type type) {

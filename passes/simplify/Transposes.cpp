@@ -114,6 +114,9 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
     if (op->getNumResults() != 1 || !isStatic(op->getResult(0)))
       return failure();
     RankedTensorType type = typeOf(op->getResult(0));
+    // Eight bits are turned before they are more.
+    if (isa<CastOp>(op) && typeOf(op->getOperand(0)).getElementType().isInteger(8))
+      return failure();
     TransposeOp first;
     for (Value operand : op->getOperands())
       if (auto transpose = operand.getDefiningOp<TransposeOp>())

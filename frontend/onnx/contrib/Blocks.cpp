@@ -66,6 +66,34 @@ Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t bloc
   return b.cast(b.sliceAxis(all, 1, 0, blocks), b.elem(scales));
 }
 
+/// The product of few rows by constant weights: of each block by its numbers, which stay 8 bits in
+/// memory, then the sum of those by their scales. With many rows the blocks' products would be more
+/// than the weights. Null where that is so.
+Value byBlocks(Build &b, Value x, Value w, Value scale, Value zero, const Packing &p) {
+  constexpr int64_t kMostRows = 4, kFewest = 4096;
+  int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1), rows = b.count(x) / b.dim(x, -1);
+  bool isKnown = w.getDefiningOp<ConstantOp>() && (!zero || zero.getDefiningOp<ConstantOp>());
+  // Numbers of eight bits less a zero point of their own may have nine.
+  bool fits = p.bits < 8 || !zero;
+  if (!isKnown || !fits || b.elem(x) != b.f32 || b.elem(scale) != b.f32 || rows > kMostRows ||
+      b.count(w) * p.perByte() < kFewest || b.dim(x, -1) != blocks * p.block)
+    return {};
+  Value centre = b.scalarInt(b.i32, int64_t(p.middle()));
+  if (zero) {
+    zero = unpack(b, b.reshape(zero, {N, b.count(zero) / N}), p);
+    centre = b.expandDims(b.cast(b.sliceAxis(zero, 1, 0, blocks), b.i32), 2);
+  }
+  w = unpack(b, b.reshape(w, {N, blocks, p.block / p.perByte()}), p);
+  Value numbers = b.cast(b.sub(b.cast(w, b.i32), centre), b.b.getIntegerType(8));
+  numbers = b.transpose(numbers, {1, 2, 0});
+  Value left = b.transpose(b.reshape(x, {rows, blocks, p.block}), {1, 0, 2});
+  Value each = b.matmul(left, b.cast(numbers, b.f32));
+  each = b.mul(each, b.expandDims(b.transpose(scale, {1, 0}), 1));
+  Dims shape = b.dims(x);
+  shape.back() = N;
+  return b.reshape(b.reduce(ReduceKind::sum, each, {0}, false), shape);
+}
+
 /// A times the transposed weights [N, blocks, bytes of a block], each block with its own scale.
 void matMulNBits(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), scales = n.in(2);
@@ -90,6 +118,11 @@ void matMulNBits(Node &n, Build &b) {
                      Twine(b.count(scales))))
     return;
   Value scale = b.reshape(scales, {N, blocks});
+  bool isFloatZero = n.has(3) && !isBytes(b, n.in(3));
+  int64_t zeroBytes = N * ((blocks + p->perByte() - 1) / p->perByte());
+  if (!isFloatZero && (!n.has(3) || b.count(n.in(3)) == zeroBytes))
+    if (Value y = byBlocks(b, x, w, scale, n.in(3), *p))
+      return n.set(0, n.has(5) ? b.add(y, n.in(5)) : y);
   Value zero = zeroPoints(b, n.in(3), scale, N, blocks, *p);
   if (b.rank(zero) == 2)
     zero = b.expandDims(zero, 2);

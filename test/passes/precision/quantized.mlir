@@ -83,3 +83,21 @@ func.func @seen(%x: tensor<4x16xi8>, %s: tensor<f32>) -> tensor<16x8xf32> {
   %y = dlc.matmul %3, %6 : (tensor<16x4xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
   return %y : tensor<16x8xf32>
 }
+
+// A row of floats waits for the weights, which are read as 8 bits; many rows do not.
+// CHECK-LABEL: @row
+// CHECK: %[[W:.*]] = dlc.cast %{{.*}} to f32 : (tensor<64x128xi8>) -> tensor<64x128xf32>
+// CHECK: %[[S:.*]] = dlc.matmul %{{.*}}, %[[W]] : (tensor<1x64xf32>
+// CHECK: dlc.mul %[[S]], %{{.*}} : (tensor<1x128xf32>, tensor<128xf32>)
+// CHECK: dlc.matmul {{.*}} : (tensor<9x64xf32>
+// CHECK-NOT: dlc.mul
+// CHECK: return
+func.func @row(%x: tensor<1x64xf32>, %more: tensor<9x64xf32>, %s: tensor<1x128xf32>) -> (tensor<1x128xf32>, tensor<9x128xf32>) {
+  %w = dlc.constant dense<3> : tensor<64x128xi8>
+  %0 = dlc.cast %w to i32 : (tensor<64x128xi8>) -> tensor<64x128xi32>
+  %1 = dlc.cast %0 to f32 : (tensor<64x128xi32>) -> tensor<64x128xf32>
+  %2 = dlc.mul %1, %s : (tensor<64x128xf32>, tensor<1x128xf32>) -> tensor<64x128xf32>
+  %y = dlc.matmul %x, %2 : (tensor<1x64xf32>, tensor<64x128xf32>) -> tensor<1x128xf32>
+  %z = dlc.matmul %more, %2 : (tensor<9x64xf32>, tensor<64x128xf32>) -> tensor<9x128xf32>
+  return %y, %z : tensor<1x128xf32>, tensor<9x128xf32>
+}
