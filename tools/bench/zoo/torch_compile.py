@@ -192,7 +192,7 @@ def report(o):
         print(f"\n{threads} threads: {len(refused) + len(timed)} networks, {len(refused)} refused, {sum(not is_right(r) for r in timed)} differ, "
               f"{sum(not r['graphs']['eager'] for r in timed)} whole in dlc; {len(left_out)} left out")
         if timed:
-            zoo.distribution(timed)
+            zoo.distribution(timed, ())
         for peer in ("eager", "inductor"):
             both = [r for r in timed if "median_ms" in r["tools"].get(peer, {})]
             if both:

@@ -212,12 +212,12 @@ def part_of_peer(r, key):
     return r["tools"]["dlc"][key] / min(about[key] for tool, about in r["tools"].items() if tool != "dlc" and key in about)
 
 
-def distribution(timed):
+def distribution(timed, parts_of=(("ready_s", "time to a first result"), ("memory_mib", "memory"))):
     """Of networks in the order of their ratios."""
     ratios = [r["ratio"] for r in timed]
     print(f"  ratio to the better peer: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}; "
           f"at least 1.0: {sum(x >= 1 for x in ratios)}, at least 0.9: {sum(x >= 0.9 for x in ratios)} of {len(ratios)}")
-    for key, text in (("ready_s", "time to a first result"), ("memory_mib", "memory")):
+    for key, text in parts_of:
         parts = [part_of_peer(r, key) for r in timed]
         print(f"  {text}, of the better peer's: median {statistics.median(parts):.2f}, nine in ten within {sorted(parts)[math.ceil(0.9 * len(parts)) - 1]:.2f}")
 
