@@ -158,6 +158,16 @@ def test_the_rest_stays_in_pytorch_and_says_so(caplog):
     assert "aten._linalg_eigh.default" in caplog.text
 
 
+def test_views_that_only_pytorch_reads_stay_there():
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    graph = make_fx(lambda x: (torch.linalg.eigvalsh(x[1:, 1:].T), x.T @ x, x[0]))(torch.randn(4, 4)).graph
+    refused = {node.name: "no import" for node in graph.nodes if "eigh" in node.name}
+    found = _backend._views_for(graph, refused)
+    views = [node for node in graph.nodes if node.name in found]
+    assert refused and [node.target._opname for node in views] == ["slice", "slice", "permute"]
+
+
 @torch.no_grad()
 def test_strict_makes_that_an_error():
     with pytest.raises(Exception, match="a graph that dlc runs whole; found: aten._linalg_eigh.default"):

@@ -20,6 +20,8 @@ from dlc._model import Model
 KEPT = 16
 #: After so many calls in which no parameter changed, parameters are constants of programs again.
 SETTLED = 8
+#: Why a view stays in PyTorch.
+VIEW = "a view of memory that is there"
 
 
 class Options:
@@ -50,6 +52,17 @@ def _computes(node: fx.Node) -> bool:
     if _graph.is_item(node):
         return False
     return not any(result.alias_info is not None for result in node.target._schema.returns)
+
+
+def _views_for(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, str]:
+    """Views that only what stays in PyTorch reads: there they cost nothing, while a program would copy what they show."""
+    found: dict[str, str] = {}
+    for node in reversed(graph.nodes):
+        if node.op != "call_function" or node.name in refused or _graph.is_item(node) or _computes(node) or not node.users:
+            continue
+        if all(user.name in refused or user.name in found for user in node.users):
+            found[node.name] = VIEW
+    return found
 
 
 def _tensor(array: Any) -> torch.Tensor:
@@ -116,15 +129,16 @@ def split(module: fx.GraphModule, options: Options, report: _report.Graph, const
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
     report.flops += sum(flops.values())
     refused = _refusals(graph)
+    views = _views_for(graph, refused)
     # By the node's name.
-    left = {name: reason for name, reason in refused.items() if name in overloads}
-    partitioner = CapabilityBasedPartitioner(module, _Support(refused), allows_single_node_partition=True)
+    left = {name: reason for name, reason in {**refused, **views}.items() if name in overloads}
+    partitioner = CapabilityBasedPartitioner(module, _Support({**refused, **views}), allows_single_node_partition=True)
     parts = []
     for part in partitioner.propose_partitions():
         if any(map(_computes, part.nodes)):
             parts.append(part)
         elif refused:
-            left.update({node.name: "a view of memory that is there" for node in part.nodes if node.name in overloads})
+            left.update({node.name: VIEW for node in part.nodes if node.name in overloads})
     if options.strict and refused:
         raise _strict("; ".join(sorted({f"{overloads[name]}: {reason}" for name, reason in left.items() if name in refused})))
     fused = partitioner.fuse_partitions(parts)
