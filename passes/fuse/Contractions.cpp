@@ -68,35 +68,17 @@ void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
     chain.push_back(value.getDefiningOp());
     value = chain.back()->getOperand(0);
   }
-  // What lies in a convolution's layout may as well lie there in 8 bits.
-  auto reorder = value.getDefiningOp<ReorderOp>();
-  if (reorder && (chain.size() || !here(reorder)))
-    return;
-  if (reorder)
-    value = reorder.getX();
   std::optional<Widened> widened = matchWidened(value, [&](Operation *op) { return here(op); });
   if (!widened)
     return;
   chain.append(widened->ops);
   OpBuilder builder(anchor);
   IRMapping mapping;
-  auto laid = [&](Value value) {
-    return RankedTensorType::get(shapeOf(value), typeOf(value).getElementType(),
-                                 typeOf(operand.get()).getEncoding());
-  };
-  if (reorder)
-    mapping.map(
-        widened->x,
-        ReorderOp::create(builder, reorder.getLoc(), laid(widened->x), widened->x).getResult());
   Operation *last = nullptr;
   for (Operation *op : llvm::reverse(chain)) {
     last = builder.clone(*op, mapping);
-    if (reorder)
-      last->getResult(0).setType(laid(last->getResult(0)));
     members.push_back(last);
   }
-  if (reorder && reorder->hasOneUse())
-    chain.insert(chain.begin(), reorder);
   operand.set(last->getResult(0));
   for (Operation *op : chain)
     if (op->use_empty())

@@ -32,6 +32,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     // grouped.
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
+      reorderNarrow(*block);
       Grouping(*block).eraseDead();
       Grouping grouping(*block);
       groupAttention(grouping);

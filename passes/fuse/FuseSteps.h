@@ -13,6 +13,9 @@ inline constexpr int maxFusionInputs = 24;
 /// 0. Sums over indices that are added to state or to a product go there directly, not into zeros.
 void sinkScatters(mlir::Block &block);
 
+/// Reorders of integers that were 8 bits reorder those.
+void reorderNarrow(mlir::Block &block);
+
 /// 1. Each matrix product, convolution and pool with its views, bias and post-ops. Copies view
 /// operations that others use too.
 void groupContractions(Grouping &grouping);

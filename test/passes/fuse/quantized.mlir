@@ -1,0 +1,17 @@
+// RUN: dlc-opt %s -dlc-fuse | FileCheck %s
+
+// A convolution in i32 takes in what makes its operand of 8 bits, past reorders on the way; others' copies stay.
+// CHECK-LABEL: @conv
+// CHECK: %[[R:.*]] = dlc.reorder %{{.*}} : (tensor<1x16x8x8xui8, #dlc.on<cpu>>) -> tensor<1x16x8x8xui8, #dlc.on<cpu, acdb>>
+// CHECK: dlc.fusion(%[[X:.*]] = %[[R]]
+// CHECK-NEXT: %[[C:.*]] = dlc.cast %[[X]] to i32
+// CHECK: %[[S:.*]] = dlc.sub %[[C]],
+// CHECK: dlc.conv %[[S]],
+// CHECK: dlc.yield
+func.func @conv(%x: tensor<1x16x8x8xui8, #dlc.on<cpu>>, %z: tensor<i32, #dlc.on<cpu>>, %w: tensor<4x16x3x3xi32, #dlc.on<cpu>>) -> tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>> {
+  %0 = dlc.cast %x to i32 : (tensor<1x16x8x8xui8, #dlc.on<cpu>>) -> tensor<1x16x8x8xi32, #dlc.on<cpu>>
+  %1 = dlc.reorder %0 : (tensor<1x16x8x8xi32, #dlc.on<cpu>>) -> tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>
+  %2 = dlc.sub %1, %z : (tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>, tensor<i32, #dlc.on<cpu>>) -> tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>
+  %y = dlc.conv %2, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>, tensor<4x16x3x3xi32, #dlc.on<cpu>>) -> tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
+  return %y : tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
+}
