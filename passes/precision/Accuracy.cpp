@@ -54,7 +54,9 @@ struct AccuracyPass : OptionPass<AccuracyPass> {
       if (rule == rules.end())
         return;
       rule->fits = true;
-      apply(op, rule->level, options);
+      // Sums of integers must be exact, whatever their names.
+      if (!op->hasAttr("dlc.accuracy"))
+        apply(op, rule->level, options);
     });
     for (const Rule &rule : rules)
       if (!rule.fits)

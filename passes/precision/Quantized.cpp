@@ -16,6 +16,7 @@
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
+#include "passes/precision/Names.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include <algorithm>
@@ -318,6 +319,9 @@ private:
       Operation *sums = builder.clone(*op);
       sums->setOperands(operands);
       sums->getResult(0).setType(typeOf(op->getResult(0)).clone(builder.getF32Type()));
+      // Only sums as written are exact.
+      sums->setAttr("dlc.accuracy", builder.getStringAttr("strict"));
+      sums->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
       return b.cast(sums->getResult(0), builder.getI32Type());
     };
     // Along this axis of both sums may be split; a step of it is so many products.

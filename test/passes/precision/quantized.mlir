@@ -33,7 +33,7 @@ func.func @conv(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<6x1x1x1x
 // CHECK-LABEL: @product
 // CHECK: dlc.matmul {{.*}} -> tensor<2x8xi32>
 // GPU-LABEL: @product
-// GPU: %[[A:.*]] = dlc.matmul {{.*}} : (tensor<2x512xf32>, tensor<512x8xf32>) -> tensor<2x8xf32>
+// GPU: %[[A:.*]] = dlc.matmul {{.*}}dlc.accuracy = "strict", dlc.precision = "f32"{{.*}} : (tensor<2x512xf32>, tensor<512x8xf32>) -> tensor<2x8xf32>
 // GPU: dlc.cast %[[A]] to i32
 // GPU: %[[B:.*]] = dlc.matmul {{.*}} : (tensor<2x88xf32>, tensor<88x8xf32>) -> tensor<2x8xf32>
 // GPU: dlc.cast %[[B]] to i32
