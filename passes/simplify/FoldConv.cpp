@@ -104,6 +104,7 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, ArrayRef<double> scal
     result = ConvTransposeOp::create(rewriter, loc, op.getX(), newWeights, newBias, op.getStrides(),
                                      op.getDilations(), op.getLow(), op.getHigh(), op.getExtra(),
                                      op.getGroups());
+  result.getDefiningOp()->setDiscardableAttrs(conv.op->getDiscardableAttrDictionary());
   rewriter.replaceOp(root, result);
   return success();
 }

@@ -61,6 +61,7 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
     TensorBuilder builder(rewriter, op.getLoc());
     Value y = builder.make<MatmulOp>(a ? a->unscaled : op.getA(), b ? b->unscaled : op.getB(),
                                      op.getTransposeA(), op.getTransposeB());
+    y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     double factor = (a ? a->factor : 1) * (b ? b->factor : 1);
     // Both are often the square root of a number that is exact.
     rewriter.replaceOpWithNewOp<MulOp>(op, y, builder.scalar(factor, y));

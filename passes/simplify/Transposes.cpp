@@ -219,6 +219,7 @@ struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     Value y = b.make<MatmulOp>(transpose.getX(), op.getB(), false, op.getTransposeB());
+    y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOpWithNewOp<TransposeOp>(op, y, p);
     return success();
   }
@@ -245,8 +246,10 @@ struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> shape(shapeOf(op.getY()));
     shape.back() = shapeOf(matmul.getA()).back();
-    rewriter.replaceOpWithNewOp<MatmulOp>(op, b.reshape(matmul.getA(), shape), matmul.getB(), false,
-                                          matmul.getTransposeB());
+    Value y = b.make<MatmulOp>(b.reshape(matmul.getA(), shape), matmul.getB(), false,
+                               matmul.getTransposeB());
+    y.getDefiningOp()->setDiscardableAttrs(matmul->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, y);
     return success();
   }
 };
