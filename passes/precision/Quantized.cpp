@@ -19,6 +19,7 @@
 #include "passes/precision/Names.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/Sequence.h"
 #include <algorithm>
 #include <limits>
 
@@ -147,6 +148,7 @@ public:
       op = readNarrow(op) ? nullptr : asIntegers(op);
     if (!op || !isInt32(op->getResult(0).getType()))
       return;
+    builder.setInsertionPoint(op);
     if (!hasKernel(op))
       asFloats(op);
     else if (isOfConstants(op->getOperand(1)) && !isPlainInt8(op->getOperand(1)))
@@ -243,6 +245,9 @@ private:
     auto conv = dyn_cast<ConvOp>(op);
     auto product = dyn_cast<MatmulOp>(op);
     auto weights = evaluated(op->getOperand(1));
+    auto fits = [&](int64_t i) { return weights->getInt(i) >= -128 && weights->getInt(i) <= 127; };
+    if (weights && llvm::all_of(llvm::seq<int64_t>(weights->size()), fits))
+      return;
     if (!weights || (conv && conv.getGroups() != 1))
       return conv ? asFloats(op) : void();
     // Channels come first, or last.
@@ -272,7 +277,7 @@ private:
         narrow.setInt(at(c, i), weights->getInt(at(c, i)) - shift);
     }
     // Libraries' products take one shift for all channels themselves.
-    if ((least >= -128 && most <= 127) || (product && most - least <= 255))
+    if (product && most - least <= 255)
       return;
     TensorBuilder b(builder, op->getLoc());
     auto constant = [&](const ref::Tensor &tensor) { return b.make<ConstantOp>(tensor.toAttr()); };

@@ -101,3 +101,29 @@ func.func @row(%x: tensor<1x64xf32>, %more: tensor<9x64xf32>, %s: tensor<1x128xf
   %z = dlc.matmul %more, %2 : (tensor<9x64xf32>, tensor<64x128xf32>) -> tensor<9x128xf32>
   return %y, %z : tensor<1x128xf32>, tensor<9x128xf32>
 }
+
+// Zero points of nothing, one for each channel, change nothing; weights without a sign are split.
+// CHECK-LABEL: @channels
+// CHECK: dlc.conv {{.*}}groups = 8 : i64{{.*}} -> tensor<1x8x4x4xi32>
+// CHECK: dlc.conv {{.*}}groups = 1 : i64{{.*}} -> tensor<1x1x4x4xi32>
+// CHECK: dlc.conv {{.*}}groups = 1 : i64{{.*}} -> tensor<1x8x4x4xi32>
+func.func @channels(%x: tensor<1x8x4x4xui8>, %s: tensor<f32>, %ws: tensor<8x1x1x1xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) {
+  %0 = dlc.cast %x to i32 : (tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xi32>
+  %1 = dlc.cast %0 to f32 : (tensor<1x8x4x4xi32>) -> tensor<1x8x4x4xf32>
+  %2 = dlc.mul %1, %s : (tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8x4x4xf32>
+  %wz = dlc.constant dense<0> : tensor<8x1x1x1xi32>
+  %w = dlc.constant dense<7> : tensor<8x1x3x3xi8>
+  %3 = dlc.cast %w to i32 : (tensor<8x1x3x3xi8>) -> tensor<8x1x3x3xi32>
+  %4 = dlc.sub %3, %wz : (tensor<8x1x3x3xi32>, tensor<8x1x1x1xi32>) -> tensor<8x1x3x3xi32>
+  %5 = dlc.cast %4 to f32 : (tensor<8x1x3x3xi32>) -> tensor<8x1x3x3xf32>
+  %6 = dlc.mul %5, %ws : (tensor<8x1x3x3xf32>, tensor<8x1x1x1xf32>) -> tensor<8x1x3x3xf32>
+  %y = dlc.conv %2, %6 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 8 : i64} : (tensor<1x8x4x4xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x4x4xf32>
+  %vz = dlc.constant dense<[[[[3]]], [[[0]]], [[[9]]], [[[200]]], [[[1]]], [[[2]]], [[[3]]], [[[4]]]]> : tensor<8x1x1x1xi32>
+  %v = dlc.constant dense<201> : tensor<8x8x3x3xui8>
+  %7 = dlc.cast %v to i32 : (tensor<8x8x3x3xui8>) -> tensor<8x8x3x3xi32>
+  %8 = dlc.sub %7, %vz : (tensor<8x8x3x3xi32>, tensor<8x1x1x1xi32>) -> tensor<8x8x3x3xi32>
+  %9 = dlc.cast %8 to f32 : (tensor<8x8x3x3xi32>) -> tensor<8x8x3x3xf32>
+  %10 = dlc.mul %9, %ws : (tensor<8x8x3x3xf32>, tensor<8x1x1x1xf32>) -> tensor<8x8x3x3xf32>
+  %z = dlc.conv %2, %10 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x4x4xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x4x4xf32>
+  return %y, %z : tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>
+}
