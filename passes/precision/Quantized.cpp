@@ -88,15 +88,18 @@ bool isRead(Value value) {
 std::optional<ref::Tensor> evaluated(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
-    auto tensor = ref::Tensor::fromAttr(constant.getValue());
-    return succeeded(tensor) ? std::optional(*tensor) : std::nullopt;
+    FailureOr<ref::Tensor> read = ref::Tensor::fromAttr(constant.getValue());
+    if (failed(read))
+      return std::nullopt;
+    ref::Tensor tensor = *read;
+    return tensor;
   }
   SmallVector<ref::Tensor> inputs, outputs;
   for (Value operand : op->getOperands()) {
-    auto input = evaluated(operand);
+    std::optional<ref::Tensor> input = evaluated(operand);
     if (!input)
       return std::nullopt;
-    inputs.push_back(*input);
+    inputs.push_back(std::move(*input));
   }
   auto outer = [](Value) { return ref::Tensor(); };
   if (failed(ref::evaluateOp(op, inputs, outer, outputs)) || outputs.size() != 1)

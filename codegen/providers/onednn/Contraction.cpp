@@ -32,11 +32,13 @@ void addZeroPoint(const char *name, FusionOp fusion, Value value, Pending &call)
 std::optional<ref::Tensor> constantOperand(const EpilogueStep &step) {
   ConstantOp constant =
       step.source.kind == CallArgument::Kind::Value ? constantOf(step.source.value) : ConstantOp();
-  FailureOr<ref::Tensor> tensor = failure();
+  FailureOr<ref::Tensor> read = failure();
   if (constant)
-    tensor = ref::Tensor::fromAttr(constant.getValue());
-  return succeeded(tensor) && tensor->size() == step.operand.size() ? std::optional(*tensor)
-                                                                    : std::nullopt;
+    read = ref::Tensor::fromAttr(constant.getValue());
+  if (failed(read) || read->size() != step.operand.size())
+    return std::nullopt;
+  ref::Tensor tensor = *read;
+  return tensor;
 }
 
 bool isBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
