@@ -9,6 +9,13 @@ bool isInt32(Type tensor) { return cast<RankedTensorType>(tensor).getElementType
 
 bool isInt8(Type tensor) { return cast<RankedTensorType>(tensor).getElementType().isInteger(8); }
 
+bool waitsForWeights(MatmulOp product) {
+  constexpr int64_t kMostRows = 8, kFewest = 4096;
+  auto weights = typeOf(product.getB());
+  return weights.hasStaticShape() && weights.getNumElements() >= kFewest &&
+         typeOf(product.getY()).getShape().drop_back().back() <= kMostRows;
+}
+
 std::optional<Widened> matchWidened(Value value, llvm::function_ref<bool(Operation *)> isInside) {
   auto inside = [&](Operation *op) { return !isInside || isInside(op); };
   Widened found;

@@ -20,6 +20,10 @@ std::optional<Widened> matchWidened(mlir::Value value,
 /// The same of a contraction's operand: from operations beside it, which may become part of it.
 std::optional<Widened> matchWidened(mlir::OpOperand &operand);
 
+/// Whether a product has few rows and many weights: it waits for these to come from memory, so that
+/// they had better be 8 bits there.
+bool waitsForWeights(MatmulOp product);
+
 bool isInt32(mlir::Type tensor);
 /// Of 8 bits, with or without a sign.
 bool isInt8(mlir::Type tensor);

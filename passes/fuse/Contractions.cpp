@@ -13,6 +13,23 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
+/// Copies what makes an operand, so that other users keep theirs; `chain` goes from the contraction
+/// outwards.
+void takeIn(Grouping &grouping, ArrayRef<Operation *> chain, OpOperand &operand,
+            SmallVectorImpl<Operation *> &members) {
+  OpBuilder builder(operand.getOwner());
+  IRMapping mapping;
+  Operation *last = nullptr;
+  for (Operation *op : llvm::reverse(chain)) {
+    last = builder.clone(*op, mapping);
+    members.push_back(last);
+  }
+  operand.set(last->getResult(0));
+  for (Operation *op : chain)
+    if (op->use_empty())
+      grouping.erase(op);
+}
+
 /// Makes the operand's view operations part of the contraction where strides can say them. They are
 /// copied, so that other users keep theirs.
 void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operand,
@@ -38,17 +55,7 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
   }
   if (chain.empty())
     return;
-  OpBuilder builder(anchor);
-  IRMapping mapping;
-  Operation *last = nullptr;
-  for (Operation *op : llvm::reverse(chain)) {
-    last = builder.clone(*op, mapping);
-    members.push_back(last);
-  }
-  operand.set(last->getResult(0));
-  for (Operation *op : chain)
-    if (op->use_empty())
-      grouping.erase(op);
+  takeIn(grouping, chain, operand, members);
 }
 
 /// Makes what widens 8-bit integers for a contraction in i32 part of it: libraries read those. It
@@ -72,17 +79,7 @@ void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
   if (!widened)
     return;
   chain.append(widened->ops);
-  OpBuilder builder(anchor);
-  IRMapping mapping;
-  Operation *last = nullptr;
-  for (Operation *op : llvm::reverse(chain)) {
-    last = builder.clone(*op, mapping);
-    members.push_back(last);
-  }
-  operand.set(last->getResult(0));
-  for (Operation *op : chain)
-    if (op->use_empty())
-      grouping.erase(op);
+  takeIn(grouping, chain, operand, members);
 }
 
 /// The operations that follow `value` and would have to join all at once.

@@ -171,11 +171,8 @@ private:
   /// Few rows wait for weights to come from memory: these stay 8 bits there, and their scales
   /// follow the product.
   bool readNarrow(Operation *op) {
-    constexpr int64_t kMostRows = 8, kFewest = 4096;
     auto product = dyn_cast<MatmulOp>(op);
-    if (!product || dequantized(product.getA(), builder) ||
-        typeOf(product.getY()).getShape().drop_back().back() > kMostRows ||
-        typeOf(product.getB()).getNumElements() < kFewest)
+    if (!product || !waitsForWeights(product) || dequantized(product.getA(), builder))
       return false;
     auto w = dequantized(product.getB(), builder);
     auto widened = w ? matchWidened(w->integers) : std::nullopt;

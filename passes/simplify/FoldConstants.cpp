@@ -1,5 +1,6 @@
 //===- FoldConstants.cpp - evaluates what depends on constants alone ------===//
 #include "ir/reference/Evaluate.h"
+#include "passes/Widened.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -18,15 +19,11 @@ static int64_t elementsOf(ValueRange values) {
 
 /// Weights of 8 bits that products of few rows read: from memory they come as such.
 static bool isReadNarrow(Operation *op) {
-  constexpr int64_t kMostRows = 8, kFewest = 4096;
   auto cast = dyn_cast<CastOp>(op);
-  return cast && typeOf(cast.getX()).getElementType().isInteger(8) &&
-         typeOf(cast.getY()).getElementType().isF32() && typeOf(cast.getX()).hasStaticShape() &&
-         typeOf(cast.getX()).getNumElements() >= kFewest &&
+  return cast && isInt8(cast.getX().getType()) && typeOf(cast.getY()).getElementType().isF32() &&
          llvm::all_of(cast.getY().getUsers(), [&](Operation *user) {
            auto product = dyn_cast<MatmulOp>(user);
-           return product && product.getA() != cast.getY() &&
-                  typeOf(product.getY()).getShape().drop_back().back() <= kMostRows;
+           return product && product.getA() != cast.getY() && waitsForWeights(product);
          });
 }
 
