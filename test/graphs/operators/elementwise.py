@@ -4,7 +4,7 @@ from graph import NUMPY, PROTO, spec
 
 SAFE = ["Tanh", "Sigmoid", "Erf", "Softplus", "Softsign", "Elu", "Selu", "Celu", "LeakyRelu", "HardSigmoid", "HardSwish", "Mish", "Gelu",
         "Sin", "Cos", "Atan", "Asinh", "Swish"]
-BOUNDS = {"Exp": 3, "Tan": 1, "Asin": 0.9, "Acos": 0.9, "Atanh": 0.9, "Sinh": 3, "Cosh": 3}
+BOUNDS = {"Exp": 3, "Tan": 1, "Asin": 0.9, "Acos": 0.9, "Atanh": 0.9, "Sinh": 3, "Cosh": 3, "Sin": 100, "Cos": 100}
 POSITIVE = {"Log": 0.2, "Sqrt": 0.1, "Reciprocal": 0.5, "Acosh": 1.2}
 
 
