@@ -66,8 +66,8 @@ void describeCommands(const Plan &plan, const std::vector<Command> &commands,
 }
 
 Walk::Walk(const Plan &plan, Binder &binder, const Span &code, std::vector<CommandInfo> &infos,
-           const std::vector<Numbered> &commands, int threads, EventSink *events)
-    : plan(plan), binder(binder), code(code), infos(infos), threadCount(threads),
+           const std::vector<Numbered> &commands, int threads, World *world, EventSink *events)
+    : plan(plan), binder(binder), code(code), infos(infos), threadCount(threads), world(world),
       eventSink(events) {
   size_t count = 0;
   for (const Numbered &numbered : commands)
@@ -167,7 +167,7 @@ void Walk::prepareWork(const Command &command, Step &step, uint64_t &scratchByte
     info.implementation = plan.kernels[command.kernel].name;
   } else {
     try {
-      calls.push_back(hostCall(plan, command, threadCount));
+      calls.push_back(hostCall(plan, command, threadCount, world));
     } catch (const Error &error) {
       failIn(info, step.command, error.what());
     }

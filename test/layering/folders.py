@@ -72,6 +72,7 @@ FOLDERS = {
     ],
     "runtime/program": ["runtime/include/dlc", "runtime/kind"],
     "runtime/session": [
+        "runtime/collective",
         "runtime/device",
         "runtime/device/cpu",
         "runtime/include/dlc",
