@@ -143,10 +143,13 @@ private:
       store(e.i64(length), tail);
   }
 
-  /// Rows of a chunk, in two runs of memory that the processor reads ahead.
+  /// Rows of a chunk, in two runs of memory that the processor reads ahead where the caches do not
+  /// hold them.
   void shortRows(Nest &nest, Value unit) {
-    constexpr int64_t runs = 2, together = 2, nearest = 512, largest = 1 << 18;
+    constexpr int64_t nearest = 512, largest = 1 << 18;
     ArrayRef<int64_t> shape = nest.shape;
+    // Parts of a concatenation have code of their own each: a little each.
+    int64_t runs = product(shape) >= largest ? 2 : 1, together = nest.joined && runs == 1 ? 1 : 2;
     size_t along = shape.size() - 2;
     int64_t row = shape.back();
     auto [at, chunk] = coordinates(shape.drop_back(2), nest.chunks, unit);

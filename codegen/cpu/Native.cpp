@@ -5,6 +5,7 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -22,6 +23,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 #include <mutex>
+#include <optional>
 
 using namespace mlir;
 
@@ -70,44 +72,96 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, st
 /// known few rounds. Vectors and unrolled rows are the emitter's own work, and the default pipeline
 /// spent half of the compiler's time on more of them (unrolling at run time above all), for kernels
 /// that were not faster.
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-                     const llvm::TargetLibraryInfoImpl &library) {
+class Optimizer {
+public:
+  Optimizer(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library) {
+    llvm::PassBuilder builder(&machine);
+    fam.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+    builder.registerModuleAnalyses(mam);
+    builder.registerCGSCCAnalyses(cgam);
+    builder.registerFunctionAnalyses(fam);
+    builder.registerLoopAnalyses(lam);
+    builder.crossRegisterProxies(lam, fam, cgam, mam);
+
+    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+    passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(llvm::InstCombinePass());
+    llvm::LoopPassManager invariants, rounds;
+    invariants.addPass(llvm::LoopRotatePass());
+    invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariants),
+                                                         /*UseMemorySSA=*/true));
+    rounds.addPass(llvm::LoopDeletionPass());
+    rounds.addPass(llvm::LoopFullUnrollPass(/*OptLevel=*/1));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rounds)));
+    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::SimplifyCFGPass(
+        llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                         /*UseMemorySSA=*/true));
+    passes.addPass(llvm::ADCEPass());
+  }
+
+  void run(llvm::Module &module) {
+    for (llvm::Function &function : module)
+      if (!function.isDeclaration())
+        passes.run(function, fam);
+    mam.clear();
+    cgam.clear();
+    fam.clear();
+    lam.clear();
+  }
+
+private:
   llvm::LoopAnalysisManager lam;
   llvm::FunctionAnalysisManager fam;
   llvm::CGSCCAnalysisManager cgam;
   llvm::ModuleAnalysisManager mam;
-  llvm::PassBuilder builder(&machine);
-  fam.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-
   llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::InstCombinePass());
-  llvm::LoopPassManager invariants, rounds;
-  invariants.addPass(llvm::LoopRotatePass());
-  invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariants),
-                                                       /*UseMemorySSA=*/true));
-  rounds.addPass(llvm::LoopDeletionPass());
-  rounds.addPass(llvm::LoopFullUnrollPass(/*OptLevel=*/1));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rounds)));
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass(
-      llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
-                                                       /*UseMemorySSA=*/true));
-  passes.addPass(llvm::ADCEPass());
-  for (llvm::Function &function : module)
-    if (!function.isDeclaration())
-      passes.run(function, fam);
+};
+
+/// Of the passes that make machine code, the reduction of strengths took a third of the time: its
+/// search grows faster than the code. The emitter has put long kernels' addresses in order; short
+/// ones gain by it.
+class Gate final : public llvm::OptPassGate {
+public:
+  static constexpr unsigned kShort = 200; ///< instructions
+
+  explicit Gate(const llvm::Module &module) : isShort(module.getInstructionCount() <= kShort) {}
+  bool isEnabled() const override { return !isShort; }
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    return pass != "Loop Strength Reduction";
+  }
+
+private:
+  bool isShort;
+};
+
+/// What is the same for all kernels of a target; a thread has its own.
+struct Compiler {
+  explicit Compiler(const Target &target) : target(target), machine(makeMachine(target, error)) {
+    if (!machine)
+      return;
+    library.emplace(machine->getTargetTriple());
+    library->disableAllFunctions();
+    optimizer.emplace(*machine, *library);
+  }
+
+  Target target;
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::optional<llvm::TargetLibraryInfoImpl> library;
+  std::optional<Optimizer> optimizer;
+};
+
+static Compiler &compilerFor(const Target &target) {
+  static thread_local std::optional<Compiler> kept;
+  if (!kept || kept->target != target)
+    kept.emplace(target);
+  return *kept;
 }
 
 FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target) {
@@ -115,10 +169,10 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
   auto llvmModule = translateModuleToLLVMIR(module, context, name);
   if (!llvmModule)
     return module.emitError("kernel '") << name << "': translation to LLVM IR failed";
-  std::string error;
-  auto machine = makeMachine(target, error);
+  Compiler &compiler = compilerFor(target);
+  llvm::TargetMachine *machine = compiler.machine.get();
   if (!machine)
-    return module.emitError("no LLVM target for this machine: ") << error;
+    return module.emitError("no LLVM target for this machine: ") << compiler.error;
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
   for (llvm::Function &function : *llvmModule) {
@@ -132,16 +186,17 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.setDSOLocal(true);
   }
-  llvm::TargetLibraryInfoImpl library(machine->getTargetTriple());
-  library.disableAllFunctions();
-  optimize(*llvmModule, *machine, library);
+  compiler.optimizer->run(*llvmModule);
+  Gate gate(*llvmModule);
+  context.setOptPassGate(gate);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager emit;
-  emit.add(new llvm::TargetLibraryInfoWrapperPass(library));
+  emit.add(new llvm::TargetLibraryInfoWrapperPass(*compiler.library));
   if (machine->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return module.emitError("LLVM cannot write object files for this machine");
   emit.run(*llvmModule);
+  std::string error;
   auto code = flatten(llvm::StringRef(object.data(), object.size()), name, error);
   if (!code)
     return module.emitError("kernel '") << name << "': " << error;

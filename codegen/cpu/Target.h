@@ -15,6 +15,7 @@ struct Target {
   /// processors with 2 MiB of second-level cache per core and a large but slow third level, storing
   /// past the caches paid from 8 to 16 MiB on, read back at once.)
   int64_t pastCacheBytes = 16 << 20;
+  bool operator==(const Target &) const = default;
   /// Lanes of a 32-bit element in one register.
   int64_t lanes32() const { return vectorBits / 32; }
 };
