@@ -1,12 +1,14 @@
 //===- Driver.cpp - the thread of a world, which drives its engine ------------===//
 #include "runtime/collective/Driver.h"
 
+#include "runtime/collective/Process.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 namespace dlc::runtime {
 
@@ -19,6 +21,9 @@ namespace {
 constexpr microseconds kSpin(100), kFirstNap(20), kLongestNap(200);
 
 constexpr double kDefaultTimeout = 20;
+
+/// Launchers leave those that are still there about a second after one has died: enough to say so.
+constexpr double kBeat = 0.25;
 
 double timeoutSeconds() {
   const char *given = std::getenv("DLC_WORLD_TIMEOUT");
@@ -113,6 +118,7 @@ void Driver::loop(const void *argument) {
   changed.notify_all();
   if (result != 0)
     return;
+  machine = machineOfProcess();
   if (engine.send && engine.receive && place.size > 1)
     watch.emplace((place.rank + place.size - 1) % place.size, timeout, secondsOf(Clock::now()));
 
@@ -223,8 +229,12 @@ void Driver::finish(const State &state, const std::string &error) {
 }
 
 void Driver::sendBeat(bool leaving) {
-  Beat beat{step.load(std::memory_order_relaxed), started, life.load(std::memory_order_relaxed),
-            leaving};
+  Beat beat{.machine = machine,
+            .process = getpid(),
+            .step = step.load(std::memory_order_relaxed),
+            .started = started,
+            .life = life.load(std::memory_order_relaxed),
+            .leaving = leaving};
   char error[1024] = "";
   int next = (place.rank + 1) % place.size;
   if (engine.send(world, next, &beat, sizeof beat, error, sizeof error) != 0)
@@ -237,7 +247,7 @@ void Driver::keepInTouch() {
     return;
   // Often enough that one that comes late is no fault.
   nextBeat = now + std::chrono::duration_cast<Clock::duration>(
-                       std::chrono::duration<double>(std::min(1.0, timeout / 8)));
+                       std::chrono::duration<double>(std::min(kBeat, timeout / 8)));
   sendBeat(/*leaving=*/false);
   char text[DLC_ENGINE_MESSAGE], error[1024] = "";
   for (int from = 0; broken.empty();) {
@@ -263,7 +273,9 @@ std::string Driver::fault() {
     waitingFor = going.front()->number;
     since = static_cast<double>(going.front()->times.startNs) * 1e-9;
   }
-  return watch->fault(waitingFor, since, now);
+  const Beat &last = watch->beat();
+  bool gone = machine != 0 && last.machine == machine && isGone(last.process);
+  return watch->fault(waitingFor, since, now, gone);
 }
 
 void Driver::breakWorld(const std::string &what) {

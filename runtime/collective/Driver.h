@@ -80,6 +80,7 @@ private:
   std::string broken;
   double timeout = 0;
   std::chrono::steady_clock::time_point nextBeat;
+  uint64_t machine = 0;
   std::optional<Watch> watch;
   std::chrono::microseconds nap{0};
 

@@ -39,11 +39,11 @@ const dlc_engine_table *load(const std::string &name, const Launcher &launcher) 
 
 } // namespace
 
-const dlc_engine_table *launchedEngine() {
+Launched launchedEngine() {
   for (const Launcher &launcher : kLaunchers)
     if (const char *size = std::getenv(launcher.size); size && std::atoi(size) > 1)
-      return load(launcher.engine, launcher);
-  return nullptr;
+      return {load(launcher.engine, launcher), launcher.size, std::atoi(size)};
+  return {};
 }
 
 } // namespace dlc::runtime

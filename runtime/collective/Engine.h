@@ -6,9 +6,16 @@
 
 namespace dlc::runtime {
 
-/// Null: no launcher did, or one that started this process alone. Throws dlc::Error where one did
-/// and its engine is not there.
-const dlc_engine_table *launchedEngine();
+struct Launched {
+  /// Null: no launcher did, or one that started this process alone.
+  const dlc_engine_table *engine = nullptr;
+  /// What says how many ranks it started.
+  const char *variable = nullptr;
+  int size = 1;
+};
+
+/// Throws dlc::Error where a launcher did, and its engine is not there.
+Launched launchedEngine();
 
 } // namespace dlc::runtime
 

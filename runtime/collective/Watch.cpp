@@ -12,13 +12,17 @@ void Watch::take(const Beat &beat, double now) {
   last = beat;
 }
 
-std::string Watch::fault(uint64_t waitingFor, double since, double now) const {
+std::string Watch::fault(uint64_t waitingFor, double since, double now, bool gone) const {
   if (last.leaving)
     return waitingFor > last.started
                ? message("rank ", rank, " left in step ", last.step, " after ", last.started,
                          " collectives, where this rank waits for number ", waitingFor,
                          "; all ranks must run the same number of steps")
                : "";
+  if (gone)
+    return message("rank ", rank, " died in step ", last.step, " (process ", last.process,
+                   "): it was killed, or ran out of memory; what the system says of it is in its "
+                   "log (dmesg)");
   if (now - heard > timeout)
     return message("rank ", rank, " has sent no sign for ", static_cast<int64_t>(now - heard),
                    " s, it was in step ", last.step,

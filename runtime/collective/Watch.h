@@ -7,8 +7,10 @@
 
 namespace dlc::runtime {
 
-/// What a rank tells the next one about once a second.
+/// What a rank tells the next one some times a second.
 struct Beat {
+  uint64_t machine = 0; ///< of processes that can see each other (Process.h)
+  int64_t process = 0;
   int64_t step = 0;
   uint64_t started = 0; ///< collectives
   uint64_t life = 0;    ///< signs of life: commands, calls of the world
@@ -25,8 +27,9 @@ public:
 
   void take(const Beat &beat, double now);
   /// "" or what is wrong. `waitingFor`: the number of collectives that the watched rank must have
-  /// started for this one to go on; `since`: when that wait began.
-  std::string fault(uint64_t waitingFor, double since, double now) const;
+  /// started for this one to go on; `since`: when that wait began; `gone`: its process is no more.
+  std::string fault(uint64_t waitingFor, double since, double now, bool gone = false) const;
+  const Beat &beat() const { return last; }
 
 private:
   int rank;

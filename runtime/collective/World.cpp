@@ -1,6 +1,7 @@
 //===- World.cpp - processes that run one program together --------------------===//
 #include "runtime/collective/World.h"
 
+#include "runtime/collective/Cores.h"
 #include "runtime/collective/Driver.h"
 #include "runtime/collective/Engine.h"
 #include "runtime/program/Message.h"
@@ -26,8 +27,16 @@ std::string_view collectiveName(Collective what) {
 World &World::ofProcess() {
   // Closed at the process's end: launchers want to be told.
   static const std::unique_ptr<World> world = [] {
-    const dlc_engine_table *engine = launchedEngine();
-    return engine ? std::make_unique<World>(*engine) : std::make_unique<World>();
+    Launched launched = launchedEngine();
+    if (!launched.engine)
+      return std::make_unique<World>();
+    auto formed = std::make_unique<World>(*launched.engine);
+    if (formed->size() != launched.size)
+      fail("$", launched.variable, " says that there are ", launched.size, " ranks, but ",
+           launched.engine->name, " finds ", formed->size(),
+           "; start them with the launcher of the same library (srun: --mpi=pmix)");
+    shareProcessors(*formed);
+    return formed;
   }();
   return *world;
 }

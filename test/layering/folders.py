@@ -3,6 +3,7 @@ what; there are no circles. Headers of other rooms: check.py."""
 
 FOLDERS = {
     "runtime/collective": ["runtime/include/dlc", "runtime/kind", "runtime/library/builtin", "runtime/program"],
+    "runtime/collective/mpi": ["runtime/include/dlc"],
     "runtime/data": ["runtime/include/dlc", "runtime/program"],
     "runtime/device": ["runtime/include/dlc", "runtime/kind", "runtime/program"],
     "runtime/device/cpu": ["runtime/include/dlc", "runtime/program", "runtime/threads"],

@@ -1,4 +1,5 @@
 //===- LoopbackTest.cpp - worlds of threads, and those that only wait ---------===//
+#include "Together.h"
 #include "dlc/Error.h"
 #include "runtime/collective/World.h"
 
@@ -6,7 +7,6 @@
 
 #include <chrono>
 #include <functional>
-#include <numeric>
 #include <thread>
 
 using namespace dlc;
@@ -39,65 +39,18 @@ void expectNone(const std::vector<std::string> &errors) {
     EXPECT_EQ(error, "");
 }
 
-/// As the engines of this test mean it: rank r has r + 1, r + 2, ...
-std::vector<float> valuesOf(int rank, size_t count) {
-  std::vector<float> values(count);
-  std::iota(values.begin(), values.end(), static_cast<float>(rank + 1));
-  return values;
-}
-
 } // namespace
 
 TEST(Loopback, EachCollectiveDoesWhatItIsCalled) {
   for (int size : {1, 2, 3, 4})
-    expectNone(onRanks(size, [&](World &world) {
-      int rank = world.rank();
-      auto ranks = static_cast<float>(size);
-      std::vector<float> mine = valuesOf(rank, 5), sum(5), all(5 * size), part(5), wide;
-      world.run({.from = mine.data(), .to = sum.data(), .share = 5});
-      for (int i = 0; i < 5; ++i)
-        EXPECT_EQ(sum[i], ranks * (ranks + 1) / 2 + ranks * static_cast<float>(i));
-      world.run({.from = mine.data(), .to = sum.data(), .share = 5, .reduction = Reduction::Max});
-      EXPECT_EQ(sum, valuesOf(size - 1, 5));
-      world.run(
-          {.collective = Collective::AllGather, .from = mine.data(), .to = all.data(), .share = 5});
-      for (int from = 0; from < size; ++from)
-        EXPECT_EQ(std::vector<float>(all.begin() + 5 * from, all.begin() + 5 * (from + 1)),
-                  valuesOf(from, 5));
-      wide = valuesOf(rank, 5 * size);
-      world.run({.collective = Collective::ReduceScatter,
-                 .from = wide.data(),
-                 .to = part.data(),
-                 .share = 5});
-      EXPECT_EQ(part[2], ranks * (ranks + 1) / 2 + ranks * static_cast<float>(5 * rank + 2));
-      world.run({.collective = Collective::Broadcast,
-                 .from = mine.data(),
-                 .to = mine.data(),
-                 .share = 5,
-                 .root = size - 1});
-      EXPECT_EQ(mine, valuesOf(size - 1, 5));
-      world.barrier();
-    }));
+    expectNone(onRanks(size, test::eachCollective));
 }
 
+TEST(Loopback, EachTypeIsReducedAsCombineDoes) { expectNone(onRanks(3, test::eachType)); }
+
 TEST(Loopback, ManyAreUnderWayAtOnce) {
-  expectNone(onRanks(3, [](World &world) {
-    std::vector<std::vector<int64_t>> values(40, std::vector<int64_t>(10));
-    std::vector<Ticket> tickets;
-    for (size_t i = 0; i < values.size(); ++i) {
-      values[i].assign(10, static_cast<int64_t>(i) + world.rank());
-      tickets.push_back(world.start(
-          {.type = DType::I64, .from = values[i].data(), .to = values[i].data(), .share = 10}));
-    }
-    for (size_t i = values.size(); i-- > 0;) {
-      world.wait(tickets[i]);
-      EXPECT_TRUE(world.done(tickets[i]));
-      EXPECT_EQ(values[i][9], 3 * static_cast<int64_t>(i) + 3);
-      TicketTimes times = World::times(tickets[i]);
-      EXPECT_LE(times.askedNs, times.startNs);
-      EXPECT_LE(times.startNs, times.endNs);
-    }
-  }));
+  for (int size : {1, 3})
+    expectNone(onRanks(size, test::manyAtOnce));
 }
 
 TEST(Loopback, OrderedSumsDoNotDependOnTheWorld) {

@@ -34,6 +34,14 @@ TEST(Watch, OneThatIsStoppedIsNamed) {
   EXPECT_THAT(watch.fault(0, 0, 12), HasSubstr("rank 2 has sent no sign for 11 s"));
 }
 
+TEST(Watch, OneThatDiedIsNamed) {
+  Watch watch(2, 10, 0);
+  watch.take({.process = 77, .step = 4}, 1);
+  EXPECT_THAT(watch.fault(0, 0, 1, /*gone=*/true), HasSubstr("rank 2 died in step 4 (process 77)"));
+  watch.take({.process = 77, .step = 4, .leaving = 1}, 1);
+  EXPECT_EQ(watch.fault(0, 0, 1, /*gone=*/true), "");
+}
+
 TEST(Watch, OneThatLeavesTooEarlyIsNamed) {
   Watch watch(2, 10, 0);
   watch.take({.step = 4, .started = 6, .leaving = 1}, 1);
