@@ -27,7 +27,8 @@ std::string Watch::fault(uint64_t waitingFor, double since, double now, bool gon
     return message("rank ", rank, " has sent no sign for ", static_cast<int64_t>(now - heard),
                    " s, it was in step ", last.step,
                    "; its process is stopped or its machine out of reach");
-  bool waits = waitingFor > last.started && now - since > timeout;
+  // What a silent rank has done lately is not known.
+  bool waits = waitingFor > last.started && now - since > timeout && now - heard < timeout / 2;
   if (waits && now - lived > timeout)
     return message("rank ", rank, " hangs in step ", last.step, ": it has done nothing for ",
                    static_cast<int64_t>(now - lived), " s while others wait for its collective ",

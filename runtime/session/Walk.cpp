@@ -1,6 +1,7 @@
 //===- Walk.cpp - a list of commands made ready for the CPU, and walked -------===//
 #include "runtime/session/Walk.h"
 
+#include "runtime/collective/World.h"
 #include "runtime/program/Message.h"
 
 #include <chrono>
@@ -213,6 +214,9 @@ void Walk::runRange(uint32_t begin, uint32_t end) {
   for (uint32_t at = begin; at < end; at = steps[at].elseEnd) {
     const Step &step = steps[at];
     int64_t start = tracing ? nowNs() : 0;
+    // Others may wait for what this rank is at.
+    if (world)
+      world->alive();
     switch (step.op) {
     case Op::Launch:
     case Op::Library:

@@ -42,6 +42,13 @@ TEST(Watch, OneThatDiedIsNamed) {
   EXPECT_EQ(watch.fault(0, 0, 1, /*gone=*/true), "");
 }
 
+TEST(Watch, OneThatIsStoppedDoesNotHang) {
+  Watch watch(2, 10, 0);
+  watch.take({.step = 4, .started = 6}, 0.5);
+  EXPECT_EQ(watch.fault(7, 0.1, 10.4), "");
+  EXPECT_THAT(watch.fault(7, 0.1, 10.6), HasSubstr("rank 2 has sent no sign for 10 s"));
+}
+
 TEST(Watch, OneThatLeavesTooEarlyIsNamed) {
   Watch watch(2, 10, 0);
   watch.take({.step = 4, .started = 6, .leaving = 1}, 1);
