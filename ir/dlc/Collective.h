@@ -16,6 +16,11 @@ namespace dlc {
 /// Makes the dialect know them.
 void registerCollectives(DlcDialect &dialect);
 
+/// One of the operations here.
+inline bool isCollective(mlir::Operation *op) {
+  return mlir::isa<AllReduceOp, AllGatherOp, ReduceScatterOp, BroadcastRanksOp>(op);
+}
+
 } // namespace dlc
 
 #endif // DLC_IR_DLC_COLLECTIVE_H

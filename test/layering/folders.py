@@ -90,6 +90,7 @@ FOLDERS = {
     "passes/layout": ["passes"],
     "passes/place": ["passes"],
     "passes/precision": ["passes", "passes/simplify"],
+    "passes/share": ["passes"],
     "passes/simplify": ["passes"],
     "frontend/aten": ["frontend", "frontend/onnx"],
     "frontend/mlir": ["frontend"],
