@@ -68,7 +68,7 @@ for ranks, step in ((2, "half"), (3, "third")):
     alike(found, whole)
     print(f"{ranks} ranks: as one")
 
-LONG = 400
+LONG = 200
 long = train(2, "half", epochs=LONG)
 for rank in (0, 1):
     keep = checkpoint(f"killed{rank}")
