@@ -42,6 +42,8 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     passes.addPass(createRecomputePass(bounded, /*mayFail=*/options.memoryEstimate.has_value()));
     passes.addPass(createAccuracyPass(options));
     passes.addPass(createWeightsPass(options));
+    // What travels has its element type now.
+    passes.addPass(createBucketsPass());
     return;
   }
   case Phase::Place:

@@ -43,6 +43,12 @@ std::unique_ptr<mlir::Pass> createWeightsPass(const ModelOptions &options = {});
 std::unique_ptr<mlir::Pass> createQuantizedPass(const ModelOptions &options = {},
                                                 CostsMaker kernels = assumedCosts);
 
+/// On a module: the bytes of the first bucket, and of the others.
+constexpr llvm::StringLiteral kBucketsAttr = "dlc.buckets";
+/// `dlc-buckets`: all-reduces that do not wait for one another become one for each bucket, whose
+/// parts lie side by side in the order in which they are written.
+std::unique_ptr<mlir::Pass> createBucketsPass();
+
 /// `dlc-remember-devices`: keeps what `dlc.device` asks for where rewriting does not lose it.
 std::unique_ptr<mlir::Pass> createRememberDevicesPass();
 /// `dlc-place`: every tensor gets its device, and transfers where something crosses.

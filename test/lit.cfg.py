@@ -46,6 +46,6 @@ config.substitutions += [
 for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika", "dlc-train-digits"):
     if os.path.exists(os.path.join(bin, tool)):
         config.available_features.add(tool)
-for library, feature in (("libdlc_compiler.so", "dlc-compiler-library"), ("libdlc_data.so", "dlc-data")):
+for library, feature in (("libdlc_compiler.so", "dlc-compiler-library"), ("libdlc_data.so", "dlc-data"), ("libdlc_mpi.so", "mpi")):
     if os.path.exists(os.path.join(config.dlc_build, "lib", library)):
         config.available_features.add(feature)

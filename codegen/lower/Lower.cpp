@@ -1,6 +1,7 @@
 //===- Lower.cpp - tensors to buffers, operations to commands ---------===//
 #include "codegen/lower/Lower.h"
 
+#include "codegen/lower/Collectives.h"
 #include "codegen/lower/Lowering.h"
 #include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
@@ -326,6 +327,8 @@ LogicalResult Lowering::command(Operation &op) {
     return lowerIf(branch);
   if (auto loop = dyn_cast<LoopOp>(op))
     return lowerLoop(loop);
+  if (auto collective = collectiveOf(&op))
+    return library(op, *collective);
   const Provider *provider = providerOf(&op);
   if (!provider)
     return op.emitError("no kernel was selected for this operation");

@@ -3,6 +3,7 @@
 
 #include "codegen/lower/Views.h"
 #include "codegen/providers/LibraryCall.h"
+#include "ir/dlc/Collective.h"
 
 #include <set>
 
@@ -26,7 +27,8 @@ static Value rootOfViews(Value value) {
 
 Queue::Queue(Block &body, const Graph &graph, std::vector<Step> given,
              const std::vector<bool> &outputs, const llvm::DenseSet<Value> &direct)
-    : graph(graph), steps(std::move(given)), reads(steps.size()), takes(steps.size()) {
+    : graph(graph), steps(std::move(given)), reads(steps.size()), takes(steps.size()),
+      meets(steps.size()) {
   llvm::DenseSet<Value> kept(direct);
   // The caller's memory is not the arena's.
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
@@ -35,6 +37,9 @@ Queue::Queue(Block &body, const Graph &graph, std::vector<Step> given,
   for (auto [i, step] : llvm::enumerate(steps)) {
     if (isFree(i))
       continue;
+    for (Value used : step.uses)
+      if (Operation *made = rootOfViews(used).getDefiningOp(); made && dlc::isCollective(made))
+        meets[i].push_back(made);
     llvm::SmallDenseSet<Value> roots;
     for (Value used : step.uses)
       if (Value root = rootOfViews(used);
@@ -89,6 +94,10 @@ bool Queue::endsLives(unsigned step) const {
   return takes[step] <= std::max(frees, kTiny);
 }
 
+bool Queue::isHeld(unsigned step) const {
+  return latest && llvm::is_contained(meets[step], latest);
+}
+
 std::vector<unsigned> Queue::run() {
   std::vector<unsigned> waits(steps.size());
   for (unsigned step = 0; step < steps.size(); ++step)
@@ -107,6 +116,8 @@ std::vector<unsigned> Queue::run() {
   };
   auto take = [&](unsigned step) {
     order.push_back(step);
+    if (Operation *op = steps[step].op; op && dlc::isCollective(op))
+      latest = op;
     for (Value root : reads[step])
       --readersLeft[root];
     for (unsigned next : graph.following(step))
@@ -123,8 +134,12 @@ std::vector<unsigned> Queue::run() {
       take(step);
       continue;
     }
-    auto update = llvm::find_if(readyUpdates, [&](unsigned step) { return endsLives(step); });
-    unsigned step = update != readyUpdates.end() ? *update : *ready.begin();
+    auto update = llvm::find_if(readyUpdates,
+                                [&](unsigned step) { return endsLives(step) && !isHeld(step); });
+    auto next = llvm::find_if(ready, [&](unsigned step) { return !isHeld(step); });
+    unsigned step = update != readyUpdates.end() ? *update
+                    : next != ready.end()        ? *next
+                                                 : *ready.begin();
     ready.erase(step);
     readyUpdates.erase(step);
     take(step);

@@ -15,7 +15,8 @@ struct Step {
 
 /// Orders the steps of a block: as they stand, but that updates of state (steps whose results end
 /// in states alone) come as soon as they may where the bytes that they free are no fewer than those
-/// that they take.
+/// that they take. What reads the latest collective's result waits until there is another one, or
+/// nothing else to do: then it need not wait for other ranks.
 class Queue {
 public:
   /// `outputs`: which operands of the terminator are the caller's. `direct`: values that lie in a
@@ -29,6 +30,8 @@ private:
   bool isFree(unsigned step) const;
   bool isUpdate(unsigned step) const { return updates[step]; }
   bool endsLives(unsigned step) const;
+  /// Whether it reads what the latest collective is still about.
+  bool isHeld(unsigned step) const;
   void markUpdates(mlir::Block &body, const std::vector<bool> &outputs);
 
   const Graph &graph;
@@ -37,6 +40,8 @@ private:
   /// The values of the arena that a step reads, and their bytes; how many steps still read each.
   std::vector<llvm::SmallVector<mlir::Value>> reads;
   std::vector<int64_t> takes;
+  std::vector<llvm::SmallVector<mlir::Operation *>> meets; ///< collectives that a step reads from
+  mlir::Operation *latest = nullptr;                       ///< collective
   llvm::DenseMap<mlir::Value, unsigned> readersLeft;
 };
 

@@ -1,6 +1,7 @@
 //===- Streams.cpp - which stream runs each command, and who waits for whom ===//
 #include "codegen/lower/Streams.h"
 
+#include "codegen/lower/Collectives.h"
 #include "codegen/memory/Memory.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -53,7 +54,7 @@ public:
   }
 
 private:
-  enum class Work { Compute, In, Out };
+  enum class Work { Compute, In, Out, Meet };
   struct Key {
     std::string device;
     Work work;
@@ -64,6 +65,9 @@ private:
 
   unsigned streamFor(Operation *op) {
     Key key{deviceOfBuffer(op->getOperand(0)).str(), Work::Compute};
+    // In one order on all ranks, beside the work that needs none of them.
+    if (isCollective(op))
+      key.work = Work::Meet;
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       StringRef from = deviceOfBuffer(copy.getFrom()), to = deviceOfBuffer(copy.getTo());
       // Of two devices the one that is not the host does it; of two such, the one that receives.

@@ -1,6 +1,8 @@
 //===- Step.cpp - a whole training step as one traced program -------------===//
 #include "dlc/step.hpp"
 
+#include "dlc/collective.hpp"
+
 #include "frontend/trace/LossScale.h"
 #include "frontend/trace/State.h"
 
@@ -129,6 +131,12 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
         auto [figures, gradients] =
             inParts(network, loss, xs, options, scaler ? &*scaler : nullptr, location);
         Call call("train", location);
+        if (options.dataParallel) {
+          // Before unscaling, so that all find the same numbers finite.
+          gradients = optim::averaged(gradients);
+          for (Tensor &figure : figures)
+            figure = all_reduce(figure, Reduction::Mean);
+        }
         if (scaler)
           gradients = scaler->unscaled(gradients);
         if (options.clipValue > 0)

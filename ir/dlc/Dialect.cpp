@@ -1,6 +1,7 @@
 //===- Dialect.cpp - the dlc dialect, its attributes and interfaces -------===//
 #include "ir/dlc/Dialect.h"
 
+#include "ir/dlc/Collective.h"
 #include "ir/dlc/Infer.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -47,6 +48,7 @@ void DlcDialect::initialize() {
   registerControl();
   registerTransfer();
   registerGradient();
+  registerCollectives(*this);
 }
 
 Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

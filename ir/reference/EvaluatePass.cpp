@@ -2,6 +2,7 @@
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Evaluate.h"
 #include "ir/reference/Passes.h"
+#include "ir/reference/World.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -14,6 +15,13 @@ namespace {
 struct EvaluatePass : PassWrapper<EvaluatePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EvaluatePass)
 
+  EvaluatePass() = default;
+  EvaluatePass(const EvaluatePass &other) : PassWrapper(other) {}
+
+  Option<int> ranks{*this, "ranks", llvm::cl::desc("so many evaluate it together"),
+                    llvm::cl::init(1)};
+  Option<int> rank{*this, "rank", llvm::cl::desc("whose results are shown"), llvm::cl::init(0)};
+
   StringRef getArgument() const override { return "dlc-evaluate"; }
   StringRef getDescription() const override {
     return "replace the body of each function without arguments by its results, as the reference "
@@ -24,9 +32,13 @@ struct EvaluatePass : PassWrapper<EvaluatePass, OperationPass<ModuleOp>> {
   }
 
   LogicalResult evaluateBody(func::FuncOp function) {
-    SmallVector<Tensor> outputs;
-    if (failed(evaluate(function, {}, outputs)))
+    if (rank < 0 || rank >= ranks)
+      return function.emitError("rank must be one of the ranks, 0 to ")
+             << ranks - 1 << "; found " << rank.getValue() << "; give another";
+    std::vector<SmallVector<Tensor>> all;
+    if (failed(evaluateWorld(function, std::vector<SmallVector<Tensor>>(size_t(ranks)), all)))
       return failure();
+    SmallVector<Tensor> &outputs = all[size_t(rank)];
     Block &body = function.getFunctionBody().front();
     Operation *terminator = body.getTerminator();
     OpBuilder builder(terminator);

@@ -27,6 +27,7 @@ const Rules &allRules() {
     addRecurrent(all);
     addControl(all);
     addTransfer(all);
+    addCollective(all);
     return all;
   }();
   return rules;

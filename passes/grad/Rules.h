@@ -70,6 +70,7 @@ void addAttention(Rules &rules);
 void addRecurrent(Rules &rules);
 void addControl(Rules &rules);
 void addTransfer(Rules &rules);
+void addCollective(Rules &rules);
 
 } // namespace dlc::grad
 

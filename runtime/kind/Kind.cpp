@@ -2,15 +2,13 @@
 #include "runtime/kind/Kind.h"
 
 #include "dlc/Error.h"
+#include "runtime/kind/Plugin.h"
 
-#include <cstdlib>
 #include <dirent.h>
-#include <dlfcn.h>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
-#include <unistd.h>
 
 extern "C" const dlc_device_table *dlc_cpu_device_table(char *error, size_t size);
 
@@ -39,29 +37,6 @@ const Row *rowOf(std::string_view kind) {
     if (kind == row.name)
       return &row;
   return nullptr;
-}
-
-/// Where plugins lie, in the order in which they are looked for; the last folder is for those that
-/// come with dlc.
-std::vector<std::string> pluginFolders() {
-  std::vector<std::string> folders;
-  const char *given = std::getenv("DLC_PLUGINS");
-  std::string_view list = given ? given : "";
-  while (!list.empty()) {
-    size_t end = std::min(list.find(':'), list.size());
-    if (end > 0)
-      folders.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void *>(&deviceKind), &info) && info.dli_fname) {
-    std::string path = info.dli_fname;
-    size_t slash = path.rfind('/');
-    std::string here = slash == std::string::npos ? "." : path.substr(0, slash);
-    folders.push_back(here + "/dlc");
-    folders.push_back(here);
-  }
-  return folders;
 }
 
 /// The first function that the capabilities ask for and the table lacks; null: none.
@@ -130,33 +105,18 @@ void take(DeviceKind &kind, const dlc_device_table *table) {
 }
 
 void loadPlugin(DeviceKind &kind) {
-  std::string file = "libdlc_" + kind.name + ".so", looked;
-  for (const std::string &folder : pluginFolders()) {
-    looked += looked.empty() ? "" : ", ";
-    looked += folder;
-    kind.path = folder;
-    kind.path.append("/").append(file);
-    if (access(kind.path.c_str(), F_OK) != 0)
-      continue;
-    void *library = dlopen(kind.path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      kind.why = "the plugin cannot be loaded: " + std::string(dlerror());
-      return;
-    }
-    std::string symbol = "dlc_" + kind.name + "_device_table";
-    auto function = reinterpret_cast<dlc_device_table_function>(dlsym(library, symbol.c_str()));
-    char error[1024] = "";
-    if (!function)
-      kind.why = "the plugin " + kind.path + " exports no function " + symbol;
-    else if (const dlc_device_table *table = function(error, sizeof error))
-      take(kind, table);
-    else
-      kind.why = "the plugin " + kind.path + " cannot work: " + error;
-    return;
-  }
-  kind.path.clear();
-  kind.why = "there are no devices of kind '" + kind.name + "': no " + file + " in " + looked +
-             "; $DLC_PLUGINS may name more folders";
+  Plugin plugin = openPlugin(kind.name, "dlc_" + kind.name + "_device_table");
+  kind.path = plugin.path;
+  char error[1024] = "";
+  if (plugin.path.empty())
+    kind.why = "there are no devices of kind '" + kind.name + "': " + plugin.why;
+  else if (!plugin.function)
+    kind.why = plugin.why;
+  else if (const dlc_device_table *table =
+               reinterpret_cast<dlc_device_table_function>(plugin.function)(error, sizeof error))
+    take(kind, table);
+  else
+    kind.why = "the plugin " + kind.path + " cannot work: " + error;
 }
 
 /// What was asked for so far. Never destroyed: devices may outlive every static object.

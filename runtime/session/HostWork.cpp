@@ -3,6 +3,7 @@
 
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Format.h"
+#include "runtime/session/Collectives.h"
 
 #include <vector>
 
@@ -18,7 +19,8 @@ HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code) 
   return work;
 }
 
-std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads) {
+std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads,
+                                      World *world) {
   std::vector<BufferInfo> buffers;
   for (uint32_t index : command.buffers) {
     const Buffer &buffer = plan.buffers[index];
@@ -26,6 +28,8 @@ std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, 
                                          buffer.space == Space::Output ||
                                          (buffer.space == Space::State && buffer.fresh)});
   }
+  if (command.library == kCollectiveLibrary)
+    return collectiveCall(command.desc, buffers, world);
   return createCall(command.library, command.desc, buffers, threads);
 }
 

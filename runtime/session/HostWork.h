@@ -2,6 +2,7 @@
 #ifndef DLC_RUNTIME_SESSION_HOSTWORK_H
 #define DLC_RUNTIME_SESSION_HOSTWORK_H
 
+#include "runtime/collective/World.h"
 #include "runtime/device/cpu/KernelContext.h"
 #include "runtime/library/Library.h"
 #include "runtime/program/Plan.h"
@@ -30,8 +31,9 @@ struct HostWork {
 
 /// A launch's kernel lies in `code`.
 HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code);
-/// Throws what the library says of the command.
-std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads);
+/// Throws what the library says of the command. Collectives meet in the world; null: the process's.
+std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads,
+                                      World *world = nullptr);
 
 } // namespace dlc::runtime
 

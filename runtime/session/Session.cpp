@@ -71,10 +71,11 @@ struct Session::Impl {
         list.push_back({&command, number});
         number += commandCount(command);
       }
-      walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads);
+      walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads, options.world);
     } else {
       runner = std::make_unique<StreamRunner>(plan, *program, binder, code, infos, threads,
-                                              streamOrder(options), plainLaunches(options));
+                                              streamOrder(options), plainLaunches(options),
+                                              options.world);
     }
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (int64_t value = plan.inputs[i].value; value >= 0)

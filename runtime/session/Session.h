@@ -13,6 +13,7 @@
 namespace dlc::runtime {
 
 class Session;
+class World;
 class StateSet;
 struct Argument;
 
@@ -27,6 +28,8 @@ struct SessionOptions {
   /// Give a GPU its commands one by one instead of as graphs, to see which goes wrong;
   /// $DLC_PLAIN_LAUNCHES asks for it too.
   bool plainLaunches = false;
+  /// Where collectives meet, which outlives the session; null: the process's own.
+  World *world = nullptr;
 };
 
 struct MemoryFigures {

@@ -3,6 +3,7 @@
 
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Streams.h"
+#include "runtime/session/Collectives.h"
 #include "runtime/session/DeviceWalk.h"
 #include "runtime/session/Events.h"
 
@@ -60,7 +61,9 @@ std::vector<int> divideThreads(const Plan &plan, int threads) {
   size_t count = plan.streams.size();
   std::vector<bool> computes(count);
   for (const Command &command : plan.commands)
-    if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait)
+    // Collectives wait, and leave the processor to others.
+    if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait &&
+        !(command.op == Op::Library && command.library == kCollectiveLibrary))
       computes[command.stream] =
           plan.devices[plan.streams[command.stream]].can(DLC_DEVICE_HOST_CODE);
   auto atOnce = concurrentStreams(plan);
@@ -94,7 +97,8 @@ struct StreamRunner::Impl {
   bool stopping = false;
 
   Impl(const Plan &plan, const Program &program, Binder &binder, const Span &code,
-       std::vector<CommandInfo> &infos, int threads, StreamOrder order, bool plainLaunches)
+       std::vector<CommandInfo> &infos, int threads, StreamOrder order, bool plainLaunches,
+       World *world)
       : plan(plan), binder(binder), order(order), events(plan.events) {
     std::vector<std::vector<Numbered>> lists(plan.streams.size());
     uint32_t number = 0;
@@ -110,8 +114,8 @@ struct StreamRunner::Impl {
       stream->events = &events;
       if (plan.devices[plan.streams[s]].isWalked()) {
         ThreadScope scope(share[s]);
-        stream->walk =
-            std::make_unique<Walk>(plan, binder, code, infos, lists[s], share[s], stream.get());
+        stream->walk = std::make_unique<Walk>(plan, binder, code, infos, lists[s], share[s], world,
+                                              stream.get());
         stream->walk->stream = s;
       } else {
         requireAtOnce();
@@ -329,9 +333,9 @@ struct StreamRunner::Impl {
 
 StreamRunner::StreamRunner(const Plan &plan, const Program &program, Binder &binder,
                            const Span &code, std::vector<CommandInfo> &infos, int threads,
-                           StreamOrder order, bool plainLaunches)
-    : impl(std::make_unique<Impl>(plan, program, binder, code, infos, threads, order,
-                                  plainLaunches)) {}
+                           StreamOrder order, bool plainLaunches, World *world)
+    : impl(std::make_unique<Impl>(plan, program, binder, code, infos, threads, order, plainLaunches,
+                                  world)) {}
 StreamRunner::~StreamRunner() = default;
 
 void StreamRunner::run(bool tracing, std::vector<TraceEvent> &events) {

@@ -25,7 +25,8 @@ StreamOrder parseStreamOrder(const std::string &text);
 class StreamRunner {
 public:
   StreamRunner(const Plan &plan, const Program &program, Binder &binder, const Span &code,
-               std::vector<CommandInfo> &infos, int threads, StreamOrder order, bool plainLaunches);
+               std::vector<CommandInfo> &infos, int threads, StreamOrder order, bool plainLaunches,
+               World *world);
   ~StreamRunner();
 
   /// Returns when all streams are done, or one has failed and all have stopped: throws its error.

@@ -1,6 +1,7 @@
 //===- Walk.cpp - a list of commands made ready for the CPU, and walked -------===//
 #include "runtime/session/Walk.h"
 
+#include "runtime/collective/World.h"
 #include "runtime/program/Message.h"
 
 #include <chrono>
@@ -66,8 +67,8 @@ void describeCommands(const Plan &plan, const std::vector<Command> &commands,
 }
 
 Walk::Walk(const Plan &plan, Binder &binder, const Span &code, std::vector<CommandInfo> &infos,
-           const std::vector<Numbered> &commands, int threads, EventSink *events)
-    : plan(plan), binder(binder), code(code), infos(infos), threadCount(threads),
+           const std::vector<Numbered> &commands, int threads, World *world, EventSink *events)
+    : plan(plan), binder(binder), code(code), infos(infos), threadCount(threads), world(world),
       eventSink(events) {
   size_t count = 0;
   for (const Numbered &numbered : commands)
@@ -167,7 +168,7 @@ void Walk::prepareWork(const Command &command, Step &step, uint64_t &scratchByte
     info.implementation = plan.kernels[command.kernel].name;
   } else {
     try {
-      calls.push_back(hostCall(plan, command, threadCount));
+      calls.push_back(hostCall(plan, command, threadCount, world));
     } catch (const Error &error) {
       failIn(info, step.command, error.what());
     }
@@ -213,6 +214,9 @@ void Walk::runRange(uint32_t begin, uint32_t end) {
   for (uint32_t at = begin; at < end; at = steps[at].elseEnd) {
     const Step &step = steps[at];
     int64_t start = tracing ? nowNs() : 0;
+    // Others may wait for what this rank is at.
+    if (world)
+      world->alive();
     switch (step.op) {
     case Op::Launch:
     case Op::Library:

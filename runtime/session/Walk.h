@@ -43,7 +43,8 @@ public:
 class Walk {
 public:
   Walk(const Plan &plan, Binder &binder, const Span &code, std::vector<CommandInfo> &infos,
-       const std::vector<Numbered> &commands, int threads, EventSink *events = nullptr);
+       const std::vector<Numbered> &commands, int threads, World *world,
+       EventSink *events = nullptr);
   Walk(const Walk &) = delete;
 
   /// Steps before this one write no state.
@@ -100,6 +101,7 @@ private:
   const Span &code;
   std::vector<CommandInfo> &infos;
   int threadCount;
+  World *world;
   EventSink *eventSink;
   uint32_t update = UINT32_MAX, topLevel = 0;
   Block scratch;

@@ -22,6 +22,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import worlds
+
 FENCE = re.compile(r"^```(\w*)(?: +(\S+))?\s*$")
 SHOWN = {"text"}
 SECONDS = 120
@@ -129,7 +132,7 @@ def main():
     pages = sys.argv[3:] or sorted(p for p in pages if not p.startswith("docs/reference/"))
     scratch = tempfile.mkdtemp(prefix="dlc-docs-")
     emulated = os.path.join(build, "lib", "libdlc_emulated_gpu.so")
-    environment = dict(os.environ, HOME=scratch, CMAKE_PREFIX_PATH=os.path.join(scratch, "prefix"), DLC_CACHE_DIR=os.path.join(scratch, "cache"), DLC_PROFILE="zen5",
+    environment = dict(os.environ, **worlds.ENVIRONMENT, HOME=scratch, CMAKE_PREFIX_PATH=os.path.join(scratch, "prefix"), DLC_CACHE_DIR=os.path.join(scratch, "cache"), DLC_PROFILE="zen5",
                        DLC_CUDA_DRIVER=emulated, DLC_CUDA_NVRTC=emulated, DLC_CUDA_CUBLASLT="/none", DLC_CUDA_CUDNN="/none", DLC_CUDA_NCCL="/none", PYTHONPATH=os.path.join(build, "python"),
                        PATH=os.pathsep.join([os.path.join(build, "bin"), os.path.join(build, "venv", "bin"), os.environ["PATH"]]))
     try:

@@ -2,6 +2,8 @@
 what; there are no circles. Headers of other rooms: check.py."""
 
 FOLDERS = {
+    "runtime/collective": ["runtime/include/dlc", "runtime/kind", "runtime/library/builtin", "runtime/program"],
+    "runtime/collective/mpi": ["runtime/include/dlc"],
     "runtime/data": ["runtime/include/dlc", "runtime/program"],
     "runtime/device": ["runtime/include/dlc", "runtime/kind", "runtime/program"],
     "runtime/device/cpu": ["runtime/include/dlc", "runtime/program", "runtime/threads"],
@@ -71,6 +73,7 @@ FOLDERS = {
     ],
     "runtime/program": ["runtime/include/dlc", "runtime/kind"],
     "runtime/session": [
+        "runtime/collective",
         "runtime/device",
         "runtime/device/cpu",
         "runtime/include/dlc",
@@ -87,6 +90,7 @@ FOLDERS = {
     "passes/layout": ["passes"],
     "passes/place": ["passes"],
     "passes/precision": ["passes", "passes/simplify"],
+    "passes/share": ["passes"],
     "passes/simplify": ["passes"],
     "frontend/aten": ["frontend", "frontend/onnx"],
     "frontend/mlir": ["frontend"],

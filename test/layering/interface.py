@@ -10,8 +10,8 @@ import sys
 
 HEADERS = ("runtime/include", "passes/include", "frontend/trace/include", "tools/compiler/include")
 # What a C compiler must take too.
-PLAIN_C = ("dlc/dlc.h", "dlc/device.h", "dlc/dlpack.h")
-PLUGINS = {"libdlc_cuda.so": ["dlc_cuda_device_table"]}
+PLAIN_C = ("dlc/dlc.h", "dlc/device.h", "dlc/engine.h", "dlc/dlpack.h")
+PLUGINS = {"libdlc_cuda.so": ["dlc_cuda_device_table"], "libdlc_mpi.so": ["dlc_mpi_engine_table"]}
 
 
 def exported(library):

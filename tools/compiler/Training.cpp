@@ -287,6 +287,7 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   StepOptions stepOptions{.clipNorm = options.clipNorm,
                           .clipValue = options.clipValue,
                           .microBatches = options.microBatches,
+                          .dataParallel = options.dataParallel,
                           .seed = options.seed};
   if (options.lossScale)
     stepOptions.lossScale = LossScale{.start = *options.lossScale};
@@ -295,6 +296,8 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   std::shared_ptr<Source> source = sourceOfStep(
       model.path(), [&] { return traceStep(network, value, optimizer, inputs, stepOptions); });
   nlohmann::json about = {{"loss", options.loss}, {"optimizer", options.optimizer}};
+  if (options.dataParallel)
+    about["data_parallel"] = true;
   if (isClasses) {
     about["classes"] = border.output.shape[border.output.shape.size() > 1];
     if (options.ignoreIndex)

@@ -19,6 +19,8 @@ struct TrainingOptions {
   /// The scale of the loss to start with; it is not scaled where there is none.
   std::optional<double> lossScale;
   int64_t microBatches = 1;
+  /// The batch is each process's (StepOptions).
+  bool dataParallel = false;
   uint64_t seed = 0;
   /// Patterns of parameters that stay as they are.
   std::vector<std::string> freeze;

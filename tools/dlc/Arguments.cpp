@@ -54,6 +54,11 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
   number("--ignore-index", t.ignoreIndex, "a target that does not count");
   number("--micro-batches", t.microBatches, "parts that a batch is taken in, to save memory")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_flag("--data-parallel", t.dataParallel,
+                 "the batch is that of each process; gradients and loss are averaged over all")
+      ->needs(train)
+      ->group("Training");
   number("--freeze", t.freeze, "parameters of these names stay (* any characters, ? one)")
       ->take_all()
       ->allow_extra_args(false);

@@ -3,6 +3,7 @@
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
 #include "tools/dlc/TrainData.h"
+#include "tools/dlc/TrainWorld.h"
 
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
@@ -31,12 +32,13 @@ struct Figure {
 };
 
 struct Training {
-  explicit Training(const TrainArguments &arguments);
+  Training(const TrainArguments &arguments, runtime::World &world);
   int run();
 
 private:
   void takeRates();
   void start();
+  void takeState();
   Metadata identity() const;
   void resume();
   void save();
@@ -47,6 +49,9 @@ private:
   std::string figuresText(const std::vector<double> &values) const;
 
   const TrainArguments &arguments;
+  TrainWorld ranks;
+  /// Rank 0 prints, and writes files.
+  bool first;
   std::shared_ptr<runtime::Program> program;
   runtime::Session session;
   nlohmann::json about;
@@ -76,25 +81,31 @@ std::shared_ptr<runtime::Program> programOf(const std::string &path) {
   return source.program();
 }
 
-data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch) {
+data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch,
+                                  const runtime::World &world) {
   return {.batch = batch,
           .shuffle = !a.noShuffle,
           .seed = a.seed,
           .workers = a.workers,
           .prefetch = std::max(2, a.workers),
-          .dropLast = true};
+          .dropLast = true,
+          .rank = world.rank(),
+          .world = world.size()};
 }
 
-Training::Training(const TrainArguments &a)
-    : arguments(a), program(programOf(a.program)), session(program, {a.threads}),
+Training::Training(const TrainArguments &a, runtime::World &world)
+    : arguments(a), ranks(world), first(world.rank() == 0), program(programOf(a.program)),
+      session(program, {.threads = a.threads, .world = &world}),
       about(program->manifest.value("training", nlohmann::json::object())),
       fields(batchInputs(session.plan(), about)), dataset(trainingData(a.data, fields, about)),
-      loader(dataset, loaderOptions(a, batchOf(fields))), batch(loader.options().batch),
+      loader(dataset, loaderOptions(a, batchOf(fields), world)), batch(loader.options().batch),
       perEpoch(loader.batches()) {
   takeRates();
   if (perEpoch == 0)
-    throw Error(a.data + ": has " + std::to_string(dataset.size()) +
-                " samples; required: at least one batch of " + std::to_string(batch));
+    throw Error(
+        a.data + ": has " + std::to_string(dataset.size()) +
+        " samples; required: at least one batch of " + std::to_string(batch) +
+        (world.size() > 1 ? " for each of " + std::to_string(world.size()) + " ranks" : ""));
   total = a.steps > 0 ? a.steps : a.epochs * perEpoch;
   for (const runtime::TensorInfo &output : session.plan().outputs) {
     if (output.dtype != DType::F32 || output.bytes != sizeof(float))
@@ -128,12 +139,15 @@ void Training::takeRates() {
 Metadata Training::identity() const {
   return {{"dlc.train.samples", std::to_string(dataset.size())},
           {"dlc.train.data", fingerprintOf(dataset)},
-          {"dlc.train.batch", std::to_string(batch)},
+          {"dlc.train.batch", std::to_string(batch * ranks.world.size())},
           {"dlc.train.shuffle", arguments.noShuffle ? "no" : "yes"},
           {"dlc.train.seed", std::to_string(arguments.seed)}};
 }
 
 void Training::save() {
+  if (!first)
+    return;
+  Breathing breathing(ranks.world);
   Metadata metadata = identity();
   metadata["dlc.train.steps"] = std::to_string(done);
   session.states().save(arguments.checkpoint, metadata);
@@ -179,6 +193,20 @@ void removeLeftovers(const std::string &checkpoint) {
 }
 
 void Training::start() {
+  Breathing breathing(ranks.world);
+  std::vector<std::string> settings{"steps " + std::to_string(total)};
+  for (const auto &[key, value] : identity())
+    settings.push_back(key + " " + value);
+  for (const auto &[place, rate] : rates)
+    settings.push_back("learning rate " + std::to_string(rate));
+  ranks.agree(arguments.program, *program, session.plan(), settings);
+  if (first)
+    takeState();
+  ranks.share(session.plan(), session.states(), done);
+  loader.seek({uint64_t(done / perEpoch), done % perEpoch});
+}
+
+void Training::takeState() {
   if (!arguments.checkpoint.empty())
     removeLeftovers(arguments.checkpoint);
   if (!arguments.init.empty()) {
@@ -191,7 +219,6 @@ void Training::start() {
   }
   if (arguments.resume && std::filesystem::exists(arguments.checkpoint))
     resume();
-  loader.seek({uint64_t(done / perEpoch), done % perEpoch});
 }
 
 void Training::failAt(const std::string &what) const {
@@ -202,6 +229,7 @@ void Training::failAt(const std::string &what) const {
 }
 
 bool Training::step() {
+  ranks.world.setStep(done + 1);
   std::optional<data::Batch> taken = loader.next();
   if (!taken) // the epoch's end; the next one begins
     taken = loader.next();
@@ -240,6 +268,8 @@ std::string Training::figuresText(const std::vector<double> &values) const {
 }
 
 void Training::logStep() {
+  if (!first)
+    return;
   int64_t every = arguments.logEvery ? arguments.logEvery : arguments.json ? 1 : 0;
   int64_t epoch = (done - 1) / perEpoch + 1;
   if (progress.visible() && !arguments.json) {
@@ -269,7 +299,7 @@ void Training::logStep() {
 }
 
 void Training::logEpoch() {
-  if (!arguments.json) {
+  if (first && !arguments.json) {
     progress.clear();
     for (double &sum : sums)
       sum /= double(summed);
@@ -283,9 +313,9 @@ void Training::logEpoch() {
 
 int Training::run() {
   start();
-  const int64_t first = done;
-  bool more = done < total, saved = false;
-  while (more && !interrupted) {
+  const int64_t before = done;
+  bool more = done < total, saved = false, stopped = false;
+  while (more && !stopped) {
     more = step();
     logStep();
     bool epochEnds = done % perEpoch == 0;
@@ -297,33 +327,42 @@ int Training::run() {
       save();
       saved = true;
     }
+    stopped = ranks.stops(interrupted);
   }
+  ranks.finish();
   progress.clear();
   if (!arguments.checkpoint.empty() && !saved)
     save();
-  if (!arguments.svg.empty()) {
-    std::string text = lossCurve(losses, first + 1, figures[0].name + " of each step");
+  if (first && !arguments.svg.empty()) {
+    std::string text = lossCurve(losses, before + 1, figures[0].name + " of each step");
     runtime::AtomicFile file(arguments.svg);
     file.write(text.data(), text.size());
     file.commit();
   }
-  if (first >= total && !arguments.json)
-    std::printf("nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first),
+  if (first && before >= total && !arguments.json)
+    std::printf("nothing to do: %lld of %lld steps are done\n", static_cast<long long>(before),
                 static_cast<long long>(total));
-  return interrupted ? 130 : 0;
+  return stopped ? 130 : 0;
 }
 
-} // namespace
-
-int trainCommand(const TrainArguments &arguments) {
-  Training training(arguments);
-  // The step in progress is finished and the state kept; a second one ends at once.
+/// The step in progress is finished and the state kept; a second signal ends at once.
+void handleInterrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupted = 1; };
   action.sa_flags = int(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  return training.run();
 }
 
+} // namespace
+
+int trainCommand(const TrainArguments &arguments) {
+  // Before there are threads: it may bind them.
+  runtime::World &world = runtime::World::ofProcess();
+  return inWorld(world, [&] {
+    Training training(arguments, world);
+    handleInterrupts();
+    return training.run();
+  });
+}
 } // namespace dlc::cli

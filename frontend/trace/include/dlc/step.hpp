@@ -83,6 +83,12 @@ struct StepOptions {
   /// memory for activations shrinks, the code grows.
   int64_t microBatches = 1;
   std::vector<Metric> metrics = {};
+  /// The batch is this process's, of a world of any size (dlc/collective.hpp): gradients, the loss
+  /// and the metrics are averaged over the processes before anything is made of them (unscaling,
+  /// clipping, the update), so that with a loss that is a mean over the batch, and batches of one
+  /// size, all get what one process would with all of their batches. Running statistics of batch
+  /// norm are each process's own.
+  bool dataParallel = false;
   /// For f16.
   std::optional<LossScale> lossScale = {};
   /// 0: losses and metrics are results of each step. Else they stay on the device, in a log of so

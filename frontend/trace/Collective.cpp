@@ -1,0 +1,64 @@
+//===- Collective.cpp - what the processes of a world share ---------------===//
+#include "dlc/collective.hpp"
+
+#include "frontend/trace/State.h"
+#include "ir/dlc/Collective.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+namespace {
+template <typename Op> typename Op::Adaptor::Properties propertiesOf(Call &call) {
+  typename Op::Adaptor::Properties properties;
+  properties.group = call.builder().getStringAttr("world");
+  return properties;
+}
+
+ReduceKindAttr kindOf(Call &call, Reduction reduction) {
+  constexpr ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::mean, ReduceKind::max};
+  return ReduceKindAttr::get(call.context(), kinds[int(reduction)]);
+}
+} // namespace
+
+Tensor all_reduce(const Operand &x, Reduction reduction) {
+  Call call("all_reduce", {&x});
+  auto properties = propertiesOf<AllReduceOp>(call);
+  properties.kind = kindOf(call, reduction);
+  return call.tensor(call.make<AllReduceOp>(call.value(x), properties));
+}
+
+Tensor broadcast_ranks(const Operand &x, int64_t root) {
+  Call call("broadcast_ranks", {&x});
+  auto properties = propertiesOf<BroadcastRanksOp>(call);
+  properties.root = call.integer(root);
+  return call.tensor(call.make<BroadcastRanksOp>(call.value(x), properties));
+}
+
+Tensor all_gather(const Operand &x, int64_t size) {
+  Call call("all_gather", {&x});
+  auto properties = propertiesOf<AllGatherOp>(call);
+  properties.size = call.integer(size);
+  return call.tensor(call.make<AllGatherOp>(call.value(x), properties));
+}
+
+Tensor reduce_scatter(const Operand &x, int64_t size, Reduction reduction) {
+  Call call("reduce_scatter", {&x});
+  auto properties = propertiesOf<ReduceScatterOp>(call);
+  properties.kind = kindOf(call, reduction);
+  properties.size = call.integer(size);
+  return call.tensor(call.make<ReduceScatterOp>(call.value(x), properties));
+}
+
+} // namespace dlc::trace
+
+namespace dlc::optim {
+
+Gradients averaged(const Gradients &gradients) {
+  Gradients result = gradients;
+  for (Tensor &value : result.values)
+    value = trace::all_reduce(value, trace::Reduction::Mean);
+  return result;
+}
+
+} // namespace dlc::optim

@@ -1,0 +1,122 @@
+//===- Collective.cpp - between the ranks of a world ----------------------===//
+#include "ir/dlc/Collective.h"
+
+#include "ir/dlc/Infer.h"
+
+using namespace mlir;
+using namespace dlc;
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Collective.cpp.inc"
+
+void dlc::registerCollectives(DlcDialect &dialect) {
+  RegisteredOperationName::insert<AllReduceOp>(dialect);
+  RegisteredOperationName::insert<AllGatherOp>(dialect);
+  RegisteredOperationName::insert<ReduceScatterOp>(dialect);
+  RegisteredOperationName::insert<BroadcastRanksOp>(dialect);
+}
+
+namespace {
+LogicalResult checkKind(const Site &site, ReduceKind kind, Operand x) {
+  const bool isFloat = isa<FloatType>(x.type().getElementType());
+  if (kind == ReduceKind::sum || kind == ReduceKind::max || (kind == ReduceKind::mean && isFloat))
+    return success();
+  return site.fail("C1: the kind must be sum, max, or of floats mean; found ",
+                   stringifyReduceKind(kind), " of ", x.type().getElementType(),
+                   "; combine otherwise after dlc.all_gather, or cast before");
+}
+
+LogicalResult checkSize(const Site &site, StringRef constraint, std::optional<int64_t> size) {
+  if (!size || *size >= 1)
+    return success();
+  return site.fail(constraint, ": the size of the group must be 1 or more; found ", *size,
+                   "; say how many ranks there are, or leave it out");
+}
+
+/// Where a shape depends on it.
+LogicalResult wantSize(const Site &site, StringRef constraint, std::optional<int64_t> size) {
+  if (size)
+    return checkSize(site, constraint, size);
+  return site.fail(constraint, ": the size of the group must be given, since the result's shape "
+                               "depends on it; found none; add `of` and the number of ranks");
+}
+
+LogicalResult checkRank(const Site &site, StringRef constraint, StringRef name, int64_t rank,
+                        std::optional<int64_t> size) {
+  if (rank >= 0 && (!size || rank < *size))
+    return success();
+  return site.fail(constraint, ": `", name, "` must be a rank, 0 or more",
+                   size ? " and less than " + std::to_string(*size) : std::string(), "; found ",
+                   rank, "; name one that there is");
+}
+
+LogicalResult wantRows(const Site &site, StringRef constraint, Operand x) {
+  if (x.type().getRank() > 0)
+    return success();
+  return site.fail(constraint, ": 'x' must have a first dimension; found ", x.type(),
+                   "; reshape it to [1]");
+}
+
+LogicalResult inferLike(const Site &site, Operand x, Types &types) {
+  return addResult(site, types, x.type().getShape(), x.type().getElementType(),
+                   *commonDevice(site, "", x));
+}
+
+LogicalResult inferRows(const Site &site, Operand x, int64_t rows, Types &types) {
+  Shape shape(x.type().getShape());
+  shape[0] = rows;
+  return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
+}
+} // namespace
+
+LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  if (failed(checkKind(site, adaptor.getKind(), x)) ||
+      failed(checkSize(site, "C2", adaptor.getSize())))
+    return failure();
+  if (adaptor.getTo() && failed(checkRank(site, "C3", "to", *adaptor.getTo(), adaptor.getSize())))
+    return failure();
+  if (adaptor.getTo() && adaptor.getKind() != ReduceKind::sum)
+    return site.fail("C4: with `to`, the kind must be sum; found ",
+                     stringifyReduceKind(adaptor.getKind()), "; combine on all ranks");
+  return inferLike(site, x, types);
+}
+
+LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  if (failed(wantSize(site, "C1", adaptor.getSize())) || failed(wantRows(site, "C2", x)))
+    return failure();
+  int64_t rows = x.type().getDimSize(0);
+  return inferRows(site, x, ShapedType::isDynamic(rows) ? rows : rows * int64_t(*adaptor.getSize()),
+                   types);
+}
+
+LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  if (failed(checkKind(site, adaptor.getKind(), x)) ||
+      failed(wantSize(site, "C2", adaptor.getSize())) || failed(wantRows(site, "C3", x)))
+    return failure();
+  int64_t rows = x.type().getDimSize(0), size = int64_t(*adaptor.getSize());
+  if (ShapedType::isDynamic(rows))
+    return inferRows(site, x, rows, types);
+  if (rows % size != 0)
+    return site.fail("C3: the first dimension of 'x' must divide into ", size, " shares; found ",
+                     rows, " rows; pad it");
+  return inferRows(site, x, rows / size, types);
+}
+
+LogicalResult BroadcastRanksOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                 Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  if (failed(checkSize(site, "C1", adaptor.getSize())) ||
+      failed(checkRank(site, "C2", "root", int64_t(adaptor.getRoot()), adaptor.getSize())))
+    return failure();
+  return inferLike(site, x, types);
+}

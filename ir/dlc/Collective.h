@@ -1,0 +1,26 @@
+//===- Collective.h - operations between the ranks of a world -------------===//
+//
+// Few speak of these: they are in no header that all include.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_IR_DLC_COLLECTIVE_H
+#define DLC_IR_DLC_COLLECTIVE_H
+
+#include "ir/dlc/Dialect.h"
+
+#define GET_OP_CLASSES
+#include "ir/dlc/Collective.h.inc"
+
+namespace dlc {
+
+/// Makes the dialect know them.
+void registerCollectives(DlcDialect &dialect);
+
+/// One of the operations here.
+inline bool isCollective(mlir::Operation *op) {
+  return mlir::isa<AllReduceOp, AllGatherOp, ReduceScatterOp, BroadcastRanksOp>(op);
+}
+
+} // namespace dlc
+
+#endif // DLC_IR_DLC_COLLECTIVE_H

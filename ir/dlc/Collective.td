@@ -1,0 +1,53 @@
+//===- Collective.td - between the ranks of a world -----------------------===//
+#ifndef DLC_IR_COLLECTIVE_TD
+#define DLC_IR_COLLECTIVE_TD
+include "ir/dlc/Reduce.td"
+
+/// All ranks run one program, and meet in its collectives in the program's order. `group` names who meets, and `size` says how many
+/// these are: it may be left out where no shape depends on it.
+class Dlc_Collective<string mnemonic> : Dlc_PureOp<mnemonic> {
+  let results = (outs Dlc_Tensor:$y);
+}
+
+def Dlc_AllReduceOp : Dlc_Collective<"all_reduce"> {
+  let summary = "the elements of all ranks, combined; with `to` only that rank gets them, the others zeros";
+  let description = [{
+    - (C1) `kind` is sum, mean or max; a mean is one of floats.
+    - (C2) a `size` is 1 or more.
+    - (C3) `to` is a rank: 0 or more, and less than a `size` that is given.
+    - (C4) with `to`, `kind` is sum.
+  }];
+  let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size,
+                       OptionalAttr<I64Attr>:$to);
+  let assemblyFormat = "$kind $x (`over` $group^)? (`of` $size^)? (`to` $to^)? attr-dict `:` functional-type(operands, results)";
+}
+def Dlc_AllGatherOp : Dlc_Collective<"all_gather"> {
+  let summary = "the rows of all ranks, one rank's after the other's";
+  let description = [{
+    - (C1) a `size` of 1 or more is given.
+    - (C2) x has a first dimension.
+  }];
+  let arguments = (ins Dlc_Tensor:$x, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size);
+  let assemblyFormat = "$x (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
+}
+def Dlc_ReduceScatterOp : Dlc_Collective<"reduce_scatter"> {
+  let summary = "the elements of all ranks, combined: of the rows each rank gets its share, in the order of ranks";
+  let description = [{
+    - (C1) `kind` is sum, mean or max; a mean is one of floats.
+    - (C2) a `size` of 1 or more is given.
+    - (C3) x has a first dimension, which divides into `size` shares.
+  }];
+  let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size);
+  let assemblyFormat = "$kind $x (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
+}
+def Dlc_BroadcastRanksOp : Dlc_Collective<"broadcast_ranks"> {
+  let summary = "the root's elements, on all ranks";
+  let description = [{
+    - (C1) a `size` is 1 or more.
+    - (C2) `root` is a rank: 0 or more, and less than a `size` that is given.
+  }];
+  let arguments = (ins Dlc_Tensor:$x, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size,
+                       DefaultValuedAttr<I64Attr, "0">:$root);
+  let assemblyFormat = "$x `from` $root (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
+}
+#endif

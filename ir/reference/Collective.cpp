@@ -1,0 +1,109 @@
+//===- Collective.cpp - between the ranks of a world ----------------------===//
+#include "ir/dlc/Collective.h"
+#include "ir/reference/Rows.h"
+#include "ir/reference/World.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc {
+using namespace ref;
+
+namespace {
+
+/// What the ranks gave, all of one shape; none after a message.
+std::optional<std::vector<Tensor>> meet(Operation *op, std::optional<int64_t> size,
+                                        const Tensor &mine) {
+  if (size && *size != World::currentSize()) {
+    op->emitOpError("is for a world of ")
+        << *size << " ranks, and is evaluated in one of " << World::currentSize();
+    return std::nullopt;
+  }
+  auto all = World::meet(mine);
+  if (!all) {
+    op->emitOpError("waits for a rank that has failed");
+    return std::nullopt;
+  }
+  for (const Tensor &other : *all)
+    if (other.getType() != mine.getType()) {
+      op->emitOpError("needs the same type on all ranks, found ")
+          << mine.getType() << " and " << other.getType();
+      return std::nullopt;
+    }
+  return all;
+}
+
+template <typename T> T greater(T a, T b) { return a > b || a != a ? a : b; }
+
+/// Element `from` of all ranks, into element `to`.
+void combine(ReduceKind kind, ArrayRef<Tensor> all, int64_t from, Tensor &y, int64_t to) {
+  if (!y.isFloat()) {
+    int64_t value = all[0].getInt(from);
+    for (const Tensor &other : all.drop_front())
+      value = kind == ReduceKind::max ? greater(value, other.getInt(from))
+                                      : int64_t(uint64_t(value) + uint64_t(other.getInt(from)));
+    y.setInt(to, value);
+    return;
+  }
+  double value = all[0].getDouble(from);
+  for (const Tensor &other : all.drop_front())
+    value = kind == ReduceKind::max ? greater(value, other.getDouble(from))
+                                    : value + other.getDouble(from);
+  y.setDouble(to, kind == ReduceKind::mean ? value / double(all.size()) : value);
+}
+
+Tensor rowsOf(const Tensor &x, int64_t rows) {
+  SmallVector<int64_t> shape(x.getShape());
+  shape[0] = rows;
+  return Tensor::empty(RankedTensorType::get(shape, x.getElementType(), x.getType().getEncoding()));
+}
+
+} // namespace
+
+LogicalResult AllReduceOp::evaluate(Inputs inputs, Outputs outputs) {
+  auto all = meet(*this, getSize(), inputs[0]);
+  if (!all)
+    return failure();
+  Tensor y = Tensor::empty(inputs[0].getType());
+  if (!getTo() || int64_t(*getTo()) == World::currentRank())
+    for (int64_t i = 0; i < y.size(); ++i)
+      combine(getKind(), *all, i, y, i);
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult AllGatherOp::evaluate(Inputs inputs, Outputs outputs) {
+  auto all = meet(*this, getSize(), inputs[0]);
+  if (!all)
+    return failure();
+  Tensor y = rowsOf(inputs[0], inputs[0].getShape()[0] * int64_t(all->size()));
+  char *to = y.mutableData();
+  for (const Tensor &part : *all)
+    to = std::copy_n(part.data(), part.bytes(), to);
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult ReduceScatterOp::evaluate(Inputs inputs, Outputs outputs) {
+  auto all = meet(*this, getSize(), inputs[0]);
+  if (!all)
+    return failure();
+  Tensor y = rowsOf(inputs[0], inputs[0].getShape()[0] / int64_t(all->size()));
+  for (int64_t i = 0; i < y.size(); ++i)
+    combine(getKind(), *all, World::currentRank() * y.size() + i, y, i);
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult BroadcastRanksOp::evaluate(Inputs inputs, Outputs outputs) {
+  auto all = meet(*this, getSize(), inputs[0]);
+  if (!all)
+    return failure();
+  if (getRoot() >= all->size())
+    return emitOpError("takes rank ") << getRoot() << ", of " << all->size() << " ranks";
+  outputs.push_back((*all)[getRoot()]);
+  return success();
+}
+
+} // namespace dlc

@@ -1,0 +1,86 @@
+//===- Cores.cpp - a share of the machine's processors for each rank ----------===//
+#include "runtime/collective/Cores.h"
+
+#include "runtime/collective/Process.h"
+#include "runtime/collective/World.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <tuple>
+
+namespace dlc::runtime {
+
+namespace {
+
+int topology(int processor, const char *what) {
+  int number = 0;
+  std::ifstream("/sys/devices/system/cpu/cpu" + std::to_string(processor) + "/topology/" + what) >>
+      number;
+  return number;
+}
+
+/// The threads of a core are neighbours.
+std::vector<int> inOrder(const cpu_set_t &set) {
+  std::vector<std::tuple<int, int, int>> found;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+    if (CPU_ISSET(processor, &set))
+      found.emplace_back(topology(processor, "physical_package_id"), topology(processor, "core_id"),
+                         processor);
+  std::sort(found.begin(), found.end());
+  std::vector<int> processors;
+  for (const auto &[package, core, processor] : found)
+    processors.push_back(processor);
+  return processors;
+}
+
+/// Of one rank.
+struct Place {
+  uint64_t machine = 0;
+  cpu_set_t processors;
+};
+
+} // namespace
+
+cpu_set_t shareOf(const std::vector<int> &processors, int index, int count) {
+  auto all = static_cast<int>(processors.size());
+  int first = index % all, end = first + 1;
+  if (count <= all) {
+    first = index * all / count;
+    end = (index + 1) * all / count;
+  }
+  cpu_set_t share;
+  CPU_ZERO(&share);
+  for (int i = first; i < end; ++i)
+    CPU_SET(processors[i], &share);
+  return share;
+}
+
+void shareProcessors(World &world) {
+  Place mine{.machine = machineOfProcess(), .processors = {}};
+  if (sched_getaffinity(0, sizeof mine.processors, &mine.processors) != 0)
+    mine.machine = 0;
+  std::vector<Place> places(static_cast<size_t>(world.size()));
+  world.run({.collective = Collective::AllGather,
+             .type = DType::U8,
+             .from = &mine,
+             .to = places.data(),
+             .share = sizeof mine});
+  if (mine.machine == 0)
+    return;
+  int index = 0, count = 0;
+  for (int rank = 0; rank < world.size(); ++rank)
+    if (places[rank].machine == mine.machine &&
+        CPU_EQUAL(&places[rank].processors, &mine.processors)) {
+      index += rank < world.rank();
+      ++count;
+    }
+  if (count == 1)
+    return;
+  // What cannot be bound runs all the same.
+  cpu_set_t share = shareOf(inOrder(mine.processors), index, count);
+  sched_setaffinity(0, sizeof share, &share);
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,49 @@
+//===- Engine.cpp - the engine of the launcher that started this process ------===//
+#include "runtime/collective/Engine.h"
+
+#include "runtime/kind/Plugin.h"
+#include "runtime/program/Message.h"
+
+#include <cstdlib>
+
+namespace dlc::runtime {
+
+namespace {
+
+/// Each launcher says in the environment how many ranks it started.
+struct Launcher {
+  const char *size;
+  const char *engine;
+};
+
+constexpr Launcher kLaunchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "mpi"}, {"PMI_SIZE", "mpi"}, {"SLURM_STEP_NUM_TASKS", "mpi"}};
+
+const dlc_engine_table *load(const std::string &name, const Launcher &launcher) {
+  Plugin plugin = openPlugin(name, "dlc_" + name + "_engine_table");
+  std::string started = message("this process was started as one of several ($", launcher.size,
+                                " is ", std::getenv(launcher.size), "), but ");
+  if (!plugin.function)
+    fail(started, plugin.why);
+  char error[1024] = "";
+  const dlc_engine_table *table =
+      reinterpret_cast<dlc_engine_table_function>(plugin.function)(error, sizeof error);
+  if (!table)
+    fail(started, "the plugin ", plugin.path, " cannot work: ", error);
+  if (table->version != DLC_ENGINE_TABLE_VERSION)
+    fail(started, "the plugin ", plugin.path, " is of version ", table->version,
+         ", this runtime takes ", DLC_ENGINE_TABLE_VERSION,
+         "; build it with the headers of this dlc");
+  return table;
+}
+
+} // namespace
+
+Launched launchedEngine() {
+  for (const Launcher &launcher : kLaunchers)
+    if (const char *size = std::getenv(launcher.size); size && std::atoi(size) > 1)
+      return {load(launcher.engine, launcher), launcher.size, std::atoi(size)};
+  return {};
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,39 @@
+//===- Watch.cpp - whether another rank lives, by what it says ----------------===//
+#include "runtime/collective/Watch.h"
+
+#include "runtime/program/Message.h"
+
+namespace dlc::runtime {
+
+void Watch::take(const Beat &beat, double now) {
+  heard = now;
+  if (beat.life != last.life || beat.started != last.started || beat.step != last.step)
+    lived = now;
+  last = beat;
+}
+
+std::string Watch::fault(uint64_t waitingFor, double since, double now, bool gone) const {
+  if (last.leaving)
+    return waitingFor > last.started
+               ? message("rank ", rank, " left in step ", last.step, " after ", last.started,
+                         " collectives, where this rank waits for number ", waitingFor,
+                         "; all ranks must run the same number of steps")
+               : "";
+  if (gone)
+    return message("rank ", rank, " died in step ", last.step, " (process ", last.process,
+                   "): it was killed, or ran out of memory; what the system says of it is in its "
+                   "log (dmesg)");
+  if (now - heard > timeout)
+    return message("rank ", rank, " has sent no sign for ", static_cast<int64_t>(now - heard),
+                   " s, it was in step ", last.step,
+                   "; its process is stopped or its machine out of reach");
+  // What a silent rank has done lately is not known.
+  bool waits = waitingFor > last.started && now - since > timeout && now - heard < timeout / 2;
+  if (waits && now - lived > timeout)
+    return message("rank ", rank, " hangs in step ", last.step, ": it has done nothing for ",
+                   static_cast<int64_t>(now - lived), " s while others wait for its collective ",
+                   last.started + 1, "; a longer $DLC_WORLD_TIMEOUT gives it more time");
+  return "";
+}
+
+} // namespace dlc::runtime

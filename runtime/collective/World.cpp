@@ -1,0 +1,212 @@
+//===- World.cpp - processes that run one program together --------------------===//
+#include "runtime/collective/World.h"
+
+#include "runtime/collective/Cores.h"
+#include "runtime/collective/Driver.h"
+#include "runtime/collective/Engine.h"
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace dlc::runtime {
+
+struct World::Impl {
+  Driver driver;
+  std::mutex mutex;
+  std::optional<WorldLink> link;
+};
+
+std::string_view collectiveName(Collective what) {
+  constexpr std::string_view names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                        "ordered_sum"};
+  return names[static_cast<int>(what)];
+}
+
+World &World::ofProcess() {
+  // Closed at the process's end: launchers want to be told.
+  static const std::unique_ptr<World> world = [] {
+    Launched launched = launchedEngine();
+    if (!launched.engine)
+      return std::make_unique<World>();
+    auto formed = std::make_unique<World>(*launched.engine);
+    if (formed->size() != launched.size)
+      fail("$", launched.variable, " says that there are ", launched.size, " ranks, but ",
+           launched.engine->name, " finds ", formed->size(),
+           "; start them with the launcher of the same library (srun: --mpi=pmix)");
+    shareProcessors(*formed);
+    return formed;
+  }();
+  return *world;
+}
+
+World::World() = default;
+
+World::World(const dlc_engine_table &engine, const void *argument)
+    : impl(new Impl{.driver = {engine, argument}, .mutex = {}, .link = {}}) {
+  here = impl->driver.place;
+}
+
+World::~World() = default;
+
+std::string_view World::engine() const { return impl ? impl->driver.engine.name : ""; }
+
+namespace {
+
+void check(const CollectiveCall &call, int size) {
+  auto name = collectiveName(call.collective);
+  if (call.share > 0 && (!call.from || !call.to))
+    fail(name, ": memory is required on both sides, there is none");
+  if (call.collective == Collective::Broadcast && (call.root < 0 || call.root >= size))
+    fail(name, ": the root must be a rank of ", size, ", it is ", call.root);
+  if (call.collective == Collective::OrderedSum && (call.chunks <= 0 || call.chunks % size != 0))
+    fail(name, ": each rank must have as many chunks as any other, ", call.chunks,
+         " do not divide by ", size, " ranks; start as many ranks as divide the chunks");
+}
+
+void alone(const CollectiveCall &call) {
+  if (call.collective == Collective::OrderedSum)
+    sumInOrder(call.type, call.to, call.from, static_cast<uint64_t>(call.chunks), call.share);
+  else if (call.to != call.from)
+    std::memmove(call.to, call.from, call.share * dtypeBytes(call.type));
+}
+
+} // namespace
+
+Ticket World::start(const CollectiveCall &call) {
+  check(call, size());
+  if (call.share == 0)
+    return {};
+  if (!impl) {
+    alone(call);
+    return {};
+  }
+  auto state = std::make_shared<Ticket::State>();
+  state->call = call;
+  impl->driver.give(state);
+  return Ticket(std::move(state));
+}
+
+bool World::done(const Ticket &ticket) {
+  if (!ticket)
+    return true;
+  int phase = ticket.state->phase.load(std::memory_order_acquire);
+  if (phase == Ticket::State::Failed)
+    throw Error(ticket.state->error);
+  return phase == Ticket::State::Done;
+}
+
+void World::wait(const Ticket &ticket) {
+  if (done(ticket))
+    return;
+  impl->driver.wait(ticket.state);
+  done(ticket);
+}
+
+TicketTimes World::times(const Ticket &ticket) {
+  return ticket ? ticket.state->times : TicketTimes{};
+}
+
+void World::barrier() {
+  int32_t mine = 0, all = 0;
+  run({.type = DType::I32, .from = &mine, .to = &all, .share = 1, .reduction = Reduction::Max});
+}
+
+void World::agree(std::string_view what, std::span<const std::string> lines) {
+  if (size() == 1)
+    return;
+  std::string mine;
+  for (const std::string &line : lines)
+    mine += line + '\n';
+  auto ranks = static_cast<size_t>(size());
+  uint64_t length = mine.size();
+  std::vector<uint64_t> lengths(ranks);
+  run({.collective = Collective::AllGather,
+       .type = DType::U64,
+       .from = &length,
+       .to = lengths.data(),
+       .share = 1});
+  uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  mine.resize(longest);
+  std::string all(longest * ranks, 0);
+  run({.collective = Collective::AllGather,
+       .type = DType::U8,
+       .from = mine.data(),
+       .to = all.data(),
+       .share = longest});
+  auto textOf = [&](size_t rank) {
+    return std::string_view(all).substr(rank * longest, lengths[rank]);
+  };
+  std::string_view first = textOf(0);
+  std::vector<size_t> others;
+  for (size_t rank = 1; rank < ranks; ++rank)
+    if (textOf(rank) != first)
+      others.push_back(rank);
+  if (others.empty())
+    return;
+  std::string_view other = textOf(others[0]);
+  size_t same =
+      std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first - first.begin();
+  size_t line = same == 0 ? 0 : first.rfind('\n', same - 1) + 1;
+  auto lineOf = [&](std::string_view text) {
+    text = text.substr(std::min(line, text.size()));
+    text = text.substr(0, text.find('\n'));
+    return text.empty() ? std::string("nothing") : message("'", text, "'");
+  };
+  fail("all ranks must have the same ", what, "; rank", others.size() > 1 ? "s " : " ",
+       listed(others), others.size() > 1 ? " have" : " has",
+       " another than rank 0: ", lineOf(other), ", where rank 0 has ", lineOf(first),
+       "; start all ranks with the same file");
+}
+
+const WorldLink &World::link() {
+  static const WorldLink none;
+  if (!impl || size() == 1)
+    return none;
+  std::lock_guard lock(impl->mutex);
+  if (impl->link)
+    return *impl->link;
+  // The first calls of an engine make its connections.
+  constexpr uint64_t kSmall = 2, kLarge = uint64_t(1) << 18;
+  constexpr int kWarm = 2, kOften = 7, kSeldom = 3;
+  std::vector<float> values(kLarge, 0.0f);
+  auto best = [&](uint64_t count, int times) {
+    double least = 1e30;
+    for (int i = 0; i < kWarm + times; ++i) {
+      int64_t from = steadyNs();
+      run({.from = values.data(), .to = values.data(), .share = count});
+      if (i >= kWarm)
+        least = std::min(least, static_cast<double>(steadyNs() - from) * 1e-9);
+    }
+    return least;
+  };
+  double small = best(kSmall, kOften), large = best(kLarge, kSeldom);
+  // Buckets are cut by these: all ranks must cut alike.
+  std::array<double, 2> figures{small, std::max(0.0, large - small) / (kLarge * sizeof(float))};
+  run({.type = DType::F64,
+       .from = figures.data(),
+       .to = figures.data(),
+       .share = figures.size(),
+       .reduction = Reduction::Max});
+  impl->link = WorldLink{figures[0], figures[1]};
+  return *impl->link;
+}
+
+void World::setStep(int64_t step) {
+  if (impl)
+    impl->driver.step = step;
+}
+
+void World::alive() {
+  if (impl)
+    impl->driver.life.fetch_add(1, std::memory_order_relaxed);
+}
+
+void World::abort(const std::string &message) {
+  if (impl)
+    impl->driver.abort(message);
+  throw Error(message);
+}
+
+} // namespace dlc::runtime

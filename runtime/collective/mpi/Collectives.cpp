@@ -1,0 +1,184 @@
+//===- Collectives.cpp - the engine's calls as MPI's nonblocking ones ---------===//
+//
+// MPI counts elements with an int, and libraries multiply that by the number of ranks: what is
+// longer goes in pieces.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/collective/mpi/Collectives.h"
+
+#include "dlc/DType.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace dlc::mpi {
+
+void check(int code, const char *call) {
+  if (code == MPI_SUCCESS)
+    return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw Failure(std::string(call) + ": " + std::string(text, length));
+}
+
+namespace {
+
+constexpr uint64_t kPiece = uint64_t(1) << 26;
+
+struct Element {
+  MPI_Datatype type;
+  /// Whether MPI_SUM is the sum that is meant.
+  bool adds;
+};
+
+// In the order of DType. Halves and truths travel as what has as many bytes. Open MPI's sums of
+// short integers end at the greatest, ours go round.
+const std::array<Element, kDTypeCount> &elements() {
+  static const std::array<Element, kDTypeCount> known = {{{MPI_FLOAT, true},
+                                                          {MPI_UINT16_T, false},
+                                                          {MPI_UINT16_T, false},
+                                                          {MPI_DOUBLE, true},
+                                                          {MPI_INT8_T, false},
+                                                          {MPI_UINT8_T, false},
+                                                          {MPI_INT16_T, false},
+                                                          {MPI_UINT16_T, false},
+                                                          {MPI_INT32_T, true},
+                                                          {MPI_UINT32_T, true},
+                                                          {MPI_INT64_T, true},
+                                                          {MPI_UINT64_T, true},
+                                                          {MPI_UINT8_T, false}}};
+  return known;
+}
+
+// MPI hands its functions no context: one for each type and reduction.
+dlc_engine_combine combineWith = nullptr;
+
+template <int Type, int Reduction>
+void reduceElements(void *from, void *into, int *count, MPI_Datatype *) {
+  combineWith(Reduction, Type, into, from, static_cast<uint64_t>(*count));
+}
+
+using Reducers = std::array<MPI_User_function *, 2>;
+template <size_t... Types>
+constexpr std::array<Reducers, kDTypeCount> reducersOf(std::index_sequence<Types...>) {
+  return {{{&reduceElements<int(Types), DLC_REDUCE_SUM>,
+            &reduceElements<int(Types), DLC_REDUCE_MAX>}...}};
+}
+
+MPI_Op operationOf(const dlc_engine_call &call) {
+  if (call.reduction == DLC_REDUCE_SUM && elements()[call.type].adds)
+    return MPI_SUM;
+  static constexpr auto functions = reducersOf(std::make_index_sequence<kDTypeCount>());
+  static std::array<std::array<MPI_Op, 2>, kDTypeCount> made = [] {
+    std::array<std::array<MPI_Op, 2>, kDTypeCount> none;
+    for (auto &pair : none)
+      pair.fill(MPI_OP_NULL);
+    return none;
+  }();
+  MPI_Op &operation = made[call.type][call.reduction];
+  if (operation == MPI_OP_NULL)
+    check(MPI_Op_create(functions[call.type][call.reduction], /*commute=*/1, &operation),
+          "MPI_Op_create");
+  return operation;
+}
+
+struct Going {
+  MPI_Comm all;
+  int rank, size;
+  const dlc_engine_call &call;
+  MPI_Datatype type;
+  uint64_t bytes; ///< of an element
+  std::vector<MPI_Request> requests;
+
+  const char *from(uint64_t element) const {
+    return static_cast<const char *>(call.from) + element * bytes;
+  }
+  char *to(uint64_t element) const { return static_cast<char *>(call.to) + element * bytes; }
+  MPI_Request *next() { return &requests.emplace_back(MPI_REQUEST_NULL); }
+};
+
+/// body(first element, count)
+template <typename Body> void inPieces(uint64_t count, Body body) {
+  for (uint64_t first = 0; first < count; first += kPiece)
+    body(first, static_cast<int>(std::min(kPiece, count - first)));
+}
+
+void allReduce(Going &going) {
+  MPI_Op operation = operationOf(going.call);
+  bool inPlace = going.call.from == going.call.to;
+  inPieces(going.call.share, [&](uint64_t first, int count) {
+    check(MPI_Iallreduce(inPlace ? MPI_IN_PLACE : going.from(first), going.to(first), count,
+                         going.type, operation, going.all, going.next()),
+          "MPI_Iallreduce");
+  });
+}
+
+void broadcast(Going &going) {
+  const dlc_engine_call &call = going.call;
+  if (going.rank == call.root && call.from != call.to)
+    std::memmove(call.to, call.from, call.share * going.bytes);
+  inPieces(call.share, [&](uint64_t first, int count) {
+    check(MPI_Ibcast(going.to(first), count, going.type, call.root, going.all, going.next()),
+          "MPI_Ibcast");
+  });
+}
+
+void allGather(Going &going) {
+  uint64_t share = going.call.share;
+  bool inPlace = going.call.from == going.to(static_cast<uint64_t>(going.rank) * share);
+  inPieces(share, [&](uint64_t first, int count) {
+    // A piece of one rank lies a whole share before that of the next.
+    MPI_Datatype piece = MPI_DATATYPE_NULL, spread = MPI_DATATYPE_NULL;
+    check(MPI_Type_contiguous(count, going.type, &piece), "MPI_Type_contiguous");
+    check(MPI_Type_create_resized(piece, 0, static_cast<MPI_Aint>(share * going.bytes), &spread),
+          "MPI_Type_create_resized");
+    check(MPI_Type_commit(&spread), "MPI_Type_commit");
+    check(MPI_Iallgather(inPlace ? MPI_IN_PLACE : going.from(first), count, going.type,
+                         going.to(first), 1, spread, going.all, going.next()),
+          "MPI_Iallgather");
+    // Freed when the last operation with them is done.
+    MPI_Type_free(&spread);
+    MPI_Type_free(&piece);
+  });
+}
+
+void reduceScatter(Going &going) {
+  const dlc_engine_call &call = going.call;
+  MPI_Op operation = operationOf(call);
+  if (call.share * static_cast<uint64_t>(going.size) <= kPiece) {
+    check(MPI_Ireduce_scatter_block(call.from, call.to, static_cast<int>(call.share), going.type,
+                                    operation, going.all, going.next()),
+          "MPI_Ireduce_scatter_block");
+    return;
+  }
+  for (int root = 0; root < going.size; ++root)
+    inPieces(call.share, [&](uint64_t first, int count) {
+      check(MPI_Ireduce(going.from(static_cast<uint64_t>(root) * call.share + first),
+                        going.to(first), count, going.type, operation, root, going.all,
+                        going.next()),
+            "MPI_Ireduce");
+    });
+}
+
+} // namespace
+
+void setCombine(dlc_engine_combine combine) { combineWith = combine; }
+
+std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engine_call &call) {
+  // In the order of DLC_COLLECTIVE_*.
+  constexpr void (*kinds[])(Going &) = {allReduce, allGather, reduceScatter, broadcast};
+  if (call.collective < 0 || call.collective >= static_cast<int>(std::size(kinds)))
+    throw Failure("there is no collective of number " + std::to_string(call.collective));
+  if (call.type < 0 || call.type >= kDTypeCount)
+    throw Failure("there is no element type of number " + std::to_string(call.type));
+  Going going{
+      all, rank, size, call, elements()[call.type].type, dtypeBytes(static_cast<DType>(call.type)),
+      {}};
+  kinds[call.collective](going);
+  return std::move(going.requests);
+}
+
+} // namespace dlc::mpi

@@ -1,0 +1,35 @@
+//===- Collectives.h - commands that meet other ranks -------------------------===//
+#ifndef DLC_RUNTIME_SESSION_COLLECTIVES_H
+#define DLC_RUNTIME_SESSION_COLLECTIVES_H
+
+#include "runtime/collective/World.h"
+#include "runtime/library/Library.h"
+#include "runtime/program/Plan.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// The library that collectives are commands of. Their description:
+///   kind       all_reduce, all_gather, reduce_scatter or broadcast
+///   dtype      of the elements
+///   share      elements that lie on one rank, where sides differ (World.h)
+///   reduction  sum, mean or max, where there is one
+///   root       of a broadcast; of an all_reduce whose result goes to one rank alone
+///   size       of the world that the program is for; absent: any
+/// Buffers: from, to.
+constexpr std::string_view kCollectiveLibrary = "collective";
+
+/// A command's call in the world; null: that of the process, which is formed now. Throws dlc::Error
+/// for a description or buffers that cannot be, and for a world of another size.
+std::unique_ptr<LibraryCall> collectiveCall(const nlohmann::json &desc,
+                                            std::span<const BufferInfo> buffers, World *world);
+
+/// A line for each collective of the program, in its order, for World::agree.
+DLC_EXPORT std::vector<std::string> collectiveLines(const Plan &plan);
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_COLLECTIVES_H

@@ -1,0 +1,49 @@
+// RUN: dlc-opt %s -dlc-grad -split-input-file -verify-diagnostics | FileCheck %s
+// What is differentiated is the sum of all ranks' losses.
+
+// CHECK-LABEL: @reduce
+// CHECK: = dlc.add
+// CHECK: %[[DY:.*]] = dlc.all_reduce mean %{{.*}} : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: %[[DX:.*]] = dlc.all_reduce sum %[[DY]] : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: return %[[DX]]
+func.func @reduce(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = dlc.all_reduce sum %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dlc.all_reduce mean %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %y = dlc.mul %1, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %dx = dlc.gradient(%y) seeds(%x) in (%x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %dx : tensor<4xf32>
+}
+// -----
+// CHECK-LABEL: @rows
+// CHECK: = dlc.add
+// CHECK: %[[DS:.*]] = dlc.reduce_scatter sum %{{.*}} of 2 : (tensor<4xf32>) -> tensor<2xf32>
+// CHECK: %[[DX:.*]] = dlc.all_gather %[[DS]] of 2 : (tensor<2xf32>) -> tensor<4xf32>
+// CHECK: return %[[DX]]
+func.func @rows(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = dlc.reduce_scatter sum %x of 2 : (tensor<4xf32>) -> tensor<2xf32>
+  %1 = dlc.all_gather %0 of 2 : (tensor<2xf32>) -> tensor<4xf32>
+  %y = dlc.mul %1, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %dx = dlc.gradient(%y) seeds(%x) in (%x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %dx : tensor<4xf32>
+}
+// -----
+// CHECK-LABEL: @root
+// CHECK: = dlc.add
+// CHECK: %[[DB:.*]] = dlc.all_reduce sum %{{.*}} to 1 : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: %[[DX:.*]] = dlc.broadcast_ranks %[[DB]] from 2 : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: return %[[DX]]
+func.func @root(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = dlc.all_reduce sum %x to 2 : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dlc.broadcast_ranks %0 from 1 : (tensor<4xf32>) -> tensor<4xf32>
+  %y = dlc.mul %1, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %dx = dlc.gradient(%y) seeds(%x) in (%x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %dx : tensor<4xf32>
+}
+// -----
+func.func @max(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{dlc.all_reduce max has no gradient}}
+  %y = dlc.all_reduce max %x : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-note @+1 {{the gradient is asked for here}}
+  %dx = dlc.gradient(%y) seeds(%x) in (%x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %dx : tensor<4xf32>
+}

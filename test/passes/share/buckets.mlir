@@ -1,0 +1,51 @@
+// RUN: dlc-opt %s -dlc-buckets -split-input-file | FileCheck %s
+
+// In the order in which they are written, not in that of their reductions; numbers by themselves.
+// CHECK-LABEL: @main
+// CHECK: %[[A:.*]] = dlc.neg %arg0
+// CHECK: %[[B:.*]] = dlc.exp %arg1
+// CHECK-DAG: %[[FA:.*]] = dlc.reshape %[[A]] : (tensor<2x3xf32>) -> tensor<6xf32>
+// CHECK: %[[ALL:.*]] = dlc.concat 0(%[[FA]], %[[B]]) : (tensor<6xf32>, tensor<4xf32>) -> tensor<10xf32>
+// CHECK: %[[SUM:.*]] = dlc.all_reduce mean %[[ALL]] : (tensor<10xf32>) -> tensor<10xf32>
+// CHECK: dlc.slice %[[SUM]]
+// CHECK: dlc.slice %[[SUM]]
+// CHECK: dlc.tanh
+// CHECK: dlc.all_reduce mean %{{.*}} : (tensor<f32>) -> tensor<f32>
+// CHECK-NOT: dlc.all_reduce
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<4xf32>, %l: tensor<f32>) -> (tensor<2x3xf32>, tensor<4xf32>, tensor<f32>) {
+  %a = dlc.neg %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %b = dlc.exp %y : (tensor<4xf32>) -> tensor<4xf32>
+  %c = dlc.tanh %l : (tensor<f32>) -> tensor<f32>
+  %0 = dlc.all_reduce mean %b : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dlc.all_reduce mean %a : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = dlc.all_reduce mean %c : (tensor<f32>) -> tensor<f32>
+  return %1, %0, %2 : tensor<2x3xf32>, tensor<4xf32>, tensor<f32>
+}
+// -----
+// A first bucket of 16 bytes, then of 32.
+module attributes {dlc.buckets = array<i64: 16, 32>} {
+  // CHECK-LABEL: @sizes
+  // CHECK: dlc.all_reduce sum %{{.*}} : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: dlc.all_reduce sum %{{.*}} : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK-NOT: dlc.all_reduce
+  func.func @sizes(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+    %a = dlc.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+    %b = dlc.exp %a : (tensor<4xf32>) -> tensor<4xf32>
+    %c = dlc.tanh %b : (tensor<4xf32>) -> tensor<4xf32>
+    %0 = dlc.all_reduce sum %a : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = dlc.all_reduce sum %b : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = dlc.all_reduce sum %c : (tensor<4xf32>) -> tensor<4xf32>
+    return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+}
+// -----
+// One that is read before the other is written stays alone.
+// CHECK-LABEL: @chain
+// CHECK-COUNT-2: dlc.all_reduce sum %{{.*}} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = dlc.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = dlc.all_reduce sum %a : (tensor<4xf32>) -> tensor<4xf32>
+  %b = dlc.exp %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dlc.all_reduce sum %b : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

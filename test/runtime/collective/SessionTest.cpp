@@ -1,0 +1,139 @@
+//===- SessionTest.cpp - programs whose commands meet other ranks -------------===//
+#include "runtime/session/Session.h"
+#include "dlc/Error.h"
+#include "runtime/program/Checker.h"
+#include "runtime/session/Collectives.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+using namespace dlc::runtime;
+using nlohmann::json;
+using testing::HasSubstr;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+json tensor(const char *name, int64_t size) {
+  return {{"name", name}, {"dtype", "f32"}, {"shape", {size}}};
+}
+
+/// y[to] = the collective of x[from], on a stream beside the first.
+std::shared_ptr<const Program> programOf(json desc, int64_t from, int64_t to) {
+  Program program;
+  desc["dtype"] = "f32";
+  desc["share"] = std::min(from, to);
+  program.manifest = {
+      {"format", 1},
+      {"streams", {"cpu", "cpu"}},
+      {"arena", {{"cpu", 4 * to}}},
+      {"inputs", {tensor("x", from)}},
+      {"outputs", {tensor("y", to)}},
+      {"buffers",
+       {{{"space", "input"}, {"index", 0}, {"offset", 0}, {"bytes", 4 * from}},
+        {{"space", "arena"}, {"offset", 0}, {"bytes", 4 * to}},
+        {{"space", "output"}, {"index", 0}, {"offset", 0}, {"bytes", 4 * to}}}},
+      {"commands",
+       {{{"op", "library"},
+         {"library", "collective"},
+         {"desc", desc},
+         {"buffers", {0, 1}},
+         {"writes", {1}},
+         {"stream", 1}},
+        {{"op", "record"}, {"event", 0}, {"stream", 1}},
+        {{"op", "wait"}, {"event", 0}, {"stream", 0}},
+        {{"op", "copy"}, {"from", 1}, {"to", 2}, {"bytes", 4 * to}, {"stream", 0}}}}};
+  return std::make_shared<const Program>(std::move(program));
+}
+
+Floats resultIn(World *world, const std::shared_ptr<const Program> &program, const Floats &x) {
+  SessionOptions options;
+  options.world = world;
+  Session session(program, options);
+  Floats y(session.plan().outputs[0].bytes / 4, -1);
+  const void *from = x.data();
+  void *to = y.data();
+  for (int round = 0; round < 3; ++round)
+    session.run({&from, 1}, {&to, 1});
+  return y;
+}
+
+/// Rank r has r * 10 + 0, 1, 2 ..
+std::vector<Floats> resultsOf(int ranks, const json &desc, int64_t from, int64_t to) {
+  auto program = programOf(desc, from, to);
+  auto worlds = loopbackWorlds(ranks);
+  std::vector<Floats> results(worlds.size());
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < results.size(); ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<World> world = std::move(worlds[rank]);
+      Floats x;
+      for (int64_t i = 0; i < from; ++i)
+        x.push_back(float(rank) * 10 + float(i));
+      results[rank] = resultIn(world.get(), program, x);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  return results;
+}
+
+std::string errorOf(const std::function<void()> &body) {
+  try {
+    body();
+  } catch (const dlc::Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Collectives, GiveWhatTheirMeaningSays) {
+  using All = std::vector<Floats>;
+  const Floats sum{30, 33, 36, 39}, mean{10, 11, 12, 13}, max{20, 21, 22, 23}, zeros(4);
+  auto reduce = [](const char *how) { return json{{"kind", "all_reduce"}, {"reduction", how}}; };
+  EXPECT_EQ(resultsOf(3, reduce("sum"), 4, 4), (All{sum, sum, sum}));
+  EXPECT_EQ(resultsOf(3, reduce("mean"), 4, 4), (All{mean, mean, mean}));
+  EXPECT_EQ(resultsOf(3, reduce("max"), 4, 4), (All{max, max, max}));
+  json rooted = reduce("sum");
+  rooted["root"] = 1;
+  EXPECT_EQ(resultsOf(3, rooted, 4, 4), (All{zeros, sum, zeros}));
+  EXPECT_EQ(resultsOf(3, {{"kind", "broadcast"}, {"root", 2}}, 4, 4), (All{max, max, max}));
+  const Floats rows{0, 1, 10, 11};
+  EXPECT_EQ(resultsOf(2, {{"kind", "all_gather"}, {"size", 2}}, 2, 4), (All{rows, rows}));
+  EXPECT_EQ(resultsOf(2, {{"kind", "reduce_scatter"}, {"reduction", "sum"}, {"size", 2}}, 4, 2),
+            (All{{10, 12}, {14, 16}}));
+  EXPECT_EQ(resultsOf(2, {{"kind", "reduce_scatter"}, {"reduction", "mean"}, {"size", 2}}, 4, 2),
+            (All{{5, 6}, {7, 8}}));
+}
+
+TEST(Collectives, AreCopiesInAWorldOfOne) {
+  for (const char *how : {"sum", "mean", "max"})
+    EXPECT_EQ(resultsOf(1, {{"kind", "all_reduce"}, {"reduction", how}}, 4, 4),
+              (std::vector<Floats>{{0, 1, 2, 3}}));
+}
+
+TEST(Collectives, RefuseWhatCannotBe) {
+  World alone;
+  auto refused = [&](const json &desc, int64_t from, int64_t to) {
+    return errorOf([&] { resultIn(&alone, programOf(desc, from, to), Floats(size_t(from))); });
+  };
+  EXPECT_THAT(refused({{"kind", "gossip"}}, 4, 4), HasSubstr("unknown kind 'gossip'"));
+  EXPECT_THAT(refused({{"kind", "all_reduce"}}, 4, 4), HasSubstr("wrong description"));
+  EXPECT_THAT(refused({{"kind", "all_reduce"}, {"reduction", "prod"}}, 4, 4),
+              HasSubstr("no 'prod' of f32"));
+  EXPECT_THAT(refused({{"kind", "all_gather"}, {"size", 2}}, 2, 4),
+              HasSubstr("for a world of 2 ranks, and this one has 1"));
+  EXPECT_THAT(refused({{"kind", "broadcast"}, {"root", 1}}, 4, 4),
+              HasSubstr("rank 1, and the world has 1"));
+}
+
+TEST(Collectives, AreListedInTheirOrder) {
+  auto program = programOf({{"kind", "broadcast"}, {"root", 0}}, 4, 4);
+  std::vector<std::string> lines = collectiveLines(checkProgram(*program));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("\"kind\":\"broadcast\""));
+}
+
+} // namespace
