@@ -261,6 +261,12 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   {
     auto module = moduleIn(model.context(), shapes);
     border = borderOf(model, module->lookupSymbol<func::FuncOp>("main"));
+    bool hasStatistics =
+        module->walk([](BatchNormTrainOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (options.dataParallel && hasStatistics)
+      llvm::errs() << "dlc: " << model.path()
+                   << ": batch norm takes the statistics of each process's own batch; the running "
+                      "statistics that are saved are those of rank 0\n";
   }
   bool isClasses = loss.target == Target::Classes;
   if (isClasses && border.endsInSoftmax)

@@ -6,6 +6,7 @@
 
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
+#include "runtime/session/Collectives.h"
 #include "tools/compiler/Programs.h"
 
 #include <algorithm>
@@ -144,6 +145,24 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
 /// "32 times"; none of what a branch skips.
 std::string timesText(double times) { return std::to_string(int64_t(times)) + " times"; }
 
+/// What each rank gives the others in a run, in the order of all ranks.
+void printShared(const runtime::Plan &plan) {
+  double bytes = 0;
+  std::string each;
+  size_t count = 0;
+  for (const runtime::Command &command : plan.commands) {
+    if (command.op != runtime::Op::Library || command.library != runtime::kCollectiveLibrary)
+      continue;
+    double here = double(plan.buffers[command.buffers[0]].bytes);
+    bytes += here;
+    each +=
+        (count++ ? ", " : "") + command.desc.value("kind", std::string()) + " " + bytesText(here);
+  }
+  if (count)
+    std::printf("shared   %s in %zu collectives: %s\n", bytesText(bytes).c_str(), count,
+                each.c_str());
+}
+
 void print(const runtime::Session &session, const Graph &graph) {
   const runtime::Plan &plan = session.plan();
   runtime::MemoryFigures memory = session.memory();
@@ -161,6 +180,7 @@ void print(const runtime::Session &session, const Graph &graph) {
       "memory   arena %s, scratch %s, constants %s, code %s\n",
       bytesText(double(memory.arenaBytes)).c_str(), bytesText(double(memory.scratchBytes)).c_str(),
       bytesText(double(memory.constantBytes)).c_str(), bytesText(double(memory.codeBytes)).c_str());
+  printShared(plan);
   bool timed = !graph.nodes.empty() && graph.nodes[0].microseconds >= 0;
   double total = std::max(graph.total(), 1e-9), bytes = 0, flops = 0;
   std::printf("\n%4s  %-6s %-8s %10s %11s%s  %s\n", "#", "device", "op", "bytes", "work",
