@@ -8,7 +8,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
+
+#include <filesystem>
 
 namespace dlc::quantize {
 namespace {
@@ -46,7 +47,12 @@ struct Folder {
       throw Error("a folder for temporary files cannot be made: " + error.message() +
                   "; $TMPDIR says where");
   }
-  ~Folder() { (void)llvm::sys::fs::remove_directories(path); }
+  Folder(const Folder &) = delete;
+  Folder &operator=(const Folder &) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path.str().str(), ignored);
+  }
   llvm::SmallString<128> path;
 };
 
