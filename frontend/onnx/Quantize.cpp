@@ -167,6 +167,11 @@ void matMulInteger(Node &n, Build &b) {
 Value perOutput(Build &b, Value v, int64_t rank) {
   if (!v || b.rank(v) == 0 || b.count(v) == 1)
     return v ? b.reshape(v, {}) : v;
+  if (!b.require(rank > 0, "a scale or zero point for each channel, of which there are " +
+                               Twine(b.count(v)) +
+                               ", needs weights with channels, and they are "
+                               "a scalar"))
+    return {};
   Dims shape(rank, 1);
   shape[0] = b.count(v);
   return b.reshape(v, shape);

@@ -1,4 +1,4 @@
-//===- Readers.cpp - the five formats: valid files, and reading them ----------------===//
+//===- Readers.cpp - the six formats: valid files, and reading them ----------------===//
 #include "test/fuzz/Readers.h"
 
 #include "dlc/Error.h"
@@ -11,6 +11,7 @@
 #include "frontend/onnx/Import.h"
 #include "frontend/trace/Safetensors.h"
 #include "ir/dlc/Dialect.h"
+#include "test/fuzz/Quantised.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -116,16 +117,29 @@ CompileOptions plainOptions() {
   return options;
 }
 
-/// Reads a model file as the tool does; compiles every eighth (by its length) of those that are
-/// taken.
-void readModel(const std::string &path, size_t size) {
+/// Reads a model file as the tool does; compiles and runs, on zeros, one of `each` (by its length)
+/// of those that are taken.
+void readModel(const std::string &path, size_t size, size_t each) {
   Source source(path);
   Shapes shapes = source.complete({}, [](const ValueInfo &, size_t) { return int64_t(1); });
   CompileOptions options = plainOptions();
-  options.to = size % 8 ? Phase::Import : Phase::Native;
+  options.to = size % each ? Phase::Import : Phase::Native;
   std::set<std::string> bound;
-  if (auto program = compileSource(source, shapes, {}, options, bound))
-    runtime::Session session(program, {1});
+  std::shared_ptr<runtime::Program> program = compileSource(source, shapes, {}, options, bound);
+  if (!program)
+    return;
+  runtime::Session session(program, {1});
+  std::vector<std::vector<char>> arrays;
+  auto make = [&](const runtime::TensorInfo &info) {
+    return static_cast<void *>(arrays.emplace_back(std::max<size_t>(info.bytes, 64)).data());
+  };
+  std::vector<const void *> inputs;
+  std::vector<void *> outputs;
+  for (const runtime::TensorInfo &input : session.plan().inputs)
+    inputs.push_back(make(input));
+  for (const runtime::TensorInfo &output : session.plan().outputs)
+    outputs.push_back(make(output));
+  session.run(inputs, outputs);
 }
 
 /// In a child: the children that read must start without any thread of the compiler's.
@@ -153,7 +167,7 @@ void compileSeeds(const std::string &seeds) {
 #else
 
 /// Where the compiler is not built (under sanitizers), a model is read and imported.
-void readModel(const std::string &path, size_t) {
+void readModel(const std::string &path, size_t, size_t) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<DlcDialect, mlir::func::FuncDialect>();
   std::string messages;
@@ -190,7 +204,7 @@ Format mlirFormat(const std::string &source) {
   format.seeds.insert(format.seeds.end(), std::begin(models), std::end(models));
   format.read = [](const std::string &bytes, const std::string &folder) {
     writeFile(folder + "/mutant.mlir", bytes);
-    readModel(folder + "/mutant.mlir", bytes.size());
+    readModel(folder + "/mutant.mlir", bytes.size(), 8);
   };
   return format;
 }
@@ -204,7 +218,18 @@ Format onnxFormat(const std::string &packages) {
       format.seeds.push_back(seed);
   format.read = [](const std::string &bytes, const std::string &folder) {
     writeFile(folder + "/mutant.onnx", bytes);
-    readModel(folder + "/mutant.onnx", bytes.size());
+    readModel(folder + "/mutant.onnx", bytes.size(), 8);
+  };
+  return format;
+}
+
+Format quantisedFormat(const std::string &models) {
+  Format format{"quantised.onnx"};
+  format.seeds = seedsBelow(models, ".onnx", 1 << 17, 1000);
+  format.special = damageModel;
+  format.read = [](const std::string &bytes, const std::string &folder) {
+    writeFile(folder + "/mutant.onnx", bytes);
+    readModel(folder + "/mutant.onnx", bytes.size(), 1);
   };
   return format;
 }
@@ -295,7 +320,8 @@ Format dlcxFormat(const std::string &seeds) {
 } // namespace
 
 std::vector<Format> makeFormats(const std::string &source, const std::string &packages,
-                                const std::string &seeds, const std::string &folder) {
+                                const std::string &seeds, const std::string &models,
+                                const std::string &folder) {
   std::vector<Format> formats;
   formats.push_back(npyFormat(folder));
 #if DLC_WITH_FRONTENDS
@@ -303,6 +329,7 @@ std::vector<Format> makeFormats(const std::string &source, const std::string &pa
   formats.push_back(dlcxFormat(seeds.empty() ? folder : seeds));
   formats.push_back(mlirFormat(source));
   formats.push_back(onnxFormat(packages));
+  formats.push_back(quantisedFormat(models));
 #endif
   std::erase_if(formats, [](const Format &f) { return f.seeds.empty(); });
   return formats;

@@ -1,4 +1,4 @@
-//===- Readers.h - the five formats: valid files, and reading them ------------------===//
+//===- Readers.h - the six formats: valid files, and reading them ------------------===//
 #ifndef DLC_TEST_FUZZ_READERS_H
 #define DLC_TEST_FUZZ_READERS_H
 
@@ -24,9 +24,11 @@ struct Format {
 
 /// `source` is the repository (for seeds in test/), `packages` a folder with the onnx package (may
 /// be empty). Compiled programs are made in `seeds`, or found there where the compiler is not
-/// built. Formats without a seed are left out.
+/// built. `models` is a folder of quantised models (may be empty). Formats without a seed are left
+/// out.
 std::vector<Format> makeFormats(const std::string &source, const std::string &packages,
-                                const std::string &seeds, const std::string &folder);
+                                const std::string &seeds, const std::string &models,
+                                const std::string &folder);
 
 } // namespace dlc::fuzz
 

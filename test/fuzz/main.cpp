@@ -117,7 +117,7 @@ size_t fuzz(const Format &format, size_t count, uint64_t seed, const std::string
 int main(int argc, char **argv) {
   size_t count = 0;
   uint64_t seed = 1;
-  std::string only, replay, keep, seeds, source = DLC_SOURCE, packages = DLC_VENV;
+  std::string only, replay, keep, seeds, models, source = DLC_SOURCE, packages = DLC_VENV;
   for (int i = 1; i < argc; ++i) {
     std::string a = argv[i];
     auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
@@ -133,10 +133,13 @@ int main(int argc, char **argv) {
       keep = value();
     else if (a == "--seeds")
       seeds = value();
+    else if (a == "--models")
+      models = value();
     else {
       std::fprintf(stderr,
                    "usage: fuzz [--count N] [--seed N] [--format "
-                   "onnx|dlcx|mlir|npy|safetensors] [--replay FILE] [--keep DIR] [--seeds DIR]\n");
+                   "onnx|dlcx|mlir|npy|safetensors|quantised.onnx] [--replay FILE] [--keep DIR] "
+                   "[--seeds DIR] [--models DIR]\n");
       return 2;
     }
   }
@@ -157,7 +160,7 @@ int main(int argc, char **argv) {
   setrlimit(RLIMIT_CORE, &noCore);
 
   size_t failures = 0, total = 0;
-  for (const Format &format : makeFormats(source, packages, seeds, folder)) {
+  for (const Format &format : makeFormats(source, packages, seeds, models, folder)) {
     if (!replay.empty()) {
       if (replay.size() < format.name.size() ||
           replay.substr(replay.size() - format.name.size()) != format.name)

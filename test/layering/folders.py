@@ -140,10 +140,11 @@ FOLDERS = {
     "tools/bench/bandwidth": ["tools/compiler"],
     "tools/bench/networks": ["tools", "tools/compiler/include/dlc"],
     "tools/compiler": ["tools/compiler/include/dlc"],
-    "tools/dlc": ["tools", "tools/compiler"],
+    "tools/dlc": ["tools", "tools/compiler", "tools/quantize"],
     "tools/gpu/work": ["tools/bench/networks", "tools/compiler/include/dlc"],
     "tools/lsp": ["tools/opt"],
     "tools/magika": ["tools/compiler/include/dlc"],
     "tools/python": ["tools/compiler"],
+    "tools/quantize": ["tools/compiler", "tools/compiler/include/dlc"],
     "tools/reduce": ["tools/opt"],
 }

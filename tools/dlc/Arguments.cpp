@@ -146,6 +146,45 @@ void addTrainCommand(CLI::App &app, TrainArguments &a) {
       ->capture_default_str();
 }
 
+void addQuantizeCommand(CLI::App &app, QuantizeArguments &a) {
+  dlc::quantize::Options &o = a.options;
+  CLI::App *c = app.add_subcommand("quantize", "make an ONNX model of eight bits from one in f32");
+  c->add_option("model", o.model, "a model in f32 (.onnx)")->required();
+  c->add_option("-o,--output", o.output, "the ONNX model to write")->required();
+  CLI::Option *data = c->add_option(
+      "--data", o.data, "an .npz with an array for each input, samples along the first dimension");
+  c->add_option_function<std::string>(
+       "--weights",
+       [&a](const std::string &text) {
+         a.options.weights = text;
+         a.saysWeights = true;
+       },
+       "int8 with a scale per channel, int4 with one per block and values in f32; without --data "
+       "values stay in f32")
+      ->check(CLI::IsMember({"int8", "int4"}))
+      ->default_str(o.weights);
+  c->add_option("--block", o.block, "of int4: so many weights have one scale")
+      ->capture_default_str();
+  c->add_option("--ranges", o.ranges.kind, "how values' scales follow from the data")
+      ->check(CLI::IsMember(dlc::quantize::rangeRules()))
+      ->capture_default_str()
+      ->needs(data);
+  c->add_option("--percentile", o.ranges.percentile,
+                "of --ranges percentile: so many of a hundred values lie within, at each end")
+      ->check(CLI::Range(50.0, 100.0))
+      ->capture_default_str();
+  c->add_option("--keep", o.keep, "layers of such names or kinds stay in f32 (* any characters)")
+      ->take_all()
+      ->allow_extra_args(false);
+  c->add_option("--least-snr", o.leastSnr,
+                "layers with less signal to noise, in dB over the data, stay in f32")
+      ->capture_default_str();
+  c->add_option("--threads", o.compile.threads, "to run with; 0: all that this process may use")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  c->add_flag("--json", a.json, "print the report as one JSON object");
+}
+
 } // namespace
 
 namespace dlc {
@@ -210,6 +249,9 @@ int dlc::dlcMain(int argc, char **argv) {
   TrainArguments train;
   addTrainCommand(app, train);
 
+  QuantizeArguments quantize;
+  addQuantizeCommand(app, quantize);
+
   TuneArguments tune;
   TuneDbArguments tuneDb;
   addTuneCommands(app, tune, tuneDb);
@@ -228,6 +270,8 @@ int dlc::dlcMain(int argc, char **argv) {
       return runCommand(run);
     if (app.got_subcommand("train"))
       return trainCommand(train);
+    if (app.got_subcommand("quantize"))
+      return quantizeCommand(quantize);
     if (app.got_subcommand("tune"))
       return tuneCommand(tune);
     if (app.got_subcommand("tune-db"))

@@ -5,6 +5,7 @@
 #include "codegen/Pipeline.h"
 #include "tools/compiler/Source.h"
 #include "tools/compiler/Training.h"
+#include "tools/quantize/Quantize.h"
 
 #include <cstdint>
 #include <memory>
@@ -52,6 +53,12 @@ struct TrainArguments {
   int workers = 1, threads = 0;
 };
 
+struct QuantizeArguments {
+  quantize::Options options;
+  /// --weights was given.
+  bool saysWeights = false, json = false;
+};
+
 struct RunArguments : ModelArguments {
   std::string outputDir, trace;
   int repeat = 1;
@@ -68,6 +75,7 @@ int compileCommand(const CompileArguments &arguments);
 int runCommand(const RunArguments &arguments);
 int inspectCommand(const InspectArguments &arguments);
 int trainCommand(const TrainArguments &arguments);
+int quantizeCommand(const QuantizeArguments &arguments);
 /// Measures the kernels that could do a model's operations, into a database.
 int tuneCommand(const TuneArguments &arguments);
 int tuneDbCommand(const TuneDbArguments &arguments);

@@ -44,6 +44,7 @@ def wrong():
     yield "QLinearReduceMean", [*q(), *own()], {}, ["'axes'"]
     yield "QLinearReduceMean", [*q(), *own()], {"axes": [2]}, ["axis", "2"]
     yield "QLinearConv", [*q(U8, 1, 1, 4, 4), *q(S8, 1, 1, 3, 3, zero=zeros(U8)), *own()], {}, ["B's zero point", "i8"]
+    yield "QLinearConv", [*q(U8, 1, 1, 4, 4), zeros(S8), zeros(F, 2), zeros(S8, 2), *own()], {}, ["for each channel", "2", "scalar"]
     yield "QuantizeLinear", [zeros(F, 2, 3), zeros(F, 3), zeros(U8, 2)], {"axis": 1}, ["zero point", "as many elements"]
     yield "QuantizeLinear", [zeros(F, 2, 3), zeros(F, 2), zeros(U8, 2)], {"axis": 1}, ["a scale per index of axis 1", "3"]
     yield "DequantizeLinear", [zeros(S8, 2, 3), zeros(F), zeros(U8)], {}, ["zero point", "ui8"]

@@ -1,0 +1,83 @@
+//===- QuantizeCommand.cpp - dlc quantize -----------------------------------------------------===//
+#include "tools/dlc/Options.h"
+#include "tools/dlc/Progress.h"
+
+#include "dlc/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+namespace dlc::cli {
+namespace {
+
+std::string shapeOf(const quantize::Layer &layer) { return shapeText(layer.shape); }
+
+std::string becomes(const quantize::Layer &layer, const std::string &weights) {
+  return layer.isQuantised() ? weights : "f32";
+}
+
+void printTable(const quantize::Report &report, const std::string &weights) {
+  std::printf("%-44s %-16s %9s  %s\n", "layer", "weights", "SNR (dB)", "becomes");
+  size_t quantised = 0;
+  for (const quantize::Layer &layer : report.layers) {
+    char snr[16] = "-";
+    if (layer.snr)
+      std::snprintf(snr, sizeof snr, "%.1f", *layer.snr);
+    quantised += layer.isQuantised();
+    std::printf("%-44s %-16s %9s  %s%s\n", endOf(layer.name, 44).c_str(), shapeOf(layer).c_str(),
+                snr, becomes(layer, weights).c_str(),
+                layer.kept.empty() ? "" : (" (" + layer.kept + ")").c_str());
+  }
+  std::printf("%zu of %zu layers quantised; %s before, %s after\n", quantised, report.layers.size(),
+              bytesText(double(report.bytesBefore)).c_str(),
+              bytesText(double(report.bytesAfter)).c_str());
+  for (const quantize::OutputLoss &output : report.outputs)
+    std::printf("output '%s': SNR %.1f dB, the largest element of a row the same in %.2f %%\n",
+                output.name.c_str(), output.snr, output.sameLargest);
+}
+
+void printJson(const quantize::Report &report, const std::string &weights) {
+  nlohmann::ordered_json json = {{"layers", nlohmann::json::array()},
+                                 {"outputs", nlohmann::json::array()},
+                                 {"samples", report.samples},
+                                 {"bytes_before", report.bytesBefore},
+                                 {"bytes_after", report.bytesAfter}};
+  for (const quantize::Layer &layer : report.layers) {
+    nlohmann::ordered_json row = {
+        {"name", layer.name}, {"weights", layer.shape}, {"becomes", becomes(layer, weights)}};
+    if (layer.snr)
+      row["snr_db"] = *layer.snr;
+    if (!layer.kept.empty())
+      row["why"] = layer.kept;
+    json["layers"].push_back(row);
+  }
+  for (const quantize::OutputLoss &output : report.outputs)
+    json["outputs"].push_back(nlohmann::ordered_json{{"name", output.name},
+                                                     {"snr_db", output.snr},
+                                                     {"same_largest_percent", output.sameLargest}});
+  std::printf("%s\n", json.dump().c_str());
+}
+
+} // namespace
+
+int quantizeCommand(const QuantizeArguments &arguments) {
+  quantize::Options options = arguments.options;
+  if (options.data.empty() && !arguments.saysWeights)
+    throw Error("required: --data FILE.npz, to calibrate with; or --weights int8|int4, which "
+                "quantises weights alone");
+  if (options.block < 16 || (options.block & (options.block - 1)))
+    throw Error("--block " + std::to_string(options.block) +
+                ": required: a power of two from 16 on");
+  Progress progress;
+  options.progress = [&](const char *what) { progress.show(what, 0, 1); };
+  quantize::Report report = quantize::quantize(options);
+  progress.clear();
+  if (report.samplesLeft)
+    std::fprintf(stderr, "dlc: %lld samples at the end make no whole batch and were left out\n",
+                 static_cast<long long>(report.samplesLeft));
+  (arguments.json ? printJson : printTable)(report, options.weights);
+  return 0;
+}
+
+} // namespace dlc::cli

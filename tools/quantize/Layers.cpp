@@ -1,0 +1,172 @@
+//===- Layers.cpp - what of a model can be quantised --------------------------------------===//
+#include "tools/quantize/Layers.h"
+
+#include "dlc/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace dlc::quantize {
+namespace {
+
+/// What stands between layers and does not need more than eight bits.
+enum class Passing {
+  No,
+  /// Its result is made of its operand's elements: the same scale.
+  Moves,
+  /// A scale of its own.
+  Computes,
+  /// Goes with what makes its operand.
+  Activation
+};
+
+Passing passingOf(const onnx::NodeProto &node) {
+  static const std::map<llvm::StringRef, Passing> table = {{"MaxPool", Passing::Moves},
+                                                           {"Reshape", Passing::Moves},
+                                                           {"Transpose", Passing::Moves},
+                                                           {"Flatten", Passing::Moves},
+                                                           {"Squeeze", Passing::Moves},
+                                                           {"Unsqueeze", Passing::Moves},
+                                                           {"Slice", Passing::Moves},
+                                                           {"Add", Passing::Computes},
+                                                           {"Concat", Passing::Computes},
+                                                           {"AveragePool", Passing::Computes},
+                                                           {"GlobalAveragePool", Passing::Computes},
+                                                           {"Resize", Passing::Computes},
+                                                           {"LeakyRelu", Passing::Computes},
+                                                           {"Relu", Passing::Activation},
+                                                           {"Clip", Passing::Activation}};
+  auto found = node.domain().empty() || node.domain() == "ai.onnx" ? table.find(node.op_type())
+                                                                   : table.end();
+  return found == table.end() ? Passing::No : found->second;
+}
+
+/// How many of its operands are data.
+int dataOperands(const onnx::NodeProto &node) {
+  static const std::set<llvm::StringRef> several = {"Add", "Concat"};
+  return several.count(node.op_type()) ? node.input_size() : 1;
+}
+
+bool isQuantisedKind(const onnx::NodeProto &node) {
+  llvm::StringRef kind = node.op_type();
+  return kind == "DequantizeLinear" || kind == "QuantizeLinear" || kind.starts_with("QLinear") ||
+         kind.contains("Integer") || kind.starts_with("QAttention") || kind == "QGemm" ||
+         kind == "QMoE" || kind == "MatMulNBits" || kind == "GatherBlockQuantized" ||
+         kind == "DynamicQuantizeLinear" || kind == "DynamicQuantizeMatMul" ||
+         kind == "DynamicQuantizeLSTM";
+}
+
+/// Where operands and channels are.
+std::optional<Layer> layerOf(const Graph &graph, const onnx::NodeProto &node) {
+  if (!node.domain().empty() && node.domain() != "ai.onnx")
+    return std::nullopt;
+  const std::string &kind = node.op_type();
+  bool isConv = kind == "Conv", isGemm = kind == "Gemm";
+  if ((!isConv && !isGemm && kind != "MatMul") || node.input_size() < 2)
+    return std::nullopt;
+  const onnx::TensorProto *weights = graph.weights(node.input(1));
+  if (!weights && kind == "MatMul")
+    return std::nullopt;
+  Layer layer{&node,
+              nameOf(node),
+              node.input(0),
+              node.input(1),
+              node.input_size() > 2 ? node.input(2) : "",
+              0,
+              -1,
+              {},
+              "",
+              {}};
+  if (!weights) {
+    layer.kept = "its weights are no constant in f32";
+    return layer;
+  }
+  layer.shape.assign(weights->dims().begin(), weights->dims().end());
+  if (graph.isConstant(layer.x))
+    layer.kept = "its input is a constant";
+  else if (!isConv && layer.shape.size() != 2)
+    layer.kept = "its weights have " + std::to_string(layer.shape.size()) + " dimensions";
+  else if (countOf(*weights) == 0 || (isConv && layer.shape.size() < 3))
+    layer.kept = "its weights are empty";
+  if (isConv)
+    return layer;
+  bool isTurned = isGemm && integer(node, "transB", 0);
+  layer.channels = isTurned ? 0 : 1;
+  layer.depth = 1 - layer.channels;
+  if (isGemm && (integer(node, "transA", 0) || number(node, "alpha", 1) != 1))
+    layer.kept = "it has transA or alpha";
+  return layer;
+}
+
+} // namespace
+
+std::vector<Layer> layersOf(const Graph &graph, const std::string &path) {
+  std::vector<Layer> layers;
+  for (const onnx::NodeProto &node : graph.proto().node()) {
+    if (isQuantisedKind(node))
+      throw Error(path + ": node '" + nameOf(node) + "' is a " + node.op_type() +
+                  ": the model is quantised already; required: the model in f32 that it was made "
+                  "of");
+    if (std::optional<Layer> layer = layerOf(graph, node))
+      layers.push_back(std::move(*layer));
+  }
+  if (layers.empty())
+    throw Error(path + ": has no convolution or product by constant weights (Conv, Gemm, MatMul) "
+                       "at its top level, so there is nothing to quantise");
+  return layers;
+}
+
+std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
+                                                 const std::vector<Layer> &layers) {
+  std::map<std::string, std::string> values;
+  std::vector<std::string> open;
+  auto add = [&](const std::string &value) {
+    if (graph.isConstant(value) || value.empty())
+      return false;
+    if (values.try_emplace(value, value).second)
+      open.push_back(value);
+    return true;
+  };
+  std::set<const onnx::NodeProto *> quantised;
+  for (const Layer &layer : layers) {
+    if (!layer.isQuantised())
+      continue;
+    quantised.insert(layer.node);
+    add(layer.x);
+    if (layer.node->op_type() != "Conv")
+      continue;
+    // Runtimes compute a convolution in integers where its result is quantised, too.
+    std::string result = layer.node->output(0);
+    const onnx::NodeProto *next = graph.onlyUser(result);
+    if (next && passingOf(*next) == Passing::Activation)
+      result = next->output(0);
+    if (!graph.isOutput(result))
+      add(result);
+  }
+  while (!open.empty()) {
+    std::string value = open.back();
+    open.pop_back();
+    const onnx::NodeProto *maker = graph.producer(value);
+    if (maker && passingOf(*maker) == Passing::Activation && graph.onlyUser(maker->input(0)))
+      maker = graph.producer(maker->input(0));
+    Passing passing = maker ? passingOf(*maker) : Passing::No;
+    if (passing == Passing::No || quantised.count(maker))
+      continue;
+    // What a constant is added to goes through eight bits once, behind the sum.
+    auto isConstant = [&](const std::string &operand) { return graph.isConstant(operand); };
+    if (maker->op_type() == "Add" && llvm::any_of(maker->input(), isConstant))
+      continue;
+    for (int i = 0; i < dataOperands(*maker) && i < maker->input_size(); ++i)
+      add(maker->input(i));
+    if (passing == Passing::Moves && maker->output_size() && maker->output(0) == value &&
+        values.count(maker->input(0)))
+      values[value] = maker->input(0);
+  }
+  // To the first of those that move on.
+  for (auto &[value, source] : values)
+    while (values.at(source) != source)
+      source = values.at(source);
+  return values;
+}
+
+} // namespace dlc::quantize

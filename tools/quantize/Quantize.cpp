@@ -1,0 +1,222 @@
+//===- Quantize.cpp - calibrate, look at each layer's loss, write ---------------------------===//
+#include "tools/quantize/Quantize.h"
+#include "tools/quantize/Rewrite.h"
+#include "tools/quantize/Samples.h"
+
+#include "dlc/Error.h"
+#include "passes/OpNames.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+namespace dlc::quantize {
+namespace {
+
+/// QuantizeLinear has a scale for each channel from here on.
+constexpr int64_t kLeastOpset = 13;
+
+class Quantizer {
+public:
+  explicit Quantizer(const Options &options)
+      : options(options), model(readModel(options.model)), graph(model) {
+    if (opsetOf(model) < kLeastOpset)
+      throw Error(options.model + ": is of opset " + std::to_string(opsetOf(model)) +
+                  "; required: " + std::to_string(kLeastOpset) +
+                  " or later, which have a scale for each channel; "
+                  "onnx.version_converter.convert_version(model, 17) makes it one");
+    report.bytesBefore = model.ByteSizeLong();
+    report.layers = layersOf(graph, options.model);
+    scheme.bits = options.weights == "int4" ? 4 : 8;
+    scheme.block = options.block;
+    keepAsAsked();
+    requireLayers("--keep keeps every layer in f32");
+  }
+
+  Report run() {
+    if (!options.data.empty()) {
+      say("reading the data");
+      samples.emplace(options.data, options.model,
+                      compile(options.model, options.compile).inputs());
+      report.samples = samples->used();
+      report.samplesLeft = samples->left();
+      if (scheme.bits == 8)
+        calibrate();
+      measureLayers();
+      requireLayers("every layer loses too much; --least-snr allows more loss, and other --ranges "
+                    "or data may cause less");
+    }
+    // Between layers that stay in f32 nothing is in eight bits.
+    if (!scheme.scales.empty()) {
+      std::map<std::string, std::string> left = valuesIn8Bits(graph, report.layers);
+      std::map<std::string, Scale> scales;
+      for (auto &[value, source] : left)
+        scales[value] = scheme.scales.at(source);
+      scheme.scales = std::move(scales);
+    }
+    onnx::ModelProto result = quantised(model, report.layers, scheme);
+    report.bytesAfter = result.ByteSizeLong();
+    if (samples)
+      measureOutputs(result);
+    writeModel(result, options.output);
+    for (Layer &layer : report.layers)
+      layer.node = nullptr;
+    return std::move(report);
+  }
+
+private:
+  void say(const char *what) const {
+    if (options.progress)
+      options.progress(what);
+  }
+
+  void keepAsAsked() {
+    std::set<std::string> used;
+    for (Layer &layer : report.layers) {
+      for (const std::string &pattern : options.keep)
+        if (matchesPattern(pattern, layer.name) || matchesPattern(pattern, layer.node->op_type())) {
+          used.insert(pattern);
+          layer.kept = "--keep " + pattern;
+        }
+      if (layer.isQuantised() && scheme.bits == 4 && layer.depth < 0)
+        layer.kept = "int4 is for products";
+    }
+    for (const std::string &pattern : options.keep)
+      if (!used.count(pattern))
+        throw Error("--keep " + pattern + ": no layer has such a name or kind; the first is '" +
+                    report.layers.front().name + "', a " + report.layers.front().node->op_type());
+  }
+
+  void requireLayers(const std::string &otherwise) const {
+    if (llvm::none_of(report.layers, [](const Layer &layer) { return layer.isQuantised(); }))
+      throw Error(options.model + ": no layer is left to quantise: " +
+                  (llvm::all_of(report.layers,
+                                [](const Layer &layer) {
+                                  return !llvm::StringRef(layer.kept).starts_with("--keep") &&
+                                         !layer.snr;
+                                })
+                       ? report.layers.front().name + ": " + report.layers.front().kept
+                       : otherwise));
+  }
+
+  /// The scales of values, by what is seen of them.
+  void calibrate() {
+    std::map<std::string, std::string> values = valuesIn8Bits(graph, report.layers);
+    std::vector<std::string> sources;
+    for (auto &[value, source] : values)
+      if (value == source)
+        sources.push_back(value);
+    onnx::ModelProto watched = observing(model, sources);
+    std::map<std::string, Seen> seen;
+    say("calibrating");
+    runOver(watched, *samples, options.compile, [&](const Arrays &arrays) {
+      for (const std::string &value : sources) {
+        const Tensor &array = arrays.at(value);
+        if (array.dtype() != DType::F32)
+          throw Error(options.model + ": value '" + value + "' is " +
+                      std::string(dtypeName(array.dtype())) + "; required: f32");
+        if (!seen[value].addEnds(array.data<float>(), size_t(array.elements())))
+          throw Error(options.data + ": value '" + value +
+                      "' of the model becomes infinite or NaN with these samples; required: "
+                      "finite numbers");
+      }
+    });
+    if (options.ranges.kind != "minmax")
+      runOver(watched, *samples, options.compile, [&](const Arrays &arrays) {
+        for (const std::string &value : sources) {
+          const Tensor &array = arrays.at(value);
+          seen[value].addCounts(array.data<float>(), size_t(array.elements()));
+        }
+      });
+    for (auto &[value, source] : values)
+      scheme.scales[value] = seen.at(source).scaleBy(options.ranges);
+  }
+
+  static double decibels(double signal, double noise) {
+    constexpr double kMost = 200;
+    return noise > 0 && signal > 0 ? std::min(10 * std::log10(signal / noise), kMost)
+           : noise > 0             ? -kMost
+                                   : kMost;
+  }
+
+  /// What each layer loses when it alone is quantised.
+  void measureLayers() {
+    say("looking at each layer's loss");
+    std::vector<LossOutputs> outputs;
+    onnx::ModelProto both = besideEachOther(model, report.layers, scheme, outputs);
+    std::vector<std::pair<double, double>> sums(outputs.size());
+    runOver(both, *samples, options.compile, [&](const Arrays &arrays) {
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        sums[i].first += double(*arrays.at(outputs[i].signal).data<float>());
+        sums[i].second += double(*arrays.at(outputs[i].noise).data<float>());
+      }
+    });
+    size_t next = 0;
+    for (Layer &layer : report.layers) {
+      if (!layer.isQuantised())
+        continue;
+      auto [signal, noise] = sums[next++];
+      layer.snr = decibels(signal, noise);
+      if (*layer.snr < options.leastSnr || !std::isfinite(noise)) {
+        char text[64];
+        std::snprintf(text, sizeof text, "below --least-snr %g", options.leastSnr);
+        layer.kept = text;
+      }
+    }
+  }
+
+  /// What the whole model loses.
+  void measureOutputs(const onnx::ModelProto &result) {
+    say("comparing the outputs");
+    std::vector<std::string> names;
+    for (const onnx::ValueInfoProto &output : model.graph().output())
+      if (output.type().tensor_type().elem_type() == onnx::TensorProto::FLOAT)
+        names.push_back(output.name());
+    std::vector<Arrays> wanted;
+    runOver(observing(model, names), *samples, options.compile,
+            [&](const Arrays &arrays) { wanted.push_back(arrays); });
+    struct Sums {
+      double signal = 0, noise = 0;
+      int64_t rows = 0, same = 0;
+    };
+    std::map<std::string, Sums> sums;
+    size_t at = 0;
+    runOver(observing(result, names), *samples, options.compile, [&](const Arrays &arrays) {
+      for (const std::string &name : names) {
+        const Tensor &a = wanted[at].at(name), &b = arrays.at(name);
+        Sums &s = sums[name];
+        const float *x = a.data<float>(), *y = b.data<float>();
+        for (int64_t i = 0; i < a.elements(); ++i) {
+          s.signal += double(x[i]) * x[i];
+          s.noise += (double(x[i]) - y[i]) * (double(x[i]) - y[i]);
+        }
+        int64_t row = a.shape().empty() ? 1 : a.shape().back();
+        for (int64_t i = 0; row > 0 && i + row <= a.elements(); i += row, ++s.rows)
+          s.same += std::max_element(x + i, x + i + row) - (x + i) ==
+                    std::max_element(y + i, y + i + row) - (y + i);
+      }
+      ++at;
+    });
+    for (const std::string &name : names) {
+      const Sums &s = sums[name];
+      report.outputs.push_back({name, decibels(s.signal, s.noise),
+                                s.rows ? 100.0 * double(s.same) / double(s.rows) : 100});
+    }
+  }
+
+  const Options &options;
+  const onnx::ModelProto model;
+  const Graph graph;
+  Scheme scheme;
+  std::optional<Samples> samples;
+  Report report;
+};
+
+} // namespace
+
+Report quantize(const Options &options) { return Quantizer(options).run(); }
+
+} // namespace dlc::quantize

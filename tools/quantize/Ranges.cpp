@@ -1,0 +1,184 @@
+//===- Ranges.cpp - what is seen of a value, and its scale -------------------------------===//
+#include "tools/quantize/Ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace dlc::quantize {
+namespace {
+
+constexpr int kBins = 4096, kLevels = 256;
+
+/// Bins [first, last) of a histogram.
+struct Part {
+  int first = 0, last = kBins;
+};
+
+/// Cuts at both ends what is more than `outside` of all.
+Part withoutOutliers(const std::vector<double> &counts, double outside) {
+  double all = 0;
+  for (double count : counts)
+    all += count;
+  Part part;
+  double cut = 0;
+  while (part.first + 1 < kBins && (cut += counts[size_t(part.first)]) <= all * outside)
+    ++part.first;
+  cut = 0;
+  while (part.last - 1 > part.first && (cut += counts[size_t(part.last - 1)]) <= all * outside)
+    --part.last;
+  return part;
+}
+
+/// In dB, how much stronger what was seen is than its error, where 256 levels are spread over
+/// [from, to] and the rest is cut off.
+double snrWithin(const std::vector<double> &counts, double low, double width, double from,
+                 double to) {
+  double step = (to - from) / (kLevels - 1), signal = 0, noise = 0;
+  for (int i = 0; i < kBins; ++i) {
+    double value = low + width * (i + 0.5), cut = value - std::clamp(value, from, to);
+    signal += counts[size_t(i)] * value * value;
+    noise += counts[size_t(i)] * (cut * cut + step * step / 12);
+  }
+  return 10 * std::log10(signal / noise);
+}
+
+/// The divergence of what was seen from what 256 levels over a part of it can tell. What lies
+/// outside is taken for the part's ends.
+double divergence(const std::vector<double> &counts, const Part &part) {
+  std::vector<double> seen(counts.begin() + part.first, counts.begin() + part.last);
+  std::vector<double> told(seen.size(), 0);
+  const size_t size = seen.size();
+  for (int level = 0; level < kLevels; ++level) {
+    size_t from = size * size_t(level) / kLevels, to = size * size_t(level + 1) / kLevels;
+    double sum = 0, filled = 0;
+    for (size_t i = from; i < to; ++i) {
+      sum += seen[i];
+      filled += seen[i] > 0;
+    }
+    for (size_t i = from; i < to; ++i)
+      if (seen[i] > 0)
+        told[i] = sum / filled;
+  }
+  double inside = 0, all = 0;
+  for (double count : seen)
+    inside += count;
+  for (double count : counts)
+    all += count;
+  if (inside <= 0)
+    return std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kBins; ++i) {
+    if (i < part.first)
+      seen.front() += counts[size_t(i)];
+    else if (i >= part.last)
+      seen.back() += counts[size_t(i)];
+  }
+  double sum = 0;
+  for (size_t i = 0; i < size; ++i) {
+    if (seen[i] <= 0)
+      continue;
+    // Where nothing is told of what was seen, a small probability stands in.
+    double p = seen[i] / all, q = std::max(told[i] / inside, 1e-9);
+    sum += p * std::log(p / q);
+  }
+  return sum;
+}
+
+/// The part that loses least, both ends moving towards `zero`, the bin of 0.
+Part leastDivergence(std::vector<double> counts, int zero) {
+  // Zero is told exactly, however often it is seen.
+  counts[size_t(std::min(zero, kBins - 1))] = 0;
+  Part best;
+  double least = std::numeric_limits<double>::infinity();
+  constexpr int kSteps = 128;
+  for (int step = kSteps; step >= kSteps / 16; --step) {
+    // As far from zero on either side, where there is something.
+    int reach = std::max(zero, kBins - zero) * step / kSteps;
+    Part part{std::max(zero - reach, 0), std::min(zero + reach, kBins)};
+    if (part.last - part.first < kLevels)
+      break;
+    if (double found = divergence(counts, part); found < least) {
+      least = found;
+      best = part;
+    }
+  }
+  return best;
+}
+
+/// The range of the least square error: each end in turn moves towards zero as long as that pays.
+std::pair<double, double> leastError(const std::vector<double> &counts, double low, double high) {
+  constexpr int kSteps = 64, kRounds = 3;
+  double width = (high - low) / kBins, from = low, to = high;
+  double best = snrWithin(counts, low, width, from, to);
+  for (int round = 0; round < kRounds; ++round)
+    for (double *end : {&from, &to}) {
+      double whole = end == &from ? low : high, kept = *end;
+      for (int step = 1; step <= kSteps; ++step) {
+        *end = whole * step / kSteps;
+        if (double snr = snrWithin(counts, low, width, from, to); to > from && snr > best) {
+          best = snr;
+          kept = *end;
+        }
+      }
+      *end = kept;
+    }
+  return {from, to};
+}
+
+} // namespace
+
+const std::vector<std::string> &rangeRules() {
+  static const std::vector<std::string> rules = {"mse", "minmax", "percentile", "entropy"};
+  return rules;
+}
+
+bool Seen::addEnds(const float *values, size_t count) {
+  bool isFinite = true;
+  for (size_t i = 0; i < count; ++i) {
+    isFinite &= std::isfinite(values[i]);
+    low = std::min(low, values[i]);
+    high = std::max(high, values[i]);
+  }
+  return isFinite;
+}
+
+void Seen::addCounts(const float *values, size_t count) {
+  counts.resize(kBins, 0.0);
+  double width = double(high) - low, perBin = width > 0 ? kBins / width : 0;
+  for (size_t i = 0; i < count; ++i) {
+    auto bin = int64_t((double(values[i]) - low) * perBin);
+    counts[size_t(std::clamp<int64_t>(bin, 0, kBins - 1))] += 1;
+  }
+}
+
+Scale Seen::scaleBy(const RangeRule &rule) const {
+  double from = low, to = high;
+  if (rule.kind == "mse" && !counts.empty() && high > low) {
+    std::tie(from, to) = leastError(counts, low, high);
+  } else if (rule.kind != "minmax" && !counts.empty() && high > low) {
+    double width = (double(high) - low) / kBins;
+    int zero = std::clamp(int(-low / width), 0, kBins);
+    Part part = rule.kind == "percentile" ? withoutOutliers(counts, 1 - rule.percentile / 100)
+                                          : leastDivergence(counts, zero);
+    // Zero must be among the numbers: padding is made of it.
+    double least = std::min(low + width * part.first, 0.0),
+           most = std::max(low + width * part.last, 0.0);
+    // A rule may cut off too much, where large values are rare and matter.
+    constexpr double kEnough = 20;
+    if (snrWithin(counts, low, width, least, most) >=
+        std::min(kEnough, snrWithin(counts, low, width, low, high))) {
+      from = least;
+      to = most;
+    }
+  }
+  Scale result;
+  // Smaller scales would be denormal numbers, which some processors take for zero.
+  result.scale = std::max(float((to - from) / 255), std::numeric_limits<float>::min());
+  if (to <= from)
+    result.scale = 1;
+  result.zeroPoint = uint8_t(std::clamp(std::nearbyint(-from / result.scale), 0.0, 255.0));
+  return result;
+}
+
+} // namespace dlc::quantize

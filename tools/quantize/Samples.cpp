@@ -1,0 +1,139 @@
+//===- Samples.cpp - calibration data in batches --------------------------------------------===//
+#include "tools/quantize/Samples.h"
+#include "tools/quantize/Graph.h"
+
+#include "dlc/Error.h"
+#include "runtime/data/Npz.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <filesystem>
+
+namespace dlc::quantize {
+namespace {
+
+/// Batches of a model that takes any: more would only take memory.
+constexpr int64_t kMostEach = 8;
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : "x") + (size < 0 ? std::string("?") : std::to_string(size));
+  return shape.empty() ? "0-d" : text;
+}
+
+std::string typeText(const std::optional<DType> &type, const std::vector<int64_t> &shape) {
+  return (type ? std::string(dtypeName(*type)) : "an unknown type") + " " + shapeText(shape);
+}
+
+/// Whether all but the first dimension are as the model has them; open ones take any.
+bool fits(const ModelValue &input, const std::vector<int64_t> &shape) {
+  if (!input.hasRank)
+    return true;
+  if (shape.size() != input.shape.size())
+    return false;
+  for (size_t i = 1; i < shape.size(); ++i)
+    if (input.shape[i] >= 0 && input.shape[i] != shape[i])
+      return false;
+  return true;
+}
+
+/// A folder that is gone afterwards.
+struct Folder {
+  Folder() {
+    if (std::error_code error = llvm::sys::fs::createUniqueDirectory("dlc-quantize", path))
+      throw Error("a folder for temporary files cannot be made: " + error.message() +
+                  "; $TMPDIR says where");
+  }
+  Folder(const Folder &) = delete;
+  Folder &operator=(const Folder &) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path.str().str(), ignored);
+  }
+  llvm::SmallString<128> path;
+};
+
+} // namespace
+
+Samples::Samples(const std::string &path, const std::string &model,
+                 const std::vector<ModelValue> &inputs) {
+  auto arrays = runtime::readNpz(path);
+  std::string known;
+  for (const auto &[name, array] : arrays)
+    known += (known.empty() ? "'" : ", '") + name + "'";
+  int64_t fixed = 0;
+  std::string first;
+  for (const ModelValue &input : inputs) {
+    auto found =
+        llvm::find_if(arrays, [&](const auto &array) { return array.first == input.name; });
+    if (found == arrays.end())
+      throw Error(path + ": required: an array '" + input.name + "' for the input of " + model +
+                  ", " + typeText(input.dtype, input.shape) +
+                  "; found: " + (known.empty() ? "no arrays" : known));
+    const runtime::NpyArray &array = found->second;
+    if (array.dtype != input.dtype || !fits(input, array.shape))
+      throw Error(path + ": array '" + input.name + "': required: " +
+                  typeText(input.dtype, input.shape) + " with samples along the first dimension; " +
+                  "found: " + typeText(array.dtype, array.shape));
+    // Arrays in archives lie at odd addresses.
+    Tensor all(array.dtype, array.shape);
+    std::memcpy(all.raw(), array.data.data, array.data.bytes);
+    bool isSampled = !array.shape.empty();
+    fields.push_back({input.name, all, isSampled});
+    if (!isSampled)
+      continue;
+    if (!first.empty() && array.shape[0] != count)
+      throw Error(
+          path + ": required: as many samples in every array; found: " + std::to_string(count) +
+          " in '" + first + "' and " + std::to_string(array.shape[0]) + " in '" + input.name + "'");
+    first = input.name;
+    count = array.shape[0];
+    if (input.hasRank && input.shape[0] >= 0) {
+      if (fixed && fixed != input.shape[0])
+        throw Error(model + ": inputs have " + std::to_string(fixed) + " and " +
+                    std::to_string(input.shape[0]) +
+                    " as their first dimension; required: one batch for all");
+      fixed = input.shape[0];
+    }
+  }
+  each = fixed;
+  for (int64_t size = kMostEach; each == 0 && size > 0; --size)
+    if (count % size == 0)
+      each = size;
+  if (batches() < 1 || count < 1)
+    throw Error(path + ": has " + std::to_string(count) + " samples; required: at least " +
+                std::to_string(std::max<int64_t>(each, 1)) + ", one batch of " + model);
+}
+
+Arrays Samples::batch(int64_t index) const {
+  Arrays arrays;
+  for (const Field &field : fields) {
+    if (!field.isSampled) {
+      arrays[field.name] = field.all;
+      continue;
+    }
+    std::vector<int64_t> shape = field.all.shape();
+    shape[0] = each;
+    Tensor part(field.all.dtype(), shape);
+    std::memcpy(part.raw(),
+                static_cast<const char *>(field.all.raw()) + size_t(index) * part.bytes(),
+                part.bytes());
+    arrays[field.name] = part;
+  }
+  return arrays;
+}
+
+void runOver(const onnx::ModelProto &model, const Samples &samples, const ModelOptions &options,
+             const std::function<void(const Arrays &)> &take) {
+  Folder folder;
+  std::string path = (folder.path + "/model.onnx").str();
+  writeModel(model, path);
+  Model compiled = compile(path, options);
+  for (int64_t i = 0; i < samples.batches(); ++i)
+    take(compiled.run(samples.batch(i)));
+}
+
+} // namespace dlc::quantize
