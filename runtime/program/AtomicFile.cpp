@@ -6,12 +6,54 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace dlc::runtime {
+
+namespace {
+
+/// A writer holds a lock on its temporary file, "NAME.PID-NUMBER.tmp": what nobody holds is a
+/// killed writer's. Numbers of processes would not do, those of other machines mean nothing here.
+void removeLeftovers(const std::string &target) {
+  namespace fs = std::filesystem;
+  fs::path path(target);
+  std::string prefix = path.filename().string() + ".";
+  std::error_code ignored;
+  fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (auto it = fs::directory_iterator(folder, ignored); it != fs::directory_iterator();
+       it.increment(ignored)) {
+    std::string name = it->path().filename().string();
+    int process = 0, number = 0, end = 0;
+    if (!name.starts_with(prefix) ||
+        std::sscanf(name.c_str() + prefix.size(), "%d-%d.tmp%n", &process, &number, &end) != 2 ||
+        prefix.size() + static_cast<size_t>(end) != name.size())
+      continue;
+    int file = open(it->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+      continue;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0)
+      unlink(it->path().c_str());
+    close(file);
+  }
+}
+
+/// Whether the new file stays the writer's: another one may have taken it for a leftover before it
+/// was locked. Where files cannot be locked nobody takes it.
+bool keep(int file) {
+  struct stat status;
+  if (flock(file, LOCK_EX | LOCK_NB) != 0)
+    return errno != EWOULDBLOCK;
+  return fstat(file, &status) != 0 || status.st_nlink > 0;
+}
+
+} // namespace
 
 AtomicFile::AtomicFile(const std::string &path) : target(path) {
   // A reader of a pipe or device wants the bytes there, not a file renamed over it.
@@ -19,14 +61,17 @@ AtomicFile::AtomicFile(const std::string &path) : target(path) {
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
+    removeLeftovers(path);
     static std::atomic<unsigned> counter = 0;
-    // mkostemp() would make a file that only its owner may read. A leftover of a process that was
-    // killed may bear the first name tried.
+    // mkostemp() would make a file that only its owner may read. Another machine's process may have
+    // the first name tried.
     for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
       std::string candidate = message(path, ".", getpid(), "-", counter++, ".tmp");
       descriptor = open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor >= 0)
+      if (descriptor >= 0 && keep(descriptor))
         temporary = candidate;
+      else if (descriptor >= 0)
+        close(std::exchange(descriptor, -1));
       else if (errno != EEXIST)
         break;
     }

@@ -11,7 +11,8 @@
 namespace dlc::runtime {
 
 /// Writes to a temporary file in the same folder; commit() syncs and renames it. Destroyed without
-/// commit(), nothing is left behind. Every function throws dlc::Error.
+/// commit(), nothing is left behind, and what a writer that was killed has left is removed by the
+/// next one. Every function throws dlc::Error.
 class DLC_EXPORT AtomicFile {
 public:
   explicit AtomicFile(const std::string &path);

@@ -173,25 +173,6 @@ void Training::resume() {
                 "' steps are done; required: a number");
 }
 
-/// A run that was killed while it wrote leaves "NAME.PID-NUMBER.tmp" beside the checkpoint.
-void removeLeftovers(const std::string &checkpoint) {
-  namespace fs = std::filesystem;
-  fs::path path(checkpoint);
-  std::string prefix = path.filename().string() + ".";
-  std::error_code ignored;
-  fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  for (auto it = fs::directory_iterator(folder, ignored); it != fs::directory_iterator();
-       it.increment(ignored)) {
-    std::string name = it->path().filename().string();
-    int process = 0, number = 0, end = 0;
-    if (name.starts_with(prefix) &&
-        std::sscanf(name.c_str() + prefix.size(), "%d-%d.tmp%n", &process, &number, &end) == 2 &&
-        end > 0 && prefix.size() + size_t(end) == name.size() && process > 0 &&
-        kill(process, 0) != 0 && errno == ESRCH)
-      fs::remove(it->path(), ignored);
-  }
-}
-
 void Training::start() {
   Breathing breathing(ranks.world);
   std::vector<std::string> settings{"steps " + std::to_string(total)};
@@ -207,8 +188,6 @@ void Training::start() {
 }
 
 void Training::takeState() {
-  if (!arguments.checkpoint.empty())
-    removeLeftovers(arguments.checkpoint);
   if (!arguments.init.empty()) {
     auto file = runtime::readSafetensors(arguments.init);
     for (const runtime::StateInfo &state : session.plan().states)

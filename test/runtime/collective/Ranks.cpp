@@ -48,7 +48,7 @@ void ordered(World &world) {
 
 /// Longer than what goes in one piece.
 void large(World &world) {
-  const uint64_t share = (uint64_t(1) << 26) + 5, size = static_cast<uint64_t>(world.size());
+  const uint64_t share = (uint64_t(1) << 20) + 5, size = static_cast<uint64_t>(world.size());
   std::vector<uint8_t> all(share * size, 1), part(share, static_cast<uint8_t>(world.rank() + 1));
   world.run({.collective = Collective::ReduceScatter,
              .type = dlc::DType::U8,
