@@ -1,15 +1,13 @@
 //===- Combine.cpp - what is reduced, element by element ----------------------===//
 #include "runtime/collective/Combine.h"
 
-#include "runtime/library/builtin/Numeric.h"
+#include "runtime/program/Numeric.h"
 
 #include <algorithm>
 
 namespace dlc::runtime {
 
 namespace {
-
-using namespace builtin;
 
 template <typename Body> void withElement(DType type, Body body) {
   switch (type) {

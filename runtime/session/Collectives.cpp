@@ -1,8 +1,8 @@
 //===- Collectives.cpp - commands that meet other ranks -----------------------===//
 #include "runtime/session/Collectives.h"
 
-#include "runtime/library/builtin/Numeric.h"
 #include "runtime/program/Message.h"
+#include "runtime/program/Numeric.h"
 
 #include <cstring>
 #include <optional>
@@ -42,8 +42,8 @@ constexpr struct {
   void (*divide)(void *data, uint64_t count, int by);
 } kMeans[] = {{DType::F32, divideAll<float>},
               {DType::F64, divideAll<double>},
-              {DType::F16, divideHalves<builtin::Float16>},
-              {DType::BF16, divideHalves<builtin::BFloat16>}};
+              {DType::F16, divideHalves<Float16>},
+              {DType::BF16, divideHalves<BFloat16>}};
 
 class Call : public LibraryCall {
 public:

@@ -1,14 +1,11 @@
 //===- Convert.cpp - elements of one type as elements of another --------------===//
 #include "runtime/session/Convert.h"
 
-#include "runtime/library/builtin/Numeric.h"
+#include "runtime/program/Numeric.h"
 
 namespace dlc::runtime {
 
 namespace {
-
-using builtin::BFloat16;
-using builtin::Float16;
 
 template <typename T> struct Type { using Element = T; };
 struct Boolean {

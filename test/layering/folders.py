@@ -2,7 +2,7 @@
 what; there are no circles. Headers of other rooms: check.py."""
 
 FOLDERS = {
-    "runtime/collective": ["runtime/include/dlc", "runtime/kind", "runtime/library/builtin", "runtime/program"],
+    "runtime/collective": ["runtime/include/dlc", "runtime/kind", "runtime/program"],
     "runtime/collective/mpi": ["runtime/include/dlc"],
     "runtime/data": ["runtime/include/dlc", "runtime/program"],
     "runtime/device": ["runtime/include/dlc", "runtime/kind", "runtime/program"],
@@ -21,7 +21,6 @@ FOLDERS = {
     ],
     "runtime/library/builtin": [
         "runtime/device/cpu",
-        "runtime/include/dlc",
         "runtime/library",
         "runtime/library/describe",
         "runtime/library/simd",
@@ -78,7 +77,6 @@ FOLDERS = {
         "runtime/device/cpu",
         "runtime/include/dlc",
         "runtime/library",
-        "runtime/library/builtin",
         "runtime/program",
     ],
     "runtime/threads": ["runtime/include/dlc"],

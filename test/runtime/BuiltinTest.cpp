@@ -1,7 +1,7 @@
 //===- BuiltinTest.cpp - the built-in kernels ---------------------------------===//
 #include "BuiltinArrays.h"
 
-#include "runtime/library/builtin/Numeric.h"
+#include "runtime/program/Numeric.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 
 using namespace dlc;
 using namespace dlc::test;
-using runtime::builtin::BFloat16;
-using runtime::builtin::Float16;
+using runtime::BFloat16;
+using runtime::Float16;
 
 namespace {
 

@@ -9,8 +9,8 @@
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/builtin/Builtin.h"
-#include "runtime/library/builtin/Numeric.h"
 #include "runtime/library/describe/Convolution.h"
+#include "runtime/program/Numeric.h"
 
 namespace dlc::runtime::builtin {
 

@@ -14,8 +14,8 @@
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
-#include "runtime/library/builtin/Numeric.h"
 #include "runtime/library/builtin/Pooling.h"
+#include "runtime/program/Numeric.h"
 
 namespace dlc::runtime::builtin {
 

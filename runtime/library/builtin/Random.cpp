@@ -15,8 +15,8 @@
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/builtin/Builtin.h"
-#include "runtime/library/builtin/Numeric.h"
 #include "runtime/program/Message.h"
+#include "runtime/program/Numeric.h"
 
 namespace dlc::runtime::builtin {
 

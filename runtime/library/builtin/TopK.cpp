@@ -12,7 +12,7 @@
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/builtin/Builtin.h"
-#include "runtime/library/builtin/Numeric.h"
+#include "runtime/program/Numeric.h"
 
 namespace dlc::runtime::builtin {
 

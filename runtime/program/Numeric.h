@@ -1,6 +1,6 @@
 //===- Numeric.h - element types as C++ types, and how to compute with them ---===//
-#ifndef DLC_RUNTIME_LIBRARY_BUILTIN_NUMERIC_H
-#define DLC_RUNTIME_LIBRARY_BUILTIN_NUMERIC_H
+#ifndef DLC_RUNTIME_PROGRAM_NUMERIC_H
+#define DLC_RUNTIME_PROGRAM_NUMERIC_H
 
 #include "dlc/DType.h"
 
@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace dlc::runtime::builtin {
+namespace dlc::runtime {
 
 inline float bitsToFloat(uint32_t bits) {
   float value;
@@ -166,6 +166,6 @@ inline bool isFloating(DType type) {
   return type == DType::F32 || type == DType::F16 || type == DType::BF16 || type == DType::F64;
 }
 
-} // namespace dlc::runtime::builtin
+} // namespace dlc::runtime
 
-#endif // DLC_RUNTIME_LIBRARY_BUILTIN_NUMERIC_H
+#endif // DLC_RUNTIME_PROGRAM_NUMERIC_H
