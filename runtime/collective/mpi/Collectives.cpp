@@ -26,7 +26,7 @@ void check(int code, const char *call) {
 
 namespace {
 
-constexpr uint64_t kPiece = uint64_t(1) << 26;
+constexpr uint64_t kPiece = uint64_t(1) << 20;
 
 struct Element {
   MPI_Datatype type;
