@@ -30,6 +30,7 @@ std::vector<int> inOrder(const cpu_set_t &set) {
                          processor);
   std::sort(found.begin(), found.end());
   std::vector<int> processors;
+  processors.reserve(found.size());
   for (const auto &[package, core, processor] : found)
     processors.push_back(processor);
   return processors;

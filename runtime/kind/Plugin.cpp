@@ -45,7 +45,10 @@ Plugin openPlugin(const std::string &name, const std::string &function) {
     if (!library)
       plugin.why = "the plugin cannot be loaded: " + std::string(dlerror());
     else if (plugin.function = dlsym(library, function.c_str()); !plugin.function)
-      plugin.why = "the plugin " + path + " exports no function " + function;
+      plugin.why.append("the plugin ")
+          .append(path)
+          .append(" exports no function ")
+          .append(function);
     return plugin;
   }
   plugin.why = "no " + file + " in " + looked + "; $DLC_PLUGINS may name more folders";

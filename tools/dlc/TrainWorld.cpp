@@ -13,7 +13,6 @@
 namespace dlc::cli {
 
 using runtime::Collective;
-using runtime::CollectiveCall;
 
 namespace {
 
