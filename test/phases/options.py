@@ -34,7 +34,7 @@ def main():
         taken = flags(help_of("dlc", command))
         assert asked <= taken, (command, asked - taken)
     for name, taken in phases.items():
-        assert taken <= compile_flags | {"output", "costs", "gradients", "may-fail", "vector-bits", "operation", "passes"}, (name, taken)
+        assert taken <= compile_flags | {"output", "costs", "gradients", "may-fail", "vector-bits", "operation", "passes", "rank", "ranks"}, (name, taken)
     # What C++ users say too.
     for tool in ("dlc-network", "dlc-train-network"):
         if os.path.exists(os.path.join(sys.argv[1], tool)):

