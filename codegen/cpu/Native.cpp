@@ -68,6 +68,8 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, st
                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
+namespace {
+
 /// What the emitter leaves to LLVM: redundant index arithmetic, invariants in loops, loops of a
 /// known few rounds. Vectors and unrolled rows are the emitter's own work, and the default pipeline
 /// spent half of the compiler's time on more of them (unrolling at run time above all), for kernels
@@ -157,12 +159,14 @@ struct Compiler {
   std::optional<Optimizer> optimizer;
 };
 
-static Compiler &compilerFor(const Target &target) {
+Compiler &compilerFor(const Target &target) {
   static thread_local std::optional<Compiler> kept;
   if (!kept || kept->target != target)
     kept.emplace(target);
   return *kept;
 }
+
+} // namespace
 
 FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target) {
   llvm::LLVMContext context;

@@ -4,9 +4,11 @@
 #include "dlc/Error.h"
 #include "runtime/session/Collectives.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <mutex>
 #include <thread>
 
@@ -18,16 +20,9 @@ namespace {
 
 /// Of what all ranks must run: a file's name is no part of it.
 std::string hashOf(const runtime::Program &program) {
-  uint64_t hash = 0xcbf29ce484222325;
-  auto add = [&](std::string_view bytes) {
-    for (unsigned char byte : bytes)
-      hash = (hash ^ byte) * 0x100000001b3;
-  };
-  add(program.manifest.dump());
-  add({static_cast<const char *>(program.code.data), program.code.bytes});
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  return llvm::utohexstr(llvm::xxh3_64bits(program.manifest.dump())) +
+         llvm::utohexstr(llvm::xxh3_64bits(
+             {static_cast<const uint8_t *>(program.code.data), program.code.bytes}));
 }
 
 } // namespace

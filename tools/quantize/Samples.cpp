@@ -4,6 +4,7 @@
 
 #include "dlc/Error.h"
 #include "runtime/data/Npz.h"
+#include "tools/compiler/Source.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -16,13 +17,6 @@ namespace {
 
 /// Batches of a model that takes any: more would only take memory.
 constexpr int64_t kMostEach = 8;
-
-std::string shapeText(const std::vector<int64_t> &shape) {
-  std::string text;
-  for (int64_t size : shape)
-    text += (text.empty() ? "" : "x") + (size < 0 ? std::string("?") : std::to_string(size));
-  return shape.empty() ? "0-d" : text;
-}
 
 std::string typeText(const std::optional<DType> &type, const std::vector<int64_t> &shape) {
   return (type ? std::string(dtypeName(*type)) : "an unknown type") + " " + shapeText(shape);

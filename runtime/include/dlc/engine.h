@@ -38,8 +38,8 @@ enum { DLC_REDUCE_SUM = 0, DLC_REDUCE_MAX = 1 };
 
 /* `share` is the number of elements that lie on one rank, where sides differ:
  *   all_reduce      from[share] of each rank, reduced, in to[share]; from == to is allowed
- *   all_gather      to[rank * share ...] is that rank's from[share]; from may be its own place
- * there reduce_scatter  to[share] is the place [rank * share ...] of from[size * share], reduced
+ *   all_gather      to[rank * share ...] is that rank's from[share], which may lie there
+ *   reduce_scatter  to[share] is the place [rank * share ...] of from[size * share], reduced
  *   broadcast       from[share] of the root in to[share] of all; from == to is allowed */
 enum {
   DLC_COLLECTIVE_ALL_REDUCE = 0,
