@@ -408,7 +408,9 @@ Value element(const Site &s, CompareOp op) {
                    : s.compare(integerPredicate(op.getPredicate(), s.isUnsigned), s.x(), s.y());
 }
 
-Value element(const Site &s, LookupOp op) { return emitLookup(s.e, s.x(), op.getTable()); }
+Value element(const Site &s, LookupOp op) {
+  return emitLookup(s.b, s.loc, s.e.target, s.x(), op.getTable());
+}
 
 template <typename OnFloats, typename OnIntegers> Value arithmetic(const Site &s) {
   return s.isFloat ? s.make<OnFloats>(s.x(), s.y()) : s.make<OnIntegers>(s.x(), s.y());

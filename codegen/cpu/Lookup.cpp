@@ -9,6 +9,7 @@
 #include "codegen/cpu/Registers.h"
 #include "ir/tensor/Tensor.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -61,15 +62,15 @@ struct Lookup {
 
 } // namespace
 
-Value emitLookup(Emitter &e, Value x, ElementsAttr table) {
+Value emitLookup(OpBuilder &b, Location loc, const Target &target, Value x, ElementsAttr table) {
   auto values = ref::Tensor::fromAttr(table);
   SmallVector<int8_t, 256> bytes;
   for (int64_t i : llvm::seq<int64_t>(values->size()))
     bytes.push_back(int8_t(values->getInt(i)));
-  bool isWide = llvm::StringRef(e.target.features).contains("+avx512vbmi");
-  auto whole = VectorType::get(isWide ? 64 : 32, e.b.getI8Type());
-  Lookup lookup{e.b, e.loc, whole, bytes};
-  return inRegisters(e.b, e.loc, whole, x, [&](ArrayRef<Value> registers) {
+  bool isWide = llvm::StringRef(target.features).contains("+avx512vbmi");
+  auto whole = VectorType::get(isWide ? 64 : 32, b.getI8Type());
+  Lookup lookup{b, loc, whole, bytes};
+  return inRegisters(b, loc, whole, x, [&](ArrayRef<Value> registers) {
     return isWide ? lookup.byPairs(registers[0]) : lookup.bySixteens(registers[0]);
   });
 }

@@ -2,13 +2,17 @@
 #ifndef DLC_CODEGEN_CPU_LOOKUP_H
 #define DLC_CODEGEN_CPU_LOOKUP_H
 
-#include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Target.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
 
 namespace dlc::cpu {
 
 /// table[x's bits]: x is an i8, or a vector of them, and so is the result. The table has 256
 /// elements of 8 bits.
-mlir::Value emitLookup(Emitter &e, mlir::Value x, mlir::ElementsAttr table);
+mlir::Value emitLookup(mlir::OpBuilder &b, mlir::Location loc, const Target &target, mlir::Value x,
+                       mlir::ElementsAttr table);
 
 } // namespace dlc::cpu
 

@@ -279,10 +279,13 @@ std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, b
   if (!epilogue.anchor)
     return std::nullopt;
   bool isInteger = classify(epilogue.anchor) == NodeClass::Contraction && epilogue.isInteger();
-  if (!isInteger && !isLibraryFloat(result.getType()))
+  bool isOfBytes = isa<MaxPoolOp>(epilogue.anchor) && isInt8(result.getType());
+  if (!isInteger && !isOfBytes && !isLibraryFloat(result.getType()))
     return std::nullopt;
   for (Value operand : epilogue.anchor->getOperands())
-    if (isInteger ? !isInt32(operand.getType()) : !isLibraryFloat(operand.getType()))
+    if (isInteger   ? !isInt32(operand.getType())
+        : isOfBytes ? !isInt8(operand.getType())
+                    : !isLibraryFloat(operand.getType()))
       return std::nullopt;
   llvm::DenseSet<Operation *> used{epilogue.anchor};
   if (!matchOperands(epilogue, inside, used))

@@ -192,7 +192,8 @@ std::optional<Wanted> LayoutOracle::askWeightGrad(ConvWeightGradOp op, StringRef
 }
 
 std::optional<Wanted> LayoutOracle::wantedByPool(Operation *op, StringRef source) {
-  if (!isFollowable(op->getOperand(0), op->getResult(0)))
+  bool isBytes = isa<MaxPoolOp>(op) && isInt8(op->getOperand(0).getType());
+  if (!isFollowable(op->getOperand(0), op->getResult(0), isBytes))
     return std::nullopt;
   json desc;
   auto common = [&](auto pool) { return addPoolGeometry(desc, pool); };
@@ -209,7 +210,8 @@ std::optional<Wanted> LayoutOracle::wantedByPool(Operation *op, StringRef source
   if (!fits)
     return std::nullopt;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
-  std::string type = *typeName(typeOf(op->getResult(0)).getElementType());
+  std::string type = isBytes ? narrowName(op->getOperand(0))
+                             : *typeName(typeOf(op->getResult(0)).getElementType());
   std::string tag = source.empty() ? plainTag(shape.size()) : source.str();
   bool isGradient = isa<MaxPoolGradOp, AvgPoolGradOp>(op);
   const char *from = isGradient ? "diff_dst" : "src", *to = isGradient ? "diff_src" : "dst";

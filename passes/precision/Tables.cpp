@@ -1,9 +1,11 @@
 //===- Tables.cpp - chains of operations between 8 bits as tables ---------===//
 //
-//   f(x), of 8 bits each  ->  lookup x in [f(0), f(1), .., f(255)]
+//   f(x), of 8 bits each          ->  lookup x in [f(0), f(1), .., f(255)]
+//   g(concat(f(x), h(y)))         ->  concat(lookup x in g(f), lookup y in g(h))
 //
-// where f is operations element by element with single numbers beside them: an activation of
-// dequantised values that are quantised again, with whatever is quantised on the way.
+// where f, g and h are operations element by element with single numbers beside them: an activation
+// of dequantised values that are quantised again, with whatever is quantised on the way. Between
+// them may be what only moves elements, or takes the largest: that then moves 8 bits.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Evaluate.h"
@@ -33,49 +35,115 @@ std::optional<ref::Tensor> numberOf(Value value) {
   return number;
 }
 
+bool isOfBytes(Value value) {
+  return isInt8(value.getType()) && !value.getDefiningOp<ConstantOp>();
+}
+
+/// Windows that each have an element of the image in them.
+bool hasFullWindows(MaxPoolOp pool) {
+  for (auto [low, high, size] : llvm::zip(pool.getLow(), pool.getHigh(), pool.getWindow()))
+    if (low >= size || high >= size)
+      return false;
+  return true;
+}
+
+/// Whether an operation's result is elements of its operands.
+bool isCarrier(Operation *op) {
+  if (auto pool = dyn_cast<MaxPoolOp>(op))
+    return hasFullWindows(pool);
+  return isa<ConcatOp>(op) || (op->hasTrait<ViewLike>() && op->getNumOperands() == 1);
+}
+
+bool isIdentity(const ref::Tensor &table, Type of) {
+  if (table.getElementType() != of)
+    return false;
+  for (int64_t i = 0; i < table.size(); ++i)
+    if ((table.getInt(i) & 255) != i)
+      return false;
+  return true;
+}
+
+/// Whether a larger element of `of` never has a smaller one in the table.
+bool ascends(const ref::Tensor &table, Type of) {
+  int64_t least = of.isUnsignedInteger() ? 0 : -128;
+  for (int64_t x = least; x < least + 255; ++x)
+    if (!(table.getDouble(x & 255) <= table.getDouble((x + 1) & 255)))
+      return false;
+  return true;
+}
+
+/// The operations from a value to another.
+struct Segment {
+  Value from, to;
+  SmallVector<Operation *> ops;
+};
+
+/// How a value of 8 bits is made of others: by a table, or by an operation that moves them.
+struct Plan {
+  Value x;
+  ref::Tensor table;
+  bool ascends = true; ///< and so does what is made of it on the way
+  Operation *carrier = nullptr;
+  std::vector<Plan> operands;
+};
+
 class Chains {
 public:
   explicit Chains(Block &block) {
     for (Operation &op : block)
-      if (op.getNumResults() == 1)
+      if (op.getNumResults() == 1) {
         find(&op);
+        results.push_back(op.getResult(0));
+      }
   }
 
-  /// What stands for the operation then: itself, or the lookup.
-  Operation *rewrite(Operation *op) {
-    Value y = op->getNumResults() == 1 ? op->getResult(0) : Value();
-    Value x = y ? sources.lookup(y) : Value();
-    if (!x || x == y || !isInt8(y.getType()))
-      return op;
-    llvm::SetVector<Operation *> chain;
-    collect(y, x, chain);
-    int work = 0;
-    for (Operation *each : chain)
-      work += cast<FactsInterface>(each).getWeight();
-    if (work < kLeastWork)
-      return op;
-    std::optional<ref::Tensor> table = tableOf(chain.getArrayRef(), x);
-    if (!table)
-      return op;
-    OpBuilder builder(op);
-    auto lookup = LookupOp::create(builder, op->getLoc(), x, table->toAttr());
-    y.replaceAllUsesWith(lookup);
-    for (Operation *each : llvm::reverse(chain.takeVector()))
-      if (each->use_empty())
-        each->erase();
-    return lookup;
+  /// From the last to the first: chains are as long as they can be.
+  void rewrite() {
+    for (Value y : llvm::reverse(results))
+      if (sources.contains(y))
+        rewrite(y.getDefiningOp());
   }
 
 private:
-  /// The value of 8 bits that alone decides the operation's result, element by element.
+  void rewrite(Operation *op) {
+    Value y = op->getResult(0), x = sources.lookup(y);
+    if (x == y || !isInt8(y.getType()))
+      return;
+    int work = 0;
+    for (Operation *each : chainOf(y, x))
+      work += cast<FactsInterface>(each).getWeight();
+    if (!carriers.contains(x) && work < kLeastWork)
+      return;
+    std::optional<Plan> plan = planFor(y, nullptr, {});
+    if (!plan)
+      return;
+    OpBuilder builder(op);
+    Value made = make(*plan, typeOf(y).getElementType(), builder);
+    y.replaceAllUsesWith(made);
+    eraseUnused(op);
+  }
+
+  /// The value that alone decides the operation's result, element by element: one of 8 bits, or one
+  /// whose elements are those of such.
   void find(Operation *op) {
     Value y = op->getResult(0), x;
+    if (!isa<RankedTensorType>(y.getType()))
+      return;
+    if (isOfBytes(y)) {
+      sources[y] = y;
+    } else if (isCarrier(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+                 return bool(sources.lookup(operand));
+               })) {
+      sources[y] = y;
+      carriers.insert(y);
+      return;
+    }
     bool isChain = op->hasTrait<Elementwise>() && !isa<LookupOp>(op);
     for (Value operand : op->getOperands()) {
       if (!isChain || numberOf(operand))
         continue;
       Value source = sources.lookup(operand);
-      if (!source && isInt8(operand.getType()))
+      if (!source && isOfBytes(operand))
         source = operand; // of another block
       isChain = source && (!x || x == source);
       x = source;
@@ -83,11 +151,14 @@ private:
     if (isChain && x && shapeOf(x) == shapeOf(y) &&
         typeOf(x).getEncoding() == typeOf(y).getEncoding())
       sources[y] = x;
-    else if (isInt8(y.getType()))
-      sources[y] = y;
   }
 
   /// What makes y of x, each operation behind those that it needs.
+  static SmallVector<Operation *> chainOf(Value y, Value x) {
+    llvm::SetVector<Operation *> chain;
+    collect(y, x, chain);
+    return chain.takeVector();
+  }
   static void collect(Value y, Value x, llvm::SetVector<Operation *> &chain) {
     Operation *op = y.getDefiningOp();
     if (y == x || numberOf(y) || chain.contains(op))
@@ -97,32 +168,98 @@ private:
     chain.insert(op);
   }
 
-  static std::optional<ref::Tensor> tableOf(ArrayRef<Operation *> chain, Value x) {
-    auto all = [](Type element) { return RankedTensorType::get({256}, element); };
-    DenseMap<Value, ref::Tensor> values;
-    ref::Tensor each = ref::Tensor::empty(all(typeOf(x).getElementType()));
-    for (int64_t i = 0; i < each.size(); ++i)
-      each.setInt(i, i);
-    values[x] = each;
-    for (Operation *op : chain) {
-      SmallVector<ref::Tensor> inputs, outputs;
-      for (Value operand : op->getOperands()) {
-        auto number = numberOf(operand);
-        inputs.push_back(number ? *number : values.lookup(operand));
-      }
-      // The same operation on 256 elements.
-      OwningOpRef<Operation *> clone = op->clone();
-      Value result = clone.get()->getResult(0);
-      result.setType(all(typeOf(result).getElementType()));
-      auto outer = [](Value) { return ref::Tensor(); };
-      if (failed(ref::evaluateOp(clone.get(), inputs, outer, outputs)) || outputs.size() != 1)
-        return std::nullopt;
-      values[op->getResult(0)] = outputs.front();
+  /// Of what `rest` makes of a value, for `user` alone.
+  std::optional<Plan> planFor(Value value, Operation *user, ArrayRef<Segment> rest) {
+    Value x = sources.lookup(value);
+    if (!x && isOfBytes(value))
+      x = value;
+    if (!x)
+      return std::nullopt;
+    SmallVector<Segment> all{{x, value, chainOf(value, x)}};
+    all.append(rest.begin(), rest.end());
+    Plan plan;
+    if (!carriers.contains(x)) {
+      plan.x = x;
+      return fill(plan, all) ? std::optional(plan) : std::nullopt;
     }
-    return values[chain.back()->getResult(0)];
+    // Who else wants the wide elements has them made once, for all.
+    if (llvm::any_of(x.getUsers(), [&](Operation *other) {
+          return other != user && !llvm::is_contained(all[0].ops, other);
+        }))
+      return std::nullopt;
+    plan.carrier = x.getDefiningOp();
+    for (Value operand : plan.carrier->getOperands()) {
+      std::optional<Plan> inner = planFor(operand, plan.carrier, all);
+      if (!inner)
+        return std::nullopt;
+      plan.ascends &= inner->ascends;
+      plan.operands.push_back(std::move(*inner));
+    }
+    if (isa<MaxPoolOp>(plan.carrier) && !plan.ascends)
+      return std::nullopt;
+    return plan;
   }
 
-  DenseMap<Value, Value> sources;
+  Value make(const Plan &plan, Type element, OpBuilder &builder) {
+    if (!plan.carrier) {
+      if (isIdentity(plan.table, typeOf(plan.x).getElementType()))
+        return plan.x;
+      return LookupOp::create(builder, plan.x.getLoc(), plan.x, plan.table.toAttr());
+    }
+    SmallVector<Value> operands;
+    for (const Plan &each : plan.operands)
+      operands.push_back(make(each, element, builder));
+    Operation *moved = builder.clone(*plan.carrier);
+    moved->setOperands(operands);
+    Value y = moved->getResult(0);
+    y.setType(typeOf(y).clone(element));
+    return y;
+  }
+
+  void eraseUnused(Operation *op) {
+    if (!op || !op->use_empty() || !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>())
+      return;
+    SmallVector<Value> operands(op->getOperands());
+    sources.erase(op->getResult(0));
+    op->erase();
+    for (Value operand : operands)
+      if (operand.getDefiningOp() && operand.use_empty())
+        eraseUnused(operand.getDefiningOp());
+  }
+
+  /// Computes the plan's table; false where an operation cannot be evaluated.
+  static bool fill(Plan &plan, ArrayRef<Segment> segments) {
+    auto all = [](Type element) { return RankedTensorType::get({256}, element); };
+    Type element = typeOf(plan.x).getElementType();
+    plan.table = ref::Tensor::empty(all(element));
+    for (int64_t i = 0; i < plan.table.size(); ++i)
+      plan.table.setInt(i, i);
+    for (const Segment &segment : segments) {
+      DenseMap<Value, ref::Tensor> values{{segment.from, plan.table}};
+      for (Operation *op : segment.ops) {
+        SmallVector<ref::Tensor> inputs, outputs;
+        for (Value operand : op->getOperands()) {
+          auto number = numberOf(operand);
+          inputs.push_back(number ? *number : values.lookup(operand));
+        }
+        // The same operation on 256 elements.
+        OwningOpRef<Operation *> clone = op->clone();
+        Value result = clone.get()->getResult(0);
+        result.setType(all(typeOf(result).getElementType()));
+        auto outer = [](Value) { return ref::Tensor(); };
+        if (failed(ref::evaluateOp(clone.get(), inputs, outer, outputs)) || outputs.size() != 1)
+          return false;
+        values[op->getResult(0)] = outputs.front();
+      }
+      plan.table = values.lookup(segment.to);
+      plan.ascends &= ascends(plan.table, element);
+    }
+    return true;
+  }
+
+  SmallVector<Value> results;
+  DenseMap<Value, Value> sources; ///< of the operations that are still there
+  DenseSet<Value> carriers;
 };
 
 struct TablesPass : PassWrapper<TablesPass, OperationPass<ModuleOp>> {
@@ -138,8 +275,7 @@ struct TablesPass : PassWrapper<TablesPass, OperationPass<ModuleOp>> {
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
     for (Block *block : blocks) {
       Chains chains(*block);
-      for (Operation *op = &block->back(); op; op = chains.rewrite(op)->getPrevNode()) {
-      }
+      chains.rewrite();
     }
   }
 };

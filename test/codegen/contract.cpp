@@ -1,5 +1,6 @@
 //===- contract.cpp - generated matrix products against sums in f64 --------===//
 #include "test/codegen/ContractKernel.h"
+#include "test/codegen/Targets.h"
 
 #include <gtest/gtest.h>
 
@@ -111,21 +112,8 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
     }
 }
 
-/// The host's own vectors and, on a processor with wider ones, those of AVX2.
-std::vector<cpu::Target> targets() {
-  std::vector<cpu::Target> all{cpu::hostTarget()};
-  if (all[0].vectorBits > 256) {
-    cpu::Target narrow = all[0];
-    narrow.cpu = "haswell";
-    narrow.features = "+avx2,+fma,+f16c";
-    narrow.vectorBits = 256;
-    all.push_back(narrow);
-  }
-  return all;
-}
-
 void check(Product p, int threads = 1) {
-  for (const cpu::Target &target : targets()) {
+  for (const cpu::Target &target : test::targets()) {
     if (p.typeA == 'd' || p.typeB == 'd')
       check<double>(p, target, threads);
     else

@@ -2,7 +2,8 @@
 
 // Twice the value, quantised again, is a table, with all that was on the way.
 // CHECK-LABEL: @chain
-// CHECK-NEXT: %[[Y:.*]] = dlc.lookup %arg0 in dense<"0x00020406080A0C0E"
+// CHECK-NOT: dlc.cast
+// CHECK: %[[Y:.*]] = dlc.lookup %arg0 in dense<"0x00020406080A0C0E
 // CHECK-NEXT: return %[[Y]]
 func.func @chain(%x: tensor<3x40xui8>) -> tensor<3x40xui8> {
   %scale = dlc.constant dense<0.5> : tensor<f32>
@@ -57,4 +58,50 @@ func.func @others(%a: tensor<4xui8>, %b: tensor<4xui8>, %c: tensor<1xui8>) -> (t
   %two = dlc.constant dense<2> : tensor<ui8>
   %y3 = dlc.max %a, %two : (tensor<4xui8>, tensor<ui8>) -> tensor<4xui8>
   return %y0, %y1, %y2, %y3 : tensor<4xui8>, tensor<4xui8>, tensor<4xui8>, tensor<4xui8>
+}
+
+// What moves, or takes the largest, does so with 8 bits; a part that keeps its scale is itself.
+// CHECK-LABEL: @moved
+// CHECK: %[[B:.*]] = dlc.lookup %arg1 in
+// CHECK: %[[C:.*]] = dlc.concat 1(%arg0, %[[B]]) : (tensor<1x2x4x4xui8>, tensor<1x3x4x4xui8>) -> tensor<1x5x4x4xui8>
+// CHECK: %[[P:.*]] = dlc.max_pool %[[C]]
+// CHECK: %[[T:.*]] = dlc.transpose %[[P]]
+// CHECK: return %[[T]]
+func.func @moved(%a: tensor<1x2x4x4xui8>, %b: tensor<1x3x4x4xi8>) -> tensor<1x2x2x5xui8> {
+  %sa = dlc.constant dense<0.5> : tensor<f32>
+  %sb = dlc.constant dense<0.125> : tensor<f32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %0 = dlc.cast %a to f32 : (tensor<1x2x4x4xui8>) -> tensor<1x2x4x4xf32>
+  %1 = dlc.mul %0, %sa : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %2 = dlc.cast %b to f32 : (tensor<1x3x4x4xi8>) -> tensor<1x3x4x4xf32>
+  %3 = dlc.mul %2, %sb : (tensor<1x3x4x4xf32>, tensor<f32>) -> tensor<1x3x4x4xf32>
+  %4 = dlc.concat 1(%1, %3) : (tensor<1x2x4x4xf32>, tensor<1x3x4x4xf32>) -> tensor<1x5x4x4xf32>
+  %5 = dlc.max_pool %4 {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x5x4x4xf32>) -> tensor<1x5x2x2xf32>
+  %6 = dlc.div %5, %sa : (tensor<1x5x2x2xf32>, tensor<f32>) -> tensor<1x5x2x2xf32>
+  %7 = dlc.round %6 : (tensor<1x5x2x2xf32>) -> tensor<1x5x2x2xf32>
+  %8 = dlc.max %7, %low : (tensor<1x5x2x2xf32>, tensor<f32>) -> tensor<1x5x2x2xf32>
+  %9 = dlc.min %8, %high : (tensor<1x5x2x2xf32>, tensor<f32>) -> tensor<1x5x2x2xf32>
+  %10 = dlc.transpose %9 [0, 2, 3, 1] : (tensor<1x5x2x2xf32>) -> tensor<1x2x2x5xf32>
+  %y = dlc.cast %10 to ui8 : (tensor<1x2x2x5xf32>) -> tensor<1x2x2x5xui8>
+  return %y : tensor<1x2x2x5xui8>
+}
+
+// A falling function turns the largest into the smallest, and windows of padding alone have no element: both pools stay.
+// CHECK-LABEL: @kept
+// CHECK: dlc.max_pool {{.*}} -> tensor<1x2x2x2xf32>
+// CHECK: dlc.max_pool {{.*}} -> tensor<1x2x5x5xf32>
+func.func @kept(%a: tensor<1x2x4x4xui8>) -> (tensor<1x2x2x2xui8>, tensor<1x2x5x5xui8>) {
+  %minus = dlc.constant dense<-0.5> : tensor<f32>
+  %half = dlc.constant dense<0.5> : tensor<f32>
+  %0 = dlc.cast %a to f32 : (tensor<1x2x4x4xui8>) -> tensor<1x2x4x4xf32>
+  %1 = dlc.mul %0, %minus : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %2 = dlc.max_pool %1 {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
+  %3 = dlc.div %2, %minus : (tensor<1x2x2x2xf32>, tensor<f32>) -> tensor<1x2x2x2xf32>
+  %y0 = dlc.cast %3 to ui8 : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xui8>
+  %4 = dlc.mul %0, %half : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %5 = dlc.max_pool %4 {window = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 0, 0>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x5x5xf32>
+  %6 = dlc.div %5, %half : (tensor<1x2x5x5xf32>, tensor<f32>) -> tensor<1x2x5x5xf32>
+  %y1 = dlc.cast %6 to ui8 : (tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xui8>
+  return %y0, %y1 : tensor<1x2x2x2xui8>, tensor<1x2x5x5xui8>
 }

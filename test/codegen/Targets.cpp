@@ -1,0 +1,20 @@
+//===- Targets.cpp - the processors that generated code is tested for -----===//
+#include "test/codegen/Targets.h"
+
+#include "codegen/cpu/Native.h"
+
+namespace dlc::test {
+
+std::vector<cpu::Target> targets() {
+  std::vector<cpu::Target> all{cpu::hostTarget()};
+  if (all[0].vectorBits > 256) {
+    cpu::Target narrow = all[0];
+    narrow.cpu = "haswell";
+    narrow.features = "+avx2,+fma,+f16c";
+    narrow.vectorBits = 256;
+    all.push_back(narrow);
+  }
+  return all;
+}
+
+} // namespace dlc::test
