@@ -14,6 +14,7 @@
 #include "passes/Widened.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -216,15 +217,20 @@ private:
     return y;
   }
 
-  void eraseUnused(Operation *op) {
-    if (!op || !op->use_empty() || !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>())
-      return;
-    SmallVector<Value> operands(op->getOperands());
-    sources.erase(op->getResult(0));
-    op->erase();
-    for (Value operand : operands)
-      if (operand.getDefiningOp() && operand.use_empty())
-        eraseUnused(operand.getDefiningOp());
+  void eraseUnused(Operation *last) {
+    llvm::SetVector<Operation *> left;
+    left.insert(last);
+    while (!left.empty()) {
+      Operation *op = left.pop_back_val();
+      if (!isOpTriviallyDead(op))
+        continue;
+      for (Value operand : op->getOperands())
+        if (Operation *maker = operand.getDefiningOp())
+          left.insert(maker);
+      for (Value result : op->getResults())
+        sources.erase(result);
+      op->erase();
+    }
   }
 
   /// Computes the plan's table; false where an operation cannot be evaluated.
