@@ -87,7 +87,7 @@ FusionOp retype(FusionOp fusion, size_t rank,
       reduce.setKeepdims(true);
     }
     if (auto slice = dyn_cast<SliceOp>(clone)) {
-      // All or one of each dimension, before and after.
+      // Neighbours in each dimension, before and after.
       auto to = slice.getY().getType().getShape();
       slice.setStart(
           startOf(cast<SliceOp>(op).getStart(), cast<SliceOp>(op).getX().getType().getShape()));
@@ -100,12 +100,17 @@ FusionOp retype(FusionOp fusion, size_t rank,
   return copy;
 }
 
-/// A slice that takes one of the blocked dimension, aligned at the last one of `rank`: blocks stay
-/// whole.
-bool cutsBlocks(Operation *op, int64_t blockedDim, int64_t rank) {
+bool slicesBlocksOf(Operation *op, StringRef tag) {
   auto slice = dyn_cast<SliceOp>(op);
-  return slice && blockedDim >= 0 &&
-         !slicesWhole(slice, blockedDim - (rank - slice.getX().getType().getRank()));
+  return slice && slicesBlocks(slice, tag);
+}
+
+/// A slice that takes a part of a block; dimensions are aligned at the last one of `rank`.
+bool cutsBlocks(Operation *op, const Tag &layout, StringRef tag, int64_t rank) {
+  auto slice = dyn_cast<SliceOp>(op);
+  return slice && layout.blockedDim >= 0 &&
+         !slicesWhole(slice, layout.blockedDim - (rank - slice.getX().getType().getRank())) &&
+         !slicesBlocks(slice, tag);
 }
 
 FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
@@ -130,8 +135,8 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
     return fail("a generated kernel cannot read layout '" + tag +
                 "' here; put a dlc.reorder before it");
   for (Operation &op : fusion.getBody().front())
-    if ((!isDimensionwise(&op) && !isa<ConcatOp>(op)) ||
-        cutsBlocks(&op, layout->blockedDim, int64_t(rank)))
+    if ((!isDimensionwise(&op) && !isa<ConcatOp>(op) && !slicesBlocksOf(&op, tag)) ||
+        cutsBlocks(&op, *layout, tag, int64_t(rank)))
       return fail("generated '" + op.getName().getStringRef() +
                   "' works on plain layouts only, found '" + tag +
                   "'; put a dlc.reorder before it");
@@ -170,7 +175,8 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
     SmallVector<int64_t> result;
     int64_t missing = int64_t(rank) - int64_t(start.size());
     for (int64_t d : layout->order)
-      result.push_back(d < missing ? 0 : start[d - missing]);
+      result.push_back(
+          d < missing ? 0 : start[d - missing] / (d == layout->blockedDim ? layout->block : 1));
     if (blocked)
       result.push_back(0);
     return result;

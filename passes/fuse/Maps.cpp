@@ -87,7 +87,7 @@ private:
   static bool worksIn(StringRef tag, Operation *op) {
     auto parsed = Tag::parse(tag);
     auto slice = dyn_cast<SliceOp>(op);
-    if (slice ? !parsed || !slicesWhole(slice, parsed->blockedDim)
+    if (slice ? !parsed || !(slicesWhole(slice, parsed->blockedDim) || slicesBlocks(slice, tag))
               : !isElementwise(op) && !isa<ReduceOp, BroadcastOp, ConcatOp>(op))
       return false;
     return parsed &&

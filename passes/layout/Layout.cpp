@@ -216,6 +216,8 @@ private:
     if (isa<ConcatOp>(op))
       return llvm::all_of(op->getOperands(),
                           [&](Value part) { return !padsBlocks(shapeOf(part), tag); });
+    if (auto slice = dyn_cast<SliceOp>(op))
+      return slicesBlocks(slice, tag);
     if (auto reduce = dyn_cast<ReduceOp>(op))
       return !padsBlocks(shapeOf(x), tag) && keepsChannels(reduce, rankOf(x));
     // Between CPU devices an image keeps its layout, unless that adds padding.

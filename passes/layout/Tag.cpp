@@ -71,6 +71,17 @@ bool slicesWhole(SliceOp op, int64_t blockedDim) {
   return true;
 }
 
+bool slicesBlocks(SliceOp op, StringRef tag) {
+  auto parsed = Tag::parse(tag);
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
+  if (!parsed || parsed->order.size() != from.size() || padsBlocks(from, tag) ||
+      padsBlocks(to, tag) || llvm::any_of(op.getStride(), [](int64_t step) { return step != 1; }))
+    return false;
+  int64_t blocked = parsed->blockedDim;
+  return blocked < 0 || from[blocked] == to[blocked] ||
+         (op.getStart()[blocked] % parsed->block == 0 && to[blocked] % parsed->block == 0);
+}
+
 bool keepsChannels(ReduceOp op, int64_t rank) {
   ArrayRef<int64_t> axes = op.getAxes();
   if (!axes.empty() && axes.front() == 0)

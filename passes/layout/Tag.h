@@ -29,6 +29,10 @@ bool readsAlike(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag
 /// read alike in any layout.
 bool slicesWhole(SliceOp op, int64_t blockedDim);
 
+/// Whether neighbours, in whole blocks, are what a slice of a tensor in this layout takes: they are
+/// a slice of what lies in memory, and the result has the layout, too.
+bool slicesBlocks(SliceOp op, llvm::StringRef tag);
+
 /// Whether a reduction of [N, C, spatial..] is over all spatial dimensions, and N perhaps.
 bool keepsChannels(ReduceOp op, int64_t rank);
 

@@ -56,6 +56,9 @@ LogicalResult check(Operation *op) {
         layoutOf(reduce.getType()).empty())
       return success();
   if (auto slice = dyn_cast<SliceOp>(op)) {
+    StringRef own = layoutOf(slice.getX().getType());
+    if (own == layoutOf(slice.getY().getType()) && slicesBlocks(slice, own))
+      return success();
     auto tag = Tag::parse(layoutOf(slice.getX().getType()));
     if (tag && layoutOf(slice.getY().getType()).empty() && slicesWhole(slice, tag->blockedDim) &&
         readsAlike(shapeOf(slice.getY()), typeOf(slice.getX()).getRank(),

@@ -24,6 +24,24 @@ func.func @chain(%x: tensor<1x3x32x32xf32>, %w: tensor<64x3x3x3xf32>, %v: tensor
 
 // -----
 
+// Groups of channels take the layout with them.
+// CHECK-LABEL: @split
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x16x16xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
+// CHECK: dlc.slice {{.*}} -> tensor<1x32x16x16xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK: dlc.slice {{.*}} -> tensor<1x32x16x16xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.concat {{.*}} -> tensor<1x64x16x16xf32, #dlc.on<cpu, [[TAG]]>>
+func.func @split(%x: tensor<1x64x16x16xf32>, %v: tensor<64x64x3x3xf32>, %w: tensor<32x32x3x3xf32>) -> tensor<1x64x16x16xf32> {
+  %0 = dlc.conv %x, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x16x16xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x16x16xf32>
+  %1 = dlc.slice %0 start [0, 0, 0, 0] size [1, 32, 16, 16] stride [1, 1, 1, 1] : (tensor<1x64x16x16xf32>) -> tensor<1x32x16x16xf32>
+  %2 = dlc.slice %0 start [0, 32, 0, 0] size [1, 32, 16, 16] stride [1, 1, 1, 1] : (tensor<1x64x16x16xf32>) -> tensor<1x32x16x16xf32>
+  %3 = dlc.conv %1, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x32x16x16xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x16x16xf32>
+  %4 = dlc.concat 1 (%3, %2) : (tensor<1x32x16x16xf32>, tensor<1x32x16x16xf32>) -> tensor<1x64x16x16xf32>
+  return %4 : tensor<1x64x16x16xf32>
+}
+
+// -----
+
 // What reads plain gets plain, and two readers share one reorder.
 // CHECK-LABEL: @plain
 // CHECK: dlc.conv

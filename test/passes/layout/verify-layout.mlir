@@ -31,3 +31,17 @@ func.func @weights(%x: tensor<64x64x3x3xbf16, #dlc.on<cpu>>) -> tensor<64x64x3x3
   %2 = dlc.reorder %1 : (tensor<64x64x3x3xbf16, #dlc.on<cpu, ABcd4b16a4b>>) -> tensor<64x64x3x3xbf16, #dlc.on<cpu>>
   return %2 : tensor<64x64x3x3xbf16, #dlc.on<cpu>>
 }
+
+// -----
+
+// Neighbours in whole blocks are a slice in the layout, too; a part of a block is none.
+func.func @slices(%x: tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x8x4x4xf32, #dlc.on<cpu>> {
+  %b = dlc.reorder %x : (tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>
+  %0 = dlc.slice %b start [0, 16, 1, 0] size [1, 16, 2, 4] stride [1, 1, 1, 1] : (tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x2x4xf32, #dlc.on<cpu, aBcd16b>>
+  %l = dlc.reorder %x : (tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x32x4x4xf32, #dlc.on<cpu, acdb>>
+  %1 = dlc.slice %l start [0, 3, 0, 0] size [1, 8, 4, 4] stride [1, 1, 1, 1] : (tensor<1x32x4x4xf32, #dlc.on<cpu, acdb>>) -> tensor<1x8x4x4xf32, #dlc.on<cpu, acdb>>
+  // expected-error @+1 {{understands plain layouts only; put a dlc.reorder between}}
+  %2 = dlc.slice %b start [0, 8, 0, 0] size [1, 16, 4, 4] stride [1, 1, 1, 1] : (tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>
+  %3 = dlc.reorder %1 : (tensor<1x8x4x4xf32, #dlc.on<cpu, acdb>>) -> tensor<1x8x4x4xf32, #dlc.on<cpu>>
+  return %3 : tensor<1x8x4x4xf32, #dlc.on<cpu>>
+}
