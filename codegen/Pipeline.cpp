@@ -25,6 +25,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     passes.addPass(createRememberDevicesPass());
     passes.addPass(createQuantizedPass(options, costs));
     passes.addPass(createSimplifyPass());
+    passes.addPass(createTablesPass());
     passes.addPass(createPrecomputePass(options));
     return;
   case Phase::Grad: {

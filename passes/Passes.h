@@ -42,6 +42,8 @@ std::unique_ptr<mlir::Pass> createWeightsPass(const ModelOptions &options = {});
 /// for that; sums of integers without kernels are products of f32, in parts that are exact.
 std::unique_ptr<mlir::Pass> createQuantizedPass(const ModelOptions &options = {},
                                                 CostsMaker kernels = assumedCosts);
+/// `dlc-tables`: chains of operations between values of 8 bits become lookups in tables.
+std::unique_ptr<mlir::Pass> createTablesPass();
 
 /// On a module: the bytes of the first bucket, and of the others.
 constexpr llvm::StringLiteral kBucketsAttr = "dlc.buckets";

@@ -1,5 +1,6 @@
 //===- EmitElementwise.cpp - one elementwise operation on computed elements ===//
 #include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Lookup.h"
 #include "codegen/cpu/Math.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -406,6 +407,8 @@ Value element(const Site &s, CompareOp op) {
   return s.isFloat ? s.compare(floatPredicate(op.getPredicate()), s.x(), s.y())
                    : s.compare(integerPredicate(op.getPredicate(), s.isUnsigned), s.x(), s.y());
 }
+
+Value element(const Site &s, LookupOp op) { return emitLookup(s.e, s.x(), op.getTable()); }
 
 template <typename OnFloats, typename OnIntegers> Value arithmetic(const Site &s) {
   return s.isFloat ? s.make<OnFloats>(s.x(), s.y()) : s.make<OnIntegers>(s.x(), s.y());

@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/MathFormulas.h"
 #include "codegen/cpu/MathLanes.h"
+#include "codegen/cpu/Registers.h"
 #include "runtime/device/cpu/KernelContext.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,44 +15,15 @@ using namespace mlir;
 using dlc::runtime::KernelFunction;
 namespace dlc::cpu {
 
-/// Calls an AVX-512 intrinsic of f32 on operands of any number of lanes: registers one by one;
-/// lanes that the last one has too many repeat an element. `rest` follows the operands.
+/// Calls an AVX-512 intrinsic of f32; `rest` follows the operands.
 static Value callInRegisters(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> operands,
                              ArrayRef<Value> rest) {
-  constexpr int64_t width = 16;
-  auto whole = VectorType::get({width}, b.getF32Type());
-  auto call = [&](ArrayRef<Value> registers) -> Value {
+  auto whole = VectorType::get({16}, b.getF32Type());
+  return inRegisters(b, loc, whole, operands, [&](ArrayRef<Value> registers) -> Value {
     SmallVector<Value> all(registers);
     all.append(rest.begin(), rest.end());
     return LLVM::CallIntrinsicOp::create(b, loc, whole, b.getStringAttr(name), all).getResult(0);
-  };
-  auto each = [&](llvm::function_ref<Value(Value)> turn) {
-    return call(llvm::map_to_vector(operands, turn));
-  };
-  auto type = dyn_cast<VectorType>(operands[0].getType());
-  if (!type) {
-    Value wide = each([&](Value x) { return vector::BroadcastOp::create(b, loc, whole, x); });
-    return vector::ExtractOp::create(b, loc, wide, int64_t(0));
-  }
-  int64_t lanes = type.getNumElements();
-  if (lanes == width)
-    return call(operands);
-  Value result;
-  for (int64_t first = 0; first < lanes; first += width) {
-    int64_t count = std::min(width, lanes - first);
-    SmallVector<int64_t> take, spread, join;
-    for (int64_t i = 0; i < width; ++i)
-      take.push_back(first + std::min(i, count - 1));
-    for (int64_t i = 0; i < lanes; ++i) {
-      bool here = i >= first && i < first + count;
-      spread.push_back(here ? i - first : 0);
-      join.push_back(here ? lanes + i : i);
-    }
-    Value part = each([&](Value x) { return vector::ShuffleOp::create(b, loc, x, x, take); });
-    part = vector::ShuffleOp::create(b, loc, part, part, spread);
-    result = result ? vector::ShuffleOp::create(b, loc, result, part, join).getResult() : part;
-  }
-  return result;
+  });
 }
 
 Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {

@@ -92,15 +92,18 @@ bool lanesCrossReduction(Value value, int64_t lastDim) {
   return moved && crosses(op->getOperand(0), *moved);
 }
 
-/// Lanes of a row: two registers of 32-bit elements where the work per element is light, else one.
+/// Lanes of a row: two registers of 32-bit elements where the work per element is light, else one;
+/// a register of bytes where there is nothing else.
 int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
-  bool heavy = false;
+  auto isBytes = [](Value v) { return tensorType(v).getElementTypeBitWidth() <= 8; };
+  bool heavy = false, bytes = llvm::all_of(fusion.getBody().getArguments(), isBytes);
   for (Operation &op : fusion.getBody().front().without_terminator()) {
     heavy |= weight(&op) > 4 || (op.hasTrait<ElementLoop>() && !isa<ReduceOp>(op));
     for (Value r : op.getResults())
       heavy |= tensorType(r).getElementTypeBitWidth() > 32;
+    bytes &= llvm::all_of(op.getResults(), isBytes);
   }
-  int64_t lanes = target.lanes32() * (heavy ? 1 : 2);
+  int64_t lanes = bytes ? target.vectorBits / 8 : target.lanes32() * (heavy ? 1 : 2);
   return std::min(lanes, row);
 }
 

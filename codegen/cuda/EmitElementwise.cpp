@@ -130,6 +130,17 @@ std::string text(const Site &s, CastOp op) {
   return s.e.cast(s.x(), s.element, elementOf(op.getY()));
 }
 
+/// The table as a string of C, which lies in constant memory.
+std::string text(const Site &s, LookupOp op) {
+  auto table = ref::Tensor::fromAttr(op.getTable());
+  std::string bytes;
+  llvm::raw_string_ostream out(bytes);
+  for (int64_t i = 0; i < table->size(); ++i)
+    out << llvm::format("\\%03o", unsigned(table->getInt(i) & 255));
+  return "(" + computeName(table->getElementType()) + ")\"" + bytes + "\"[(unsigned char)" + s.x() +
+         "]";
+}
+
 std::string text(const Site &s, SelectOp) {
   return s.x() + " ? " + s.values[1] + " : " + s.values[2];
 }

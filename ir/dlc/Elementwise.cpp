@@ -74,6 +74,19 @@ LogicalResult CastOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return inferElement(adaptor.getX(), adaptor.getTo(), types);
 }
 
+LogicalResult LookupOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  auto isByte = [](Type type) { return type.isInteger(8); };
+  Type element = tensorType(adaptor.getX()).getElementType();
+  if (!isByte(element))
+    return site.fail("C1: 'x' must have 8 bits, found ", element, "; cast it to ui8");
+  ShapedType table = adaptor.getTable().getShapedType();
+  if (table.getRank() != 1 || table.getDimSize(0) != 256 || !isByte(table.getElementType()))
+    return site.fail("C2: the table must be 256 integers of 8 bits, found ", table);
+  return inferElement(adaptor.getX(), table.getElementType(), types);
+}
+
 LogicalResult PowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                       Adaptor adaptor, Types &types) {
   Operand operands[] = {{"a", adaptor.getA()}, {"b", adaptor.getB()}};

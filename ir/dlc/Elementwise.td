@@ -125,6 +125,19 @@ def Dlc_CastOp : Dlc_ElementwiseOp<"cast"> {
   let assemblyFormat = "$x `to` $to attr-dict `:` functional-type(operands, results)";
 }
 
+def Dlc_LookupOp : Dlc_ElementwiseOp<"lookup", [Dlc_NoGradient]> {
+  let numericClass = "Exact";
+  let weight = 2;
+  let summary = "the element of a table that the eight bits of x number: what a chain of operations makes of each of 256 values";
+  let description = [{
+    - (C1) x has 8 bits.
+    - (C2) the table has one dimension of 256 elements of 8 bits.
+  }];
+  let arguments = (ins Dlc_Tensor:$x, ElementsAttr:$table);
+  let results = (outs Dlc_Tensor:$y);
+  let assemblyFormat = "$x `in` $table attr-dict `:` functional-type(operands, results)";
+}
+
 class Dlc_Binary<string mnemonic, Type type, string meaning, list<Trait> traits = []>
     : Dlc_ElementwiseOp<mnemonic, traits> {
   let summary = meaning;

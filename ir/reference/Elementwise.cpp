@@ -228,6 +228,16 @@ LogicalResult CastOp::evaluate(Inputs in, Outputs out) {
   return success();
 }
 
+LogicalResult LookupOp::evaluate(Inputs in, Outputs out) {
+  FailureOr<Tensor> table = Tensor::fromAttr(getTable());
+  if (failed(table))
+    return emitOpError("the table's elements cannot be read");
+  Tensor y = likeOperand(*this, in[0], table->getElementType());
+  mapOne<int64_t>(in[0], y, [&](int64_t x) { return table->getInt(x & 255); });
+  out.push_back(y);
+  return success();
+}
+
 //===- Two operands -------------------------------------------------------===//
 
 LogicalResult AddOp::evaluate(Inputs in, Outputs out) {

@@ -335,6 +335,24 @@ void addCast(std::vector<Case> &cases) {
   }
 }
 
+/// All values of 8 bits, in rows of any length, in a table without order.
+void addLookup(std::vector<Case> &cases) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) {
+    const int byte = (i * 37 + 11) % 256;
+    bytes += {"0123456789ABCDEF"[byte / 16], "0123456789ABCDEF"[byte % 16]};
+  }
+  for (const char *from : {"ui8", "i8"})
+    for (const char *to : {"ui8", "i8"}) {
+      double low = isUnsignedName(from) ? 0 : -128;
+      for (const ShapeClass &s : shapeClasses)
+        cases.push_back({"lookup",
+                         std::string(from) + "/" + s.name + "/" + to,
+                         {{s.a, from, {Fill::Uniform, low, low + 255}}},
+                         "table = dense<\"0x" + bytes + "\"> : tensor<256x" + to + ">"});
+    }
+}
+
 } // namespace
 
 void addElementwiseCases(std::vector<Case> &cases) {
@@ -344,6 +362,7 @@ void addElementwiseCases(std::vector<Case> &cases) {
   addComparePlaces(cases);
   addShortRows(cases);
   addCast(cases);
+  addLookup(cases);
 }
 
 } // namespace dlc::conformance

@@ -94,3 +94,19 @@ func.func @inferred_layout(%x: tensor<8x16xf32, #dlc.on<cpu, aB8b>>, %y: tensor<
   %0 = dlc.compare lt %x, %y : (tensor<8x16xf32, #dlc.on<cpu, aB8b>>, tensor<16xf32, #dlc.on<cpu>>) -> tensor<8x16xi1>
   return
 }
+
+// -----
+
+func.func @wide_index(%x: tensor<4xi32>) {
+  // expected-error @+1 {{'dlc.lookup' op C1: 'x' must have 8 bits, found 'i32'; cast it to ui8}}
+  %0 = dlc.lookup %x in dense<1> : tensor<256xui8> : (tensor<4xi32>) -> tensor<4xui8>
+  return
+}
+
+// -----
+
+func.func @short_table(%x: tensor<4xui8>) {
+  // expected-error @+1 {{'dlc.lookup' op C2: the table must be 256 integers of 8 bits, found 'tensor<255xui8>'}}
+  %0 = dlc.lookup %x in dense<1> : tensor<255xui8> : (tensor<4xui8>) -> tensor<4xui8>
+  return
+}

@@ -1,0 +1,18 @@
+//===- Registers.h - values of any number of lanes, register by register ---===//
+#ifndef DLC_CODEGEN_CPU_REGISTERS_H
+#define DLC_CODEGEN_CPU_REGISTERS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace dlc::cpu {
+
+/// `call` on operands of any number of lanes, or scalars, of which it takes and gives registers of
+/// the type `whole`; lanes that the last register has too many repeat an element.
+mlir::Value inRegisters(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType whole,
+                        llvm::ArrayRef<mlir::Value> operands,
+                        llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> call);
+
+} // namespace dlc::cpu
+
+#endif

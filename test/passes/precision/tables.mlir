@@ -1,0 +1,60 @@
+// RUN: dlc-opt %s -dlc-tables | FileCheck %s
+
+// Twice the value, quantised again, is a table, with all that was on the way.
+// CHECK-LABEL: @chain
+// CHECK-NEXT: %[[Y:.*]] = dlc.lookup %arg0 in dense<"0x00020406080A0C0E"
+// CHECK-NEXT: return %[[Y]]
+func.func @chain(%x: tensor<3x40xui8>) -> tensor<3x40xui8> {
+  %scale = dlc.constant dense<0.5> : tensor<f32>
+  %two = dlc.constant dense<2.0> : tensor<1x1xf32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %0 = dlc.cast %x to f32 : (tensor<3x40xui8>) -> tensor<3x40xf32>
+  %1 = dlc.mul %0, %scale : (tensor<3x40xf32>, tensor<f32>) -> tensor<3x40xf32>
+  %2 = dlc.div %1, %scale : (tensor<3x40xf32>, tensor<f32>) -> tensor<3x40xf32>
+  %3 = dlc.round %2 : (tensor<3x40xf32>) -> tensor<3x40xf32>
+  %4 = dlc.max %3, %low : (tensor<3x40xf32>, tensor<f32>) -> tensor<3x40xf32>
+  %5 = dlc.min %4, %high : (tensor<3x40xf32>, tensor<f32>) -> tensor<3x40xf32>
+  %6 = dlc.cast %5 to ui8 : (tensor<3x40xf32>) -> tensor<3x40xui8>
+  %7 = dlc.cast %6 to f32 : (tensor<3x40xui8>) -> tensor<3x40xf32>
+  %8 = dlc.mul %7, %two : (tensor<3x40xf32>, tensor<1x1xf32>) -> tensor<3x40xf32>
+  %9 = dlc.min %8, %high : (tensor<3x40xf32>, tensor<f32>) -> tensor<3x40xf32>
+  %y = dlc.cast %9 to ui8 : (tensor<3x40xf32>) -> tensor<3x40xui8>
+  return %y : tensor<3x40xui8>
+}
+
+// x times its sigmoid: one value decides both factors. What others read stays.
+// CHECK-LABEL: @joined
+// CHECK: %[[S:.*]] = dlc.sigmoid
+// CHECK: %[[Y:.*]] = dlc.lookup %arg0 in
+// CHECK: return %[[Y]], %[[S]]
+func.func @joined(%x: tensor<8xi8>) -> (tensor<8xi8>, tensor<8xf32>) {
+  %0 = dlc.cast %x to f32 : (tensor<8xi8>) -> tensor<8xf32>
+  %s = dlc.sigmoid %0 : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = dlc.mul %0, %s : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %2 = dlc.round %1 : (tensor<8xf32>) -> tensor<8xf32>
+  %y = dlc.cast %2 to i8 : (tensor<8xf32>) -> tensor<8xi8>
+  return %y, %s : tensor<8xi8>, tensor<8xf32>
+}
+
+// Two values, a scale for each channel, a stretched value, and what costs no more than a lookup: none is a table.
+// CHECK-LABEL: @others
+// CHECK-NOT: dlc.lookup
+func.func @others(%a: tensor<4xui8>, %b: tensor<4xui8>, %c: tensor<1xui8>) -> (tensor<4xui8>, tensor<4xui8>, tensor<4xui8>, tensor<4xui8>) {
+  %scales = dlc.constant dense<[0.5, 0.25, 0.125, 2.0]> : tensor<4xf32>
+  %ones = dlc.constant dense<0.0> : tensor<4xf32>
+  %fa = dlc.cast %a to f32 : (tensor<4xui8>) -> tensor<4xf32>
+  %fb = dlc.cast %b to f32 : (tensor<4xui8>) -> tensor<4xf32>
+  %fc = dlc.cast %c to f32 : (tensor<1xui8>) -> tensor<1xf32>
+  %0 = dlc.sigmoid %fa : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dlc.mul %0, %fb : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y0 = dlc.cast %1 to ui8 : (tensor<4xf32>) -> tensor<4xui8>
+  %2 = dlc.mul %0, %scales : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y1 = dlc.cast %2 to ui8 : (tensor<4xf32>) -> tensor<4xui8>
+  %3 = dlc.exp %fc : (tensor<1xf32>) -> tensor<1xf32>
+  %4 = dlc.add %3, %ones : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y2 = dlc.cast %4 to ui8 : (tensor<4xf32>) -> tensor<4xui8>
+  %two = dlc.constant dense<2> : tensor<ui8>
+  %y3 = dlc.max %a, %two : (tensor<4xui8>, tensor<ui8>) -> tensor<4xui8>
+  return %y0, %y1, %y2, %y3 : tensor<4xui8>, tensor<4xui8>, tensor<4xui8>, tensor<4xui8>
+}
