@@ -1,8 +1,10 @@
 //===- EmitElementwise.cpp - elementwise operations as text ----------------===//
 #include "codegen/cuda/Emitter.h"
+#include "ir/tensor/Tensor.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
