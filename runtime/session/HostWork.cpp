@@ -4,6 +4,7 @@
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Format.h"
 #include "runtime/session/Collectives.h"
+#include "runtime/session/OwnRows.h"
 
 #include <vector>
 
@@ -30,6 +31,8 @@ std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, 
   }
   if (command.library == kCollectiveLibrary)
     return collectiveCall(command.desc, buffers, world);
+  if (command.library == kOwnRowsLibrary)
+    return ownRowsCall(command.desc, buffers, world);
   return createCall(command.library, command.desc, buffers, threads);
 }
 
