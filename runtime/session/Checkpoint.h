@@ -36,7 +36,7 @@ struct SavedTensor {
   std::vector<Piece> pieces;
 
   /// Elements [begin, begin + count).
-  void read(uint64_t begin, uint64_t count, void *to) const;
+  DLC_EXPORT void read(uint64_t begin, uint64_t count, void *to) const;
 };
 
 struct Checkpoint {
