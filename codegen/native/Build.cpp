@@ -70,6 +70,8 @@ public:
   }
 
   LogicalResult run() {
+    if (op->getParentOfType<ModuleOp>()->hasAttr("dlc.reproducible"))
+      program.manifest["reproducible"] = true;
     program.manifest["inputs"] = tensors(op.getInputs(), true);
     program.manifest["outputs"] = tensors(op.getOutputs(), false);
     if (auto states = op.getStates())

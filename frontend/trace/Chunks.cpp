@@ -3,6 +3,7 @@
 
 #include "dlc/collective.hpp"
 #include "frontend/trace/Shares.h"
+#include "frontend/trace/State.h"
 
 namespace dlc {
 
@@ -34,6 +35,10 @@ std::vector<Tensor> meansInOrder(const std::vector<std::vector<Tensor>> &own, in
 } // namespace
 
 PartResults meanInOrder(const std::vector<PartResults> &own, int64_t chunks, int64_t world) {
+  // How many threads a rank has depends on how many ranks there are.
+  State &state = *State::current();
+  state.function->getParentOfType<mlir::ModuleOp>()->setAttr("dlc.reproducible",
+                                                             state.builder.getUnitAttr());
   PartResults result;
   result.gradients = own[0].gradients;
   std::vector<std::vector<Tensor>> figures;

@@ -32,6 +32,7 @@ public:
     plan.name = root.member("name").stringOr("");
     plan.producer = root.member("producer").stringOr("");
     readTarget(root.member("target"));
+    plan.reproducible = root.member("reproducible").booleanOr(false);
     readDevices(root);
     readConstants(root.member("constants"));
     readTensors(root.member("inputs"), plan.inputs);

@@ -124,6 +124,8 @@ struct Plan {
   std::string name, producer;
   std::vector<std::string> features;
   int threads = 0;
+  /// The same bits on any number of threads.
+  bool reproducible = false;
   /// The first is cpu.
   std::vector<DeviceInfo> devices;
   /// The device of each stream.
