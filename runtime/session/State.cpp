@@ -196,6 +196,7 @@ void StateSet::reset() {
 }
 
 Program StateSet::started() const {
+  requireAll();
   Lock lock(*this);
   requireWhole("save the program with its state");
   Program result = program;

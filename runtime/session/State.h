@@ -54,7 +54,8 @@ public:
   /// size. The memory must last until the next bind, or as long as the session.
   void bind(size_t index, void *memory);
 
-  /// The program with these values, copied, as those that its states begin as.
+  /// The program with these values, copied, as those that its states begin as. Refused where other
+  /// ranks have the rest.
   Program started() const;
   /// As .safetensors, a tensor per state; see dlc.h for what is refused.
   /// `metadata` is written beside what says whose state it is. Refused where other ranks have the
@@ -96,6 +97,7 @@ private:
   };
   Overlap overlapOf(const StateInfo &info, const SharedTensor &tensor) const;
   void addShares(TensorFile &file) const;
+  void requireAll() const;
   void place(size_t state, const SavedTensor &tensor, const Overlap &where);
   /// A state's bytes from and to the host.
   void read(const Bound &from, void *to, uint64_t bytes) const;

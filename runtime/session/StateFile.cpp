@@ -48,12 +48,16 @@ void StateSet::addShares(TensorFile &file) const {
   }
 }
 
-void StateSet::save(const std::string &path, std::map<std::string, std::string> metadata) const {
+void StateSet::requireAll() const {
   for (const StateInfo &info : plan.states)
     if (info.sharers > 0)
       fail("state '", info.name, "' is a share of ", info.sharers,
            " ranks, and one of them cannot save all; required: a checkpoint of all ranks, as dlc "
            "train writes it");
+}
+
+void StateSet::save(const std::string &path, std::map<std::string, std::string> metadata) const {
+  requireAll();
   saveRest(path, std::move(metadata));
 }
 
