@@ -45,6 +45,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     passes.addPass(createWeightsPass(options));
     // What travels has its element type now.
     passes.addPass(createBucketsPass());
+    passes.addPass(createEarlyPass());
     return;
   }
   case Phase::Place:

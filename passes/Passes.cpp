@@ -16,6 +16,7 @@ void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([=] { return createQuantizedPass({}, kernels); });
   mlir::registerPass([] { return createTablesPass(); });
   mlir::registerPass([] { return createBucketsPass(); });
+  mlir::registerPass([] { return createEarlyPass(); });
   mlir::registerPass([] { return createRememberDevicesPass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });

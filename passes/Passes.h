@@ -50,6 +50,7 @@ constexpr llvm::StringLiteral kBucketsAttr = "dlc.buckets";
 /// `dlc-buckets`: all-reduces that do not wait for one another become one for each bucket, whose
 /// parts lie side by side in the order in which they are written.
 std::unique_ptr<mlir::Pass> createBucketsPass();
+std::unique_ptr<mlir::Pass> createEarlyPass();
 
 /// `dlc-remember-devices`: keeps what `dlc.device` asks for where rewriting does not lose it.
 std::unique_ptr<mlir::Pass> createRememberDevicesPass();

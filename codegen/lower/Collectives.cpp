@@ -38,9 +38,25 @@ json descOf(Operation *op) {
       .Default([](Operation *) { return json(); });
 }
 
+/// Also as the runtime's session calls it (runtime/session/OwnRows.h).
+LibraryCall callOf(OwnRowsOp op) {
+  LibraryCall call;
+  call.library = call.implementation = "own_rows";
+  json bytes = json::array();
+  for (Value x : op.getXs()) {
+    call.addValue(x);
+    bytes.push_back(storageBytes(typeOf(x)));
+  }
+  call.addResult(0, typeOf(op.getY()));
+  call.desc = {{"bytes", bytes}, {"size", *op.getSize()}};
+  return call;
+}
+
 } // namespace
 
 std::optional<LibraryCall> collectiveOf(Operation *op) {
+  if (auto own = dyn_cast<OwnRowsOp>(op))
+    return callOf(own);
   json desc = descOf(op);
   if (desc.is_null())
     return std::nullopt;

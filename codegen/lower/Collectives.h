@@ -6,11 +6,11 @@
 
 namespace dlc::lower {
 
-/// The command of the runtime's that a collective is; none for other operations. There is nothing
-/// to choose: who carries it is known when a world forms.
+/// The command of the runtime's that a collective is, or what takes a rank's share; none for other
+/// operations. There is nothing to choose: who carries it is known when a world forms.
 std::optional<LibraryCall> collectiveOf(mlir::Operation *op);
 
-/// Whether a command is one.
+/// Whether ranks meet in a command.
 bool isCollective(mlir::Operation *command);
 
 } // namespace dlc::lower

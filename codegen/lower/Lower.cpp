@@ -120,6 +120,8 @@ DictionaryAttr Lowering::describeState(func::FuncOp main, const State &state) {
       describe(main.getArgAttrDict(number), state.old.getType(), "state", number).getValue());
   if (main.getArgAttr(number, "dlc.parameter"))
     list.push_back(b.getNamedAttr("parameter", b.getUnitAttr()));
+  if (Attribute shares = main.getArgAttr(number, "dlc.shares"))
+    list.push_back(b.getNamedAttr("shares", shares));
   auto init = main.getArgAttrOfType<ElementsAttr>(number, "dlc.init");
   if (init && !isZero(init))
     list.push_back(b.getNamedAttr("init", init));

@@ -70,6 +70,8 @@ public:
   }
 
   LogicalResult run() {
+    if (op->getParentOfType<ModuleOp>()->hasAttr("dlc.reproducible"))
+      program.manifest["reproducible"] = true;
     program.manifest["inputs"] = tensors(op.getInputs(), true);
     program.manifest["outputs"] = tensors(op.getOutputs(), false);
     if (auto states = op.getStates())
@@ -109,12 +111,25 @@ private:
     return result;
   }
 
+  static json sharesOf(DictionaryAttr shares) {
+    json parts = json::array();
+    for (Attribute attr : shares.getAs<ArrayAttr>("parts")) {
+      auto part = cast<DictionaryAttr>(attr);
+      ArrayRef<int64_t> shape = part.getAs<DenseI64ArrayAttr>("shape").asArrayRef();
+      parts.push_back({{"name", part.getAs<StringAttr>("name").getValue().str()},
+                       {"shape", std::vector<int64_t>(shape.begin(), shape.end())}});
+    }
+    return {{"of", shares.getAs<IntegerAttr>("of").getInt()}, {"parts", parts}};
+  }
+
   json stateTensors(ArrayAttr infos) {
     json result = tensors(infos, false);
     for (auto [tensor, attr] : llvm::zip(result, infos)) {
       auto info = cast<DictionaryAttr>(attr);
       if (info.contains("parameter"))
         tensor["parameter"] = true;
+      if (auto shares = info.getAs<DictionaryAttr>("shares"))
+        tensor["shares"] = sharesOf(shares);
       if (auto init = info.getAs<ElementsAttr>("init"))
         tensor["init"] = constant(init, op.getLoc());
     }

@@ -50,6 +50,16 @@ Tensor reduce_scatter(const Operand &x, int64_t size, Reduction reduction) {
   return call.tensor(call.make<ReduceScatterOp>(call.value(x), properties));
 }
 
+Tensor own_rows(const Operands &xs, int64_t size) {
+  Call call("own_rows", xs);
+  auto properties = propertiesOf<OwnRowsOp>(call);
+  properties.size = call.integer(size);
+  SmallVector<Value> values;
+  for (const Operand &x : xs)
+    values.push_back(call.value(x));
+  return call.tensor(call.make<OwnRowsOp>(values, properties));
+}
+
 } // namespace dlc::trace
 
 namespace dlc::optim {

@@ -1,6 +1,7 @@
 //===- LossScale.cpp - gradients that f16 can hold ------------------------===//
 #include "frontend/trace/LossScale.h"
 
+#include "frontend/trace/Shares.h"
 #include "frontend/trace/State.h"
 
 #include <cmath>
@@ -51,7 +52,7 @@ optim::Gradients LossScaler::unscaled(const optim::Gradients &gradients) {
     Tensor part = sum(abs(cast(value, DType::F32)));
     total = total ? total + part : part;
   }
-  isFinite = total <= double(std::numeric_limits<float>::max());
+  isFinite = optim::overRanks(gradients, total) <= double(std::numeric_limits<float>::max());
   return result;
 }
 

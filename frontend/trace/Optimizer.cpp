@@ -1,6 +1,7 @@
 //===- Optimizer.cpp - gradients to updates: groups, state, clipping ------===//
 #include "dlc/optim.hpp"
 
+#include "frontend/trace/Shares.h"
 #include "frontend/trace/State.h"
 
 #include <algorithm>
@@ -23,13 +24,10 @@ bool matches(std::string_view pattern, std::string_view name) {
 std::string rateInput(size_t group) { return group ? "lr." + std::to_string(group) : "lr"; }
 } // namespace
 
-Update::Update(Parameter given, Tensor gradient, Operand rate, std::string prefix, Tensor finite)
-    : parameter(std::move(given)), gradient(std::move(gradient)), rate(std::move(rate)),
-      prefix(std::move(prefix)), finite(std::move(finite)) {
-  Operand operand(parameter);
-  Call call("Update", {&operand});
-  value = call.tensor(call.value(operand));
-}
+Update::Update(Parameter given, Tensor value, Tensor gradient, Operand rate, std::string prefix,
+               Tensor finite)
+    : parameter(std::move(given)), value(std::move(value)), gradient(std::move(gradient)),
+      rate(std::move(rate)), prefix(std::move(prefix)), finite(std::move(finite)) {}
 
 Tensor Update::count() {
   if (!finite)
@@ -50,6 +48,8 @@ Parameter Update::slot(const std::string &name) {
       variable(prefix + name + "." + parameter.name(), parameter.shape(), parameter.dtype());
   if (parameter.device())
     slot.to(*parameter.device());
+  if (bucket)
+    keepShare(slot, *bucket, prefix + name + ".");
   return slot;
 }
 
@@ -84,38 +84,82 @@ std::map<std::string, Schedule> Optimizer::schedules() const {
   return all;
 }
 
-void Optimizer::update(const Parameter &parameter, const Tensor &gradient, const std::string &input,
-                       std::map<std::string, Tensor> &rates, const Tensor &finite) const {
-  if (!next)
-    return;
-  Operand given(rate.number);
-  if (rate.schedule) {
-    Tensor &known = rates[input];
-    if (!known)
-      known = trace::input({input, {}});
-    given = Operand(cast(known, gradient.dtype()));
-  }
-  Update update(parameter, gradient, given, "optimizer." + name + ".", finite);
+size_t Optimizer::groupOf(const Parameter &parameter) const {
+  auto isHere = [&](const std::string &pattern) { return matches(pattern, parameter.name()); };
+  size_t group = 0;
+  while (group < groups.size() && std::ranges::none_of(groups[group].first, isHere))
+    ++group;
+  return group;
+}
+
+void Optimizer::update(const Parameter &parameter, const Tensor &gradient, const Operand &rate,
+                       const Tensor &finite) const {
+  Update update(parameter, valueOf(parameter), gradient, rate, "optimizer." + name + ".", finite);
   Tensor value = next(update);
   assign(parameter, finite ? where(finite, value, update.value) : value);
 }
 
+void Optimizer::updateShare(const Bucket &bucket, const std::string &share, const Tensor &gradient,
+                            const Operand &rate, const Tensor &finite) const {
+  const Parameter &first = bucket.parameters.front();
+  Parameter standIn = Parameter::variable(share, {bucket.share}, 0, first.dtype());
+  if (first.device())
+    standIn.to(*first.device());
+  Update update(standIn, ownShare(bucket), gradient, rate, "optimizer." + name + ".", finite);
+  update.bucket = &bucket;
+  ElementsOnly check(bucket, name);
+  Tensor value = next(update);
+  check.require();
+  assignGathered(bucket, finite ? where(finite, value, update.value) : value);
+}
+
 void Optimizer::apply(const Gradients &gradients, const Tensor &finite) const {
-  if (gradients.parameters.size() != gradients.values.size())
+  const bool isSharded = !gradients.buckets.empty();
+  const size_t count = isSharded ? gradients.buckets.size() : gradients.parameters.size();
+  if (count != gradients.values.size())
     throw Error("Optimizer::apply: there must be one gradient for each parameter; found " +
-                std::to_string(gradients.values.size()) + " for " +
-                std::to_string(gradients.parameters.size()));
+                std::to_string(gradients.values.size()) + " for " + std::to_string(count));
   std::map<std::string, Tensor> rates;
-  for (size_t i = 0; i < gradients.parameters.size(); ++i) {
-    const Parameter &parameter = gradients.parameters[i];
-    size_t group = 0;
-    auto isHere = [&](const std::string &pattern) { return matches(pattern, parameter.name()); };
-    while (group < groups.size() && std::ranges::none_of(groups[group].first, isHere))
-      ++group;
+  for (size_t i = 0; i < count; ++i) {
+    size_t group =
+        groupOf(isSharded ? gradients.buckets[i].parameters.front() : gradients.parameters[i]);
     bool own = group == groups.size();
     const Optimizer &chosen = own ? *this : groups[group].second;
-    chosen.update(parameter, gradients.values[i], rateInput(own ? 0 : group + 1), rates, finite);
+    if (!chosen.next)
+      continue;
+    const Tensor &gradient = gradients.values[i];
+    Operand rate(chosen.rate.number);
+    if (chosen.rate.schedule) {
+      std::string input = rateInput(own ? 0 : group + 1);
+      Tensor &known = rates[input];
+      if (!known)
+        known = trace::input({input, {}});
+      rate = Operand(cast(known, gradient.dtype()));
+    }
+    if (isSharded)
+      chosen.updateShare(gradients.buckets[i], "share" + std::to_string(i), gradient, rate, finite);
+    else
+      chosen.update(gradients.parameters[i], gradient, rate, finite);
   }
+}
+
+Gradients Optimizer::sharded(const Gradients &gradients, int64_t world, bool averaged) const {
+  std::vector<size_t> rules;
+  for (const Parameter &parameter : gradients.parameters)
+    rules.push_back(groupOf(parameter));
+  Gradients result;
+  for (const std::vector<size_t> &members : bucketsOf(gradients.parameters, rules)) {
+    Bucket bucket{.parameters = {}, .world = world};
+    std::vector<Tensor> values;
+    for (size_t i : members) {
+      bucket.parameters.push_back(gradients.parameters[i]);
+      values.push_back(gradients.values[i]);
+    }
+    bucket.share = shareOf(bucket);
+    result.values.push_back(scattered(bucket, values, averaged));
+    result.buckets.push_back(std::move(bucket));
+  }
+  return result;
 }
 
 Gradients gradients(const Operand &loss) {
@@ -137,7 +181,7 @@ Tensor globalNorm(const Gradients &gradients) {
   }
   if (!total)
     throw Error("globalNorm: there are no gradients");
-  return sqrt(total);
+  return sqrt(overRanks(gradients, total));
 }
 
 Gradients clipByNorm(const Gradients &gradients, double limit) {

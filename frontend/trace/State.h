@@ -91,6 +91,12 @@ public:
   /// Where the value comes from an input, that input's numbers name one of so many classes (or the
   /// ignored one): who runs the program can check them.
   void noteClasses(mlir::Value value, int64_t count, std::optional<int64_t> ignored);
+  /// The state of that name is each rank's share of these tensors' elements.
+  struct Shares {
+    int64_t of = 1;
+    std::vector<std::pair<std::string, Shape>> parts;
+  };
+  std::map<std::string, Shares> shares;
   /// Of random numbers: another one at each call.
   int64_t nextSeed();
 
@@ -140,6 +146,7 @@ public:
 
 private:
   bool isFree(mlir::Value value);
+  mlir::DictionaryAttr describeShares(const Shares &given);
   mlir::ElementsAttr elements(const Array &array, llvm::StringRef name);
   mlir::ElementsAttr startOf(const Parameter &parameter, mlir::RankedTensorType type);
 

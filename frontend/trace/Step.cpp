@@ -3,6 +3,7 @@
 
 #include "dlc/collective.hpp"
 
+#include "frontend/trace/Chunks.h"
 #include "frontend/trace/LossScale.h"
 #include "frontend/trace/State.h"
 
@@ -33,36 +34,40 @@ std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int6
   return result;
 }
 
-/// Loss, metrics and gradients of the whole batch: the mean of its parts'. Parts are spelled out
-/// rather than kept from run to run: the step's counter, schedule and update mean the same with any
-/// number of them, and no accumulator outlives the step.
-std::pair<std::vector<Tensor>, optim::Gradients>
-inParts(const Network &network, const TensorFunction &loss, const std::vector<Tensor> &inputs,
-        const StepOptions &options, const LossScaler *scaler, const Location &location) {
-  int64_t parts = options.microBatches;
-  std::vector<Tensor> figures;
-  optim::Gradients all;
+/// Loss, metrics and gradients of each part of the batch; of several their shares of the mean, but
+/// of chunks, which are summed elsewhere. Parts are spelled out rather than kept from run to run:
+/// the step's counter, schedule and update mean the same with any number of them, and no
+/// accumulator outlives the step.
+std::vector<PartResults> inParts(const Network &network, const TensorFunction &loss,
+                                 const std::vector<Tensor> &inputs, const StepOptions &options,
+                                 const LossScaler *scaler, const Location &location) {
+  const int64_t parts = partsOf(options);
+  std::vector<PartResults> results;
   for (int64_t part = 0; part < parts; ++part) {
-    std::vector<Tensor> one = parts == 1
-                                  ? figuresOf(network, loss, inputs, options)
-                                  : figuresOf(network, loss, partOf(inputs, part, parts), options);
+    std::vector<Tensor> figures =
+        parts == 1 ? figuresOf(network, loss, inputs, options)
+                   : figuresOf(network, loss, partOf(inputs, part, parts), options);
     // From here on nothing is the user's but the call that asked for the step.
     Call call("train", location);
-    if (parts > 1)
-      for (Tensor &figure : one)
+    if (parts > 1 && options.chunks == 0)
+      for (Tensor &figure : figures)
         figure = figure * (1 / double(parts));
-    optim::Gradients gradients = optim::gradients(scaler ? scaler->scaled(one[0]) : one[0]);
-    if (part == 0) {
-      figures = one;
-      all = gradients;
-      continue;
-    }
-    for (size_t i = 0; i < figures.size(); ++i)
-      figures[i] = figures[i] + one[i];
-    for (size_t i = 0; i < all.values.size(); ++i)
-      all.values[i] = all.values[i] + gradients.values[i];
+    optim::Gradients gradients = optim::gradients(scaler ? scaler->scaled(figures[0]) : figures[0]);
+    results.push_back({std::move(figures), std::move(gradients)});
   }
-  return {figures, all};
+  return results;
+}
+
+/// Of the whole batch.
+PartResults sumOf(std::vector<PartResults> parts) {
+  PartResults sum = std::move(parts[0]);
+  for (size_t part = 1; part < parts.size(); ++part) {
+    for (size_t i = 0; i < sum.figures.size(); ++i)
+      sum.figures[i] = sum.figures[i] + parts[part].figures[i];
+    for (size_t i = 0; i < sum.gradients.values.size(); ++i)
+      sum.gradients.values[i] = sum.gradients.values[i] + parts[part].gradients.values[i];
+  }
+  return sum;
 }
 
 /// The figures as this step's line of the log [steps, figures].
@@ -75,6 +80,29 @@ void keep(const std::vector<Tensor> &figures, int64_t steps) {
   assign(log, where(here, cat(line, 1), log));
 }
 } // namespace
+
+int64_t partsOf(const StepOptions &options) {
+  return options.chunks ? options.chunks / options.world : options.microBatches;
+}
+
+std::string mistakeIn(const StepOptions &o) {
+  const bool wantsWorld = o.shardOptimizer || o.chunks != 0;
+  if (wantsWorld && !o.dataParallel)
+    return "what is split over ranks, or added up in one order, must be data parallel";
+  if (wantsWorld && o.world < 1)
+    return "a step whose optimizer is split over ranks, or whose sums do not depend on their "
+           "number, is made for a world of one size; required: 1 rank or more; found " +
+           std::to_string(o.world);
+  if (!wantsWorld && o.world != 0)
+    return "the size of the world means nothing to a step that runs in any";
+  if (o.chunks < 0 || (o.chunks > 0 && o.chunks % o.world != 0))
+    return "the chunks of reproducible reductions must divide among the ranks; found " +
+           std::to_string(o.chunks) + " chunks for " + std::to_string(o.world) + " ranks";
+  if (o.chunks > 0 && o.microBatches != 1)
+    return "chunks are micro-batches already; found " + std::to_string(o.microBatches) +
+           " micro-batches beside " + std::to_string(o.chunks) + " chunks; give one of the two";
+  return "";
+}
 
 std::vector<std::string> figureNames(const StepOptions &options) {
   std::vector<std::string> names = {"loss"};
@@ -108,11 +136,13 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
   if (options.microBatches < 1 || options.log < 0)
     fail("the numbers of micro-batches and of logged steps must not be less than 1 and 0; found " +
          std::to_string(options.microBatches) + " and " + std::to_string(options.log));
+  if (std::string mistake = mistakeIn(options); !mistake.empty())
+    fail(mistake);
+  const int64_t parts = partsOf(options);
   for (const Spec &input : inputs)
-    if (options.microBatches > 1 &&
-        (input.shape.empty() || input.shape[0] < 1 || input.shape[0] % options.microBatches != 0))
+    if (parts > 1 && (input.shape.empty() || input.shape[0] < 1 || input.shape[0] % parts != 0))
       fail("the first size of input '" + input.name + "' must divide into " +
-           std::to_string(options.microBatches) + " micro-batches; found " +
+           std::to_string(parts) + (options.chunks ? " chunks" : " micro-batches") + "; found " +
            shapeText(input.shape));
   TraceOptions traceOptions{.state = true,
                             .starts = options.starts,
@@ -128,12 +158,16 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
         std::optional<LossScaler> scaler;
         if (options.lossScale)
           scaler.emplace(*options.lossScale);
-        auto [figures, gradients] =
+        std::vector<PartResults> results =
             inParts(network, loss, xs, options, scaler ? &*scaler : nullptr, location);
         Call call("train", location);
-        if (options.dataParallel) {
+        auto [figures, gradients] = options.chunks
+                                        ? meanInOrder(results, options.chunks, options.world)
+                                        : sumOf(std::move(results));
+        if (options.dataParallel && options.chunks == 0) {
           // Before unscaling, so that all find the same numbers finite.
-          gradients = optim::averaged(gradients);
+          gradients = options.shardOptimizer ? optimizer.sharded(gradients, options.world)
+                                             : optim::averaged(gradients);
           for (Tensor &figure : figures)
             figure = all_reduce(figure, Reduction::Mean);
         }
@@ -143,6 +177,9 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
           gradients = optim::clipByValue(gradients, options.clipValue);
         if (options.clipNorm > 0)
           gradients = optim::clipByNorm(gradients, options.clipNorm);
+        // A norm of shares would be added in another order in each world.
+        if (options.chunks && options.shardOptimizer)
+          gradients = optimizer.sharded(gradients, options.world, /*averaged=*/true);
         if (scaler) {
           scaler->finish();
           for (const Tensor &figure : scaler->figures())

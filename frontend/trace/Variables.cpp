@@ -77,6 +77,16 @@ void State::finish(SmallVectorImpl<Value> &results, SmallVectorImpl<std::string>
   }
 }
 
+DictionaryAttr State::describeShares(const Shares &given) {
+  SmallVector<Attribute> parts;
+  for (const auto &[name, shape] : given.parts)
+    parts.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(name)),
+         builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape))}));
+  return builder.getDictionaryAttr({builder.getNamedAttr("of", builder.getI64IntegerAttr(given.of)),
+                                    builder.getNamedAttr("parts", builder.getArrayAttr(parts))});
+}
+
 void State::describeArguments() {
   for (const auto &[position, attribute, number] : classNotes)
     function.setArgAttr(position, attribute, builder.getI64IntegerAttr(number));
@@ -88,6 +98,8 @@ void State::describeArguments() {
     if (!hasState)
       continue;
     function.setArgAttr(position, "dlc.state", builder.getUnitAttr());
+    if (auto share = shares.find(parameter.name()); share != shares.end())
+      function.setArgAttr(position, "dlc.shares", describeShares(share->second));
     auto type = cast<RankedTensorType>(function.front().getArgument(position).getType());
     // A variable's start is one number, and nobody else knows it.
     bool starts = hasStarts || parameter.isVariable();

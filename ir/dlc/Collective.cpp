@@ -14,6 +14,7 @@ void dlc::registerCollectives(DlcDialect &dialect) {
   RegisteredOperationName::insert<AllGatherOp>(dialect);
   RegisteredOperationName::insert<ReduceScatterOp>(dialect);
   RegisteredOperationName::insert<BroadcastRanksOp>(dialect);
+  RegisteredOperationName::insert<OwnRowsOp>(dialect);
 }
 
 namespace {
@@ -53,7 +54,7 @@ LogicalResult checkRank(const Site &site, StringRef constraint, StringRef name, 
 LogicalResult wantRows(const Site &site, StringRef constraint, Operand x) {
   if (x.type().getRank() > 0)
     return success();
-  return site.fail(constraint, ": 'x' must have a first dimension; found ", x.type(),
+  return site.fail(constraint, ": '", x.name, "' must have a first dimension; found ", x.type(),
                    "; reshape it to [1]");
 }
 
@@ -109,6 +110,44 @@ LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *, std::optional<Loc
     return site.fail("C3: the first dimension of 'x' must divide into ", size, " shares; found ",
                      rows, " rows; pad it");
   return inferRows(site, x, rows / size, types);
+}
+
+LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  if (failed(wantSize(site, "C1", adaptor.getSize())))
+    return failure();
+  if (adaptor.getXs().empty())
+    return site.fail("C2: at least one operand must be there; found none");
+  SmallVector<std::string> names;
+  for (size_t i = 0; i < adaptor.getXs().size(); ++i)
+    names.push_back("xs[" + std::to_string(i) + "]");
+  SmallVector<Operand> operands;
+  for (auto [name, value] : llvm::zip_equal(names, adaptor.getXs()))
+    operands.push_back({name, value});
+  if (failed(sameElementType(site, "C2", operands)))
+    return failure();
+  int64_t rows = 0, size = int64_t(*adaptor.getSize());
+  ArrayRef<int64_t> shape = operands[0].type().getShape();
+  for (const Operand &x : operands) {
+    if (failed(wantRows(site, "C2", x)))
+      return failure();
+    ArrayRef<int64_t> other = x.type().getShape();
+    if (other.drop_front() != shape.drop_front())
+      return site.fail("C2: dimensions but the first must agree; '", operands[0].name, "' is ",
+                       operands[0].type(), ", '", x.name, "' is ", x.type(), "; reshape one");
+    if (ShapedType::isDynamic(other[0]) || llvm::AddOverflow(rows, other[0], rows))
+      return site.fail("C3: the rows of '", x.name, "' must be known; found ", x.type(),
+                       "; give it a static shape");
+  }
+  if (rows % size != 0)
+    return site.fail("C3: the rows must divide into ", size, " shares; found ", rows, "; pad them");
+  auto device = commonDevice(site, "C2", operands);
+  if (failed(device))
+    return failure();
+  Shape own(shape);
+  own[0] = rows / size;
+  return addResult(site, types, own, operands[0].type().getElementType(), *device);
 }
 
 LogicalResult BroadcastRanksOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

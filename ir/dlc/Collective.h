@@ -16,7 +16,7 @@ namespace dlc {
 /// Makes the dialect know them.
 void registerCollectives(DlcDialect &dialect);
 
-/// One of the operations here.
+/// One of the operations here in which ranks meet.
 inline bool isCollective(mlir::Operation *op) {
   return mlir::isa<AllReduceOp, AllGatherOp, ReduceScatterOp, BroadcastRanksOp>(op);
 }

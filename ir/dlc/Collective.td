@@ -40,6 +40,17 @@ def Dlc_ReduceScatterOp : Dlc_Collective<"reduce_scatter"> {
   let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size);
   let assemblyFormat = "$kind $x (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
 }
+/// Nobody is waited for: the counterpart of all_gather where all ranks have everything.
+def Dlc_OwnRowsOp : Dlc_Collective<"own_rows"> {
+  let summary = "the operands' rows, one operand's after the other's: of these this rank's share, in the order of ranks";
+  let description = [{
+    - (C1) a `size` of 1 or more is given.
+    - (C2) there is at least one operand, all have a first dimension, and agree in the other dimensions and in the element type.
+    - (C3) the rows are known, and divide into `size` shares.
+  }];
+  let arguments = (ins Variadic<Dlc_Tensor>:$xs, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size);
+  let assemblyFormat = "$xs (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
+}
 def Dlc_BroadcastRanksOp : Dlc_Collective<"broadcast_ranks"> {
   let summary = "the root's elements, on all ranks";
   let description = [{

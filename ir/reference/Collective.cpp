@@ -96,6 +96,27 @@ LogicalResult ReduceScatterOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
+LogicalResult OwnRowsOp::evaluate(Inputs inputs, Outputs outputs) {
+  const int64_t size = int64_t(*getSize());
+  if (size != World::currentSize())
+    return emitOpError("is for a world of ")
+           << size << " ranks, and is evaluated in one of " << World::currentSize();
+  int64_t bytes = 0, at = 0;
+  for (const Tensor &x : inputs)
+    bytes += x.bytes();
+  const int64_t begin = World::currentRank() * (bytes / size), end = begin + bytes / size;
+  Tensor y = Tensor::empty(cast<RankedTensorType>(getY().getType()));
+  char *to = y.mutableData();
+  for (const Tensor &x : inputs) {
+    int64_t first = std::max(at, begin), last = std::min(at + int64_t(x.bytes()), end);
+    if (first < last)
+      to = std::copy(x.data() + (first - at), x.data() + (last - at), to);
+    at += x.bytes();
+  }
+  outputs.push_back(y);
+  return success();
+}
+
 LogicalResult BroadcastRanksOp::evaluate(Inputs inputs, Outputs outputs) {
   auto all = meet(*this, getSize(), inputs[0]);
   if (!all)

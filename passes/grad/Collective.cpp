@@ -47,6 +47,25 @@ void addCollective(Rules &rules) {
     });
     return success();
   });
+  // Each element of the rows stands in one rank's share, and the operands are the rank's own: zeros
+  // where another rank's share is.
+  rules.add<OwnRowsOp>([](OwnRowsOp op, Backward &g) {
+    Expr dy = g.of(op.getY());
+    TensorBuilder &b = g.build();
+    const int64_t size = int64_t(*op.getSize());
+    Value numbers = iota(b, {size}, 0, dy);
+    Expr rank(b, b.make<OwnRowsOp>(ValueRange{numbers}, op.getGroupAttr(), op.getSizeAttr()));
+    SmallVector<Value> shares;
+    for (int64_t r = 0; r < size; ++r)
+      shares.push_back(keep(compare(Predicate::eq, rank, index(b, r, dy)), dy));
+    Expr rows = concat(shares, 0, b);
+    int64_t from = 0;
+    for (Value x : op.getXs()) {
+      int64_t count = shapeOf(x)[0];
+      g.add(x, [&]() -> Value { return rows.part(0, from, count); });
+      from += count;
+    }
+  });
   // All ranks' results are the root's elements.
   rules.add<BroadcastRanksOp>([](BroadcastRanksOp op, Backward &g) {
     Expr dy = g.of(op.getY());

@@ -45,7 +45,7 @@ std::vector<int64_t> shuffled(int64_t size, uint64_t seed, uint64_t epoch) {
 }
 
 Order::Order(int64_t size, const LoaderOptions &options, uint64_t epoch)
-    : size(size), rank(options.rank), world(options.world) {
+    : size(size), batch(options.batch), rank(options.rank), world(options.world) {
   if (options.shuffle)
     permutation = shuffled(size, options.seed, epoch);
 }

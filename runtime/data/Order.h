@@ -14,13 +14,20 @@ public:
 
   /// The sample at a place of this rank's share.
   int64_t operator[](int64_t place) const {
-    int64_t at = (place * world + rank) % size;
+    int64_t at = globalPlace(place) % size;
     return permutation.empty() ? at : permutation[static_cast<size_t>(at)];
   }
 
 private:
+  /// A whole batch is that of each rank, one after the other; what fills none goes round.
+  int64_t globalPlace(int64_t place) const {
+    const int64_t step = place / batch, whole = size / (batch * world);
+    if (step < whole)
+      return (step * world + rank) * batch + place % batch;
+    return whole * batch * world + (place - whole * batch) * world + rank;
+  }
   std::vector<int64_t> permutation; // empty: as they come
-  int64_t size = 0, rank = 0, world = 1;
+  int64_t size = 0, batch = 1, rank = 0, world = 1;
 };
 
 /// Samples in a rank's share of an epoch, the same for all ranks.

@@ -35,12 +35,7 @@ void removeLeftovers(const std::string &target) {
         std::sscanf(name.c_str() + prefix.size(), "%d-%d.tmp%n", &process, &number, &end) != 2 ||
         prefix.size() + static_cast<size_t>(end) != name.size())
       continue;
-    int file = open(it->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0)
-      continue;
-    if (flock(file, LOCK_EX | LOCK_NB) == 0)
-      unlink(it->path().c_str());
-    close(file);
+    removeLeftover(it->path().string());
   }
 }
 
@@ -54,6 +49,15 @@ bool keep(int file) {
 }
 
 } // namespace
+
+void removeLeftover(const std::string &temporary) {
+  int file = open(temporary.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0)
+    return;
+  if (flock(file, LOCK_EX | LOCK_NB) == 0)
+    unlink(temporary.c_str());
+  close(file);
+}
 
 AtomicFile::AtomicFile(const std::string &path) : target(path) {
   // A reader of a pipe or device wants the bytes there, not a file renamed over it.

@@ -34,6 +34,9 @@ private:
   uint64_t at = 0;
 };
 
+/// Removes a temporary file whose writer is no more.
+void removeLeftover(const std::string &temporary);
+
 } // namespace dlc::runtime
 
 #endif // DLC_RUNTIME_PROGRAM_ATOMICFILE_H

@@ -32,6 +32,7 @@ public:
     plan.name = root.member("name").stringOr("");
     plan.producer = root.member("producer").stringOr("");
     readTarget(root.member("target"));
+    plan.reproducible = root.member("reproducible").booleanOr(false);
     readDevices(root);
     readConstants(root.member("constants"));
     readTensors(root.member("inputs"), plan.inputs);
@@ -119,6 +120,30 @@ private:
     return static_cast<int64_t>(index);
   }
 
+  void readShares(const Node &node, StateInfo &info) {
+    info.sharers = static_cast<int>(node.member("of").unsignedUpTo(INT32_MAX));
+    uint64_t all = 0;
+    node.member("parts").forEach([&](const Node &part) {
+      SharedTensor tensor{part.member("name").string(), {}, all, 1};
+      bool tooLarge = false;
+      part.member("shape").forEach([&](const Node &dim) {
+        uint64_t size = dim.unsignedUpTo(kMaxBytes);
+        tooLarge |=
+            __builtin_mul_overflow(tensor.count, size, &tensor.count) || tensor.count > kMaxBytes;
+        tensor.shape.push_back(static_cast<int64_t>(size));
+      });
+      all += tensor.count;
+      if (tooLarge || all > kMaxBytes || tensor.shape.size() > size_t(kMaxRank))
+        failAt(part.where, "a tensor of shape ", listed(tensor.shape), " is too large");
+      info.sharedTensors.push_back(std::move(tensor));
+    });
+    const uint64_t share = info.bytes / dtypeBytes(info.dtype);
+    if (info.shape.size() != 1 || info.sharers < 1 ||
+        all > share * static_cast<uint64_t>(info.sharers))
+      failAt(node.where, "a share of ", listed(info.shape), " for each of ", info.sharers,
+             " ranks has no room for ", all, " elements");
+  }
+
   template <typename Info> void readTensors(const Node &list, std::vector<Info> &tensors) {
     std::set<std::string> names;
     list.forEach([&](const Node &node) {
@@ -147,6 +172,8 @@ private:
       if constexpr (std::is_same_v<Info, StateInfo>) {
         info.init = constantOf(node.member("init"), info);
         info.parameter = node.member("parameter").booleanOr(false);
+        if (Node shares = node.member("shares"); !shares.absent())
+          readShares(shares, info);
       } else {
         info.value = constantOf(node.member("value"), info);
       }

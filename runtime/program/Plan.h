@@ -25,12 +25,24 @@ struct TensorInfo {
   uint32_t device = 0;
 };
 
+/// A tensor that ranks have shares of.
+struct SharedTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  /// Where it begins among the elements of all, and how many it has.
+  uint64_t begin = 0, count = 0;
+};
+
 /// What lives in a session from run to run.
 struct StateInfo : TensorInfo {
   /// Gradients go to it.
   bool parameter = false;
   /// Index of the constant that it begins as, or -1: zeros.
   int64_t init = -1;
+  /// Where it is each rank's share of tensors that stand one after another, padded: how many ranks
+  /// there are, and the tensors.
+  int sharers = 0;
+  std::vector<SharedTensor> sharedTensors;
 };
 
 struct Kernel {
@@ -112,6 +124,8 @@ struct Plan {
   std::string name, producer;
   std::vector<std::string> features;
   int threads = 0;
+  /// The same bits on any number of threads.
+  bool reproducible = false;
   /// The first is cpu.
   std::vector<DeviceInfo> devices;
   /// The device of each stream.

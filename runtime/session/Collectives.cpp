@@ -104,9 +104,8 @@ private:
   }
 
   void readRanks(const json &desc) {
-    if (auto size = desc.find("size"); size != desc.end() && size->get<int>() != world.size())
-      fail(kind, ": the program is for a world of ", size->get<int>(), " ranks, and this one has ",
-           world.size(), "; start so many, or compile it for this world");
+    if (auto size = desc.find("size"); size != desc.end())
+      requireSize(kind, size->get<int>(), world);
     int root = desc.value("root", -1);
     if (root >= world.size())
       fail(kind, ": goes to or from rank ", root, ", and the world has ", world.size());
@@ -146,6 +145,12 @@ void addLines(const std::vector<Command> &commands, std::vector<std::string> &li
 }
 
 } // namespace
+
+void requireSize(std::string_view who, int size, const World &world) {
+  if (size != world.size())
+    fail(who, ": the program is for a world of ", size, " ranks, and this one has ", world.size(),
+         "; start so many, or compile it for this world (--world ", world.size(), ")");
+}
 
 std::unique_ptr<LibraryCall> collectiveCall(const json &desc, std::span<const BufferInfo> buffers,
                                             World *world) {

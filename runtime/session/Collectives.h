@@ -27,6 +27,9 @@ constexpr std::string_view kCollectiveLibrary = "collective";
 std::unique_ptr<LibraryCall> collectiveCall(const nlohmann::json &desc,
                                             std::span<const BufferInfo> buffers, World *world);
 
+/// Throws dlc::Error where the world has another size than the program is for.
+void requireSize(std::string_view who, int size, const World &world);
+
 /// A line for each collective of the program, in its order, for World::agree.
 DLC_EXPORT std::vector<std::string> collectiveLines(const Plan &plan);
 

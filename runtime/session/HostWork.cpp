@@ -4,6 +4,7 @@
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Format.h"
 #include "runtime/session/Collectives.h"
+#include "runtime/session/OwnRows.h"
 
 #include <vector>
 
@@ -19,6 +20,23 @@ HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code) 
   return work;
 }
 
+namespace {
+/// What a library adds up, and in which order, often depends on how many threads it has.
+class OnOneThread : public LibraryCall {
+public:
+  explicit OnOneThread(std::unique_ptr<LibraryCall> given) : inner(std::move(given)) {}
+  void execute(void *const *buffers, const CallContext &context) override {
+    ThreadScope scope(1);
+    inner->execute(buffers, {context.scratch, 1});
+  }
+  std::string implementation() const override { return inner->implementation(); }
+  uint64_t scratchBytes() const override { return inner->scratchBytes(); }
+
+private:
+  std::unique_ptr<LibraryCall> inner;
+};
+} // namespace
+
 std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads,
                                       World *world) {
   std::vector<BufferInfo> buffers;
@@ -30,6 +48,10 @@ std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, 
   }
   if (command.library == kCollectiveLibrary)
     return collectiveCall(command.desc, buffers, world);
+  if (command.library == kOwnRowsLibrary)
+    return ownRowsCall(command.desc, buffers, world);
+  if (plan.reproducible)
+    return std::make_unique<OnOneThread>(createCall(command.library, command.desc, buffers, 1));
   return createCall(command.library, command.desc, buffers, threads);
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/program/Checker.h"
 #include "runtime/program/Message.h"
 #include "runtime/session/Binder.h"
+#include "runtime/session/Shares.h"
 #include "runtime/session/State.h"
 #include "runtime/session/StreamRunner.h"
 #include "runtime/session/Walk.h"
@@ -36,6 +37,13 @@ bool plainLaunches(const SessionOptions &options) {
 
 } // namespace
 
+/// Only who has a share of something asks: a program that meets nobody forms no world.
+static int rankOf(const Plan &plan, const SessionOptions &options) {
+  if (!hasShares(plan))
+    return 0;
+  return options.world ? options.world->rank() : World::ofProcess().rank();
+}
+
 struct Session::Impl {
   std::shared_ptr<const Program> program;
   Plan plan;
@@ -54,7 +62,8 @@ struct Session::Impl {
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
       : program(std::move(given)), plan(checkProgram(*program)),
-        states(plan, *program, options.shareState ? &options.shareState->states() : nullptr),
+        states(plan, *program, options.shareState ? &options.shareState->states() : nullptr,
+               rankOf(plan, options)),
         binder(plan, *program, states) {
     checkTarget();
     int available = hostThreads();

@@ -3,29 +3,16 @@
 
 #include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
-#include "runtime/program/Safetensors.h"
+#include "runtime/session/StateText.h"
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <set>
 
 namespace dlc::runtime {
 
-static std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
-  return message(dtypeName(dtype), " ", listed(shape));
-}
-
-/// The first few names of a list that may be long.
-static std::string someOf(const std::vector<std::string> &names) {
-  std::string text;
-  for (size_t i = 0; i < names.size() && i < 5; ++i)
-    text += (i ? ", '" : "'") + names[i] + "'";
-  return names.size() <= 5 ? text : message(text, " and ", names.size() - 5, " more");
-}
-
-StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender)
-    : plan(plan), program(program), bound(plan.states.size()) {
+StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender, int rank)
+    : plan(plan), program(program), rank(rank), bound(plan.states.size()) {
   uint64_t bytes = 0;
   std::vector<uint64_t> offsets(bound.size());
   std::vector<size_t> made;
@@ -209,6 +196,7 @@ void StateSet::reset() {
 }
 
 Program StateSet::started() const {
+  requireAll();
   Lock lock(*this);
   requireWhole("save the program with its state");
   Program result = program;
@@ -223,69 +211,6 @@ Program StateSet::started() const {
     result.constants.push_back(copyToSpan(copy.data(), bytes));
   }
   return result;
-}
-
-void StateSet::save(const std::string &path, std::map<std::string, std::string> metadata) const {
-  Lock lock(*this);
-  requireWhole("save the state");
-  TensorFile file;
-  // "pt" is what readers of such files from PyTorch ask for.
-  file.metadata = std::move(metadata);
-  file.metadata.insert(
-      {{"format", "pt"}, {"dlc.state_of", plan.name}, {"dlc.made_by", plan.producer}});
-  for (size_t i = 0; i < bound.size(); ++i) {
-    const StateInfo &info = plan.states[i];
-    Span span{bound[i].data, info.bytes, nullptr};
-    if (bound[i].device) {
-      auto copy = std::make_shared<std::vector<char>>(info.bytes);
-      read(bound[i], copy->data(), info.bytes);
-      span = {copy->data(), info.bytes, copy};
-    }
-    file.tensors[info.name] = {info.dtype, info.shape, span};
-  }
-  writeSafetensors(path, file);
-}
-
-void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra) {
-  TensorFile file = readSafetensors(path);
-  auto other = [&] {
-    auto of = file.metadata.find("dlc.state_of");
-    return message(path, ": a checkpoint of another model",
-                   of == file.metadata.end() ? "" : " ('" + of->second + "')", ": ");
-  };
-  std::vector<std::string> missing, extra;
-  std::vector<const FileTensor *> found(bound.size());
-  std::set<std::string> names;
-  for (size_t i = 0; i < bound.size(); ++i) {
-    const StateInfo &info = plan.states[i];
-    names.insert(info.name);
-    auto at = file.tensors.find(info.name);
-    if (at == file.tensors.end()) {
-      missing.push_back(info.name);
-      continue;
-    }
-    const FileTensor &tensor = at->second;
-    if (tensor.dtype != info.dtype || tensor.shape != info.shape)
-      fail(other(), "tensor '", info.name, "' must be ", typeText(info.dtype, info.shape),
-           " as in program '", plan.name, "', found ", typeText(tensor.dtype, tensor.shape));
-    found[i] = &tensor;
-  }
-  for (const auto &[name, tensor] : file.tensors)
-    if (!names.count(name))
-      extra.push_back(name);
-  if (!missing.empty() && !allowMissing)
-    fail(other(), "it lacks ", someOf(missing), " of program '", plan.name,
-         "'; allow what is missing to leave that as it is");
-  if (!extra.empty() && !allowExtra)
-    fail(other(), "program '", plan.name, "' has no state for its ", someOf(extra),
-         "; allow what is extra to pass over it");
-  // Only now, so that a wrong file changes nothing.
-  Lock lock(*this);
-  for (size_t i = 0; i < bound.size(); ++i)
-    if (found[i])
-      write(bound[i], found[i]->data.data, plan.states[i].bytes);
-  if (missing.empty())
-    mend();
 }
 
 } // namespace dlc::runtime

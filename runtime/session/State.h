@@ -6,6 +6,7 @@
 #include "runtime/device/cpu/Memory.h"
 #include "runtime/program/Plan.h"
 #include "runtime/program/Program.h"
+#include "runtime/program/Safetensors.h"
 
 #include <map>
 #include <memory>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace dlc::runtime {
+
+struct SavedTensor;
 
 /// Memory of states that were made together. Sessions that share one of them share the lock.
 struct StateMemory {
@@ -31,8 +34,8 @@ struct StateMemory {
 /// function but data() locks.
 class DLC_EXPORT StateSet {
 public:
-  /// New states have the values that the program begins with.
-  StateSet(const Plan &plan, const Program &program, const StateSet *lender);
+  /// New states have the values that the program begins with. The rank: of whose shares they are.
+  StateSet(const Plan &plan, const Program &program, const StateSet *lender, int rank = 0);
   StateSet(const StateSet &) = delete;
 
   char *data(size_t index) const { return bound[index].data; }
@@ -51,11 +54,17 @@ public:
   /// size. The memory must last until the next bind, or as long as the session.
   void bind(size_t index, void *memory);
 
-  /// The program with these values, copied, as those that its states begin as.
+  /// The program with these values, copied, as those that its states begin as. Refused where other
+  /// ranks have the rest.
   Program started() const;
   /// As .safetensors, a tensor per state; see dlc.h for what is refused.
-  /// `metadata` is written beside what says whose state it is.
+  /// `metadata` is written beside what says whose state it is. Refused where other ranks have the
+  /// rest.
   void save(const std::string &path, std::map<std::string, std::string> metadata = {}) const;
+  /// Of a state that is split over ranks (Shares.h): this rank's shares, and what all have alike.
+  void savePart(const std::string &path) const;
+  void saveRest(const std::string &path, std::map<std::string, std::string> metadata) const;
+  /// A whole checkpoint's; of what is split over ranks this rank's share.
   void load(const std::string &path, bool allowMissing, bool allowExtra);
 
   /// Holds all memory of the set.
@@ -80,6 +89,16 @@ private:
     char *home = nullptr; ///< where it lies unless it is bound to a caller's memory
   };
   void initialise(size_t index);
+  /// A state's bytes for a file, copied where they are elsewhere.
+  Span contents(size_t index) const;
+  /// Where this rank's elements of a shared tensor are: in the tensor, and in the share.
+  struct Overlap {
+    uint64_t inTensor, inShare, count;
+  };
+  Overlap overlapOf(const StateInfo &info, const SharedTensor &tensor) const;
+  void addShares(TensorFile &file) const;
+  void requireAll() const;
+  void place(size_t state, const SavedTensor &tensor, const Overlap &where);
   /// A state's bytes from and to the host.
   void read(const Bound &from, void *to, uint64_t bytes) const;
   void write(const Bound &to, const void *from, uint64_t bytes);
@@ -88,6 +107,7 @@ private:
 
   const Plan &plan;
   const Program &program;
+  const int rank;
   std::shared_ptr<StateMemory> own;
   std::vector<Bound> bound;
   /// Each memory once, in the order in which all sessions lock.

@@ -276,12 +276,22 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   std::vector<trace::Spec> inputs = border.inputs;
   inputs.push_back(target);
 
+  StepOptions stepOptions{.clipNorm = options.clipNorm,
+                          .clipValue = options.clipValue,
+                          .microBatches = options.microBatches,
+                          .dataParallel = options.dataParallel,
+                          .world = options.world,
+                          .shardOptimizer = options.shardOptimizer,
+                          .chunks = options.chunks,
+                          .seed = options.seed};
+  if (std::string mistake = mistakeIn(stepOptions); !mistake.empty())
+    throw Error(model.path() + ": " + mistake);
   std::optional<trace::InlinedModule> inlined;
   Network network(border.inputs.size(), [&](const std::vector<Tensor> &xs) {
     if (!inlined) {
       // Of a batch in parts, the model sees one.
       Shapes taken = shapes;
-      for (size_t i = 0; options.microBatches > 1 && i < xs.size(); ++i)
+      for (size_t i = 0; partsOf(stepOptions) > 1 && i < xs.size(); ++i)
         taken[border.inputs[i].name] = xs[i].shape();
       inlined.emplace(moduleIn(trace::currentContext(), taken));
     }
@@ -290,11 +300,6 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   TensorFunction value(2, [&](const std::vector<Tensor> &xs) {
     return trace::cast(loss.value(xs[0], xs[1], options), DType::F32);
   });
-  StepOptions stepOptions{.clipNorm = options.clipNorm,
-                          .clipValue = options.clipValue,
-                          .microBatches = options.microBatches,
-                          .dataParallel = options.dataParallel,
-                          .seed = options.seed};
   if (options.lossScale)
     stepOptions.lossScale = LossScale{.start = *options.lossScale};
   if (isClasses)
@@ -304,6 +309,8 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   nlohmann::json about = {{"loss", options.loss}, {"optimizer", options.optimizer}};
   if (options.dataParallel)
     about["data_parallel"] = true;
+  if (options.world)
+    about["world"] = options.world;
   if (isClasses) {
     about["classes"] = border.output.shape[border.output.shape.size() > 1];
     if (options.ignoreIndex)

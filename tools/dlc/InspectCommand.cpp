@@ -75,7 +75,8 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
     states.push_back({{"name", v.name},
                       {"dtype", std::string(dtypeName(v.dtype))},
                       {"shape", v.shape},
-                      {"parameter", v.parameter}});
+                      {"parameter", v.parameter},
+                      {"shared_by", v.sharers}});
   nlohmann::ordered_json commands = nlohmann::json::array();
   for (const GraphNode &node : graph.nodes) {
     nlohmann::ordered_json command = {
@@ -121,6 +122,11 @@ void printValues(const char *title, const std::vector<runtime::TensorInfo> &info
                 v.value >= 0 ? "  (fixed when it was compiled)" : "");
 }
 
+std::string sharersText(const runtime::StateInfo &info) {
+  return "  (one of " + std::to_string(info.sharers) + " shares of " +
+         std::to_string(info.sharedTensors.size()) + " tensors)";
+}
+
 void printStates(const std::vector<runtime::StateInfo> &states) {
   // Optimisers have hundreds; all of them are in --json.
   constexpr size_t kShown = 8;
@@ -133,7 +139,9 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
     if (i < kShown || states.size() == kShown + 1)
       std::printf("%-8s %s  %s %s%s\n", "state", v.name.c_str(),
                   std::string(dtypeName(v.dtype)).c_str(), shapeText(v.shape).c_str(),
-                  v.parameter ? "  (a parameter)" : "");
+                  v.parameter     ? "  (a parameter)"
+                  : v.sharers > 0 ? sharersText(v).c_str()
+                                  : "");
   }
   if (states.size() > kShown + 1)
     std::printf("%-8s ... and %zu more\n", "state", states.size() - kShown);
@@ -234,7 +242,12 @@ int inspectCommand(const InspectArguments &given) {
   std::set<std::string> bound;
   std::shared_ptr<runtime::Program> program =
       compileSource(source, shapes, values, arguments.options, bound);
-  runtime::Session session(program, {arguments.options.threads});
+  // What is for a world is shown without one; the other ranks give zeros.
+  std::unique_ptr<runtime::World> world;
+  const auto training = program->manifest.value("training", nlohmann::json::object());
+  if (int ranks = training.value("world", 1); ranks > 1)
+    world = runtime::waitingWorld({.size = ranks});
+  runtime::Session session(program, {.threads = arguments.options.threads, .world = world.get()});
   Graph graph = graphOf(session);
   if (arguments.repeat > 0)
     measure(session, values, arguments, graph);

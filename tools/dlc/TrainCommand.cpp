@@ -9,6 +9,7 @@
 #include "runtime/program/AtomicFile.h"
 #include "runtime/program/Safetensors.h"
 #include "runtime/session/Session.h"
+#include "runtime/session/Shares.h"
 #include "runtime/session/State.h"
 
 #include <cerrno>
@@ -70,7 +71,7 @@ private:
   Progress progress;
 };
 
-std::shared_ptr<runtime::Program> programOf(const std::string &path) {
+std::shared_ptr<runtime::Program> programOf(const std::string &path, const runtime::World &world) {
   Source source(path);
   if (!source.isProgram())
     throw Error(path + ": required: a compiled step; dlc compile --train " + path +
@@ -78,6 +79,12 @@ std::shared_ptr<runtime::Program> programOf(const std::string &path) {
   if (source.program()->manifest.value("state", nlohmann::json::array()).empty())
     throw Error(path + ": has no state, so there is nothing to train; required: a program made by "
                        "dlc compile --train");
+  const auto about = source.program()->manifest.value("training", nlohmann::json::object());
+  if (int64_t ranks = about.value("world", int64_t(world.size())); ranks != world.size())
+    throw Error(path + ": the step is for " + std::to_string(ranks) + " processes, and " +
+                std::to_string(world.size()) + (world.size() == 1 ? " was" : " were") +
+                " started; start " + std::to_string(ranks) + ", or compile it with --world " +
+                std::to_string(world.size()) + "; a checkpoint goes on in both");
   return source.program();
 }
 
@@ -94,7 +101,7 @@ data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch,
 }
 
 Training::Training(const TrainArguments &a, runtime::World &world)
-    : arguments(a), ranks(world), first(world.rank() == 0), program(programOf(a.program)),
+    : arguments(a), ranks(world), first(world.rank() == 0), program(programOf(a.program, world)),
       session(program, {.threads = a.threads, .world = &world}),
       about(program->manifest.value("training", nlohmann::json::object())),
       fields(batchInputs(session.plan(), about)), dataset(trainingData(a.data, fields, about)),
@@ -145,12 +152,16 @@ Metadata Training::identity() const {
 }
 
 void Training::save() {
-  if (!first)
-    return;
   Breathing breathing(ranks.world);
   Metadata metadata = identity();
   metadata["dlc.train.steps"] = std::to_string(done);
-  session.states().save(arguments.checkpoint, metadata);
+  if (runtime::hasShares(session.plan())) {
+    runtime::saveShared(ranks.world, session.states(), session.plan(), arguments.checkpoint,
+                        metadata);
+  } else if (first) {
+    session.states().save(arguments.checkpoint, metadata);
+    runtime::removeParts(arguments.checkpoint, -1);
+  }
 }
 
 void Training::resume() {
@@ -181,8 +192,14 @@ void Training::start() {
   for (const auto &[place, rate] : rates)
     settings.push_back("learning rate " + std::to_string(rate));
   ranks.agree(arguments.program, *program, session.plan(), settings);
-  if (first)
+  // Who has a share of the state reads it.
+  const bool all = runtime::hasShares(session.plan());
+  if (first || all)
     takeState();
+  if (all) {
+    const std::vector<std::string> lines{"a checkpoint of step " + std::to_string(done)};
+    ranks.world.agree("state to begin with", lines);
+  }
   ranks.share(session.plan(), session.states(), done);
   loader.seek({uint64_t(done / perEpoch), done % perEpoch});
 }

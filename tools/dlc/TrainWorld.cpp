@@ -54,6 +54,9 @@ void TrainWorld::share(const runtime::Plan &plan, runtime::StateSet &states, int
   broadcast(&done, DType::I64, 1);
   std::vector<char> bytes;
   for (size_t i = 0; i < plan.states.size(); ++i) {
+    // A share is this rank's own.
+    if (plan.states[i].sharers > 0)
+      continue;
     bytes.resize(plan.states[i].bytes);
     states.get(i, bytes.data());
     broadcast(bytes.data(), DType::U8, bytes.size());

@@ -96,8 +96,11 @@ struct LoaderOptions {
   int prefetch = 2;
   /// Leaves out a last batch that is not full.
   bool dropLast = false;
-  /// This process's share of each epoch. All ranks get equally many samples: the first ones stand
-  /// in where the last are missing (with dropLast, what does not go round is left out).
+  /// This process's share of each epoch. Of as many samples as fill a batch of each rank, rank 0
+  /// has the first, rank 1 those behind, so that the same number of samples is the same whole batch
+  /// in every world; the last ones that do not, and a generator's, go round. All ranks get equally
+  /// many samples: the first ones stand in where the last are missing (with dropLast, what does not
+  /// go round is left out).
   int64_t rank = 0, world = 1;
 };
 

@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
+// RUN: dlc-opt %s -split-input-file -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 // What ranks share has a stream of its own: it begins when its operand is written, and only who reads its result waits.
 
 // CHECK: exec.program @main
@@ -33,4 +33,14 @@ func.func @main(%x: tensor<64xf32> {dlc.name = "x"}) -> (tensor<64xf32> {dlc.nam
     dlc.yield %0 : tensor<64xf32>
   }
   return %y, %z, %s : tensor<64xf32>, tensor<64xf32>, tensor<16xf32>
+}
+
+// -----
+// A share of what all have needs nobody: it is copied where the others compute.
+// CHECK-NOT: streams
+// CHECK: exec.library "own_rows"({{.*}}) writes [2] inplace []
+// CHECK-SAME: \22bytes\22:[12,4],\22size\22:2
+func.func @main(%x: tensor<3xf32> {dlc.name = "x"}, %y: tensor<1xf32> {dlc.name = "y"}) -> (tensor<2xf32> {dlc.name = "s"}) {
+  %s = dlc.own_rows %x, %y of 2 : (tensor<3xf32>, tensor<1xf32>) -> tensor<2xf32>
+  return %s : tensor<2xf32>
 }

@@ -66,3 +66,33 @@ func.func @broadcast_ranks_c2(%x: tensor<2xf32>) {
   %0 = dlc.broadcast_ranks %x from -1 : (tensor<2xf32>) -> tensor<2xf32>
   return
 }
+// -----
+func.func @own_rows_c1(%x: tensor<2xf32>) {
+  // expected-error @+1 {{C1: the size of the group must be given, since the result's shape depends on it}}
+  %0 = dlc.own_rows %x : (tensor<2xf32>) -> tensor<1xf32>
+  return
+}
+// -----
+func.func @own_rows_c2(%x: tensor<2x3xf32>, %y: tensor<2xf32>) {
+  // expected-error @+1 {{C2: dimensions but the first must agree; 'xs[0]' is 'tensor<2x3xf32>', 'xs[1]' is 'tensor<2xf32>'}}
+  %0 = dlc.own_rows %x, %y of 2 : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  return
+}
+// -----
+func.func @own_rows_c2_first(%x: tensor<f32>) {
+  // expected-error @+1 {{C2: 'xs[0]' must have a first dimension}}
+  %0 = dlc.own_rows %x of 1 : (tensor<f32>) -> tensor<1xf32>
+  return
+}
+// -----
+func.func @own_rows_c3(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{C3: the rows must divide into 2 shares; found 5; pad them}}
+  %0 = dlc.own_rows %x, %y of 2 : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+// -----
+func.func @own_rows_c3_known(%x: tensor<?xf32>) {
+  // expected-error @+1 {{C3: the rows of 'xs[0]' must be known}}
+  %0 = dlc.own_rows %x of 2 : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}

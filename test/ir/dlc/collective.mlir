@@ -21,3 +21,10 @@ func.func @rows(%x: tensor<4x3xi32>) -> tensor<4x3xi32> {
   %2 = dlc.broadcast_ranks %1 from 1 of 2 : (tensor<4x3xi32>) -> tensor<4x3xi32>
   return %2 : tensor<4x3xi32>
 }
+
+// CHECK-LABEL: @own
+func.func @own(%x: tensor<3x3xf32>, %y: tensor<1x3xf32>) -> tensor<2x3xf32> {
+  // CHECK: dlc.own_rows %{{.*}}, %{{.*}} of 2 : (tensor<3x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+  %0 = dlc.own_rows %x, %y of 2 : (tensor<3x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

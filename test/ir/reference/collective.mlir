@@ -50,3 +50,13 @@ func.func @rooted() -> (tensor<2xf32>, tensor<2xf32>) {
   %b = dlc.broadcast_ranks %s from 1 : (tensor<2xf32>) -> tensor<2xf32>
   return %sum, %b : tensor<2xf32>, tensor<2xf32>
 }
+// Over the borders of operands.
+// ALL-LABEL: @own
+// R0: dense<[1.000000e+00, 2.000000e+00]>
+// R2: dense<[5.000000e+00, 6.000000e+00]>
+func.func @own() -> tensor<2xf32> {
+  %x = dlc.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %y = dlc.constant dense<[4.0, 5.0, 6.0]> : tensor<3xf32>
+  %0 = dlc.own_rows %x, %y of 3 : (tensor<3xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

@@ -47,3 +47,18 @@ func.func @max(%x: tensor<4xf32>) -> tensor<4xf32> {
   %dx = dlc.gradient(%y) seeds(%x) in (%x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %dx : tensor<4xf32>
 }
+// -----
+// Zeros where another rank's share is.
+// CHECK-LABEL: @own
+// CHECK: %[[RANK:.*]] = dlc.own_rows %{{.*}} of 2 : (tensor<2xi64>) -> tensor<1xi64>
+// CHECK: dlc.compare  eq %[[RANK]]
+// CHECK: %[[FIRST:.*]] = dlc.select
+// CHECK: %[[SECOND:.*]] = dlc.select
+// CHECK: %[[ROWS:.*]] = dlc.concat 0(%[[FIRST]], %[[SECOND]]) : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+// CHECK: dlc.slice %[[ROWS]] start [0] size [3]
+// CHECK: dlc.slice %[[ROWS]] start [3] size [1]
+func.func @own(%x: tensor<3xf32>, %y: tensor<1xf32>, %s: tensor<2xf32>) -> (tensor<3xf32>, tensor<1xf32>) {
+  %0 = dlc.own_rows %x, %y of 2 : (tensor<3xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %dx, %dy = dlc.gradient(%0) seeds(%s) in (%x, %y) : (tensor<2xf32>, tensor<2xf32>, tensor<3xf32>, tensor<1xf32>) -> (tensor<3xf32>, tensor<1xf32>)
+  return %dx, %dy : tensor<3xf32>, tensor<1xf32>
+}

@@ -49,6 +49,25 @@ std::shared_ptr<const Program> programOf(json desc, int64_t from, int64_t to) {
   return std::make_shared<const Program>(std::move(program));
 }
 
+/// y = this rank's share of a, 3 elements, and b, 1 element, which both begin as x.
+std::shared_ptr<const Program> ownRowsProgram() {
+  Program program;
+  program.manifest = {{"format", 1},
+                      {"inputs", {tensor("x", 4)}},
+                      {"outputs", {tensor("y", 2)}},
+                      {"buffers",
+                       {{{"space", "input"}, {"index", 0}, {"offset", 0}, {"bytes", 12}},
+                        {{"space", "input"}, {"index", 0}, {"offset", 12}, {"bytes", 4}},
+                        {{"space", "output"}, {"index", 0}, {"offset", 0}, {"bytes", 8}}}},
+                      {"commands",
+                       {{{"op", "library"},
+                         {"library", "own_rows"},
+                         {"desc", {{"bytes", {12, 4}}, {"size", 2}}},
+                         {"buffers", {0, 1, 2}},
+                         {"writes", {2}}}}}};
+  return std::make_shared<const Program>(std::move(program));
+}
+
 Floats resultIn(World *world, const std::shared_ptr<const Program> &program, const Floats &x) {
   SessionOptions options;
   options.world = world;
@@ -134,6 +153,27 @@ TEST(Collectives, AreListedInTheirOrder) {
   std::vector<std::string> lines = collectiveLines(checkProgram(*program));
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0], HasSubstr("\"kind\":\"broadcast\""));
+}
+
+TEST(Collectives, OwnRowsAreEachRanksShare) {
+  auto worlds = loopbackWorlds(2);
+  std::vector<Floats> results(2);
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<World> world = std::move(worlds[rank]);
+      results[rank] = resultIn(world.get(), ownRowsProgram(), {1, 2, 3, 4});
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(results[0], (Floats{1, 2}));
+  EXPECT_EQ(results[1], (Floats{3, 4}));
+  World alone;
+  EXPECT_THAT(errorOf([&] {
+                resultIn(&alone, ownRowsProgram(), {1, 2, 3, 4});
+              }),
+              HasSubstr("for a world of 2 ranks, and this one has 1; start so many, or compile it "
+                        "for this world (--world 1)"));
 }
 
 } // namespace

@@ -4,7 +4,8 @@
 //
 // `part` is the step `whole` for a batch that is RANKS times smaller, data parallel. Both take the
 // same samples, `part` on ranks that are threads, in every order of its streams; prints the largest
-// difference of losses and states, relative to the largest number of each tensor.
+// difference of losses and states, relative to the largest number of each tensor. Of state that is
+// split over ranks, the shares of all are put together.
 //
 //===----------------------------------------------------------------------------------===//
 #include "runtime/collective/World.h"
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -43,9 +45,11 @@ Bytes someValue(const TensorInfo &info, int64_t classes, std::mt19937 &random) {
   return bytes;
 }
 
-/// Losses of all steps, then the states.
+/// Losses of all steps, then the states that all ranks have alike, and the rank's own shares.
 struct Results {
-  std::vector<Bytes> outputs, states;
+  std::vector<Bytes> outputs;
+  std::map<std::string, Bytes> states;
+  std::vector<std::pair<StateInfo, Bytes>> shares;
 };
 
 struct Batches {
@@ -74,8 +78,12 @@ Results runOn(World *world, const std::shared_ptr<const Program> &program, const
     session.run(from, to);
   }
   for (size_t i = 0; i < plan.states.size(); ++i) {
-    results.states.emplace_back(plan.states[i].bytes);
-    session.states().get(i, results.states.back().data());
+    Bytes bytes(plan.states[i].bytes);
+    session.states().get(i, bytes.data());
+    if (plan.states[i].sharers > 0)
+      results.shares.emplace_back(plan.states[i], std::move(bytes));
+    else
+      results.states[plan.states[i].name] = std::move(bytes);
   }
   return results;
 }
@@ -102,6 +110,48 @@ double difference(const std::vector<Bytes> &a, const std::vector<Bytes> &b) {
     if (double d = difference(a[i], b[i]); !(d <= worst))
       worst = d;
   return worst;
+}
+
+/// Infinite where one has other states.
+double difference(const std::map<std::string, Bytes> &a, const std::map<std::string, Bytes> &b) {
+  double worst = a.size() == b.size() ? 0 : INFINITY;
+  for (const auto &[name, bytes] : a) {
+    auto other = b.find(name);
+    double d = other == b.end() ? INFINITY : difference(bytes, other->second);
+    worst = d <= worst ? worst : d;
+  }
+  return worst;
+}
+
+/// One number of all bits that a run leaves.
+uint64_t bitsOf(const std::vector<Bytes> &outputs, const std::map<std::string, Bytes> &states) {
+  uint64_t hash = 14695981039346656037u;
+  auto add = [&](const Bytes &bytes) {
+    for (char byte : bytes)
+      hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211u;
+  };
+  for (const Bytes &bytes : outputs)
+    add(bytes);
+  for (const auto &[name, bytes] : states)
+    add(bytes);
+  return hash;
+}
+
+/// The states of all ranks as one process would have them.
+std::map<std::string, Bytes> together(const std::vector<Results> &ranks) {
+  std::map<std::string, Bytes> states = ranks[0].states;
+  for (size_t k = 0; k < ranks[0].shares.size(); ++k) {
+    Bytes all;
+    for (const Results &rank : ranks)
+      all.insert(all.end(), rank.shares[k].second.begin(), rank.shares[k].second.end());
+    const StateInfo &info = ranks[0].shares[k].first;
+    const size_t size = dlc::dtypeBytes(info.dtype);
+    for (const SharedTensor &tensor : info.sharedTensors) {
+      const char *first = all.data() + tensor.begin * size;
+      states[tensor.name] = Bytes(first, first + tensor.count * size);
+    }
+  }
+  return states;
 }
 
 } // namespace
@@ -151,12 +201,15 @@ int main(int argc, char **argv) {
       bool alike = true;
       for (const Results &one : found) {
         outputs = std::max(outputs, difference(expected.outputs, one.outputs));
-        states = std::max(states, difference(expected.states, one.states));
         alike = alike && one.states == found[0].states && one.outputs == found[0].outputs;
       }
-      std::printf("%zu ranks, order '%s': outputs %s, states %s, ranks %s (%.1e, %.1e)\n", ranks,
-                  order, outputs < 1e-5 ? "agree" : "differ", states < 1e-5 ? "agree" : "differ",
-                  alike ? "alike" : "differ", outputs, states);
+      const std::map<std::string, Bytes> all = together(found);
+      states = difference(expected.states, all);
+      std::printf(
+          "%zu ranks, order '%s': outputs %s, states %s, ranks %s (%.1e, %.1e), bits %016llx\n",
+          ranks, order, outputs < 1e-5 ? "agree" : "differ", states < 1e-5 ? "agree" : "differ",
+          alike ? "alike" : "differ", outputs, states,
+          static_cast<unsigned long long>(bitsOf(found[0].outputs, all)));
     }
   } catch (const std::exception &error) {
     std::fprintf(stderr, "dlc_step_worlds: %s\n", error.what());

@@ -91,6 +91,21 @@ TEST(Order, RanksShareAnEpoch) {
     }
 }
 
+TEST(Order, AWholeBatchIsThatOfEachRank) {
+  for (int64_t world : {1, 2, 4}) {
+    // Eight in a batch, whoever has them; the five that are left go round.
+    std::vector<std::vector<int64_t>> ranks;
+    for (int64_t rank = 0; rank < world; ++rank)
+      ranks.push_back(epochOf(numbers(29), {.batch = 8 / world, .rank = rank, .world = world}));
+    for (int64_t step = 0; step < 3; ++step)
+      for (int64_t place = 0; place < 8; ++place) {
+        auto own = static_cast<size_t>(step * (8 / world) + place % (8 / world));
+        EXPECT_EQ(ranks[static_cast<size_t>(place / (8 / world))][own], step * 8 + place);
+      }
+    EXPECT_EQ(ranks.back().back(), (24 + (5 + world - 1) / world * world - 1) % 29);
+  }
+}
+
 TEST(Order, ContinuesAtABatch) {
   for (int workers : {0, 2}) {
     LoaderOptions options{.batch = 6, .shuffle = true, .seed = 9, .workers = workers};

@@ -23,6 +23,9 @@ Tensor broadcast_ranks(const Operand &x, int64_t root = 0);
 /// other's; and of the combined rows each process's share.
 Tensor all_gather(const Operand &x, int64_t size);
 Tensor reduce_scatter(const Operand &x, int64_t size, Reduction reduction = Reduction::Sum);
+/// Of the operands' rows, one operand's after the other's, this process's share in a world of
+/// `size`. Nobody is waited for.
+Tensor own_rows(const Operands &xs, int64_t size);
 
 } // namespace dlc::trace
 

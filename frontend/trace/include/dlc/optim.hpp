@@ -49,6 +49,8 @@ public:
   Schedule schedule;
 };
 
+struct Bucket;
+
 /// What an optimiser is given of one parameter.
 class Update {
 public:
@@ -65,16 +67,29 @@ public:
 
 private:
   friend class Optimizer;
-  Update(Parameter parameter, Tensor gradient, Operand rate, std::string prefix, Tensor finite);
+  Update(Parameter parameter, Tensor value, Tensor gradient, Operand rate, std::string prefix,
+         Tensor finite);
   Parameter slot(const std::string &name);
   std::string prefix;
   Tensor finite;
+  /// Where `parameter` stands for this rank's share of several.
+  const Bucket *bucket = nullptr;
+};
+
+/// Parameters of one rule, whose elements stand one after another, padded with zeros, in equal
+/// shares: one for each rank of a world.
+struct Bucket {
+  std::vector<Parameter> parameters;
+  int64_t share = 0, world = 1;
 };
 
 /// The gradients of some parameters.
 struct Gradients {
   std::vector<Parameter> parameters;
   std::vector<Tensor> values;
+  /// Where they are split over the ranks of a world there are no `parameters`: `values` are this
+  /// rank's shares of these.
+  std::vector<Bucket> buckets = {};
 };
 
 /// A rule for updates, its learning rate, and other rules for parameters of certain names.
@@ -92,13 +107,21 @@ public:
   /// Assigns the parameters' new values. Where `finite` (a 0-d bool) is there and false, everything
   /// stays as it was.
   void apply(const Gradients &gradients, const Tensor &finite = {}) const;
+  /// The gradients split over a world of so many ranks, averaged over these unless they are
+  /// `averaged`: apply() then keeps this rank's share of the optimiser's memory, updates its share
+  /// of the parameters, and gathers them. For rules that treat each element by itself.
+  Gradients sharded(const Gradients &gradients, int64_t world, bool averaged = false) const;
   /// The schedules by the names of the program's inputs that they are to fill: `lr`, and `lr.1`, …
   /// for the groups.
   std::map<std::string, Schedule> schedules() const;
 
 private:
-  void update(const Parameter &parameter, const Tensor &gradient, const std::string &input,
-              std::map<std::string, Tensor> &rates, const Tensor &finite) const;
+  /// Which group's rule a parameter has; groups.size(): this one's own.
+  size_t groupOf(const Parameter &parameter) const;
+  void update(const Parameter &parameter, const Tensor &gradient, const Operand &rate,
+              const Tensor &finite) const;
+  void updateShare(const Bucket &bucket, const std::string &name, const Tensor &gradient,
+                   const Operand &rate, const Tensor &finite) const;
   std::string name;
   Rate rate;
   std::function<Tensor(Update &)> next;

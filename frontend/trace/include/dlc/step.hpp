@@ -89,6 +89,16 @@ struct StepOptions {
   /// size, all get what one process would with all of their batches. Running statistics of batch
   /// norm are each process's own.
   bool dataParallel = false;
+  /// The size of the world that the step is for, where what follows asks for one; 0: any.
+  int64_t world = 0;
+  /// Each rank keeps its share of the optimiser's memory, and updates its share of the parameters
+  /// (optim::Optimizer::sharded).
+  bool shardOptimizer = false;
+  /// 0: what ranks add up depends on how many they are, by a rounding. Else the batches of all
+  /// ranks together are so many chunks, of which each rank computes its own one by one
+  /// (micro-batches that are not added before), and all are added in one order: worlds of every
+  /// size that divides the chunks get the same bits.
+  int64_t chunks = 0;
   /// For f16.
   std::optional<LossScale> lossScale = {};
   /// 0: losses and metrics are results of each step. Else they stay on the device, in a log of so
@@ -101,6 +111,11 @@ struct StepOptions {
   /// The program has the parameters' values with it (TraceOptions::starts).
   bool starts = true;
 };
+
+/// The parts in which a rank takes its batch.
+int64_t partsOf(const StepOptions &options);
+/// Why these options cannot be together; empty where they can.
+std::string mistakeIn(const StepOptions &options);
 
 /// What a step gives: `loss`, the metrics, and what loss scaling adds.
 std::vector<std::string> figureNames(const StepOptions &options);

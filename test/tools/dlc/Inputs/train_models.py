@@ -73,6 +73,17 @@ save("until", [helper.make_node("Loop", ["", "yes", "x"], ["y"], "until_large", 
      [value("x", [8, 6])], [value("y", [8, 6])], {"w": floats(6, 6), "most": np.float32(9), "yes": np.array(True)})
 save("nothing", [helper.make_node("Relu", ["x"], ["y"])], [value("x", [8, 6])], [value("y", [8, 6])], {})
 
+# Filters' gradients, which libraries add up by threads.
+filters = np.random.default_rng(8)
+save("filters",
+     [helper.make_node("Conv", ["x", "c", "b"], ["h"], "conv", pads=[1, 1, 1, 1]), helper.make_node("Relu", ["h"], ["r"], "relu"),
+      helper.make_node("GlobalAveragePool", ["r"], ["p"], "pool"), helper.make_node("Flatten", ["p"], ["f"], "flatten"),
+      helper.make_node("Gemm", ["f", "w", "v"], ["y"], "out")],
+     [value("x", ["batch", 3, 16, 16])], [value("y", ["batch", 4])],
+     {"c": filters.standard_normal((32, 3, 3, 3)).astype(np.float32), "b": np.zeros(32, np.float32),
+      "w": filters.standard_normal((32, 4)).astype(np.float32), "v": np.zeros(4, np.float32)})
+np.savez(f"{folder}/pictures.npz", x=filters.standard_normal((128, 3, 16, 16)).astype(np.float32), target=filters.integers(0, 4, 128))
+
 x = rng.standard_normal((44, 2, 3)).astype(np.float32)
 labels = rng.integers(0, 4, 44)
 x += labels[:, None, None] * 0.7

@@ -1,6 +1,5 @@
 """Trains the same model in one process and in several: train_worlds.py FOLDER, with whole.dlcx, half.dlcx, third.dlcx and data.npz in it."""
 import glob
-import json
 import os
 import re
 import signal
@@ -8,57 +7,12 @@ import sys
 import time
 
 import worlds
+from train_runs import Runs, alike, begun, losses, processes
 
 folder = sys.argv[1]
 EPOCHS = 6
-
-
-def line(step, *more, epochs=EPOCHS, steps=None):
-    length = ["--steps", steps] if steps else ["--epochs", epochs]
-    return ["dlc", "train", f"{folder}/{step}.dlcx", "--data", f"{folder}/data.npz", *length, "--seed", 7, "--json", *more]
-
-
-def losses(text):
-    return {row["step"]: row["loss"] for row in map(json.loads, text.splitlines())}
-
-
-def train(ranks, step, *more, **options):
-    status, out, err, _ = worlds.run(ranks, line(step, *more, **options))
-    assert status == 0, (status, out, err)
-    return losses(out)
-
-
-def alike(found, wanted):
-    assert found and all(abs(found[step] - wanted[step]) < 1e-5 * max(1, abs(wanted[step])) for step in found), (found, wanted)
-
-
-def checkpoint(name):
-    for old in glob.glob(f"{folder}/{name}*"):
-        os.unlink(old)
-    return ["--checkpoint", f"{folder}/{name}.safetensors", "--checkpoint-every", 1]
-
-
-def begun(process, steps):
-    """What a running world says of so many steps; the steps are many."""
-    return "".join(process.stdout.readline() for _ in range(steps))
-
-
-def processes(process):
-    """Those of the ranks, in their order."""
-    found = {}
-    for path in glob.glob("/proc/[0-9]*/environ"):
-        try:
-            with open(path, "rb") as file:
-                text = file.read()
-            with open(path.replace("environ", "stat")) as file:
-                parent = int(file.read().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", text)
-        if rank and parent == process.pid:
-            found[int(rank[1])] = int(path.split("/")[2])
-    return [found[rank] for rank in sorted(found)]
-
+runs = Runs(folder, EPOCHS)
+line, train, checkpoint = runs.line, runs.train, runs.checkpoint
 
 whole = train(1, "whole")
 assert len(whole) >= 12, whole

@@ -1,0 +1,62 @@
+//===- Chunks.cpp - sums that do not depend on how many ranks there are ---===//
+#include "frontend/trace/Chunks.h"
+
+#include "dlc/collective.hpp"
+#include "frontend/trace/Shares.h"
+#include "frontend/trace/State.h"
+
+namespace dlc {
+
+using namespace trace;
+
+namespace {
+
+/// Of tensors that each chunk has, by chunk: their means over the chunks of all ranks.
+std::vector<Tensor> meansInOrder(const std::vector<std::vector<Tensor>> &own, int64_t chunks,
+                                 int64_t world) {
+  std::vector<Tensor> all;
+  for (const std::vector<Tensor> &chunk : own)
+    all.insert(all.end(), chunk.begin(), chunk.end());
+  Tensor gathered = all_gather(optim::flattened(all), world);
+  const int64_t size = gathered.dim(0) / chunks;
+  Tensor sum = narrow(gathered, 0, 0, size);
+  for (int64_t chunk = 1; chunk < chunks; ++chunk)
+    sum = sum + narrow(gathered, 0, chunk * size, size);
+  Tensor mean = sum * (1 / double(chunks));
+  std::vector<Tensor> means;
+  int64_t begin = 0;
+  for (const Tensor &like : own[0]) {
+    means.push_back(optim::partOf(mean, begin, like.shape()));
+    begin += optim::elementsOf(like.shape());
+  }
+  return means;
+}
+
+} // namespace
+
+PartResults meanInOrder(const std::vector<PartResults> &own, int64_t chunks, int64_t world) {
+  // How many threads a rank has depends on how many ranks there are.
+  State &state = *State::current();
+  state.function->getParentOfType<mlir::ModuleOp>()->setAttr("dlc.reproducible",
+                                                             state.builder.getUnitAttr());
+  PartResults result;
+  result.gradients = own[0].gradients;
+  std::vector<std::vector<Tensor>> figures;
+  for (const PartResults &part : own)
+    figures.push_back(part.figures);
+  result.figures = meansInOrder(figures, chunks, world);
+  const std::vector<Parameter> &parameters = result.gradients.parameters;
+  const std::vector<size_t> oneRule(parameters.size());
+  for (const std::vector<size_t> &bucket : optim::bucketsOf(parameters, oneRule)) {
+    std::vector<std::vector<Tensor>> values(own.size());
+    for (size_t part = 0; part < own.size(); ++part)
+      for (size_t i : bucket)
+        values[part].push_back(own[part].gradients.values[i]);
+    std::vector<Tensor> means = meansInOrder(values, chunks, world);
+    for (size_t k = 0; k < bucket.size(); ++k)
+      result.gradients.values[bucket[k]] = means[k];
+  }
+  return result;
+}
+
+} // namespace dlc

@@ -1,0 +1,179 @@
+//===- Shares.cpp - gradients, memory and update split over ranks ---------===//
+#include "frontend/trace/Shares.h"
+
+#include "dlc/collective.hpp"
+#include "frontend/trace/State.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+
+namespace dlc::optim {
+
+using namespace trace;
+
+namespace {
+
+/// What the first gradients wait for least, and what a network carries well.
+constexpr int64_t kFirstBytes = int64_t(1) << 20, kBytes = int64_t(25) << 20;
+
+/// Where in the trace the parameter is used first: its gradient is whole when that has been
+/// differentiated, which comes the later the earlier this is.
+std::vector<int64_t> firstUses(const std::vector<Parameter> &parameters) {
+  State &state = *State::current();
+  mlir::Block &block = state.function.front();
+  llvm::DenseMap<Operation *, int64_t> places;
+  for (Operation &op : block)
+    places[&op] = int64_t(places.size());
+  std::vector<int64_t> uses;
+  for (const Parameter &parameter : parameters) {
+    int64_t first = int64_t(places.size());
+    for (Operation *user : state.start(parameter).getUsers())
+      if (Operation *top = block.findAncestorOpInBlock(*user))
+        first = std::min(first, places.lookup(top));
+    uses.push_back(first);
+  }
+  return uses;
+}
+
+int64_t elementsIn(const Bucket &bucket) {
+  int64_t count = 0;
+  for (const Parameter &parameter : bucket.parameters)
+    count += elementsOf(parameter.shape());
+  return count;
+}
+
+/// The tensors flat, and the zeros that make their elements divide into shares.
+std::vector<Tensor> padded(const Bucket &bucket, const std::vector<Tensor> &values) {
+  std::vector<Tensor> parts;
+  for (const Tensor &value : values)
+    parts.push_back(reshape(value, {elementsOf(value.shape())}));
+  if (int64_t rest = bucket.share * bucket.world - elementsIn(bucket); rest > 0)
+    parts.push_back(zeros({rest}, bucket.parameters.front().dtype()));
+  return parts;
+}
+
+} // namespace
+
+int64_t elementsOf(const Shape &shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+}
+
+std::vector<std::vector<size_t>> bucketsOf(const std::vector<Parameter> &parameters,
+                                           const std::vector<size_t> &rules) {
+  std::vector<int64_t> uses = firstUses(parameters);
+  std::vector<size_t> order(parameters.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return uses[a] > uses[b]; });
+  struct Open {
+    size_t like, bucket;
+    int64_t bytes;
+    bool isFirst;
+  };
+  std::vector<Open> kinds;
+  std::vector<std::vector<size_t>> buckets;
+  for (size_t i : order) {
+    const Parameter &parameter = parameters[i];
+    const int64_t bytes = elementsOf(parameter.shape()) * int64_t(dtypeBytes(parameter.dtype()));
+    auto kind = std::ranges::find_if(kinds, [&](const Open &open) {
+      const Parameter &other = parameters[open.like];
+      return rules[i] == rules[open.like] && parameter.dtype() == other.dtype() &&
+             parameter.device() == other.device();
+    });
+    bool isNew = kind == kinds.end();
+    if (isNew)
+      kind = kinds.insert(kinds.end(), {i, 0, 0, true});
+    else if (kind->bytes + bytes > (kind->isFirst ? kFirstBytes : kBytes)) {
+      kind->isFirst = false;
+      isNew = true;
+    }
+    if (isNew) {
+      kind->bucket = buckets.size();
+      kind->bytes = 0;
+      buckets.emplace_back();
+    }
+    buckets[kind->bucket].push_back(i);
+    kind->bytes += bytes;
+  }
+  return buckets;
+}
+
+int64_t shareOf(const Bucket &bucket) {
+  return (elementsIn(bucket) + bucket.world - 1) / bucket.world;
+}
+
+Tensor valueOf(const Parameter &parameter) {
+  Operand operand(parameter);
+  Call call("Update", {&operand});
+  return call.tensor(call.value(operand));
+}
+
+Tensor flattened(const std::vector<Tensor> &values) {
+  std::vector<Tensor> parts;
+  for (const Tensor &value : values)
+    parts.push_back(reshape(value, {elementsOf(value.shape())}));
+  return cat(parts);
+}
+
+Tensor partOf(const Tensor &flat, int64_t begin, const Shape &shape) {
+  return reshape(narrow(flat, 0, begin, elementsOf(shape)), shape);
+}
+
+Tensor scattered(const Bucket &bucket, const std::vector<Tensor> &gradients, bool averaged) {
+  std::vector<Tensor> parts = padded(bucket, gradients);
+  if (averaged)
+    return own_rows(parts, bucket.world);
+  return reduce_scatter(cat(parts), bucket.world, Reduction::Mean);
+}
+
+Tensor ownShare(const Bucket &bucket) {
+  std::vector<Tensor> values;
+  for (const Parameter &parameter : bucket.parameters)
+    values.push_back(valueOf(parameter));
+  return own_rows(padded(bucket, values), bucket.world);
+}
+
+void assignGathered(const Bucket &bucket, const Tensor &share) {
+  Tensor all = all_gather(share, bucket.world);
+  int64_t begin = 0;
+  for (const Parameter &parameter : bucket.parameters) {
+    assign(parameter, partOf(all, begin, parameter.shape()));
+    begin += elementsOf(parameter.shape());
+  }
+}
+
+void keepShare(const Parameter &slot, const Bucket &bucket, const std::string &prefix) {
+  State::Shares shares{.of = bucket.world, .parts = {}};
+  for (const Parameter &parameter : bucket.parameters)
+    shares.parts.emplace_back(prefix + parameter.name(), parameter.shape());
+  State::current()->shares[slot.name()] = std::move(shares);
+}
+
+Tensor overRanks(const Gradients &gradients, const Tensor &sum) {
+  return gradients.buckets.empty() ? sum : all_reduce(sum, Reduction::Sum);
+}
+
+ElementsOnly::ElementsOnly(const Bucket &bucket, std::string rule)
+    : share(bucket.share), rule(std::move(rule)) {
+  mlir::Block &block = State::current()->function.front();
+  before = block.empty() ? nullptr : &block.back();
+}
+
+void ElementsOnly::require() const {
+  mlir::Block &block = State::current()->function.front();
+  for (auto op = before ? std::next(before->getIterator()) : block.begin(); op != block.end();
+       ++op) {
+    bool takesShare = llvm::any_of(op->getOperandTypes(), [&](Type type) {
+      return cast<RankedTensorType>(type).getShape() == ArrayRef<int64_t>{share};
+    });
+    if (takesShare && !op->hasTrait<dlc::Elementwise>())
+      throw Error("optimizer '" + rule +
+                  "' cannot be split over ranks: " + op->getName().getStringRef().str() +
+                  " takes elements of a parameter together; required: a rule for each element by "
+                  "itself, or an optimizer that is not split");
+  }
+}
+
+} // namespace dlc::optim

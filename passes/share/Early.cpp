@@ -1,0 +1,85 @@
+//===- Early.cpp - what ranks share begins when it is written -----------------===//
+//
+// Commands are given in the block's order: a collective that stands far behind what writes its
+// operand begins late, and hides behind less work. Views, concatenations and constants between the
+// two come along.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/dlc/Collective.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// The operations that only say where elements stand, from the collective back, and the last one
+/// that writes some.
+struct Written {
+  llvm::SetVector<Operation *> between;
+  Operation *last = nullptr;
+};
+
+Written writtenBefore(Operation *collective) {
+  Written written;
+  SmallVector<Operation *> work{collective};
+  while (!work.empty())
+    for (Value operand : work.pop_back_val()->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!def || def->getBlock() != collective->getBlock())
+        continue;
+      if (isa<ReshapeOp, SliceOp, ConcatOp, ConstantOp>(def)) {
+        if (written.between.insert(def))
+          work.push_back(def);
+      } else if (!written.last || written.last->isBeforeInBlock(def)) {
+        written.last = def;
+      }
+    }
+  return written;
+}
+
+void moveUp(Operation *collective) {
+  Written written = writtenBefore(collective);
+  if (!written.last)
+    return;
+  SmallVector<Operation *> moved = written.between.takeVector();
+  llvm::sort(moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  moved.push_back(collective);
+  Operation *place = written.last;
+  for (Operation *op : moved)
+    if (place->isBeforeInBlock(op)) {
+      op->moveAfter(place);
+      place = op;
+    }
+}
+
+struct EarlyPass : PassWrapper<EarlyPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EarlyPass)
+
+  StringRef getArgument() const final { return "dlc-early"; }
+  StringRef getDescription() const final {
+    return "moves reduce-scatters and all-gathers up to where their operands are written";
+  }
+
+  void runOnOperation() final {
+    SmallVector<Operation *> collectives;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        for (Operation &op : function.getBody().front())
+          if (isa<ReduceScatterOp, AllGatherOp>(op))
+            collectives.push_back(&op);
+    for (Operation *op : collectives)
+      moveUp(op);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createEarlyPass() { return std::make_unique<EarlyPass>(); }
+
+} // namespace dlc

@@ -1,0 +1,152 @@
+//===- StateFile.cpp - states to and from files -------------------------------===//
+#include "runtime/device/Copy.h"
+#include "runtime/session/Checkpoint.h"
+#include "runtime/session/State.h"
+#include "runtime/session/StateText.h"
+
+#include <algorithm>
+#include <set>
+
+namespace dlc::runtime {
+
+Span StateSet::contents(size_t index) const {
+  const uint64_t bytes = plan.states[index].bytes;
+  if (!bound[index].device)
+    return {bound[index].data, bytes, nullptr};
+  auto copy = std::make_shared<std::vector<char>>(bytes);
+  read(bound[index], copy->data(), bytes);
+  return {copy->data(), bytes, copy};
+}
+
+StateSet::Overlap StateSet::overlapOf(const StateInfo &info, const SharedTensor &tensor) const {
+  const uint64_t share = info.bytes / dtypeBytes(info.dtype),
+                 begin = share * static_cast<uint64_t>(rank);
+  const uint64_t first = std::max(begin, tensor.begin),
+                 last = std::min(begin + share, tensor.begin + tensor.count);
+  if (first >= last)
+    return {0, 0, 0};
+  return {first - tensor.begin, first - begin, last - first};
+}
+
+void StateSet::addShares(TensorFile &file) const {
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const StateInfo &info = plan.states[i];
+    const uint64_t size = dtypeBytes(info.dtype);
+    if (info.sharers == 0)
+      continue;
+    Span all = contents(i);
+    for (const SharedTensor &tensor : info.sharedTensors) {
+      Overlap here = overlapOf(info, tensor);
+      if (here.count == 0)
+        continue;
+      file.tensors[tensor.name] = {info.dtype,
+                                   {static_cast<int64_t>(here.count)},
+                                   {static_cast<const char *>(all.data) + here.inShare * size,
+                                    here.count * size, all.owner}};
+      file.metadata[kBeginKey + tensor.name] = std::to_string(here.inTensor);
+    }
+  }
+}
+
+void StateSet::requireAll() const {
+  for (const StateInfo &info : plan.states)
+    if (info.sharers > 0)
+      fail("state '", info.name, "' is a share of ", info.sharers,
+           " ranks, and one of them cannot save all; required: a checkpoint of all ranks, as dlc "
+           "train writes it");
+}
+
+void StateSet::save(const std::string &path, std::map<std::string, std::string> metadata) const {
+  requireAll();
+  saveRest(path, std::move(metadata));
+}
+
+void StateSet::savePart(const std::string &path) const {
+  Lock lock(*this);
+  requireWhole("save the state");
+  TensorFile file;
+  addShares(file);
+  writeSafetensors(path, file);
+}
+
+void StateSet::saveRest(const std::string &path,
+                        std::map<std::string, std::string> metadata) const {
+  Lock lock(*this);
+  requireWhole("save the state");
+  TensorFile file;
+  // "pt" is what readers of such files from PyTorch ask for.
+  file.metadata = std::move(metadata);
+  file.metadata.insert(
+      {{"format", "pt"}, {"dlc.state_of", plan.name}, {"dlc.made_by", plan.producer}});
+  for (size_t i = 0; i < bound.size(); ++i)
+    if (const StateInfo &info = plan.states[i]; info.sharers == 0)
+      file.tensors[info.name] = {info.dtype, info.shape, contents(i)};
+  writeSafetensors(path, file);
+}
+
+void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra) {
+  Checkpoint file = readCheckpoint(path);
+  auto other = [&] {
+    auto of = file.metadata.find("dlc.state_of");
+    return message(path, ": a checkpoint of another model",
+                   of == file.metadata.end() ? "" : " ('" + of->second + "')", ": ");
+  };
+  /// Elements of a tensor that go to a place of a state.
+  struct Source {
+    size_t state;
+    const SavedTensor *tensor;
+    Overlap where;
+  };
+  std::vector<std::string> missing, extra;
+  std::vector<Source> found;
+  std::set<std::string> names;
+  auto find = [&](size_t state, const std::string &name, const std::vector<int64_t> &shape,
+                  const Overlap &where) {
+    const DType dtype = plan.states[state].dtype;
+    names.insert(name);
+    auto at = file.tensors.find(name);
+    if (at == file.tensors.end()) {
+      missing.push_back(name);
+      return;
+    }
+    const SavedTensor &tensor = at->second;
+    if (tensor.dtype != dtype || tensor.shape != shape)
+      fail(other(), "tensor '", name, "' must be ", typeText(dtype, shape), " as in program '",
+           plan.name, "', found ", typeText(tensor.dtype, tensor.shape));
+    found.push_back({state, &tensor, where});
+  };
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const StateInfo &info = plan.states[i];
+    if (info.sharers == 0)
+      find(i, info.name, info.shape, {0, 0, info.bytes / dtypeBytes(info.dtype)});
+    for (const SharedTensor &tensor : info.sharedTensors)
+      find(i, tensor.name, tensor.shape, overlapOf(info, tensor));
+  }
+  for (const auto &[name, tensor] : file.tensors)
+    if (!names.count(name))
+      extra.push_back(name);
+  if (!missing.empty() && !allowMissing)
+    fail(other(), "it lacks ", someOf(missing), " of program '", plan.name,
+         "'; allow what is missing to leave that as it is");
+  if (!extra.empty() && !allowExtra)
+    fail(other(), "program '", plan.name, "' has no state for its ", someOf(extra),
+         "; allow what is extra to pass over it");
+  // Only now, so that a wrong file changes nothing.
+  Lock lock(*this);
+  for (const Source &source : found)
+    place(source.state, *source.tensor, source.where);
+  if (missing.empty())
+    mend();
+}
+
+void StateSet::place(size_t state, const SavedTensor &tensor, const Overlap &where) {
+  const uint64_t size = dtypeBytes(tensor.dtype), bytes = where.count * size;
+  const Bound &to = bound[state];
+  if (!to.device)
+    return tensor.read(where.inTensor, where.count, to.data + where.inShare * size);
+  std::vector<char> copy(bytes);
+  tensor.read(where.inTensor, where.count, copy.data());
+  copyBytes(to.data + where.inShare * size, *to.device, copy.data(), hostDevice(), bytes);
+}
+
+} // namespace dlc::runtime

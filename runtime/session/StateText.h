@@ -1,0 +1,27 @@
+//===- StateText.h - how messages speak of states -----------------------------===//
+#ifndef DLC_RUNTIME_SESSION_STATETEXT_H
+#define DLC_RUNTIME_SESSION_STATETEXT_H
+
+#include "dlc/DType.h"
+#include "runtime/program/Message.h"
+
+#include <string>
+#include <vector>
+
+namespace dlc::runtime {
+
+inline std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
+  return message(dtypeName(dtype), " ", listed(shape));
+}
+
+/// The first few names of a list that may be long.
+inline std::string someOf(const std::vector<std::string> &names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < 5; ++i)
+    text += (i ? ", '" : "'") + names[i] + "'";
+  return names.size() <= 5 ? text : message(text, " and ", names.size() - 5, " more");
+}
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_STATETEXT_H

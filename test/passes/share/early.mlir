@@ -1,0 +1,27 @@
+// RUN: dlc-opt %s -dlc-early | FileCheck %s
+// What is shared out or gathered stands right behind what writes its operand, with the views between the two.
+
+// CHECK-LABEL: @main
+// CHECK: %[[A:.*]] = dlc.neg %arg0
+// CHECK-NEXT: dlc.exp
+// CHECK-NEXT: %[[NONE:.*]] = dlc.constant
+// CHECK-NEXT: %[[FLAT:.*]] = dlc.reshape
+// CHECK-NEXT: %[[ALL:.*]] = dlc.concat 0(%[[FLAT]], %{{.*}}, %[[NONE]])
+// CHECK-NEXT: dlc.reduce_scatter mean %[[ALL]] of 2
+// CHECK-NEXT: dlc.tanh
+// CHECK: dlc.neg
+// CHECK-NEXT: dlc.all_gather
+// CHECK-NEXT: dlc.sqrt
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<1xf32>) -> (tensor<4xf32>, tensor<8xf32>, tensor<2x3xf32>, tensor<1xf32>) {
+  %a = dlc.neg %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %b = dlc.exp %y : (tensor<1xf32>) -> tensor<1xf32>
+  %c = dlc.tanh %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %none = dlc.constant dense<0.0> : tensor<1xf32>
+  %flat = dlc.reshape %a : (tensor<2x3xf32>) -> tensor<6xf32>
+  %all = dlc.concat 0(%flat, %b, %none) : (tensor<6xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<8xf32>
+  %share = dlc.reduce_scatter mean %all of 2 : (tensor<8xf32>) -> tensor<4xf32>
+  %new = dlc.neg %share : (tensor<4xf32>) -> tensor<4xf32>
+  %d = dlc.sqrt %y : (tensor<1xf32>) -> tensor<1xf32>
+  %gathered = dlc.all_gather %new of 2 : (tensor<4xf32>) -> tensor<8xf32>
+  return %new, %gathered, %c, %d : tensor<4xf32>, tensor<8xf32>, tensor<2x3xf32>, tensor<1xf32>
+}
