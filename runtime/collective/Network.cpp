@@ -47,7 +47,8 @@ CollectiveCost cheaper(const CollectiveCost &a, const CollectiveCost &b) {
 CollectiveCost flat(const MessageCost &link, Collective what, double bytes, int ranks) {
   if (ranks < 2)
     return {};
-  return cheaper({tree(link, what, bytes, ranks), "tree"}, {ring(link, what, bytes, ranks), "ring"});
+  return cheaper({tree(link, what, bytes, ranks), "tree"},
+                 {ring(link, what, bytes, ranks), "ring"});
 }
 
 } // namespace

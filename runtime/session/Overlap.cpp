@@ -111,8 +111,8 @@ bool isCollective(const Command &command) {
 }
 
 double sharedBytes(const Plan &plan, const Command &command) {
-  return static_cast<double>(std::max(plan.buffers[command.buffers[0]].bytes,
-                                      plan.buffers[command.buffers[1]].bytes));
+  return static_cast<double>(
+      std::max(plan.buffers[command.buffers[0]].bytes, plan.buffers[command.buffers[1]].bytes));
 }
 
 Timeline timelineOf(const Plan &plan, std::span<const TraceEvent> events) {

@@ -115,13 +115,13 @@ void addInspectCommand(CLI::App &app, InspectArguments &a) {
   addModelArguments(c, a);
   CLI::Option *repeat =
       c->add_option("--repeat", a.repeat, "run so often and show each command's time")
-      ->capture_default_str();
+          ->capture_default_str();
   c->add_option("--seed", a.seed, "of the random inputs")->capture_default_str();
   c->add_flag("--json", a.json, "print it as one JSON object");
   c->add_flag("--placement", a.placement,
-                       "show which device each operation is on, why, and what crosses");
+              "show which device each operation is on, why, and what crosses");
   c->add_flag("--layouts", a.layouts,
-                       "show the layout of each convolution, and what it and the others cost");
+              "show the layout of each convolution, and what it and the others cost");
   c->add_option("--svg", a.svg, "draw the graph, coloured by kernel and time");
   c->add_option("--html", a.html, "the same as a page with a table");
   c->add_option("--trace", a.trace,
@@ -136,7 +136,8 @@ void addInspectCommand(CLI::App &app, InspectArguments &a) {
   CLI::Option *machine =
       c->add_option("--ranks-per-machine", a.ranksPerMachine, "of --ranks; else all are on one")
           ->check(CLI::PositiveNumber);
-  c->add_option("--link-between", a.between, "of --ranks: what carries collectives between machines")
+  c->add_option("--link-between", a.between,
+                "of --ranks: what carries collectives between machines")
       ->needs(machine);
 }
 

@@ -36,9 +36,9 @@ void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::
                  int depth) {
   for (const runtime::Command &command : commands) {
     static const nlohmann::json nothing = nlohmann::json::object();
-    const nlohmann::json &text =
-        described.is_array() && command.place < described.size() ? described[command.place]
-                                                                 : nothing;
+    const nlohmann::json &text = described.is_array() && command.place < described.size()
+                                     ? described[command.place]
+                                     : nothing;
     size_t index = graph.nodes.size();
     const runtime::CommandInfo &info = infos[index];
     std::string title = !info.name.empty()             ? info.name

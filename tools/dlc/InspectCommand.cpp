@@ -21,7 +21,7 @@ namespace {
 
 /// Gives the graph its times. Returns what was traced of the least disturbed run.
 std::vector<runtime::TraceEvent> measure(runtime::Session &session, const Values &values,
-                          const InspectArguments &arguments, Graph &graph) {
+                                         const InspectArguments &arguments, Graph &graph) {
   std::vector<runtime::NpyArray> arrays = arraysFor(session, values, arguments.seed);
   std::vector<const void *> inputs;
   for (const runtime::NpyArray &array : arrays)
@@ -236,12 +236,10 @@ int inspect(const InspectArguments &given, runtime::World &process) {
     std::vector<runtime::TraceEvent> events = measure(session, values, arguments, graph);
     timeline = timelineOf(session.plan(), events);
     if (!arguments.trace.empty() && world.rank() == 0)
-      runtime::writeTraceFile(arguments.trace,
-                     traceRows(session.plan(), session.commands(), events,
-                               {.originNs = runtime::firstOf(events)}));
+      runtime::writeTraceFile(arguments.trace, traceRows(session.plan(), session.commands(), events,
+                                                         {.originNs = runtime::firstOf(events)}));
   }
-  SharedReport shared =
-      reportOf(session, graph, arguments, world, timeline ? &*timeline : nullptr);
+  SharedReport shared = reportOf(session, graph, arguments, world, timeline ? &*timeline : nullptr);
   // What follows is said, and written, once.
   if (world.rank() != 0)
     return 0;

@@ -73,8 +73,8 @@ public:
     size_t largest = *std::max_element(places.begin(), places.end(), [&](size_t a, size_t b) {
       return sharedBytes(plan, plan.commands[a]) < sharedBytes(plan, plan.commands[b]);
     });
-    return {ranks,           report.network.machines(ranks), predicted.end,
-            overlap.seconds, overlap.exposed,                costOf(largest, ranks).how};
+    return {ranks,           report.network.machines(ranks), predicted.end, overlap.seconds,
+            overlap.exposed, costOf(largest, ranks).how};
   }
 
 private:
@@ -160,8 +160,8 @@ SharedReport reportOf(const runtime::Session &session, const Graph &graph,
   if (reporter.isEmpty() || (!isGiven && world.size() == 1))
     return report;
   report.hasTimes = true;
-  report.network.inside = isGiven ? parseLink("--link", arguments.link)
-                                  : messageCost(world.link(), world.size());
+  report.network.inside =
+      isGiven ? parseLink("--link", arguments.link) : messageCost(world.link(), world.size());
   if (!arguments.between.empty())
     report.network.between = parseLink("--link-between", arguments.between);
   report.network.perMachine = arguments.ranksPerMachine;

@@ -68,8 +68,8 @@ void TrainTrace::write() {
                 first = leastOfAll(world, runtime::firstOf(events) - offset);
   const std::string name =
       "rank " + std::to_string(world.rank()) + " of " + std::to_string(world.size());
-  nlohmann::json rows = traceRows(session.plan(), session.commands(), events,
-                                  {world.rank(), name, first + offset});
+  nlohmann::json rows =
+      traceRows(session.plan(), session.commands(), events, {world.rank(), name, first + offset});
   const std::string mine = rows.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   for (int rank = 1; rank < world.size(); ++rank) {
     std::string theirs = broadcast(world, rank == world.rank() ? mine : "", rank);

@@ -78,10 +78,10 @@ std::vector<double> secondsOf(const Plan &plan) {
   std::vector<double> seconds;
   size_t writes = 0;
   for (const Command &command : plan.commands)
-    seconds.push_back(isCollective(command)        ? 2
-                      : command.op != Op::Fill     ? 0
-                      : writes++ < Step::kCount    ? 1
-                                                   : 0.5);
+    seconds.push_back(isCollective(command)     ? 2
+                      : command.op != Op::Fill  ? 0
+                      : writes++ < Step::kCount ? 1
+                                                : 0.5);
   return seconds;
 }
 
