@@ -17,13 +17,13 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "test"))
-import networks
 import worlds
 
 DLC = os.path.join(HERE, "..", "..", "build", "bin", "dlc")
 
 
 def step(name, batch, folder):
+    import networks  # needs PyTorch, which compiled steps do not
     path = os.path.join(folder, name + ".dlcx")
     model = networks.export(name, batch, folder)
     subprocess.run([DLC, "compile", model, "--train", "--data-parallel", "--optimizer", "sgd", "--threads", "1", "--cache", "none", "-o", path],
