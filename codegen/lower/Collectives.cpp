@@ -1,8 +1,8 @@
 //===- Collectives.cpp - what ranks share, as commands --------------------===//
 #include "codegen/lower/Collectives.h"
 
+#include "codegen/memory/Memory.h"
 #include "ir/dlc/Collective.h"
-#include "ir/exec/Exec.h"
 #include "passes/TensorBuilder.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -81,6 +81,39 @@ std::optional<LibraryCall> collectiveOf(Operation *op) {
 bool isCollective(Operation *command) {
   auto library = dyn_cast<exec::LibraryOp>(command);
   return library && library.getLibrary() == kLibrary;
+}
+
+/// Whether a command behind `last`, in the same list, touches the bytes.
+static bool isUsedAfter(const Extent &extent, Operation *last) {
+  Block *list = last->getBlock();
+  SmallVector<Value> names{extent.root};
+  for (size_t i = 0; i < names.size(); ++i)
+    for (Operation *user : names[i].getUsers()) {
+      if (auto view = dyn_cast<exec::ViewOp>(user)) {
+        names.push_back(view.getBuffer());
+        continue;
+      }
+      auto [root, start, bytes] = extentOf(names[i]);
+      if (start < extent.start + extent.bytes && extent.start < start + bytes &&
+          last->isBeforeInBlock(list->findAncestorOpInBlock(*user)))
+        return true;
+    }
+  return false;
+}
+
+void meetInPlace(exec::ProgramOp program) {
+  for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
+    if (!isCollective(&op))
+      continue;
+    Value from = op.getOperand(0), to = op.getOperand(1);
+    auto result = to.getDefiningOp<exec::AllocOp>();
+    bool mayBe = result && from.getType() == to.getType() && from.getDefiningOp<exec::ViewOp>() &&
+                 stepOf(from) == 0 && rootOf(from).first.getDefiningOp<exec::AllocOp>();
+    if (!mayBe || isUsedAfter(extentOf(from), &op))
+      continue;
+    to.replaceAllUsesWith(from);
+    result.erase();
+  }
 }
 
 } // namespace dlc::lower

@@ -3,6 +3,7 @@
 #define DLC_CODEGEN_LOWER_COLLECTIVES_H
 
 #include "codegen/providers/LibraryCall.h"
+#include "ir/exec/Exec.h"
 
 namespace dlc::lower {
 
@@ -12,6 +13,10 @@ std::optional<LibraryCall> collectiveOf(mlir::Operation *op);
 
 /// Whether ranks meet in a command.
 bool isCollective(mlir::Operation *command);
+
+/// Lets collectives that take a part of a buffer leave their result there, where nobody reads or
+/// writes that part any more. (Whole buffers are the memory planner's.)
+void meetInPlace(exec::ProgramOp program);
 
 } // namespace dlc::lower
 #endif

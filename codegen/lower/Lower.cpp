@@ -102,6 +102,7 @@ LogicalResult Lowering::run() {
       copy(body.getTerminator()->getLoc(), home(value), outputBuffers[i],
            storageBytes(tensorTypeOf(value)));
   main.erase();
+  meetInPlace(program);
   assignStreams(program);
   return success();
 }

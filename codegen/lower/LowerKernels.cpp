@@ -205,6 +205,7 @@ void Lowering::tellCandidates(Operation *from, Operation *to) {
   for (const std::string &line : linesOf(candidates))
     lines.push_back(b.getStringAttr(line));
   to->setAttr("candidates", b.getArrayAttr(lines));
+  to->setAttr("estimate", b.getF64FloatAttr(candidates.front().time()));
 }
 
 std::string Lowering::kernelName(FusionOp fusion) {

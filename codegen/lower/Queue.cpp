@@ -13,6 +13,8 @@ namespace dlc::lower {
 
 /// Less than this is not worth waiting for: counters, rates, norms.
 constexpr int64_t kTiny = 4096;
+/// Gradients that may wait for their update whatever the memory: those of two large buckets.
+constexpr int64_t kHeldBytes = int64_t(50) << 20;
 
 /// The value that a view is a part of.
 static Value rootOfViews(Value value) {
@@ -95,7 +97,26 @@ bool Queue::endsLives(unsigned step) const {
 }
 
 bool Queue::isHeld(unsigned step) const {
-  return latest && llvm::is_contained(meets[step], latest);
+  return llvm::any_of(meets[step], [&](Operation *op) { return llvm::is_contained(held, op); });
+}
+
+static int64_t bytesOf(Operation *collective) {
+  return storageBytes(tensorTypeOf(collective->getResult(0)));
+}
+
+bool Queue::mayWait() const { return heldBytes <= kHeldBytes || live <= most; }
+
+void Queue::start(Operation *collective) {
+  held.push_back(collective);
+  heldBytes += bytesOf(collective);
+  hasGradients |= bytesOf(collective) > kTiny;
+  while (held.size() > 1 && !mayWait())
+    letGo();
+}
+
+void Queue::letGo() {
+  heldBytes -= bytesOf(held.front());
+  held.pop_front();
 }
 
 std::vector<unsigned> Queue::run() {
@@ -116,10 +137,14 @@ std::vector<unsigned> Queue::run() {
   };
   auto take = [&](unsigned step) {
     order.push_back(step);
-    if (Operation *op = steps[step].op; op && dlc::isCollective(op))
-      latest = op;
+    live += takes[step];
+    if (!hasGradients)
+      most = std::max(most, live);
     for (Value root : reads[step])
-      --readersLeft[root];
+      if (--readersLeft[root] == 0)
+        live -= storageBytes(tensorTypeOf(root));
+    if (Operation *op = steps[step].op; op && dlc::isCollective(op))
+      start(op);
     for (unsigned next : graph.following(step))
       if (--waits[next] == 0)
         release(next);
@@ -137,9 +162,11 @@ std::vector<unsigned> Queue::run() {
     auto update = llvm::find_if(readyUpdates,
                                 [&](unsigned step) { return endsLives(step) && !isHeld(step); });
     auto next = llvm::find_if(ready, [&](unsigned step) { return !isHeld(step); });
-    unsigned step = update != readyUpdates.end() ? *update
-                    : next != ready.end()        ? *next
-                                                 : *ready.begin();
+    if (next == ready.end()) {
+      letGo();
+      continue;
+    }
+    unsigned step = update != readyUpdates.end() ? *update : *next;
     ready.erase(step);
     readyUpdates.erase(step);
     take(step);

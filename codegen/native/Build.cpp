@@ -296,6 +296,8 @@ private:
     if (auto candidates = o.getAttrOfType<ArrayAttr>("candidates"))
       for (StringAttr candidate : candidates.getAsRange<StringAttr>())
         c["candidates"].push_back(candidate.str());
+    if (auto estimate = o.getAttrOfType<FloatAttr>("estimate"))
+      c["estimate"] = estimate.getValueAsDouble();
     return c;
   }
 

@@ -1,10 +1,12 @@
 //===- Buckets.cpp - all-reduces of many tensors become a few ----------------===//
 //
-//   all_reduce(a), all_reduce(b)  ->  slices of all_reduce(concat(a, b))
+//   all_reduce(a), all_reduce(b), all_reduce(c)
+//   ->  r = concat(a, b, c);  slices of all_reduce(slice of r), all_reduce(slice of r)
 //
 // The concatenation is of tensors that have just been computed: lowering has them written where
-// they belong in it, the reduction works in place, and slices are views. So a bucket is a range of
-// memory, and nothing is copied in or out.
+// they belong in it, reductions work in place, and slices are views. So a bucket is a range of
+// memory, and nothing is copied in or out. Each is reduced when its own part is written. They are
+// small: what lies side by side is joined when the program meets a world, by that world's link.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -20,11 +22,11 @@ namespace dlc {
 
 namespace {
 
-/// What the first gradients wait for least, and what a network carries well.
-constexpr int64_t kFirstBytes = int64_t(1) << 20, kBytes = int64_t(25) << 20;
+/// What the quickest links carry well; and the most that buckets are ever joined to.
+constexpr int64_t kBucketBytes = int64_t(512) << 10, kRangeBytes = int64_t(25) << 20;
 
 /// All-reduces of a kind, in the order in which their operands are written.
-struct Bucket {
+struct Range {
   SmallVector<AllReduceOp> members;
   int64_t bytes = 0;
   Operation *last = nullptr; ///< what writes the last operand
@@ -32,7 +34,8 @@ struct Bucket {
 
 class Joiner {
 public:
-  Joiner(Block &block, int64_t first, int64_t rest) : block(block), first(first), rest(rest) {
+  Joiner(Block &block, int64_t bucketBytes, int64_t rangeBytes)
+      : block(block), bucketBytes(bucketBytes), rangeBytes(rangeBytes) {
     for (Operation &op : block)
       positions[&op] = positions.size();
   }
@@ -80,61 +83,83 @@ private:
   void divide(SmallVector<AllReduceOp> &members) {
     llvm::stable_sort(members,
                       [&](AllReduceOp a, AllReduceOp b) { return written(a) < written(b); });
-    Bucket bucket;
-    bool isFirst = true;
+    Range range;
     for (AllReduceOp op : members) {
       Operation *last = op.getX().getDefiningOp();
-      int64_t bytes = typeOf(op.getX()).getNumElements() *
-                      ref::elementBytes(typeOf(op.getX()).getElementType());
-      bool fits = bucket.bytes + bytes <= (isFirst ? first : rest) &&
-                  llvm::all_of(bucket.members,
+      bool fits = range.bytes + bytesOf(op) <= rangeBytes &&
+                  llvm::all_of(range.members,
                                [&](AllReduceOp before) { return isReadAfter(before, last); });
-      if (!bucket.members.empty() && !fits) {
-        join(bucket);
-        bucket = {};
-        isFirst = false;
+      if (!range.members.empty() && !fits) {
+        join(range);
+        range = {};
       }
-      bucket.members.push_back(op);
-      bucket.bytes += bytes;
-      bucket.last = last;
+      range.members.push_back(op);
+      range.bytes += bytesOf(op);
+      range.last = last;
     }
-    join(bucket);
+    join(range);
   }
 
-  void join(const Bucket &bucket) {
-    if (bucket.members.empty())
+  static int64_t bytesOf(AllReduceOp op) {
+    return typeOf(op.getX()).getNumElements() *
+           ref::elementBytes(typeOf(op.getX()).getElementType());
+  }
+
+  void join(const Range &range) {
+    if (range.members.empty())
       return;
-    AllReduceOp like = bucket.members.front();
-    if (bucket.members.size() == 1) {
-      like->moveAfter(bucket.last);
+    if (range.members.size() == 1) {
+      AllReduceOp(range.members.front())->moveAfter(range.last);
       return;
     }
     SmallVector<Location> places;
-    for (AllReduceOp op : bucket.members)
+    for (AllReduceOp op : range.members)
       places.push_back(op.getLoc());
-    OpBuilder builder(like.getContext());
-    builder.setInsertionPointAfter(bucket.last);
+    OpBuilder builder(range.last->getContext());
+    builder.setInsertionPointAfter(range.last);
     TensorBuilder b(builder, builder.getFusedLoc(places));
     SmallVector<Value> flat;
-    for (AllReduceOp op : bucket.members)
+    for (AllReduceOp op : range.members)
       flat.push_back(b.reshape(op.getX(), {typeOf(op.getX()).getNumElements()}));
-    Value all = b.make<AllReduceOp>(like.getKindAttr(), b.make<ConcatOp>(flat, 0),
-                                    like.getGroupAttr(), like.getSizeAttr(), IntegerAttr());
+    Value all = b.make<ConcatOp>(flat, 0);
     int64_t start = 0;
-    for (AllReduceOp op : bucket.members) {
-      int64_t size = typeOf(op.getX()).getNumElements();
-      Value part = b.make<SliceOp>(all, SmallVector<int64_t>{start}, SmallVector<int64_t>{size},
-                                   SmallVector<int64_t>{1});
-      op.getY().replaceAllUsesWith(b.reshape(part, shapeOf(op.getY())));
-      start += size;
+    for (ArrayRef<AllReduceOp> rest = range.members; !rest.empty();) {
+      size_t count = 0;
+      for (int64_t bytes = 0; count < rest.size() && (count == 0 || bytes < bucketBytes); ++count)
+        bytes += bytesOf(rest[count]);
+      start += reduce(b, all, start, rest.take_front(count));
+      rest = rest.drop_front(count);
     }
     // The builder may stand at one of them.
-    for (AllReduceOp op : bucket.members)
+    for (AllReduceOp op : range.members)
       op.erase();
   }
 
+  /// The bucket of these, which begins at element `start` of the range. Returns its size.
+  int64_t reduce(TensorBuilder &b, Value range, int64_t start, ArrayRef<AllReduceOp> members) {
+    auto part = [&](Value of, int64_t first, int64_t size) -> Value {
+      if (size == typeOf(of).getNumElements())
+        return of;
+      return b.make<SliceOp>(of, SmallVector<int64_t>{first}, SmallVector<int64_t>{size},
+                             SmallVector<int64_t>{1});
+    };
+    int64_t size = 0;
+    for (AllReduceOp op : members)
+      size += typeOf(op.getX()).getNumElements();
+    AllReduceOp like = members.front();
+    Value bucket = b.make<AllReduceOp>(like.getKindAttr(), part(range, start, size),
+                                       like.getGroupAttr(), like.getSizeAttr(), IntegerAttr());
+    int64_t at = 0;
+    for (AllReduceOp op : members) {
+      int64_t elements = typeOf(op.getX()).getNumElements();
+      op.getY().replaceAllUsesWith(b.reshape(part(bucket, at, elements), shapeOf(op.getY())));
+      at += elements;
+    }
+    return size;
+  }
+
   Block &block;
-  const int64_t first, rest;
+  const int64_t bucketBytes, rangeBytes;
   DenseMap<Operation *, size_t> positions;
 };
 
@@ -143,24 +168,24 @@ struct BucketsPass : PassWrapper<BucketsPass, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const final { return "dlc-buckets"; }
   StringRef getDescription() const final {
-    return "joins all-reduces into buckets; dlc.buckets of the module are the bytes of the first "
-           "one and of the others";
+    return "joins all-reduces into buckets, and these into ranges of memory; dlc.buckets of the "
+           "module are the least bytes of a bucket and the most of a range";
   }
 
   void runOnOperation() final {
-    int64_t first = kFirstBytes, rest = kBytes;
+    int64_t bucketBytes = kBucketBytes, rangeBytes = kRangeBytes;
     if (auto given = getOperation()->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr)) {
       if (given.size() != 2 || given[0] < 0 || given[1] < 0) {
         getOperation().emitError()
-            << kBucketsAttr << " must be two sizes in bytes, of the first bucket and of the "
-            << "others, 0 or more; found " << given;
+            << kBucketsAttr << " must be two sizes in bytes, the least of a bucket and the "
+            << "most of a range of them, 0 or more; found " << given;
         return signalPassFailure();
       }
-      first = given[0], rest = given[1];
+      bucketBytes = given[0], rangeBytes = given[1];
     }
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
-        Joiner(function.getBody().front(), first, rest).run();
+        Joiner(function.getBody().front(), bucketBytes, rangeBytes).run();
   }
 };
 

@@ -36,6 +36,8 @@ World &World::ofProcess() {
            launched.engine->name, " finds ", formed->size(),
            "; start them with the launcher of the same library (srun: --mpi=pmix)");
     shareProcessors(*formed);
+    // Here all ranks are together, whatever they do next.
+    formed->link();
     return formed;
   }();
   return *world;

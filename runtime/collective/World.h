@@ -24,7 +24,7 @@ namespace dlc::runtime {
 
 enum class Collective : uint8_t { AllReduce, AllGather, ReduceScatter, Broadcast, OrderedSum };
 
-std::string_view collectiveName(Collective what);
+DLC_EXPORT std::string_view collectiveName(Collective what);
 
 /// The first four as dlc/engine.h says. OrderedSum: of `chunks` chunks, each of share elements,
 /// every rank has chunks / size, in order; to[share] becomes their sum, added in the order of all

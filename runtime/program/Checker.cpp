@@ -323,7 +323,10 @@ private:
   void readCommands(const Node &list, std::vector<Command> &commands, int depth) {
     if (depth > kMaxDepth)
       failAt(list.where, "commands nested more than ", kMaxDepth, " deep");
-    list.forEach([&](const Node &node) { commands.push_back(readCommand(node, depth)); });
+    list.forEach([&](const Node &node) {
+      commands.push_back(readCommand(node, depth));
+      commands.back().place = static_cast<uint32_t>(commands.size() - 1);
+    });
   }
 
   Command readCommand(const Node &node, int depth) {

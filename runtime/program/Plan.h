@@ -93,6 +93,7 @@ struct Command {
   Op op = Op::Launch;
   std::string name;
   std::string loc;
+  uint32_t place = 0; ///< in the manifest's list
   uint32_t stream = 0;
   std::vector<uint32_t> buffers;
   /// Positions in `buffers` of what launch and library write; where nothing is said, all that may

@@ -6,11 +6,14 @@
 #include "runtime/program/Checker.h"
 #include "runtime/program/Message.h"
 #include "runtime/session/Binder.h"
+#include "runtime/session/Buckets.h"
+#include "runtime/session/Overlap.h"
 #include "runtime/session/Shares.h"
 #include "runtime/session/State.h"
 #include "runtime/session/StreamRunner.h"
 #include "runtime/session/Walk.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -28,6 +31,17 @@ struct FixedInput {
 StreamOrder streamOrder(const SessionOptions &options) {
   const char *asked = std::getenv("DLC_STREAM_ORDER");
   return parseStreamOrder(!options.streamOrder.empty() || !asked ? options.streamOrder : asked);
+}
+
+/// As it runs in the world.
+Plan planFor(const Program &program, const SessionOptions &options) {
+  Plan plan = checkProgram(program);
+  if (std::none_of(plan.commands.begin(), plan.commands.end(), isCollective))
+    return plan;
+  World &world = options.world ? *options.world : World::ofProcess();
+  if (options.bucketBytes || world.size() > 1)
+    joinBuckets(plan, options.bucketBytes ? *options.bucketBytes : bucketBytes(world.link()));
+  return plan;
 }
 
 bool plainLaunches(const SessionOptions &options) {
@@ -61,7 +75,7 @@ struct Session::Impl {
   std::vector<TraceEvent> events;
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
-      : program(std::move(given)), plan(checkProgram(*program)),
+      : program(std::move(given)), plan(planFor(*program, options)),
         states(plan, *program, options.shareState ? &options.shareState->states() : nullptr,
                rankOf(plan, options)),
         binder(plan, *program, states) {

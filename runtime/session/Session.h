@@ -6,6 +6,7 @@
 #include "runtime/program/Program.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ struct SessionOptions {
   bool plainLaunches = false;
   /// Where collectives meet, which outlives the session; null: the process's own.
   World *world = nullptr;
+  /// So many bytes at least are reduced at once, where they lie side by side; nothing: by the
+  /// world's link. The same on all ranks.
+  std::optional<double> bucketBytes = {};
 };
 
 struct MemoryFigures {

@@ -1,35 +1,47 @@
-//===- Trace.cpp - what a session traced, as a file for trace viewers ---------===//
+//===- Trace.cpp - what ran when, as a file for trace viewers -----------------===//
+#include "runtime/session/Trace.h"
+
 #include "runtime/program/AtomicFile.h"
-#include "runtime/session/Session.h"
+#include "runtime/session/Overlap.h"
 
 #include <algorithm>
 
 namespace dlc::runtime {
 
-/// A row for each stream, where there are several.
-static void nameStreams(const Plan &plan, nlohmann::json &list) {
-  if (plan.isPlain())
-    return;
-  std::vector<bool> computes(plan.streams.size());
-  for (const Command &command : plan.commands)
-    if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait)
-      computes[command.stream] = true;
-  for (size_t s = 0; s < plan.streams.size(); ++s)
-    list.push_back(
-        {{"name", "thread_name"},
-         {"ph", "M"},
-         {"pid", 1},
-         {"tid", s + 1},
-         {"args",
-          {{"name", plan.devices[plan.streams[s]].name + (computes[s] ? "" : ", copies")}}}});
+namespace {
+
+nlohmann::json metadata(const char *what, int group, size_t row, const std::string &name) {
+  return {{"name", what}, {"ph", "M"}, {"pid", group}, {"tid", row}, {"args", {{"name", name}}}};
 }
 
-void Session::writeTrace(const std::string &path) {
-  std::vector<TraceEvent> events = takeTrace();
-  std::vector<CommandInfo> infos = commands();
-  int64_t origin = INT64_MAX;
+/// A row for each stream, where there are several.
+void nameStreams(const Plan &plan, int group, nlohmann::json &list) {
+  if (plan.isPlain())
+    return;
+  std::vector<bool> computes(plan.streams.size()), meets(plan.streams.size());
+  for (const Command &command : plan.commands)
+    if (isCollective(command))
+      meets[command.stream] = true;
+    else if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait)
+      computes[command.stream] = true;
+  for (size_t s = 0; s < plan.streams.size(); ++s)
+    list.push_back(metadata("thread_name", group, s + 1,
+                            plan.devices[plan.streams[s]].name + (computes[s] ? ""
+                                                                  : meets[s]  ? ", collectives"
+                                                                              : ", copies")));
+}
+
+} // namespace
+
+int64_t firstOf(std::span<const TraceEvent> events) {
+  int64_t first = INT64_MAX;
   for (const TraceEvent &event : events)
-    origin = std::min(origin, event.startNs);
+    first = std::min(first, event.startNs);
+  return first;
+}
+
+nlohmann::json traceRows(const Plan &plan, std::span<const CommandInfo> infos,
+                         std::span<const TraceEvent> events, const TraceGroup &group) {
   nlohmann::json list = nlohmann::json::array();
   for (const TraceEvent &event : events) {
     const CommandInfo &info = infos[event.command];
@@ -44,18 +56,29 @@ void Session::writeTrace(const std::string &path) {
     list.push_back({{"name", info.name},
                     {"cat", info.op},
                     {"ph", "X"},
-                    {"ts", static_cast<double>(event.startNs - origin) / 1000},
+                    {"ts", static_cast<double>(event.startNs - group.originNs) / 1000},
                     {"dur", static_cast<double>(event.endNs - event.startNs) / 1000},
-                    {"pid", 1},
+                    {"pid", group.number},
                     {"tid", event.stream + 1},
                     {"args", std::move(args)}});
   }
-  nameStreams(plan(), list);
-  nlohmann::json trace = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(list)}};
+  nameStreams(plan, group.number, list);
+  if (!group.name.empty())
+    list.push_back(metadata("process_name", group.number, 0, group.name));
+  return list;
+}
+
+void writeTraceFile(const std::string &path, nlohmann::json rows) {
+  nlohmann::json trace = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(rows)}};
   std::string text = trace.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   AtomicFile file(path);
   file.write(text.data(), text.size());
   file.commit();
+}
+
+void Session::writeTrace(const std::string &path) {
+  std::vector<TraceEvent> events = takeTrace();
+  writeTraceFile(path, traceRows(plan(), commands(), events, {.originNs = firstOf(events)}));
 }
 
 } // namespace dlc::runtime

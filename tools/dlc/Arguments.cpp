@@ -126,6 +126,37 @@ void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
   diff->add_option("files", b.files, "two databases")->required()->expected(2);
 }
 
+void addInspectCommand(CLI::App &app, InspectArguments &a) {
+  CLI::App *c = app.add_subcommand("inspect", "show what a program does, with what, and why");
+  addModelArguments(c, a);
+  CLI::Option *repeat =
+      c->add_option("--repeat", a.repeat, "run so often and show each command's time")
+          ->capture_default_str();
+  c->add_option("--seed", a.seed, "of the random inputs")->capture_default_str();
+  c->add_flag("--json", a.json, "print it as one JSON object");
+  c->add_flag("--placement", a.placement,
+              "show which device each operation is on, why, and what crosses");
+  c->add_flag("--layouts", a.layouts,
+              "show the layout of each convolution, and what it and the others cost");
+  c->add_option("--svg", a.svg, "draw the graph, coloured by kernel and time");
+  c->add_option("--html", a.html, "the same as a page with a table");
+  c->add_option("--trace", a.trace,
+                "of --repeat: write what ran when in the quickest run, for ui.perfetto.dev")
+      ->needs(repeat);
+  c->add_option("--link", a.link,
+                "what carries collectives, as latency and bandwidth: 20us,10GB/s; --repeat then "
+                "waits so long for an all-reduce; else what mpirun's processes measure");
+  c->add_option("--ranks", a.ranks, "predict the step in worlds of so many ranks: 2,4,1024")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20));
+  CLI::Option *machine =
+      c->add_option("--ranks-per-machine", a.ranksPerMachine, "of --ranks; else all are on one")
+          ->check(CLI::PositiveNumber);
+  c->add_option("--link-between", a.between,
+                "of --ranks: what carries collectives between machines")
+      ->needs(machine);
+}
+
 void addTrainCommand(CLI::App &app, TrainArguments &a) {
   CLI::App *c = app.add_subcommand("train", "run a training step over a file of data");
   c->add_option("program", a.program, "a step, made by dlc compile --train (.dlcx)")->required();
@@ -154,6 +185,8 @@ void addTrainCommand(CLI::App &app, TrainArguments &a) {
       ->check(CLI::PositiveNumber);
   c->add_flag("--json", a.json, "print lines as JSON objects");
   c->add_option("--svg", a.svg, "draw the loss of each step");
+  c->add_option("--trace", a.trace,
+                "write what ran when in the last steps, on all ranks, for ui.perfetto.dev");
   c->add_option("--workers", a.workers, "threads that make batches ahead")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -248,19 +281,7 @@ int dlc::dlcMain(int argc, char **argv) {
   runApp->add_option("--trace", run.trace, "write what ran when, for ui.perfetto.dev");
 
   InspectArguments inspect;
-  CLI::App *inspectApp =
-      app.add_subcommand("inspect", "show what a program does, with what, and why");
-  addModelArguments(inspectApp, inspect);
-  inspectApp->add_option("--repeat", inspect.repeat, "run so often and show each command's time")
-      ->capture_default_str();
-  inspectApp->add_option("--seed", inspect.seed, "of the random inputs")->capture_default_str();
-  inspectApp->add_flag("--json", inspect.json, "print it as one JSON object");
-  inspectApp->add_flag("--placement", inspect.placement,
-                       "show which device each operation is on, why, and what crosses");
-  inspectApp->add_flag("--layouts", inspect.layouts,
-                       "show the layout of each convolution, and what it and the others cost");
-  inspectApp->add_option("--svg", inspect.svg, "draw the graph, coloured by kernel and time");
-  inspectApp->add_option("--html", inspect.html, "the same as a page with a table");
+  addInspectCommand(app, inspect);
 
   TrainArguments train;
   addTrainCommand(app, train);

@@ -34,11 +34,11 @@ struct Walk {
 
 void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::json &described,
                  int depth) {
-  for (size_t i = 0; i < commands.size(); ++i) {
-    const runtime::Command &command = commands[i];
+  for (const runtime::Command &command : commands) {
     static const nlohmann::json nothing = nlohmann::json::object();
-    const nlohmann::json &text =
-        described.is_array() && i < described.size() ? described[i] : nothing;
+    const nlohmann::json &text = described.is_array() && command.place < described.size()
+                                     ? described[command.place]
+                                     : nothing;
     size_t index = graph.nodes.size();
     const runtime::CommandInfo &info = infos[index];
     std::string title = !info.name.empty()             ? info.name
@@ -48,6 +48,8 @@ void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::
     node.device = info.device;
     node.depth = depth;
     node.candidates = text.value("candidates", nlohmann::json());
+    if (auto estimate = text.find("estimate"); estimate != text.end() && estimate->is_number())
+      node.estimate = estimate->get<double>();
     if (command.op == runtime::Op::Copy) {
       uint32_t from = plan.buffers[command.buffers[0]].device,
                to = plan.buffers[command.buffers[1]].device;

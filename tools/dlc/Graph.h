@@ -16,6 +16,8 @@ struct GraphNode {
   double times = 1;
   /// Microseconds of the quickest of the runs that were watched; negative when not measured.
   double microseconds = -1;
+  /// What the compiler expects, each time; negative where it says nothing.
+  double estimate = -1;
   /// Where it runs; of a copy between devices, also where it reads and writes.
   std::string device = "cpu", from = {}, to = {};
   /// How deep it stands inside branches and loops.

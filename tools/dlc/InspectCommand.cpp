@@ -3,10 +3,12 @@
 #include "tools/dlc/Inputs.h"
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Placement.h"
+#include "tools/dlc/Shared.h"
+#include "tools/dlc/TrainWorld.h"
 
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
-#include "runtime/session/Collectives.h"
+#include "runtime/session/Trace.h"
 #include "tools/compiler/Programs.h"
 
 #include <algorithm>
@@ -17,8 +19,9 @@
 namespace dlc::cli {
 namespace {
 
-void measure(runtime::Session &session, const Values &values, const InspectArguments &arguments,
-             Graph &graph) {
+/// Gives the graph its times. Returns what was traced of the least disturbed run.
+std::vector<runtime::TraceEvent> measure(runtime::Session &session, const Values &values,
+                                         const InspectArguments &arguments, Graph &graph) {
   std::vector<runtime::NpyArray> arrays = arraysFor(session, values, arguments.seed);
   std::vector<const void *> inputs;
   for (const runtime::NpyArray &array : arrays)
@@ -37,6 +40,7 @@ void measure(runtime::Session &session, const Values &values, const InspectArgum
     session.run(inputs, outputs);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
+  std::vector<runtime::TraceEvent> best;
   // The least disturbed run, whole: what other programs take is nobody's share.
   double watched = INFINITY, unwatched = INFINITY;
   for (int i = 0; i < arguments.repeat; ++i) {
@@ -46,12 +50,14 @@ void measure(runtime::Session &session, const Values &values, const InspectArgum
     std::vector<runtime::TraceEvent> events = session.takeTrace();
     if (seconds < watched) {
       setTimes(graph, events);
+      best = std::move(events);
       watched = seconds;
     }
     unwatched = std::min(unwatched, secondsOfRun());
   }
   graph.runMicroseconds = unwatched * 1e6;
   graph.watchedMicroseconds = watched * 1e6;
+  return best;
 }
 
 void writeFile(const std::string &path, const std::string &text) {
@@ -153,25 +159,7 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
 /// "32 times"; none of what a branch skips.
 std::string timesText(double times) { return std::to_string(int64_t(times)) + " times"; }
 
-/// What each rank gives the others in a run, in the order of all ranks.
-void printShared(const runtime::Plan &plan) {
-  double bytes = 0;
-  std::string each;
-  size_t count = 0;
-  for (const runtime::Command &command : plan.commands) {
-    if (command.op != runtime::Op::Library || command.library != runtime::kCollectiveLibrary)
-      continue;
-    double here = double(plan.buffers[command.buffers[0]].bytes);
-    bytes += here;
-    each +=
-        (count++ ? ", " : "") + command.desc.value("kind", std::string()) + " " + bytesText(here);
-  }
-  if (count)
-    std::printf("shared   %s in %zu collectives: %s\n", bytesText(bytes).c_str(), count,
-                each.c_str());
-}
-
-void print(const runtime::Session &session, const Graph &graph) {
+void print(const runtime::Session &session, const Graph &graph, const SharedReport &shared) {
   const runtime::Plan &plan = session.plan();
   runtime::MemoryFigures memory = session.memory();
   std::printf("program  %s, made by %s for", plan.name.c_str(), plan.producer.c_str());
@@ -188,7 +176,7 @@ void print(const runtime::Session &session, const Graph &graph) {
       "memory   arena %s, scratch %s, constants %s, code %s\n",
       bytesText(double(memory.arenaBytes)).c_str(), bytesText(double(memory.scratchBytes)).c_str(),
       bytesText(double(memory.constantBytes)).c_str(), bytesText(double(memory.codeBytes)).c_str());
-  printShared(plan);
+  printShared(shared);
   bool timed = !graph.nodes.empty() && graph.nodes[0].microseconds >= 0;
   double total = std::max(graph.total(), 1e-9), bytes = 0, flops = 0;
   std::printf("\n%4s  %-6s %-8s %10s %11s%s  %s\n", "#", "device", "op", "bytes", "work",
@@ -229,13 +217,15 @@ void print(const runtime::Session &session, const Graph &graph) {
   std::printf("\n");
 }
 
-} // namespace
-
-int inspectCommand(const InspectArguments &given) {
+int inspect(const InspectArguments &given, runtime::World &process) {
   InspectArguments arguments = given;
   // What crosses is shown with its time.
   if (arguments.placement && arguments.repeat == 0)
     arguments.repeat = 5;
+  if (!arguments.link.empty() && process.size() > 1)
+    throw Error("--link: " + std::to_string(process.size()) +
+                " processes were started, whose link is measured; required: one process, or no "
+                "--link");
   Values values = readInputs(arguments.inputs);
   Source source(arguments.model);
   Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
@@ -243,20 +233,36 @@ int inspectCommand(const InspectArguments &given) {
   std::shared_ptr<runtime::Program> program =
       compileSource(source, shapes, values, arguments.options, bound);
   // What is for a world is shown without one; the other ranks give zeros.
-  std::unique_ptr<runtime::World> world;
+  std::unique_ptr<runtime::World> waiting;
   const auto training = program->manifest.value("training", nlohmann::json::object());
-  if (int ranks = training.value("world", 1); ranks > 1)
-    world = runtime::waitingWorld({.size = ranks});
-  runtime::Session session(program, {.threads = arguments.options.threads, .world = world.get()});
+  const int ranks = training.value("world", 1);
+  if (!arguments.link.empty())
+    waiting = worldOf(parseLink("--link", arguments.link), std::max(ranks, 2));
+  else if (process.size() == 1 && ranks > 1)
+    waiting = runtime::waitingWorld({.size = ranks});
+  runtime::World &world = waiting ? *waiting : process;
+  runtime::Session session(program, {.threads = arguments.options.threads, .world = &world});
   Graph graph = graphOf(session);
-  if (arguments.repeat > 0)
-    measure(session, values, arguments, graph);
+  std::optional<runtime::Timeline> timeline;
+  if (arguments.repeat > 0) {
+    std::vector<runtime::TraceEvent> events = measure(session, values, arguments, graph);
+    timeline = timelineOf(session.plan(), events);
+    if (!arguments.trace.empty() && world.rank() == 0)
+      runtime::writeTraceFile(arguments.trace, traceRows(session.plan(), session.commands(), events,
+                                                         {.originNs = runtime::firstOf(events)}));
+  }
+  SharedReport shared = reportOf(session, graph, arguments, world, timeline ? &*timeline : nullptr);
+  // What follows is said, and written, once.
+  if (world.rank() != 0)
+    return 0;
   if (!arguments.svg.empty())
     writeFile(arguments.svg, svgOf(graph));
   if (!arguments.html.empty())
     writeFile(arguments.html, htmlOf(graph));
   if (arguments.json) {
     nlohmann::ordered_json about = jsonOf(session, graph);
+    if (!shared.members.empty())
+      about["shared"] = jsonOf(shared);
     if (arguments.placement)
       about["placement"] = placementJson(session, graph);
     if (arguments.layouts)
@@ -268,8 +274,16 @@ int inspectCommand(const InspectArguments &given) {
     for (const nlohmann::json &line : program->manifest.value("layouts", nlohmann::json::array()))
       std::printf("%s\n", line.is_string() ? line.get<std::string>().c_str() : "");
   else if (arguments.svg.empty() && arguments.html.empty())
-    print(session, graph);
+    print(session, graph, shared);
   return 0;
+}
+
+} // namespace
+
+int inspectCommand(const InspectArguments &arguments) {
+  // Before there are threads: it may bind them.
+  runtime::World &world = runtime::World::ofProcess();
+  return inWorld(world, [&] { return inspect(arguments, world); });
 }
 
 } // namespace dlc::cli

@@ -44,7 +44,7 @@ struct TuneDbArguments {
 };
 
 struct TrainArguments {
-  std::string program, data, init, checkpoint, svg;
+  std::string program, data, init, checkpoint, svg, trace;
   int64_t epochs = 1, steps = 0;
   bool noShuffle = false, resume = false, json = false;
   uint64_t seed = 0;
@@ -68,7 +68,11 @@ struct RunArguments : ModelArguments {
 struct InspectArguments : ModelArguments {
   int repeat = 0;
   bool json = false, placement = false, layouts = false;
-  std::string svg, html;
+  std::string svg, html, trace;
+  /// Between ranks, and between those of different machines: "20us,10GB/s".
+  std::string link, between;
+  std::vector<int> ranks; ///< of worlds to predict
+  int ranksPerMachine = 0;
 };
 
 int compileCommand(const CompileArguments &arguments);

@@ -3,6 +3,7 @@
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
 #include "tools/dlc/TrainData.h"
+#include "tools/dlc/TrainTrace.h"
 #include "tools/dlc/TrainWorld.h"
 
 #include "dlc/Error.h"
@@ -69,6 +70,7 @@ private:
   std::vector<double> sums;   // of this epoch's figures
   int64_t summed = 0;
   Progress progress;
+  TrainTrace trace;
 };
 
 std::shared_ptr<runtime::Program> programOf(const std::string &path, const runtime::World &world) {
@@ -106,7 +108,7 @@ Training::Training(const TrainArguments &a, runtime::World &world)
       about(program->manifest.value("training", nlohmann::json::object())),
       fields(batchInputs(session.plan(), about)), dataset(trainingData(a.data, fields, about)),
       loader(dataset, loaderOptions(a, batchOf(fields), world)), batch(loader.options().batch),
-      perEpoch(loader.batches()) {
+      perEpoch(loader.batches()), trace(a.trace, session, world) {
   takeRates();
   if (perEpoch == 0)
     throw Error(
@@ -239,6 +241,7 @@ bool Training::step() {
   for (Figure &figure : figures)
     outputs.push_back(&figure.value);
   session.run(inputs, outputs);
+  trace.stepDone();
   if (!std::isfinite(figures[0].value))
     failAt("the " + figures[0].name + " is " + (std::isnan(figures[0].value) ? "NaN" : "infinite") +
            "; required: a number; lower --lr, limit gradients (--clip-norm) or look at the data" +
@@ -326,6 +329,7 @@ int Training::run() {
     stopped = ranks.stops(interrupted);
   }
   ranks.finish();
+  trace.write();
   progress.clear();
   if (!arguments.checkpoint.empty() && !saved)
     save();

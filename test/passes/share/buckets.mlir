@@ -22,20 +22,27 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<4xf32>, %l: tensor<f32>) -> (ten
   return %1, %0, %2 : tensor<2x3xf32>, tensor<4xf32>, tensor<f32>
 }
 // -----
-// A first bucket of 16 bytes, then of 32.
-module attributes {dlc.buckets = array<i64: 16, 32>} {
+// Buckets of 32 bytes in ranges of 48: what is alone needs no range.
+module attributes {dlc.buckets = array<i64: 32, 48>} {
   // CHECK-LABEL: @sizes
-  // CHECK: dlc.all_reduce sum %{{.*}} : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: dlc.all_reduce sum %{{.*}} : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: %[[RANGE:.*]] = dlc.concat 0({{.*}}) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<12xf32>
+  // CHECK: %[[FIRST:.*]] = dlc.slice %[[RANGE]] {{.*}} -> tensor<8xf32>
+  // CHECK: dlc.all_reduce sum %[[FIRST]] : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: %[[SECOND:.*]] = dlc.slice %[[RANGE]] {{.*}} -> tensor<4xf32>
+  // CHECK: dlc.all_reduce sum %[[SECOND]] : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: %[[LAST:.*]] = dlc.sigmoid
+  // CHECK: dlc.all_reduce sum %[[LAST]] : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NOT: dlc.all_reduce
-  func.func @sizes(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  func.func @sizes(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
     %a = dlc.neg %x : (tensor<4xf32>) -> tensor<4xf32>
     %b = dlc.exp %a : (tensor<4xf32>) -> tensor<4xf32>
     %c = dlc.tanh %b : (tensor<4xf32>) -> tensor<4xf32>
+    %d = dlc.sigmoid %c : (tensor<4xf32>) -> tensor<4xf32>
     %0 = dlc.all_reduce sum %a : (tensor<4xf32>) -> tensor<4xf32>
     %1 = dlc.all_reduce sum %b : (tensor<4xf32>) -> tensor<4xf32>
     %2 = dlc.all_reduce sum %c : (tensor<4xf32>) -> tensor<4xf32>
-    return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+    %3 = dlc.all_reduce sum %d : (tensor<4xf32>) -> tensor<4xf32>
+    return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   }
 }
 // -----

@@ -105,3 +105,11 @@ np.savez(f"{folder}/type.npz", x=x.astype(np.float64), target=labels)
 np.savez(f"{folder}/few.npz", x=x[:7], target=labels[:7])
 np.savez(f"{folder}/uneven.npz", x=x, target=labels[:40])
 np.savez(f"{folder}/large.npz", x=x * 1e30, target=labels)
+
+# Gradients of more than half a MiB each.
+layers = [helper.make_node("Reshape", ["x", "flat"], ["v0"])]
+weights = {"flat": np.array([-1, 6], np.int64)}
+for i, (a, b) in enumerate(((6, 400), (400, 400), (400, 400), (400, 400), (400, 4))):
+    weights |= {f"w{i}": floats(b, a) / np.float32(a ** 0.5), f"b{i}": floats(b)}
+    layers += [helper.make_node("Gemm", [f"v{i}", f"w{i}", f"b{i}"], [f"h{i}"], transB=1), helper.make_node("Relu", [f"h{i}"], [f"v{i + 1}"])]
+save("deep", layers[:-1], [value("x", ["batch", 2, 3])], [value("h4", ["batch", 4])], weights)

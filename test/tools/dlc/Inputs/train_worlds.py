@@ -22,6 +22,18 @@ for ranks, step in ((2, "half"), (3, "third")):
     alike(found, whole)
     print(f"{ranks} ranks: as one")
 
+train(2, "half", "--trace", f"{folder}/trace.json", epochs=4)
+with open(f"{folder}/trace.json") as file:
+    rows = json.load(file)["traceEvents"]
+names = {(e["pid"], e["tid"]): e["args"]["name"] for e in rows if e["ph"] == "M"}
+assert {name for (_, row), name in names.items() if row == 0} == {"rank 0 of 2", "rank 1 of 2"}, names
+meet = [sorted((e["ts"], e["ts"] + e["dur"]) for e in rows
+               if e["ph"] == "X" and e["pid"] == rank and e["cat"] == "library" and names[rank, e["tid"]] == "cpu, collectives") for rank in (0, 1)]
+# Of one clock: none ends before the other rank's has begun.
+assert len(meet[0]) == len(meet[1]) > 8 and min(meet[0] + meet[1])[0] >= 0, meet
+assert all(a[0] <= b[1] and b[0] <= a[1] for a, b in zip(*meet)), meet
+print("trace: both ranks meet")
+
 LONG = 200
 long = train(2, "half", epochs=LONG)
 for rank in (0, 1):

@@ -1,0 +1,83 @@
+//===- Network.cpp - what collectives take, on paper ----------------------------===//
+#include "runtime/collective/Network.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlc::runtime {
+
+namespace {
+
+double levels(int ranks) { return std::ceil(std::log2(ranks)); }
+
+double ring(const MessageCost &link, Collective what, double bytes, int ranks) {
+  double n = ranks, piece = link.latency + bytes / n * link.secondsPerByte;
+  switch (what) {
+  case Collective::AllReduce: // a reduce-scatter and an all-gather
+    return 2 * (n - 1) * piece;
+  case Collective::AllGather:
+  case Collective::ReduceScatter:
+  case Collective::OrderedSum:
+    return (n - 1) * piece;
+  case Collective::Broadcast: // a scatter by a tree, then an all-gather
+    return levels(ranks) * link.latency + (n - 1) / n * bytes * link.secondsPerByte +
+           (n - 1) * piece;
+  }
+  return 0;
+}
+
+double tree(const MessageCost &link, Collective what, double bytes, int ranks) {
+  double n = ranks;
+  switch (what) {
+  case Collective::AllReduce:
+  case Collective::Broadcast:
+    return levels(ranks) * (link.latency + bytes * link.secondsPerByte);
+  case Collective::AllGather:
+  case Collective::ReduceScatter:
+  case Collective::OrderedSum: // what is exchanged doubles at each level
+    return levels(ranks) * link.latency + (n - 1) / n * bytes * link.secondsPerByte;
+  }
+  return 0;
+}
+
+CollectiveCost cheaper(const CollectiveCost &a, const CollectiveCost &b) {
+  return b.seconds < a.seconds ? b : a;
+}
+
+CollectiveCost flat(const MessageCost &link, Collective what, double bytes, int ranks) {
+  if (ranks < 2)
+    return {};
+  return cheaper({tree(link, what, bytes, ranks), "tree"},
+                 {ring(link, what, bytes, ranks), "ring"});
+}
+
+} // namespace
+
+int Network::machines(int ranks) const {
+  return perMachine > 0 ? (ranks + perMachine - 1) / perMachine : 1;
+}
+
+CollectiveCost collectiveCost(const Network &network, Collective what, double bytes, int ranks) {
+  const int machines = network.machines(ranks);
+  if (machines == 1)
+    return flat(network.inside, what, bytes, ranks);
+  const MessageCost between = network.between.value_or(network.inside);
+  if (network.perMachine == 1)
+    return flat(between, what, bytes, ranks);
+  // All ranks of a machine are on the way out at once, each with its piece of the whole.
+  CollectiveCost levels{ring(network.inside, what, bytes, network.perMachine) +
+                            flat(between, what, bytes, machines).seconds,
+                        "two levels"};
+  return cheaper(levels, {ring(between, what, bytes, ranks), "ring"});
+}
+
+MessageCost messageCost(const WorldLink &allReduce, int ranks) {
+  if (ranks < 2)
+    return {};
+  double n = ranks;
+  // Two ranks exchange the whole at once.
+  double bytes = ranks == 2 ? 1 : 2 * (n - 1) / n;
+  return {allReduce.latency / levels(ranks), allReduce.secondsPerByte / bytes};
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""What data parallel steps take on 1, 2 and 4 processes of this machine, beside what the model on paper says.
+
+    tools/bench/ranks.py [--networks fcn-r,resnet-56] [--batch 16] [--ranks 1,2,4] [--repeat 10] [--rounds 3] [--beyond 8,64,1024]
+
+A step is compiled for one thread and run by `mpirun -n N dlc inspect --repeat`: what it took is *measured*, and so is the link (latency and
+bandwidth of all-reduces). *Predicted*: the same step in N processes that know nothing of one another, as many at once, so that they share cores and
+memory as ranks do; their commands' times and the link's figures go through `dlc inspect --ranks N`. Rounds are interleaved, and the least disturbed
+counts. Beyond: worlds of one rank a machine that this one's two cores cannot show, over the link that --link-between says.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "test"))
+import worlds
+
+DLC = os.path.join(HERE, "..", "..", "build", "bin", "dlc")
+
+
+def step(name, batch, folder):
+    import networks  # needs PyTorch, which compiled steps do not
+    path = os.path.join(folder, name + ".dlcx")
+    model = networks.export(name, batch, folder)
+    subprocess.run([DLC, "compile", model, "--train", "--data-parallel", "--optimizer", "sgd", "--threads", "1", "--cache", "none", "-o", path],
+                   check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def inspect(path, repeat, *more):
+    return [DLC, "inspect", path, "--repeat", str(repeat), "--threads", "1", "--json", *more]
+
+
+def measured(path, ranks, repeat):
+    """Of rank 0, in a world of so many."""
+    status, out, err, _ = worlds.run(ranks, inspect(path, repeat), seconds=600)
+    if status != 0:
+        raise SystemExit(err)
+    return json.loads(out)
+
+
+def together(path, ranks, repeat, link):
+    """The predictions of processes that run at once and do not meet."""
+    line = inspect(path, repeat, "--link", link, "--ranks", str(ranks))
+    runs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(ranks)]
+    return [json.loads(run.communicate()[0])["shared"]["predictions"][0]["step_us"] for run in runs]
+
+
+def text(link):
+    return f"{link['latency_us']:.3f}us,{link['gigabytes_per_s']:.6f}GB/s"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", default="fcn-r,resnet-56")
+    parser.add_argument("--batch", type=int, default=16, help="of each rank")
+    parser.add_argument("--ranks", default="1,2,4")
+    parser.add_argument("--repeat", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--beyond", default="8,64,256,1024", help="ranks, one a machine")
+    parser.add_argument("--link-between", default="20us,1.25GB/s", help="of these")
+    parser.add_argument("--steps", nargs="*", help="compiled steps (.dlcx) instead of networks")
+    options = parser.parse_args()
+    counts = [int(n) for n in options.ranks.split(",")]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = options.steps or [step(name, options.batch, folder) for name in options.networks.split(",")]
+        for path in paths:
+            print(os.path.basename(path))
+            print(f"  {'ranks':>6} {'measured ms':>12} {'predicted ms':>13} {'of it':>6}   link")
+            for ranks in counts:
+                took, said, link = [], [], None
+                for _ in range(options.rounds):
+                    about = measured(path, ranks, options.repeat)
+                    took.append(about["run_us"])
+                    # A world of one has no link, and any will do.
+                    link = about["shared"].get("link", {"latency_us": 0, "gigabytes_per_s": 1000})
+                    said.append(max(together(path, ranks, options.repeat, text(link))))
+                print(f"  {ranks:>6} {min(took) / 1e3:>12.3f} {min(said) / 1e3:>13.3f} {min(said) / min(took):>6.2f}   "
+                      f"{text(link) if ranks > 1 else ''}", flush=True)
+            line = inspect(path, options.repeat, "--link", options.link_between, "--ranks", options.beyond, "--ranks-per-machine", "1")
+            about = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
+            print(f"  over {options.link_between}, one rank a machine:")
+            for each in about["shared"]["predictions"]:
+                print(f"  {each['ranks']:>6} {'':>12} {each['step_us'] / 1e3:>13.3f} {'':>6}   {each['how']}, exposed {each['exposed_us'] / 1e3:.3f} ms")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
