@@ -14,6 +14,8 @@ namespace dlc::lower {
 
 /// As the runtime's session calls it (runtime/session/Collectives.h).
 constexpr StringLiteral kLibrary = "collective";
+/// Of what only depends on the rank.
+constexpr StringLiteral kRankLibrary = "rank";
 
 namespace {
 
@@ -35,6 +37,9 @@ json descOf(Operation *op) {
       .Case<BroadcastRanksOp>([](BroadcastRanksOp o) {
         return json{{"kind", "broadcast"}, {"root", o.getRoot()}};
       })
+      .Case<RankRowsOp>([](RankRowsOp) {
+        return json{{"kind", "rows"}};
+      })
       .Default([](Operation *) { return json(); });
 }
 
@@ -52,8 +57,8 @@ std::optional<LibraryCall> collectiveOf(Operation *op) {
   if (auto size = op->getAttrOfType<IntegerAttr>("size"))
     desc["size"] = size.getInt();
   LibraryCall call;
-  call.library = kLibrary.str();
-  call.implementation = "collective:" + desc["kind"].get<std::string>();
+  call.library = (isa<RankRowsOp>(op) ? kRankLibrary : kLibrary).str();
+  call.implementation = call.library + ":" + desc["kind"].get<std::string>();
   call.addValue(op->getOperand(0));
   call.addResult(0, y);
   if (x == y)

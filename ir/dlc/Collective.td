@@ -50,4 +50,14 @@ def Dlc_BroadcastRanksOp : Dlc_Collective<"broadcast_ranks"> {
                        DefaultValuedAttr<I64Attr, "0">:$root);
   let assemblyFormat = "$x `from` $root (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
 }
+def Dlc_RankRowsOp : Dlc_Collective<"rank_rows"> {
+  let numericClass = "Exact";
+  let summary = "of the rows of x this rank's share, in the order of ranks; no rank waits for another";
+  let description = [{
+    - (C1) a `size` of 1 or more is given.
+    - (C2) x has a first dimension, which divides into `size` shares.
+  }];
+  let arguments = (ins Dlc_Tensor:$x, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size);
+  let assemblyFormat = "$x (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
+}
 #endif

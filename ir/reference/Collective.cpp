@@ -12,14 +12,18 @@ using namespace ref;
 
 namespace {
 
+LogicalResult checkSize(Operation *op, std::optional<int64_t> size) {
+  if (!size || *size == World::currentSize())
+    return success();
+  return op->emitOpError("is for a world of ")
+         << *size << " ranks, and is evaluated in one of " << World::currentSize();
+}
+
 /// What the ranks gave, all of one shape; none after a message.
 std::optional<std::vector<Tensor>> meet(Operation *op, std::optional<int64_t> size,
                                         const Tensor &mine) {
-  if (size && *size != World::currentSize()) {
-    op->emitOpError("is for a world of ")
-        << *size << " ranks, and is evaluated in one of " << World::currentSize();
+  if (failed(checkSize(op, size)))
     return std::nullopt;
-  }
   auto all = World::meet(mine);
   if (!all) {
     op->emitOpError("waits for a rank that has failed");
@@ -103,6 +107,15 @@ LogicalResult BroadcastRanksOp::evaluate(Inputs inputs, Outputs outputs) {
   if (getRoot() >= all->size())
     return emitOpError("takes rank ") << getRoot() << ", of " << all->size() << " ranks";
   outputs.push_back((*all)[getRoot()]);
+  return success();
+}
+
+LogicalResult RankRowsOp::evaluate(Inputs inputs, Outputs outputs) {
+  if (failed(checkSize(*this, getSize())))
+    return failure();
+  Tensor y = rowsOf(inputs[0], inputs[0].getShape()[0] / World::currentSize());
+  std::copy_n(inputs[0].data() + World::currentRank() * y.bytes(), y.bytes(), y.mutableData());
+  outputs.push_back(y);
   return success();
 }
 

@@ -56,6 +56,22 @@ void addCollective(Rules &rules) {
                                          op.getRootAttr());
     });
   });
+  // The share went in at this rank's place, and nothing at the others'.
+  rules.add<RankRowsOp>([](RankRowsOp op, Backward &g) {
+    Expr dy = g.of(op.getY());
+    g.add(op.getX(), [&]() -> Expr {
+      TensorBuilder &b = g.build();
+      int64_t size = int64_t(*op.getSize());
+      SmallVector<int64_t> rows{size}, column(dy.rank() + 1, 1), one{1}, all{size};
+      column[0] = size;
+      llvm::append_range(one, dy.shape());
+      llvm::append_range(all, dy.shape());
+      Expr ranks = iota(b, rows, 0, dy);
+      Expr mine(b, b.make<RankRowsOp>(Value(ranks), op.getGroupAttr(), op.getSizeAttr()));
+      Expr isMine = compare(Predicate::eq, ranks, mine).reshape(column);
+      return keep(isMine, Expr(b, b.broadcast(dy.reshape(one), all))).reshape(shapeOf(op.getX()));
+    });
+  });
 }
 
 } // namespace dlc::grad

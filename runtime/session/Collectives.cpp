@@ -45,6 +45,15 @@ constexpr struct {
               {DType::F16, divideHalves<Float16>},
               {DType::BF16, divideHalves<BFloat16>}};
 
+/// More are in no memory.
+constexpr uint64_t kMostElements = uint64_t(1) << 46;
+
+void checkSize(std::string_view kind, const json &desc, const World &world) {
+  if (auto size = desc.find("size"); size != desc.end() && size->get<int>() != world.size())
+    fail(kind, ": the program is for a world of ", size->get<int>(), " ranks, and this one has ",
+         world.size(), "; start so many, or compile it for this world");
+}
+
 class Call : public LibraryCall {
 public:
   Call(const json &desc, std::span<const BufferInfo> buffers, World *given)
@@ -104,9 +113,7 @@ private:
   }
 
   void readRanks(const json &desc) {
-    if (auto size = desc.find("size"); size != desc.end() && size->get<int>() != world.size())
-      fail(kind, ": the program is for a world of ", size->get<int>(), " ranks, and this one has ",
-           world.size(), "; start so many, or compile it for this world");
+    checkSize(kind, desc, world);
     int root = desc.value("root", -1);
     if (root >= world.size())
       fail(kind, ": goes to or from rank ", root, ", and the world has ", world.size());
@@ -119,7 +126,7 @@ private:
   void checkBuffers(std::span<const BufferInfo> buffers) const {
     if (buffers.size() != 2)
       fail(kind, ": two buffers expected, found ", buffers.size());
-    if (call.share > (uint64_t(1) << 46))
+    if (call.share > kMostElements)
       fail(kind, ": found ", call.share, " elements, which no program needs");
     const uint64_t bytes = call.share * dtypeBytes(call.type), ranks = uint64_t(world.size());
     const uint64_t from = takesAll(call.collective) ? bytes * ranks : bytes,
@@ -136,6 +143,36 @@ private:
   int onlyTo = -1;
 };
 
+class RankRows : public LibraryCall {
+public:
+  RankRows(const json &desc, std::span<const BufferInfo> buffers, World *given)
+      : world(given ? *given : World::ofProcess()) {
+    const std::string kind = desc.at("kind").get<std::string>(),
+                      dtype = desc.at("dtype").get<std::string>();
+    std::optional<DType> type = parseDType(dtype);
+    const uint64_t share = desc.at("share").get<uint64_t>();
+    if (kind != "rows" || !type || share > kMostElements)
+      fail("rank: ", kind, " of ", share, " elements of ", dtype, ": rows expected");
+    checkSize("rank", desc, world);
+    bytes = share * dtypeBytes(*type);
+    if (buffers.size() != 2 || buffers[0].bytes < bytes * uint64_t(world.size()) ||
+        buffers[1].bytes < bytes || !buffers[1].writable)
+      fail("rank: two buffers expected, of ", bytes, " bytes for each of ", world.size(),
+           " ranks, and of ", bytes, " to write");
+  }
+
+  void execute(void *const *buffers, const CallContext &) override {
+    std::memmove(buffers[1],
+                 static_cast<const char *>(buffers[0]) + uint64_t(world.rank()) * bytes, bytes);
+  }
+
+  std::string implementation() const override { return "rank:rows"; }
+
+private:
+  World &world;
+  uint64_t bytes = 0;
+};
+
 void addLines(const std::vector<Command> &commands, std::vector<std::string> &lines) {
   for (const Command &command : commands) {
     if (command.op == Op::Library && command.library == kCollectiveLibrary)
@@ -145,15 +182,45 @@ void addLines(const std::vector<Command> &commands, std::vector<std::string> &li
   }
 }
 
+int ranksOf(const std::vector<Command> &commands) {
+  for (const Command &command : commands) {
+    int ranks = std::max(ranksOf(command.body), ranksOf(command.orElse));
+    if (command.op == Op::Library &&
+        (command.library == kCollectiveLibrary || command.library == kRankLibrary))
+      ranks = std::max(ranks, command.desc.value("size", 0));
+    if (ranks > 0)
+      return ranks;
+  }
+  return 0;
+}
+
 } // namespace
+
+template <typename Made>
+static std::unique_ptr<LibraryCall> made(std::string_view library, const json &desc,
+                                         std::span<const BufferInfo> buffers, World *world) {
+  try {
+    return std::make_unique<Made>(desc, buffers, world);
+  } catch (const json::exception &error) {
+    fail(library, ": wrong description: ", error.what());
+  }
+}
 
 std::unique_ptr<LibraryCall> collectiveCall(const json &desc, std::span<const BufferInfo> buffers,
                                             World *world) {
-  try {
-    return std::make_unique<Call>(desc, buffers, world);
-  } catch (const json::exception &error) {
-    fail(kCollectiveLibrary, ": wrong description: ", error.what());
-  }
+  return made<Call>(kCollectiveLibrary, desc, buffers, world);
+}
+
+std::unique_ptr<LibraryCall> rankCall(const json &desc, std::span<const BufferInfo> buffers,
+                                      World *world) {
+  return made<RankRows>(kRankLibrary, desc, buffers, world);
+}
+
+int ranksOf(const Plan &plan) {
+  for (const StateInfo &info : plan.states)
+    if (info.part.ranks > 1)
+      return int(info.part.ranks);
+  return ranksOf(plan.commands);
 }
 
 std::vector<std::string> collectiveLines(const Plan &plan) {

@@ -27,6 +27,20 @@ constexpr std::string_view kCollectiveLibrary = "collective";
 std::unique_ptr<LibraryCall> collectiveCall(const nlohmann::json &desc,
                                             std::span<const BufferInfo> buffers, World *world);
 
+/// What depends on the rank and asks no other. Its description:
+///   kind       rows: of those in `from` this rank's share
+///   dtype, share, size   as above
+/// Buffers: from, to.
+constexpr std::string_view kRankLibrary = "rank";
+
+/// As collectiveCall.
+std::unique_ptr<LibraryCall> rankCall(const nlohmann::json &desc,
+                                      std::span<const BufferInfo> buffers, World *world);
+
+/// The size of the world that the program is for: of those who have parts of its states, or meet
+/// in its collectives. 0: any.
+DLC_EXPORT int ranksOf(const Plan &plan);
+
 /// A line for each collective of the program, in its order, for World::agree.
 DLC_EXPORT std::vector<std::string> collectiveLines(const Plan &plan);
 

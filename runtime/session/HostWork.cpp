@@ -30,6 +30,8 @@ std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, 
   }
   if (command.library == kCollectiveLibrary)
     return collectiveCall(command.desc, buffers, world);
+  if (command.library == kRankLibrary)
+    return rankCall(command.desc, buffers, world);
   return createCall(command.library, command.desc, buffers, threads);
 }
 

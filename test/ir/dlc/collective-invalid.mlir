@@ -66,3 +66,15 @@ func.func @broadcast_ranks_c2(%x: tensor<2xf32>) {
   %0 = dlc.broadcast_ranks %x from -1 : (tensor<2xf32>) -> tensor<2xf32>
   return
 }
+// -----
+func.func @rank_rows_c1(%x: tensor<4xf32>) {
+  // expected-error @+1 {{C1: the size of the group must be given}}
+  %0 = dlc.rank_rows %x : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+// -----
+func.func @rank_rows_c2(%x: tensor<5xf32>) {
+  // expected-error @+1 {{C2: the first dimension of 'x' must divide into 2 shares; found 5 rows}}
+  %0 = dlc.rank_rows %x of 2 : (tensor<5xf32>) -> tensor<2xf32>
+  return
+}
