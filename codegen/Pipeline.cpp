@@ -34,6 +34,8 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     training.addPass(createGradPass());
     training.addPass(createSimplifyPass());
     passes.addPass(createWherePass(GradientOp::getOperationName(), std::move(training)));
+    // Gradients and updates follow what they are of.
+    passes.addPass(createSplitPass(options));
     return;
   }
   case Phase::Precision: {

@@ -120,6 +120,8 @@ DictionaryAttr Lowering::describeState(func::FuncOp main, const State &state) {
       describe(main.getArgAttrDict(number), state.old.getType(), "state", number).getValue());
   if (main.getArgAttr(number, "dlc.parameter"))
     list.push_back(b.getNamedAttr("parameter", b.getUnitAttr()));
+  if (auto part = main.getArgAttr(number, "dlc.part"))
+    list.push_back(b.getNamedAttr("part", part));
   auto init = main.getArgAttrOfType<ElementsAttr>(number, "dlc.init");
   if (init && !isZero(init))
     list.push_back(b.getNamedAttr("init", init));

@@ -115,6 +115,8 @@ private:
       auto info = cast<DictionaryAttr>(attr);
       if (info.contains("parameter"))
         tensor["parameter"] = true;
+      if (auto part = info.getAs<DenseI64ArrayAttr>("part"))
+        tensor["part"] = {{"dimension", part[0]}, {"ranks", part[1]}, {"blocks", part[2]}};
       if (auto init = info.getAs<ElementsAttr>("init"))
         tensor["init"] = constant(init, op.getLoc());
     }

@@ -25,10 +25,19 @@ struct TensorInfo {
   uint32_t device = 0;
 };
 
+/// Of a whole tensor whose parts are shared among ranks: along `dimension` each of `blocks` blocks
+/// has a part for every rank, in their order.
+struct RankPart {
+  uint32_t dimension = 0;
+  int64_t ranks = 1, blocks = 1;
+};
+
 /// What lives in a session from run to run.
 struct StateInfo : TensorInfo {
   /// Gradients go to it.
   bool parameter = false;
+  /// With more than one rank the shape is that of a part, and `init` has the whole.
+  RankPart part;
   /// Index of the constant that it begins as, or -1: zeros.
   int64_t init = -1;
 };

@@ -54,7 +54,8 @@ struct Session::Impl {
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
       : program(std::move(given)), plan(checkProgram(*program)),
-        states(plan, *program, options.shareState ? &options.shareState->states() : nullptr),
+        states(plan, *program, options.shareState ? &options.shareState->states() : nullptr,
+               options.world),
         binder(plan, *program, states) {
     checkTarget();
     int available = hostThreads();

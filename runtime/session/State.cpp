@@ -4,6 +4,7 @@
 #include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
 #include "runtime/program/Safetensors.h"
+#include "runtime/session/Parts.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,8 +25,8 @@ static std::string someOf(const std::vector<std::string> &names) {
   return names.size() <= 5 ? text : message(text, " and ", names.size() - 5, " more");
 }
 
-StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender)
-    : plan(plan), program(program), bound(plan.states.size()) {
+StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender, World *given)
+    : plan(plan), program(program), world(worldOfParts(plan, given)), bound(plan.states.size()) {
   uint64_t bytes = 0;
   std::vector<uint64_t> offsets(bound.size());
   std::vector<size_t> made;
@@ -81,7 +82,12 @@ void StateSet::initialise(size_t index) {
   const StateInfo &info = plan.states[index];
   if (info.bytes == 0)
     return;
-  if (info.init >= 0)
+  if (info.init >= 0 && isPart(info)) {
+    std::vector<char> part(info.bytes);
+    takePart(info, world->rank(), static_cast<const char *>(program.constants[info.init].data),
+             part.data());
+    write(bound[index], part.data(), info.bytes);
+  } else if (info.init >= 0)
     write(bound[index], program.constants[info.init].data, info.bytes);
   else if (!bound[index].device)
     std::memset(bound[index].data, 0, info.bytes);
@@ -213,16 +219,25 @@ Program StateSet::started() const {
   requireWhole("save the program with its state");
   Program result = program;
   for (size_t i = 0; i < bound.size(); ++i) {
-    const uint64_t bytes = plan.states[i].bytes;
-    if (bytes == 0)
+    Span whole = contents(i);
+    if (whole.bytes == 0)
       continue;
-    std::vector<char> copy(bytes);
-    read(bound[i], copy.data(), bytes);
     result.manifest["state"][i]["init"] = result.constants.size();
-    result.manifest["constants"].push_back({{"bytes", bytes}});
-    result.constants.push_back(copyToSpan(copy.data(), bytes));
+    result.manifest["constants"].push_back({{"bytes", whole.bytes}});
+    result.constants.push_back(copyToSpan(whole.data, whole.bytes));
   }
   return result;
+}
+
+Span StateSet::contents(size_t index) const {
+  const StateInfo &info = plan.states[index];
+  Span own{bound[index].data, info.bytes, nullptr};
+  if (bound[index].device) {
+    auto copy = std::make_shared<std::vector<char>>(info.bytes);
+    read(bound[index], copy->data(), info.bytes);
+    own = {copy->data(), info.bytes, copy};
+  }
+  return isPart(info) ? gatherParts(info, *world, static_cast<const char *>(own.data)) : own;
 }
 
 void StateSet::save(const std::string &path, std::map<std::string, std::string> metadata) const {
@@ -235,15 +250,12 @@ void StateSet::save(const std::string &path, std::map<std::string, std::string> 
       {{"format", "pt"}, {"dlc.state_of", plan.name}, {"dlc.made_by", plan.producer}});
   for (size_t i = 0; i < bound.size(); ++i) {
     const StateInfo &info = plan.states[i];
-    Span span{bound[i].data, info.bytes, nullptr};
-    if (bound[i].device) {
-      auto copy = std::make_shared<std::vector<char>>(info.bytes);
-      read(bound[i], copy->data(), info.bytes);
-      span = {copy->data(), info.bytes, copy};
-    }
-    file.tensors[info.name] = {info.dtype, info.shape, span};
+    Span whole = contents(i);
+    if (!world || world->rank() == 0)
+      file.tensors[info.name] = {info.dtype, wholeShape(info), whole};
   }
-  writeSafetensors(path, file);
+  if (!world || world->rank() == 0)
+    writeSafetensors(path, file);
 }
 
 void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra) {
@@ -265,8 +277,8 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
       continue;
     }
     const FileTensor &tensor = at->second;
-    if (tensor.dtype != info.dtype || tensor.shape != info.shape)
-      fail(other(), "tensor '", info.name, "' must be ", typeText(info.dtype, info.shape),
+    if (tensor.dtype != info.dtype || tensor.shape != wholeShape(info))
+      fail(other(), "tensor '", info.name, "' must be ", typeText(info.dtype, wholeShape(info)),
            " as in program '", plan.name, "', found ", typeText(tensor.dtype, tensor.shape));
     found[i] = &tensor;
   }
@@ -281,9 +293,15 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
          "; allow what is extra to pass over it");
   // Only now, so that a wrong file changes nothing.
   Lock lock(*this);
-  for (size_t i = 0; i < bound.size(); ++i)
-    if (found[i])
-      write(bound[i], found[i]->data.data, plan.states[i].bytes);
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (!found[i])
+      continue;
+    const StateInfo &info = plan.states[i];
+    std::vector<char> part(isPart(info) ? info.bytes : 0);
+    if (isPart(info))
+      takePart(info, world->rank(), static_cast<const char *>(found[i]->data.data), part.data());
+    write(bound[i], isPart(info) ? part.data() : found[i]->data.data, info.bytes);
+  }
   if (missing.empty())
     mend();
 }

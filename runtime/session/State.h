@@ -15,6 +15,8 @@
 
 namespace dlc::runtime {
 
+class World;
+
 /// Memory of states that were made together. Sessions that share one of them share the lock.
 struct StateMemory {
   StateMemory(uint64_t bytes, size_t count) : block(bytes, "state"), count(count) {}
@@ -28,14 +30,18 @@ struct StateMemory {
 };
 
 /// The states of one session, some of them perhaps another's or in memory of the caller's. Every
-/// function but data() locks.
+/// function but data() locks. Of what ranks share each has its part; started(), save() and load()
+/// are about the whole then, and all ranks call the first two of them together.
 class DLC_EXPORT StateSet {
 public:
   /// New states have the values that the program begins with.
-  StateSet(const Plan &plan, const Program &program, const StateSet *lender);
+  /// `world` may be null: the process's own.
+  StateSet(const Plan &plan, const Program &program, const StateSet *lender, World *world);
   StateSet(const StateSet &) = delete;
 
   char *data(size_t index) const { return bound[index].data; }
+  /// Whether some are parts of what all ranks have together.
+  bool hasParts() const { return world != nullptr; }
   uint64_t ownBytes() const;
 
   /// Throws dlc::Error where there is none of that name.
@@ -53,7 +59,8 @@ public:
 
   /// The program with these values, copied, as those that its states begin as.
   Program started() const;
-  /// As .safetensors, a tensor per state; see dlc.h for what is refused.
+  /// As .safetensors, a tensor per state; see dlc.h for what is refused. Of ranks with parts the
+  /// first one writes.
   /// `metadata` is written beside what says whose state it is.
   void save(const std::string &path, std::map<std::string, std::string> metadata = {}) const;
   void load(const std::string &path, bool allowMissing, bool allowExtra);
@@ -80,6 +87,8 @@ private:
     char *home = nullptr; ///< where it lies unless it is bound to a caller's memory
   };
   void initialise(size_t index);
+  /// The state's bytes, on the host; of a part, those of the whole.
+  Span contents(size_t index) const;
   /// A state's bytes from and to the host.
   void read(const Bound &from, void *to, uint64_t bytes) const;
   void write(const Bound &to, const void *from, uint64_t bytes);
@@ -88,6 +97,7 @@ private:
 
   const Plan &plan;
   const Program &program;
+  World *world = nullptr; ///< where there are parts
   std::shared_ptr<StateMemory> own;
   std::vector<Bound> bound;
   /// Each memory once, in the order in which all sessions lock.
