@@ -137,7 +137,8 @@ std::vector<Setting> settingsOf(ModelOptions &o) {
        .field = &o.forbidTransfers,
        .alone = "*"},
       {"split",
-       "parameters of these names are split over the ranks of --world: PATTERN=rows or columns (the "
+       "parameters of these names are split over the ranks of --world: PATTERN=rows or columns "
+       "(the "
        "first or the last dimension), PATTERN=N (dimension N), PATTERN=columns:3 (each of three "
        "blocks)",
        &o.split},

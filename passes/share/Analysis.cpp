@@ -147,8 +147,9 @@ FailureOr<int64_t> ranksOf(func::FuncOp function) {
     if (!split)
       return success();
     if (ranks != 0 && ranks != split[1])
-      return function.emitError() << "`" << kSplitAttr << "` must be over one number of ranks; found "
-                                  << ranks << " and " << split[1] << "; split all over the same";
+      return function.emitError() << "`" << kSplitAttr
+                                  << "` must be over one number of ranks; found " << ranks
+                                  << " and " << split[1] << "; split all over the same";
     ranks = split[1];
     return success();
   };

@@ -66,8 +66,8 @@ PartBuilder::Places PartBuilder::placesOf(Value indices, int64_t rows) {
   for (int64_t rank = 0; rank < ranks; ++rank)
     firsts.push_back(builder.getIntegerAttr(type.getElementType(), rank * rows));
   Value table = b.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(all, firsts)));
-  Value first = b.reshape(
-      b.make<RankRowsOp>(table, world(builder), builder.getI64IntegerAttr(ranks)), {});
+  Value first =
+      b.reshape(b.make<RankRowsOp>(table, world(builder), builder.getI64IntegerAttr(ranks)), {});
   // Negative ones count from the end; what is beyond the whole is read at its nearest row.
   Value zero = number(0, indices), size = number(rows * ranks, indices);
   Value counted = b.make<SelectOp>(b.make<CompareOp>(Predicate::lt, indices, zero),

@@ -89,8 +89,7 @@ private:
       auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
       if (!dense || !dense.isSplat())
         return {};
-      return ConstantOp::create(builder, op->getLoc(),
-                                cast<ElementsAttr>(dense.resizeSplat(type)));
+      return ConstantOp::create(builder, op->getLoc(), cast<ElementsAttr>(dense.resizeSplat(type)));
     }
     const bool isStretched = isa_and_nonnull<BroadcastOp>(op);
     if (!isStretched && !(op && op->hasTrait<Elementwise>() && value.hasOneUse()))
@@ -137,8 +136,8 @@ private:
     } else {
       SmallVector<Type> types;
       for (auto [result, share] : llvm::zip(op.getResults(), how.results))
-        types.push_back(partType(typeOf(result),
-                                 how.after == After::Gather ? how.gathered : share, ranks));
+        types.push_back(
+            partType(typeOf(result), how.after == After::Gather ? how.gathered : share, ranks));
       Operation *local = clone(op, operands, types);
       fitSizes(local, op);
       llvm::append_range(results, local->getResults());

@@ -85,8 +85,7 @@ FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
   }
   return refuse(op, 0, given) << "; in " << shapeText(to)
                               << " no dimension has a part of it for each of " << ranks
-                              << " ranks (of heads there must be a multiple of that); "
-                              << kMend,
+                              << " ranks (of heads there must be a multiple of that); " << kMend,
          failure();
 }
 
@@ -98,9 +97,8 @@ FailureOr<OpShares> cut(SliceOp op, const Share &given, int64_t ranks) {
   int64_t block = partSize(op.getX(), given, ranks) * ranks;
   if (op.getStride()[d] != 1 || !areBlocks(op.getStart()[d], block) ||
       !areBlocks(op.getSize()[d], block))
-    return refuse(op, 0, given) << ", in " << given.blocks << " blocks of " << block
-                                << "; elements " << op.getStart()[d] << " to "
-                                << op.getStart()[d] + op.getSize()[d]
+    return refuse(op, 0, given) << ", in blocks of " << block << "; elements " << op.getStart()[d]
+                                << " to " << op.getStart()[d] + op.getSize()[d]
                                 << " are no whole blocks; where a parameter holds several (q, k "
                                    "and v), say so, as in columns:3",
            failure();
@@ -180,8 +178,8 @@ Value maskOf(Operation *op) {
 /// Whether a whole operand is taken in parts as it comes. Of a product it would mean that somebody
 /// forgot to split its other side.
 bool takesParts(Operation *op, Value operand) {
-  const bool isProduct = op->hasTrait<Contraction>() ||
-                         isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op);
+  const bool isProduct =
+      op->hasTrait<Contraction>() || isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op);
   return !isProduct || operand == maskOf(op);
 }
 
@@ -255,8 +253,10 @@ private:
       return refuse(op, source, share)
                  << ", and would take a part of " << nameOf(operand) << " along dimension " << d
                  << " on each rank, which is whole; split that parameter too ("
-                 << (d == 0 ? "rows" : "columns") << "), or leave " << nameOf(share.origin)
-                 << " whole",
+                 << (d == 0                               ? std::string("rows")
+                     : d + 1 == typeOf(operand).getRank() ? std::string("columns")
+                                                          : std::to_string(d))
+                 << "), or leave " << nameOf(share.origin) << " whole",
              failure();
     return success();
   }

@@ -183,7 +183,8 @@ Signature byChannel(Operation *op) {
 /// The dimensions of slices; those that tuples of indices choose from are whole.
 Signature ofScatter(ScatterNdOp op) {
   int64_t chosen = shapeOf(op.getIndices()).back(), outer = typeOf(op.getIndices()).getRank() - 1;
-  Labels whole(typeOf(op.getX()).getRank(), kWhole), updates(typeOf(op.getUpdates()).getRank(), kWhole);
+  Labels whole(typeOf(op.getX()).getRank(), kWhole),
+      updates(typeOf(op.getUpdates()).getRank(), kWhole);
   for (int64_t d = chosen; d < int64_t(whole.size()); ++d) {
     whole[size_t(d)] = int(d);
     updates[size_t(outer + d - chosen)] = int(d);

@@ -34,8 +34,7 @@ FailureOr<Wish> parse(ModuleOp module, StringRef text) {
   wish.where = where;
   unsigned number = 0;
   const bool isWhere = where == "rows" || where == "columns" || !where.getAsInteger(10, number);
-  const bool isBlocks =
-      !hasBlocks || (!blocks.getAsInteger(10, wish.blocks) && wish.blocks >= 1);
+  const bool isBlocks = !hasBlocks || (!blocks.getAsInteger(10, wish.blocks) && wish.blocks >= 1);
   if (!text.contains('=') || wish.pattern.empty() || !isWhere || !isBlocks)
     return wrong(module, text) << "required: PATTERN=rows, PATTERN=columns, PATTERN=DIMENSION, or "
                                   "one of these with a number of blocks, as in PATTERN=columns:3",
@@ -71,9 +70,9 @@ LogicalResult split(func::FuncOp function, unsigned argument, StringRef name, co
            << ranks << " ranks" << (wish.blocks > 1 ? " and the blocks" : "")
            << " do not divide; required: a multiple of " << shares
            << "; leave it whole, or give another --world";
-  function.setArgAttr(argument, kSplitAttr,
-                      DenseI64ArrayAttr::get(function.getContext(),
-                                             {*dimension, ranks, wish.blocks}));
+  function.setArgAttr(
+      argument, kSplitAttr,
+      DenseI64ArrayAttr::get(function.getContext(), {*dimension, ranks, wish.blocks}));
   return success();
 }
 

@@ -88,8 +88,8 @@ void report(const char *what, ArrayRef<Tensor> wanted, ArrayRef<Values> found) {
               worst);
 }
 
-std::vector<Values> run(const std::shared_ptr<dlc::runtime::Program> &program, ArrayRef<Values> inputs,
-                        ArrayRef<Tensor> like) {
+std::vector<Values> run(const std::shared_ptr<dlc::runtime::Program> &program,
+                        ArrayRef<Values> inputs, ArrayRef<Tensor> like) {
   auto worlds = dlc::runtime::loopbackWorlds(int(inputs.size()));
   std::vector<Values> outputs(inputs.size());
   std::vector<std::string> errors(inputs.size());
@@ -139,8 +139,7 @@ int check(MLIRContext &context, const char *path, int ranks, ArrayRef<std::strin
   Values inputs, wanted;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     auto classes = main.getArgAttrOfType<IntegerAttr>(i, "dlc.classes");
-    inputs.push_back(
-        someValue(main.getArgumentTypes()[i], classes ? classes.getInt() : 1, random));
+    inputs.push_back(someValue(main.getArgumentTypes()[i], classes ? classes.getInt() : 1, random));
   }
   std::vector<Values> parts(static_cast<size_t>(ranks)), found;
   for (size_t rank = 0; rank < parts.size(); ++rank)
@@ -166,5 +165,6 @@ int main(int argc, char **argv) {
   }
   MLIRContext context;
   dlc::prepareContext(context);
-  return check(context, argv[1], std::atoi(argv[2]), std::vector<std::string>(argv + 3, argv + argc));
+  return check(context, argv[1], std::atoi(argv[2]),
+               std::vector<std::string>(argv + 3, argv + argc));
 }

@@ -32,7 +32,7 @@ func.func @twice(%x: tensor<4x8xf32>, %w1: tensor<8x16xf32> {dlc.name = "fc1.wei
 }
 // -----
 func.func @cut(%w: tensor<8x24xf32> {dlc.name = "qkv.weight", dlc.split = array<i64: 1, 2, 1>}) -> tensor<8x8xf32> {
-  // expected-error @+1 {{is split along dimension 1 since 'qkv.weight' is split, in 1 blocks of 24; elements 8 to 16 are no whole blocks; where a parameter holds several (q, k and v), say so, as in columns:3}}
+  // expected-error @+1 {{is split along dimension 1 since 'qkv.weight' is split, in blocks of 24; elements 8 to 16 are no whole blocks; where a parameter holds several (q, k and v), say so, as in columns:3}}
   %k = dlc.slice %w start [0, 8] size [8, 8] stride [1, 1] : (tensor<8x24xf32>) -> tensor<8x8xf32>
   return %k : tensor<8x8xf32>
 }
