@@ -94,7 +94,8 @@ LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
   bool right = tensor && part && part.size() == 3 && part[0] >= 0 && part[0] < tensor.getRank() &&
                part[1] >= 1 && part[2] >= 1;
   int64_t shares = right ? part[2] * (isWhole ? part[1] : 1) : 1;
-  if (right && !tensor.isDynamicDim(unsigned(part[0])) && tensor.getDimSize(unsigned(part[0])) % shares == 0)
+  if (right && !tensor.isDynamicDim(unsigned(part[0])) &&
+      tensor.getDimSize(unsigned(part[0])) % shares == 0)
     return success();
   return op->emitError() << "C5: `" << attribute.getName().getValue()
                          << "` must be a dimension, a number of ranks and one of blocks, which "

@@ -162,8 +162,8 @@ public:
   }
 
   void execute(void *const *buffers, const CallContext &) override {
-    std::memmove(buffers[1],
-                 static_cast<const char *>(buffers[0]) + uint64_t(world.rank()) * bytes, bytes);
+    std::memmove(buffers[1], static_cast<const char *>(buffers[0]) + uint64_t(world.rank()) * bytes,
+                 bytes);
   }
 
   std::string implementation() const override { return "rank:rows"; }

@@ -6,6 +6,7 @@
 
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
+#include "runtime/program/Checker.h"
 #include "runtime/session/Collectives.h"
 #include "tools/compiler/Programs.h"
 
@@ -133,7 +134,9 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
     if (i < kShown || states.size() == kShown + 1)
       std::printf("%-8s %s  %s %s%s\n", "state", v.name.c_str(),
                   std::string(dtypeName(v.dtype)).c_str(), shapeText(v.shape).c_str(),
-                  v.parameter ? "  (a parameter)" : "");
+                  v.part.ranks > 1 ? v.parameter ? "  (a part of a parameter)" : "  (a part)"
+                  : v.parameter    ? "  (a parameter)"
+                                   : "");
   }
   if (states.size() > kShown + 1)
     std::printf("%-8s ... and %zu more\n", "state", states.size() - kShown);
@@ -234,7 +237,12 @@ int inspectCommand(const InspectArguments &given) {
   std::set<std::string> bound;
   std::shared_ptr<runtime::Program> program =
       compileSource(source, shapes, values, arguments.options, bound);
-  runtime::Session session(program, {arguments.options.threads});
+  // What is for several ranks is looked at as the first of them; the others only wait.
+  const int ranks = runtime::ranksOf(runtime::checkProgram(*program));
+  std::unique_ptr<runtime::World> world;
+  if (ranks > 1)
+    world = runtime::waitingWorld({.size = ranks});
+  runtime::Session session(program, {.threads = arguments.options.threads, .world = world.get()});
   Graph graph = graphOf(session);
   if (arguments.repeat > 0)
     measure(session, values, arguments, graph);

@@ -8,6 +8,7 @@
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
 #include "runtime/program/Safetensors.h"
+#include "runtime/session/Collectives.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/State.h"
 
@@ -59,6 +60,7 @@ private:
   /// Learning rates that are inputs, by their place among them.
   std::map<size_t, float> rates;
   data::Dataset dataset;
+  int batches;
   data::Loader loader;
   int64_t batch, perEpoch, total;
   /// Steps done, by this run and those before it.
@@ -81,16 +83,21 @@ std::shared_ptr<runtime::Program> programOf(const std::string &path) {
   return source.program();
 }
 
-data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch,
-                                  const runtime::World &world) {
+/// How many batches a step takes together: none of the ranks that have parts of one step has
+/// samples of its own.
+int batchesOf(const runtime::Plan &plan, const runtime::World &world) {
+  return runtime::ranksOf(plan) > 1 ? 1 : world.size();
+}
+
+data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch, int rank, int batches) {
   return {.batch = batch,
           .shuffle = !a.noShuffle,
           .seed = a.seed,
           .workers = a.workers,
           .prefetch = std::max(2, a.workers),
           .dropLast = true,
-          .rank = world.rank(),
-          .world = world.size()};
+          .rank = rank % batches,
+          .world = batches};
 }
 
 Training::Training(const TrainArguments &a, runtime::World &world)
@@ -98,14 +105,14 @@ Training::Training(const TrainArguments &a, runtime::World &world)
       session(program, {.threads = a.threads, .world = &world}),
       about(program->manifest.value("training", nlohmann::json::object())),
       fields(batchInputs(session.plan(), about)), dataset(trainingData(a.data, fields, about)),
-      loader(dataset, loaderOptions(a, batchOf(fields), world)), batch(loader.options().batch),
-      perEpoch(loader.batches()) {
+      batches(batchesOf(session.plan(), world)),
+      loader(dataset, loaderOptions(a, batchOf(fields), world.rank(), batches)),
+      batch(loader.options().batch), perEpoch(loader.batches()) {
   takeRates();
   if (perEpoch == 0)
-    throw Error(
-        a.data + ": has " + std::to_string(dataset.size()) +
-        " samples; required: at least one batch of " + std::to_string(batch) +
-        (world.size() > 1 ? " for each of " + std::to_string(world.size()) + " ranks" : ""));
+    throw Error(a.data + ": has " + std::to_string(dataset.size()) +
+                " samples; required: at least one batch of " + std::to_string(batch) +
+                (batches > 1 ? " for each of " + std::to_string(batches) + " ranks" : ""));
   total = a.steps > 0 ? a.steps : a.epochs * perEpoch;
   for (const runtime::TensorInfo &output : session.plan().outputs) {
     if (output.dtype != DType::F32 || output.bytes != sizeof(float))
@@ -139,13 +146,13 @@ void Training::takeRates() {
 Metadata Training::identity() const {
   return {{"dlc.train.samples", std::to_string(dataset.size())},
           {"dlc.train.data", fingerprintOf(dataset)},
-          {"dlc.train.batch", std::to_string(batch * ranks.world.size())},
+          {"dlc.train.batch", std::to_string(batch * batches)},
           {"dlc.train.shuffle", arguments.noShuffle ? "no" : "yes"},
           {"dlc.train.seed", std::to_string(arguments.seed)}};
 }
 
 void Training::save() {
-  if (!first)
+  if (!first && !session.states().hasParts())
     return;
   Breathing breathing(ranks.world);
   Metadata metadata = identity();
@@ -181,7 +188,7 @@ void Training::start() {
   for (const auto &[place, rate] : rates)
     settings.push_back("learning rate " + std::to_string(rate));
   ranks.agree(arguments.program, *program, session.plan(), settings);
-  if (first)
+  if (first || session.states().hasParts())
     takeState();
   ranks.share(session.plan(), session.states(), done);
   loader.seek({uint64_t(done / perEpoch), done % perEpoch});
