@@ -17,7 +17,7 @@ public:
   mlir::Value part(mlir::Value whole, const Share &share);
   mlir::Value gather(mlir::Value part, const Share &share);
   mlir::Value reduce(ReduceKind kind, mlir::Value terms);
-  /// A mean over a part, as a term of the mean over all.
+  /// By the number of ranks: a mean over a part as a term of the mean over all.
   mlir::Value divide(mlir::Value x);
 
   /// x[indices] along an axis, of which x has this rank's rows; 0 where another rank has it.

@@ -128,6 +128,8 @@ private:
     for (auto [operand, needed] : llvm::zip(op.getOperands(), how.operands))
       operands.push_back(as(operand, needed));
     PartBuilder parts(builder, op.getLoc(), ranks);
+    if (how.divided)
+      operands[*how.divided] = parts.divide(operands[*how.divided]);
     SmallVector<Value> results;
     if (how.byRows) {
       auto gather = dyn_cast<GatherOp>(op);

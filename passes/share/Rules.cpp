@@ -165,6 +165,11 @@ bool isParameter(Value value) {
   return isa<BlockArgument>(value);
 }
 
+/// As users say it.
+std::string whereOf(int64_t dimension, int64_t rank) {
+  return dimension == 0 ? "rows" : dimension + 1 == rank ? "columns" : std::to_string(dimension);
+}
+
 //===----------------------------------------------------------------------===//
 // By signature
 //===----------------------------------------------------------------------===//
@@ -209,6 +214,12 @@ public:
                                                       : After::Nothing;
       if (made.after != After::Greatest)
         made.results[0] = Share::terms(share.origin);
+      made.divided = biasOf(op);
+      if (made.divided && !isa<FloatType>(typeOf(op->getResult(0)).getElementType()))
+        return refuse(op, source, share)
+                   << ", and each rank would add its share of a bias, which integers have not; "
+                   << kMend,
+               failure();
       return made;
     }
     for (auto [result, labels] : llvm::zip(made.results, signature->results)) {
@@ -252,11 +263,11 @@ private:
     if (given[i].isWhole() && !takesParts(op, operand) && given[source].isSplit())
       return refuse(op, source, share)
                  << ", and would take a part of " << nameOf(operand) << " along dimension " << d
-                 << " on each rank, which is whole; split that parameter too ("
-                 << (d == 0                               ? std::string("rows")
-                     : d + 1 == typeOf(operand).getRank() ? std::string("columns")
-                                                          : std::to_string(d))
-                 << "), or leave " << nameOf(share.origin) << " whole",
+                 << " on each rank, which is whole; "
+                 << (isParameter(operand) ? "split that parameter too (" +
+                                                whereOf(d, typeOf(operand).getRank()) + ")"
+                                          : std::string("split what it is made by, too"))
+                 << ", or leave " << nameOf(share.origin) << " whole",
              failure();
     return success();
   }

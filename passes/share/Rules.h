@@ -22,6 +22,8 @@ struct OpShares {
   llvm::SmallVector<Share, 4> operands, results;
   After after = After::Nothing;
   Share gathered;
+  /// An operand that each rank adds its share of: once in the sum of all terms.
+  std::optional<unsigned> divided;
   /// Of a look-up, or of the sum into places: each rank has some of the rows.
   bool byRows = false;
 };

@@ -51,6 +51,12 @@ public:
       for (const Guard &guard : each.guards)
         spoil(guard.place);
     }
+    if (std::optional<unsigned> bias = biasOf(op))
+      made.operands[*bias] = {1};
+    // What the map says nothing of may not be done in parts.
+    for (const Labels &labels : made.operands)
+      if (!labels.empty() && llvm::all_of(labels, [](int label) { return label == kUnread; }))
+        return std::nullopt;
     auto finish = [&](Labels &labels) {
       for (int &label : labels)
         if (label >= 0 && !taken[size_t(label)])
@@ -196,6 +202,15 @@ Signature ofScatter(ScatterNdOp op) {
 }
 
 } // namespace
+
+std::optional<unsigned> biasOf(Operation *op) {
+  auto found = [&](Value bias) {
+    return bias ? std::optional<unsigned>(op->getNumOperands() - 1) : std::nullopt;
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
+      .Case<ConvOp, ConvTransposeOp>([&](auto o) { return found(o.getBias()); })
+      .Default([](Operation *) { return std::nullopt; });
+}
 
 std::optional<Signature> signatureOf(Operation *op) {
   using Found = std::optional<Signature>;

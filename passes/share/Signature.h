@@ -26,6 +26,10 @@ struct Signature {
   bool isFolded(int label) const { return label >= firstFolded; }
 };
 
+/// The operand that is added to a product, one for each channel of the result (its second
+/// dimension): of terms that are summed each has a share of it.
+std::optional<unsigned> biasOf(mlir::Operation *op);
+
 /// From the operation's map of indices where it has one; nothing where it must be done whole.
 std::optional<Signature> signatureOf(mlir::Operation *op);
 

@@ -2,7 +2,7 @@
 #ifndef DLC_PASSES_SHARE_SPLITNAMES_H
 #define DLC_PASSES_SHARE_SPLITNAMES_H
 
-#include "dlc/options.hpp"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

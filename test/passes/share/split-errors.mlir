@@ -23,6 +23,13 @@ func.func @forgotten(%x: tensor<4x8xf32>, %w1: tensor<8x16xf32> {dlc.name = "fc1
   return %y : tensor<4x8xf32>
 }
 // -----
+func.func @first(%x: tensor<4x16xf32>, %w2: tensor<16x8xf32> {dlc.name = "fc2.weight", dlc.split = array<i64: 0, 2, 1>}) -> tensor<4x8xf32> {
+  %0 = dlc.gelu %x : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  // expected-error @+1 {{would take a part of a value of type [4, 16] along dimension 1 on each rank, which is whole; split what it is made by, too, or leave 'fc2.weight' whole}}
+  %y = dlc.matmul %0, %w2 : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+// -----
 func.func @twice(%x: tensor<4x8xf32>, %w1: tensor<8x16xf32> {dlc.name = "fc1.weight", dlc.split = array<i64: 1, 2, 1>},
                  %w2: tensor<16x8xf32> {dlc.name = "fc2.weight", dlc.split = array<i64: 1, 2, 1>}) -> tensor<4x8xf32> {
   %0 = dlc.matmul %x, %w1 : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
@@ -67,4 +74,11 @@ func.func @early(%w: tensor<4xf32> {dlc.split = array<i64: 0, 2, 1>}) -> tensor<
   // expected-error @+1 {{is spelled out before anything is split; run --dlc-grad}}
   %d = dlc.gradient(%y) seeds(%y) in (%w) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %d : tensor<4xf32>
+}
+// -----
+func.func @bias(%x: tensor<2x8x4x4xi32> {dlc.name = "x", dlc.split = array<i64: 1, 2, 1>}, %w: tensor<8x8x1x1xi32> {dlc.name = "w", dlc.split = array<i64: 1, 2, 1>}, %b: tensor<8xi32>) -> tensor<2x8x4x4xi32> {
+  %0 = dlc.relu %x : (tensor<2x8x4x4xi32>) -> tensor<2x8x4x4xi32>
+  // expected-error @+1 {{each rank would add its share of a bias, which integers have not}}
+  %y = dlc.conv %0, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<2x8x4x4xi32>, tensor<8x8x1x1xi32>, tensor<8xi32>) -> tensor<2x8x4x4xi32>
+  return %y : tensor<2x8x4x4xi32>
 }
