@@ -5,6 +5,7 @@
 #include "codegen/memory/Bound.h"
 #include "codegen/select/Calibrate.h"
 #include "codegen/select/KernelCosts.h"
+#include "ir/dlc/Collective.h"
 #include "ir/dlc/Dialect.h"
 #include "passes/Passes.h"
 
@@ -34,6 +35,11 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     training.addPass(createGradPass());
     training.addPass(createSimplifyPass());
     passes.addPass(createWherePass(GradientOp::getOperationName(), std::move(training)));
+    // Gradients and updates follow what they are of.
+    passes.addPass(createSplitPass(options));
+    OpPassManager parts(ModuleOp::getOperationName());
+    parts.addPass(createSimplifyPass());
+    passes.addPass(createWherePass(OwnRowsOp::getOperationName(), std::move(parts)));
     return;
   }
   case Phase::Precision: {

@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +25,8 @@ struct ImportOptions {
   bool training = false;
   /// Of dropout's random numbers.
   uint64_t seed = 0;
+  /// Initializers of floats of such names are state arguments that stay as they are; null: none.
+  std::function<bool(llvm::StringRef)> keeps;
 };
 
 struct ImportInfo {

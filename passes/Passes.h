@@ -45,6 +45,8 @@ std::unique_ptr<mlir::Pass> createQuantizedPass(const ModelOptions &options = {}
 /// `dlc-tables`: chains of operations between values of 8 bits become lookups in tables.
 std::unique_ptr<mlir::Pass> createTablesPass();
 
+/// `dlc-split`: annotated parameters, and what follows from them, in parts for each rank.
+std::unique_ptr<mlir::Pass> createSplitPass(const ModelOptions &options = {});
 /// On a module: the bytes of the first bucket, and of the others.
 constexpr llvm::StringLiteral kBucketsAttr = "dlc.buckets";
 /// `dlc-buckets`: all-reduces that do not wait for one another become one for each bucket, whose

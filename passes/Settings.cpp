@@ -136,6 +136,13 @@ std::vector<Setting> settingsOf(ModelOptions &o) {
                "these names",
        .field = &o.forbidTransfers,
        .alone = "*"},
+      {"split",
+       "parameters of these names are split over the ranks of --world: PATTERN=rows or columns "
+       "(the "
+       "first or the last dimension), PATTERN=N (dimension N), PATTERN=columns:3 (each of three "
+       "blocks)",
+       &o.split},
+      {"world", "so many processes run the program together; 0: any number", &o.world},
       {"threads", "threads to run with; 0: all that this process may use", &o.threads},
       {"tune", "measure candidate kernels and remember the fastest", &o.tune},
       {"precision",

@@ -69,7 +69,7 @@ std::optional<LibraryCall> collectiveOf(Operation *op) {
     desc["size"] = size.getInt();
   LibraryCall call;
   call.library = kLibrary.str();
-  call.implementation = "collective:" + desc["kind"].get<std::string>();
+  call.implementation = call.library + ":" + desc["kind"].get<std::string>();
   call.addValue(op->getOperand(0));
   call.addResult(0, y);
   if (x == y)

@@ -123,6 +123,8 @@ DictionaryAttr Lowering::describeState(func::FuncOp main, const State &state) {
     list.push_back(b.getNamedAttr("parameter", b.getUnitAttr()));
   if (Attribute shares = main.getArgAttr(number, "dlc.shares"))
     list.push_back(b.getNamedAttr("shares", shares));
+  if (auto part = main.getArgAttr(number, "dlc.part"))
+    list.push_back(b.getNamedAttr("part", part));
   auto init = main.getArgAttrOfType<ElementsAttr>(number, "dlc.init");
   if (init && !isZero(init))
     list.push_back(b.getNamedAttr("init", init));

@@ -130,6 +130,8 @@ private:
         tensor["parameter"] = true;
       if (auto shares = info.getAs<DictionaryAttr>("shares"))
         tensor["shares"] = sharesOf(shares);
+      if (auto part = info.getAs<DenseI64ArrayAttr>("part"))
+        tensor["part"] = {{"dimension", part[0]}, {"ranks", part[1]}, {"blocks", part[2]}};
       if (auto init = info.getAs<ElementsAttr>("init"))
         tensor["init"] = constant(init, op.getLoc());
     }

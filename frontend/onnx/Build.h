@@ -176,7 +176,9 @@ public:
 
   mlir::OpBuilder b;
   mlir::MLIRContext *context;
-  /// Set where the model is to be trained.
+  /// Of the initializers that are arguments.
+  TrainingState *state = nullptr;
+  /// The same, set where the model is to be trained.
   TrainingState *training = nullptr;
   /// Constants with more elements are left to the passes.
   static constexpr int64_t foldLimit = 64 * 1024;

@@ -76,6 +76,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   Build b(&context, entry);
   b.setNode(top, "");
   TrainingState training(entry, options.seed);
+  b.state = &training;
   b.training = options.training ? &training : nullptr;
 
   const onnx::GraphProto &graph = model.graph();
@@ -177,9 +178,10 @@ const Item *Importer::lookup(Scope &start, StringRef name, Build &b) {
         b.error("initializer '" + name + "': " + reason);
         return nullptr;
       }
-      return &(scope->names[name.str()] = b.training && TrainingState::takes(*tensor)
-                                              ? b.training->argument(b, name, *tensor)
-                                              : b.constant(*tensor, name));
+      const bool isArgument =
+          TrainingState::takes(*tensor) && (b.training || (options.keeps && options.keeps(name)));
+      return &(scope->names[name.str()] =
+                   isArgument ? b.state->argument(b, name, *tensor) : b.constant(*tensor, name));
     }
     if (auto it = scope->sparseTensors.find(name); it != scope->sparseTensors.end())
       return &(scope->names[name.str()] = sparse(*it->second, b));

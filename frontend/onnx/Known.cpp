@@ -43,7 +43,7 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
   while (!stack.empty()) {
     auto [v, done] = stack.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(v)) {
-      if (const ref::Tensor *start = training ? training->pin(v) : nullptr)
+      if (const ref::Tensor *start = state ? state->pin(v) : nullptr)
         tensors[v] = *start;
       else if (argument.getOwner() == entry && count(v) > needLimit && reason.empty()) {
         reason = "it depends on the values of '" + inputName(argument).str() + "', which has " +

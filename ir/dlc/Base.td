@@ -27,7 +27,11 @@ def Dlc_Dialect : Dialect {
     - (C1) `dlc.state` is a unit attribute beside a `dlc.name`, on a tensor.
     - (C2) no two state arguments, and no two state results, have one name.
     - (C3) a state result has the name and the type of a state argument.
-    - (C4) `dlc.init` stands beside `dlc.state` and has the argument's shape and element type.
+    - (C4) `dlc.init` stands beside `dlc.state` and has the argument's shape and element type; of a part, those of the whole.
+
+    In a world of ranks an argument may be one that all have together, each a part: `dlc.split = array<i64: DIMENSION, RANKS, BLOCKS>` asks for
+    that, and `dlc.part` says it once the argument's type is that of a part. Along the dimension each block has a part for every rank.
+    - (C5) `dlc.split` and `dlc.part` are three numbers; DIMENSION is one of the tensor's, and BLOCKS (of a whole: times RANKS) divides it.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

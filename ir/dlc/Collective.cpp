@@ -68,6 +68,19 @@ LogicalResult inferRows(const Site &site, Operand x, int64_t rows, Types &types)
   shape[0] = rows;
   return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
 }
+/// Of the rows, those of one of `size` ranks.
+LogicalResult inferShare(const Site &site, StringRef constraint, Operand x, int64_t size,
+                         Types &types) {
+  if (failed(wantRows(site, constraint, x)))
+    return failure();
+  int64_t rows = x.type().getDimSize(0);
+  if (ShapedType::isDynamic(rows))
+    return inferRows(site, x, rows, types);
+  if (rows % size != 0)
+    return site.fail(constraint, ": the first dimension of 'x' must divide into ", size,
+                     " shares; found ", rows, " rows; pad it");
+  return inferRows(site, x, rows / size, types);
+}
 } // namespace
 
 LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -101,15 +114,9 @@ LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   Site site{location, getOperationName()};
   Operand x{"x", adaptor.getX()};
   if (failed(checkKind(site, adaptor.getKind(), x)) ||
-      failed(wantSize(site, "C2", adaptor.getSize())) || failed(wantRows(site, "C3", x)))
+      failed(wantSize(site, "C2", adaptor.getSize())))
     return failure();
-  int64_t rows = x.type().getDimSize(0), size = int64_t(*adaptor.getSize());
-  if (ShapedType::isDynamic(rows))
-    return inferRows(site, x, rows, types);
-  if (rows % size != 0)
-    return site.fail("C3: the first dimension of 'x' must divide into ", size, " shares; found ",
-                     rows, " rows; pad it");
-  return inferRows(site, x, rows / size, types);
+  return inferShare(site, "C3", x, int64_t(*adaptor.getSize()), types);
 }
 
 LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

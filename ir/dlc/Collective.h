@@ -16,9 +16,14 @@ namespace dlc {
 /// Makes the dialect know them.
 void registerCollectives(DlcDialect &dialect);
 
-/// One of the operations here in which ranks meet.
+/// Whether ranks meet in it.
 inline bool isCollective(mlir::Operation *op) {
   return mlir::isa<AllReduceOp, AllGatherOp, ReduceScatterOp, BroadcastRanksOp>(op);
+}
+
+/// Whether the result does not follow from the operands of this rank alone.
+inline bool dependsOnRank(mlir::Operation *op) {
+  return isCollective(op) || mlir::isa<OwnRowsOp>(op);
 }
 
 } // namespace dlc

@@ -82,6 +82,35 @@ LogicalResult checkStateName(Operation *op, StringRef what, Type type, Attribute
   return success();
 }
 
+bool isShared(NamedAttribute attribute) {
+  return attribute.getName() == "dlc.split" || attribute.getName() == "dlc.part";
+}
+
+/// C5: `dlc.split` is asked of a whole tensor, `dlc.part` said of a rank's.
+LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto part = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+  const bool isWhole = attribute.getName() == "dlc.split";
+  bool right = tensor && part && part.size() == 3 && part[0] >= 0 && part[0] < tensor.getRank() &&
+               part[1] >= 1 && part[2] >= 1;
+  int64_t shares = right ? part[2] * (isWhole ? part[1] : 1) : 1;
+  if (right && !tensor.isDynamicDim(unsigned(part[0])) &&
+      tensor.getDimSize(unsigned(part[0])) % shares == 0)
+    return success();
+  return op->emitError() << "C5: `" << attribute.getName().getValue()
+                         << "` must be a dimension, a number of ranks and one of blocks, which "
+                            "together divide that dimension; found "
+                         << attribute.getValue() << " on a tensor of type " << type
+                         << "; write array<i64: 1, 2, 1> for the second dimension and two ranks";
+}
+
+RankedTensorType wholeOf(RankedTensorType type, DenseI64ArrayAttr part) {
+  SmallVector<int64_t> shape(type.getShape());
+  if (part.size() == 3 && part[0] >= 0 && part[0] < type.getRank())
+    shape[size_t(part[0])] *= part[1];
+  return type.clone(shape);
+}
+
 template <typename F> SmallVector<DictionaryAttr> gather(unsigned count, F attributesOf) {
   SmallVector<DictionaryAttr> all;
   for (unsigned i = 0; i < count; ++i)
@@ -103,9 +132,13 @@ LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
   SmallVector<DictionaryAttr> all = argumentsOf(function);
   if (attribute.getName() == "dlc.state")
     return checkStateName(op, "argument", type, attribute.getValue(), all, argument);
+  if (isShared(attribute))
+    return checkPart(op, type, attribute);
   if (attribute.getName() != "dlc.init")
     return success();
   auto wanted = dyn_cast<RankedTensorType>(type);
+  if (auto part = all[argument].getAs<DenseI64ArrayAttr>("dlc.part"); part && wanted)
+    wanted = wholeOf(wanted, part);
   auto value = dyn_cast<ElementsAttr>(attribute.getValue());
   Type found = value ? value.getType() : Type();
   auto tensor = dyn_cast_or_null<RankedTensorType>(found);
@@ -115,7 +148,7 @@ LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
   InFlightDiagnostic error = op->emitError();
   error << "C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element "
            "type, "
-        << type << "; found ";
+        << (wanted ? Type(wanted) : type) << "; found ";
   if (!isState(all[argument]))
     return error << "it without `dlc.state` on argument " << argument << "; add that or remove it";
   if (!value)
@@ -126,9 +159,13 @@ LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
 LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned result,
                                                       NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function || attribute.getName() != "dlc.state")
+  if (!function)
     return success();
   Type type = function.getResultTypes()[result];
+  if (isShared(attribute))
+    return checkPart(op, type, attribute);
+  if (attribute.getName() != "dlc.state")
+    return success();
   SmallVector<DictionaryAttr> all =
       gather(function.getNumResults(), [&](unsigned i) { return function.getResultAttrDict(i); });
   if (failed(checkStateName(op, "result", type, attribute.getValue(), all, result)))

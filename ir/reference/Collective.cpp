@@ -12,14 +12,18 @@ using namespace ref;
 
 namespace {
 
+LogicalResult checkSize(Operation *op, std::optional<int64_t> size) {
+  if (!size || *size == World::currentSize())
+    return success();
+  return op->emitOpError("is for a world of ")
+         << *size << " ranks, and is evaluated in one of " << World::currentSize();
+}
+
 /// What the ranks gave, all of one shape; none after a message.
 std::optional<std::vector<Tensor>> meet(Operation *op, std::optional<int64_t> size,
                                         const Tensor &mine) {
-  if (size && *size != World::currentSize()) {
-    op->emitOpError("is for a world of ")
-        << *size << " ranks, and is evaluated in one of " << World::currentSize();
+  if (failed(checkSize(op, size)))
     return std::nullopt;
-  }
   auto all = World::meet(mine);
   if (!all) {
     op->emitOpError("waits for a rank that has failed");

@@ -1,4 +1,5 @@
 //===- FoldConstants.cpp - evaluates what depends on constants alone ------===//
+#include "ir/dlc/Collective.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/Widened.h"
 #include "passes/simplify/Constants.h"
@@ -29,7 +30,7 @@ static bool isReadNarrow(Operation *op) {
 
 bool isEvaluable(Operation *op) {
   if (!op || isReadNarrow(op) || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 ||
-      op->getNumResults() == 0 || isa<RandomOp, TransferOp, ReorderOp>(op))
+      op->getNumResults() == 0 || dependsOnRank(op) || isa<RandomOp, TransferOp, ReorderOp>(op))
     return false;
   return llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                       [](Type type) {

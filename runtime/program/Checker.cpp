@@ -170,7 +170,10 @@ private:
       info.bytes = bytes;
       info.device = deviceOf(node);
       if constexpr (std::is_same_v<Info, StateInfo>) {
-        info.init = constantOf(node.member("init"), info);
+        readPart(node.member("part"), info);
+        TensorInfo whole = info;
+        whole.bytes *= uint64_t(info.part.ranks);
+        info.init = constantOf(node.member("init"), whole);
         info.parameter = node.member("parameter").booleanOr(false);
         if (Node shares = node.member("shares"); !shares.absent())
           readShares(shares, info);
@@ -179,6 +182,22 @@ private:
       }
       tensors.push_back(std::move(info));
     });
+  }
+
+  void readPart(const Node &node, StateInfo &info) {
+    if (node.absent())
+      return;
+    constexpr uint64_t kMostRanks = 1 << 20;
+    RankPart &part = info.part;
+    part.dimension = uint32_t(node.member("dimension").unsignedUpTo(kMaxRank));
+    part.ranks = int64_t(node.member("ranks").unsignedUpTo(kMostRanks));
+    part.blocks = int64_t(node.member("blocks").unsignedUpTo(kMostRanks));
+    if (part.dimension >= info.shape.size() || part.ranks < 1 || part.blocks < 1 ||
+        info.shape[part.dimension] % part.blocks != 0 ||
+        info.bytes > kMaxBytes / uint64_t(part.ranks))
+      failAt(node.where, "no part of ", part.ranks, " ranks in ", part.blocks,
+             " blocks along dimension ", part.dimension, " of a tensor of shape ",
+             listed(info.shape));
   }
 
   void readModule(const Node &node) {

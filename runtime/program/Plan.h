@@ -33,10 +33,19 @@ struct SharedTensor {
   uint64_t begin = 0, count = 0;
 };
 
+/// Of a whole tensor whose parts are shared among ranks: along `dimension` each of `blocks` blocks
+/// has a part for every rank, in their order.
+struct RankPart {
+  uint32_t dimension = 0;
+  int64_t ranks = 1, blocks = 1;
+};
+
 /// What lives in a session from run to run.
 struct StateInfo : TensorInfo {
   /// Gradients go to it.
   bool parameter = false;
+  /// With more than one rank the shape is that of a part, and `init` has the whole.
+  RankPart part;
   /// Index of the constant that it begins as, or -1: zeros.
   int64_t init = -1;
   /// Where it is each rank's share of tensors that stand one after another, padded: how many ranks

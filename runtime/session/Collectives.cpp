@@ -2,8 +2,10 @@
 #include "runtime/session/Collectives.h"
 
 #include "runtime/program/Message.h"
+#include "runtime/session/OwnRows.h"
 #include "runtime/program/Numeric.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -144,7 +146,26 @@ void addLines(const std::vector<Command> &commands, std::vector<std::string> &li
   }
 }
 
+int ranksOf(const std::vector<Command> &commands) {
+  for (const Command &command : commands) {
+    int ranks = std::max(ranksOf(command.body), ranksOf(command.orElse));
+    if (command.op == Op::Library &&
+        (command.library == kCollectiveLibrary || command.library == kOwnRowsLibrary))
+      ranks = std::max(ranks, command.desc.value("size", 0));
+    if (ranks > 0)
+      return ranks;
+  }
+  return 0;
+}
+
 } // namespace
+
+int ranksOf(const Plan &plan) {
+  for (const StateInfo &info : plan.states)
+    if (info.part.ranks > 1)
+      return int(info.part.ranks);
+  return ranksOf(plan.commands);
+}
 
 void requireSize(std::string_view who, int size, const World &world) {
   if (size != world.size())

@@ -30,6 +30,10 @@ std::unique_ptr<LibraryCall> collectiveCall(const nlohmann::json &desc,
 /// Throws dlc::Error where the world has another size than the program is for.
 void requireSize(std::string_view who, int size, const World &world);
 
+/// The size of the world that the program is for: of those who have parts of its states, or meet
+/// in its collectives. 0: any.
+DLC_EXPORT int ranksOf(const Plan &plan);
+
 /// A line for each collective of the program, in its order, for World::agree.
 DLC_EXPORT std::vector<std::string> collectiveLines(const Plan &plan);
 

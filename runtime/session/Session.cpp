@@ -51,13 +51,6 @@ bool plainLaunches(const SessionOptions &options) {
 
 } // namespace
 
-/// Only who has a share of something asks: a program that meets nobody forms no world.
-static int rankOf(const Plan &plan, const SessionOptions &options) {
-  if (!hasShares(plan))
-    return 0;
-  return options.world ? options.world->rank() : World::ofProcess().rank();
-}
-
 struct Session::Impl {
   std::shared_ptr<const Program> program;
   Plan plan;
@@ -77,7 +70,7 @@ struct Session::Impl {
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
       : program(std::move(given)), plan(planFor(*program, options)),
         states(plan, *program, options.shareState ? &options.shareState->states() : nullptr,
-               rankOf(plan, options)),
+               options.world),
         binder(plan, *program, states) {
     checkTarget();
     int available = hostThreads();

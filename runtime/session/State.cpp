@@ -3,6 +3,8 @@
 
 #include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
+#include "runtime/session/Parts.h"
+#include "runtime/session/Shares.h"
 #include "runtime/session/StateText.h"
 
 #include <algorithm>
@@ -11,8 +13,16 @@
 
 namespace dlc::runtime {
 
-StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender, int rank)
-    : plan(plan), program(program), rank(rank), bound(plan.states.size()) {
+/// Only who has a share of something asks: a program that meets nobody forms no world.
+static int rankOf(const Plan &plan, const World *given) {
+  if (!hasShares(plan))
+    return 0;
+  return given ? given->rank() : World::ofProcess().rank();
+}
+
+StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *lender, World *given)
+    : plan(plan), program(program), rank(rankOf(plan, given)), world(worldOfParts(plan, given)),
+      bound(plan.states.size()) {
   uint64_t bytes = 0;
   std::vector<uint64_t> offsets(bound.size());
   std::vector<size_t> made;
@@ -68,7 +78,12 @@ void StateSet::initialise(size_t index) {
   const StateInfo &info = plan.states[index];
   if (info.bytes == 0)
     return;
-  if (info.init >= 0)
+  if (info.init >= 0 && isPart(info)) {
+    std::vector<char> part(info.bytes);
+    takePart(info, world->rank(), static_cast<const char *>(program.constants[info.init].data),
+             part.data());
+    write(bound[index], part.data(), info.bytes);
+  } else if (info.init >= 0)
     write(bound[index], program.constants[info.init].data, info.bytes);
   else if (!bound[index].device)
     std::memset(bound[index].data, 0, info.bytes);
@@ -201,14 +216,12 @@ Program StateSet::started() const {
   requireWhole("save the program with its state");
   Program result = program;
   for (size_t i = 0; i < bound.size(); ++i) {
-    const uint64_t bytes = plan.states[i].bytes;
-    if (bytes == 0)
+    Span whole = contents(i);
+    if (whole.bytes == 0)
       continue;
-    std::vector<char> copy(bytes);
-    read(bound[i], copy.data(), bytes);
     result.manifest["state"][i]["init"] = result.constants.size();
-    result.manifest["constants"].push_back({{"bytes", bytes}});
-    result.constants.push_back(copyToSpan(copy.data(), bytes));
+    result.manifest["constants"].push_back({{"bytes", whole.bytes}});
+    result.constants.push_back(copyToSpan(whole.data, whole.bytes));
   }
   return result;
 }

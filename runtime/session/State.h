@@ -17,6 +17,7 @@
 namespace dlc::runtime {
 
 struct SavedTensor;
+class World;
 
 /// Memory of states that were made together. Sessions that share one of them share the lock.
 struct StateMemory {
@@ -31,14 +32,18 @@ struct StateMemory {
 };
 
 /// The states of one session, some of them perhaps another's or in memory of the caller's. Every
-/// function but data() locks.
+/// function but data() locks. Of what ranks share each has its part; started(), save() and load()
+/// are about the whole then, and all ranks call the first two of them together.
 class DLC_EXPORT StateSet {
 public:
-  /// New states have the values that the program begins with. The rank: of whose shares they are.
-  StateSet(const Plan &plan, const Program &program, const StateSet *lender, int rank = 0);
+  /// New states have the values that the program begins with.
+  /// `world` may be null: the process's own.
+  StateSet(const Plan &plan, const Program &program, const StateSet *lender, World *world);
   StateSet(const StateSet &) = delete;
 
   char *data(size_t index) const { return bound[index].data; }
+  /// Whether some are parts of what all ranks have together.
+  bool hasParts() const { return world != nullptr; }
   uint64_t ownBytes() const;
 
   /// Throws dlc::Error where there is none of that name.
@@ -57,9 +62,10 @@ public:
   /// The program with these values, copied, as those that its states begin as. Refused where other
   /// ranks have the rest.
   Program started() const;
-  /// As .safetensors, a tensor per state; see dlc.h for what is refused.
+  /// As .safetensors, a tensor per state; see dlc.h for what is refused. Of ranks with parts the
+  /// first one writes.
   /// `metadata` is written beside what says whose state it is. Refused where other ranks have the
-  /// rest.
+  /// rest of a share.
   void save(const std::string &path, std::map<std::string, std::string> metadata = {}) const;
   /// Of a state that is split over ranks (Shares.h): this rank's shares, and what all have alike.
   void savePart(const std::string &path) const;
@@ -89,7 +95,7 @@ private:
     char *home = nullptr; ///< where it lies unless it is bound to a caller's memory
   };
   void initialise(size_t index);
-  /// A state's bytes for a file, copied where they are elsewhere.
+  /// A state's bytes for a file, copied where they are elsewhere; of a part, those of the whole.
   Span contents(size_t index) const;
   /// Where this rank's elements of a shared tensor are: in the tensor, and in the share.
   struct Overlap {
@@ -108,6 +114,7 @@ private:
   const Plan &plan;
   const Program &program;
   const int rank;
+  World *const world; ///< where there are parts
   std::shared_ptr<StateMemory> own;
   std::vector<Bound> bound;
   /// Each memory once, in the order in which all sessions lock.

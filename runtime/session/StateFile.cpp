@@ -1,6 +1,7 @@
 //===- StateFile.cpp - states to and from files -------------------------------===//
 #include "runtime/device/Copy.h"
 #include "runtime/session/Checkpoint.h"
+#include "runtime/session/Parts.h"
 #include "runtime/session/State.h"
 #include "runtime/session/StateText.h"
 
@@ -10,12 +11,14 @@
 namespace dlc::runtime {
 
 Span StateSet::contents(size_t index) const {
-  const uint64_t bytes = plan.states[index].bytes;
-  if (!bound[index].device)
-    return {bound[index].data, bytes, nullptr};
-  auto copy = std::make_shared<std::vector<char>>(bytes);
-  read(bound[index], copy->data(), bytes);
-  return {copy->data(), bytes, copy};
+  const StateInfo &info = plan.states[index];
+  Span own{bound[index].data, info.bytes, nullptr};
+  if (bound[index].device) {
+    auto copy = std::make_shared<std::vector<char>>(info.bytes);
+    read(bound[index], copy->data(), info.bytes);
+    own = {copy->data(), info.bytes, copy};
+  }
+  return isPart(info) ? gatherParts(info, *world, static_cast<const char *>(own.data)) : own;
 }
 
 StateSet::Overlap StateSet::overlapOf(const StateInfo &info, const SharedTensor &tensor) const {
@@ -78,10 +81,15 @@ void StateSet::saveRest(const std::string &path,
   file.metadata = std::move(metadata);
   file.metadata.insert(
       {{"format", "pt"}, {"dlc.state_of", plan.name}, {"dlc.made_by", plan.producer}});
+  const bool writes = !world || world->rank() == 0;
   for (size_t i = 0; i < bound.size(); ++i)
-    if (const StateInfo &info = plan.states[i]; info.sharers == 0)
-      file.tensors[info.name] = {info.dtype, info.shape, contents(i)};
-  writeSafetensors(path, file);
+    if (const StateInfo &info = plan.states[i]; info.sharers == 0) {
+      Span all = contents(i);
+      if (writes)
+        file.tensors[info.name] = {info.dtype, wholeShape(info), all};
+    }
+  if (writes)
+    writeSafetensors(path, file);
 }
 
 void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra) {
@@ -118,7 +126,7 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
   for (size_t i = 0; i < bound.size(); ++i) {
     const StateInfo &info = plan.states[i];
     if (info.sharers == 0)
-      find(i, info.name, info.shape, {0, 0, info.bytes / dtypeBytes(info.dtype)});
+      find(i, info.name, wholeShape(info), {0, 0, info.bytes / dtypeBytes(info.dtype)});
     for (const SharedTensor &tensor : info.sharedTensors)
       find(i, tensor.name, tensor.shape, overlapOf(info, tensor));
   }
@@ -142,6 +150,12 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
 void StateSet::place(size_t state, const SavedTensor &tensor, const Overlap &where) {
   const uint64_t size = dtypeBytes(tensor.dtype), bytes = where.count * size;
   const Bound &to = bound[state];
+  if (const StateInfo &info = plan.states[state]; isPart(info)) {
+    std::vector<char> whole(info.bytes * static_cast<uint64_t>(info.part.ranks)), part(info.bytes);
+    tensor.read(0, whole.size() / size, whole.data());
+    takePart(info, world->rank(), whole.data(), part.data());
+    return write(to, part.data(), info.bytes);
+  }
   if (!to.device)
     return tensor.read(where.inTensor, where.count, to.data + where.inShare * size);
   std::vector<char> copy(bytes);

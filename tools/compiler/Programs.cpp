@@ -2,6 +2,7 @@
 #include "tools/compiler/Programs.h"
 
 #include "dlc/Error.h"
+#include "passes/share/SplitNames.h"
 #include "tools/compiler/Diagnostics.h"
 
 #include <algorithm>
@@ -26,7 +27,9 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
     for (const std::string &name : bound)
       given[name] = values.at(name);
     std::vector<std::string> needed;
-    module = source.module(shapes, given, needed);
+    module = source.module(shapes, given, needed, [&](llvm::StringRef parameter) {
+      return share::isSplit(options, parameter);
+    });
     for (const std::string &name : needed) {
       if (!values.count(name))
         throw Error(source.path() + ": shapes depend on the value of input '" + name +

@@ -186,10 +186,12 @@ OwningOpRef<ModuleOp> Source::import(MLIRContext &context, const ImportOptions &
 }
 
 OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
-                                     std::vector<std::string> &needed) {
+                                     std::vector<std::string> &needed,
+                                     std::function<bool(llvm::StringRef)> keeps) {
   requireModel();
   ImportOptions options;
   options.shapes = shapes;
+  options.keeps = std::move(keeps);
   for (const auto &[input, array] : values) {
     auto type = RankedTensorType::get(array.shape, elementTypeOf(*mlirContext, array.dtype));
     options.values[input] =

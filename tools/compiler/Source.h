@@ -52,9 +52,11 @@ public:
   mlir::MLIRContext &context() { return *mlirContext; }
 
   /// The dlc module for these shapes. Inputs on whose values shapes depend are named in `needed`
-  /// when their values are not among `values`; nothing is returned then.
+  /// when their values are not among `values`; nothing is returned then. Weights of names that
+  /// `keeps` takes are state arguments.
   mlir::OwningOpRef<mlir::ModuleOp> module(const Shapes &shapes, const Values &values,
-                                           std::vector<std::string> &needed);
+                                           std::vector<std::string> &needed,
+                                           std::function<bool(llvm::StringRef)> keeps = nullptr);
 
   /// The same in training mode, made in any context: weights are state arguments. `seed` is
   /// dropout's.

@@ -64,6 +64,10 @@ Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &o
   if (arguments.train) {
     if (!values.empty())
       throw Error("--input means nothing to --train: the data of a step are no part of it");
+    if (arguments.training.dataParallel && !options.split.empty())
+      throw Error(
+          "--split and --data-parallel cannot be had together: ranks that have parts of one "
+          "step take the same batch; leave one of them out");
     made.step = trainingStep(source, shapes, arguments.training);
     shapes = made.step.source->complete({});
   }

@@ -8,6 +8,8 @@
 
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
+#include "runtime/program/Checker.h"
+#include "runtime/session/Collectives.h"
 #include "runtime/session/Trace.h"
 #include "tools/compiler/Programs.h"
 
@@ -145,9 +147,10 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
     if (i < kShown || states.size() == kShown + 1)
       std::printf("%-8s %s  %s %s%s\n", "state", v.name.c_str(),
                   std::string(dtypeName(v.dtype)).c_str(), shapeText(v.shape).c_str(),
-                  v.parameter     ? "  (a parameter)"
-                  : v.sharers > 0 ? sharersText(v).c_str()
-                                  : "");
+                  v.part.ranks > 1 ? v.parameter ? "  (a part of a parameter)" : "  (a part)"
+                  : v.parameter    ? "  (a parameter)"
+                  : v.sharers > 0  ? sharersText(v).c_str()
+                                   : "");
   }
   if (states.size() > kShown + 1)
     std::printf("%-8s ... and %zu more\n", "state", states.size() - kShown);
@@ -234,8 +237,7 @@ int inspect(const InspectArguments &given, runtime::World &process) {
       compileSource(source, shapes, values, arguments.options, bound);
   // What is for a world is shown without one; the other ranks give zeros.
   std::unique_ptr<runtime::World> waiting;
-  const auto training = program->manifest.value("training", nlohmann::json::object());
-  const int ranks = training.value("world", 1);
+  const int ranks = runtime::ranksOf(runtime::checkProgram(*program));
   if (!arguments.link.empty())
     waiting = worldOf(parseLink("--link", arguments.link), std::max(ranks, 2));
   else if (process.size() == 1 && ranks > 1)

@@ -2,8 +2,11 @@
 #include "tools/dlc/Inputs.h"
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
+#include "tools/dlc/TrainWorld.h"
 
 #include "dlc/Error.h"
+#include "runtime/program/Checker.h"
+#include "runtime/session/Collectives.h"
 #include "tools/compiler/Programs.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -90,12 +93,15 @@ void printOutput(const runtime::TensorInfo &info, const void *data) {
   std::printf(count > 6 ? " ...\n" : "\n");
 }
 
-} // namespace
-
-int runCommand(const RunArguments &arguments) {
-  if (arguments.repeat < 1)
-    throw Error("--repeat " + std::to_string(arguments.repeat) + ": required: 1 or more");
+/// In a world rank 0 prints, and writes files; null: the process is for itself.
+int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
+        runtime::World *world) {
   auto start = Clock::now();
+  const bool prints = !world || world->rank() == 0;
+  // Compiling is no command, and may take one rank longer than others.
+  std::optional<Breathing> breathing;
+  if (world)
+    breathing.emplace(*world);
   Progress progress;
   CompileOptions options = arguments.options;
   options.afterPhase = [&](Phase phase, mlir::ModuleOp, double) {
@@ -105,15 +111,18 @@ int runCommand(const RunArguments &arguments) {
     progress.show(what.str(), done, total);
   };
   Values values = readInputs(arguments.inputs);
-  auto source = std::make_shared<Source>(arguments.model);
   Shapes shapes = completeWithOnes(*source, shapesOf(arguments, values));
   std::set<std::string> bound;
   auto ready = std::make_shared<Ready>();
   ready->program = compileSource(*source, shapes, values, options, bound);
   ready->session = std::make_shared<runtime::Session>(
       ready->program, runtime::SessionOptions{.threads = options.threads,
-                                              .plainLaunches = arguments.plainLaunches});
+                                              .plainLaunches = arguments.plainLaunches,
+                                              .world = world});
   runtime::Session &session = *ready->session;
+  breathing.reset();
+  if (world && world->size() > 1)
+    agreeOnProgram(*world, *ready->program, session.plan());
   double compileSeconds = secondsSince(start);
   std::shared_ptr<BackgroundTuning> behind;
   if (options.tuneInBackground > 0) {
@@ -151,6 +160,8 @@ int runCommand(const RunArguments &arguments) {
     times.push_back(secondsSince(runStart) * 1e3);
   }
   progress.clear();
+  if (!prints)
+    return 0;
   if (!arguments.trace.empty())
     session.writeTrace(arguments.trace);
 
@@ -201,6 +212,25 @@ int runCommand(const RunArguments &arguments) {
       std::fprintf(stderr, "dlc: warning: what is measured behind stopped: %s\n", error.c_str());
   }
   return 0;
+}
+
+} // namespace
+
+int runCommand(const RunArguments &arguments) {
+  if (arguments.repeat < 1)
+    throw Error("--repeat " + std::to_string(arguments.repeat) + ": required: 1 or more");
+  auto source = std::make_shared<Source>(arguments.model);
+  auto isShared = [&] {
+    if (!source->isProgram())
+      return arguments.options.world > 1;
+    runtime::Plan plan = runtime::checkProgram(*source->program());
+    return runtime::ranksOf(plan) > 0 || !runtime::collectiveLines(plan).empty();
+  };
+  if (!isShared())
+    return run(arguments, source, nullptr);
+  // Before there are threads: it may bind them.
+  runtime::World &world = runtime::World::ofProcess();
+  return inWorld(world, [&] { return run(arguments, source, &world); });
 }
 
 } // namespace dlc::cli

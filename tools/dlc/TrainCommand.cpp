@@ -9,6 +9,7 @@
 #include "dlc/Error.h"
 #include "runtime/program/AtomicFile.h"
 #include "runtime/program/Safetensors.h"
+#include "runtime/session/Collectives.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/Shares.h"
 #include "runtime/session/State.h"
@@ -61,6 +62,7 @@ private:
   /// Learning rates that are inputs, by their place among them.
   std::map<size_t, float> rates;
   data::Dataset dataset;
+  int batches;
   data::Loader loader;
   int64_t batch, perEpoch, total;
   /// Steps done, by this run and those before it.
@@ -90,16 +92,21 @@ std::shared_ptr<runtime::Program> programOf(const std::string &path, const runti
   return source.program();
 }
 
-data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch,
-                                  const runtime::World &world) {
+/// How many batches a step takes together: none of the ranks that have parts of one step has
+/// samples of its own.
+int batchesOf(const runtime::Session &session, const runtime::World &world) {
+  return session.states().hasParts() ? 1 : world.size();
+}
+
+data::LoaderOptions loaderOptions(const TrainArguments &a, int64_t batch, int rank, int batches) {
   return {.batch = batch,
           .shuffle = !a.noShuffle,
           .seed = a.seed,
           .workers = a.workers,
           .prefetch = std::max(2, a.workers),
           .dropLast = true,
-          .rank = world.rank(),
-          .world = world.size()};
+          .rank = rank % batches,
+          .world = batches};
 }
 
 Training::Training(const TrainArguments &a, runtime::World &world)
@@ -107,14 +114,14 @@ Training::Training(const TrainArguments &a, runtime::World &world)
       session(program, {.threads = a.threads, .world = &world}),
       about(program->manifest.value("training", nlohmann::json::object())),
       fields(batchInputs(session.plan(), about)), dataset(trainingData(a.data, fields, about)),
-      loader(dataset, loaderOptions(a, batchOf(fields), world)), batch(loader.options().batch),
-      perEpoch(loader.batches()), trace(a.trace, session, world) {
+      batches(batchesOf(session, world)),
+      loader(dataset, loaderOptions(a, batchOf(fields), world.rank(), batches)),
+      batch(loader.options().batch), perEpoch(loader.batches()), trace(a.trace, session, world) {
   takeRates();
   if (perEpoch == 0)
-    throw Error(
-        a.data + ": has " + std::to_string(dataset.size()) +
-        " samples; required: at least one batch of " + std::to_string(batch) +
-        (world.size() > 1 ? " for each of " + std::to_string(world.size()) + " ranks" : ""));
+    throw Error(a.data + ": has " + std::to_string(dataset.size()) +
+                " samples; required: at least one batch of " + std::to_string(batch) +
+                (batches > 1 ? " for each of " + std::to_string(batches) + " ranks" : ""));
   total = a.steps > 0 ? a.steps : a.epochs * perEpoch;
   for (const runtime::TensorInfo &output : session.plan().outputs) {
     if (output.dtype != DType::F32 || output.bytes != sizeof(float))
@@ -148,7 +155,7 @@ void Training::takeRates() {
 Metadata Training::identity() const {
   return {{"dlc.train.samples", std::to_string(dataset.size())},
           {"dlc.train.data", fingerprintOf(dataset)},
-          {"dlc.train.batch", std::to_string(batch * ranks.world.size())},
+          {"dlc.train.batch", std::to_string(batch * batches)},
           {"dlc.train.shuffle", arguments.noShuffle ? "no" : "yes"},
           {"dlc.train.seed", std::to_string(arguments.seed)}};
 }
@@ -160,9 +167,10 @@ void Training::save() {
   if (runtime::hasShares(session.plan())) {
     runtime::saveShared(ranks.world, session.states(), session.plan(), arguments.checkpoint,
                         metadata);
-  } else if (first) {
+  } else if (first || session.states().hasParts()) {
     session.states().save(arguments.checkpoint, metadata);
-    runtime::removeParts(arguments.checkpoint, -1);
+    if (first)
+      runtime::removeParts(arguments.checkpoint, -1);
   }
 }
 
@@ -194,9 +202,9 @@ void Training::start() {
   for (const auto &[place, rate] : rates)
     settings.push_back("learning rate " + std::to_string(rate));
   ranks.agree(arguments.program, *program, session.plan(), settings);
-  // Who has a share of the state reads it.
+  // Who has a share of the state, or a part, reads it.
   const bool all = runtime::hasShares(session.plan());
-  if (first || all)
+  if (first || all || session.states().hasParts())
     takeState();
   if (all) {
     const std::vector<std::string> lines{"a checkpoint of step " + std::to_string(done)};

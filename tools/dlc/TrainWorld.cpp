@@ -31,13 +31,12 @@ void TrainWorld::agree(const std::string &path, const runtime::Program &program,
                        const runtime::Plan &plan, const std::vector<std::string> &settings) {
   if (world.size() == 1)
     return;
-  if (!program.manifest.value("training", nlohmann::json::object()).value("data_parallel", false))
+  if (!program.manifest.value("training", nlohmann::json::object()).value("data_parallel", false) &&
+      runtime::ranksOf(plan) == 0)
     throw Error(path + ": " + std::to_string(world.size()) +
                 " processes were started, and the step is one of a single process; required: a "
-                "step made by dlc compile --train --data-parallel");
-  std::vector<std::string> lines = runtime::collectiveLines(plan);
-  lines.insert(lines.begin(), "hash " + hashOf(program));
-  world.agree("program", lines);
+                "step made by dlc compile --train with --data-parallel, or with --split");
+  agreeOnProgram(world, program, plan);
   world.agree("data and settings", settings);
 }
 
@@ -54,8 +53,8 @@ void TrainWorld::share(const runtime::Plan &plan, runtime::StateSet &states, int
   broadcast(&done, DType::I64, 1);
   std::vector<char> bytes;
   for (size_t i = 0; i < plan.states.size(); ++i) {
-    // A share is this rank's own.
-    if (plan.states[i].sharers > 0)
+    // Shares and parts are each rank's own.
+    if (plan.states[i].sharers > 0 || plan.states[i].part.ranks > 1)
       continue;
     bytes.resize(plan.states[i].bytes);
     states.get(i, bytes.data());
@@ -109,6 +108,13 @@ Breathing::~Breathing() {
   impl->ended.notify_one();
   if (impl->thread.joinable())
     impl->thread.join();
+}
+
+void agreeOnProgram(runtime::World &world, const runtime::Program &program,
+                    const runtime::Plan &plan) {
+  std::vector<std::string> lines = runtime::collectiveLines(plan);
+  lines.insert(lines.begin(), "hash " + hashOf(program));
+  world.agree("program", lines);
 }
 
 int inWorld(runtime::World &world, const std::function<int()> &body) {

@@ -21,6 +21,12 @@ struct ModelOptions {
   std::vector<std::string> place = {};
   /// Operations of such names may not need a transfer that nobody wrote; empty: any may.
   std::string forbidTransfers = {};
+  /// PATTERN=rows or PATTERN=columns: parameters of such names are split over the ranks of `world`,
+  /// along the first or the last dimension; PATTERN=N along dimension N, and PATTERN=columns:3 each
+  /// of three blocks by itself. What follows from that is split too.
+  std::vector<std::string> split = {};
+  /// So many processes run the program together; 0: any number, where nothing is split.
+  int world = 0;
   /// 0: as many as the process may use.
   int threads = 0;
   /// Measure candidate kernels instead of asking the cost model.

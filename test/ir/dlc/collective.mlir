@@ -19,7 +19,10 @@ func.func @rows(%x: tensor<4x3xi32>) -> tensor<4x3xi32> {
   %1 = dlc.all_gather %0 of 2 : (tensor<2x3xi32>) -> tensor<4x3xi32>
   // CHECK: dlc.broadcast_ranks %{{.*}} from 1 of 2
   %2 = dlc.broadcast_ranks %1 from 1 of 2 : (tensor<4x3xi32>) -> tensor<4x3xi32>
-  return %2 : tensor<4x3xi32>
+  // CHECK: dlc.own_rows %{{.*}} of 2 : (tensor<4x3xi32>) -> tensor<2x3xi32>
+  %3 = dlc.own_rows %2 of 2 : (tensor<4x3xi32>) -> tensor<2x3xi32>
+  %4 = dlc.all_gather %3 of 2 : (tensor<2x3xi32>) -> tensor<4x3xi32>
+  return %4 : tensor<4x3xi32>
 }
 
 // CHECK-LABEL: @own

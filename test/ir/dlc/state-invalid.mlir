@@ -53,3 +53,24 @@ func.func private @c4_type(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.init = 
 
 // expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<2xf32>'; found an attribute that is no tensor; give dense elements}}
 func.func private @c4_kind(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.init = 1.0 : f32})
+
+// -----
+
+// The first value of a part is the whole's.
+// expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<4xf32>'; found 'tensor<2xf32>'; mend the value}}
+func.func private @c4_part(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.part = array<i64: 0, 2, 1>, dlc.init = dense<1.0> : tensor<2xf32>})
+
+// -----
+
+// expected-error @+1 {{C5: `dlc.split` must be a dimension, a number of ranks and one of blocks, which together divide that dimension; found array<i64: 1, 4, 1> on a tensor of type 'tensor<4x6xf32>'}}
+func.func private @c5_split(tensor<4x6xf32> {dlc.split = array<i64: 1, 4, 1>})
+
+// -----
+
+// expected-error @+1 {{C5: `dlc.part` must be a dimension, a number of ranks and one of blocks}}
+func.func private @c5_part(tensor<4x6xf32> {dlc.part = array<i64: 2, 4, 1>})
+
+// -----
+
+// expected-error @+1 {{C5: `dlc.split` must be a dimension, a number of ranks and one of blocks}}
+func.func private @c5_result(tensor<4x6xf32>) -> (tensor<4x6xf32> {dlc.split = array<i64: 0>})

@@ -2,11 +2,14 @@
 #include "runtime/session/Session.h"
 #include "dlc/Error.h"
 #include "runtime/program/Checker.h"
+#include "runtime/program/Safetensors.h"
 #include "runtime/session/Collectives.h"
+#include "runtime/session/State.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <thread>
 
 using namespace dlc::runtime;
@@ -146,6 +149,107 @@ TEST(Collectives, RefuseWhatCannotBe) {
               HasSubstr("for a world of 2 ranks, and this one has 1"));
   EXPECT_THAT(refused({{"kind", "broadcast"}, {"root", 1}}, 4, 4),
               HasSubstr("rank 1, and the world has 1"));
+}
+
+/// As many ranks with `body` each, which may throw.
+void onRanks(int ranks, const std::function<void(World &)> &body) {
+  auto worlds = loopbackWorlds(ranks);
+  std::vector<std::string> errors(worlds.size());
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < worlds.size(); ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<World> world = std::move(worlds[rank]);
+      errors[rank] = errorOf([&] { body(*world); });
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::string &error : errors)
+    EXPECT_EQ(error, "");
+}
+
+TEST(Ranks, TakeTheirRowsAndAskNobody) {
+  auto program = programOf({{"kind", "rows"}, {"size", 2}}, 4, 2);
+  auto rows = std::make_shared<Program>(*program);
+  rows->manifest["commands"][0]["library"] = "rank";
+  EXPECT_TRUE(collectiveLines(checkProgram(*rows)).empty());
+  EXPECT_EQ(ranksOf(checkProgram(*rows)), 2);
+  onRanks(2, [&](World &world) {
+    Floats mine = world.rank() == 0 ? Floats{0, 1} : Floats{2, 3};
+    EXPECT_EQ(resultIn(&world, rows, {0, 1, 2, 3}), mine);
+  });
+  World alone;
+  EXPECT_THAT(errorOf([&] {
+                resultIn(&alone, rows, {0, 1, 2, 3});
+              }),
+              HasSubstr("for a world of 2 ranks, and this one has 1"));
+}
+
+/// A state [2, 2] of which each of two ranks has a part [2, 1]: columns; y = the part.
+std::shared_ptr<const Program> programWithPart() {
+  static const Floats whole{1, 2, 3, 4};
+  Program program;
+  program.constants.push_back({whole.data(), 16, nullptr});
+  program.manifest = {{"format", 1},
+                      {"inputs", json::array()},
+                      {"outputs", {tensor("y", 2)}},
+                      {"state",
+                       {{{"name", "w"},
+                         {"dtype", "f32"},
+                         {"shape", {2, 1}},
+                         {"init", 0},
+                         {"part", {{"dimension", 1}, {"ranks", 2}, {"blocks", 1}}}}}},
+                      {"constants", {{{"bytes", 16}}}},
+                      {"buffers",
+                       {{{"space", "state"}, {"index", 0}, {"offset", 0}, {"bytes", 8}},
+                        {{"space", "output"}, {"index", 0}, {"offset", 0}, {"bytes", 8}}}},
+                      {"commands", {{{"op", "copy"}, {"from", 0}, {"to", 1}, {"bytes", 8}}}}};
+  return std::make_shared<const Program>(std::move(program));
+}
+
+TEST(Ranks, HavePartsOfAStateAndSaveTheWhole) {
+  auto program = programWithPart();
+  const std::string path = testing::TempDir() + "parts.safetensors";
+  onRanks(2, [&](World &world) {
+    SessionOptions options;
+    options.world = &world;
+    Session session(program, options);
+    auto valueNow = [&] {
+      Floats y(2);
+      void *to = y.data();
+      session.run({}, {&to, 1});
+      return y;
+    };
+    const Floats mine = world.rank() == 0 ? Floats{1, 3} : Floats{2, 4};
+    EXPECT_EQ(valueNow(), mine);
+    Floats changed{mine[0] + 10, mine[1] + 10};
+    session.states().set(0, changed.data());
+    session.states().save(path);
+    world.barrier();
+    session.states().reset();
+    EXPECT_EQ(valueNow(), mine);
+    session.states().load(path, false, false);
+    EXPECT_EQ(valueNow(), changed);
+    Program again = session.states().started();
+    Floats whole(4);
+    std::memcpy(whole.data(), again.constants.back().data, 16);
+    EXPECT_EQ(whole, (Floats{11, 12, 13, 14}));
+  });
+  auto file = readSafetensors(path);
+  EXPECT_EQ(file.tensors.at("w").shape, (std::vector<int64_t>{2, 2}));
+  World alone;
+  SessionOptions options;
+  options.world = &alone;
+  EXPECT_THAT(errorOf([&] { Session session(program, options); }),
+              HasSubstr("is for a world of 2 ranks, which have parts of 'w', and this one has 1; "
+                        "start so many (mpirun -n 2)"));
+}
+
+TEST(Ranks, CannotHavePartsThatDoNotFit) {
+  for (const char *member : {"dimension", "ranks", "blocks"}) {
+    Program program = *programWithPart();
+    program.manifest["state"][0]["part"][member] = member == std::string("ranks") ? 0 : 2;
+    EXPECT_THAT(errorOf([&] { checkProgram(program); }), HasSubstr("no part of")) << member;
+  }
 }
 
 TEST(Collectives, AreListedInTheirOrder) {

@@ -1,0 +1,169 @@
+//===- Analysis.cpp - how every value of a function is shared ------------------===//
+//
+// Forwards through the operations, until nothing changes: a state follows its new value (an
+// optimiser's moments, the bias of a split layer), and the sum of a table's gradients follows what
+// is updated with it.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/share/Analysis.h"
+
+#include "passes/TensorBuilder.h"
+
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+
+namespace dlc::share {
+
+namespace {
+
+DenseI64ArrayAttr splitIn(DictionaryAttr attributes) {
+  return attributes ? attributes.getAs<DenseI64ArrayAttr>(kSplitAttr) : DenseI64ArrayAttr();
+}
+
+bool isState(DictionaryAttr attributes) { return attributes && attributes.contains("dlc.state"); }
+
+class Analysis {
+public:
+  Analysis(func::FuncOp function, int64_t ranks) : function(function), body(function.front()) {
+    made.ranks = ranks;
+    for (BlockArgument argument : body.getArguments()) {
+      arguments.emplace_back();
+      if (auto split = splitIn(function.getArgAttrDict(argument.getArgNumber())))
+        arguments.back() = Share::split(split[0], split[2], argument);
+    }
+  }
+
+  FailureOr<Shares> run() {
+    // Each round splits one more state or sum, or is the last.
+    do {
+      changed = false;
+      made.values.clear();
+      made.operations.clear();
+      for (auto [argument, share] : llvm::zip(body.getArguments(), arguments))
+        made.values[argument] = share;
+      for (Operation &op : body.without_terminator())
+        if (failed(visit(op)))
+          return failure();
+      if (failed(visitResults()))
+        return failure();
+    } while (changed);
+    return std::move(made);
+  }
+
+private:
+  LogicalResult visit(Operation &op) {
+    SmallVector<Share, 4> given;
+    for (Value operand : op.getOperands())
+      given.push_back(made.values.lookup(operand));
+    for (Region &region : op.getRegions()) {
+      llvm::SetVector<Value> captured;
+      getUsedValuesDefinedAbove(region, captured);
+      for (Value value : captured)
+        if (Share share = made.values.lookup(value); share.isSplit())
+          return op.emitError() << op.getName() << " on ranks: a value used inside is "
+                                << becauseOf(share)
+                                << ", and needs all of it; leave that parameter whole";
+    }
+    auto choice = op.getNumResults() ? chosen.find(op.getResult(0)) : chosen.end();
+    FailureOr<OpShares> shares =
+        sharesOf(&op, given, choice == chosen.end() ? nullptr : &choice->second, made.ranks);
+    if (failed(shares))
+      return failure();
+    for (auto [operand, needed] : llvm::zip(op.getOperands(), shares->operands))
+      if (needed.isSplit())
+        demand(operand, needed);
+    for (auto [result, share] : llvm::zip(op.getResults(), shares->results))
+      made.values[result] = share;
+    made.operations[&op] = std::move(*shares);
+    return success();
+  }
+
+  /// What is whole and wanted in parts is made so where that saves work.
+  void demand(Value value, const Share &wanted) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !made.values.lookup(value).isWhole())
+      return;
+    if (canChoose(op, wanted)) {
+      changed |= chosen.insert({value, wanted}).second;
+    } else if (op->hasTrait<Elementwise>()) {
+      for (Value operand : op->getOperands())
+        if (shapeOf(operand) == shapeOf(value))
+          demand(operand, wanted);
+    }
+  }
+
+  LogicalResult visitResults() {
+    made.results.clear();
+    for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+      DictionaryAttr attributes = function.getResultAttrDict(unsigned(i));
+      Share found = made.values.lookup(value), wanted;
+      if (isState(attributes)) {
+        unsigned state = stateOf(attributes);
+        wanted = arguments[state];
+        if (found.isSplit() && wanted.isWhole()) {
+          arguments[state] = wanted = found;
+          changed = true;
+        }
+        if (found.isSplit() && !found.isLike(wanted))
+          return function.emitError()
+                 << "the new value of " << nameOf(body.getArgument(state)) << " is "
+                 << becauseOf(found) << ", and the state itself is split along dimension "
+                 << wanted.dimension << "; split both alike";
+      } else if (auto split = splitIn(attributes)) {
+        wanted = Share::split(split[0], split[2], value);
+      }
+      if (wanted.isSplit())
+        demand(value, wanted);
+      made.results.push_back(wanted);
+    }
+    return success();
+  }
+
+  /// The argument of that state.
+  unsigned stateOf(DictionaryAttr attributes) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (isState(function.getArgAttrDict(i)) &&
+          function.getArgAttr(i, "dlc.name") == attributes.get("dlc.name"))
+        return i;
+    llvm_unreachable("C3 of the dialect: a state result without its argument");
+  }
+
+  func::FuncOp function;
+  Block &body;
+  SmallVector<Share> arguments;
+  /// Results that are made in parts although nothing that they are made from is.
+  DenseMap<Value, Share> chosen;
+  Shares made;
+  bool changed = false;
+};
+
+} // namespace
+
+FailureOr<int64_t> ranksOf(func::FuncOp function) {
+  int64_t ranks = 0;
+  auto take = [&](DictionaryAttr attributes) -> LogicalResult {
+    auto split = splitIn(attributes);
+    if (!split)
+      return success();
+    if (ranks != 0 && ranks != split[1])
+      return function.emitError() << "`" << kSplitAttr
+                                  << "` must be over one number of ranks; found " << ranks
+                                  << " and " << split[1] << "; split all over the same";
+    ranks = split[1];
+    return success();
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (failed(take(function.getArgAttrDict(i))))
+      return failure();
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (failed(take(function.getResultAttrDict(i))))
+      return failure();
+  return ranks;
+}
+
+FailureOr<Shares> sharesOf(func::FuncOp function, int64_t ranks) {
+  return Analysis(function, ranks).run();
+}
+
+} // namespace dlc::share

@@ -1,0 +1,99 @@
+//===- Parts.cpp - the operations between a whole and the ranks' parts ---------===//
+#include "passes/share/Parts.h"
+
+#include "ir/dlc/Collective.h"
+
+using namespace mlir;
+
+namespace dlc::share {
+
+namespace {
+
+/// A tensor as [runs, elements of each], where a run is what one rank has of one block.
+struct Runs {
+  Runs(ArrayRef<int64_t> part, const Share &share) {
+    count = share.blocks;
+    for (int64_t size : part.take_front(size_t(share.dimension)))
+      count *= size;
+    elements = part[size_t(share.dimension)] / share.blocks;
+    for (int64_t size : part.drop_front(size_t(share.dimension) + 1))
+      elements *= size;
+  }
+  int64_t count, elements;
+};
+
+StringAttr world(OpBuilder &builder) { return builder.getStringAttr("world"); }
+
+} // namespace
+
+/// The first two of three dimensions change places.
+Value PartBuilder::transpose(Value x) {
+  if (shapeOf(x)[0] == 1 || shapeOf(x)[1] == 1)
+    return b.reshape(x, {shapeOf(x)[1], shapeOf(x)[0], shapeOf(x)[2]});
+  return b.make<TransposeOp>(x, ArrayRef<int64_t>{1, 0, 2});
+}
+
+Value PartBuilder::part(Value whole, const Share &share) {
+  RankedTensorType type = partType(typeOf(whole), share, ranks);
+  Runs runs(type.getShape(), share);
+  Value byRank = transpose(b.reshape(whole, {runs.count, ranks, runs.elements}));
+  Value mine = b.make<OwnRowsOp>(ValueRange{byRank}, world(builder), builder.getI64IntegerAttr(ranks));
+  return b.reshape(mine, type.getShape());
+}
+
+Value PartBuilder::gather(Value part, const Share &share) {
+  SmallVector<int64_t> whole(shapeOf(part));
+  Runs runs(whole, share);
+  whole[size_t(share.dimension)] *= ranks;
+  Value all = b.make<AllGatherOp>(b.reshape(part, {1, runs.count, runs.elements}), world(builder),
+                                  builder.getI64IntegerAttr(ranks));
+  return b.reshape(transpose(all), whole);
+}
+
+Value PartBuilder::reduce(ReduceKind kind, Value terms) {
+  return b.make<AllReduceOp>(ReduceKindAttr::get(builder.getContext(), kind), terms, world(builder),
+                             builder.getI64IntegerAttr(ranks), IntegerAttr());
+}
+
+Value PartBuilder::divide(Value x) { return b.make<MulOp>(x, b.scalar(1.0 / double(ranks), x)); }
+
+Value PartBuilder::number(int64_t value, Value like) { return b.scalar(double(value), like); }
+
+PartBuilder::Places PartBuilder::placesOf(Value indices, int64_t rows) {
+  RankedTensorType type = typeOf(indices);
+  auto all = RankedTensorType::get({ranks}, type.getElementType(), deviceOf(type));
+  SmallVector<Attribute> firsts;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    firsts.push_back(builder.getIntegerAttr(type.getElementType(), rank * rows));
+  Value table = b.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(all, firsts)));
+  Value first =
+      b.reshape(b.make<OwnRowsOp>(ValueRange{table}, world(builder), builder.getI64IntegerAttr(ranks)), {});
+  // Negative ones count from the end; what is beyond the whole is read at its nearest row.
+  Value zero = number(0, indices), size = number(rows * ranks, indices);
+  Value counted = b.make<SelectOp>(b.make<CompareOp>(Predicate::lt, indices, zero),
+                                   b.make<AddOp>(indices, size), indices);
+  Value known = b.make<MaxOp>(zero, b.make<MinOp>(counted, number(rows * ranks - 1, indices)));
+  Value local = b.make<SubOp>(known, first);
+  Value inside = b.make<AndOp>(b.make<CompareOp>(Predicate::ge, local, zero),
+                               b.make<CompareOp>(Predicate::lt, local, number(rows, indices)));
+  return {inside, b.make<SelectOp>(inside, local, zero)};
+}
+
+Value PartBuilder::keep(Value condition, Value x, int64_t axis) {
+  SmallVector<int64_t> shape(size_t(typeOf(x).getRank()), 1);
+  llvm::copy(shapeOf(condition), shape.begin() + axis);
+  return b.make<SelectOp>(b.reshape(condition, shape), x, b.scalar(0, x));
+}
+
+Value PartBuilder::lookUp(Value x, Value indices, int64_t axis) {
+  Places places = placesOf(indices, shapeOf(x)[size_t(axis)]);
+  return keep(places.inside, b.make<GatherOp>(x, places.at, axis), axis);
+}
+
+Value PartBuilder::addRows(Value x, Value tuples, Value updates) {
+  Places places = placesOf(tuples, shapeOf(x)[0]);
+  Value inside = b.reshape(places.inside, shapeOf(tuples).drop_back());
+  return b.make<ScatterNdOp>(x, places.at, keep(inside, updates, 0), ScatterReduction::add);
+}
+
+} // namespace dlc::share

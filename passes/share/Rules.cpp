@@ -1,0 +1,356 @@
+//===- Rules.cpp - what each operation makes of shared operands ----------------===//
+//
+// One rule for all whose dimensions go together (Signature.h); reshapes and cuts look at the blocks
+// of a split dimension, and tables are looked up by rows.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/share/Rules.h"
+
+#include "ir/dlc/Collective.h"
+#include "ir/dlc/Infer.h"
+#include "passes/TensorBuilder.h"
+#include "passes/share/Signature.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dlc::share {
+
+std::string nameOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<CastOp, TransposeOp, ReshapeOp, TransferOp>(op))
+      return "a value of type " + shapeText(shapeOf(value));
+    value = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(value);
+  if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "dlc.name"))
+      return ("'" + name.getValue() + "'").str();
+  return "argument " + std::to_string(argument.getArgNumber());
+}
+
+std::string becauseOf(const Share &share) {
+  return (share.isSplit() ? "split along dimension " + std::to_string(share.dimension)
+                          : std::string("a sum of the ranks' terms")) +
+         " since " + nameOf(share.origin) + " is split";
+}
+
+namespace {
+
+constexpr StringLiteral kMend =
+    "leave that parameter whole, or split the next product's by rows, after which all ranks have "
+    "the whole again";
+
+InFlightDiagnostic refuse(Operation *op, unsigned operand, const Share &share) {
+  return op->emitError() << op->getName() << " on ranks: operand " << operand << " of type "
+                         << shapeText(shapeOf(op->getOperand(operand))) << " is "
+                         << becauseOf(share);
+}
+
+/// All operands and results whole.
+OpShares whole(Operation *op) {
+  OpShares made;
+  made.operands.resize(op->getNumOperands());
+  made.results.resize(op->getNumResults());
+  return made;
+}
+
+/// The dimension's blocks: each has a part of so many elements for every rank.
+int64_t partSize(Value value, const Share &share, int64_t ranks) {
+  return shapeOf(value)[size_t(share.dimension)] / (share.blocks * ranks);
+}
+
+//===----------------------------------------------------------------------===//
+// Of what moves elements
+//===----------------------------------------------------------------------===//
+
+/// The part of each rank stays a run of so many elements, so often.
+FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
+  int64_t run = partSize(op.getX(), given, ranks);
+  for (int64_t size : from.drop_front(size_t(given.dimension) + 1))
+    run *= size;
+  int64_t after = 1;
+  for (int64_t d = int64_t(to.size()) - 1; d >= 0 && after <= run; after *= to[size_t(d--)]) {
+    int64_t size = to[size_t(d)];
+    if (run % after != 0 || size % (ranks * (run / after)) != 0)
+      continue;
+    OpShares made = whole(op);
+    made.operands[0] = given;
+    made.results[0] = Share::split(d, size / (ranks * (run / after)), given.origin);
+    return made;
+  }
+  return refuse(op, 0, given) << "; in " << shapeText(to)
+                              << " no dimension has a part of it for each of " << ranks
+                              << " ranks (of heads there must be a multiple of that); " << kMend,
+         failure();
+}
+
+/// Whole blocks may be cut out, or be put around.
+bool areBlocks(int64_t size, int64_t block) { return size % block == 0; }
+
+FailureOr<OpShares> cut(SliceOp op, const Share &given, int64_t ranks) {
+  size_t d = size_t(given.dimension);
+  int64_t block = partSize(op.getX(), given, ranks) * ranks;
+  if (op.getStride()[d] != 1 || !areBlocks(op.getStart()[d], block) ||
+      !areBlocks(op.getSize()[d], block))
+    return refuse(op, 0, given) << ", in blocks of " << block << "; elements " << op.getStart()[d]
+                                << " to " << op.getStart()[d] + op.getSize()[d]
+                                << " are no whole blocks; where a parameter holds several (q, k "
+                                   "and v), say so, as in columns:3",
+           failure();
+  OpShares made = whole(op);
+  made.operands[0] = given;
+  made.results[0] = Share::split(given.dimension, op.getSize()[d] / block, given.origin);
+  return made;
+}
+
+FailureOr<OpShares> pad(PadOp op, const Share &given, int64_t ranks) {
+  size_t d = size_t(given.dimension);
+  int64_t block = partSize(op.getX(), given, ranks) * ranks;
+  int64_t low = op.getLow()[d], high = op.getHigh()[d];
+  if (op.getMode() != PadMode::constant || !areBlocks(low, block) || !areBlocks(high, block))
+    return refuse(op, 0, given) << ", and what is put around it is no whole part for each rank; "
+                                << kMend,
+           failure();
+  OpShares made = whole(op);
+  made.operands[0] = given;
+  made.results[0] =
+      Share::split(given.dimension, given.blocks + (low + high) / block, given.origin);
+  return made;
+}
+
+/// Along the dimension that is split: the blocks of one after those of the other.
+FailureOr<OpShares> join(ConcatOp op, ArrayRef<Share> given, unsigned first, int64_t ranks) {
+  size_t axis = op.getAxis();
+  int64_t block = partSize(op.getXs()[first], given[first], ranks) * ranks, blocks = 0;
+  OpShares made = whole(op);
+  for (auto [i, x] : llvm::enumerate(op.getXs())) {
+    int64_t size = shapeOf(x)[axis];
+    Share share = Share::split(int64_t(axis), size / block, given[first].origin);
+    if (!areBlocks(size, block) || (!given[i].isWhole() && !given[i].isLike(share)))
+      return refuse(op, first, given[first])
+                 << ", in blocks of " << block << "; operand " << i << " is not; " << kMend,
+             failure();
+    made.operands[i] = share;
+    blocks += share.blocks;
+  }
+  made.results[0] = Share::split(int64_t(axis), blocks, given[first].origin);
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+/// Each rank looks up what it has, and zeros for the rest.
+FailureOr<OpShares> lookUp(GatherOp op, const Share &given) {
+  if (given.blocks != 1)
+    return refuse(op, 0, given) << " in " << given.blocks
+                                << " blocks; a table's rows are split in one: write =rows",
+           failure();
+  OpShares made = whole(op);
+  made.operands[0] = given;
+  made.results[0] = Share::terms(given.origin);
+  made.byRows = true;
+  return made;
+}
+
+bool isParameter(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>())
+    value = cast.getX();
+  return isa<BlockArgument>(value);
+}
+
+/// As users say it.
+std::string whereOf(int64_t dimension, int64_t rank) {
+  return dimension == 0 ? "rows" : dimension + 1 == rank ? "columns" : std::to_string(dimension);
+}
+
+//===----------------------------------------------------------------------===//
+// By signature
+//===----------------------------------------------------------------------===//
+
+Value maskOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<AttentionOp, AttentionTrainOp, AttentionGradOp>([](auto o) { return o.getMask(); })
+      .Default([](Operation *) { return Value(); });
+}
+
+/// Whether a whole operand is taken in parts as it comes. Of a product it would mean that somebody
+/// forgot to split its other side.
+bool takesParts(Operation *op, Value operand) {
+  const bool isProduct =
+      op->hasTrait<Contraction>() || isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op);
+  return !isProduct || operand == maskOf(op);
+}
+
+class BySignature {
+public:
+  BySignature(Operation *op, ArrayRef<Share> given, int64_t ranks)
+      : op(op), given(given), ranks(ranks), made(whole(op)) {}
+
+  FailureOr<OpShares> run(const Share *wanted) {
+    signature = signatureOf(op);
+    for (unsigned i = 0; i < given.size(); ++i)
+      if (given[i].isSplit() && failed(take(i)))
+        return failure();
+    if (label < 0 && wanted && signature) {
+      label = signature->results[0][size_t(wanted->dimension)];
+      share = *wanted;
+      source = 0;
+    }
+    if (label < 0)
+      return made;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (failed(give(unsigned(i), operand)))
+        return failure();
+    if (signature->isFolded(label)) {
+      made.after = signature->folded == Folded::Mean  ? After::Divide
+                   : signature->folded == Folded::Max ? After::Greatest
+                                                      : After::Nothing;
+      if (made.after != After::Greatest)
+        made.results[0] = Share::terms(share.origin);
+      made.divided = biasOf(op);
+      if (made.divided && !isa<FloatType>(typeOf(op->getResult(0)).getElementType()))
+        return refuse(op, source, share)
+                   << ", and each rank would add its share of a bias, which integers have not; "
+                   << kMend,
+               failure();
+      return made;
+    }
+    for (auto [result, labels] : llvm::zip(made.results, signature->results)) {
+      auto at = llvm::find(labels, label);
+      if (at == labels.end())
+        return refuse(op, source, share) << ", which not all of its results have; " << kMend,
+               failure();
+      result = Share::split(at - labels.begin(), share.blocks, share.origin);
+    }
+    return made;
+  }
+
+private:
+  /// All split operands must mean one label.
+  LogicalResult take(unsigned i) {
+    int found = signature ? signature->operands[i][size_t(given[i].dimension)] : kWhole;
+    if (found == kWhole)
+      return refuse(op, i, given[i]) << ", and needs all of it; " << kMend, failure();
+    if (label >= 0 && (found != label || given[i].blocks != share.blocks))
+      return refuse(op, i, given[i])
+                 << (given[i].blocks > 1 ? " in " + std::to_string(given[i].blocks) + " blocks"
+                                         : std::string())
+                 << ", and operand " << source << " is " << becauseOf(share)
+                 << "; the two do not fit together: split one of them otherwise",
+             failure();
+    if (label < 0) {
+      label = found;
+      share = given[i];
+      source = i;
+    }
+    return success();
+  }
+
+  LogicalResult give(unsigned i, Value operand) {
+    const auto &labels = signature->operands[i];
+    auto at = llvm::find(labels, label);
+    if (at == labels.end())
+      return success();
+    int64_t d = at - labels.begin();
+    made.operands[i] = Share::split(d, share.blocks, share.origin);
+    if (given[i].isWhole() && !takesParts(op, operand) && given[source].isSplit())
+      return refuse(op, source, share)
+                 << ", and would take a part of " << nameOf(operand) << " along dimension " << d
+                 << " on each rank, which is whole; "
+                 << (isParameter(operand) ? "split that parameter too (" +
+                                                whereOf(d, typeOf(operand).getRank()) + ")"
+                                          : std::string("split what it is made by, too"))
+                 << ", or leave " << nameOf(share.origin) << " whole",
+             failure();
+    return success();
+  }
+
+  Operation *op;
+  ArrayRef<Share> given;
+  int64_t ranks;
+  std::optional<Signature> signature;
+  OpShares made;
+  int label = -1;
+  Share share;
+  unsigned source = 0;
+};
+
+/// Sums and what only moves elements may be done before the terms are summed.
+bool keepsTerms(Operation *op, ArrayRef<Share> given) {
+  if (!llvm::all_of(given, [](const Share &share) { return share.isTerms(); }))
+    return false;
+  return isa<AddOp, SubOp>(op) ? typeOf(op->getOperand(0)) == typeOf(op->getOperand(1))
+                               : isa<ReshapeOp, TransposeOp>(op);
+}
+
+} // namespace
+
+bool canChoose(Operation *op, const Share &wanted) {
+  auto scatter = dyn_cast<ScatterNdOp>(op);
+  if (!scatter || scatter.getReduction() != ScatterReduction::add)
+    return false;
+  int64_t chosen = shapeOf(scatter.getIndices()).back();
+  return wanted.dimension >= chosen || (chosen == 1 && wanted.blocks == 1);
+}
+
+FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share *wanted,
+                             int64_t ranks) {
+  if (!before.empty() && keepsTerms(op, before)) {
+    OpShares made;
+    made.operands.assign(before.begin(), before.end());
+    made.results.push_back(before[0]);
+    return made;
+  }
+  // Terms are summed before anything else.
+  SmallVector<Share, 4> given(before);
+  for (Share &share : given)
+    if (share.isTerms())
+      share = {};
+  auto split = llvm::find_if(given, [](const Share &share) { return share.isSplit(); });
+  if (split == given.end() && !wanted)
+    return whole(op);
+  const unsigned first = split == given.end() ? 0 : unsigned(split - given.begin());
+  if (op->getNumRegions() > 0 || isa<CallOpInterface>(op) || dependsOnRank(op))
+    return refuse(op, first, *split)
+               << "; what has a body, is called or meets other ranks takes whole values; " << kMend,
+           failure();
+  if (auto scatter = dyn_cast<ScatterNdOp>(op);
+      scatter && wanted && wanted->dimension < shapeOf(scatter.getIndices()).back()) {
+    OpShares made = whole(op);
+    made.operands[0] = made.results[0] = *wanted;
+    made.byRows = true;
+    return made;
+  }
+  if (auto reshaped = dyn_cast<ReshapeOp>(op))
+    return reshape(reshaped, given[0], ranks);
+  const auto isCut = [&](ArrayRef<int64_t> from) {
+    return shapeOf(op->getResult(0))[size_t(split->dimension)] != from[size_t(split->dimension)];
+  };
+  if (auto slice = dyn_cast<SliceOp>(op); slice && isCut(shapeOf(slice.getX())))
+    return cut(slice, given[0], ranks);
+  if (auto padded = dyn_cast<PadOp>(op); padded && first == 0 && isCut(shapeOf(padded.getX())))
+    return pad(padded, given[0], ranks);
+  if (auto concat = dyn_cast<ConcatOp>(op);
+      concat && concat.getAxis() == uint64_t(split->dimension))
+    return join(concat, given, first, ranks);
+  auto gather = dyn_cast<GatherOp>(op);
+  if (gather && first == 0 && int64_t(gather.getAxis()) == given[0].dimension)
+    return lookUp(gather, given[0]);
+  FailureOr<OpShares> made = BySignature(op, given, ranks).run(wanted);
+  // A table's columns: all ranks need what is found.
+  if (succeeded(made) && gather && first == 0 && isParameter(gather.getX())) {
+    made->after = After::Gather;
+    made->gathered = made->results[0];
+    made->results[0] = {};
+  }
+  return made;
+}
+
+} // namespace dlc::share

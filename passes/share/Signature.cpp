@@ -1,0 +1,249 @@
+//===- Signature.cpp - which dimensions of an operation go together ------------===//
+#include "passes/share/Signature.h"
+
+#include "ir/dlc/IndexMap.h"
+#include "passes/TensorBuilder.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dlc::share {
+
+namespace {
+
+using Labels = Signature::Labels;
+
+//===----------------------------------------------------------------------===//
+// By the map of indices
+//===----------------------------------------------------------------------===//
+
+/// An operand's dimension has the label of the variable that it is read at, if every element of the
+/// result reads it there.
+class Mapped {
+public:
+  explicit Mapped(Operation *op) : op(op) {
+    ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+    at = x.variables("d", shape, /*units=*/true);
+    over = x.variables("k", foldedExtents(op), /*units=*/true);
+    Labels inOrder;
+    for (size_t d = 0; d < shape.size(); ++d)
+      inOrder.push_back(int(d));
+    made.results.assign(op->getNumResults(), inOrder);
+    made.firstFolded = int(shape.size());
+    for (Value operand : op->getOperands())
+      made.operands.emplace_back(typeOf(operand).getRank(), kUnread);
+    taken.assign(at.size() + over.size(), true);
+  }
+
+  std::optional<Signature> run() {
+    if (!setFolded())
+      for (size_t label = at.size(); label < taken.size(); ++label)
+        taken[label] = false;
+    auto load = [&](Value indices, const Coordinates &from, int64_t size) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (operand.get() == indices && operand.getOperandNumber() > 0)
+          read(operand.getOperandNumber(), from);
+      return x.variable("loaded" + std::to_string(loads++), 0, size - 1);
+    };
+    for (const Read &each : readsOf(op, x, at, over, load)) {
+      read(each.operand, each.at);
+      for (const Guard &guard : each.guards)
+        spoil(guard.place);
+    }
+    if (std::optional<unsigned> bias = biasOf(op))
+      made.operands[*bias] = {1};
+    // What the map says nothing of may not be done in parts.
+    for (const Labels &labels : made.operands)
+      if (!labels.empty() && llvm::all_of(labels, [](int label) { return label == kUnread; }))
+        return std::nullopt;
+    auto finish = [&](Labels &labels) {
+      for (int &label : labels)
+        if (label >= 0 && !taken[size_t(label)])
+          label = kWhole;
+        else if (label == kUnread)
+          label = kWhole;
+    };
+    llvm::for_each(made.operands, finish);
+    llvm::for_each(made.results, finish);
+    return made;
+  }
+
+private:
+  static constexpr int kUnread = -2;
+
+  bool setFolded() {
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      made.folded = reduce.getKind() == ReduceKind::mean  ? Folded::Mean
+                    : reduce.getKind() == ReduceKind::max ? Folded::Max
+                                                          : Folded::Sum;
+      return reduce.getKind() != ReduceKind::min && reduce.getKind() != ReduceKind::prod;
+    }
+    return op->hasTrait<Contraction>();
+  }
+
+  const IndexExpr &variable(size_t label) const {
+    return label < at.size() ? at[label] : over[label - at.size()];
+  }
+
+  /// What is read elsewhere than at the variable itself ties the dimension's parts together.
+  void spoil(const IndexExpr &place) {
+    for (size_t label = 0; label < taken.size(); ++label)
+      if (place.uses(variable(label).terms[0].first))
+        taken[label] = false;
+  }
+
+  void read(unsigned operand, const Coordinates &from) {
+    ArrayRef<int64_t> shape = shapeOf(op->getOperand(operand));
+    for (auto [d, place] : llvm::enumerate(from)) {
+      int found = kWhole;
+      for (size_t label = 0; label < taken.size(); ++label)
+        if (place == variable(label) && variable(label).high() + 1 == shape[d])
+          found = int(label);
+      if (found == kWhole)
+        spoil(place);
+      int &known = made.operands[operand][d];
+      if (known != kUnread && known != found) {
+        for (int label : {known, found})
+          if (label >= 0)
+            taken[size_t(label)] = false;
+        found = kWhole;
+      }
+      known = found;
+    }
+  }
+
+  Operation *op;
+  IndexContext x;
+  Coordinates at, over;
+  Signature made;
+  std::vector<bool> taken;
+  int loads = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Of operations that have none
+//===----------------------------------------------------------------------===//
+
+/// Dimension i has label i below `count`; but for one axis, which must be whole.
+Labels inOrder(Value value, int64_t count, int64_t axis = -1) {
+  Labels labels(typeOf(value).getRank(), kWhole);
+  for (int64_t d = 0; d < std::min<int64_t>(count, typeOf(value).getRank()); ++d)
+    labels[d] = d == axis ? kWhole : int(d);
+  return labels;
+}
+
+/// Tensors of one shape, to be done in parts along all dimensions but one.
+Signature rowsBut(Operation *op, int64_t axis) {
+  Signature made;
+  for (Value operand : op->getOperands())
+    made.operands.push_back(inOrder(operand, typeOf(operand).getRank(), axis));
+  for (Value result : op->getResults())
+    made.results.push_back(inOrder(result, typeOf(result).getRank(), axis));
+  return made;
+}
+
+/// Each row by itself; the operands after the first are what all rows share.
+Signature rowsUpTo(Operation *op, int64_t axis) {
+  Signature made;
+  for (OpOperand &operand : op->getOpOperands())
+    made.operands.push_back(inOrder(operand.get(), operand.getOperandNumber() == 0 ? axis : 0));
+  made.results.push_back(inOrder(op->getResult(0), axis));
+  return made;
+}
+
+/// Batch dimensions, heads among them: the last two of q, k, v are whole.
+Signature ofAttention(Operation *op, Value mask) {
+  int64_t rank = typeOf(op->getOperand(0)).getRank();
+  Signature made;
+  for (Value operand : op->getOperands()) {
+    made.operands.push_back(inOrder(operand, operand == mask ? 0 : rank - 2));
+    if (operand != mask)
+      continue;
+    // It broadcasts, aligned at the end.
+    int64_t missing = rank - typeOf(mask).getRank();
+    for (int64_t d = 0; d < typeOf(mask).getRank(); ++d)
+      if (shapeOf(mask)[d] > 1 && d + missing < rank - 2)
+        made.operands.back()[size_t(d)] = int(d + missing);
+  }
+  for (Value result : op->getResults())
+    made.results.push_back(inOrder(result, rank - 2));
+  return made;
+}
+
+/// Channels: the second dimension of images, the only one of what each channel has.
+Signature byChannel(Operation *op) {
+  Signature made;
+  auto labels = [](Value value) {
+    Labels all(typeOf(value).getRank(), kWhole);
+    all[all.size() > 1 ? 1 : 0] = 0;
+    return all;
+  };
+  for (Value operand : op->getOperands())
+    made.operands.push_back(labels(operand));
+  for (Value result : op->getResults())
+    made.results.push_back(labels(result));
+  return made;
+}
+
+/// The dimensions of slices; those that tuples of indices choose from are whole.
+Signature ofScatter(ScatterNdOp op) {
+  int64_t chosen = shapeOf(op.getIndices()).back(), outer = typeOf(op.getIndices()).getRank() - 1;
+  Labels whole(typeOf(op.getX()).getRank(), kWhole),
+      updates(typeOf(op.getUpdates()).getRank(), kWhole);
+  for (int64_t d = chosen; d < int64_t(whole.size()); ++d) {
+    whole[size_t(d)] = int(d);
+    updates[size_t(outer + d - chosen)] = int(d);
+  }
+  Signature made;
+  made.operands = {whole, Labels(size_t(outer) + 1, kWhole), updates};
+  made.results = {whole};
+  return made;
+}
+
+} // namespace
+
+std::optional<unsigned> biasOf(Operation *op) {
+  auto found = [&](Value bias) {
+    return bias ? std::optional<unsigned>(op->getNumOperands() - 1) : std::nullopt;
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
+      .Case<ConvOp, ConvTransposeOp>([&](auto o) { return found(o.getBias()); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<Signature> signatureOf(Operation *op) {
+  using Found = std::optional<Signature>;
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  if (!llvm::all_of(op->getOperandTypes(), isStatic) ||
+      !llvm::all_of(op->getResultTypes(), isStatic))
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, Found>(op)
+      .Case<SoftmaxOp, LogSoftmaxOp, CumulativeOp>(
+          [](auto o) -> Found { return rowsBut(o, int64_t(o.getAxis())); })
+      .Case<TopKOp>([](TopKOp o) -> Found { return rowsBut(o, int64_t(o.getAxis())); })
+      .Case<LayerNormOp, RmsNormOp>(
+          [](auto o) -> Found { return rowsUpTo(o, int64_t(o.getAxis())); })
+      .Case<AttentionOp, AttentionTrainOp, AttentionGradOp>(
+          [](auto o) -> Found { return ofAttention(o, o.getMask()); })
+      .Case<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(
+          [](auto o) -> Found { return byChannel(o); })
+      .Case<ScatterNdOp>([](ScatterNdOp o) -> Found { return ofScatter(o); })
+      .Case<TransferOp>([](TransferOp o) -> Found { return rowsBut(o, -1); })
+      .Default([](Operation *o) -> Found {
+        const bool isMapped = o->hasTrait<Elementwise>() || isa<IndexMapped>(o);
+        const bool isOneShape = llvm::all_of(o->getResults(), [&](Value result) {
+          return shapeOf(result) == shapeOf(o->getResult(0));
+        });
+        // The indices of the one are those of the whole.
+        if (!isMapped || !isOneShape || o->getNumOperands() == 0 ||
+            isa<ReshapeOp, MaxPoolIndicesOp>(o))
+          return std::nullopt;
+        return Mapped(o).run();
+      });
+}
+
+} // namespace dlc::share

@@ -1,0 +1,68 @@
+//===- Split.cpp - parameters and what follows from them, in parts ------------===//
+//
+//   x . W1 (columns) -> gelu -> . W2 (rows) -> terms -> all_reduce
+//
+// Stands after differentiation: gradients and updates are operations like others, and what holds
+// for the step as a whole holds for its parts.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/dlc/Dialect.h"
+#include "passes/OptionPass.h"
+#include "passes/Passes.h"
+#include "passes/share/Rewrite.h"
+#include "passes/share/SplitNames.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+struct SplitPass : OptionPass<SplitPass> {
+  explicit SplitPass(const ModelOptions &options)
+      : OptionPass("dlc-split",
+                   "splits annotated parameters over the ranks of a world, with all that follows "
+                   "from them",
+                   {"split", "world"}, options) {}
+
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    if (failed(share::annotate(module, options)))
+      return failure();
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      FailureOr<int64_t> ranks = share::ranksOf(function);
+      if (failed(ranks))
+        return failure();
+      if (*ranks == 0)
+        continue;
+      if (failed(checkForm(function)))
+        return failure();
+      FailureOr<share::Shares> shares = share::sharesOf(function, *ranks);
+      if (failed(shares))
+        return failure();
+      share::rewriteForRanks(function, *shares);
+    }
+    return success();
+  }
+
+  static LogicalResult checkForm(func::FuncOp function) {
+    WalkResult gradients = function.walk([](GradientOp op) {
+      op.emitError("is spelled out before anything is split; run --dlc-grad");
+      return WalkResult::interrupt();
+    });
+    if (gradients.wasInterrupted())
+      return failure();
+    if (function.getBody().hasOneBlock())
+      return success();
+    return function.emitError("has several blocks; required of what is split: one");
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createSplitPass(const ModelOptions &options) {
+  return std::make_unique<SplitPass>(options);
+}
+
+} // namespace dlc

@@ -1,0 +1,147 @@
+//===- SplitNames.cpp - which parameters users ask to split --------------------===//
+#include "passes/share/SplitNames.h"
+
+#include "ir/dlc/Infer.h"
+#include "passes/OpNames.h"
+#include "passes/TensorBuilder.h"
+#include "passes/share/Analysis.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace dlc::share {
+
+namespace {
+
+/// PATTERN=WHERE or PATTERN=WHERE:BLOCKS
+struct Wish {
+  StringRef text, pattern, where;
+  int64_t blocks = 1;
+  bool matched = false;
+};
+
+InFlightDiagnostic wrong(ModuleOp module, StringRef text) {
+  return module.emitError() << "--split '" << text << "': ";
+}
+
+FailureOr<Wish> parse(ModuleOp module, StringRef text) {
+  Wish wish{text, {}, {}};
+  // Names may hold '=': the last one divides.
+  std::tie(wish.pattern, wish.where) = text.rsplit('=');
+  auto [where, blocks] = wish.where.split(':');
+  const bool hasBlocks = wish.where.contains(':');
+  wish.where = where;
+  unsigned number = 0;
+  const bool isWhere = where == "rows" || where == "columns" || !where.getAsInteger(10, number);
+  const bool isBlocks = !hasBlocks || (!blocks.getAsInteger(10, wish.blocks) && wish.blocks >= 1);
+  if (!text.contains('=') || wish.pattern.empty() || !isWhere || !isBlocks)
+    return wrong(module, text) << "required: PATTERN=rows, PATTERN=columns, PATTERN=DIMENSION, or "
+                                  "one of these with a number of blocks, as in PATTERN=columns:3",
+           failure();
+  return wish;
+}
+
+/// The dimension that is meant, of a parameter of that shape.
+std::optional<int64_t> dimensionOf(StringRef where, int64_t rank) {
+  int64_t dimension = 0;
+  if (where == "columns")
+    dimension = rank - 1;
+  else if (where != "rows")
+    (void)where.getAsInteger(10, dimension);
+  return dimension < rank && rank > 0 ? std::optional(dimension) : std::nullopt;
+}
+
+LogicalResult split(func::FuncOp function, unsigned argument, StringRef name, const Wish &wish,
+                    int64_t ranks) {
+  auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[argument]);
+  if (!type || !type.hasStaticShape())
+    return success();
+  std::optional<int64_t> dimension = dimensionOf(wish.where, type.getRank());
+  auto module = function->getParentOfType<ModuleOp>();
+  if (!dimension)
+    return wrong(module, wish.text)
+           << "'" << name << "' has shape " << shapeText(type.getShape()) << ", and no dimension "
+           << wish.where << "; name one from 0 to " << type.getRank() - 1;
+  int64_t size = type.getDimSize(unsigned(*dimension)), shares = ranks * wish.blocks;
+  if (size % shares != 0)
+    return wrong(module, wish.text)
+           << "'" << name << "' has " << size << " along dimension " << *dimension << ", which "
+           << ranks << " ranks" << (wish.blocks > 1 ? " and the blocks" : "")
+           << " do not divide; required: a multiple of " << shares
+           << "; leave it whole, or give another --world";
+  function.setArgAttr(
+      argument, kSplitAttr,
+      DenseI64ArrayAttr::get(function.getContext(), {*dimension, ranks, wish.blocks}));
+  return success();
+}
+
+/// Names that are like what nobody has.
+void addKnown(InFlightDiagnostic &error, SmallVector<StringRef> names, StringRef pattern) {
+  if (names.empty()) {
+    error << "it has none";
+    return;
+  }
+  std::stable_sort(names.begin(), names.end(), [&](StringRef a, StringRef b) {
+    return a.edit_distance(pattern) < b.edit_distance(pattern);
+  });
+  error << "found";
+  for (StringRef name : ArrayRef(names).take_front(5))
+    error << " '" << name << "'";
+  if (names.size() > 5)
+    error << " and " << names.size() - 5 << " more";
+}
+
+} // namespace
+
+bool isSplit(const ModelOptions &options, StringRef parameter) {
+  return llvm::any_of(options.split, [&](StringRef text) {
+    return matchesPattern(text.rsplit('=').first, parameter);
+  });
+}
+
+LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
+  if (options.split.empty())
+    return success();
+  if (options.world < 1)
+    return module.emitError() << "--split asks for parts of a world's ranks, and nobody says how "
+                                 "many there are; required: --world N beside it";
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return success();
+  std::vector<Wish> wishes;
+  for (StringRef text : options.split) {
+    FailureOr<Wish> wish = parse(module, text);
+    if (failed(wish))
+      return failure();
+    wishes.push_back(*wish);
+  }
+  SmallVector<StringRef> names;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto name = main.getArgAttrOfType<StringAttr>(i, "dlc.name");
+    if (!name || !main.getArgAttr(i, "dlc.parameter"))
+      continue;
+    names.push_back(name.getValue());
+    bool isFirst = true;
+    for (Wish &wish : wishes) {
+      if (!matchesPattern(wish.pattern, name.getValue()))
+        continue;
+      wish.matched = true;
+      // The first one counts, but later ones did match.
+      if (isFirst && failed(split(main, i, name.getValue(), wish, options.world)))
+        return failure();
+      isFirst = false;
+    }
+  }
+  for (const Wish &wish : wishes) {
+    if (wish.matched)
+      continue;
+    InFlightDiagnostic error = wrong(module, wish.text);
+    error << "no parameter has such a name; ";
+    addKnown(error, names, wish.pattern);
+    return error;
+  }
+  return success();
+}
+
+} // namespace dlc::share
