@@ -214,6 +214,9 @@ int inspect(const InspectArguments &given, runtime::World &process) {
   // What crosses is shown with its time.
   if (arguments.placement && arguments.repeat == 0)
     arguments.repeat = 5;
+  if (!arguments.ranks.empty() && arguments.link.empty() && process.size() == 1)
+    throw Error("--ranks: what a step takes in a world depends on what carries its collectives; "
+                "required: --link, or processes started by mpirun, which measure it");
   std::unique_ptr<runtime::World> waiting;
   if (!arguments.link.empty()) {
     if (process.size() > 1)
