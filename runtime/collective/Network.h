@@ -25,7 +25,7 @@ struct Network {
 
 struct CollectiveCost {
   double seconds = 0;
-  std::string_view how = ""; ///< ring, tree, or two levels
+  std::string_view how; ///< ring, tree, or two levels
 };
 
 /// `bytes`: of the whole, where sides differ. The cheapest of

@@ -225,6 +225,9 @@ int inspect(const InspectArguments &given, runtime::World &process) {
   // What crosses is shown with its time.
   if (arguments.placement && arguments.repeat == 0)
     arguments.repeat = 5;
+  if (!arguments.ranks.empty() && arguments.link.empty() && process.size() == 1)
+    throw Error("--ranks: what a step takes in a world depends on what carries its collectives; "
+                "required: --link, or processes started by mpirun, which measure it");
   if (!arguments.link.empty() && process.size() > 1)
     throw Error("--link: " + std::to_string(process.size()) +
                 " processes were started, whose link is measured; required: one process, or no "
