@@ -33,12 +33,15 @@ Value PartBuilder::transpose(Value x) {
   return b.make<TransposeOp>(x, ArrayRef<int64_t>{1, 0, 2});
 }
 
+Value PartBuilder::mine(Value rows) {
+  return b.make<OwnRowsOp>(ValueRange{rows}, world(builder), builder.getI64IntegerAttr(ranks));
+}
+
 Value PartBuilder::part(Value whole, const Share &share) {
   RankedTensorType type = partType(typeOf(whole), share, ranks);
   Runs runs(type.getShape(), share);
   Value byRank = transpose(b.reshape(whole, {runs.count, ranks, runs.elements}));
-  Value mine = b.make<OwnRowsOp>(ValueRange{byRank}, world(builder), builder.getI64IntegerAttr(ranks));
-  return b.reshape(mine, type.getShape());
+  return b.reshape(mine(byRank), type.getShape());
 }
 
 Value PartBuilder::gather(Value part, const Share &share) {
@@ -66,8 +69,7 @@ PartBuilder::Places PartBuilder::placesOf(Value indices, int64_t rows) {
   for (int64_t rank = 0; rank < ranks; ++rank)
     firsts.push_back(builder.getIntegerAttr(type.getElementType(), rank * rows));
   Value table = b.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(all, firsts)));
-  Value first =
-      b.reshape(b.make<OwnRowsOp>(ValueRange{table}, world(builder), builder.getI64IntegerAttr(ranks)), {});
+  Value first = b.reshape(mine(table), {});
   // Negative ones count from the end; what is beyond the whole is read at its nearest row.
   Value zero = number(0, indices), size = number(rows * ranks, indices);
   Value counted = b.make<SelectOp>(b.make<CompareOp>(Predicate::lt, indices, zero),

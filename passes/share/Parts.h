@@ -35,6 +35,8 @@ private:
   /// Zeros where the condition, of x's dimensions from `axis` on, does not hold.
   mlir::Value keep(mlir::Value condition, mlir::Value x, int64_t axis);
   mlir::Value transpose(mlir::Value x);
+  /// Of rows, this rank's.
+  mlir::Value mine(mlir::Value rows);
 
   mlir::OpBuilder &builder;
   TensorBuilder b;

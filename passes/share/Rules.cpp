@@ -317,6 +317,16 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
   if (split == given.end() && !wanted)
     return whole(op);
   const unsigned first = split == given.end() ? 0 : unsigned(split - given.begin());
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  if (!llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+                    isStatic))
+    return op->emitError() << op->getName() << " on ranks: shapes must be known where a value is "
+                           << becauseOf(split == given.end() ? *wanted : *split)
+                           << "; compile it for given shapes",
+           failure();
   if (op->getNumRegions() > 0 || isa<CallOpInterface>(op) || dependsOnRank(op))
     return refuse(op, first, *split)
                << "; what has a body, is called or meets other ranks takes whole values; " << kMend,

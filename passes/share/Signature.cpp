@@ -214,13 +214,6 @@ std::optional<unsigned> biasOf(Operation *op) {
 
 std::optional<Signature> signatureOf(Operation *op) {
   using Found = std::optional<Signature>;
-  auto isStatic = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape();
-  };
-  if (!llvm::all_of(op->getOperandTypes(), isStatic) ||
-      !llvm::all_of(op->getResultTypes(), isStatic))
-    return std::nullopt;
   return llvm::TypeSwitch<Operation *, Found>(op)
       .Case<SoftmaxOp, LogSoftmaxOp, CumulativeOp>(
           [](auto o) -> Found { return rowsBut(o, int64_t(o.getAxis())); })

@@ -30,7 +30,8 @@ struct Signature {
 /// dimension): of terms that are summed each has a share of it.
 std::optional<unsigned> biasOf(mlir::Operation *op);
 
-/// From the operation's map of indices where it has one; nothing where it must be done whole.
+/// Of static shapes: from the operation's map of indices where it has one; nothing where it must be
+/// done whole.
 std::optional<Signature> signatureOf(mlir::Operation *op);
 
 } // namespace dlc::share

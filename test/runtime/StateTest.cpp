@@ -251,7 +251,7 @@ TEST(State, KilledWhileSaving) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       Program program = summing(n);
       runtime::Plan plan = runtime::checkProgram(program);
-      runtime::StateSet states(plan, program, nullptr);
+      runtime::StateSet states(plan, program, nullptr, nullptr);
       for (int i = 0;; ++i) {
         states.set(0, all(n, float(round * 1000 + i)).data());
         if (i == 1)

@@ -60,21 +60,20 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
       ->needs(train)
       ->group("Training");
   CLI::Option *parallel = command->get_option("--data-parallel");
-  CLI::Option *world =
-      number("--world", t.world, "how many processes the step is for, where that must be known")
-          ->check(CLI::PositiveNumber)
-          ->needs(parallel);
+  CLI::Option *world = command->get_option("--world");
   command
       ->add_flag("--shard-optimizer", t.shardOptimizer,
                  "each process keeps its share of the optimizer's memory, and updates its share of "
                  "the parameters")
       ->needs(world)
+      ->needs(parallel)
       ->group("Training");
   number("--reproducible-reductions", t.chunks,
          "so many chunks, whatever the number of processes: added up in one order, to the same "
          "bits")
       ->check(CLI::PositiveNumber)
-      ->needs(world);
+      ->needs(world)
+      ->needs(parallel);
   number("--freeze", t.freeze, "parameters of these names stay (* any characters, ? one)")
       ->take_all()
       ->allow_extra_args(false);

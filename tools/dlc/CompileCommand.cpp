@@ -68,7 +68,10 @@ Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &o
       throw Error(
           "--split and --data-parallel cannot be had together: ranks that have parts of one "
           "step take the same batch; leave one of them out");
-    made.step = trainingStep(source, shapes, arguments.training);
+    TrainingOptions training = arguments.training;
+    if (training.dataParallel)
+      training.world = options.world;
+    made.step = trainingStep(source, shapes, training);
     shapes = made.step.source->complete({});
   }
   std::set<std::string> bound;

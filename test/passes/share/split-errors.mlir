@@ -82,3 +82,9 @@ func.func @bias(%x: tensor<2x8x4x4xi32> {dlc.name = "x", dlc.split = array<i64: 
   %y = dlc.conv %0, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<2x8x4x4xi32>, tensor<8x8x1x1xi32>, tensor<8xi32>) -> tensor<2x8x4x4xi32>
   return %y : tensor<2x8x4x4xi32>
 }
+// -----
+func.func @shapes(%x: tensor<?x8xf32>, %w: tensor<8x8xf32> {dlc.name = "w", dlc.split = array<i64: 1, 2, 1>}) -> tensor<?x8xf32> {
+  // expected-error @+1 {{dlc.matmul on ranks: shapes must be known where a value is split along dimension 1 since 'w' is split; compile it for given shapes}}
+  %y = dlc.matmul %x, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
