@@ -6,6 +6,8 @@
 #include "runtime/program/Checker.h"
 #include "runtime/program/Message.h"
 #include "runtime/session/Binder.h"
+#include "runtime/session/Collectives.h"
+#include "runtime/session/RankDevices.h"
 #include "runtime/session/State.h"
 #include "runtime/session/StreamRunner.h"
 #include "runtime/session/Walk.h"
@@ -34,11 +36,17 @@ bool plainLaunches(const SessionOptions &options) {
   return options.plainLaunches || (asked && *asked && *asked != '0');
 }
 
+/// Null: the program needs none.
+World *worldFor(const Plan &plan, const SessionOptions &options) {
+  return options.world || !hasCollectives(plan) ? options.world : &World::ofProcess();
+}
+
 } // namespace
 
 struct Session::Impl {
   std::shared_ptr<const Program> program;
   Plan plan;
+  World *world;
   int threads = 1;
   Span code;
   StateSet states;
@@ -53,8 +61,8 @@ struct Session::Impl {
   std::vector<TraceEvent> events;
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
-      : program(std::move(given)), plan(checkProgram(*program)),
-        states(plan, *program, options.shareState ? &options.shareState->states() : nullptr),
+      : program(std::move(given)), plan(checkProgram(*program)), world(worldFor(plan, options)),
+        states(onOwnDevices(), *program, options.shareState ? &options.shareState->states() : nullptr),
         binder(plan, *program, states) {
     checkTarget();
     int available = hostThreads();
@@ -71,16 +79,22 @@ struct Session::Impl {
         list.push_back({&command, number});
         number += commandCount(command);
       }
-      walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads, options.world);
+      walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads, world);
     } else {
       runner = std::make_unique<StreamRunner>(plan, *program, binder, code, infos, threads,
                                               streamOrder(options), plainLaunches(options),
-                                              options.world);
+                                              world);
     }
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (int64_t value = plan.inputs[i].value; value >= 0)
         fixedInputs.push_back(
             {static_cast<uint32_t>(i), program->constants[value].data, plan.constantBytes[value]});
+  }
+
+  const Plan &onOwnDevices() {
+    if (world)
+      takeOwnDevices(plan, *world);
+    return plan;
   }
 
   void checkTarget() {

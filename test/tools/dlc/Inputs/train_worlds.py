@@ -1,6 +1,5 @@
 """Trains the same model in one process and in several: train_worlds.py FOLDER, with whole.dlcx, half.dlcx, third.dlcx and data.npz in it."""
 import glob
-import json
 import os
 import re
 import signal
@@ -18,14 +17,10 @@ def line(step, *more, epochs=EPOCHS, steps=None):
     return ["dlc", "train", f"{folder}/{step}.dlcx", "--data", f"{folder}/data.npz", *length, "--seed", 7, "--json", *more]
 
 
-def losses(text):
-    return {row["step"]: row["loss"] for row in map(json.loads, text.splitlines())}
-
-
 def train(ranks, step, *more, **options):
     status, out, err, _ = worlds.run(ranks, line(step, *more, **options))
     assert status == 0, (status, out, err)
-    return losses(out)
+    return worlds.losses(out)
 
 
 def alike(found, wanted):
@@ -43,23 +38,6 @@ def begun(process, steps):
     return "".join(process.stdout.readline() for _ in range(steps))
 
 
-def processes(process):
-    """Those of the ranks, in their order."""
-    found = {}
-    for path in glob.glob("/proc/[0-9]*/environ"):
-        try:
-            with open(path, "rb") as file:
-                text = file.read()
-            with open(path.replace("environ", "stat")) as file:
-                parent = int(file.read().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", text)
-        if rank and parent == process.pid:
-            found[int(rank[1])] = int(path.split("/")[2])
-    return [found[rank] for rank in sorted(found)]
-
-
 whole = train(1, "whole")
 assert len(whole) >= 12, whole
 for ranks, step in ((2, "half"), (3, "third")):
@@ -75,12 +53,12 @@ for rank in (0, 1):
     process = worlds.start(2, line("half", *keep, epochs=LONG))
     before = begun(process, 5)
     began = time.monotonic()
-    os.kill(processes(process)[rank], signal.SIGKILL)
+    os.kill(worlds.processes(process)[rank], signal.SIGKILL)
     out, err = process.communicate(timeout=60)
     took = time.monotonic() - began
     assert process.returncode != 0 and took < 30, (process.returncode, took)
     assert re.search(rf"rank {1 - rank} of 2, step \d+: rank {rank} died in step \d+", err), err
-    found = losses(before + "\n".join(out.splitlines()[:-1]))
+    found = worlds.losses(before + "\n".join(out.splitlines()[:-1]))
     assert all(found[step] == long[step] for step in found), "losses before the kill"
     again = train(2, "half", *keep, "--resume", steps=max(found) + 20)
     assert again and all(again[step] == long[step] for step in again), "losses after it"
@@ -95,9 +73,9 @@ print("other number of ranks: goes on")
 keep = checkpoint("interrupted")
 process = worlds.start(2, line("half", *keep, epochs=LONG))
 before = begun(process, 5)
-os.kill(processes(process)[1], signal.SIGINT)
+os.kill(worlds.processes(process)[1], signal.SIGINT)
 out, err = process.communicate(timeout=60)
-found = losses(before + out)
+found = worlds.losses(before + out)
 assert process.returncode == 130, (process.returncode, err)
 again = train(2, "half", *keep, "--resume", steps=max(found) + 5)
 assert min(again) == max(found) + 1 and all(again[step] == long[step] for step in again), (found, again)
