@@ -131,14 +131,14 @@ void DeviceGroup::untilReady() {
 
 void DeviceGroup::run(const CollectiveDesc &desc, void *const *buffers, void *stream) {
   const CollectiveCall &what = desc.call;
-  const dlc_engine_call call{
-      static_cast<int32_t>(what.collective),
-      desc.isMean ? int32_t(DLC_REDUCE_MEAN) : static_cast<int32_t>(what.reduction),
-      static_cast<int32_t>(what.type),
-      what.root,
-      buffers[0],
-      buffers[1],
-      what.share};
+  const dlc_engine_call call{static_cast<int32_t>(what.collective),
+                             desc.isMean ? int32_t(DLC_REDUCE_MEAN)
+                                         : static_cast<int32_t>(what.reduction),
+                             static_cast<int32_t>(what.type),
+                             what.root,
+                             buffers[0],
+                             buffers[1],
+                             what.share};
   {
     std::lock_guard lock(mutex);
     requireWorld();

@@ -31,8 +31,8 @@ private:
 /// waits for them but branches and loops, which the host decides.
 class DeviceWalk {
 public:
-  /// Where the device runs host code, `threads` of the host do. Collectives meet in the world; null:
-  /// there are none.
+  /// Where the device runs host code, `threads` of the host do. Collectives meet in the world;
+  /// null: there are none.
   DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules, const Span &code,
              std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands, int threads,
              uint32_t number, EventSink *events, bool plainLaunches, World *world);
@@ -62,10 +62,10 @@ private:
   struct Step {
     const Command *command;
     uint32_t number;
-    std::vector<void *> buffers;               ///< addresses
-    std::vector<void *> arguments;             ///< pointers to these, as launch takes them
-    void *function = nullptr, *call = nullptr; ///< a GPU's
-    HostWork work;                             ///< host code, run by this
+    std::vector<void *> buffers;                ///< addresses
+    std::vector<void *> arguments;              ///< pointers to these, as launch takes them
+    void *function = nullptr, *call = nullptr;  ///< a GPU's
+    HostWork work;                              ///< host code, run by this
     std::unique_ptr<CollectiveDesc> collective; ///< what the group carries
     DeviceWalk *walk = nullptr;
     int64_t trip = -1, cond = -1, index = -1, count = -1; ///< slots

@@ -9,8 +9,8 @@ namespace dlc::runtime {
 
 /// Ranks of one machine have devices of their own, where their kind carries collectives: of a
 /// program that uses k devices of it, the nth is number n + k * local rank. Where a launcher shows
-/// each rank no more than k, those are its own and keep their numbers. Throws dlc::Error where there
-/// are too few.
+/// each rank no more than k, those are its own and keep their numbers. Throws dlc::Error where
+/// there are too few.
 void takeOwnDevices(Plan &plan, const World &world);
 
 } // namespace dlc::runtime

@@ -62,7 +62,8 @@ struct Session::Impl {
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
       : program(std::move(given)), plan(checkProgram(*program)), world(worldFor(plan, options)),
-        states(onOwnDevices(), *program, options.shareState ? &options.shareState->states() : nullptr),
+        states(onOwnDevices(), *program,
+               options.shareState ? &options.shareState->states() : nullptr),
         binder(plan, *program, states) {
     checkTarget();
     int available = hostThreads();
@@ -82,8 +83,7 @@ struct Session::Impl {
       walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads, world);
     } else {
       runner = std::make_unique<StreamRunner>(plan, *program, binder, code, infos, threads,
-                                              streamOrder(options), plainLaunches(options),
-                                              world);
+                                              streamOrder(options), plainLaunches(options), world);
     }
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (int64_t value = plan.inputs[i].value; value >= 0)

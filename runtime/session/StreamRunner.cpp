@@ -102,8 +102,8 @@ struct StreamRunner::Impl {
   Impl(const Plan &plan, const Program &program, Binder &binder, const Span &code,
        std::vector<CommandInfo> &infos, int threads, StreamOrder order, bool plainLaunches,
        World *world)
-      : plan(plan), binder(binder), order(order),
-        atOnce(order.kind == StreamOrder::Kind::AtOnce), events(plan.events) {
+      : plan(plan), binder(binder), order(order), atOnce(order.kind == StreamOrder::Kind::AtOnce),
+        events(plan.events) {
     std::vector<std::vector<Numbered>> lists(plan.streams.size());
     uint32_t number = 0;
     for (const Command &command : plan.commands) {
@@ -204,8 +204,8 @@ struct StreamRunner::Impl {
       walk->run(walk->firstUpdate(), walk->end());
       return;
     }
-    stream.deviceWalk->run(
-        [](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; }, &updating);
+    stream.deviceWalk->run([](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; },
+                           &updating);
   }
 
   /// Other devices' streams once all have been given their work; also where one of them failed:

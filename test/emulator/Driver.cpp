@@ -129,8 +129,7 @@ Device *currentDevice() { return current(); }
 Result enqueueMeeting(void *stream, std::function<bool()> arrived, std::function<Result()> work) {
   Call call;
   auto *handle = static_cast<StreamHandle *>(stream);
-  gpu().scheduler.enqueue(handle->state,
-                          {std::move(work), nullptr, nullptr, std::move(arrived)});
+  gpu().scheduler.enqueue(handle->state, {std::move(work), nullptr, nullptr, std::move(arrived)});
   return deviceOf(handle).lost;
 }
 

@@ -85,8 +85,8 @@ struct Gpu {
   std::vector<std::unique_ptr<Device>> devices;
   std::map<const void *, uint64_t> pinned;
 
-  /// As in ("order", "random"): devices, memory, capability, version, nccl, init, order, seed, threads;
-  /// "revive" lets devices go on after a fault, as a new process would; "drop" is
+  /// As in ("order", "random"): devices, memory, capability, version, nccl, init, order, seed,
+  /// threads; "revive" lets devices go on after a fault, as a new process would; "drop" is
   /// "DEVICE:STREAM:WAIT:OF" (Streams.h).
   /// False where there is no such setting or value.
   bool configure(const std::string &setting, const std::string &value);

@@ -107,6 +107,16 @@ struct Comm {
 
 std::string lastError; ///< where there is no communicator
 
+/// Folders of groups that nobody left go with the process that made them.
+struct Folders {
+  std::vector<std::string> made;
+  ~Folders() {
+    std::error_code ignored;
+    for (const std::string &folder : made)
+      std::filesystem::remove_all(folder, ignored);
+  }
+} folders;
+
 template <typename T> void reduce(char *into, const char *from, uint64_t count, int operation) {
   auto *to = reinterpret_cast<T *>(into);
   const auto *other = reinterpret_cast<const T *>(from);
@@ -215,8 +225,8 @@ struct Meeting {
     for (int other = 0; other < comm->ranks; ++other) {
       std::string all = comm->read(name, other);
       if (std::memcmp(all.data(), &call, sizeof call) != 0) {
-        std::string text = "ranks " + std::to_string(comm->rank) + " and " +
-                           std::to_string(other) + " do different things in collective " + name;
+        std::string text = "ranks " + std::to_string(comm->rank) + " and " + std::to_string(other) +
+                           " do different things in collective " + name;
         complain(comm->device->index, text);
         comm->fail(InvalidUsage, text);
         return Success;
@@ -252,9 +262,9 @@ Status enqueue(Handle handle, Call call, const void *from, void *to, void *strea
   clean.operation = call.operation;
   clean.root = call.root;
   clean.share = call.share;
-  auto meeting = std::make_shared<Meeting>(
-      Meeting{*handle, clean, std::to_string(comm.calls++), stream,
-              reinterpret_cast<Address>(from), reinterpret_cast<Address>(to)});
+  auto meeting = std::make_shared<Meeting>(Meeting{*handle, clean, std::to_string(comm.calls++),
+                                                   stream, reinterpret_cast<Address>(from),
+                                                   reinterpret_cast<Address>(to)});
   Result result = enqueueMeeting(
       stream, [meeting] { return meeting->arrived(); }, [meeting] { return meeting->carryOut(); });
   return result ? CudaError : Done;
@@ -318,6 +328,8 @@ DLC_NCCL int ncclGetUniqueId(UniqueId *id) {
     return SystemError;
   }
   std::memcpy(id->folder, name.data(), name.size());
+  std::lock_guard<std::mutex> guard(gpu().mutex);
+  folders.made.push_back(name);
   return Done;
 }
 

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -133,9 +134,8 @@ TEST(GpuCollectives, EachRankHasItsOwnDevice) {
         EXPECT_EQ(command.implementation, "collective:all_reduce/cuda");
     }
   });
-  for (const std::string &error : onRanks(3, [](World &world) {
-         resultIn(&world, programOf(reduce("sum"), 4, 4), 4, 4);
-       }))
+  for (const std::string &error :
+       onRanks(3, [](World &world) { resultIn(&world, programOf(reduce("sum"), 4, 4), 4, 4); }))
     EXPECT_THAT(error, HasSubstr("3 ranks on one machine need 3, and there are 2; start 2"));
 }
 
@@ -154,6 +154,25 @@ TEST(GpuCollectives, ARankThatFailsEndsThoseThatWaitInStreams) {
   });
   EXPECT_THAT(errors[0], HasSubstr("rank 1 of 2, step 3: no memory is left"));
   EXPECT_EQ(errors[1], "no memory is left");
+}
+
+TEST(GpuCollectives, ARankThatHangsIsNamedByThoseThatWaitInStreams) {
+  setenv("DLC_WORLD_TIMEOUT", "1", 1);
+  std::vector<std::string> errors = onRanks(2, [](World &world) {
+    runtime::SessionOptions options;
+    options.world = &world;
+    Session session(share(programOf(reduce("sum"), 4, 4)), options);
+    Floats x(4), y(4);
+    for (int step = 1; step <= 2; ++step) {
+      world.setStep(step);
+      if (step == 2 && world.rank() == 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds(3000));
+      runOnce(session, {x.data()}, {y.data()});
+    }
+  });
+  unsetenv("DLC_WORLD_TIMEOUT");
+  for (const std::string &error : errors)
+    EXPECT_THAT(error, HasSubstr("rank 0 of 2, step 2: rank 1 hangs in step 2"));
 }
 
 TEST(GpuCollectives, RanksThatDoDifferentThingsFail) {

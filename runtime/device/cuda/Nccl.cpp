@@ -102,9 +102,7 @@ struct Reduced {
 };
 
 std::optional<Reduced> reducedAs(DType type, int reduction) {
-  int operation = reduction == DLC_REDUCE_MAX    ? Max
-                  : reduction == DLC_REDUCE_MEAN ? Mean
-                                                 : Sum;
+  int operation = reduction == DLC_REDUCE_MAX ? Max : reduction == DLC_REDUCE_MEAN ? Mean : Sum;
   constexpr struct {
     DType type;
     int number;
@@ -126,9 +124,9 @@ int groupMember(void *handle, dlc_device_member *member, char *error, size_t siz
   if (!api.error.empty())
     return report.fail("ranks cannot share what lies on " + device.name() + ": " + api.error);
   *member = {};
-  if (int failed = report.check(
-          driver().devicePlace(member->device, sizeof member->device, device.ordinal), device,
-          "be asked for its place"))
+  if (int failed =
+          report.check(driver().devicePlace(member->device, sizeof member->device, device.ordinal),
+                       device, "be asked for its place"))
     return failed;
   std::snprintf(member->carrier, sizeof member->carrier, "NCCL %s",
                 nccl::versionText(api.version).c_str());
@@ -171,8 +169,8 @@ int groupRun(void *handle, void *to, void *stream, const dlc_engine_call *call, 
   size_t bytes = call->share * dtypeBytes(type);
   switch (call->collective) {
   case DLC_COLLECTIVE_ALL_GATHER:
-    return check(api.allGather(call->from, call->to, bytes, U8, group.comm, stream), report,
-                 device, group.comm, "gather from all ranks");
+    return check(api.allGather(call->from, call->to, bytes, U8, group.comm, stream), report, device,
+                 group.comm, "gather from all ranks");
   case DLC_COLLECTIVE_BROADCAST:
     return check(api.broadcast(call->from, call->to, bytes, U8, call->root, group.comm, stream),
                  report, device, group.comm, "send to all ranks");
@@ -184,10 +182,10 @@ int groupRun(void *handle, void *to, void *stream, const dlc_engine_call *call, 
                        "; convert to i32 or f32 before ranks share it");
   if (call->collective == DLC_COLLECTIVE_REDUCE_SCATTER)
     return check(api.reduceScatter(call->from, call->to, call->share, reduced->type,
-                                    reduced->operation, group.comm, stream),
+                                   reduced->operation, group.comm, stream),
                  report, device, group.comm, "reduce and scatter");
   return check(api.allReduce(call->from, call->to, call->share, reduced->type, reduced->operation,
-                              group.comm, stream),
+                             group.comm, stream),
                report, device, group.comm, "reduce over all ranks");
 }
 

@@ -80,8 +80,7 @@ double difference(const Bytes &a, const Bytes &b) {
 
 } // namespace
 
-Batches someBatches(const std::shared_ptr<const Program> &program, int steps,
-                    size_t parts) {
+Batches someBatches(const std::shared_ptr<const Program> &program, int steps, size_t parts) {
   Session session(program);
   int64_t classes = program->manifest["training"].value("classes", int64_t(1));
   std::mt19937 random(11);

@@ -30,8 +30,8 @@ Batches someBatches(const std::shared_ptr<const runtime::Program> &program, int 
 /// The step in a world of its own, which takes the whole batch.
 Results runAlone(const std::shared_ptr<const runtime::Program> &program, const Batches &batches);
 
-/// The step on ranks, each of which takes its part of the batch. Throws dlc::Error where one of them
-/// does, once all have ended.
+/// The step on ranks, each of which takes its part of the batch. Throws dlc::Error where one of
+/// them does, once all have ended.
 std::vector<Results> runOnRanks(size_t ranks,
                                 const std::shared_ptr<const runtime::Program> &program,
                                 const Batches &batches, const std::string &order);

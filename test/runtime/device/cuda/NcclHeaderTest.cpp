@@ -17,8 +17,8 @@ namespace {
 
 /// Handles and enumerations have other names here; what is passed must be alike.
 template <typename A, typename B> constexpr bool alike() {
-  return std::is_pointer_v<A> == std::is_pointer_v<B> &&
-         std::is_class_v<A> == std::is_class_v<B> && sizeof(A) == sizeof(B);
+  return std::is_pointer_v<A> == std::is_pointer_v<B> && std::is_class_v<A> == std::is_class_v<B> &&
+         sizeof(A) == sizeof(B);
 }
 template <typename R, typename... A, typename S, typename... B>
 constexpr bool match(R (*)(A...), S (*)(B...)) {
