@@ -327,7 +327,7 @@ DLC_NCCL int ncclGetUniqueId(UniqueId *id) {
     lastError = "no folder " + name + " can be made";
     return SystemError;
   }
-  std::memcpy(id->folder, name.data(), name.size());
+  std::snprintf(id->folder, sizeof id->folder, "%s", name.c_str());
   std::lock_guard<std::mutex> guard(gpu().mutex);
   folders.made.push_back(name);
   return Done;
