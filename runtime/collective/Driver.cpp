@@ -276,6 +276,8 @@ void Driver::keepInTouch() {
   auto now = Clock::now();
   if (!watch || now < nextBeat || !broken.empty())
     return;
+  if (nextBeat != Clock::time_point() && secondsOf(now) - secondsOf(nextBeat) > timeout / 4)
+    watch->startAnew(secondsOf(now));
   // Often enough that one that comes late is no fault.
   nextBeat = now + std::chrono::duration_cast<Clock::duration>(
                        std::chrono::duration<double>(std::min(kBeat, timeout / 8)));

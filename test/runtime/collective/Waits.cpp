@@ -77,7 +77,8 @@ std::string missed(const std::shared_ptr<const Program> &program, const Plan &pl
            runOnRanks(ranks, program, batches, "first:" + std::to_string(stream)))
         if (!(one == expected))
           return "differs";
-    } catch (const dlc::Error &) {
+    } catch (const dlc::Error &error) {
+      std::printf("without wait %s: %s\n", dropped.c_str(), error.what());
       return "fails";
     }
   }
