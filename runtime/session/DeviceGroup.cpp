@@ -172,7 +172,7 @@ std::string DeviceGroup::fault() {
   if (!handle || !ended.empty() ||
       device.table.group_test(device.handle, handle, &busy, error, sizeof error) == 0)
     return "";
-  return error;
+  return message(device.name.text(), ": ", error);
 }
 
 void DeviceGroup::end(const std::string &why) {

@@ -240,7 +240,7 @@ struct Meeting {
     if (!memory)
       return IllegalAddress;
     std::string result = resultOf(call, std::move(operands), comm->rank);
-    std::memcpy(memory, result.data(), result.size());
+    std::copy(result.begin(), result.end(), memory);
     return Success;
   }
 };

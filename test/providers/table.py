@@ -74,7 +74,5 @@ LIBRARIES = {
         "rows": ["runtime/device/cuda/Device.cpp", "runtime/device/cuda/Device.h", "runtime/device/cuda/Loader.cpp", "runtime/device/cuda/Loader.h",
                  "runtime/device/cuda/CMakeLists.txt", "test/runtime/device/cuda/CMakeLists.txt"],
         "words": "nccl",
-        "targets": ["dlc_cuda_tests"],
-        "tests": ["cuda"],
     },
 }

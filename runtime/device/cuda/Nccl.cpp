@@ -89,11 +89,11 @@ std::string textOf(Status status, Comm comm) {
   return text + "; with $NCCL_DEBUG=WARN it says more";
 }
 
-int check(Status status, const Report &report, const Device &device, Comm comm, const char *what) {
+int check(Status status, const Report &report, Comm comm, const char *what) {
   if (status == nccl::Success || status == InProgress)
     return 0;
-  return report.fail(device.name() + ": NCCL " + nccl::versionText(functions().version) +
-                     " cannot " + what + ": " + textOf(status, comm));
+  return report.fail("NCCL " + nccl::versionText(functions().version) + " cannot " + what + ": " +
+                     textOf(status, comm));
 }
 
 /// What NCCL adds and compares. A truth is a byte of 0 or 1, and the sum of truths is their `or`.
@@ -137,8 +137,8 @@ int groupInvite(void *handle, void *invitation, char *error, size_t size) {
   static_assert(sizeof(UniqueId) == DLC_DEVICE_INVITATION);
   Device &device = deviceOf(handle);
   Current current(device);
-  return check(functions().getUniqueId(static_cast<UniqueId *>(invitation)), {error, size}, device,
-               nullptr, "open a place for ranks to meet");
+  return check(functions().getUniqueId(static_cast<UniqueId *>(invitation)), {error, size}, nullptr,
+               "open a place for ranks to meet");
 }
 
 int groupJoin(void *handle, const void *invitation, int rank, int ranks, void **to, char *error,
@@ -151,7 +151,7 @@ int groupJoin(void *handle, const void *invitation, int rank, int ranks, void **
   auto group = std::make_unique<Group>();
   *to = nullptr;
   if (int failed = check(functions().initRank(&group->comm, ranks, id, rank, &config),
-                         {error, size}, device, group->comm, "form a group"))
+                         {error, size}, group->comm, "form a group"))
     return failed;
   *to = group.release();
   return 0;
@@ -169,36 +169,35 @@ int groupRun(void *handle, void *to, void *stream, const dlc_engine_call *call, 
   size_t bytes = call->share * dtypeBytes(type);
   switch (call->collective) {
   case DLC_COLLECTIVE_ALL_GATHER:
-    return check(api.allGather(call->from, call->to, bytes, U8, group.comm, stream), report, device,
+    return check(api.allGather(call->from, call->to, bytes, U8, group.comm, stream), report,
                  group.comm, "gather from all ranks");
   case DLC_COLLECTIVE_BROADCAST:
     return check(api.broadcast(call->from, call->to, bytes, U8, call->root, group.comm, stream),
-                 report, device, group.comm, "send to all ranks");
+                 report, group.comm, "send to all ranks");
   default:
     break;
   }
   if (!reduced)
-    return report.fail(device.name() + ": NCCL reduces no " + std::string(dtypeName(type)) +
+    return report.fail("NCCL reduces no " + std::string(dtypeName(type)) +
                        "; convert to i32 or f32 before ranks share it");
   if (call->collective == DLC_COLLECTIVE_REDUCE_SCATTER)
     return check(api.reduceScatter(call->from, call->to, call->share, reduced->type,
                                    reduced->operation, group.comm, stream),
-                 report, device, group.comm, "reduce and scatter");
+                 report, group.comm, "reduce and scatter");
   return check(api.allReduce(call->from, call->to, call->share, reduced->type, reduced->operation,
                              group.comm, stream),
-               report, device, group.comm, "reduce over all ranks");
+               report, group.comm, "reduce over all ranks");
 }
 
-int groupTest(void *handle, void *to, int *busy, char *error, size_t size) {
+int groupTest(void *, void *to, int *busy, char *error, size_t size) {
   Report report{error, size};
-  Device &device = deviceOf(handle);
   const Group &group = groupOf(to);
   Status behind = nccl::Success;
-  if (int failed = check(functions().asyncError(group.comm, &behind), report, device, group.comm,
+  if (int failed = check(functions().asyncError(group.comm, &behind), report, group.comm,
                          "say how its group does"))
     return failed;
   *busy = behind == InProgress;
-  return check(behind, report, device, group.comm, "go on with its group");
+  return check(behind, report, group.comm, "go on with its group");
 }
 
 void groupAbort(void *handle, void *to) {
