@@ -19,7 +19,7 @@ config.environment["DLC_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache
 # What estimates choose is the same on all machines.
 config.environment["DLC_PROFILE"] = os.environ.get("DLC_PROFILE", "zen5")
 # The real one has no use for an emulated GPU.
-config.environment["DLC_CUDA_CUBLASLT"] = config.environment["DLC_CUDA_CUDNN"] = "/none"
+config.environment["DLC_CUDA_CUBLASLT"] = config.environment["DLC_CUDA_CUDNN"] = config.environment["DLC_CUDA_NCCL"] = "/none"
 config.environment["PYTHONPATH"] = os.path.join(config.dlc_source, "test")
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
@@ -41,6 +41,7 @@ config.substitutions += [
     ("%build", config.dlc_build),
     # In front of a command: what it does on cuda devices happens on the emulated GPU.
     ("%emulated-gpu", "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0}".format(emulated_gpu)),
+    ("%emulated-nccl", "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0} DLC_CUDA_NCCL={0}".format(emulated_gpu)),
     ("%inputs", os.path.join(config.dlc_source, "test", "Inputs")),
 ]
 for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika", "dlc-train-digits"):

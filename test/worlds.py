@@ -1,5 +1,8 @@
 """Starts a program on some ranks of this machine, as the tests of worlds do."""
+import glob
+import json
 import os
+import re
 import subprocess
 import time
 
@@ -22,3 +25,25 @@ def run(ranks, line, launcher="mpirun", environment=None, seconds=60):
     process = start(ranks, line, launcher, environment)
     out, err = process.communicate(timeout=seconds)
     return process.returncode, out, err, time.monotonic() - begin
+
+
+def processes(process):
+    """Those of the ranks that it started, in their order."""
+    found = {}
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(path, "rb") as file:
+                text = file.read()
+            with open(path.replace("environ", "stat")) as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", text)
+        if rank and parent == process.pid:
+            found[int(rank[1])] = int(path.split("/")[2])
+    return [found[rank] for rank in sorted(found)]
+
+
+def losses(text):
+    """By step, of what dlc train --json says."""
+    return {row["step"]: row["loss"] for row in map(json.loads, text.splitlines())}

@@ -104,6 +104,32 @@ void Driver::abort(const std::string &message) {
   changed.wait(lock, [&] { return aborted; });
 }
 
+void Driver::watchCarrier(Carrier &carrier) {
+  std::lock_guard lock(carriersMutex);
+  carriers.push_back(&carrier);
+  if (!ended.empty())
+    carrier.end(ended);
+}
+
+void Driver::forgetCarrier(Carrier &carrier) {
+  std::lock_guard lock(carriersMutex);
+  carriers.erase(std::remove(carriers.begin(), carriers.end(), &carrier), carriers.end());
+}
+
+uint64_t Driver::carriedStarts() {
+  ++life;
+  std::lock_guard lock(mutex);
+  lastCarried = ++count;
+  carried[lastCarried] = steadyNs();
+  return lastCarried;
+}
+
+void Driver::carriedEnds(uint64_t number) {
+  ++life;
+  std::lock_guard lock(mutex);
+  carried.erase(number);
+}
+
 void Driver::loop(const void *argument) {
   // Naps are short.
   prctl(PR_SET_TIMERSLACK, 1000UL);
@@ -187,7 +213,7 @@ void Driver::begin(const State &state) {
     plain.to = state->parts.data();
     plain.share = call.share * (chunks / static_cast<uint64_t>(place.size));
   }
-  ++started;
+  started = state->number;
   state->times.startNs = steadyNs();
   char error[1024] = "";
   if (!broken.empty())
@@ -218,8 +244,10 @@ bool Driver::advance(const State &state) {
 }
 
 void Driver::finish(const State &state, const std::string &error) {
-  if (!error.empty() && broken.empty())
+  if (!error.empty() && broken.empty()) {
     broken = error;
+    endCarriers();
+  }
   state->error = error;
   state->times.endNs = steadyNs();
   std::lock_guard lock(mutex);
@@ -229,10 +257,13 @@ void Driver::finish(const State &state, const std::string &error) {
 }
 
 void Driver::sendBeat(bool leaving) {
+  std::unique_lock lock(mutex);
+  uint64_t latest = std::max(started, lastCarried);
+  lock.unlock();
   Beat beat{.machine = machine,
             .process = getpid(),
             .step = step.load(std::memory_order_relaxed),
-            .started = started,
+            .started = latest,
             .life = life.load(std::memory_order_relaxed),
             .leaving = leaving};
   char error[1024] = "";
@@ -245,6 +276,8 @@ void Driver::keepInTouch() {
   auto now = Clock::now();
   if (!watch || now < nextBeat || !broken.empty())
     return;
+  if (nextBeat != Clock::time_point() && secondsOf(now) - secondsOf(nextBeat) > timeout / 4)
+    watch->startAnew(secondsOf(now));
   // Often enough that one that comes late is no fault.
   nextBeat = now + std::chrono::duration_cast<Clock::duration>(
                        std::chrono::duration<double>(std::min(kBeat, timeout / 8)));
@@ -264,16 +297,36 @@ void Driver::keepInTouch() {
   }
   if (std::string what = fault(); broken.empty() && !what.empty())
     breakWorld(what);
+  if (std::string what = broken.empty() ? carriersFault() : ""; !what.empty())
+    breakWorld(what);
+}
+
+std::string Driver::carriersFault() {
+  std::lock_guard lock(carriersMutex);
+  for (Carrier *carrier : carriers)
+    if (std::string what = carrier->fault(); !what.empty())
+      return what;
+  return "";
 }
 
 std::string Driver::fault() {
   uint64_t waitingFor = 0;
   double now = secondsOf(Clock::now()), since = now;
-  if (!going.empty()) {
-    waitingFor = going.front()->number;
-    since = static_cast<double>(going.front()->times.startNs) * 1e-9;
-  }
   const Beat &last = watch->beat();
+  // The first that the other rank has not come to.
+  auto waits = [&](uint64_t number, int64_t startNs) {
+    if (number <= last.started || (waitingFor != 0 && number >= waitingFor))
+      return;
+    waitingFor = number;
+    since = static_cast<double>(startNs) * 1e-9;
+  };
+  for (const State &state : going)
+    waits(state->number, state->times.startNs);
+  {
+    std::lock_guard lock(mutex);
+    for (const auto &[number, startNs] : carried)
+      waits(number, startNs);
+  }
   bool gone = machine != 0 && last.machine == machine && isGone(last.process);
   return watch->fault(waitingFor, since, now, gone);
 }
@@ -281,10 +334,18 @@ std::string Driver::fault() {
 void Driver::breakWorld(const std::string &what) {
   broken = message("rank ", place.rank, " of ", place.size, ", step ", step.load(), ": ", what);
   engine.abort(world, broken.c_str());
+  endCarriers();
   for (const State &state : going)
     if (!advance(state))
       finish(state, broken);
   going.clear();
+}
+
+void Driver::endCarriers() {
+  std::lock_guard lock(carriersMutex);
+  ended = broken;
+  for (Carrier *carrier : carriers)
+    carrier->end(broken);
 }
 
 } // namespace dlc::runtime

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -52,6 +53,12 @@ public:
   /// Returns when the engine has been told, if it does.
   void abort(const std::string &message);
 
+  // As in World.
+  void watchCarrier(Carrier &carrier);
+  void forgetCarrier(Carrier &carrier);
+  uint64_t carriedStarts();
+  void carriedEnds(uint64_t number);
+
 private:
   void loop(const void *argument);
   void begin(const State &state);
@@ -61,7 +68,9 @@ private:
   void keepInTouch();
   void sendBeat(bool leaving);
   std::string fault();
+  std::string carriersFault();
   void breakWorld(const std::string &message);
+  void endCarriers();
   void rest(std::chrono::steady_clock::time_point idleSince);
 
   std::mutex mutex;
@@ -72,6 +81,14 @@ private:
   bool opened = false, stopping = false, aborted = false;
   std::optional<std::string> abortWith;
   std::string openError;
+  /// When each of them started, and the number of the last.
+  std::map<uint64_t, int64_t> carried;
+  uint64_t lastCarried = 0;
+
+  /// Held while carriers are called.
+  std::mutex carriersMutex;
+  std::vector<Carrier *> carriers;
+  std::string ended; ///< why, once they have been told
 
   // Of the thread.
   void *world = nullptr;

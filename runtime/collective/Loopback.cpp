@@ -158,9 +158,12 @@ int sendLetter(void *world, int to, const void *data, uint32_t bytes, char *, si
   return 0;
 }
 
-int receiveLetter(void *world, int *from, void *data, uint32_t *bytes, char *, size_t) {
+int receiveLetter(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
   auto &member = *static_cast<Member *>(world);
   std::lock_guard lock(member.hub->mutex);
+  // Ranks that wait for nothing of the engine's must know, too.
+  if (!member.hub->broken.empty())
+    return failWith(error, size, member.hub->broken);
   std::deque<Hub::Letter> &mine = member.hub->letters[member.rank];
   *from = -1;
   if (mine.empty())

@@ -26,6 +26,8 @@ public:
       : rank(watchedRank), timeout(timeoutSeconds), heard(now), lived(now) {}
 
   void take(const Beat &beat, double now);
+  /// The watcher itself was stopped until now, and has no right to blame others for that time.
+  void startAnew(double now) { heard = lived = now; }
   /// "" or what is wrong. `waitingFor`: the number of collectives that the watched rank must have
   /// started for this one to go on; `since`: when that wait began; `gone`: its process is no more.
   std::string fault(uint64_t waitingFor, double since, double now, bool gone = false) const;

@@ -195,6 +195,23 @@ const WorldLink &World::link() {
   return *impl->link;
 }
 
+void World::watch(Carrier &carrier) {
+  if (impl)
+    impl->driver.watchCarrier(carrier);
+}
+
+void World::forget(Carrier &carrier) {
+  if (impl)
+    impl->driver.forgetCarrier(carrier);
+}
+
+uint64_t World::carriedStarts() { return impl ? impl->driver.carriedStarts() : 0; }
+
+void World::carriedEnds(uint64_t number) {
+  if (impl)
+    impl->driver.carriedEnds(number);
+}
+
 void World::setStep(int64_t step) {
   if (impl)
     impl->driver.step = step;

@@ -63,6 +63,17 @@ struct WorldLink {
   double latency = 0, secondsPerByte = 0;
 };
 
+/// What carries collectives beside the engine: a device, for ranks whose operands lie on it. The
+/// world watches those ranks, too. All of this is called by a thread of the world's.
+class Carrier {
+public:
+  virtual ~Carrier() = default;
+  /// Empty, or what has gone wrong; asked some times a second.
+  virtual std::string fault() = 0;
+  /// The world ends: whoever waits for other ranks must go on, and fail.
+  virtual void end(const std::string &why) = 0;
+};
+
 class DLC_EXPORT World {
 public:
   /// The process's own. Formed when it is first asked for: by mpirun or srun, or of one rank where
@@ -103,6 +114,14 @@ public:
   void agree(std::string_view what, std::span<const std::string> lines);
   /// Measured when first asked for, in some milliseconds; the same on all ranks.
   const WorldLink &link();
+
+  /// Until it is forgotten. Where the world has ended already, the carrier is told at once.
+  void watch(Carrier &carrier);
+  void forget(Carrier &carrier);
+  /// A carrier's collective: this rank has started it, and waits for others until it ends. Returns
+  /// its number.
+  uint64_t carriedStarts();
+  void carriedEnds(uint64_t number);
 
   /// For messages: the step that this rank is in.
   void setStep(int64_t step);

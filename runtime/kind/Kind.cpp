@@ -78,7 +78,14 @@ const char *missingFunction(const dlc_device_table &table) {
                           DLC_REQUIRED(capture_begin, DLC_DEVICE_GRAPHS),
                           DLC_REQUIRED(capture_end, DLC_DEVICE_GRAPHS),
                           DLC_REQUIRED(graph_launch, DLC_DEVICE_GRAPHS),
-                          DLC_REQUIRED(graph_destroy, DLC_DEVICE_GRAPHS)};
+                          DLC_REQUIRED(graph_destroy, DLC_DEVICE_GRAPHS),
+                          DLC_REQUIRED(group_member, DLC_DEVICE_COLLECTIVES),
+                          DLC_REQUIRED(group_invite, DLC_DEVICE_COLLECTIVES),
+                          DLC_REQUIRED(group_join, DLC_DEVICE_COLLECTIVES),
+                          DLC_REQUIRED(group_run, DLC_DEVICE_COLLECTIVES),
+                          DLC_REQUIRED(group_test, DLC_DEVICE_COLLECTIVES),
+                          DLC_REQUIRED(group_abort, DLC_DEVICE_COLLECTIVES),
+                          DLC_REQUIRED(group_leave, DLC_DEVICE_COLLECTIVES)};
 #undef DLC_REQUIRED
   for (const Required &one : all)
     if (!one.given && (table.capabilities & one.by) == one.by)

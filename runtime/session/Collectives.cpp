@@ -5,7 +5,6 @@
 #include "runtime/session/OwnRows.h"
 #include "runtime/program/Numeric.h"
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -47,95 +46,112 @@ constexpr struct {
               {DType::F16, divideHalves<Float16>},
               {DType::BF16, divideHalves<BFloat16>}};
 
+void readReduction(const json &desc, const std::string &dtype, CollectiveDesc &to) {
+  CollectiveCall &call = to.call;
+  if (call.collective != Collective::AllReduce && call.collective != Collective::ReduceScatter)
+    return;
+  const std::string reduction = desc.at("reduction").get<std::string>();
+  if (reduction == "max")
+    call.reduction = Reduction::Max;
+  else if (reduction == "mean")
+    for (const auto &row : kMeans)
+      to.isMean |= row.type == call.type;
+  if (reduction != "sum" && reduction != "max" && !to.isMean)
+    fail(to.kind, ": no '", reduction, "' of ", dtype, ": sum, max, or mean of floats expected");
+}
+
+void readRanks(const json &desc, const World &world, CollectiveDesc &to) {
+  if (auto size = desc.find("size"); size != desc.end())
+    requireSize(to.kind, size->get<int>(), world);
+  int root = desc.value("root", -1);
+  if (root >= world.size())
+    fail(to.kind, ": goes to or from rank ", root, ", and the world has ", world.size());
+  if (to.call.collective == Collective::Broadcast)
+    to.call.root = std::max(root, 0);
+  else
+    to.onlyTo = root;
+}
+
+void checkBuffers(const CollectiveDesc &desc, std::span<const BufferInfo> buffers,
+                  const World &world) {
+  const CollectiveCall &call = desc.call;
+  if (buffers.size() != 2)
+    fail(desc.kind, ": two buffers expected, found ", buffers.size());
+  if (call.share > (uint64_t(1) << 46))
+    fail(desc.kind, ": found ", call.share, " elements, which no program needs");
+  const uint64_t bytes = call.share * dtypeBytes(call.type), ranks = uint64_t(world.size());
+  const uint64_t from = takesAll(call.collective) ? bytes * ranks : bytes,
+                 to = givesAll(call.collective) ? bytes * ranks : bytes;
+  if (buffers[0].bytes < from || buffers[1].bytes < to || !buffers[1].writable)
+    fail(desc.kind, ": buffers of ", from, " bytes and, to write, ", to, " expected, found ",
+         buffers[0].bytes, " and ", buffers[1].bytes, buffers[1].writable ? "" : " to read only");
+}
+
+CollectiveDesc read(const json &desc, std::span<const BufferInfo> buffers, const World &world) {
+  CollectiveDesc result;
+  result.kind = desc.at("kind").get<std::string>();
+  bool isKnown = false;
+  for (const auto &row : kKinds)
+    if (row.name == result.kind) {
+      result.call.collective = row.collective;
+      isKnown = true;
+    }
+  if (!isKnown)
+    fail("collective: unknown kind '", result.kind,
+         "': all_reduce, all_gather, reduce_scatter or broadcast expected");
+  const std::string dtype = desc.at("dtype").get<std::string>();
+  std::optional<DType> type = parseDType(dtype);
+  if (!type)
+    fail(result.kind, ": unknown element type '", dtype, "'");
+  result.call.type = *type;
+  result.call.share = desc.at("share").get<uint64_t>();
+  readReduction(desc, dtype, result);
+  readRanks(desc, world, result);
+  checkBuffers(result, buffers, world);
+  return result;
+}
+
 class Call : public LibraryCall {
 public:
-  Call(const json &desc, std::span<const BufferInfo> buffers, World *given)
-      : world(given ? *given : World::ofProcess()), kind(desc.at("kind").get<std::string>()) {
-    bool isKnown = false;
-    for (const auto &row : kKinds)
-      if (row.name == kind) {
-        call.collective = row.collective;
-        isKnown = true;
-      }
-    if (!isKnown)
-      fail("collective: unknown kind '", kind,
-           "': all_reduce, all_gather, reduce_scatter or broadcast expected");
-    const std::string dtype = desc.at("dtype").get<std::string>();
-    std::optional<DType> type = parseDType(dtype);
-    if (!type)
-      fail(kind, ": unknown element type '", dtype, "'");
-    call.type = *type;
-    call.share = desc.at("share").get<uint64_t>();
-    readReduction(desc, dtype);
-    readRanks(desc);
-    checkBuffers(buffers);
+  Call(CollectiveDesc described, World &world) : desc(std::move(described)), world(world) {
+    for (const auto &row : kMeans)
+      if (desc.isMean && row.type == desc.call.type)
+        divide = row.divide;
   }
 
   void execute(void *const *buffers, const CallContext &) override {
-    CollectiveCall now = call;
+    CollectiveCall now = desc.call;
+    const uint64_t bytes = now.share * dtypeBytes(now.type);
     now.from = buffers[0];
     now.to = buffers[1];
     if (world.size() > 1)
       world.run(now);
     else if (now.from != now.to)
-      std::memcpy(now.to, now.from, call.share * dtypeBytes(call.type));
+      std::memcpy(now.to, now.from, bytes);
     if (divide && world.size() > 1)
-      divide(now.to, call.share, world.size());
-    if (onlyTo >= 0 && onlyTo != world.rank())
-      std::memset(now.to, 0, call.share * dtypeBytes(call.type));
+      divide(now.to, now.share, world.size());
+    if (desc.onlyTo >= 0 && desc.onlyTo != world.rank())
+      std::memset(now.to, 0, bytes);
   }
 
   std::string implementation() const override {
-    return "collective:" + kind +
+    return "collective:" + desc.kind +
            (world.size() > 1 ? "/" + std::string(world.engine()) : std::string());
   }
 
 private:
-  void readReduction(const json &desc, const std::string &dtype) {
-    if (call.collective != Collective::AllReduce && call.collective != Collective::ReduceScatter)
-      return;
-    const std::string reduction = desc.at("reduction").get<std::string>();
-    if (reduction == "max")
-      call.reduction = Reduction::Max;
-    else if (reduction == "mean")
-      for (const auto &row : kMeans)
-        if (row.type == call.type)
-          divide = row.divide;
-    if (reduction != "sum" && reduction != "max" && !divide)
-      fail(kind, ": no '", reduction, "' of ", dtype, ": sum, max, or mean of floats expected");
-  }
-
-  void readRanks(const json &desc) {
-    if (auto size = desc.find("size"); size != desc.end())
-      requireSize(kind, size->get<int>(), world);
-    int root = desc.value("root", -1);
-    if (root >= world.size())
-      fail(kind, ": goes to or from rank ", root, ", and the world has ", world.size());
-    if (call.collective == Collective::Broadcast)
-      call.root = std::max(root, 0);
-    else
-      onlyTo = root;
-  }
-
-  void checkBuffers(std::span<const BufferInfo> buffers) const {
-    if (buffers.size() != 2)
-      fail(kind, ": two buffers expected, found ", buffers.size());
-    if (call.share > (uint64_t(1) << 46))
-      fail(kind, ": found ", call.share, " elements, which no program needs");
-    const uint64_t bytes = call.share * dtypeBytes(call.type), ranks = uint64_t(world.size());
-    const uint64_t from = takesAll(call.collective) ? bytes * ranks : bytes,
-                   to = givesAll(call.collective) ? bytes * ranks : bytes;
-    if (buffers[0].bytes < from || buffers[1].bytes < to || !buffers[1].writable)
-      fail(kind, ": buffers of ", from, " bytes and, to write, ", to, " expected, found ",
-           buffers[0].bytes, " and ", buffers[1].bytes, buffers[1].writable ? "" : " to read only");
-  }
-
+  const CollectiveDesc desc;
   World &world;
-  std::string kind;
-  CollectiveCall call;
   void (*divide)(void *, uint64_t, int) = nullptr;
-  int onlyTo = -1;
 };
+
+bool hasCollectives(const std::vector<Command> &commands) {
+  for (const Command &command : commands)
+    if ((command.op == Op::Library && command.library == kCollectiveLibrary) ||
+        hasCollectives(command.body) || hasCollectives(command.orElse))
+      return true;
+  return false;
+}
 
 void addLines(const std::vector<Command> &commands, std::vector<std::string> &lines) {
   for (const Command &command : commands) {
@@ -173,14 +189,22 @@ void requireSize(std::string_view who, int size, const World &world) {
          "; start so many, or compile it for this world (--world ", world.size(), ")");
 }
 
-std::unique_ptr<LibraryCall> collectiveCall(const json &desc, std::span<const BufferInfo> buffers,
-                                            World *world) {
+CollectiveDesc readCollective(const json &desc, std::span<const BufferInfo> buffers,
+                              const World &world) {
   try {
-    return std::make_unique<Call>(desc, buffers, world);
+    return read(desc, buffers, world);
   } catch (const json::exception &error) {
     fail(kCollectiveLibrary, ": wrong description: ", error.what());
   }
 }
+
+std::unique_ptr<LibraryCall> collectiveCall(const json &desc, std::span<const BufferInfo> buffers,
+                                            World *given) {
+  World &world = given ? *given : World::ofProcess();
+  return std::make_unique<Call>(readCollective(desc, buffers, world), world);
+}
+
+bool hasCollectives(const Plan &plan) { return hasCollectives(plan.commands); }
 
 std::vector<std::string> collectiveLines(const Plan &plan) {
   std::vector<std::string> lines;

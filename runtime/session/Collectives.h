@@ -22,8 +22,21 @@ namespace dlc::runtime {
 /// Buffers: from, to.
 constexpr std::string_view kCollectiveLibrary = "collective";
 
-/// A command's call in the world; null: that of the process, which is formed now. Throws dlc::Error
-/// for a description or buffers that cannot be, and for a world of another size.
+/// What a command's description says, in a world.
+struct CollectiveDesc {
+  std::string kind;
+  CollectiveCall call;
+  bool isMean = false;
+  /// The one rank that a result goes to; -1: all.
+  int onlyTo = -1;
+};
+
+/// Throws dlc::Error for a description or buffers that cannot be, and for a world of another size.
+CollectiveDesc readCollective(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
+                              const World &world);
+
+/// A command's call in the world, on the host's memory; null: that of the process, which is formed
+/// now. Throws what readCollective does.
 std::unique_ptr<LibraryCall> collectiveCall(const nlohmann::json &desc,
                                             std::span<const BufferInfo> buffers, World *world);
 
@@ -33,6 +46,8 @@ void requireSize(std::string_view who, int size, const World &world);
 /// The size of the world that the program is for: of those who have parts of its states, or meet
 /// in its collectives. 0: any.
 DLC_EXPORT int ranksOf(const Plan &plan);
+
+bool hasCollectives(const Plan &plan);
 
 /// A line for each collective of the program, in its order, for World::agree.
 DLC_EXPORT std::vector<std::string> collectiveLines(const Plan &plan);

@@ -30,9 +30,9 @@ void *Modules::function(const Kernel &kernel) {
 DeviceWalk::DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules,
                        const Span &code, std::vector<CommandInfo> &infos,
                        const std::vector<Numbered> &commands, int threads, uint32_t number,
-                       EventSink *events, bool plainLaunches)
+                       EventSink *events, bool plainLaunches, World *world)
     : plan(plan), binder(binder), device(device), modules(modules), code(code), infos(infos),
-      threads(threads), streamNumber(number), events(events) {
+      threads(threads), streamNumber(number), events(events), world(world) {
   try {
     device.call(device.table.stream_create, &stream);
     for (const Numbered &numbered : commands) {
@@ -102,6 +102,8 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
     const Kernel &kernel = plan.kernels[command.kernel];
     step->function = modules.function(kernel);
     infos[step->number].implementation = kernel.name;
+  } else if (command.op == Op::Library && command.library == kCollectiveLibrary) {
+    prepareCollective(command, *step);
   } else if (command.op == Op::Library) {
     prepareLibrary(command, *step);
   } else if (command.op == Op::Copy) {
@@ -142,6 +144,44 @@ void DeviceWalk::prepareLibrary(const Command &command, Step &step) {
   infos[step.number].implementation = command.library;
 }
 
+void DeviceWalk::prepareCollective(const Command &command, Step &step) {
+  CommandInfo &info = infos[step.number];
+  try {
+    step.collective = std::make_unique<CollectiveDesc>(
+        readCollective(command.desc, bufferInfos(plan, command), *world));
+    info.implementation = "collective:" + step.collective->kind;
+    if (world->engine().empty())
+      return; // a copy
+    if (!device.kind.can(DLC_DEVICE_COLLECTIVES))
+      fail("devices of kind ", device.name.kind, " share nothing between ranks; place '",
+           command.name, "' on ", kHostName);
+    needsGroup = true;
+  } catch (const Error &error) {
+    failIn(info, step.number, error.what());
+  }
+  info.implementation += "/" + device.name.kind;
+}
+
+void DeviceWalk::formGroup() {
+  if (needsGroup && !group)
+    group = DeviceGroup::of(*world, device);
+}
+
+void DeviceWalk::runCollective(const Step &step) {
+  const CollectiveCall &call = step.collective->call;
+  const uint64_t bytes = call.share * dtypeBytes(call.type);
+  if (bytes == 0)
+    return;
+  if (group)
+    group->run(*step.collective, step.buffers.data(), stream);
+  else if (step.buffers[0] != step.buffers[1])
+    device.call(device.table.copy, stream, step.buffers[1],
+                static_cast<const void *>(step.buffers[0]), bytes, int(DLC_COPY_WITHIN),
+                static_cast<void *>(nullptr));
+  if (step.collective->onlyTo >= 0 && step.collective->onlyTo != world->rank())
+    device.call(device.table.fill, stream, step.buffers[1], uint8_t(0), bytes);
+}
+
 void DeviceWalk::prepareHostWork(const Command &command, Step &step) {
   CommandInfo &info = infos[step.number];
   if (command.op == Op::Launch) {
@@ -149,7 +189,7 @@ void DeviceWalk::prepareHostWork(const Command &command, Step &step) {
     info.implementation = plan.kernels[command.kernel].name;
   } else {
     try {
-      hostCalls.push_back(hostCall(plan, command, threads));
+      hostCalls.push_back(hostCall(plan, command, threads, world));
     } catch (const Error &error) {
       failIn(info, step.number, error.what());
     }
@@ -222,6 +262,11 @@ void DeviceWalk::runLoop(Step &step) {
 void DeviceWalk::runStep(Step &step) {
   const Command &command = *step.command;
   const dlc_device_table &table = device.table;
+  // Others may wait for what this rank is at.
+  if (world)
+    world->alive();
+  if (step.collective)
+    return runCollective(step);
   if (step.work.kernel || step.work.call)
     return device.call(table.run, stream, &DeviceWalk::runHostWork, static_cast<void *>(&step),
                        static_cast<void *const *>(step.buffers.data()), step.buffers.size());
@@ -285,9 +330,10 @@ void DeviceWalk::runTimed(Step &step) {
 bool DeviceWalk::isCapturable(const Step &step) const {
   switch (step.command->op) {
   case Op::Launch:
-  case Op::Library:
   case Op::Fill:
     return true;
+  case Op::Library:
+    return !step.collective;
   case Op::Copy:
     return step.direction == DLC_COPY_WITHIN;
   default:
@@ -341,8 +387,17 @@ void DeviceWalk::run(void (*updating)(void *), void *context) {
 }
 
 void DeviceWalk::synchronize() {
-  device.call(device.table.stream_synchronize, stream);
+  try {
+    device.call(device.table.stream_synchronize, stream);
+  } catch (const Error &) {
+    // Streams may break off where the world has ended.
+    if (std::string why = group ? group->whyEnded() : ""; !why.empty())
+      throw Error(why);
+    throw;
+  }
   pending.clear();
+  if (group)
+    group->settle();
 }
 
 std::vector<TraceEvent> DeviceWalk::takeTrace(void *base, int64_t baseNs) {

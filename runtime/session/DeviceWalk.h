@@ -3,6 +3,7 @@
 #define DLC_RUNTIME_SESSION_DEVICEWALK_H
 
 #include "runtime/session/Captured.h"
+#include "runtime/session/DeviceGroup.h"
 #include "runtime/session/Walk.h"
 
 #include <memory>
@@ -30,13 +31,16 @@ private:
 /// waits for them but branches and loops, which the host decides.
 class DeviceWalk {
 public:
-  /// Where the device runs host code, `threads` of the host do.
+  /// Where the device runs host code, `threads` of the host do. Collectives meet in the world;
+  /// null: there are none.
   DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules, const Span &code,
              std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands, int threads,
-             uint32_t number, EventSink *events, bool plainLaunches);
+             uint32_t number, EventSink *events, bool plainLaunches, World *world);
   ~DeviceWalk();
   DeviceWalk(const DeviceWalk &) = delete;
 
+  /// Before the first run, where ranks share what lies here: by all of them together.
+  void formGroup();
   /// Calls `updating` before the first command that writes state.
   void run(void (*updating)(void *), void *context);
   void synchronize();
@@ -58,10 +62,11 @@ private:
   struct Step {
     const Command *command;
     uint32_t number;
-    std::vector<void *> buffers;               ///< addresses
-    std::vector<void *> arguments;             ///< pointers to these, as launch takes them
-    void *function = nullptr, *call = nullptr; ///< a GPU's
-    HostWork work;                             ///< host code, run by this
+    std::vector<void *> buffers;                ///< addresses
+    std::vector<void *> arguments;              ///< pointers to these, as launch takes them
+    void *function = nullptr, *call = nullptr;  ///< a GPU's
+    HostWork work;                              ///< host code, run by this
+    std::unique_ptr<CollectiveDesc> collective; ///< what the group carries
     DeviceWalk *walk = nullptr;
     int64_t trip = -1, cond = -1, index = -1, count = -1; ///< slots
     int direction = DLC_COPY_WITHIN;
@@ -79,6 +84,8 @@ private:
   void prepareLibrary(const Command &command, Step &step);
   void prepareHostWork(const Command &command, Step &step);
   void prepareCopy(const Command &command, Step &step);
+  void prepareCollective(const Command &command, Step &step);
+  void runCollective(const Step &step);
   void findGraphs();
   bool isCapturable(const Step &step) const;
   void runCaptured(Captured &range);
@@ -100,6 +107,9 @@ private:
   int threads;
   uint32_t streamNumber;
   EventSink *events;
+  World *world;
+  bool needsGroup = false;
+  std::shared_ptr<DeviceGroup> group; ///< null: not formed so far, or there is nobody to share with
   void *stream = nullptr;
   std::vector<void *> calls;
   std::vector<std::unique_ptr<LibraryCall>> hostCalls;

@@ -37,8 +37,7 @@ private:
 };
 } // namespace
 
-std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads,
-                                      World *world) {
+std::vector<BufferInfo> bufferInfos(const Plan &plan, const Command &command) {
   std::vector<BufferInfo> buffers;
   for (uint32_t index : command.buffers) {
     const Buffer &buffer = plan.buffers[index];
@@ -46,6 +45,12 @@ std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, 
                                          buffer.space == Space::Output ||
                                          (buffer.space == Space::State && buffer.fresh)});
   }
+  return buffers;
+}
+
+std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads,
+                                      World *world) {
+  std::vector<BufferInfo> buffers = bufferInfos(plan, command);
   if (command.library == kCollectiveLibrary)
     return collectiveCall(command.desc, buffers, world);
   if (command.library == kOwnRowsLibrary)

@@ -29,6 +29,9 @@ struct HostWork {
   void run(void *const *buffers, char *memory, int threads) const;
 };
 
+/// Sizes of a command's buffers, and whether it may write them.
+std::vector<BufferInfo> bufferInfos(const Plan &plan, const Command &command);
+
 /// A launch's kernel lies in `code`.
 HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code);
 /// Throws what the library says of the command. Collectives meet in the world; null: the process's.

@@ -7,8 +7,9 @@
 #include "runtime/program/Message.h"
 #include "runtime/session/Binder.h"
 #include "runtime/session/Buckets.h"
+#include "runtime/session/Collectives.h"
 #include "runtime/session/Overlap.h"
-#include "runtime/session/Shares.h"
+#include "runtime/session/RankDevices.h"
 #include "runtime/session/State.h"
 #include "runtime/session/StreamRunner.h"
 #include "runtime/session/Walk.h"
@@ -49,11 +50,17 @@ bool plainLaunches(const SessionOptions &options) {
   return options.plainLaunches || (asked && *asked && *asked != '0');
 }
 
+/// Null: the program needs none.
+World *worldFor(const Plan &plan, const SessionOptions &options) {
+  return options.world || !hasCollectives(plan) ? options.world : &World::ofProcess();
+}
+
 } // namespace
 
 struct Session::Impl {
   std::shared_ptr<const Program> program;
   Plan plan;
+  World *world;
   int threads = 1;
   Span code;
   StateSet states;
@@ -68,9 +75,9 @@ struct Session::Impl {
   std::vector<TraceEvent> events;
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
-      : program(std::move(given)), plan(planFor(*program, options)),
-        states(plan, *program, options.shareState ? &options.shareState->states() : nullptr,
-               options.world),
+      : program(std::move(given)), plan(planFor(*program, options)), world(worldFor(plan, options)),
+        states(onOwnDevices(), *program,
+               options.shareState ? &options.shareState->states() : nullptr, world),
         binder(plan, *program, states) {
     checkTarget();
     int available = hostThreads();
@@ -87,16 +94,21 @@ struct Session::Impl {
         list.push_back({&command, number});
         number += commandCount(command);
       }
-      walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads, options.world);
+      walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads, world);
     } else {
       runner = std::make_unique<StreamRunner>(plan, *program, binder, code, infos, threads,
-                                              streamOrder(options), plainLaunches(options),
-                                              options.world);
+                                              streamOrder(options), plainLaunches(options), world);
     }
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (int64_t value = plan.inputs[i].value; value >= 0)
         fixedInputs.push_back(
             {static_cast<uint32_t>(i), program->constants[value].data, plan.constantBytes[value]});
+  }
+
+  const Plan &onOwnDevices() {
+    if (world)
+      takeOwnDevices(plan, *world);
+    return plan;
   }
 
   void checkTarget() {

@@ -24,9 +24,11 @@ StreamOrder parseStreamOrder(const std::string &text) {
   std::string number = colon == std::string::npos ? "0" : text.substr(colon + 1);
   bool digits = !number.empty() && number.size() < 10 &&
                 number.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits || (kind != "late" && kind != "random"))
-    fail("the order of streams must be late:N or random:SEED; found '", text, "'");
-  return {kind == "late" ? StreamOrder::Kind::Late : StreamOrder::Kind::Random,
+  if (!digits || (kind != "late" && kind != "first" && kind != "random"))
+    fail("the order of streams must be late:N, first:N or random:SEED; found '", text, "'");
+  return {kind == "late"    ? StreamOrder::Kind::Late
+          : kind == "first" ? StreamOrder::Kind::First
+                            : StreamOrder::Kind::Random,
           std::stoull(number)};
 }
 
@@ -84,6 +86,7 @@ struct StreamRunner::Impl {
   const Plan &plan;
   Binder &binder;
   StreamOrder order;
+  bool atOnce; ///< a thread for each stream
   Events events;
   std::map<uint32_t, std::unique_ptr<Modules>> modules; ///< by device
   std::vector<std::unique_ptr<Stream>> streams;
@@ -99,7 +102,8 @@ struct StreamRunner::Impl {
   Impl(const Plan &plan, const Program &program, Binder &binder, const Span &code,
        std::vector<CommandInfo> &infos, int threads, StreamOrder order, bool plainLaunches,
        World *world)
-      : plan(plan), binder(binder), order(order), events(plan.events) {
+      : plan(plan), binder(binder), order(order), atOnce(order.kind == StreamOrder::Kind::AtOnce),
+        events(plan.events) {
     std::vector<std::vector<Numbered>> lists(plan.streams.size());
     uint32_t number = 0;
     for (const Command &command : plan.commands) {
@@ -119,18 +123,19 @@ struct StreamRunner::Impl {
         stream->walk->stream = s;
       } else {
         requireAtOnce();
+        atOnce = true;
         Device &device = *binder.device(plan.streams[s]);
         auto &loaded = modules[plan.streams[s]];
         if (!loaded)
           loaded = std::make_unique<Modules>(plan, program, device);
         stream->deviceWalk =
             std::make_unique<DeviceWalk>(plan, binder, device, *loaded, code, infos, lists[s],
-                                         share[s], s, stream.get(), plainLaunches);
+                                         share[s], s, stream.get(), plainLaunches, world);
       }
       streams.push_back(std::move(stream));
     }
     // One stream is the caller's own work.
-    if (order.kind == StreamOrder::Kind::AtOnce && streams.size() > 1)
+    if (atOnce && streams.size() > 1)
       for (auto &stream : streams)
         stream->thread = std::thread([this, s = stream.get()] { work(*s); });
   }
@@ -149,10 +154,10 @@ struct StreamRunner::Impl {
   }
 
   void requireAtOnce() const {
-    if (order.kind != StreamOrder::Kind::AtOnce)
-      fail(
-          "an order of streams can be asked for where the host runs all of them; the program uses ",
-          plan.devices.back().name);
+    if (order.kind != StreamOrder::Kind::AtOnce && order.kind != StreamOrder::Kind::First)
+      fail("the orders late and random of streams can be asked for where the host runs all of "
+           "them; the program uses ",
+           plan.devices.back().name);
   }
 
   /// A worker's life.
@@ -189,6 +194,7 @@ struct StreamRunner::Impl {
     stream.failed = true;
     events.abandon();
   }
+  /// On another device: gives it the stream's work.
   void runWhole(Stream &stream) {
     if (Walk *walk = stream.walk.get()) {
       ThreadScope scope(walk->threads());
@@ -198,18 +204,29 @@ struct StreamRunner::Impl {
       walk->run(walk->firstUpdate(), walk->end());
       return;
     }
-    DeviceWalk &walk = *stream.deviceWalk;
-    try {
-      walk.run([](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; }, &updating);
-    } catch (...) {
-      // Nobody may take memory back while the device still works on it.
+    stream.deviceWalk->run([](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; },
+                           &updating);
+  }
+
+  /// Other devices' streams once all have been given their work; also where one of them failed:
+  /// nobody may take memory back while a device still works on it.
+  void finishDevices() {
+    std::vector<Stream *> waited;
+    for (auto &stream : streams)
+      if (stream->deviceWalk)
+        waited.push_back(stream.get());
+    auto first = std::find_if(waited.begin(), waited.end(), [&](Stream *stream) {
+      return order.kind == StreamOrder::Kind::First && stream->number == order.number;
+    });
+    if (first != waited.end())
+      std::rotate(waited.begin(), first, first + 1);
+    for (Stream *stream : waited)
       try {
-        walk.synchronize();
-      } catch (const Error &) {
+        stream->deviceWalk->synchronize();
+      } catch (const Error &error) {
+        if (!stream->failed)
+          giveUp(*stream, error.what());
       }
-      throw;
-    }
-    walk.synchronize();
   }
 
   /// One command at a time, by the order that a test wants.
@@ -233,10 +250,14 @@ struct StreamRunner::Impl {
       if (ready.empty())
         fail("streams wait for one another for ever");
       size_t chosen = ready.front();
-      if (order.kind == StreamOrder::Kind::Random)
+      if (order.kind == StreamOrder::Kind::Random) {
         chosen = ready[random() % ready.size()];
-      else if (chosen == order.number % streams.size() && ready.size() > 1)
+      } else if (order.kind == StreamOrder::Kind::First) {
+        if (std::find(ready.begin(), ready.end(), order.number) != ready.end())
+          chosen = order.number;
+      } else if (chosen == order.number % streams.size() && ready.size() > 1) {
         chosen = ready[1];
+      }
       Walk &walk = *streams[chosen]->walk;
       uint32_t next = walk.after(at[chosen]);
       if (at[chosen] >= walk.firstUpdate())
@@ -287,6 +308,7 @@ struct StreamRunner::Impl {
         continue;
       }
       stream->deviceWalk->tracing = tracing;
+      stream->deviceWalk->formGroup();
       Device &device = stream->deviceWalk->on();
       if (!tracing || bases.count(&device))
         continue;
@@ -296,9 +318,9 @@ struct StreamRunner::Impl {
       device.call(device.table.event_synchronize, base);
       ns = nowNs();
     }
-    if (order.kind == StreamOrder::Kind::AtOnce && streams.size() == 1) {
+    if (atOnce && streams.size() == 1) {
       attempt(*streams.front(), [&] { runWhole(*streams.front()); });
-    } else if (order.kind == StreamOrder::Kind::AtOnce) {
+    } else if (atOnce) {
       std::unique_lock lock(mutex);
       working = streams.size();
       ++round;
@@ -307,6 +329,7 @@ struct StreamRunner::Impl {
     } else {
       attempt(*streams.front(), [&] { runInOrder(); });
     }
+    finishDevices();
     if (tracing)
       collect(trace, bases);
     for (auto &stream : streams)

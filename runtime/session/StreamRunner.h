@@ -13,12 +13,13 @@ struct StreamOrder {
   /// AtOnce: each stream on a thread of its own. The others are for tests, where the host runs all
   /// streams: one thread that runs one command at a time, while the memory of every device but the
   /// command's is out of reach. Late: a stream, `number`, is left behind for as long as events
-  /// allow. Random: by the seed `number`.
-  enum class Kind { AtOnce, Late, Random } kind = Kind::AtOnce;
+  /// allow. First: it goes as far as they allow before others do; on other devices, whose streams
+  /// are at once, it is waited for first. Random: by the seed `number`.
+  enum class Kind { AtOnce, Late, First, Random } kind = Kind::AtOnce;
   uint64_t number = 0;
 };
 
-/// "late:N", "random:SEED"; "" is at once. Throws dlc::Error.
+/// "late:N", "first:N", "random:SEED"; "" is at once. Throws dlc::Error.
 StreamOrder parseStreamOrder(const std::string &text);
 
 /// Runs the streams of a program that has several, or one that is not the host's.

@@ -133,7 +133,7 @@ def main():
     scratch = tempfile.mkdtemp(prefix="dlc-docs-")
     emulated = os.path.join(build, "lib", "libdlc_emulated_gpu.so")
     environment = dict(os.environ, **worlds.ENVIRONMENT, HOME=scratch, CMAKE_PREFIX_PATH=os.path.join(scratch, "prefix"), DLC_CACHE_DIR=os.path.join(scratch, "cache"), DLC_PROFILE="zen5",
-                       DLC_CUDA_DRIVER=emulated, DLC_CUDA_NVRTC=emulated, DLC_CUDA_CUBLASLT="/none", DLC_CUDA_CUDNN="/none", DLC_CUDA_NCCL="/none", PYTHONPATH=os.path.join(build, "python"),
+                       DLC_CUDA_DRIVER=emulated, DLC_CUDA_NVRTC=emulated, DLC_CUDA_CUBLASLT="/none", DLC_CUDA_CUDNN="/none", DLC_CUDA_NCCL=emulated, PYTHONPATH=os.path.join(build, "python"),
                        PATH=os.pathsep.join([os.path.join(build, "bin"), os.path.join(build, "venv", "bin"), os.environ["PATH"]]))
     try:
         with open(os.path.join(scratch, "install.log"), "w") as log:

@@ -37,7 +37,7 @@ Device *current() { return contexts.empty() ? nullptr : contexts.back(); }
 Device &deviceOf(const StreamHandle *stream) { return *gpu().devices[stream->state->device]; }
 
 Result enqueue(StreamHandle *stream, std::function<Result()> work) {
-  gpu().scheduler.enqueue(stream->state, {std::move(work), nullptr, nullptr});
+  gpu().scheduler.enqueue(stream->state, {std::move(work), nullptr, nullptr, nullptr});
   return deviceOf(stream).lost;
 }
 
@@ -124,6 +124,15 @@ Result enqueueLibrary(void *stream, std::function<Result()> work) {
   return enqueue(static_cast<StreamHandle *>(stream), std::move(work));
 }
 
+Device *currentDevice() { return current(); }
+
+Result enqueueMeeting(void *stream, std::function<bool()> arrived, std::function<Result()> work) {
+  Call call;
+  auto *handle = static_cast<StreamHandle *>(stream);
+  gpu().scheduler.enqueue(handle->state, {std::move(work), nullptr, nullptr, std::move(arrived)});
+  return deviceOf(handle).lost;
+}
+
 char *memoryOfLibrary(void *stream, Address address, uint64_t bytes, const char *what) {
   return found(deviceOf(static_cast<StreamHandle *>(stream)), address, bytes, what);
 }
@@ -203,6 +212,12 @@ DLC_DRIVER cuDeviceGet(int *ordinal, int index) {
 
 DLC_DRIVER cuDeviceGetName(char *name, int bytes, int ordinal) {
   std::snprintf(name, static_cast<size_t>(bytes), "Emulated GPU %d", ordinal);
+  return Success;
+}
+
+/// Of this machine, so that processes that emulate the same one have it in common.
+DLC_DRIVER cuDeviceGetPCIBusId(char *text, int bytes, int ordinal) {
+  std::snprintf(text, static_cast<size_t>(bytes), "0000:%02x:00.0", ordinal + 1);
   return Success;
 }
 
@@ -403,8 +418,8 @@ DLC_DRIVER cuStreamSynchronize(StreamHandle *stream) {
 
 DLC_DRIVER cuStreamWaitEvent(StreamHandle *stream, Event *event, unsigned) {
   Call call;
-  if (event->moment)
-    gpu().scheduler.enqueue(stream->state, {nullptr, nullptr, event->moment});
+  if (event->moment && !gpu().scheduler.drops(*stream->state))
+    gpu().scheduler.enqueue(stream->state, {nullptr, nullptr, event->moment, nullptr});
   return deviceOf(stream).lost;
 }
 
@@ -422,7 +437,7 @@ DLC_DRIVER cuEventRecord(Event *event, StreamHandle *stream) {
   Call call;
   event->moment = std::make_shared<Moment>();
   event->moment->stream = stream->state;
-  gpu().scheduler.enqueue(stream->state, {nullptr, event->moment, nullptr});
+  gpu().scheduler.enqueue(stream->state, {nullptr, event->moment, nullptr, nullptr});
   return deviceOf(stream).lost;
 }
 

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 namespace dlc_emulated {
@@ -52,6 +53,16 @@ Gpu &gpu() {
   return *one;
 }
 
+bool Gpu::drop(const std::string &text) {
+  Dropped which;
+  bool told = std::sscanf(text.c_str(), "%d:%d:%d:%d", &which.device, &which.stream, &which.wait,
+                          &which.of) == 4;
+  if ((!told && !text.empty()) || which.of < 1)
+    return false;
+  scheduler.drop(which);
+  return true;
+}
+
 bool Gpu::configure(const std::string &setting, const std::string &value) {
   int number = std::atoi(value.c_str());
   if (setting == "devices")
@@ -62,6 +73,8 @@ bool Gpu::configure(const std::string &setting, const std::string &value) {
     return std::sscanf(value.c_str(), "%d.%d", &major, &minor) == 2;
   else if (setting == "version")
     version = number;
+  else if (setting == "nccl")
+    ncclVersion = number;
   else if (setting == "init")
     initResult = number;
   else if (setting == "revive")
@@ -69,6 +82,8 @@ bool Gpu::configure(const std::string &setting, const std::string &value) {
       device->lost = 0;
   else if (setting == "seed")
     scheduler.random.seed(std::strtoull(value.c_str(), nullptr, 10));
+  else if (setting == "drop")
+    return drop(value);
   else if (setting == "order" && value == "late")
     scheduler.order = Order::Late;
   else if (setting == "order" && value == "random")
@@ -89,7 +104,7 @@ void Gpu::start() {
     return;
   started = true;
   for (const char *setting :
-       {"devices", "memory", "capability", "version", "init", "order", "seed", "threads"}) {
+       {"devices", "memory", "capability", "version", "nccl", "init", "order", "seed", "threads"}) {
     std::string name = "DLC_EMULATED_";
     for (const char *c = setting; *c; ++c)
       name += static_cast<char>(*c - 'a' + 'A');
@@ -103,6 +118,11 @@ void Gpu::start() {
     devices.push_back(std::make_unique<Device>(capacity));
     devices.back()->index = i;
   }
+  scheduler.pause = [this] {
+    mutex.unlock();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    mutex.lock();
+  };
   scheduler.failed = [this](int device, Result result) {
     if (!devices[device]->lost)
       devices[device]->lost = result;

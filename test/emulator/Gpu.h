@@ -78,26 +78,35 @@ struct Gpu {
   int deviceCount = 2;
   uint64_t capacity = uint64_t{4} << 30;
   int major = 9, minor = 0;
-  int version = 13000;
+  int version = 13000, ncclVersion = 22809;
   Result initResult = 0;
   ThreadOrder threads = ThreadOrder::Forward;
   Scheduler scheduler;
   std::vector<std::unique_ptr<Device>> devices;
   std::map<const void *, uint64_t> pinned;
 
-  /// As in ("order", "random"): devices, memory, capability, version, init, order, seed, threads;
-  /// "revive" lets devices go on after a fault, as a new process would.
+  /// As in ("order", "random"): devices, memory, capability, version, nccl, init, order, seed,
+  /// threads; "revive" lets devices go on after a fault, as a new process would; "drop" is
+  /// "DEVICE:STREAM:WAIT:OF" (Streams.h).
   /// False where there is no such setting or value.
   bool configure(const std::string &setting, const std::string &value);
   /// What the environment says: $DLC_EMULATED_ORDER and so on.
   void start();
+
+private:
+  bool drop(const std::string &text);
 };
 
 Gpu &gpu();
 
+/// The device whose context is the thread's, or null.
+Device *currentDevice();
+
 /// Work of a library in a stream, and memory of the stream's device (null where it is none, with
 /// the reason said).
 Result enqueueLibrary(void *stream, std::function<Result()> work);
+/// Work that waits for other ranks (Streams.h).
+Result enqueueMeeting(void *stream, std::function<bool()> arrived, std::function<Result()> work);
 char *memoryOfLibrary(void *stream, Address address, uint64_t bytes, const char *what);
 
 /// Says on the error stream what a real GPU would keep to itself.

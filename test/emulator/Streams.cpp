@@ -7,11 +7,18 @@ namespace dlc_emulated {
 
 namespace {
 
-enum : Result { IllegalState = 401, CaptureUnjoined = 904, CaptureIsolation = 905 };
+enum : Result {
+  IllegalState = 401,
+  CaptureUnsupported = 900,
+  CaptureUnjoined = 904,
+  CaptureIsolation = 905
+};
 
 void enqueueInCapture(const std::shared_ptr<StreamState> &stream, Command command) {
   CaptureState &capture = *stream->capture;
-  if (command.record) {
+  if (command.arrived) {
+    capture.broken = CaptureUnsupported;
+  } else if (command.record) {
     command.record->capture = stream->capture;
     command.record->nodes = stream->last;
   } else if (command.wait) {
@@ -32,6 +39,7 @@ void enqueueInCapture(const std::shared_ptr<StreamState> &stream, Command comman
 std::shared_ptr<StreamState> Scheduler::create(int device) {
   auto stream = std::make_shared<StreamState>();
   stream->device = device;
+  stream->number = made[device]++;
   streams.push_back(stream);
   return stream;
 }
@@ -58,8 +66,32 @@ void Scheduler::enqueue(const std::shared_ptr<StreamState> &stream, Command comm
       ;
 }
 
+void Scheduler::drop(const Dropped &which) {
+  dropped = which;
+  made.clear();
+}
+
+bool Scheduler::drops(StreamState &stream) const {
+  if (stream.device != dropped.device || stream.number != dropped.stream)
+    return false;
+  return stream.waits++ % dropped.of == dropped.wait;
+}
+
 bool Scheduler::ready(const StreamState &stream) const {
-  return !stream.queue.empty() && (!stream.queue.front().wait || stream.queue.front().wait->passed);
+  if (stream.queue.empty())
+    return false;
+  const Command &first = stream.queue.front();
+  return (!first.wait || first.wait->passed) && (!first.arrived || first.arrived());
+}
+
+void Scheduler::advance(StreamState &stream) {
+  if (ready(stream))
+    return runFirst(stream);
+  // Another thread may take it meanwhile.
+  if (std::shared_ptr<Moment> needed = stream.queue.front().wait)
+    finish(*needed);
+  else
+    pause();
 }
 
 void Scheduler::runFirst(StreamState &stream) {
@@ -87,26 +119,19 @@ bool Scheduler::step() {
 
 void Scheduler::finish(StreamState &stream) {
   while (!stream.queue.empty()) {
-    if (order == Order::Random) {
-      step();
-      continue;
-    }
-    if (!ready(stream))
-      finish(*stream.queue.front().wait);
-    runFirst(stream);
+    if (order != Order::Random)
+      advance(stream);
+    else if (!step())
+      pause();
   }
 }
 
 void Scheduler::finish(Moment &moment) {
   while (!moment.passed) {
-    if (order == Order::Random) {
-      step();
-      continue;
-    }
-    StreamState &stream = *moment.stream;
-    if (!ready(stream))
-      finish(*stream.queue.front().wait);
-    runFirst(stream);
+    if (order != Order::Random)
+      advance(*moment.stream);
+    else if (!step())
+      pause();
   }
 }
 

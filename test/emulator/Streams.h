@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <vector>
@@ -31,10 +32,21 @@ struct Command {
   std::function<Result()> work;
   std::shared_ptr<Moment> record;
   std::shared_ptr<Moment> wait;
+  /// Of work that waits for other ranks: asked when the command's turn has come, again and again,
+  /// until it may be done.
+  std::function<bool()> arrived;
+};
+
+/// Which waits of a stream come to nothing, to see who misses them: of each `of` in turn, number
+/// `wait`.
+struct Dropped {
+  int device = -1, stream = 0, wait = 0, of = 1;
 };
 
 struct StreamState {
   int device = 0;
+  /// Among those that were made on the device since waits are dropped, and how often it waited.
+  int number = 0, waits = 0;
   std::deque<Command> queue;
   std::shared_ptr<CaptureState> capture;
   /// Within a capture: the nodes that the next command comes after.
@@ -72,6 +84,12 @@ public:
   std::mt19937_64 random;
   /// What to do with a code that is not 0 from a device's work.
   std::function<void(int device, Result)> failed;
+  /// Lets other threads do something.
+  std::function<void()> pause;
+
+  void drop(const Dropped &which);
+  /// Whether the stream's next wait is to be dropped.
+  bool drops(StreamState &stream) const;
 
   std::shared_ptr<StreamState> create(int device);
   void destroy(const std::shared_ptr<StreamState> &stream);
@@ -87,11 +105,15 @@ public:
 private:
   bool ready(const StreamState &stream) const;
   void runFirst(StreamState &stream);
+  /// Late: does what the stream's first command needs, or that one.
+  void advance(StreamState &stream);
   /// Random: one command of any stream that can go on. False: there is none.
   bool step();
   uint64_t draw(uint64_t below) { return random() % below; }
 
   std::vector<std::shared_ptr<StreamState>> streams;
+  Dropped dropped;
+  std::map<int, int> made; ///< streams, by device
 };
 
 Result beginCapture(const std::shared_ptr<StreamState> &stream);

@@ -69,4 +69,10 @@ LIBRARIES = {
         "tests": ["cuda"],
         "whole": ["conformance", "conformance-gpu-cublaslt"],
     },
+    "nccl": {
+        "files": ["runtime/device/cuda/Nccl*", "test/runtime/device/cuda/Nccl*"],
+        "rows": ["runtime/device/cuda/Device.cpp", "runtime/device/cuda/Device.h", "runtime/device/cuda/Loader.cpp", "runtime/device/cuda/Loader.h",
+                 "runtime/device/cuda/CMakeLists.txt", "test/runtime/device/cuda/CMakeLists.txt"],
+        "words": "nccl",
+    },
 }

@@ -306,5 +306,6 @@ int main(int argc, char **argv) {
   setenv("DLC_PLUGINS", DLC_CUDA_PLUGIN_FOLDER, 1);
   setenv("DLC_CUDA_DRIVER", DLC_EMULATED_GPU_FILE, 1);
   setenv("DLC_CUDA_NVRTC", DLC_EMULATED_GPU_FILE, 1);
+  setenv("DLC_CUDA_NCCL", DLC_EMULATED_GPU_FILE, 1);
   return RUN_ALL_TESTS();
 }

@@ -96,7 +96,8 @@ std::string checked(const Program &program) {
 TEST(Streams, RunInEveryOrder) {
   EXPECT_EQ(results(halves()), expected());
   for (int stream = 0; stream < 4; ++stream)
-    EXPECT_EQ(results(halves(), "late:" + std::to_string(stream)), expected());
+    for (const char *order : {"late:", "first:"})
+      EXPECT_EQ(results(halves(), order + std::to_string(stream)), expected());
   for (int seed = 0; seed < 20; ++seed)
     EXPECT_EQ(results(halves(), "random:" + std::to_string(seed)), expected());
 }
@@ -282,7 +283,7 @@ TEST(Streams, TracesHaveARowForEach) {
 
 TEST(Streams, OrdersAreChecked) {
   EXPECT_THAT(errorOf([] { results(halves(), "soon"); }),
-              HasSubstr("late:N or random:SEED; found 'soon'"));
+              HasSubstr("late:N, first:N or random:SEED; found 'soon'"));
 }
 
 /// The program with another device in the place of cpu:1.

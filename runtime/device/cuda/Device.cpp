@@ -159,6 +159,7 @@ extern "C" DLC_EXPORT const dlc_device_table *dlc_cuda_device_table(char *, size
     fillModules(t);
     fillGraphs(t);
     fillLibraries(t);
+    fillNccl(t);
     return t;
   }();
   return &table;

@@ -76,6 +76,7 @@ void fillStreams(dlc_device_table &table);
 void fillModules(dlc_device_table &table);
 void fillGraphs(dlc_device_table &table);
 void fillLibraries(dlc_device_table &table);
+void fillNccl(dlc_device_table &table); // groups
 
 } // namespace dlc::cuda
 

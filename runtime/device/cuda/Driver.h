@@ -67,6 +67,7 @@ enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
   X(deviceGet, cuDeviceGet, (Ordinal *, int index))                                                \
   X(deviceName, cuDeviceGetName, (char *name, int bytes, Ordinal))                                 \
   X(deviceMemory, cuDeviceTotalMem_v2, (size_t * bytes, Ordinal))                                  \
+  X(devicePlace, cuDeviceGetPCIBusId, (char *text, int bytes, Ordinal))                            \
   X(deviceAttribute, cuDeviceGetAttribute, (int *value, int attribute, Ordinal))                   \
   X(canAccessPeer, cuDeviceCanAccessPeer, (int *can, Ordinal, Ordinal peer))                       \
   X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))                                 \

@@ -64,7 +64,7 @@ const std::vector<Description> &descriptions() {
        "libnccl",
        "DLC_CUDA_NCCL",
        {"libnccl.so.2"},
-       "optional: sums over several GPUs",
+       "optional: training in several processes, a GPU each",
        "install NCCL, or 'pip install nvidia-nccl-cu13'"},
   };
   return *rows;

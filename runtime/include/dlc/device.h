@@ -18,6 +18,8 @@
 #ifndef DLC_DEVICE_H
 #define DLC_DEVICE_H
 
+#include "dlc/engine.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +29,7 @@ extern "C" {
 
 /* C's names, as in dlc.h. NOLINTBEGIN(readability-identifier-naming) */
 
-#define DLC_DEVICE_TABLE_VERSION 2u
+#define DLC_DEVICE_TABLE_VERSION 3u
 
 /* What a kind can do. */
 enum {
@@ -43,7 +45,10 @@ enum {
   /* Pinned host memory makes copies faster: `allocate_pinned`, ... */
   DLC_DEVICE_PINNED = 1 << 4,
   /* Fresh memory is zero. */
-  DLC_DEVICE_ZEROED = 1 << 5
+  DLC_DEVICE_ZEROED = 1 << 5,
+  /* Ranks of a world share what lies on their devices: `group_member`, ... Of a machine's devices
+   * each rank has its own. */
+  DLC_DEVICE_COLLECTIVES = 1 << 6
 };
 
 /* Of a common device of the kind, in round figures: placement ranks devices by them. */
@@ -71,6 +76,15 @@ enum {
 /* Work of the host's code on a device's memory: `addresses` are those under which it finds the
  * buffers that `run` was given. */
 typedef int (*dlc_device_work)(void *context, void *const *addresses, char *error, size_t size);
+
+/* What a rank brings into a group, each a text. */
+typedef struct dlc_device_member {
+  char device[96];  /* the same for two ranks of a machine that have one device */
+  char carrier[96]; /* what carries collectives, with its version: all ranks must have the same */
+} dlc_device_member;
+
+/* The bytes that rank 0 of a group sends to the others. */
+#define DLC_DEVICE_INVITATION 128u
 
 typedef struct dlc_device_table {
   uint32_t version;      /* DLC_DEVICE_TABLE_VERSION */
@@ -151,6 +165,27 @@ typedef struct dlc_device_table {
   int (*capture_end)(void *device, void *stream, void **graph, char *error, size_t size);
   int (*graph_launch)(void *device, void *graph, void *stream, char *error, size_t size);
   void (*graph_destroy)(void *device, void *graph);
+
+  /* DLC_DEVICE_COLLECTIVES. A group is all ranks of a world, each with a device of its own. All
+   * start the same collectives in the same order. For one group these are called one at a time;
+   * none waits for other ranks but `group_leave`. */
+  int (*group_member)(void *device, dlc_device_member *member, char *error, size_t size);
+  /* By rank 0, once for each group: what others need to find it. */
+  int (*group_invite)(void *device, void *invitation, char *error, size_t size);
+  int (*group_join)(void *device, const void *invitation, int rank, int ranks, void **group,
+                    char *error, size_t size);
+  /* In the stream's order. call->reduction may be DLC_REDUCE_MEAN, too; both sides are memory of
+   * the device, and the group's until the stream is through. */
+  int (*group_run)(void *device, void *group, void *stream, const dlc_engine_call *call,
+                   char *error, size_t size);
+  /* *busy: the group is not formed so far, or its last collective is not in the stream. Fails with
+   * what went wrong since it was asked last, in a stream or in another rank. */
+  int (*group_test)(void *device, void *group, int *busy, char *error, size_t size);
+  /* Whoever waits in a stream for other ranks goes on, with whatever lies in its memory. After this
+   * the group can do nothing but be left. */
+  void (*group_abort)(void *device, void *group);
+  /* When its streams are through; by all ranks, which wait for one another a few seconds. */
+  void (*group_leave)(void *device, void *group);
 } dlc_device_table;
 
 /* NOLINTEND(readability-identifier-naming) */

@@ -34,7 +34,8 @@ enum {
   DLC_ELEMENT_I64 = 10
 };
 
-enum { DLC_REDUCE_SUM = 0, DLC_REDUCE_MAX = 1 };
+/* The mean, of floats, is for groups of devices alone (dlc/device.h). */
+enum { DLC_REDUCE_SUM = 0, DLC_REDUCE_MAX = 1, DLC_REDUCE_MEAN = 2 };
 
 /* `share` is the number of elements that lie on one rank, where sides differ:
  *   all_reduce      from[share] of each rank, reduced, in to[share]; from == to is allowed

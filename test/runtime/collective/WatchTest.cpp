@@ -34,6 +34,14 @@ TEST(Watch, OneThatIsStoppedIsNamed) {
   EXPECT_THAT(watch.fault(0, 0, 12), HasSubstr("rank 2 has sent no sign for 11 s"));
 }
 
+TEST(Watch, WhoWasStoppedItselfBlamesNobody) {
+  Watch watch(2, 10, 0);
+  watch.take({.step = 4, .started = 6}, 1);
+  watch.startAnew(100);
+  EXPECT_EQ(watch.fault(7, 0, 105), "");
+  EXPECT_THAT(watch.fault(7, 0, 111), HasSubstr("rank 2 has sent no sign for 11 s"));
+}
+
 TEST(Watch, OneThatDiedIsNamed) {
   Watch watch(2, 10, 0);
   watch.take({.process = 77, .step = 4}, 1);

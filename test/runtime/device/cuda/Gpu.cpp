@@ -46,10 +46,10 @@ void configure(const char *setting, const char *value) {
   ASSERT_TRUE(set(setting, value)) << setting << " = " << value;
 }
 
-std::string probe(const std::string &variables) {
+std::string probe(const std::string &variables, const std::string &mode) {
   char self[4096] = {};
   EXPECT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
-  FILE *pipe = popen((variables + " '" + self + "' --probe 2>&1").c_str(), "r");
+  FILE *pipe = popen((variables + " '" + self + "' " + mode + " 2>&1").c_str(), "r");
   std::string output;
   for (int c; (c = fgetc(pipe)) != EOF;)
     output += static_cast<char>(c);

@@ -20,9 +20,9 @@ const dlc_device_table &table();
 bool emulated();
 /// Sets the emulated GPU's order of streams or threads, as in ("order", "late").
 void configure(const char *setting, const char *value);
-/// Runs this program again with these variables ("NAME=VALUE ..."): what its probe of the devices
-/// printed.
-std::string probe(const std::string &variables);
+/// Runs this program again with these variables ("NAME=VALUE ..."): what its probe of the devices,
+/// or another mode, printed.
+std::string probe(const std::string &variables, const std::string &mode = "--probe");
 /// What this program does instead of its tests when `flag` is its argument: for tests that start it
 /// again.
 std::map<std::string, int (*)()> &modes();

@@ -51,6 +51,7 @@ TEST(Loader, LooksIntoTheFoldersNamed) {
   fs::copy_file(DLC_EMULATED_GPU_FILE, folder / "full" / "libnccl.so.2",
                 fs::copy_options::overwrite_existing);
   {
+    Variable wherever("DLC_CUDA_NCCL", "");
     Variable path("DLC_CUDA_PATH", (folder / "empty").string() + ":" + (folder / "full").string());
     Loaded found = find(Library::Nccl);
     EXPECT_TRUE(found);
@@ -69,6 +70,7 @@ TEST(Loader, LooksIntoPythonsPackages) {
   fs::copy_file(DLC_EMULATED_GPU_FILE, packages / "libnccl.so.2",
                 fs::copy_options::overwrite_existing);
   {
+    Variable wherever("DLC_CUDA_NCCL", "");
     Variable environment("VIRTUAL_ENV", folder.string());
     Loaded found = find(Library::Nccl);
     EXPECT_TRUE(found);

@@ -9,6 +9,7 @@ int main(int argc, char **argv) {
     setenv("DLC_CUDA_NVRTC", DLC_EMULATED_GPU_FILE, 0);
     setenv("DLC_CUDA_CUBLASLT", DLC_EMULATED_GPU_FILE, 0);
     setenv("DLC_CUDA_CUDNN", DLC_EMULATED_GPU_FILE, 0);
+    setenv("DLC_CUDA_NCCL", DLC_EMULATED_GPU_FILE, 0);
     setenv("DLC_EMULATED_MEMORY", "1G", 0);
   }
   auto &modes = dlc::cuda::test::modes();

@@ -1,0 +1,75 @@
+//===- NcclHeaderTest.cpp - our declarations of NCCL against NVIDIA's own ---------===//
+//
+// Built where NCCL's header is.
+//
+//===----------------------------------------------------------------------------===//
+#include "runtime/device/cuda/Nccl.h"
+
+#include <gtest/gtest.h>
+#include <nccl.h>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace ours = dlc::nccl;
+
+namespace {
+
+/// Handles and enumerations have other names here; what is passed must be alike.
+template <typename A, typename B> constexpr bool alike() {
+  return std::is_pointer_v<A> == std::is_pointer_v<B> && std::is_class_v<A> == std::is_class_v<B> &&
+         sizeof(A) == sizeof(B);
+}
+template <typename R, typename... A, typename S, typename... B>
+constexpr bool match(R (*)(A...), S (*)(B...)) {
+  if constexpr (sizeof...(A) != sizeof...(B))
+    return false;
+  else
+    return (alike<A, B>() && ... && alike<R, S>());
+}
+
+TEST(NcclHeader, FunctionsTakeWhatWePass) {
+  const ours::Functions f{};
+  EXPECT_TRUE(match(f.getVersion, &ncclGetVersion));
+  EXPECT_TRUE(match(f.errorString, &ncclGetErrorString));
+  EXPECT_TRUE(match(f.lastError, &ncclGetLastError));
+  EXPECT_TRUE(match(f.getUniqueId, &ncclGetUniqueId));
+  EXPECT_TRUE(match(f.initRank, &ncclCommInitRankConfig));
+  EXPECT_TRUE(match(f.asyncError, &ncclCommGetAsyncError));
+  EXPECT_TRUE(match(f.finalize, &ncclCommFinalize));
+  EXPECT_TRUE(match(f.destroy, &ncclCommDestroy));
+  EXPECT_TRUE(match(f.abort, &ncclCommAbort));
+  EXPECT_TRUE(match(f.allReduce, &ncclAllReduce));
+  EXPECT_TRUE(match(f.allGather, &ncclAllGather));
+  EXPECT_TRUE(match(f.reduceScatter, &ncclReduceScatter));
+  EXPECT_TRUE(match(f.broadcast, &ncclBroadcast));
+}
+
+TEST(NcclHeader, NumbersAndLayoutsAreTheSame) {
+  EXPECT_EQ(int{ours::SystemError}, ncclSystemError);
+  EXPECT_EQ(int{ours::InvalidUsage}, ncclInvalidUsage);
+  EXPECT_EQ(int{ours::RemoteError}, ncclRemoteError);
+  EXPECT_EQ(int{ours::InProgress}, ncclInProgress);
+  EXPECT_EQ(int{ours::Sum}, ncclSum);
+  EXPECT_EQ(int{ours::Max}, ncclMax);
+  EXPECT_EQ(int{ours::Mean}, ncclAvg);
+  EXPECT_EQ(int{ours::I8}, ncclInt8);
+  EXPECT_EQ(int{ours::U8}, ncclUint8);
+  EXPECT_EQ(int{ours::I32}, ncclInt32);
+  EXPECT_EQ(int{ours::U32}, ncclUint32);
+  EXPECT_EQ(int{ours::I64}, ncclInt64);
+  EXPECT_EQ(int{ours::U64}, ncclUint64);
+  EXPECT_EQ(int{ours::F16}, ncclFloat16);
+  EXPECT_EQ(int{ours::F32}, ncclFloat32);
+  EXPECT_EQ(int{ours::F64}, ncclFloat64);
+  EXPECT_EQ(int{ours::Bf16}, ncclBfloat16);
+  EXPECT_EQ(sizeof(ours::UniqueId), sizeof(ncclUniqueId));
+  EXPECT_EQ(offsetof(ours::Config, magic), offsetof(ncclConfig_t, magic));
+  EXPECT_EQ(offsetof(ours::Config, version), offsetof(ncclConfig_t, version));
+  EXPECT_EQ(offsetof(ours::Config, blocking), offsetof(ncclConfig_t, blocking));
+  ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
+  EXPECT_EQ(theirs.magic, ours::kConfigMagic);
+  EXPECT_EQ(ours::kOldestVersion, NCCL_VERSION(2, 14, 0));
+}
+
+} // namespace
