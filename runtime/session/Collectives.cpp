@@ -2,8 +2,8 @@
 #include "runtime/session/Collectives.h"
 
 #include "runtime/program/Message.h"
-#include "runtime/session/OwnRows.h"
 #include "runtime/program/Numeric.h"
+#include "runtime/session/OwnRows.h"
 
 #include <cstring>
 #include <optional>
