@@ -59,11 +59,4 @@ func.func @own() -> tensor<2xf32> {
   %y = dlc.constant dense<[4.0, 5.0, 6.0]> : tensor<3xf32>
   %0 = dlc.own_rows %x, %y of 3 : (tensor<3xf32>, tensor<3xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
-// ALL-LABEL: @rows
-// R0: dense<[1.000000e+00, 2.000000e+00]>
-// R2: dense<[5.000000e+00, 6.000000e+00]>
-func.func @rows() -> tensor<2xf32> {
-  %x = dlc.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>
-  %y = dlc.own_rows %x of 3 : (tensor<6xf32>) -> tensor<2xf32>
-  return %y : tensor<2xf32>
 }

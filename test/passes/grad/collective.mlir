@@ -40,19 +40,6 @@ func.func @root(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %dx : tensor<4xf32>
 }
 // -----
-// Zeros but at this rank's place.
-// CHECK-LABEL: @mine
-// CHECK: dlc.own_rows %arg0 of 2
-// CHECK: %[[MINE:.*]] = dlc.own_rows %{{.*}} of 2 : (tensor<2xi64>) -> tensor<1xi64>
-// CHECK: dlc.compare eq %{{.*}}, %[[MINE]]
-// CHECK: dlc.select
-func.func @mine(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %y = dlc.own_rows %x of 2 : (tensor<4xf32>) -> tensor<2xf32>
-  %s = dlc.mul %y, %y : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  %dx = dlc.gradient(%s) seeds(%y) in (%x) : (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return %dx : tensor<4xf32>
-}
-// -----
 func.func @max(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{dlc.all_reduce max has no gradient}}
   %y = dlc.all_reduce max %x : (tensor<4xf32>) -> tensor<4xf32>
