@@ -1,5 +1,6 @@
 """Trains the same model in one process and in several: train_worlds.py FOLDER, with whole.dlcx, half.dlcx, third.dlcx and data.npz in it."""
 import glob
+import json
 import os
 import re
 import signal
