@@ -38,6 +38,7 @@ Results runOn(World *world, const std::shared_ptr<const Program> &program, const
               int rank, const std::string &order) {
   SessionOptions options;
   options.world = world;
+  options.bucketBytes = 0; // each collective by itself: joined ones are waited for once
   options.threads = 1;
   options.streamOrder = order;
   Session session(program, options);
