@@ -190,8 +190,7 @@ bool takesParts(Operation *op, Value operand) {
 
 class BySignature {
 public:
-  BySignature(Operation *op, ArrayRef<Share> given, int64_t ranks)
-      : op(op), given(given), ranks(ranks), made(whole(op)) {}
+  BySignature(Operation *op, ArrayRef<Share> given) : op(op), given(given), made(whole(op)) {}
 
   FailureOr<OpShares> run(const Share *wanted) {
     signature = signatureOf(op);
@@ -274,7 +273,6 @@ private:
 
   Operation *op;
   ArrayRef<Share> given;
-  int64_t ranks;
   std::optional<Signature> signature;
   OpShares made;
   int label = -1;
@@ -353,7 +351,7 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
   auto gather = dyn_cast<GatherOp>(op);
   if (gather && first == 0 && int64_t(gather.getAxis()) == given[0].dimension)
     return lookUp(gather, given[0]);
-  FailureOr<OpShares> made = BySignature(op, given, ranks).run(wanted);
+  FailureOr<OpShares> made = BySignature(op, given).run(wanted);
   // A table's columns: all ranks need what is found.
   if (succeeded(made) && gather && first == 0 && isParameter(gather.getX())) {
     made->after = After::Gather;
