@@ -167,23 +167,6 @@ void onRanks(int ranks, const std::function<void(World &)> &body) {
     EXPECT_EQ(error, "");
 }
 
-TEST(Ranks, TakeTheirRowsAndAskNobody) {
-  auto program = programOf({{"kind", "rows"}, {"size", 2}}, 4, 2);
-  auto rows = std::make_shared<Program>(*program);
-  rows->manifest["commands"][0]["library"] = "rank";
-  EXPECT_TRUE(collectiveLines(checkProgram(*rows)).empty());
-  EXPECT_EQ(ranksOf(checkProgram(*rows)), 2);
-  onRanks(2, [&](World &world) {
-    Floats mine = world.rank() == 0 ? Floats{0, 1} : Floats{2, 3};
-    EXPECT_EQ(resultIn(&world, rows, {0, 1, 2, 3}), mine);
-  });
-  World alone;
-  EXPECT_THAT(errorOf([&] {
-                resultIn(&alone, rows, {0, 1, 2, 3});
-              }),
-              HasSubstr("for a world of 2 ranks, and this one has 1"));
-}
-
 /// A state [2, 2] of which each of two ranks has a part [2, 1]: columns; y = the part.
 std::shared_ptr<const Program> programWithPart() {
   static const Floats whole{1, 2, 3, 4};
@@ -260,6 +243,9 @@ TEST(Collectives, AreListedInTheirOrder) {
 }
 
 TEST(Collectives, OwnRowsAreEachRanksShare) {
+  const Plan plan = checkProgram(*ownRowsProgram());
+  EXPECT_TRUE(collectiveLines(plan).empty());
+  EXPECT_EQ(ranksOf(plan), 2);
   auto worlds = loopbackWorlds(2);
   std::vector<Floats> results(2);
   std::vector<std::thread> threads;
