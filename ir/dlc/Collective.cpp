@@ -126,12 +126,8 @@ LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location>
     return failure();
   if (adaptor.getXs().empty())
     return site.fail("C2: at least one operand must be there; found none");
-  SmallVector<std::string> names;
-  for (size_t i = 0; i < adaptor.getXs().size(); ++i)
-    names.push_back("xs[" + std::to_string(i) + "]");
-  SmallVector<Operand> operands;
-  for (auto [name, value] : llvm::zip_equal(names, adaptor.getXs()))
-    operands.push_back({name, value});
+  const Operands named("xs", adaptor.getXs());
+  ArrayRef<Operand> operands = named;
   if (failed(sameElementType(site, "C2", operands)))
     return failure();
   int64_t rows = 0, size = int64_t(*adaptor.getSize());

@@ -36,6 +36,13 @@ std::string dlc::shapeText(ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
+Operands::Operands(StringRef name, ValueRange values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    names.push_back((name + "[" + Twine(i) + "]").str());
+  for (auto [own, value] : llvm::zip_equal(names, values))
+    all.push_back({own, value});
+}
+
 bool dlc::areCompatible(TypeRange inferred, TypeRange declared) {
   if (inferred.size() != declared.size())
     return false;

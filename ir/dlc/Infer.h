@@ -28,6 +28,18 @@ struct Operand {
   }
 };
 
+/// Variadic operands, called NAME[0], NAME[1] and so on.
+class Operands {
+public:
+  Operands(llvm::StringRef name, mlir::ValueRange values);
+  Operands(const Operands &) = delete;
+  operator llvm::ArrayRef<Operand>() const { return all; }
+
+private:
+  llvm::SmallVector<std::string> names;
+  llvm::SmallVector<Operand> all;
+};
+
 using Shape = llvm::SmallVector<int64_t, 6>;
 using Types = llvm::SmallVectorImpl<mlir::Type>;
 

@@ -256,12 +256,8 @@ OpFoldResult PadOp::fold(FoldAdaptor) {
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
-  SmallVector<std::string> names;
-  for (size_t i = 0; i < adaptor.getXs().size(); ++i)
-    names.push_back("xs[" + std::to_string(i) + "]");
-  SmallVector<Operand> operands;
-  for (auto [name, value] : llvm::zip_equal(names, adaptor.getXs()))
-    operands.push_back({name, value});
+  const Operands named("xs", adaptor.getXs());
+  ArrayRef<Operand> operands = named;
   if (operands.empty())
     return site.fail("C1: at least one operand must be there; found none");
   int64_t axis = adaptor.getAxis();
