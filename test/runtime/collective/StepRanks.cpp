@@ -35,10 +35,10 @@ Bytes someValue(const TensorInfo &info, size_t parts, int64_t classes, std::mt19
 }
 
 Results runOn(World *world, const std::shared_ptr<const Program> &program, const Batches &batches,
-              int rank, const std::string &order) {
+              int rank, const std::string &order, std::optional<double> bucketBytes) {
   SessionOptions options;
   options.world = world;
-  options.bucketBytes = 0; // each collective by itself: joined ones are waited for once
+  options.bucketBytes = bucketBytes;
   options.threads = 1;
   options.streamOrder = order;
   Session session(program, options);
@@ -57,8 +57,12 @@ Results runOn(World *world, const std::shared_ptr<const Program> &program, const
     session.run(from, to);
   }
   for (size_t i = 0; i < plan.states.size(); ++i) {
-    results.states.emplace_back(plan.states[i].bytes);
-    session.states().get(i, results.states.back().data());
+    Bytes bytes(plan.states[i].bytes);
+    session.states().get(i, bytes.data());
+    if (plan.states[i].sharers > 0)
+      results.shares.emplace_back(plan.states[i], std::move(bytes));
+    else
+      results.states[plan.states[i].name] = std::move(bytes);
   }
   return results;
 }
@@ -69,6 +73,8 @@ float at(const Bytes &bytes, size_t i) {
   return value;
 }
 
+} // namespace
+
 double difference(const Bytes &a, const Bytes &b) {
   double largest = 1e-6, worst = 0;
   for (size_t i = 0; i < a.size() / 4; ++i) {
@@ -78,8 +84,6 @@ double difference(const Bytes &a, const Bytes &b) {
   }
   return worst / largest;
 }
-
-} // namespace
 
 Batches someBatches(const std::shared_ptr<const Program> &program, int steps, size_t parts) {
   Session session(program);
@@ -94,11 +98,12 @@ Batches someBatches(const std::shared_ptr<const Program> &program, int steps, si
 
 Results runAlone(const std::shared_ptr<const Program> &program, const Batches &batches) {
   World alone;
-  return runOn(&alone, program, batches, 0, "");
+  return runOn(&alone, program, batches, 0, "", {});
 }
 
 std::vector<Results> runOnRanks(size_t ranks, const std::shared_ptr<const Program> &program,
-                                const Batches &batches, const std::string &order) {
+                                const Batches &batches, const std::string &order,
+                                std::optional<double> bucketBytes) {
   auto worlds = loopbackWorlds(int(ranks));
   std::vector<Results> found(ranks);
   std::vector<std::string> errors(ranks);
@@ -107,7 +112,7 @@ std::vector<Results> runOnRanks(size_t ranks, const std::shared_ptr<const Progra
     threads.emplace_back([&, rank] {
       std::unique_ptr<World> world = std::move(worlds[rank]);
       try {
-        found[rank] = runOn(world.get(), program, batches, int(rank), order);
+        found[rank] = runOn(world.get(), program, batches, int(rank), order, bucketBytes);
       } catch (const std::exception &error) {
         errors[rank] = error.what();
         try {

@@ -3,9 +3,12 @@
 #define DLC_TEST_RUNTIME_COLLECTIVE_STEPRANKS_H
 
 #include "runtime/collective/World.h"
+#include "runtime/program/Plan.h"
 #include "runtime/program/Program.h"
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +16,15 @@ namespace dlc::test {
 
 using Bytes = std::vector<char>;
 
-/// Losses of all steps, then the states.
+/// Losses of all steps, then the states that all ranks have alike, and the rank's own shares.
 struct Results {
-  std::vector<Bytes> outputs, states;
-  bool operator==(const Results &) const = default;
+  std::vector<Bytes> outputs;
+  std::map<std::string, Bytes> states;
+  std::vector<std::pair<runtime::StateInfo, Bytes>> shares;
+  /// What all ranks have.
+  bool isLike(const Results &other) const {
+    return outputs == other.outputs && states == other.states;
+  }
 };
 
 /// Whole batches: of each step, by input.
@@ -31,12 +39,14 @@ Batches someBatches(const std::shared_ptr<const runtime::Program> &program, int 
 Results runAlone(const std::shared_ptr<const runtime::Program> &program, const Batches &batches);
 
 /// The step on ranks, each of which takes its part of the batch. Throws dlc::Error where one of
-/// them does, once all have ended.
+/// them does, once all have ended. `bucketBytes`: see SessionOptions.
 std::vector<Results> runOnRanks(size_t ranks,
                                 const std::shared_ptr<const runtime::Program> &program,
-                                const Batches &batches, const std::string &order);
+                                const Batches &batches, const std::string &order,
+                                std::optional<double> bucketBytes = {});
 
 /// The largest, relative to the largest number of each tensor.
+double difference(const Bytes &a, const Bytes &b);
 double difference(const std::vector<Bytes> &a, const std::vector<Bytes> &b);
 
 } // namespace dlc::test

@@ -4,27 +4,16 @@
 //
 //===--------------------------------------------------------------------------===//
 #include "runtime/device/cuda/Driver.h"
+#include "test/runtime/device/cuda/Match.h"
 
 #include <cuda.h>
 #include <gtest/gtest.h>
 
-#include <type_traits>
-
 using namespace dlc::cuda;
 
-namespace {
+using dlc::test::match;
 
-/// Handles and enumerations have other names here; what is passed must be alike.
-template <typename A, typename B> constexpr bool alike() {
-  return (std::is_pointer_v<A> == std::is_pointer_v<B>)&&sizeof(A) == sizeof(B);
-}
-template <typename R, typename... A, typename S, typename... B>
-constexpr bool match(R (*)(A...), S (*)(B...)) {
-  if constexpr (sizeof...(A) != sizeof...(B))
-    return false;
-  else
-    return (alike<A, B>() && ... && alike<R, S>());
-}
+namespace {
 
 TEST(Header, FunctionsTakeWhatWePass) {
 #define DLC_CHECK(member, symbol, parameters)                                                      \

@@ -4,29 +4,18 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "runtime/device/cuda/Nccl.h"
+#include "test/runtime/device/cuda/Match.h"
 
 #include <gtest/gtest.h>
 #include <nccl.h>
 
 #include <cstddef>
-#include <type_traits>
 
 namespace ours = dlc::nccl;
 
-namespace {
+using dlc::test::match;
 
-/// Handles and enumerations have other names here; what is passed must be alike.
-template <typename A, typename B> constexpr bool alike() {
-  return std::is_pointer_v<A> == std::is_pointer_v<B> && std::is_class_v<A> == std::is_class_v<B> &&
-         sizeof(A) == sizeof(B);
-}
-template <typename R, typename... A, typename S, typename... B>
-constexpr bool match(R (*)(A...), S (*)(B...)) {
-  if constexpr (sizeof...(A) != sizeof...(B))
-    return false;
-  else
-    return (alike<A, B>() && ... && alike<R, S>());
-}
+namespace {
 
 TEST(NcclHeader, FunctionsTakeWhatWePass) {
   const ours::Functions f{};
