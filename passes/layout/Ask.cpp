@@ -72,8 +72,8 @@ std::optional<Wanted> ask(const json &desc, const char *sourceName, const char *
   if (!described.ok)
     return std::nullopt;
   // Neither the slow general code nor products over unfolded images.
-  StringRef implementation = described.implementation;
-  if (implementation.starts_with("ref") || implementation.contains("gemm:"))
+  if (onednn::isReference(described.implementation) ||
+      StringRef(described.implementation).contains("gemm:"))
     return std::nullopt;
   auto source = followable(described, sourceName),
        destination = followable(described, destinationName);

@@ -4,6 +4,7 @@
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
+#include "passes/layout/Alternatives.h"
 #include "passes/layout/Ask.h"
 #include "passes/layout/Choose.h"
 #include "passes/layout/Tag.h"
@@ -369,6 +370,7 @@ struct LayoutPass : OptionPass<LayoutPass> {
     SmallVector<std::string> lines;
     for (auto function : module.getOps<func::FuncOp>())
       for (Block &block : function.getBody()) {
+        takeAlternatives(block, oracle, *costs);
         BlockLayouts layouts(block, oracle, *costs);
         layouts.run();
         layouts.report(lines);

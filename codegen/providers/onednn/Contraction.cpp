@@ -158,8 +158,7 @@ struct Builder {
 
 /// General code, or products over unfolded images.
 bool isSlow(const LibraryCall &call) {
-  StringRef name = call.implementation;
-  return name.contains("ref:") || name.contains("ref_") || name.contains("gemm:");
+  return call.isReference || StringRef(call.implementation).contains("gemm:");
 }
 
 /// A transposed convolution without bias is a convolution's gradient in its operand; the library

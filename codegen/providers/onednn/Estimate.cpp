@@ -46,6 +46,22 @@ double resultsPerGroup(const json &desc) {
   return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
 }
 
+/// What a convolution in vectors of its results' channels reaches of its rate: few channels leave
+/// lanes idle, and a transposed one with strides scatters.
+double convolutionPart(const json &desc, const CostModel &cost) {
+  std::string kind = desc.value("kind", "");
+  auto weights = dimsOf(desc, "weights");
+  bool isDepthwise = resultsPerGroup(desc) == 1 && weights.size() > dimsOf(desc, "dst").size();
+  double part = 1;
+  if (kind == "convolution" && !isDepthwise)
+    part = laneShare(resultsPerGroup(desc), cost.lanes);
+  auto strides = desc.value("strides", std::vector<int64_t>());
+  if ((kind == "deconvolution" || kind == "convolution_backward_data") &&
+      llvm::any_of(strides, [](int64_t stride) { return stride > 1; }))
+    part = cost.machine.transposedPart;
+  return part;
+}
+
 /// Steps after a product over unfolded images that the library does number by number.
 double slowSteps(const json &desc) {
   return double(llvm::count_if(desc.value("post_ops", json::array()),
@@ -139,6 +155,8 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
                                        : machine.libraryTilesPart);
     else if (name.contains("bf16"))
       rate *= machine.libraryBf16Convolutions;
+    else if (!recurrent)
+      rate *= convolutionPart(call.desc, cost);
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   packedInside(call.desc) / machine.libraryPacked;
     if (name.contains("gemm:"))

@@ -83,8 +83,7 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
   call.library = "onednn";
   call.implementation = kPrefix.str() + described.implementation;
   // What it calls its reference for recurrent networks multiplies by its gemm.
-  call.isReference =
-      StringRef(described.implementation).starts_with("ref") && !isRecurrent(pending.op);
+  call.isReference = onednn::isReference(described.implementation) && !isRecurrent(pending.op);
   call.desc = described.desc;
   call.flops = pending.flops;
   std::map<std::string, unsigned> position;
@@ -172,7 +171,7 @@ std::vector<std::string> implementations(const json &request, int threads) {
     // The reference implementations are for tests; repetitions of a name differ in nothing that is
     // seen.
     if (described.ok && names.size() < worthMeasuring &&
-        described.implementation.rfind("ref", 0) != 0 &&
+        !onednn::isReference(described.implementation) &&
         described.implementation.find('#') == std::string::npos)
       names.push_back(described.implementation);
   return names;

@@ -53,6 +53,13 @@ struct Described {
 /// choice depends on it).
 DLC_EXPORT Described describe(const nlohmann::json &desc, int threads = 0);
 
+/// Whether that is the general code that oneDNN has for want of better, by itself or called by
+/// another operation.
+inline bool isReference(std::string_view implementation) {
+  return implementation.starts_with("ref") || implementation.starts_with("simple_n") ||
+         implementation.find("+ref") != std::string_view::npos;
+}
+
 /// Every implementation in oneDNN's order of preference. desc["impl"] is ignored here; elsewhere it
 /// picks one by name.
 DLC_EXPORT std::vector<Described> describeAll(const nlohmann::json &desc, int threads = 0);

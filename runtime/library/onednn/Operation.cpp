@@ -2,6 +2,7 @@
 #include "runtime/library/onednn/Operation.h"
 
 #include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/onednn/Describe.h"
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/program/Message.h"
 
@@ -296,8 +297,8 @@ Operation chooseOperation(const json &desc, const std::string &name, std::string
   return wanted.pd ? std::move(wanted) : std::move(first);
 }
 
-bool isReference(const Operation &operation) {
-  return !operation.pd || operation.implementation.rfind("ref", 0) == 0;
+bool isGeneral(const Operation &operation) {
+  return !operation.pd || isReference(operation.implementation);
 }
 
 } // namespace
@@ -309,12 +310,12 @@ Operation makeOperation(const json &desc) {
                          : "";
   std::string complaint;
   Operation chosen = chooseOperation(desc, name, complaint);
-  if (isReference(chosen) && chosen.implementation != name && isObject &&
-      desc.contains("threads") && desc["threads"].is_number_integer()) {
+  if (isGeneral(chosen) && chosen.implementation != name && isObject && desc.contains("threads") &&
+      desc["threads"].is_number_integer()) {
     int64_t threads = desc["threads"].get<int64_t>();
     runtime::ThreadScope scope(threads > 0 && threads <= 4096 ? static_cast<int>(threads) : 0);
     Operation original = chooseOperation(desc, name, complaint);
-    if (!isReference(original))
+    if (!isGeneral(original))
       chosen = std::move(original);
   }
   if (!chosen.pd)

@@ -1,0 +1,115 @@
+//===- Alternatives.cpp - other ways to compute what libraries do slowly --===//
+#include "passes/layout/Alternatives.h"
+
+#include "ir/reference/Evaluate.h"
+#include "passes/Devices.h"
+#include "passes/layout/Tag.h"
+#include "passes/simplify/Constants.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+Value AlternativeBuilder::constant(Value value) {
+  Operation *made = value.getDefiningOp();
+  if (!made || isa<ConstantOp>(made))
+    return value;
+  SmallVector<ref::Tensor> inputs, results;
+  for (Value operand : made->getOperands()) {
+    std::optional<ref::Tensor> input = constantTensor(operand);
+    if (!input)
+      return value;
+    inputs.push_back(*input);
+  }
+  auto nothing = [](Value) { return ref::Tensor(); };
+  if (failed(ref::evaluateOp(made, inputs, nothing, results)))
+    return value;
+  Value folded = makeConstant(builder, loc, results[0], typeOf(value));
+  made->erase();
+  return folded;
+}
+
+namespace {
+
+RankedTensorType tagged(RankedTensorType type, StringRef tag) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               deviceOf(type).withLayout(tag));
+}
+
+/// The least that an operation costs, in plain layout or as the library wants it.
+std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &costs) {
+  auto costIn = [&](StringRef source, StringRef destination) {
+    SmallVector<Type> operands(op->getOperandTypes());
+    operands[0] = tagged(typeOf(op->getOperand(0)), source);
+    Type result = tagged(typeOf(op->getResult(0)), destination);
+    return costs.operation(op, operands, result);
+  };
+  std::optional<double> least = costIn("", "");
+  if (isa<ConvOp, ConvTransposeOp>(op))
+    if (std::optional<Wanted> wanted = oracle.wantedByConv(op))
+      if (auto cost = costIn(wanted->source, wanted->destination);
+          cost && (!least || *cost < *least))
+        least = cost;
+  return least;
+}
+
+std::optional<double> costOf(const Alternative &way, LayoutOracle &oracle, Costs &costs) {
+  static constexpr const char *channelsLast[] = {"acb", "acdb", "acdeb"};
+  double sum = 0;
+  for (Operation *op : way.work) {
+    std::optional<double> cost = leastCost(op, oracle, costs);
+    if (!cost)
+      return std::nullopt;
+    sum += *cost;
+  }
+  for (Value value : way.moved)
+    sum += costs.reorder(tagged(typeOf(value), channelsLast[typeOf(value).getRank() - 3]),
+                         typeOf(value));
+  return sum;
+}
+
+std::optional<Alternative> alternativeTo(Operation *op, AlternativeBuilder &b) {
+  if (auto transposed = dyn_cast<ConvTransposeOp>(op))
+    return subPixels(transposed, b);
+  if (shapeOf(op->getOperand(0)).size() == 3)
+    return flatPlanes(op, b);
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return shapeOf(conv.getX()).size() == 5 ? summedPlanes(conv, b) : repeatedChannels(conv, b);
+  return std::nullopt;
+}
+
+} // namespace
+
+void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
+  for (Operation &each : llvm::make_early_inc_range(block)) {
+    Operation *op = &each;
+    if (!isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op) ||
+        !can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE) ||
+        !isa<FloatType>(typeOf(op->getResult(0)).getElementType()) ||
+        !typeOf(op->getResult(0)).hasStaticShape() ||
+        typeOf(op->getResult(0)).getNumElements() == 0)
+      continue;
+    Operation *before = op->getPrevNode();
+    AlternativeBuilder b(op);
+    std::optional<Alternative> way = alternativeTo(op, b);
+    if (!way)
+      continue;
+    for (Operation *made : way->work)
+      made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    std::optional<double> own = leastCost(op, oracle, costs), other = costOf(*way, oracle, costs);
+    bool isBetter = other && (!own || *other < *own);
+    if (isBetter)
+      op->getResult(0).replaceAllUsesWith(way->result);
+    // What is not used after all, and constants that became others.
+    for (Operation *made = op->getPrevNode(); made != before;) {
+      Operation *next = made->getPrevNode();
+      if (made->use_empty())
+        made->erase();
+      made = next;
+    }
+    if (isBetter)
+      op->erase();
+  }
+}
+
+} // namespace dlc

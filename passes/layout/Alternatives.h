@@ -1,0 +1,65 @@
+//===- Alternatives.h - other ways to compute what libraries do slowly ----===//
+//
+// Libraries have fast code for the convolutions and pools that most networks have. What has none
+// (transposed convolutions with long strides, depthwise ones of one or three spatial dimensions or
+// with several results for a channel, pools of one dimension) is made of those that have.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_PASSES_LAYOUT_ALTERNATIVES_H
+#define DLC_PASSES_LAYOUT_ALTERNATIVES_H
+
+#include "passes/Costs.h"
+#include "passes/layout/Ask.h"
+
+namespace dlc {
+
+/// Makes operations before another; what follows from constants is a constant again.
+class AlternativeBuilder {
+public:
+  explicit AlternativeBuilder(mlir::Operation *op)
+      : builder(op), tensors(builder, op->getLoc()), loc(op->getLoc()) {}
+
+  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
+    return constant(tensors.make<Op>(std::forward<Args>(args)...));
+  }
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
+    return constant(tensors.reshape(x, shape));
+  }
+  mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
+    return constant(tensors.broadcast(x, shape));
+  }
+  mlir::Value zero(mlir::Value like) { return constant(tensors.scalar(0, like)); }
+
+  mlir::OpBuilder builder;
+
+private:
+  mlir::Value constant(mlir::Value value);
+
+  TensorBuilder tensors;
+  mlir::Location loc;
+};
+
+/// A value in the operation's place, and what it costs: products and pools, and values that are
+/// moved on the way.
+struct Alternative {
+  mlir::Value result;
+  llvm::SmallVector<mlir::Operation *> work;
+  llvm::SmallVector<mlir::Value> moved;
+};
+
+/// A transposed convolution with strides as a convolution with a channel for each phase, whose
+/// results are interleaved.
+std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b);
+/// A depthwise convolution, or a pool, of one dimension as one of two.
+std::optional<Alternative> flatPlanes(mlir::Operation *op, AlternativeBuilder &b);
+/// A depthwise convolution of three dimensions as the sum of those of its planes.
+std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b);
+/// A convolution with several results for each channel as a depthwise one of repeated channels.
+std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b);
+
+/// Takes those that cost less.
+void takeAlternatives(mlir::Block &block, LayoutOracle &oracle, Costs &costs);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_LAYOUT_ALTERNATIVES_H

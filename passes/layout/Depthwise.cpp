@@ -1,0 +1,95 @@
+//===- Depthwise.cpp - depthwise convolutions and pools as those of planes ===//
+#include "passes/layout/Alternatives.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using Shape = SmallVector<int64_t>;
+
+/// Results for each channel of a convolution that has nothing but these; 0 for others.
+int64_t multiplierOf(ConvOp op) {
+  int64_t channels = shapeOf(op.getX())[1], groups = op.getGroups();
+  return groups == channels && groups > 1 ? shapeOf(op.getW())[0] / groups : 0;
+}
+
+Shape withHeight(ArrayRef<int64_t> shape) {
+  Shape result(shape);
+  result.insert(result.end() - 1, 1);
+  return result;
+}
+
+} // namespace
+
+std::optional<Alternative> flatPlanes(Operation *op, AlternativeBuilder &b) {
+  auto conv = dyn_cast<ConvOp>(op);
+  if (conv && multiplierOf(conv) != 1)
+    return std::nullopt;
+  SmallVector<Value> operands(op->getOperands());
+  for (Value &operand : MutableArrayRef(operands).take_front(conv ? 2 : 1))
+    operand = b.reshape(operand, withHeight(shapeOf(operand)));
+  Operation *flat = b.builder.clone(*op);
+  flat->setOperands(operands);
+  for (NamedAttribute attribute : op->getAttrs())
+    if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute.getValue())) {
+      bool isPadding = attribute.getName().getValue().ends_with("low") ||
+                       attribute.getName().getValue().ends_with("high");
+      Shape values{isPadding ? 0 : 1};
+      values.append(list.asArrayRef().begin(), list.asArrayRef().end());
+      flat->setAttr(attribute.getName(), b.builder.getDenseI64ArrayAttr(values));
+    }
+  auto type = typeOf(op->getResult(0));
+  flat->getResult(0).setType(type.clone(withHeight(type.getShape())));
+  return Alternative{b.reshape(flat->getResult(0), type.getShape()), {flat}, {}};
+}
+
+std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
+  if (multiplierOf(op) != 1)
+    return std::nullopt;
+  auto tail = [](ArrayRef<int64_t> list) { return Shape(list.drop_front()); };
+  ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
+  // Planes are images: [N, depth, C, H, W].
+  Value planes = b.make<TransposeOp>(op.getX(), Shape{0, 2, 1, 3, 4});
+  if (op.getLow()[0] != 0 || op.getHigh()[0] != 0)
+    planes = b.make<PadOp>(planes, b.zero(planes), PadMode::constant,
+                           Shape{0, op.getLow()[0], 0, 0, 0}, Shape{0, op.getHigh()[0], 0, 0, 0});
+  Alternative way;
+  Value sum;
+  for (int64_t k = 0; k < w[2]; ++k) {
+    Value part =
+        b.make<SliceOp>(planes, Shape{0, k * op.getDilations()[0], 0, 0, 0},
+                        Shape{x[0], y[2], x[1], x[3], x[4]}, Shape{1, op.getStrides()[0], 1, 1, 1});
+    Value weights = b.make<SliceOp>(op.getW(), Shape{0, 0, k, 0, 0},
+                                    Shape{w[0], w[1], 1, w[3], w[4]}, Shape(5, 1));
+    Value plane = b.make<ConvOp>(b.reshape(part, {x[0] * y[2], x[1], x[3], x[4]}),
+                                 b.reshape(weights, {w[0], w[1], w[3], w[4]}),
+                                 k == 0 ? op.getBias() : Value(), tail(op.getStrides()),
+                                 tail(op.getDilations()), tail(op.getLow()), tail(op.getHigh()),
+                                 op.getGroups());
+    way.work.push_back(plane.getDefiningOp());
+    sum = sum ? b.make<AddOp>(plane, sum) : plane;
+  }
+  way.result =
+      b.make<TransposeOp>(b.reshape(sum, {y[0], y[2], y[1], y[3], y[4]}), Shape{0, 2, 1, 3, 4});
+  way.moved = {op.getX(), op.getY()};
+  return way;
+}
+
+std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b) {
+  int64_t times = multiplierOf(op);
+  if (times < 2)
+    return std::nullopt;
+  Shape each(shapeOf(op.getX())), all(each);
+  each.insert(each.begin() + 2, 1);
+  Shape repeated(each);
+  repeated[2] = times;
+  all[1] *= times;
+  Value x = b.reshape(b.broadcast(b.reshape(op.getX(), each), repeated), all);
+  Value y = b.make<ConvOp>(x, op.getW(), op.getBias(), op.getStrides(), op.getDilations(),
+                           op.getLow(), op.getHigh(), op.getGroups() * times);
+  return Alternative{y, {y.getDefiningOp()}, {x}};
+}
+
+} // namespace dlc

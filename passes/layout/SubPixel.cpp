@@ -1,0 +1,140 @@
+//===- SubPixel.cpp - transposed convolutions as convolutions -------------===//
+//
+// With strides s a transposed convolution's result falls into as many phases as s has places: all
+// positions that leave the same rest by s are a convolution of the operand with every s-th of the
+// window's elements. One convolution with s times the channels computes them all, and its result is
+// interleaved.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/layout/Alternatives.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using Shape = SmallVector<int64_t>;
+
+/// One spatial dimension: taps of the convolution, and positions of its result.
+struct Phase {
+  int64_t stride, taps, positions, low, high;
+};
+
+std::optional<SmallVector<Phase>> phasesOf(ConvTransposeOp op) {
+  SmallVector<Phase> phases;
+  ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
+  for (size_t d = 0; d + 2 < x.size(); ++d) {
+    int64_t stride = op.getStrides()[d];
+    if (op.getDilations()[d] != 1 || op.getLow()[d] < 0)
+      return std::nullopt;
+    int64_t taps = llvm::divideCeil(w[d + 2], stride);
+    int64_t positions = llvm::divideCeil(y[d + 2] + op.getLow()[d], stride);
+    phases.push_back({stride, taps, positions, taps - 1, positions - x[d + 2]});
+    if (phases.back().high < 0)
+      return std::nullopt;
+  }
+  return phases;
+}
+
+class SubPixels {
+public:
+  SubPixels(ConvTransposeOp op, ArrayRef<Phase> phases, AlternativeBuilder &b)
+      : op(op), phases(phases), b(b), groups(op.getGroups()), outputs(shapeOf(op.getW())[1]) {}
+
+  Value convolution() {
+    Shape ones(phases.size(), 1), low, high;
+    append(low, &Phase::low);
+    append(high, &Phase::high);
+    Value w = weights(), made = bias();
+    return b.make<ConvOp>(op.getX(), w, made, ones, ones, low, high, groups);
+  }
+
+  /// [N, (g, s.., O), T..] -> [N, (g, O), (T, s)..], and what lies inside the result.
+  Value interleaved(Value phased) {
+    Shape split{shapeOf(phased)[0], groups}, order{0, 1, outputAxis()};
+    append(split, &Phase::stride);
+    split.push_back(outputs);
+    append(split, &Phase::positions);
+    Shape joined{split[0], groups * outputs}, start{0, 0};
+    for (auto [d, phase] : llvm::enumerate(phases)) {
+      order.append({outputAxis() + 1 + int64_t(d), 2 + int64_t(d)});
+      joined.push_back(phase.positions * phase.stride);
+      start.push_back(op.getLow()[d]);
+    }
+    Value whole = b.reshape(b.make<TransposeOp>(b.reshape(phased, split), order), joined);
+    ArrayRef<int64_t> size = shapeOf(op.getY());
+    return size == ArrayRef<int64_t>(joined)
+               ? whole
+               : b.make<SliceOp>(whole, start, size, Shape(size.size(), 1));
+  }
+
+private:
+  /// Of the output channels, where phases stand apart.
+  int64_t outputAxis() const { return 2 + int64_t(phases.size()); }
+
+  void append(Shape &shape, int64_t Phase::*what) const {
+    for (const Phase &phase : phases)
+      shape.push_back(phase.*what);
+  }
+
+  int64_t strides() const {
+    return std::accumulate(phases.begin(), phases.end(), int64_t(1),
+                           [](int64_t n, const Phase &phase) { return n * phase.stride; });
+  }
+
+  /// [(g, C), O, (taps, s)..] -> [(g, s.., O), C, taps..], the taps in reverse.
+  Value weights() {
+    Value w = op.getW();
+    ArrayRef<int64_t> shape = shapeOf(w);
+    Shape low(shape.size(), 0), high(shape.size(), 0);
+    Shape split{groups, shape[0] / groups, outputs}, start(3, 0), step(3, 1), order{0}, taps;
+    for (auto [d, phase] : llvm::enumerate(phases)) {
+      high[d + 2] = phase.taps * phase.stride - shape[d + 2];
+      split.append({phase.taps, phase.stride});
+      start.append({phase.taps - 1, 0});
+      step.append({-1, 1});
+      order.push_back(4 + 2 * int64_t(d));
+      taps.push_back(3 + 2 * int64_t(d));
+    }
+    order.append({2, 1});
+    order.append(taps);
+    Shape joined{groups * strides() * outputs, shape[0] / groups};
+    append(joined, &Phase::taps);
+    if (llvm::any_of(high, [](int64_t n) { return n > 0; }))
+      w = b.make<PadOp>(w, b.zero(w), PadMode::constant, low, high);
+    w = b.make<SliceOp>(b.reshape(w, split), start, split, step);
+    return b.reshape(b.make<TransposeOp>(w, order), joined);
+  }
+
+  Value bias() {
+    if (!op.getBias())
+      return nullptr;
+    Value rows =
+        b.broadcast(b.reshape(op.getBias(), {groups, 1, outputs}), {groups, strides(), outputs});
+    return b.reshape(rows, {groups * strides() * outputs});
+  }
+
+  ConvTransposeOp op;
+  ArrayRef<Phase> phases;
+  AlternativeBuilder &b;
+  int64_t groups, outputs;
+};
+
+} // namespace
+
+std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) {
+  if (llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; }))
+    return std::nullopt;
+  std::optional<SmallVector<Phase>> phases = phasesOf(op);
+  if (!phases)
+    return std::nullopt;
+  SubPixels made(op, *phases, b);
+  Value phased = made.convolution();
+  // The result is moved once, or twice where its channels lie together.
+  return Alternative{made.interleaved(phased), {phased.getDefiningOp()}, {phased, phased}};
+}
+
+} // namespace dlc

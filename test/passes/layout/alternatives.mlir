@@ -1,0 +1,55 @@
+// What no library has fast code for becomes what they have. Transposed convolutions with strides become convolutions whose results are interleaved.
+// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1' --dlc-verify-layout --split-input-file | FileCheck %s
+
+// 16 taps at stride 8: two taps for each of 8 phases.
+// CHECK-LABEL: @vocoder
+// CHECK-NOT: dlc.conv_transpose
+// CHECK: dlc.conv %{{.*}}, %{{.*}}, %{{.*}} {dilations = array<i64: 1>, groups = 1 : i64, high = array<i64: 1>, low = array<i64: 1>, strides = array<i64: 1>}{{.*}} -> tensor<1x128x501xf32
+// CHECK: dlc.transpose
+// CHECK: dlc.slice {{.*}} start [0, 0, 4] size [1, 16, 4000] stride [1, 1, 1]
+func.func @vocoder(%x: tensor<1x32x500xf32>, %w: tensor<32x16x16xf32>, %b: tensor<16xf32>) -> tensor<1x16x4000xf32> {
+  %0 = dlc.conv_transpose %x, %w, %b {strides = array<i64: 8>, dilations = array<i64: 1>, low = array<i64: 4>, high = array<i64: 4>, extra = array<i64: 0>, groups = 1 : i64} : (tensor<1x32x500xf32>, tensor<32x16x16xf32>, tensor<16xf32>) -> tensor<1x16x4000xf32>
+  return %0 : tensor<1x16x4000xf32>
+}
+
+// -----
+
+// Dilated windows do not fall into phases of whole convolutions; without strides there is one phase.
+// CHECK-LABEL: @left
+// CHECK-COUNT-2: dlc.conv_transpose
+func.func @left(%x: tensor<1x32x100xf32>, %w: tensor<32x32x4xf32>) -> tensor<1x32x313xf32> {
+  %0 = dlc.conv_transpose %x, %w {strides = array<i64: 3>, dilations = array<i64: 2>, low = array<i64: 0>, high = array<i64: 0>, extra = array<i64: 0>, groups = 1 : i64} : (tensor<1x32x100xf32>, tensor<32x32x4xf32>) -> tensor<1x32x304xf32>
+  %1 = dlc.conv_transpose %0, %w {strides = array<i64: 1>, dilations = array<i64: 3>, low = array<i64: 0>, high = array<i64: 0>, extra = array<i64: 0>, groups = 1 : i64} : (tensor<1x32x304xf32>, tensor<32x32x4xf32>) -> tensor<1x32x313xf32>
+  return %1 : tensor<1x32x313xf32>
+}
+
+// -----
+
+// Depthwise, of one dimension: as images of one row.
+// CHECK-LABEL: @frames
+// CHECK: dlc.conv {{.*}}dilations = array<i64: 1, 1>, groups = 256 : i64, high = array<i64: 0, 15>, low = array<i64: 0, 15>, strides = array<i64: 1, 1>{{.*}} -> tensor<1x256x1x500xf32
+func.func @frames(%x: tensor<1x256x500xf32>, %w: tensor<256x1x31xf32>) -> tensor<1x256x500xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, low = array<i64: 15>, high = array<i64: 15>, groups = 256 : i64} : (tensor<1x256x500xf32>, tensor<256x1x31xf32>) -> tensor<1x256x500xf32>
+  return %0 : tensor<1x256x500xf32>
+}
+
+// -----
+
+// Of three: the sum of its planes.
+// CHECK-LABEL: @volumes
+// CHECK-COUNT-3: dlc.conv {{.*}} -> tensor<8x108x28x28xf32
+// CHECK-NOT: dlc.conv
+func.func @volumes(%x: tensor<1x108x8x28x28xf32>, %w: tensor<108x1x3x3x3xf32>) -> tensor<1x108x8x28x28xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, low = array<i64: 1, 1, 1>, high = array<i64: 1, 1, 1>, groups = 108 : i64} : (tensor<1x108x8x28x28xf32>, tensor<108x1x3x3x3xf32>) -> tensor<1x108x8x28x28xf32>
+  return %0 : tensor<1x108x8x28x28xf32>
+}
+
+// -----
+
+// Two results for each channel: of channels that stand there twice.
+// CHECK-LABEL: @twice
+// CHECK: dlc.conv {{.*}}groups = 64 : i64{{.*}} -> tensor<1x64x56x56xf32
+func.func @twice(%x: tensor<1x32x56x56xf32>, %w: tensor<64x1x3x3xf32>) -> tensor<1x64x56x56xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 32 : i64} : (tensor<1x32x56x56xf32>, tensor<64x1x3x3xf32>) -> tensor<1x64x56x56xf32>
+  return %0 : tensor<1x64x56x56xf32>
+}
