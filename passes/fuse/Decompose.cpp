@@ -29,7 +29,8 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
 
   StringRef getArgument() const final { return "dlc-decompose"; }
   StringRef getDescription() const final {
-    return "opens softmax, normalisations, attention and recurrent layers into simple operations";
+    return "opens softmax, normalisations, attention, recurrent layers and searches into simple "
+           "operations";
   }
 
   void runOnOperation() final {
@@ -39,6 +40,7 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
     addNormDecompositions(patterns);
     addBatchNormDecompositions(patterns);
     addRecurrentDecompositions(patterns);
+    addSearchDecompositions(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -18,6 +18,9 @@ void addAttentionDecompositions(mlir::RewritePatternSet &patterns);
 /// lstm, gru, rnn: those that the library does not do whole.
 void addRecurrentDecompositions(mlir::RewritePatternSet &patterns);
 
+/// arg_reduce on processors.
+void addSearchDecompositions(mlir::RewritePatternSet &patterns);
+
 } // namespace dlc
 
 #endif // DLC_PASSES_FUSE_DECOMPOSEPATTERNS_H

@@ -126,8 +126,7 @@ TEST(Builtin, ArgReduce) {
   EXPECT_EQ(run({1, 5, kNan, 5, kNan, 2}, "max", true), (Indices{2, 1}));
 }
 
-TEST(Builtin, Cumulative) {
-  const int64_t outer = 3, len = 50, inner = 130;
+static void cumulates(int64_t outer, int64_t len, int64_t inner) {
   auto x = randomValues<int32_t>(static_cast<size_t>(outer * len * inner), 3, 5);
   for (bool product : {false, true})
     for (bool exclusive : {false, true})
@@ -154,6 +153,15 @@ TEST(Builtin, Cumulative) {
             }
           }
       }
+}
+
+TEST(Builtin, Cumulative) {
+  cumulates(3, 50, 130);
+  // Lines of neighbours: some at a time, and the rest; long ones in pieces, also of many threads.
+  cumulates(21, 50, 1);
+  cumulates(1, 20011, 1);
+  cumulates(3, 5000, 1);
+  cumulates(0, 5000, 1);
   // A long sum of small halves does not get stuck.
   std::vector<uint16_t> ones(5000, 0x3f80);
   std::vector<Array> arrays = {Array::of(ones), Array::output<uint16_t>(5000)};

@@ -3,12 +3,16 @@
 // {"kind": "cumulative", "op": "sum|prod", "dtype", "outer", "len", "inner", "exclusive" = false,
 //  "reverse" = false}
 //   buffers: src, dst (may be the same). f32 and the half types accumulate in f64 and f32; integers
-//   wrap.
+//   wrap. Few long lines of neighbours are cut into pieces, by their shape alone.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/builtin/Builtin.h"
 #include "runtime/program/Numeric.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
 
 namespace dlc::runtime::builtin {
 
@@ -22,19 +26,121 @@ struct Options {
 template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, Compute<T>>;
 
+template <typename T> Accumulator<T> join(Options options, Accumulator<T> a, Accumulator<T> b) {
+  if constexpr (std::is_same_v<T, float>)
+    return options.product ? a * b : a + b;
+  else
+    return options.product ? wrappingMul<T>(a, b) : wrappingAdd<T>(a, b);
+}
+
+template <typename T> Accumulator<T> neutral(Options options) {
+  return static_cast<Accumulator<T>>(options.product ? 1 : 0);
+}
+
+/// Chains that are walked in step: each element waits for the one before it in its chain alone.
+constexpr int64_t kChains = 8;
+
+/// Lines whose elements are neighbours, cut into pieces where they are few and long.
+template <typename T> class Rows {
+public:
+  using A = Accumulator<T>;
+  Rows(void *const *buffers, const Lines &lines, Options options, int threads)
+      : src(static_cast<const T *>(buffers[0])), dst(static_cast<T *>(buffers[1])), lines(lines),
+        options(options), threads(threads), stride(options.reverse ? -1 : 1) {
+    constexpr int64_t shortest = 1024, few = 64;
+    if (lines.outer > 0 && lines.outer < few)
+      pieces = std::clamp<int64_t>(lines.len / shortest, 1, kMost / lines.outer);
+    length = (lines.len + pieces - 1) / pieces;
+  }
+
+  void run() {
+    int64_t chains = lines.outer * pieces, groups = (chains + kChains - 1) / kChains;
+    int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, kChains * length));
+    if (pieces > 1) {
+      parallelFor(threads, groups, grain, [&](int64_t begin, int64_t end, int) {
+        for (int64_t c = begin * kChains; c < std::min(end * kChains, chains); ++c)
+          before[c] = total(c);
+      });
+      for (int64_t c = 0; c < chains; c += pieces) {
+        A sum = neutral<T>(options);
+        for (int64_t p = c; p < c + pieces; ++p)
+          sum = join<T>(options, std::exchange(before[p], sum), sum);
+      }
+    }
+    parallelFor(threads, groups, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t g = begin; g < end; ++g)
+        walk(g * kChains, std::min(kChains, chains - g * kChains));
+    });
+  }
+
+private:
+  /// Pieces are in the order of the walk, which may begin at the line's end.
+  int64_t startOf(int64_t chain) const {
+    int64_t step = chain % pieces * length;
+    return chain / pieces * lines.len + (options.reverse ? lines.len - 1 - step : step);
+  }
+  int64_t lengthOf(int64_t chain) const {
+    return std::clamp<int64_t>(lines.len - chain % pieces * length, 0, length);
+  }
+
+  A total(int64_t chain) const {
+    A totals[kChains];
+    std::fill(totals, totals + kChains, neutral<T>(options));
+    int64_t count = lengthOf(chain), first = startOf(chain);
+    const T *at = src + (options.reverse ? first - count + 1 : first);
+    for (int64_t i = 0; i + kChains <= count; i += kChains)
+      for (int64_t k = 0; k < kChains; ++k)
+        totals[k] = join<T>(options, totals[k], load(at[i + k]));
+    for (int64_t i = count / kChains * kChains; i < count; ++i)
+      totals[0] = join<T>(options, totals[0], load(at[i]));
+    for (int64_t k = 1; k < kChains; ++k)
+      totals[0] = join<T>(options, totals[0], totals[k]);
+    return totals[0];
+  }
+
+  void walk(int64_t first, int64_t count) const {
+    A sums[kChains];
+    int64_t at[kChains], shortest = length;
+    for (int64_t k = 0; k < kChains; ++k) {
+      int64_t chain = first + std::min(k, count - 1);
+      sums[k] = pieces > 1 ? before[chain] : neutral<T>(options);
+      at[k] = startOf(chain);
+      shortest = std::min(shortest, lengthOf(chain));
+    }
+    auto step = [&](int64_t k, int64_t i) {
+      A sum = join<T>(options, sums[k], load(src[at[k] + i * stride]));
+      A shown = options.exclusive ? sums[k] : sum;
+      dst[at[k] + i * stride] = store<T>(static_cast<Compute<T>>(shown));
+      sums[k] = sum;
+    };
+    int64_t together = count == kChains ? shortest : 0;
+    for (int64_t i = 0; i < together; ++i)
+      for (int64_t k = 0; k < kChains; ++k)
+        step(k, i);
+    for (int64_t k = 0; k < count; ++k)
+      for (int64_t i = together; i < lengthOf(first + k); ++i)
+        step(k, i);
+  }
+
+  static constexpr int64_t kMost = 512;
+  const T *src;
+  T *dst;
+  const Lines &lines;
+  Options options;
+  int threads;
+  int64_t stride, pieces = 1, length = 0;
+  std::array<A, kMost> before; ///< what comes before each piece of a line
+};
+
 template <typename T>
 void cumulate(void *const *buffers, const CallContext &context, const Lines &lines,
               Options options) {
   using A = Accumulator<T>;
   constexpr int64_t kColumns = 64;
+  if (lines.inner == 1)
+    return Rows<T>(buffers, lines, options, context.threads).run();
   const T *src = static_cast<const T *>(buffers[0]);
   T *dst = static_cast<T *>(buffers[1]);
-  auto join = [&](A a, Compute<T> b) -> A {
-    if constexpr (std::is_same_v<T, float>)
-      return options.product ? a * b : a + b;
-    else
-      return options.product ? wrappingMul<T>(a, b) : wrappingAdd<T>(a, b);
-  };
   // Items are blocks of neighbouring columns, so that memory is walked along its lines.
   int64_t blocks = (lines.inner + kColumns - 1) / kColumns;
   int64_t perBlock = std::max<int64_t>(1, lines.len * std::min(lines.inner, kColumns));
@@ -44,13 +150,13 @@ void cumulate(void *const *buffers, const CallContext &context, const Lines &lin
                   int64_t o = item / blocks, first = item % blocks * kColumns;
                   int64_t width = std::min(kColumns, lines.inner - first);
                   A sums[kColumns];
-                  std::fill(sums, sums + width, A(options.product ? 1 : 0));
+                  std::fill(sums, sums + width, neutral<T>(options));
                   for (int64_t step = 0; step < lines.len; ++step) {
                     int64_t l = options.reverse ? lines.len - 1 - step : step;
                     int64_t at = (o * lines.len + l) * lines.inner + first;
                     for (int64_t i = 0; i < width; ++i) {
                       A before = sums[i];
-                      sums[i] = join(before, load(src[at + i]));
+                      sums[i] = join<T>(options, before, load(src[at + i]));
                       A shown = options.exclusive ? before : sums[i];
                       dst[at + i] = store<T>(static_cast<Compute<T>>(shown));
                     }

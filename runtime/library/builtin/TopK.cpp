@@ -34,8 +34,6 @@ template <typename T, bool Largest>
 void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
               Entry<Compute<T>> *entries) {
   using C = Compute<T>;
-  for (int64_t l = 0; l < lines.len; ++l)
-    entries[l] = {load(src[l * lines.inner]), l};
   auto before = [](const Entry<C> &a, const Entry<C> &b) {
     if (Largest ? lessThan(b.value, a.value) : lessThan(a.value, b.value))
       return true;
@@ -43,13 +41,29 @@ void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int
       return false;
     return a.index < b.index;
   };
-  Entry<C> *end = entries + lines.len;
-  // A heap of k is best for few, a selection and a sort of what was selected for many.
-  if (k < lines.len / 16) {
-    std::partial_sort(entries, entries + k, end, before);
+  // A heap of the best so far is best for few: most elements are compared with its worst and
+  // forgotten. For many, a selection and a sort of what was selected.
+  if (k <= lines.len / 8) {
+    auto entryAt = [&](int64_t l) { return Entry<C>{load(src[l * lines.inner]), l}; };
+    for (int64_t l = 0; l < k; ++l)
+      entries[l] = entryAt(l);
+    std::make_heap(entries, entries + k, before);
+    for (int64_t l = k; l < lines.len; ++l) {
+      C value = load(src[l * lines.inner]), worst = entries[0].value;
+      // Also where either is NaN.
+      bool isClear = Largest ? value <= worst : value >= worst;
+      if (isClear || !before(Entry<C>{value, l}, entries[0]))
+        continue;
+      std::pop_heap(entries, entries + k, before);
+      entries[k - 1] = {value, l};
+      std::push_heap(entries, entries + k, before);
+    }
+    std::sort_heap(entries, entries + k, before);
   } else {
+    for (int64_t l = 0; l < lines.len; ++l)
+      entries[l] = {load(src[l * lines.inner]), l};
     if (k < lines.len)
-      std::nth_element(entries, entries + k, end, before);
+      std::nth_element(entries, entries + k, entries + lines.len, before);
     std::sort(entries, entries + k, before);
   }
   for (int64_t j = 0; j < k; ++j) {

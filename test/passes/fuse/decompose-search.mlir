@@ -1,0 +1,26 @@
+// RUN: dlc-opt %s --dlc-place --dlc-decompose --split-input-file | FileCheck %s
+
+// On processors the place of an extreme is found by two walks in vectors.
+// CHECK-LABEL: @first
+// CHECK-DAG: %[[I:.*]] = dlc.iota 1 : tensor<1x21x1xf32
+// CHECK-DAG: %[[M:.*]] = dlc.reduce {{ *}}max %arg0 axes [1] keepdims
+// CHECK-DAG: %[[E:.*]] = dlc.compare {{ *}}eq %arg0, %[[M]]
+// CHECK-DAG: %[[N:.*]] = dlc.is_nan %arg0
+// CHECK: dlc.or %[[E]], %[[N]]
+// CHECK: dlc.select
+// CHECK: dlc.reduce {{ *}}min {{.*}} axes [1] keepdims
+// CHECK: dlc.cast {{.*}} -> tensor<2x50xi64
+func.func @first(%x: tensor<2x21x50xf32>) -> tensor<2x50xi64> {
+  %y = dlc.arg_reduce max %x axis 1 : (tensor<2x21x50xf32>) -> tensor<2x50xi64>
+  return %y : tensor<2x50xi64>
+}
+
+// -----
+
+// What f32 does not count is left.
+// CHECK-LABEL: @integers
+// CHECK: dlc.arg_reduce
+func.func @integers(%x: tensor<2x21xi64>) -> tensor<2xi64> {
+  %y = dlc.arg_reduce min %x axis 1 : (tensor<2x21xi64>) -> tensor<2xi64>
+  return %y : tensor<2xi64>
+}
