@@ -13,7 +13,8 @@ namespace {
 class SplitEmitter {
 public:
   SplitEmitter(OpBuilder &b, Emitter &e, const SplitPlan &plan, Value scratch)
-      : b(b), e(e), loc(e.loc), plan(plan), scratch(scratch), rank(int64_t(plan.shape.size())) {}
+      : b(b), e(e), loc(e.loc), plan(plan), scratch(scratch), rank(int64_t(plan.shape.size())),
+        columns(plan.shape.back()) {}
 
   struct Output {
     Value value, pointer;
@@ -26,10 +27,12 @@ public:
     e.prefetchRows({.elements = product(plan.shape), .walk = 1, .ahead = plan.ahead()});
     e.range(begin, end, 1, {}, [&](Value unit, ValueRange) {
       takeApart(unit);
-      if (plan.columns)
-        columnUnit();
-      else
-        laneUnit();
+      if (plan.joined) {
+        forParts();
+      } else {
+        strip = where.back();
+        unitOf();
+      }
       return SmallVector<Value>();
     });
   }
@@ -58,6 +61,41 @@ private:
         where[d] = e.binary("rem", unit, e.i64(count(d)));
         unit = e.binary("div", unit, e.i64(count(d)));
       }
+    }
+  }
+
+  void unitOf() {
+    if (plan.columns)
+      columnUnit();
+    else
+      laneUnit();
+  }
+
+  /// The unit, by the code of the part of the concatenation that it stands in.
+  void forParts() {
+    int64_t axis = int64_t(plan.joined.getAxis()), before = 0, offset = 0;
+    bool strips = plan.columns && axis == rank - 1;
+    for (auto [part, value] : llvm::enumerate(plan.joined.getXs())) {
+      int64_t size = tensorType(value).getDimSize(axis);
+      int64_t count = strips ? (size + plan.width - 1) / plan.width : size;
+      auto isAt = [&](arith::CmpIPredicate how, int64_t place) -> Value {
+        return arith::CmpIOp::create(b, loc, how, where[axis], e.i64(place));
+      };
+      Value here = arith::AndIOp::create(b, loc, isAt(arith::CmpIPredicate::sge, before),
+                                         isAt(arith::CmpIPredicate::slt, before + count));
+      auto branch = scf::IfOp::create(b, loc, here, false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+      e.pushScope();
+      e.bindPart(plan.joined, unsigned(part), offset);
+      strip = where.back();
+      if (strips) {
+        strip = e.binary("sub", strip, e.i64(before));
+        firstColumn = offset, columns = size;
+      }
+      unitOf();
+      e.popScope();
+      before += count, offset += size;
     }
   }
 
@@ -124,11 +162,12 @@ private:
 
   /// Calls `body(column, lanes, column within the strip)` for the strip.
   void forColumns(function_ref<void(Index, int64_t, Value)> body) {
-    int64_t columns = plan.shape.back(), tail = columns % plan.lanes;
-    Value first = e.binary("mul", where.back(), e.i64(plan.width)), whole = e.i64(columns - tail);
-    if (plan.strips == 1 && columns == plan.lanes) {
-      body({e.i64(0), plan.lanes > 1 ? 1 : 0, nullptr, false}, plan.lanes > 1 ? plan.lanes : 0,
-           e.i64(0));
+    int64_t tail = columns % plan.lanes, strips = (columns + plan.width - 1) / plan.width;
+    Value first = e.binary("add", e.binary("mul", strip, e.i64(plan.width)), e.i64(firstColumn));
+    Value whole = e.i64(firstColumn + columns - tail);
+    if (columns == plan.lanes) {
+      body({e.i64(firstColumn), plan.lanes > 1 ? 1 : 0, nullptr, false},
+           plan.lanes > 1 ? plan.lanes : 0, e.i64(0));
       return;
     }
     Value stop = e.binary("min", e.binary("add", first, e.i64(plan.width)), whole);
@@ -144,10 +183,9 @@ private:
            e.binary("sub", whole, first));
       e.popScope();
     };
-    if (plan.strips == 1)
+    if (strips == 1)
       return last();
-    Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, where.back(),
-                                       e.i64(plan.strips - 1));
+    Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, strip, e.i64(strips - 1));
     auto branch = scf::IfOp::create(b, loc, here, false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -359,6 +397,8 @@ private:
   Value scratch;
   int64_t rank;
   SmallVector<Value> where; ///< the unit's coordinates, in chunks and strips
+  Value strip;              ///< of these columns:
+  int64_t firstColumn = 0, columns;
 };
 
 } // namespace

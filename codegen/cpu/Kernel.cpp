@@ -323,6 +323,9 @@ private:
     Indices at;
     Value block;
     std::tie(at, block) = coordinates(nest, unit);
+    // Once, so that what is computed before the row's loop is found again in it.
+    if (nest.joined && !joinsAlongRow(nest))
+      at = placed(nest, at);
 
     // What the whole row needs is computed before its loop.
     e.forgetRows();
@@ -358,7 +361,7 @@ private:
     auto emitTail = [&] {
       e.pushScope();
       at[outer] = {e.i64(row - tail), tail > 1 ? 1 : 0, nullptr, false};
-      storeAll(nest, at, tail > 1 ? tail : 0);
+      storeAll(nest.stores, inRow(nest, at), tail > 1 ? tail : 0);
       e.popScope();
     };
     if (nest.blocks == 1)
@@ -387,7 +390,7 @@ private:
     if (step == nest.shape.back() && nest.blocks == 1) {
       // One vector is the whole row.
       at.back() = {e.i64(0), lanes > 1 ? 1 : 0, nullptr, false};
-      storeAll(nest, at, lanes > 1 ? lanes : 0);
+      storeAll(nest.stores, inRow(nest, at), lanes > 1 ? lanes : 0);
       return;
     }
     auto loop = scf::ForOp::create(b, loc, start, stop, e.i64(step));
@@ -395,7 +398,7 @@ private:
     b.setInsertionPoint(loop.getBody()->getTerminator());
     e.pushScope();
     at.back() = {loop.getInductionVar(), lanes > 1 ? 1 : 0, nullptr, false};
-    storeAll(nest, at, lanes > 1 ? lanes : 0);
+    storeAll(nest.stores, inRow(nest, at), lanes > 1 ? lanes : 0);
     e.popScope();
   }
 
@@ -417,6 +420,14 @@ private:
       x.base = e.binary("add", x.base, e.i64(nest.partOffset));
     }
     return at;
+  }
+
+  static bool joinsAlongRow(Nest &nest) {
+    return nest.joined && nest.joined.getAxis() + 1 == nest.shape.size();
+  }
+  /// The same where all but the place in the row is placed already.
+  Indices inRow(Nest &nest, const Indices &at) {
+    return joinsAlongRow(nest) ? placed(nest, at) : at;
   }
 
   void storeAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {

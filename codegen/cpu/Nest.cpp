@@ -107,22 +107,43 @@ int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
   return std::min(lanes, row);
 }
 
-/// The concatenation that all results are made of element for element, if there is one.
+ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
+  return shape.empty() ? shape : shape.drop_back();
+}
+
+/// The concatenation that all results are made of, if there is one: element for element, or, where
+/// it joins whole rows, row for row.
 ConcatOp joinedByAll(FusionOp fusion) {
-  auto concats = fusion.getBody().front().getOps<ConcatOp>();
-  if (!llvm::hasSingleElement(concats) || hasLoops(fusion))
+  Block &body = fusion.getBody().front();
+  auto concats = body.getOps<ConcatOp>();
+  if (!llvm::hasSingleElement(concats))
     return nullptr;
   ConcatOp concat = *concats.begin();
   ArrayRef<int64_t> shape = tensorType(concat.getY()).getShape();
+  int64_t row = int64_t(shape.size()) - 1;
   auto isSame = [&](Value value) { return tensorType(value).getShape() == shape; };
+  auto isOfRow = [&](Value value) {
+    ArrayRef<int64_t> own = tensorType(value).getShape();
+    return own.size() == shape.size() && own.back() == 1 && rowsOf(own) == rowsOf(shape);
+  };
+  auto reducesRow = [&](Operation *op) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    return reduce && int64_t(concat.getAxis()) != row && isSame(reduce.getX()) &&
+           reduce.getAxes() == ArrayRef(row) && isOfRow(reduce.getY());
+  };
   // Whoever reads it reads the element at its own place.
   bool inPlace = llvm::all_of(concat.getY().getUsers(), [&](Operation *user) {
-    return isa<YieldOp>(user) || (user->hasTrait<Elementwise>() && isSame(user->getResult(0)));
+    return isa<YieldOp>(user) || reducesRow(user) ||
+           (user->hasTrait<Elementwise>() && isSame(user->getResult(0)));
   });
-  for (Operation &op : fusion.getBody().front().without_terminator())
-    inPlace &= op.hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp, ConcatOp>(op);
-  bool allSame = llvm::all_of(fusion.getBody().front().getTerminator()->getOperands(), isSame);
-  return inPlace && allSame ? concat : nullptr;
+  for (Operation &op : body.without_terminator())
+    inPlace &=
+        op.hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp, ConcatOp>(op) || reducesRow(&op);
+  auto results = body.getTerminator()->getOperands();
+  return inPlace && llvm::any_of(results, isSame) &&
+                 llvm::all_of(results, [&](Value v) { return isSame(v) || isOfRow(v); })
+             ? concat
+             : nullptr;
 }
 
 /// Cuts short rows that only elementwise work is done on into chunks along the dimension before:
@@ -220,10 +241,6 @@ int64_t rowBytes(Value value) {
 
 namespace {
 
-ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
-  return shape.empty() ? shape : shape.drop_back();
-}
-
 /// A nest for each part of a concatenation, so that nothing has to choose per element; `fill` gives
 /// it what it stores.
 std::vector<Nest> nestsOfParts(ConcatOp concat,
@@ -288,8 +305,10 @@ std::vector<Nest> nestsOf(FusionOp fusion) {
       nest.joined = joined;
       nest.part = part;
       nest.partOffset = offset;
+      ArrayRef<int64_t> whole = tensorType(joined.getY()).getShape();
       for (auto [i, result] : llvm::enumerate(yield.getValues()))
-        nest.stores.push_back({result, unsigned(i)});
+        (tensorType(result).getShape() == whole ? nest.stores : nest.rowStores)
+            .push_back({result, unsigned(i)});
     });
   return nestsOfResults(yield);
 }

@@ -76,6 +76,32 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
          });
 }
 
+/// The concatenation that everything of the reduced shape is made of element for element, along a
+/// dimension that is kept.
+ConcatOp joinedByReduced(FusionOp fusion, const SplitPlan &plan) {
+  constexpr size_t most = 8; // each part has code of its own
+  Block &body = fusion.getBody().front();
+  auto concats = body.getOps<ConcatOp>();
+  if (!llvm::hasSingleElement(concats))
+    return nullptr;
+  ConcatOp concat = *concats.begin();
+  auto isWhole = [&](Value value) {
+    return tensorType(value).getShape() == ArrayRef<int64_t>(plan.shape);
+  };
+  auto isPart = [&](Value value) { return tensorType(value).getDimSize(concat.getAxis()) > 0; };
+  int64_t axis = int64_t(concat.getAxis());
+  if (!isWhole(concat) || axis == plan.fine || axis == plan.outer || concat.getXs().size() > most ||
+      !llvm::all_of(concat.getXs(), isPart))
+    return nullptr;
+  bool inPlace = llvm::all_of(concat.getY().getUsers(), [&](Operation *user) {
+    return isa<YieldOp, ReduceOp>(user) ||
+           (user->hasTrait<Elementwise>() && isWhole(user->getResult(0)));
+  });
+  for (Operation &op : body.without_terminator())
+    inPlace &= op.hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp, ConcatOp, ReduceOp>(op);
+  return inPlace ? concat : nullptr;
+}
+
 } // namespace
 
 SmallVector<int64_t> SplitPlan::partialShape() const {
@@ -112,6 +138,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
   plan.columns = plan.fine != rank - 1;
   if (plan.columns && plan.fine != rank - 2)
     return std::nullopt;
+  plan.joined = joinedByReduced(fusion, plan);
   int64_t width = target.lanes32(), fine = plan.shape[plan.fine],
           outer = plan.outer >= 0 ? plan.shape[plan.outer] : 1;
   if (plan.columns) {
@@ -139,6 +166,11 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     int64_t wanted = others >= 8 ? kColumns : std::max<int64_t>(256, divideUp(columns * others, 8));
     cut(columns, std::min(kColumns, wanted), plan.lanes, plan.width, plan.strips);
     plan.width = std::min(plan.width, columns);
+    if (plan.joined && int64_t(plan.joined.getAxis()) == rank - 1) {
+      plan.strips = 0;
+      for (Value part : plan.joined.getXs())
+        plan.strips += divideUp(tensorType(part).getShape().back(), plan.width);
+    }
     plan.units = others * plan.strips;
     return plan;
   }

@@ -26,6 +26,9 @@ struct SplitPlan {
   int64_t unroll = 1;            ///< rows, or runs of lanes, that are read at a time
   int64_t runs = 1;              ///< of memory that they lie in, far from each other
   int64_t width = 1, strips = 1; ///< columns of a unit
+  /// What is reduced is made of it, and no unit has elements of two of its parts: nothing has to
+  /// choose per element.
+  ConcatOp joined = nullptr;
   int64_t fineChunk = 1, fineChunks = 1, outerChunk = 1, outerChunks = 1;
   int64_t units = 1;
 

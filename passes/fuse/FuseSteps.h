@@ -33,6 +33,9 @@ void mergeSiblings(Grouping &grouping);
 void mergeSmallUpdates(Grouping &grouping);
 /// Whether one kernel may hold all of these: it works in one layout.
 bool agreeOnLayout(llvm::ArrayRef<mlir::Operation *> ops);
+/// Whether they reduce rows that one of them joins from parts: kernels walk parts by themselves,
+/// and such a row is better made first.
+bool joinsWholeRows(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// 4. Every group becomes a dlc.fusion.
 void outlineGroups(Grouping &grouping);

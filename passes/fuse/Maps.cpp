@@ -115,9 +115,15 @@ private:
            }));
   }
 
+  bool joinsWholeRows(int group, Operation *op) {
+    SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
+    ops.push_back(op);
+    return dlc::joinsWholeRows(ops);
+  }
+
   bool fits(int group, Operation *op, ArrayRef<Operation *> users, bool asOutput) {
     if (int(grouping[group].ops.size()) >= maxFusionOps || !isVectorFriendly(op) ||
-        !agreesOnLayout(group, op))
+        joinsWholeRows(group, op) || !agreesOnLayout(group, op))
       return false;
     llvm::SmallSetVector<Value, 16> inputs = grouping.inputsOf(group);
     for (Value result : op->getResults())
@@ -222,6 +228,28 @@ private:
 } // namespace
 
 void groupMaps(Grouping &grouping) { MapGrouper(grouping).run(); }
+
+bool joinsWholeRows(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops) {
+    auto concat = dyn_cast<ConcatOp>(op);
+    if (!concat || bytesOf(concat.getY().getType()) <= smallBytes)
+      continue;
+    int64_t axis = concat.getAxis();
+    ArrayRef<int64_t> shape = shapeOf(concat.getY());
+    StringRef tag = layoutOf(concat.getY().getType());
+    auto parsed = Tag::parse(tag);
+    bool alongRow = tag.empty() ? llvm::all_of(shape.drop_front(axis + 1),
+                                               [](int64_t size) { return size == 1; })
+                                : parsed && parsed->blockedDim < 0 && parsed->order.back() == axis;
+    if (alongRow && !llvm::all_of(ops, [&](Operation *other) {
+          auto reduce = dyn_cast<ReduceOp>(other);
+          return !reduce || shapeOf(reduce.getX()) != shape ||
+                 !llvm::is_contained(reduce.getAxes(), axis);
+        }))
+      return true;
+  }
+  return false;
+}
 
 bool agreeOnLayout(ArrayRef<Operation *> ops) { return MapGrouper::agreeOnLayout(ops); }
 

@@ -146,6 +146,58 @@ void addSharedReduces(std::vector<Case> &cases) {
   }
 }
 
+/// Of concatenated parts, with what is reduced as a result of its own or not.
+void addJoinedReduces(std::vector<Case> &cases) {
+  struct {
+    const char *name;
+    std::vector<Shape> parts;
+    int64_t axis;
+    std::vector<int64_t> axes;
+  } shapes[] = {
+      {"channels_last", {{1, 30, 40, 24}, {1, 30, 40, 5}, {1, 30, 40, 60}}, 3, {1, 2}},
+      {"wide", {{2, 9, 7, 700}, {2, 9, 7, 1}, {2, 9, 7, 1100}}, 3, {1, 2}},
+      {"few_channels", {{1, 90, 70, 3}, {1, 90, 70, 4}}, 3, {1, 2}},
+      {"channels", {{2, 3, 40, 41}, {2, 6, 40, 41}, {2, 1, 40, 41}}, 1, {2, 3}},
+      {"blocks", {{1, 2, 30, 30, 16}, {1, 1, 30, 30, 16}}, 1, {2, 3}},
+      {"rows", {{1, 30, 10, 240}, {1, 30, 25, 240}}, 2, {3}},
+      {"reduced", {{1, 30, 10, 24}, {1, 30, 25, 24}}, 2, {1, 2}},
+  };
+  for (auto &s : shapes)
+    for (bool side : {false, true}) {
+      Shape whole = s.parts[0];
+      whole[s.axis] = 0;
+      Case c{"reduce", "joined/" + std::string(s.name) + (side ? "/side" : "")};
+      std::string values, types;
+      for (size_t i = 0; i < s.parts.size(); ++i) {
+        whole[s.axis] += s.parts[i][s.axis];
+        c.operands.push_back({s.parts[i]});
+        values += (i ? ", %a" : "%a") + std::to_string(i);
+        types += (i ? ", " : "") + typeText(s.parts[i], "f32");
+      }
+      Shape kept = whole;
+      for (int64_t axis : s.axes)
+        kept[axis] = 1;
+      std::string t = typeText(whole, "f32"), r = typeText(kept, "f32");
+      auto reduce = [&](const char *to, const char *kind) {
+        std::string axes;
+        for (int64_t axis : s.axes)
+          axes += (axes.empty() ? "" : ", ") + std::to_string(axis);
+        return std::string(to) + " = dlc.reduce " + kind + " %g axes [" + axes + "] keepdims : (" +
+               t + ") -> " + r + "\n";
+      };
+      c.body = "%x = dlc.concat " + std::to_string(s.axis) + " (" + values + ") : (" + types +
+               ") -> " + t + "\n%g = dlc.sigmoid %x : (" + t + ") -> " + t + "\n" +
+               reduce("%m", "mean") + reduce("%l", "max") + "return " + (side ? "%g, " : "") +
+               "%m, %l : " + (side ? t + ", " : "") + r + ", " + r;
+      c.resultTypes = {r, r};
+      if (side)
+        c.resultTypes.insert(c.resultTypes.begin(), t);
+      c.results = unsigned(c.resultTypes.size());
+      c.tolerance = {16, 64};
+      cases.push_back(c);
+    }
+}
+
 void addSearches(std::vector<Case> &cases) {
   struct {
     const char *name;
@@ -197,6 +249,7 @@ void addReduceCases(std::vector<Case> &cases) {
   addReduces(cases);
   addCutReduces(cases);
   addSharedReduces(cases);
+  addJoinedReduces(cases);
   addSearches(cases);
 }
 
