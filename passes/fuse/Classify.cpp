@@ -1,8 +1,8 @@
 //===- Classify.cpp - what an operation is to fusion ----------------------===//
 #include "passes/fuse/Classify.h"
 
-#include "ir/dlc/IndexMap.h"
 #include "passes/fuse/StepSlice.h"
+#include "passes/layout/Tag.h"
 
 using namespace mlir;
 
@@ -19,25 +19,28 @@ int64_t innermost(ArrayRef<int64_t> shape) {
 
 } // namespace
 
-bool isContiguousConcat(ConcatOp op) {
-  if (!layoutOf(op.getY().getType()).empty())
-    return false;
-  ArrayRef<int64_t> shape = shapeOf(op.getY());
-  for (int64_t d : shape.take_front(op.getAxis()))
-    if (d != 1)
+/// Whether each part is made for the concatenation alone, or read by others where it lies in it.
+static bool isWrittenInPlace(ConcatOp op) {
+  return llvm::all_of(op.getXs(), [&](Value part) {
+    Operation *made = part.getDefiningOp();
+    if (!made || made->getBlock() != op->getBlock() || isa<ConstantOp, SliceOp, TransferOp>(made))
       return false;
-  return true;
+    unsigned wanted = 0;
+    for (OpOperand &use : part.getUses())
+      wanted += isa<ConcatOp>(use.getOwner()) || use.getOwner()->hasTrait<OpTrait::IsTerminator>();
+    return wanted == 1;
+  });
 }
 
 bool isAlias(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return layoutOf(reshape.getX().getType()).empty();
   if (auto slice = dyn_cast<SliceOp>(op))
-    return (layoutOf(slice.getX().getType()).empty() && typeOf(slice.getX()).hasStaticShape() &&
-            runOf(slice)) ||
-           isTurnedStack(slice);
+    return runInMemory(slice) || isTurnedStack(slice);
+  // In row-major order also where parts are copied.
   if (auto concat = dyn_cast<ConcatOp>(op))
-    return isContiguousConcat(concat);
+    return joinsRuns(concat) &&
+           (layoutOf(concat.getY().getType()).empty() || isWrittenInPlace(concat));
   return isStepIndex(op) || stepSliceOf(op);
 }
 
