@@ -1,0 +1,339 @@
+"""The rows of operators.py: ONNX operators with the shapes and attributes that networks give them."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Operand:
+    shape: tuple
+    kind: str = "float32"
+    constant: bool = False
+    given: object = None  # the values themselves
+    low: float = None     # uniform between these, where a normal distribution makes no sense
+    high: float = None
+
+    def value(self, rng):
+        import numpy as np
+        if self.given is not None:
+            return np.asarray(self.given, self.kind)
+        if self.kind == "bool":
+            return rng.random(self.shape) < 0.5
+        if np.dtype(self.kind).kind in "iu":
+            return rng.integers(self.low or 0, self.high, self.shape).astype(self.kind)
+        if self.low is not None:
+            return rng.uniform(self.low, self.high, self.shape).astype(self.kind)
+        size = max(1, np.prod(self.shape[1:])) if self.constant and len(self.shape) > 1 else 1
+        return (rng.standard_normal(self.shape) / np.sqrt(size)).astype(self.kind)
+
+
+@dataclass
+class Row:
+    name: str
+    op: str
+    operands: list
+    attributes: dict = field(default_factory=dict)
+    outputs: int = 1
+    opset: int = 20
+    domain: str = ""
+
+
+def x(*shape, **more):
+    """An input."""
+    return Operand(shape, **more)
+
+
+def w(*shape, **more):
+    """A weight."""
+    return Operand(shape, constant=True, **more)
+
+
+def c(*values, kind="int64"):
+    """A constant vector."""
+    return Operand((len(values),), kind, True, values)
+
+
+def scalar(value, kind="float32"):
+    return Operand((), kind, True, value)
+
+
+def index(high, *shape, kind="int64"):
+    return Operand(shape, kind, low=0, high=high)
+
+
+def text_of(shape):
+    return "x".join(map(str, shape))
+
+
+def convolutions():
+    def conv(name, image, out, kernel, stride=1, groups=1, dilation=1, pads=None, transposed=False, **more):
+        dims = len(image) - 2
+        kernel = kernel if isinstance(kernel, tuple) else (kernel,) * dims
+        stride, dilation = [list(v) if isinstance(v, tuple) else [v] * dims for v in (stride, dilation)]
+        pads = [d * (k - 1) // 2 for k, d in zip(kernel, dilation)] * 2 if pads is None else [pads] * (2 * dims)
+        weight = w(image[1], out // groups, *kernel) if transposed else w(out, image[1] // groups, *kernel)
+        return Row(f"{name}/{text_of(image)}", "ConvTranspose" if transposed else "Conv", [x(*image), weight, w(out)],
+                   dict(kernel_shape=list(kernel), strides=stride, dilations=dilation, group=groups, pads=pads, **more))
+    yield conv("conv-7x7-s2", (1, 3, 224, 224), 64, 7, 2)
+    yield conv("conv-4x4-s4-patches", (1, 3, 224, 224), 96, 4, 4, pads=0)
+    yield conv("conv-16x16-s16-patches", (1, 3, 224, 224), 768, 16, 16, pads=0)
+    yield conv("conv-3x3-s2-stem", (1, 3, 320, 320), 16, 3, 2)
+    yield conv("conv-3x3-grey", (1, 1, 256, 256), 32, 3)
+    yield conv("conv-3x3-to-image", (1, 64, 256, 256), 3, 3)
+    yield conv("conv-9x9-to-image", (1, 64, 128, 128), 3, 9)
+    yield conv("conv-1x1-to-one", (1, 64, 256, 256), 1, 1)
+    yield conv("conv-3x3", (1, 64, 56, 56), 64, 3)
+    yield conv("conv-3x3", (1, 256, 14, 14), 256, 3)
+    yield conv("conv-3x3-wide", (1, 512, 7, 7), 512, 3)
+    yield conv("conv-3x3-odd", (1, 50, 61, 61), 30, 3)
+    yield conv("conv-3x3-s2", (1, 128, 56, 56), 256, 3, 2)
+    yield conv("conv-3x3-dilated", (1, 256, 33, 33), 256, 3, dilation=12)
+    yield conv("conv-3x3-batch", (8, 64, 28, 28), 64, 3)
+    yield conv("conv-1x1", (1, 256, 56, 56), 64, 1)
+    yield conv("conv-1x1", (1, 1024, 14, 14), 2048, 1)
+    yield conv("conv-1x1-odd", (1, 116, 28, 28), 58, 1)
+    yield conv("conv-1x1-s2", (1, 256, 56, 56), 512, 1, 2)
+    yield conv("conv-1x1-squeeze", (1, 960, 1, 1), 240, 1)
+    yield conv("conv-1x7", (1, 192, 17, 17), 192, (1, 7))
+    yield conv("conv-7x1", (1, 192, 17, 17), 192, (7, 1))
+    yield conv("conv-5x5", (1, 64, 28, 28), 96, 5)
+    for groups in (2, 8, 32):
+        yield conv(f"conv-grouped-{groups}", (1, 256, 28, 28), 256, 3, groups=groups)
+    yield conv("conv-grouped-odd", (1, 120, 28, 28), 120, 3, groups=5)
+    yield conv("conv-grouped-1x1", (1, 240, 28, 28), 240, 1, groups=3)
+    for kernel in (3, 5, 7, 11, 31):
+        yield conv(f"conv-depthwise-{kernel}", (1, 96, 56, 56), 96, kernel, groups=96)
+    yield conv("conv-depthwise-3-s2", (1, 144, 56, 56), 144, 3, 2, groups=144)
+    yield conv("conv-depthwise-odd", (1, 58, 28, 28), 58, 3, groups=58)
+    yield conv("conv-depthwise-dilated", (1, 256, 33, 33), 256, 3, groups=256, dilation=4)
+    yield conv("conv-depthwise-1x11", (1, 64, 56, 56), 64, (1, 11), groups=64)
+    yield conv("conv-depthwise-multiplier", (1, 32, 56, 56), 64, 3, groups=32)
+    yield conv("conv-depthwise-valid", (1, 96, 56, 56), 96, 3, groups=96, pads=0)
+    yield conv("conv1d-3", (1, 80, 1500), 384, 3)
+    yield conv("conv1d-10-s5", (1, 1, 16000), 512, 10, 5, pads=0)
+    yield conv("conv1d-3-s2", (1, 512, 3199), 512, 3, 2, pads=0)
+    yield conv("conv1d-7-vocoder", (1, 32, 8192), 32, 7)
+    yield conv("conv1d-11-dilated", (1, 128, 4096), 128, 11, dilation=5)
+    yield conv("conv1d-wavenet", (1, 64, 4096), 128, 2, dilation=512, pads=256)
+    yield conv("conv1d-depthwise-31", (1, 256, 500), 256, 31, groups=256)
+    yield conv("conv1d-grouped-128", (1, 768, 499), 768, 128, groups=16, pads=64)
+    yield conv("conv1d-1-to-one", (1, 64, 16000), 1, 7)
+    yield conv("conv3d-3", (1, 64, 8, 28, 28), 64, 3)
+    yield conv("conv3d-stem", (1, 3, 16, 112, 112), 64, (3, 7, 7), (1, 2, 2))
+    yield conv("conv3d-1x3x3", (1, 64, 8, 56, 56), 64, (1, 3, 3))
+    yield conv("conv3d-3x1x1", (1, 64, 8, 56, 56), 64, (3, 1, 1))
+    yield conv("conv3d-depthwise", (1, 108, 8, 28, 28), 108, 3, groups=108)
+    yield conv("conv3d-unet", (1, 32, 32, 32, 32), 32, 3)
+    yield conv("convt-2-s2", (1, 128, 56, 56), 64, 2, 2, pads=0, transposed=True)
+    yield conv("convt-4-s2", (1, 128, 32, 32), 64, 4, 2, pads=1, transposed=True)
+    yield conv("convt-3-s2", (1, 64, 64, 64), 32, 3, 2, pads=1, transposed=True, output_padding=[1, 1])
+    yield conv("convt-4-start", (1, 100, 1, 1), 512, 4, 1, pads=0, transposed=True)
+    yield conv("convt-depthwise-4", (1, 64, 28, 28), 64, 4, 2, pads=1, groups=64, transposed=True)
+    yield conv("convt1d-16-s8", (1, 512, 64), 256, 16, 8, pads=4, transposed=True)
+    yield conv("convt3d-2-s2", (1, 64, 8, 16, 16), 32, 2, 2, pads=0, transposed=True)
+
+
+def products():
+    def product(name, a, b, constant=False):
+        return Row(f"matmul-{name}/{text_of(a)}-{text_of(b)}", "MatMul", [x(*a), (w if constant else x)(*b)])
+    for m in (1, 2, 4, 16, 64, 197, 512, 1500):
+        yield product("weights", (m, 768), (768, 3072), True)
+    yield product("weights-back", (197, 3072), (3072, 768), True)
+    yield product("vocabulary", (1, 768), (768, 50257), True)
+    yield product("classes", (1, 2048), (2048, 1000), True)
+    yield product("odd", (77, 333), (333, 129), True)
+    yield product("narrow", (4096, 64), (64, 3), True)
+    yield product("to-one", (10000, 128), (128, 1), True)
+    yield product("from-few", (10000, 4), (4, 64), True)
+    yield product("batch-weights", (8, 197, 384), (384, 1536), True)
+    yield product("heads", (1, 12, 197, 64), (1, 12, 64, 197))
+    yield product("heads-back", (1, 12, 197, 197), (1, 12, 197, 64))
+    yield product("windows", (64, 3, 49, 32), (64, 3, 32, 49))
+    yield product("one-query", (1, 32, 1, 128), (1, 32, 128, 1024))
+    yield product("inputs", (512, 512), (512, 512))
+    yield product("long", (64, 100000), (100000, 64))
+    yield product("broadcast", (1, 256, 256), (32, 256, 64))
+    yield product("vector", (1000, 1000), (1000,))
+    yield product("linear-attention", (8, 16, 1024), (8, 1024, 17))
+    for flags in ((0, 0), (0, 1), (1, 0)):
+        yield Row(f"gemm-{flags[0]}{flags[1]}/256", "Gemm", [x(256, 512) if not flags[0] else x(512, 256), w(512, 1024) if not flags[1] else w(1024, 512), w(1024)],
+                  dict(transA=flags[0], transB=flags[1]))
+    for equation, a, b in (("bhid,bhjd->bhij", (1, 8, 256, 64), (1, 8, 256, 64)), ("bhij,bhjd->bihd", (1, 8, 256, 256), (1, 8, 256, 64)),
+                           ("bhwc,hkc->bhwk", (1, 14, 14, 64), (14, 14, 64)), ("nclhw,co->nolhw", (1, 64, 4, 14, 14), (64, 128)), ("bi,bj->bij", (32, 256), (32, 256)),
+                           ("bnd,bmd->bnm", (2, 900, 256), (2, 1000, 256))):
+        yield Row("einsum-" + equation.replace(",", "_").replace("->", "_"), "Einsum", [x(*a), x(*b)], dict(equation=equation))
+
+
+def pools():
+    def pool(name, op, image, kernel, stride, pads=0, **more):
+        dims = len(image) - 2
+        return Row(f"{name}/{text_of(image)}", op, [x(*image)], dict(kernel_shape=[kernel] * dims, strides=[stride] * dims, pads=[pads] * (2 * dims), **more))
+    yield pool("maxpool-3-s2", "MaxPool", (1, 64, 112, 112), 3, 2, 1)
+    yield pool("maxpool-2-s2", "MaxPool", (1, 64, 224, 224), 2, 2)
+    yield pool("maxpool-5-s1", "MaxPool", (1, 256, 20, 20), 5, 1, 2)
+    yield pool("maxpool-13-s1", "MaxPool", (1, 256, 20, 20), 13, 1, 6)
+    yield pool("maxpool-ceil", "MaxPool", (1, 64, 112, 112), 3, 2, ceil_mode=1)
+    yield pool("maxpool1d", "MaxPool", (1, 128, 4000), 3, 3)
+    yield pool("maxpool3d", "MaxPool", (1, 64, 16, 56, 56), 2, 2)
+    yield pool("avgpool-3-s1", "AveragePool", (1, 256, 35, 35), 3, 1, 1)
+    yield pool("avgpool-2-s2", "AveragePool", (1, 128, 56, 56), 2, 2)
+    yield pool("avgpool-7-s1", "AveragePool", (1, 192, 28, 28), 7, 1, 3)
+    yield pool("avgpool-all-counted", "AveragePool", (1, 256, 35, 35), 3, 1, 1, count_include_pad=1)
+    yield pool("avgpool3d", "AveragePool", (1, 64, 8, 28, 28), 2, 2)
+    yield pool("lppool", "LpPool", (1, 64, 56, 56), 3, 2, p=2)
+    for name, op in (("avg", "GlobalAveragePool"), ("max", "GlobalMaxPool")):
+        yield Row(f"global-{name}/1x2048x7x7", op, [x(1, 2048, 7, 7)])
+        yield Row(f"global-{name}/1x96x112x112", op, [x(1, 96, 112, 112)])
+
+
+def normalisations():
+    for shape in ((1, 197, 768), (1, 3136, 96), (1, 56, 56, 96)):
+        yield Row(f"layernorm/{text_of(shape)}", "LayerNormalization", [x(*shape), w(shape[-1]), w(shape[-1])], dict(axis=-1))
+    yield Row("layernorm-image/1x64x28x28", "LayerNormalization", [x(1, 64, 28, 28), w(64, 28, 28), w(64, 28, 28)], dict(axis=1))
+    for shape in ((1, 64, 128, 128), (8, 32, 64, 64), (1, 32, 16, 32, 32), (1, 512, 400)):
+        yield Row(f"instancenorm/{text_of(shape)}", "InstanceNormalization", [x(*shape), w(shape[1]), w(shape[1])])
+    for shape, groups in (((1, 320, 64, 64), 32), ((1, 64, 28, 28), 1), ((1, 256, 1500), 8)):
+        yield Row(f"groupnorm-{groups}/{text_of(shape)}", "GroupNormalization", [x(*shape), w(groups), w(groups)], dict(num_groups=groups), opset=20)
+    yield Row("batchnorm/1x64x112x112", "BatchNormalization", [x(1, 64, 112, 112), w(64), w(64), w(64), w(64, low=0.5, high=2)])
+    yield Row("lrn/1x96x55x55", "LRN", [x(1, 96, 55, 55)], dict(size=5))
+    yield Row("meanvariance/1x64x56x56", "MeanVarianceNormalization", [x(1, 64, 56, 56)])
+    yield Row("lpnorm/1x256x56x56", "LpNormalization", [x(1, 256, 56, 56)], dict(axis=1))
+    for shape, axis in (((1, 12, 197, 197), -1), ((64, 3, 49, 49), -1), ((1, 21, 128, 128), 1), ((1, 50257), -1), ((1, 1000), -1), ((8, 128, 4), 1), ((1, 32, 8, 56, 56), 2)):
+        yield Row(f"softmax-{axis}/{text_of(shape)}", "Softmax", [x(*shape)], dict(axis=axis))
+    yield Row("logsoftmax/200x5000", "LogSoftmax", [x(200, 5000)], dict(axis=-1))
+    yield Row("hardmax/200x5000", "Hardmax", [x(200, 5000)], dict(axis=-1))
+
+
+def reductions():
+    shapes = (((1, 256, 56, 56), (2, 3)), ((1, 256, 56, 56), (1,)), ((1, 197, 768), (1,)), ((1, 197, 768), (2,)), ((1, 1, 224, 224), (0, 1, 2, 3)), ((64, 64, 3, 3), (0, 2)))
+    for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceL2", "ReduceProd", "ReduceLogSumExp"):
+        for shape, axes in shapes[:6 if op in ("ReduceMean", "ReduceMax") else 2]:
+            yield Row(f"{op.lower()}-{''.join(map(str, axes))}/{text_of(shape)}", op, [x(*shape), c(*axes)], dict(keepdims=1))
+    for shape, axis in (((1, 50257), 1), ((1, 21, 128, 128), 1), ((512, 1000), 1), ((1000, 512), 0)):
+        yield Row(f"argmax-{axis}/{text_of(shape)}", "ArgMax", [x(*shape)], dict(axis=axis, keepdims=0))
+    for shape, axis in (((1, 512, 512), 2), ((1, 512, 512), 1), ((1, 1000000), 1)):
+        yield Row(f"cumsum-{axis}/{text_of(shape)}", "CumSum", [x(*shape), scalar(axis, "int64")])
+    for shape, k in (((1, 50257), 50), ((1, 8400), 300), ((512, 128), 8), ((1, 8, 2048), 2048), ((100, 1000), 1)):
+        yield Row(f"topk-{k}/{text_of(shape)}", "TopK", [x(*shape), c(k)], dict(axis=-1), outputs=2)
+    yield Row("topk-first-axis/8400x4", "TopK", [x(8400, 4), c(100)], dict(axis=0), outputs=2)
+
+
+def elementwise():
+    shape = (1, 64, 112, 112)
+    for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Erf", "Sin", "Cos", "Gelu", "HardSwish", "HardSigmoid", "Mish", "Elu", "Selu", "Softplus", "Softsign", "Abs", "Floor",
+               "Round", "Sign", "Reciprocal", "Atan", "Tan", "Asinh", "IsNaN"):
+        yield Row(f"unary-{op.lower()}", op, [x(*shape, **(dict(low=0.1, high=3) if op in ("Log", "Sqrt") else {}))])
+    yield Row("leakyrelu", "LeakyRelu", [x(*shape)], dict(alpha=0.1))
+    yield Row("prelu", "PRelu", [x(*shape), w(64, 1, 1)])
+    yield Row("clip", "Clip", [x(*shape), scalar(0.0), scalar(6.0)])
+    for op in ("Add", "Mul", "Div", "Sub", "Max", "Min", "Greater"):
+        yield Row(f"binary-{op.lower()}", op, [x(*shape), x(*shape)])
+    yield Row("pow-2", "Pow", [x(*shape), scalar(2.0)])
+    yield Row("pow-tensor", "Pow", [x(*shape, low=0.1, high=3), x(*shape)])
+    yield Row("mod-f32", "Mod", [x(*shape), scalar(0.7)], dict(fmod=1))
+    for name, a, b in (("channels", shape, (64, 1, 1)), ("row", (1, 3136, 96), (96,)), ("column", (1, 3136, 96), (1, 3136, 1)), ("outer", (1, 1024, 1), (1, 1, 1024)),
+                       ("batch", (8, 64, 56, 56), (1, 64, 56, 56)), ("image", (1, 64, 56, 56), (1, 1, 56, 56)), ("short-rows", (100000, 3), (3,)), ("fours", (8400, 4), (8400, 1))):
+        yield Row(f"broadcast-{name}", "Mul", [x(*a), x(*b)])
+    yield Row("where", "Where", [x(*shape, kind="bool"), x(*shape), x(*shape)])
+    yield Row("where-mask", "Where", [x(1, 1, 512, 512, kind="bool"), x(1, 12, 512, 512), scalar(-1e9)])
+    for kind in ("int64", "int32", "uint8"):
+        yield Row(f"add-{kind}", "Add", [x(1000000, kind=kind, high=100), x(1000000, kind=kind, high=100)])
+    yield Row("div-int64", "Div", [x(1000000, kind="int64", high=100), scalar(7, "int64")])
+    yield Row("mod-int64", "Mod", [x(1000000, kind="int64", high=100), scalar(7, "int64")])
+    yield Row("equal-int64", "Equal", [x(1, 512, 1, kind="int64", high=9), x(1, 1, 512, kind="int64", high=9)])
+    yield Row("and-bool", "And", [x(1, 1, 512, 512, kind="bool"), x(1, 1, 512, 512, kind="bool")])
+    yield Row("add-f64", "Add", [x(1000000, kind="float64"), x(1000000, kind="float64")])
+    for a, b in (("float32", 10), ("float32", 6), ("float32", 7), ("uint8", 1), ("int64", 1), ("float16", 1), ("bool", 1), ("float32", 2), ("float32", 9)):
+        more = dict(high=2) if a in ("uint8", "int64") else dict(low=0, high=100) if a == "float32" else {}
+        yield Row(f"cast-{a}-{b}", "Cast", [x(1, 3, 512, 512, kind=a, **more)], dict(to=b))
+    for op in ("Sigmoid", "Gelu", "Relu"):
+        yield Row(f"half-{op.lower()}", op, [x(*shape, kind="float16")])
+    yield Row("half-add", "Add", [x(*shape, kind="float16"), x(*shape, kind="float16")])
+    yield Row("half-matmul", "MatMul", [x(197, 768, kind="float16"), w(768, 3072, kind="float16")])
+    yield Row("half-conv", "Conv", [x(1, 64, 56, 56, kind="float16"), w(64, 64, 3, 3, kind="float16")], dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1]))
+    yield Row("half-softmax", "Softmax", [x(1, 12, 197, 197, kind="float16")], dict(axis=-1))
+    yield Row("half-layernorm", "LayerNormalization", [x(1, 197, 768, kind="float16"), w(768, kind="float16"), w(768, kind="float16")], dict(axis=-1))
+
+
+def moves():
+    for shape, perm in (((1, 64, 112, 112), (0, 2, 3, 1)), ((1, 112, 112, 64), (0, 3, 1, 2)), ((1, 197, 12, 64), (0, 2, 1, 3)), ((1000, 1000), (1, 0)), ((1, 3, 512, 512), (0, 2, 3, 1)),
+                        ((1, 512, 512, 3), (0, 3, 1, 2)), ((1, 8, 7, 8, 7, 96), (0, 1, 3, 2, 4, 5)), ((1, 2, 58, 28, 28), (0, 2, 1, 3, 4)), ((64, 49, 3, 32), (2, 0, 3, 1)),
+                        ((32, 30, 20, 10), (3, 2, 1, 0)), ((1, 85, 3, 80, 80), (0, 2, 3, 4, 1))):
+        yield Row(f"transpose-{''.join(map(str, perm))}/{text_of(shape)}", "Transpose", [x(*shape)], dict(perm=list(perm)))
+    yield Row("transpose-uint8", "Transpose", [x(1, 720, 1280, 3, kind="uint8", high=255)], dict(perm=[0, 3, 1, 2]))
+    for shape, axis, count in (((1, 64, 56, 56), 1, 4), ((1, 56, 56, 64), 3, 3), ((1, 197, 64), 1, 2), ((8400, 1), 1, 4), ((1, 32, 1000), 2, 2)):
+        yield Row(f"concat-{axis}-{count}/{text_of(shape)}", "Concat", [x(*shape) for _ in range(count)], dict(axis=axis))
+    for shape, axis, count in (((1, 256, 56, 56), 1, 2), ((1, 197, 2304), 2, 3), ((1, 512, 96), 1, 4), ((8400, 4), 1, 4)):
+        yield Row(f"split-{axis}-{count}/{text_of(shape)}", "Split", [x(*shape)], dict(axis=axis, num_outputs=count), outputs=count)
+    yield Row("slice-step", "Slice", [x(1, 64, 112, 112), c(0, 0), c(112, 112), c(2, 3), c(2, 2)])
+    yield Row("slice-reverse", "Slice", [x(1, 512, 256), c(-1), c(-1000), c(1), c(-1)])
+    yield Row("slice-crop", "Slice", [x(1, 64, 128, 128), c(8, 8), c(120, 120), c(2, 3)])
+    for mode in ("constant", "reflect", "edge", "wrap"):
+        yield Row(f"pad-{mode}", "Pad", [x(1, 64, 112, 112), c(0, 0, 3, 3, 0, 0, 3, 3)], dict(mode=mode))
+    yield Row("gather-embedding", "Gather", [w(50000, 512), index(50000, 1, 512)])
+    yield Row("gather-many-tables", "Gather", [w(100000, 16), index(100000, 2048, 26)])
+    yield Row("gather-axis-1", "Gather", [x(64, 1000, 32), index(1000, 100)], dict(axis=1))
+    yield Row("gather-last", "Gather", [x(512, 1000), index(1000, 300)], dict(axis=1))
+    yield Row("gatherelements", "GatherElements", [x(1000, 512), index(1000, 300, 512)], dict(axis=0))
+    yield Row("gatherelements-last", "GatherElements", [x(300, 512), index(512, 300, 128)], dict(axis=1))
+    yield Row("gathernd", "GatherND", [x(64, 64, 256), index(64, 900, 2)])
+    yield Row("gathernd-batch", "GatherND", [x(8, 400, 256), index(400, 8, 100, 1)], dict(batch_dims=1))
+    yield Row("scatterelements", "ScatterElements", [x(1000, 512), index(1000, 300, 512), x(300, 512)], dict(axis=0, reduction="add"))
+    yield Row("scatternd", "ScatterND", [x(1000, 256), Operand((300, 1), "int64", False, [[i] for i in range(300)]), x(300, 256)])
+    yield Row("scatternd-add", "ScatterND", [x(1000, 256), index(1000, 3000, 1), x(3000, 256)], dict(reduction="add"))
+    for mode, how in (("nearest", "asymmetric"), ("linear", "half_pixel"), ("linear", "align_corners"), ("cubic", "half_pixel")):
+        yield Row(f"resize-{mode}-{how}/1x64x56x56", "Resize", [x(1, 64, 56, 56), None, c(1.0, 1.0, 2.0, 2.0, kind="float32")],
+                  dict(mode=mode, coordinate_transformation_mode=how, **(dict(nearest_mode="floor") if mode == "nearest" else {})))
+    yield Row("resize-linear-to-image/1x21x65x65", "Resize", [x(1, 21, 65, 65), None, None, c(1, 21, 513, 513)], dict(mode="linear", coordinate_transformation_mode="half_pixel"))
+    yield Row("resize-linear-down/1x3x720x1280", "Resize", [x(1, 3, 720, 1280), None, None, c(1, 3, 224, 224)], dict(mode="linear"))
+    yield Row("resize-linear-channels-last/1x56x56x64", "Resize", [x(1, 56, 56, 64), None, None, c(1, 112, 112, 64)], dict(mode="linear"))
+    yield Row("resize-nearest-3d", "Resize", [x(1, 32, 16, 16, 16), None, c(1.0, 1.0, 2.0, 2.0, 2.0, kind="float32")], dict(mode="nearest"))
+    yield Row("resize-linear-antialias", "Resize", [x(1, 3, 512, 512), None, None, c(1, 3, 224, 224)], dict(mode="linear", antialias=1))
+    for mode in ("DCR", "CRD"):
+        yield Row(f"depthtospace-{mode}", "DepthToSpace", [x(1, 256, 56, 56)], dict(blocksize=2, mode=mode))
+    yield Row("spacetodepth", "SpaceToDepth", [x(1, 3, 640, 640)], dict(blocksize=2))
+    yield Row("tile", "Tile", [x(1, 1, 512, 64), c(1, 12, 1, 1)])
+    yield Row("expand", "Expand", [x(1, 8, 1, 512, 64), c(1, 8, 4, 512, 64)])
+    yield Row("trilu", "Trilu", [x(1, 12, 512, 512)], dict(upper=0))
+    yield Row("onehot", "OneHot", [index(1000, 512), c(1000), c(0.0, 1.0, kind="float32")], dict(axis=-1))
+    yield Row("reversesequence", "ReverseSequence", [x(200, 16, 256), index(200, 16)], dict(batch_axis=1, time_axis=0))
+    yield Row("eyelike", "EyeLike", [x(512, 512)])
+
+
+def recurrent():
+    for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        for steps, batch, size, hidden, directions in ((50, 1, 128, 128, 1), (100, 1, 256, 512, 2), (20, 16, 512, 512, 1), (400, 1, 80, 96, 2), (10, 64, 300, 1024, 1)):
+            yield Row(f"{op.lower()}-{directions}/{steps}x{batch}x{size}x{hidden}", op,
+                      [x(steps, batch, size), w(directions, gates * hidden, size), w(directions, gates * hidden, hidden), w(directions, 2 * gates * hidden)],
+                      dict(hidden_size=hidden, direction="bidirectional" if directions == 2 else "forward", **(dict(linear_before_reset=1) if op == "GRU" else {})))
+
+
+def sampled():
+    for mode in ("linear", "nearest", "cubic"):
+        yield Row(f"gridsample-{mode}", "GridSample", [x(1, 64, 64, 64), x(1, 64, 64, 2, low=-1.1, high=1.1)], dict(mode=mode))
+    yield Row("gridsample-few-channels", "GridSample", [x(8, 32, 80, 80), x(8, 300, 4, 2, low=-1, high=1)], dict(mode="linear"))
+    yield Row("gridsample-3d", "GridSample", [x(1, 16, 16, 32, 32), x(1, 16, 32, 32, 3, low=-1, high=1)], dict(mode="linear"))
+    boxes = [[10.0 * (i % 7), 7.0 * (i % 9), 10.0 * (i % 7) + 40 + i % 30, 7.0 * (i % 9) + 50 + i % 20] for i in range(300)]
+    yield Row("roialign", "RoiAlign", [x(1, 256, 50, 50), Operand((300, 4), "float32", False, boxes), Operand((300,), "int64", False, [0] * 300)],
+              dict(output_height=7, output_width=7, sampling_ratio=2, spatial_scale=0.25))
+    yield Row("affinegrid", "AffineGrid", [x(4, 2, 3), c(4, 3, 256, 256)])
+    yield Row("deformconv", "DeformConv", [x(1, 64, 28, 28), w(64, 64, 3, 3), x(1, 18, 28, 28), w(64), x(1, 9, 28, 28, low=0, high=1)], dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1]))
+    yield Row("maxunpool", "MaxUnpool", [x(1, 64, 28, 28), Operand((1, 64, 28, 28), "int64", False, [[[[ch * 3136 + 2 * r * 56 + 2 * k for k in range(28)] for r in range(28)]
+                                                                                                    for ch in range(64)]])], dict(kernel_shape=[2, 2], strides=[2, 2]))
+    yield Row("dft", "DFT", [x(1, 512, 512, 1), None, scalar(-2, "int64")], dict(onesided=0))
+    yield Row("stft", "STFT", [x(1, 16000, 1), scalar(160, "int64"), w(400), scalar(400, "int64")], dict(onesided=1))
+    yield Row("bernoulli-free-dropout", "Dropout", [x(1, 64, 112, 112)])
+
+
+def attention():
+    contrib = "com.microsoft"
+    yield Row("attention/1x12x197x64", "Attention", [x(1, 12, 197, 64), x(1, 12, 197, 64), x(1, 12, 197, 64)], opset=23)
+    yield Row("attention-causal/1x12x512x64", "Attention", [x(1, 12, 512, 64), x(1, 12, 512, 64), x(1, 12, 512, 64)], dict(is_causal=1), opset=23)
+    yield Row("rmsnorm/1x512x2048", "RMSNormalization", [x(1, 512, 2048), w(2048)], dict(axis=-1), opset=23)
+    yield Row("multiheadattention/1x197x768", "MultiHeadAttention", [x(1, 197, 768), x(1, 197, 768), x(1, 197, 768)], dict(num_heads=12), domain=contrib)
+    yield Row("skiplayernorm", "SkipLayerNormalization", [x(1, 197, 768), x(1, 197, 768), w(768), w(768)], dict(epsilon=1e-5), domain=contrib)
+    yield Row("fastgelu", "FastGelu", [x(1, 197, 3072)], domain=contrib)
+    yield Row("biasgelu", "BiasGelu", [x(1, 197, 3072), w(3072)], domain=contrib)
+
+
+def rows():
+    for family in (convolutions, products, pools, normalisations, reductions, elementwise, moves, recurrent, sampled, attention):
+        yield from family()
