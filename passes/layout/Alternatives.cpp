@@ -80,7 +80,26 @@ std::optional<Alternative> alternativeTo(Operation *op, AlternativeBuilder &b) {
 
 } // namespace
 
-void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
+std::optional<Alternative> inSinglePrecision(Operation *op, AlternativeBuilder &b) {
+  Type half = typeOf(op->getResult(0)).getElementType();
+  if (!half.isF16() && !half.isBF16())
+    return std::nullopt;
+  Operation *wide = b.builder.clone(*op);
+  for (OpOperand &operand : wide->getOpOperands()) {
+    b.builder.setInsertionPoint(wide);
+    operand.set(b.cast(operand.get(), b.builder.getF32Type()));
+  }
+  b.builder.setInsertionPoint(op);
+  wide->getResult(0).setType(typeOf(op->getResult(0)).clone(b.builder.getF32Type()));
+  return Alternative{
+      b.cast(wide->getResult(0), half), {wide}, {op->getOperand(0), op->getResult(0)}};
+}
+
+namespace {
+
+using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
+
+void take(Block &block, Maker &make, LayoutOracle &oracle, Costs &costs) {
   for (Operation &each : llvm::make_early_inc_range(block)) {
     Operation *op = &each;
     if (!isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op) ||
@@ -91,7 +110,7 @@ void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
       continue;
     Operation *before = op->getPrevNode();
     AlternativeBuilder b(op);
-    std::optional<Alternative> way = alternativeTo(op, b);
+    std::optional<Alternative> way = make(op, b);
     if (!way)
       continue;
     for (Operation *made : way->work)
@@ -110,6 +129,13 @@ void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
     if (isBetter)
       op->erase();
   }
+}
+
+} // namespace
+
+void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
+  take(block, inSinglePrecision, oracle, costs);
+  take(block, alternativeTo, oracle, costs);
 }
 
 } // namespace dlc

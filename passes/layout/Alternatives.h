@@ -3,6 +3,7 @@
 // Libraries have fast code for the convolutions and pools that most networks have. What has none
 // (transposed convolutions with long strides, depthwise ones of one or three spatial dimensions or
 // with several results for a channel, pools of one dimension) is made of those that have.
+// So are convolutions of 16-bit floats where the processor does not multiply these.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_LAYOUT_ALTERNATIVES_H
@@ -28,6 +29,7 @@ public:
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
     return constant(tensors.broadcast(x, shape));
   }
+  mlir::Value cast(mlir::Value x, mlir::Type element) { return constant(tensors.cast(x, element)); }
   mlir::Value zero(mlir::Value like) { return constant(tensors.scalar(0, like)); }
 
   mlir::OpBuilder builder;
@@ -56,6 +58,9 @@ std::optional<Alternative> flatPlanes(mlir::Operation *op, AlternativeBuilder &b
 std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b);
 /// A convolution with several results for each channel as a depthwise one of repeated channels.
 std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b);
+
+/// Of 16-bit floats as one of f32, whose result is rounded.
+std::optional<Alternative> inSinglePrecision(mlir::Operation *op, AlternativeBuilder &b);
 
 /// Takes those that cost less.
 void takeAlternatives(mlir::Block &block, LayoutOracle &oracle, Costs &costs);

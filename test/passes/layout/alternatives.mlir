@@ -53,3 +53,14 @@ func.func @twice(%x: tensor<1x32x56x56xf32>, %w: tensor<64x1x3x3xf32>) -> tensor
   %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 32 : i64} : (tensor<1x32x56x56xf32>, tensor<64x1x3x3xf32>) -> tensor<1x64x56x56xf32>
   return %0 : tensor<1x64x56x56xf32>
 }
+
+// -----
+
+// Of 16-bit floats in f32, where the library has nothing for them; on processors that multiply them it stays.
+// CHECK-LABEL: @half
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x56x56xf{{32|16}}
+// CHECK: return {{.*}}tensor<1x64x56x56xf16
+func.func @half(%x: tensor<1x64x56x56xf16>, %w: tensor<64x64x3x3xf16>) -> tensor<1x64x56x56xf16> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x56x56xf16>, tensor<64x64x3x3xf16>) -> tensor<1x64x56x56xf16>
+  return %0 : tensor<1x64x56x56xf16>
+}
