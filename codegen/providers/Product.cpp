@@ -84,15 +84,20 @@ TensorForm strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Type elem
   return {SmallVector<int64_t>(shape), element, tidyStrides(shape, strides)};
 }
 
-/// What stands around the product of a fusion that makes an operand first: views of it are views of
-/// what it is made of.
-std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
+/// What stands around the product of a fusion that makes an operand first, by operations of its
+/// own.
+std::optional<Epilogue> epilogueBeside(ArrayRef<Operation *> made, FusionOp fusion) {
   Block &body = fusion.getBody().front();
   SmallVector<Operation *> ops;
   for (Operation &op : body.without_terminator())
-    if (!isa<ConstantOp>(op) && !llvm::is_contained(prologue.ops, &op))
+    if (!isa<ConstantOp>(op) && !llvm::is_contained(made, &op))
       ops.push_back(&op);
-  auto epilogue = matchEpilogue(ops, body.getTerminator()->getOperand(0), /*gradients=*/true);
+  return matchEpilogue(ops, body.getTerminator()->getOperand(0), /*gradients=*/true);
+}
+
+/// Views of the made operand are views of what it is made of.
+std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
+  auto epilogue = epilogueBeside(prologue.ops, fusion);
   if (!epilogue || (epilogue->lhs.base == prologue.made) == (epilogue->rhs.base == prologue.made))
     return std::nullopt;
   return epilogue;
@@ -207,6 +212,35 @@ bool isProduct(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op); });
 }
 
+/// What comes after the sums, beside the operands.
+static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
+                                        const Refusal &no) {
+  // What `--matmul-precision medium` allows.
+  if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
+    p.math = math.str();
+  SmallVector<int64_t> dims(p.dst.dims.size(), 1);
+  auto perColumn = dims;
+  int64_t n = perColumn.back() = p.dst.dims.back();
+  if (e.bias) {
+    p.bias = TensorForm{perColumn, typeOf(e.bias).getElementType()};
+    p.biasSource = sourceOf(fusion, e.bias);
+  }
+  p.scale = takeScale(fusion, e);
+  auto operandOf = [&](const PostOp &step) -> std::optional<TensorForm> {
+    auto type = typeOf(step.operand);
+    if (type.getNumElements() == 1)
+      return TensorForm{dims, type.getElementType()};
+    if (step.isFullSize(e.destination.shape) || type.getNumElements() == p.dst.size())
+      return TensorForm{p.dst.dims, type.getElementType()};
+    if (type.getShape().back() != n)
+      return std::nullopt;
+    return TensorForm{perColumn, type.getElementType()};
+  };
+  if (!describeSteps(fusion, e, operandOf, p.steps, p.accumulates))
+    return no("a step's operand has a shape or factor that no product takes");
+  return p;
+}
+
 std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &no) {
   auto prologue = own ? matchPrologue(fusion) : std::nullopt;
   auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, own);
@@ -229,30 +263,25 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
     return no("weights that 8 bits do not hold");
   p->prologue = std::move(prologue);
   p->madeIsLeft = madeIsLeft;
-  // What `--matmul-precision medium` allows.
-  if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
-    p->math = math.str();
-  SmallVector<int64_t> dims(p->dst.dims.size(), 1);
-  auto perColumn = dims;
-  int64_t n = perColumn.back() = p->dst.dims.back();
-  if (e.bias) {
-    p->bias = TensorForm{perColumn, typeOf(e.bias).getElementType()};
-    p->biasSource = sourceOf(fusion, e.bias);
-  }
-  p->scale = takeScale(fusion, e);
-  auto operandOf = [&](const PostOp &step) -> std::optional<TensorForm> {
-    auto type = typeOf(step.operand);
-    if (type.getNumElements() == 1)
-      return TensorForm{dims, type.getElementType()};
-    if (step.isFullSize(e.destination.shape) || type.getNumElements() == p->dst.size())
-      return TensorForm{p->dst.dims, type.getElementType()};
-    if (type.getShape().back() != n)
-      return std::nullopt;
-    return TensorForm{perColumn, type.getElementType()};
-  };
-  if (!describeSteps(fusion, e, operandOf, p->steps, p->accumulates))
-    return no("a step's operand has a shape or factor that no product takes");
-  return p;
+  return withSteps(std::move(*p), fusion, e, no);
+}
+
+std::optional<Product> describeBlocks(FusionOp fusion, const ScaledBlocks &blocks,
+                                      const Refusal &no) {
+  auto e = epilogueBeside(blocks.ops, fusion);
+  ConstantOp numbers = constantOf(outside(fusion, blocks.numbers));
+  if (!e || !numbers || e->rhs.base != MatmulOp(cast<MatmulOp>(e->anchor)).getB())
+    return no("not one product by constants with steps after it");
+  if (typeOf(fusion.getResult(0)).getNumElements() == 0)
+    return no("empty result");
+  if (fusion->hasAttr(kUpdatesAttr))
+    foldUpdate(*e);
+  auto p = describeOperands(fusion, *e, no);
+  auto plain = ref::Tensor::fromAttr(numbers.getValue());
+  if (!p || failed(plain))
+    return no("its weights cannot be read");
+  p->constant = {*plain, /*turned=*/true};
+  return withSteps(std::move(*p), fusion, *e, no);
 }
 
 } // namespace dlc

@@ -14,6 +14,7 @@
 #include "codegen/providers/Prologue.h"
 #include "codegen/providers/Refusal.h"
 #include "ir/tensor/Tensor.h"
+#include "passes/ScaledBlocks.h"
 #include "passes/fuse/Epilogue.h"
 
 namespace dlc {
@@ -83,6 +84,11 @@ struct Product {
 
 /// Whether the fusion is made around a matrix product.
 bool isProduct(FusionOp fusion);
+
+/// Reads a fusion around a product by constant weights of few bits in blocks
+/// (passes/ScaledBlocks.h), whose numbers are its `constant`.
+std::optional<Product> describeBlocks(FusionOp fusion, const ScaledBlocks &blocks,
+                                      const Refusal &no);
 
 /// Reads a fusion around a matrix product. `own`: also with steps and operands that only our own
 /// kernels make. `why` where it is none.

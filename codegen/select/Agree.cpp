@@ -3,6 +3,7 @@
 
 #include "codegen/providers/onednn/Words.h"
 #include "codegen/select/Exact.h"
+#include "passes/ScaledBlocks.h"
 #include "runtime/library/onednn/Describe.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -76,7 +77,7 @@ double allowedBy(Operation *op) {
   op->walk([&](Operation *inner) {
     if (auto math = inner->getAttrOfType<StringAttr>("dlc.math"))
       most = std::max(most, math.getValue() == "tf32" ? 2e-3 : 3e-2);
-    if (llvm::any_of(inner->getOperandTypes(), narrow) ||
+    if (inner->hasAttr(kActivationsAttr) || llvm::any_of(inner->getOperandTypes(), narrow) ||
         llvm::any_of(inner->getResultTypes(), narrow))
       most = std::max(most, 3e-2);
   });

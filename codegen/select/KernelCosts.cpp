@@ -7,6 +7,7 @@
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
 #include "passes/layout/Ask.h"
+#include "runtime/library/blocks/Describe.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -112,6 +113,9 @@ public:
   }
 
   bool sumsIntegers(Operation *op) override { return oracle.sumsIntegers(op); }
+  bool readsBlocks(int64_t bits) override {
+    return options.accuracy != "strict" && blocks::lanes(bits) > 0;
+  }
 
 private:
   /// Operands that a contraction in i32 reads as integers of 8 bits, as these.

@@ -61,6 +61,9 @@ Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block);
 Value centred(Build &b, Value x, Value zeroPoint);
 /// (x - zero point) * scale in the scale's type.
 Value dequantized(Build &b, Value x, const Quantization &q);
+/// Weights [n, k] of numbers i8 [n, blocks, depth], less zero points i32 [n, blocks, 1] or none,
+/// times scales [n, blocks]: in the form in which passes know them (passes/ScaledBlocks.h).
+Value dequantizedBlocks(Build &b, Value numbers, Value zero, Value scale, int64_t k);
 /// Rounds to nearest even, adds the zero point, and saturates; to fewer bits than the type has
 /// where `bits` is not 0.
 Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits = 0);

@@ -98,6 +98,14 @@ Value dequantized(Build &b, Value x, const Quantization &q) {
   return b.mul(b.cast(centred(b, x, q.zeroPoint), b.elem(q.scale)), q.scale);
 }
 
+Value dequantizedBlocks(Build &b, Value numbers, Value zero, Value scale, int64_t k) {
+  Value all = dequantized(b, numbers, {b.expandDims(scale, 2), zero});
+  if (!b.ok())
+    return {};
+  int64_t n = b.dim(numbers, 0), wide = b.dim(numbers, 1) * b.dim(numbers, 2);
+  return b.sliceAxis(b.reshape(all, {n, wide}), 1, 0, k);
+}
+
 Value quantized(Build &b, Value x, const Quantization &q, Type element) {
   return toQuantized(b, b.div(x, q.scale), q.zeroPoint, element);
 }
@@ -137,6 +145,46 @@ void quantizeLinear(Node &n, Build &b) {
                        element, n.isFourBits(2) ? 4 : 0));
 }
 
+/// A constant matrix with scales for each block of one axis, in the form of dequantizedBlocks; null
+/// where it is none.
+Value constantBlocks(Node &n, Build &b, int64_t axis, int64_t block) {
+  auto constantOf = [](Value v) -> std::optional<ref::Tensor> {
+    auto op = v ? v.getDefiningOp<ConstantOp>() : ConstantOp();
+    auto tensor = op ? ref::Tensor::fromAttr(op.getValue()) : FailureOr<ref::Tensor>(failure());
+    return succeeded(tensor) ? std::optional(*tensor) : std::nullopt;
+  };
+  constexpr int64_t kUnit = 16;
+  auto x = constantOf(n.in(0)), scale = constantOf(n.in(1)), zero = constantOf(n.in(2));
+  if (!x || !scale || (n.has(2) && !zero) || !Build::isSane(block, kUnit) || block % kUnit ||
+      x->getRank() != 2 || scale->getRank() != 2 || !x->getElementType().isInteger(8) ||
+      !scale->getElementType().isF32() || axis < -2 || axis > 1)
+    return {};
+  bool isAcross = axis % 2 == 0; // blocks go along columns
+  auto sizeOf = [=](const ref::Tensor &t, bool along) { return t.getShape()[isAcross != along]; };
+  int64_t rows = sizeOf(*x, false), k = sizeOf(*x, true), blocks = (k + block - 1) / block;
+  if (sizeOf(*scale, false) != rows || sizeOf(*scale, true) != blocks ||
+      (zero && zero->getShape() != scale->getShape()))
+    return {};
+  // What has no sign is taken from its middle.
+  bool isUnsigned = x->getElementType().isUnsignedInteger();
+  int64_t middle = !isUnsigned ? 0 : n.isFourBits(0) ? 8 : 128;
+  auto numbers =
+      ref::Tensor::empty(RankedTensorType::get({rows, blocks, block}, b.b.getIntegerType(8)));
+  const auto *from = reinterpret_cast<const uint8_t *>(x->data());
+  auto *to = reinterpret_cast<uint8_t *>(numbers.mutableData());
+  int64_t rowStep = isAcross ? 1 : k, step = isAcross ? rows : 1;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < k; ++i)
+      to[row * blocks * block + i] = uint8_t(from[row * rowStep + i * step] - middle);
+  auto turned = [&](Value v) { return isAcross ? b.transpose(v, {1, 0}) : v; };
+  Value centre = n.in(2);
+  if (centre)
+    centre = b.expandDims(b.sub(b.cast(turned(centre), b.i32), b.scalarInt(b.i32, middle)), 2);
+  else if (middle)
+    centre = b.splat(b.i32, {rows, blocks, 1}, -double(middle));
+  return turned(dequantizedBlocks(b, b.constant(numbers), centre, turned(n.in(1)), k));
+}
+
 void dequantizeLinear(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t axis = n.integer("axis", 1), block = n.integer("block_size", 0);
@@ -146,6 +194,8 @@ void dequantizeLinear(Node &n, Build &b) {
     element = n.dataType("output_dtype", 0);
   if (!b.ok() || !fitsZeroPoint(b, n.in(2), n.in(1), b.elem(x), "the zero point"))
     return;
+  if (Value y = constantBlocks(n, b, axis, block))
+    return n.set(0, b.cast(y, element));
   n.set(0, b.cast(dequantized(b, x, {scale, besides(b, n.in(2), x, axis, block)}), element));
 }
 

@@ -1,5 +1,6 @@
 //===- Contractions.cpp - grows contractions by views and post-ops --------===//
 #include "passes/Devices.h"
+#include "passes/ScaledBlocks.h"
 #include "passes/Widened.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/EpilogueEltwise.h"
@@ -215,6 +216,16 @@ Operation *castOfWeights(Operation *anchor, Block &block) {
   return cast;
 }
 
+/// What makes weights of few bits in blocks f32 joins the product: its kernel reads those.
+void absorbBlocks(Grouping &grouping, MatmulOp product, SmallVectorImpl<Operation *> &members) {
+  auto blocks = keptBlocksOf(product);
+  auto isHere = [&](Operation *op) {
+    return op->getBlock() == &grouping.getBlock() && grouping.isFree(op);
+  };
+  if (blocks && llvm::all_of(blocks->ops, isHere))
+    takeIn(grouping, blocks->ops, product.getBMutable(), members);
+}
+
 } // namespace
 
 void groupContractions(Grouping &grouping) {
@@ -234,7 +245,8 @@ void groupContractions(Grouping &grouping) {
         absorbWidening(grouping, anchor, operand, ops);
     if (isa<MatmulOp>(anchor) && matchEpilogue(ops, anchor->getResult(0)))
       for (OpOperand &operand : anchor->getOpOperands())
-        absorbOperandViews(grouping, anchor, operand, ops);
+        if (operand.getOperandNumber() == 0 || !keptBlocksOf(anchor))
+          absorbOperandViews(grouping, anchor, operand, ops);
     groups.push_back(grouping.create(ops, /*closed=*/true));
   }
   for (auto [anchor, group] : llvm::zip(anchors, groups)) {
@@ -255,6 +267,8 @@ void groupContractions(Grouping &grouping) {
     }
     if (Operation *weights = castOfWeights(anchor, grouping.getBlock()))
       ops.push_back(weights);
+    if (auto product = dyn_cast<MatmulOp>(anchor))
+      absorbBlocks(grouping, product, ops);
     if (Operation *widening = soleWidening(grouping, anchor, grouping.getBlock()))
       ops.push_back(widening);
     for (Operation *op : ArrayRef(ops).drop_front(grouping[group].ops.size()))

@@ -3,6 +3,7 @@
 //   x·w of dequantised operands  ->  (x's integers · w's integers) * scales
 //   x·w of i32, without a kernel ->  the same in f32, in parts that f32 holds exactly
 //   x·w, of w that i8 does not hold  ->  x·(w - c) + Σx * c, with c for each channel
+//   x·w, of w in blocks with scales  ->  Blocks.cpp
 //
 // The first where a library has a kernel for it. The second where it has none: on processors
 // without VNNI, on GPUs, for windows that it lacks.
@@ -16,6 +17,7 @@
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
+#include "passes/precision/Blocks.h"
 #include "passes/precision/Names.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -147,6 +149,9 @@ public:
     Type element = typeOf(op->getResult(0)).getElementType();
     if (!typeOf(op->getResult(0)).hasStaticShape())
       return;
+    auto product = dyn_cast<MatmulOp>(op);
+    if (product && precision::keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
+      return;
     if (element.isF32() && isHost && !isTraining)
       op = readNarrow(op) ? nullptr : asIntegers(op);
     if (!op || !isInt32(op->getResult(0).getType()))
@@ -182,6 +187,14 @@ private:
     auto factors = perChannel(op, w->scale);
     if (!factors)
       return false;
+    auto scales = isOfConstants(w->scale) ? evaluated(w->scale) : std::nullopt,
+         numbers = scales ? evaluated(widened->x) : std::nullopt;
+    if (numbers && numbers->getElementType().isSignlessInteger(8))
+      if (Value y = precision::keepChannels(product, *numbers, *scales, costs)) {
+        op->getResult(0).replaceAllUsesWith(y);
+        op->erase();
+        return true;
+      }
     TensorBuilder b(builder, op->getLoc());
     Value bits = b.cast(widened->x, builder.getF32Type());
     Operation *sums = builder.clone(*op);

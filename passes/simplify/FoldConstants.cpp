@@ -1,6 +1,7 @@
 //===- FoldConstants.cpp - evaluates what depends on constants alone ------===//
 #include "ir/dlc/Collective.h"
 #include "ir/reference/Evaluate.h"
+#include "passes/ScaledBlocks.h"
 #include "passes/Widened.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
@@ -18,9 +19,12 @@ static int64_t elementsOf(ValueRange values) {
   return elements;
 }
 
-/// Weights of 8 bits that products of few rows read: from memory they come as such.
+/// Weights of 8 bits that products of few rows read, or of fewer bits in blocks that all read: from
+/// memory they come as such.
 static bool isReadNarrow(Operation *op) {
   auto cast = dyn_cast<CastOp>(op);
+  if (cast && makesKeptBlocks(cast))
+    return true;
   return cast && isInt8(cast.getX().getType()) && typeOf(cast.getY()).getElementType().isF32() &&
          llvm::all_of(cast.getY().getUsers(), [&](Operation *user) {
            auto product = dyn_cast<MatmulOp>(user);

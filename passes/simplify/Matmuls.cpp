@@ -1,4 +1,5 @@
 //===- Matmuls.cpp - scalars and broadcasts around matrix products --------===//
+#include "passes/ScaledBlocks.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -54,6 +55,9 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
     Type element = typeOf(op.getY()).getElementType();
     // Half precision could overflow between the product and the scale.
     if (!element.isF32() && !element.isF64())
+      return failure();
+    // Kernels read few bits together with the scales of their blocks.
+    if (keptBlocksOf(op))
       return failure();
     auto a = dropScale(op.getA(), rewriter), b = dropScale(op.getB(), rewriter);
     if (!a && !b)

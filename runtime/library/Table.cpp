@@ -13,6 +13,7 @@ using Create = std::unique_ptr<LibraryCall>(const json &desc, std::span<const Bu
 Create createOneDnnCall;
 Create createTilesCall;
 Create createVectorsCall;
+Create createBlocksCall;
 Create createDirectCall;
 Create createWinogradCall;
 Create createAttentionCall;
@@ -25,6 +26,7 @@ static constexpr struct {
     {"onednn", createOneDnnCall},       // most of what networks do
     {"tiles", createTilesCall},         // products and convolutions on tiles (AMX)
     {"vectors", createVectorsCall},     // products of f32
+    {"blocks", createBlocksCall},       // products by weights of few bits in blocks
     {"direct", createDirectCall},       // convolutions with constant weights, as products
     {"winograd", createWinogradCall},   // convolutions with fewer products
     {"attention", createAttentionCall}, // without the score matrix

@@ -18,6 +18,75 @@ std::string constantMatrix(int64_t rows, int64_t columns, const std::string &typ
   return text + "]]> : " + typeText({rows, columns}, type);
 }
 
+/// A constant of three dimensions: integers from `low` on, so many, or fractions of them.
+std::string constantBlocks(const Shape &shape, const std::string &type, int64_t low,
+                           int64_t range) {
+  std::string text = "dense<[";
+  for (int64_t i = 0, at = 0; i < shape[0]; ++i) {
+    text += i ? ", [" : "[";
+    for (int64_t j = 0; j < shape[1]; ++j) {
+      text += j ? ", [" : "[";
+      for (int64_t k = 0; k < shape[2]; ++k, ++at) {
+        int64_t value = low + (at * 131 + at / 7 * 29) % range;
+        text += (k ? ", " : "") + std::to_string(value) + (isFloatName(type) ? ".0e-2" : "");
+      }
+      text += "]";
+    }
+    text += "]";
+  }
+  return text + "]> : " + typeText(shape, type);
+}
+
+/// Weights of few bits in blocks with scales, as front ends make them (passes/ScaledBlocks.h).
+struct BlockWeights {
+  const char *name;
+  int64_t n, k, depth, low, range;
+  bool hasZeros;
+};
+const BlockWeights blockWeights[] = {
+    {"four", 70, 96, 32, -8, 16, false},      {"four_zeros", 70, 96, 32, -8, 16, true},
+    {"four_part", 83, 100, 16, -8, 16, true}, {"four_tall", 40, 256, 128, -8, 16, false},
+    {"eight", 70, 96, 32, -128, 256, false},  {"eight_part", 61, 140, 64, -128, 256, true}};
+
+/// relu(x·w + numbers of the columns + y's other operand)
+void addBlocks(std::vector<Case> &cases) {
+  Fill fill{Fill::Uniform, -1, 1};
+  for (const BlockWeights &w : blockWeights)
+    for (Shape x : {Shape{1, w.k}, Shape{2, 3, w.k}, Shape{17, w.k}}) {
+      int64_t blocks = (w.k + w.depth - 1) / w.depth;
+      Shape numbers = {w.n, blocks, w.depth}, beside = {w.n, blocks, 1}, y = x;
+      y.back() = w.n;
+      std::string wide = typeText(numbers, "i32"), floats = typeText(numbers, "f32"),
+                  flat = typeText({w.n, blocks * w.depth}, "f32"),
+                  matrix = typeText({w.n, w.k}, "f32"), result = typeText(y, "f32");
+      auto size = [](int64_t n, int64_t k) {
+        return "[" + std::to_string(n) + ", " + std::to_string(k) + "]";
+      };
+      std::string text =
+          "%q = dlc.constant " + constantBlocks(numbers, "i8", w.low, w.range) +
+          "\n%s = dlc.constant " + constantBlocks(beside, "f32", 1, 20) + "\n%z = dlc.constant " +
+          constantBlocks(beside, "i32", w.low, w.hasZeros ? w.range : 1) +
+          "\n%i = dlc.cast %q to i32 : (" + typeText(numbers, "i8") + ") -> " + wide +
+          "\n%c = dlc.sub %i, %z : (" + wide + ", " + typeText(beside, "i32") + ") -> " + wide +
+          "\n%f = dlc.cast %c to f32 : (" + wide + ") -> " + floats + "\n%m = dlc.mul %f, %s : (" +
+          floats + ", " + typeText(beside, "f32") + ") -> " + floats + "\n%r = dlc.reshape %m : (" +
+          floats + ") -> " + flat + "\n%w = dlc.slice %r start " + size(0, 0) + " size " +
+          size(w.n, w.k) + " stride " + size(1, 1) + " : (" + flat + ") -> " + matrix +
+          "\n%p = dlc.matmul %a0, %w transpose_b : (" + typeText(x, "f32") + ", " + matrix +
+          ") -> " + result + "\n%b = dlc.add %p, %a1 : (" + result + ", " + typeText({w.n}, "f32") +
+          ") -> " + result + "\n%d = dlc.add %b, %a2 : (" + result + ", " + result + ") -> " +
+          result + "\n%y = dlc.relu %d : (" + result + ") -> " + result + "\nreturn %y : " + result;
+      cases.push_back({"matmul",
+                       std::string("blocks/") + w.name + "/" + std::to_string(x[0]),
+                       {{x, "f32", fill}, {{w.n}, "f32", fill}, {y, "f32", fill}},
+                       "",
+                       1,
+                       {8, x[0] == 1 ? 64.0 : 256.0},
+                       {result},
+                       text});
+    }
+}
+
 /// A square window, pads on both sides.
 struct Layer {
   const char *name;
@@ -72,6 +141,7 @@ void addConvolutions(std::vector<Case> &cases) {
 
 void addWeightCases(std::vector<Case> &cases) {
   addConvolutions(cases);
+  addBlocks(cases);
   for (const char *kept : {"bf16", "f16", "i8"})
     for (bool transposed : {false, true})
       for (int64_t m : {1, 3, 33}) {

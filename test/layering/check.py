@@ -24,7 +24,7 @@ MAY = {
 # Of the runtime, the compiler may see descriptions and the artefact, not how anything runs. Passes may ask the library
 # which layout it wants. Frontends read and write files with the artefact's helpers and use public types.
 RUNTIME_FOR = {
-    "codegen": ["runtime/program/", "runtime/kind/", "runtime/library/Library.h", "runtime/library/describe/", "runtime/library/attention/Describe.h", "runtime/library/direct/Describe.h", "runtime/library/onednn/Describe.h", "runtime/library/winograd/Describe.h",
+    "codegen": ["runtime/program/", "runtime/kind/", "runtime/library/Library.h", "runtime/library/describe/", "runtime/library/attention/Describe.h", "runtime/library/blocks/Describe.h", "runtime/library/direct/Describe.h", "runtime/library/onednn/Describe.h", "runtime/library/winograd/Describe.h",
                 "runtime/library/products/Product.h", "runtime/library/tiles/Convolution.h", "runtime/library/tiles/Describe.h", "runtime/library/vectors/Describe.h", "runtime/device/cpu/Features.h",
                 "runtime/device/cpu/KernelContext.h", "runtime/device/cpu/Shelf.h", "runtime/device/cuda/Nvrtc.h",
                 "runtime/device/cuda/Loader.h",  # which libraries are here

@@ -19,6 +19,12 @@ FOLDERS = {
         "runtime/library/vectors",
         "runtime/program",
     ],
+    "runtime/library/blocks": [
+        "runtime/device/cpu",
+        "runtime/library/products",
+        "runtime/library/simd",
+        "runtime/program",
+    ],
     "runtime/library/builtin": [
         "runtime/device/cpu",
         "runtime/library",

@@ -25,8 +25,10 @@ inline void run(const json &desc, std::vector<std::vector<float> *> buffers, siz
     infos.push_back({isPacked ? packedBytes : buffers[i]->size() * sizeof(float), i >= dst});
     addresses.push_back(isPacked ? packed : buffers[i]->data());
   }
-  Runnable(desc.contains("lanes") ? "vectors" : "tiles", desc, infos, threads)
-      .run(addresses.data());
+  const char *library = desc.contains("block")   ? "blocks"
+                        : desc.contains("lanes") ? "vectors"
+                                                 : "tiles";
+  Runnable(library, desc, infos, threads).run(addresses.data());
 }
 
 } // namespace dlc::test

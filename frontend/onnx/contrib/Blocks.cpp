@@ -66,32 +66,44 @@ Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t bloc
   return b.cast(b.sliceAxis(all, 1, 0, blocks), b.elem(scales));
 }
 
-/// The product of few rows by constant weights: of each block by its numbers, which stay 8 bits in
-/// memory, then the sum of those by their scales. With many rows the blocks' products would be more
-/// than the weights. Null where that is so.
-Value byBlocks(Build &b, Value x, Value w, Value scale, Value zero, const Packing &p) {
-  constexpr int64_t kMostRows = 4, kFewest = 4096;
-  int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1), rows = b.count(x) / b.dim(x, -1);
-  bool isKnown = w.getDefiningOp<ConstantOp>() && (!zero || zero.getDefiningOp<ConstantOp>());
-  // Numbers of eight bits less a zero point of their own may have nine.
-  bool fits = p.bits < 8 || !zero;
-  if (!isKnown || !fits || b.elem(x) != b.f32 || b.elem(scale) != b.f32 || rows > kMostRows ||
-      b.count(w) * p.perByte() < kFewest || b.dim(x, -1) != blocks * p.block)
+/// A constant's bytes as numbers, less their middle.
+template <typename Number, typename Visit>
+void eachNumber(const ref::Tensor &bytes, int64_t perRow, int64_t rows, const Packing &p,
+                const Visit &visit) {
+  const auto *from = reinterpret_cast<const uint8_t *>(bytes.data());
+  int64_t each = (perRow + p.perByte() - 1) / p.perByte(), mask = (1 << p.bits) - 1;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < perRow; ++i) {
+      int64_t shift = i % p.perByte() * p.bits;
+      visit(row * perRow + i,
+            Number((from[row * each + i / p.perByte()] >> shift & mask) - int64_t(p.middle())));
+    }
+}
+
+/// The weights [N, K] where they, and what belongs to them, are constants of bytes, as
+/// dequantizedBlocks has them; else null.
+Value knownWeights(Build &b, Value w, Value scale, Value zero, int64_t K, const Packing &p) {
+  auto bytesOf = [](Value v) -> std::optional<ref::Tensor> {
+    auto constant = v.getDefiningOp<ConstantOp>();
+    auto tensor =
+        constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
+    return succeeded(tensor) ? std::optional(*tensor) : std::nullopt;
+  };
+  int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1);
+  auto bytes = bytesOf(w), zeros = zero ? bytesOf(zero) : std::nullopt;
+  if (!bytes || !scale.getDefiningOp<ConstantOp>() || (zero && (!zeros || !isBytes(b, zero))))
     return {};
-  Value centre = b.scalarInt(b.i32, int64_t(p.middle()));
-  if (zero) {
-    zero = unpack(b, b.reshape(zero, {N, b.count(zero) / N}), p);
-    centre = b.expandDims(b.cast(b.sliceAxis(zero, 1, 0, blocks), b.i32), 2);
+  auto numbers =
+      ref::Tensor::empty(RankedTensorType::get({N, blocks, p.block}, b.b.getIntegerType(8)));
+  auto *to = reinterpret_cast<int8_t *>(numbers.mutableData());
+  eachNumber<int8_t>(*bytes, p.block, N * blocks, p, [&](int64_t i, int8_t x) { to[i] = x; });
+  Value centre;
+  if (zeros) {
+    auto centres = ref::Tensor::empty(RankedTensorType::get({N, blocks, 1}, b.i32));
+    eachNumber<int32_t>(*zeros, blocks, N, p, [&](int64_t i, int32_t x) { centres.setInt(i, x); });
+    centre = b.constant(centres);
   }
-  w = unpack(b, b.reshape(w, {N, blocks, p.block / p.perByte()}), p);
-  Value numbers = b.cast(b.sub(b.cast(w, b.i32), centre), b.b.getIntegerType(8));
-  numbers = b.transpose(numbers, {1, 2, 0});
-  Value left = b.transpose(b.reshape(x, {rows, blocks, p.block}), {1, 0, 2});
-  Value each = b.matmul(left, b.cast(numbers, b.f32));
-  each = b.mul(each, b.expandDims(b.transpose(scale, {1, 0}), 1));
-  Dims shape = b.dims(x);
-  shape.back() = N;
-  return b.reshape(b.reduce(ReduceKind::sum, each, {0}, false), shape);
+  return dequantizedBlocks(b, b.constant(numbers), centre, scale, K);
 }
 
 /// A times the transposed weights [N, blocks, bytes of a block], each block with its own scale.
@@ -118,18 +130,26 @@ void matMulNBits(Node &n, Build &b) {
                      Twine(b.count(scales))))
     return;
   Value scale = b.reshape(scales, {N, blocks});
-  bool isFloatZero = n.has(3) && !isBytes(b, n.in(3));
+  Value y, zero = n.in(3);
   int64_t zeroBytes = N * ((blocks + p->perByte() - 1) / p->perByte());
-  if (!isFloatZero && (!n.has(3) || b.count(n.in(3)) == zeroBytes))
-    if (Value y = byBlocks(b, x, w, scale, n.in(3), *p))
-      return n.set(0, n.has(5) ? b.add(y, n.in(5)) : y);
-  Value zero = zeroPoints(b, n.in(3), scale, N, blocks, *p);
-  if (b.rank(zero) == 2)
-    zero = b.expandDims(zero, 2);
-  Value all = b.cast(unpack(b, b.reshape(w, {N, blocks, bytes}), *p), b.elem(scale));
-  all = b.mul(b.sub(all, zero), b.expandDims(scale, 2));
-  all = b.sliceAxis(b.reshape(all, {N, blocks * p->block}), 1, 0, K);
-  Value y = b.matmul(x, b.cast(all, b.elem(x)), false, true);
+  bool fits = !zero || b.count(zero) == zeroBytes;
+  if (Value all = fits ? knownWeights(b, w, b.cast(scale, b.f32), zero, K, *p) : Value()) {
+    y = b.matmul(b.cast(x, b.f32), all, false, true);
+    // What the model allows: its left operand in 8 bits.
+    constexpr int64_t kInt8 = 4;
+    if (auto product = y ? y.getDefiningOp<MatmulOp>() : MatmulOp();
+        product && n.integer("accuracy_level", 0) == kInt8)
+      product->setAttr("dlc.activations", b.b.getStringAttr("int8"));
+    y = b.cast(y, b.elem(x));
+  } else {
+    zero = zeroPoints(b, zero, scale, N, blocks, *p);
+    if (b.rank(zero) == 2)
+      zero = b.expandDims(zero, 2);
+    Value each = b.cast(unpack(b, b.reshape(w, {N, blocks, bytes}), *p), b.elem(scale));
+    each = b.mul(b.sub(each, zero), b.expandDims(scale, 2));
+    each = b.sliceAxis(b.reshape(each, {N, blocks * p->block}), 1, 0, K);
+    y = b.matmul(x, b.cast(each, b.elem(x)), false, true);
+  }
   if (n.has(5))
     y = b.add(y, n.in(5));
   n.set(0, y);

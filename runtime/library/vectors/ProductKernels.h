@@ -7,14 +7,13 @@
 #define DLC_RUNTIME_LIBRARY_VECTORS_PRODUCTKERNELS_H
 
 #include "runtime/library/simd/Block.h"
-#include "runtime/library/simd/Functions.h"
+#include "runtime/library/simd/Ends.h"
 #include "runtime/library/vectors/Kernels.h"
 
 namespace dlc::vectors {
 namespace {
 
 using namespace simd;
-using products::Post;
 using products::PostKind;
 
 /// What comes next in the same row of memory, so far ahead in bytes.
@@ -274,95 +273,12 @@ public:
       return;
     }
     auto *all = reinterpret_cast<float *>(sums);
-    for (int c = 0; c < C && column + c * V < panel.columns; ++c)
-      end(all + c * V, C * V, rows, panel, ends ? &epilogue : nullptr, adds, row, column + c * V);
-  }
-
-private:
-  /// `rows` rows of V sums, `sumRow` apart, become results, or are added to the sums that are
-  /// there.
-  [[gnu::noinline]] static void end(float *sums, int64_t sumRow, int64_t rows,
-                                    const products::Panel &panel,
-                                    const products::Epilogue *epilogue, bool adds, int64_t row,
-                                    int64_t column) {
-    int64_t count = panel.columns - column < V ? panel.columns - column : V;
-    int64_t inAll = panel.firstColumn + column;
-    float *dst = panel.dst + row * panel.dstRow + column;
-    const Walk walk{sums, sumRow, rows, count};
-    if (adds)
-      walk.with(dst, panel.dstRow, 1, [](Vec<V> v, Vec<V> old) { return v + old; });
-    if (epilogue) {
-      Vec<V> bias = epilogue->bias ? loadFirst<V>(epilogue->bias + inAll, count) : Vec<V>{};
-      float scale = epilogue->scale;
-      if (scale != 1 || epilogue->bias)
-        walk.each([=](Vec<V> v) { return v * scale + bias; });
-      for (int p = 0; p < epilogue->count; ++p)
-        apply(epilogue->posts[p], walk, dst, panel.dstRow, panel.firstRow + row, inAll);
-    }
-    for (int64_t r = 0; r < rows; ++r)
-      storeFirst<V>(dst + r * panel.dstRow, count, load<V>(sums + r * sumRow));
-  }
-
-  /// Rows of V sums, of which the first `count` are wanted.
-  struct Walk {
-    float *sums;
-    int64_t sumRow, rows, count;
-
-    template <typename Change> DLC_INLINE void each(const Change &change) const {
-      for (int64_t r = 0; r < rows; ++r)
-        store<V>(sums + r * sumRow, change(load<V>(sums + r * sumRow)));
-    }
-    /// And what lies beside them elsewhere; a `step` of 0 repeats a row's only element.
-    template <typename Change>
-    DLC_INLINE void with(const float *other, int64_t row, int64_t step,
-                         const Change &change) const {
-      for (int64_t r = 0; r < rows; ++r, other += row) {
-        Vec<V> y = step == 0 ? splat<V>(*other) : loadFirst<V>(other, count);
-        store<V>(sums + r * sumRow, change(load<V>(sums + r * sumRow), y));
-      }
-    }
-  };
-
-  /// One function of all rows, so that rows overlap.
-  static void apply(const Post &post, const Walk &walk, const float *dst, int64_t dstRow,
-                    int64_t row, int64_t column) {
-    const float alpha = post.alpha, beta = post.beta;
-    auto withOperand = [&](const auto &change) __attribute__((always_inline)) {
-      const products::Matrix &operand = post.operand;
-      walk.with(operand.data + row * operand.row + column * operand.column, operand.row,
-                operand.column, change);
-    };
-    switch (post.kind) {
-    case PostKind::Relu:
-      return walk.each([=](Vec<V> v) { return v < 0.0f ? v * alpha : v; });
-    case PostKind::Clip:
-      return walk.each([=](Vec<V> v) { return between<V>(alpha, v, beta); });
-    case PostKind::Linear:
-      return walk.each([=](Vec<V> v) { return v * alpha + beta; });
-    case PostKind::Logistic:
-      return walk.each([](Vec<V> v) { return logistic<V>(v); });
-    case PostKind::Tanh:
-      return walk.each([](Vec<V> v) { return tanhOf<V>(v); });
-    case PostKind::GeluErf:
-      return walk.each([](Vec<V> v) { return geluErf<V>(v); });
-    case PostKind::GeluTanh:
-      return walk.each([](Vec<V> v) { return geluTanh<V>(v); });
-    case PostKind::Square:
-      return walk.each([](Vec<V> v) { return v * v; });
-    case PostKind::Add:
-      return withOperand([](Vec<V> v, Vec<V> y) { return v + y; });
-    case PostKind::Mul:
-      return withOperand([](Vec<V> v, Vec<V> y) { return v * y; });
-    case PostKind::Sub:
-      return withOperand([](Vec<V> v, Vec<V> y) { return v - y; });
-    case PostKind::LogisticGradient:
-      return withOperand([](Vec<V> v, Vec<V> y) { return v * (y * (1 - y)); });
-    case PostKind::TanhGradient:
-      return withOperand([](Vec<V> v, Vec<V> y) { return v * (1 - y * y); });
-    case PostKind::ReluGradient:
-      return withOperand([](Vec<V> v, Vec<V> y) { return y > 0.0f ? v : Vec<V>{}; });
-    case PostKind::Sum:
-      return walk.with(dst, dstRow, 1, [=](Vec<V> v, Vec<V> old) { return v + alpha * old; });
+    for (int c = 0; c < C && column + c * V < panel.columns; ++c) {
+      const int64_t at = column + c * V, left = panel.columns - at;
+      Ends<V>::end({all + c * V, C * V, rows, left < V ? left : V},
+                   {panel.dst + row * panel.dstRow + at, panel.dstRow, panel.firstRow + row,
+                    panel.firstColumn + at},
+                   ends ? &epilogue : nullptr, adds);
     }
   }
 };

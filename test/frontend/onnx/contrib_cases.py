@@ -506,6 +506,8 @@ def mat_mul_n_bits(rng, bits=None):
     bits = bits or (4, 8)[rng.integers(2)]
     block = (16, 32, 64)[rng.integers(3)]
     k, n, m = int(rng.integers(1, 100)), int(rng.integers(1, 9)), int(rng.integers(1, 4))
+    if rng.random() < 0.4:  # more than is folded while importing
+        k, n, m = int(rng.integers(300, 400)), int(rng.integers(230, 300)), int(rng.integers(1, 19))
     blocks = -(-k // block)
     batch = [int(d) for d in rng.integers(1, 4, rng.integers(0, 2))]
     zero = rng.integers(0, 256, (n, -(-blocks * bits // 8))).astype(U8) if rng.random() < 0.5 else None

@@ -1,0 +1,116 @@
+//===- Blocks.cpp - products by constant weights of few bits in blocks -----===//
+//
+// runtime/library/blocks reads them as few bits as they have, which is what counts where few rows
+// meet many weights.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/providers/OwnProduct.h"
+#include "codegen/providers/Provider.h"
+#include "runtime/library/blocks/Describe.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+std::optional<ScaledBlocks> blocksOf(FusionOp fusion) {
+  for (auto product : fusion.getBody().front().getOps<MatmulOp>())
+    return keptBlocksOf(product);
+  return std::nullopt;
+}
+
+std::optional<ref::Tensor> tensorOf(FusionOp fusion, Value inner) {
+  ConstantOp constant = inner ? constantOf(outside(fusion, inner)) : ConstantOp();
+  auto tensor =
+      constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
+  return succeeded(tensor) ? std::optional<ref::Tensor>(*tensor) : std::nullopt;
+}
+
+/// Digits of base 256 that numbers become (runtime/library/blocks/Kernels.h): as f32 where these
+/// cost nothing beside the weights that come from memory, else as products of two bf16 parts; one
+/// where the model allows that.
+int64_t digitsFor(MatmulOp product) {
+  constexpr int64_t kFree = 2;
+  auto allowed = product->getAttrOfType<StringAttr>(kActivationsAttr);
+  if (allowed && allowed == "int8")
+    return 1;
+  return ShapedType::getNumElements(shapeOf(product.getY()).drop_back()) <= kFree ? 3 : 2;
+}
+
+std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *why) {
+  Refusal no{why};
+  auto fusion = dyn_cast<FusionOp>(op);
+  auto weights = fusion ? blocksOf(fusion) : std::nullopt;
+  if (!weights)
+    return no("no product by weights in blocks with scales");
+  auto product = describeBlocks(fusion, *weights, no);
+  auto scales = tensorOf(fusion, weights->scale), zeros = tensorOf(fusion, weights->zero);
+  if (!product)
+    return std::nullopt;
+  if (!scales || (weights->zero && !zeros))
+    return no("its scales are no constants");
+  const ref::Tensor &numbers = product->constant->plain;
+  auto plainOf = [=, n = weights->n(), count = weights->blocks(), depth = weights->depth()] {
+    return blocks::Plain{n,
+                         count,
+                         depth,
+                         reinterpret_cast<const int8_t *>(numbers.data()),
+                         reinterpret_cast<const float *>(scales->data()),
+                         zeros ? reinterpret_cast<const float *>(zeros->data()) : nullptr};
+  };
+  blocks::Plain plain = plainOf();
+  if (blocks::lanes(plain.bits()) < lanes)
+    return no("this processor's vectors are shorter");
+  MatmulOp matmul = *fusion.getBody().front().getOps<MatmulOp>().begin();
+  OwnKernel kernel{.library = "blocks",
+                   .implementation = lanes == 16 ? "blocks:avx512" : "blocks:avx2",
+                   .parameters = blocks::parametersOf(plain, lanes, digitsFor(matmul))};
+  kernel.pack = [=](const ref::Tensor &, bool, int64_t k, int64_t n) {
+    std::string layout = llvm::formatv("blocks:{0}x{1}x{2}:{3}", k, n, plain.depth,
+                                       kernel.parameters["bits"].get<int64_t>());
+    return packedWeights(int64_t(blocks::packedBytes(plain, kernel.parameters)), layout,
+                         [=](void *to) { blocks::packWeights(plainOf(), kernel.parameters, to); });
+  };
+  return ownProduct(
+      *product, kernel, [](const OwnSizes &sizes) { return !sizes.isTurned; }, no);
+}
+
+class Blocks : public CallProvider {
+public:
+  Blocks()
+      : CallProvider({.name = "blocks",
+                      .does = "products by weights of four or eight bits in blocks with scales",
+                      .parameter = "lanes"}) {}
+
+  SmallVector<int64_t> ways(Proposals &proposals) const override {
+    auto weights = proposals.fusion ? blocksOf(proposals.fusion) : std::nullopt;
+    if (!weights)
+      return {};
+    // Bits are what the description finds.
+    int64_t lanes = blocks::lanes(8);
+    return {lanes ? lanes : blocks::lanes(4)};
+  }
+  std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
+                                  std::string *why) const override {
+    return describe(op, lanes, why);
+  }
+  double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    const Machine &machine = cost.machine;
+    // A step multiplies four times as many numbers as one of f32, for each digit.
+    double digits = call.desc["digits"], cores = cost.coresFor(call.flops);
+    double rate = machine.vectorsGflops * 4 / (digits + 1) * laneShare(call.desc["n"], cost.lanes);
+    return cost.ended(call, std::max(call.flops / (rate * cores), cost.traffic(call.bytes, cores)));
+  }
+};
+
+} // namespace
+
+const Provider &provide::blocks() {
+  static const Blocks provider;
+  return provider;
+}
+
+} // namespace dlc

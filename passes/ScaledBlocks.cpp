@@ -1,0 +1,95 @@
+//===- ScaledBlocks.cpp - weights of few bits in blocks with scales ---------===//
+#include "passes/ScaledBlocks.h"
+
+#include "passes/Widened.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+/// The front part of rows.
+static bool dropsPadding(SliceOp slice) {
+  ArrayRef<int64_t> from = shapeOf(slice.getX()), to = shapeOf(slice.getY());
+  auto all = [](ArrayRef<int64_t> values, int64_t value) {
+    return llvm::all_of(values, [=](int64_t v) { return v == value; });
+  };
+  return from.size() == 2 && from[0] == to[0] && all(slice.getStart(), 0) &&
+         all(slice.getStride(), 1);
+}
+
+std::optional<ScaledBlocks> matchScaledBlocks(Value value) {
+  ScaledBlocks found;
+  auto step = [&]<typename Op>(Op op) {
+    if (op)
+      found.ops.push_back(op);
+    return op;
+  };
+  if (!typeOf(value).hasStaticShape() || typeOf(value).getRank() != 2 ||
+      !typeOf(value).getElementType().isF32())
+    return std::nullopt;
+  found.k = shapeOf(value).back();
+  if (auto slice = value.getDefiningOp<SliceOp>(); slice && dropsPadding(step(slice)))
+    value = slice.getX();
+  auto reshape = step(value.getDefiningOp<ReshapeOp>());
+  auto mul = reshape ? step(reshape.getX().getDefiningOp<MulOp>()) : MulOp();
+  if (!mul || typeOf(mul.getY()).getRank() != 3)
+    return std::nullopt;
+  found.scale = mul.getB();
+  value = mul.getA();
+  SmallVector<int64_t> each(shapeOf(mul.getY()));
+  if (each[0] != shapeOf(reshape.getY())[0] || found.k <= (each[1] - 1) * each[2])
+    return std::nullopt;
+  auto takeZero = [&] {
+    if (auto sub = value.getDefiningOp<SubOp>(); sub && !found.zero) {
+      step(sub);
+      found.zero = sub.getB();
+      value = sub.getA();
+    }
+  };
+  takeZero();
+  auto cast = step(value.getDefiningOp<CastOp>());
+  if (!cast)
+    return std::nullopt;
+  found.isKept = isInt8(cast.getX().getType());
+  value = cast.getX();
+  if (!found.isKept) {
+    if (found.zero || !isInt32(value.getType()))
+      return std::nullopt;
+    takeZero();
+    cast = step(value.getDefiningOp<CastOp>());
+    if (!cast || !isInt8(cast.getX().getType()))
+      return std::nullopt;
+  }
+  found.numbers = cast.getX();
+  constexpr int64_t kUnit = 16;
+  bool fits = typeOf(found.numbers).getElementType().isSignlessInteger() &&
+              shapeOf(found.numbers) == ArrayRef(each) && each[2] % kUnit == 0;
+  each[2] = 1;
+  for (Value beside : {found.scale, found.zero})
+    fits &= !beside || shapeOf(beside) == ArrayRef(each);
+  return fits ? std::optional(std::move(found)) : std::nullopt;
+}
+
+std::optional<ScaledBlocks> keptBlocksOf(Operation *op) {
+  auto product = dyn_cast_or_null<MatmulOp>(op);
+  auto blocks = product && product.getTransposeB() ? matchScaledBlocks(product.getB())
+                                                   : std::optional<ScaledBlocks>();
+  return blocks && blocks->isKept ? blocks : std::nullopt;
+}
+
+bool makesKeptBlocks(CastOp cast) {
+  if (!isInt8(cast.getX().getType()))
+    return false;
+  Operation *op = cast;
+  constexpr int kSteps = 5;
+  for (int i = 0; i < kSteps && !op->use_empty(); ++i) {
+    op = *op->getUsers().begin();
+    if (auto blocks = keptBlocksOf(op))
+      return llvm::is_contained(blocks->ops, cast);
+    if (!isa<SubOp, MulOp, ReshapeOp, SliceOp>(op))
+      return false;
+  }
+  return false;
+}
+
+} // namespace dlc

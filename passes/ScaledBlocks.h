@@ -1,0 +1,43 @@
+//===- ScaledBlocks.h - weights of few bits in blocks with scales -----------===//
+//
+//   numbers [n, blocks, depth] -> cast -> - zero -> * scale -> reshape -> slice -> [n, k]
+//
+// Weights that are quantised so come as that from all front ends: through i32, as dequantised
+// values do, and zero points, where they are whole numbers, are subtracted there. Where a kernel
+// reads the few bits (passes/precision/Quantized.cpp), they are made f32 at once instead, and stay.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_PASSES_SCALEDBLOCKS_H
+#define DLC_PASSES_SCALEDBLOCKS_H
+
+#include "passes/TensorBuilder.h"
+
+namespace dlc {
+
+/// On a product: its left operand may be rounded to "int8" in blocks.
+constexpr llvm::StringLiteral kActivationsAttr = "dlc.activations";
+
+struct ScaledBlocks {
+  mlir::Value numbers; ///< i8 [n, blocks, depth]
+  mlir::Value scale;   ///< f32 [n, blocks, 1]
+  mlir::Value zero;    ///< [n, blocks, 1], f32 where numbers are kept, else i32; null: none
+  int64_t k = 0;
+  bool isKept = false; ///< made f32 at once
+  /// From the last one backwards.
+  llvm::SmallVector<mlir::Operation *, 6> ops;
+
+  int64_t n() const { return shapeOf(numbers)[0]; }
+  int64_t blocks() const { return shapeOf(numbers)[1]; }
+  int64_t depth() const { return shapeOf(numbers)[2]; }
+};
+
+/// Reads a product's right operand [n, k].
+std::optional<ScaledBlocks> matchScaledBlocks(mlir::Value value);
+/// The same of a product that reads it so, where its kernel is to read the few bits.
+std::optional<ScaledBlocks> keptBlocksOf(mlir::Operation *product);
+/// Whether the cast makes f32 of such numbers for products that read the few bits.
+bool makesKeptBlocks(CastOp cast);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_SCALEDBLOCKS_H

@@ -1,0 +1,149 @@
+//===- Blocks.cpp - products by weights of few bits in blocks --------------===//
+//
+//   x·(cast(cast(Q to i32) - z) * s)  ->  x·((cast(Q) - z) * s), which a kernel reads as it is
+//                                     ->  Σ over blocks (x·cast(Q - z)) * s, of few rows
+//
+//===----------------------------------------------------------------------===//
+#include "passes/precision/Blocks.h"
+
+#include "passes/ScaledBlocks.h"
+#include "passes/precision/Names.h"
+
+using namespace mlir;
+
+namespace dlc::precision {
+namespace {
+
+/// 4 or 8.
+int64_t bitsOf(const ref::Tensor &numbers) {
+  ArrayRef all(reinterpret_cast<const int8_t *>(numbers.data()), size_t(numbers.size()));
+  return llvm::all_of(all, [](int8_t x) { return x >= -8 && x <= 7; }) ? 4 : 8;
+}
+
+std::optional<int64_t> bitsOf(Value numbers) {
+  auto constant = numbers.getDefiningOp<ConstantOp>();
+  auto tensor =
+      constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
+  return failed(tensor) ? std::nullopt : std::optional(bitsOf(*tensor));
+}
+
+bool isStrict(MatmulOp product) {
+  auto accuracy = product->getAttrOfType<StringAttr>("dlc.accuracy");
+  return accuracy && accuracy == "strict";
+}
+
+bool isConstant(Value value) {
+  if (!value || value.getDefiningOp<ConstantOp>())
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isConstant);
+}
+
+/// [n, k] in f32, as keptBlocksOf() reads it.
+Value kept(TensorBuilder &b, const ScaledBlocks &from) {
+  Type f32 = typeOf(from.scale).getElementType();
+  Value all = b.make<CastOp>(from.numbers, f32);
+  if (from.zero)
+    all = b.make<SubOp>(all, b.cast(from.zero, f32));
+  int64_t n = from.n(), wide = from.blocks() * from.depth();
+  all = b.make<ReshapeOp>(typeOf(all).clone({n, wide}), b.make<MulOp>(all, from.scale));
+  if (wide == from.k)
+    return all;
+  return b.make<SliceOp>(all, ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{n, from.k},
+                         ArrayRef<int64_t>{1, 1});
+}
+
+Value productOf(TensorBuilder &b, MatmulOp product, const ScaledBlocks &weights) {
+  auto y = b.make<MatmulOp>(product.getA(), kept(b, weights), product.getTransposeA(), true)
+               .getDefiningOp<MatmulOp>();
+  y->setDiscardableAttrs(product->getDiscardableAttrDictionary());
+  y->setAttr(kPrecisionAttr, StringAttr::get(y.getContext(), "f32"));
+  return y.getY();
+}
+
+/// The product of each block, then the sum of those by their scales. With many rows these would be
+/// more than the weights.
+Value byBlocks(TensorBuilder &b, Value x, const ScaledBlocks &w, ArrayRef<int64_t> result) {
+  Type f32 = typeOf(w.scale).getElementType(), i8 = typeOf(w.numbers).getElementType();
+  int64_t rows = typeOf(x).getNumElements() / w.k, n = w.n();
+  Value numbers = w.numbers;
+  if (w.zero)
+    numbers = b.cast(b.make<SubOp>(b.cast(numbers, typeOf(w.zero).getElementType()), w.zero), i8);
+  auto turned = [&](Value v, ArrayRef<int64_t> order) { return b.make<TransposeOp>(v, order); };
+  numbers = turned(numbers, {1, 2, 0});
+  Value left = turned(b.reshape(x, {rows, w.blocks(), w.depth()}), {1, 0, 2});
+  Value each = b.make<MatmulOp>(left, b.cast(numbers, f32), false, false);
+  Value scale = b.reshape(turned(b.reshape(w.scale, {n, w.blocks()}), {1, 0}), {w.blocks(), 1, n});
+  return b.reshape(b.reduce(ReduceKind::sum, b.make<MulOp>(each, scale), {0}), result);
+}
+
+} // namespace
+
+bool keepBlocks(MatmulOp product, Costs *costs) {
+  constexpr int64_t kMostRows = 4, kFewest = 4096;
+  Value x = product.getA(), w = product.getB();
+  bool isTurned = product.getTransposeB();
+  if (auto transpose = w.getDefiningOp<TransposeOp>(); transpose && typeOf(w).getRank() == 2) {
+    isTurned ^= transpose.getPermutation()[0] == 1;
+    w = transpose.getX();
+  }
+  auto blocks =
+      isTurned && typeOf(w).hasStaticShape() ? matchScaledBlocks(w) : std::optional<ScaledBlocks>();
+  if (!blocks || blocks->isKept || !isConstant(blocks->scale) || !isConstant(blocks->zero) ||
+      typeOf(w).getNumElements() < kFewest)
+    return false;
+  auto bits = bitsOf(blocks->numbers);
+  if (!bits)
+    return false;
+  OpBuilder builder(product);
+  TensorBuilder b(builder, product.getLoc());
+  Value y;
+  if (costs && costs->readsBlocks(*bits) && !isStrict(product)) {
+    y = productOf(b, product, *blocks);
+  } else {
+    bool isWhole = blocks->k == blocks->blocks() * blocks->depth();
+    // Numbers of eight bits less a zero point of their own may have nine.
+    if (!isWhole || product.getTransposeA() || (*bits == 8 && blocks->zero) ||
+        typeOf(x).getNumElements() / blocks->k > kMostRows)
+      return false;
+    y = byBlocks(b, x, *blocks, shapeOf(product.getY()));
+  }
+  product.getY().replaceAllUsesWith(y);
+  product.erase();
+  return true;
+}
+
+Value keepChannels(MatmulOp product, const ref::Tensor &numbers, const ref::Tensor &scales,
+                   Costs &costs) {
+  if (numbers.getRank() != 2 || !costs.readsBlocks(bitsOf(numbers)) || isStrict(product))
+    return {};
+  // In blocks of some size: numbers of the other operand that are much larger than others then
+  // spoil those of their blocks alone.
+  constexpr int64_t kDepth = 256, kUnit = 16;
+  bool isTurned = product.getTransposeB();
+  int64_t n = numbers.getShape()[isTurned ? 0 : 1], k = numbers.getShape()[isTurned ? 1 : 0],
+          depth = std::min<int64_t>(kDepth, llvm::divideCeil(k, kUnit) * kUnit),
+          blocks = llvm::divideCeil(k, depth);
+  Builder types(product.getContext());
+  auto each =
+           ref::Tensor::empty(RankedTensorType::get({n, blocks, depth}, numbers.getElementType())),
+       factors = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getF32Type()));
+  const char *from = numbers.data();
+  char *to = each.mutableData();
+  const auto *scale = reinterpret_cast<const float *>(scales.data());
+  for (int64_t column = 0; column < n; ++column) {
+    for (int64_t i = 0; i < k; ++i)
+      to[column * blocks * depth + i] = isTurned ? from[column * k + i] : from[i * n + column];
+    auto *first = reinterpret_cast<float *>(factors.mutableData()) + column * blocks;
+    std::fill_n(first, blocks, scale[scales.size() == 1 ? 0 : column]);
+  }
+  OpBuilder builder(product);
+  TensorBuilder b(builder, product.getLoc());
+  ScaledBlocks weights;
+  weights.numbers = b.make<ConstantOp>(each.toAttr());
+  weights.scale = b.make<ConstantOp>(factors.toAttr());
+  weights.k = k;
+  return productOf(b, product, weights);
+}
+
+} // namespace dlc::precision

@@ -1,0 +1,365 @@
+//===- BlockKernels.h - products by weights in blocks, in vectors of any length -----===//
+//
+// For the files compiled for one processor alone.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_BLOCKS_BLOCKKERNELS_H
+#define DLC_RUNTIME_LIBRARY_BLOCKS_BLOCKKERNELS_H
+
+#include "runtime/library/blocks/Kernels.h"
+#include "runtime/library/simd/Ends.h"
+
+namespace dlc::blocks {
+namespace {
+
+using namespace simd;
+
+/// Weights are asked for so many bytes before they are used, in each panel.
+constexpr int64_t kAhead = 1024;
+/// The largest integers that so many digits hold, with room for rounding.
+template <int D> constexpr float kLargest = D == 1 ? 127 : D == 2 ? 0x7f00 : 0x7f7f00;
+/// Blocks of smaller numbers are 0.
+constexpr float kLeast = 0x1p-100f;
+
+template <int V> DLC_INLINE Ints<V> splatInt(int32_t x) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    return Ints<V>(_mm512_set1_epi32(x));
+  else
+#endif
+    return Ints<V>(_mm256_set1_epi32(x));
+}
+
+template <int V> DLC_INLINE Ints<V> loadInts(const uint8_t *from) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    return Ints<V>(_mm512_loadu_si512(from));
+  else
+#endif
+    return Ints<V>(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)));
+}
+
+/// Four bytes in every lane.
+template <int V> DLC_INLINE Ints<V> splatFour(const int8_t *from) {
+  int32_t four;
+  __builtin_memcpy(&four, from, sizeof four);
+  return splatInt<V>(four);
+}
+
+template <int V> DLC_INLINE Vec<V> toFloats(Ints<V> x) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    return Vec<V>(_mm512_cvtepi32_ps(__m512i(x)));
+  else
+#endif
+    return Vec<V>(_mm256_cvtepi32_ps(__m256i(x)));
+}
+
+/// To the nearest.
+template <int V> DLC_INLINE Ints<V> toInts(Vec<V> x) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    return Ints<V>(_mm512_cvtps_epi32(__m512(x)));
+  else
+#endif
+    return Ints<V>(_mm256_cvtps_epi32(__m256(x)));
+}
+
+template <int V> DLC_INLINE Ints<V> bytesToInts(const uint8_t *from) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    return Ints<V>(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))));
+  else
+#endif
+    return Ints<V>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
+}
+
+/// Numbers that a byte holds.
+template <int V> DLC_INLINE void storeBytes(int8_t *to, Ints<V> x) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm512_cvtepi32_epi8(__m512i(x)));
+  else
+#endif
+  {
+    const __m128i low = _mm256_castsi256_si128(__m256i(x)),
+                  high = _mm256_extracti128_si256(__m256i(x), 1),
+                  words = _mm_packs_epi32(low, high);
+    _mm_storel_epi64(reinterpret_cast<__m128i *>(to), _mm_packs_epi16(words, words));
+  }
+}
+
+template <int V> DLC_INLINE int32_t sumOf(Ints<V> x) {
+  int32_t sum = 0;
+  for (int i = 0; i < V; ++i)
+    sum += x[i];
+  return sum;
+}
+
+template <int V> struct BlockKernels {
+  static constexpr bool kIsWide = V == 16;
+
+  //===--- Numbers become digits ----------------------------------------------===//
+
+  /// Rows that pass over weights together.
+  template <int D> static constexpr int kTogether = (D == 3 ? 4 : 8) / (kIsWide ? 1 : 2);
+
+  /// Up to so many rows pass over two panels at a time.
+  template <int D> static constexpr int kBeside = D == 3 ? 2 : 4;
+
+  /// Calls `of` with the number of digits as a type.
+  template <int N> struct Number { static constexpr int value = N; };
+  template <typename Of> DLC_INLINE static void withDigits(int64_t digits, const Of &of) {
+    digits == 1 ? of(Number<1>()) : digits == 2 ? of(Number<2>()) : of(Number<3>());
+  }
+
+  /// Where some rows' numbers begin, and how many these rows are.
+  struct Some {
+    Some(const Shape &shape, const Rows &rows, int64_t first, int64_t most)
+        : digits(rows.digits + first * shape.blocks * shape.digits * shape.depth),
+          blocks(rows.blocks + first * shape.blocks),
+          count(rows.count - first < most ? rows.count - first : most) {}
+    int8_t *digits;
+    Block *blocks;
+    int64_t count;
+  };
+
+  static void digits(const Shape &shape, const float *x, int64_t row, const Rows &rows) {
+    withDigits(shape.digits, [&](auto d) { digitsOf<decltype(d)::value>(shape, x, row, rows); });
+  }
+
+  template <int D>
+  static void digitsOf(const Shape &shape, const float *x, int64_t row, const Rows &rows) {
+    const int64_t in = row % kTogether<D>;
+    const Some some(shape, rows, row - in, kTogether<D>);
+    for (int64_t g = 0; g < shape.blocks; ++g) {
+      const int64_t at = g * some.count + in;
+      block<D>(shape, x + g * shape.depth, shape.k - g * shape.depth,
+               some.digits + at * D * shape.depth, some.blocks[at]);
+    }
+  }
+
+  template <int D>
+  DLC_INLINE static void block(const Shape &shape, const float *x, int64_t count, int8_t *to,
+                               Block &b) {
+    Ints<V> sizes{};
+    for (int64_t i = 0; i < shape.depth; i += V) {
+      Ints<V> size = Ints<V>(loadFirst<V>(x + i, count - i)) & INT32_MAX;
+      sizes = size > sizes ? size : sizes;
+    }
+    int32_t largest = 0;
+    for (int i = 0; i < V; ++i)
+      largest = sizes[i] > largest ? sizes[i] : largest;
+    float most;
+    __builtin_memcpy(&most, &largest, sizeof most);
+    constexpr int32_t kInfinite = 0x7f800000;
+    const bool isNone = most < kLeast || largest >= kInfinite;
+    const float up = isNone ? 0 : kLargest<D> / most;
+    // What is not finite makes sums that are not.
+    float factor = largest >= kInfinite ? __builtin_nanf("") : isNone ? 0 : most / kLargest<D>;
+    Ints<V> sums[D] = {};
+    for (int64_t i = 0; i < shape.depth; i += V) {
+      Ints<V> rest = isNone ? Ints<V>{} : toInts<V>(loadFirst<V>(x + i, count - i) * up);
+#pragma GCC unroll 3
+      for (int d = D - 1; d >= 0; --d) {
+        Ints<V> digit = d == 0 ? rest : (rest << 24) >> 24;
+        rest = (rest - digit) >> 8;
+        sums[d] += digit;
+        storeBytes<V>(to + d * shape.depth + i, digit);
+      }
+    }
+    const auto shift = static_cast<int32_t>(shape.hasZeros ? -1 : shape.shift);
+    for (int d = D - 1; d >= 0; --d, factor *= 256) {
+      b.factors[d] = factor;
+      b.start[d] = shift * sumOf<V>(sums[d]);
+    }
+  }
+
+  //===--- Sums -----------------------------------------------------------------===//
+
+  /// Of R rows by P panels, in D digits.
+  template <int bits, int D, int R, int P> struct Sums {
+    using All = Ints<V>[P][R][D];
+
+    const Shape &shape;
+    const int8_t *digits; ///< of the first row
+    const Block *blocks;
+    int64_t together; ///< rows from one block to the next
+    const uint8_t *weights, *zeros;
+    int64_t panelBytes, zeroBytes;
+
+    /// Of K depths.
+    template <int K> DLC_INLINE void add(All &sums, const uint8_t *at, const int8_t *x) const {
+      // Without instructions for four products, pairs are summed up in 16 bits first.
+      Ints<V> pairs[kIsWide ? 1 : P][kIsWide ? 1 : R][kIsWide ? 1 : D] = {};
+      auto dot = [&](int p, int r, int d, Ints<V> w, int k) __attribute__((always_inline)) {
+        const Ints<V> four = splatFour<V>(x + (r * D + d) * shape.depth + k);
+#ifdef __AVX512VNNI__
+        if constexpr (kIsWide)
+          sums[p][r][d] =
+              Ints<V>(_mm512_dpbusd_epi32(__m512i(sums[p][r][d]), __m512i(w), __m512i(four)));
+        else
+#endif
+          pairs[p][r][d] = Ints<V>(_mm256_add_epi16(
+              __m256i(pairs[p][r][d]), _mm256_maddubs_epi16(__m256i(w), __m256i(four))));
+      };
+      constexpr int kStep = 32 / bits;
+#pragma GCC unroll 8
+      for (int k = 0; k < K; k += kStep)
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p) {
+          const uint8_t *from = at + p * panelBytes + k * (V * bits / 8);
+          _mm_prefetch(reinterpret_cast<const char *>(from + kAhead), _MM_HINT_T0);
+          const Ints<V> w = loadInts<V>(from);
+          const Ints<V> low = bits == 8 ? w : w & 0x0f0f0f0f, high = (w >> 4) & 0x0f0f0f0f;
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r)
+#pragma GCC unroll 3
+            for (int d = 0; d < D; ++d) {
+              dot(p, r, d, low, k);
+              if constexpr (bits == 4)
+                dot(p, r, d, high, k + 4);
+            }
+        }
+      if constexpr (!kIsWide) {
+        const __m256i ones = _mm256_set1_epi16(1);
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p)
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r)
+#pragma GCC unroll 3
+            for (int d = 0; d < D; ++d)
+              sums[p][r][d] += Ints<V>(_mm256_madd_epi16(__m256i(pairs[p][r][d]), ones));
+      }
+    }
+
+    /// [row][panel][V]
+    void into(float *to) const {
+      Vec<V> y[P][R] = {};
+      const int64_t scales = shape.record - V * int64_t(sizeof(float));
+      for (int64_t g = 0; g < shape.blocks; ++g) {
+        const uint8_t *at = weights + g * shape.record;
+        const int8_t *x = digits + g * together * D * shape.depth;
+        All sums;
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p) {
+          const Ints<V> zero =
+              zeros ? bytesToInts<V>(zeros + p * zeroBytes + g * V) : splatInt<V>(1);
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r)
+#pragma GCC unroll 3
+            for (int d = 0; d < D; ++d) {
+              const Ints<V> start = splatInt<V>(blocks[g * together + r].start[d]);
+              sums[p][r][d] = zeros ? start * zero : start;
+            }
+        }
+        int64_t k = 0;
+        for (; k + 32 <= shape.depth; k += 32)
+          add<32>(sums, at + k * (V * bits / 8), x + k);
+        if (k < shape.depth)
+          add<16>(sums, at + k * (V * bits / 8), x + k);
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p) {
+          const auto *beside = reinterpret_cast<const float *>(at + p * panelBytes + scales);
+          const Vec<V> scale = load<V>(beside);
+          _mm_prefetch(reinterpret_cast<const char *>(beside) + kAhead, _MM_HINT_T0);
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r) {
+            const Block &b = blocks[g * together + r];
+            Vec<V> sum = toFloats<V>(sums[p][r][D - 1]) * b.factors[D - 1];
+#pragma GCC unroll 3
+            for (int d = D - 2; d >= 0; --d)
+              sum += toFloats<V>(sums[p][r][d]) * b.factors[d];
+            y[p][r] += sum * scale;
+          }
+        }
+      }
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p)
+          store<V>(to + (r * P + p) * V, y[p][r]);
+    }
+  };
+
+  //===--- Rows by panels ---------------------------------------------------------===//
+
+  struct Part {
+    const Shape &shape;
+    const Rows &rows;
+    const uint8_t *weights;
+    float *to;
+    int64_t toRow;
+    const Epilogue &epilogue;
+
+    /// Rows of `from`, the first of which is `row` of all.
+    template <int bits, int D, int R, int P>
+    void one(const Some &from, int64_t in, int64_t row, int64_t panel) const {
+      const int64_t panelBytes = shape.blocks * shape.record, zeroBytes = shape.blocks * V;
+      const uint8_t *zeros =
+          shape.hasZeros ? weights + shape.panels * panelBytes + panel * zeroBytes : nullptr;
+      alignas(64) float sums[R * P * V];
+      Sums<bits, D, R, P>{shape,
+                          from.digits + in * D * shape.depth,
+                          from.blocks + in,
+                          from.count,
+                          weights + panel * panelBytes,
+                          zeros,
+                          panelBytes,
+                          zeroBytes}
+          .into(sums);
+      for (int64_t p = 0; p < P; ++p) {
+        const int64_t column = (panel + p) * V, left = shape.n - column;
+        Ends<V>::end({sums + p * V, P * V, R, left < V ? left : V},
+                     {to + row * toRow + column, toRow, row, column}, &epilogue, false);
+      }
+    }
+
+    /// R rows, or as many as are left.
+    template <int bits, int D, int R, int P>
+    int64_t most(const Some &from, int64_t in, int64_t row, int64_t panel) const {
+      constexpr int kFewer = R == 8 ? 4 : R == 1 ? 1 : R - 1;
+      if (R > 1 && from.count - in < R)
+        return most<bits, D, kFewer, P>(from, in, row, panel);
+      one<bits, D, R, P>(from, in, row + in, panel);
+      return in + R;
+    }
+
+    template <int bits, int D, int R, int P> void panels(int64_t &begin, int64_t end) const {
+      for (; begin + P <= end; begin += P)
+        for (int64_t row = 0; row < rows.count; row += kTogether<D>) {
+          const Some from(shape, rows, row, kTogether<D>);
+          for (int64_t in = 0; in < from.count;)
+            in = most<bits, D, R, P>(from, in, row, begin);
+        }
+    }
+
+    template <int bits, int D> void all(int64_t begin, int64_t end) const {
+      // Few rows are read in several places of the memory.
+      if (rows.count == 1)
+        panels<bits, D, 1, kIsWide ? 4 : 2>(begin, end);
+      else if (kIsWide && rows.count <= kBeside<D>)
+        panels<bits, D, kBeside<D>, 2>(begin, end);
+      panels<bits, D, kTogether<D>, 1>(begin, end);
+    }
+  };
+
+  static void multiply(const Shape &shape, const Rows &rows, const void *weights, int64_t begin,
+                       int64_t end, float *to, int64_t toRow, const Epilogue &epilogue) {
+    const Part part{shape, rows, static_cast<const uint8_t *>(weights), to, toRow, epilogue};
+    withDigits(shape.digits, [&](auto d) {
+      constexpr int kDigits = decltype(d)::value;
+      if constexpr (kIsWide)
+        if (shape.bits == 8)
+          return part.template all<8, kDigits>(begin, end);
+      part.template all<4, kDigits>(begin, end);
+    });
+  }
+
+  static constexpr Kernels kernels{V, digits, multiply};
+};
+
+} // namespace
+} // namespace dlc::blocks
+
+#endif // DLC_RUNTIME_LIBRARY_BLOCKS_BLOCKKERNELS_H

@@ -1,0 +1,105 @@
+//===- Call.cpp - a product by weights in blocks, ready to execute ------------------===//
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/blocks/Describe.h"
+#include "runtime/library/products/Operands.h"
+
+namespace dlc::blocks {
+
+using nlohmann::json;
+using products::One;
+using products::Operands;
+using products::Product;
+using runtime::parallelFor;
+
+namespace {
+
+/// So many numbers become digits before another thread pays.
+constexpr int64_t kAlone = 1 << 15;
+/// Panels that a thread takes at least: those that one row passes over together.
+constexpr int64_t kTogether = 4;
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+      : shape(shapeOf(desc)), form(formOf(shape, desc["lanes"])),
+        kernels(form.columns == 16 ? avx512Kernels : avx2Kernels),
+        operands(Product::parse(desc, form), buffers), threads(std::max(1, threads)) {
+    const describe::Fields fields(desc, "blocks");
+    if (!operands.product.isPacked)
+      fields.refuse("b", "packed");
+    if (operands.product.change || operands.product.isStrassen)
+      fields.complain("neither a prologue nor Strassen's algorithm can be had");
+  }
+
+  std::string implementation() const override { return form.name; }
+
+  uint64_t scratchBytes() const override {
+    return static_cast<uint64_t>(digitBytes() + blockBytes() + this->threads * copyBytes());
+  }
+
+  void execute(void *const *buffers, const runtime::CallContext &context) override {
+    const int team = std::min(threads, std::max(1, context.threads));
+    for (int64_t i = 0; i < operands.count; ++i)
+      one(operands.at(i, buffers), static_cast<char *>(context.scratch), team);
+  }
+
+private:
+  void one(const One &given, char *scratch, int team) const {
+    const Product &product = operands.product;
+    auto *digits = reinterpret_cast<int8_t *>(scratch);
+    auto *blocks = reinterpret_cast<Block *>(scratch + digitBytes());
+    const Rows rows{digits, blocks, product.m};
+    auto prepare = [&](int64_t begin, int64_t end, int thread) {
+      auto *copy =
+          reinterpret_cast<float *>(scratch + digitBytes() + blockBytes() + thread * copyBytes());
+      for (int64_t row = begin; row < end; ++row) {
+        const float *x = given.a + row * rowStep();
+        if (depthStep() != 1) {
+          for (int64_t k = 0; k < shape.k; ++k)
+            copy[k] = x[k * depthStep()];
+          x = copy;
+        }
+        kernels.digits(shape, x, row, rows);
+      }
+    };
+    parallelFor(product.m * shape.k <= kAlone ? 1 : team, product.m, 1, prepare);
+    const int64_t dstRow = product.dstStrides[product.dstStrides.size() - 2];
+    parallelFor(team, shape.panels, kTogether, [&](int64_t begin, int64_t end, int) {
+      kernels.multiply(shape, rows, given.b, begin, end, given.dst, dstRow, given.epilogue);
+    });
+  }
+
+  int64_t rowStep() const {
+    const auto &strides = operands.product.aStrides;
+    return strides[strides.size() - 2];
+  }
+  int64_t depthStep() const { return operands.product.aStrides.back(); }
+  int64_t digitBytes() const {
+    return products::upTo(operands.product.m * shape.blocks * shape.digits * shape.depth, 64);
+  }
+  int64_t blockBytes() const {
+    return products::upTo(operands.product.m * shape.blocks * int64_t(sizeof(Block)), 64);
+  }
+  int64_t copyBytes() const {
+    return depthStep() == 1 ? 0 : products::upTo(shape.k * int64_t(sizeof(float)), 64);
+  }
+
+  Shape shape;
+  products::Form form;
+  const Kernels &kernels;
+  Operands operands;
+  int threads;
+};
+
+} // namespace
+
+} // namespace dlc::blocks
+
+namespace dlc::runtime {
+
+std::unique_ptr<LibraryCall> createBlocksCall(const nlohmann::json &desc,
+                                              std::span<const BufferInfo> buffers, int threads) {
+  return std::make_unique<blocks::Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,42 @@
+//===- Describe.h - products by weights in blocks, seen from the compiler ----------===//
+#ifndef DLC_RUNTIME_LIBRARY_BLOCKS_DESCRIBE_H
+#define DLC_RUNTIME_LIBRARY_BLOCKS_DESCRIBE_H
+
+#include "runtime/library/blocks/Kernels.h"
+#include "runtime/library/products/Product.h"
+
+namespace dlc::blocks {
+
+/// Columns of a panel of weights of so many bits here: 16 with AVX-512 and VNNI, 8 with AVX2 and
+/// FMA for 4 bits; otherwise 0.
+DLC_EXPORT int64_t lanes(int64_t bits);
+
+/// Constant weights [n, k] in blocks along k, with a scale for each, and a zero point or none.
+struct Plain {
+  int64_t n = 0, blocks = 0, depth = 0;
+  const int8_t *numbers = nullptr; ///< [n, blocks, depth], padded with anything
+  const float *scales = nullptr;   ///< [n, blocks]
+  const float *zeros = nullptr;    ///< [n, blocks], whole numbers; null: none
+
+  /// Of each number: 4 or 8.
+  DLC_EXPORT int64_t bits() const;
+  /// The zero point of all, or nothing: each block has its own.
+  DLC_EXPORT std::optional<int64_t> sharedZero() const;
+};
+
+/// What the description of a product (describe/Product.h) has beside that of one by packed weights:
+///
+///   {.., "lanes": 16, "bits": 4 or 8, "block": depth of a block, "digits": 1 to 3,
+///    "zeros": each block has a zero point, "shift": what is added to all weights otherwise}
+DLC_EXPORT nlohmann::json parametersOf(const Plain &plain, int64_t lanes, int64_t digits);
+
+DLC_EXPORT uint64_t packedBytes(const Plain &plain, const nlohmann::json &parameters);
+DLC_EXPORT void packWeights(const Plain &plain, const nlohmann::json &parameters, void *packed);
+
+/// Throws dlc::Error.
+DLC_EXPORT Shape shapeOf(const nlohmann::json &desc);
+DLC_EXPORT products::Form formOf(const Shape &shape, int64_t lanes);
+
+} // namespace dlc::blocks
+
+#endif // DLC_RUNTIME_LIBRARY_BLOCKS_DESCRIBE_H

@@ -1,0 +1,139 @@
+//===- Pack.cpp - weights in blocks, described and packed ---------------------------===//
+#include "runtime/device/cpu/Features.h"
+#include "runtime/library/blocks/Describe.h"
+#include "runtime/program/Message.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlc::blocks {
+
+using nlohmann::json;
+using products::blocksOf;
+
+int64_t lanes(int64_t bits) {
+  const int host = runtime::hostLanes();
+  if (host >= 16 && runtime::hostHasFeature("avx512vnni"))
+    return 16;
+  return host >= 8 && bits == 4 ? 8 : 0;
+}
+
+int64_t Plain::bits() const {
+  const int8_t *end = numbers + n * blocks * depth;
+  // In pieces: most weights of eight bits are known as such at once.
+  constexpr int64_t kPiece = 1 << 12;
+  for (const int8_t *at = numbers; at < end; at += kPiece) {
+    int8_t least = 0, most = 0;
+    for (const int8_t *one = at; one < std::min(at + kPiece, end); ++one) {
+      least = std::min(least, *one);
+      most = std::max(most, *one);
+    }
+    if (least < -8 || most > 7)
+      return 8;
+  }
+  return 4;
+}
+
+std::optional<int64_t> Plain::sharedZero() const {
+  if (!zeros)
+    return 0;
+  if (std::any_of(zeros, zeros + n * blocks, [&](float zero) { return zero != *zeros; }))
+    return std::nullopt;
+  return static_cast<int64_t>(*zeros);
+}
+
+/// What unsigned weights are less than the numbers.
+static int64_t leastOf(int64_t bits) { return -(int64_t(1) << (bits - 1)); }
+
+json parametersOf(const Plain &plain, int64_t lanes, int64_t digits) {
+  const int64_t bits = plain.bits();
+  const auto zero = plain.sharedZero();
+  json parameters = {{"lanes", lanes}, {"bits", bits}, {"block", plain.depth}, {"digits", digits}};
+  if (zero)
+    parameters["shift"] = leastOf(bits) - *zero;
+  else
+    parameters["zeros"] = true;
+  return parameters;
+}
+
+Shape shapeOf(const json &desc) {
+  const describe::Fields fields(desc, "blocks");
+  Shape shape;
+  shape.n = fields.size("n", 1);
+  shape.k = fields.size("k", 1);
+  shape.depth = fields.integer("block", 16, 1 << 16);
+  if (shape.depth % 16)
+    fields.refuse("block", "a multiple of 16");
+  const int64_t lanes = fields.integer("lanes", 8, 16);
+  if (lanes != 8 && lanes != 16)
+    fields.refuse("lanes", "8 or 16");
+  shape.bits = fields.integer("bits", 4, 8);
+  if (shape.bits != 4 && (shape.bits != 8 || lanes != 16))
+    fields.refuse("bits", lanes == 16 ? "4 or 8" : "4");
+  shape.digits = fields.integer("digits", 1, kMostDigits);
+  shape.hasZeros = fields.flag("zeros");
+  shape.shift = shape.hasZeros ? 0 : fields.integer("shift", -512, 512);
+  shape.blocks = blocksOf(shape.k, shape.depth);
+  shape.panels = blocksOf(shape.n, lanes);
+  shape.record = lanes * (shape.depth * shape.bits / 8 + int64_t(sizeof(float)));
+  return shape;
+}
+
+products::Form formOf(const Shape &shape, int64_t lanes) {
+  products::Form form;
+  form.name = lanes == 16 ? "blocks:avx512" : "blocks:avx2";
+  form.columns = lanes;
+  form.depth = shape.depth;
+  form.rightBytes = shape.record + (shape.hasZeros ? lanes : 0);
+  form.isHere = lanes == 16 ? [] { return blocks::lanes(8) == 16; }
+                            : [] { return runtime::hostLanes() >= 8; };
+  return form;
+}
+
+static Shape shapeOf(const Plain &plain, const json &parameters) {
+  json desc = parameters;
+  desc["n"] = plain.n;
+  desc["k"] = plain.blocks * plain.depth;
+  return shapeOf(desc);
+}
+
+uint64_t packedBytes(const Plain &plain, const json &parameters) {
+  return formOf(shapeOf(plain, parameters), parameters["lanes"])
+      .packedBytes(plain.blocks * plain.depth, plain.n);
+}
+
+/// Of one column, `depth` unsigned numbers to lanes of four bytes, `step` bytes apart.
+static void packColumn(const int8_t *from, int64_t depth, int64_t bits, uint8_t *to, int64_t step) {
+  for (int64_t k = 0; k < depth; k += 32 / bits, to += step) {
+    uint32_t four[2];
+    std::memcpy(four, from + k, static_cast<size_t>(32 / bits));
+    // In two's complement, the least number's bits are the sign's alone.
+    const uint32_t word = bits == 8 ? four[0] ^ 0x80808080
+                                    : ((four[0] & 0x0f0f0f0f) ^ 0x08080808) |
+                                          ((four[1] & 0x0f0f0f0f) ^ 0x08080808) << 4;
+    std::memcpy(to, &word, sizeof word);
+  }
+}
+
+void packWeights(const Plain &plain, const json &parameters, void *packed) {
+  const Shape shape = shapeOf(plain, parameters);
+  const int64_t lanes = parameters["lanes"];
+  auto *to = static_cast<uint8_t *>(packed);
+  uint8_t *zeros = to + shape.panels * shape.blocks * shape.record;
+  std::memset(packed, 0, packedBytes(plain, parameters));
+  for (int64_t column = 0; column < shape.n; ++column) {
+    const int64_t panel = column / lanes, lane = column % lanes;
+    for (int64_t g = 0; g < shape.blocks; ++g) {
+      const int64_t from = column * shape.blocks + g, at = panel * shape.blocks + g;
+      uint8_t *record = to + at * shape.record;
+      packColumn(plain.numbers + from * shape.depth, shape.depth, shape.bits, record + lane * 4,
+                 lanes * 4);
+      uint8_t *scales = record + shape.record - lanes * int64_t(sizeof(float));
+      std::memcpy(scales + lane * int64_t(sizeof(float)), plain.scales + from, sizeof(float));
+      if (shape.hasZeros)
+        zeros[at * lanes + lane] = static_cast<uint8_t>(plain.zeros[from] - leastOf(shape.bits));
+    }
+  }
+}
+
+} // namespace dlc::blocks

@@ -1,0 +1,75 @@
+// RUN: dlc-opt %s -dlc-quantized=costs=assumed -dlc-simplify | FileCheck %s
+// RUN: dlc-opt %s -dlc-quantized=costs=assumed -dlc-simplify -dlc-fuse | FileCheck %s --check-prefix=FUSE
+// RUN: dlc-opt %s "-dlc-quantized=costs=assumed device=cuda:0" -dlc-simplify | FileCheck %s --check-prefix=GPU
+
+// Numbers of few bits stay: what makes f32 of them is not folded, and joins the product.
+// CHECK-LABEL: @rows
+// CHECK-DAG: %[[Q:.*]] = dlc.constant dense<3> : tensor<80x4x16xi8>
+// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<2.0{{.*}}> : tensor<80x4x1xf32>
+// CHECK: %[[F:.*]] = dlc.cast %[[Q]] to f32 : (tensor<80x4x16xi8>) -> tensor<80x4x16xf32>
+// CHECK: %[[C:.*]] = dlc.sub %[[F]], %[[Z]]
+// CHECK: %[[M:.*]] = dlc.mul %[[C]], %{{.*}} : (tensor<80x4x16xf32>, tensor<80x4x1xf32>)
+// CHECK: %[[R:.*]] = dlc.reshape %[[M]] : (tensor<80x4x16xf32>) -> tensor<80x64xf32>
+// CHECK: %[[W:.*]] = dlc.slice %[[R]] {{.*}} -> tensor<80x60xf32>
+// CHECK: dlc.matmul %arg0, %[[W]] transpose_b {{.*}}dlc.precision = "f32"
+
+// FUSE-LABEL: @rows
+// FUSE: dlc.fusion
+// FUSE: dlc.cast
+// FUSE-NOT: }
+// FUSE: dlc.matmul
+
+// Without such a kernel, with more rows than a few, nothing is kept.
+// GPU-LABEL: @rows
+// GPU-NOT: dlc.cast {{.*}}xi8>) -> tensor<80x4x16xf32>
+// GPU: dlc.cast %{{.*}} : (tensor<80x4x16xi8>) -> tensor<80x4x16xi32>
+// GPU: dlc.matmul {{.*}}tensor<80x60xf32>
+func.func @rows(%x: tensor<9x60xf32>, %s: tensor<80x4x1xf32>) -> tensor<9x80xf32> {
+  %q = dlc.constant dense<3> : tensor<80x4x16xi8>
+  %z = dlc.constant dense<2> : tensor<80x4x1xi32>
+  %scale = dlc.constant dense<0.5> : tensor<80x4x1xf32>
+  %0 = dlc.cast %q to i32 : (tensor<80x4x16xi8>) -> tensor<80x4x16xi32>
+  %1 = dlc.sub %0, %z : (tensor<80x4x16xi32>, tensor<80x4x1xi32>) -> tensor<80x4x16xi32>
+  %2 = dlc.cast %1 to f32 : (tensor<80x4x16xi32>) -> tensor<80x4x16xf32>
+  %3 = dlc.mul %2, %scale : (tensor<80x4x16xf32>, tensor<80x4x1xf32>) -> tensor<80x4x16xf32>
+  %4 = dlc.reshape %3 : (tensor<80x4x16xf32>) -> tensor<80x64xf32>
+  %5 = dlc.slice %4 start [0, 0] size [80, 60] stride [1, 1] : (tensor<80x64xf32>) -> tensor<80x60xf32>
+  %y = dlc.matmul %x, %5 transpose_b : (tensor<9x60xf32>, tensor<80x60xf32>) -> tensor<9x80xf32>
+  return %y : tensor<9x80xf32>
+}
+
+// [k, n] is read as [n, k] turned round. Without such a kernel few rows are multiplied block by block.
+// CHECK-LABEL: @turned
+// CHECK-NOT: dlc.transpose
+// CHECK: dlc.matmul %arg0, %{{.*}} transpose_b {{.*}}dlc.activations = "int8"
+
+// GPU-LABEL: @turned
+// GPU: dlc.matmul {{.*}}(tensor<4x1x16xf32>, tensor<4x16x80xf32>)
+// GPU: dlc.mul
+// GPU: dlc.reduce sum
+func.func @turned(%x: tensor<1x64xf32>) -> tensor<1x80xf32> {
+  %q = dlc.constant dense<3> : tensor<80x4x16xi8>
+  %scale = dlc.constant dense<0.5> : tensor<80x4x1xf32>
+  %0 = dlc.cast %q to i32 : (tensor<80x4x16xi8>) -> tensor<80x4x16xi32>
+  %2 = dlc.cast %0 to f32 : (tensor<80x4x16xi32>) -> tensor<80x4x16xf32>
+  %3 = dlc.mul %2, %scale : (tensor<80x4x16xf32>, tensor<80x4x1xf32>) -> tensor<80x4x16xf32>
+  %4 = dlc.reshape %3 : (tensor<80x4x16xf32>) -> tensor<80x64xf32>
+  %5 = dlc.transpose %4 [1, 0] : (tensor<80x64xf32>) -> tensor<64x80xf32>
+  %y = dlc.matmul %x, %5 {dlc.activations = "int8"} : (tensor<1x64xf32>, tensor<64x80xf32>) -> tensor<1x80xf32>
+  return %y : tensor<1x80xf32>
+}
+
+// Products that want their sums as written keep f32.
+// CHECK-LABEL: @strict
+// CHECK: dlc.matmul {{.*}}tensor<80x64xf32>
+// CHECK-NOT: dlc.precision
+func.func @strict(%x: tensor<9x64xf32>) -> tensor<9x80xf32> {
+  %q = dlc.constant dense<3> : tensor<80x4x16xi8>
+  %scale = dlc.constant dense<0.5> : tensor<80x4x1xf32>
+  %0 = dlc.cast %q to i32 : (tensor<80x4x16xi8>) -> tensor<80x4x16xi32>
+  %2 = dlc.cast %0 to f32 : (tensor<80x4x16xi32>) -> tensor<80x4x16xf32>
+  %3 = dlc.mul %2, %scale : (tensor<80x4x16xf32>, tensor<80x4x1xf32>) -> tensor<80x4x16xf32>
+  %4 = dlc.reshape %3 : (tensor<80x4x16xf32>) -> tensor<80x64xf32>
+  %y = dlc.matmul %x, %4 transpose_b {dlc.accuracy = "strict"} : (tensor<9x64xf32>, tensor<80x64xf32>) -> tensor<9x80xf32>
+  return %y : tensor<9x80xf32>
+}

@@ -1,0 +1,198 @@
+//===- BlocksTest.cpp - products by weights of few bits in blocks ----------------===//
+#include "ProductsSample.h"
+
+#include "runtime/library/blocks/Describe.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace dlc;
+using namespace dlc::test;
+
+namespace {
+
+struct Size {
+  int64_t m, n, k, depth;
+};
+enum class Zeros { None, Shared, Each };
+
+/// Random weights of a size, and what they are in f64.
+struct Weights {
+  Weights(Size s, int64_t bits, Zeros kind)
+      : depth(s.depth), count((s.k + s.depth - 1) / s.depth), numbers(size_t(s.n * count * depth)),
+        scales(random(s.n * count, 3)), zeros(scales.size()) {
+    std::mt19937 generator(4);
+    int low = bits == 4 ? -8 : -128, zero = low + int(generator() % (-2 * low));
+    auto draw = [&] { return low + int(generator() % unsigned(-2 * low)); };
+    for (int8_t &number : numbers)
+      number = static_cast<int8_t>(draw());
+    numbers[0] = static_cast<int8_t>(low);
+    for (float &one : zeros)
+      one = static_cast<float>(kind == Zeros::Each ? draw() : zero);
+    plain = {s.n,           count,
+             depth,         numbers.data(),
+             scales.data(), kind == Zeros::None ? nullptr : zeros.data()};
+  }
+  double at(int64_t n, int64_t k) const {
+    auto block = size_t(n * count + k / depth);
+    double zero = plain.zeros ? double(zeros[block]) : 0;
+    return (double(numbers[size_t(n * count * depth + k)]) - zero) * double(scales[block]);
+  }
+  int64_t depth, count;
+  std::vector<int8_t> numbers;
+  std::vector<float> scales, zeros;
+  blocks::Plain plain;
+};
+
+struct How {
+  int64_t bits = 4, digits = 3;
+  Zeros zeros = Zeros::None;
+  int threads = 1;
+  bool isAcross = false; ///< x lies column by column
+};
+
+json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
+  json desc = blocks::parametersOf(w.plain, lanes, how.digits);
+  desc.update({{"kind", "product"},
+               {"m", s.m},
+               {"n", s.n},
+               {"k", s.k},
+               {"a", how.isAcross ? json{1, s.m} : json{s.k, 1}},
+               {"b", "packed"},
+               {"dst", {s.n, 1}},
+               {"bias", true},
+               {"post_ops", {{{"kind", "eltwise"}, {"alg", "relu"}}}}});
+  return desc;
+}
+
+/// The largest error of relu(x·w + bias) against f64, relative to the sum of the products' sizes
+/// with the largest |x| of each block.
+double errorOf(Size s, How how, int64_t lanes, std::vector<float> x = {}) {
+  Weights w(s, how.bits, how.zeros);
+  if (x.empty())
+    x = random(s.m * s.k, 1);
+  std::vector<float> bias = random(s.n, 2), y(size_t(s.m * s.n), NAN), unused;
+  json desc = descriptionOf(s, w, how, lanes);
+  Aligned packed(blocks::packedBytes(w.plain, desc));
+  blocks::packWeights(w.plain, desc, packed.data.get());
+  EXPECT_FALSE(packed.isOverrun());
+  run(desc, {&x, &unused, &bias, &y}, 3, how.threads, packed.data.get(), packed.bytes);
+  double worst = 0;
+  auto at = [&](int64_t i, int64_t k) {
+    return double(x[size_t(how.isAcross ? k * s.m + i : i * s.k + k)]);
+  };
+  for (int64_t i = 0; i < s.m; ++i)
+    for (int64_t j = 0; j < s.n; ++j) {
+      double sum = double(bias[size_t(j)]), size = std::abs(sum);
+      for (int64_t from = 0; from < s.k; from += s.depth) {
+        double most = 0, weights = 0;
+        for (int64_t k = from; k < std::min(s.k, from + s.depth); ++k) {
+          most = std::max(most, std::abs(at(i, k)));
+          weights += std::abs(w.at(j, k));
+          sum += at(i, k) * w.at(j, k);
+        }
+        size += most * weights;
+      }
+      double error = std::abs(double(y[size_t(i * s.n + j)]) - std::max(sum, 0.0)) / size;
+      worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+    }
+  return worst;
+}
+
+std::vector<int64_t> lanesOf(int64_t bits) {
+  std::vector<int64_t> all;
+  for (int64_t lanes : {8, 16})
+    if (blocks::lanes(bits) >= lanes && (bits == 4 || lanes == 16))
+      all.push_back(lanes);
+  return all;
+}
+
+/// A number is off by 2^-24 of the largest at most, and sums in f32 follow; with two digits by
+/// 2^-16, with one by 1/254.
+double bound(int64_t digits) { return digits == 1 ? 1.0 / 250 : digits == 2 ? 0x1p-16 : 0x1p-21; }
+
+} // namespace
+
+TEST(Blocks, EveryNumberOfRows) {
+  for (int64_t bits : {4, 8})
+    for (int64_t lanes : lanesOf(bits))
+      for (int64_t digits : {1, 2, 3})
+        for (int64_t m = 1; m <= 17; ++m)
+          EXPECT_LT(errorOf({m, 83, 96, 32}, {bits, digits, Zeros::Each}, lanes), bound(digits))
+              << m << " rows of " << bits << " bits in " << lanes << " lanes";
+}
+
+TEST(Blocks, OddSizes) {
+  for (int64_t bits : {4, 8})
+    for (int64_t lanes : lanesOf(bits))
+      for (Zeros zeros : {Zeros::None, Zeros::Shared, Zeros::Each})
+        for (int64_t depth : {16, 32, 48, 128})
+          for (int64_t n : {1, 7, 16, 40, 130})
+            for (int64_t k : {1, 16, 100, 300})
+              EXPECT_LT(errorOf({3, n, k, depth}, {bits, 3, zeros, 2}, lanes), bound(3))
+                  << n << " columns, " << k << " deep, in blocks of " << depth;
+}
+
+TEST(Blocks, AcrossAndInThreads) {
+  for (int64_t lanes : lanesOf(4)) {
+    EXPECT_LT(errorOf({5, 70, 130, 32}, {.isAcross = true}, lanes), bound(3));
+    EXPECT_LT(errorOf({40, 70, 1030, 32}, {.threads = 3, .isAcross = true}, lanes), bound(3));
+  }
+}
+
+TEST(Blocks, LargeAndSmallNumbers) {
+  for (int64_t lanes : lanesOf(4))
+    for (float size : {0x1p-90f, 1.0f, 0x1p100f}) {
+      std::vector<float> x = random(2 * 64, 5);
+      for (float &one : x)
+        one *= size;
+      x[3] = 0;
+      EXPECT_LT(errorOf({2, 33, 64, 32}, {}, lanes, x), bound(3)) << size;
+      std::fill(x.begin(), x.end(), 0.0f);
+      EXPECT_LT(errorOf({2, 33, 64, 32}, {}, lanes, x), bound(3));
+    }
+}
+
+TEST(Blocks, WhatIsNotFiniteStays) {
+  Size s{2, 20, 64, 32};
+  Weights w(s, 4, Zeros::None);
+  for (int64_t lanes : lanesOf(4))
+    for (float bad : {std::numeric_limits<float>::infinity(), NAN}) {
+      std::vector<float> x = random(s.m * s.k, 1), bias(size_t(s.n)), y(size_t(s.m * s.n)), unused;
+      x[70] = bad;
+      json desc = descriptionOf(s, w, {}, lanes);
+      desc.erase("post_ops");
+      Aligned packed(blocks::packedBytes(w.plain, desc));
+      blocks::packWeights(w.plain, desc, packed.data.get());
+      run(desc, {&x, &unused, &bias, &y}, 3, 1, packed.data.get(), packed.bytes);
+      for (int64_t j = 0; j < s.n; ++j) {
+        EXPECT_TRUE(std::isfinite(y[size_t(j)]));
+        EXPECT_FALSE(std::isfinite(y[size_t(s.n + j)]));
+      }
+    }
+}
+
+TEST(Blocks, WrongDescriptionsAreRefused) {
+  Size s{2, 20, 64, 32};
+  Weights w(s, 4, Zeros::None);
+  for (int64_t lanes : lanesOf(4)) {
+    std::vector<runtime::BufferInfo> buffers{
+        {2 * 64 * 4, false}, {0, false}, {20 * 4, false}, {2 * 20 * 4, true}};
+    auto complaint = [&](const char *name, const json &value) {
+      json desc = descriptionOf(s, w, {}, lanes);
+      buffers[1].bytes = blocks::packedBytes(w.plain, desc);
+      desc[name] = value;
+      std::string error;
+      Runnable::create("blocks", desc, buffers, 1, error);
+      return error;
+    };
+    EXPECT_EQ(complaint("digits", 3), "");
+    EXPECT_NE(complaint("digits", 4), "");
+    EXPECT_NE(complaint("block", 24), "");
+    EXPECT_NE(complaint("bits", 3), "");
+    EXPECT_NE(complaint("lanes", 12), "");
+    EXPECT_NE(complaint("k", 256), "");
+    EXPECT_NE(complaint("b", json{20, 1}), "");
+    EXPECT_NE(complaint("zeros", true), "");
+  }
+}
