@@ -33,6 +33,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     OpPassManager training(ModuleOp::getOperationName());
     training.addPass(createMarkAttentionPass(options, /*gradients=*/true, costs));
     training.addPass(createGradPass());
+    training.addPass(createSyncBatchNormPass());
     training.addPass(createSimplifyPass());
     passes.addPass(createWherePass(GradientOp::getOperationName(), std::move(training)));
     // Gradients and updates follow what they are of.

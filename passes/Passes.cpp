@@ -18,6 +18,7 @@ void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([] { return createSplitPass(); });
   mlir::registerPass([] { return createBucketsPass(); });
   mlir::registerPass([] { return createEarlyPass(); });
+  mlir::registerPass([] { return createSyncBatchNormPass(); });
   mlir::registerPass([] { return createRememberDevicesPass(); });
   mlir::registerPass([] { return createPlacePass(); });
   mlir::registerPass([] { return createVerifyPlacementPass(); });

@@ -53,6 +53,9 @@ constexpr llvm::StringLiteral kBucketsAttr = "dlc.buckets";
 /// parts lie side by side in the order in which they are written.
 std::unique_ptr<mlir::Pass> createBucketsPass();
 std::unique_ptr<mlir::Pass> createEarlyPass();
+/// `dlc-sync-batch-norm`: statistics of batch norm, and the sums of its gradient, over the batches
+/// of all ranks, where kOverRanksAttr (ir/dlc/Collective.h) asks for them.
+std::unique_ptr<mlir::Pass> createSyncBatchNormPass();
 
 /// `dlc-remember-devices`: keeps what `dlc.device` asks for where rewriting does not lose it.
 std::unique_ptr<mlir::Pass> createRememberDevicesPass();

@@ -48,7 +48,11 @@ LibraryCall callOf(OwnRowsOp op) {
     bytes.push_back(storageBytes(typeOf(x)));
   }
   call.addResult(0, typeOf(op.getY()));
-  call.desc = {{"bytes", bytes}, {"size", *op.getSize()}};
+  call.desc = {{"bytes", bytes}};
+  if (op.getSize())
+    call.desc["size"] = *op.getSize();
+  else
+    call.desc["share"] = storageBytes(typeOf(op.getY()));
   return call;
 }
 

@@ -53,7 +53,8 @@ Tensor reduce_scatter(const Operand &x, int64_t size, Reduction reduction) {
 Tensor own_rows(const Operands &xs, int64_t size) {
   Call call("own_rows", xs);
   auto properties = propertiesOf<OwnRowsOp>(call);
-  properties.size = call.integer(size);
+  if (size != 0)
+    properties.size = call.integer(size);
   SmallVector<Value> values;
   for (const Operand &x : xs)
     values.push_back(call.value(x));

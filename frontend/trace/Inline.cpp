@@ -73,6 +73,7 @@ std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
   Operands operands(inputs, location);
   Call call("the model", operands);
   IRMapping mapping;
+  Value step, draws;
   size_t taken = 0;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     BlockArgument argument = function.getArgument(i);
@@ -80,9 +81,10 @@ std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
     Value value;
     if (auto known = state.find(name); known != state.end())
       value = call.value(Operand(known->second, location));
-    else if (isState(function, i))
-      value = call.value(Operand(step_count(location), location));
-    else if (taken == inputs.size())
+    else if (isState(function, i)) {
+      step = value = call.value(Operand(step_count(location), location));
+      draws = call.value(Operand(call.state().drawCount(location), location));
+    } else if (taken == inputs.size())
       call.fail("it takes more inputs than the ", inputs.size(), " given");
     else
       value = call.value(operands[taken++]);
@@ -93,12 +95,14 @@ std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
   if (taken != inputs.size())
     call.fail("it takes ", taken, " inputs; found ", inputs.size());
   Block &body = function.getBody().front();
+  const auto calls = uint64_t(call.state().callsOf("inlined model"));
   for (Operation &op : body.without_terminator())
     call.builder().clone(op, mapping)->walk([&](RandomOp random) {
-      uint64_t seed = random.getSeed() ^ uint64_t(calls) * 0x9e3779b97f4a7c15u;
+      uint64_t seed = random.getSeed() ^ calls * 0x9e3779b97f4a7c15u;
       random.setSeed(int64_t(seed & INT64_MAX));
+      if (random.getCounter() == step)
+        random.getCounterMutable().assign(draws);
     });
-  ++calls;
   std::vector<Tensor> results;
   for (auto [i, result] : llvm::enumerate(body.getTerminator()->getOperands())) {
     Tensor value = call.tensor(mapping.lookup(result));

@@ -23,14 +23,12 @@ public:
   /// eraseInlined() takes it away when the trace has ended.
   explicit InlinedModule(mlir::OwningOpRef<mlir::ModuleOp> module);
 
-  /// What @main takes and gives beside its state.
+  /// What @main takes and gives beside its state. Random numbers of each call are others.
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs,
                                  Location location = Location::current());
 
 private:
   mlir::func::FuncOp function;
-  /// So far: random numbers of each are others.
-  int64_t calls = 0;
   std::map<std::string, Parameter> state;
 };
 

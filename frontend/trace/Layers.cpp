@@ -1,5 +1,5 @@
 //===- Layers.cpp - linear, convolution, normalisation, pooling -----------===//
-#include "frontend/trace/State.h"
+#include "frontend/trace/RankPart.h"
 
 namespace dlc::nn {
 
@@ -99,9 +99,12 @@ Tensor BatchNorm::forward(Tensor x) {
     trace::Call("BatchNorm", {trace::Operand(x)})
         .fail("in training all sizes must be known, with more than one element per channel; found ",
               trace::shapeText(shape), "; give a larger batch, or call eval() on the layer");
-  double unbiased = double(count) / double(count - 1);
   assign(runningMean, runningMean * (1 - momentum) + mean * momentum);
-  assign(runningVar, runningVar * (1 - momentum) + variance * (momentum * unbiased));
+  trace::Operand unbiased(momentum * double(count) / double(count - 1));
+  trace::RankPart *rankPart = trace::State::current()->rankPart;
+  if (Tensor batches = rankPart ? rankPart->batches() : Tensor())
+    unbiased = momentum * (batches * count / (batches * count - 1));
+  assign(runningVar, runningVar * (1 - momentum) + variance * unbiased);
   assign(batches, batches + 1);
   return y;
 }

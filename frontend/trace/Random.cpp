@@ -1,5 +1,5 @@
 //===- Random.cpp - random numbers from a counter, and dropout ------------===//
-#include "frontend/trace/State.h"
+#include "frontend/trace/RankPart.h"
 
 #include <cmath>
 
@@ -10,11 +10,16 @@ namespace dlc::trace {
 int64_t State::nextSeed() {
   // By the module's name, so that a layer more elsewhere leaves these numbers alone.
   uint64_t hash = 0xcbf29ce484222325u ^ seed;
-  std::string key = modulePath() + "#" + std::to_string(randomCalls[modulePath()]++);
+  std::string key = modulePath() + "#" + std::to_string(callsOf(modulePath()));
   for (unsigned char c : key)
     hash = (hash ^ c) * 0x100000001b3u;
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
   return int64_t((hash ^ (hash >> 27)) >> 1);
+}
+
+Tensor State::drawCount(const Location &location) {
+  Tensor count = step_count(location), stream = rankPart ? rankPart->stream() : Tensor();
+  return stream ? count + stream : count;
 }
 
 static Tensor random(const char *name, RandomKind kind, const Shape &shape, const Operand &counter,
@@ -50,8 +55,9 @@ Tensor dropout(const Operand &x, double probability) {
   if (probability == 1)
     return value * 0;
   // Drawn in f32 whatever the values are: the mask must not depend on their precision.
-  Tensor drawn = random_uniform(value.shape(), Operand(step_count(x.location), x.location),
-                                call.state().nextSeed(), DType::F32);
+  Tensor drawn =
+      random_uniform(value.shape(), Operand(call.state().drawCount(x.location), x.location),
+                     call.state().nextSeed(), DType::F32);
   return where(drawn >= probability, value * (1 / (1 - probability)), 0);
 }
 

@@ -33,6 +33,8 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
+class RankPart;
+
 /// A program while it is traced. One trace at a time is active on a thread (they nest).
 class State : public std::enable_shared_from_this<State> {
 public:
@@ -99,6 +101,13 @@ public:
   std::map<std::string, Shares> shares;
   /// Of random numbers: another one at each call.
   int64_t nextSeed();
+  /// How often that was asked for before.
+  int64_t callsOf(const std::string &what) { return calls[what]++; }
+  std::map<std::string, int64_t> calls;
+  /// The step's number, as random numbers are drawn by.
+  Tensor drawCount(const Location &location);
+  /// Set while a part of a rank's batch is traced (RankPart.h).
+  RankPart *rankPart = nullptr;
 
   // Devices (Devices.cpp). A trace in which nobody names one has types without.
   /// From here on, and of all made so far, each tensor says where it is.
@@ -158,7 +167,6 @@ private:
   std::vector<unsigned> parameterArguments;
   std::vector<std::tuple<unsigned, const char *, int64_t>> classNotes;
   std::vector<Parameter> assigned;
-  std::map<std::string, int64_t> randomCalls;
   const Device homeDevice;
   /// Null while types have no devices.
   OnAttr onHome;

@@ -5,7 +5,7 @@
 
 #include "frontend/trace/Chunks.h"
 #include "frontend/trace/LossScale.h"
-#include "frontend/trace/State.h"
+#include "frontend/trace/RankPart.h"
 
 namespace dlc {
 
@@ -44,11 +44,13 @@ std::vector<PartResults> inParts(const Network &network, const TensorFunction &l
   const int64_t parts = partsOf(options);
   std::vector<PartResults> results;
   for (int64_t part = 0; part < parts; ++part) {
+    RankPart rankPart(options, part);
     std::vector<Tensor> figures =
         parts == 1 ? figuresOf(network, loss, inputs, options)
                    : figuresOf(network, loss, partOf(inputs, part, parts), options);
     // From here on nothing is the user's but the call that asked for the step.
     Call call("train", location);
+    rankPart.finish();
     if (parts > 1 && options.chunks == 0)
       for (Tensor &figure : figures)
         figure = figure * (1 / double(parts));
@@ -86,6 +88,8 @@ int64_t partsOf(const StepOptions &options) {
 }
 
 std::string mistakeIn(const StepOptions &o) {
+  if (o.syncBatchNorm && !o.dataParallel)
+    return "batch norm has the statistics of all ranks where the step is data parallel";
   const bool wantsWorld = o.shardOptimizer || o.chunks != 0;
   if (wantsWorld && !o.dataParallel)
     return "what is split over ranks, or added up in one order, must be data parallel";

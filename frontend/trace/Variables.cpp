@@ -1,6 +1,6 @@
 //===- Variables.cpp - what a program keeps from run to run, and inputs found on the way ---===//
 #include "frontend/trace/Parameter.h"
-#include "frontend/trace/State.h"
+#include "frontend/trace/RankPart.h"
 
 using namespace mlir;
 
@@ -119,7 +119,8 @@ void assign(const Parameter &parameter, const Operand &value) {
     call.fail(
         "parameter '", parameter.name(),
         "' cannot change inside a branch or loop; return its value from there and assign that");
-  if (!state.replicas.empty() && !state.replicas.back().isFirst)
+  if ((!state.replicas.empty() && !state.replicas.back().isFirst) ||
+      (state.rankPart && !state.rankPart->keepsState()))
     return;
   Value given = call.value(value);
   Type wanted = state.parameterItself(parameter).getType();

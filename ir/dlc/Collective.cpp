@@ -122,7 +122,7 @@ LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *, std::optional<Loc
 LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
-  if (failed(wantSize(site, "C1", adaptor.getSize())))
+  if (failed(checkSize(site, "C1", adaptor.getSize())))
     return failure();
   if (adaptor.getXs().empty())
     return site.fail("C2: at least one operand must be there; found none");
@@ -130,7 +130,7 @@ LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   ArrayRef<Operand> operands = named;
   if (failed(sameElementType(site, "C2", operands)))
     return failure();
-  int64_t rows = 0, size = int64_t(*adaptor.getSize());
+  int64_t rows = 0;
   ArrayRef<int64_t> shape = operands[0].type().getShape();
   for (const Operand &x : operands) {
     if (failed(wantRows(site, "C2", x)))
@@ -143,6 +143,9 @@ LogicalResult OwnRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location>
       return site.fail("C3: the rows of '", x.name, "' must be known; found ", x.type(),
                        "; give it a static shape");
   }
+  if (!adaptor.getSize() && rows == 0)
+    return site.fail("C3: without a size there must be a row for each rank; found none; add rows");
+  const int64_t size = int64_t(adaptor.getSize().value_or(uint64_t(rows)));
   if (rows % size != 0)
     return site.fail("C3: the rows must divide into ", size, " shares; found ", rows, "; pad them");
   auto device = commonDevice(site, "C2", operands);

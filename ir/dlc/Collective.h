@@ -26,6 +26,11 @@ inline bool dependsOnRank(mlir::Operation *op) {
   return isCollective(op) || mlir::isa<OwnRowsOp>(op);
 }
 
+/// On a batch_norm_train, whose statistics are then those of all ranks, and on its batch_norm_grad:
+/// a dictionary. `layer` is its number; where sums must not depend on how many ranks there are,
+/// `chunks` and `ranks` are how many these are, and each of a rank's chunks has one of that number.
+constexpr llvm::StringLiteral kOverRanksAttr = "dlc.over_ranks";
+
 } // namespace dlc
 
 #endif // DLC_IR_DLC_COLLECTIVE_H

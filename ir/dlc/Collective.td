@@ -44,9 +44,9 @@ def Dlc_ReduceScatterOp : Dlc_Collective<"reduce_scatter"> {
 def Dlc_OwnRowsOp : Dlc_Collective<"own_rows"> {
   let summary = "the operands' rows, one operand's after the other's: of these this rank's share, in the order of ranks";
   let description = [{
-    - (C1) a `size` of 1 or more is given.
+    - (C1) a `size` is 1 or more.
     - (C2) there is at least one operand, all have a first dimension, and agree in the other dimensions and in the element type.
-    - (C3) the rows are known, and divide into `size` shares.
+    - (C3) the rows are known, and divide into `size` shares; without a `size` a share is one row, in a world of at most as many ranks.
   }];
   let arguments = (ins Variadic<Dlc_Tensor>:$xs, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size);
   let assemblyFormat = "$xs (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";

@@ -101,15 +101,15 @@ LogicalResult ReduceScatterOp::evaluate(Inputs inputs, Outputs outputs) {
 }
 
 LogicalResult OwnRowsOp::evaluate(Inputs inputs, Outputs outputs) {
-  const int64_t size = int64_t(*getSize());
-  if (size != World::currentSize())
-    return emitOpError("is for a world of ")
-           << size << " ranks, and is evaluated in one of " << World::currentSize();
+  if (failed(checkSize(*this, getSize())))
+    return failure();
+  Tensor y = Tensor::empty(cast<RankedTensorType>(getY().getType()));
   int64_t bytes = 0, at = 0;
   for (const Tensor &x : inputs)
     bytes += x.bytes();
-  const int64_t begin = World::currentRank() * (bytes / size), end = begin + bytes / size;
-  Tensor y = Tensor::empty(cast<RankedTensorType>(getY().getType()));
+  const int64_t begin = World::currentRank() * int64_t(y.bytes()), end = begin + int64_t(y.bytes());
+  if (end > bytes)
+    return emitOpError("has no row for rank ") << World::currentRank();
   char *to = y.mutableData();
   for (const Tensor &x : inputs) {
     int64_t first = std::max(at, begin), last = std::min(at + int64_t(x.bytes()), end);

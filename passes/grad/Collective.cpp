@@ -52,7 +52,10 @@ void addCollective(Rules &rules) {
   rules.add<OwnRowsOp>([](OwnRowsOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     TensorBuilder &b = g.build();
-    const int64_t size = int64_t(*op.getSize());
+    int64_t all = 0;
+    for (Value x : op.getXs())
+      all += shapeOf(x)[0];
+    const int64_t size = op.getSize() ? int64_t(*op.getSize()) : all;
     Value numbers = iota(b, {size}, 0, dy);
     Expr rank(b, b.make<OwnRowsOp>(ValueRange{numbers}, op.getGroupAttr(), op.getSizeAttr()));
     SmallVector<Value> shares;

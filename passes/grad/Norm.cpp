@@ -4,6 +4,7 @@
 // they are computed once.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Collective.h"
 #include "passes/Compositions.h"
 #include "passes/grad/Rules.h"
 
@@ -82,11 +83,17 @@ static void differentiate(BatchNormOp op, Backward &g) {
 
 // batch_norm_grad, and what the loss asks of the statistics themselves:
 // dx += dmean / M + 2 dvariance (x - mean) / M
-static void differentiate(BatchNormTrainOp op, Backward &g) {
+static LogicalResult differentiate(BatchNormTrainOp op, Backward &g) {
+  Attribute overRanks = op->getAttr(kOverRanksAttr);
+  if (overRanks && (g.of(op.getMean()) || g.of(op.getVariance())))
+    return op.emitError("dlc.batch_norm_train over all ranks has no gradient of its statistics; "
+                        "leave them out of the loss, or leave each rank its own");
   Expr x = g(op.getX());
   if (Expr dy = g.of(op.getY())) {
     auto grad = BatchNormGradOp::create(g.place(), g.location(), op.getX(), Value(dy),
                                         op.getScale(), op.getMean(), op.getVariance(), op.getEps());
+    if (overRanks)
+      grad->setAttr(kOverRanksAttr, overRanks);
     g.add(op.getX(), [&] { return grad.getDx(); });
     g.add(op.getScale(), [&] { return grad.getDscale(); });
     g.add(op.getBias(), [&] { return grad.getDbias(); });
@@ -99,6 +106,7 @@ static void differentiate(BatchNormTrainOp op, Backward &g) {
   if (Expr dvariance = g.of(op.getVariance()))
     g.add(op.getX(),
           [&] { return 2 * share * inWide(dvariance) * (x.cast(wide) - inWide(op.getMean())); });
+  return success();
 }
 
 // y = x B^-beta, B = k + alpha / size S(x^2), S a sum over channels: with S* its adjoint,
@@ -143,10 +151,17 @@ void addNorm(Rules &rules) {
       [](LayerNormOp op, Backward &g) { differentiateRows(op, g, op.getBias(), true); });
   rules.add<RmsNormOp>([](RmsNormOp op, Backward &g) { differentiateRows(op, g, Value(), false); });
   rules.add<BatchNormOp>([](BatchNormOp op, Backward &g) { differentiate(op, g); });
-  rules.add<BatchNormTrainOp>([](BatchNormTrainOp op, Backward &g) { differentiate(op, g); });
+  rules.add<BatchNormTrainOp>(
+      [](BatchNormTrainOp op, Backward &g) { return differentiate(op, g); });
   rules.add<LrnOp>([](LrnOp op, Backward &g) { differentiate(op, g); });
+  rules.add<BatchNormGradOp>([](BatchNormGradOp op, Backward &) -> LogicalResult {
+    return op.emitError("dlc.batch_norm_grad over all ranks has no gradient; leave the gradient of "
+                        "a gradient out of the loss, or leave each rank its own statistics");
+  });
   // As its formula says, when a gradient of it is asked for.
   rules.open<BatchNormGradOp>([](BatchNormGradOp op, TensorBuilder &b) -> SmallVector<Value> {
+    if (op->hasAttr(kOverRanksAttr))
+      return {};
     Type narrow = typeOf(op.getX()).getElementType(), wide = statisticsType(op.getX());
     Type statistics = typeOf(op.getScale()).getElementType();
     Expr x = Expr(b, op.getX()).cast(wide), dy = Expr(b, op.getDy()).cast(wide);

@@ -5,6 +5,7 @@
 // there, and its last reader before lets go of it.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Collective.h"
 #include "passes/grad/Recompute.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -44,7 +45,9 @@ double costOf(Operation *op) {
 }
 
 bool mayRepeat(Operation *op) {
-  return op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<ConstantOp>(op);
+  // Nobody meets others twice.
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<ConstantOp>(op) &&
+         !isCollective(op);
 }
 
 struct Choice {

@@ -272,6 +272,18 @@ void Driver::sendBeat(bool leaving) {
     breakWorld(message("rank ", next, " cannot be reached: ", error));
 }
 
+/// A command that takes long gives no sign of its own. Seen twice in a row, since threads that have
+/// nothing to do run for moments, too. Ranks of one process cannot be told apart.
+void Driver::showWork() {
+  if (watch->beat().process == getpid())
+    return;
+  const bool busy = life == lifeShown && isBusy();
+  if (busy && wasBusy)
+    ++life;
+  wasBusy = busy;
+  lifeShown = life;
+}
+
 void Driver::keepInTouch() {
   auto now = Clock::now();
   if (!watch || now < nextBeat || !broken.empty())
@@ -281,6 +293,7 @@ void Driver::keepInTouch() {
   // Often enough that one that comes late is no fault.
   nextBeat = now + std::chrono::duration_cast<Clock::duration>(
                        std::chrono::duration<double>(std::min(kBeat, timeout / 8)));
+  showWork();
   sendBeat(/*leaving=*/false);
   char text[DLC_ENGINE_MESSAGE], error[1024] = "";
   for (int from = 0; broken.empty();) {

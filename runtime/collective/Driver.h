@@ -66,6 +66,7 @@ private:
   bool advance(const State &state);
   void finish(const State &state, const std::string &error);
   void keepInTouch();
+  void showWork();
   void sendBeat(bool leaving);
   std::string fault();
   std::string carriersFault();
@@ -99,6 +100,8 @@ private:
   std::chrono::steady_clock::time_point nextBeat;
   uint64_t machine = 0;
   std::optional<Watch> watch;
+  uint64_t lifeShown = 0;
+  bool wasBusy = false;
   std::chrono::microseconds nap{0};
 
   std::thread thread;

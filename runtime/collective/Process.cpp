@@ -1,11 +1,13 @@
-//===- Process.cpp - whether another process of this machine lives ------------===//
+//===- Process.cpp - whether another process of this machine lives, and what this one is at -===//
 #include "runtime/collective/Process.h"
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace dlc::runtime {
@@ -22,6 +24,23 @@ uint64_t machineOfProcess() {
 
 bool isGone(int64_t process) {
   return process > 0 && kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
+}
+
+bool isBusy() {
+  const std::string self = std::to_string(syscall(SYS_gettid));
+  std::error_code none;
+  for (const auto &thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    if (thread.path().filename() == self)
+      continue;
+    // The state is behind the name, which may have anything in it.
+    std::string stat;
+    std::getline(std::ifstream(thread.path() / "stat"), stat);
+    const size_t name = stat.rfind(')');
+    if (name != std::string::npos && name + 2 < stat.size() &&
+        (stat[name + 2] == 'R' || stat[name + 2] == 'D'))
+      return true;
+  }
+  return false;
 }
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Process.h - whether another process of this machine lives --------------===//
+//===- Process.h - whether another process of this machine lives, and what this one is at ---===//
 #ifndef DLC_RUNTIME_COLLECTIVE_PROCESS_H
 #define DLC_RUNTIME_COLLECTIVE_PROCESS_H
 
@@ -11,6 +11,10 @@ namespace dlc::runtime {
 uint64_t machineOfProcess();
 
 bool isGone(int64_t process);
+
+/// Whether a thread of this process beside the calling one runs, or waits for a processor or a
+/// disk: not for anybody who may never come.
+bool isBusy();
 
 } // namespace dlc::runtime
 

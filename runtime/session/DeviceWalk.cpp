@@ -104,6 +104,8 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
     infos[step->number].implementation = kernel.name;
   } else if (command.op == Op::Library && command.library == kCollectiveLibrary) {
     prepareCollective(command, *step);
+  } else if (command.op == Op::Library && command.library == kOwnRowsLibrary) {
+    prepareOwnRows(command, *step);
   } else if (command.op == Op::Library) {
     prepareLibrary(command, *step);
   } else if (command.op == Op::Copy) {
@@ -160,6 +162,15 @@ void DeviceWalk::prepareCollective(const Command &command, Step &step) {
     failIn(info, step.number, error.what());
   }
   info.implementation += "/" + device.name.kind;
+}
+
+void DeviceWalk::prepareOwnRows(const Command &command, Step &step) {
+  try {
+    step.own = ownPieces(command.desc, bufferInfos(plan, command), world);
+  } catch (const Error &error) {
+    failIn(infos[step.number], step.number, error.what());
+  }
+  infos[step.number].implementation = command.library;
 }
 
 void DeviceWalk::formGroup() {
@@ -270,6 +281,15 @@ void DeviceWalk::runStep(Step &step) {
   if (step.work.kernel || step.work.call)
     return device.call(table.run, stream, &DeviceWalk::runHostWork, static_cast<void *>(&step),
                        static_cast<void *const *>(step.buffers.data()), step.buffers.size());
+  if (step.own) {
+    for (const OwnPiece &piece : *step.own)
+      device.call(
+          table.copy, stream,
+          static_cast<void *>(static_cast<char *>(step.buffers[piece.target]) + piece.to),
+          static_cast<const void *>(static_cast<char *>(step.buffers[piece.buffer]) + piece.from),
+          piece.bytes, int(DLC_COPY_WITHIN), static_cast<void *>(nullptr));
+    return;
+  }
   switch (command.op) {
   case Op::Launch:
     device.call(table.launch, stream, step.function, command.grid.data(), command.block.data(),

@@ -4,9 +4,11 @@
 
 #include "runtime/session/Captured.h"
 #include "runtime/session/DeviceGroup.h"
+#include "runtime/session/OwnRows.h"
 #include "runtime/session/Walk.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace dlc::runtime {
@@ -67,6 +69,7 @@ private:
     void *function = nullptr, *call = nullptr;  ///< a GPU's
     HostWork work;                              ///< host code, run by this
     std::unique_ptr<CollectiveDesc> collective; ///< what the group carries
+    std::optional<std::vector<OwnPiece>> own;   ///< this rank's rows, to copy
     DeviceWalk *walk = nullptr;
     int64_t trip = -1, cond = -1, index = -1, count = -1; ///< slots
     int direction = DLC_COPY_WITHIN;
@@ -85,6 +88,7 @@ private:
   void prepareHostWork(const Command &command, Step &step);
   void prepareCopy(const Command &command, Step &step);
   void prepareCollective(const Command &command, Step &step);
+  void prepareOwnRows(const Command &command, Step &step);
   void runCollective(const Step &step);
   void findGraphs();
   bool isCapturable(const Step &step) const;

@@ -15,62 +15,71 @@ using nlohmann::json;
 
 namespace {
 
+std::vector<OwnPiece> read(const json &desc, std::span<const BufferInfo> buffers,
+                           const World &world) {
+  auto sizes = desc.at("bytes").get<std::vector<uint64_t>>();
+  const bool isForSize = desc.contains("size");
+  if (isForSize)
+    requireSize(kOwnRowsLibrary, desc["size"].get<int>(), world);
+  if (buffers.size() != sizes.size() + 1)
+    fail(kOwnRowsLibrary, ": ", sizes.size() + 1, " buffers expected, found ", buffers.size());
+  uint64_t all = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > kMaxBytes || buffers[i].bytes < sizes[i])
+      fail(kOwnRowsLibrary, ": a buffer of ", sizes[i], " bytes expected, found ",
+           buffers[i].bytes);
+    all += sizes[i];
+  }
+  const auto ranks = uint64_t(world.size());
+  const uint64_t share = isForSize ? all / ranks : desc.at("share").get<uint64_t>();
+  if (share > 0 && all / share < ranks)
+    fail(kOwnRowsLibrary, ": the program is for ", all / share,
+         " ranks at most, and this world has ", ranks, "; start fewer");
+  if ((isForSize && all % ranks != 0) || buffers.back().bytes < share || !buffers.back().writable)
+    fail(kOwnRowsLibrary, ": ", all, " bytes must divide into ", ranks,
+         " shares, and a buffer to write such a one is required; found ", buffers.back().bytes,
+         " bytes", buffers.back().writable ? "" : " to read only");
+  const uint64_t begin = share * uint64_t(world.rank()), end = begin + share;
+  std::vector<OwnPiece> pieces;
+  uint64_t at = 0;
+  for (size_t i = 0; i < sizes.size(); at += sizes[i++]) {
+    uint64_t first = std::max(at, begin), last = std::min(at + sizes[i], end);
+    if (first < last)
+      pieces.push_back({i, sizes.size(), first - at, first - begin, last - first});
+  }
+  return pieces;
+}
+
 class Call : public LibraryCall {
 public:
-  Call(const json &desc, std::span<const BufferInfo> buffers, const World &world) {
-    auto sizes = desc.at("bytes").get<std::vector<uint64_t>>();
-    const int ranks = desc.at("size").get<int>();
-    requireSize(kOwnRowsLibrary, ranks, world);
-    if (buffers.size() != sizes.size() + 1)
-      fail(kOwnRowsLibrary, ": ", sizes.size() + 1, " buffers expected, found ", buffers.size());
-    uint64_t all = 0;
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      if (sizes[i] > kMaxBytes || buffers[i].bytes < sizes[i])
-        fail(kOwnRowsLibrary, ": a buffer of ", sizes[i], " bytes expected, found ",
-             buffers[i].bytes);
-      all += sizes[i];
-    }
-    const uint64_t share = all / uint64_t(ranks);
-    if (all % uint64_t(ranks) != 0 || buffers.back().bytes < share || !buffers.back().writable)
-      fail(kOwnRowsLibrary, ": ", all, " bytes must divide into ", ranks,
-           " shares, and a buffer to write such a one is required; found ", buffers.back().bytes,
-           " bytes", buffers.back().writable ? "" : " to read only");
-    const uint64_t begin = share * uint64_t(world.rank()), end = begin + share;
-    uint64_t at = 0;
-    for (size_t i = 0; i < sizes.size(); at += sizes[i++]) {
-      uint64_t first = std::max(at, begin), last = std::min(at + sizes[i], end);
-      if (first < last)
-        pieces.push_back({i, first - at, first - begin, last - first});
-    }
-    target = sizes.size();
-  }
+  explicit Call(std::vector<OwnPiece> given) : pieces(std::move(given)) {}
 
   void execute(void *const *buffers, const CallContext &) override {
-    for (const Piece &piece : pieces)
-      std::memcpy(static_cast<char *>(buffers[target]) + piece.to,
+    for (const OwnPiece &piece : pieces)
+      std::memcpy(static_cast<char *>(buffers[piece.target]) + piece.to,
                   static_cast<const char *>(buffers[piece.buffer]) + piece.from, piece.bytes);
   }
 
   std::string implementation() const override { return std::string(kOwnRowsLibrary); }
 
 private:
-  struct Piece {
-    size_t buffer;
-    uint64_t from, to, bytes;
-  };
-  std::vector<Piece> pieces;
-  size_t target = 0;
+  std::vector<OwnPiece> pieces;
 };
 
 } // namespace
 
-std::unique_ptr<LibraryCall> ownRowsCall(const json &desc, std::span<const BufferInfo> buffers,
-                                         World *world) {
+std::vector<OwnPiece> ownPieces(const json &desc, std::span<const BufferInfo> buffers,
+                                World *world) {
   try {
-    return std::make_unique<Call>(desc, buffers, world ? *world : World::ofProcess());
+    return read(desc, buffers, world ? *world : World::ofProcess());
   } catch (const json::exception &error) {
     fail(kOwnRowsLibrary, ": wrong description: ", error.what());
   }
+}
+
+std::unique_ptr<LibraryCall> ownRowsCall(const json &desc, std::span<const BufferInfo> buffers,
+                                         World *world) {
+  return std::make_unique<Call>(ownPieces(desc, buffers, world));
 }
 
 } // namespace dlc::runtime

@@ -263,10 +263,15 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
     border = borderOf(model, module->lookupSymbol<func::FuncOp>("main"));
     bool hasStatistics =
         module->walk([](BatchNormTrainOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    if (options.dataParallel && hasStatistics)
-      llvm::errs() << "dlc: " << model.path()
-                   << ": batch norm takes the statistics of each process's own batch; the running "
-                      "statistics that are saved are those of rank 0\n";
+    if (options.dataParallel && hasStatistics && !options.syncBatchNorm)
+      llvm::errs()
+          << "dlc: " << model.path()
+          << ": batch norm takes the statistics of each process's own batch; the running "
+             "statistics that are saved are those of rank 0; --sync-batch-norm takes those "
+             "of all\n";
+    if (options.syncBatchNorm && !hasStatistics)
+      throw Error(model.path() +
+                  ": --sync-batch-norm means nothing to a model without batch norm; leave it out");
   }
   bool isClasses = loss.target == Target::Classes;
   if (isClasses && border.endsInSoftmax)
@@ -280,6 +285,7 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
                           .clipValue = options.clipValue,
                           .microBatches = options.microBatches,
                           .dataParallel = options.dataParallel,
+                          .syncBatchNorm = options.syncBatchNorm,
                           .world = options.world,
                           .shardOptimizer = options.shardOptimizer,
                           .chunks = options.chunks,

@@ -20,7 +20,7 @@ struct TrainingOptions {
   std::optional<double> lossScale;
   int64_t microBatches = 1;
   /// The batch is each process's (StepOptions).
-  bool dataParallel = false, shardOptimizer = false;
+  bool dataParallel = false, syncBatchNorm = false, shardOptimizer = false;
   int64_t world = 0, chunks = 0;
   uint64_t seed = 0;
   /// Patterns of parameters that stay as they are.

@@ -60,6 +60,11 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
       ->needs(train)
       ->group("Training");
   CLI::Option *parallel = command->get_option("--data-parallel");
+  command
+      ->add_flag("--sync-batch-norm", t.syncBatchNorm,
+                 "batch norm has the statistics of all processes' batches")
+      ->needs(parallel)
+      ->group("Training");
   CLI::Option *world = command->get_option("--world");
   command
       ->add_flag("--shard-optimizer", t.shardOptimizer,

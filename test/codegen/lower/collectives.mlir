@@ -36,6 +36,15 @@ func.func @main(%x: tensor<64xf32> {dlc.name = "x"}) -> (tensor<64xf32> {dlc.nam
 }
 
 // -----
+// In a world of any size a row each.
+// CHECK: exec.library "own_rows"({{.*}}) writes [1] inplace []
+// CHECK-SAME: \22bytes\22:[32],\22share\22:8
+func.func @main(%x: tensor<4xi64> {dlc.name = "x"}) -> (tensor<1xi64> {dlc.name = "s"}) {
+  %s = dlc.own_rows %x : (tensor<4xi64>) -> tensor<1xi64>
+  return %s : tensor<1xi64>
+}
+
+// -----
 // A share of what all have needs nobody: it is copied where the others compute.
 // CHECK-NOT: streams
 // CHECK: exec.library "own_rows"({{.*}}) writes [2] inplace []

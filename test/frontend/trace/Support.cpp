@@ -3,7 +3,7 @@
 
 #include "frontend/trace/State.h"
 #include "frontend/trace/Trace.h"
-#include "ir/reference/Evaluate.h"
+#include "ir/reference/World.h"
 
 #include <cstring>
 
@@ -11,27 +11,37 @@ namespace dlc::test {
 
 using trace::Array;
 
-std::vector<Array> evaluate(trace::Graph graph, const std::vector<Array> &inputs) {
+std::vector<std::vector<Array>> evaluateOnRanks(int ranks, trace::Graph graph,
+                                                const std::vector<Array> &inputs) {
   TracedModule traced = trace::takeModule(std::move(graph));
   auto main = traced.module->lookupSymbol<mlir::func::FuncOp>("main");
-  llvm::SmallVector<ref::Tensor> arguments, results;
+  llvm::SmallVector<ref::Tensor> arguments;
   for (const Array &input : inputs) {
     auto type = mlir::RankedTensorType::get(
         input.shape, trace::elementTypeOf(input.dtype, traced.context.get()));
     arguments.push_back(ref::Tensor::borrow(type, input.data.get()));
   }
+  const std::vector<llvm::SmallVector<ref::Tensor>> given(static_cast<size_t>(ranks), arguments);
+  std::vector<llvm::SmallVector<ref::Tensor>> results;
   trace::Capture capture(traced.context.get());
-  if (failed(ref::evaluate(main, arguments, results)))
+  if (failed(ref::evaluateWorld(main, given, results)))
     throw Error("evaluation failed: " + capture.text);
-  std::vector<Array> arrays;
-  for (const ref::Tensor &result : results) {
-    void *elements;
-    Array array = Array::zeros(trace::dtypeOf(result.getElementType()),
-                               {result.getShape().begin(), result.getShape().end()}, &elements);
-    std::memcpy(elements, result.data(), array.bytes());
-    arrays.push_back(array);
+  std::vector<std::vector<Array>> arrays;
+  for (const auto &rank : results) {
+    arrays.emplace_back();
+    for (const ref::Tensor &result : rank) {
+      void *elements;
+      Array array = Array::zeros(trace::dtypeOf(result.getElementType()),
+                                 {result.getShape().begin(), result.getShape().end()}, &elements);
+      std::memcpy(elements, result.data(), array.bytes());
+      arrays.back().push_back(array);
+    }
   }
   return arrays;
+}
+
+std::vector<Array> evaluate(trace::Graph graph, const std::vector<Array> &inputs) {
+  return evaluateOnRanks(1, std::move(graph), inputs)[0];
 }
 
 std::vector<trace::Spec> specsOf(const std::vector<Array> &inputs) {

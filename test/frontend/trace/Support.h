@@ -11,6 +11,10 @@ namespace dlc::test {
 /// Evaluates a traced program; the graph is used up.
 std::vector<trace::Array> evaluate(trace::Graph graph, const std::vector<trace::Array> &inputs);
 
+/// On the ranks of a world, which all have these inputs; by rank.
+std::vector<std::vector<trace::Array>> evaluateOnRanks(int ranks, trace::Graph graph,
+                                                       const std::vector<trace::Array> &inputs);
+
 /// Compiles it and runs it on the CPU instead.
 std::vector<trace::Array> execute(trace::Graph graph, const std::vector<trace::Array> &inputs);
 

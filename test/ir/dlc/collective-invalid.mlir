@@ -68,8 +68,8 @@ func.func @broadcast_ranks_c2(%x: tensor<2xf32>) {
 }
 // -----
 func.func @own_rows_c1(%x: tensor<2xf32>) {
-  // expected-error @+1 {{C1: the size of the group must be given, since the result's shape depends on it}}
-  %0 = dlc.own_rows %x : (tensor<2xf32>) -> tensor<1xf32>
+  // expected-error @+1 {{C1: the size of the group must be 1 or more; found 0}}
+  %0 = dlc.own_rows %x of 0 : (tensor<2xf32>) -> tensor<1xf32>
   return
 }
 // -----
@@ -88,6 +88,12 @@ func.func @own_rows_c2_first(%x: tensor<f32>) {
 func.func @own_rows_c3(%x: tensor<2xf32>, %y: tensor<3xf32>) {
   // expected-error @+1 {{C3: the rows must divide into 2 shares; found 5; pad them}}
   %0 = dlc.own_rows %x, %y of 2 : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+// -----
+func.func @own_rows_c3_none(%x: tensor<0xf32>) {
+  // expected-error @+1 {{C3: without a size there must be a row for each rank; found none; add rows}}
+  %0 = dlc.own_rows %x : (tensor<0xf32>) -> tensor<1xf32>
   return
 }
 // -----

@@ -50,6 +50,15 @@ func.func @rooted() -> (tensor<2xf32>, tensor<2xf32>) {
   %b = dlc.broadcast_ranks %s from 1 : (tensor<2xf32>) -> tensor<2xf32>
   return %sum, %b : tensor<2xf32>, tensor<2xf32>
 }
+// A row each, where the number of ranks is not said.
+// ALL-LABEL: @row
+// R0: dense<1>
+// R2: dense<3>
+func.func @row() -> tensor<1xi64> {
+  %x = dlc.constant dense<[1, 2, 3, 4]> : tensor<4xi64>
+  %0 = dlc.own_rows %x : (tensor<4xi64>) -> tensor<1xi64>
+  return %0 : tensor<1xi64>
+}
 // Over the borders of operands.
 // ALL-LABEL: @own
 // R0: dense<[1.000000e+00, 2.000000e+00]>

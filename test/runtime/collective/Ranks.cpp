@@ -79,9 +79,9 @@ void differs(World &world) {
 }
 
 /// Steps, in the third of which one rank does this.
-template <typename Act> void steps(World &world, const Act &act) {
+template <typename Act> void steps(World &world, const Act &act, int count = 200) {
   float value = 1;
-  for (int step = 1; step <= 200; ++step) {
+  for (int step = 1; step <= count; ++step) {
     world.setStep(step);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (step == 3 && world.rank() == wrong)
@@ -98,6 +98,18 @@ void stops(World &world) {
 }
 void hangs(World &world) {
   steps(world, [] { std::this_thread::sleep_for(std::chrono::minutes(2)); });
+}
+/// One command that takes long, and says nothing.
+void works(World &world) {
+  steps(
+      world,
+      [] {
+        for (double end = processorSeconds() + 3; processorSeconds() < end;)
+          ;
+      },
+      4);
+  if (world.rank() != wrong)
+    std::printf("a long command: waited for\n");
 }
 void throws(World &world) {
   steps(world, [] { throw dlc::Error("no memory is left"); });
@@ -135,9 +147,9 @@ void shares(World &world) {
 
 int main(int argc, char **argv) {
   const std::map<std::string, void (*)(World &)> scenarios = {
-      {"correct", correct}, {"ordered", ordered}, {"large", large},  {"differs", differs},
-      {"dies", dies},       {"stops", stops},     {"hangs", hangs},  {"throws", throws},
-      {"leaves", leaves},   {"slow", slow},       {"shares", shares}};
+      {"correct", correct}, {"ordered", ordered}, {"large", large},   {"differs", differs},
+      {"dies", dies},       {"stops", stops},     {"hangs", hangs},   {"throws", throws},
+      {"leaves", leaves},   {"slow", slow},       {"shares", shares}, {"works", works}};
   auto scenario = argc > 1 ? scenarios.find(argv[1]) : scenarios.end();
   if (scenario == scenarios.end())
     return std::fprintf(stderr, "usage: dlc_ranks SCENARIO [RANK]\n"), 2;

@@ -53,7 +53,7 @@ std::shared_ptr<const Program> programOf(json desc, int64_t from, int64_t to) {
 }
 
 /// y = this rank's share of a, 3 elements, and b, 1 element, which both begin as x.
-std::shared_ptr<const Program> ownRowsProgram() {
+std::shared_ptr<const Program> ownRowsProgram(json desc = {{"bytes", {12, 4}}, {"size", 2}}) {
   Program program;
   program.manifest = {{"format", 1},
                       {"inputs", {tensor("x", 4)}},
@@ -65,7 +65,7 @@ std::shared_ptr<const Program> ownRowsProgram() {
                       {"commands",
                        {{{"op", "library"},
                          {"library", "own_rows"},
-                         {"desc", {{"bytes", {12, 4}}, {"size", 2}}},
+                         {"desc", std::move(desc)},
                          {"buffers", {0, 1, 2}},
                          {"writes", {2}}}}}};
   return std::make_shared<const Program>(std::move(program));
@@ -246,19 +246,28 @@ TEST(Collectives, OwnRowsAreEachRanksShare) {
   const Plan plan = checkProgram(*ownRowsProgram());
   EXPECT_TRUE(collectiveLines(plan).empty());
   EXPECT_EQ(ranksOf(plan), 2);
-  auto worlds = loopbackWorlds(2);
-  std::vector<Floats> results(2);
-  std::vector<std::thread> threads;
-  for (size_t rank = 0; rank < 2; ++rank)
-    threads.emplace_back([&, rank] {
-      std::unique_ptr<World> world = std::move(worlds[rank]);
-      results[rank] = resultIn(world.get(), ownRowsProgram(), {1, 2, 3, 4});
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  EXPECT_EQ(results[0], (Floats{1, 2}));
-  EXPECT_EQ(results[1], (Floats{3, 4}));
+  const json inAnyWorld{{"bytes", {12, 4}}, {"share", 8}};
+  for (const auto &program : {ownRowsProgram(), ownRowsProgram(inAnyWorld)}) {
+    auto worlds = loopbackWorlds(2);
+    std::vector<Floats> results(2);
+    std::vector<std::thread> threads;
+    for (size_t rank = 0; rank < 2; ++rank)
+      threads.emplace_back([&, rank] {
+        std::unique_ptr<World> world = std::move(worlds[rank]);
+        results[rank] = resultIn(world.get(), program, {1, 2, 3, 4});
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_EQ(results[0], (Floats{1, 2}));
+    EXPECT_EQ(results[1], (Floats{3, 4}));
+  }
   World alone;
+  EXPECT_EQ(ranksOf(checkProgram(*ownRowsProgram(inAnyWorld))), 0);
+  EXPECT_EQ(resultIn(&alone, ownRowsProgram(inAnyWorld), {1, 2, 3, 4}), (Floats{1, 2}));
+  EXPECT_THAT(errorOf([&] {
+                resultIn(&alone, ownRowsProgram({{"bytes", {12, 4}}, {"share", 32}}), {1, 2, 3, 4});
+              }),
+              HasSubstr("the program is for 0 ranks at most, and this world has 1; start fewer"));
   EXPECT_THAT(errorOf([&] {
                 resultIn(&alone, ownRowsProgram(), {1, 2, 3, 4});
               }),

@@ -38,6 +38,7 @@ bits = {ranks: goes(ranks, "ordered", "bits [0-9a-f]{16}") for ranks in (1, 2, 4
 check("ordered sums", len(set(bits.values())) == 1, bits)
 goes(2, "large", "in pieces: right")
 goes(2, "slow", "3 s of waiting took little", 1, environment={"DLC_WORLD_TIMEOUT": "1"})
+goes(2, "works", "a long command: waited for", 0, environment={"DLC_WORLD_TIMEOUT": "1"})
 shares = goes(2, "shares", "rank")
 processors = int(re.search(r"(\d+) processors", goes(1, "shares", "rank"))[1])
 check("shares", sum(map(int, re.findall(r"(\d+) processors", shares))) == max(2, processors), shares)

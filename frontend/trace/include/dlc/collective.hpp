@@ -24,7 +24,7 @@ Tensor broadcast_ranks(const Operand &x, int64_t root = 0);
 Tensor all_gather(const Operand &x, int64_t size);
 Tensor reduce_scatter(const Operand &x, int64_t size, Reduction reduction = Reduction::Sum);
 /// Of the operands' rows, one operand's after the other's, this process's share in a world of
-/// `size`. Nobody is waited for.
+/// `size`; 0: one row, in a world of any size that there are rows for. Nobody is waited for.
 Tensor own_rows(const Operands &xs, int64_t size);
 
 } // namespace dlc::trace

@@ -86,9 +86,14 @@ struct StepOptions {
   /// The batch is this process's, of a world of any size (dlc/collective.hpp): gradients, the loss
   /// and the metrics are averaged over the processes before anything is made of them (unscaling,
   /// clipping, the update), so that with a loss that is a mean over the batch, and batches of one
-  /// size, all get what one process would with all of their batches. Running statistics of batch
-  /// norm are each process's own.
+  /// size, all get what one process would with all of their batches. Statistics of batch norm are
+  /// each process's own, and dropout draws other numbers in each.
   bool dataParallel = false;
+  /// Batch norm has the mean and the variance of all processes' batches, with the gradient of that,
+  /// and running statistics are the same everywhere: those of one process with all batches. With
+  /// micro-batches they are those of all processes' micro-batches of one number, with chunks those
+  /// of all chunks.
+  bool syncBatchNorm = false;
   /// The size of the world that the step is for, where what follows asks for one; 0: any.
   int64_t world = 0;
   /// Each rank keeps its share of the optimiser's memory, and updates its share of the parameters

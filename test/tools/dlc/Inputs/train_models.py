@@ -84,6 +84,33 @@ save("filters",
       "w": filters.standard_normal((32, 4)).astype(np.float32), "v": np.zeros(4, np.float32)})
 np.savez(f"{folder}/pictures.npz", x=filters.standard_normal((128, 3, 16, 16)).astype(np.float32), target=filters.integers(0, 4, 128))
 
+# Batch norm, of channels whose mean is far from 0 beside how they vary; and dropout.
+others = np.random.default_rng(9)
+
+
+def drawn(*shape):
+    return others.standard_normal(shape).astype(np.float32)
+
+
+def batch_norm(name, x, y, channels, weights):
+    start = {"scale": 1 + 0.1 * drawn(channels), "bias": drawn(channels), "mean": np.zeros(channels, np.float32), "var": np.ones(channels, np.float32)}
+    weights |= {f"{name}.{part}": value for part, value in start.items()}
+    return helper.make_node("BatchNormalization", [x, *(f"{name}.{part}" for part in start)], [y], name, momentum=0.75)
+
+
+weights = {"a": drawn(8, 3, 3, 3), "ab": 30 + drawn(8), "b": drawn(16, 8, 3, 3) / 4, "w": drawn(16, 4), "v": drawn(4)}
+save("normed",
+     [helper.make_node("Conv", ["x", "a", "ab"], ["h"], "first", pads=[1, 1, 1, 1]), batch_norm("bn1", "h", "n", 8, weights),
+      helper.make_node("Relu", ["n"], ["r"], "relu1"), helper.make_node("Conv", ["r", "b"], ["i"], "second", pads=[1, 1, 1, 1]),
+      batch_norm("bn2", "i", "m", 16, weights), helper.make_node("Relu", ["m"], ["s"], "relu2"),
+      helper.make_node("GlobalAveragePool", ["s"], ["p"], "pool"), helper.make_node("Flatten", ["p"], ["f"], "flatten"),
+      helper.make_node("Gemm", ["f", "w", "v"], ["y"], "out")],
+     [value("x", ["batch", 3, 6, 6])], [value("y", ["batch", 4])], weights)
+save("dropped",
+     [helper.make_node("Gemm", ["x", "w"], ["h"], "first"), helper.make_node("Dropout", ["h", "ratio"], ["d"], "drop"),
+      helper.make_node("Gemm", ["d", "v"], ["y"], "last")],
+     [value("x", ["batch", 6])], [value("y", ["batch", 4])], {"w": drawn(6, 16), "v": drawn(16, 4), "ratio": np.float32(0.5)})
+
 x = rng.standard_normal((44, 2, 3)).astype(np.float32)
 labels = rng.integers(0, 4, 44)
 x += labels[:, None, None] * 0.7

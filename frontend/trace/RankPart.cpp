@@ -1,0 +1,90 @@
+//===- RankPart.cpp - one part of a rank's batch, while it is traced ------===//
+#include "frontend/trace/RankPart.h"
+
+#include "dlc/collective.hpp"
+#include "ir/dlc/Collective.h"
+
+using namespace mlir;
+
+namespace dlc::trace {
+
+namespace {
+
+/// What a step for worlds of any size has random numbers for.
+constexpr int64_t kMostRanks = 4096;
+/// So many steps have counters of their own.
+constexpr int64_t kStreamLength = int64_t(1) << 40;
+
+/// While it lives, what is made stands before all else, for everybody to use.
+class AtEntry {
+public:
+  explicit AtEntry(State &state) : guard(state.builder) {
+    state.builder.setInsertionPointToStart(&state.function.front());
+  }
+
+private:
+  OpBuilder::InsertionGuard guard;
+};
+
+} // namespace
+
+RankPart::RankPart(const StepOptions &options, int64_t part)
+    : state(*State::current()), options(options), part(part) {
+  Block &block = state.function.front();
+  before = block.empty() ? nullptr : &block.back();
+  // A chunk draws the same whether others come before it here or on another rank.
+  if (isChunk())
+    callsBefore = state.calls;
+  state.rankPart = this;
+}
+
+RankPart::~RankPart() {
+  state.rankPart = nullptr;
+  if (isChunk())
+    state.calls = callsBefore;
+}
+
+Tensor RankPart::stream() {
+  if (!options.dataParallel || knownStream)
+    return knownStream;
+  AtEntry here(state);
+  const int64_t all = isChunk() ? options.chunks : options.world ? options.world : kMostRanks;
+  Tensor numbers = own_rows({arange(all)}, options.world);
+  if (isChunk())
+    numbers = narrow(numbers, 0, part, 1);
+  return knownStream = reshape(numbers, {}) * kStreamLength;
+}
+
+Tensor RankPart::batches() {
+  if (!options.syncBatchNorm || knownBatches)
+    return knownBatches;
+  AtEntry here(state);
+  const int64_t known = isChunk() ? options.chunks : options.world;
+  Tensor one = full({}, known ? double(known) : 1.0);
+  return knownBatches = known ? one : all_reduce(one, Reduction::Sum);
+}
+
+void RankPart::finish() {
+  if (!options.syncBatchNorm)
+    return;
+  OpBuilder &b = state.builder;
+  auto mark = [&](BatchNormTrainOp norm) {
+    if (norm->getParentOp() != state.function)
+      Call("batch_norm", Location())
+          .fail("its statistics cannot be those of all ranks inside a branch or loop; take it out "
+                "of there, or leave each rank its own");
+    // Of chunks each counts anew.
+    SmallVector<NamedAttribute> over{
+        b.getNamedAttr("layer", b.getI64IntegerAttr(state.callsOf("batch norm over ranks")))};
+    if (isChunk()) {
+      over.push_back(b.getNamedAttr("chunks", b.getI64IntegerAttr(options.chunks)));
+      over.push_back(b.getNamedAttr("ranks", b.getI64IntegerAttr(options.world)));
+    }
+    norm->setAttr(kOverRanksAttr, b.getDictionaryAttr(over));
+  };
+  Block &block = state.function.front();
+  for (auto op = before ? std::next(before->getIterator()) : block.begin(); op != block.end(); ++op)
+    op->walk(mark);
+}
+
+} // namespace dlc::trace

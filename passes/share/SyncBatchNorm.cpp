@@ -1,0 +1,222 @@
+//===- SyncBatchNorm.cpp - batch norm over the batches of all ranks -----------===//
+//
+// Of n elements a channel on each rank, with r = 1 / sqrt(V + eps) and h = (x - M) r:
+//
+//   y, M, V = batch_norm_train(x)
+//   ->  m, v of the rank's own x;  M, s = mean over ranks of [m, v + m^2];  V = s - M^2;
+//       y = batch_norm(x, M, V)
+//   dx, dscale, dbias = batch_norm_grad(x, dy, M, V)
+//   ->  dscale, dbias of the rank's own;  p, q = mean over ranks of [dscale, dbias];
+//       dx = scale r (dy - q / n - h p / n)
+//
+// One reduction each, of a few numbers. They are f64: v + m^2 - M^2 loses m^2 / V of its digits
+// there, and leaves more than Chan's v + (m - M)^2 has of an m that is f32, for which all ranks
+// would have to be gathered. It also keeps them out of the buckets of gradients, for which nobody
+// else waits. Gradients of scale and bias are averaged with all others.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/dlc/Collective.h"
+#include "passes/Compositions.h"
+#include "passes/Passes.h"
+#include "passes/TensorBuilder.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+/// Operations over the same batches: one, or one for each chunk of this rank.
+struct Layer {
+  DictionaryAttr over;
+  SmallVector<Operation *> ops;
+
+  int64_t number(StringRef name) const {
+    auto value = over.getAs<IntegerAttr>(name);
+    return value ? value.getInt() : 0;
+  }
+  int64_t chunks() const { return number("chunks"); }
+  int64_t ranks() const { return number("ranks"); }
+};
+
+/// Short spelling of what is done with statistics.
+class Numbers {
+public:
+  Numbers(OpBuilder &builder, Location loc) : builder(builder), b(builder, loc) {}
+
+  Value add(Value x, Value y) { return b.make<AddOp>(x, y); }
+  Value sub(Value x, Value y) { return b.make<SubOp>(x, y); }
+  Value mul(Value x, Value y) { return b.make<MulOp>(x, y); }
+  Value mul(Value x, double factor) { return mul(x, b.scalar(factor, x)); }
+  Value notNegative(Value x) { return b.make<MaxOp>(x, b.scalar(0, x)); }
+  Value rsqrt(Value x, double eps) { return b.make<RsqrtOp>(add(x, b.scalar(eps, x))); }
+  Value cast(Value x, Type element) { return b.cast(x, element); }
+  Value inF64(Value x) { return b.cast(x, builder.getF64Type()); }
+  Value together(ValueRange vectors) { return b.make<ConcatOp>(vectors, 0); }
+  Value part(Value vector, int64_t from, int64_t size) {
+    return b.make<SliceOp>(vector, SmallVector<int64_t>{from}, SmallVector<int64_t>{size},
+                           SmallVector<int64_t>{1});
+  }
+  /// [C] beside an image [N, C, ..].
+  Value beside(Value image, Value vector) {
+    SmallVector<int64_t> shape(size_t(typeOf(image).getRank()), 1);
+    shape[1] = shapeOf(vector)[0];
+    return b.cast(b.reshape(vector, shape), statisticsType(image));
+  }
+
+  /// Over all batches, of which the layer's operations have these: the halves of the vectors.
+  std::pair<Value, Value> means(const Layer &layer, ArrayRef<Value> own) {
+    const int64_t size = shapeOf(own.front())[0];
+    StringAttr world = builder.getStringAttr("world");
+    Value mean;
+    if (layer.chunks() == 0) {
+      auto kind = ReduceKindAttr::get(builder.getContext(), ReduceKind::mean);
+      mean = b.make<AllReduceOp>(kind, own.front(), world, IntegerAttr(), IntegerAttr());
+    } else {
+      // In one order, whoever has them.
+      Value all =
+          b.make<AllGatherOp>(together(own), world, builder.getI64IntegerAttr(layer.ranks()));
+      mean = part(all, 0, size);
+      for (int64_t chunk = 1; chunk < layer.chunks(); ++chunk)
+        mean = add(mean, part(all, chunk * size, size));
+      mean = mul(mean, 1 / double(layer.chunks()));
+    }
+    return {part(mean, 0, size / 2), part(mean, size / 2, size / 2)};
+  }
+
+private:
+  OpBuilder &builder;
+  TensorBuilder b;
+};
+
+/// The operation for this rank's batch alone.
+template <typename Op> Op alone(OpBuilder &builder, Op op) {
+  builder.setInsertionPoint(op);
+  Operation *copy = builder.clone(*op.getOperation());
+  copy->removeAttr(kOverRanksAttr);
+  return cast<Op>(copy);
+}
+
+void normalise(const Layer &layer) {
+  OpBuilder builder(layer.ops.back()->getContext());
+  SmallVector<Value> own;
+  for (Operation *op : layer.ops) {
+    auto norm = alone(builder, cast<BatchNormTrainOp>(op));
+    Numbers n(builder, op->getLoc());
+    Value m = n.inF64(norm.getMean()), v = n.inF64(norm.getVariance());
+    own.push_back(n.together({m, n.add(v, n.mul(m, m))}));
+  }
+  Numbers n(builder, layer.ops.back()->getLoc());
+  auto [mean, square] = n.means(layer, own);
+  Value variance = n.notNegative(n.sub(square, n.mul(mean, mean)));
+  for (Operation *op : layer.ops) {
+    auto norm = cast<BatchNormTrainOp>(op);
+    Value m = n.cast(mean, typeOf(norm.getMean()).getElementType());
+    Value v = n.cast(variance, typeOf(norm.getVariance()).getElementType());
+    Value y = BatchNormOp::create(builder, op->getLoc(), norm.getY().getType(), norm.getX(),
+                                  norm.getScale(), norm.getBias(), m, v, norm.getEpsAttr());
+    op->replaceAllUsesWith(ValueRange{y, m, v});
+    op->erase();
+  }
+}
+
+void differentiate(const Layer &layer) {
+  OpBuilder builder(layer.ops.back()->getContext());
+  SmallVector<Value> own;
+  for (Operation *op : layer.ops) {
+    auto grad = alone(builder, cast<BatchNormGradOp>(op));
+    Numbers n(builder, op->getLoc());
+    own.push_back(n.together({n.inF64(grad.getDscale()), n.inF64(grad.getDbias())}));
+    op->getResult(1).replaceAllUsesWith(grad.getDscale());
+    op->getResult(2).replaceAllUsesWith(grad.getDbias());
+  }
+  Numbers n(builder, layer.ops.back()->getLoc());
+  auto [dscale, dbias] = n.means(layer, own);
+  for (Operation *op : layer.ops) {
+    auto grad = cast<BatchNormGradOp>(op);
+    Value x = grad.getX();
+    auto beside = [&](Value vector) { return n.beside(x, vector); };
+    const double share = -double(shapeOf(x)[1]) / double(typeOf(x).getNumElements());
+    Value r = n.rsqrt(beside(grad.getVariance()), grad.getEps().convertToDouble());
+    Value slope = n.mul(n.mul(r, beside(dscale)), share), offset = n.mul(beside(dbias), share);
+    Type wide = statisticsType(x);
+    Value centred = n.sub(n.cast(x, wide), beside(grad.getMean()));
+    Value dx = n.add(n.add(n.cast(grad.getDy(), wide), n.mul(centred, slope)), offset);
+    dx = n.mul(dx, n.mul(beside(grad.getScale()), r));
+    grad.getDx().replaceAllUsesWith(n.cast(dx, typeOf(x).getElementType()));
+    op->erase();
+  }
+}
+
+/// Nobody is asked for sums that nobody needs.
+bool isNeeded(Operation *op) { return isa<BatchNormTrainOp>(op) || !op->getResult(0).use_empty(); }
+
+SmallVector<Layer> layersOf(Block &block) {
+  SmallVector<Layer> layers;
+  for (Operation &op : block) {
+    auto over = op.getAttrOfType<DictionaryAttr>(kOverRanksAttr);
+    if (!over || !isa<BatchNormTrainOp, BatchNormGradOp>(op))
+      continue;
+    if (!isNeeded(&op)) {
+      op.removeAttr(kOverRanksAttr);
+      continue;
+    }
+    auto known = llvm::find_if(layers, [&](const Layer &layer) {
+      return layer.chunks() > 0 && layer.over == over &&
+             layer.ops.front()->getName() == op.getName();
+    });
+    if (known != layers.end())
+      known->ops.push_back(&op);
+    else
+      layers.push_back({over, {&op}});
+  }
+  return layers;
+}
+
+struct SyncBatchNormPass : PassWrapper<SyncBatchNormPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SyncBatchNormPass)
+
+  StringRef getArgument() const final { return "dlc-sync-batch-norm"; }
+  StringRef getDescription() const final {
+    return "statistics of batch norm, and the sums of its gradient, over the batches of all ranks, "
+           "where dlc.over_ranks asks for them";
+  }
+
+  void runOnOperation() final {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(run(function.getBody().front())))
+        return signalPassFailure();
+  }
+
+private:
+  static LogicalResult run(Block &block) {
+    bool inChunks = false;
+    for (const Layer &layer : layersOf(block)) {
+      Operation *op = layer.ops.front();
+      if (layer.chunks() > 0 && int64_t(layer.ops.size()) * layer.ranks() != layer.chunks())
+        return op->emitError("its statistics are of ")
+               << layer.chunks() << " chunks of " << layer.ranks()
+               << " ranks; required: one like it for each chunk of this rank; found: "
+               << layer.ops.size();
+      inChunks |= layer.chunks() > 0;
+      if (isa<BatchNormTrainOp>(op))
+        normalise(layer);
+      else
+        differentiate(layer);
+    }
+    // No chunk gets past a layer that others have not come to.
+    if (inChunks)
+      sortTopologically(&block);
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createSyncBatchNormPass() { return std::make_unique<SyncBatchNormPass>(); }
+
+} // namespace dlc
