@@ -16,6 +16,9 @@ struct Share {
 /// at least.
 Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares);
 
+/// The same as a sum of gathers, one for each share that an element has; null where some have many.
+Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares);
+
 } // namespace dlc::aten
 
 #endif // DLC_FRONTEND_ATEN_AXIS_H

@@ -119,6 +119,8 @@ ArrayRef<Operator> randomOperators();
 ArrayRef<Operator> recurrentOperators();
 ArrayRef<Operator> lossOperators();
 ArrayRef<Operator> stridedOperators();
+ArrayRef<Operator> bagOperators();
+ArrayRef<Operator> distanceOperators();
 
 /// The operator of that name, or null.
 const Operator *findOperator(StringRef name);

@@ -112,22 +112,31 @@ Value positionsOf(Build &b, const Window &w, Value places) {
   return b.cast(position, b.b.getIntegerType(8, /*isSigned=*/false));
 }
 
-/// PyTorch counts a maximum's place in its image, dlc in its window or in the whole tensor.
+/// Maxima and their places in the image, in i32 or i64. PyTorch counts a place in its image, dlc in
+/// its window or in the whole tensor.
+std::pair<Value, Value> maximaOf(Build &b, const Window &w) {
+  bool bytes = isByteEnough(w) && b.isFloat(w.x) && Build::isSane(imageSize(b, w), 0);
+  auto made = bytes ? b.ops<MaxPoolPositionsOp>({w.x}, w.attributes(b))
+                    : b.ops<MaxPoolIndicesOp>({w.x}, w.attributes(b));
+  if (made.size() != 2)
+    return {};
+  return {made[0],
+          bytes ? placesOf(b, w, made[1]) : b.rem(made[1], b.scalarInt(b.i64, imageSize(b, w)))};
+}
+
+void setMaxima(Node &n, Build &b, const Window &w, Value y, Value places) {
+  n.set(0, withoutBatch(b, w, y));
+  n.set(1, withoutBatch(b, w, b.cast(places, b.i64)));
+}
+
 template <int spatial> void maxPool(Node &n, Build &b) {
   Window w = windowOf(n, b, spatial);
   if (!b.ok())
     return;
   if (!n.wants(1))
     return n.set(withoutBatch(b, w, b.op<MaxPoolOp>({w.x}, w.attributes(b))));
-  bool bytes = isByteEnough(w) && b.isFloat(w.x) && Build::isSane(imageSize(b, w), 0);
-  auto made = bytes ? b.ops<MaxPoolPositionsOp>({w.x}, w.attributes(b))
-                    : b.ops<MaxPoolIndicesOp>({w.x}, w.attributes(b));
-  if (made.size() != 2)
-    return;
-  Value places = bytes ? b.cast(placesOf(b, w, made[1]), b.i64)
-                       : b.rem(made[1], b.scalarInt(b.i64, imageSize(b, w)));
-  n.set(0, withoutBatch(b, w, made[0]));
-  n.set(1, withoutBatch(b, w, places));
+  auto [y, places] = maximaOf(b, w);
+  setMaxima(n, b, w, y, places);
 }
 
 /// Of operands without their batch, with it.
@@ -139,13 +148,13 @@ std::vector<NamedAttribute> gradientAttributes(Build &b, const Window &w) {
   return attributes;
 }
 
-template <int spatial> void maxPoolGradient(Node &n, Build &b) {
-  Window w = windowOf(n, b, spatial);
-  if (!b.ok())
-    return;
+/// Each gradient goes to the place of its maximum.
+void setMaximaGradient(Node &n, Build &b, const Window &w, bool alike) {
   Value dy = withBatch(b, w, n.tensor("grad_output")),
         indices = withBatch(b, w, n.tensor("indices"));
-  if (isByteEnough(w) && Build::isSane(imageSize(b, w), 0))
+  if (!b.ok())
+    return;
+  if (alike && isByteEnough(w) && Build::isSane(imageSize(b, w), 0))
     return n.set(withoutBatch(
         b, w, b.op<MaxPoolGradOp>({dy, positionsOf(b, w, indices)}, gradientAttributes(b, w))));
   Dims planes{b.dim(dy, 0), b.dim(dy, 1), -1}, places = planes;
@@ -156,6 +165,12 @@ template <int spatial> void maxPoolGradient(Node &n, Build &b) {
       {b.attr("axis", int64_t(2)),
        b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::add))});
   n.set(withoutBatch(b, w, b.reshape(sum, b.dims(w.x))));
+}
+
+template <int spatial> void maxPoolGradient(Node &n, Build &b) {
+  Window w = windowOf(n, b, spatial);
+  if (b.ok())
+    setMaximaGradient(n, b, w, /*alike=*/true);
 }
 
 /// What avg_pool says besides its window, and the factor that another divisor asks for.
@@ -202,6 +217,81 @@ std::vector<Share> adaptiveShares(int64_t in, int64_t out) {
       shares.push_back({o, k, 1.0 / double(end - begin)});
   }
   return shares;
+}
+
+/// Windows that cover an image in so many parts; they are alike where the parts are.
+struct Parts {
+  Window w;
+  bool alike = true;
+};
+
+Parts partsOf(Node &n, Build &b, const Dims &sizes, int64_t spatial) {
+  Parts parts;
+  Window &w = parts.w;
+  w.x = n.tensor("self");
+  w.single = b.rank(w.x) == spatial + 1;
+  if (w.single)
+    w.x = b.expandDims(w.x, 0);
+  if (!b.require(b.rank(w.x) == spatial + 2, "required: x [N, C, spatial..]"))
+    return parts;
+  w.dilations.assign(size_t(spatial), 1);
+  w.low = w.high = w.counted = Dims(size_t(spatial), 0);
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t in = b.dim(w.x, 2 + i), out = sizes[size_t(i)];
+    if (!b.require(in > 0 && out > 0, "required: sizes of 1 or more"))
+      return parts;
+    parts.alike &= in % out == 0;
+    int64_t most = 0;
+    for (int64_t o = 0; o < out; ++o)
+      most = std::max(most, ((o + 1) * in + out - 1) / out - o * in / out);
+    w.window.push_back(most);
+  }
+  w.strides = w.window;
+  return parts;
+}
+
+/// Where the parts are not alike, an image is made in which they are: what a part lacks is its last
+/// element once more, which is no new maximum.
+template <int spatial> void adaptiveMax(Node &n, Build &b) {
+  Dims sizes = n.ints("output_size", spatial);
+  auto [w, alike] = partsOf(n, b, sizes, spatial);
+  if (!b.ok())
+    return;
+  Window even = w;
+  std::vector<Dims> from(spatial);
+  for (int64_t i = 0; !alike && i < spatial; ++i) {
+    size_t d = size_t(i);
+    int64_t in = b.dim(w.x, 2 + i), out = sizes[d];
+    for (int64_t o = 0; o < out; ++o)
+      for (int64_t k = 0; k < w.window[d]; ++k)
+        from[d].push_back(std::min(o * in / out + k, ((o + 1) * in + out - 1) / out - 1));
+    even.x = b.gather(even.x, b.ints(from[d]), 2 + i);
+  }
+  if (!n.wants(1))
+    return n.set(withoutBatch(b, w, b.op<MaxPoolOp>({even.x}, even.attributes(b))));
+  auto [y, places] = maximaOf(b, even);
+  if (!alike) {
+    Value rest = b.cast(places, b.i32), place;
+    int64_t after = 1;
+    for (int64_t i = spatial - 1; i >= 0; --i) {
+      Value digit = i ? takeDigit(b, rest, b.dim(even.x, 2 + i)) : rest;
+      Value at = b.gather(b.ints(from[size_t(i)]), digit, 0);
+      at = b.mul(at, b.scalarInt(b.i64, after));
+      place = place ? b.add(place, at) : at;
+      after *= b.dim(w.x, 2 + i);
+    }
+    places = place;
+  }
+  setMaxima(n, b, w, y, places);
+}
+
+template <int spatial> void adaptiveMaxGradient(Node &n, Build &b) {
+  Value dy = n.tensor("grad_output");
+  if (!b.require(b.rank(dy) >= spatial, "required: grad_output [.., C, spatial..]"))
+    return;
+  auto [w, alike] = partsOf(n, b, Dims(b.shape(dy).end() - spatial, b.shape(dy).end()), spatial);
+  if (b.ok())
+    setMaximaGradient(n, b, w, alike);
 }
 
 /// Means of a whole dimension are a reduction; others a product with the shares of each element.
@@ -256,6 +346,10 @@ const Operator table[] = {
     {"avg_pool3d.default", averagePool<3>},
     {"avg_pool2d_backward.default", averagePoolGradient<2>},
     {"avg_pool3d_backward.default", averagePoolGradient<3>},
+    {"adaptive_max_pool2d.default", adaptiveMax<2>},
+    {"adaptive_max_pool3d.default", adaptiveMax<3>},
+    {"adaptive_max_pool2d_backward.default", adaptiveMaxGradient<2>},
+    {"adaptive_max_pool3d_backward.default", adaptiveMaxGradient<3>},
     {"adaptive_avg_pool1d.default", adaptiveAverage<1>},
     {"_adaptive_avg_pool2d.default", adaptiveAverage<2>},
     {"_adaptive_avg_pool3d.default", adaptiveAverage<3>},

@@ -1,4 +1,5 @@
 //===- Recurrent.cpp - LSTM, GRU and plain recurrent layers ------------------===//
+#include "frontend/aten/Gradient.h"
 #include "frontend/aten/Random.h"
 
 using namespace mlir;
@@ -69,57 +70,99 @@ std::vector<Value> run(Build &b, Cell cell, Value x, const Layer &l, Value h0, V
   return b.ops<RnnOp>({x, l.w, l.r, l.bias, h0}, attributes);
 }
 
-/// Layers one after the other, with dropout between them in training.
-template <Cell cell> void recurrent(Node &n, Build &b) {
-  Value x = n.tensor("input");
-  std::vector<Value> weights = n.tensors("params"),
-                     starts = cell == Cell::Lstm ? n.tensors("hx") : std::vector{n.tensor("hx")};
-  bool biased = n.flag("has_biases"), batchFirst = n.flag("batch_first");
-  int64_t layers = n.integer("num_layers"), directions = n.flag("bidirectional") ? 2 : 1;
-  double probability = n.flag("train") ? n.real("dropout") : 0;
-  size_t each = size_t(directions) * (biased ? 4 : 2);
-  if (!b.require(b.rank(x) == 3, "required: an input of rank 3, with a batch") ||
-      !b.require(starts.size() == (cell == Cell::Lstm ? 2 : 1) &&
-                     weights.size() == size_t(layers) * each,
+struct Network {
+  Cell cell;
+  Value x;
+  std::vector<Value> weights, starts;
+  bool biased, batchFirst;
+  int64_t layers, directions;
+  double dropout; ///< between layers, in training
+};
+
+Network networkOf(Node &n, Cell cell, std::vector<Value> starts) {
+  return {cell,
+          n.tensor("input"),
+          n.tensors("params"),
+          std::move(starts),
+          n.flag("has_biases"),
+          n.flag("batch_first"),
+          n.integer("num_layers"),
+          n.flag("bidirectional") ? 2 : 1,
+          n.flag("train") ? n.real("dropout") : 0};
+}
+
+/// Layers one after the other: what they make at each step, and their last states.
+std::vector<Value> layersOf(Build &b, const Network &net) {
+  bool hasCells = net.cell == Cell::Lstm;
+  size_t each = size_t(net.directions) * (net.biased ? 4 : 2);
+  if (!b.require(b.rank(net.x) == 3, "required: an input of rank 3, with a batch") ||
+      !b.require(net.starts.size() == (hasCells ? 2 : 1) &&
+                     net.weights.size() == size_t(net.layers) * each,
                  "required: weights of the same kind for all layers (no projections)"))
-    return;
+    return {};
   auto swapped = [&](Value v) { return b.transpose(v, {1, 0, 2}); };
-  if (batchFirst)
-    x = swapped(x);
+  Value x = net.batchFirst ? swapped(net.x) : net.x;
   SmallVector<Value> hs, cs;
-  for (int64_t i = 0; i < layers && b.ok(); ++i) {
+  for (int64_t i = 0; i < net.layers && b.ok(); ++i) {
     auto start = [&](size_t which) {
-      return b.sliceAxis(starts[which], 0, i * directions, directions);
+      return b.sliceAxis(net.starts[which], 0, i * net.directions, net.directions);
     };
-    Layer layer = layerOf(b, ArrayRef<Value>(weights).slice(size_t(i) * each, each), cell, biased,
-                          directions);
+    Layer layer = layerOf(b, ArrayRef<Value>(net.weights).slice(size_t(i) * each, each), net.cell,
+                          net.biased, net.directions);
     std::vector<Value> made =
-        run(b, cell, x, layer, start(0), cell == Cell::Lstm ? start(1) : Value(), directions);
+        run(b, net.cell, x, layer, start(0), hasCells ? start(1) : Value(), net.directions);
     if (made.empty())
-      return;
+      return {};
     // [T, D, N, H] to [T, N, D * H].
     Value y = made[0];
     x = b.reshape(b.transpose(y, {0, 2, 1, 3}),
-                  {b.dim(y, 0), b.dim(y, 2), directions * b.dim(y, 3)});
-    if (probability > 0 && i + 1 < layers)
-      x = dropout(b, x, probability, nullptr, std::to_string(i));
+                  {b.dim(y, 0), b.dim(y, 2), net.directions * b.dim(y, 3)});
+    if (net.dropout > 0 && i + 1 < net.layers)
+      x = dropout(b, x, net.dropout, nullptr, std::to_string(i));
     hs.push_back(made[1]);
-    if (cell == Cell::Lstm)
+    if (hasCells)
       cs.push_back(made[2]);
   }
   if (!b.ok())
-    return;
-  n.set(0, batchFirst ? swapped(x) : x);
-  n.set(1, b.concat(hs, 0));
-  if (cell == Cell::Lstm)
-    n.set(2, b.concat(cs, 0));
+    return {};
+  std::vector<Value> results{net.batchFirst ? swapped(x) : x, b.concat(hs, 0)};
+  if (hasCells)
+    results.push_back(b.concat(cs, 0));
+  return results;
+}
+
+template <Cell cell> void recurrent(Node &n, Build &b) {
+  n.setAll(layersOf(
+      b, networkOf(n, cell, cell == Cell::Lstm ? n.tensors("hx") : std::vector{n.tensor("hx")})));
+}
+
+/// Of dlc's own operators (tools/python/dlc/_whole.py), which say by name what they are.
+Network namedNetwork(Node &n, Build &b) {
+  std::string name = n.text("cell");
+  Cell cell = name == "lstm"       ? Cell::Lstm
+              : name == "gru"      ? Cell::Gru
+              : name == "rnn_tanh" ? Cell::Tanh
+                                   : Cell::Relu;
+  b.require(cell != Cell::Relu || name == "rnn_relu",
+            "argument 'cell': required: lstm, gru, rnn_tanh or rnn_relu");
+  return networkOf(n, cell, n.tensors("hx"));
+}
+
+void whole(Node &n, Build &b) { n.setAll(layersOf(b, namedNetwork(n, b))); }
+
+/// Gradients of the input, the first states and the weights.
+void wholeGradient(Node &n, Build &b) {
+  Network net = namedNetwork(n, b);
+  std::vector<Value> ys = layersOf(b, net), xs{net.x};
+  llvm::append_range(xs, net.starts);
+  llvm::append_range(xs, net.weights);
+  setGradients(n, b, ys, n.tensors("grads"), xs);
 }
 
 const Operator table[] = {
-    {"lstm.input", recurrent<Cell::Lstm>},
-    {"gru.input", recurrent<Cell::Gru>},
-    {"rnn_tanh.input", recurrent<Cell::Tanh>},
-    {"rnn_relu.input", recurrent<Cell::Relu>},
+    {"lstm.input", recurrent<Cell::Lstm>},     {"gru.input", recurrent<Cell::Gru>},
+    {"rnn_tanh.input", recurrent<Cell::Tanh>}, {"rnn_relu.input", recurrent<Cell::Relu>},
+    {"dlc::recurrent.default", whole},         {"dlc::recurrent_backward.default", wholeGradient},
 };
 
 } // namespace

@@ -15,7 +15,7 @@ static llvm::StringMap<const Operator *> makeTable() {
         gatherOperators(),      scatterOperators(), reduceOperators(),   orderOperators(),
         contractOperators(),    convOperators(),    poolOperators(),     normOperators(),
         attentionOperators(),   resizeOperators(),  randomOperators(),   recurrentOperators(),
-        lossOperators(),        stridedOperators()})
+        lossOperators(),        stridedOperators(), bagOperators(),      distanceOperators()})
     for (const Operator &entry : family)
       table[entry.name] = &entry;
   return table;

@@ -1,5 +1,6 @@
 //===- Resize.cpp - images in another size --------------------------------===//
 #include "frontend/aten/Axis.h"
+#include "frontend/aten/Gradient.h"
 #include "frontend/onnx/Sample.h"
 
 #include <cmath>
@@ -30,6 +31,44 @@ Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> share
   return b.cast(b.transpose(b.reshape(y, shape), order), given);
 }
 
+Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares) {
+  constexpr size_t kMost = 16;
+  std::vector<SmallVector<Share, 4>> of(static_cast<size_t>(size));
+  size_t most = 0;
+  for (const Share &share : shares) {
+    SmallVector<Share, 4> &here = of[size_t(share.to)];
+    auto same = llvm::find_if(here, [&](const Share &each) { return each.from == share.from; });
+    if (same != here.end())
+      same->weight += share.weight;
+    else
+      here.push_back(share);
+    most = std::max(most, here.size());
+  }
+  if (most > kMost || !b.ok())
+    return {};
+  Type given = b.elem(x);
+  x = b.widen(x);
+  Dims shape(size_t(b.rank(x)), 1), whole = b.dims(x);
+  shape[size_t(axis)] = whole[size_t(axis)] = size;
+  Value sum;
+  for (size_t k = 0; k < most; ++k) {
+    Dims places, there;
+    std::vector<double> weights;
+    for (const auto &each : of) {
+      there.push_back(k < each.size());
+      places.push_back(k < each.size() ? each[k].from : each.empty() ? 0 : each.back().from);
+      weights.push_back(k < each.size() ? each[k].weight : 1);
+    }
+    Value part = b.gather(x, b.ints(places), axis);
+    if (llvm::any_of(weights, [](double weight) { return weight != 1; }))
+      part = b.mul(part, b.floats(weights, shape, b.elem(x)));
+    if (llvm::is_contained(there, 0))
+      part = b.select(b.ints(there, shape, b.i1), part, b.like(part, 0));
+    sum = sum ? b.add(sum, part) : part;
+  }
+  return b.cast(sum ? sum : b.splat(b.elem(x), whole, 0), given);
+}
+
 namespace {
 
 /// One dimension's sizes and the step between the places that are read.
@@ -38,17 +77,18 @@ struct Step {
   double scale;
 };
 
-/// Sizes are given, or follow from factors, which then are what the places are computed of.
-std::vector<Step> stepsOf(Node &n, Build &b, Value x, int64_t spatial, bool corners) {
+/// Of an image [N, C, spatial..]. Sizes are given, or follow from factors, which then are what the
+/// places are computed of.
+std::vector<Step> stepsOf(Node &n, Build &b, const Dims &image, int64_t spatial, bool corners) {
   static constexpr StringRef names[3][3] = {
       {"scales"}, {"scales_h", "scales_w"}, {"scales_d", "scales_h", "scales_w"}};
   std::vector<Step> steps;
-  if (!b.require(b.rank(x) == spatial + 2, "required: x [N, C, spatial..]"))
+  if (!b.require(int64_t(image.size()) == spatial + 2, "required: x [N, C, spatial..]"))
     return steps;
   std::vector<double> factors = n.reals("scale_factors");
   Dims sizes = n.ints("output_size");
   for (int64_t i = 0; i < spatial; ++i) {
-    int64_t in = b.dim(x, 2 + i);
+    int64_t in = image[size_t(2 + i)];
     double factor =
         i < int64_t(factors.size()) ? factors[size_t(i)] : n.real(names[spatial - 1][i], 0.0);
     int64_t out = i < int64_t(sizes.size()) ? sizes[size_t(i)] : int64_t(double(in) * factor);
@@ -64,43 +104,36 @@ std::vector<Step> stepsOf(Node &n, Build &b, Value x, int64_t spatial, bool corn
 
 StringRef inputName(Node &n) { return n.has("input") ? "input" : "self"; }
 
-template <int spatial, bool exact> void nearest(Node &n, Build &b) {
-  Value x = n.tensor(inputName(n));
-  for (const Step &step : stepsOf(n, b, x, spatial, false)) {
-    Dims from;
-    for (int64_t o = 0; o < step.out; ++o) {
-      // In f32, as PyTorch: its rounding decides which of two neighbours it is.
-      float place = (float(o) + (exact ? 0.5f : 0.0f)) * float(step.scale);
-      from.push_back(std::clamp<int64_t>(int64_t(std::floor(place)), 0, step.in - 1));
-    }
-    x = b.gather(x, b.ints(from), step.axis);
+/// What each element of a dimension of the result is made of.
+using Shares = std::vector<Share>;
+using SharesOf = Shares (*)(const Step &step, bool corners);
+
+template <bool exact> Shares nearest(const Step &step, bool /*corners*/) {
+  Shares shares;
+  for (int64_t o = 0; o < step.out; ++o) {
+    // In f32, as PyTorch: its rounding decides which of two neighbours it is.
+    float place = (float(o) + (exact ? 0.5f : 0.0f)) * float(step.scale);
+    shares.push_back({o, std::clamp<int64_t>(int64_t(std::floor(place)), 0, step.in - 1), 1});
   }
-  n.set(x);
+  return shares;
 }
 
-template <int spatial> void linear(Node &n, Build &b) {
-  Value x = n.tensor(inputName(n));
-  bool corners = n.flag("align_corners");
-  for (const Step &step : stepsOf(n, b, x, spatial, corners)) {
-    std::vector<Share> shares;
-    for (int64_t o = 0; o < step.out; ++o) {
-      double place =
-          corners ? double(o) * step.scale : std::max(0.0, (double(o) + 0.5) * step.scale - 0.5);
-      int64_t low = std::min<int64_t>(int64_t(place), step.in - 1),
-              high = std::min(low + 1, step.in - 1);
-      double part = std::min(1.0, place - double(low));
-      shares.push_back({o, low, 1 - part});
-      shares.push_back({o, high, part});
-    }
-    x = mixed(b, x, step.axis, step.out, shares);
+Shares linear(const Step &step, bool corners) {
+  Shares shares;
+  for (int64_t o = 0; o < step.out; ++o) {
+    double place =
+        corners ? double(o) * step.scale : std::max(0.0, (double(o) + 0.5) * step.scale - 0.5);
+    int64_t low = std::min<int64_t>(int64_t(place), step.in - 1),
+            high = std::min(low + 1, step.in - 1);
+    double part = std::min(1.0, place - double(low));
+    shares.push_back({o, low, 1 - part});
+    shares.push_back({o, high, part});
   }
-  n.set(x);
+  return shares;
 }
 
 /// Keys' cubic with a = -0.75; places outside read the edge.
-void cubic(Node &n, Build &b) {
-  Value x = n.tensor(inputName(n));
-  bool corners = n.flag("align_corners");
+Shares cubic(const Step &step, bool corners) {
   auto weight = [](double t) {
     constexpr double a = -0.75;
     t = std::abs(t);
@@ -108,18 +141,15 @@ void cubic(Node &n, Build &b) {
            : t < 2 ? ((t - 5) * t + 8) * t * a - 4 * a
                    : 0;
   };
-  for (const Step &step : stepsOf(n, b, x, 2, corners)) {
-    std::vector<Share> shares;
-    for (int64_t o = 0; o < step.out; ++o) {
-      double place = corners ? double(o) * step.scale : (double(o) + 0.5) * step.scale - 0.5;
-      int64_t low = int64_t(std::floor(place));
-      for (int64_t tap = -1; tap <= 2; ++tap)
-        shares.push_back(
-            {o, std::clamp<int64_t>(low + tap, 0, step.in - 1), weight(place - double(low + tap))});
-    }
-    x = mixed(b, x, step.axis, step.out, shares);
+  Shares shares;
+  for (int64_t o = 0; o < step.out; ++o) {
+    double place = corners ? double(o) * step.scale : (double(o) + 0.5) * step.scale - 0.5;
+    int64_t low = int64_t(std::floor(place));
+    for (int64_t tap = -1; tap <= 2; ++tap)
+      shares.push_back(
+          {o, std::clamp<int64_t>(low + tap, 0, step.in - 1), weight(place - double(low + tap))});
   }
-  n.set(x);
+  return shares;
 }
 
 double triangle(double t) { return std::max(0.0, 1 - std::abs(t)); }
@@ -132,64 +162,118 @@ double smoothCubic(double t) {
 }
 
 /// A filter as wide as what one element of the result covers, of weights that sum up to 1.
-template <double (*filter)(double), int reach> void smooth(Node &n, Build &b) {
-  Value x = n.tensor(inputName(n));
-  for (const Step &step : stepsOf(n, b, x, 2, n.flag("align_corners"))) {
-    double width = std::max(1.0, step.scale);
-    std::vector<Share> shares;
-    for (int64_t o = 0; o < step.out; ++o) {
-      double centre = (double(o) + 0.5) * step.scale;
-      int64_t low = std::max<int64_t>(0, int64_t(centre - reach * width + 0.5)),
-              high = std::min<int64_t>(step.in, int64_t(centre + reach * width + 0.5));
-      size_t first = shares.size();
-      double sum = 0;
-      for (int64_t from = low; from < high; ++from) {
-        double weight = filter((double(from) - centre + 0.5) / width);
-        shares.push_back({o, from, weight});
-        sum += weight;
-      }
-      for (size_t i = first; i < shares.size() && sum != 0; ++i)
-        shares[i].weight /= sum;
+template <double (*filter)(double), int reach> Shares smooth(const Step &step, bool /*corners*/) {
+  double width = std::max(1.0, step.scale);
+  Shares shares;
+  for (int64_t o = 0; o < step.out; ++o) {
+    double centre = (double(o) + 0.5) * step.scale;
+    int64_t low = std::max<int64_t>(0, int64_t(centre - reach * width + 0.5)),
+            high = std::min<int64_t>(step.in, int64_t(centre + reach * width + 0.5));
+    size_t first = shares.size();
+    double sum = 0;
+    for (int64_t from = low; from < high; ++from) {
+      double weight = filter((double(from) - centre + 0.5) / width);
+      shares.push_back({o, from, weight});
+      sum += weight;
     }
-    x = mixed(b, x, step.axis, step.out, shares);
+    for (size_t i = first; i < shares.size() && sum != 0; ++i)
+      shares[i].weight /= sum;
   }
+  return shares;
+}
+
+/// Products, whose gradients in whole training steps are products too.
+template <int spatial, SharesOf sharesOf> void resize(Node &n, Build &b) {
+  Value x = n.tensor(inputName(n));
+  bool corners = n.flag("align_corners");
+  for (const Step &step : stepsOf(n, b, b.dims(x), spatial, corners))
+    x = mixed(b, x, step.axis, step.out, sharesOf(step, corners));
   n.set(x);
 }
 
-void gridSampler(Node &n, Build &b) {
+template <int spatial, SharesOf sharesOf> void select(Node &n, Build &b) {
+  Value x = n.tensor(inputName(n));
+  for (const Step &step : stepsOf(n, b, b.dims(x), spatial, false))
+    x = summed(b, x, step.axis, step.out, sharesOf(step, false));
+  n.set(x);
+}
+
+/// The same shares, the other way: each element of the input gathers from those that it went to.
+template <int spatial, SharesOf sharesOf> void gradient(Node &n, Build &b) {
+  Value dx = n.tensor("grad_output");
+  bool corners = n.flag("align_corners");
+  for (const Step &step : stepsOf(n, b, n.ints("input_size"), spatial, corners)) {
+    Shares shares = sharesOf(step, corners);
+    for (Share &share : shares)
+      std::swap(share.to, share.from);
+    Value few = summed(b, dx, step.axis, step.in, shares);
+    dx = few ? few : mixed(b, dx, step.axis, step.in, shares);
+  }
+  n.set(dx);
+}
+
+std::optional<onnxfront::GridReading> readingOf(Node &n, Build &b) {
   static constexpr const char *modes[] = {"linear", "nearest", "cubic"},
                               *paddings[] = {"zeros", "border", "reflection"};
   int64_t mode = n.integer("interpolation_mode"), padding = n.integer("padding_mode");
   if (!b.require(mode >= 0 && mode < 3 && padding >= 0 && padding < 3,
                  "required: a mode and a padding of 0 to 2"))
+    return std::nullopt;
+  return onnxfront::GridReading{modes[mode], paddings[padding], n.flag("align_corners"),
+                                /*perElement=*/mode == 2};
+}
+
+void gridSampler(Node &n, Build &b) {
+  if (auto how = readingOf(n, b))
+    n.set(onnxfront::sampleGrid(b, n.tensor("input"), n.tensor("grid"), *how));
+}
+
+void gridSamplerGradient(Node &n, Build &b) {
+  Value x = n.tensor("input"), grid = n.tensor("grid");
+  auto how = readingOf(n, b);
+  if (!how)
     return;
-  n.set(onnxfront::sampleGrid(b, n.tensor("input"), n.tensor("grid"),
-                              {modes[mode], paddings[padding], n.flag("align_corners"),
-                               /*perElement=*/mode == 2}));
+  Value y = onnxfront::sampleGrid(b, x, grid, *how);
+  setGradients(n, b, {y}, {n.tensor("grad_output")}, {x, grid});
 }
 
 const Operator table[] = {
-    {"_upsample_bilinear2d_aa.default", smooth<triangle, 1>},
-    {"_upsample_bicubic2d_aa.default", smooth<smoothCubic, 2>},
+    {"_upsample_bilinear2d_aa.default", resize<2, smooth<triangle, 1>>},
+    {"_upsample_bicubic2d_aa.default", resize<2, smooth<smoothCubic, 2>>},
+    {"_upsample_bilinear2d_aa_backward.default", gradient<2, smooth<triangle, 1>>},
+    {"_upsample_bicubic2d_aa_backward.default", gradient<2, smooth<smoothCubic, 2>>},
     {"grid_sampler_2d.default", gridSampler},
     {"grid_sampler_3d.default", gridSampler},
-    {"upsample_nearest1d.default", nearest<1, false>},
-    {"upsample_nearest1d.vec", nearest<1, false>},
-    {"upsample_nearest2d.default", nearest<2, false>},
-    {"upsample_nearest2d.vec", nearest<2, false>},
-    {"upsample_nearest3d.default", nearest<3, false>},
-    {"upsample_nearest3d.vec", nearest<3, false>},
-    {"_upsample_nearest_exact1d.default", nearest<1, true>},
-    {"_upsample_nearest_exact2d.default", nearest<2, true>},
-    {"_upsample_nearest_exact2d.vec", nearest<2, true>},
-    {"upsample_linear1d.default", linear<1>},
-    {"upsample_linear1d.vec", linear<1>},
-    {"upsample_bilinear2d.default", linear<2>},
-    {"upsample_bilinear2d.vec", linear<2>},
-    {"upsample_trilinear3d.default", linear<3>},
-    {"upsample_trilinear3d.vec", linear<3>},
-    {"upsample_bicubic2d.default", cubic},
-    {"upsample_bicubic2d.vec", cubic},
+    {"grid_sampler_2d_backward.default", gridSamplerGradient},
+    {"grid_sampler_3d_backward.default", gridSamplerGradient},
+    {"upsample_nearest1d.default", select<1, nearest<false>>},
+    {"upsample_nearest1d.vec", select<1, nearest<false>>},
+    {"upsample_nearest2d.default", select<2, nearest<false>>},
+    {"upsample_nearest2d.vec", select<2, nearest<false>>},
+    {"upsample_nearest3d.default", select<3, nearest<false>>},
+    {"upsample_nearest3d.vec", select<3, nearest<false>>},
+    {"upsample_nearest1d_backward.default", gradient<1, nearest<false>>},
+    {"upsample_nearest2d_backward.default", gradient<2, nearest<false>>},
+    {"upsample_nearest3d_backward.default", gradient<3, nearest<false>>},
+    {"_upsample_nearest_exact1d.default", select<1, nearest<true>>},
+    {"_upsample_nearest_exact2d.default", select<2, nearest<true>>},
+    {"_upsample_nearest_exact2d.vec", select<2, nearest<true>>},
+    {"_upsample_nearest_exact3d.default", select<3, nearest<true>>},
+    {"_upsample_nearest_exact1d_backward.default", gradient<1, nearest<true>>},
+    {"_upsample_nearest_exact2d_backward.default", gradient<2, nearest<true>>},
+    {"_upsample_nearest_exact3d_backward.default", gradient<3, nearest<true>>},
+    {"upsample_linear1d.default", resize<1, linear>},
+    {"upsample_linear1d.vec", resize<1, linear>},
+    {"upsample_bilinear2d.default", resize<2, linear>},
+    {"upsample_bilinear2d.vec", resize<2, linear>},
+    {"upsample_trilinear3d.default", resize<3, linear>},
+    {"upsample_trilinear3d.vec", resize<3, linear>},
+    {"upsample_linear1d_backward.default", gradient<1, linear>},
+    {"upsample_bilinear2d_backward.default", gradient<2, linear>},
+    {"upsample_trilinear3d_backward.default", gradient<3, linear>},
+    {"upsample_bicubic2d.default", resize<2, cubic>},
+    {"upsample_bicubic2d.vec", resize<2, cubic>},
+    {"upsample_bicubic2d_backward.default", gradient<2, cubic>},
 };
 
 } // namespace

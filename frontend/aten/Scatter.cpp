@@ -1,4 +1,5 @@
 //===- Scatter.cpp - writing at computed places ---------------------------===//
+#include "frontend/aten/Axis.h"
 #include "frontend/aten/Index.h"
 
 using namespace mlir;
@@ -50,40 +51,21 @@ void scatterReduce(Node &n, Build &b) {
                              : ScatterReduction::min);
 }
 
-/// The slices of a dimension whose index is the same, added: with indices that are known and meet
-/// seldom, a sum of slices for each place. Null where it is another case.
+/// The slices of a dimension whose index is the same, added, with indices that are known and meet
+/// seldom. Null where it is another case.
 Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) {
-  constexpr size_t kMost = 16;
   auto known = b.known(index);
   if (!known)
     return {};
-  std::vector<Dims> from(size_t(size), Dims{});
-  size_t most = 0;
+  std::vector<Share> shares;
   for (int64_t i = 0; i < b.count(index); ++i) {
     int64_t to = known->getInt(i);
     to += to < 0 ? size : 0;
     if (to < 0 || to >= size)
       return {};
-    from[size_t(to)].push_back(i);
-    most = std::max(most, from[size_t(to)].size());
+    shares.push_back({to, i, 1});
   }
-  if (most > kMost)
-    return {};
-  Dims shape(size_t(b.rank(values)), 1);
-  shape[size_t(axis)] = size;
-  Value sum;
-  for (size_t k = 0; k < most; ++k) {
-    Dims places, there;
-    for (const Dims &each : from) {
-      places.push_back(k < each.size() ? each[k] : 0);
-      there.push_back(k < each.size());
-    }
-    Value part = b.gather(values, b.ints(places), axis);
-    if (llvm::is_contained(there, 0))
-      part = b.select(b.ints(there, shape, b.i1), part, b.like(part, 0));
-    sum = sum ? b.add(sum, part) : part;
-  }
-  return sum;
+  return summed(b, values, axis, size, shares);
 }
 
 /// Adds to one dimension after the other; false where that is not possible.

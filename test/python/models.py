@@ -52,11 +52,11 @@ def enormous():
                 {"w": np.ones((1, 1 << 20), "float32")})
 
 
-def long_to_compile(layers=150):
+def long_to_compile(layers=150, batch=4):
     """Many kernels, no two alike."""
     nodes, constants, before = [], {}, "x"
     for i in range(layers):
         constants[f"w{i}"] = np.full((8 + i, 9 + i), 0.01 * (i + 1), "float32")
         nodes += [("MatMul", [before, f"w{i}"], [f"m{i}"], {}), ("Softmax", [f"m{i}"], [f"s{i}"], {}), ("Tanh", [f"s{i}"], [f"t{i}"], {})]
         before = f"t{i}"
-    return made(nodes, {"x": (F32, [4, 8])}, {before: (F32, [4, 8 + layers])}, constants)
+    return made(nodes, {"x": (F32, [batch, 8])}, {before: (F32, [batch, 8 + layers])}, constants)

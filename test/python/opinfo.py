@@ -137,7 +137,7 @@ def check_gradients(ops, kinds, count):
             if not op.supports_autograd or TYPES[kind] not in op.supported_backward_dtypes("cpu"):
                 continue
             try:
-                drawn = itertools.islice(op.sample_inputs("cpu", TYPES[kind], requires_grad=True), count)
+                drawn = itertools.islice(op.sample_inputs("cpu", TYPES[kind], requires_grad=True), count or None)
                 found = [each for each in (examine_gradients(op, sample) for sample in drawn) if each]
             except Exception:  # samples that this build of PyTorch cannot make or differentiate
                 continue
@@ -164,7 +164,7 @@ def main():
     arguments.add_argument("--filter", default="")
     arguments.add_argument("--types", help="all where it is left out; f32 and f64 for gradients")
     arguments.add_argument("--gradients", action="store_true", help="forward and backward")
-    arguments.add_argument("--samples", type=int, default=3)
+    arguments.add_argument("--samples", type=int, default=3, help="of each operator; 0: all")
     arguments.add_argument("--failures", action="store_true", help="print each")
     arguments.add_argument("--part", default="0/1", help="I/N: every Nth operator from the Ith on")
     given = arguments.parse_args()

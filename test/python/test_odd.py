@@ -1,71 +1,141 @@
-"""Calls with odd arguments: each returns arrays or raises one of Python's exceptions, and the model works afterwards."""
-import random
+"""Calls with odd arguments (fuzz_calls.py), and what such calls have found, each by itself."""
+import os
+import subprocess
+import sys
 
 import models
 import numpy as np
+import odd
 import pytest
-from onnx import TensorProto
 
 import dlc
 
 
-class Lies:
-    """An object whose __dlpack__ does not do what it should."""
-
-    def __init__(self, given):
-        self.given = given
-
-    def __dlpack__(self, **_):
-        if isinstance(self.given, Exception):
-            raise self.given
-        return self.given
-
-    def __repr__(self):
-        return f"Lies({self.given!r})"
+def fuzz(count, *arguments):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fuzz_calls.py")
+    done = subprocess.run([sys.executable, script, "--count", str(count), *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-class Chameleon(np.ndarray):
-    """Claims to be of another type than it is."""
-
-    dtype = np.dtype("float32")
+def test_odd_arguments():
+    fuzz(3000)
 
 
-def odd_arrays():
-    plain = np.arange(24, dtype="float32")
-    yield from (plain[:6].reshape(2, 3), plain[::4].reshape(2, 3), plain[5::-1].reshape(2, 3), np.broadcast_to(plain[0], (2, 3)))
-    yield from (plain[:0].reshape(0, 3), plain[:6].reshape(2, 3, 1), plain[:6].reshape(1, 2, 3), plain.reshape([1] * 20 + [24]))
-    yield from (np.float32(3), np.array(3, "float32"))
-    for name in ("bool", "int8", "uint16", "int64", "float16", "float64", "complex128", "longdouble", ">f4", "U3", "S2", "O", "M8[s]", "V4", "f4,i4", "(2,)f4"):
-        yield np.zeros((2, 3), name)
-    record = np.zeros((2, 3), [("a", "f4"), ("b", "i1")])
-    yield from (record["a"], record, np.ma.masked_array(plain[:6].reshape(2, 3)), plain[:6].reshape(2, 3).view(Chameleon))
-    yield from (None, 0, 1.5, "x", b"abc", bytearray(24), memoryview(plain), [], [[1.0] * 3] * 2, {}, {"x": plain})
-    yield from (object(), type, np, np.ndarray, iter([]), lambda: 0, dlc, NotImplemented)
-    yield from (Lies(None), Lies(3), Lies(plain), Lies(plain.__dlpack__()), Lies(ValueError("no")), Lies(KeyboardInterrupt()), Lies)
+def test_odd_tensors_and_training_steps():
+    pytest.importorskip("torch")
+    fuzz(200, "--torch")
 
 
-@pytest.fixture(scope="module")
-def nets():
-    return [dlc.compile(model) for model in (models.two(), models.open_batch(), models.doubled(TensorProto.INT64), models.reshaped())]
+def test_arguments_that_change_while_they_are_read():
+    """The dictionary gives up what a later argument's __dlpack__ takes out of it."""
+    net = dlc.compile(models.two())
+    named = {"a": odd.Lies(np.full((2, 3), 2, "float32").__dlpack__)}
+
+    def act():
+        named.clear()
+        return np.ones((2, 3), "float32").__dlpack__()
+
+    named["b/1"] = odd.Lies(act)
+    assert (net.run(named)["sum"] == 3).all()
 
 
-def test_odd_arguments(nets, two):
-    draw = random.Random(0)
-    arrays, kinds = list(odd_arrays()), {}
-    names = ["a", "b/1", "x", "shape", "", "self", "\0", "é", 3, None, ("a",)]
-    for _ in range(3000):
-        net = draw.choice(nets)
-        positional = [draw.choice(arrays) for _ in range(draw.randrange(4))]
-        named = {draw.choice(names): draw.choice(arrays) for _ in range(draw.randrange(3))}
-        try:
-            if draw.random() < 0.3:
-                net.run(named)
-            else:
-                net(*positional, **{name: array for name, array in named.items() if isinstance(name, str)})
-            kind = "returned"
-        except (TypeError, ValueError, RuntimeError, BufferError, KeyboardInterrupt) as error:
-            kind = type(error).__name__
-        kinds[kind] = kinds.get(kind, 0) + 1
-    assert kinds["returned"] > 10 and kinds["TypeError"] > 100 and kinds["ValueError"] > 10
-    a = np.ones((2, 3), "float32")
-    assert (two(a, a)[0] == 2).all() and (nets[1](a) == 2).all()
+def test_progress_that_calls_what_is_compiled():
+    found = []
+
+    def progress(*_):
+        if not found:
+            with pytest.raises(RuntimeError, match="`progress` .* that does not call it"):
+                net(np.ones((2, 8), "float32"))
+            found.append(True)
+
+    net = dlc.compile(models.long_to_compile(40, "batch"), progress=progress)
+    assert net(np.ones((4, 8), "float32")).shape == (4, 48) and found
+
+
+@pytest.mark.parametrize("make, kind, says", [
+    (lambda: dlc.compile(models.two(), threads=2**40), ValueError, "threads: required: a number of at most 4096, 0 for all; found"),
+    (lambda: dlc.compile(models.two(), device=3), TypeError, "device: required: a text; found: 3"),
+    (lambda: dlc.compile(models.open_batch(), shapes=[("x", (2, 3))]), TypeError, "shapes: required: shapes by the names of inputs"),
+    (lambda: dlc.compile(models.open_batch(), shapes={3: (2, 3)}), TypeError, "shapes: required: names of inputs; found: 3"),
+    (lambda: dlc.compile(models.open_batch(), shapes={"x": (-1, 3)}), ValueError, "required: sizes of 0 or more"),
+])
+def test_options(make, kind, says):
+    with pytest.raises(kind, match=says):
+        make()
+
+
+def test_threads_of_a_loaded_program(tmp_path, two):
+    two.save(tmp_path / "net.dlcx")
+    with pytest.raises(ValueError, match="threads: required: a number of at most"):
+        dlc.load(tmp_path / "net.dlcx", threads=-1)
+
+
+def test_shapes_of_numpys_numbers():
+    assert dlc.compile(models.open_batch(), shapes={"x": np.array([2, 3])})(np.ones((2, 3), "float32")).shape == (2, 3)
+
+
+class TestTorch:
+    torch = None
+
+    @pytest.fixture(autouse=True)
+    def _torch(self):
+        self.torch = pytest.importorskip("torch")
+
+    def test_tensors_without_memory(self):
+        net, x = dlc.compile(models.two()), self.torch.ones(2, 3)
+        for bad in (self.torch._efficientzerotensor((2, 3)), x.clone()):
+            bad.untyped_storage().resize_(0) if bad.data_ptr() else None
+            with pytest.raises((ValueError, RuntimeError, BufferError)):
+                net(x, bad)
+
+    def step(self, module):
+        t = self.torch
+        return dlc.train_step(module, lambda y, t: (y - t).square().mean(), t.optim.SGD(module.parameters(), lr=0.1))
+
+    def test_a_parameter_that_lies_otherwise(self):
+        """Where it lay, with other strides."""
+        t = self.torch
+        t.manual_seed(0)
+        modules = [t.nn.Linear(3, 3), t.nn.Linear(3, 3)]
+        modules[1].load_state_dict(modules[0].state_dict())
+        step, batch = self.step(modules[0]), (t.randn(2, 3), t.randn(2, 3))
+        other = self.step(modules[1])
+        assert step(*batch) == other(*batch)
+        modules[0].weight.data = modules[0].weight.data.t()
+        modules[1].weight.data = modules[1].weight.data.t().clone()
+        t.testing.assert_close(step(*batch), other(*batch))
+
+    def test_a_parameter_without_memory(self):
+        t = self.torch
+        module = t.nn.Linear(3, 3)
+        step, batch = self.step(module), (t.randn(2, 3), t.randn(2, 3))
+        step(*batch)
+        module.weight.untyped_storage().resize_(0)
+        with pytest.raises(ValueError, match="'weight': required: a tensor whose elements are in memory"):
+            step(*batch)
+
+    def test_a_loss_that_calls_the_step(self):
+        t = self.torch
+        module = t.nn.Linear(3, 3)
+
+        def loss(y, target):
+            step(t.ones(2, 3), t.ones(2, 3))
+            return y.mean()
+
+        step = dlc.train_step(module, loss, t.optim.SGD(module.parameters(), lr=0.1))
+        with pytest.raises((ValueError, RuntimeError), match="is under way"):
+            step(t.ones(2, 3), t.ones(2, 3))
+
+    @pytest.mark.parametrize("options", [{"clip_norm": "x"}, {"clip_value": None}, {"loss_scale": float("nan")}, {"seed": -1}, {"accumulate": 2.0}, {"clip_norm": -1}])
+    def test_options_of_steps(self, options):
+        module = self.torch.nn.Linear(3, 3)
+        with pytest.raises(ValueError, match=f"{next(iter(options))}: required: a number"):
+            dlc.train_step(module, lambda y, t: y.mean(), self.torch.optim.SGD(module.parameters()), **options)
+
+    def test_an_optimizer_without_a_rate(self):
+        module = self.torch.nn.Linear(3, 3)
+        step, batch = self.step(module), (self.torch.randn(2, 3), self.torch.randn(2, 3))
+        step(*batch)
+        del step.optimizer.param_groups[0]["lr"]
+        with pytest.raises(ValueError, match="required: a number 'lr' in each of its groups; found: 'none'"):
+            step(*batch)

@@ -3,10 +3,10 @@ import copy
 import gc
 import os
 import re
-import shutil
 import subprocess
 import warnings
 
+import from_c
 import numpy as np
 import pytest
 
@@ -450,15 +450,7 @@ def test_batches_in_parts_and_clipping():
 @pytest.fixture(scope="module")
 def trainer(tmp_path_factory):
     """A program in C that runs saved steps."""
-    cc = shutil.which("cc") or shutil.which("clang")
-    headers = os.path.join(HERE, "..", "..", "runtime", "include")
-    if cc is None or not os.path.isdir(headers):
-        pytest.skip("no C compiler")
-    with open("/proc/self/maps") as maps:
-        [library] = set(re.findall(r"/\S*libdlc_runtime\S*", maps.read()))
-    made = str(tmp_path_factory.mktemp("c") / "train")
-    subprocess.run([cc, "-I", headers, os.path.join(HERE, "train.c"), library, f"-Wl,-rpath,{os.path.dirname(library)}", "-o", made], check=True)
-    return made
+    return from_c.built(str(tmp_path_factory.mktemp("c"))) or pytest.skip("no C compiler")
 
 
 @pytest.mark.parametrize("kind", [AdamW, SGD])
@@ -474,9 +466,8 @@ def test_a_saved_step_trains_from_c(trainer, tmp_path, kind):
     x.numpy().tofile(tmp_path / "x")
     y.numpy().tofile(tmp_path / "y")
     np.float32(0.05).tofile(tmp_path / "lr")
-    done = subprocess.run([trainer, "step.dlcx", "5", "x", "y", "lr"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert [np.float32(line) for line in done.stdout.split()] == [step(x, y).item() for _ in range(5)]
+    found = from_c.losses(trainer, tmp_path / "step.dlcx", 5, [tmp_path / name for name in ("x", "y", "lr")])
+    assert list(map(np.float32, found)) == [step(x, y).item() for _ in range(5)]
 
 
 def test_a_saved_step_says_what_it_is(tmp_path):

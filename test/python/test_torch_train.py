@@ -95,7 +95,61 @@ def test_pools():
         (lambda: nn.AdaptiveAvgPool2d((3, 5)), (2, 3, 7, 11)),
         (lambda: nn.AdaptiveAvgPool2d((1, 4)), (2, 3, 5, 8)),
         (lambda: nn.AdaptiveAvgPool3d(2), (1, 2, 3, 4, 5)),
+        (lambda: nn.AdaptiveMaxPool2d((3, 4)), (2, 3, 7, 11)),
+        (lambda: nn.AdaptiveMaxPool2d((2, 1)), (3, 8, 5)),
+        (lambda: nn.AdaptiveMaxPool3d(2), (1, 2, 3, 4, 5)),
+        (lambda: nn.AdaptiveMaxPool1d(3), (2, 3, 7)),
     )
+
+
+def test_places_of_adaptive_maxima():
+    x = torch.randint(3, (2, 2, 7, 9)).float()
+    check(lambda x: F.adaptive_max_pool2d(x, (3, 4), return_indices=True), x)
+
+
+RESIZED = [
+    {"size": (9, 15), "mode": "bilinear"}, {"size": (3, 4), "mode": "bilinear", "align_corners": True}, {"scale_factor": 2.0, "mode": "bicubic"}, {"size": (5, 11), "mode": "bicubic", "align_corners": True},
+    {"scale_factor": (1.7, 2.3), "mode": "bilinear"}, {"scale_factor": 1.7, "mode": "bilinear", "recompute_scale_factor": True}, {"scale_factor": 3}, {"size": 5, "mode": "nearest-exact"}, {"size": (170, 9), "mode": "bilinear"},
+    {"size": (3, 4), "mode": "bicubic", "antialias": True}, {"size": (3, 14), "mode": "bilinear", "antialias": True}, {"size": (2, 3), "mode": "area"},
+]
+
+
+def test_resized_images():
+    check(lambda x: [F.interpolate(x, **how) for how in RESIZED], torch.randn(2, 3, 5, 7))
+    # Whole in both directions.
+    assert sum(graph.operators for graph in dlc.report()) < 5 * len(RESIZED), dlc.report()
+
+
+def test_resized_lines_and_volumes():
+    check(lambda x, y: [F.interpolate(x, size=9, mode="linear"), F.interpolate(x, scale_factor=2), F.interpolate(y, size=(3, 5, 2), mode="trilinear"), F.interpolate(y, scale_factor=2)], torch.randn(2, 3, 5), torch.randn(1, 2, 3, 4, 3))
+
+
+def test_gradients_of_images_at_grids():
+    modes = [(mode, padding, corners) for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection") for corners in (False, True)]
+    check(lambda x, grid: [F.grid_sample(x, grid, mode=m, padding_mode=p, align_corners=c) for m, p, c in [*modes, ("bicubic", "zeros", False)]], torch.randn(2, 3, 5, 6), torch.rand(2, 4, 3, 2) * 2.4 - 1.2)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_of_embeddings(mode):
+    torch.manual_seed(0)
+    bags = [nn.EmbeddingBag(10, 4, mode=mode), nn.EmbeddingBag(10, 4, mode=mode, padding_idx=3), nn.EmbeddingBag(10, 4, mode=mode, include_last_offset=True), nn.EmbeddingBag(10, 4, mode=mode, scale_grad_by_freq=mode != "max")]
+    parameters = [parameter for bag in bags for parameter in bag.parameters()]
+    indices, offsets = torch.tensor([1, 3, 3, 9, 0, 1, 3]), torch.tensor([0, 2, 2, 5, 7])
+    check(lambda indices, offsets, table: [*(bag(indices, offsets) for bag in bags), bags[0](table)], indices, offsets, torch.randint(10, (3, 2)), parameters=parameters)
+
+
+def test_weighted_bags():
+    weight = torch.randn(10, 4)
+    check(lambda weight, shares: F.embedding_bag(torch.tensor([1, 3, 3, 9]), weight, torch.tensor([0, 3]), mode="sum", per_sample_weights=shares), weight, torch.randn(4))
+
+
+def test_distances():
+    def distances(x, y):
+        return [torch.cdist(x, y, p=p, compute_mode="donot_use_mm_for_euclid_dist") for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, float("inf"))]
+
+    x = torch.randn(2, 5, 3)
+    check(distances, x, torch.cat([torch.randn(2, 3, 3), x[:, :1]], 1))
+    check(lambda x, y: torch.cdist(x, y), torch.randn(30, 4), torch.randn(2, 7, 4), rtol=1e-3)
 
 
 def test_normalisations():
@@ -186,9 +240,7 @@ def test_attention_is_whole_both_ways(mask):
     assert dlc.report()[1].operators == 1
 
 
-def test_recurrent_layers(monkeypatch):
-    # PyTorch hands them over when it is told to.
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+def test_recurrent_layers():
     torch.manual_seed(0)
     module = nn.ModuleList([nn.LSTM(4, 5, 2, batch_first=True, bidirectional=True), nn.GRU(10, 3, batch_first=True), nn.RNN(3, 2, batch_first=True)])
 
@@ -198,6 +250,22 @@ def test_recurrent_layers(monkeypatch):
         return x, state
 
     check(function, torch.randn(2, 3, 4), parameters=list(module.parameters()))
+    # Each layer is one operator, there and back.
+    assert all(graph.operators < 20 for graph in dlc.report()), dlc.report()
+
+
+def test_recurrent_layers_that_stay_apart():
+    torch.manual_seed(0)
+    module = nn.ModuleList([nn.LSTM(4, 5, proj_size=3), nn.GRU(3, 4, 2, dropout=0.5), nn.RNN(3, 2, nonlinearity="relu", bias=False)])
+
+    def function(x, h):
+        x, states = module[0](x)
+        dropped, state = module[1](x)
+        lengths = torch.tensor([3, 2])
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths)
+        return [dropped, *module[2](x, h), *states, state, module[2](packed)[0].data]
+
+    check(function, torch.randn(3, 2, 4), torch.randn(1, 2, 2), parameters=list(module.parameters()), whole=False)
 
 
 def test_dropout_draws_pytorchs_numbers():

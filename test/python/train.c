@@ -1,6 +1,6 @@
 /* train.c - runs a saved training step without Python: train STEP.dlcx STEPS INPUT..., each input a
- * file with the bytes of one step's, in the program's order; prints each step's first output, the
- * loss. */
+ * file with the bytes of one or more steps', in the program's order, which come round; prints each
+ * step's first output, the loss. */
 #include <dlc/dlc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +12,16 @@ static void check(dlc_error *error) {
   }
 }
 
-static void *contents(const char *path, size_t bytes) {
-  FILE *file = fopen(path, "rb");
-  void *data = malloc(bytes);
-  if (!file || !data || fread(data, 1, bytes, file) != bytes) {
-    fprintf(stderr, "%s: required: %zu bytes\n", path, bytes);
-    exit(1);
+/* What the next step's input is, from the beginning again behind the last. */
+static void next(FILE *file, const char *path, void *data, size_t bytes) {
+  for (int again = 0; again < 2; ++again) {
+    if (file && fread(data, 1, bytes, file) == bytes)
+      return;
+    if (file)
+      rewind(file);
   }
-  fclose(file);
-  return data;
+  fprintf(stderr, "%s: required: %zu bytes for each step\n", path, bytes);
+  exit(1);
 }
 
 int main(int argc, char **argv) {
@@ -34,19 +35,19 @@ int main(int argc, char **argv) {
     return 1;
   }
   DLTensor *in = calloc(inputs, sizeof *in);
+  FILE **files = calloc(inputs, sizeof *files);
+  dlc_tensor_info *infos = calloc(inputs, sizeof *infos);
   for (size_t i = 0; i < inputs; ++i) {
-    dlc_tensor_info info;
-    check(dlc_program_input(program, i, &info));
-    in[i] = (DLTensor){contents(argv[3 + i], info.bytes),
-                       {kDLCPU, 0},
-                       info.ndim,
-                       info.dtype,
-                       (int64_t *)info.shape,
-                       NULL,
-                       0};
+    dlc_tensor_info *info = &infos[i];
+    check(dlc_program_input(program, i, info));
+    files[i] = fopen(argv[3 + i], "rb");
+    in[i] = (DLTensor){malloc(info->bytes),    {kDLCPU, 0}, info->ndim, info->dtype,
+                       (int64_t *)info->shape, NULL,        0};
   }
   for (int step = atoi(argv[2]); step > 0; --step) {
     DLManagedTensor *loss;
+    for (size_t i = 0; i < inputs; ++i)
+      next(files[i], argv[3 + i], in[i].data, infos[i].bytes);
     check(dlc_session_run_alloc(session, in, inputs, &loss, 1));
     printf("%.9g\n", *(float *)loss->dl_tensor.data);
     loss->deleter(loss);

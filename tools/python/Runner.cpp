@@ -72,9 +72,9 @@ std::string Runner::listed(const std::vector<Value> &values) const {
   return text.empty() ? "none" : text;
 }
 
-/// The array for each input.
-std::vector<nb::handle> Runner::collect(nb::tuple positional, nb::dict named) const {
-  std::vector<nb::handle> arrays(ins.size());
+/// The array for each input, held: whoever has the dictionary may change it while a program runs.
+std::vector<nb::object> Runner::collect(nb::tuple positional, nb::dict named) const {
+  std::vector<nb::object> arrays(ins.size());
   if (positional.size() > ins.size())
     raise(PyExc_TypeError, "required: " + std::to_string(ins.size()) + " inputs (" + listed(ins) +
                                "); found: " + std::to_string(positional.size()));
@@ -94,11 +94,11 @@ std::vector<nb::handle> Runner::collect(nb::tuple positional, nb::dict named) co
     if (found == ins.end())
       raise(PyExc_TypeError,
             "no input is named '" + std::string(name) + "'; the inputs: " + listed(ins));
-    nb::handle &at = arrays[size_t(found - ins.begin())];
+    nb::object &at = arrays[size_t(found - ins.begin())];
     if (at.is_valid())
       raise(PyExc_TypeError,
             "input '" + found->name + "' is given twice: by its place and by name");
-    at = array;
+    at = nb::borrow(array);
   }
   for (size_t i = 0; i < arrays.size(); ++i)
     if (!arrays[i].is_valid())
@@ -156,7 +156,7 @@ std::shared_ptr<Runner::Program> Runner::programFor(const std::vector<View> &vie
 }
 
 /// The outputs in the model's order.
-std::vector<nb::object> Runner::runOn(const std::vector<nb::handle> &arrays) {
+std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
   moveHere();
   std::vector<View> views(arrays.size());
   std::vector<std::unique_ptr<char[]>> copies(arrays.size());

@@ -47,8 +47,8 @@ private:
   };
   using Programs = std::list<std::shared_ptr<Program>>;
 
-  std::vector<nanobind::handle> collect(nanobind::tuple positional, nanobind::dict named) const;
-  std::vector<nanobind::object> runOn(const std::vector<nanobind::handle> &arrays);
+  std::vector<nanobind::object> collect(nanobind::tuple positional, nanobind::dict named) const;
+  std::vector<nanobind::object> runOn(const std::vector<nanobind::object> &arrays);
   bool fits(const Program &program, const std::vector<View> &views,
             const std::vector<const void *> &addresses) const;
   std::shared_ptr<Program> programFor(const std::vector<View> &views,

@@ -183,6 +183,9 @@ void View::open(nb::handle object, const Value &value) {
     raise(PyExc_ValueError, required(value) + "the shape " + shapeText(dims, ndim) +
                                 "; give an array of the required shape, or compile the model for "
                                 "this one");
+  if (!data && elements() > 0)
+    raise(PyExc_ValueError, required(value) + "an array without memory (a fake tensor, or one "
+                                              "whose storage was given up); give one that has it");
 }
 
 int64_t View::elements() const {

@@ -12,7 +12,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _flops, _graph, _random, _report, _runtime
+from dlc import _flops, _graph, _random, _report, _runtime, _whole
 from dlc._compile import Compiler
 from dlc._model import Model
 
@@ -354,6 +354,7 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
     from torch._dynamo.backends.common import aot_autograd
 
     chosen = Options.of(options)
+    _whole.replace(module)
     return aot_autograd(
         fw_compiler=_compiler_of("forward", chosen),
         bw_compiler=_compiler_of("backward", chosen),
@@ -361,3 +362,7 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
         decompositions=_decompositions,
         partition_fn=_partition,
     )(module, inputs)
+
+
+# Called when torch.compile takes this backend.
+backend._dynamo_backend_init = _whole.hand_over_recurrent  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from typing import Any, Union
 from dlc import _runtime
 from dlc._files import require_file
 from dlc._model import Model, load
+from dlc._options import require_texts, require_threads, sizes_of
 from dlc._progress import Progress, shown
 
 Shapes = Mapping[str, Sequence[int]]
@@ -53,14 +54,16 @@ def compile(
     Raises FileNotFoundError and other OSErrors for the path, ValueError for a model, shape or option that dlc cannot take, RuntimeError where this
     machine lacks what the program needs. Ctrl-C ends a compilation soon, with KeyboardInterrupt; so does what `progress` raises.
     """
+    require_texts(device=device, precision=precision, accuracy=accuracy)
+    require_threads(threads)
+    if shapes is not None:
+        shapes = sizes_of(shapes)
     source: Any = _torch_source(model, example_inputs) or _Source(model)
     options = (device, threads, precision, accuracy)
     if source.is_program:
         if (device, precision, accuracy) != ("cpu", "none", "default") or shapes:
             raise ValueError(f"{source.path}: is compiled already; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy")
         return source.load(threads)
-    if not isinstance(threads, int) or threads < 0:
-        raise ValueError(f"threads: required: a number, 0 for all; found: {threads!r}")
     compiler = Compiler(source, options, progress)
     made = Model(compiler.inputs, compiler.outputs, compiler=compiler)
     if shapes is not None:
@@ -91,7 +94,7 @@ class Compiler:
     """A model and the C++ object that compiles it, made anew in a forked process."""
 
     def __init__(self, source: Any, options: tuple[str, int, str, str], progress: Progress | None):
-        self._source, self._options, self._progress = source, options, progress
+        self._source, self._options, self._progress, self._busy = source, options, progress, False
         device = options[0]
         with _compiling:
             self._open()
@@ -107,10 +110,16 @@ class Compiler:
 
     def session(self, shapes: Shapes, values: Mapping[str, tuple[str, bytes]]) -> _runtime.Session:
         with _compiling:
+            if self._busy:
+                raise RuntimeError("the model is being compiled; required: a `progress` (or a handler of signals) that does not call it")
             if self._process != os.getpid():
                 self._open()
-            with shown(self._progress) as show:
-                made = self._made.session({name: list(shape) for name, shape in shapes.items()}, dict(values), show)
+            self._busy = True
+            try:
+                with shown(self._progress) as show:
+                    made = self._made.session({name: list(shape) for name, shape in shapes.items()}, dict(values), show)
+            finally:
+                self._busy = False
             return _runtime.Session.adopt(made)
 
 

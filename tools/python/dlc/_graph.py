@@ -61,11 +61,12 @@ def is_item(node: fx.Node) -> bool:
 
 
 def name_of(node: fx.Node) -> str:
-    """Of the overload: add.Tensor."""
+    """Of the overload: add.Tensor, or dlc::recurrent.default of one of dlc's own."""
     target = node.target
-    if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
+    if not isinstance(target, torch._ops.OpOverload) or target.namespace not in ("aten", "dlc"):
         raise Refused(f"{target} is no ATen operator")
-    return f"{target._opname}.{target._overloadname}"
+    name = f"{target._opname}.{target._overloadname}"
+    return name if target.namespace == "aten" else f"dlc::{name}"
 
 
 def encode(value: Any) -> Any:

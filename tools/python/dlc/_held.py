@@ -11,7 +11,7 @@ from dlc import _runtime
 from dlc._graph import ELEMENTS
 
 
-class Stale(Exception):
+class Stale(ValueError):
     """A tensor has another type or shape than the program was made for."""
 
 
@@ -24,12 +24,13 @@ class Held:
         #: PyTorch's, and where the program works: the same memory, or a copy where PyTorch's is laid out otherwise.
         self.tensor: torch.Tensor | None = None
         self._inner: torch.Tensor | None = None
-        self._address = 0
+        #: Where the tensor's elements lay, and how.
+        self._seen: tuple[Any, ...] = ()
 
     def before(self) -> None:
         """Before a run: finds the tensor as it is now."""
         tensor = self._find()
-        if tensor is not self.tensor or tensor.data_ptr() != self._address:
+        if tensor is not self.tensor or _place(tensor) != self._seen:
             self._bind(tensor)
         if self._inner is not None:
             self._inner.copy_(tensor.detach())
@@ -43,13 +44,26 @@ class Held:
         if tensor.device.type != "cpu":
             raise ValueError(f"'{self.name}' is on {tensor.device}; required: the host's memory; move the module and begin with a new optimizer, as in module.cpu()")
         if ELEMENTS.get(tensor.dtype) != self._element or tuple(tensor.shape) != self._shape:
-            raise Stale
+            raise Stale(f"'{self.name}' is {tensor.dtype} of the shape {list(tensor.shape)}; required: {self._element} of the shape {list(self._shape)}; give it what it had, or call the step with a new optimizer")
+        if _reach(tensor) > tensor.untyped_storage().nbytes():
+            raise ValueError(f"'{self.name}': required: a tensor whose elements are in memory; found: one whose storage was given up")
         plain = tensor.is_contiguous() and tensor.data_ptr() % tensor.element_size() == 0
         inner = None if plain else torch.empty(tensor.shape, dtype=tensor.dtype)
         place = tensor if inner is None else inner
         if tensor.numel():
             self._session.bind_state(self._index, place.data_ptr(), tensor.numel() * tensor.element_size())
-        self.tensor, self._inner, self._address = tensor, inner, tensor.data_ptr()
+        self.tensor, self._inner, self._seen = tensor, inner, _place(tensor)
+
+
+def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return tensor.data_ptr(), tensor.stride(), tensor.shape, tensor.dtype
+
+
+def _reach(tensor: torch.Tensor) -> int:
+    """The bytes of its storage up to the end of its last element."""
+    if not tensor.numel():
+        return 0
+    return (tensor.storage_offset() + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
 
 
 def own(session: _runtime.Session, index: int) -> torch.Tensor:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlc import _html, _runtime
 from dlc._files import require_file, require_target
+from dlc._options import require_threads, sizes_of
 from dlc._profile import Profile, random_arrays, watch
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Model(_runtime.Runner):
     #: Its inputs and outputs in order, each with name, dtype, shape and device.
     inputs: list[_runtime.Value]
     outputs: list[_runtime.Value]
+    _compiler: Compiler | None = None
 
     def __init__(self, inputs: list[_runtime.Value], outputs: list[_runtime.Value], *, compiler: Compiler | None = None, sessions: Sequence[_runtime.Session] = ()):
         super().__init__(inputs, outputs)
@@ -56,10 +58,7 @@ class Model(_runtime.Runner):
         """Compiles for these shapes now rather than at the first call; inputs whose shape is static may be left out."""
         if self._compiler is None:
             raise ValueError("the model is compiled already; required: one that dlc.compile made of .onnx or .mlir")
-        for name, shape in (shapes or {}).items():
-            if isinstance(shape, (str, bytes)) or not all(isinstance(size, int) for size in shape):
-                raise TypeError(f"shapes['{name}']: required: numbers, as in (1, 3, 224, 224); found: {shape!r}")
-        self._add(self._compiler.session(shapes or {}, {}))
+        self._add(self._compiler.session({} if shapes is None else sizes_of(shapes), {}))
 
     def _one(self, shapes: Mapping[str, Sequence[int]] | None, doing: str) -> _runtime.Session:
         """The session for these shapes, or the only one."""
@@ -133,6 +132,7 @@ def load(path: str | os.PathLike[str], *, threads: int = 0) -> Model:
     """
     path = os.fspath(path)
     require_file(path, "a compiled program (.dlcx)")
+    require_threads(threads)
     session = _runtime.Session.load(path, threads)
     return Model(session.inputs, session.outputs, sessions=[session])
 

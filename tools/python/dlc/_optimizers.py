@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,15 @@ def kind_of(optimizer: Any) -> Kind:
 
 def settings_of(kind: Kind, group: Mapping[str, Any]) -> tuple[Any, ...]:
     """What the program depends on of a group."""
-    return (group.get("decoupled_weight_decay"), group.get("differentiable"), *[group.get(option) for option in kind.options])
+    values = [group.get(option) for option in ("decoupled_weight_decay", "differentiable", *kind.options)]
+    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
+
+
+def rate_of(group: Mapping[str, Any]) -> float:
+    try:
+        return float(group["lr"])
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        raise ValueError(f"optimizer: required: a number 'lr' in each of its groups; found: {group.get('lr', 'none')!r}") from None
 
 
 def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,10 +74,20 @@ def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
     for option in kind.options:
         value = group.get(option)
         if option == "betas":
-            options["beta1"], options["beta2"] = map(float, value)
+            options["beta1"], options["beta2"] = (_number(option, each) for each in value)
         elif value is not None:
-            options[option] = value if isinstance(value, bool) else float(value)
+            options[option] = value if isinstance(value, bool) else _number(option, value)
     return options
+
+
+def _number(option: str, value: Any) -> float:
+    try:
+        found = float(value)
+    except (TypeError, ValueError, RuntimeError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"optimizer: {option}: required: a number; found: {value!r}")
+    return found
 
 
 class Counts:

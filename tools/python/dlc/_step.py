@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -117,7 +118,7 @@ class _Program:
     def run(self, step: TrainStep, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
         self.prepare(step)
         for at, group in self._rates.items():
-            self._numbers[at].fill_(float(step.optimizer.param_groups[group]["lr"]))
+            self._numbers[at].fill_(_optimizers.rate_of(step.optimizer.param_groups[group]))
         results = self._run(*[self._numbers[i] if at is None else tensors[at] for i, at in enumerate(self._tensors)])
         found = dict(zip(self._outputs, results if isinstance(results, tuple) else (results,)))
         step._steps += 1
@@ -145,7 +146,7 @@ class TrainStep:
         self._kind = _optimizers.kind_of(optimizer)
         self._made, self._options, self._progress = made, options, progress
         self._programs: OrderedDict[Any, _Program] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock, self._busy = threading.RLock(), False
         self._modules = [*module.modules(), *(loss.modules() if isinstance(loss, torch.nn.Module) else ())]
         #: States that neither the module nor the optimizer has, and how often the step ran.
         self._own: dict[str, torch.Tensor] = {}
@@ -153,7 +154,7 @@ class TrainStep:
 
     def __call__(self, *arguments: Any) -> torch.Tensor:
         """The module's inputs, then the target; returns the loss before the update."""
-        with self._lock:
+        with self._turn():
             key, tensors = self._key(arguments)
             for again in (False, True):
                 program = self._program(key, arguments)
@@ -162,7 +163,7 @@ class TrainStep:
                 except Stale:
                     del self._programs[key]
                     if again:
-                        raise ValueError("the module's parameters change their types while the step is made; required: one type of each") from None
+                        raise
                     continue
                 except RuntimeError:
                     # A run that fails half way leaves the session's state torn.
@@ -173,9 +174,21 @@ class TrainStep:
         self.optimizer._opt_called = True  # type: ignore[attr-defined]
         return loss
 
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One call at a time."""
+        with self._lock:
+            if self._busy:
+                raise RuntimeError("the training step is under way; required: a module, a loss and a `progress` that do not call it")
+            self._busy = True
+            try:
+                yield
+            finally:
+                self._busy = False
+
     def compile(self, *arguments: Any) -> None:
         """Compiles for these inputs now rather than at the first call."""
-        with self._lock:
+        with self._turn():
             self._program(self._key(arguments)[0], arguments)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -186,13 +199,13 @@ class TrainStep:
         """
         path = os.fspath(path)
         require_target(path)
-        with self._lock:
+        with self._turn():
             if not self._programs:
                 raise ValueError("save: the step is not compiled yet; required: a call, or example_inputs for dlc.train_step")
             program = next(reversed(self._programs.values()))
             program.prepare(self)
             name = getattr(self.loss, "__name__", type(self.loss).__name__)
-            rates = {value.name: float(self.optimizer.param_groups[program._rates[i]]["lr"]) for i, value in enumerate(program.session.inputs) if i in program._rates}
+            rates = {value.name: _optimizers.rate_of(self.optimizer.param_groups[program._rates[i]]) for i, value in enumerate(program.session.inputs) if i in program._rates}
             about = {"loss": name, "optimizer": type(self.optimizer).__name__, "rates": rates}
             program.session.save_started(path, json.dumps(about))
 

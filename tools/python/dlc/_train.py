@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dlc._options import require_number, require_size, require_texts, require_threads
 from dlc._progress import Progress
 
 if TYPE_CHECKING:
@@ -54,10 +55,15 @@ def train_step(
     """
     from dlc._step import TrainStep
 
-    for name, value, least in (("accumulate", accumulate, 1), ("threads", threads, 0)):
-        if not isinstance(value, int) or value < least:
-            raise ValueError(f"{name}: required: a number of at least {least}; found: {value!r}")
-    if loss_scale is None and precision == "f16":
+    require_texts(precision=precision, accuracy=accuracy)
+    require_threads(threads)
+    require_number("accumulate", accumulate, 1, 1 << 31)
+    require_number("seed", seed, 0, (1 << 63) - 1)
+    require_size("clip_norm", clip_norm, 0)
+    require_size("clip_value", clip_value, 0)
+    if loss_scale is not None:
+        require_size("loss_scale", loss_scale, 1)
+    elif precision == "f16":
         loss_scale = 65536.0
     made = {"accumulate": accumulate, "clip_norm": float(clip_norm), "clip_value": float(clip_value), "loss_scale": loss_scale, "seed": seed}
     step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress)

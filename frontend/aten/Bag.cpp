@@ -1,0 +1,176 @@
+//===- Bag.cpp - sums, means and maxima of bags of embeddings -----------------===//
+#include "frontend/aten/Node.h"
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+enum Mode : int64_t { Sum, Mean, Max };
+
+/// x with rows of `updates` met at those that `rows` [n] names.
+Value scattered(Build &b, Value x, Value rows, Value updates, ScatterReduction kind) {
+  return b.op<ScatterNdOp>({x, b.expandDims(rows, 1), updates},
+                           {b.attr("reduction", ScatterReductionAttr::get(b.context, kind))});
+}
+
+/// How often each of `count` numbers stands among the rows, where they count.
+Value countsOf(Build &b, Value rows, Value counts, int64_t count) {
+  return scattered(b, b.splat(b.i64, {count}, 0), rows, b.cast(counts, b.i64),
+                   ScatterReduction::add);
+}
+
+/// Of each index the bag that it lies in: how many bags have begun, less one.
+Value bagsOf(Build &b, Value offsets, int64_t indices) {
+  Value ones = b.splat(b.i64, {b.count(offsets)}, 1);
+  Value begun = countsOf(b, offsets, ones, indices + 1);
+  begun = b.op<CumulativeOp>({b.sliceAxis(begun, 0, 0, indices)},
+                             {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
+                              b.attr("axis", int64_t(0))});
+  return b.sub(begun, b.scalarInt(b.i64, 1));
+}
+
+/// Which indices are no padding, as bools.
+Value counting(Node &n, Build &b, Value indices) {
+  int64_t padding = n.integer("padding_idx", -1);
+  return padding < 0 ? b.splat(b.i1, b.shape(indices), 1)
+                     : b.compare(Predicate::ne, indices, b.scalarInt(b.i64, padding));
+}
+
+/// [n] beside [n, D], of its type.
+Value column(Build &b, Value v, Value beside) { return b.expandDims(b.cast(v, b.elem(beside)), 1); }
+
+struct Bags {
+  Value indices, counts, of;
+  int64_t mode = Sum, number = 0;
+};
+
+Bags bagsOf(Node &n, Build &b) {
+  Bags bags;
+  bags.indices = b.cast(n.tensor("indices"), b.i64);
+  Value offsets = b.cast(n.tensor("offsets"), b.i64);
+  bags.mode = n.integer("mode", 0);
+  if (!b.require(!n.flag("sparse"), "argument 'sparse': required: false") || !b.ok())
+    return bags;
+  bags.number = b.count(offsets) - (n.flag("include_last_offset") ? 1 : 0);
+  if (!b.require(bags.number > 0 && b.count(bags.indices) > 0, "required: a bag and an index"))
+    return bags;
+  bags.counts = counting(n, b, bags.indices);
+  // What stands behind the last bag belongs to it.
+  bags.of = b.min(bagsOf(b, b.sliceAxis(offsets, 0, 0, bags.number), b.count(bags.indices)),
+                  b.scalarInt(b.i64, bags.number - 1));
+  return bags;
+}
+
+/// The largest of each bag and dimension, and of which row it is; zeros of an empty bag.
+std::pair<Value, Value> largest(Build &b, const Bags &bags, Value rows, Value sizes) {
+  int64_t count = b.dim(rows, 0), width = b.dim(rows, 1);
+  Value lowest = b.like(rows, -std::numeric_limits<double>::infinity());
+  Value candidates = b.select(b.expandDims(bags.counts, 1), rows, lowest);
+  Value top = scattered(b, b.broadcast(lowest, {bags.number, width}), bags.of, candidates,
+                        ScatterReduction::max);
+  // The first row that is as large.
+  Value isTop = b.both(b.expandDims(bags.counts, 1),
+                       b.compare(Predicate::eq, rows, b.gather(top, bags.of, 0)));
+  Value none = b.scalarInt(b.i64, count);
+  Value place = b.select(isTop, b.iota(b.i64, {count, width}, 0), none);
+  Value first =
+      scattered(b, b.broadcast(none, {bags.number, width}), bags.of, place, ScatterReduction::min);
+  Value isEmpty = b.expandDims(b.compare(Predicate::eq, sizes, b.scalarInt(b.i64, 0)), 1);
+  Value known = b.min(first, b.scalarInt(b.i64, count - 1));
+  return {b.select(isEmpty, b.like(rows, 0), top),
+          b.select(isEmpty, b.scalarInt(b.i64, 0), b.gather(bags.indices, known, 0))};
+}
+
+void embeddingBag(Node &n, Build &b) {
+  Value weight = n.tensor("weight"), share = n.tensor("per_sample_weights");
+  Bags bags = bagsOf(n, b);
+  if (!b.ok())
+    return;
+  Value sizes = countsOf(b, bags.of, bags.counts, bags.number);
+  Value rows = b.gather(b.widen(weight), bags.indices, 0), y, which;
+  if (bags.mode == Max) {
+    std::tie(y, which) = largest(b, bags, rows, sizes);
+  } else {
+    rows = b.select(b.expandDims(bags.counts, 1), rows, b.like(rows, 0));
+    if (share)
+      rows = b.mul(rows, column(b, share, rows));
+    y = scattered(b, b.splat(b.elem(rows), {bags.number, b.dim(rows, 1)}, 0), bags.of, rows,
+                  ScatterReduction::add);
+    if (bags.mode == Mean)
+      y = b.div(y, column(b, b.max(sizes, b.scalarInt(b.i64, 1)), y));
+  }
+  n.set(0, b.cast(y, b.elem(weight)));
+  // Some of what PyTorch saves for the other direction is empty where it does without.
+  Value saved[] = {bags.of, sizes, which ? which : sizes};
+  for (size_t i = 0; i < 3; ++i)
+    if (n.wants(i + 1))
+      n.set(i + 1, n.result(i + 1).getNumElements() == 0
+                       ? b.splat(n.resultElement(i + 1), n.result(i + 1).getShape(), 0)
+                       : b.cast(saved[i], n.resultElement(i + 1)));
+}
+
+/// The bag of each index, which the forward direction may have saved.
+Value savedBags(Node &n, Build &b, Value indices) {
+  Value of = b.cast(n.tensor("offset2bag"), b.i64);
+  if (!b.ok() || b.count(of) == b.count(indices))
+    return of;
+  return bagsOf(b, b.cast(n.tensor("offsets"), b.i64), b.count(indices));
+}
+
+void embeddingBagGradient(Node &n, Build &b) {
+  Value dy = b.widen(n.tensor("grad")), share = n.tensor("per_sample_weights");
+  Value indices = b.cast(n.tensor("indices"), b.i64), of = savedBags(n, b, indices),
+        sizes = b.cast(n.tensor("bag_size"), b.i64);
+  int64_t mode = n.integer("mode"), number = n.integer("num_weights");
+  if (!b.require(!n.flag("sparse"), "argument 'sparse': required: false") ||
+      !b.require(Build::isSane(number, 1), "required: weights"))
+    return;
+  Value none = b.splat(b.elem(dy), {number, b.dim(dy, 1)}, 0);
+  if (mode == Max) {
+    Value isEmpty = b.expandDims(b.compare(Predicate::eq, sizes, b.scalarInt(b.i64, 0)), 1);
+    Value dw = b.op<ScatterElementsOp>(
+        {none, b.cast(n.tensor("maximum_indices"), b.i64), b.select(isEmpty, b.like(dy, 0), dy)},
+        {b.attr("axis", int64_t(0)),
+         b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::add))});
+    return n.set(b.cast(dw, n.resultElement()));
+  }
+  Value counts = counting(n, b, indices);
+  if (mode == Mean)
+    dy = b.div(dy, column(b, b.max(sizes, b.scalarInt(b.i64, 1)), dy));
+  Value rows = b.gather(dy, of, 0);
+  if (share)
+    rows = b.mul(rows, column(b, share, rows));
+  if (n.flag("scale_grad_by_freq")) {
+    Value often = countsOf(b, indices, counts, number);
+    often = b.max(b.gather(often, indices, 0), b.scalarInt(b.i64, 1));
+    rows = b.div(rows, column(b, often, rows));
+  }
+  rows = b.select(b.expandDims(counts, 1), rows, b.like(rows, 0));
+  n.set(b.cast(scattered(b, none, indices, rows, ScatterReduction::add), n.resultElement()));
+}
+
+/// The gradient of what each row of a sum is multiplied with.
+void shareGradient(Node &n, Build &b) {
+  Value dy = b.widen(n.tensor("grad")), weight = b.widen(n.tensor("weight"));
+  Value indices = b.cast(n.tensor("indices"), b.i64), of = savedBags(n, b, indices);
+  if (!b.require(n.integer("mode") == Sum, "argument 'mode': required: 0, a sum"))
+    return;
+  Value sum = b.reduce(ReduceKind::sum, b.mul(b.gather(dy, of, 0), b.gather(weight, indices, 0)),
+                       {1}, false);
+  n.set(b.cast(b.select(counting(n, b, indices), sum, b.like(sum, 0)), n.resultElement()));
+}
+
+const Operator table[] = {
+    {"_embedding_bag.default", embeddingBag},
+    {"_embedding_bag_forward_only.default", embeddingBag},
+    {"_embedding_bag_backward.default", embeddingBagGradient},
+    {"_embedding_bag_dense_backward.default", embeddingBagGradient},
+    {"_embedding_bag_per_sample_weights_backward.default", shareGradient},
+};
+
+} // namespace
+
+ArrayRef<Operator> bagOperators() { return table; }
+
+} // namespace dlc::aten

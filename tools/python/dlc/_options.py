@@ -1,0 +1,50 @@
+"""What users give as options, checked before C++ sees it."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+#: More threads are a mistake rather than a wish.
+MOST_THREADS = 4096
+
+
+def require_number(name: str, value: Any, least: int, most: int) -> None:
+    if not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{name}: required: a number from {least} to {most}; found: {value!r}")
+
+
+def require_threads(threads: Any) -> None:
+    if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
+        raise ValueError(f"threads: required: a number of at most {MOST_THREADS}, 0 for all; found: {threads!r}")
+
+
+def require_size(name: str, value: Any, least: float) -> None:
+    """A finite number."""
+    if not isinstance(value, (int, float)) or not least <= value or not math.isfinite(value):
+        raise ValueError(f"{name}: required: a number of at least {least:g}; found: {value!r}")
+
+
+def require_texts(**given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name}: required: a text; found: {value!r}")
+
+
+def sizes_of(shapes: Any) -> dict[str, tuple[int, ...]]:
+    """Shapes of inputs by name."""
+    if not isinstance(shapes, Mapping):
+        raise TypeError(f"shapes: required: shapes by the names of inputs, as in {{'x': (1, 3, 224, 224)}}; found: {shapes!r}")
+    found = {}
+    for name, shape in shapes.items():
+        if not isinstance(name, str):
+            raise TypeError(f"shapes: required: names of inputs; found: {name!r}")
+        try:
+            found[name] = tuple(map(operator.index, None if isinstance(shape, (str, bytes)) else shape))  # type: ignore[arg-type]
+        except TypeError:
+            raise TypeError(f"shapes['{name}']: required: numbers, as in (1, 3, 224, 224); found: {shape!r}") from None
+        if not all(0 <= size < 1 << 63 for size in found[name]):
+            raise ValueError(f"shapes['{name}']: required: sizes of 0 or more; found: {found[name]}")
+    return found

@@ -1,0 +1,153 @@
+"""Calls of PyTorch that dlc takes whole, there and back, where autograd would take them apart: resizing of images, and recurrent layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch.nn import functional
+
+aten = torch.ops.aten
+
+#: By mode and number of spatial dimensions.
+RESIZES = {
+    **{("nearest", n): f"upsample_nearest{n}d" for n in (1, 2, 3)},
+    **{("nearest-exact", n): f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)},
+    ("linear", 1): "upsample_linear1d",
+    ("bilinear", 2): "upsample_bilinear2d",
+    ("trilinear", 3): "upsample_trilinear3d",
+    ("bicubic", 2): "upsample_bicubic2d",
+}
+SMOOTH = {"bilinear": "_upsample_bilinear2d_aa", "bicubic": "_upsample_bicubic2d_aa"}
+
+
+class _Resize(torch.autograd.Function):
+    """A resizing operator and the one that PyTorch has as its gradient. `more` are the arguments behind the sizes."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, name: str, sizes: Sequence[int], more: Sequence[Any]) -> torch.Tensor:
+        ctx.name, ctx.sizes, ctx.more, ctx.shape = name, sizes, more, list(x.shape)
+        # Autograd's own kernel takes it apart.
+        with torch._C._AutoDispatchBelowAutograd():
+            return getattr(aten, name).default(x, sizes, *more)
+
+    @staticmethod
+    def backward(ctx: Any, dy: torch.Tensor) -> Any:
+        with torch._C._AutoDispatchBelowAutograd():
+            return getattr(aten, ctx.name + "_backward").default(dy, ctx.sizes, ctx.shape, *ctx.more), None, None, None
+
+
+def interpolate(
+    input: torch.Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False
+) -> torch.Tensor:
+    """torch.nn.functional.interpolate."""
+    spatial = input.dim() - 2
+    name = SMOOTH.get(mode) if antialias else RESIZES.get((mode, spatial))
+    wrong = (size is None) == (scale_factor is None) or align_corners is not None and mode.startswith("nearest")
+    if name is None or wrong or not input.is_floating_point() or recompute_scale_factor and scale_factor is None:
+        return functional.interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+    given = size if scale_factor is None else scale_factor
+    each = list(given) if isinstance(given, (list, tuple)) else [given] * spatial
+    sizes = each if scale_factor is None else [int(extent * factor) for extent, factor in zip(input.shape[2:], each)]
+    scales = [None] * spatial if scale_factor is None or recompute_scale_factor else [float(factor) for factor in each]
+    return _Resize.apply(input, name, sizes, (*([] if mode.startswith("nearest") else [bool(align_corners)]), *scales))
+
+
+#: PyTorch's functions of recurrent layers, by the names that C++ knows.
+CELLS = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
+
+
+def _layers(cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list[torch.Tensor], has_biases: bool, num_layers: int, bidirectional: bool) -> list[torch.Tensor]:
+    return list(CELLS[cell](input, hx if cell == "lstm" else hx[0], params, has_biases, num_layers, 0.0, False, bidirectional, False))
+
+
+@torch.library.custom_op("dlc::recurrent", mutates_args=())
+def recurrent(cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list[torch.Tensor], has_biases: bool, num_layers: int, bidirectional: bool) -> list[torch.Tensor]:
+    """A whole recurrent network: what it makes at each step, and its last states. Here is what runs where dlc does not take it."""
+    return [each.clone() for each in _layers(cell, input, hx, params, has_biases, num_layers, bidirectional)]
+
+
+@recurrent.register_fake
+def _(cell: Any, input: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, bidirectional: Any) -> Any:
+    return [input.new_empty([*input.shape[:2], hx[0].shape[2] * (1 + bidirectional)]), *[each.new_empty(each.shape) for each in hx]]
+
+
+@torch.library.custom_op("dlc::recurrent_backward", mutates_args=())
+def recurrent_backward(
+    grads: list[torch.Tensor], cell: str, input: torch.Tensor, hx: list[torch.Tensor], params: list[torch.Tensor], has_biases: bool, num_layers: int, bidirectional: bool
+) -> list[torch.Tensor]:
+    """The gradients of the input, the first states and the weights."""
+    with torch.enable_grad():
+        given = [each.detach().requires_grad_() for each in (input, *hx, *params)]
+        made = _layers(cell, given[0], given[1 : 1 + len(hx)], given[1 + len(hx) :], has_biases, num_layers, bidirectional)
+        return list(torch.autograd.grad(made, given, grads))
+
+
+@recurrent_backward.register_fake
+def _(grads: Any, cell: Any, input: Any, hx: Any, params: Any, *others: Any) -> Any:
+    return [each.new_empty(each.shape) for each in (input, *hx, *params)]
+
+
+def _keep(ctx: Any, inputs: Any, output: Any) -> None:
+    cell, input, hx, params, *ctx.others = inputs
+    ctx.cell, ctx.states = cell, len(hx)
+    ctx.save_for_backward(input, *hx, *params)
+
+
+def _back(ctx: Any, grads: list[torch.Tensor]) -> Any:
+    input, *rest = ctx.saved_tensors
+    states = ctx.states
+    dx, *others = recurrent_backward(list(grads), ctx.cell, input, rest[:states], rest[states:], *ctx.others)
+    return None, dx, others[:states], others[states:], None, None, None
+
+
+recurrent.register_autograd(_back, setup_context=_keep)
+
+
+def layers(cell: str, input: torch.Tensor, *given: Any) -> tuple[torch.Tensor, ...]:
+    """One of PyTorch's functions of recurrent layers, of a tensor or of a packed sequence. Packed sequences, projections and autocast have PyTorch's
+    formulas, layer by layer where random numbers are drawn between them, which PyTorch's own decomposition forgets."""
+    packed = isinstance(given[0 if cell == "lstm" else 1], torch.Tensor)
+    sizes, given = given[:packed], given[packed:]
+    states, params, has_biases, num_layers, dropout, train, bidirectional, *order = given
+    states = list(states) if cell == "lstm" else [states]
+    directions, each, batch_first = 1 + bidirectional, len(params) // num_layers, any(order)
+    whole = not packed and each == directions * (2 + 2 * has_biases) and not torch.is_autocast_enabled("cpu")
+
+    def run(x: torch.Tensor, hx: list[torch.Tensor], weights: list[torch.Tensor], count: int) -> Any:
+        if whole:
+            return recurrent(cell, x, hx, weights, has_biases, count, bidirectional)
+        return CELLS[cell](x, *sizes, hx if cell == "lstm" else hx[0], weights, has_biases, count, 0.0, train, bidirectional, *[False for _ in order])
+
+    x = input.transpose(0, 1) if batch_first else input
+    if not (dropout and train and num_layers > 1):
+        x, *states = run(x, states, list(params), num_layers)
+    else:
+        made = []
+        for i in range(num_layers):
+            x = torch.dropout(x, dropout, True) if i else x
+            x, *after = run(x, [state[i * directions : (i + 1) * directions] for state in states], list(params[i * each : (i + 1) * each]), 1)
+            made.append(after)
+        states = [torch.cat(parts) for parts in zip(*made)]
+    # As it lies in memory without a compiler.
+    return x.transpose(0, 1) if batch_first else x, *states
+
+
+def replace(module: fx.GraphModule) -> None:
+    """In a graph of PyTorch's functions, as torch.compile hands it over."""
+    for node in module.graph.nodes:
+        if node.op != "call_function":
+            continue
+        if node.target is functional.interpolate:
+            node.target = interpolate
+        elif node.target in CELLS.values() and not node.kwargs:
+            node.args = (next(name for name, function in CELLS.items() if node.target == function), *node.args)
+            node.target = layers
+    module.recompile()
+
+
+def hand_over_recurrent() -> None:
+    """Without that, PyTorch runs recurrent layers itself and shows them to no backend."""
+    torch._dynamo.config.allow_rnn = True
