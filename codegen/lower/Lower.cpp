@@ -6,8 +6,8 @@
 #include "codegen/lower/Streams.h"
 #include "codegen/lower/Views.h"
 #include "codegen/providers/Provider.h"
+#include "passes/fuse/Classify.h"
 #include "passes/fuse/StepSlice.h"
-#include "passes/layout/Tag.h"
 
 using namespace mlir;
 
@@ -182,7 +182,7 @@ void Lowering::claimParts(Block &block) {
       if (!isa<FusionOp>(op))
         claimParts(region.front());
     auto concat = dyn_cast<ConcatOp>(op);
-    if (!concat || !joinsRuns(concat))
+    if (!concat || !isContiguousConcat(concat))
       continue;
     auto found = destinations.find(concat.getY());
     // A branch's or loop's own concatenation is found by its commands' order: the buffer may
@@ -324,7 +324,7 @@ LogicalResult Lowering::command(Operation &op) {
     return success();
   }
   if (auto concat = dyn_cast<ConcatOp>(op)) {
-    if (!joinsRuns(concat))
+    if (!isContiguousConcat(concat))
       return op.emitError("a concatenation that is not written in place must be in a fusion");
     return concatenate(concat);
   }

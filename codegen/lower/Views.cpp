@@ -1,11 +1,11 @@
 //===- Views.cpp - which values lie inside others -------------------------===//
 #include "codegen/lower/Views.h"
 
+#include "ir/dlc/IndexMap.h"
 #include "ir/exec/Exec.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/StepSlice.h"
-#include "passes/layout/Tag.h"
 
 using namespace mlir;
 
@@ -13,7 +13,7 @@ namespace dlc {
 
 std::optional<int64_t> contiguousStart(SliceOp slice) {
   auto from = tensorTypeOf(slice.getX());
-  std::optional<int64_t> start = runInMemory(slice);
+  auto start = layoutOf(from).empty() ? runOf(slice) : std::nullopt;
   return start ? std::optional(*start * ref::elementBytes(from.getElementType())) : std::nullopt;
 }
 

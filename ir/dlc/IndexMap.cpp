@@ -74,4 +74,21 @@ std::optional<Coordinates> movedIndex(Operation *op, IndexContext &x, ArrayRef<I
   return reads.front().at;
 }
 
+std::optional<int64_t> runOf(Operation *op) {
+  if (!op->hasTrait<ElementMove>())
+    return std::nullopt;
+  auto shapeOf = [](Value v) { return cast<RankedTensorType>(v.getType()).getShape(); };
+  // No element, no first one.
+  if (llvm::is_contained(shapeOf(op->getResult(0)), 0))
+    return std::nullopt;
+  IndexContext x;
+  Coordinates at = x.variables("d", shapeOf(op->getResult(0)));
+  auto moved = movedIndex(op, x, at);
+  if (!moved)
+    return std::nullopt;
+  IndexExpr distance =
+      x.linear(shapeOf(op->getOperand(0)), *moved) - x.linear(shapeOf(op->getResult(0)), at);
+  return distance.isConstant() ? std::optional(distance.constant) : std::nullopt;
+}
+
 } // namespace dlc

@@ -74,6 +74,10 @@ llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, IndexContext &x,
 std::optional<Coordinates> movedIndex(mlir::Operation *op, IndexContext &x,
                                       llvm::ArrayRef<IndexExpr> at);
 
+/// Where in its operand's elements the result's lie, if they are one run of them in order: the
+/// first of them. Both as if they lay in plain order.
+std::optional<int64_t> runOf(mlir::Operation *op);
+
 } // namespace dlc
 
 #endif // DLC_IR_DLC_INDEXMAP_H

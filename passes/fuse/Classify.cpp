@@ -1,8 +1,8 @@
 //===- Classify.cpp - what an operation is to fusion ----------------------===//
 #include "passes/fuse/Classify.h"
 
+#include "ir/dlc/IndexMap.h"
 #include "passes/fuse/StepSlice.h"
-#include "passes/layout/Tag.h"
 
 using namespace mlir;
 
@@ -19,28 +19,25 @@ int64_t innermost(ArrayRef<int64_t> shape) {
 
 } // namespace
 
-/// Whether each part is made for the concatenation alone, or read by others where it lies in it.
-static bool isWrittenInPlace(ConcatOp op) {
-  return llvm::all_of(op.getXs(), [&](Value part) {
-    Operation *made = part.getDefiningOp();
-    if (!made || made->getBlock() != op->getBlock() || isa<ConstantOp, SliceOp, TransferOp>(made))
+bool isContiguousConcat(ConcatOp op) {
+  if (!layoutOf(op.getY().getType()).empty())
+    return false;
+  ArrayRef<int64_t> shape = shapeOf(op.getY());
+  for (int64_t d : shape.take_front(op.getAxis()))
+    if (d != 1)
       return false;
-    unsigned wanted = 0;
-    for (OpOperand &use : part.getUses())
-      wanted += isa<ConcatOp>(use.getOwner()) || use.getOwner()->hasTrait<OpTrait::IsTerminator>();
-    return wanted == 1;
-  });
+  return true;
 }
 
 bool isAlias(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return layoutOf(reshape.getX().getType()).empty();
   if (auto slice = dyn_cast<SliceOp>(op))
-    return runInMemory(slice) || isTurnedStack(slice);
-  // In row-major order also where parts are copied.
+    return (layoutOf(slice.getX().getType()).empty() && typeOf(slice.getX()).hasStaticShape() &&
+            runOf(slice)) ||
+           isTurnedStack(slice);
   if (auto concat = dyn_cast<ConcatOp>(op))
-    return joinsRuns(concat) &&
-           (layoutOf(concat.getY().getType()).empty() || isWrittenInPlace(concat));
+    return isContiguousConcat(concat);
   return isStepIndex(op) || stepSliceOf(op);
 }
 

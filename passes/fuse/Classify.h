@@ -18,10 +18,11 @@ enum class NodeClass {
 
 NodeClass classify(mlir::Operation *op);
 
-/// Whether the result lies in the operand's memory in order, or the operands in the result's:
-/// reshape, slices and concatenations along the outermost dimension, rows by a loop's iteration
-/// (and that one's arithmetic).
+/// Whether the result lies in the operand's memory in order: reshape, slices along the outermost
+/// dimension, rows by a loop's iteration (and that one's arithmetic).
 bool isAlias(mlir::Operation *op);
+/// Whether a concatenation can be written in place: nothing but unit dimensions before its axis.
+bool isContiguousConcat(ConcatOp op);
 
 /// Operations that move elements and compute nothing.
 bool isMovement(mlir::Operation *op);

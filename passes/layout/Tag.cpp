@@ -82,52 +82,6 @@ bool slicesBlocks(SliceOp op, StringRef tag) {
          (op.getStart()[blocked] % parsed->block == 0 && to[blocked] % parsed->block == 0);
 }
 
-/// A layout that leaves no holes in a tensor; row-major too.
-static std::optional<Tag> denseTag(RankedTensorType type) {
-  StringRef tag = layoutOf(type);
-  std::string plain;
-  for (int64_t d = 0; tag.empty() && d < type.getRank(); ++d)
-    plain += char('a' + d);
-  auto parsed = Tag::parse(tag.empty() ? StringRef(plain) : tag);
-  bool isDense = parsed && int64_t(parsed->order.size()) == type.getRank() &&
-                 type.hasStaticShape() && !padsBlocks(type.getShape(), tag);
-  return isDense ? parsed : std::nullopt;
-}
-
-std::optional<int64_t> runInMemory(SliceOp op) {
-  auto tag = denseTag(typeOf(op.getX()));
-  if (!tag || layoutOf(op.getX().getType()) != layoutOf(op.getY().getType()) ||
-      !denseTag(typeOf(op.getY())) || typeOf(op.getY()).getNumElements() == 0)
-    return std::nullopt;
-  int64_t first = 0;
-  bool isMany = false;
-  for (int64_t d : tag->order) {
-    int64_t unit = d == tag->blockedDim ? tag->block : 1, start = op.getStart()[d];
-    int64_t from = shapeOf(op.getX())[d], to = shapeOf(op.getY())[d];
-    if (start % unit || to % unit || (to > unit && op.getStride()[d] != 1) ||
-        (unit > 1 && op.getStride()[d] != 1) || (isMany && to != from))
-      return std::nullopt;
-    isMany |= to > unit;
-    first = first * (from / unit) + start / unit;
-  }
-  return first * tag->block;
-}
-
-bool joinsRuns(ConcatOp op) {
-  auto tag = denseTag(typeOf(op.getY()));
-  if (!tag || !llvm::all_of(op.getXs(), [&](Value part) {
-        return denseTag(typeOf(part)) && layoutOf(part.getType()) == layoutOf(op.getY().getType());
-      }))
-    return false;
-  for (int64_t d : tag->order) {
-    if (d == int64_t(op.getAxis()))
-      return true;
-    if (shapeOf(op.getY())[d] > (d == tag->blockedDim ? tag->block : 1))
-      return false;
-  }
-  return false;
-}
-
 bool keepsChannels(ReduceOp op, int64_t rank) {
   ArrayRef<int64_t> axes = op.getAxes();
   if (!axes.empty() && axes.front() == 0)

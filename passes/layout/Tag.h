@@ -33,14 +33,6 @@ bool slicesWhole(SliceOp op, int64_t blockedDim);
 /// a slice of what lies in memory, and the result has the layout, too.
 bool slicesBlocks(SliceOp op, llvm::StringRef tag);
 
-/// The first of the elements in its operand's memory that a slice takes, if they are one run of it
-/// in order, in the layout that both have.
-std::optional<int64_t> runInMemory(SliceOp op);
-
-/// Whether the parts of a concatenation lie one after another in the result's memory, in the layout
-/// that all have.
-bool joinsRuns(ConcatOp op);
-
 /// Whether a reduction of [N, C, spatial..] is over all spatial dimensions, and N perhaps.
 bool keepsChannels(ReduceOp op, int64_t rank);
 

@@ -56,34 +56,3 @@ func.func @main() -> tensor<2xf32> {
   %y = dlc.constant dense<[1.0, 2.0]> : tensor<2xf32>
   return %y : tensor<2xf32>
 }
-
-// -----
-
-// So in blocked layouts: whole blocks of one image's channels are a run of memory.
-// CHECK-LABEL: exec.program @main
-// CHECK: %[[X:.*]] = exec.alloc : <4096>
-// CHECK: %[[V:.*]] = exec.view %[[X]] at 2048 : <4096> -> <1024>
-// CHECK: exec.library "onednn"(%[[V]],
-func.func @main(%x: tensor<1x64x4x4xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu>> {
-  %b = dlc.reorder %x : (tensor<1x64x4x4xf32, #dlc.on<cpu>>) -> tensor<1x64x4x4xf32, #dlc.on<cpu, aBcd16b>>
-  %s = dlc.slice %b start [0, 32, 0, 0] size [1, 16, 4, 4] stride [1, 1, 1, 1] : (tensor<1x64x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>
-  %y = dlc.reorder %s : (tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu>>
-  return %y : tensor<1x16x4x4xf32, #dlc.on<cpu>>
-}
-
-// -----
-
-// Parts are written in place there, too.
-// CHECK-LABEL: exec.program @main
-// CHECK: %[[W:.*]] = exec.alloc : <3072>
-// CHECK-NOT: exec.copy
-// CHECK: exec.view %[[W]] at 0 : <3072> -> <2048>
-// CHECK: exec.view %[[W]] at 2048 : <3072> -> <1024>
-// CHECK-NOT: exec.copy
-func.func @main(%x: tensor<1x32x4x4xf32, #dlc.on<cpu>>, %z: tensor<1x16x4x4xf32, #dlc.on<cpu>>) -> tensor<1x48x4x4xf32, #dlc.on<cpu>> {
-  %a = dlc.reorder %x : (tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>
-  %b = dlc.reorder %z : (tensor<1x16x4x4xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>
-  %c = dlc.concat 1 (%a, %b) : (tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>, tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x48x4x4xf32, #dlc.on<cpu, aBcd16b>>
-  %y = dlc.reorder %c : (tensor<1x48x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x48x4x4xf32, #dlc.on<cpu>>
-  return %y : tensor<1x48x4x4xf32, #dlc.on<cpu>>
-}

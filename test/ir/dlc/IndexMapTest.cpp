@@ -270,6 +270,30 @@ TEST_P(IndexMaps, sayWhatTheOperationMeans) {
 
 INSTANTIATE_TEST_SUITE_P(Operations, IndexMaps, testing::ValuesIn(functions));
 
+TEST(Runs, areElementsInOrder) {
+  MLIRContext context;
+  context.loadDialect<DlcDialect, func::FuncDialect>();
+  auto startOf = [&](const char *function) {
+    auto module = parseSourceString<ModuleOp>(std::string("func.func @f") + function, &context);
+    std::optional<int64_t> start;
+    module->walk([&](SliceOp slice) { start = runOf(slice); });
+    return start;
+  };
+  EXPECT_EQ(startOf("(%x: tensor<5x4xf32>) -> tensor<2x4xf32> { %y = dlc.slice %x start [3, 0] "
+                    "size [2, 4] stride [1, 1] : (tensor<5x4xf32>) -> tensor<2x4xf32> return %y : "
+                    "tensor<2x4xf32> }"),
+            12);
+  EXPECT_EQ(startOf("(%x: tensor<5x4xf32>) -> tensor<5x2xf32> { %y = dlc.slice %x start [0, 1] "
+                    "size [5, 2] stride [1, 1] : (tensor<5x4xf32>) -> tensor<5x2xf32> return %y : "
+                    "tensor<5x2xf32> }"),
+            std::nullopt);
+  // Without elements there is nothing to lie anywhere: not even inside of the operand.
+  EXPECT_EQ(startOf("(%x: tensor<0x4xf32>) -> tensor<0x2xf32> { %y = dlc.slice %x start [0, 1] "
+                    "size [0, 2] stride [1, 1] : (tensor<0x4xf32>) -> tensor<0x2xf32> return %y : "
+                    "tensor<0x2xf32> }"),
+            std::nullopt);
+}
+
 TEST(IndexExpr, whatIsTakenApartComesTogetherAgain) {
   IndexContext x;
   Coordinates at = x.variables("d", {8, 12, 64});
