@@ -302,6 +302,26 @@ void addShortRows(std::vector<Case> &cases) {
     }
 }
 
+/// Bounds that are known, on either side: NaN stays.
+void addBounds(std::vector<Case> &cases) {
+  for (std::string type : {"f32", "f64", "bf16"}) {
+    std::string x = typeText({43}, type), bound = typeText({}, type);
+    for (std::string op : {"max", "min"})
+      for (std::string value : {"2.5", "-1.0", "0.0"})
+        cases.push_back({op,
+                         type + "/bound/" + value,
+                         {{{43}, type, {Fill::Special}}},
+                         "",
+                         2,
+                         {0, 0},
+                         {x, x},
+                         "%c = dlc.constant dense<" + value + "> : " + bound + "\n%y = dlc." + op +
+                             " %a0, %c : (" + x + ", " + bound + ") -> " + x + "\n%z = dlc." + op +
+                             " %c, %a0 : (" + bound + ", " + x + ") -> " + x +
+                             "\nreturn %y, %z : " + x + ", " + x + "\n"});
+  }
+}
+
 void addCast(std::vector<Case> &cases) {
   std::vector<std::string> all = typesOf("fib");
   for (const std::string &from : all) {
@@ -361,6 +381,7 @@ void addElementwiseCases(std::vector<Case> &cases) {
   addCompareAndSelect(cases);
   addComparePlaces(cases);
   addShortRows(cases);
+  addBounds(cases);
   addCast(cases);
   addLookup(cases);
 }
