@@ -27,8 +27,10 @@ struct Nest {
   ConcatOp joined = nullptr;
   unsigned part = 0;
   int64_t partOffset = 0; ///< along the concatenation's dimension
-  int64_t units = 1;      ///< rows, or blocks or chunks of them; or rows of tiles
-  double work = 0;        ///< rough operations per unit
+  /// Its units are those of the nest before it: chunks of the same rows.
+  bool beside = false;
+  int64_t units = 1; ///< rows, or blocks or chunks of them; or rows of tiles
+  double work = 0;   ///< rough operations per unit
 };
 
 std::vector<Nest> planNests(FusionOp fusion, const Target &target);

@@ -33,6 +33,13 @@ SmallVector<int64_t> keptShape(Value v) {
   return shape;
 }
 
+/// Whether the value says which places a gather takes: no layout is its own.
+bool isOfPlaces(Value v) {
+  return llvm::any_of(v.getUses(), [](OpOperand &use) {
+    return isa<GatherOp>(use.getOwner()) && use.getOperandNumber() == 1;
+  });
+}
+
 void forEachValue(FusionOp fusion, function_ref<void(Value)> f) {
   for (Value argument : fusion.getBody().getArguments())
     f(argument);
@@ -51,6 +58,8 @@ FusionOp retype(FusionOp fusion, size_t rank,
   OpBuilder b(fusion);
   auto typeOf = [&](Value v) {
     auto shape = keptShape(v);
+    if (isOfPlaces(v))
+      return RankedTensorType::get(shape, tensorType(v).getElementType());
     shape.insert(shape.begin(), rank - shape.size(), 1);
     return RankedTensorType::get(shapeOf(shape, tensorType(v)), tensorType(v).getElementType());
   };
@@ -96,13 +105,18 @@ FusionOp retype(FusionOp fusion, size_t rank,
     }
     if (auto concat = dyn_cast<ConcatOp>(clone))
       concat.setAxis(axesOf({int64_t(concat.getAxis())}).front());
+    if (auto gather = dyn_cast<GatherOp>(clone))
+      gather.setAxis(axesOf({int64_t(gather.getAxis())}).front());
   }
   return copy;
 }
 
-bool slicesBlocksOf(Operation *op, StringRef tag) {
+/// Whether an operation that moves elements moves whole blocks of the layout.
+bool movesBlocks(Operation *op, StringRef tag) {
   auto slice = dyn_cast<SliceOp>(op);
-  return slice && slicesBlocks(slice, tag);
+  auto gather = dyn_cast<GatherOp>(op);
+  return isa<ConcatOp>(op) || (slice && slicesBlocks(slice, tag)) ||
+         (gather && layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag));
 }
 
 /// A slice that takes a part of a block; dimensions are aligned at the last one of `rank`.
@@ -135,7 +149,7 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
     return fail("a generated kernel cannot read layout '" + tag +
                 "' here; put a dlc.reorder before it");
   for (Operation &op : fusion.getBody().front())
-    if ((!isDimensionwise(&op) && !isa<ConcatOp>(op) && !slicesBlocksOf(&op, tag)) ||
+    if ((!isDimensionwise(&op) && !movesBlocks(&op, tag)) ||
         cutsBlocks(&op, *layout, tag, int64_t(rank)))
       return fail("generated '" + op.getName().getStringRef() +
                   "' works on plain layouts only, found '" + tag +

@@ -33,6 +33,8 @@ void mergeSiblings(Grouping &grouping);
 void mergeSmallUpdates(Grouping &grouping);
 /// Whether one kernel may hold all of these: it works in one layout.
 bool agreeOnLayout(llvm::ArrayRef<mlir::Operation *> ops);
+/// And it does not choose among a concatenation's parts for each element.
+bool walkParts(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// 4. Every group becomes a dlc.fusion.
 void outlineGroups(Grouping &grouping);

@@ -36,6 +36,16 @@ public:
     }
   }
 
+  /// Parts of a concatenation are walked by themselves where what is made of it is made element by
+  /// element. Sums, and what stands at other places, would choose among the parts for each element.
+  static bool walkParts(ArrayRef<Operation *> ops) {
+    bool joins = llvm::any_of(ops, [](Operation *op) {
+      auto concat = dyn_cast<ConcatOp>(op);
+      return concat && joinsInnermost(concat) && bytesOf(concat.getY().getType()) > smallBytes;
+    });
+    return !joins || llvm::none_of(ops, [](Operation *op) { return isa<ReduceOp, GatherOp>(op); });
+  }
+
   /// One kernel works in one layout.
   static bool agreeOnLayout(ArrayRef<Operation *> ops) {
     StringRef tag;
@@ -85,6 +95,8 @@ private:
   /// Whether the operation means the same when all its tensors are read in a layout as if in plain
   /// order.
   static bool worksIn(StringRef tag, Operation *op) {
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag);
     auto parsed = Tag::parse(tag);
     auto slice = dyn_cast<SliceOp>(op);
     if (slice ? !parsed || !(slicesWhole(slice, parsed->blockedDim) || slicesBlocks(slice, tag))
@@ -118,6 +130,10 @@ private:
   bool fits(int group, Operation *op, ArrayRef<Operation *> users, bool asOutput) {
     if (int(grouping[group].ops.size()) >= maxFusionOps || !isVectorFriendly(op) ||
         !agreesOnLayout(group, op))
+      return false;
+    SmallVector<Operation *> together(grouping[group].ops.getArrayRef());
+    together.push_back(op);
+    if (!walkParts(together))
       return false;
     llvm::SmallSetVector<Value, 16> inputs = grouping.inputsOf(group);
     for (Value result : op->getResults())
@@ -224,5 +240,7 @@ private:
 void groupMaps(Grouping &grouping) { MapGrouper(grouping).run(); }
 
 bool agreeOnLayout(ArrayRef<Operation *> ops) { return MapGrouper::agreeOnLayout(ops); }
+
+bool walkParts(ArrayRef<Operation *> ops) { return MapGrouper::walkParts(ops); }
 
 } // namespace dlc
