@@ -163,11 +163,10 @@ private:
   /// Rows of a chunk, in two runs of memory that the processor reads ahead where the caches do not
   /// hold them.
   void shortRows(Nest &nest, Value unit) {
-    constexpr int64_t nearest = 512, largest = 1 << 18;
+    constexpr int64_t nearest = 512;
     ArrayRef<int64_t> shape = nest.shape;
     // Parts of a concatenation have code of their own each: a little each.
-    bool isPart = nest.joined || nest.stores[0].axis >= 0;
-    int64_t runs = product(shape) >= largest ? 2 : 1, together = isPart && runs == 1 ? 1 : 2;
+    int64_t runs = nest.runs, together = nest.together;
     size_t along = shape.size() - 2;
     int64_t row = shape.back();
     auto [at, chunk] = coordinates(shape.drop_back(2), nest.chunks, unit);
@@ -198,7 +197,7 @@ private:
       at[along] = {which, 0, nullptr, false};
       forLanes([&](int64_t lanes) { storeAll(nest, at, lanes); });
     };
-    if (product(shape) >= largest)
+    if (runs > 1)
       e.prefetchRows(
           {.elements = product(shape), .walk = 1, .ahead = (nearest + row - 1) / row * row});
     Value from = e.binary("mul", chunk, e.i64(nest.depth));

@@ -129,10 +129,17 @@ ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
   return shape.empty() ? shape : shape.drop_back();
 }
 
+/// A reshape that makes a row, which all rows share.
+bool isOfOneRow(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  return reshape && tensorType(reshape.getY()).getNumElements() ==
+                        tensorType(reshape.getY()).getShape().back();
+}
+
 /// Whether an operation takes whole rows, or what it does is done element by element.
 bool keepsRows(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
-  return op->hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp>(op) ||
+  return op->hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp>(op) || isOfOneRow(op) ||
          (gather && int64_t(gather.getAxis()) + 1 < tensorType(gather.getX()).getRank());
 }
 
@@ -141,7 +148,7 @@ bool keepsRows(Operation *op) {
 /// are computed once.
 void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   constexpr int64_t widest = 64, fewest = 8, shortest = 1024, most = 24, units = 64;
-  constexpr int64_t vectors = 4, few = 4;
+  constexpr int64_t vectors = 4, few = 4, largest = 1 << 18;
   constexpr double work = 65536;
   int64_t row = nest.shape.back();
   if (nest.shape.size() < 2 || nest.scalarRow || !nest.rowStores.empty() ||
@@ -154,10 +161,12 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
       return;
     operations += op.hasTrait<Elementwise>();
   }
-  // A row's code is written out: little code may be for more vectors.
-  if (operations > most ||
-      row > (operations > few ? widest : std::max(widest, vectors * nest.lanes)))
+  // A row's code is written out: little code may be for more vectors, and for more rows.
+  if (row > (operations > few ? widest : std::max(widest, vectors * nest.lanes)))
     return;
+  bool isPart = nest.joined || nest.stores[0].axis >= 0, isLarge = product(nest.shape) >= largest;
+  nest.runs = isLarge && operations <= most ? 2 : 1;
+  nest.together = operations > most || (isPart && !isLarge) ? 1 : 2;
   int64_t rows = nest.shape.end()[-2], longest = std::max(shortest, int64_t(work / perElement));
   int64_t elements = std::clamp(product(nest.shape) / units, shortest, longest);
   nest.chunks = (rows * row + elements - 1) / elements;

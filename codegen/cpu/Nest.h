@@ -20,6 +20,8 @@ struct Nest {
   int64_t lanes = 0, block = 0, blocks = 1;
   /// Of rows that are short: so many, along the dimension before, are a unit; 0 where a row is.
   int64_t depth = 0, chunks = 1;
+  /// So many of them are written out, in so many runs of memory.
+  int64_t together = 1, runs = 1;
   /// A dimension that is walked in tiles with the row (Turned.h); -1: none.
   int64_t across = -1;
   /// Of what is made of a concatenation, the elements that one of its parts gives: they are walked

@@ -8,6 +8,9 @@ namespace dlc {
 
 /// Limits of one kernel: beyond these, compile time grows and registers spill.
 inline constexpr int maxFusionOps = 64;
+/// From so many on a kernel rather ends where values have 8 bits than a few operations on, where
+/// they take four times the memory.
+inline constexpr int maxFusionOpsAtBytes = 48;
 inline constexpr int maxFusionInputs = 24;
 
 /// 0. Sums over indices that are added to state or to a product go there directly, not into zeros.

@@ -1,4 +1,5 @@
 //===- Maps.cpp - grows elementwise kernels and reductions ----------------===//
+#include "passes/Widened.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/IndexSpace.h"
 #include "passes/fuse/Rematerialised.h"
@@ -128,7 +129,9 @@ private:
   }
 
   bool fits(int group, Operation *op, ArrayRef<Operation *> users, bool asOutput) {
-    if (int(grouping[group].ops.size()) >= maxFusionOps || !isVectorFriendly(op) ||
+    bool isOfBytes = isElementwise(op) && isInt8(op->getResult(0).getType());
+    int most = isOfBytes ? maxFusionOpsAtBytes : maxFusionOps;
+    if (int(grouping[group].ops.size()) >= most || !isVectorFriendly(op) ||
         !agreesOnLayout(group, op))
       return false;
     SmallVector<Operation *> together(grouping[group].ops.getArrayRef());
