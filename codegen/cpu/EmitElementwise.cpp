@@ -2,6 +2,7 @@
 #include "codegen/cpu/Emitter.h"
 #include "codegen/cpu/Lookup.h"
 #include "codegen/cpu/Math.h"
+#include "passes/TensorBuilder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -52,8 +53,28 @@ Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   return arith::TruncIOp::create(b, loc, elementLike(type, b.getI16Type()), half);
 }
 
+/// Of at most 16 bits, whose bounds floats hold: one instruction keeps each. NaN is 0.
+Value floatToNarrow(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
+  unsigned width = to.getWidth();
+  double low = isSigned ? -std::ldexp(1.0, int(width) - 1) : 0;
+  auto bound = [&](arith::CmpFPredicate keeps, double limit) {
+    Value most = constantLike(b, loc, x.getType(), limit);
+    x = arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, keeps, x, most), x, most);
+  };
+  if (isSigned) {
+    Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+    x = arith::SelectOp::create(b, loc, nan, constantLike(b, loc, x.getType(), 0), x);
+  }
+  bound(arith::CmpFPredicate::OGT, low);
+  bound(arith::CmpFPredicate::OLT, low + std::ldexp(1.0, int(width)) - 1);
+  Value wide = arith::FPToSIOp::create(b, loc, elementLike(x.getType(), b.getI32Type()), x);
+  return arith::TruncIOp::create(
+      b, loc, elementLike(x.getType(), IntegerType::get(b.getContext(), width)), wide);
+}
+
 Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
-  Type element = getElementTypeOrSelf(x.getType());
+  if (to.getWidth() <= 16)
+    return floatToNarrow(b, loc, x, to, isSigned);
   // Through f64 where f32 cannot hold the bounds; i64's upper bound is no float either, hence the
   // selects.
   unsigned width = to.getWidth();
@@ -70,8 +91,8 @@ Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool i
   // Convert through a signed type wide enough where there is one: vectors convert to those
   // natively.
   Value converted;
-  if (width < 32 || (!isSigned && width == 32)) {
-    Type wide = elementLike(x.getType(), width < 32 ? b.getI32Type() : b.getI64Type());
+  if (!isSigned && width == 32) {
+    Type wide = elementLike(x.getType(), b.getI64Type());
     converted =
         arith::TruncIOp::create(b, loc, result, arith::FPToSIOp::create(b, loc, wide, safe));
   } else if (isSigned) {
@@ -88,7 +109,6 @@ Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool i
   };
   APInt top = isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
   APInt bottom = isSigned ? APInt::getSignedMinValue(width) : APInt::getMinValue(width);
-  (void)element;
   converted = arith::SelectOp::create(b, loc, over, integer(top), converted);
   return arith::SelectOp::create(b, loc, under, integer(bottom), converted);
 }
@@ -446,18 +466,23 @@ Value element(const Site &s, PowOp op) {
                       s.isUnsigned);
 }
 
-/// NaN if either is.
-Value extremum(const Site &s, CmpFPredicate first) {
+/// NaN if either is. A constant that is neither NaN nor 0 takes one comparison: what does not
+/// compare stays, and equal ones are alike.
+Value extremum(const Site &s, Operation *op, CmpFPredicate first, CmpFPredicate last) {
+  for (int side : {0, 1})
+    if (auto c = splatValue(op->getOperand(side)); c && *c != 0 && !std::isnan(*c))
+      return s.select(s.compare(last, s.values[1 - side], s.values[side]), s.values[side],
+                      s.values[1 - side]);
   Value nan = s.compare(CmpFPredicate::UNO, s.x(), s.x());
   return s.select(nan, s.x(), s.select(s.compare(first, s.x(), s.y()), s.x(), s.y()));
 }
-Value element(const Site &s, MaxOp) {
-  return s.isFloat      ? extremum(s, CmpFPredicate::OGT)
+Value element(const Site &s, MaxOp op) {
+  return s.isFloat      ? extremum(s, op, CmpFPredicate::OGT, CmpFPredicate::OLT)
          : s.isUnsigned ? s.make<arith::MaxUIOp>(s.x(), s.y())
                         : s.make<arith::MaxSIOp>(s.x(), s.y());
 }
-Value element(const Site &s, MinOp) {
-  return s.isFloat      ? extremum(s, CmpFPredicate::OLT)
+Value element(const Site &s, MinOp op) {
+  return s.isFloat      ? extremum(s, op, CmpFPredicate::OLT, CmpFPredicate::OGT)
          : s.isUnsigned ? s.make<arith::MinUIOp>(s.x(), s.y())
                         : s.make<arith::MinSIOp>(s.x(), s.y());
 }

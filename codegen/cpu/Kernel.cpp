@@ -5,6 +5,8 @@
 #include "codegen/cpu/Split.h"
 #include "codegen/cpu/Turned.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 namespace dlc::cpu {
@@ -35,7 +37,7 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
     plan.extent = 0;
     work = 0;
     for (Nest &nest : planNests(fusion, target)) {
-      plan.extent += nest.units;
+      plan.extent += nest.beside ? 0 : nest.units;
       if (nest.depth == 0 && nest.across < 0)
         plan.rows += double(nest.units);
       work += nest.work * double(nest.units);
@@ -71,16 +73,17 @@ public:
   KernelEmitter(OpBuilder &b, Emitter &e, FusionOp fusion, ArrayRef<Value> outputs, Value scratch)
       : b(b), e(e), loc(e.loc), fusion(fusion), outputs(outputs), scratch(scratch) {}
 
-  void run(Nest &nest, Value begin, Value end, int64_t first) {
-    if (nest.joined)
-      e.bindPart(nest.joined, nest.part, nest.partOffset);
+  /// A nest, and those beside it.
+  void run(MutableArrayRef<Nest> nests, Value begin, Value end, int64_t first) {
+    Nest &nest = nests.front();
+    bind(nest);
     Value from = e.binary("max", begin, e.i64(first)),
           to = e.binary("min", end, e.i64(first + nest.units));
     auto units = [&](int64_t count) {
-      return [this, &nest, first, count](Value at, ValueRange) {
+      return [this, &nest, nests, first, count](Value at, ValueRange) {
         Value one = e.binary("sub", at, e.i64(first));
         nest.across >= 0 ? tiles(nest, one)
-        : nest.depth > 0 ? shortRows(nest, one)
+        : nest.depth > 0 ? sideBySide(nests, one)
         : count > 1      ? severalUnits(nest, one, count)
                          : unit(nest, one);
         return SmallVector<Value>();
@@ -143,13 +146,27 @@ private:
       store(e.i64(length), tail);
   }
 
+  void bind(const Nest &nest) {
+    if (nest.joined)
+      e.bindPart(nest.joined, nest.part, nest.partOffset);
+  }
+
+  void sideBySide(MutableArrayRef<Nest> nests, Value unit) {
+    for (Nest &nest : nests) {
+      e.pushScope();
+      bind(nest);
+      shortRows(nest, unit);
+      e.popScope();
+    }
+  }
+
   /// Rows of a chunk, in two runs of memory that the processor reads ahead where the caches do not
   /// hold them.
   void shortRows(Nest &nest, Value unit) {
-    constexpr int64_t nearest = 512, largest = 1 << 18;
+    constexpr int64_t nearest = 512;
     ArrayRef<int64_t> shape = nest.shape;
     // Parts of a concatenation have code of their own each: a little each.
-    int64_t runs = product(shape) >= largest ? 2 : 1, together = nest.joined && runs == 1 ? 1 : 2;
+    int64_t runs = nest.runs, together = nest.together;
     size_t along = shape.size() - 2;
     int64_t row = shape.back();
     auto [at, chunk] = coordinates(shape.drop_back(2), nest.chunks, unit);
@@ -167,17 +184,20 @@ private:
       ArrayRef<int64_t> own = tensorType(value).getShape();
       return own.size() < 2 || own.end()[-2] == 1;
     };
+    llvm::SetVector<Operation *> needed;
+    for (const Nest::Store &store : nest.stores)
+      collect(nest, store.value, needed);
     forLanes([&](int64_t lanes) {
-      for (Operation &op : fusion.getBody().front().without_terminator())
-        for (Value operand : op.getOperands())
-          if (isShared(operand) && !isShared(op.getResult(0)))
+      for (Operation *op : needed)
+        for (Value operand : op->getOperands())
+          if (isShared(operand) && !isShared(op->getResult(0)))
             e.eval(operand, e.broadcastIndex(operand, placed(nest, at)), lanes);
     });
     auto store = [&](Value which) {
       at[along] = {which, 0, nullptr, false};
       forLanes([&](int64_t lanes) { storeAll(nest, at, lanes); });
     };
-    if (product(shape) >= largest)
+    if (runs > 1)
       e.prefetchRows(
           {.elements = product(shape), .walk = 1, .ahead = (nearest + row - 1) / row * row});
     Value from = e.binary("mul", chunk, e.i64(nest.depth));
@@ -196,6 +216,16 @@ private:
               return SmallVector<Value>();
             });
     e.prefetchRows({});
+  }
+
+  /// What a nest's value is made of at its own place.
+  static void collect(const Nest &nest, Value value, llvm::SetVector<Operation *> &needed) {
+    Operation *op = value.getDefiningOp();
+    if (!op || isa<GatherOp>(op) || !needed.insert(op))
+      return;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (op != nest.joined || i == nest.part)
+        collect(nest, operand, needed);
   }
 
   /// A row of tiles, or a part of one.
@@ -479,10 +509,13 @@ LogicalResult emitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Ta
   }
   KernelEmitter emitter(b, e, fusion, outputs, frame.scratch());
   storePastCaches(e, inputs, typed, [&] {
+    std::vector<Nest> nests = planNests(fusion, target);
     int64_t first = 0;
-    for (Nest &nest : planNests(fusion, target)) {
-      emitter.run(nest, frame.begin(), frame.end(), first);
-      first += nest.units;
+    for (size_t i = 0, next = 1; i < nests.size(); i = next++) {
+      while (next < nests.size() && nests[next].beside)
+        ++next;
+      emitter.run(MutableArrayRef(nests).slice(i, next - i), frame.begin(), frame.end(), first);
+      first += nests[i].units;
     }
   });
   frame.finish();

@@ -146,24 +146,48 @@ ConcatOp joinedByAll(FusionOp fusion) {
              : nullptr;
 }
 
+ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
+  return shape.empty() ? shape : shape.drop_back();
+}
+
+/// A reshape that makes a row, which all rows share.
+bool isOfOneRow(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  return reshape && tensorType(reshape.getY()).getNumElements() ==
+                        tensorType(reshape.getY()).getShape().back();
+}
+
+/// Whether an operation takes whole rows, or what it does is done element by element.
+bool keepsRows(Operation *op) {
+  auto gather = dyn_cast<GatherOp>(op);
+  return op->hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp>(op) || isOfOneRow(op) ||
+         (gather && int64_t(gather.getAxis()) + 1 < tensorType(gather.getX()).getRank());
+}
+
 /// Cuts short rows that only elementwise work is done on into chunks along the dimension before:
 /// what they share (channels' factors where channels are the row) is loaded once, and coordinates
 /// are computed once.
 void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   constexpr int64_t widest = 64, fewest = 8, shortest = 1024, most = 24, units = 64;
+  constexpr int64_t vectors = 4, few = 4, largest = 1 << 18;
   constexpr double work = 65536;
   int64_t row = nest.shape.back();
-  if (nest.shape.size() < 2 || nest.scalarRow || !nest.rowStores.empty() || row > widest ||
+  if (nest.shape.size() < 2 || nest.scalarRow || !nest.rowStores.empty() ||
       nest.shape.end()[-2] < fewest)
     return;
   int64_t operations = 0;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    if (!op.hasTrait<Elementwise>() && !isa<ConstantOp, BroadcastOp>(op) && &op != nest.joined)
+    // A part of a concatenation is walked by itself.
+    if (!keepsRows(&op) && &op != nest.joined && (nest.stores[0].axis < 0 || !isa<ConcatOp>(op)))
       return;
     operations += op.hasTrait<Elementwise>();
   }
-  if (operations > most)
+  // A row's code is written out: little code may be for more vectors, and for more rows.
+  if (row > (operations > few ? widest : std::max(widest, vectors * nest.lanes)))
     return;
+  bool isPart = nest.joined || nest.stores[0].axis >= 0, isLarge = product(nest.shape) >= largest;
+  nest.runs = isLarge && operations <= most ? 2 : 1;
+  nest.together = operations > most || (isPart && !isLarge) ? 1 : 2;
   int64_t rows = nest.shape.end()[-2], longest = std::max(shortest, int64_t(work / perElement));
   int64_t elements = std::clamp(product(nest.shape) / units, shortest, longest);
   nest.chunks = (rows * row + elements - 1) / elements;
@@ -172,6 +196,28 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   nest.block = row, nest.blocks = 1;
   nest.units = product(nest.shape) / (rows * row) * nest.chunks;
   nest.work = perElement * double(nest.depth * row);
+}
+
+/// Parts whose rows lie side by side in the result are walked side by side: a thread reads of all
+/// parts what it made itself, most likely, and writes what it will read.
+void takePartsTogether(std::vector<Nest> &nests) {
+  auto isBeside = [](Nest &nest) {
+    int64_t axis = nest.joined ? int64_t(nest.joined.getAxis()) : nest.stores[0].axis;
+    return nest.depth > 0 && axis == int64_t(nest.shape.size()) - 1;
+  };
+  if (nests.size() < 2 || !llvm::all_of(nests, isBeside))
+    return;
+  int64_t depth = nests.front().depth;
+  for (const Nest &nest : nests)
+    depth = std::min(depth, nest.depth);
+  for (auto [i, nest] : llvm::enumerate(nests)) {
+    int64_t rows = nest.shape.end()[-2];
+    nest.work *= double(depth) / double(nest.depth);
+    nest.depth = depth;
+    nest.chunks = (rows + depth - 1) / depth;
+    nest.units = product(rowsOf(nest.shape)) / rows * nest.chunks;
+    nest.beside = i > 0;
+  }
 }
 
 /// Walks transposed operands in tiles; whether there are any.
@@ -344,6 +390,7 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
     if (!takeTiles(nest, fusion, target, perElement))
       takeRowsTogether(nest, fusion, perElement);
   }
+  takePartsTogether(nests);
   return nests;
 }
 

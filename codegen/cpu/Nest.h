@@ -20,6 +20,8 @@ struct Nest {
   int64_t lanes = 0, block = 0, blocks = 1;
   /// Of rows that are short: so many, along the dimension before, are a unit; 0 where a row is.
   int64_t depth = 0, chunks = 1;
+  /// So many of them are written out, in so many runs of memory.
+  int64_t together = 1, runs = 1;
   /// A dimension that is walked in tiles with the row (Turned.h); -1: none.
   int64_t across = -1;
   /// Of what is made of a concatenation, the elements that one of its parts gives: they are walked
@@ -27,8 +29,10 @@ struct Nest {
   ConcatOp joined = nullptr;
   unsigned part = 0;
   int64_t partOffset = 0; ///< along the concatenation's dimension
-  int64_t units = 1;      ///< rows, or blocks or chunks of them; or rows of tiles
-  double work = 0;        ///< rough operations per unit
+  /// Its units are those of the nest before it: chunks of the same rows.
+  bool beside = false;
+  int64_t units = 1; ///< rows, or blocks or chunks of them; or rows of tiles
+  double work = 0;   ///< rough operations per unit
 };
 
 std::vector<Nest> planNests(FusionOp fusion, const Target &target);

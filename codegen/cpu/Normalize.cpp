@@ -33,6 +33,13 @@ SmallVector<int64_t> keptShape(Value v) {
   return shape;
 }
 
+/// Whether the value says which places a gather takes: no layout is its own.
+bool isOfPlaces(Value v) {
+  return llvm::any_of(v.getUses(), [](OpOperand &use) {
+    return isa<GatherOp>(use.getOwner()) && use.getOperandNumber() == 1;
+  });
+}
+
 void forEachValue(FusionOp fusion, function_ref<void(Value)> f) {
   for (Value argument : fusion.getBody().getArguments())
     f(argument);
@@ -51,6 +58,8 @@ FusionOp retype(FusionOp fusion, size_t rank,
   OpBuilder b(fusion);
   auto typeOf = [&](Value v) {
     auto shape = keptShape(v);
+    if (isOfPlaces(v))
+      return RankedTensorType::get(shape, tensorType(v).getElementType());
     shape.insert(shape.begin(), rank - shape.size(), 1);
     return RankedTensorType::get(shapeOf(shape, tensorType(v)), tensorType(v).getElementType());
   };
@@ -96,13 +105,18 @@ FusionOp retype(FusionOp fusion, size_t rank,
     }
     if (auto concat = dyn_cast<ConcatOp>(clone))
       concat.setAxis(axesOf({int64_t(concat.getAxis())}).front());
+    if (auto gather = dyn_cast<GatherOp>(clone))
+      gather.setAxis(axesOf({int64_t(gather.getAxis())}).front());
   }
   return copy;
 }
 
-bool slicesBlocksOf(Operation *op, StringRef tag) {
+/// Whether an operation that moves elements moves whole blocks of the layout.
+bool movesBlocks(Operation *op, StringRef tag) {
   auto slice = dyn_cast<SliceOp>(op);
-  return slice && slicesBlocks(slice, tag);
+  auto gather = dyn_cast<GatherOp>(op);
+  return isa<ConcatOp>(op) || (slice && slicesBlocks(slice, tag)) ||
+         (gather && layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag));
 }
 
 /// A slice that takes a part of a block; dimensions are aligned at the last one of `rank`.
@@ -135,7 +149,7 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
     return fail("a generated kernel cannot read layout '" + tag +
                 "' here; put a dlc.reorder before it");
   for (Operation &op : fusion.getBody().front())
-    if ((!isDimensionwise(&op) && !isa<ConcatOp>(op) && !slicesBlocksOf(&op, tag)) ||
+    if ((!isDimensionwise(&op) && !movesBlocks(&op, tag)) ||
         cutsBlocks(&op, *layout, tag, int64_t(rank)))
       return fail("generated '" + op.getName().getStringRef() +
                   "' works on plain layouts only, found '" + tag +
@@ -249,6 +263,78 @@ FusionOp joinDimensions(FusionOp fusion) {
   return retype(fusion, rank, shapeOf, axesOf, startOf);
 }
 
+/// How many rows of `row` elements are one that fills vectors; 1 where a row fills them.
+int64_t rowsThatFill(int64_t rows, int64_t row) {
+  constexpr int64_t vector = 16, two = 2 * vector, widest = 2 * two;
+  if (row < 2 || row % vector == 0)
+    return 1;
+  int64_t best = 1;
+  for (int64_t n = 2; n * row <= widest; ++n)
+    if (rows % n == 0 && n * row % vector == 0 && (best == 1 || n * row % two == 0))
+      best = n;
+  return best;
+}
+
+/// Few channels leave most of a vector empty: pixels are taken several at a time, with the
+/// channels' factors repeated, which are read before the loop (Kernel.cpp, shortRows).
+FusionOp joinShortRows(FusionOp fusion) {
+  constexpr int64_t fewest = 4096, work = 8;
+  SmallVector<int64_t> full;
+  forEachValue(fusion, [&](Value v) {
+    if (tensorType(v).getNumElements() > ShapedType::getNumElements(full))
+      full = llvm::to_vector(tensorType(v).getShape());
+  });
+  if (full.size() < 2 || ShapedType::getNumElements(full) < fewest)
+    return fusion;
+  const size_t rank = full.size();
+  const int64_t row = full.back(), together = rowsThatFill(full[rank - 2], row);
+  auto isRow = [&](ArrayRef<int64_t> shape) {
+    return !shape.empty() && shape.back() == row &&
+           llvm::all_of(shape.drop_back(), [](int64_t size) { return size == 1; });
+  };
+  bool fits = together > 1;
+  int64_t operations = 0;
+  for (Operation &op : fusion.getBody().front()) {
+    auto constant = dyn_cast<ConstantOp>(op);
+    fits &= op.hasTrait<Elementwise>() || isa<YieldOp>(op) ||
+            (constant && constant.getValue().isSplat());
+    operations += op.hasTrait<Elementwise>();
+  }
+  forEachValue(fusion, [&](Value v) {
+    auto shape = tensorType(v).getShape();
+    fits &= shape == ArrayRef<int64_t>(full) || isRow(shape) || tensorType(v).getNumElements() == 1;
+  });
+  if (!fits || operations < work)
+    return fusion;
+  auto shapeOf = [&](ArrayRef<int64_t> shape, RankedTensorType) {
+    auto result = llvm::to_vector(shape);
+    if (shape[rank - 2] == full[rank - 2])
+      result[rank - 2] /= together;
+    if (shape.back() == row)
+      result.back() *= together;
+    return result;
+  };
+  auto none = [](ArrayRef<int64_t> axes) { return llvm::to_vector(axes); };
+  auto still = [](ArrayRef<int64_t> start, ArrayRef<int64_t>) { return llvm::to_vector(start); };
+  FusionOp copy = retype(fusion, rank, shapeOf, none, still);
+  auto b = OpBuilder::atBlockBegin(&copy.getBody().front());
+  for (BlockArgument argument : copy.getBody().getArguments()) {
+    auto repeated = tensorType(argument);
+    if (repeated.getNumElements() != row * together ||
+        tensorType(fusion.getBody().getArgument(argument.getArgNumber())).getNumElements() != row)
+      continue;
+    auto shape = llvm::to_vector(repeated.getShape());
+    shape.back() = row;
+    argument.setType(repeated.clone(shape));
+    shape[rank - 2] = together;
+    Value several =
+        BroadcastOp::create(b, argument.getLoc(), repeated.clone(shape), argument).getY();
+    Value all = ReshapeOp::create(b, argument.getLoc(), repeated, several).getY();
+    argument.replaceAllUsesExcept(all, several.getDefiningOp());
+  }
+  return copy;
+}
+
 } // namespace
 
 FailureOr<FusionOp> normalize(FusionOp fusion, std::string &why) {
@@ -264,7 +350,10 @@ FailureOr<FusionOp> normalize(FusionOp fusion, std::string &why) {
     copy.erase();
   if (joined != *plain)
     plain->erase();
-  return joined;
+  auto filled = joinShortRows(joined);
+  if (filled != joined)
+    joined->erase();
+  return filled;
 }
 
 } // namespace dlc::cpu

@@ -176,6 +176,23 @@ bool Lowering::claim(Value value, Value parent, int64_t offset) {
   return true;
 }
 
+std::optional<std::pair<Value, int64_t>> Lowering::placeOfAll(ConcatOp concat) {
+  std::optional<std::pair<Value, int64_t>> first;
+  int64_t offset = 0;
+  for (Value part : concat.getXs()) {
+    Operation *maker = part.getDefiningOp();
+    auto found = destinations.find(part);
+    if (found == destinations.end() || !maker || maker->getBlock() != concat->getBlock())
+      return std::nullopt;
+    if (!first)
+      first = found->second;
+    if (found->second != std::pair(first->first, first->second + offset))
+      return std::nullopt;
+    offset += storageBytes(tensorTypeOf(part));
+  }
+  return first;
+}
+
 void Lowering::claimParts(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
     for (Region &region : op.getRegions())
@@ -190,6 +207,11 @@ void Lowering::claimParts(Block &block) {
     std::pair<Value, int64_t> whole;
     if (found != destinations.end()) {
       whole = found->second;
+    } else if (auto there = placeOfAll(concat)) {
+      destinations[concat.getY()] = *there;
+      for (unsigned i : llvm::seq<unsigned>(concat.getXs().size()))
+        placed.insert({&op, i});
+      continue;
     } else {
       OpBuilder::InsertionGuard guard(b);
       if (&block != &block.getParentOp()->getRegion(0).front() ||

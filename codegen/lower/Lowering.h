@@ -38,6 +38,8 @@ private:
   bool claim(mlir::Value value, mlir::Value parent, int64_t offset);
   /// Concatenations that lie in one run: what makes their parts writes them in place.
   void claimParts(mlir::Block &block);
+  /// Where a concatenation lies, its parts having been claimed for a longer one.
+  std::optional<std::pair<mlir::Value, int64_t>> placeOfAll(ConcatOp concat);
 
   /// With a step, it moves on by so many bytes with each iteration of the loop around who uses it.
   mlir::Value view(mlir::Location loc, mlir::Value buffer, int64_t offset, int64_t bytes,

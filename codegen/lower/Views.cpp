@@ -6,15 +6,16 @@
 #include "ir/tensor/Tensor.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/StepSlice.h"
+#include "passes/layout/Tag.h"
 
 using namespace mlir;
 
 namespace dlc {
 
 std::optional<int64_t> contiguousStart(SliceOp slice) {
-  auto from = tensorTypeOf(slice.getX());
-  auto start = layoutOf(from).empty() ? runOf(slice) : std::nullopt;
-  return start ? std::optional(*start * ref::elementBytes(from.getElementType())) : std::nullopt;
+  auto start = runStart(slice);
+  int64_t bytes = ref::elementBytes(tensorTypeOf(slice.getX()).getElementType());
+  return start ? std::optional(*start * bytes) : std::nullopt;
 }
 
 std::string deviceNameOf(Type type) {

@@ -3,6 +3,7 @@
 
 #include "ir/dlc/IndexMap.h"
 #include "passes/fuse/StepSlice.h"
+#include "passes/layout/Tag.h"
 
 using namespace mlir;
 
@@ -17,33 +18,69 @@ int64_t innermost(ArrayRef<int64_t> shape) {
   return 1;
 }
 
+/// The dimension whose neighbours are neighbours in memory.
+int64_t innermostDim(RankedTensorType type) {
+  auto tag = Tag::parse(layoutOf(type));
+  if (!tag || tag->order.empty())
+    return type.getRank() - 1;
+  return tag->blockedDim >= 0 ? tag->blockedDim : tag->order.back();
+}
+
+/// Whether the shorter list's values stand in the longer one, one behind the other.
+bool areTogether(ValueRange a, ValueRange b) {
+  if (a.size() > b.size())
+    std::swap(a, b);
+  for (size_t first = 0; first + a.size() <= b.size(); ++first)
+    if (b.slice(first, a.size()) == a)
+      return true;
+  return false;
+}
+
 } // namespace
 
 bool isContiguousConcat(ConcatOp op) {
-  if (!layoutOf(op.getY().getType()).empty())
+  StringRef tag = layoutOf(op.getY().getType());
+  return isOutermost(typeOf(op.getY()), op.getAxis()) &&
+         llvm::none_of(op.getXs(), [&](Value part) { return padsBlocks(shapeOf(part), tag); });
+}
+
+bool isWrittenInPlace(ConcatOp op) {
+  if (!isContiguousConcat(op))
     return false;
-  ArrayRef<int64_t> shape = shapeOf(op.getY());
-  for (int64_t d : shape.take_front(op.getAxis()))
-    if (d != 1)
-      return false;
-  return true;
+  if (layoutOf(op.getY().getType()).empty())
+    return true;
+  int64_t inPlace = 0;
+  for (Value part : op.getXs()) {
+    Operation *maker = part.getDefiningOp();
+    bool isPlaced = maker && maker->getBlock() == op->getBlock() &&
+                    !isa<ConstantOp, SliceOp>(maker) &&
+                    llvm::all_of(part.getUsers(), [&](Operation *user) {
+                      auto other = dyn_cast<ConcatOp>(user);
+                      return !other || areTogether(op.getXs(), other.getXs());
+                    });
+    inPlace += isPlaced ? bytesOf(part.getType()) : 0;
+  }
+  return 2 * inPlace >= bytesOf(op.getY().getType());
 }
 
 bool isAlias(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return layoutOf(reshape.getX().getType()).empty();
   if (auto slice = dyn_cast<SliceOp>(op))
-    return (layoutOf(slice.getX().getType()).empty() && typeOf(slice.getX()).hasStaticShape() &&
-            runOf(slice)) ||
-           isTurnedStack(slice);
+    return runStart(slice) || isTurnedStack(slice);
   if (auto concat = dyn_cast<ConcatOp>(op))
-    return isContiguousConcat(concat);
+    return isWrittenInPlace(concat);
   return isStepIndex(op) || stepSliceOf(op);
 }
 
 bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
 
 bool isMovement(Operation *op) { return op->hasTrait<Movement>(); }
+
+bool joinsInnermost(ConcatOp op) {
+  auto tag = Tag::parse(layoutOf(op.getY().getType()));
+  return int64_t(op.getAxis()) == innermostDim(typeOf(op.getY())) && (!tag || tag->blockedDim < 0);
+}
 
 bool keepsInnermost(Operation *op) {
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
@@ -60,8 +97,9 @@ bool keepsInnermost(Operation *op) {
   }
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return innermost(shapeOf(reshape.getX())) == innermost(shapeOf(reshape.getY()));
-  if (auto gather = dyn_cast<GatherOp>(op))
-    return int64_t(gather.getAxis()) + 1 < typeOf(gather.getX()).getRank();
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    return int64_t(gather.getAxis()) != innermostDim(typeOf(gather.getX()));
+  }
   if (auto slice = dyn_cast<SliceOp>(op))
     return slice.getStride().empty() || slice.getStride().back() == 1;
   return true;

@@ -21,8 +21,15 @@ NodeClass classify(mlir::Operation *op);
 /// Whether the result lies in the operand's memory in order: reshape, slices along the outermost
 /// dimension, rows by a loop's iteration (and that one's arithmetic).
 bool isAlias(mlir::Operation *op);
-/// Whether a concatenation can be written in place: nothing but unit dimensions before its axis.
+/// Whether a concatenation can be written in place: nothing but unit dimensions lies before its
+/// axis in memory.
 bool isContiguousConcat(ConcatOp op);
+/// Whether it is: in a layout only where what makes its parts writes most of it there, since no
+/// kernel joins in.
+bool isWrittenInPlace(ConcatOp op);
+
+/// Whether neighbours in memory may be of two parts.
+bool joinsInnermost(ConcatOp op);
 
 /// Operations that move elements and compute nothing.
 bool isMovement(mlir::Operation *op);

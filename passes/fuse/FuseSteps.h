@@ -8,6 +8,9 @@ namespace dlc {
 
 /// Limits of one kernel: beyond these, compile time grows and registers spill.
 inline constexpr int maxFusionOps = 64;
+/// From so many on a kernel rather ends where values have 8 bits than a few operations on, where
+/// they take four times the memory.
+inline constexpr int maxFusionOpsAtBytes = 48;
 inline constexpr int maxFusionInputs = 24;
 
 /// 0. Sums over indices that are added to state or to a product go there directly, not into zeros.
@@ -33,9 +36,8 @@ void mergeSiblings(Grouping &grouping);
 void mergeSmallUpdates(Grouping &grouping);
 /// Whether one kernel may hold all of these: it works in one layout.
 bool agreeOnLayout(llvm::ArrayRef<mlir::Operation *> ops);
-/// Whether they reduce rows that one of them joins from parts: kernels walk parts by themselves,
-/// and such a row is better made first.
-bool joinsWholeRows(llvm::ArrayRef<mlir::Operation *> ops);
+/// And it does not choose among a concatenation's parts for each element.
+bool walkParts(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// 4. Every group becomes a dlc.fusion.
 void outlineGroups(Grouping &grouping);

@@ -1,4 +1,5 @@
 //===- Maps.cpp - grows elementwise kernels and reductions ----------------===//
+#include "passes/Widened.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/IndexSpace.h"
 #include "passes/fuse/Rematerialised.h"
@@ -34,6 +35,29 @@ public:
       else if (kind == NodeClass::Map || kind == NodeClass::Reduce)
         visit(op);
     }
+  }
+
+  /// Parts of a concatenation are walked by themselves where what is made of it is made element by
+  /// element, or summed up over other dimensions. Sums along it, and what stands at other places,
+  /// would choose among the parts for each element.
+  static bool walkParts(ArrayRef<Operation *> ops) {
+    return llvm::none_of(ops, [&](Operation *op) {
+      auto concat = dyn_cast<ConcatOp>(op);
+      return concat && joinsInnermost(concat) && bytesOf(concat.getY().getType()) > smallBytes &&
+             llvm::any_of(ops, [&](Operation *other) { return needsWhole(other, concat); });
+    });
+  }
+
+  static bool needsWhole(Operation *op, ConcatOp concat) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (!reduce)
+      return isa<GatherOp>(op);
+    return shapeOf(reduce.getX()) != shapeOf(concat.getY()) ||
+           llvm::is_contained(reduce.getAxes(), int64_t(concat.getAxis())) ||
+           llvm::any_of(reduce->getUsers(), [&](Operation *user) {
+             return user->getNumResults() > 0 &&
+                    shapeOf(user->getResult(0)) != shapeOf(reduce.getY());
+           });
   }
 
   /// One kernel works in one layout.
@@ -85,6 +109,8 @@ private:
   /// Whether the operation means the same when all its tensors are read in a layout as if in plain
   /// order.
   static bool worksIn(StringRef tag, Operation *op) {
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag);
     auto parsed = Tag::parse(tag);
     auto slice = dyn_cast<SliceOp>(op);
     if (slice ? !parsed || !(slicesWhole(slice, parsed->blockedDim) || slicesBlocks(slice, tag))
@@ -115,15 +141,15 @@ private:
            }));
   }
 
-  bool joinsWholeRows(int group, Operation *op) {
-    SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
-    ops.push_back(op);
-    return dlc::joinsWholeRows(ops);
-  }
-
   bool fits(int group, Operation *op, ArrayRef<Operation *> users, bool asOutput) {
-    if (int(grouping[group].ops.size()) >= maxFusionOps || !isVectorFriendly(op) ||
-        joinsWholeRows(group, op) || !agreesOnLayout(group, op))
+    bool isOfBytes = isElementwise(op) && isInt8(op->getResult(0).getType());
+    int most = isOfBytes ? maxFusionOpsAtBytes : maxFusionOps;
+    if (int(grouping[group].ops.size()) >= most || !isVectorFriendly(op) ||
+        !agreesOnLayout(group, op))
+      return false;
+    SmallVector<Operation *> together(grouping[group].ops.getArrayRef());
+    together.push_back(op);
+    if (!walkParts(together))
       return false;
     llvm::SmallSetVector<Value, 16> inputs = grouping.inputsOf(group);
     for (Value result : op->getResults())
@@ -229,28 +255,8 @@ private:
 
 void groupMaps(Grouping &grouping) { MapGrouper(grouping).run(); }
 
-bool joinsWholeRows(ArrayRef<Operation *> ops) {
-  for (Operation *op : ops) {
-    auto concat = dyn_cast<ConcatOp>(op);
-    if (!concat || bytesOf(concat.getY().getType()) <= smallBytes)
-      continue;
-    int64_t axis = concat.getAxis();
-    ArrayRef<int64_t> shape = shapeOf(concat.getY());
-    StringRef tag = layoutOf(concat.getY().getType());
-    auto parsed = Tag::parse(tag);
-    bool alongRow = tag.empty() ? llvm::all_of(shape.drop_front(axis + 1),
-                                               [](int64_t size) { return size == 1; })
-                                : parsed && parsed->blockedDim < 0 && parsed->order.back() == axis;
-    if (alongRow && !llvm::all_of(ops, [&](Operation *other) {
-          auto reduce = dyn_cast<ReduceOp>(other);
-          return !reduce || shapeOf(reduce.getX()) != shape ||
-                 !llvm::is_contained(reduce.getAxes(), axis);
-        }))
-      return true;
-  }
-  return false;
-}
-
 bool agreeOnLayout(ArrayRef<Operation *> ops) { return MapGrouper::agreeOnLayout(ops); }
+
+bool walkParts(ArrayRef<Operation *> ops) { return MapGrouper::walkParts(ops); }
 
 } // namespace dlc

@@ -63,7 +63,7 @@ private:
     SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
     llvm::append_range(ops, grouping[other].ops);
     if (int(ops.size()) > maxFusionOps || !fitInputs(group, other) || meetsItsCopy(ops) ||
-        !grouping.waitAlike(ops) || !agreeOnLayout(ops) || joinsWholeRows(ops) ||
+        !grouping.waitAlike(ops) || !agreeOnLayout(ops) || !walkParts(ops) ||
         !shareSpace(value, ops) || grouping.makesCycle(group, other))
       return false;
     grouping.merge(group, other);

@@ -180,6 +180,8 @@ private:
         return shapeOf(value) == shapeOf(op->getOperand(0));
       if (op->hasTrait<Elementwise>())
         return shapeOf(value) == shapeOf(op->getResult(0));
+      if (isa<GatherOp>(op))
+        return value != op->getOperand(1);
       return !isa<ReduceOp>(op) || value == op->getOperand(0);
     };
     for (OpOperand &operand : op->getOpOperands())
@@ -199,8 +201,12 @@ private:
   /// Whether the operation does its work as well on images in this layout.
   bool canFollow(Operation *op, const std::string &tag) {
     Value x = op->getOperand(0);
-    if (!llvm::all_of(llvm::concat<Value>(op->getOperands(), op->getResults()), isReordered))
+    auto gather = dyn_cast<GatherOp>(op);
+    OperandRange images = gather ? op->getOperands().take_front(1) : op->getOperands();
+    if (!llvm::all_of(llvm::concat<Value>(images, op->getResults()), isReordered))
       return false;
+    if (gather)
+      return gathersBlocks(gather, tag);
     if (op->hasTrait<Pooling>()) {
       std::optional<Wanted> wanted = oracle.wantedByPool(op, tag);
       return wanted && wanted->source == tag && wanted->destination == tag;

@@ -1,6 +1,8 @@
 //===- Tag.cpp - layout tags such as aBcd16b ------------------------------===//
 #include "passes/layout/Tag.h"
 
+#include "ir/dlc/IndexMap.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -80,6 +82,44 @@ bool slicesBlocks(SliceOp op, StringRef tag) {
   int64_t blocked = parsed->blockedDim;
   return blocked < 0 || from[blocked] == to[blocked] ||
          (op.getStart()[blocked] % parsed->block == 0 && to[blocked] % parsed->block == 0);
+}
+
+bool gathersBlocks(GatherOp op, StringRef tag) {
+  auto parsed = Tag::parse(tag);
+  ArrayRef<int64_t> from = shapeOf(op.getX());
+  return parsed && parsed->order.size() == from.size() && typeOf(op.getIndices()).getRank() == 1 &&
+         int64_t(op.getAxis()) != parsed->blockedDim && !padsBlocks(from, tag);
+}
+
+bool isOutermost(RankedTensorType type, int64_t axis) {
+  auto tag = Tag::parse(layoutOf(type));
+  for (int64_t place = 0; place < type.getRank(); ++place) {
+    int64_t d = tag && !tag->order.empty() ? tag->order[place] : place;
+    if (d == axis)
+      return true;
+    if (type.getDimSize(d) != 1)
+      return false;
+  }
+  return false;
+}
+
+std::optional<int64_t> runStart(SliceOp op) {
+  auto from = typeOf(op.getX()), to = typeOf(op.getY());
+  StringRef tag = layoutOf(from);
+  if (!from.hasStaticShape())
+    return std::nullopt;
+  if (tag.empty())
+    return runOf(op);
+  if (layoutOf(to) != tag || !slicesBlocks(op, tag) || to.getNumElements() == 0)
+    return std::nullopt;
+  std::optional<int64_t> start;
+  for (auto [d, size] : llvm::enumerate(from.getShape()))
+    if (to.getDimSize(d) != size) {
+      if (start || !isOutermost(from, int64_t(d)))
+        return std::nullopt;
+      start = op.getStart()[d] * (from.getNumElements() / size);
+    }
+  return start.value_or(0);
 }
 
 bool keepsChannels(ReduceOp op, int64_t rank) {

@@ -33,6 +33,17 @@ bool slicesWhole(SliceOp op, int64_t blockedDim);
 /// a slice of what lies in memory, and the result has the layout, too.
 bool slicesBlocks(SliceOp op, llvm::StringRef tag);
 
+/// Whether a gather takes places of one dimension, with whole blocks of the others: the result has
+/// the layout, too.
+bool gathersBlocks(GatherOp op, llvm::StringRef tag);
+
+/// Whether nothing but dimensions of size 1 lies before this one in memory: parts along it are
+/// runs.
+bool isOutermost(mlir::RankedTensorType type, int64_t axis);
+
+/// The element of x, as they lie in memory, at which a slice starts that is one run of them.
+std::optional<int64_t> runStart(SliceOp op);
+
 /// Whether a reduction of [N, C, spatial..] is over all spatial dimensions, and N perhaps.
 bool keepsChannels(ReduceOp op, int64_t rank);
 

@@ -65,6 +65,11 @@ LogicalResult check(Operation *op) {
                    layoutOf(slice.getX().getType())))
       return success();
   }
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    StringRef own = layoutOf(gather.getX().getType());
+    if (own == layoutOf(gather.getY().getType()) && gathersBlocks(gather, own))
+      return success();
+  }
   if (auto stretch = dyn_cast<BroadcastOp>(op))
     if (readsAlike(shapeOf(stretch.getX()), typeOf(stretch.getY()).getRank(),
                    layoutOf(stretch.getY().getType())))

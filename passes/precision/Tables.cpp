@@ -48,11 +48,14 @@ bool hasFullWindows(MaxPoolOp pool) {
   return true;
 }
 
-/// Whether an operation's result is elements of its operands.
-bool isCarrier(Operation *op) {
-  if (auto pool = dyn_cast<MaxPoolOp>(op))
-    return hasFullWindows(pool);
-  return isa<ConcatOp>(op) || (op->hasTrait<ViewLike>() && op->getNumOperands() == 1);
+/// The operands whose elements an operation's result is; none where it makes others.
+OperandRange carriedBy(Operation *op) {
+  auto pool = dyn_cast<MaxPoolOp>(op);
+  bool carriesAll = (pool && hasFullWindows(pool)) || isa<ConcatOp>(op) ||
+                    (op->hasTrait<ViewLike>() && op->getNumOperands() == 1);
+  return op->getOperands().take_front(carriesAll          ? op->getNumOperands()
+                                      : isa<GatherOp>(op) ? 1
+                                                          : 0);
 }
 
 bool isIdentity(const ref::Tensor &table, Type of) {
@@ -132,9 +135,9 @@ private:
       return;
     if (isOfBytes(y)) {
       sources[y] = y;
-    } else if (isCarrier(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
-                 return bool(sources.lookup(operand));
-               })) {
+    } else if (OperandRange carried = carriedBy(op);
+               !carried.empty() &&
+               llvm::all_of(carried, [&](Value x) { return bool(sources.lookup(x)); })) {
       sources[y] = y;
       carriers.insert(y);
       return;
@@ -189,7 +192,7 @@ private:
         }))
       return std::nullopt;
     plan.carrier = x.getDefiningOp();
-    for (Value operand : plan.carrier->getOperands()) {
+    for (Value operand : carriedBy(plan.carrier)) {
       std::optional<Plan> inner = planFor(operand, plan.carrier, all);
       if (!inner)
         return std::nullopt;
@@ -211,7 +214,8 @@ private:
     for (const Plan &each : plan.operands)
       operands.push_back(make(each, element, builder));
     Operation *moved = builder.clone(*plan.carrier);
-    moved->setOperands(operands);
+    for (auto [i, operand] : llvm::enumerate(operands))
+      moved->setOperand(i, operand);
     Value y = moved->getResult(0);
     y.setType(typeOf(y).clone(element));
     return y;

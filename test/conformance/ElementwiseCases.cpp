@@ -302,6 +302,58 @@ void addShortRows(std::vector<Case> &cases) {
     }
 }
 
+/// Bounds that are known, on either side: NaN stays.
+void addBounds(std::vector<Case> &cases) {
+  for (std::string type : {"f32", "f64", "bf16"}) {
+    std::string x = typeText({43}, type), bound = typeText({}, type);
+    for (std::string op : {"max", "min"})
+      for (std::string value : {"2.5", "-1.0", "0.0"})
+        cases.push_back({op,
+                         type + "/bound/" + value,
+                         {{{43}, type, {Fill::Special}}},
+                         "",
+                         2,
+                         {0, 0},
+                         {x, x},
+                         "%c = dlc.constant dense<" + value + "> : " + bound + "\n%y = dlc." + op +
+                             " %a0, %c : (" + x + ", " + bound + ") -> " + x + "\n%z = dlc." + op +
+                             " %c, %a0 : (" + bound + ", " + x + ") -> " + x +
+                             "\nreturn %y, %z : " + x + ", " + x + "\n"});
+  }
+}
+
+/// Short rows with factors of their own and of all, which are walked several at a time.
+void addJoinedRows(std::vector<Case> &cases) {
+  for (int64_t row : {4, 8, 12, 24, 40})
+    for (std::string type : {"f32", "f16"}) {
+      std::string x = typeText({2, 360, row}, type), c = typeText({row}, type),
+                  one = typeText({}, type), text, last = "%a0";
+      auto step = [&](const std::string &op, const std::string &by, const std::string &byType) {
+        std::string next = "%v" + std::to_string(text.size());
+        text += next + " = dlc." + op + " " + last + ", " + by + " : (" + x + ", " + byType +
+                ") -> " + x + "\n";
+        last = next;
+      };
+      for (int i = 0; i < 3; ++i) {
+        step("mul", "%a1", c);
+        step("add", "%a2", c);
+        step("max", "%a3", one);
+      }
+      text += "return " + last + " : " + x + "\n";
+      cases.push_back({"mul",
+                       type + "/joined_rows/" + std::to_string(row),
+                       {{{2, 360, row}, type, {Fill::Uniform, -1, 1}},
+                        {{row}, type, {Fill::Uniform, -1, 1}},
+                        {{row}, type, {Fill::Uniform, -1, 1}},
+                        {{}, type, {Fill::Uniform, -1, 1}}},
+                       "",
+                       1,
+                       {8, 0},
+                       {x},
+                       text});
+    }
+}
+
 void addCast(std::vector<Case> &cases) {
   std::vector<std::string> all = typesOf("fib");
   for (const std::string &from : all) {
@@ -361,6 +413,8 @@ void addElementwiseCases(std::vector<Case> &cases) {
   addCompareAndSelect(cases);
   addComparePlaces(cases);
   addShortRows(cases);
+  addBounds(cases);
+  addJoinedRows(cases);
   addCast(cases);
   addLookup(cases);
 }

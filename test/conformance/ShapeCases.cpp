@@ -172,13 +172,28 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
                  {"rank5", {{2, 3, 2, 3, 5}, {2, 3, 4, 3, 5}}, 2},
                  // One vector has elements of both.
                  {"halves", {{1024, 4}, {1024, 4}}, 1},
-                 {"twelve", {{256, 12}, {256, 12}}, 1}};
+                 {"twelve", {{256, 12}, {256, 12}}, 1},
+                 // Rows of several vectors, taken together.
+                 {"vectors", {{90, 128}, {90, 70}, {90, 250}}, 1}};
   for (auto &c : concats) {
     Case x{"concat", t + "/" + c.name, {}, "axis = " + std::to_string(c.axis) + " : i64"};
     for (const Shape &shape : c.shapes)
       x.operands.push_back({shape, t, any(t)});
     cases.push_back(x);
   }
+  // Parts that rows of another length are factors of.
+  if (t == "f32")
+    cases.push_back({"concat",
+                     t + "/made",
+                     {{{40, 9}, t, any(t)}, {{40, 64}, t, any(t)}, {{64}, t, any(t)}},
+                     "",
+                     1,
+                     {4, 0},
+                     {typeText({40, 73}, t)},
+                     R"(
+    %p = dlc.mul %a1, %a2 : (tensor<40x64xf32>, tensor<64xf32>) -> tensor<40x64xf32>
+    %j = dlc.concat 1 (%a0, %p) : (tensor<40x9xf32>, tensor<40x64xf32>) -> tensor<40x73xf32>
+    return %j : tensor<40x73xf32>)"});
   // What is made of a concatenation, part by part: along the lanes and across them, parts of one
   // element, results beside the concatenation itself.
   if (t == "f32" || t == "i32" || t == "bf16")

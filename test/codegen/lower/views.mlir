@@ -18,6 +18,35 @@ func.func @main(%x: tensor<8xf32>) -> tensor<16xf32> {
 
 // -----
 
+// In a layout it is memory that counts: blocks of channels lie one behind the other, and a shorter concatenation is a part of the longer
+// one; so is a slice of them.
+// CHECK-LABEL: exec.program @main
+// CHECK: %[[W:.*]] = exec.alloc : <12288>
+// CHECK-NOT: exec.copy
+// CHECK: exec.view %[[W]] at 0 : <12288> -> <4096>
+// CHECK-NOT: exec.copy
+// CHECK: exec.view %[[W]] at 4096 : <12288> -> <4096>
+// CHECK-NOT: exec.copy
+// CHECK: exec.view %[[W]] at 0 : <12288> -> <8192>
+// CHECK-NOT: exec.copy
+// CHECK: exec.view %[[W]] at 8192 : <12288> -> <4096>
+// CHECK-NOT: exec.copy
+// CHECK: exec.library {{.*}}(%[[W]],
+func.func @main(%x: tensor<1x16x8x8xf32, #dlc.on<cpu>>) -> (tensor<1x48x8x8xf32, #dlc.on<cpu>>, tensor<1x16x8x8xf32, #dlc.on<cpu>>) {
+  %b = dlc.reorder %x : (tensor<1x16x8x8xf32, #dlc.on<cpu>>) -> tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>
+  %0 = dlc.exp %b : (tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>
+  %1 = dlc.tanh %0 : (tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>
+  %2 = dlc.concat 1 (%0, %1) : (tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>, tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x32x8x8xf32, #dlc.on<cpu, aBcd16b>>
+  %3 = dlc.slice %2 start [0, 16, 0, 0] size [1, 16, 8, 8] stride [1, 1, 1, 1] : (tensor<1x32x8x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>
+  %4 = dlc.sigmoid %3 : (tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>
+  %5 = dlc.concat 1 (%0, %1, %4) : (tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>, tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>, tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x48x8x8xf32, #dlc.on<cpu, aBcd16b>>
+  %y = dlc.reorder %5 : (tensor<1x48x8x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x48x8x8xf32, #dlc.on<cpu>>
+  %z = dlc.reorder %3 : (tensor<1x16x8x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x8x8xf32, #dlc.on<cpu>>
+  return %y, %z : tensor<1x48x8x8xf32, #dlc.on<cpu>>, tensor<1x16x8x8xf32, #dlc.on<cpu>>
+}
+
+// -----
+
 // A slice along the outermost dimension is a view of the input.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[X:.*]] = exec.input 0 : <128>

@@ -165,3 +165,20 @@ func.func @loop(%x: tensor<64xf32>, %k: tensor<64xf32>) -> tensor<64xf32> {
   }
   return %y : tensor<64xf32>
 }
+
+// -----
+
+// A kernel that sums up what is made of a concatenation of channels reads it joined.
+// CHECK-LABEL: @joined_mean
+// CHECK: %[[Y:.*]] = dlc.fusion
+// CHECK: dlc.concat
+// CHECK-NEXT: dlc.yield
+// CHECK: dlc.fusion({{.*}} = %[[Y]])
+// CHECK-NEXT: dlc.sigmoid
+// CHECK-NEXT: dlc.reduce
+func.func @joined_mean(%a: tensor<1x24x32x32xf32, #dlc.on<cpu, acdb>>, %b: tensor<1x40x32x32xf32, #dlc.on<cpu, acdb>>) -> (tensor<1x64x32x32xf32, #dlc.on<cpu, acdb>>, tensor<1x64x1x1xf32, #dlc.on<cpu>>) {
+  %0 = dlc.concat 1 (%a, %b) : (tensor<1x24x32x32xf32, #dlc.on<cpu, acdb>>, tensor<1x40x32x32xf32, #dlc.on<cpu, acdb>>) -> tensor<1x64x32x32xf32, #dlc.on<cpu, acdb>>
+  %1 = dlc.sigmoid %0 : (tensor<1x64x32x32xf32, #dlc.on<cpu, acdb>>) -> tensor<1x64x32x32xf32, #dlc.on<cpu, acdb>>
+  %2 = dlc.reduce mean %1 axes [2, 3] keepdims : (tensor<1x64x32x32xf32, #dlc.on<cpu, acdb>>) -> tensor<1x64x1x1xf32, #dlc.on<cpu>>
+  return %1, %2 : tensor<1x64x32x32xf32, #dlc.on<cpu, acdb>>, tensor<1x64x1x1xf32, #dlc.on<cpu>>
+}

@@ -24,6 +24,24 @@ func.func @chain(%x: tensor<1x3x32x32xf32>, %w: tensor<64x3x3x3xf32>, %v: tensor
 
 // -----
 
+// Images of another size, by their elements' places, keep the layout.
+// CHECK-LABEL: @resized
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.gather {{.*}} -> tensor<1x64x16x8xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK: dlc.gather {{.*}} -> tensor<1x64x16x16xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.conv
+func.func @resized(%x: tensor<1x64x8x8xf32>, %v: tensor<64x64x3x3xf32>, %p: tensor<16xi64>) -> tensor<1x64x16x16xf32> {
+  %0 = dlc.conv %x, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x8x8xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x8x8xf32>
+  %1 = dlc.gather 2 %0, %p : (tensor<1x64x8x8xf32>, tensor<16xi64>) -> tensor<1x64x16x8xf32>
+  %2 = dlc.gather 3 %1, %p : (tensor<1x64x16x8xf32>, tensor<16xi64>) -> tensor<1x64x16x16xf32>
+  %3 = dlc.conv %2, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x16x16xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x16x16xf32>
+  return %3 : tensor<1x64x16x16xf32>
+}
+
+// -----
+
 // Groups of channels take the layout with them.
 // CHECK-LABEL: @split
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x16x16xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>

@@ -34,6 +34,18 @@ func.func @weights(%x: tensor<64x64x3x3xbf16, #dlc.on<cpu>>) -> tensor<64x64x3x3
 
 // -----
 
+// Places of one dimension, with whole blocks of the others, are taken in the layout; channels that are in blocks are not.
+func.func @places(%x: tensor<1x32x4x4xf32, #dlc.on<cpu>>, %p: tensor<8xi64, #dlc.on<cpu>>) -> tensor<1x32x4x8xf32, #dlc.on<cpu>> {
+  %b = dlc.reorder %x : (tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>
+  %0 = dlc.gather 3 %b, %p : (tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>, tensor<8xi64, #dlc.on<cpu>>) -> tensor<1x32x4x8xf32, #dlc.on<cpu, aBcd16b>>
+  // expected-error @+1 {{understands plain layouts only; put a dlc.reorder between}}
+  %1 = dlc.gather 1 %b, %p : (tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>, tensor<8xi64, #dlc.on<cpu>>) -> tensor<1x8x4x4xf32, #dlc.on<cpu, aBcd16b>>
+  %2 = dlc.reorder %0 : (tensor<1x32x4x8xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x32x4x8xf32, #dlc.on<cpu>>
+  return %2 : tensor<1x32x4x8xf32, #dlc.on<cpu>>
+}
+
+// -----
+
 // Neighbours in whole blocks are a slice in the layout, too; a part of a block is none.
 func.func @slices(%x: tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x8x4x4xf32, #dlc.on<cpu>> {
   %b = dlc.reorder %x : (tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>

@@ -87,6 +87,27 @@ func.func @moved(%a: tensor<1x2x4x4xui8>, %b: tensor<1x3x4x4xi8>) -> tensor<1x2x
   return %y : tensor<1x2x2x5xui8>
 }
 
+// So does what takes elements at computed places, however often.
+// CHECK-LABEL: @places
+// CHECK: %[[T:.*]] = dlc.lookup %arg0 in
+// CHECK: %[[G:.*]] = dlc.gather 2 %[[T]], %arg1 : (tensor<1x2x4x4xui8>, tensor<8xi64>) -> tensor<1x2x8x4xui8>
+// CHECK: return %[[G]]
+func.func @places(%a: tensor<1x2x4x4xui8>, %p: tensor<8xi64>) -> tensor<1x2x8x4xui8> {
+  %sa = dlc.constant dense<0.5> : tensor<f32>
+  %sb = dlc.constant dense<0.125> : tensor<f32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %0 = dlc.cast %a to f32 : (tensor<1x2x4x4xui8>) -> tensor<1x2x4x4xf32>
+  %1 = dlc.mul %0, %sa : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %2 = dlc.gather 2 %1, %p : (tensor<1x2x4x4xf32>, tensor<8xi64>) -> tensor<1x2x8x4xf32>
+  %3 = dlc.div %2, %sb : (tensor<1x2x8x4xf32>, tensor<f32>) -> tensor<1x2x8x4xf32>
+  %4 = dlc.round %3 : (tensor<1x2x8x4xf32>) -> tensor<1x2x8x4xf32>
+  %5 = dlc.max %4, %low : (tensor<1x2x8x4xf32>, tensor<f32>) -> tensor<1x2x8x4xf32>
+  %6 = dlc.min %5, %high : (tensor<1x2x8x4xf32>, tensor<f32>) -> tensor<1x2x8x4xf32>
+  %y = dlc.cast %6 to ui8 : (tensor<1x2x8x4xf32>) -> tensor<1x2x8x4xui8>
+  return %y : tensor<1x2x8x4xui8>
+}
+
 // A falling function turns the largest into the smallest, and windows of padding alone have no element: both pools stay.
 // CHECK-LABEL: @kept
 // CHECK: dlc.max_pool {{.*}} -> tensor<1x2x2x2xf32>
