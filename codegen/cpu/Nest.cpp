@@ -146,10 +146,6 @@ ConcatOp joinedByAll(FusionOp fusion) {
              : nullptr;
 }
 
-ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
-  return shape.empty() ? shape : shape.drop_back();
-}
-
 /// A reshape that makes a row, which all rows share.
 bool isOfOneRow(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
