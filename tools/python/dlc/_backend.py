@@ -22,6 +22,15 @@ KEPT = 16
 SETTLED = 8
 #: Why a view stays in PyTorch.
 VIEW = "a view of memory that is there"
+#: Why an operator stays there that dlc has. With `strict` dlc runs it.
+FASTER = "PyTorch's own kernel takes less time"
+FASTER_IN_PYTORCH = {
+    torch.ops.aten.grid_sampler_2d_backward.default,
+    torch.ops.aten.grid_sampler_3d_backward.default,
+    torch.ops.aten._embedding_bag.default,
+    torch.ops.aten._embedding_bag_forward_only.default,
+}
+ADAPTIVE = {torch.ops.aten.adaptive_max_pool2d.default, torch.ops.aten.adaptive_max_pool2d_backward.default}
 
 
 class Options:
@@ -119,6 +128,16 @@ def _refusals(graph: fx.Graph) -> dict[str, str]:
     return found
 
 
+def _is_faster_in_pytorch(node: fx.Node) -> bool:
+    if node.target in ADAPTIVE:
+        # Parts that are not alike.
+        is_gradient = isinstance(node.args[1], fx.Node)
+        parts = node.args[0].meta["val"].shape[-2:] if is_gradient else node.args[1]
+        image = node.args[is_gradient].meta["val"].shape[-2:]
+        return any(not part or size % part for size, part in zip(image, parts))
+    return node.target in FASTER_IN_PYTORCH
+
+
 def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
     """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
     graph = module.graph
@@ -129,6 +148,8 @@ def split(module: fx.GraphModule, options: Options, report: _report.Graph, const
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
     report.flops += sum(flops.values())
     refused = _refusals(graph)
+    if not options.strict:
+        refused.update({node.name: FASTER for node in nodes if _is_faster_in_pytorch(node)})
     views = _views_for(graph, refused)
     # By the node's name.
     left = {name: reason for name, reason in {**refused, **views}.items() if name in overloads}
@@ -362,7 +383,3 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
         decompositions=_decompositions,
         partition_fn=_partition,
     )(module, inputs)
-
-
-# Called when torch.compile takes this backend.
-backend._dynamo_backend_init = _whole.hand_over_recurrent  # type: ignore[attr-defined]

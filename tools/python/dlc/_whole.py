@@ -146,8 +146,3 @@ def replace(module: fx.GraphModule) -> None:
             node.args = (next(name for name, function in CELLS.items() if node.target == function), *node.args)
             node.target = layers
     module.recompile()
-
-
-def hand_over_recurrent() -> None:
-    """Without that, PyTorch runs recurrent layers itself and shows them to no backend."""
-    torch._dynamo.config.allow_rnn = True
