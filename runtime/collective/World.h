@@ -126,7 +126,7 @@ public:
   /// For messages: the step that this rank is in.
   void setStep(int64_t step);
   /// A sign of life. A rank that others wait for and that shows none for $DLC_WORLD_TIMEOUT seconds
-  /// is taken for hung; start() and wait() are signs too.
+  /// is taken for hung; start() and wait() are signs too, and threads at work.
   void alive();
   /// Ends all ranks: shows rank, step and message once. Between processes this ends the process;
   /// within one all that wait throw, and this does.

@@ -130,6 +130,18 @@ def manners(measurements):
     return lines
 
 
+def ranks(measurements):
+    counts = list(measurements[0]["ranks"])
+    lines = [f"| network | batch | steps | loss | one process in other orders | {' | '.join(f'{n} ranks' if n != '1' else '1 rank' for n in counts)} | at most twice that |",
+             f"|---|--:|--:|--:|--:|{'--:|' * len(counts)}---|"]
+    for m in measurements:
+        orders, worst = max(m["orders"]), max(m["ranks"].values())
+        cells = [m["network"], m["batch"], m["steps"], f"{m['first']:.4f} to {m['last']:.4f}", f"{orders:.1e}", *(f"{m['ranks'][n]:.1e}" for n in counts),
+                 "yes" if worst <= 2 * orders else "no"]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return lines
+
+
 def table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
@@ -142,6 +154,8 @@ def table(name):
     measurements = results["measurements"]
     if "slow_down" in measurements[0]:
         return "\n".join([head, "", *manners(measurements), ""])
+    if "ranks" in measurements[0]:
+        return "\n".join([head, "", *ranks(measurements), ""])
     made = training(measurements) if "precision" in measurements[0] else inference(measurements)
     return "\n".join([head, "", *made, "", *means(measurements), ""])
 

@@ -3,6 +3,7 @@
 
     tools/bench/train_compare.py [--networks resnet-56,lstm] [--steps 20] [--own] [--plain]
     tools/bench/train_compare.py --gradients [--networks resnet-50]
+    tools/bench/train_compare.py --ranks 1,2,4 --threads 1 [--networks resnet-56 --batch 32]
 
 Networks, batches, losses and learning rates are those of `networks.py`; plain SGD, clipped for the LSTM. BERT and ViT take 5 steps.
 Both start from one .safetensors file and read the same batches. What must hold:
@@ -19,6 +20,8 @@ Images are smooth patterns of ten kinds, deviating smoothly, with some noise; re
 --plain takes white noise and the modules' own initial parameters instead. Nothing can be learnt from those, and deep networks with batch
 norm amplify every rounding: PyTorch then differs from itself as much as from dlc. --own shows it: PyTorch once more from
 parameters that differ by at most one unit in the last place, and once with channels last.
+--ranks 1,2,4 compares dlc with itself: losses of so many processes, started by mpirun, that share each batch, with those of one process. They must agree
+within twice of what one process shows when the samples of its batches stand in other orders.
 --gradients takes one step and holds every gradient and batch-norm statistic of dlc, and PyTorch's own in f32, against PyTorch's in f64.
 """
 import argparse
@@ -28,10 +31,14 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "test")]
 import common
+import worlds
 
 FEWER = {"bert": 5, "vit": 5}
+# Batches that ranks share: so small that a machine of two cores takes minutes.
+SHARED = {"fcn-s": 16, "alexnet-s": 8, "resnet-50": 8, "fcn-r": 128, "alexnet-r": 32, "resnet-56": 32, "lstm": 16}
 LIMIT, STATISTICS_LIMIT, MOVED_LIMIT = 1e-3, 1e-2, 5e-2
 # So large that a parameter afterwards is its gradient, times this.
 STEEP = 2.0 ** 20
@@ -65,22 +72,42 @@ def with_torch(task, steps, kind="f32"):
     return losses, values_of(module)
 
 
-def with_dlc(name, task, steps, o):
-    with tempfile.TemporaryDirectory(prefix="dlc-train-") as folder:
-        init, data, save = (os.path.join(folder, f) for f in ("init.safetensors", "data.safetensors", "final.safetensors"))
-        common.write_safetensors(init, values_of(task.module))
-        batches = {}
-        for i in range(steps):
-            x, t = task.batch_of(i)
-            batches[f"x{i}"], batches[f"t{i}"] = x.numpy(), t.numpy()
-        common.write_safetensors(data, batches)
-        command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), name, "--init", init, "--data", data, "--save", save,
-                   "--steps", str(steps), "--batch", str(o.batch), "--threads", str(o.threads), "--lr", str(task.rate)] + o.options.split()
-        done = subprocess.run(command, capture_output=True, text=True)
+class Steps:
+    """The task's parameters and batches in files, for dlc-train-network; `order` turns a batch."""
+
+    def __init__(self, name, task, steps, batch, o):
+        self.name, self.task, self.steps, self.batch, self.o = name, task, steps, batch, o
+        self.folder = tempfile.TemporaryDirectory(prefix="dlc-train-")
+        self.init, self.save = self.path("init.safetensors"), self.path("final.safetensors")
+        common.write_safetensors(self.init, values_of(task.module))
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def data(self, order=lambda values: values):
+        path, batches = self.path("data.safetensors"), {}
+        for i in range(self.steps):
+            x, t = self.task.batch_of(i)
+            batches[f"x{i}"], batches[f"t{i}"] = order(x.numpy()), order(t.numpy())
+        common.write_safetensors(path, batches)
+        return path
+
+    def run(self, data, *more, ranks=0):
+        """What each step says."""
+        command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), self.name, "--init", self.init, "--data", data, "--steps", str(self.steps),
+                   "--batch", str(self.batch), "--threads", str(self.o.threads), "--lr", str(self.task.rate)] + self.o.options.split() + list(more)
+        if ranks:
+            command = worlds.command(ranks, command + ["--data-parallel"])
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **worlds.ENVIRONMENT})
         if done.returncode:
-            raise RuntimeError((done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1])
-        lines = [json.loads(line) for line in done.stdout.splitlines()]
-        return [line["loss"] for line in lines], common.read_safetensors(save), lines[0]
+            raise RuntimeError((done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0])
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def with_dlc(name, task, steps, o):
+    files = Steps(name, task, steps, o.batch, o)
+    lines = files.run(files.data(), "--save", files.save)
+    return [line["loss"] for line in lines], common.read_safetensors(files.save), lines[0]
 
 
 def apart(some, others):
@@ -180,26 +207,54 @@ def gradients(name, o):
     return True
 
 
+def on_ranks(name, o):
+    """Losses of several ranks that share a batch, against those of one process; and how far that is from itself with its samples in other orders."""
+    import numpy as np
+    import networks
+    batch = o.batch or SHARED.get(name) or networks.TRAINED[name][0]
+    task, steps = networks.training(name, batch, o.plain), min(o.steps, FEWER.get(name, o.steps))
+    normed = ["--sync-batch-norm"] if any("running_mean" in key for key in task.module.state_dict()) else []
+    files = Steps(name, task, steps, batch, o)
+    losses = lambda data, *more, ranks=0: [line["loss"] for line in files.run(data, *more, ranks=ranks)]
+    turned = lambda seed: lambda values: values[np.random.default_rng(seed).permutation(len(values))]
+    data = files.data()
+    whole = losses(data)
+    found = {str(ranks): apart(losses(data, *normed, ranks=ranks), whole) for ranks in map(int, o.ranks.split(","))}
+    orders = [apart(losses(files.data(turned(seed))), whole) for seed in range(o.orders)]
+    within = all(value <= 2 * max(orders) for value in found.values())
+    print(f"{'ok  ' if within else 'FAIL'} {name:10} {steps:3} steps of {batch:4}  loss {whole[0]:8.5f} to {whole[-1]:8.5f}; one process in other orders differs by "
+          f"{max(orders):.1e}, ranks by {', '.join(f'{value:.1e} ({ranks})' for ranks, value in found.items())}", flush=True)
+    o.measurements.append({"network": name, "batch": batch, "steps": steps, "first": whole[0], "last": whole[-1], "orders": orders, "ranks": found})
+    return within
+
+
 def main():
     common.use_bench_python()
     import networks
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--networks", default=",".join(networks.TRAINED))
+    a.add_argument("--networks", help="else all; with --ranks those that one machine takes in minutes")
     a.add_argument("--steps", type=int, default=20)
     a.add_argument("--batch", type=int, default=0, help="instead of each network's usual one")
     a.add_argument("--threads", type=int, default=0)
     a.add_argument("--own", action="store_true", help="show how far PyTorch is from itself, too")
     a.add_argument("--plain", action="store_true", help="the modules' own initial parameters, and images of white noise")
     a.add_argument("--gradients", action="store_true", help="one step, every gradient, against f64")
+    a.add_argument("--ranks", default="", help="as in 1,2,4: compare processes that share a batch with one")
+    a.add_argument("--orders", type=int, default=3, help="in how many orders of its samples one process is compared with itself")
+    a.add_argument("--json", help="where to write what --ranks found")
     a.add_argument("--options", default="", help="more for dlc-train-network, such as '--max-memory 1GiB'")
     a.add_argument("--verbose", action="store_true", help="print every loss, or every gradient's error")
     o = a.parse_args()
-    names, passed = o.networks.split(","), 0
+    o.measurements = []
+    names, passed = o.networks.split(",") if o.networks else list(SHARED if o.ranks else networks.TRAINED), 0
     for name in names:
         try:
-            passed += (gradients if o.gradients else compare)(name, o)
+            passed += (gradients if o.gradients else on_ranks if o.ranks else compare)(name, o)
         except RuntimeError as error:
             print(f"FAIL {name:12} {error}", flush=True)
+    if o.json:
+        with open(o.json, "w", encoding="utf-8") as f:
+            json.dump(common.about_run(o.measurements), f)
     print(f"train_compare: {passed} passed, {len(names) - passed} failed")
     return passed != len(names)
 

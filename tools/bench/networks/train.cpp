@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------------------===//
 #include "dlc/train.hpp"
 #include "frontend/trace/Safetensors.h"
+#include "runtime/collective/World.h"
 #include "tools/Flags.h"
 #include "tools/ProcessMemory.h"
 #include "tools/bench/networks/Training.h"
@@ -24,10 +25,12 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Batch i of a file that has x0, t0, x1, t1, …; numbers that depend on nothing without a file.
+/// Batch i of a file that has x0, t0, x1, t1, …, of which each of several ranks takes its part;
+/// numbers that depend on nothing without a file.
 class Batches {
 public:
-  Batches(const bench::Training &training, const std::string &path) : training(training) {
+  Batches(const bench::Training &training, const std::string &path, int64_t rank, int64_t ranks)
+      : training(training), rank(rank), ranks(ranks) {
     if (!path.empty())
       tensors = safetensors::read(path).tensors;
   }
@@ -59,15 +62,19 @@ private:
       throw Error("the file of batches must have a tensor '" + name + "'; found " +
                   std::to_string(tensors.size()) + " others");
     const trace::Array &array = found->second;
-    if (array.dtype != spec.dtype || array.shape != spec.shape)
+    trace::Shape whole = spec.shape;
+    whole[0] *= ranks;
+    if (array.dtype != spec.dtype || array.shape != whole)
       throw Error("batch '" + name + "' must be " + std::string(dtypeName(spec.dtype)) +
                   " of the shape that --batch gives");
     Tensor tensor(spec.dtype, spec.shape);
-    std::copy_n(array.as<char>(), tensor.bytes(), static_cast<char *>(tensor.raw()));
+    std::copy_n(array.as<char>() + rank * int64_t(tensor.bytes()), tensor.bytes(),
+                static_cast<char *>(tensor.raw()));
     return tensor;
   }
 
   const bench::Training &training;
+  const int64_t rank, ranks;
   safetensors::Tensors tensors;
 };
 
@@ -122,7 +129,7 @@ int main(int argc, char **argv) {
   ModelOptions options{.cacheDir = ""};
   int64_t batch = 0, steps = 20, microBatches = 1;
   double rate = -1;
-  bool text = false, serving = false;
+  bool text = false, serving = false, dataParallel = false, syncBatchNorm = false;
   app.add_option("network", name, "One of them, such as resnet-50")->required();
   app.add_option("--batch", batch, "Examples at once; 0: the network's usual number");
   app.add_option("--init", init, "Parameters to start from (.safetensors); random when not given");
@@ -132,6 +139,9 @@ int main(int argc, char **argv) {
   app.add_option("--save", save, "Where to write the parameters afterwards (.safetensors)");
   app.add_option("--lr", rate, "Instead of the network's usual learning rate");
   app.add_option("--micro-batches", microBatches, "Parts in which each batch is taken");
+  app.add_flag("--data-parallel", dataParallel,
+               "Share each batch with the other ranks that mpirun has started");
+  app.add_flag("--sync-batch-norm", syncBatchNorm, "Batch norm is over the whole batch then");
   app.add_flag("--text", text, "Print the traced step and stop");
   app.add_flag("--serve", serving, "Make one step, then time more as lines of stdin ask");
   addFlags(app, settingsOf(options));
@@ -140,7 +150,21 @@ int main(int argc, char **argv) {
     bench::Training training = bench::makeTraining(name, batch);
     if (!init.empty())
       training.module->load(init);
-    Batches here(training, data);
+    int64_t rank = 0, ranks = 1;
+    if (dataParallel) {
+      const runtime::World &world = runtime::World::ofProcess();
+      rank = world.rank(), ranks = world.size();
+      // One speaks for all.
+      if (rank > 0)
+        std::cout.setstate(std::ios::failbit);
+    }
+    for (trace::Spec &input : training.inputs) {
+      if (input.shape[0] % ranks != 0)
+        throw Error("a batch of " + std::to_string(input.shape[0]) + " does not divide among " +
+                    std::to_string(ranks) + " ranks");
+      input.shape[0] /= ranks;
+    }
+    Batches here(training, data, rank, ranks);
     auto batches = [&](int64_t index) {
       std::vector<Tensor> batch = here(index);
       for (Tensor &tensor : batch)
@@ -148,7 +172,10 @@ int main(int argc, char **argv) {
       return batch;
     };
     optim::Optimizer sgd = optim::sgd({.lr = rate >= 0 ? rate : training.rate});
-    StepOptions traced{.clipNorm = training.clipNorm, .microBatches = microBatches};
+    StepOptions traced{.clipNorm = training.clipNorm,
+                       .microBatches = microBatches,
+                       .dataParallel = dataParallel,
+                       .syncBatchNorm = syncBatchNorm};
     if (text) {
       traced.starts = false;
       std::cout << traceStep(training.module, training.loss, sgd, training.inputs, traced).text();
