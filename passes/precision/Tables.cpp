@@ -5,7 +5,8 @@
 //
 // where f, g and h are operations element by element with single numbers beside them: an activation
 // of dequantised values that are quantised again, with whatever is quantised on the way. Between
-// them may be what only moves elements, or takes the largest: that then moves 8 bits.
+// them may be what only moves elements, to computed places too, or takes the largest: that then
+// moves 8 bits.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Evaluate.h"

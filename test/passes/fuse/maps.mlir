@@ -181,3 +181,84 @@ func.func @joined_mean(%a: tensor<1x24x32x32xf32, #dlc.on<cpu, acdb>>, %b: tenso
   %2 = dlc.reduce mean %1 axes [2, 3] keepdims : (tensor<1x64x32x32xf32, #dlc.on<cpu, acdb>>) -> tensor<1x64x1x1xf32, #dlc.on<cpu>>
   return %1, %2 : tensor<1x64x32x32xf32, #dlc.on<cpu, acdb>>, tensor<1x64x1x1xf32, #dlc.on<cpu>>
 }
+
+// -----
+
+// A kernel that is full ends where values have 8 bits.
+// CHECK-LABEL: @narrow_end
+// CHECK: %[[Y:.*]] = dlc.fusion({{.*}} = %arg0) : (tensor<64xui8>) -> tensor<64xui8>
+// CHECK: dlc.fusion({{.*}} = %[[Y]]) : (tensor<64xui8>) -> tensor<64xui8>
+// CHECK-NOT: dlc.fusion
+func.func @narrow_end(%x0: tensor<64xui8>) -> tensor<64xui8> {
+  %one = dlc.constant dense<1.0> : tensor<f32>
+  %f0 = dlc.cast %x0 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a0 = dlc.add %f0, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x1 = dlc.cast %a0 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f1 = dlc.cast %x1 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a1 = dlc.add %f1, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x2 = dlc.cast %a1 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f2 = dlc.cast %x2 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a2 = dlc.add %f2, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x3 = dlc.cast %a2 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f3 = dlc.cast %x3 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a3 = dlc.add %f3, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x4 = dlc.cast %a3 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f4 = dlc.cast %x4 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a4 = dlc.add %f4, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x5 = dlc.cast %a4 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f5 = dlc.cast %x5 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a5 = dlc.add %f5, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x6 = dlc.cast %a5 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f6 = dlc.cast %x6 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a6 = dlc.add %f6, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x7 = dlc.cast %a6 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f7 = dlc.cast %x7 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a7 = dlc.add %f7, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x8 = dlc.cast %a7 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f8 = dlc.cast %x8 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a8 = dlc.add %f8, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x9 = dlc.cast %a8 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f9 = dlc.cast %x9 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a9 = dlc.add %f9, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x10 = dlc.cast %a9 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f10 = dlc.cast %x10 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a10 = dlc.add %f10, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x11 = dlc.cast %a10 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f11 = dlc.cast %x11 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a11 = dlc.add %f11, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x12 = dlc.cast %a11 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f12 = dlc.cast %x12 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a12 = dlc.add %f12, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x13 = dlc.cast %a12 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f13 = dlc.cast %x13 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a13 = dlc.add %f13, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x14 = dlc.cast %a13 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f14 = dlc.cast %x14 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a14 = dlc.add %f14, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x15 = dlc.cast %a14 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f15 = dlc.cast %x15 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a15 = dlc.add %f15, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x16 = dlc.cast %a15 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f16 = dlc.cast %x16 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a16 = dlc.add %f16, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x17 = dlc.cast %a16 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f17 = dlc.cast %x17 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a17 = dlc.add %f17, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x18 = dlc.cast %a17 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f18 = dlc.cast %x18 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a18 = dlc.add %f18, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x19 = dlc.cast %a18 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f19 = dlc.cast %x19 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a19 = dlc.add %f19, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x20 = dlc.cast %a19 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f20 = dlc.cast %x20 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a20 = dlc.add %f20, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x21 = dlc.cast %a20 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f21 = dlc.cast %x21 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a21 = dlc.add %f21, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x22 = dlc.cast %a21 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  %f22 = dlc.cast %x22 to f32 : (tensor<64xui8>) -> tensor<64xf32>
+  %a22 = dlc.add %f22, %one : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %x23 = dlc.cast %a22 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
+  return %x23 : tensor<64xui8>
+}
