@@ -26,7 +26,10 @@ std::optional<ref::Tensor> tensorOf(FusionOp fusion, Value inner) {
   ConstantOp constant = inner ? constantOf(outside(fusion, inner)) : ConstantOp();
   auto tensor =
       constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
-  return succeeded(tensor) ? std::optional<ref::Tensor>(*tensor) : std::nullopt;
+  if (failed(tensor))
+    return std::nullopt;
+  ref::Tensor found = *tensor;
+  return found;
 }
 
 /// Digits of base 256 that numbers become (runtime/library/blocks/Kernels.h): as close as f32, or
