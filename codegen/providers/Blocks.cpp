@@ -26,21 +26,25 @@ std::optional<ref::Tensor> tensorOf(FusionOp fusion, Value inner) {
   ConstantOp constant = inner ? constantOf(outside(fusion, inner)) : ConstantOp();
   auto tensor =
       constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
-  return succeeded(tensor) ? std::optional<ref::Tensor>(*tensor) : std::nullopt;
+  if (failed(tensor))
+    return std::nullopt;
+  ref::Tensor found = *tensor;
+  return found;
 }
 
-/// Digits of base 256 that numbers become (runtime/library/blocks/Kernels.h): as f32 where these
-/// cost nothing beside the weights that come from memory, else as products of two bf16 parts; one
-/// where the model allows that.
-int64_t digitsFor(MatmulOp product) {
-  constexpr int64_t kFree = 2;
+/// Digits of base 256 that numbers become (runtime/library/blocks/Kernels.h): as close as f32, or
+/// what the model allows.
+int64_t digitsFor(FusionOp fusion, StringRef accuracy) {
+  MatmulOp product = *fusion.getBody().front().getOps<MatmulOp>().begin();
   auto allowed = product->getAttrOfType<StringAttr>(kActivationsAttr);
-  if (allowed && allowed == "int8")
-    return 1;
-  return ShapedType::getNumElements(shapeOf(product.getY()).drop_back()) <= kFree ? 3 : 2;
+  return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMostDigits;
 }
 
-std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *why) {
+/// One number for both of them.
+constexpr int64_t kDigits = 10;
+
+std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits,
+                                    std::string *why) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
   auto weights = fusion ? blocksOf(fusion) : std::nullopt;
@@ -64,10 +68,9 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
   blocks::Plain plain = plainOf();
   if (blocks::lanes(plain.bits()) < lanes)
     return no("this processor's vectors are shorter");
-  MatmulOp matmul = *fusion.getBody().front().getOps<MatmulOp>().begin();
   OwnKernel kernel{.library = "blocks",
                    .implementation = lanes == 16 ? "blocks:avx512" : "blocks:avx2",
-                   .parameters = blocks::parametersOf(plain, lanes, digitsFor(matmul))};
+                   .parameters = blocks::parametersOf(plain, lanes, digits)};
   kernel.pack = [=](const ref::Tensor &, bool, int64_t k, int64_t n) {
     std::string layout = llvm::formatv("blocks:{0}x{1}x{2}:{3}", k, n, plain.depth,
                                        kernel.parameters["bits"].get<int64_t>());
@@ -83,19 +86,19 @@ public:
   Blocks()
       : CallProvider({.name = "blocks",
                       .does = "products by weights of four or eight bits in blocks with scales",
-                      .parameter = "lanes"}) {}
+                      .parameter = "lanesAndDigits"}) {}
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {
     auto weights = proposals.fusion ? blocksOf(proposals.fusion) : std::nullopt;
-    if (!weights)
-      return {};
     // Bits are what the description finds.
-    int64_t lanes = blocks::lanes(8);
-    return {lanes ? lanes : blocks::lanes(4)};
+    int64_t lanes = std::max(blocks::lanes(4), blocks::lanes(8));
+    if (!weights || !lanes)
+      return {};
+    return {kDigits * lanes + digitsFor(proposals.fusion, proposals.situation.accuracy)};
   }
-  std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
+  std::optional<LibraryCall> make(Operation *op, int64_t way, int,
                                   std::string *why) const override {
-    return describe(op, lanes, why);
+    return describe(op, way / kDigits, way % kDigits, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;

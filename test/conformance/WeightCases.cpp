@@ -81,7 +81,7 @@ void addBlocks(std::vector<Case> &cases) {
                        {{x, "f32", fill}, {{w.n}, "f32", fill}, {y, "f32", fill}},
                        "",
                        1,
-                       {8, x[0] == 1 ? 64.0 : 256.0},
+                       {8, 64},
                        {result},
                        text});
     }
