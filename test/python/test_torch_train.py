@@ -244,9 +244,10 @@ def test_attention_is_whole_both_ways(mask):
 
 
 @pytest.fixture
-def recurrent(monkeypatch):
+def recurrent():
     """PyTorch hands recurrent layers over when it is told to."""
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+    with torch._dynamo.config.patch(allow_rnn=True):
+        yield
 
 
 def test_recurrent_layers(recurrent):

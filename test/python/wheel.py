@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 
 MOST = 60 << 20
-NEWEST_GLIBC = (2, 36)
+NEWEST_GLIBC = 36
 INSIDE = ("dlc/__init__.py", "dlc/py.typed", "dlc/_runtime.pyi", "dlc/lib/libdlc_runtime.so.0", "dlc/lib/libdlc_compiler.so.0", "dlc/lib/libdnnl.so.3",
           "dlc/lib/libdlct.so.1", "dlc/lib/libdlc_cuda.so", "dlc/lib/gcc/libstdc++.so.6", "dlc/licences/llvm-mlir", "dlc/licences/onednn", "dlc/licences/nanobind")
 
@@ -31,10 +31,9 @@ def check(wheel, folder):
     problems = [f"{name} is missing" for name in INSIDE if name not in names]
     if (size := os.path.getsize(wheel)) > MOST:
         problems.append(f"{size >> 20} MiB; at most {MOST >> 20}")
+    if not (tag := re.search(r"-manylinux_2_(\d+)_\w+\.whl$", wheel)) or int(tag[1]) > NEWEST_GLIBC:
+        problems.append(f"required: the tag of a glibc of at most 2.{NEWEST_GLIBC}")
     for module in glob.glob(os.path.join(folder, "dlc", "*.so")):
-        found = re.findall(r"GLIBC_(\d+)\.(\d+)", run("readelf", "-VW", module))
-        if max((int(a), int(b)) for a, b in found) > NEWEST_GLIBC:
-            problems.append(f"{module} needs a glibc newer than {NEWEST_GLIBC}")
         for place in re.findall(r"PATH\).*\[(.*)\]", run("readelf", "-dW", module)):
             if place != "$ORIGIN/lib":
                 problems.append(f"{module} looks into {place}")
@@ -72,7 +71,7 @@ def main():
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
         check_set_up(root, scratch)
         run(*pip, "wheel", root, "--no-deps", "--no-build-isolation", "-w", scratch)
-        [wheel] = glob.glob(os.path.join(scratch, "*.whl"))
+        wheel = run(sys.executable, os.path.join(root, "tools", "python", "wheel", "tag.py"), *glob.glob(os.path.join(scratch, "*.whl"))).strip()
         folder = os.path.join(scratch, "installed")
         run(*pip, "install", "--no-deps", "--no-index", "--target", folder, wheel)
         size = check(wheel, folder)
