@@ -46,9 +46,9 @@ def work(tool, path, threads, size):
     known = {w.name for w in onnx.load(path.replace(".dlcx", ".onnx").replace("-strict", "")).graph.initializer}
     inputs = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in (("a", (batch, m, k)), ("b", (batch, k, n))) if name not in known}
     if tool.startswith("dlc"):
-        run = worker.dlc(path, threads, inputs)
+        run = worker.dlc(path, threads, inputs)[0]
     elif tool == "onnxruntime":
-        run = worker.onnxruntime(path, threads, inputs)
+        run = worker.onnxruntime(path, threads, inputs)[0]
     else:
         import torch
         torch.set_num_threads(threads)
