@@ -149,9 +149,11 @@ void quantizeLinear(Node &n, Build &b) {
 /// where it is none.
 Value constantBlocks(Node &n, Build &b, int64_t axis, int64_t block) {
   auto constantOf = [](Value v) -> std::optional<ref::Tensor> {
-    auto op = v ? v.getDefiningOp<ConstantOp>() : ConstantOp();
-    auto tensor = op ? ref::Tensor::fromAttr(op.getValue()) : FailureOr<ref::Tensor>(failure());
-    return succeeded(tensor) ? std::optional(*tensor) : std::nullopt;
+    std::optional<ref::Tensor> found;
+    if (auto op = v ? v.getDefiningOp<ConstantOp>() : ConstantOp())
+      if (auto tensor = ref::Tensor::fromAttr(op.getValue()); succeeded(tensor))
+        found = *tensor;
+    return found;
   };
   constexpr int64_t kUnit = 16;
   auto x = constantOf(n.in(0)), scale = constantOf(n.in(1)), zero = constantOf(n.in(2));

@@ -198,6 +198,15 @@ bool isClippedTo(Type element, ArrayRef<PostOp> steps) {
   return low >= least && high <= least + 255;
 }
 
+/// Whether the library gives the anchor's result in that type: convolutions of f32 in f32 alone.
+bool roundsTo(const Epilogue &epilogue, Type type) {
+  bool isSingle = isa<ConvOp, ConvTransposeOp>(epilogue.anchor) &&
+                  typeOf(epilogue.anchor->getOperand(0)).getElementType().isF32();
+  return isSingle ? typeOf(epilogue.anchor->getResult(0)).getElementType() ==
+                        cast<RankedTensorType>(type).getElementType()
+                  : isLibraryFloat(type);
+}
+
 /// Walks from the anchor's result to `result`, and marks what it passes.
 bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradients,
                 llvm::DenseSet<Operation *> &used) {
@@ -241,7 +250,7 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
     } else if (isa<TransposeOp, ReshapeOp>(user)) {
       break;
     } else if (!isa<CastOp>(user) ||
-               !(isLibraryFloat(user->getResult(0).getType()) ||
+               !(roundsTo(epilogue, user->getResult(0).getType()) ||
                  (epilogue.isInteger() &&
                   isClippedTo(typeOf(user->getResult(0)).getElementType(), epilogue.postOps)))) {
       return false;

@@ -91,7 +91,7 @@ FOLDERS = {
     "passes": ["passes/include/dlc"],
     "passes/fuse": ["passes", "passes/layout", "passes/simplify"],
     "passes/grad": ["passes", "passes/fuse"],
-    "passes/layout": ["passes"],
+    "passes/layout": ["passes", "passes/simplify"],
     "passes/place": ["passes"],
     "passes/precision": ["passes", "passes/simplify"],
     "passes/share": ["passes"],
