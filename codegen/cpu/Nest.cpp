@@ -114,34 +114,24 @@ ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
 /// The concatenation that all results are made of, if there is one: element for element, or, where
 /// it joins whole rows, row for row.
 ConcatOp joinedByAll(FusionOp fusion) {
-  Block &body = fusion.getBody().front();
-  auto concats = body.getOps<ConcatOp>();
-  if (!llvm::hasSingleElement(concats))
-    return nullptr;
-  ConcatOp concat = *concats.begin();
-  ArrayRef<int64_t> shape = tensorType(concat.getY()).getShape();
-  int64_t row = int64_t(shape.size()) - 1;
-  auto isSame = [&](Value value) { return tensorType(value).getShape() == shape; };
-  auto isOfRow = [&](Value value) {
-    ArrayRef<int64_t> own = tensorType(value).getShape();
+  auto shapeOf = [](Value value) { return tensorType(value).getShape(); };
+  auto isOfRow = [&](Value value, ArrayRef<int64_t> shape) {
+    ArrayRef<int64_t> own = shapeOf(value);
     return own.size() == shape.size() && own.back() == 1 && rowsOf(own) == rowsOf(shape);
   };
-  auto reducesRow = [&](Operation *op) {
-    auto reduce = dyn_cast<ReduceOp>(op);
-    return reduce && int64_t(concat.getAxis()) != row && isSame(reduce.getX()) &&
-           reduce.getAxes() == ArrayRef(row) && isOfRow(reduce.getY());
-  };
-  // Whoever reads it reads the element at its own place.
-  bool inPlace = llvm::all_of(concat.getY().getUsers(), [&](Operation *user) {
-    return isa<YieldOp>(user) || reducesRow(user) ||
-           (user->hasTrait<Elementwise>() && isSame(user->getResult(0)));
+  ConcatOp concat = joinedInPlace(fusion, [&](ReduceOp reduce, ConcatOp joined) {
+    ArrayRef<int64_t> shape = shapeOf(joined.getY());
+    int64_t row = int64_t(shape.size()) - 1;
+    return int64_t(joined.getAxis()) != row && shapeOf(reduce.getX()) == shape &&
+           reduce.getAxes() == ArrayRef(row) && isOfRow(reduce.getY(), shape);
   });
-  for (Operation &op : body.without_terminator())
-    inPlace &=
-        op.hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp, ConcatOp>(op) || reducesRow(&op);
-  auto results = body.getTerminator()->getOperands();
-  return inPlace && llvm::any_of(results, isSame) &&
-                 llvm::all_of(results, [&](Value v) { return isSame(v) || isOfRow(v); })
+  if (!concat)
+    return nullptr;
+  ArrayRef<int64_t> shape = shapeOf(concat.getY());
+  auto results = fusion.getBody().front().getTerminator()->getOperands();
+  auto isSame = [&](Value value) { return shapeOf(value) == shape; };
+  return llvm::any_of(results, isSame) &&
+                 llvm::all_of(results, [&](Value v) { return isSame(v) || isOfRow(v, shape); })
              ? concat
              : nullptr;
 }
@@ -238,6 +228,27 @@ bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElem
 }
 
 } // namespace
+
+ConcatOp joinedInPlace(FusionOp fusion, function_ref<bool(ReduceOp, ConcatOp)> reduces) {
+  Block &body = fusion.getBody().front();
+  auto concats = body.getOps<ConcatOp>();
+  if (!llvm::hasSingleElement(concats))
+    return nullptr;
+  ConcatOp concat = *concats.begin();
+  auto isReduction = [&](Operation *op) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    return reduce && reduces(reduce, concat);
+  };
+  ArrayRef<int64_t> shape = tensorType(concat.getY()).getShape();
+  bool inPlace = llvm::all_of(concat.getY().getUsers(), [&](Operation *user) {
+    return isa<YieldOp>(user) || isReduction(user) ||
+           (user->hasTrait<Elementwise>() && tensorType(user->getResult(0)).getShape() == shape);
+  });
+  for (Operation &op : body.without_terminator())
+    inPlace &= op.hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp, ConcatOp>(op) ||
+               isReduction(&op);
+  return inPlace ? concat : nullptr;
+}
 
 SmallVector<Value> keptRows(FusionOp fusion) {
   constexpr int64_t kRowBytes = 1 << 18; // a part of the second-level cache

@@ -40,6 +40,10 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target);
 /// Operations that one run costs, roughly.
 double totalWork(FusionOp fusion);
 
+/// The only concatenation of a fusion, if whoever reads it reads the element at its own place:
+/// operations element by element, the reductions that `reduces` names, and results.
+ConcatOp joinedInPlace(FusionOp fusion, llvm::function_ref<bool(ReduceOp, ConcatOp)> reduces);
+
 /// Values worth keeping while a row is reduced, since the rest of the row's work needs them again
 /// and they cost more than a store and a load: softmax's exponentials.
 llvm::SmallVector<mlir::Value> keptRows(FusionOp fusion);

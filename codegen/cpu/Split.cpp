@@ -80,26 +80,14 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
 /// dimension that is kept.
 ConcatOp joinedByReduced(FusionOp fusion, const SplitPlan &plan) {
   constexpr size_t most = 8; // each part has code of its own
-  Block &body = fusion.getBody().front();
-  auto concats = body.getOps<ConcatOp>();
-  if (!llvm::hasSingleElement(concats))
+  ConcatOp concat = joinedInPlace(fusion, [](ReduceOp, ConcatOp) { return true; });
+  if (!concat || tensorType(concat.getY()).getShape() != ArrayRef<int64_t>(plan.shape) ||
+      concat.getXs().size() > most)
     return nullptr;
-  ConcatOp concat = *concats.begin();
-  auto isWhole = [&](Value value) {
-    return tensorType(value).getShape() == ArrayRef<int64_t>(plan.shape);
-  };
-  auto isPart = [&](Value value) { return tensorType(value).getDimSize(concat.getAxis()) > 0; };
   int64_t axis = int64_t(concat.getAxis());
-  if (!isWhole(concat) || axis == plan.fine || axis == plan.outer || concat.getXs().size() > most ||
-      !llvm::all_of(concat.getXs(), isPart))
-    return nullptr;
-  bool inPlace = llvm::all_of(concat.getY().getUsers(), [&](Operation *user) {
-    return isa<YieldOp, ReduceOp>(user) ||
-           (user->hasTrait<Elementwise>() && isWhole(user->getResult(0)));
-  });
-  for (Operation &op : body.without_terminator())
-    inPlace &= op.hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp, ConcatOp, ReduceOp>(op);
-  return inPlace ? concat : nullptr;
+  auto isPart = [&](Value value) { return tensorType(value).getDimSize(axis) > 0; };
+  return axis != plan.fine && axis != plan.outer && llvm::all_of(concat.getXs(), isPart) ? concat
+                                                                                         : nullptr;
 }
 
 } // namespace

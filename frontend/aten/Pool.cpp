@@ -18,13 +18,18 @@ struct Window {
   }
 };
 
-Window windowOf(Node &n, Build &b, int64_t spatial) {
-  Window w;
+/// The image, which may lack its batch; whether it is one.
+bool takeImage(Node &n, Build &b, int64_t spatial, Window &w) {
   w.x = n.tensor("self");
   w.single = b.rank(w.x) == spatial + 1;
   if (w.single)
     w.x = b.expandDims(w.x, 0);
-  if (!b.require(b.rank(w.x) == spatial + 2, "required: x [N, C, spatial..]"))
+  return b.require(b.rank(w.x) == spatial + 2, "required: x [N, C, spatial..]");
+}
+
+Window windowOf(Node &n, Build &b, int64_t spatial) {
+  Window w;
+  if (!takeImage(n, b, spatial, w))
     return w;
   w.window = n.ints("kernel_size", spatial);
   w.strides = n.ints("stride").empty() ? w.window : n.ints("stride", spatial);
@@ -228,11 +233,7 @@ struct Parts {
 Parts partsOf(Node &n, Build &b, const Dims &sizes, int64_t spatial) {
   Parts parts;
   Window &w = parts.w;
-  w.x = n.tensor("self");
-  w.single = b.rank(w.x) == spatial + 1;
-  if (w.single)
-    w.x = b.expandDims(w.x, 0);
-  if (!b.require(b.rank(w.x) == spatial + 2, "required: x [N, C, spatial..]"))
+  if (!takeImage(n, b, spatial, w))
     return parts;
   w.dilations.assign(size_t(spatial), 1);
   w.low = w.high = w.counted = Dims(size_t(spatial), 0);

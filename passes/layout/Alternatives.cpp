@@ -31,17 +31,12 @@ Value AlternativeBuilder::constant(Value value) {
 
 namespace {
 
-RankedTensorType tagged(RankedTensorType type, StringRef tag) {
-  return RankedTensorType::get(type.getShape(), type.getElementType(),
-                               deviceOf(type).withLayout(tag));
-}
-
 /// The least that an operation costs, in plain layout or as the library wants it.
 std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &costs) {
   auto costIn = [&](StringRef source, StringRef destination) {
     SmallVector<Type> operands(op->getOperandTypes());
-    operands[0] = tagged(typeOf(op->getOperand(0)), source);
-    Type result = tagged(typeOf(op->getResult(0)), destination);
+    operands[0] = withLayout(typeOf(op->getOperand(0)), source);
+    Type result = withLayout(typeOf(op->getResult(0)), destination);
     return costs.operation(op, operands, result);
   };
   std::optional<double> least = costIn("", "");
@@ -63,7 +58,7 @@ std::optional<double> costOf(const Alternative &way, LayoutOracle &oracle, Costs
     sum += *cost;
   }
   for (Value value : way.moved)
-    sum += costs.reorder(tagged(typeOf(value), channelsLast[typeOf(value).getRank() - 3]),
+    sum += costs.reorder(withLayout(typeOf(value), channelsLast[typeOf(value).getRank() - 3]),
                          typeOf(value));
   return sum;
 }

@@ -19,11 +19,6 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-RankedTensorType withLayout(RankedTensorType type, StringRef tag) {
-  return RankedTensorType::get(type.getShape(), type.getElementType(),
-                               deviceOf(type).withLayout(tag));
-}
-
 /// Layouts are oneDNN's: kernels that are no host code read plain tensors.
 bool isOnCpu(Operation *op) {
   return op->getNumResults() && can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE);

@@ -29,6 +29,11 @@ std::optional<Tag> Tag::parse(StringRef tag) {
   return parsed;
 }
 
+RankedTensorType withLayout(RankedTensorType type, StringRef tag) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               deviceOf(type).withLayout(tag));
+}
+
 std::string normalTag(StringRef tag) {
   for (auto [i, letter] : llvm::enumerate(tag))
     if (letter != char('a' + i))

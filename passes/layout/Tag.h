@@ -14,6 +14,9 @@ struct Tag {
   static std::optional<Tag> parse(llvm::StringRef tag);
 };
 
+/// The type in another layout.
+mlir::RankedTensorType withLayout(mlir::RankedTensorType type, llvm::StringRef tag);
+
 /// "abcd" is written as nothing.
 std::string normalTag(llvm::StringRef tag);
 

@@ -27,11 +27,6 @@ std::optional<int64_t> bitsOf(Value numbers) {
   return failed(tensor) ? std::nullopt : std::optional(bitsOf(*tensor));
 }
 
-bool isStrict(MatmulOp product) {
-  auto accuracy = product->getAttrOfType<StringAttr>("dlc.accuracy");
-  return accuracy && accuracy == "strict";
-}
-
 bool isConstant(Value value) {
   if (!value || value.getDefiningOp<ConstantOp>())
     return true;

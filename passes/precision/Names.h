@@ -16,6 +16,12 @@ constexpr llvm::StringLiteral kPrecisionAttr = "dlc.precision";
 /// On a product of f32: the library may round its operands to this type.
 constexpr llvm::StringLiteral kMathAttr = "dlc.math";
 
+/// Whether a product asks for its sums as they are written, whatever the mode.
+inline bool isStrict(mlir::Operation *product) {
+  auto own = product->getAttrOfType<mlir::StringAttr>("dlc.accuracy");
+  return own && own == "strict";
+}
+
 /// The type that a word means; null where it means none.
 mlir::FloatType typeNamed(llvm::StringRef word, mlir::MLIRContext *context);
 

@@ -11,6 +11,7 @@
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
+#include "passes/precision/Names.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/bit.h"
@@ -108,8 +109,7 @@ private:
       auto product = dyn_cast<MatmulOp>(use.getOwner());
       if (!product || use.getOperandNumber() != 1)
         return false;
-      auto own = product->getAttrOfType<StringAttr>("dlc.accuracy");
-      if ((own && own == "strict") ||
+      if (precision::isStrict(product) ||
           transposed.value_or(product.getTransposeB()) != product.getTransposeB())
         return false;
       transposed = product.getTransposeB();
