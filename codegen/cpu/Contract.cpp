@@ -2,6 +2,7 @@
 #include "codegen/cpu/Contract.h"
 
 #include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Turned.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -177,26 +178,6 @@ struct Generator {
     return to;
   }
 
-  /// lanes x lanes values, turned: log2(lanes) rounds of exchanging halves between pairs of rows.
-  void transpose(SmallVectorImpl<Value> &rows) {
-    int64_t n = rows.size();
-    for (int64_t half = 1; half < n; half *= 2) {
-      SmallVector<int64_t> low, high;
-      for (int64_t i = 0; i < n; ++i) {
-        bool second = i & half;
-        low.push_back(second ? n + i - half : i);
-        high.push_back(second ? n + i : i + half);
-      }
-      for (int64_t i = 0; i < n; ++i) {
-        if (i & half)
-          continue;
-        Value x = rows[i], y = rows[i + half];
-        rows[i] = vector::ShuffleOp::create(b, loc, x, y, low);
-        rows[i + half] = vector::ShuffleOp::create(b, loc, x, y, high);
-      }
-    }
-  }
-
   /// Copies one panel of B (`width` columns of it exist) to `to`, K rows of plan.panelColumns,
   /// widened.
   View packPanel(View from, int64_t width, Value to) {
@@ -221,7 +202,7 @@ struct Generator {
                                                           from.element, (j + i) * from.column),
                                                        from.element, rows)
                                           : zeroVector());
-          transpose(block);
+          block = transposeRegisters(b, loc, block);
           Value target = at(to, sum, mul(k, plan.panelColumns));
           for (int64_t i = 0; i < rows; ++i)
             store(block[i], at(target, sum, i * plan.panelColumns + j));

@@ -1,6 +1,7 @@
 //===- Registers.cpp - values of any number of lanes, register by register -===//
 #include "codegen/cpu/Registers.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -36,6 +37,14 @@ Value inRegisters(OpBuilder &b, Location loc, VectorType whole, ArrayRef<Value> 
     result = result ? vector::ShuffleOp::create(b, loc, result, part, join).getResult() : part;
   }
   return result;
+}
+
+Value opaque(OpBuilder &b, Location loc, Value reg) {
+  return LLVM::InlineAsmOp::create(b, loc, reg.getType(), ValueRange{reg}, /*asm_string=*/"",
+                                   /*constraints=*/"=v,0", /*has_side_effects=*/false,
+                                   /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
 }
 
 } // namespace dlc::cpu

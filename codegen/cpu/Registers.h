@@ -13,6 +13,10 @@ mlir::Value inRegisters(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType
                         llvm::ArrayRef<mlir::Value> operands,
                         llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> call);
 
+/// The same register, through which code generation does not look: a search for one better shuffle
+/// in place of several takes longer than all other work on them.
+mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value reg);
+
 } // namespace dlc::cpu
 
 #endif

@@ -1,5 +1,6 @@
 //===- Turned.cpp - results whose operands lie across, in tiles of registers ===//
 #include "codegen/cpu/Turned.h"
+#include "codegen/cpu/Registers.h"
 
 using namespace mlir;
 
@@ -103,6 +104,9 @@ SmallVector<Value> transposeRegisters(OpBuilder &b, Location loc, ArrayRef<Value
   // one q are transposed among the groups, as a square of blocks: at each step the even ones and
   // the odd ones of two groups.
   int64_t groups = lanes / block;
+  if (groups > 1)
+    for (Value &one : now)
+      one = opaque(b, loc, one);
   SmallVector<Value> result(lanes);
   for (int64_t q = 0; q < block; ++q) {
     SmallVector<std::pair<SmallVector<Value>, int64_t>> parts; // registers, and their first column

@@ -161,11 +161,15 @@ std::string tagName(const_dnnl_memory_desc_t md) {
   // Layouts are equal when they differ only in the strides of dimensions of one element, but
   // implementations look at those too: the exact one comes first.
   std::string spelled = spell(md);
+  size_t rank = dims.size();
+  auto sameBlocks = [&](std::string_view name) {
+    return name.size() == spelled.size() && name.substr(rank) == spelled.substr(rank);
+  };
   for (bool exactly : {true, false}) {
     if (matches(spelled, exactly))
       return spelled;
     for (const auto &[name, tag] : tagsByName())
-      if (tag != dnnl_format_tag_any && matches(name, exactly))
+      if (tag != dnnl_format_tag_any && sameBlocks(name) && matches(name, exactly))
         return std::string(name);
   }
   return innerBlocks(md) == 0 ? "strided" : opaque;
