@@ -24,8 +24,6 @@ Expr derivative(Expm1Op, Expr dy, Expr, Expr y) { return dy * (y + 1); }
 Expr derivative(LogOp, Expr dy, Expr x, Expr) { return dy / x; }
 // dx = dy / (1 + x)
 Expr derivative(Log1pOp, Expr dy, Expr x, Expr) { return dy / (x + 1); }
-// dx = dy / 2 / y
-Expr derivative(SqrtOp, Expr dy, Expr, Expr y) { return 0.5 * dy / y; }
 // dx = -dy / 2 * y^3
 Expr derivative(RsqrtOp, Expr dy, Expr, Expr y) { return -0.5 * dy * (y * y * y); }
 // dx = dy cos(x)
@@ -96,6 +94,38 @@ void backward(AddOp op, Backward &g) {
   Expr dy = g.of(op.getY());
   g.add(op.getA(), [&] { return dy; });
   g.add(op.getB(), [&] { return dy; });
+}
+
+/// Whether a value is a sum or mean of squares, times a constant or not: what norms and standard
+/// deviations are roots of.
+bool isSumOfSquares(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto sum = dyn_cast_or_null<ReduceOp>(op)) {
+    if (sum.getKind() != ReduceKind::sum && sum.getKind() != ReduceKind::mean)
+      return false;
+    Operation *term = sum.getX().getDefiningOp();
+    auto mul = dyn_cast_or_null<MulOp>(term);
+    auto pow = dyn_cast_or_null<PowOp>(term);
+    return (mul && mul.getA() == mul.getB()) || (pow && splatValue(pow.getB()) == 2.0) ||
+           isSumOfSquares(sum.getX());
+  }
+  if (isa_and_nonnull<ReshapeOp, BroadcastOp, TransposeOp>(op))
+    return isSumOfSquares(op->getOperand(0));
+  if (isa_and_nonnull<MulOp, DivOp>(op) && splatValue(op->getOperand(1)))
+    return isSumOfSquares(op->getOperand(0));
+  return false;
+}
+
+// dx = dy / 2 / y; for a norm or standard deviation taken as 0 where y is 0: the gradients of the
+// squares are 0 there, and the product would be no number
+void backward(SqrtOp op, Backward &g) {
+  Expr dy = g.of(op.getY()), y = g(op.getY());
+  g.add(op.getX(), [&] {
+    Expr slope = 0.5 / y;
+    if (isSumOfSquares(op.getX()))
+      slope = drop(compare(Predicate::eq, y, y.scalar(0)), slope);
+    return dy * slope;
+  });
 }
 
 // da = dy, db = -dy

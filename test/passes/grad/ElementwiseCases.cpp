@@ -87,6 +87,19 @@ std::vector<Case> elementwiseCases() {
     return %y : tensor<3x5xFF>)"});
   cases.push_back(
       {.name = "pow/integer", .operands = {{{3, 5}, wide}, {{5}, uniform(1, 3), "i32"}}});
+  // Norms and deviations of rows of which one is always 0.
+  for (const char *reduction : {"sum", "mean"})
+    cases.push_back({.name = std::string("sqrt/of squares, ") + reduction,
+                     .operands = {{{3, 5}, wide}},
+                     .resultTypes = {"tensor<3xFF>"},
+                     .body = R"(
+    %rows = dlc.constant dense<[[1.0], [0.0], [2.0]]> : tensor<3x1xFF>
+    %x = dlc.mul %a0, %rows : (tensor<3x5xFF>, tensor<3x1xFF>) -> tensor<3x5xFF>
+    %square = dlc.mul %x, %x : (tensor<3x5xFF>, tensor<3x5xFF>) -> tensor<3x5xFF>
+    %sum = dlc.reduce )" + std::string(reduction) +
+                             R"( %square axes [1] : (tensor<3x5xFF>) -> tensor<3xFF>
+    %y = dlc.sqrt %sum : (tensor<3xFF>) -> tensor<3xFF>
+    return %y : tensor<3xFF>)"});
   cases.push_back({.name = "cast/narrow",
                    .operands = {{{3, 5}, wide}},
                    .resultTypes = {"tensor<3x5xFF>"},

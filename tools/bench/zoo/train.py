@@ -44,7 +44,7 @@ def rows():
 def batch_of(row):
     """8, or less where one step would take many seconds; recommenders take rows of a table, many at once."""
     batch = 128 if row["source"] == "own" else 8
-    while batch > 2 and batch * row["multiplications"] > 40:
+    while batch > 2 and batch * row["multiplications"] > 12:
         batch //= 2
     return batch
 
