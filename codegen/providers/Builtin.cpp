@@ -138,26 +138,50 @@ Operation *onlyOperation(FusionOp fusion) {
   return op;
 }
 
+/// How many channels of images lie side by side, where all of these values lie alike: those of a
+/// block, or all of them. 0 where they do not.
+int64_t groupOf(ArrayRef<Value> images) {
+  StringRef tag = layoutOf(images.front().getType());
+  auto parsed = Tag::parse(tag);
+  for (Value image : images)
+    if (layoutOf(image.getType()) != tag || typeOf(image).getRank() != 4)
+      return 0;
+  int64_t channels = typeOf(images.front()).getDimSize(1);
+  bool isBlocked =
+      parsed && parsed->blockedDim == 1 && parsed->order == SmallVector<int64_t>{0, 1, 2, 3};
+  bool isLast =
+      parsed && parsed->blockedDim < 0 && parsed->order == SmallVector<int64_t>{0, 2, 3, 1};
+  if (isBlocked)
+    return channels % parsed->block == 0 ? parsed->block : 0;
+  return isLast ? channels : 0;
+}
+
+/// The gradient of a depthwise convolution's weights, of images as vectors of channels.
+json laneGrad(FusionOp fusion) {
+  auto op = dyn_cast<ConvWeightGradOp>(fusion.getBody().front().front());
+  if (!op || op->getNextNode() != fusion.getBody().front().getTerminator() ||
+      runtime::hostLanes() == 0 || !layoutOf(op.getDw().getType()).empty() ||
+      !typeOf(op.getDy()).getElementType().isF32())
+    return {};
+  int64_t group = groupOf({op.getX(), op.getDy()}), channels = typeOf(op.getX()).getDimSize(1);
+  if (group < 8 || int64_t(op.getGroups()) != channels ||
+      typeOf(op.getDy()).getDimSize(1) != channels)
+    return {};
+  json desc = windowed("lane_weight_grad", op, dims(typeOf(op.getX())), typeOf(op.getDy()));
+  desc["group"] = group;
+  return desc;
+}
+
 /// A pool of f32 images that lie with many channels side by side, as vectors of these.
 json lanePool(FusionOp fusion) {
   Operation *op = &fusion.getBody().front().front();
   if (!op->hasTrait<Pooling>() || op->getNextNode() != fusion.getBody().front().getTerminator() ||
       runtime::hostLanes() == 0)
     return {};
-  StringRef tag = layoutOf(op->getOperand(0).getType());
-  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
-    if (layoutOf(type) != tag || cast<RankedTensorType>(type).getRank() != 4)
-      return {};
-  auto parsed = Tag::parse(tag);
-  auto type = typeOf(op->getResult(0));
-  int64_t channels = type.getDimSize(1);
-  bool isBlocked =
-      parsed && parsed->blockedDim == 1 && parsed->order == SmallVector<int64_t>{0, 1, 2, 3};
-  bool isLast =
-      parsed && parsed->blockedDim < 0 && parsed->order == SmallVector<int64_t>{0, 2, 3, 1};
-  int64_t group = isBlocked ? parsed->block : channels;
-  if (!type.getElementType().isF32() || (!isBlocked && !isLast) || group % 8 != 0 ||
-      channels % group != 0)
+  SmallVector<Value> images(op->getOperands());
+  llvm::append_range(images, op->getResults());
+  int64_t group = groupOf(images);
+  if (group < 8 || group % 8 != 0 || !typeOf(op->getResult(0)).getElementType().isF32())
     return {};
   auto described = [&](const char *name, auto o, Value src, Value dst) {
     json desc = windowed("lane_pool", o, dims(typeOf(src)), typeOf(dst));
@@ -208,6 +232,8 @@ CallArgument resultOf(Operation *whole, OpResult inner) {
 std::optional<LibraryCall> describe(Operation *whole) {
   auto fusion = dyn_cast<FusionOp>(whole);
   json desc = fusion ? lanePool(fusion) : json();
+  if (fusion && desc.is_null())
+    desc = laneGrad(fusion);
   Operation *op = !fusion          ? whole
                   : desc.is_null() ? onlyOperation(fusion)
                                    : &fusion.getBody().front().front();
@@ -269,9 +295,11 @@ public:
     const Machine &machine = cost.machine;
     double cores = cost.coresFor(call.flops + call.bytes);
     double nanoseconds = cost.traffic(call.bytes, cores);
-    double rate = call.desc["kind"] == "lane_pool" ? machine.lanePoolTaps
-                  : call.desc.contains("kernel")   ? machine.builtinWindows
-                                                   : machine.convolutionGflops;
+    StringRef kind = call.desc["kind"].get_ref<const std::string &>();
+    double rate = kind == "lane_pool"            ? machine.lanePoolTaps
+                  : kind == "lane_weight_grad"   ? machine.laneGradients
+                  : call.desc.contains("kernel") ? machine.builtinWindows
+                                                 : machine.convolutionGflops;
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores));
     return cost.ended(call, nanoseconds);
   }

@@ -31,25 +31,45 @@ Value AlternativeBuilder::constant(Value value) {
 
 namespace {
 
-/// The least that an operation costs, in plain layout or as the library wants it.
+StringRef channelsLast(int64_t rank) {
+  static constexpr const char *tags[] = {"acb", "acdb", "acdeb"};
+  return tags[rank - 3];
+}
+
+/// The least that an operation costs: in plain layout, with channels last, or as the library wants
+/// it.
 std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &costs) {
-  auto costIn = [&](StringRef source, StringRef destination) {
-    SmallVector<Type> operands(op->getOperandTypes());
+  std::optional<double> least;
+  // Of the first operand, of the first result, and of the second operand where that is an image
+  // too.
+  auto consider = [&](StringRef source, StringRef destination, StringRef second = "") {
+    SmallVector<Type> operands(op->getOperandTypes()), results(op->getResultTypes());
     operands[0] = withLayout(typeOf(op->getOperand(0)), source);
-    Type result = withLayout(typeOf(op->getResult(0)), destination);
-    return costs.operation(op, operands, result);
+    if (!second.empty())
+      operands[1] = withLayout(typeOf(op->getOperand(1)), second);
+    if (!isa<ConvWeightGradOp>(op))
+      for (auto [type, result] : llvm::zip(results, op->getResults()))
+        type = withLayout(typeOf(result), destination);
+    if (auto cost = costs.operation(op, operands, results); cost && (!least || *cost < *least))
+      least = cost;
   };
-  std::optional<double> least = costIn("", "");
-  if (isa<ConvOp, ConvTransposeOp>(op))
+  consider("", "");
+  StringRef last = channelsLast(typeOf(op->getOperand(0)).getRank());
+  bool isPool = op->hasTrait<Pooling>();
+  if (isPool)
+    consider(last, last, op->getNumOperands() > 1 ? last : "");
+  if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
+    consider(last, "", last);
+    if (std::optional<Wanted> wanted = oracle.wantedByWeightGrad(gradient))
+      consider(wanted->source, "", wanted->destination);
+  } else if (!isPool) {
     if (std::optional<Wanted> wanted = oracle.wantedByConv(op))
-      if (auto cost = costIn(wanted->source, wanted->destination);
-          cost && (!least || *cost < *least))
-        least = cost;
+      consider(wanted->source, wanted->destination);
+  }
   return least;
 }
 
 std::optional<double> costOf(const Alternative &way, LayoutOracle &oracle, Costs &costs) {
-  static constexpr const char *channelsLast[] = {"acb", "acdb", "acdeb"};
   double sum = 0;
   for (Operation *op : way.work) {
     std::optional<double> cost = leastCost(op, oracle, costs);
@@ -58,14 +78,15 @@ std::optional<double> costOf(const Alternative &way, LayoutOracle &oracle, Costs
     sum += *cost;
   }
   for (Value value : way.moved)
-    sum += costs.reorder(withLayout(typeOf(value), channelsLast[typeOf(value).getRank() - 3]),
+    sum += costs.reorder(withLayout(typeOf(value), channelsLast(typeOf(value).getRank())),
                          typeOf(value));
   return sum;
 }
 
 std::optional<Alternative> alternativeTo(Operation *op, AlternativeBuilder &b) {
   if (auto transposed = dyn_cast<ConvTransposeOp>(op))
-    return subPixels(transposed, b);
+    if (auto way = subPixels(transposed, b))
+      return way;
   if (shapeOf(op->getOperand(0)).size() == 3)
     return flatPlanes(op, b);
   if (auto conv = dyn_cast<ConvOp>(op))
@@ -77,7 +98,7 @@ std::optional<Alternative> alternativeTo(Operation *op, AlternativeBuilder &b) {
 
 std::optional<Alternative> inSinglePrecision(Operation *op, AlternativeBuilder &b) {
   Type half = typeOf(op->getResult(0)).getElementType();
-  if (!half.isF16() && !half.isBF16())
+  if ((!half.isF16() && !half.isBF16()) || !isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op))
     return std::nullopt;
   Operation *wide = b.builder.clone(*op);
   for (OpOperand &operand : wide->getOpOperands()) {
@@ -87,7 +108,7 @@ std::optional<Alternative> inSinglePrecision(Operation *op, AlternativeBuilder &
   b.builder.setInsertionPoint(op);
   wide->getResult(0).setType(typeOf(op->getResult(0)).clone(b.builder.getF32Type()));
   return Alternative{
-      b.cast(wide->getResult(0), half), {wide}, {op->getOperand(0), op->getResult(0)}};
+      {b.cast(wide->getResult(0), half)}, {wide}, {op->getOperand(0), op->getResult(0)}};
 }
 
 namespace {
@@ -97,7 +118,7 @@ using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
 void take(Block &block, Maker &make, LayoutOracle &oracle, Costs &costs) {
   for (Operation &each : llvm::make_early_inc_range(block)) {
     Operation *op = &each;
-    if (!isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op) ||
+    if ((!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) && !op->hasTrait<Pooling>()) ||
         !can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE) ||
         !isa<FloatType>(typeOf(op->getResult(0)).getElementType()) ||
         !typeOf(op->getResult(0)).hasStaticShape() ||
@@ -113,7 +134,7 @@ void take(Block &block, Maker &make, LayoutOracle &oracle, Costs &costs) {
     std::optional<double> own = leastCost(op, oracle, costs), other = costOf(*way, oracle, costs);
     bool isBetter = other && (!own || *other < *own);
     if (isBetter)
-      op->getResult(0).replaceAllUsesWith(way->result);
+      op->replaceAllUsesWith(way->results);
     // What is not used after all, and constants that became others.
     for (Operation *made = op->getPrevNode(); made != before;) {
       Operation *next = made->getPrevNode();

@@ -2,7 +2,8 @@
 //
 // Libraries have fast code for the convolutions and pools that most networks have. What has none
 // (transposed convolutions with long strides, depthwise ones of one or three spatial dimensions or
-// with several results for a channel, pools of one dimension) is made of those that have.
+// with several results for a channel, pools of one dimension, and gradients of these) is made of
+// those that have.
 // So are convolutions of 16-bit floats where the processor does not multiply these.
 //
 //===----------------------------------------------------------------------===//
@@ -41,18 +42,21 @@ private:
   mlir::Location loc;
 };
 
-/// A value in the operation's place, and what it costs: products and pools, and values that are
-/// moved on the way.
+/// Values in the place of the operation's, and what they cost: products and pools, and values that
+/// are moved on the way.
 struct Alternative {
-  mlir::Value result;
+  llvm::SmallVector<mlir::Value, 2> results;
   llvm::SmallVector<mlir::Operation *> work;
   llvm::SmallVector<mlir::Value> moved;
 };
 
+/// Whether each channel has a convolution of its own, forward or back.
+bool isDepthwise(mlir::Operation *op);
+
 /// A transposed convolution with strides as a convolution with a channel for each phase, whose
 /// results are interleaved.
 std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b);
-/// A depthwise convolution, or a pool, of one dimension as one of two.
+/// A depthwise convolution, or a pool, of one dimension as one of two; and their gradients.
 std::optional<Alternative> flatPlanes(mlir::Operation *op, AlternativeBuilder &b);
 /// A depthwise convolution of three dimensions as the sum of those of its planes.
 std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b);

@@ -23,26 +23,44 @@ Shape withHeight(ArrayRef<int64_t> shape) {
 
 } // namespace
 
+bool isDepthwise(Operation *op) {
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return multiplierOf(conv) == 1;
+  int64_t channels = shapeOf(op->getOperand(0))[1];
+  if (auto transposed = dyn_cast<ConvTransposeOp>(op))
+    return channels > 1 && int64_t(transposed.getGroups()) == channels &&
+           shapeOf(transposed.getY())[1] == channels;
+  auto gradient = dyn_cast<ConvWeightGradOp>(op);
+  return gradient && channels > 1 && int64_t(gradient.getGroups()) == channels &&
+         shapeOf(gradient.getDy())[1] == channels;
+}
+
 std::optional<Alternative> flatPlanes(Operation *op, AlternativeBuilder &b) {
-  auto conv = dyn_cast<ConvOp>(op);
-  if (conv && multiplierOf(conv) != 1)
+  bool isPool = op->hasTrait<Pooling>();
+  if (!isPool && !isDepthwise(op))
     return std::nullopt;
+  // A convolution's bias is no image.
   SmallVector<Value> operands(op->getOperands());
-  for (Value &operand : MutableArrayRef(operands).take_front(conv ? 2 : 1))
+  for (Value &operand : MutableArrayRef(operands).take_front(isPool ? operands.size() : 2))
     operand = b.reshape(operand, withHeight(shapeOf(operand)));
   Operation *flat = b.builder.clone(*op);
   flat->setOperands(operands);
   for (NamedAttribute attribute : op->getAttrs())
     if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute.getValue())) {
-      bool isPadding = attribute.getName().getValue().ends_with("low") ||
-                       attribute.getName().getValue().ends_with("high");
+      StringRef name = attribute.getName().getValue();
+      bool isPadding = name.ends_with("low") || name.ends_with("high") || name == "extra";
       Shape values{isPadding ? 0 : 1};
       values.append(list.asArrayRef().begin(), list.asArrayRef().end());
       flat->setAttr(attribute.getName(), b.builder.getDenseI64ArrayAttr(values));
     }
-  auto type = typeOf(op->getResult(0));
-  flat->getResult(0).setType(type.clone(withHeight(type.getShape())));
-  return Alternative{b.reshape(flat->getResult(0), type.getShape()), {flat}, {}};
+  Alternative way;
+  for (auto [before, after] : llvm::zip(op->getResults(), flat->getResults())) {
+    auto type = typeOf(before);
+    after.setType(type.clone(withHeight(type.getShape())));
+    way.results.push_back(b.reshape(after, type.getShape()));
+  }
+  way.work = {flat};
+  return way;
 }
 
 std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
@@ -71,8 +89,8 @@ std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
     way.work.push_back(plane.getDefiningOp());
     sum = sum ? b.make<AddOp>(plane, sum) : plane;
   }
-  way.result =
-      b.make<TransposeOp>(b.reshape(sum, {y[0], y[2], y[1], y[3], y[4]}), Shape{0, 2, 1, 3, 4});
+  way.results = {
+      b.make<TransposeOp>(b.reshape(sum, {y[0], y[2], y[1], y[3], y[4]}), Shape{0, 2, 1, 3, 4})};
   way.moved = {op.getX(), op.getY()};
   return way;
 }
@@ -89,7 +107,7 @@ std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b) {
   Value x = b.reshape(b.broadcast(b.reshape(op.getX(), each), repeated), all);
   Value y = b.make<ConvOp>(x, op.getW(), op.getBias(), op.getStrides(), op.getDilations(),
                            op.getLow(), op.getHigh(), op.getGroups() * times);
-  return Alternative{y, {y.getDefiningOp()}, {x}};
+  return Alternative{{y}, {y.getDefiningOp()}, {x}};
 }
 
 } // namespace dlc

@@ -261,7 +261,8 @@ private:
           offer(gradient ? oracle.offerForWeightGrad(gradient, source, tag)
                          : oracle.offerForConv(op, source, tag));
     // Our own kernels may take what oneDNN has none for.
-    if (isa<ConvOp>(op) && op->getOperand(1).getDefiningOp<ConstantOp>())
+    bool isOfConstants = isa<ConvOp>(op) && op->getOperand(1).getDefiningOp<ConstantOp>();
+    if (isOfConstants || (gradient && isDepthwise(op)))
       for (const char *tag : ownTags(rankOf(op->getOperand(0))))
         add(tag, tag);
     add("", "");

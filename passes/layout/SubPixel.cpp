@@ -134,7 +134,7 @@ std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) 
   SubPixels made(op, *phases, b);
   Value phased = made.convolution();
   // The result is moved once, or twice where its channels lie together.
-  return Alternative{made.interleaved(phased), {phased.getDefiningOp()}, {phased, phased}};
+  return Alternative{{made.interleaved(phased)}, {phased.getDefiningOp()}, {phased, phased}};
 }
 
 } // namespace dlc

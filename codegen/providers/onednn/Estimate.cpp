@@ -40,7 +40,7 @@ double packedInside(const json &desc) {
 /// Channels of a convolution's result in each group: the rows of the product over its unfolded
 /// images.
 double resultsPerGroup(const json &desc) {
-  auto weights = dimsOf(desc, "weights"),
+  auto weights = dimsOf(desc, desc.contains("weights") ? "weights" : "diff_weights"),
        src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
   bool isGrouped = weights.size() > src.size();
   return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
@@ -48,13 +48,18 @@ double resultsPerGroup(const json &desc) {
 
 /// What a convolution in vectors of its results' channels reaches of its rate: few channels leave
 /// lanes idle, and a transposed one with strides scatters.
-double convolutionPart(const json &desc, const CostModel &cost) {
+double convolutionPart(const LibraryCall &call, const CostModel &cost) {
+  const json &desc = call.desc;
   std::string kind = desc.value("kind", "");
   auto weights = dimsOf(desc, "weights");
   bool isDepthwise = resultsPerGroup(desc) == 1 && weights.size() > dimsOf(desc, "dst").size();
   double part = 1;
   if (kind == "convolution" && !isDepthwise)
     part = laneShare(resultsPerGroup(desc), cost.lanes);
+  if (kind == "convolution_backward_weights")
+    part = StringRef(call.implementation).contains("dw")
+               ? cost.machine.libraryDepthwiseGradients / cost.machine.convolutionGflops
+               : laneShare(resultsPerGroup(desc), cost.lanes);
   auto strides = desc.value("strides", std::vector<int64_t>());
   if ((kind == "deconvolution" || kind == "convolution_backward_data") &&
       llvm::any_of(strides, [](int64_t stride) { return stride > 1; }))
@@ -156,7 +161,7 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
     else if (name.contains("bf16"))
       rate *= machine.libraryBf16Convolutions;
     else if (!recurrent)
-      rate *= convolutionPart(call.desc, cost);
+      rate *= convolutionPart(call, cost);
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   packedInside(call.desc) / machine.libraryPacked;
     if (name.contains("gemm:"))

@@ -20,6 +20,7 @@ std::unique_ptr<LibraryCall> createBuiltinCall(const nlohmann::json &desc,
       {"max_pool_grad", builtin::makeMaxPoolGrad},
       {"avg_pool_grad", builtin::makeAvgPoolGrad},
       {"lane_pool", builtin::makeLanePool},
+      {"lane_weight_grad", builtin::makeLaneGrad},
       {"conv_weight_grad", builtin::makeConvWeightGrad},
       {"random", builtin::makeRandom},
   };

@@ -60,6 +60,7 @@ std::unique_ptr<LibraryCall> makeMaxPoolIndices(Request &request);
 std::unique_ptr<LibraryCall> makeMaxPoolPositions(Request &request);
 std::unique_ptr<LibraryCall> makeMaxPoolGrad(Request &request);
 std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request);
+std::unique_ptr<LibraryCall> makeLaneGrad(Request &request);
 std::unique_ptr<LibraryCall> makeLanePool(Request &request);
 std::unique_ptr<LibraryCall> makeConvWeightGrad(Request &request);
 std::unique_ptr<LibraryCall> makeRandom(Request &request);

@@ -1,0 +1,96 @@
+//===- LaneGrad.cpp - a depthwise convolution's gradient in its weights, in lanes ----===//
+//
+// {"kind": "lane_weight_grad", "src": [N, C, H, W], "dst": [N, C, H, W] (of dy), "kernel",
+//  "strides", "dilations" (0 = dense), "pads_l", "group"}
+//   of f32; x and dy lie in memory as [N, C / group, H, W, group] (nChw16c), or with channels last
+//   where a group is all of them.
+//   buffers: x, dy, dw [C, 1, kernel...]
+//
+// Where there are few vectors of channels, the rows of dy are cut among threads, and what they
+// summed is added.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/library/builtin/LaneGrad.h"
+
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Builtin.h"
+
+#include <algorithm>
+
+namespace dlc::runtime::builtin {
+
+std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
+  auto given = describe::Sliding::read(request, describe::kKernelWords);
+  LaneGrad grad;
+  grad.channels = request.size("group");
+  if (given.rank() != 2 || given.features != given.channels || grad.channels < 1 ||
+      given.channels % grad.channels != 0)
+    request.complain("lanes are of [N, C, H, W] whose channels are whole groups, one feature for "
+                     "each");
+  const bool isWide = hostLanes() == 16 && grad.channels >= 16;
+  if (hostLanes() < 8 || grad.channels < 8)
+    request.complain("lanes need AVX2 and groups of at least 8 channels");
+  const LaneGradKernels *kernels = isWide ? &laneGradAvx512 : &laneGradAvx2;
+  for (int d = 0; d < 2; ++d) {
+    grad.size[d] = given.src[d];
+    grad.outSize[d] = given.dst[d];
+    grad.kernel[d] = given.window.sizes[d];
+    grad.stride[d] = given.window.strides[d];
+    grad.dilation[d] = given.window.dilations[d];
+    grad.low[d] = given.window.low[d];
+  }
+  const int64_t groups = given.channels / grad.channels, lanes = kernels->lanes;
+  auto pitches = [&](const int64_t *size) {
+    LanePitches p;
+    p.pixel = grad.channels;
+    p.row = size[1] * p.pixel;
+    p.group = size[0] * p.row;
+    p.image = groups * p.group;
+    return p;
+  };
+  grad.src = pitches(grad.size);
+  grad.dst = pitches(grad.outSize);
+  grad.vectors = (grad.channels + lanes - 1) / lanes;
+  request.need("x", given.sourceElements(), DType::F32, false);
+  request.need("dy", given.resultElements(), DType::F32, false);
+  request.need("dw", given.channels * given.window.taps(), DType::F32, true);
+  request.end();
+  const int64_t taps = given.window.taps(), vectors = groups * grad.vectors,
+                rows = given.batch * given.dst[0];
+  constexpr int64_t kPerThread = 4;
+  const int64_t parts = std::clamp<int64_t>(
+      kPerThread * request.threads / std::max<int64_t>(1, vectors), 1, std::max<int64_t>(1, rows));
+  auto run = [=](void *const *buffers, const CallContext &context) {
+    auto *x = static_cast<const float *>(buffers[0]), *dy = static_cast<const float *>(buffers[1]);
+    auto *dw = static_cast<float *>(buffers[2]), *sums = static_cast<float *>(context.scratch);
+    const int64_t each = taps * lanes;
+    parallelFor(context.threads, vectors * parts, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t item = begin; item < end; ++item) {
+        int64_t part = item % parts;
+        kernels->sum(grad, item / parts, x, dy, sums + item * each, part * rows / parts,
+                     (part + 1) * rows / parts);
+      }
+    });
+    parallelFor(context.threads, vectors, 64, [&](int64_t begin, int64_t end, int) {
+      for (int64_t vector = begin; vector < end; ++vector) {
+        const float *from = sums + vector * parts * each;
+        int64_t first = grad.firstOf(vector, lanes);
+        // Channels that the vector before has, too, are that one's.
+        for (int64_t lane = vector % grad.vectors * lanes - first; lane < lanes; ++lane) {
+          float *to = dw + (vector / grad.vectors * grad.channels + first + lane) * taps;
+          for (int64_t tap = 0; tap < taps; ++tap) {
+            float sum = 0;
+            for (int64_t part = 0; part < parts; ++part)
+              sum += from[part * each + tap * lanes + lane];
+            to[tap] = sum;
+          }
+        }
+      }
+    });
+  };
+  return makeCall(std::string("lane_weight_grad:") + (isWide ? "avx512" : "avx2"), run,
+                  uint64_t(vectors * parts * taps * lanes) * sizeof(float));
+}
+
+} // namespace dlc::runtime::builtin

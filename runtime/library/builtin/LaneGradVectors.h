@@ -1,0 +1,150 @@
+//===- LaneGradVectors.h - the kernel over vectors of V channels --------------------===//
+//
+// Included by one file for each kind of processor, which sets V. As many taps as there are
+// registers share a walk over dy; those of a window that reach outside at some pixels are summed
+// there one by one.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEGRADVECTORS_H
+#define DLC_RUNTIME_LIBRARY_BUILTIN_LANEGRADVECTORS_H
+
+#include "runtime/library/builtin/LaneGrad.h"
+#include "runtime/library/simd/Lanes.h"
+
+namespace dlc::runtime::builtin {
+namespace {
+
+struct LaneGradVectors {
+  using Floats = simd::Vec<V>;
+  static constexpr int kMostTaps = V == 16 ? 28 : 13; ///< whose sums fit in registers
+
+  struct Range {
+    int64_t begin, end;
+    Range in(Range other) const {
+      return {begin > other.begin ? begin : other.begin, end < other.end ? end : other.end};
+    }
+  };
+
+  /// One image: a vector of channels of it.
+  struct Image {
+    const LaneGrad &grad;
+    const float *x, *dy;
+    float *sums;
+    Range rows;
+
+    /// The coordinates of dy at which a tap lies inside.
+    Range inside(int d, int64_t tap) const {
+      int64_t origin = tap * grad.dilation[d] - grad.low[d], stride = grad.stride[d];
+      int64_t begin = origin < 0 ? (-origin + stride - 1) / stride : 0;
+      int64_t end = grad.size[d] - origin;
+      end = end <= 0 ? 0 : (end + stride - 1) / stride;
+      return {begin, end < grad.outSize[d] ? end : grad.outSize[d]};
+    }
+
+    /// R x C taps from (i, j) on, at pixels at which all of them lie inside.
+    template <int R, int C> void block(int64_t i, int64_t j, Range down, Range across) const {
+      if (down.begin >= down.end || across.begin >= across.end)
+        return;
+      Floats acc[R][C] = {};
+      const int64_t row = grad.dilation[0] * grad.src.row,
+                    column = grad.dilation[1] * grad.src.pixel;
+      const int64_t step = grad.stride[1] * grad.src.pixel;
+      for (int64_t h = down.begin; h < down.end; ++h) {
+        const float *slope = dy + h * grad.dst.row + across.begin * grad.dst.pixel;
+        const float *from =
+            x + (h * grad.stride[0] + i * grad.dilation[0] - grad.low[0]) * grad.src.row +
+            (across.begin * grad.stride[1] + j * grad.dilation[1] - grad.low[1]) * grad.src.pixel;
+        for (int64_t w = across.begin; w < across.end; ++w) {
+          Floats v = simd::load<V>(slope);
+#pragma GCC unroll 7
+          for (int r = 0; r < R; ++r)
+#pragma GCC unroll 7
+            for (int c = 0; c < C; ++c)
+              acc[r][c] += v * simd::load<V>(from + r * row + c * column);
+          slope += grad.dst.pixel;
+          from += step;
+        }
+      }
+      for (int r = 0; r < R; ++r)
+        for (int c = 0; c < C; ++c) {
+          float *to = sums + ((i + r) * grad.kernel[1] + j + c) * V;
+          simd::store<V>(to, simd::load<V>(to) + acc[r][c]);
+        }
+    }
+
+    /// Those of them that lie inside at a pixel, at all pixels.
+    template <int R, int C> void taps(int64_t i, int64_t j) const {
+      Range down = rows, across{0, grad.outSize[1]};
+      for (int r = 0; r < R; ++r)
+        down = down.in(inside(0, i + r));
+      for (int c = 0; c < C; ++c)
+        across = across.in(inside(1, j + c));
+      if (down.begin > down.end)
+        down.end = down.begin;
+      if (across.begin > across.end)
+        across.end = across.begin;
+      block<R, C>(i, j, down, across);
+      for (int r = 0; r < R; ++r) {
+        Range own = rows.in(inside(0, i + r));
+        block<1, C>(i + r, j, own.in({own.begin, down.begin}), across);
+        block<1, C>(i + r, j, own.in({down.end > down.begin ? down.end : down.begin, own.end}),
+                    across);
+        for (int c = 0; c < C; ++c) {
+          Range tap = inside(1, j + c);
+          block<1, 1>(i + r, j + c, own, tap.in({tap.begin, across.begin}));
+          block<1, 1>(i + r, j + c, own, tap.in({across.end, tap.end}));
+        }
+      }
+    }
+
+    /// All rows of the window, C columns of it.
+    template <int C> void columns(int64_t j) const {
+      int64_t i = 0;
+      auto rowsAtATime = [&](auto count) {
+        constexpr int R = decltype(count)::value;
+        if constexpr (R * C <= kMostTaps)
+          for (; i + R <= grad.kernel[0]; i += R)
+            taps<R, C>(i, j);
+      };
+      rowsAtATime(Number<7>());
+      rowsAtATime(Number<5>());
+      rowsAtATime(Number<3>());
+      rowsAtATime(Number<1>());
+    }
+  };
+  template <int N> struct Number { static constexpr int value = N; };
+
+  static void sum(const LaneGrad &grad, int64_t vector, const float *x, const float *dy,
+                  float *sums, int64_t begin, int64_t end) {
+    for (int64_t tap = 0; tap < grad.kernel[0] * grad.kernel[1]; ++tap)
+      simd::store<V>(sums + tap * V, Floats{});
+    const int64_t group = vector / grad.vectors, first = grad.firstOf(vector, V);
+    while (begin < end) {
+      const int64_t image = begin / grad.outSize[0], row = begin % grad.outSize[0];
+      const int64_t rows =
+          end - begin < grad.outSize[0] - row ? end - begin : grad.outSize[0] - row;
+      Image one{grad,
+                x + image * grad.src.image + group * grad.src.group + first,
+                dy + image * grad.dst.image + group * grad.dst.group + first,
+                sums,
+                {row, row + rows}};
+      int64_t j = 0;
+      for (; j + 7 <= grad.kernel[1]; j += 7)
+        one.columns<7>(j);
+      for (; j + 5 <= grad.kernel[1]; j += 5)
+        one.columns<5>(j);
+      for (; j + 3 <= grad.kernel[1]; j += 3)
+        one.columns<3>(j);
+      for (; j < grad.kernel[1]; ++j)
+        one.columns<1>(j);
+      begin += rows;
+    }
+  }
+
+  static constexpr LaneGradKernels kernels{sum, V};
+};
+
+} // namespace
+} // namespace dlc::runtime::builtin
+
+#endif // DLC_RUNTIME_LIBRARY_BUILTIN_LANEGRADVECTORS_H

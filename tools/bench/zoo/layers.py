@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Measures training steps of single layers, with shapes as networks have them: dlc against eager PyTorch in both memory formats, interleaved in one process.
+
+    tools/bench/zoo/layers.py [--only depthwise] [--threads 2] [--rounds 9] [--results build/zoo/layers]
+    tools/bench/zoo/layers.py --report [--below 1.0]
+
+A cliff in one gradient is a cliff in every network that has it, and no sample of networks has all of them. The rows stand in layer_rows.py. A row's input is multiplied by
+a parameter, so that its gradient is asked for too; the loss is the mean squared error, and the step plain SGD. Each row runs in a process of its own and leaves a file
+in the folder of results; what has one is not measured again (--again does). Right: three losses within 1e-3 of PyTorch's. Ratio and interval as in operators.py.
+"""
+import json
+import os
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import train  # before those that look in the other folder first, which has one too
+import common
+import sweep
+import zoo
+
+RATE = 1e-4
+
+
+def scaled(module, shape):
+    import torch
+
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.layer = torch.nn.Parameter(torch.ones(shape[1:])), module
+
+        def forward(self, x):
+            return self.layer(x * self.scale)
+    return Scaled()
+
+
+def torch_step(module, x, target, channels_last):
+    import copy
+    import torch
+    module = copy.deepcopy(module)
+    if channels_last:
+        module, x = module.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+    optimizer = torch.optim.SGD(module.parameters(), lr=RATE)
+
+    def step():
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(module(x), target)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+    return step
+
+
+def measure(row, o):
+    import torch
+    import worker
+    name, layer, shape = row
+    result = {"name": name, "batch": shape[0], "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+    torch.manual_seed(0)
+    torch.set_num_threads(o.threads)
+    module, x = scaled(layer, shape), torch.randn(shape)
+    with torch.no_grad():
+        target = torch.randn_like(module(x))
+    with tempfile.TemporaryDirectory(prefix="dlc-layers-") as folder:
+        at = lambda file: os.path.join(folder, file)
+        model, _, why = train.export({"exporter": "trace"}, module, ["x"], (x,), at("model.onnx"))
+        if model is None:
+            return result | {"refused": why[-500:]}
+        try:
+            common.tool("dlc", "compile", at("model.onnx"), "--train", "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache"), "--loss", "mse",
+                        "--optimizer", "sgd", "--lr", str(RATE))
+        except RuntimeError as error:
+            return result | {"refused": str(error)[-500:]}
+        run, results = worker.dlc(at("model.dlcx"), o.threads, {"x": x.numpy(), "target": target.numpy()})
+
+        def dlc():
+            run()
+            return float(results()[0])
+        found = {"dlc": dlc, "torch": torch_step(module, x, target, False)}
+        if len(shape) == 4:
+            found["torch-cl"] = torch_step(module, x, target, True)
+        losses = {tool: [step() for _ in range(3)] for tool, step in found.items()}
+        result["error"] = train.apart(losses["dlc"], losses["torch"])
+        result["tools"] = sweep.rounds(found, o)
+        zoo.rate(result)
+        about = json.loads(common.tool("dlc", "inspect", at("model.dlcx"), "--repeat", "7", "--threads", str(o.threads), "--json"))
+        longest = sorted(about["commands"], key=lambda c: -c.get("us", 0))[:4]
+        result["commands"] = [f"{c['implementation']} {c['name']} {c['us']:.0f} us" for c in longest if c.get("us", 0) >= 1]
+    return result
+
+
+def is_right(r):
+    return r["error"] <= train.LIMIT
+
+
+def line(r):
+    if "refused" in r:
+        return f"{r['name']:40} refused: {r['refused'][-150:]}"
+    return (f"{r['name']:40} {r['tools']['dlc']['median_ms']:9.2f} ms  {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:9}"
+            + ("" if is_right(r) else f" wrong by {r['error']:.1e}") + (f"  {', '.join(r['commands'])}"[:170] if r["ratio"] < 1.2 else ""))
+
+
+def prepare(o):
+    import onnx, torch, worker  # noqa: E401, F401: once for all children
+    import layer_rows
+    return {row[0]: row for row in layer_rows.rows()}
+
+
+if __name__ == "__main__":
+    sweep.main(__doc__, "layers", prepare, measure, line, is_right)
