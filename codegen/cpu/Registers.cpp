@@ -38,4 +38,19 @@ Value inRegisters(OpBuilder &b, Location loc, VectorType whole, ArrayRef<Value> 
   return result;
 }
 
+Value resized(OpBuilder &b, Location loc, Value x, int64_t lanes) {
+  auto type = dyn_cast<VectorType>(x.getType());
+  int64_t from = type ? type.getNumElements() : 1;
+  if (from == lanes)
+    return x;
+  if (!type)
+    return vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, x.getType()), x);
+  if (lanes == 1)
+    return vector::ExtractOp::create(b, loc, x, int64_t(0));
+  SmallVector<int64_t> picks;
+  for (int64_t i = 0; i < lanes; ++i)
+    picks.push_back(std::min(i, from - 1));
+  return vector::ShuffleOp::create(b, loc, x, x, picks);
+}
+
 } // namespace dlc::cpu

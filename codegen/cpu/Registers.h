@@ -13,6 +13,10 @@ mlir::Value inRegisters(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType
                         llvm::ArrayRef<mlir::Value> operands,
                         llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> call);
 
+/// The first `lanes` lanes of a value; of one that has fewer, the last lane again and again. One
+/// lane is a scalar.
+mlir::Value resized(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, int64_t lanes);
+
 } // namespace dlc::cpu
 
 #endif

@@ -215,3 +215,16 @@ func.func @main() -> tensor<64x64x4x32xf32> {
   %t = dlc.transpose %c [2, 3, 0, 1] : (tensor<4x32x64x64xf32>) -> tensor<64x64x4x32xf32>
   return %t : tensor<64x64x4x32xf32>
 }
+
+// -----
+
+// What is padded is loaded where it is inside.
+// CHECK-LABEL: llvm.func @k0_pad
+// CHECK: arith.cmpi ult, {{.*}} : vector<{{.*}}xi32>
+// CHECK: llvm.intr.masked.load
+// CHECK-NOT: gather
+// CHECK: llvm.return
+func.func @main(%x: tensor<64x100xf32>, %p: tensor<f32>) -> tensor<64x106xf32> {
+  %y = dlc.pad constant %x, %p low [0, 3] high [0, 3] : (tensor<64x100xf32>, tensor<f32>) -> tensor<64x106xf32>
+  return %y : tensor<64x106xf32>
+}
