@@ -168,6 +168,18 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     sources.push_back({operand, read, lowering.lower(read, shape, readsAll), inside});
     readsAll |= inside && isVector(inside);
   }
+  // Between what is padded at a row's ends, lanes are neighbours.
+  if (auto pad = dyn_cast<PadOp>(op); pad && pad.getMode() != PadMode::constant &&
+                                      sources.front().operand == pad.getX() && lanes > 0 &&
+                                      !at.back().vec && at.back().step == 1) {
+    Source between = sources.front();
+    int64_t last = cast<RankedTensorType>(pad.getX().getType()).getShape().back() - lanes;
+    between.at.back() = affine(at.back(), 1, -pad.getLow().back());
+    between.inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                           between.at.back().base, i64(last + 1));
+    if (last >= 0)
+      sources.insert(sources.begin(), between);
+  }
   std::function<Value(ArrayRef<Source>)> first = [&](ArrayRef<Source> from) -> Value {
     const auto &[operand, read, where, inside] = from.front();
     if (!inside)

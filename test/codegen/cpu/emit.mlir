@@ -228,3 +228,18 @@ func.func @main(%x: tensor<64x100xf32>, %p: tensor<f32>) -> tensor<64x106xf32> {
   %y = dlc.pad constant %x, %p low [0, 3] high [0, 3] : (tensor<64x100xf32>, tensor<f32>) -> tensor<64x106xf32>
   return %y : tensor<64x106xf32>
 }
+
+// -----
+
+// Between the ends of a row that is continued beyond them, lanes are neighbours.
+// CHECK-LABEL: llvm.func @k0_pad
+// CHECK: scf.if
+// CHECK: llvm.load {{.*}} -> vector<32xf32>
+// CHECK-NEXT: scf.yield
+// CHECK: } else {
+// CHECK: llvm.intr.masked.gather
+// CHECK: llvm.return
+func.func @main(%x: tensor<64x100xf32>, %p: tensor<f32>) -> tensor<64x106xf32> {
+  %y = dlc.pad reflect %x, %p low [0, 3] high [0, 3] : (tensor<64x100xf32>, tensor<f32>) -> tensor<64x106xf32>
+  return %y : tensor<64x106xf32>
+}
