@@ -20,6 +20,8 @@ namespace {
 constexpr int64_t kStreams = 4;
 /// Rows of a panel that each place should have at least.
 constexpr int64_t kStreamRows = 64;
+/// Rows of B that one row of A meets as they lie are read so many at a time.
+constexpr int64_t kRowsTogether = 8;
 /// How far ahead of its use a panel is asked for, in each of these places.
 constexpr int64_t kPrefetchBytes = 1024;
 
@@ -348,6 +350,47 @@ struct Generator {
     Value batch, offsetC, firstBlock, lastBlock, firstRow, endRow;
   };
 
+  /// One row of A against a wide panel of B as it lies: its rows are runs of memory, and their sums
+  /// lie in scratch.
+  void rowByPanel(const Chunk &chunk, View panel, Value firstColumn, int64_t width) {
+    Value sums = at(operands.scratch, b.getI8Type(), plan.scratchSums);
+    int64_t whole = width / plan.lanes * plan.lanes;
+    auto eachVector = [&](llvm::function_ref<void(Value, int64_t)> visit) {
+      if (whole)
+        loop(i64(0), i64(whole), plan.lanes, [&](Value column) { visit(column, plan.lanes); });
+      if (whole < width)
+        visit(i64(whole), width - whole);
+    };
+    auto addRows = [&](Value k, int64_t rows, bool isFirst) {
+      Value columnA = at(chunk.a.base, chunk.a.element, mul(k, chunk.a.column));
+      Value firstB = at(panel.base, panel.element, mul(k, panel.row));
+      SmallVector<Value> left, right;
+      for (int64_t i = 0; i < rows; ++i) {
+        left.push_back(
+            splat(loadScalar(at(columnA, chunk.a.element, i * chunk.a.column), chunk.a.element)));
+        right.push_back(at(firstB, panel.element, i * panel.row));
+      }
+      eachVector([&](Value column, int64_t valid) {
+        Value place = at(sums, sum, column);
+        Value x = isFirst ? zeroVector() : loadVector(place, sum, plan.lanes);
+        for (auto [a, row] : llvm::zip(left, right))
+          x = multiplyAdd(a, loadVector(at(row, panel.element, column), panel.element, valid), x);
+        store(x, place);
+      });
+    };
+    int64_t first = std::min(kRowsTogether, spec.k), rest = (spec.k - first) % kRowsTogether;
+    addRows(i64(0), first, true);
+    if (first < spec.k - rest)
+      loop(i64(first), i64(spec.k - rest), kRowsTogether,
+           [&](Value k) { addRows(k, kRowsTogether, false); });
+    if (rest)
+      addRows(i64(spec.k - rest), rest, false);
+    eachVector([&](Value column, int64_t valid) {
+      storeRow(loadVector(at(sums, sum, column), sum, plan.lanes), chunk.offsetC, chunk.batch,
+               chunk.firstRow, add(firstColumn, column), valid);
+    });
+  }
+
   void chunkByPanel(const Chunk &chunk, View panel, Value firstColumn, int64_t width) {
     int64_t base = spec.m / plan.blocks, tall = plan.tallBlocks();
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
@@ -443,7 +486,8 @@ struct Generator {
           if (plan.packsB)
             panel = packPanel(panel, width, at(operands.scratch, b.getI8Type(), plan.scratchB));
         }
-        chunkByPanel(chunk, panel, column, width);
+        plan.walksRows ? rowByPanel(chunk, panel, column, width)
+                       : chunkByPanel(chunk, panel, column, width);
       };
       if (wholePanels)
         loop(from, least(to, i64(wholePanels)), 1,

@@ -58,8 +58,10 @@ struct ContractPlan {
   int64_t chunks = 1;
   int64_t kBlock =
       1; ///< rows of a panel that are kept in cache while all blocks of a chunk use them
-  bool packsA = false;                   ///< a chunk of A is copied to scratch
-  bool packsB = false;                   ///< a panel of B is copied to scratch
+  bool packsA = false; ///< a chunk of A is copied to scratch
+  bool packsB = false; ///< a panel of B is copied to scratch
+  /// One row of A meets rows of B as they lie, a few at a time, each as long as a wide panel.
+  bool walksRows = false;
   bool keepsSums = false;                ///< sums of a chunk by a panel go through scratch
   int64_t scratchB = 0, scratchSums = 0; ///< where in scratch; packed A is at 0
 

@@ -18,6 +18,12 @@ constexpr int64_t kLargeChunkBytes = 8 * 1024 * 1024;
 constexpr int64_t kLargeB = 8 * 1024 * 1024;
 /// How much of a panel of B stays in cache while the blocks of a chunk pass over it.
 constexpr int64_t kPanelBytes = 256 * 1024;
+/// Rows of B that one row of A meets as they lie: the widest part of them whose sums stay in the
+/// first-level cache, and the narrowest that is a good run of memory; B is beyond a core's caches.
+constexpr int64_t kWidest = 2048, kNarrowest = 256;
+constexpr int64_t kFarB = 256 * 1024;
+/// Units that feed many threads.
+constexpr int64_t kUnits = 32;
 /// Multiply-adds below which another thread costs more than it saves.
 constexpr int64_t kWorkPerThread = 200 * 1000;
 
@@ -50,6 +56,14 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   if (!spec.packedB && spec.strideBn == 1 && plan.blocks == 1)
     vectors = std::clamp<int64_t>((avx512 ? 16 : 8) / spec.m, 2, avx512 ? 8 : 4);
   plan.panelColumns = vectors * plan.lanes;
+  plan.walksRows = spec.m == 1 && !spec.packedB && spec.strideBn == 1 &&
+                   spec.n > plan.panelColumns &&
+                   spec.k * spec.n * byteWidth(spec.elementB) * spec.batchSize() > kFarB;
+  if (plan.walksRows) {
+    int64_t wanted = ceilDiv(spec.n, ceilDiv(kUnits, spec.batchSize()));
+    plan.panelColumns =
+        ceilDiv(std::min({spec.n, kWidest, std::max(kNarrowest, wanted)}), plan.lanes) * plan.lanes;
+  }
   plan.panels = ceilDiv(spec.n, plan.panelColumns);
 
   // B as it lies serves few rows; more pay for packing. Small elements are widened once.
@@ -71,8 +85,8 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   int64_t chunkBytes = costlyB ? kLargeChunkBytes : kChunkBytes;
   int64_t most = std::max<int64_t>(1, chunkBytes / std::max<int64_t>(1, perBlock));
   int64_t units = plan.panels * spec.batchSize();
-  if (units < 32)
-    most = std::min(most, std::max<int64_t>(1, plan.blocks * units / 32));
+  if (units < kUnits)
+    most = std::min(most, std::max<int64_t>(1, plan.blocks * units / kUnits));
   // each panel packed once
   plan.chunks = ceilDiv(plan.blocks, most);
   plan.blocksPerChunk = ceilDiv(plan.blocks, plan.chunks);
@@ -82,7 +96,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   int64_t panelRow = plan.panelColumns * (spec.packedB ? byteWidth(spec.elementB) : sumBytes);
   int64_t kBlocks = plan.blocksPerChunk == 1 ? 1 : ceilDiv(spec.k * panelRow, kPanelBytes);
   plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(spec.k, kBlocks), 4) * 4);
-  plan.keepsSums = hasEpilogue || plan.kBlocks(spec.k) > 1;
+  plan.keepsSums = hasEpilogue || plan.walksRows || plan.kBlocks(spec.k) > 1;
 
   plan.extent = spec.batchSize() * plan.chunks * plan.panels;
   int64_t chunkRows = plan.blocksPerChunk * height;

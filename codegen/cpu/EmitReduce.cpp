@@ -142,9 +142,20 @@ static Value orZero(Emitter &e, Value inside, Value v, int64_t lanes) {
     return v;
   int64_t n = isa<VectorType>(v.getType()) || isa<VectorType>(inside.getType()) ? lanes : 0;
   v = e.splat(v, n);
-  Value zero = elementConstant(e, v.getType(), 0);
-  return arith::SelectOp::create(e.b, e.loc, isa<VectorType>(inside.getType()) ? inside : inside, v,
-                                 zero);
+  return arith::SelectOp::create(e.b, e.loc, inside, v, elementConstant(e, v.getType(), 0));
+}
+
+Value Emitter::windowed(Value x, IndexLowering &lowering, const Read &read, Value other,
+                        int64_t lanes) {
+  Value inside = lowering.inside(read.guards);
+  if (inside && isa<VectorType>(inside.getType()))
+    if (Value loaded = loadInside(x, lowering.lower(read), inside, other, lanes))
+      return loaded;
+  Value here = eval(x, lowering.lower(read, cast<RankedTensorType>(x.getType()).getShape()), lanes);
+  if (!inside)
+    return here;
+  int64_t n = isa<VectorType>(here.getType()) || isa<VectorType>(inside.getType()) ? lanes : 0;
+  return arith::SelectOp::create(b, loc, inside, splat(here, n), splat(other, n));
 }
 
 Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
@@ -160,9 +171,8 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
            [&](ArrayRef<Index> where, int64_t n) -> Value {
              IndexLowering lowering(*this, n);
              auto reads = lowering.readsOf(op, at, where.take_front(terms));
-             Value inside = lowering.inside(reads[0].guards);
-             Value a = eval(x, lowering.lower(reads[0], tx.getShape()), n);
-             a = orZero(*this, inside, a, n);
+             Value zero = elementConstant(*this, computeType(tx.getElementType()), 0);
+             Value a = windowed(x, lowering, reads[0], zero, n);
              return product(*this, a, eval(y, lowering.lower(reads[1], ty.getShape()), n), n);
            });
   if (op->getNumOperands() < 3)
@@ -195,15 +205,8 @@ Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {
                                   inside && isa<VectorType>(inside.getType()) ? n : 0);
             return orZero(*this, inside, elementConstant(*this, type, 1), n);
           }
-          Value inside = lowering.inside(read.guards);
-          Value v = eval(op->getOperand(0), lowering.lower(read, x.getShape()), n);
-          if (!inside)
-            return v;
-          if (avg)
-            return orZero(*this, inside, v, n);
-          int64_t l = isa<VectorType>(v.getType()) || isa<VectorType>(inside.getType()) ? n : 0;
-          return arith::SelectOp::create(b, loc, inside, splat(v, l),
-                                         neutral(ReduceKind::max, x.getElementType(), l));
+          return windowed(op->getOperand(0), lowering, read, neutral(kind, x.getElementType(), 0),
+                          n);
         });
   };
   Value total = sweep(false);

@@ -1,5 +1,7 @@
 //===- EmitShape.cpp - constants, iota, and elements that are moved --------===//
 #include "codegen/cpu/IndexLowering.h"
+#include "codegen/cpu/Registers.h"
+#include "passes/fuse/Climbing.h"
 
 using namespace mlir;
 
@@ -52,6 +54,15 @@ Value Emitter::iota(IotaOp op, const Indices &at, int64_t lanes) {
   return castElement(b, loc, i, b.getI64Type(), element);
 }
 
+Value Emitter::distances(int64_t step, int64_t lanes) {
+  SmallVector<int32_t> steps;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    steps.push_back(int32_t(lane * step));
+  return arith::ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(VectorType::get({lanes}, b.getI32Type()), ArrayRef<int32_t>(steps)));
+}
+
 /// A place along the lanes compared with one value for all of them: with the distance to the first
 /// lane, in half as many registers.
 Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
@@ -61,12 +72,7 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
   for (int side : {0, 1}) {
     Value places = op->getOperand(side), other = op->getOperand(1 - side);
     Indices place = broadcastIndex(places, at);
-    while (Operation *moving = buffers.count(places) ? nullptr : places.getDefiningOp()) {
-      auto moved = IndexLowering(*this, lanes).movedIndex(moving, place);
-      if (!moved)
-        break;
-      place = std::move(*moved), places = moving->getOperand(0);
-    }
+    followMoves(places, place, lanes);
     auto iota = buffers.count(places) ? IotaOp() : places.getDefiningOp<IotaOp>();
     if (!iota)
       continue;
@@ -81,20 +87,62 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
     against = binary("max", binary("min", against, i64(size)), i64(-1));
     Value distance =
         arith::TruncIOp::create(b, loc, b.getI32Type(), binary("sub", against, x.base));
-    SmallVector<int32_t> steps;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      steps.push_back(int32_t(lane * x.step));
     Value operands[2];
-    operands[side] = arith::ConstantOp::create(
-        b, loc,
-        DenseElementsAttr::get(VectorType::get({lanes}, b.getI32Type()), ArrayRef<int32_t>(steps)));
+    operands[side] = distances(x.step, lanes);
     operands[1 - side] = splat(distance, lanes);
     return emitElement(*this, op, operands);
   }
   return {};
 }
 
+/// The instruction that picks lanes of a register by 32-bit places; none: there is none.
+static std::string pickerOf(const Target &target, Type element) {
+  StringRef features = target.features;
+  if (element.getIntOrFloatBitWidth() != 32)
+    return "";
+  bool isFloat = isa<FloatType>(element);
+  if (target.vectorBits == 512 && features.contains("+avx512f"))
+    return isFloat ? "llvm.x86.avx512.permvar.sf.512" : "llvm.x86.avx512.permvar.si.512";
+  if (target.vectorBits == 256 && features.contains("+avx2"))
+    return isFloat ? "llvm.x86.avx2.permps" : "llvm.x86.avx2.permd";
+  return "";
+}
+
+Value Emitter::climb(GatherOp op, const Indices &at, int64_t lanes) {
+  auto x = cast<RankedTensorType>(op.getX().getType());
+  Type element = computeType(x.getElementType());
+  std::string picker = pickerOf(target, element);
+  auto isUniform = [](const Index &i) { return i.isUniform(); };
+  const int64_t size = x.getShape().back(), width = target.lanes32(),
+                window = std::min(width, size);
+  if (!climbs(op) || int64_t(op.getAxis()) + 1 != x.getRank() || lanes < 2 || picker.empty() ||
+      window < 2 || at.back().vec || at.back().step != 1 ||
+      !llvm::all_of(ArrayRef(at).drop_back(), isUniform))
+    return {};
+  Value places = eval(op.getIndices(), {at.back()}, lanes);
+  if (!isa<VectorType>(places.getType()))
+    return {};
+  Type wide = b.getI64Type(), placeType = getElementTypeOrSelf(places.getType());
+  VectorType whole = VectorType::get({width}, element);
+  return inRegisters(b, loc, whole, {places}, [&](ArrayRef<Value> registers) -> Value {
+    // The first lane's place is the least.
+    Value least = vector::ExtractOp::create(b, loc, registers[0], int64_t(0));
+    Value first = binary("min", castElement(b, loc, least, placeType, wide), i64(size - window));
+    Indices from(at);
+    from.back() = {first, 1, nullptr, false};
+    Value elements = resized(b, loc, eval(op.getX(), from, window), width);
+    Value picks = binary("sub", registers[0], castElement(b, loc, first, wide, placeType));
+    picks = castElement(b, loc, picks, placeType, b.getI32Type());
+    return LLVM::CallIntrinsicOp::create(b, loc, whole, b.getStringAttr(picker),
+                                         ValueRange{elements, picks})
+        .getResult(0);
+  });
+}
+
 Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
+  if (auto gather = dyn_cast<GatherOp>(op))
+    if (Value picked = climb(gather, at, lanes))
+      return picked;
   if (auto found = parts.find(op); found != parts.end()) {
     Indices inside(at);
     Index &x = inside[cast<ConcatOp>(op).getAxis()];
@@ -105,6 +153,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
   Type element = computeType(getElementTypeOrSelf(op->getResult(0).getType()));
   struct Source {
     Value operand;
+    Read read;
     Indices at;
     Value inside;
   };
@@ -116,15 +165,32 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     Value operand = op->getOperand(read.operand);
     auto shape = cast<RankedTensorType>(operand.getType()).getShape();
     Value inside = lowering.inside(read.guards);
-    sources.push_back({operand, lowering.lower(read, shape, readsAll), inside});
+    sources.push_back({operand, read, lowering.lower(read, shape, readsAll), inside});
     readsAll |= inside && isVector(inside);
   }
+  // Between what is padded at a row's ends, lanes are neighbours.
+  if (auto pad = dyn_cast<PadOp>(op); pad && pad.getMode() != PadMode::constant &&
+                                      sources.front().operand == pad.getX() && lanes > 0 &&
+                                      !at.back().vec && at.back().step == 1) {
+    Source between = sources.front();
+    int64_t last = cast<RankedTensorType>(pad.getX().getType()).getShape().back() - lanes;
+    between.at.back() = affine(at.back(), 1, -pad.getLow().back());
+    between.inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                           between.at.back().base, i64(last + 1));
+    if (last >= 0)
+      sources.insert(sources.begin(), between);
+  }
   std::function<Value(ArrayRef<Source>)> first = [&](ArrayRef<Source> from) -> Value {
-    const auto &[operand, where, inside] = from.front();
+    const auto &[operand, read, where, inside] = from.front();
     if (!inside)
       return eval(operand, where, lanes);
     if (isVector(inside) || from[1].at.empty()) {
-      Value other = first(from.drop_front()), here = eval(operand, where, lanes);
+      Value other = first(from.drop_front());
+      if (Value loaded = isVector(inside)
+                             ? loadInside(operand, lowering.lower(read), inside, other, lanes)
+                             : Value())
+        return loaded;
+      Value here = eval(operand, where, lanes);
       int64_t n = isVector(inside) || isVector(here) || isVector(other) ? lanes : 0;
       return arith::SelectOp::create(b, loc, inside, splat(here, n), splat(other, n));
     }

@@ -245,13 +245,42 @@ Value Emitter::load(Value value, Value pointer, const Indices &at, int64_t lanes
   }
   if (!offset.vec && std::abs(offset.step) <= kNearStep)
     return toCompute(b, loc, loadNear(element, pointer, offset, lanes), element);
-  Value pointers = elementPointer(*this, element, pointer, asVector(offset, lanes));
+  Value offsets = asVector(offset, lanes);
+  // Offsets of 32 bits are taken twice as many at a time.
+  if (type.getNumElements() <= std::numeric_limits<int32_t>::max())
+    offsets = arith::TruncIOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()), offsets);
+  Value pointers = elementPointer(*this, element, pointer, offsets);
   auto maskType = VectorType::get({lanes}, b.getI1Type());
   Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, true));
   Value none = LLVM::PoisonOp::create(b, loc, withLanes(storage, lanes));
   Value loaded = LLVM::masked_gather::create(b, loc, withLanes(storage, lanes), pointers, all,
                                              ValueRange{none}, b.getI32IntegerAttr(align));
   return toCompute(b, loc, loaded, element);
+}
+
+void Emitter::followMoves(Value &value, Indices &at, int64_t lanes) {
+  while (Operation *moving = buffers.count(value) ? nullptr : value.getDefiningOp()) {
+    auto moved = IndexLowering(*this, lanes).movedIndex(moving, at);
+    if (!moved)
+      return;
+    at = std::move(*moved), value = moving->getOperand(0);
+  }
+}
+
+Value Emitter::loadInside(Value value, Indices at, Value inside, Value other, int64_t lanes) {
+  followMoves(value, at, lanes);
+  Value pointer = buffers.lookup(value);
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType(), storage = storageType(element);
+  if (!pointer || elements.count(value) || storage.getIntOrFloatBitWidth() < 32)
+    return {};
+  Index offset = linear(type.getShape(), at, lanes);
+  if (offset.vec || offset.step != 1)
+    return {};
+  Value p = elementPointer(*this, element, pointer, offset.base);
+  return LLVM::MaskedLoadOp::create(b, loc, withLanes(storage, lanes), p, inside,
+                                    splat(other, lanes),
+                                    b.getI32IntegerAttr(int32_t(ref::elementBytes(element))));
 }
 
 Value Emitter::loadNear(Type element, Value pointer, const Index &offset, int64_t lanes) {

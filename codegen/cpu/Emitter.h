@@ -11,6 +11,7 @@
 
 #include "codegen/cpu/Target.h"
 #include "ir/dlc/Dialect.h"
+#include "ir/dlc/IndexMap.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -51,6 +52,8 @@ struct Prefetching {
   /// turn. The processor reads ahead of each of them by itself.
   int64_t rows = 0, row = 0;
 };
+
+class IndexLowering;
 
 class Emitter {
 public:
@@ -121,6 +124,8 @@ public:
   Index affine(const Index &x, int64_t scale, int64_t offset);
   Index add(const Index &a, const Index &b, int64_t lanes);
   mlir::Value asVector(const Index &x, int64_t lanes);
+  /// How far each lane's place is from the first one's, in 32 bits.
+  mlir::Value distances(int64_t step, int64_t lanes);
   mlir::Value binary(llvm::StringRef kind, mlir::Value a,
                      mlir::Value b); ///< i64 or vectors of it: add sub mul div rem min max
 
@@ -133,6 +138,12 @@ private:
   friend struct ElementwiseEmitter;
   mlir::Value evalUncached(mlir::Value value, const Indices &at, int64_t lanes);
   mlir::Value load(mlir::Value value, mlir::Value pointer, const Indices &at, int64_t lanes);
+  /// Goes back to what operations that only move elements take them from.
+  void followMoves(mlir::Value &value, Indices &at, int64_t lanes);
+  /// Lanes that lie side by side in memory where they are inside, else `other`; null where they do
+  /// not, or where memory does not hold the value. Nothing outside is touched.
+  mlir::Value loadInside(mlir::Value value, Indices at, mlir::Value inside, mlir::Value other,
+                         int64_t lanes);
   /// Lanes of a small step: whole registers, of which elements are picked.
   mlir::Value loadNear(mlir::Type element, mlir::Value pointer, const Index &offset, int64_t lanes);
   mlir::Value constantElement(ConstantOp op, const Indices &at, int64_t lanes);
@@ -140,11 +151,16 @@ private:
   // One function per family; each maps the index and evaluates its operands there.
   mlir::Value elementwise(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value move(mlir::Operation *op, const Indices &at, int64_t lanes);
+  /// Lanes along a gather whose places climb, picked from registers; null where they are not.
+  mlir::Value climb(GatherOp op, const Indices &at, int64_t lanes);
   mlir::Value iota(IotaOp op, const Indices &at, int64_t lanes);
   mlir::Value comparePlaces(CompareOp op, const Indices &at, int64_t lanes);
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
   mlir::Value contraction(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
+  /// An element that a window reads, where it meets the operand; else `other`.
+  mlir::Value windowed(mlir::Value x, IndexLowering &lowering, const Read &read, mlir::Value other,
+                       int64_t lanes);
 
   Index linear(llvm::ArrayRef<int64_t> shape, const Indices &at, int64_t lanes);
 

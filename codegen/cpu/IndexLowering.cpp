@@ -86,6 +86,13 @@ Index IndexLowering::lower(const IndexExpr &expression) {
   return sum ? e.affine(*sum, 1, expression.constant) : e.constant(expression.constant);
 }
 
+Indices IndexLowering::lower(const Read &read) {
+  Indices result;
+  for (const IndexExpr &place : read.at)
+    result.push_back(lower(place));
+  return result;
+}
+
 Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape, bool isElse) {
   Indices result;
   for (auto [place, size] : llvm::zip(read.at, shape)) {
@@ -112,8 +119,23 @@ Value IndexLowering::inside(ArrayRef<Guard> guards) {
     all =
         all ? Value(arith::AndIOp::create(e.b, e.loc, e.splat(all, n), e.splat(holds, n))) : holds;
   };
+  // Places in 32 bits are compared in half as many registers.
+  constexpr int64_t most = 1 << 30;
+  auto isNarrow = [&](const Guard &guard, const Index &place) {
+    return guard.by == 1 && !place.vec && place.step != 0 && guard.place.low() > -most &&
+           guard.place.high() < most && guard.size < most;
+  };
   for (const Guard &guard : guards) {
     Index place = lower(guard.place), whole = place;
+    if (isNarrow(guard, place)) {
+      auto narrow = [&](Value i) {
+        return e.splat(arith::TruncIOp::create(e.b, e.loc, e.b.getI32Type(), i), lanes);
+      };
+      Value at = e.binary("add", narrow(place.base), e.distances(place.step, lanes));
+      add(arith::CmpIPredicate::ult, {nullptr, 0, at, false},
+          {nullptr, 0, narrow(e.i64(guard.size)), false});
+      continue;
+    }
     if (guard.by > 1) {
       whole = binary("div", place, e.constant(guard.by));
       add(arith::CmpIPredicate::eq, e.affine(whole, guard.by, 0), place);

@@ -24,6 +24,8 @@ public:
   std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at);
 
   Index lower(const IndexExpr &expression);
+  /// Where it is read, were all guards to hold.
+  Indices lower(const Read &read);
   /// The element of an operand of this shape; within it, whether the guards hold or not. `isElse`:
   /// it is read, too, where an earlier read's guards hold.
   Indices lower(const Read &read, llvm::ArrayRef<int64_t> shape, bool isElse = false);

@@ -2,6 +2,7 @@
 #include "codegen/cpu/Kernel.h"
 #include "codegen/cpu/KernelFrame.h"
 #include "codegen/cpu/Nest.h"
+#include "codegen/cpu/Registers.h"
 #include "codegen/cpu/Split.h"
 #include "codegen/cpu/Turned.h"
 
@@ -104,19 +105,25 @@ public:
 
 private:
   /// Several runs of memory that the processor reads ahead come faster than one: rows, or parts of
-  /// a row, that nobody but memory holds are walked side by side.
+  /// a row, that nobody but memory holds are walked side by side. So are those of a few long
+  /// formulas: their chains do not wait for one another.
   int64_t unitsAtATime(const Nest &nest) {
-    constexpr int64_t runs = 4, shortest = 256, fewest = 1 << 20, most = 24;
+    constexpr int64_t runs = 4, shortest = 256, large = 1 << 20, most = 24;
+    constexpr int64_t fewest = 1 << 17, few = 6, heavy = 4;
     int64_t rows = product(nest.shape) / std::max<int64_t>(1, nest.shape.back());
     bool even = nest.blocks == 1 || rows == 1;
     int64_t operations = 0;
+    bool isHeavy = false;
     for (Operation &op : fusion.getBody().front().without_terminator()) {
       if (!op.hasTrait<Elementwise>() && !isa<ConstantOp, BroadcastOp>(op))
         return 1;
       operations += op.hasTrait<Elementwise>();
+      isHeavy |= cast<FactsInterface>(op).getWeight() > heavy;
     }
-    return even && nest.block >= shortest && product(nest.shape) >= fewest && operations <= most &&
-                   nest.rowStores.empty() && !nest.scalarRow
+    int64_t elements = product(nest.shape);
+    bool pays = elements >= large || (isHeavy && operations <= few && elements >= fewest);
+    return even && pays && nest.block >= shortest && operations <= most && nest.rowStores.empty() &&
+                   !nest.scalarRow
                ? runs
                : 1;
   }
@@ -131,11 +138,18 @@ private:
     }
     int64_t row = nest.shape.back(), tail = nest.blocks == 1 ? row % nest.lanes : 0;
     int64_t length = nest.blocks == 1 ? row - tail : nest.block;
+    // No load comes after a store of the others: where the low bits of their addresses meet, it
+    // would wait for it.
     auto store = [&](Value offset, int64_t lanes) {
+      SmallVector<SmallVector<Value>> elements;
+      SmallVector<Indices> places;
       for (auto [at, start] : llvm::zip(ats, starts)) {
         at.back() = {e.binary("add", start, offset), lanes > 1 ? 1 : 0, nullptr, false};
-        storeAll(nest, at, lanes > 1 ? lanes : 0);
+        places.push_back(placed(nest, at));
+        elements.push_back(evalAll(nest.stores, places.back(), lanes > 1 ? lanes : 0));
       }
+      for (auto [place, some] : llvm::zip(places, elements))
+        storeEach(nest.stores, place, some, lanes > 1 ? lanes : 0);
     };
     e.prefetchRows({.elements = product(nest.shape), .walk = 1, .ahead = 256});
     e.range(e.i64(0), e.i64(length), nest.lanes, {}, [&](Value offset, ValueRange) {
@@ -280,32 +294,18 @@ private:
           // What is alike in all lanes comes as one.
           int64_t lanes = height > 1 ? height : 0;
           Value column = e.splat(e.eval(transpose, at, lanes), lanes);
-          registers.push_back(resized(column, height, nest.lanes));
+          registers.push_back(resized(b, loc, column, nest.lanes));
         } else {
           registers.push_back(registers.front());
         }
       }
       registers = transposeRegisters(b, loc, registers);
       for (auto [place, element] : llvm::zip(places, registers))
-        e.bindAt(transpose, place, width > 1 ? width : 0, resized(element, nest.lanes, width));
+        e.bindAt(transpose, place, width > 1 ? width : 0, resized(b, loc, element, width));
     }
     for (const Indices &place : places)
       storeAll(nest, place, width > 1 ? width : 0);
     e.popScope();
-  }
-
-  /// The first of `from` lanes in `to` (one lane is a scalar).
-  Value resized(Value element, int64_t from, int64_t to) {
-    if (from == to)
-      return element;
-    if (from == 1)
-      return e.splat(element, to);
-    if (to == 1)
-      return vector::ExtractOp::create(b, loc, element, ArrayRef<int64_t>{0});
-    SmallVector<int64_t> picks;
-    for (int64_t i = 0; i < to; ++i)
-      picks.push_back(std::min(i, from - 1));
-    return vector::ShuffleOp::create(b, loc, element, element, picks);
   }
 
   Value equals(Value x, int64_t y) {
@@ -461,9 +461,15 @@ private:
   }
 
   void storeAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
-    SmallVector<Value> elements;
-    for (const Nest::Store &store : stores)
-      elements.push_back(e.eval(store.value, padTo(at, store.value), lanes));
+    storeEach(stores, at, evalAll(stores, at, lanes), lanes);
+  }
+  SmallVector<Value> evalAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
+    return llvm::map_to_vector(stores, [&](const Nest::Store &store) {
+      return e.eval(store.value, padTo(at, store.value), lanes);
+    });
+  }
+  void storeEach(ArrayRef<Nest::Store> stores, const Indices &at, ArrayRef<Value> elements,
+                 int64_t lanes) {
     for (auto [store, element] : llvm::zip(stores, elements))
       storeAt(store, at, element, lanes);
   }

@@ -2,6 +2,7 @@
 #include "codegen/cpu/Nest.h"
 #include "codegen/cpu/Turned.h"
 #include "ir/dlc/IndexMap.h"
+#include "passes/fuse/Classify.h"
 
 using namespace mlir;
 
@@ -143,10 +144,12 @@ bool isOfOneRow(Operation *op) {
                         tensorType(reshape.getY()).getShape().back();
 }
 
-/// Whether an operation takes whole rows, or what it does is done element by element.
+/// Whether an operation takes whole rows or runs of them, or what it does is done element by
+/// element.
 bool keepsRows(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
-  return op->hasTrait<Elementwise>() || isa<ConstantOp, BroadcastOp>(op) || isOfOneRow(op) ||
+  return (isa<SliceOp>(op) && keepsInnermost(op)) || op->hasTrait<Elementwise>() ||
+         isa<ConstantOp, BroadcastOp>(op) || isOfOneRow(op) ||
          (gather && int64_t(gather.getAxis()) + 1 < tensorType(gather.getX()).getRank());
 }
 
@@ -388,7 +391,10 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
     bool cut = nest.scalarRow || !loops || perElement > 64;
     if (cut && rows < 64) {
       int64_t step = nest.scalarRow ? 1 : nest.lanes;
-      int64_t wanted = std::max<int64_t>(1, int64_t(16384 / perElement));
+      // Of what memory holds, long runs come faster.
+      constexpr int64_t units = 512;
+      int64_t longest = nest.scalarRow ? 1 : product(nest.shape) / units;
+      int64_t wanted = std::max<int64_t>(longest, int64_t(16384 / perElement));
       nest.block = std::min(row, std::max(step, (wanted + step - 1) / step * step));
     }
     nest.blocks = (row + nest.block - 1) / nest.block;

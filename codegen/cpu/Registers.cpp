@@ -47,4 +47,19 @@ Value opaque(OpBuilder &b, Location loc, Value reg) {
       .getResult(0);
 }
 
+Value resized(OpBuilder &b, Location loc, Value x, int64_t lanes) {
+  auto type = dyn_cast<VectorType>(x.getType());
+  int64_t from = type ? type.getNumElements() : 1;
+  if (from == lanes)
+    return x;
+  if (!type)
+    return vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, x.getType()), x);
+  if (lanes == 1)
+    return vector::ExtractOp::create(b, loc, x, int64_t(0));
+  SmallVector<int64_t> picks;
+  for (int64_t i = 0; i < lanes; ++i)
+    picks.push_back(std::min(i, from - 1));
+  return vector::ShuffleOp::create(b, loc, x, x, picks);
+}
+
 } // namespace dlc::cpu

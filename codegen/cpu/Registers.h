@@ -17,6 +17,10 @@ mlir::Value inRegisters(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType
 /// in place of several takes longer than all other work on them.
 mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value reg);
 
+/// The first `lanes` lanes of a value; of one that has fewer, the last lane again and again. One
+/// lane is a scalar.
+mlir::Value resized(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, int64_t lanes);
+
 } // namespace dlc::cpu
 
 #endif

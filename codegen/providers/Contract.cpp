@@ -35,8 +35,8 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
                    (spec.strideBn == 1 ? machine.packed
                     : large            ? machine.packedTransposedLarge
                                        : machine.packedTransposed);
-  double bytes =
-      cost.traffic(plan.bytes, cores) * (spec.packedB || schedule.packsB ? 1 : machine.shortRuns);
+  double bytes = cost.traffic(plan.bytes, cores) *
+                 (spec.packedB || schedule.packsB || schedule.walksRows ? 1 : machine.shortRuns);
   nanoseconds = std::max(nanoseconds / cores, bytes);
   if (spec.packedB)
     nanoseconds += cost.streamed(bytesB, machine.contractStreamedGigabytes, cores);

@@ -178,10 +178,12 @@ struct RoiSettings {
   bool average;
 };
 
-/// Regions [R, 4] of images [R, C, H, W], each bin read at gh x gw places.
+/// Regions [R, 4] of images [R, C, H, W], or of the one image that they share, each bin read at
+/// gh x gw places.
 Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSettings &s, int64_t gh,
                    int64_t gw) {
-  int64_t R = b.dim(images, 0), C = b.dim(images, 1);
+  int64_t R = b.dim(start, 0), C = b.dim(images, 1);
+  bool isShared = b.dim(images, 0) == 1;
   int64_t grid[2] = {gh, gw}, bins[2] = {s.height, s.width};
   int64_t places = s.height * gh * s.width * gw;
   std::vector<Value> lows, highs, fractions;
@@ -203,7 +205,7 @@ Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSett
       Dims one{R, 1, 1};
       one[d + 1] = number;
       return b.reshape(b.broadcast(b.reshape(v, one), {R, s.height * gh, s.width * gw}),
-                       {R, places});
+                       isShared ? Dims{1, R * places} : Dims{R, places});
     };
     fractions.push_back(spread(b.sub(at, low)));
     lows.push_back(spread(b.cast(low, b.i64)));
@@ -223,8 +225,10 @@ Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSett
     term = b.mul(term, b.expandDims(weight, 1));
     sum = !sum ? term : s.average ? b.add(sum, term) : b.max(sum, term);
   }
-  sum = b.reshape(sum, {R, C, s.height, gh, s.width, gw});
-  return b.reduce(s.average ? ReduceKind::mean : ReduceKind::max, sum, {3, 5}, false);
+  Dims outer = isShared ? Dims{C, R} : Dims{R, C};
+  sum = b.reshape(sum, {outer[0], outer[1], s.height, gh, s.width, gw});
+  sum = b.reduce(s.average ? ReduceKind::mean : ReduceKind::max, sum, {3, 5}, false);
+  return isShared ? b.transpose(sum, {1, 0, 2, 3}) : sum;
 }
 
 void roiAlign(Node &n, Build &b) {
@@ -257,7 +261,8 @@ void roiAlign(Node &n, Build &b) {
   if (!half)
     size = b.max(size, b.like(size, 1));
   Value bin = b.div(size, b.floats({double(s.height), double(s.width)}, {1, 2}, b.elem(x)));
-  Value images = b.gather(x, b.cast(batch, b.i64), 0);
+  bool isShared = b.dim(x, 0) == 1 && b.dim(rois, 0) > 0;
+  Value images = isShared ? x : b.gather(x, b.cast(batch, b.i64), 0);
   if (ratio > 0)
     return n.set(0, alignRegions(b, images, start, bin, s, ratio, ratio));
   auto bins = b.need(bin, "the regions, since sampling_ratio is 0,");
@@ -269,7 +274,7 @@ void roiAlign(Node &n, Build &b) {
     if (!b.require(h < 4096 && w < 4096, "a region is too large"))
       return;
     auto one = [&](Value v) { return b.sliceAxis(v, 0, r, 1); };
-    results.push_back(alignRegions(b, one(images), one(start), one(bin), s,
+    results.push_back(alignRegions(b, isShared ? x : one(images), one(start), one(bin), s,
                                    std::max<int64_t>(1, int64_t(h)),
                                    std::max<int64_t>(1, int64_t(w))));
   }

@@ -2,6 +2,7 @@
 #include "passes/fuse/Classify.h"
 
 #include "ir/dlc/IndexMap.h"
+#include "passes/fuse/Climbing.h"
 #include "passes/fuse/StepSlice.h"
 #include "passes/layout/Tag.h"
 
@@ -98,7 +99,7 @@ bool keepsInnermost(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return innermost(shapeOf(reshape.getX())) == innermost(shapeOf(reshape.getY()));
   if (auto gather = dyn_cast<GatherOp>(op)) {
-    return int64_t(gather.getAxis()) != innermostDim(typeOf(gather.getX()));
+    return climbs(gather) || int64_t(gather.getAxis()) != innermostDim(typeOf(gather.getX()));
   }
   if (auto slice = dyn_cast<SliceOp>(op))
     return slice.getStride().empty() || slice.getStride().back() == 1;

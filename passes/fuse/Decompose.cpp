@@ -41,6 +41,7 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
     addBatchNormDecompositions(patterns);
     addRecurrentDecompositions(patterns);
     addSearchDecompositions(patterns);
+    addGroupedProducts(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -18,8 +18,11 @@ void addAttentionDecompositions(mlir::RewritePatternSet &patterns);
 /// lstm, gru, rnn: those that the library does not do whole.
 void addRecurrentDecompositions(mlir::RewritePatternSet &patterns);
 
-/// arg_reduce on processors.
+/// arg_reduce, and the largest element, on processors.
 void addSearchDecompositions(mlir::RewritePatternSet &patterns);
+
+/// Products by matrices that several heads share, which need not stand there once for each.
+void addGroupedProducts(mlir::RewritePatternSet &patterns);
 
 } // namespace dlc
 

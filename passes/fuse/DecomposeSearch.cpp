@@ -8,17 +8,42 @@ namespace dlc {
 
 namespace {
 
+/// Numbers of f32 up to here count places.
+constexpr int64_t kCountable = 1 << 24;
+
+/// Whether an extreme along the dimension is found in vectors.
+bool isSearched(Value x, int64_t axis) {
+  RankedTensorType type = typeOf(x);
+  return can(deviceOf(type), DLC_DEVICE_HOST_CODE) && type.hasStaticShape() &&
+         isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() <= 32 &&
+         type.getDimSize(axis) <= kCountable && type.getNumElements() > 0;
+}
+
+// topk(x, 1) = max(x), arg_max(x)
+struct LargestOne : OpRewritePattern<TopKOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TopKOp op, PatternRewriter &rewriter) const override {
+    // A smallest number is smaller than NaN, which a minimum is not.
+    int64_t axis = op.getAxis();
+    if (op.getK() != 1 || !op.getLargest() || !isSearched(op.getX(), axis))
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    Value values = b.reduce(ReduceKind::max, op.getX(), axis);
+    Value places = b.make<ArgReduceOp>(ReduceKind::max, op.getX(), axis, /*keepdims=*/true,
+                                       /*last=*/false);
+    rewriter.replaceOp(op, {values, places});
+    return success();
+  }
+};
+
 // arg_max(x) = min(i where x[i] is max(x) or NaN): two walks over a row, both in vectors. Places
 // are counted in f32, of which there are as many lanes as of the elements.
 struct ArgReduce : OpRewritePattern<ArgReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ArgReduceOp op, PatternRewriter &rewriter) const override {
-    constexpr int64_t countable = 1 << 24;
     RankedTensorType type = typeOf(op.getX());
     int64_t axis = op.getAxis();
-    if (!can(deviceOf(type), DLC_DEVICE_HOST_CODE) || !type.hasStaticShape() ||
-        !isa<FloatType>(type.getElementType()) || type.getElementTypeBitWidth() > 32 ||
-        type.getDimSize(axis) > countable || type.getNumElements() == 0)
+    if (!isSearched(op.getX(), axis))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> line(type.getRank(), 1);
@@ -28,7 +53,7 @@ struct ArgReduce : OpRewritePattern<ArgReduceOp> {
     Value extreme = b.reduce(op.getKind(), op.getX(), axis);
     Value isIt = b.make<OrOp>(b.make<CompareOp>(Predicate::eq, op.getX(), extreme),
                               b.make<IsNanOp>(op.getX()));
-    double none = op.getLast() ? -1 : double(countable);
+    double none = op.getLast() ? -1 : double(kCountable);
     Value found = b.reduce(op.getLast() ? ReduceKind::max : ReduceKind::min,
                            b.make<SelectOp>(isIt, place, b.scalar(none, place)), axis);
     rewriter.replaceOp(
@@ -40,7 +65,7 @@ struct ArgReduce : OpRewritePattern<ArgReduceOp> {
 } // namespace
 
 void addSearchDecompositions(RewritePatternSet &patterns) {
-  patterns.add<ArgReduce>(patterns.getContext());
+  patterns.add<ArgReduce, LargestOne>(patterns.getContext());
 }
 
 } // namespace dlc

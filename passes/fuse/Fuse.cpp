@@ -1,5 +1,6 @@
 //===- Fuse.cpp - the fuse pass: what runs as one kernel ------------------===//
 #include "passes/Passes.h"
+#include "passes/fuse/Climbing.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/StateUpdate.h"
 
@@ -33,6 +34,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
       reorderNarrow(*block);
+      markClimbing(*block);
       Grouping(*block).eraseDead();
       Grouping grouping(*block);
       groupAttention(grouping);

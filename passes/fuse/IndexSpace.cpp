@@ -1,5 +1,6 @@
 //===- IndexSpace.cpp - at which indices a kernel computes its values -----===//
 #include "passes/fuse/IndexSpace.h"
+#include "passes/fuse/Climbing.h"
 #include "passes/layout/Tag.h"
 
 using namespace mlir;
@@ -185,7 +186,9 @@ bool IndexSpace::accepts(Operation *op, ArrayRef<Operation *> usersInside, bool 
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return acceptsReduce(reduce, place);
-  bool cheap = isCheapMath(op) || isMovement(op) || elements(op->getResult(0)) == 1;
+  auto gather = dyn_cast<GatherOp>(op);
+  bool cheap = isCheapMath(op) || isMovement(op) || (gather && climbs(gather)) ||
+               elements(op->getResult(0)) == 1;
   if (place.maps.size() > (cheap ? 2u : 1u))
     return false;
   if (place.redundant)

@@ -113,6 +113,11 @@ std::optional<Alternative> inSinglePrecision(Operation *op, AlternativeBuilder &
 
 namespace {
 
+std::optional<Alternative> fewChannels(Operation *op, AlternativeBuilder &b) {
+  auto conv = dyn_cast<ConvOp>(op);
+  return conv ? shiftedProducts(conv, b) : std::nullopt;
+}
+
 using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
 
 void take(Block &block, Maker &make, LayoutOracle &oracle, Costs &costs) {
@@ -152,6 +157,7 @@ void take(Block &block, Maker &make, LayoutOracle &oracle, Costs &costs) {
 void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
   take(block, inSinglePrecision, oracle, costs);
   take(block, alternativeTo, oracle, costs);
+  take(block, fewChannels, oracle, costs);
 }
 
 } // namespace dlc

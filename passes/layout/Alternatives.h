@@ -2,8 +2,8 @@
 //
 // Libraries have fast code for the convolutions and pools that most networks have. What has none
 // (transposed convolutions with long strides, depthwise ones of one or three spatial dimensions or
-// with several results for a channel, pools of one dimension, and gradients of these) is made of
-// those that have.
+// with several results for a channel, pools of one dimension, gradients of these, convolutions with
+// few results) is made of those that have.
 // So are convolutions of 16-bit floats where the processor does not multiply these.
 //
 //===----------------------------------------------------------------------===//
@@ -62,6 +62,10 @@ std::optional<Alternative> flatPlanes(mlir::Operation *op, AlternativeBuilder &b
 std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b);
 /// A convolution with several results for each channel as a depthwise one of repeated channels.
 std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b);
+
+/// A convolution with a few results at each place as one product of all elements of its window,
+/// whose results are shifted and added.
+std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b);
 
 /// Of 16-bit floats as one of f32, whose result is rounded.
 std::optional<Alternative> inSinglePrecision(mlir::Operation *op, AlternativeBuilder &b);

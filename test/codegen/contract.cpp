@@ -200,6 +200,14 @@ TEST(Contract, RowsThatCollideInCacheArePacked) {
   check({.m = 30, .n = 70, .k = 1021, .packedB = true, .padA = 3});
 }
 
+TEST(Contract, OneRowWalksLongRows) {
+  check({.m = 1, .n = 700, .k = 203, .padB = 5, .biasAndRelu = true}, 2);
+  check({.m = 1, .n = 40'011, .k = 4, .typeA = 'b', .typeB = 'b'}, 2);
+  Product several{.m = 1, .n = 300, .k = 130};
+  several.batch = {{2, 3 * 130, 130 * 300, 3 * 300}, {3, 130, 0, 300}};
+  check(several, 2);
+}
+
 TEST(Contract, ManyThreads) {
   for (int threads : {2, 3})
     check({.m = 300, .n = 200, .k = 100, .packedB = true, .biasAndRelu = true}, threads);

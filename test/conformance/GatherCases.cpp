@@ -117,10 +117,45 @@ void addScatters(std::vector<Case> &cases, const std::string &t, const std::stri
   }
 }
 
+/// Images enlarged by constant places: of rows, then along them, between two neighbours.
+void addEnlarged(std::vector<Case> &cases, const std::string &t) {
+  struct {
+    const char *name;
+    int64_t rows, row, newRows, newRow;
+  } sizes[] = {{"twice", 5, 24, 10, 48},
+               {"unlike", 3, 37, 7, 129},
+               {"short", 4, 5, 4, 11},
+               {"same", 2, 70, 3, 70}};
+  for (auto &s : sizes) {
+    auto places = [](int64_t size, int64_t to, int64_t more) {
+      std::string text = "dlc.constant dense<[";
+      for (int64_t i = 0; i < to; ++i)
+        text += (i ? ", " : "") + std::to_string(std::min(i * size / to + more, size - 1));
+      return text + "]> : tensor<" + std::to_string(to) + "xi64>\n";
+    };
+    std::string x = typeText({2, s.rows, s.row}, t), tall = typeText({2, s.newRows, s.row}, t),
+                y = typeText({2, s.newRows, s.newRow}, t);
+    auto along = [&](const std::string &to, const std::string &which) {
+      return to + " = dlc.gather 2 %tall, " + which + " : (" + tall + ", tensor<" +
+             std::to_string(s.newRow) + "xi64>) -> " + y + "\n";
+    };
+    Case c{"gather", t + "/enlarged/" + s.name, {{{2, s.rows, s.row}, t, any(t)}}};
+    c.body = "%r = " + places(s.rows, s.newRows, 0) + "%i = " + places(s.row, s.newRow, 0) +
+             "%j = " + places(s.row, s.newRow, 1) + "%tall = dlc.gather 1 %a0, %r : (" + x +
+             ", tensor<" + std::to_string(s.newRows) + "xi64>) -> " + tall + "\n" +
+             along("%left", "%i") + along("%right", "%j") + "%y = dlc.add %left, %right : (" + y +
+             ", " + y + ") -> " + y + "\nreturn %y : " + y;
+    c.resultTypes = {y};
+    cases.push_back(c);
+  }
+}
+
 } // namespace
 
 void addGatherCases(std::vector<Case> &cases) {
   for (const std::string &t : types) {
+    if (t != "i1")
+      addEnlarged(cases, t);
     for (const char *index : {"i64", "i32"}) {
       if (t != "f32" && std::string(index) == "i32")
         continue;

@@ -128,6 +128,10 @@ void addPads(std::vector<Case> &cases, const std::string &t) {
     const char *name, *mode;
     Shape shape, low, high;
   } pads[] = {{"1d", "constant", {7}, {2}, {3}},
+              {"edge_rows", "edge", {3, 5, 150}, {0, 1, 7}, {1, 0, 4}},
+              {"reflect_rows", "reflect", {3, 5, 150}, {0, 1, 40}, {1, 0, 0}},
+              {"wrap_rows", "wrap", {3, 150}, {1, 0}, {0, 37}},
+              {"cut_rows", "reflect", {3, 150}, {0, -3}, {0, 9}},
               {"odd", "constant", {3, 5, 7}, {1, 0, 2}, {0, 2, 1}},
               {"crop", "constant", {9, 9}, {-1, 2}, {-2, -3}},
               {"empty", "constant", {0, 3}, {2, 0}, {1, 1}},

@@ -18,22 +18,25 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-struct Options {
-  bool product, exclusive, reverse;
+/// What is done with each element is known when the loops are compiled.
+template <bool isProduct, bool isExclusive> struct Options {
+  static constexpr bool product = isProduct, exclusive = isExclusive;
+  bool reverse;
 };
 
 /// One stored rounding of a wider sum beats a sum of roundings.
 template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, Compute<T>>;
 
-template <typename T> Accumulator<T> join(Options options, Accumulator<T> a, Accumulator<T> b) {
+template <typename T, typename O>
+Accumulator<T> join(O options, Accumulator<T> a, Accumulator<T> b) {
   if constexpr (std::is_same_v<T, float>)
     return options.product ? a * b : a + b;
   else
     return options.product ? wrappingMul<T>(a, b) : wrappingAdd<T>(a, b);
 }
 
-template <typename T> Accumulator<T> neutral(Options options) {
+template <typename T, typename O> Accumulator<T> neutral(O options) {
   return static_cast<Accumulator<T>>(options.product ? 1 : 0);
 }
 
@@ -41,10 +44,10 @@ template <typename T> Accumulator<T> neutral(Options options) {
 constexpr int64_t kChains = 8;
 
 /// Lines whose elements are neighbours, cut into pieces where they are few and long.
-template <typename T> class Rows {
+template <typename T, typename O> class Rows {
 public:
   using A = Accumulator<T>;
-  Rows(void *const *buffers, const Lines &lines, Options options, int threads)
+  Rows(void *const *buffers, const Lines &lines, O options, int threads)
       : src(static_cast<const T *>(buffers[0])), dst(static_cast<T *>(buffers[1])), lines(lines),
         options(options), threads(threads), stride(options.reverse ? -1 : 1) {
     constexpr int64_t shortest = 1024, few = 64;
@@ -126,39 +129,49 @@ private:
   const T *src;
   T *dst;
   const Lines &lines;
-  Options options;
+  O options;
   int threads;
   int64_t stride, pieces = 1, length = 0;
   std::array<A, kMost> before; ///< what comes before each piece of a line
 };
 
-template <typename T>
-void cumulate(void *const *buffers, const CallContext &context, const Lines &lines,
-              Options options) {
+template <typename T, typename O>
+void cumulate(void *const *buffers, const CallContext &context, const Lines &lines, O options) {
   using A = Accumulator<T>;
-  constexpr int64_t kColumns = 64;
+  constexpr int64_t kFewest = 64, kMost = 1024;
   if (lines.inner == 1)
-    return Rows<T>(buffers, lines, options, context.threads).run();
+    return Rows<T, O>(buffers, lines, options, context.threads).run();
   const T *src = static_cast<const T *>(buffers[0]);
   T *dst = static_cast<T *>(buffers[1]);
-  // Items are blocks of neighbouring columns, so that memory is walked along its lines.
-  int64_t blocks = (lines.inner + kColumns - 1) / kColumns;
-  int64_t perBlock = std::max<int64_t>(1, lines.len * std::min(lines.inner, kColumns));
+  // Items are blocks of neighbouring columns, so that memory is walked along its lines: as many as
+  // leave each thread something to do.
+  int64_t columns =
+      std::clamp(lines.outer * lines.inner / std::max(1, context.threads), kFewest, kMost);
+  int64_t blocks = (lines.inner + columns - 1) / columns;
+  int64_t perBlock = std::max<int64_t>(1, lines.len * std::min(lines.inner, columns));
   parallelFor(context.threads, lines.outer * blocks, std::max<int64_t>(1, 16384 / perBlock),
               [&](int64_t begin, int64_t end, int) {
                 for (int64_t item = begin; item < end; ++item) {
-                  int64_t o = item / blocks, first = item % blocks * kColumns;
-                  int64_t width = std::min(kColumns, lines.inner - first);
-                  A sums[kColumns];
+                  int64_t o = item / blocks, first = item % blocks * columns;
+                  int64_t width = std::min(columns, lines.inner - first);
+                  A sums[kMost];
                   std::fill(sums, sums + width, neutral<T>(options));
                   for (int64_t step = 0; step < lines.len; ++step) {
                     int64_t l = options.reverse ? lines.len - 1 - step : step;
                     int64_t at = (o * lines.len + l) * lines.inner + first;
-                    for (int64_t i = 0; i < width; ++i) {
-                      A before = sums[i];
-                      sums[i] = join<T>(options, before, load(src[at + i]));
-                      A shown = options.exclusive ? before : sums[i];
-                      dst[at + i] = store<T>(static_cast<Compute<T>>(shown));
+                    if constexpr (O::exclusive) {
+                      for (int64_t i = 0; i < width; ++i) {
+                        A before =
+                            std::exchange(sums[i], join<T>(options, sums[i], load(src[at + i])));
+                        dst[at + i] = store<T>(static_cast<Compute<T>>(before));
+                      }
+                    } else {
+                      // No load comes shortly after a store: where the low bits of their addresses
+                      // meet, it would wait for it.
+                      for (int64_t i = 0; i < width; ++i)
+                        sums[i] = join<T>(options, sums[i], load(src[at + i]));
+                      for (int64_t i = 0; i < width; ++i)
+                        dst[at + i] = store<T>(static_cast<Compute<T>>(sums[i]));
                     }
                   }
                 }
@@ -173,15 +186,20 @@ std::unique_ptr<LibraryCall> makeCumulative(Request &request) {
   std::string op = request.word("op", "sum");
   if (op != "sum" && op != "prod")
     request.complain("op '" + op + "': sum or prod expected");
-  Options options{op == "prod", request.flag("exclusive", false), request.flag("reverse", false)};
+  bool exclusive = request.flag("exclusive", false), reverse = request.flag("reverse", false);
   request.need("src", lines.elements(), dtype, false);
   request.need("dst", lines.elements(), dtype, true);
   request.end();
-  return makeCall("cumulative_" + op, [=](void *const *buffers, const CallContext &context) {
-    dispatch(dtype, [&](auto type) {
-      cumulate<typename decltype(type)::type>(buffers, context, lines, options);
+  auto call = [&](auto options) {
+    return makeCall("cumulative_" + op, [=](void *const *buffers, const CallContext &context) {
+      dispatch(dtype, [&](auto type) {
+        cumulate<typename decltype(type)::type>(buffers, context, lines, options);
+      });
     });
-  });
+  };
+  if (op == "prod")
+    return exclusive ? call(Options<true, true>{reverse}) : call(Options<true, false>{reverse});
+  return exclusive ? call(Options<false, true>{reverse}) : call(Options<false, false>{reverse});
 }
 
 } // namespace dlc::runtime::builtin

@@ -41,21 +41,37 @@ void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int
       return false;
     return a.index < b.index;
   };
-  // A heap of the best so far is best for few: most elements are compared with its worst and
-  // forgotten. For many, a selection and a sort of what was selected.
-  if (k <= lines.len / 8) {
-    auto entryAt = [&](int64_t l) { return Entry<C>{load(src[l * lines.inner]), l}; };
+  auto entryAt = [&](int64_t l) { return Entry<C>{load(src[l * lines.inner]), l}; };
+  // Whether an element further on is none of the best; also where either is NaN.
+  auto isWorse = [&](const Entry<C> &next, const Entry<C> &worst) {
+    return (Largest ? next.value <= worst.value : next.value >= worst.value) ||
+           !before(next, worst);
+  };
+  // The best so far: most elements are compared with the worst of these and forgotten. A few stand
+  // in order, more in a heap. For many, a selection and a sort of what was selected.
+  constexpr int64_t few = 16;
+  if (k <= few) {
+    int64_t count = 0;
+    for (int64_t l = 0; l < lines.len; ++l) {
+      Entry<C> next = entryAt(l);
+      if (count == k && isWorse(next, entries[k - 1]))
+        continue;
+      count = std::min(count + 1, k);
+      int64_t at = count - 1;
+      for (; at > 0 && before(next, entries[at - 1]); --at)
+        entries[at] = entries[at - 1];
+      entries[at] = next;
+    }
+  } else if (k <= lines.len / 8) {
     for (int64_t l = 0; l < k; ++l)
       entries[l] = entryAt(l);
     std::make_heap(entries, entries + k, before);
     for (int64_t l = k; l < lines.len; ++l) {
-      C value = load(src[l * lines.inner]), worst = entries[0].value;
-      // Also where either is NaN.
-      bool isClear = Largest ? value <= worst : value >= worst;
-      if (isClear || !before(Entry<C>{value, l}, entries[0]))
+      Entry<C> next = entryAt(l);
+      if (isWorse(next, entries[0]))
         continue;
       std::pop_heap(entries, entries + k, before);
-      entries[k - 1] = {value, l};
+      entries[k - 1] = next;
       std::push_heap(entries, entries + k, before);
     }
     std::sort_heap(entries, entries + k, before);

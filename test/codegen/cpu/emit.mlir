@@ -215,3 +215,31 @@ func.func @main() -> tensor<64x64x4x32xf32> {
   %t = dlc.transpose %c [2, 3, 0, 1] : (tensor<4x32x64x64xf32>) -> tensor<64x64x4x32xf32>
   return %t : tensor<64x64x4x32xf32>
 }
+
+// -----
+
+// What is padded is loaded where it is inside.
+// CHECK-LABEL: llvm.func @k0_pad
+// CHECK: arith.cmpi ult, {{.*}} : vector<{{.*}}xi32>
+// CHECK: llvm.intr.masked.load
+// CHECK-NOT: gather
+// CHECK: llvm.return
+func.func @main(%x: tensor<64x100xf32>, %p: tensor<f32>) -> tensor<64x106xf32> {
+  %y = dlc.pad constant %x, %p low [0, 3] high [0, 3] : (tensor<64x100xf32>, tensor<f32>) -> tensor<64x106xf32>
+  return %y : tensor<64x106xf32>
+}
+
+// -----
+
+// Between the ends of a row that is continued beyond them, lanes are neighbours.
+// CHECK-LABEL: llvm.func @k0_pad
+// CHECK: scf.if
+// CHECK: llvm.load {{.*}} -> vector<32xf32>
+// CHECK-NEXT: scf.yield
+// CHECK: } else {
+// CHECK: llvm.intr.masked.gather
+// CHECK: llvm.return
+func.func @main(%x: tensor<64x100xf32>, %p: tensor<f32>) -> tensor<64x106xf32> {
+  %y = dlc.pad reflect %x, %p low [0, 3] high [0, 3] : (tensor<64x100xf32>, tensor<f32>) -> tensor<64x106xf32>
+  return %y : tensor<64x106xf32>
+}

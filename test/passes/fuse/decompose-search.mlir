@@ -24,3 +24,17 @@ func.func @integers(%x: tensor<2x21xi64>) -> tensor<2xi64> {
   %y = dlc.arg_reduce min %x axis 1 : (tensor<2x21xi64>) -> tensor<2xi64>
   return %y : tensor<2xi64>
 }
+
+// -----
+
+// The largest one is a maximum and its place; NaN counts as largest in all of them. The smallest one is no minimum, of which NaN is one.
+// CHECK-LABEL: @one
+// CHECK-NOT: dlc.topk
+// CHECK: dlc.reduce {{ *}}max %arg0 axes [1] keepdims
+// CHECK-NOT: dlc.topk
+// CHECK: dlc.topk {{.*}}largest = false
+func.func @one(%x: tensor<2x21x50xf32>) -> (tensor<2x1x50xf32>, tensor<2x1x50xi64>, tensor<2x1x50xf32>) {
+  %v, %i = dlc.topk %x {k = 1 : i64, axis = 1 : i64} : (tensor<2x21x50xf32>) -> (tensor<2x1x50xf32>, tensor<2x1x50xi64>)
+  %w, %j = dlc.topk %x {k = 1 : i64, axis = 1 : i64, largest = false} : (tensor<2x21x50xf32>) -> (tensor<2x1x50xf32>, tensor<2x1x50xi64>)
+  return %v, %i, %w : tensor<2x1x50xf32>, tensor<2x1x50xi64>, tensor<2x1x50xf32>
+}

@@ -76,3 +76,16 @@ func.func @half(%x: tensor<1x64x56x56xf16>, %w: tensor<64x64x3x3xf16>) -> tensor
   %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x56x56xf16>, tensor<64x64x3x3xf16>) -> tensor<1x64x56x56xf16>
   return %0 : tensor<1x64x56x56xf16>
 }
+
+// -----
+
+// One channel would leave lanes empty: products of all taps, shifted and added. Strides would leave most of them out.
+// CHECK-LABEL: @voice
+// CHECK: dlc.matmul {{.*}} -> tensor<1x7x16000xf32
+// CHECK-COUNT-6: dlc.pad constant
+// CHECK: dlc.conv
+func.func @voice(%x: tensor<1x64x16000xf32>, %w: tensor<1x64x7xf32>) -> (tensor<1x1x16000xf32>, tensor<1x1x8000xf32>) {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, low = array<i64: 3>, high = array<i64: 3>, groups = 1 : i64} : (tensor<1x64x16000xf32>, tensor<1x64x7xf32>) -> tensor<1x1x16000xf32>
+  %1 = dlc.conv %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, low = array<i64: 3>, high = array<i64: 3>, groups = 1 : i64} : (tensor<1x64x16000xf32>, tensor<1x64x7xf32>) -> tensor<1x1x8000xf32>
+  return %0, %1 : tensor<1x1x16000xf32>, tensor<1x1x8000xf32>
+}

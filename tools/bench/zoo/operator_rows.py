@@ -129,6 +129,22 @@ def convolutions():
     yield conv("convt-depthwise-4", (1, 64, 28, 28), 64, 4, 2, pads=1, groups=64, transposed=True)
     yield conv("convt1d-16-s8", (1, 512, 64), 256, 16, 8, pads=4, transposed=True)
     yield conv("convt3d-2-s2", (1, 64, 8, 16, 16), 32, 2, 2, pads=0, transposed=True)
+    yield conv("conv-3x3-batch", (32, 3, 32, 32), 16, 3)
+    yield conv("conv-3x3-batch", (32, 64, 8, 8), 64, 3)
+    yield conv("conv-3x3-batch", (8, 256, 14, 14), 256, 3)
+    yield conv("conv-3x3-batch-s2", (32, 32, 16, 16), 64, 3, 2)
+    yield conv("conv-1x1-batch", (8, 256, 14, 14), 1024, 1)
+    yield conv("conv-1x1-batch", (32, 512, 2, 2), 512, 1)
+    yield conv("conv-depthwise-batch", (8, 144, 28, 28), 144, 3, groups=144)
+    yield conv("conv-grouped-batch", (8, 128, 28, 28), 128, 3, groups=32)
+    yield conv("conv-2x2-s2", (1, 96, 56, 56), 192, 2, 2, pads=0)
+    yield conv("conv-3x3-latent", (1, 4, 64, 64), 320, 3)
+    yield conv("conv-3x3-deep", (1, 1280, 8, 8), 1280, 3)
+    yield conv("conv-7x7-to-one", (1, 2, 64, 64), 1, 7)
+    yield conv("conv-1x1-to-classes", (1, 256, 128, 128), 19, 1)
+    yield conv("conv1d-5-batch", (16, 64, 128), 64, 5)
+    yield conv("conv1d-1", (1, 512, 400), 2048, 1)
+    yield conv("conv1d-7-start", (1, 80, 400), 512, 7)
 
 
 def products():
@@ -153,12 +169,25 @@ def products():
     yield product("broadcast", (1, 256, 256), (32, 256, 64))
     yield product("vector", (1000, 1000), (1000,))
     yield product("linear-attention", (8, 16, 1024), (8, 1024, 17))
+    yield product("one-query-back", (1, 32, 1, 1024), (1, 32, 1024, 128))
+    yield product("many-small", (4096, 8, 8), (4096, 8, 8))
+    yield product("windows-many", (256, 4, 64, 32), (256, 4, 32, 64))
+    yield product("rows-of-batches", (64, 1, 512), (64, 512, 512))
+    yield product("broadcast-left", (197, 197), (16, 197, 64))
+    yield product("heads-weights", (1, 12, 197, 64), (12, 64, 64), True)
+    yield product("outer", (512, 1), (1, 512))
+    yield product("tall", (100000, 16), (16, 16), True)
+    yield product("dot", (1, 100000), (100000, 1))
+    for m in (1, 256):
+        yield Row(f"matmul-f64/{m}x512", "MatMul", [x(m, 512, kind="float64"), x(512, 512, kind="float64")])
     for flags in ((0, 0), (0, 1), (1, 0)):
         yield Row(f"gemm-{flags[0]}{flags[1]}/256", "Gemm", [x(256, 512) if not flags[0] else x(512, 256), w(512, 1024) if not flags[1] else w(1024, 512), w(1024)],
                   dict(transA=flags[0], transB=flags[1]))
     for equation, a, b in (("bhid,bhjd->bhij", (1, 8, 256, 64), (1, 8, 256, 64)), ("bhij,bhjd->bihd", (1, 8, 256, 256), (1, 8, 256, 64)),
                            ("bhwc,hkc->bhwk", (1, 14, 14, 64), (14, 14, 64)), ("nclhw,co->nolhw", (1, 64, 4, 14, 14), (64, 128)), ("bi,bj->bij", (32, 256), (32, 256)),
-                           ("bnd,bmd->bnm", (2, 900, 256), (2, 1000, 256))):
+                           ("bnd,bmd->bnm", (2, 900, 256), (2, 1000, 256)),
+                           ("bqc,bchw->bqhw", (1, 100, 256), (1, 256, 96, 96)), ("ibh,hnd->ibnd", (128, 1, 768), (768, 12, 64)), ("i,j->ij", (2048,), (64,)),
+                           ("nkctv,kvw->nctw", (1, 3, 64, 50, 25), (3, 25, 25)), ("bhwc,wkc->bhwk", (8, 14, 14, 64), (14, 14, 64))):
         yield Row("einsum-" + equation.replace(",", "_").replace("->", "_"), "Einsum", [x(*a), x(*b)], dict(equation=equation))
 
 
@@ -182,21 +211,28 @@ def pools():
     for name, op in (("avg", "GlobalAveragePool"), ("max", "GlobalMaxPool")):
         yield Row(f"global-{name}/1x2048x7x7", op, [x(1, 2048, 7, 7)])
         yield Row(f"global-{name}/1x96x112x112", op, [x(1, 96, 112, 112)])
+    yield pool("avgpool-8-s8", "AveragePool", (1, 256, 64, 64), 8, 8)
+    yield pool("maxpool-2-batch", "MaxPool", (32, 32, 16, 16), 2, 2)
+    yield pool("avgpool1d", "AveragePool", (1, 64, 4000), 25, 1, 12)
 
 
 def normalisations():
-    for shape in ((1, 197, 768), (1, 3136, 96), (1, 56, 56, 96)):
+    for shape in ((1, 197, 768), (1, 3136, 96), (1, 56, 56, 96), (1, 1, 768), (20000, 16)):
         yield Row(f"layernorm/{text_of(shape)}", "LayerNormalization", [x(*shape), w(shape[-1]), w(shape[-1])], dict(axis=-1))
     yield Row("layernorm-image/1x64x28x28", "LayerNormalization", [x(1, 64, 28, 28), w(64, 28, 28), w(64, 28, 28)], dict(axis=1))
-    for shape in ((1, 64, 128, 128), (8, 32, 64, 64), (1, 32, 16, 32, 32), (1, 512, 400)):
+    for shape in ((1, 64, 128, 128), (8, 32, 64, 64), (1, 32, 16, 32, 32), (1, 512, 400), (1, 32, 512, 512)):
         yield Row(f"instancenorm/{text_of(shape)}", "InstanceNormalization", [x(*shape), w(shape[1]), w(shape[1])])
-    for shape, groups in (((1, 320, 64, 64), 32), ((1, 64, 28, 28), 1), ((1, 256, 1500), 8)):
+    for shape, groups in (((1, 320, 64, 64), 32), ((1, 64, 28, 28), 1), ((1, 256, 1500), 8), ((2, 1280, 8, 8), 32), ((1, 512, 128, 128), 32)):
         yield Row(f"groupnorm-{groups}/{text_of(shape)}", "GroupNormalization", [x(*shape), w(groups), w(groups)], dict(num_groups=groups), opset=20)
     yield Row("batchnorm/1x64x112x112", "BatchNormalization", [x(1, 64, 112, 112), w(64), w(64), w(64), w(64, low=0.5, high=2)])
     yield Row("lrn/1x96x55x55", "LRN", [x(1, 96, 55, 55)], dict(size=5))
+    yield Row("lrn/1x256x27x27", "LRN", [x(1, 256, 27, 27)], dict(size=5, alpha=1e-4, beta=0.75))
+    yield Row("batchnorm/256x512", "BatchNormalization", [x(256, 512), w(512), w(512), w(512), w(512, low=0.5, high=2)])
+    yield Row("lpnorm/512x128", "LpNormalization", [x(512, 128)], dict(axis=-1))
     yield Row("meanvariance/1x64x56x56", "MeanVarianceNormalization", [x(1, 64, 56, 56)])
     yield Row("lpnorm/1x256x56x56", "LpNormalization", [x(1, 256, 56, 56)], dict(axis=1))
-    for shape, axis in (((1, 12, 197, 197), -1), ((64, 3, 49, 49), -1), ((1, 21, 128, 128), 1), ((1, 50257), -1), ((1, 1000), -1), ((8, 128, 4), 1), ((1, 32, 8, 56, 56), 2)):
+    for shape, axis in (((1, 12, 197, 197), -1), ((64, 3, 49, 49), -1), ((1, 21, 128, 128), 1), ((1, 50257), -1), ((1, 1000), -1), ((8, 128, 4), 1), ((1, 32, 8, 56, 56), 2),
+                        ((1, 8, 1024, 1024), -1), ((1, 16, 4, 8400), 1), ((10000, 10), -1), ((1000, 64), 0), ((1, 151936), -1), ((1, 19, 64, 2048), 1)):
         yield Row(f"softmax-{axis}/{text_of(shape)}", "Softmax", [x(*shape)], dict(axis=axis))
     yield Row("logsoftmax/200x5000", "LogSoftmax", [x(200, 5000)], dict(axis=-1))
     yield Row("hardmax/200x5000", "Hardmax", [x(200, 5000)], dict(axis=-1))
@@ -209,6 +245,21 @@ def reductions():
             yield Row(f"{op.lower()}-{''.join(map(str, axes))}/{text_of(shape)}", op, [x(*shape), c(*axes)], dict(keepdims=1))
     for shape, axis in (((1, 50257), 1), ((1, 21, 128, 128), 1), ((512, 1000), 1), ((1000, 512), 0)):
         yield Row(f"argmax-{axis}/{text_of(shape)}", "ArgMax", [x(*shape)], dict(axis=axis, keepdims=0))
+    for op, shape, axes in (("ReduceSum", (512, 1024), (0,)), ("ReduceMean", (16, 64, 56, 56), (0, 2, 3)), ("ReduceMean", (1, 56, 56, 96), (1, 2)), ("ReduceSum", (1, 64, 112, 112), (3,)),
+                            ("ReduceSum", (1000000,), (0,)), ("ReduceMax", (64, 512, 64), (1,)), ("ReduceMin", (1, 8400, 80), (2,)), ("ReduceSumSquare", (1, 64, 112, 112), (1,)),
+                            ("ReduceL1", (512, 1024), (1,)), ("ReduceLogSum", (512, 1024), (1,)), ("ReduceLogSumExp", (64, 10000), (1,)), ("ReduceMean", (1, 1, 768), (2,)),
+                            ("ReduceMean", (100000, 3), (1,)), ("ReduceSum", (30, 20, 10, 8, 6), (0, 2, 4))):
+        positive = dict(low=0.1, high=2) if op == "ReduceLogSum" else {}
+        yield Row(f"{op.lower()}-{''.join(map(str, axes))}/{text_of(shape)}", op, [x(*shape, **positive), *([c(*axes)])])
+    yield Row("reducesum-int64", "ReduceSum", [x(64, 4096, kind="int64", high=100), c(1)])
+    yield Row("reducemax-int32", "ReduceMax", [x(64, 4096, kind="int32", high=100), c(0)])
+    yield Row("argmin-2/64x32x512", "ArgMin", [x(64, 32, 512)], dict(axis=2, keepdims=0))
+    yield Row("argmax-3/1x128x128x21", "ArgMax", [x(1, 128, 128, 21)], dict(axis=3, keepdims=0))
+    yield Row("cumsum-0/512x512", "CumSum", [x(512, 512), scalar(0, "int64")])
+    yield Row("cumsum-int64/8x2048", "CumSum", [x(8, 2048, kind="int64", high=2), scalar(1, "int64")])
+    yield Row("cumsum-back/1x64x4096", "CumSum", [x(1, 64, 4096), scalar(2, "int64")], dict(exclusive=1, reverse=1))
+    yield Row("topk-smallest/4096x64", "TopK", [x(4096, 64), c(4)], dict(axis=-1, largest=0), outputs=2)
+    yield Row("topk-classes/1x80x8400", "TopK", [x(1, 80, 8400), c(1)], dict(axis=1), outputs=2)
     for shape, axis in (((1, 512, 512), 2), ((1, 512, 512), 1), ((1, 1000000), 1)):
         yield Row(f"cumsum-{axis}/{text_of(shape)}", "CumSum", [x(*shape), scalar(axis, "int64")])
     for shape, k in (((1, 50257), 50), ((1, 8400), 300), ((512, 128), 8), ((1, 8, 2048), 2048), ((100, 1000), 1)):
@@ -219,14 +270,26 @@ def reductions():
 def elementwise():
     shape = (1, 64, 112, 112)
     for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Log", "Sqrt", "Erf", "Sin", "Cos", "Gelu", "HardSwish", "HardSigmoid", "Mish", "Elu", "Selu", "Softplus", "Softsign", "Abs", "Floor",
-               "Round", "Sign", "Reciprocal", "Atan", "Tan", "Asinh", "IsNaN"):
-        yield Row(f"unary-{op.lower()}", op, [x(*shape, **(dict(low=0.1, high=3) if op in ("Log", "Sqrt") else {}))])
+               "Round", "Sign", "Reciprocal", "Atan", "Tan", "Asinh", "IsNaN", "Ceil", "Neg", "Sinh", "Cosh", "Asin", "Celu", "ThresholdedRelu", "IsInf"):
+        yield Row(f"unary-{op.lower()}", op, [x(*shape, **(dict(low=0.1, high=3) if op in ("Log", "Sqrt") else dict(low=-1, high=1) if op == "Asin" else {}))])
     yield Row("leakyrelu", "LeakyRelu", [x(*shape)], dict(alpha=0.1))
     yield Row("prelu", "PRelu", [x(*shape), w(64, 1, 1)])
     yield Row("clip", "Clip", [x(*shape), scalar(0.0), scalar(6.0)])
     for op in ("Add", "Mul", "Div", "Sub", "Max", "Min", "Greater"):
         yield Row(f"binary-{op.lower()}", op, [x(*shape), x(*shape)])
     yield Row("pow-2", "Pow", [x(*shape), scalar(2.0)])
+    yield Row("pow-3", "Pow", [x(*shape), scalar(3.0)])
+    yield Row("pow-half", "Pow", [x(*shape, low=0.1, high=3), scalar(0.5)])
+    yield Row("pow-0.3", "Pow", [x(*shape, low=0.1, high=3), scalar(0.3)])
+    yield Row("gelu-tanh", "Gelu", [x(*shape)], dict(approximate="tanh"))
+    yield Row("max-3", "Max", [x(*shape), x(*shape), x(*shape)])
+    yield Row("sum-4", "Sum", [x(*shape), x(*shape), x(*shape), x(*shape)])
+    for op in ("Add", "Sigmoid", "Erf", "Pow"):
+        yield Row(f"tiny-{op.lower()}", op, [x(1, 768, low=0.1, high=2), *([x(1, 768)] if op in ("Add", "Pow") else [])])
+    for op in ("Add", "Gelu", "Tanh", "Exp"):
+        yield Row(f"large-{op.lower()}", op, [x(8, 1024, 1024), *([x(8, 1024, 1024)] if op == "Add" else [])])
+    for op in ("Mul", "Div", "Exp", "Sqrt", "Tanh"):
+        yield Row(f"f64-{op.lower()}", op, [x(1000000, kind="float64", low=0.1, high=2), *([x(1000000, kind="float64", low=0.1, high=2)] if op in ("Mul", "Div") else [])])
     yield Row("pow-tensor", "Pow", [x(*shape, low=0.1, high=3), x(*shape)])
     yield Row("mod-f32", "Mod", [x(*shape), scalar(0.7)], dict(fmod=1))
     for name, a, b in (("channels", shape, (64, 1, 1)), ("row", (1, 3136, 96), (96,)), ("column", (1, 3136, 96), (1, 3136, 1)), ("outer", (1, 1024, 1), (1, 1, 1024)),
@@ -239,14 +302,29 @@ def elementwise():
     yield Row("div-int64", "Div", [x(1000000, kind="int64", high=100), scalar(7, "int64")])
     yield Row("mod-int64", "Mod", [x(1000000, kind="int64", high=100), scalar(7, "int64")])
     yield Row("equal-int64", "Equal", [x(1, 512, 1, kind="int64", high=9), x(1, 1, 512, kind="int64", high=9)])
+    yield Row("mul-int64", "Mul", [x(1000000, kind="int64", high=100), x(1000000, kind="int64", high=100)])
+    yield Row("clip-int64", "Clip", [x(1000000, kind="int64", high=100), scalar(5, "int64"), scalar(80, "int64")])
+    yield Row("less-int64-column", "Less", [x(1, 1, 2048, 1, kind="int64", high=2048), x(1, 1, 1, 2048, kind="int64", high=2048)])
+    yield Row("where-int64", "Where", [x(1000000, kind="bool"), x(1000000, kind="int64", high=9), scalar(-1, "int64")])
+    yield Row("bitwiseand-int32", "BitwiseAnd", [x(1000000, kind="int32", high=1000), x(1000000, kind="int32", high=1000)])
+    yield Row("not-bool", "Not", [x(1, 1, 1024, 1024, kind="bool")])
     yield Row("and-bool", "And", [x(1, 1, 512, 512, kind="bool"), x(1, 1, 512, 512, kind="bool")])
     yield Row("add-f64", "Add", [x(1000000, kind="float64"), x(1000000, kind="float64")])
-    for a, b in (("float32", 10), ("float32", 6), ("float32", 7), ("uint8", 1), ("int64", 1), ("float16", 1), ("bool", 1), ("float32", 2), ("float32", 9)):
-        more = dict(high=2) if a in ("uint8", "int64") else dict(low=0, high=100) if a == "float32" else {}
+    for a, b in (("float32", 10), ("float32", 6), ("float32", 7), ("uint8", 1), ("int64", 1), ("float16", 1), ("bool", 1), ("float32", 2), ("float32", 9), ("float32", 11), ("int32", 1), ("int64", 6)):
+        more = dict(high=2) if a in ("uint8", "int32", "int64") else dict(low=0, high=100) if a == "float32" else {}
         yield Row(f"cast-{a}-{b}", "Cast", [x(1, 3, 512, 512, kind=a, **more)], dict(to=b))
     for op in ("Sigmoid", "Gelu", "Relu"):
         yield Row(f"half-{op.lower()}", op, [x(*shape, kind="float16")])
     yield Row("half-add", "Add", [x(*shape, kind="float16"), x(*shape, kind="float16")])
+    for op in ("Exp", "Tanh", "Erf", "Softplus", "Sqrt"):
+        yield Row(f"half-{op.lower()}", op, [x(*shape, kind="float16", low=0.1, high=2)])
+    yield Row("half-channels", "Mul", [x(*shape, kind="float16"), x(64, 1, 1, kind="float16")])
+    yield Row("half-row", "MatMul", [x(1, 768, kind="float16"), w(768, 3072, kind="float16")])
+    yield Row("half-heads", "MatMul", [x(1, 12, 197, 64, kind="float16"), x(1, 12, 64, 197, kind="float16")])
+    yield Row("half-reduce", "ReduceMean", [x(1, 256, 56, 56, kind="float16"), c(2, 3)])
+    yield Row("half-maxpool", "MaxPool", [x(*shape, kind="float16")], dict(kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]))
+    yield Row("half-resize", "Resize", [x(1, 64, 56, 56, kind="float16"), None, c(1.0, 1.0, 2.0, 2.0, kind="float32")], dict(mode="nearest"))
+    yield Row("half-transpose", "Transpose", [x(*shape, kind="float16")], dict(perm=[0, 2, 3, 1]))
     yield Row("half-matmul", "MatMul", [x(197, 768, kind="float16"), w(768, 3072, kind="float16")])
     yield Row("half-conv", "Conv", [x(1, 64, 56, 56, kind="float16"), w(64, 64, 3, 3, kind="float16")], dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1]))
     yield Row("half-softmax", "Softmax", [x(1, 12, 197, 197, kind="float16")], dict(axis=-1))
@@ -256,22 +334,42 @@ def elementwise():
 def moves():
     for shape, perm in (((1, 64, 112, 112), (0, 2, 3, 1)), ((1, 112, 112, 64), (0, 3, 1, 2)), ((1, 197, 12, 64), (0, 2, 1, 3)), ((1000, 1000), (1, 0)), ((1, 3, 512, 512), (0, 2, 3, 1)),
                         ((1, 512, 512, 3), (0, 3, 1, 2)), ((1, 8, 7, 8, 7, 96), (0, 1, 3, 2, 4, 5)), ((1, 2, 58, 28, 28), (0, 2, 1, 3, 4)), ((64, 49, 3, 32), (2, 0, 3, 1)),
-                        ((32, 30, 20, 10), (3, 2, 1, 0)), ((1, 85, 3, 80, 80), (0, 2, 3, 4, 1))):
+                        ((32, 30, 20, 10), (3, 2, 1, 0)), ((1, 85, 3, 80, 80), (0, 2, 3, 4, 1)),
+                        ((1, 512, 768), (0, 2, 1)), ((512, 8, 64), (1, 0, 2)), ((1, 12, 197, 64), (0, 1, 3, 2)), ((1, 56, 56, 96), (0, 2, 1, 3)), ((1, 16, 64, 64, 4), (0, 4, 1, 2, 3)),
+                        ((1, 4, 3, 4, 64, 64), (0, 1, 4, 2, 5, 3)), ((1, 64, 4, 16, 4, 16), (0, 2, 4, 3, 5, 1)), ((2, 3, 4), (2, 0, 1))):
         yield Row(f"transpose-{''.join(map(str, perm))}/{text_of(shape)}", "Transpose", [x(*shape)], dict(perm=list(perm)))
     yield Row("transpose-uint8", "Transpose", [x(1, 720, 1280, 3, kind="uint8", high=255)], dict(perm=[0, 3, 1, 2]))
-    for shape, axis, count in (((1, 64, 56, 56), 1, 4), ((1, 56, 56, 64), 3, 3), ((1, 197, 64), 1, 2), ((8400, 1), 1, 4), ((1, 32, 1000), 2, 2)):
+    yield Row("transpose-int64", "Transpose", [x(512, 512, kind="int64", high=9)], dict(perm=[1, 0]))
+    yield Row("transpose-f64", "Transpose", [x(1, 64, 56, 56, kind="float64")], dict(perm=[0, 2, 3, 1]))
+    for shape, axis, count in (((1, 64, 56, 56), 1, 4), ((1, 56, 56, 64), 3, 3), ((1, 197, 64), 1, 2), ((8400, 1), 1, 4), ((1, 32, 1000), 2, 2), ((2048, 16), 1, 26), ((1, 12, 197, 32), 3, 2),
+                               ((1000, 256), 0, 3)):
         yield Row(f"concat-{axis}-{count}/{text_of(shape)}", "Concat", [x(*shape) for _ in range(count)], dict(axis=axis))
     for shape, axis, count in (((1, 256, 56, 56), 1, 2), ((1, 197, 2304), 2, 3), ((1, 512, 96), 1, 4), ((8400, 4), 1, 4)):
         yield Row(f"split-{axis}-{count}/{text_of(shape)}", "Split", [x(*shape)], dict(axis=axis, num_outputs=count), outputs=count)
     yield Row("slice-step", "Slice", [x(1, 64, 112, 112), c(0, 0), c(112, 112), c(2, 3), c(2, 2)])
+    yield Row("concat-cache", "Concat", [x(1, 8, 1023, 128), x(1, 8, 1, 128)], dict(axis=2))
+    yield Row("concat-class-token", "Concat", [x(8, 1, 384), x(8, 196, 384)], dict(axis=1))
+    yield Row("split-uneven", "Split", [x(1, 8400, 85), c(4, 1, 80)], dict(axis=2), outputs=3)
+    yield Row("slice-half-rows", "Slice", [x(1, 12, 512, 64), c(32), c(64), c(3)])
+    yield Row("slice-every-second", "Slice", [x(1, 12, 512, 64), c(0), c(64), c(3), c(2)])
+    yield Row("slice-first", "Slice", [x(8, 197, 768), c(0), c(1), c(1)])
     yield Row("slice-reverse", "Slice", [x(1, 512, 256), c(-1), c(-1000), c(1), c(-1)])
     yield Row("slice-crop", "Slice", [x(1, 64, 128, 128), c(8, 8), c(120, 120), c(2, 3)])
     for mode in ("constant", "reflect", "edge", "wrap"):
         yield Row(f"pad-{mode}", "Pad", [x(1, 64, 112, 112), c(0, 0, 3, 3, 0, 0, 3, 3)], dict(mode=mode))
+    yield Row("pad-last", "Pad", [x(1, 8, 512, 512), c(0, 0, 0, 1, 0, 0, 0, 0)])
+    yield Row("pad-sequence", "Pad", [x(1, 16000), c(0, 200, 0, 200)], dict(mode="reflect"))
+    yield Row("pad-windows", "Pad", [x(1, 50, 50, 96), c(0, 0, 0, 0, 0, 6, 6, 0)])
+    yield Row("pad-channels", "Pad", [x(1, 16, 56, 56), c(0, 8, 0, 0, 0, 8, 0, 0)])
+    yield Row("pad-cut", "Pad", [x(1, 64, 112, 112), c(0, 0, -1, -1, 0, 0, 2, 2)])
     yield Row("gather-embedding", "Gather", [w(50000, 512), index(50000, 1, 512)])
     yield Row("gather-many-tables", "Gather", [w(100000, 16), index(100000, 2048, 26)])
     yield Row("gather-axis-1", "Gather", [x(64, 1000, 32), index(1000, 100)], dict(axis=1))
     yield Row("gather-last", "Gather", [x(512, 1000), index(1000, 300)], dict(axis=1))
+    yield Row("gather-one", "Gather", [x(8, 197, 768), scalar(0, "int64")], dict(axis=1))
+    yield Row("gather-columns", "Gather", [x(8400, 84), c(2, 0, 3, 1)], dict(axis=1))
+    yield Row("gather-int64", "Gather", [x(100000, kind="int64", high=9), index(100000, 4, 512)])
+    yield Row("gatherelements-last-wide", "GatherElements", [x(64, 8192), index(8192, 64, 8192)], dict(axis=1))
     yield Row("gatherelements", "GatherElements", [x(1000, 512), index(1000, 300, 512)], dict(axis=0))
     yield Row("gatherelements-last", "GatherElements", [x(300, 512), index(512, 300, 128)], dict(axis=1))
     yield Row("gathernd", "GatherND", [x(64, 64, 256), index(64, 900, 2)])
@@ -279,6 +377,10 @@ def moves():
     yield Row("scatterelements", "ScatterElements", [x(1000, 512), index(1000, 300, 512), x(300, 512)], dict(axis=0, reduction="add"))
     yield Row("scatternd", "ScatterND", [x(1000, 256), Operand((300, 1), "int64", False, [[i] for i in range(300)]), x(300, 256)])
     yield Row("scatternd-add", "ScatterND", [x(1000, 256), index(1000, 3000, 1), x(3000, 256)], dict(reduction="add"))
+    yield Row("scatterelements-last", "ScatterElements", [x(64, 1000), Operand((64, 50), "int64", False, [list(range(0, 1000, 20))] * 64), x(64, 50)], dict(axis=1))
+    yield Row("scatternd-cache", "ScatterND", [x(1024, 1024), Operand((1, 1), "int64", False, [[700]]), x(1, 1024)])
+    yield Row("nonzero", "NonZero", [x(1, 8400, kind="bool")])
+    yield Row("compress", "Compress", [x(8400, 4), Operand((8400,), "bool", False, [i % 3 == 0 for i in range(8400)])], dict(axis=0))
     for mode, how in (("nearest", "asymmetric"), ("linear", "half_pixel"), ("linear", "align_corners"), ("cubic", "half_pixel")):
         yield Row(f"resize-{mode}-{how}/1x64x56x56", "Resize", [x(1, 64, 56, 56), None, c(1.0, 1.0, 2.0, 2.0, kind="float32")],
                   dict(mode=mode, coordinate_transformation_mode=how, **(dict(nearest_mode="floor") if mode == "nearest" else {})))
@@ -286,10 +388,24 @@ def moves():
     yield Row("resize-linear-down/1x3x720x1280", "Resize", [x(1, 3, 720, 1280), None, None, c(1, 3, 224, 224)], dict(mode="linear"))
     yield Row("resize-linear-channels-last/1x56x56x64", "Resize", [x(1, 56, 56, 64), None, None, c(1, 112, 112, 64)], dict(mode="linear"))
     yield Row("resize-nearest-3d", "Resize", [x(1, 32, 16, 16, 16), None, c(1.0, 1.0, 2.0, 2.0, 2.0, kind="float32")], dict(mode="nearest"))
+    for name, image, to, more in (("nearest-pyramid", (1, 256, 20, 20), (40, 40), dict(mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")),
+                                  ("nearest-odd", (1, 64, 33, 33), (65, 65), dict(mode="nearest")), ("nearest-down", (1, 64, 112, 112), (56, 56), dict(mode="nearest")),
+                                  ("nearest-4", (1, 32, 64, 64), (256, 256), dict(mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")),
+                                  ("linear-2", (1, 256, 32, 32), (64, 64), dict(mode="linear")), ("linear-mask", (1, 19, 128, 128), (512, 512), dict(mode="linear")),
+                                  ("linear-small", (1, 128, 7, 7), (14, 14), dict(mode="linear")), ("linear-down-2", (1, 64, 112, 112), (56, 56), dict(mode="linear")),
+                                  ("cubic-down", (1, 3, 448, 448), (224, 224), dict(mode="cubic")), ("cubic-positions", (1, 384, 14, 14), (20, 20), dict(mode="cubic")),
+                                  ("linear-sequence", (1, 80, 200), (800,), dict(mode="linear"))):
+        yield Row(f"resize-{name}/{text_of(image)}", "Resize", [x(*image), None, None, c(*image[:2], *to)], more)
     yield Row("resize-linear-antialias", "Resize", [x(1, 3, 512, 512), None, None, c(1, 3, 224, 224)], dict(mode="linear", antialias=1))
     for mode in ("DCR", "CRD"):
         yield Row(f"depthtospace-{mode}", "DepthToSpace", [x(1, 256, 56, 56)], dict(blocksize=2, mode=mode))
     yield Row("spacetodepth", "SpaceToDepth", [x(1, 3, 640, 640)], dict(blocksize=2))
+    yield Row("depthtospace-4", "DepthToSpace", [x(1, 48, 90, 160)], dict(blocksize=4, mode="CRD"))
+    yield Row("spacetodepth-channels", "SpaceToDepth", [x(1, 64, 112, 112)], dict(blocksize=2))
+    yield Row("tile-last", "Tile", [x(1, 512, 64), c(1, 1, 4)])
+    yield Row("expand-last", "Expand", [x(1, 1024, 1), c(1, 1024, 768)])
+    yield Row("trilu-upper", "Trilu", [x(1, 1, 2048, 2048), scalar(1, "int64")], dict(upper=1))
+    yield Row("onehot-classes", "OneHot", [index(21, 1, 256, 256), c(21), c(0.0, 1.0, kind="float32")], dict(axis=1))
     yield Row("tile", "Tile", [x(1, 1, 512, 64), c(1, 12, 1, 1)])
     yield Row("expand", "Expand", [x(1, 8, 1, 512, 64), c(1, 8, 4, 512, 64)])
     yield Row("trilu", "Trilu", [x(1, 12, 512, 512)], dict(upper=0))
@@ -300,7 +416,8 @@ def moves():
 
 def recurrent():
     for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
-        for steps, batch, size, hidden, directions in ((50, 1, 128, 128, 1), (100, 1, 256, 512, 2), (20, 16, 512, 512, 1), (400, 1, 80, 96, 2), (10, 64, 300, 1024, 1)):
+        for steps, batch, size, hidden, directions in ((50, 1, 128, 128, 1), (100, 1, 256, 512, 2), (20, 16, 512, 512, 1), (400, 1, 80, 96, 2), (10, 64, 300, 1024, 1), (1, 1, 256, 256, 1),
+                                                      (128, 32, 64, 128, 1)):
             yield Row(f"{op.lower()}-{directions}/{steps}x{batch}x{size}x{hidden}", op,
                       [x(steps, batch, size), w(directions, gates * hidden, size), w(directions, gates * hidden, hidden), w(directions, 2 * gates * hidden)],
                       dict(hidden_size=hidden, direction="bidirectional" if directions == 2 else "forward", **(dict(linear_before_reset=1) if op == "GRU" else {})))
@@ -309,12 +426,19 @@ def recurrent():
 def sampled():
     for mode in ("linear", "nearest", "cubic"):
         yield Row(f"gridsample-{mode}", "GridSample", [x(1, 64, 64, 64), x(1, 64, 64, 2, low=-1.1, high=1.1)], dict(mode=mode))
+    for padding in ("border", "reflection"):
+        yield Row(f"gridsample-{padding}", "GridSample", [x(1, 64, 64, 64), x(1, 64, 64, 2, low=-1.1, high=1.1)], dict(mode="linear", padding_mode=padding, align_corners=1))
+    yield Row("gridsample-image", "GridSample", [x(1, 3, 256, 256), x(1, 256, 256, 2, low=-1, high=1)], dict(mode="linear"))
     yield Row("gridsample-few-channels", "GridSample", [x(8, 32, 80, 80), x(8, 300, 4, 2, low=-1, high=1)], dict(mode="linear"))
     yield Row("gridsample-3d", "GridSample", [x(1, 16, 16, 32, 32), x(1, 16, 32, 32, 3, low=-1, high=1)], dict(mode="linear"))
     boxes = [[10.0 * (i % 7), 7.0 * (i % 9), 10.0 * (i % 7) + 40 + i % 30, 7.0 * (i % 9) + 50 + i % 20] for i in range(300)]
     yield Row("roialign", "RoiAlign", [x(1, 256, 50, 50), Operand((300, 4), "float32", False, boxes), Operand((300,), "int64", False, [0] * 300)],
               dict(output_height=7, output_width=7, sampling_ratio=2, spatial_scale=0.25))
     yield Row("affinegrid", "AffineGrid", [x(4, 2, 3), c(4, 3, 256, 256)])
+    yield Row("roialign-masks", "RoiAlign", [x(1, 256, 50, 50), Operand((100, 4), "float32", False, boxes[:100]), Operand((100,), "int64", False, [0] * 100)],
+              dict(output_height=14, output_width=14, sampling_ratio=0, spatial_scale=0.25))
+    yield Row("nonmaxsuppression", "NonMaxSuppression", [Operand((1, 300, 4), "float32", False, [boxes]), x(1, 1, 300, low=0, high=1), scalar(100, "int64"), scalar(0.5), scalar(0.3)])
+    yield Row("col2im", "Col2Im", [x(1, 64 * 9, 3136), c(56, 56), c(3, 3)], dict(pads=[1, 1, 1, 1]))
     yield Row("deformconv", "DeformConv", [x(1, 64, 28, 28), w(64, 64, 3, 3), x(1, 18, 28, 28), w(64), x(1, 9, 28, 28, low=0, high=1)], dict(kernel_shape=[3, 3], pads=[1, 1, 1, 1]))
     yield Row("maxunpool", "MaxUnpool", [x(1, 64, 28, 28), Operand((1, 64, 28, 28), "int64", False, [[[[ch * 3136 + 2 * r * 56 + 2 * k for k in range(28)] for r in range(28)]
                                                                                                     for ch in range(64)]])], dict(kernel_shape=[2, 2], strides=[2, 2]))
@@ -327,7 +451,18 @@ def attention():
     contrib = "com.microsoft"
     yield Row("attention/1x12x197x64", "Attention", [x(1, 12, 197, 64), x(1, 12, 197, 64), x(1, 12, 197, 64)], opset=23)
     yield Row("attention-causal/1x12x512x64", "Attention", [x(1, 12, 512, 64), x(1, 12, 512, 64), x(1, 12, 512, 64)], dict(is_causal=1), opset=23)
+    for name, q, k, more in (("one-query", (1, 32, 1, 128), (1, 32, 1024, 128), {}), ("groups-one-query", (1, 32, 1, 128), (1, 8, 2048, 128), {}),
+                             ("causal", (1, 8, 2048, 64), (1, 8, 2048, 64), dict(is_causal=1)), ("groups", (1, 16, 256, 64), (1, 4, 256, 64), dict(is_causal=1)),
+                             ("batch", (8, 12, 128, 64), (8, 12, 128, 64), {}), ("windows", (64, 3, 49, 32), (64, 3, 49, 32), {}), ("cross", (1, 8, 900, 32), (1, 8, 1500, 32), {})):
+        yield Row(f"attention-{name}/{text_of(q)}-{text_of(k)}", "Attention", [x(*q), x(*k), x(*k)], more, opset=23)
+    for kind in ("float32", "bool"):
+        yield Row(f"attention-mask-{kind}", "Attention", [x(1, 12, 197, 64), x(1, 12, 197, 64), x(1, 12, 197, 64), x(1, 1, 197, 197, kind=kind)], opset=23)
     yield Row("rmsnorm/1x512x2048", "RMSNormalization", [x(1, 512, 2048), w(2048)], dict(axis=-1), opset=23)
+    yield Row("rmsnorm/1x1x4096", "RMSNormalization", [x(1, 1, 4096), w(4096)], dict(axis=-1), opset=23)
+    yield Row("rmsnorm/1x16x512x64", "RMSNormalization", [x(1, 16, 512, 64), w(64)], dict(axis=-1), opset=23)
+    yield Row("rotaryembedding/1x16x512x64", "RotaryEmbedding", [x(1, 16, 512, 64), x(512, 32), x(512, 32), Operand((1, 512), "int64", False, [list(range(512))])], opset=23)
+    yield Row("quickgelu", "QuickGelu", [x(1, 197, 3072)], domain=contrib)
+    yield Row("skiprmsnorm", "SkipSimplifiedLayerNormalization", [x(1, 197, 768), x(1, 197, 768), w(768)], dict(epsilon=1e-5), domain=contrib)
     yield Row("multiheadattention/1x197x768", "MultiHeadAttention", [x(1, 197, 768), x(1, 197, 768), x(1, 197, 768)], dict(num_heads=12), domain=contrib)
     yield Row("skiplayernorm", "SkipLayerNormalization", [x(1, 197, 768), x(1, 197, 768), w(768), w(768)], dict(epsilon=1e-5), domain=contrib)
     yield Row("fastgelu", "FastGelu", [x(1, 197, 3072)], domain=contrib)

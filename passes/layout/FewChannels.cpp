@@ -1,0 +1,74 @@
+//===- FewChannels.cpp - convolutions with few results as shifted products ===//
+//
+// Libraries keep the channels of a result in the lanes of vectors, most of which stay empty where
+// there are few channels. One product gives what each element of the window adds at each place of
+// the image, with lanes along the image; the results are sums of these, shifted.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/layout/Alternatives.h"
+
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using Shape = SmallVector<int64_t>;
+
+/// What element `tap` of the window adds to the results: a part of `products` [N, taps, O, ..],
+/// moved to where it counts.
+Value shifted(ConvOp op, Value products, int64_t tap, AlternativeBuilder &b) {
+  ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
+  Shape start{0, tap, 0}, size{x[0], 1, y[1]}, part{x[0], y[1]}, low{0, 0}, high{0, 0};
+  for (size_t d = w.size(), rest = size_t(tap); d-- > 2; rest /= size_t(w[d])) {
+    // Result i takes element i + offset.
+    int64_t offset = int64_t(rest % size_t(w[d])) * op.getDilations()[d - 2] - op.getLow()[d - 2];
+    int64_t first = std::max<int64_t>(0, offset), last = std::min(x[d], y[d] + offset);
+    if (first >= last)
+      return nullptr;
+    start.insert(start.begin() + 3, first);
+    size.insert(size.begin() + 3, last - first);
+    part.insert(part.begin() + 2, last - first);
+    low.insert(low.begin() + 2, first - offset);
+    high.insert(high.begin() + 2, y[d] + offset - last);
+  }
+  Value taken = b.reshape(b.make<SliceOp>(products, start, size, Shape(start.size(), 1)), part);
+  return ArrayRef<int64_t>(part) == y
+             ? taken
+             : b.make<PadOp>(taken, b.zero(taken), PadMode::constant, low, high);
+}
+
+} // namespace
+
+std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b) {
+  constexpr int64_t mostTaps = 12, mostResults = 8;
+  ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
+  int64_t taps = ShapedType::getNumElements(w.drop_front(2));
+  if (op.getGroups() != 1 || taps < 2 || taps > mostTaps || w[0] > mostResults ||
+      llvm::any_of(op.getStrides(), [](int64_t stride) { return stride != 1; }))
+    return std::nullopt;
+  // [O, C, taps..] -> [(taps.., O), C]
+  Shape order = llvm::to_vector(llvm::seq<int64_t>(2, int64_t(w.size())));
+  Shape image{x[0], taps, w[0]};
+  order.append({0, 1});
+  image.append(x.begin() + 2, x.end());
+  Value weights = b.reshape(b.make<TransposeOp>(op.getW(), order), {taps * w[0], w[1]});
+  Value pixels = b.reshape(op.getX(), {x[0], x[1], ShapedType::getNumElements(x.drop_front(2))});
+  Value product = b.make<MatmulOp>(weights, pixels, false, false);
+  Value products = b.reshape(product, image), sum;
+  for (int64_t tap = 0; tap < taps; ++tap)
+    if (Value part = shifted(op, products, tap, b))
+      sum = sum ? b.make<AddOp>(sum, part) : part;
+  if (!sum)
+    return std::nullopt;
+  if (op.getBias()) {
+    Shape channels(y.size() - 1, 1);
+    channels[0] = y[1];
+    sum = b.make<AddOp>(sum, b.reshape(op.getBias(), channels));
+  }
+  return Alternative{{sum}, {product.getDefiningOp()}, {op.getX(), product}};
+}
+
+} // namespace dlc
