@@ -31,7 +31,7 @@ public:
 
   bool isWholeBetter(Operation *, bool, bool preferred) override { return preferred; }
   bool sumsIntegers(Operation *) override { return true; }
-  bool readsBlocks(int64_t) override { return true; }
+  bool readsBlocks() override { return true; }
 
 private:
   static constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;

@@ -25,8 +25,8 @@ public:
   virtual bool isWholeBetter(mlir::Operation *attention, bool gradients, bool preferred) = 0;
   /// Whether a processor's kernel does a contraction in i32 whose operands are widened from 8 bits.
   virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
-  /// Whether a processor's kernel multiplies by weights of so many bits in blocks with scales.
-  virtual bool readsBlocks(int64_t bits) = 0;
+  /// Whether a processor's kernel multiplies by weights of few bits in blocks with scales.
+  virtual bool readsBlocks() = 0;
 };
 
 /// Makes them for a compilation.

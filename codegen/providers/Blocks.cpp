@@ -66,7 +66,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
                          zeros ? reinterpret_cast<const float *>(zeros->data()) : nullptr};
   };
   blocks::Plain plain = plainOf();
-  if (blocks::lanes(plain.bits()) < lanes)
+  if (blocks::lanes() < lanes)
     return no("this processor's vectors are shorter");
   OwnKernel kernel{.library = "blocks",
                    .implementation = lanes == 16 ? "blocks:avx512" : "blocks:avx2",
@@ -90,8 +90,7 @@ public:
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {
     auto weights = proposals.fusion ? blocksOf(proposals.fusion) : std::nullopt;
-    // Bits are what the description finds.
-    int64_t lanes = std::max(blocks::lanes(4), blocks::lanes(8));
+    int64_t lanes = blocks::lanes();
     if (!weights || !lanes)
       return {};
     return {kDigits * lanes + digitsFor(proposals.fusion, proposals.situation.accuracy)};

@@ -113,9 +113,7 @@ public:
   }
 
   bool sumsIntegers(Operation *op) override { return oracle.sumsIntegers(op); }
-  bool readsBlocks(int64_t bits) override {
-    return options.accuracy != "strict" && blocks::lanes(bits) > 0;
-  }
+  bool readsBlocks() override { return options.accuracy != "strict" && blocks::lanes() > 0; }
 
 private:
   /// Operands that a contraction in i32 reads as integers of 8 bits, as these.

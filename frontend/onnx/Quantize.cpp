@@ -111,10 +111,11 @@ Value quantized(Build &b, Value x, const Quantization &q, Type element) {
 }
 
 DynamicallyQuantized quantizeDynamically(Build &b, Value x) {
-  Value flat = b.flatten(x), zero = b.like(x, 0);
+  Value zero = b.like(x, 0);
+  auto axes = llvm::to_vector(llvm::seq(b.rank(x)));
   Type u8 = b.b.getIntegerType(8, false);
-  Value high = b.max(b.reduce(ReduceKind::max, flat, {0}, false), zero);
-  Value low = b.min(b.reduce(ReduceKind::min, flat, {0}, false), zero);
+  Value high = b.max(b.reduce(ReduceKind::max, x, axes, false), zero);
+  Value low = b.min(b.reduce(ReduceKind::min, x, axes, false), zero);
   Value scale = b.div(b.sub(high, low), 255.0);
   // All zeros: any scale will do.
   Value safe = b.select(b.compare(Predicate::eq, scale, zero), b.like(x, 1), scale);

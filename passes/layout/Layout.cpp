@@ -221,7 +221,7 @@ private:
     if (auto slice = dyn_cast<SliceOp>(op))
       return slicesBlocks(slice, tag);
     if (auto reduce = dyn_cast<ReduceOp>(op))
-      return !padsBlocks(shapeOf(x), tag) && keepsChannels(reduce, rankOf(x));
+      return !padsBlocks(shapeOf(x), tag) && reducesImages(reduce, rankOf(x));
     // Between CPU devices an image keeps its layout, unless that adds padding.
     if (isa<TransferOp>(op))
       return can(deviceOf(typeOf(x)), DLC_DEVICE_HOST_CODE) && !padsBlocks(shapeOf(x), tag);

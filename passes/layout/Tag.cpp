@@ -127,8 +127,10 @@ std::optional<int64_t> runStart(SliceOp op) {
   return start.value_or(0);
 }
 
-bool keepsChannels(ReduceOp op, int64_t rank) {
+bool reducesImages(ReduceOp op, int64_t rank) {
   ArrayRef<int64_t> axes = op.getAxes();
+  if (int64_t(axes.size()) == rank)
+    return true;
   if (!axes.empty() && axes.front() == 0)
     axes = axes.drop_front();
   return int64_t(axes.size()) == rank - 2 && (axes.empty() || axes.front() == 2);

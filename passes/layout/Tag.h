@@ -47,8 +47,9 @@ bool isOutermost(mlir::RankedTensorType type, int64_t axis);
 /// The element of x, as they lie in memory, at which a slice starts that is one run of them.
 std::optional<int64_t> runStart(SliceOp op);
 
-/// Whether a reduction of [N, C, spatial..] is over all spatial dimensions, and N perhaps.
-bool keepsChannels(ReduceOp op, int64_t rank);
+/// Whether a reduction of [N, C, spatial..] is over all spatial dimensions, and N perhaps, or over
+/// all that there is.
+bool reducesImages(ReduceOp op, int64_t rank);
 
 } // namespace dlc
 

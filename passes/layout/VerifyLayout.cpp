@@ -52,7 +52,7 @@ LogicalResult check(Operation *op) {
     return success();
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
-    if (keepsChannels(reduce, typeOf(reduce.getX()).getRank()) &&
+    if (reducesImages(reduce, typeOf(reduce.getX()).getRank()) &&
         layoutOf(reduce.getType()).empty())
       return success();
   if (auto slice = dyn_cast<SliceOp>(op)) {

@@ -93,7 +93,7 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
   OpBuilder builder(product);
   TensorBuilder b(builder, product.getLoc());
   Value y;
-  if (costs && costs->readsBlocks(*bits) && !isStrict(product)) {
+  if (costs && costs->readsBlocks() && !isStrict(product)) {
     y = productOf(b, product, *blocks);
   } else {
     bool isWhole = blocks->k == blocks->blocks() * blocks->depth();
@@ -110,7 +110,7 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
 
 Value keepChannels(MatmulOp product, const ref::Tensor &numbers, const ref::Tensor &scales,
                    Costs &costs) {
-  if (numbers.getRank() != 2 || !costs.readsBlocks(bitsOf(numbers)) || isStrict(product))
+  if (numbers.getRank() != 2 || !costs.readsBlocks() || isStrict(product))
     return {};
   // In blocks of some size: numbers of the other operand that are much larger than others then
   // spoil those of their blocks alone.

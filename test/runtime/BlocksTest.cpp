@@ -33,6 +33,12 @@ struct Weights {
              depth,         numbers.data(),
              scales.data(), kind == Zeros::None ? nullptr : zeros.data()};
   }
+  /// As far from their zero points as can be.
+  void makeExtreme(int64_t bits) {
+    const auto least = static_cast<int8_t>(-(1 << (bits - 1)));
+    std::fill(numbers.begin(), numbers.end(), least);
+    std::fill(zeros.begin(), zeros.end(), static_cast<float>(-least - 1));
+  }
   double at(int64_t n, int64_t k) const {
     auto block = size_t(n * count + k / depth);
     double zero = plain.zeros ? double(zeros[block]) : 0;
@@ -49,6 +55,7 @@ struct How {
   Zeros zeros = Zeros::None;
   int threads = 1;
   bool isAcross = false; ///< x lies column by column
+  bool isExtreme = false;
 };
 
 json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
@@ -69,6 +76,8 @@ json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
 /// with the largest |x| of each block.
 double errorOf(Size s, How how, int64_t lanes, std::vector<float> x = {}) {
   Weights w(s, how.bits, how.zeros);
+  if (how.isExtreme)
+    w.makeExtreme(how.bits);
   if (x.empty())
     x = random(s.m * s.k, 1);
   std::vector<float> bias = random(s.n, 2), y(size_t(s.m * s.n), NAN), unused;
@@ -99,10 +108,10 @@ double errorOf(Size s, How how, int64_t lanes, std::vector<float> x = {}) {
   return worst;
 }
 
-std::vector<int64_t> lanesOf(int64_t bits) {
+std::vector<int64_t> lanesHere() {
   std::vector<int64_t> all;
   for (int64_t lanes : {8, 16})
-    if (blocks::lanes(bits) >= lanes && (bits == 4 || lanes == 16))
+    if (blocks::lanes() >= lanes)
       all.push_back(lanes);
   return all;
 }
@@ -115,7 +124,7 @@ double bound(int64_t digits) { return digits == 1 ? 1.0 / 250 : digits == 2 ? 0x
 
 TEST(Blocks, EveryNumberOfRows) {
   for (int64_t bits : {4, 8})
-    for (int64_t lanes : lanesOf(bits))
+    for (int64_t lanes : lanesHere())
       for (int64_t digits : {1, 2, 3})
         for (int64_t m = 1; m <= 17; ++m)
           EXPECT_LT(errorOf({m, 83, 96, 32}, {bits, digits, Zeros::Each}, lanes), bound(digits))
@@ -124,7 +133,7 @@ TEST(Blocks, EveryNumberOfRows) {
 
 TEST(Blocks, OddSizes) {
   for (int64_t bits : {4, 8})
-    for (int64_t lanes : lanesOf(bits))
+    for (int64_t lanes : lanesHere())
       for (Zeros zeros : {Zeros::None, Zeros::Shared, Zeros::Each})
         for (int64_t depth : {16, 32, 48, 128})
           for (int64_t n : {1, 7, 16, 40, 130})
@@ -134,14 +143,14 @@ TEST(Blocks, OddSizes) {
 }
 
 TEST(Blocks, AcrossAndInThreads) {
-  for (int64_t lanes : lanesOf(4)) {
+  for (int64_t lanes : lanesHere()) {
     EXPECT_LT(errorOf({5, 70, 130, 32}, {.isAcross = true}, lanes), bound(3));
     EXPECT_LT(errorOf({40, 70, 1030, 32}, {.threads = 3, .isAcross = true}, lanes), bound(3));
   }
 }
 
 TEST(Blocks, LargeAndSmallNumbers) {
-  for (int64_t lanes : lanesOf(4))
+  for (int64_t lanes : lanesHere())
     for (float size : {0x1p-90f, 1.0f, 0x1p100f}) {
       std::vector<float> x = random(2 * 64, 5);
       for (float &one : x)
@@ -153,10 +162,28 @@ TEST(Blocks, LargeAndSmallNumbers) {
     }
 }
 
+/// Sums of two digits are one number while that fits 32 bits.
+TEST(Blocks, LargestSums) {
+  for (int64_t lanes : lanesHere())
+    for (int64_t bits : {4, 8})
+      for (int64_t digits : {1, 2, 3})
+        for (int64_t depth : {32, 240, 256, 512, 4096, 8192})
+          for (float last : {1.0f, -1.0f, 0.00388f}) {
+            std::vector<float> x(size_t(2 * depth), last);
+            x[0] = x[size_t(depth)] = 1;
+            EXPECT_LT(
+                errorOf({2, 20, depth, depth},
+                        {.bits = bits, .digits = digits, .zeros = Zeros::Each, .isExtreme = true},
+                        lanes, x),
+                bound(digits))
+                << bits << " bits, blocks of " << depth << ", " << digits << " digits of " << last;
+          }
+}
+
 TEST(Blocks, WhatIsNotFiniteStays) {
   Size s{2, 20, 64, 32};
   Weights w(s, 4, Zeros::None);
-  for (int64_t lanes : lanesOf(4))
+  for (int64_t lanes : lanesHere())
     for (float bad : {std::numeric_limits<float>::infinity(), NAN}) {
       std::vector<float> x = random(s.m * s.k, 1), bias(size_t(s.n)), y(size_t(s.m * s.n)), unused;
       x[70] = bad;
@@ -175,7 +202,7 @@ TEST(Blocks, WhatIsNotFiniteStays) {
 TEST(Blocks, WrongDescriptionsAreRefused) {
   Size s{2, 20, 64, 32};
   Weights w(s, 4, Zeros::None);
-  for (int64_t lanes : lanesOf(4)) {
+  for (int64_t lanes : lanesHere()) {
     std::vector<runtime::BufferInfo> buffers{
         {2 * 64 * 4, false}, {0, false}, {20 * 4, false}, {2 * 20 * 4, true}};
     auto complaint = [&](const char *name, const json &value) {

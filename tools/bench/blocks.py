@@ -5,7 +5,7 @@
 
 A size is KxN. A model has as many products as make --mib MiB of weights, so that these come from memory. dlc and ONNX Runtime stand there with accuracy_level 0 and,
 as "-int8", 4. Printed of each product: minimum and median in microseconds, GFLOP/s, the GB/s of the weights, their scales and zero points as the file has them, the
-share of what plain reading got in the same rounds, and the ratio of a peer's minimum at the same accuracy level to dlc's.
+share of what plain reading got in the same rounds, how often the time of the fewest rows, and the ratio of a peer's minimum at the same accuracy level to dlc's.
 """
 import argparse
 import json
@@ -98,8 +98,9 @@ def measure(o):
             least, own = min(w.times) / copies, workers["dlc-int8" if tool.endswith("-int8") else "dlc"]
             rate = each / least / 1e9
             ratio = f"{min(w.times) / min(own.times):.2f}" if w is not own and own.times else ""
+            fewest = o.fewest.setdefault((o.t, o.k, o.n, o.block, tool), least)
             print(f"{label:24} {o.t:7}  {tool:18} {least * 1e6:9.1f} {statistics.median(w.times) / copies * 1e6:9.1f} "
-                  f"{2 * o.m * o.n * o.k / least / 1e9:8.1f} {rate:7.1f} {rate / bandwidth:6.2f} {ratio:>6}", flush=True)
+                  f"{2 * o.m * o.n * o.k / least / 1e9:8.1f} {rate:7.1f} {rate / bandwidth:6.2f} {least / fewest:5.2f} {ratio:>6}", flush=True)
     finally:
         for w in workers.values():
             if isinstance(w, common.Worker):
@@ -127,7 +128,8 @@ def main():
     if o.work:
         o.m, o.k, o.n = map(int, o.size.split("x"))
         return work(o)
-    print(f"{'rows x K x N, block':24} {'threads':>7}  {'tool':18} {'min us':>9} {'median':>9} {'GFLOP/s':>8} {'GB/s':>7} {'share':>6} {'ratio':>6}", flush=True)
+    print(f"{'rows x K x N, block':24} {'threads':>7}  {'tool':18} {'min us':>9} {'median':>9} {'GFLOP/s':>8} {'GB/s':>7} {'share':>6} {'times':>5} {'ratio':>6}", flush=True)
+    o.fewest = {}
     for o.t in map(int, o.threads.split(",")):
         for size in o.sizes.split(","):
             o.k, o.n = map(int, size.split("x"))

@@ -205,7 +205,7 @@ void addQuantizeCommand(CLI::App &app, QuantizeArguments &a) {
   c->add_option("model", o.model, "a model in f32 (.onnx)")->required();
   c->add_option("-o,--output", o.output, "the ONNX model to write")->required();
   CLI::Option *data = c->add_option(
-      "--data", o.data, "an .npz with an array for each input, samples along the first dimension");
+      "--data", a.data, "an .npz with an array for each input, samples along the first dimension");
   c->add_option_function<std::string>(
        "--weights",
        [&a](const std::string &text) {

@@ -55,6 +55,7 @@ struct TrainArguments {
 
 struct QuantizeArguments {
   quantize::Options options;
+  std::string data; ///< an .npz; empty: weights alone are quantised
   /// --weights was given.
   bool saysWeights = false, json = false;
 };

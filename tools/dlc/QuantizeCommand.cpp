@@ -1,4 +1,5 @@
 //===- QuantizeCommand.cpp - dlc quantize -----------------------------------------------------===//
+#include "runtime/data/Npz.h"
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
 
@@ -7,20 +8,32 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <cstring>
 
 namespace dlc::cli {
 namespace {
 
-std::string shapeOf(const quantize::Layer &layer) { return shapeText(layer.shape); }
+quantize::Data readData(const std::string &path) {
+  quantize::Data data{path, {}};
+  for (const auto &[name, array] : runtime::readNpz(path)) {
+    // Arrays in archives lie at odd addresses.
+    Tensor tensor(array.dtype, array.shape);
+    std::memcpy(tensor.raw(), array.data.data, array.data.bytes);
+    data.arrays.emplace_back(name, tensor);
+  }
+  return data;
+}
 
-std::string becomes(const quantize::Layer &layer, const std::string &weights) {
+std::string shapeOf(const quantize::LayerLoss &layer) { return shapeText(layer.shape); }
+
+std::string becomes(const quantize::LayerLoss &layer, const std::string &weights) {
   return layer.isQuantised() ? weights : "f32";
 }
 
 void printTable(const quantize::Report &report, const std::string &weights) {
   std::printf("%-44s %-16s %9s  %s\n", "layer", "weights", "SNR (dB)", "becomes");
   size_t quantised = 0;
-  for (const quantize::Layer &layer : report.layers) {
+  for (const quantize::LayerLoss &layer : report.layers) {
     char snr[16] = "-";
     if (layer.snr)
       std::snprintf(snr, sizeof snr, "%.1f", *layer.snr);
@@ -43,7 +56,7 @@ void printJson(const quantize::Report &report, const std::string &weights) {
                                  {"samples", report.samples},
                                  {"bytes_before", report.bytesBefore},
                                  {"bytes_after", report.bytesAfter}};
-  for (const quantize::Layer &layer : report.layers) {
+  for (const quantize::LayerLoss &layer : report.layers) {
     nlohmann::ordered_json row = {
         {"name", layer.name}, {"weights", layer.shape}, {"becomes", becomes(layer, weights)}};
     if (layer.snr)
@@ -63,14 +76,15 @@ void printJson(const quantize::Report &report, const std::string &weights) {
 
 int quantizeCommand(const QuantizeArguments &arguments) {
   quantize::Options options = arguments.options;
-  if (options.data.empty() && !arguments.saysWeights)
+  if (arguments.data.empty() && !arguments.saysWeights)
     throw Error("required: --data FILE.npz, to calibrate with; or --weights int8|int4, which "
                 "quantises weights alone");
-  if (options.block < 16 || (options.block & (options.block - 1)))
-    throw Error("--block " + std::to_string(options.block) +
-                ": required: a power of two from 16 on");
+  if (!arguments.data.empty())
+    options.data = readData(arguments.data);
   Progress progress;
-  options.progress = [&](const char *what) { progress.show(what, 0, 1); };
+  options.progress = [&](const char *what, int64_t done, int64_t total) {
+    progress.show(what, int(done), int(total));
+  };
   quantize::Report report = quantize::quantize(options);
   progress.clear();
   if (report.samplesLeft)

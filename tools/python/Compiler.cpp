@@ -1,8 +1,9 @@
 //===- Compiler.cpp - the module dlc._compiler: models into sessions ------------===//
-#include "dlc/MemoryError.h"
 #include "tools/compiler/GraphSteps.h"
 #include "tools/compiler/Sessions.h"
 #include "tools/python/Names.h"
+#include "tools/python/Quantize.h"
+#include "tools/python/Waiting.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
@@ -11,61 +12,24 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstring>
-#include <future>
-#include <mutex>
-#include <optional>
 #include <tuple>
 #include <unistd.h>
-#include <utility>
 
 namespace nb = nanobind;
 
 namespace dlc::python {
 namespace {
 
-/// What a compilation and who waits for it tell each other.
-struct Watch {
-  std::atomic<bool> isCancelled = false;
-  std::mutex mutex;
-  std::string what;
-  int done = 0, total = 0;
-  bool isNew = false;
-
-  void tell(const std::string &now, int count, int of) {
-    std::lock_guard lock(mutex);
-    what = now;
-    done = count;
-    total = of;
-    isNew = true;
-  }
-  /// Calls show(what, done, total) where something was told since.
-  void show(nb::handle show) {
-    std::string text;
-    int count = 0, of = 0;
-    {
-      std::lock_guard lock(mutex);
-      if (!std::exchange(isNew, false))
-        return;
-      text = what;
-      count = done;
-      of = total;
-    }
-    show(text, count, of);
-  }
-};
-
 /// A model with what was made of it. One thread at a time, which dlc/_compile.py sees to.
 class Compiler {
 public:
   Compiler(const std::string &path, const ModelOptions &options)
-      : watch(std::make_shared<Watch>()), made(new Sessions(path, options, hooks())),
+      : waiting(std::make_shared<Waiting>()), made(new Sessions(path, options, hooks())),
         bornIn(getpid()) {}
   Compiler(std::shared_ptr<Source> source, const ModelOptions &options)
-      : watch(std::make_shared<Watch>()), made(new Sessions(std::move(source), options, hooks())),
-        bornIn(getpid()) {}
+      : waiting(std::make_shared<Waiting>()),
+        made(new Sessions(std::move(source), options, hooks())), bornIn(getpid()) {}
   ~Compiler() {
     // Elsewhere the threads of MLIR's context are the parent's: nobody could wait for their end.
     if (bornIn == getpid())
@@ -81,59 +45,21 @@ public:
 
 private:
   Sessions::Hooks hooks() const {
-    return {[watch = watch] { return watch->isCancelled.load(); },
-            [watch = watch](const std::string &what, int done, int total) {
-              watch->tell(what, done, total);
+    return {[waiting = waiting] { return waiting->isCancelled.load(); },
+            [waiting = waiting](const std::string &what, int done, int total) {
+              waiting->tell(what, done, total);
             }};
   }
 
-  std::shared_ptr<Watch> watch;
+  std::shared_ptr<Waiting> waiting;
   Sessions *const made;
   const pid_t bornIn;
 };
 
-/// Another thread compiles, so that this one can look whether somebody has pressed Ctrl-C: Python
-/// runs the handlers of signals in its main thread alone.
 std::shared_ptr<runtime::Session>
 Compiler::session(const std::map<std::string, std::vector<int64_t>> &shapes,
                   const std::map<std::string, Tensor> &values, nb::handle show) {
-  watch->isCancelled.store(false);
-  auto result = std::async(std::launch::async, [&] { return made->get(shapes, values); });
-  std::optional<nb::python_error> interrupt;
-  for (auto wait = std::chrono::milliseconds(20);;) {
-    std::future_status status;
-    {
-      nb::gil_scoped_release released;
-      status = result.wait_for(wait);
-    }
-    if (interrupt && status == std::future_status::ready) {
-      interrupt->restore();
-      throw nb::python_error();
-    }
-    if (status == std::future_status::ready)
-      return result.get();
-    try {
-      if (!interrupt && PyErr_CheckSignals() != 0)
-        throw nb::python_error();
-      if (!interrupt && !show.is_none())
-        watch->show(show);
-    } catch (const nb::python_error &error) {
-      interrupt.emplace(error);
-      watch->isCancelled.store(true);
-    }
-  }
-}
-
-/// What is wrong with a model or what was asked for is a ValueError.
-template <typename Function> auto orValueError(const Function &function) {
-  try {
-    return function();
-  } catch (const MemoryError &error) {
-    PyErr_SetString(PyExc_MemoryError, error.what());
-  } catch (const Error &error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
-  }
-  throw nb::python_error();
+  return waitFor(*waiting, show, [&] { return made->get(shapes, values); });
 }
 
 Tensor tensorOf(const std::vector<int64_t> &shape, nb::tuple value) {
@@ -208,6 +134,7 @@ nb::list listed(const std::vector<ValueInfo> &values) {
 NB_MODULE(_compiler, module) {
   nanobind::set_leak_warnings(false);
   using namespace dlc::python;
+  bindQuantize(module);
   module.def("graph_operators", dlc::graphOperators);
   module.def(
       "examine_graph",

@@ -1,5 +1,6 @@
 //===- Quantize.cpp - calibrate, look at each layer's loss, write ---------------------------===//
 #include "tools/quantize/Quantize.h"
+#include "tools/quantize/Layers.h"
 #include "tools/quantize/Rewrite.h"
 #include "tools/quantize/Samples.h"
 
@@ -19,6 +20,31 @@ namespace {
 /// QuantizeLinear has a scale for each channel from here on.
 constexpr int64_t kLeastOpset = 13;
 
+std::string listed(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void requireOneOf(const char *option, const std::string &found,
+                  const std::vector<std::string> &known) {
+  if (!llvm::is_contained(known, found))
+    throw Error(std::string(option) + ": required: one of " + listed(known) + "; found: '" + found +
+                "'");
+}
+
+void check(const Options &options) {
+  requireOneOf("weights", options.weights, {"int8", "int4"});
+  requireOneOf("ranges", options.ranges.kind, rangeRules());
+  if (options.block < 16 || (options.block & (options.block - 1)))
+    throw Error("block " + std::to_string(options.block) + ": required: a power of two from 16 on");
+  // NaN is none.
+  if (!(options.ranges.percentile >= 50 && options.ranges.percentile <= 100))
+    throw Error("percentile " + std::to_string(options.ranges.percentile) +
+                ": required: 50 to 100");
+}
+
 class Quantizer {
 public:
   explicit Quantizer(const Options &options)
@@ -29,103 +55,112 @@ public:
                   " or later, which have a scale for each channel; "
                   "onnx.version_converter.convert_version(model, 17) makes it one");
     report.bytesBefore = model.ByteSizeLong();
-    report.layers = layersOf(graph, options.model);
+    layers = layersOf(graph, options.model);
     scheme.bits = options.weights == "int4" ? 4 : 8;
     scheme.block = options.block;
     keepAsAsked();
-    requireLayers("--keep keeps every layer in f32");
+    requireLayers("keep keeps every layer in f32");
   }
 
   Report run() {
-    if (!options.data.empty()) {
-      say("reading the data");
-      samples.emplace(options.data, options.model,
+    if (options.data) {
+      samples.emplace(*options.data, options.model,
                       compile(options.model, options.compile).inputs());
       report.samples = samples->used();
       report.samplesLeft = samples->left();
       if (scheme.bits == 8)
         calibrate();
       measureLayers();
-      requireLayers("every layer loses too much; --least-snr allows more loss, and other --ranges "
-                    "or data may cause less");
+      requireLayers(
+          "every layer loses too much; a lower least SNR allows more loss, and other ranges "
+          "or data may cause less");
     }
     // Between layers that stay in f32 nothing is in eight bits.
     if (!scheme.scales.empty()) {
-      std::map<std::string, std::string> left = valuesIn8Bits(graph, report.layers);
+      std::map<std::string, std::string> left = valuesIn8Bits(graph, layers);
       std::map<std::string, Scale> scales;
       for (auto &[value, source] : left)
         scales[value] = scheme.scales.at(source);
       scheme.scales = std::move(scales);
     }
-    onnx::ModelProto result = quantised(model, report.layers, scheme);
+    onnx::ModelProto result = quantised(model, layers, scheme);
     report.bytesAfter = result.ByteSizeLong();
     if (samples)
       measureOutputs(result);
     writeModel(result, options.output);
-    for (Layer &layer : report.layers)
-      layer.node = nullptr;
+    for (const Layer &layer : layers)
+      report.layers.push_back({layer.name, layer.shape, layer.kept, layer.snr});
     return std::move(report);
   }
 
 private:
-  void say(const char *what) const {
-    if (options.progress)
-      options.progress(what);
+  /// Runs a model over the data.
+  void over(const char *what, const onnx::ModelProto &model,
+            const std::function<void(const Arrays &)> &take) const {
+    auto tell = [&](int64_t done) {
+      if (options.progress)
+        options.progress(what, done, samples->batches());
+    };
+    int64_t done = 0;
+    tell(done);
+    runOver(model, *samples, options.compile, [&](const Arrays &arrays) {
+      take(arrays);
+      tell(++done);
+    });
   }
 
   void keepAsAsked() {
     std::set<std::string> used;
-    for (Layer &layer : report.layers) {
+    for (Layer &layer : layers) {
       for (const std::string &pattern : options.keep)
         if (matchesPattern(pattern, layer.name) || matchesPattern(pattern, layer.node->op_type())) {
           used.insert(pattern);
-          layer.kept = "--keep " + pattern;
+          layer.kept = "keep " + pattern;
         }
       if (layer.isQuantised() && scheme.bits == 4 && layer.depth < 0)
         layer.kept = "int4 is for products";
     }
     for (const std::string &pattern : options.keep)
       if (!used.count(pattern))
-        throw Error("--keep " + pattern + ": no layer has such a name or kind; the first is '" +
-                    report.layers.front().name + "', a " + report.layers.front().node->op_type());
+        throw Error("keep " + pattern + ": no layer has such a name or kind; the first is '" +
+                    layers.front().name + "', a " + layers.front().node->op_type());
   }
 
   void requireLayers(const std::string &otherwise) const {
-    if (llvm::none_of(report.layers, [](const Layer &layer) { return layer.isQuantised(); }))
+    if (llvm::none_of(layers, [](const Layer &layer) { return layer.isQuantised(); }))
       throw Error(options.model + ": no layer is left to quantise: " +
-                  (llvm::all_of(report.layers,
+                  (llvm::all_of(layers,
                                 [](const Layer &layer) {
-                                  return !llvm::StringRef(layer.kept).starts_with("--keep") &&
+                                  return !llvm::StringRef(layer.kept).starts_with("keep ") &&
                                          !layer.snr;
                                 })
-                       ? report.layers.front().name + ": " + report.layers.front().kept
+                       ? layers.front().name + ": " + layers.front().kept
                        : otherwise));
   }
 
   /// The scales of values, by what is seen of them.
   void calibrate() {
-    std::map<std::string, std::string> values = valuesIn8Bits(graph, report.layers);
+    std::map<std::string, std::string> values = valuesIn8Bits(graph, layers);
     std::vector<std::string> sources;
     for (auto &[value, source] : values)
       if (value == source)
         sources.push_back(value);
     onnx::ModelProto watched = observing(model, sources);
     std::map<std::string, Seen> seen;
-    say("calibrating");
-    runOver(watched, *samples, options.compile, [&](const Arrays &arrays) {
+    over("calibrating", watched, [&](const Arrays &arrays) {
       for (const std::string &value : sources) {
         const Tensor &array = arrays.at(value);
         if (array.dtype() != DType::F32)
           throw Error(options.model + ": value '" + value + "' is " +
                       std::string(dtypeName(array.dtype())) + "; required: f32");
         if (!seen[value].addEnds(array.data<float>(), size_t(array.elements())))
-          throw Error(options.data + ": value '" + value +
+          throw Error(options.data->name + ": value '" + value +
                       "' of the model becomes infinite or NaN with these samples; required: "
                       "finite numbers");
       }
     });
     if (options.ranges.kind != "minmax")
-      runOver(watched, *samples, options.compile, [&](const Arrays &arrays) {
+      over("calibrating", watched, [&](const Arrays &arrays) {
         for (const std::string &value : sources) {
           const Tensor &array = arrays.at(value);
           seen[value].addCounts(array.data<float>(), size_t(array.elements()));
@@ -144,25 +179,24 @@ private:
 
   /// What each layer loses when it alone is quantised.
   void measureLayers() {
-    say("looking at each layer's loss");
     std::vector<LossOutputs> outputs;
-    onnx::ModelProto both = besideEachOther(model, report.layers, scheme, outputs);
+    onnx::ModelProto both = besideEachOther(model, layers, scheme, outputs);
     std::vector<std::pair<double, double>> sums(outputs.size());
-    runOver(both, *samples, options.compile, [&](const Arrays &arrays) {
+    over("looking at each layer's loss", both, [&](const Arrays &arrays) {
       for (size_t i = 0; i < outputs.size(); ++i) {
         sums[i].first += double(*arrays.at(outputs[i].signal).data<float>());
         sums[i].second += double(*arrays.at(outputs[i].noise).data<float>());
       }
     });
     size_t next = 0;
-    for (Layer &layer : report.layers) {
+    for (Layer &layer : layers) {
       if (!layer.isQuantised())
         continue;
       auto [signal, noise] = sums[next++];
       layer.snr = decibels(signal, noise);
       if (*layer.snr < options.leastSnr || !std::isfinite(noise)) {
         char text[64];
-        std::snprintf(text, sizeof text, "below --least-snr %g", options.leastSnr);
+        std::snprintf(text, sizeof text, "below %g dB", options.leastSnr);
         layer.kept = text;
       }
     }
@@ -170,21 +204,20 @@ private:
 
   /// What the whole model loses.
   void measureOutputs(const onnx::ModelProto &result) {
-    say("comparing the outputs");
+    const char *what = "comparing the outputs";
     std::vector<std::string> names;
     for (const onnx::ValueInfoProto &output : model.graph().output())
       if (output.type().tensor_type().elem_type() == onnx::TensorProto::FLOAT)
         names.push_back(output.name());
     std::vector<Arrays> wanted;
-    runOver(observing(model, names), *samples, options.compile,
-            [&](const Arrays &arrays) { wanted.push_back(arrays); });
+    over(what, observing(model, names), [&](const Arrays &arrays) { wanted.push_back(arrays); });
     struct Sums {
       double signal = 0, noise = 0;
       int64_t rows = 0, same = 0;
     };
     std::map<std::string, Sums> sums;
     size_t at = 0;
-    runOver(observing(result, names), *samples, options.compile, [&](const Arrays &arrays) {
+    over(what, observing(result, names), [&](const Arrays &arrays) {
       for (const std::string &name : names) {
         const Tensor &a = wanted[at].at(name), &b = arrays.at(name);
         Sums &s = sums[name];
@@ -210,6 +243,7 @@ private:
   const Options &options;
   const onnx::ModelProto model;
   const Graph graph;
+  std::vector<Layer> layers;
   Scheme scheme;
   std::optional<Samples> samples;
   Report report;
@@ -217,6 +251,9 @@ private:
 
 } // namespace
 
-Report quantize(const Options &options) { return Quantizer(options).run(); }
+Report quantize(const Options &options) {
+  check(options);
+  return Quantizer(options).run();
+}
 
 } // namespace dlc::quantize

@@ -2,19 +2,20 @@
 #ifndef DLC_TOOLS_QUANTIZE_QUANTIZE_H
 #define DLC_TOOLS_QUANTIZE_QUANTIZE_H
 
-#include "tools/quantize/Layers.h"
+#include "tools/quantize/Data.h"
 #include "tools/quantize/Ranges.h"
 
 #include "dlc/compiler.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace dlc::quantize {
 
 struct Options {
   std::string model, output;
-  /// Calibration data (.npz). Empty: weights alone are quantised.
-  std::string data;
+  /// Nothing: weights alone are quantised.
+  std::optional<Data> data;
   /// int8 or int4 (products' weights only, the rest in f32).
   std::string weights = "int8";
   int64_t block = 32;
@@ -24,8 +25,20 @@ struct Options {
   /// Layers of less signal to noise, in dB, stay in f32.
   double leastSnr = 15;
   ModelOptions compile;
-  /// Told what is done now.
-  std::function<void(const char *what)> progress;
+  /// Told what is done, and with how many batches of how many; what it throws ends all.
+  std::function<void(const char *what, int64_t done, int64_t total)> progress;
+};
+
+/// A layer, and what became of it.
+struct LayerLoss {
+  std::string name;
+  std::vector<int64_t> shape; ///< of its weights
+  /// Why it stays in f32; empty: it does not.
+  std::string kept;
+  /// Of its results, in dB: how much stronger they are than what quantising it alone changes.
+  std::optional<double> snr;
+
+  bool isQuantised() const { return kept.empty(); }
 };
 
 /// What one output of the model is after quantising, over the calibration data.
@@ -37,13 +50,13 @@ struct OutputLoss {
 };
 
 struct Report {
-  std::vector<Layer> layers;
+  std::vector<LayerLoss> layers;
   std::vector<OutputLoss> outputs;
   size_t bytesBefore = 0, bytesAfter = 0;
   int64_t samples = 0, samplesLeft = 0;
 };
 
-/// Writes the quantised model. Throws dlc::Error. The report's layers' nodes are gone.
+/// Writes the quantised model. Throws dlc::Error.
 Report quantize(const Options &options);
 
 } // namespace dlc::quantize

@@ -3,7 +3,6 @@
 #include "tools/quantize/Graph.h"
 
 #include "dlc/Error.h"
-#include "runtime/data/Npz.h"
 #include "tools/compiler/Source.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -52,39 +51,37 @@ struct Folder {
 
 } // namespace
 
-Samples::Samples(const std::string &path, const std::string &model,
+Samples::Samples(const Data &data, const std::string &model,
                  const std::vector<ModelValue> &inputs) {
-  auto arrays = runtime::readNpz(path);
   std::string known;
-  for (const auto &[name, array] : arrays)
-    known += (known.empty() ? "'" : ", '") + name + "'";
+  for (const auto &[name, array] : data.arrays)
+    known += (known.empty() ? "" : ", ") + (name.empty() ? "one array" : "'" + name + "'");
   int64_t fixed = 0;
   std::string first;
   for (const ModelValue &input : inputs) {
-    auto found =
-        llvm::find_if(arrays, [&](const auto &array) { return array.first == input.name; });
-    if (found == arrays.end())
-      throw Error(path + ": required: an array '" + input.name + "' for the input of " + model +
-                  ", " + typeText(input.dtype, input.shape) +
+    auto found = llvm::find_if(data.arrays, [&](const auto &array) {
+      return array.first == input.name || (array.first.empty() && inputs.size() == 1);
+    });
+    if (found == data.arrays.end())
+      throw Error(data.name + ": required: an array '" + input.name + "' for the input of " +
+                  model + ", " + typeText(input.dtype, input.shape) +
                   "; found: " + (known.empty() ? "no arrays" : known));
-    const runtime::NpyArray &array = found->second;
-    if (array.dtype != input.dtype || !fits(input, array.shape))
-      throw Error(path + ": array '" + input.name + "': required: " +
+    const Tensor &all = found->second;
+    if (all.dtype() != input.dtype || !fits(input, all.shape()))
+      throw Error(data.name + ": array '" + input.name + "': required: " +
                   typeText(input.dtype, input.shape) + " with samples along the first dimension; " +
-                  "found: " + typeText(array.dtype, array.shape));
-    // Arrays in archives lie at odd addresses.
-    Tensor all(array.dtype, array.shape);
-    std::memcpy(all.raw(), array.data.data, array.data.bytes);
-    bool isSampled = !array.shape.empty();
+                  "found: " + typeText(all.dtype(), all.shape()));
+    bool isSampled = !all.shape().empty();
     fields.push_back({input.name, all, isSampled});
     if (!isSampled)
       continue;
-    if (!first.empty() && array.shape[0] != count)
-      throw Error(
-          path + ": required: as many samples in every array; found: " + std::to_string(count) +
-          " in '" + first + "' and " + std::to_string(array.shape[0]) + " in '" + input.name + "'");
+    int64_t size = all.shape()[0];
+    if (!first.empty() && size != count)
+      throw Error(data.name +
+                  ": required: as many samples in every array; found: " + std::to_string(count) +
+                  " in '" + first + "' and " + std::to_string(size) + " in '" + input.name + "'");
     first = input.name;
-    count = array.shape[0];
+    count = size;
     if (input.hasRank && input.shape[0] >= 0) {
       if (fixed && fixed != input.shape[0])
         throw Error(model + ": inputs have " + std::to_string(fixed) + " and " +
@@ -98,7 +95,7 @@ Samples::Samples(const std::string &path, const std::string &model,
     if (count % size == 0)
       each = size;
   if (batches() < 1 || count < 1)
-    throw Error(path + ": has " + std::to_string(count) + " samples; required: at least " +
+    throw Error(data.name + ": has " + std::to_string(count) + " samples; required: at least " +
                 std::to_string(std::max<int64_t>(each, 1)) + ", one batch of " + model);
 }
 

@@ -2,6 +2,8 @@
 #ifndef DLC_TOOLS_QUANTIZE_SAMPLES_H
 #define DLC_TOOLS_QUANTIZE_SAMPLES_H
 
+#include "tools/quantize/Data.h"
+
 #include "dlc/compiler.hpp"
 #include "onnx.pb.h"
 
@@ -11,10 +13,10 @@ namespace dlc::quantize {
 
 using Arrays = std::map<std::string, Tensor>;
 
-/// The arrays of an .npz, checked against a model's inputs.
+/// Arrays, checked against a model's inputs.
 class Samples {
 public:
-  Samples(const std::string &path, const std::string &model, const std::vector<ModelValue> &inputs);
+  Samples(const Data &data, const std::string &model, const std::vector<ModelValue> &inputs);
 
   /// Batches as large as the model takes them; what is left at the end is not among them.
   int64_t batches() const { return count / each; }
@@ -23,7 +25,7 @@ public:
   Arrays batch(int64_t index) const;
 
 private:
-  /// In the file's order; those without samples are whole in each batch.
+  /// In the inputs' order; those without samples are whole in each batch.
   struct Field {
     std::string name;
     Tensor all;

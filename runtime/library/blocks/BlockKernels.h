@@ -8,93 +8,19 @@
 
 #include "runtime/library/blocks/Kernels.h"
 #include "runtime/library/simd/Ends.h"
+#include "runtime/library/simd/Ints.h"
 
 namespace dlc::blocks {
 namespace {
 
 using namespace simd;
 
-/// Weights are asked for so many bytes before they are used, in each panel.
-constexpr int64_t kAhead = 1024;
+/// Weights are asked for so many bytes before they are used.
+constexpr int64_t kAhead = 8192;
 /// The largest integers that so many digits hold, with room for rounding.
 template <int D> constexpr float kLargest = D == 1 ? 127 : D == 2 ? 0x7f00 : 0x7f7f00;
 /// Blocks of smaller numbers are 0.
 constexpr float kLeast = 0x1p-100f;
-
-template <int V> DLC_INLINE Ints<V> splatInt(int32_t x) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Ints<V>(_mm512_set1_epi32(x));
-  else
-#endif
-    return Ints<V>(_mm256_set1_epi32(x));
-}
-
-template <int V> DLC_INLINE Ints<V> loadInts(const uint8_t *from) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Ints<V>(_mm512_loadu_si512(from));
-  else
-#endif
-    return Ints<V>(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)));
-}
-
-/// Four bytes in every lane.
-template <int V> DLC_INLINE Ints<V> splatFour(const int8_t *from) {
-  int32_t four;
-  __builtin_memcpy(&four, from, sizeof four);
-  return splatInt<V>(four);
-}
-
-template <int V> DLC_INLINE Vec<V> toFloats(Ints<V> x) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Vec<V>(_mm512_cvtepi32_ps(__m512i(x)));
-  else
-#endif
-    return Vec<V>(_mm256_cvtepi32_ps(__m256i(x)));
-}
-
-/// To the nearest.
-template <int V> DLC_INLINE Ints<V> toInts(Vec<V> x) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Ints<V>(_mm512_cvtps_epi32(__m512(x)));
-  else
-#endif
-    return Ints<V>(_mm256_cvtps_epi32(__m256(x)));
-}
-
-template <int V> DLC_INLINE Ints<V> bytesToInts(const uint8_t *from) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    return Ints<V>(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))));
-  else
-#endif
-    return Ints<V>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
-}
-
-/// Numbers that a byte holds.
-template <int V> DLC_INLINE void storeBytes(int8_t *to, Ints<V> x) {
-#ifdef __AVX512F__
-  if constexpr (V == 16)
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm512_cvtepi32_epi8(__m512i(x)));
-  else
-#endif
-  {
-    const __m128i low = _mm256_castsi256_si128(__m256i(x)),
-                  high = _mm256_extracti128_si256(__m256i(x), 1),
-                  words = _mm_packs_epi32(low, high);
-    _mm_storel_epi64(reinterpret_cast<__m128i *>(to), _mm_packs_epi16(words, words));
-  }
-}
-
-template <int V> DLC_INLINE int32_t sumOf(Ints<V> x) {
-  int32_t sum = 0;
-  for (int i = 0; i < V; ++i)
-    sum += x[i];
-  return sum;
-}
 
 template <int V> struct BlockKernels {
   static constexpr bool kIsWide = V == 16;
@@ -188,48 +114,91 @@ template <int V> struct BlockKernels {
     const uint8_t *weights, *zeros;
     int64_t panelBytes, zeroBytes;
 
-    /// Of K depths.
-    template <int K> DLC_INLINE void add(All &sums, const uint8_t *at, const int8_t *x) const {
-      // Without instructions for four products, pairs are summed up in 16 bits first.
-      Ints<V> pairs[kIsWide ? 1 : P][kIsWide ? 1 : R][kIsWide ? 1 : D] = {};
-      auto dot = [&](int p, int r, int d, Ints<V> w, int k) __attribute__((always_inline)) {
-        const Ints<V> four = splatFour<V>(x + (r * D + d) * shape.depth + k);
+    /// Products of four bytes each are added, where instructions for that are here; else, of pairs
+    /// of bytes, in 16 bits, which have room for those of 32 depths by weights of four bits.
+    DLC_INLINE static Ints<V> dot(Ints<V> sums, Ints<V> weights, Ints<V> x) {
 #ifdef __AVX512VNNI__
-        if constexpr (kIsWide)
-          sums[p][r][d] =
-              Ints<V>(_mm512_dpbusd_epi32(__m512i(sums[p][r][d]), __m512i(w), __m512i(four)));
-        else
+      if constexpr (kIsWide)
+        return Ints<V>(_mm512_dpbusd_epi32(__m512i(sums), __m512i(weights), __m512i(x)));
+      else
 #endif
-          pairs[p][r][d] = Ints<V>(_mm256_add_epi16(
-              __m256i(pairs[p][r][d]), _mm256_maddubs_epi16(__m256i(w), __m256i(four))));
-      };
+        return Ints<V>(
+            _mm256_add_epi16(__m256i(sums), _mm256_maddubs_epi16(__m256i(weights), __m256i(x))));
+    }
+
+    /// What sums of pairs are in 32 bits, so often.
+    DLC_INLINE static Ints<V> ofPairs(Ints<V> pairs, int16_t times) {
+      if constexpr (kIsWide)
+        return pairs;
+      else
+        return Ints<V>(_mm256_madd_epi16(__m256i(pairs), _mm256_set1_epi16(times)));
+    }
+
+    /// Fetches weights ahead: into the second level where there is much to do with each, since the
+    /// first one waits for few lines at a time.
+    DLC_INLINE static void ask(const void *at) {
+      _mm_prefetch(static_cast<const char *>(at), D * R == 1 ? _MM_HINT_T0 : _MM_HINT_T1);
+    }
+
+    /// Of K depths.
+    template <int K>
+    DLC_INLINE void add(All &sums, const uint8_t *at, const int8_t *x, int64_t ahead) const {
+      // Weights of eight bits are two halves there: low and high ones, of the same depth.
+      constexpr bool isSplit = !kIsWide && bits == 8;
+      // A single row's sums are too few to follow one another at once.
+      constexpr bool isApart = isSplit || (kIsWide && bits == 4 && R * P == 1);
+      All pairs = {}, highSums = {};
+      All &low = kIsWide ? sums : pairs, &high = isApart ? highSums : low;
       constexpr int kStep = 32 / bits;
 #pragma GCC unroll 8
-      for (int k = 0; k < K; k += kStep)
+      for (int k = 0; k < K; k += kStep) {
+        Ints<V> lows[P], highs[P];
 #pragma GCC unroll 4
         for (int p = 0; p < P; ++p) {
           const uint8_t *from = at + p * panelBytes + k * (V * bits / 8);
-          _mm_prefetch(reinterpret_cast<const char *>(from + kAhead), _MM_HINT_T0);
+          ask(from + ahead);
           const Ints<V> w = loadInts<V>(from);
-          const Ints<V> low = bits == 8 ? w : w & 0x0f0f0f0f, high = (w >> 4) & 0x0f0f0f0f;
-#pragma GCC unroll 8
-          for (int r = 0; r < R; ++r)
-#pragma GCC unroll 3
-            for (int d = 0; d < D; ++d) {
-              dot(p, r, d, low, k);
-              if constexpr (bits == 4)
-                dot(p, r, d, high, k + 4);
-            }
+          lows[p] = bits == 4 || isSplit ? w & 0x0f0f0f0f : w;
+          highs[p] = (w >> 4) & 0x0f0f0f0f;
         }
-      if constexpr (!kIsWide) {
-        const __m256i ones = _mm256_set1_epi16(1);
-#pragma GCC unroll 4
-        for (int p = 0; p < P; ++p)
 #pragma GCC unroll 8
-          for (int r = 0; r < R; ++r)
+        for (int r = 0; r < R; ++r)
 #pragma GCC unroll 3
-            for (int d = 0; d < D; ++d)
-              sums[p][r][d] += Ints<V>(_mm256_madd_epi16(__m256i(pairs[p][r][d]), ones));
+          for (int d = 0; d < D; ++d) {
+            const int8_t *from = x + (r * D + d) * shape.depth + k;
+            const Ints<V> four = splatFour<V>(from),
+                          other = bits == 4 ? splatFour<V>(from + 4) : four;
+#pragma GCC unroll 4
+            for (int p = 0; p < P; ++p) {
+              low[p][r][d] = dot(low[p][r][d], lows[p], four);
+              if constexpr (bits == 4 || isSplit)
+                high[p][r][d] = dot(high[p][r][d], highs[p], other);
+            }
+          }
+      }
+#pragma GCC unroll 4
+      for (int p = 0; p < P; ++p)
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r)
+#pragma GCC unroll 3
+          for (int d = 0; d < D; ++d) {
+            if constexpr (!kIsWide)
+              sums[p][r][d] += ofPairs(pairs[p][r][d], 1);
+            if constexpr (isApart)
+              sums[p][r][d] += ofPairs(highSums[p][r][d], 16);
+          }
+    }
+
+    /// What sums of digits are. The last two digits make one number where that has room.
+    DLC_INLINE Vec<V> value(const Ints<V> (&sums)[D], const Block &b) const {
+      if constexpr (D == 1) {
+        return toFloats<V>(sums[0]) * b.factors[0];
+      } else {
+        const Ints<V> high = sums[D - 2], low = sums[D - 1];
+        const Vec<V> last = shape.joins ? toFloats<V>((high << 8) + low) * b.factors[D - 1]
+                                        : toFloats<V>(high) * b.factors[D - 2] +
+                                              toFloats<V>(low) * b.factors[D - 1];
+        return D == 2 ? last : toFloats<V>(sums[0]) * b.factors[0] + last;
       }
     }
 
@@ -240,6 +209,9 @@ template <int V> struct BlockKernels {
       for (int64_t g = 0; g < shape.blocks; ++g) {
         const uint8_t *at = weights + g * shape.record;
         const int8_t *x = digits + g * together * D * shape.depth;
+        // At their ends, panels ask for what follows behind all of them.
+        const bool isInside = g * shape.record + kAhead < panelBytes;
+        const int64_t ahead = kAhead + (isInside ? 0 : (P - 1) * panelBytes);
         All sums;
 #pragma GCC unroll 4
         for (int p = 0; p < P; ++p) {
@@ -255,23 +227,17 @@ template <int V> struct BlockKernels {
         }
         int64_t k = 0;
         for (; k + 32 <= shape.depth; k += 32)
-          add<32>(sums, at + k * (V * bits / 8), x + k);
+          add<32>(sums, at + k * (V * bits / 8), x + k, ahead);
         if (k < shape.depth)
-          add<16>(sums, at + k * (V * bits / 8), x + k);
+          add<16>(sums, at + k * (V * bits / 8), x + k, ahead);
 #pragma GCC unroll 4
         for (int p = 0; p < P; ++p) {
           const auto *beside = reinterpret_cast<const float *>(at + p * panelBytes + scales);
           const Vec<V> scale = load<V>(beside);
-          _mm_prefetch(reinterpret_cast<const char *>(beside) + kAhead, _MM_HINT_T0);
+          ask(reinterpret_cast<const char *>(beside) + ahead);
 #pragma GCC unroll 8
-          for (int r = 0; r < R; ++r) {
-            const Block &b = blocks[g * together + r];
-            Vec<V> sum = toFloats<V>(sums[p][r][D - 1]) * b.factors[D - 1];
-#pragma GCC unroll 3
-            for (int d = D - 2; d >= 0; --d)
-              sum += toFloats<V>(sums[p][r][d]) * b.factors[d];
-            y[p][r] += sum * scale;
-          }
+          for (int r = 0; r < R; ++r)
+            y[p][r] += value(sums[p][r], blocks[g * together + r]) * scale;
         }
       }
 #pragma GCC unroll 8
@@ -335,11 +301,11 @@ template <int V> struct BlockKernels {
     }
 
     template <int bits, int D> void all(int64_t begin, int64_t end) const {
-      // Few rows are read in several places of the memory.
-      if (rows.count == 1)
-        panels<bits, D, 1, kIsWide ? 4 : 2>(begin, end);
-      else if (kIsWide && rows.count <= kBeside<D>)
+      // One row has nothing to do but wait for the memory, which is fastest in one place.
+      if (kIsWide && rows.count > 1 && rows.count <= kBeside<D>)
         panels<bits, D, kBeside<D>, 2>(begin, end);
+      if (!kIsWide && bits == 4 && rows.count == 1)
+        panels<bits, D, 1, 2>(begin, end);
       panels<bits, D, kTogether<D>, 1>(begin, end);
     }
   };
@@ -349,10 +315,8 @@ template <int V> struct BlockKernels {
     const Part part{shape, rows, static_cast<const uint8_t *>(weights), to, toRow, epilogue};
     withDigits(shape.digits, [&](auto d) {
       constexpr int kDigits = decltype(d)::value;
-      if constexpr (kIsWide)
-        if (shape.bits == 8)
-          return part.template all<8, kDigits>(begin, end);
-      part.template all<4, kDigits>(begin, end);
+      shape.bits == 8 ? part.template all<8, kDigits>(begin, end)
+                      : part.template all<4, kDigits>(begin, end);
     });
   }
 

@@ -7,9 +7,8 @@
 
 namespace dlc::blocks {
 
-/// Columns of a panel of weights of so many bits here: 16 with AVX-512 and VNNI, 8 with AVX2 and
-/// FMA for 4 bits; otherwise 0.
-DLC_EXPORT int64_t lanes(int64_t bits);
+/// Columns of a panel of weights here: 16 with AVX-512 and VNNI, 8 with AVX2 and FMA; otherwise 0.
+DLC_EXPORT int64_t lanes();
 
 /// Constant weights [n, k] in blocks along k, with a scale for each, and a zero point or none.
 struct Plain {

@@ -35,6 +35,7 @@ struct Shape {
   int64_t bits = 4, digits = kMostDigits;
   bool hasZeros = false;
   int64_t shift = 0;  ///< of all weights, where they have no zero points of their own
+  bool joins = false; ///< sums of two digits together fit 32 bits
   int64_t record = 0; ///< bytes of a panel's block
   int64_t panels = 0;
 };
@@ -63,7 +64,7 @@ struct Kernels {
                    int64_t end, float *to, int64_t toRow, const simd::Epilogue &epilogue);
 };
 
-/// Compiled for AVX-512 with VNNI (16 lanes), and for AVX2 (8 lanes; weights of 4 bits alone).
+/// Compiled for AVX-512 with VNNI (16 lanes), and for AVX2 (8 lanes).
 extern const Kernels avx512Kernels, avx2Kernels;
 
 } // namespace dlc::blocks

@@ -4,6 +4,7 @@
 #include "runtime/program/Message.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace dlc::blocks {
@@ -11,11 +12,11 @@ namespace dlc::blocks {
 using nlohmann::json;
 using products::blocksOf;
 
-int64_t lanes(int64_t bits) {
+int64_t lanes() {
   const int host = runtime::hostLanes();
   if (host >= 16 && runtime::hostHasFeature("avx512vnni"))
     return 16;
-  return host >= 8 && bits == 4 ? 8 : 0;
+  return host >= 8 ? 8 : 0;
 }
 
 int64_t Plain::bits() const {
@@ -45,6 +46,16 @@ std::optional<int64_t> Plain::sharedZero() const {
 /// What unsigned weights are less than the numbers.
 static int64_t leastOf(int64_t bits) { return -(int64_t(1) << (bits - 1)); }
 
+/// Whether sums of two digits in one number fit 32 bits.
+static bool joins(const Shape &shape) {
+  constexpr int64_t kLargest = 129 * 256;
+  const int64_t unsignedMost = (int64_t(1) << shape.bits) - 1;
+  const int64_t most = shape.hasZeros
+                           ? unsignedMost
+                           : std::max(std::abs(shape.shift), std::abs(unsignedMost + shape.shift));
+  return shape.depth * most * kLargest < INT32_MAX;
+}
+
 json parametersOf(const Plain &plain, int64_t lanes, int64_t digits) {
   const int64_t bits = plain.bits();
   const auto zero = plain.sharedZero();
@@ -68,11 +79,12 @@ Shape shapeOf(const json &desc) {
   if (lanes != 8 && lanes != 16)
     fields.refuse("lanes", "8 or 16");
   shape.bits = fields.integer("bits", 4, 8);
-  if (shape.bits != 4 && (shape.bits != 8 || lanes != 16))
-    fields.refuse("bits", lanes == 16 ? "4 or 8" : "4");
+  if (shape.bits != 4 && shape.bits != 8)
+    fields.refuse("bits", "4 or 8");
   shape.digits = fields.integer("digits", 1, kMostDigits);
   shape.hasZeros = fields.flag("zeros");
   shape.shift = shape.hasZeros ? 0 : fields.integer("shift", -512, 512);
+  shape.joins = joins(shape);
   shape.blocks = blocksOf(shape.k, shape.depth);
   shape.panels = blocksOf(shape.n, lanes);
   shape.record = lanes * (shape.depth * shape.bits / 8 + int64_t(sizeof(float)));
@@ -85,8 +97,8 @@ products::Form formOf(const Shape &shape, int64_t lanes) {
   form.columns = lanes;
   form.depth = shape.depth;
   form.rightBytes = shape.record + (shape.hasZeros ? lanes : 0);
-  form.isHere = lanes == 16 ? [] { return blocks::lanes(8) == 16; }
-                            : [] { return runtime::hostLanes() >= 8; };
+  form.isHere =
+      lanes == 16 ? [] { return blocks::lanes() == 16; } : [] { return runtime::hostLanes() >= 8; };
   return form;
 }
 

@@ -7,7 +7,7 @@
 #define DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLVECTORS_H
 
 #include "runtime/library/builtin/LanePool.h"
-#include "runtime/library/simd/Lanes.h"
+#include "runtime/library/simd/Ints.h"
 
 namespace dlc::runtime::builtin {
 namespace {
@@ -27,22 +27,6 @@ struct LanePoolVectors {
     _mm512_stream_ps(to, __m512(v));
 #else
     _mm256_stream_ps(to, __m256(v));
-#endif
-  }
-  // Left to the compiler, these go element by element.
-#ifndef __AVX512F__
-  static Ints loadBytes(const uint8_t *from) {
-    return Ints(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
-  }
-#endif
-  static void storeBytes(uint8_t *to, Ints v) {
-#ifdef __AVX512F__
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(to),
-                     _mm512_maskz_cvtepi32_epi8(0xffff, __m512i(v)));
-#else
-    __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(__m256i(v)),
-                                    _mm256_extracti128_si256(__m256i(v), 1));
-    _mm_storel_epi64(reinterpret_cast<__m128i *>(to), _mm_packus_epi16(words, words));
 #endif
   }
 
@@ -165,7 +149,7 @@ struct LanePoolVectors {
               takeLarger(load(from + element), tap, best, at);
             });
             store(dst + to + c, best);
-            storeBytes(positions + to + c, at);
+            simd::storeBytes<V>(positions + to + c, at);
           }
         }
       }
@@ -229,7 +213,7 @@ struct LanePoolVectors {
       __mmask16 here = _mm_cmpeq_epi8_mask(places, _mm_set1_epi8(char(tap)));
       sum = Floats(_mm512_mask_add_ps(__m512(sum), here, __m512(sum), __m512(load(dy + at))));
 #else
-      sum += loadBytes(positions + at) == Ints{} + tap ? load(dy + at) : Floats{};
+      sum += simd::bytesToInts<V>(positions + at) == Ints{} + tap ? load(dy + at) : Floats{};
 #endif
     });
   }

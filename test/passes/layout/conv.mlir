@@ -24,6 +24,23 @@ func.func @chain(%x: tensor<1x3x32x32xf32>, %w: tensor<64x3x3x3xf32>, %v: tensor
 
 // -----
 
+// What is combined over all that there is does not ask for another order: a scale, as dynamic quantisation takes it.
+// CHECK-LABEL: @whole
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.reduce max %{{.*}} axes [0, 1, 2, 3] : (tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG]]>>) -> tensor<f32, #dlc.on<cpu>>
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG]]>>
+func.func @whole(%x: tensor<1x64x8x8xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<1x64x8x8xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x8x8xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x8x8xf32>
+  %1 = dlc.reduce max %0 axes [0, 1, 2, 3] : (tensor<1x64x8x8xf32>) -> tensor<f32>
+  %2 = dlc.div %0, %1 : (tensor<1x64x8x8xf32>, tensor<f32>) -> tensor<1x64x8x8xf32>
+  %3 = dlc.conv %2, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x8x8xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x8x8xf32>
+  return %3 : tensor<1x64x8x8xf32>
+}
+
+// -----
+
 // Images of another size, by their elements' places, keep the layout.
 // CHECK-LABEL: @resized
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>

@@ -9,6 +9,22 @@ def graph_operators() -> list[str]:
 def examine_graph(graph: str) -> list[tuple[str, str]]:
     """The nodes of a graph's text (frontend/aten/README.md) that cannot be imported, and why."""
 
+def quantize(
+    model: str,
+    data: Optional[Sequence[tuple[str, str, Sequence[int], int]]],
+    output: str,
+    weights: str,
+    block: int,
+    ranges: str,
+    percentile: float,
+    keep: Sequence[str],
+    least_snr: float,
+    threads: int,
+    show: Optional[Callable[[str, int, int], object]],
+) -> tuple[list[tuple[str, list[int], str, Optional[float]]], list[tuple[str, float, float]], int, int, int, int]:
+    """(layers, outputs, samples, samples left, bytes before, bytes after); `data` are names, types, shapes and addresses, layers are (name, shape, why it
+    stays in f32, dB), outputs (name, dB, percent)."""
+
 class Compiler:
     """A model with what was made of it."""
 

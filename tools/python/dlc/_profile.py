@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlc import _html, _runtime
+from dlc._text import aligned, scaled
 
 if TYPE_CHECKING:
     from dlc._model import Model
@@ -61,25 +62,10 @@ class Profile:
 
     def __repr__(self) -> str:
         header, lines = self.table()
-        widths = [max(map(len, column)) for column in zip(header, *lines)]
-        left = {"device", "op", "kernel"}
-        pad = lambda cells: "  ".join(c.ljust(w) if h in left else c.rjust(w) for c, w, h in zip(cells, widths, header)).rstrip()
-        return "\n".join([*map(pad, [header, *lines]), f"{len(self.rows)} commands, {self.microseconds:.1f} us a run"])
+        return "\n".join([*aligned(header, lines, {"device", "op", "kernel"}), f"{len(self.rows)} commands, {self.microseconds:.1f} us a run"])
 
     def _repr_html_(self) -> str:
         return _html.profile(self)
-
-
-def scaled(value: float, unit: str, step: int) -> str:
-    """12.3 KiB, 4.5 MFLOP: three digits and a unit; nothing for 0."""
-    if not value:
-        return ""
-    prefixes = ["", "K", "M", "G", "T"]
-    at = 0
-    while value >= step and at + 1 < len(prefixes):
-        value, at = value / step, at + 1
-    prefix = prefixes[at] + ("i" if step == 1024 and at else "")
-    return f"{value:.3g} {prefix}{unit}"
 
 
 def random_arrays(session: _runtime.Session) -> dict[str, Any]:

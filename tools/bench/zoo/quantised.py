@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Measures quantised networks of the zoo: dlc against ONNX Runtime, OpenVINO and its own program of the same network in f32, interleaved.
+
+    tools/bench/zoo/quantised.py --prepare [--sample 24] [--kinds dynamic,qdq,dlc,operators] [--models build/zoo/quantised-models]
+    tools/bench/zoo/quantised.py [--sample 24] [--networks torchvision-resnet34,...] [--threads 2] [--results build/zoo/quantised]
+    tools/bench/zoo/quantised.py --report [--results build/zoo/quantised]
+    tools/bench/zoo/quantised.py --file model.onnx         # one that is quantised already
+
+Networks are drawn by a seed, and each is quantised in one way, by turns: ONNX Runtime's quantize_dynamic, its quantize_static with a scale for each channel (qdq, and
+operators: QOperator), `dlc quantize`; --networks takes those named, in all ways. --prepare makes the files and compiles the programs, which a measurement does too where
+they are missing, or older than dlc. Of each network and way one file in the folder of results; what has one is not measured again (--again does).
+Right: within 1e-3 of the largest element of ONNX Runtime's result, over --inputs inputs; where rounding amplifies, within twice what ONNX Runtime itself is off when its
+inputs change by 1e-6, or with the same largest element in as many rows. The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is
+faster), with the interval that holds it at 95 %; beside it the same of dlc's f32 program. Where dlc is slower, the commands farthest above the machine's limits are named.
+"""
+import argparse
+import itertools
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), HERE]
+import common
+import zoo
+
+KINDS = ["dynamic", "qdq", "dlc", "operators"]
+SAMPLES, CHANGE = 3, 1e-6
+
+
+def calibration(path):
+    """A few inputs as networks of the zoo get them."""
+    import onnx
+    import weightless
+    model = onnx.load(path, load_external_data=False)
+    return [weightless.inputs(model, seed) for seed in range(SAMPLES)]
+
+
+def quantised_by_onnxruntime(f32, path, kind):
+    """Of the model with ONNX Runtime's basic optimisations, as its own preparation leaves it."""
+    import onnx
+    import onnxruntime
+    from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_dynamic, quantize_static
+
+    class Reader(CalibrationDataReader):
+        def __init__(self):
+            self.rest = iter(calibration(f32))
+
+        def get_next(self):
+            return next(self.rest, None)
+
+    simple = path + ".simple"
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level, options.log_severity_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC, 3
+    options.optimized_model_filepath = simple
+    try:
+        onnxruntime.InferenceSession(f32, options, providers=["CPUExecutionProvider"])
+        model = onnx.load(simple)
+        del model.graph.value_info[:]
+        onnx.save(onnx.shape_inference.infer_shapes(model), simple)
+        if kind == "dynamic":
+            quantize_dynamic(simple, path, weight_type=QuantType.QInt8)
+        else:
+            quantize_static(simple, path, Reader(), quant_format=QuantFormat.QDQ if kind == "qdq" else QuantFormat.QOperator, per_channel=True,
+                            activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8, calibrate_method=CalibrationMethod.MinMax)
+    finally:
+        if os.path.exists(simple):
+            os.remove(simple)
+
+
+def quantised_by_dlc(f32, path):
+    import numpy as np
+    samples = calibration(f32)
+    with tempfile.TemporaryDirectory(prefix="dlc-quantised-") as folder:
+        data = os.path.join(folder, "data.npz")
+        np.savez(data, **{name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]})
+        common.tool("dlc", "quantize", f32, "--data", data, "-o", path)
+
+
+def make(kind, model, path, f32):
+    """Writes the network as a file: in f32 from the zoo, otherwise of that file."""
+    if os.path.exists(path):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    part = path.removesuffix(".onnx") + ".part.onnx"
+    if kind == "f32":
+        import onnx
+        import weightless
+        read = weightless.read(os.path.join(HERE, "graphs", f"{model}-b1.onnx.xz"))
+        del read.graph.value_info[:]
+        onnx.save(read, part)
+    elif kind == "dlc":
+        quantised_by_dlc(f32, part)
+    else:
+        quantised_by_onnxruntime(f32, part, kind)
+    os.rename(part, path)
+
+
+def program_of(path, o):
+    """The program beside the model; compiled again where dlc is newer."""
+    program = f"{path.removesuffix('.onnx')}-t{o.threads}.dlcx"
+    if not os.path.exists(program) or os.path.getmtime(program) < max(os.path.getmtime(path), os.path.getmtime(common.DLC)):
+        common.compile_program(path, program, o.threads, os.path.join(o.models, "cache"))
+    return program
+
+
+def prepared(name, kind, o):
+    """The quantised model, its program, that of f32 (None of a file that was quantised elsewhere), and the model whose inputs say what they take."""
+    if kind == "file":
+        return name, program_of(name, o), None, name
+    at = lambda which: os.path.join(o.models, f"{name}-{which}.onnx")
+    make("f32", name, at("f32"), None)
+    make(kind, name, at(kind), at("f32"))
+    return at(kind), program_of(at(kind), o), program_of(at("f32"), o), at("f32")
+
+
+def same_largest(found, wanted):
+    """(rows along the last dimension whose largest element is in the same place, all rows) of outputs in floats."""
+    import numpy as np
+    pairs = [(f.reshape(-1, f.shape[-1]).argmax(1), w.reshape(-1, w.shape[-1]).argmax(1)) for f, w in zip(found, wanted)
+             if w.dtype.kind == "f" and w.ndim and w.shape[-1] > 1 and f.shape == w.shape]
+    return sum(int(np.sum(f == w)) for f, w in pairs), sum(w.size for _, w in pairs)
+
+
+def check(o):
+    """In a process of its own: how far dlc is from ONNX Runtime over some inputs, and how far this from itself when they change a little."""
+    import numpy as np
+    import onnx
+    import weightless
+    import worker
+    model, program, like = o.check
+    read = onnx.load(like, load_external_data=False)
+    inputs = weightless.inputs(read, 100)
+    given = {name: value.copy() for name, value in inputs.items()}
+    run, results = worker.dlc(program, o.threads, given)
+    peer = worker.onnxruntime(model, o.threads, given)[0]
+    made = {"error": 0.0, "spread": 0.0, "rows": 0, "same": 0, "same_spread": 0}
+    rng = np.random.default_rng(7)
+    for seed in range(100, 100 + o.inputs):
+        for name, value in weightless.inputs(read, seed).items():
+            given[name][...] = value
+        run()
+        found, wanted = [each.copy() for each in results()], peer()
+        for value in given.values():
+            if value.dtype.kind == "f":
+                value *= (1 + CHANGE * rng.choice([-1, 1], value.shape)).astype(value.dtype)
+        moved = peer()
+        made["error"], made["spread"] = max(made["error"], zoo.differences(found, wanted)), max(made["spread"], zoo.differences(moved, wanted))
+        same, rows = same_largest(found, wanted)
+        made["same"], made["rows"], made["same_spread"] = made["same"] + same, made["rows"] + rows, made["same_spread"] + same_largest(moved, wanted)[0]
+    print(json.dumps(made))
+
+
+def measure(name, kind, o):
+    import numpy as np
+    import onnx
+    import weightless
+    result = {"name": os.path.basename(name), "kind": kind, "batch": 1, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+    try:
+        model, program, f32, like = prepared(name, kind, o)
+    except Exception as error:
+        result["refused"] = f"{type(error).__name__}: {str(error).strip()[-500:]}"
+        return result
+    if o.prepare:
+        return None
+    done = subprocess.run([sys.executable, os.path.abspath(__file__), "--check", model, program, like, "--threads", str(o.threads), "--inputs", str(o.inputs)],
+                          capture_output=True, text=True, errors="replace")
+    if done.returncode == 0:
+        result.update(json.loads(done.stdout.splitlines()[-1]))
+    else:
+        result["unchecked"] = done.stderr.strip()[-300:]
+    workers = []
+    with tempfile.TemporaryDirectory(prefix="dlc-quantised-") as folder:
+        inputs = os.path.join(folder, "inputs.npz")
+        np.savez(inputs, **weightless.inputs(onnx.load(like, load_external_data=False)))
+        try:
+            for tool, file in [("dlc", program), *([("dlc-f32", f32)] if f32 else []), *((peer, model) for peer in zoo.PEERS)]:
+                command = [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, file, str(o.threads), inputs]
+                workers.append(common.Worker(tool, command, o.threads))
+            for _ in range(o.rounds):
+                for each in workers:
+                    if not each.error:
+                        each.round(o.seconds)
+        finally:
+            for each in workers:
+                each.close()
+    for each in workers:
+        found = {"rounds_ms": [t * 1e3 for t in each.rounds], "median_ms": statistics.median(each.times) * 1e3} if each.rounds else {"error": (each.error or "")[-300:]}
+        if each.tool == "dlc-f32":
+            result["f32"] = found
+        else:
+            result["tools"][each.tool] = found
+    if "error" in result["tools"]["dlc"]:
+        result["refused"] = "run: " + result["tools"]["dlc"]["error"]
+        return result
+    zoo.rate(result)
+    if "median_ms" in result.get("f32", {}):
+        result["f32_ratio"] = common.median_interval([p / d for p, d in zip(result["f32"]["rounds_ms"], result["tools"]["dlc"]["rounds_ms"])])
+    if result.get("ratio", 1) < 1 or result.get("f32_ratio", [1])[0] < 1:
+        result["blame"] = zoo.blame(program, o.threads)
+    return result
+
+
+def is_right(r):
+    # An error of nothing known is not right.
+    return r.get("error", math.inf) <= max(1e-3, 2 * r.get("spread", 0)) or 0 < r.get("rows", 0) and r["same"] >= r["same_spread"]
+
+
+def line(r):
+    head = f"{r['name']:36} {r['kind']:9}"
+    if "refused" in r:
+        return f"{head}  refused: {r['refused'][-150:]}"
+    text = f"{head} {r['tools']['dlc']['median_ms']:9.2f} ms"
+    text += f"  {r['ratio']:5.2f} [{r['interval'][0]:.2f}, {r['interval'][1]:.2f}] of {r['best']:11}" if "ratio" in r else "  no peer runs it" + " " * 16
+    text += f"  {r['f32_ratio'][0]:5.2f} of f32" if "f32_ratio" in r else ""
+    if "error" in r:
+        text += f"  off {r['error']:.1e}, ONNX Runtime {r['spread']:.1e}; same {r['same']}, {r['same_spread']} of {r['rows']}"
+    return text + ("" if is_right(r) else "  WRONG" if "error" in r else f"  unchecked: {r.get('unchecked', '')[-100:]}")
+
+
+def report(o):
+    results = zoo.results_in(o.results)
+    refused, timed = [r for r in results if "refused" in r], sorted((r for r in results if "ratio" in r), key=lambda r: r["ratio"])
+    print(f"{len(results)} quantised networks, {len(refused)} refused, {sum(not is_right(r) for r in results if 'refused' not in r)} wrong or unchecked")
+    for kind in [None, *KINDS, "file"]:
+        some = [r for r in timed if kind in (None, r["kind"])]
+        if some:
+            print(f"{kind or 'all'}, {len(some)}:")
+            zoo.distribution(some, parts_of=())
+            ratios = [r["f32_ratio"][0] for r in some if "f32_ratio" in r]
+            if ratios:
+                print(f"  ratio to dlc in f32: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, least {min(ratios):.2f}")
+    for r in refused:
+        print("  " + line(r))
+    for r in timed:
+        print("  " + line(r))
+        zoo.show_blame(r, o.blame)
+
+
+def drawn(o):
+    """(name, kind) in the order in which they are measured."""
+    kinds = o.kinds.split(",")
+    if o.file:
+        return [(os.path.abspath(o.file), "file")]
+    if o.networks:
+        return list(itertools.product(o.networks.split(","), kinds))
+    names = sorted(name for name, batch in zoo.graphs() if batch == 1)
+    random.Random(o.seed).shuffle(names)
+    return list(zip(names, itertools.cycle(kinds)))[:o.sample]
+
+
+def main():
+    common.use_bench_python()
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", default="", help="these, in all ways, instead of those drawn")
+    a.add_argument("--kinds", default=",".join(KINDS))
+    a.add_argument("--file", help="an .onnx that is quantised already")
+    a.add_argument("--sample", type=int, default=24, help="so many, the same each time")
+    a.add_argument("--seed", type=int, default=11)
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--rounds", type=int, default=9)
+    a.add_argument("--seconds", type=float, default=0.15, help="of each tool in each round")
+    a.add_argument("--inputs", type=int, default=8, help="so many are compared")
+    a.add_argument("--models", default=os.path.join(common.BUILD, "zoo", "quantised-models"))
+    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "quantised"))
+    a.add_argument("--prepare", action="store_true", help="make files and programs, and measure nothing")
+    a.add_argument("--again", action="store_true", help="measure what has been measured")
+    a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
+    a.add_argument("--blame", type=int, default=3, help="so many commands of each slower network")
+    a.add_argument("--check", nargs=3, help=argparse.SUPPRESS)
+    o = a.parse_args()
+    if o.check:
+        return check(o)
+    os.makedirs(o.results, exist_ok=True)
+    if o.report:
+        return report(o)
+    for name, kind in drawn(o):
+        path = os.path.join(o.results, f"{os.path.basename(name)}-{kind}-t{o.threads}.json")
+        if os.path.exists(path) and not o.again:
+            continue
+        result = measure(name, kind, o)
+        if result:
+            zoo.write(path, result)
+            print(line(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+//===- Waiting.h - what takes long, and who waits for it ------------------------===//
+#ifndef DLC_TOOLS_PYTHON_WAITING_H
+#define DLC_TOOLS_PYTHON_WAITING_H
+
+#include "dlc/Error.h"
+#include "dlc/MemoryError.h"
+
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace dlc::python {
+
+/// What the work and who waits for it tell each other.
+struct Waiting {
+  std::atomic<bool> isCancelled = false;
+  std::mutex mutex;
+  std::string what;
+  int done = 0, total = 0;
+  bool isNew = false;
+
+  void tell(const std::string &now, int count, int of) {
+    std::lock_guard lock(mutex);
+    what = now;
+    done = count;
+    total = of;
+    isNew = true;
+  }
+  /// Calls show(what, done, total) where something was told since.
+  void show(nanobind::handle show) {
+    std::string text;
+    int count = 0, of = 0;
+    {
+      std::lock_guard lock(mutex);
+      if (!std::exchange(isNew, false))
+        return;
+      text = what;
+      count = done;
+      of = total;
+    }
+    show(text, count, of);
+  }
+};
+
+/// Another thread works, so that this one can look whether somebody has pressed Ctrl-C: Python runs
+/// the handlers of signals in its main thread alone. `work` looks whether it is cancelled.
+template <typename Work>
+auto waitFor(Waiting &waiting, nanobind::handle show, const Work &work) -> decltype(work()) {
+  waiting.isCancelled.store(false);
+  auto result = std::async(std::launch::async, work);
+  std::optional<nanobind::python_error> interrupt;
+  for (auto wait = std::chrono::milliseconds(20);;) {
+    std::future_status status;
+    {
+      nanobind::gil_scoped_release released;
+      status = result.wait_for(wait);
+    }
+    if (interrupt && status == std::future_status::ready) {
+      interrupt->restore();
+      throw nanobind::python_error();
+    }
+    if (status == std::future_status::ready)
+      return result.get();
+    try {
+      if (!interrupt && PyErr_CheckSignals() != 0)
+        throw nanobind::python_error();
+      if (!interrupt && !show.is_none())
+        waiting.show(show);
+    } catch (const nanobind::python_error &error) {
+      interrupt.emplace(error);
+      waiting.isCancelled.store(true);
+    }
+  }
+}
+
+/// What is wrong with a model or what was asked for is a ValueError.
+template <typename Function> auto orValueError(const Function &function) {
+  try {
+    return function();
+  } catch (const MemoryError &error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
+  } catch (const Error &error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  }
+  throw nanobind::python_error();
+}
+
+} // namespace dlc::python
+
+#endif // DLC_TOOLS_PYTHON_WAITING_H

@@ -1,0 +1,24 @@
+"""Tables and sizes as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def scaled(value: float, unit: str, step: int) -> str:
+    """12.3 KiB, 4.5 MFLOP: three digits and a unit; nothing for 0."""
+    if not value:
+        return ""
+    prefixes = ["", "K", "M", "G", "T"]
+    at = 0
+    while value >= step and at + 1 < len(prefixes):
+        value, at = value / step, at + 1
+    prefix = prefixes[at] + ("i" if step == 1024 and at else "")
+    return f"{value:.3g} {prefix}{unit}"
+
+
+def aligned(header: Sequence[str], lines: Sequence[Sequence[str]], left: set[str]) -> list[str]:
+    """Lines of columns, the header first; those of the names in `left` begin at the left."""
+    widths = [max(map(len, column)) for column in zip(header, *lines)]
+    pad = lambda cells: "  ".join(c.ljust(w) if h in left else c.rjust(w) for c, w, h in zip(cells, widths, header)).rstrip()
+    return [pad(cells) for cells in (header, *lines)]
