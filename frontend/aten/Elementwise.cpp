@@ -155,6 +155,11 @@ template <typename Op> void addProduct(Node &n, Build &b) {
   n.set(b.add(n.operand("self", element), b.mul(product, n.operand("value", element))));
 }
 
+void multiplyAdd(Node &n, Build &b) {
+  Type element = n.resultElement();
+  n.set(b.add(b.mul(n.operand("a", element), n.operand("b", element)), n.operand("c", element)));
+}
+
 void lerp(Node &n, Build &b) {
   Type element = n.resultElement();
   Value x = n.operand("self", element), y = n.operand("end", element),
@@ -253,6 +258,7 @@ const Operator table[] = {
     {"clamp_max.Tensor", clamp},
     {"addcmul.default", addProduct<MulOp>},
     {"addcdiv.default", addProduct<DivOp>},
+    {"prims::fma.default", multiplyAdd},
     {"lerp.Scalar", lerp},
     {"lerp.Tensor", lerp},
     {"hypot.default", hypotenuse},

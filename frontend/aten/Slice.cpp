@@ -246,6 +246,7 @@ const Operator table[] = {
     {"select.int", select},
     {"select_copy.int", select},
     {"narrow.default", narrow},
+    {"narrow_copy.default", narrow},
     {"split.Tensor", split},
     {"split_copy.Tensor", split},
     {"split_with_sizes.default", splitSizes},

@@ -177,6 +177,10 @@ def test_strict_makes_that_an_error():
 def test_an_unknown_option_is_named():
     with pytest.raises(Exception, match="options: required: strict, .*; found: stric"):
         compiled(net().eval(), stric=True)(torch.randn(2, 3, 8, 8))
+    for name, value in {"precision": "x", "accuracy": 3, "strict": "yes", "threads": -1}.items():
+        torch._dynamo.reset()
+        with pytest.raises(Exception, match=rf"{name}.*: required: .*; found: '?{value}"):
+            compiled(torch.relu, **{name: value})(torch.randn(2))
 
 
 @torch.no_grad()

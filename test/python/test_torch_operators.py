@@ -3,6 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import dlc
 from test_torch_train import check, compiled, fresh  # noqa: F401
 
 nn, F = torch.nn, torch.nn.functional
@@ -87,6 +88,23 @@ def test_layers_of_attention():
         same(lambda x: [layer(x), layer(x, causal), layer(x, src_key_padding_mask=hidden), layer(x, causal, hidden)], x)
     layer = nn.MultiheadAttention(16, 4, batch_first=True).eval()
     same(lambda x, y: [*layer(x, x, x), layer(y, x, x, need_weights=False)[0], *layer(x, x, x, attn_mask=causal, average_attn_weights=False), *layer(x, x, x, key_padding_mask=hidden)], x, y)
+
+
+def test_steps_of_optimizers():
+    torch.manual_seed(0)
+    makers = [lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, weight_decay=0.1), lambda p: torch.optim.AdamW(p, 0.01, amsgrad=True), lambda p: torch.optim.RMSprop(p, 0.01, centered=True)]
+    for make in makers:
+        starts = [torch.randn(3, 4), torch.randn(5)]
+        mine, theirs = ([start.clone().requires_grad_() for start in starts] for _ in range(2))
+        optimizers = [make(mine), make(theirs)]
+        steps = [compiled(optimizers[0].step), optimizers[1].step]
+        for i in range(3):
+            for parameters, step in zip((mine, theirs), steps, strict=True):
+                for parameter in parameters:
+                    parameter.grad = (parameter.detach() * (i + 1)).cos()
+                step()
+        torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
+    assert not any(graph.eager for graph in dlc.report()), dlc.report()
 
 
 def test_shrinking_and_smooth_sizes():

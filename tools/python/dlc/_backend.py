@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,7 +17,10 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 from dlc import _flops, _graph, _random, _report, _runtime, _whole
 from dlc._compile import Compiler
 from dlc._model import Model
+from dlc._options import require_threads
 
+PRECISIONS = ("none", "bf16", "f16")
+ACCURACIES = ("strict", "default", "fast")
 #: How many sets of sizes a graph with dynamic dimensions is kept for.
 KEPT = 16
 #: So many get a program as soon as they come, with parameters as constants; others when they come again.
@@ -42,14 +46,18 @@ class Options:
     """What torch.compile's `options` may say."""
 
     def __init__(self, strict: bool = False, freeze: bool = True, threads: int = 0, precision: str = "none", accuracy: str = "default"):
+        require_threads(threads)
+        for name, value, known in (("strict", strict, (False, True)), ("freeze", freeze, (False, True)), ("precision", precision, PRECISIONS), ("accuracy", accuracy, ACCURACIES)):
+            if value not in known:
+                raise ValueError(f"options['{name}']: required: one of {', '.join(map(str, known))}; found: {value!r}")
         self.strict, self.freeze, self.made = strict, freeze, ("cpu", threads, precision, accuracy)
 
     @classmethod
     def of(cls, given: dict[str, Any] | None) -> Options:
-        try:
-            return cls(**(given or {}))
-        except TypeError:
-            raise ValueError(f"options: required: strict, freeze, threads, precision, accuracy; found: {', '.join(given or ())}") from None
+        known = tuple(inspect.signature(cls).parameters)
+        if not isinstance(given, (dict, type(None))) or not set(given or ()) <= set(known):
+            raise ValueError(f"options: required: {', '.join(known)}; found: {', '.join(map(str, given)) if isinstance(given, dict) else repr(given)}")
+        return cls(**(given or {}))
 
 
 class _Support(OperatorSupportBase):
