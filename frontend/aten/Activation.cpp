@@ -76,6 +76,25 @@ Value softshrink(Node &n, Build &b, Value x) {
   return b.sub(x, b.clamp(x, -limit, limit));
 }
 
+/// Of both: where something is left of the element.
+void shrinkGradient(Node &n, Build &b) {
+  Value x = n.tensor("self"), dy = n.tensor(n.has("grad_out") ? "grad_out" : "grad_output");
+  double limit = n.real("lambd", 0.5);
+  Value inside = b.both(b.compare(Predicate::ge, x, b.like(x, -limit)),
+                        b.compare(Predicate::le, x, b.like(x, limit)));
+  n.set(b.select(inside, b.like(dy, 0), dy));
+}
+
+/// A slope drawn for each element in training, else the mean of their bounds.
+void drawnSlopeGradient(Node &n, Build &b) {
+  Value x = n.tensor("self"), dy = n.tensor("grad_output");
+  double low = n.real("lower"), high = n.real("upper");
+  constexpr double kSame = 1e-6;
+  if (n.flag("training") && high - low > kSame)
+    return n.set(b.mul(dy, n.tensor("noise")));
+  n.set(b.select(above(b, x, 0), dy, b.mul(dy, (low + high) / 2)));
+}
+
 Value threshold(Node &n, Build &b, Value x) {
   Value low = b.compare(Predicate::le, x, b.like(x, n.real("threshold")));
   return b.select(low, b.like(x, n.real("value")), x);
@@ -118,6 +137,9 @@ const Operator table[] = {
     {"log_sigmoid.default", activation<logSigmoid>},
     {"hardshrink.default", activation<hardshrink>},
     {"softshrink.default", activation<softshrink>},
+    {"hardshrink_backward.default", shrinkGradient},
+    {"softshrink_backward.default", shrinkGradient},
+    {"rrelu_with_noise_backward.default", drawnSlopeGradient},
     {"threshold.default", activation<threshold>},
     {"_prelu_kernel.default", prelu},
     {"prelu.default", prelu},

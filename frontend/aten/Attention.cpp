@@ -20,6 +20,17 @@ Value repeated(Build &b, Value x, int64_t heads) {
   return b.reshape(b.broadcast(b.expandDims(x, axis + 1), wide), shape);
 }
 
+/// The gradient of what was repeated: the sum over the heads that each of `shape` serves.
+Value gathered(Build &b, Value dx, ArrayRef<int64_t> shape) {
+  int64_t axis = int64_t(shape.size()) - 3;
+  Dims apart(shape);
+  if (b.ok() && b.dims(dx) != apart) {
+    apart.insert(apart.begin() + axis + 1, b.dim(dx, axis) / shape[size_t(axis)]);
+    dx = b.reduce(ReduceKind::sum, b.reshape(dx, apart), {axis + 1}, false);
+  }
+  return dx;
+}
+
 struct Operands {
   std::vector<Value> values;
   std::vector<NamedAttribute> attributes;
@@ -45,7 +56,7 @@ Operands operandsOf(Node &n, Build &b) {
   result.causal = n.flag("is_causal");
   if (b.rank(q) == 2) {
     q = b.expandDims(q, 0), k = b.expandDims(k, 0), v = b.expandDims(v, 0);
-  } else if (n.flag("enable_gqa")) {
+  } else {
     k = repeated(b, k, b.dim(q, -3)), v = repeated(b, v, b.dim(q, -3));
   }
   Dims batch(b.shape(q).begin(), b.shape(q).end() - 2);
@@ -108,12 +119,14 @@ void attentionGradients(Node &n, Build &b) {
   Operands o = operandsOf(n, b);
   if (!b.ok())
     return;
-  // Operands that were repeated would need sums of their gradients.
   constexpr StringRef names[] = {"query", "key", "value"};
-  for (auto [i, name] : llvm::enumerate(names))
-    if (!b.require(b.dims(n.tensor(name)) == b.dims(o.values[i]),
-                   "required: query, key and value with the same batch and heads"))
+  for (auto [i, name] : llvm::enumerate(names)) {
+    Dims given = b.dims(n.tensor(name)), whole = b.dims(o.values[i]);
+    if (int64_t heads = b.rank(o.values[i]) - 3; heads >= 0 && whole[size_t(heads)] > 0)
+      whole[size_t(heads)] = given[size_t(heads)];
+    if (!b.require(given == whole, "required: query, key and value with the same batch"))
       return;
+  }
   std::vector<Value> operands(o.values.begin(), o.values.begin() + 3);
   for (StringRef name : {"out", "logsumexp", "grad_out"})
     operands.push_back(n.tensor(name));
@@ -121,7 +134,7 @@ void attentionGradients(Node &n, Build &b) {
   auto made = b.ops<AttentionGradOp>(operands, o.attributes);
   for (size_t i = 0; i < made.size(); ++i)
     if (n.wants(i))
-      n.set(i, made[i]);
+      n.set(i, gathered(b, made[i], b.shape(n.tensor(names[i]))));
 }
 
 const Operator table[] = {

@@ -32,6 +32,46 @@ template <bool batched> void addProduct(Node &n, Build &b) {
       b.matmul(n.tensor(batched ? "batch1" : "mat1"), n.tensor(batched ? "batch2" : "mat2"))));
 }
 
+/// Products of 16-bit operands that are not rounded to them, and of bytes as whole numbers.
+void wideProduct(Node &n, Build &b) {
+  Type element = n.resultElement();
+  n.set(b.matmul(n.operand("self", element), n.operand("mat2", element)));
+}
+
+template <bool batched> void addWideProduct(Node &n, Build &b) {
+  Type element = n.resultElement();
+  Value made = b.matmul(n.operand(batched ? "batch1" : "mat1", element),
+                        n.operand(batched ? "batch2" : "mat2", element));
+  n.set(summed(n, b, made));
+}
+
+/// All products of a batch in one sum: rows of the batch one after the other.
+void addBatchSum(Node &n, Build &b) {
+  Value x = n.tensor("batch1"), y = n.tensor("batch2");
+  if (!b.require(b.rank(x) == 3 && b.rank(y) == 3, "required: batches of matrices"))
+    return;
+  int64_t inner = b.dim(x, 0) * b.dim(x, 2);
+  n.set(summed(n, b,
+               b.matmul(b.reshape(b.transpose(x, {1, 0, 2}), {b.dim(x, 1), inner}),
+                        b.reshape(y, {inner, b.dim(y, 2)}))));
+}
+
+/// A product of three tensors that miss dimensions of each other, summed over some.
+void trilinear(Node &n, Build &b) {
+  static constexpr std::pair<StringRef, StringRef> operands[] = {
+      {"i1", "expand1"}, {"i2", "expand2"}, {"i3", "expand3"}};
+  Value product;
+  for (auto [tensor, expand] : operands) {
+    Value x = b.widen(n.tensor(tensor));
+    Dims missing = n.ints(expand);
+    llvm::sort(missing);
+    for (int64_t axis : missing)
+      x = b.expandDims(x, axis);
+    product = product ? b.mul(product, x) : x;
+  }
+  n.set(b.cast(b.reduce(ReduceKind::sum, product, n.ints("sumdim"), false), n.resultElement()));
+}
+
 Value timesVector(Build &b, Value matrix, Value vector) {
   Value y = b.matmul(matrix, b.reshape(vector, {b.count(vector), 1}));
   return b.reshape(y, {b.dim(matrix, 0)});
@@ -78,6 +118,13 @@ const Operator table[] = {
     {"bmm.default", product},
     {"addmm.default", addProduct<false>},
     {"baddbmm.default", addProduct<true>},
+    {"mm.dtype", wideProduct},
+    {"bmm.dtype", wideProduct},
+    {"_int_mm.default", wideProduct},
+    {"addmm.dtype", addWideProduct<false>},
+    {"baddbmm.dtype", addWideProduct<true>},
+    {"addbmm.default", addBatchSum},
+    {"_trilinear.default", trilinear},
     {"mv.default", matrixVector},
     {"addmv.default", addMatrixVector},
     {"dot.default", dot},

@@ -71,6 +71,23 @@ void eye(Node &n, Build &b) {
   n.set(b.cast(b.compare(Predicate::eq, row, column), n.resultElement()));
 }
 
+/// Rows and columns of what is on one side of a diagonal, row by row.
+template <bool lower> void triangleIndices(Node &n, Build &b) {
+  int64_t rows = n.integer("row"), columns = n.integer("col"), offset = n.integer("offset", 0);
+  Dims places[2];
+  if (!b.require(Build::isSane(rows, 0) && Build::isSane(columns, 0) &&
+                     rows * columns <= Build::needLimit,
+                 "required: 0 or more rows and columns, and not too many places"))
+    return;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      if (lower ? column <= row + offset : column >= row + offset) {
+        places[0].push_back(row);
+        places[1].push_back(column);
+      }
+  n.set(b.cast(b.stack({b.ints(places[0]), b.ints(places[1])}, 0), n.resultElement()));
+}
+
 /// Keeps what is on one side of a diagonal.
 template <bool lower> void triangle(Node &n, Build &b) {
   Value x = n.tensor("self");
@@ -109,6 +126,8 @@ const Operator table[] = {
     {"linspace.default", linspace},
     {"eye.default", eye},
     {"eye.m", eye},
+    {"tril_indices.default", triangleIndices<true>},
+    {"triu_indices.default", triangleIndices<false>},
     {"tril.default", triangle<true>},
     {"triu.default", triangle<false>},
 };

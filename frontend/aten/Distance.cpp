@@ -1,4 +1,4 @@
-//===- Distance.cpp - distances between all rows of two matrices --------------===//
+//===- Distance.cpp - distances between rows of matrices ----------------------===//
 #include "frontend/aten/Node.h"
 
 #include <cmath>
@@ -23,6 +23,42 @@ Value euclidean(Build &b, Value x1, Value x2) {
   return b.unary<SqrtOp>(b.max(square, b.like(square, 0)));
 }
 
+/// Of elements that are so far apart, over the last dimension.
+Value lengthOf(Build &b, Value far, double p) {
+  far = b.unary<AbsOp>(far);
+  Dims last{b.rank(far) - 1};
+  auto sum = [&](Value v) { return b.reduce(ReduceKind::sum, v, last, false); };
+  if (p == 0)
+    return sum(b.cast(b.compare(Predicate::ne, far, b.like(far, 0)), b.elem(far)));
+  if (std::isinf(p))
+    return b.reduce(ReduceKind::max, far, last, false);
+  if (p == 1)
+    return sum(far);
+  if (p == 2)
+    return b.unary<SqrtOp>(sum(b.mul(far, far)));
+  return b.pow(sum(b.pow(far, b.like(far, p))), b.like(far, 1 / p));
+}
+
+/// Its gradient in the elements `by`, where y is the length and dy the gradient there. Where two
+/// rows are the same, there is no direction: the gradient is 0.
+Value directionOf(Build &b, Value by, Value y, Value dy, double p) {
+  y = b.expandDims(y, b.rank(y));
+  dy = b.expandDims(dy, b.rank(dy));
+  Value zero = b.like(by, 0);
+  if (p == 0)
+    return b.broadcast(zero, b.shape(by));
+  Value far = b.unary<AbsOp>(by), sign = b.unary<SignOp>(by), dx;
+  if (std::isinf(p))
+    return b.select(b.compare(Predicate::eq, far, y), b.mul(sign, dy), zero);
+  if (p == 1)
+    return b.mul(sign, dy);
+  if (p == 2)
+    dx = b.mul(by, b.div(dy, y));
+  else
+    dx = b.mul(b.mul(sign, b.pow(far, b.like(far, p - 1))), b.div(dy, b.pow(y, b.like(y, p - 1))));
+  return b.select(b.compare(Predicate::eq, p < 1 ? far : y, b.like(y, 0)), zero, dx);
+}
+
 void distance(Node &n, Build &b) {
   constexpr int64_t kFew = 25;
   Value x1 = b.widen(n.tensor("x1")), x2 = b.widen(n.tensor("x2"));
@@ -32,54 +68,71 @@ void distance(Node &n, Build &b) {
                  "required: two matrices that are not empty"))
     return;
   bool isLarge = b.dim(x1, -2) > kFew || b.dim(x2, -2) > kFew;
-  if (p == 2 && (mode == 1 || (mode == 0 && isLarge)))
-    return n.set(b.cast(euclidean(b, x1, x2), n.resultElement()));
-  Value far = b.unary<AbsOp>(differences(b, x1, x2)), y;
-  Dims last{b.rank(far) - 1};
-  if (p == 0)
-    y = b.reduce(ReduceKind::sum,
-                 b.cast(b.compare(Predicate::ne, far, b.like(far, 0)), b.elem(far)), last, false);
-  else if (std::isinf(p))
-    y = b.reduce(ReduceKind::max, far, last, false);
-  else if (p == 1)
-    y = b.reduce(ReduceKind::sum, far, last, false);
-  else if (p == 2)
-    y = b.unary<SqrtOp>(b.reduce(ReduceKind::sum, b.mul(far, far), last, false));
-  else
-    y = b.pow(b.reduce(ReduceKind::sum, b.pow(far, b.like(far, p)), last, false),
-              b.like(far, 1 / p));
+  Value y = p == 2 && (mode == 1 || (mode == 0 && isLarge))
+                ? euclidean(b, x1, x2)
+                : lengthOf(b, differences(b, x1, x2), p);
   n.set(b.cast(y, n.resultElement()));
 }
 
-/// Where two rows are the same, there is no direction: the gradient is 0.
 void distanceGradient(Node &n, Build &b) {
-  Value x1 = b.widen(n.tensor("x1")), x2 = b.widen(n.tensor("x2"));
-  double p = n.real("p");
-  Value dy = b.widen(n.tensor("grad_output")), y = b.widen(n.tensor("cdist"));
-  dy = b.expandDims(dy, b.rank(dy));
-  y = b.expandDims(y, b.rank(y));
-  if (!b.ok())
+  Value by = differences(b, b.widen(n.tensor("x1")), b.widen(n.tensor("x2")));
+  Value dx =
+      directionOf(b, by, b.widen(n.tensor("cdist")), b.widen(n.tensor("grad_output")), n.real("p"));
+  n.set(b.cast(b.reduce(ReduceKind::sum, dx, {b.rank(by) - 2}, false), n.resultElement()));
+}
+
+/// Of each pair of rows the two, in the order of their distances.
+struct Pairs {
+  Dims first, second;
+
+  explicit Pairs(int64_t rows) {
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = i + 1; j < rows; ++j) {
+        first.push_back(i);
+        second.push_back(j);
+      }
+  }
+};
+
+bool isMatrix(Build &b, Value x) {
+  return b.require(b.rank(x) == 2 && b.dim(x, 0) > 1 && b.dim(x, 1) > 0 &&
+                       b.dim(x, 0) * b.dim(x, 0) <= Build::needLimit,
+                   "required: a matrix of two rows or more, and not too many");
+}
+
+void pairDistance(Node &n, Build &b) {
+  Value x = b.widen(n.tensor("self"));
+  if (!isMatrix(b, x))
     return;
-  if (p == 0)
-    return n.set(b.splat(n.resultElement(), n.result().getShape(), 0));
-  Value by = differences(b, x1, x2), zero = b.like(by, 0);
-  Value far = b.unary<AbsOp>(by), sign = b.unary<SignOp>(by), dx;
-  if (std::isinf(p))
-    dx = b.select(b.compare(Predicate::eq, far, y), b.mul(sign, dy), zero);
-  else if (p == 1)
-    dx = b.mul(sign, dy);
-  else if (p == 2)
-    dx = b.mul(by, b.div(dy, y));
-  else
-    dx = b.mul(b.mul(sign, b.pow(far, b.like(far, p - 1))), b.div(dy, b.pow(y, b.like(y, p - 1))));
-  if (p != 1 && !std::isinf(p))
-    dx = b.select(b.compare(Predicate::eq, p < 1 ? far : y, b.like(y, 0)), zero, dx);
-  n.set(b.cast(b.reduce(ReduceKind::sum, dx, {b.rank(dx) - 2}, false), n.resultElement()));
+  Pairs pairs(b.dim(x, 0));
+  Value by = b.sub(b.gather(x, b.ints(pairs.first), 0), b.gather(x, b.ints(pairs.second), 0));
+  n.set(b.cast(lengthOf(b, by, n.real("p")), n.resultElement()));
+}
+
+/// Each pair for both of its rows: distances as a matrix.
+void pairDistanceGradient(Node &n, Build &b) {
+  Value x = b.widen(n.tensor("self"));
+  if (!isMatrix(b, x))
+    return;
+  int64_t rows = b.dim(x, 0);
+  Pairs pairs(rows);
+  Dims place(size_t(rows * rows), 0);
+  for (auto [k, both] : llvm::enumerate(llvm::zip(pairs.first, pairs.second))) {
+    auto [i, j] = both;
+    place[size_t(i * rows + j)] = place[size_t(j * rows + i)] = int64_t(k);
+  }
+  Value where = b.ints(place, {rows, rows}, b.i64);
+  auto matrix = [&](StringRef name) { return b.gather(b.widen(n.tensor(name)), where, 0); };
+  Value dx =
+      directionOf(b, differences(b, x, x), matrix("pdist"), matrix("grad_output"), n.real("p"));
+  n.set(b.cast(b.reduce(ReduceKind::sum, dx, {1}, false), n.resultElement()));
 }
 
 const Operator table[] = {
     {"_cdist_forward.default", distance},
     {"_cdist_backward.default", distanceGradient},
+    {"_pdist_forward.default", pairDistance},
+    {"_pdist_backward.default", pairDistanceGradient},
 };
 
 } // namespace

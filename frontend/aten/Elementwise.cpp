@@ -155,6 +155,11 @@ template <typename Op> void addProduct(Node &n, Build &b) {
   n.set(b.add(n.operand("self", element), b.mul(product, n.operand("value", element))));
 }
 
+void multiplyAdd(Node &n, Build &b) {
+  Type element = n.resultElement();
+  n.set(b.add(b.mul(n.operand("a", element), n.operand("b", element)), n.operand("c", element)));
+}
+
 void lerp(Node &n, Build &b) {
   Type element = n.resultElement();
   Value x = n.operand("self", element), y = n.operand("end", element),
@@ -172,6 +177,20 @@ void hypotenuse(Node &n, Build &b) {
   Value length = b.mul(large, b.unary<SqrtOp>(b.add(b.mul(ratio, ratio), 1.0)));
   n.set(b.select(b.either(b.compare(Predicate::eq, large, zero), b.unary<IsInfOp>(large)), large,
                  length));
+}
+
+/// The larger or smaller, of a number and NaN the number.
+template <typename Op> void numberOf(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  Value far = b.op<Op>({x, y});
+  if (b.isFloat(far))
+    far = b.select(b.unary<IsNanOp>(x), y, b.select(b.unary<IsNanOp>(y), x, far));
+  n.set(far);
+}
+
+void timesPowerOfTwo(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  n.set(b.mul(x, b.pow(b.like(x, 2), y)));
 }
 
 void copySignOf(Node &n, Build &b) {
@@ -205,6 +224,9 @@ const Operator table[] = {
     {"detach_copy.default", detached},
     {"maximum.default", binary<MaxOp>},
     {"minimum.default", binary<MinOp>},
+    {"fmax.default", numberOf<MaxOp>},
+    {"fmin.default", numberOf<MinOp>},
+    {"ldexp.Tensor", timesPowerOfTwo},
     {"atan2.default", binary<Atan2Op>},
     {"bitwise_and.Tensor", binary<AndOp>},
     {"bitwise_and.Scalar", binary<AndOp>},
@@ -212,10 +234,19 @@ const Operator table[] = {
     {"bitwise_or.Scalar", binary<OrOp>},
     {"bitwise_xor.Tensor", binary<XorOp>},
     {"bitwise_xor.Scalar", binary<XorOp>},
+    {"bitwise_and.Scalar_Tensor", binary<AndOp>},
+    {"bitwise_or.Scalar_Tensor", binary<OrOp>},
+    {"bitwise_xor.Scalar_Tensor", binary<XorOp>},
     {"bitwise_left_shift.Tensor", binary<ShiftLeftOp>},
     {"bitwise_left_shift.Tensor_Scalar", binary<ShiftLeftOp>},
+    {"bitwise_left_shift.Scalar_Tensor", binary<ShiftLeftOp>},
     {"bitwise_right_shift.Tensor", binary<ShiftRightOp>},
     {"bitwise_right_shift.Tensor_Scalar", binary<ShiftRightOp>},
+    {"bitwise_right_shift.Scalar_Tensor", binary<ShiftRightOp>},
+    {"__lshift__.Tensor", binary<ShiftLeftOp>},
+    {"__lshift__.Scalar", binary<ShiftLeftOp>},
+    {"__rshift__.Tensor", binary<ShiftRightOp>},
+    {"__rshift__.Scalar", binary<ShiftRightOp>},
     {"logical_and.default", logical<AndOp>},
     {"logical_or.default", logical<OrOp>},
     {"logical_xor.default", logical<XorOp>},
@@ -227,6 +258,7 @@ const Operator table[] = {
     {"clamp_max.Tensor", clamp},
     {"addcmul.default", addProduct<MulOp>},
     {"addcdiv.default", addProduct<DivOp>},
+    {"prims::fma.default", multiplyAdd},
     {"lerp.Scalar", lerp},
     {"lerp.Tensor", lerp},
     {"hypot.default", hypotenuse},

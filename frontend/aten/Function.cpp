@@ -2,6 +2,7 @@
 #include "frontend/aten/Node.h"
 
 #include <cmath>
+#include <numbers>
 
 using namespace mlir;
 
@@ -23,6 +24,29 @@ template <typename Op> void rounding(Node &n, Build &b) {
 template <typename Op> void ofNumbers(Node &n, Build &b) {
   Value x = n.tensor("self");
   n.set(b.isBool(x) ? x : b.unary<Op>(x));
+}
+
+/// To so many digits behind the point, or before it where they are negative.
+void roundTo(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  int64_t digits = n.integer("decimals");
+  if (!b.isFloat(x)) {
+    b.require(digits == 0, "argument 'decimals': required: 0 for whole numbers");
+    return n.set(x);
+  }
+  double tens = std::pow(10.0, double(std::abs(digits)));
+  Value wide = b.widen(x);
+  Value y = digits < 0 ? b.mul(b.unary<RoundOp>(b.div(wide, tens)), tens)
+                       : b.div(b.unary<RoundOp>(b.mul(wide, tens)), tens);
+  n.set(b.cast(y, b.elem(x)));
+}
+
+/// Of real numbers: pi of negative ones.
+void angle(Node &n, Build &b) {
+  Value x = n.operand("self", n.resultElement());
+  Value y = b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.like(x, std::numbers::pi),
+                     b.like(x, 0));
+  n.set(b.select(b.unary<IsNanOp>(x), x, y));
 }
 
 void truncate(Node &n, Build &b) {
@@ -113,6 +137,8 @@ const Operator table[] = {
     {"ceil.default", rounding<CeilOp>},
     {"floor.default", rounding<FloorOp>},
     {"round.default", rounding<RoundOp>},
+    {"round.decimals", roundTo},
+    {"angle.default", angle},
     {"trunc.default", truncate},
     {"logical_not.default", logicalNot},
     {"bitwise_not.default", function<NotOp>},

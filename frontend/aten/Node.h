@@ -109,6 +109,8 @@ ArrayRef<Operator> gatherOperators();
 ArrayRef<Operator> scatterOperators();
 ArrayRef<Operator> reduceOperators();
 ArrayRef<Operator> orderOperators();
+ArrayRef<Operator> searchOperators();
+ArrayRef<Operator> transformerOperators();
 ArrayRef<Operator> contractOperators();
 ArrayRef<Operator> convOperators();
 ArrayRef<Operator> poolOperators();

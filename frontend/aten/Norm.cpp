@@ -1,9 +1,21 @@
 //===- Norm.cpp - normalisation -------------------------------------------===//
-#include "frontend/aten/Node.h"
+#include "frontend/aten/Norm.h"
 
 using namespace mlir;
 
 namespace dlc::aten {
+
+Value layerNormOf(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
+  SmallVector<Value> operands{x};
+  for (Value extra : {scale, bias})
+    if (extra)
+      operands.push_back(b.cast(extra, b.elem(x)));
+  SmallVector<int32_t> segments{1, scale ? 1 : 0, bias ? 1 : 0};
+  return b.op<LayerNormOp>(operands,
+                           {b.attr("axis", axis), b.attrFloat("eps", eps),
+                            b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))});
+}
+
 namespace {
 
 template <typename Op> void softmax(Node &n, Build &b) {
@@ -154,14 +166,7 @@ void layerNorm(Node &n, Build &b) {
   int64_t axis = b.rank(x) - int64_t(n.ints("normalized_shape").size());
   if (n.wants(1) || n.wants(2))
     return layerNormTraining(n, b, x, axis);
-  SmallVector<Value> operands{x};
-  for (Value extra : {scale, bias})
-    if (extra)
-      operands.push_back(b.cast(extra, b.elem(x)));
-  SmallVector<int32_t> segments{1, scale ? 1 : 0, bias ? 1 : 0};
-  n.set(0, b.op<LayerNormOp>(operands,
-                             {b.attr("axis", axis), b.attrFloat("eps", n.real("eps")),
-                              b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))}));
+  n.set(0, layerNormOf(b, x, scale, bias, axis, n.real("eps")));
 }
 
 void groupNorm(Node &n, Build &b) {
@@ -184,6 +189,28 @@ void groupNorm(Node &n, Build &b) {
     n.set(2, b.cast(b.reshape(scaled, {batch, groups}), n.resultElement(2)));
 }
 
+/// Of w = v g / |v|, the length over all dimensions but one, which is kept.
+void weightNormGradient(Node &n, Build &b) {
+  Value v = b.widen(n.tensor("saved_v")), dw = b.widen(n.tensor("grad_w"));
+  int64_t kept = n.axis("dim", b.rank(v));
+  Dims axes, shape(size_t(b.rank(v)), 1);
+  for (int64_t i = 0; i < b.rank(v); ++i)
+    if (i != kept)
+      axes.push_back(i);
+  if (!b.ok() || !b.require(b.rank(v) > 0, "required: weights with a dimension"))
+    return;
+  shape[size_t(kept)] = b.dim(v, kept);
+  Value g = b.reshape(b.cast(n.tensor("saved_g"), b.elem(v)), shape),
+        length = b.reshape(b.cast(n.tensor("saved_norms"), b.elem(v)), shape);
+  Value along = b.reduce(ReduceKind::sum, b.mul(dw, v), axes, true);
+  if (n.wants(0)) {
+    Value turned = b.sub(dw, b.mul(v, b.div(along, b.mul(length, length))));
+    n.set(0, b.cast(b.mul(b.div(g, length), turned), n.resultElement(0)));
+  }
+  if (n.wants(1))
+    n.set(1, b.reshape(b.cast(b.div(along, length), n.resultElement(1)), n.result(1).getShape()));
+}
+
 const Operator table[] = {
     {"_softmax.default", softmax<SoftmaxOp>},
     {"softmax.int", softmax<SoftmaxOp>},
@@ -194,6 +221,7 @@ const Operator table[] = {
     {"_native_batch_norm_legit.no_stats", batchNormTraining},
     {"_native_batch_norm_legit_functional.default", batchNormTraining},
     {"native_batch_norm_backward.default", batchNormGradients},
+    {"_weight_norm_interface_backward.default", weightNormGradient},
     {"native_layer_norm.default", layerNorm},
     {"native_group_norm.default", groupNorm},
 };

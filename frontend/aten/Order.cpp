@@ -1,4 +1,4 @@
-//===- Order.cpp - running sums, largest elements, sorting ----------------===//
+//===- Order.cpp - running sums and extremes, sorting, places in order ----===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;
@@ -14,20 +14,153 @@ template <ReduceKind kind> void cumulative(Node &n, Build &b) {
                                  b.attr("axis", n.axis("dim", b.rank(x)))}));
 }
 
-/// The first k in order; equal elements in the order they had.
-void largest(Node &n, Build &b, std::optional<int64_t> k, bool fromTop) {
-  Value x = n.tensor("self");
-  Dims shape = b.dims(x);
-  if (shape.empty())
-    x = b.reshape(x, {1});
-  if (!b.require(!b.isBool(x), "required: numbers; found bools"))
+/// Of a tensor without dimensions, one with one.
+Value withAxis(Build &b, Value x) { return b.rank(x) ? x : b.reshape(x, {1}); }
+
+/// What combines a running result with that of the elements before it: each of both a list of
+/// tensors of the same shape.
+using Step = llvm::function_ref<std::vector<Value>(ArrayRef<Value> before, ArrayRef<Value> here)>;
+
+/// Running results along a dimension, in as many steps as its size has digits: each adds what
+/// stands 1, 2, 4 .. places before. `start` is what stands before the first.
+std::vector<Value> scanned(Build &b, std::vector<Value> xs, int64_t axis, ArrayRef<Value> start,
+                           Step step) {
+  for (int64_t reach = 1; b.ok() && reach < b.dim(xs[0], axis); reach *= 2) {
+    std::vector<Value> before;
+    for (auto [x, first] : llvm::zip(xs, start)) {
+      Dims low(size_t(b.rank(x)), 0), high = low;
+      low[size_t(axis)] = reach;
+      high[size_t(axis)] = -reach;
+      before.push_back(b.pad(x, first, PadMode::constant, low, high));
+    }
+    xs = step(before, xs);
+  }
+  return xs;
+}
+
+/// The largest or smallest so far, NaN once there is one, and where the last such stands.
+template <Predicate reaches> void runningExtreme(Node &n, Build &b) {
+  Value given = n.tensor("self"), x = withAxis(b, given);
+  if (b.isBool(x))
+    x = b.cast(x, b.i32);
+  int64_t axis = n.axis("dim", b.rank(x));
+  Dims line(size_t(std::max<int64_t>(1, b.rank(x))), 1);
+  line[size_t(axis)] = b.dim(x, axis);
+  Value place = b.broadcast(b.iota(b.i64, line, axis), b.shape(x));
+  // What is padded never counts: no place is before the first.
+  Value none = b.scalarInt(b.i64, -1);
+  auto made = scanned(b, {x, place}, axis, {b.scalarInt(b.elem(x), 0), none},
+                      [&](ArrayRef<Value> before, ArrayRef<Value> here) {
+                        Value taken = b.either(b.compare(reaches, here[0], before[0]),
+                                               b.compare(Predicate::eq, before[1], none));
+                        if (b.isFloat(x))
+                          taken = b.either(taken, b.unary<IsNanOp>(here[0]));
+                        return std::vector<Value>{b.select(taken, here[0], before[0]),
+                                                  b.select(taken, here[1], before[1])};
+                      });
+  if (!b.ok())
     return;
-  int64_t axis = n.axis("dim", b.rank(x)), count = k.value_or(b.dim(x, axis));
-  auto made = b.ops<TopKOp>({x}, {b.attr("k", count), b.attr("axis", axis),
+  n.set(0, b.reshape(b.cast(made[0], b.elem(given)), b.dims(given)));
+  if (n.wants(1))
+    n.set(1, b.reshape(made[1], b.dims(given)));
+}
+
+/// log(e^a + e^b) without overflow.
+Value logAddExp(Build &b, Value x, Value y) {
+  Value top = b.max(x, y), low = b.min(x, y), equal = b.compare(Predicate::eq, top, low);
+  Value apart = b.select(equal, b.like(x, 0), b.sub(low, top));
+  return b.add(top, b.unary<Log1pOp>(b.unary<ExpOp>(apart)));
+}
+
+void runningLogSum(Node &n, Build &b) {
+  Value given = n.tensor("self"), x = withAxis(b, b.widen(given));
+  Value nothing = b.like(x, -std::numeric_limits<double>::infinity());
+  auto made = scanned(b, {x}, n.axis("dim", b.rank(x)), {nothing},
+                      [&](ArrayRef<Value> before, ArrayRef<Value> here) {
+                        // Two that are -inf stay so.
+                        Value sum = logAddExp(b, before[0], here[0]);
+                        Value empty = b.compare(Predicate::eq, b.max(before[0], here[0]), nothing);
+                        return std::vector<Value>{b.select(empty, nothing, sum)};
+                      });
+  n.set(b.reshape(b.cast(made[0], b.elem(given)), b.dims(given)));
+}
+
+struct Ordered {
+  Value values, places;
+};
+
+/// The first k in order; equal elements in the order they had.
+Ordered orderedOf(Build &b, Value x, int64_t axis, int64_t k, bool fromTop) {
+  Type given = b.elem(x);
+  if (b.isBool(x))
+    x = b.cast(x, b.i32);
+  auto made = b.ops<TopKOp>({x}, {b.attr("k", k), b.attr("axis", axis),
                                   b.attr("largest", b.b.getBoolAttr(fromTop)),
                                   b.attr("sorted", b.b.getBoolAttr(true))});
-  for (size_t i = 0; i < made.size(); ++i)
-    n.set(i, shape.empty() ? b.reshape(made[i], {}) : made[i]);
+  return made.size() == 2 ? Ordered{b.cast(made[0], given), made[1]} : Ordered();
+}
+
+void largest(Node &n, Build &b, std::optional<int64_t> k, bool fromTop) {
+  Value given = n.tensor("self"), x = withAxis(b, given);
+  int64_t axis = n.axis("dim", b.rank(x));
+  Ordered made = orderedOf(b, x, axis, k.value_or(b.dim(x, axis)), fromTop);
+  n.set(0, b.reshape(made.values, b.rank(given) ? b.dims(made.values) : Dims()));
+  n.set(1, b.reshape(made.places, b.rank(given) ? b.dims(made.places) : Dims()));
+}
+
+/// Sets what one place of an ordered dimension holds, and where that stood.
+void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place, int64_t axis) {
+  Dims shape = b.dims(place);
+  if (b.rank(given) == 0)
+    shape.clear();
+  else if (!n.flag("keepdim") && b.ok())
+    shape.erase(shape.begin() + axis);
+  auto taken = [&](Value values) {
+    return b.reshape(b.op<GatherElementsOp>({values, place}, {b.attr("axis", axis)}), shape);
+  };
+  n.set(0, taken(order.values));
+  if (n.wants(1))
+    n.set(1, taken(order.places));
+}
+
+/// The k-th in ascending order.
+void ranked(Node &n, Build &b) {
+  Value given = n.tensor("self"), x = withAxis(b, given);
+  int64_t axis = n.axis("dim", b.rank(x)), k = n.integer("k");
+  if (!b.require(k >= 1 && k <= b.dim(x, axis), "argument 'k': required: a place of the dimension"))
+    return;
+  Dims one = b.dims(x);
+  one[size_t(axis)] = 1;
+  setPlace(n, b, given, orderedOf(b, x, axis, k, false), b.splat(b.i64, one, double(k - 1)), axis);
+}
+
+/// The lower one of two in the middle. NaN where there is one, or `ignoring` it.
+template <bool ignoring> void median(Node &n, Build &b) {
+  Value given = n.tensor("self"), x = withAxis(b, n.has("dim") ? given : b.flatten(given));
+  int64_t axis = n.has("dim") ? n.axis("dim", b.rank(x)) : 0, size = b.dim(x, axis);
+  if (!b.require(size > 0, "an empty dimension has no element in the middle"))
+    return;
+  Value one = b.scalarInt(b.i64, 1), two = b.scalarInt(b.i64, 2);
+  Value numbers = b.scalarInt(b.i64, size), isWrong;
+  if (b.isFloat(x)) {
+    // In ascending order NaNs, taken for infinity, are the last.
+    Value isNan = b.unary<IsNanOp>(x), zero = b.scalarInt(b.i64, 0);
+    x = b.select(isNan, b.like(x, std::numeric_limits<double>::infinity()), x);
+    Value wrong = b.reduce(ReduceKind::sum, b.cast(isNan, b.i64), {axis}, true);
+    isWrong =
+        ignoring ? b.compare(Predicate::eq, wrong, numbers) : b.compare(Predicate::gt, wrong, zero);
+    numbers = b.max(b.sub(numbers, wrong), one);
+  }
+  Dims line = b.dims(x);
+  line[size_t(axis)] = 1;
+  Value half = b.broadcast(b.div(b.sub(numbers, one), two), line);
+  Ordered order = orderedOf(b, x, axis, size, false);
+  if (isWrong)
+    order.values =
+        b.select(isWrong, b.like(x, std::numeric_limits<double>::quiet_NaN()), order.values);
+  if (n.has("dim"))
+    return setPlace(n, b, given, order, half, axis);
+  n.set(b.reshape(b.op<GatherElementsOp>({order.values, half}, {b.attr("axis", axis)}), {}));
 }
 
 void topK(Node &n, Build &b) { largest(n, b, n.integer("k"), n.flag("largest", true)); }
@@ -37,6 +170,15 @@ void sort(Node &n, Build &b) { largest(n, b, std::nullopt, n.flag("descending"))
 const Operator table[] = {
     {"cumsum.default", cumulative<ReduceKind::sum>},
     {"cumprod.default", cumulative<ReduceKind::prod>},
+    {"cummax.default", runningExtreme<Predicate::ge>},
+    {"cummin.default", runningExtreme<Predicate::le>},
+    {"logcumsumexp.default", runningLogSum},
+    {"_logcumsumexp.default", runningLogSum},
+    {"kthvalue.default", ranked},
+    {"median.default", median<false>},
+    {"median.dim", median<false>},
+    {"nanmedian.default", median<true>},
+    {"nanmedian.dim", median<true>},
     {"topk.default", topK},
     {"sort.default", sort},
     {"sort.stable", sort},

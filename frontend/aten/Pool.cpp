@@ -178,14 +178,14 @@ template <int spatial> void maxPoolGradient(Node &n, Build &b) {
     setMaximaGradient(n, b, w, /*alike=*/true);
 }
 
-/// What avg_pool says besides its window, and the factor that another divisor asks for.
+/// What avg_pool says besides its window, and the factor that another divisor asks for: then all of
+/// a window counts, padding at the end too.
 std::pair<std::vector<NamedAttribute>, double> averageOf(Node &n, Build &b, const Window &w) {
-  std::vector<NamedAttribute> attributes{b.attr("counted_high", w.counted)};
   bool fixed = n.has("divisor_override");
+  std::vector<NamedAttribute> attributes{b.attr("counted_high", fixed ? w.high : w.counted)};
   if (n.flag("count_include_pad", true) || fixed)
     attributes.push_back(b.attrUnit("include_pad"));
-  if (!fixed || !b.require(w.high == w.counted, "argument 'divisor_override': required: no "
-                                                "rounding up of the shape"))
+  if (!fixed)
     return {attributes, 1};
   double taps = 1;
   for (int64_t size : w.window)

@@ -171,6 +171,8 @@ const Operator table[] = {
     {"any.default", truths<ReduceKind::max>},
     {"any.dim", truths<ReduceKind::max>},
     {"any.dims", truths<ReduceKind::max>},
+    {"_is_any_true.default", truths<ReduceKind::max>},
+    {"_is_all_true.default", truths<ReduceKind::min>},
     {"all.default", truths<ReduceKind::min>},
     {"all.dim", truths<ReduceKind::min>},
     {"all.dims", truths<ReduceKind::min>},

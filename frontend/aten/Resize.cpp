@@ -4,6 +4,7 @@
 #include "frontend/onnx/Sample.h"
 
 #include <cmath>
+#include <numbers>
 
 using namespace mlir;
 
@@ -36,13 +37,8 @@ Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shar
   std::vector<SmallVector<Share, 4>> of(static_cast<size_t>(size));
   size_t most = 0;
   for (const Share &share : shares) {
-    SmallVector<Share, 4> &here = of[size_t(share.to)];
-    auto same = llvm::find_if(here, [&](const Share &each) { return each.from == share.from; });
-    if (same != here.end())
-      same->weight += share.weight;
-    else
-      here.push_back(share);
-    most = std::max(most, here.size());
+    of[size_t(share.to)].push_back(share);
+    most = std::max(most, of[size_t(share.to)].size());
   }
   if (most > kMost || !b.ok())
     return {};
@@ -161,6 +157,15 @@ double smoothCubic(double t) {
   return t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1 : t < 2 ? (((t - 5) * t + 8) * t - 4) * a : 0;
 }
 
+double lanczos(double t) {
+  constexpr double kReach = 3;
+  auto wave = [](double x) {
+    constexpr double pi = std::numbers::pi;
+    return x == 0 ? 1 : std::sin(pi * x) / (pi * x);
+  };
+  return std::abs(t) < kReach ? wave(t) * wave(t / kReach) : 0;
+}
+
 /// A filter as wide as what one element of the result covers, of weights that sum up to 1.
 template <double (*filter)(double), int reach> Shares smooth(const Step &step, bool /*corners*/) {
   double width = std::max(1.0, step.scale);
@@ -182,12 +187,18 @@ template <double (*filter)(double), int reach> Shares smooth(const Step &step, b
   return shares;
 }
 
-/// Products, whose gradients in whole training steps are products too.
+/// Sums where elements have few shares, else a product.
+Value resampled(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares) {
+  Value few = summed(b, x, axis, size, shares);
+  return few ? few : mixed(b, x, axis, size, shares);
+}
+
+/// In a whole training step a product, whose gradient is a product too.
 template <int spatial, SharesOf sharesOf> void resize(Node &n, Build &b) {
   Value x = n.tensor(inputName(n));
   bool corners = n.flag("align_corners");
   for (const Step &step : stepsOf(n, b, b.dims(x), spatial, corners))
-    x = mixed(b, x, step.axis, step.out, sharesOf(step, corners));
+    x = (b.training ? mixed : resampled)(b, x, step.axis, step.out, sharesOf(step, corners));
   n.set(x);
 }
 
@@ -198,6 +209,17 @@ template <int spatial, SharesOf sharesOf> void select(Node &n, Build &b) {
   n.set(x);
 }
 
+/// Those from one element to another as one.
+Shares joined(const Shares &shares) {
+  std::map<std::pair<int64_t, int64_t>, double> weights;
+  for (const Share &share : shares)
+    weights[{share.to, share.from}] += share.weight;
+  Shares result;
+  for (auto [places, weight] : weights)
+    result.push_back({places.first, places.second, weight});
+  return result;
+}
+
 /// The same shares, the other way: each element of the input gathers from those that it went to.
 template <int spatial, SharesOf sharesOf> void gradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output");
@@ -206,8 +228,7 @@ template <int spatial, SharesOf sharesOf> void gradient(Node &n, Build &b) {
     Shares shares = sharesOf(step, corners);
     for (Share &share : shares)
       std::swap(share.to, share.from);
-    Value few = summed(b, dx, step.axis, step.in, shares);
-    dx = few ? few : mixed(b, dx, step.axis, step.in, shares);
+    dx = resampled(b, dx, step.axis, step.in, joined(shares));
   }
   n.set(dx);
 }
@@ -240,8 +261,10 @@ void gridSamplerGradient(Node &n, Build &b) {
 const Operator table[] = {
     {"_upsample_bilinear2d_aa.default", resize<2, smooth<triangle, 1>>},
     {"_upsample_bicubic2d_aa.default", resize<2, smooth<smoothCubic, 2>>},
+    {"_upsample_lanczos2d_aa.default", resize<2, smooth<lanczos, 3>>},
     {"_upsample_bilinear2d_aa_backward.default", gradient<2, smooth<triangle, 1>>},
     {"_upsample_bicubic2d_aa_backward.default", gradient<2, smooth<smoothCubic, 2>>},
+    {"_upsample_lanczos2d_aa_backward.default", gradient<2, smooth<lanczos, 3>>},
     {"grid_sampler_2d.default", gridSampler},
     {"grid_sampler_3d.default", gridSampler},
     {"grid_sampler_2d_backward.default", gridSamplerGradient},

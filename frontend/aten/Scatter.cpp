@@ -11,24 +11,36 @@ NamedAttribute reduction(Build &b, ScatterReduction kind) {
   return b.attr("reduction", ScatterReductionAttr::get(b.context, kind));
 }
 
+/// What is written where, along a dimension; x has one at least.
+struct Writing {
+  Value x, index, updates;
+  int64_t axis;
+};
+
 /// Only as many updates as there are indices count.
-void scatterOf(Node &n, Build &b, Value updates, ScatterReduction kind) {
+Writing writingOf(Node &n, Build &b, Value updates) {
   Value x = n.tensor("self"), index = n.tensor("index");
-  Dims shape = b.dims(x);
   if (b.rank(x) == 0) {
     x = b.reshape(x, {1});
     index = b.reshape(index, {b.count(index)});
     updates = b.reshape(updates, {b.count(updates)});
   }
-  int64_t axis = n.axis("dim", b.rank(x));
   if (b.rank(updates) == 0)
     updates = b.broadcast(updates, b.shape(index));
   else if (b.rank(updates) == b.rank(index))
     updates = b.slice(updates, Dims(size_t(b.rank(index)), 0), b.dims(index),
                       Dims(size_t(b.rank(index)), 1));
-  Value y =
-      b.op<ScatterElementsOp>({x, index, updates}, {b.attr("axis", axis), reduction(b, kind)});
-  n.set(b.reshape(y, shape));
+  return {x, index, updates, n.axis("dim", b.rank(x))};
+}
+
+Value written(Build &b, const Writing &w, Value x, Value updates, ScatterReduction kind) {
+  return b.op<ScatterElementsOp>({x, w.index, updates},
+                                 {b.attr("axis", w.axis), reduction(b, kind)});
+}
+
+void scatterOf(Node &n, Build &b, Value updates, ScatterReduction kind) {
+  Writing w = writingOf(n, b, updates);
+  n.set(b.reshape(written(b, w, w.x, w.updates, kind), b.dims(n.tensor("self"))));
 }
 
 void scatterSource(Node &n, Build &b) { scatterOf(n, b, n.tensor("src"), ScatterReduction::none); }
@@ -39,16 +51,127 @@ void scatterValue(Node &n, Build &b) {
 
 void scatterAdd(Node &n, Build &b) { scatterOf(n, b, n.tensor("src"), ScatterReduction::add); }
 
+ScatterReduction reductionOf(StringRef kind) {
+  return kind == "sum" || kind == "add" || kind == "mean" ? ScatterReduction::add
+         : kind == "prod" || kind == "multiply"           ? ScatterReduction::mul
+         : kind == "amax"                                 ? ScatterReduction::max
+                                                          : ScatterReduction::min;
+}
+
+template <bool isNumber> void scatterBy(Node &n, Build &b) {
+  scatterOf(n, b, isNumber ? n.operand("value", n.resultElement()) : n.tensor("src"),
+            reductionOf(n.text("reduce")));
+}
+
+/// What changes nothing that it is combined with.
+Value neutral(Build &b, ScatterReduction kind, Value x) {
+  Type element = b.elem(x);
+  if (kind == ScatterReduction::add || kind == ScatterReduction::mul)
+    return b.scalarInt(element, kind == ScatterReduction::mul);
+  bool isLow = kind == ScatterReduction::max;
+  if (isa_and_nonnull<FloatType>(element))
+    return b.like(x, isLow ? -std::numeric_limits<double>::infinity()
+                           : std::numeric_limits<double>::infinity());
+  unsigned width = element ? element.getIntOrFloatBitWidth() : 1;
+  bool isSigned = element && !element.isUnsignedInteger() && width > 1;
+  APInt bound = isSigned
+                    ? (isLow ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width))
+                    : (isLow ? APInt::getMinValue(width) : APInt::getMaxValue(width));
+  return b.scalarInt(element, isSigned ? bound.getSExtValue() : int64_t(bound.getZExtValue()));
+}
+
+/// Where something is written, x itself counts or not. A mean is a sum by how many there are.
+void reduceInto(Node &n, Build &b, const Writing &w, StringRef name) {
+  ScatterReduction kind = reductionOf(name);
+  bool isMean = name == "mean", counts = n.flag("include_self", true);
+  Value x = w.x;
+  auto filled = [&](Value v, Value with) {
+    return written(b, w, v, b.broadcast(with, b.shape(w.index)), ScatterReduction::none);
+  };
+  if (!counts)
+    x = filled(x, neutral(b, kind, x));
+  Value y = written(b, w, x, w.updates, kind);
+  if (isMean) {
+    Type counter = b.isFloat(x) ? b.elem(b.widen(x)) : b.elem(x);
+    Value number = b.splat(counter, b.shape(x), 1), one = b.scalarInt(counter, 1);
+    if (!counts)
+      number = filled(number, b.scalarInt(counter, 0));
+    number = written(b, w, number, b.broadcast(one, b.shape(w.index)), ScatterReduction::add);
+    Value wide = b.cast(y, counter);
+    // Integers are rounded down.
+    if (!b.isFloat(y))
+      wide = b.sub(wide, b.rem(wide, number));
+    y = b.cast(b.div(wide, number), b.elem(y));
+  }
+  n.set(b.reshape(y, b.dims(n.tensor("self"))));
+}
+
 void scatterReduce(Node &n, Build &b) {
-  std::string kind = n.text("reduce");
-  if (!b.require(n.flag("include_self", true) && kind != "mean",
-                 "required: include_self and a reduction other than mean"))
+  reduceInto(n, b, writingOf(n, b, n.tensor("src")), n.text("reduce"));
+}
+
+/// The same with an index for whole slices of a dimension.
+void indexReduce(Node &n, Build &b) {
+  Value x = n.tensor("self"), source = n.tensor("source"), index = n.tensor("index");
+  if (b.rank(x) == 0) {
+    x = b.reshape(x, {1});
+    source = b.reshape(source, {b.count(source)});
+  }
+  int64_t axis = n.axis("dim", b.rank(x));
+  Dims line(size_t(b.rank(x)), 1);
+  line[size_t(axis)] = b.count(index);
+  index = b.broadcast(b.reshape(index, line), b.shape(source));
+  reduceInto(n, b, {x, index, source, axis}, n.text("reduce"));
+}
+
+/// Of each truth of a mask, laid out flat, how many are before it.
+Value ranksOf(Build &b, Value mask) {
+  Value running =
+      b.op<CumulativeOp>({b.cast(b.flatten(mask), b.i64)},
+                         {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
+                          b.attr("axis", int64_t(0))});
+  return b.sub(running, b.scalarInt(b.i64, 1));
+}
+
+/// Where the mask is true, the source's elements one after the other.
+void maskedScatter(Node &n, Build &b) {
+  Value x = n.tensor("self"), mask = n.tensor("mask"), source = n.tensor("source");
+  if (!n.result() || b.count(source) == 0)
+    return n.set(x);
+  Dims shape = n.result().getShape().vec();
+  x = b.broadcast(x, shape);
+  mask = b.broadcast(b.cast(mask, b.i1), shape);
+  Value place = b.max(b.min(ranksOf(b, mask), b.scalarInt(b.i64, b.count(source) - 1)),
+                      b.scalarInt(b.i64, 0));
+  n.set(b.select(mask, b.reshape(b.gather(b.flatten(source), place, 0), shape), x));
+}
+
+/// The other way: what stands where the mask is true, one after the other, and zeros behind it.
+void maskedScatterGradient(Node &n, Build &b) {
+  Value dy = n.tensor("grad_output"), mask = b.cast(n.tensor("mask"), b.i1);
+  if (!n.result() || !b.ok())
     return;
-  scatterOf(n, b, n.tensor("src"),
-            kind == "sum"    ? ScatterReduction::add
-            : kind == "prod" ? ScatterReduction::mul
-            : kind == "amax" ? ScatterReduction::max
-                             : ScatterReduction::min);
+  int64_t count = n.result().getNumElements();
+  mask = b.broadcast(mask, b.shape(dy));
+  // What has no place goes behind the end.
+  Value end = b.scalarInt(b.i64, count);
+  Value place = b.select(b.flatten(mask), b.min(ranksOf(b, mask), end), end);
+  Value dx =
+      b.op<ScatterElementsOp>({b.splat(b.elem(dy), {count + 1}, 0), place, b.flatten(dy)},
+                              {b.attr("axis", int64_t(0)), reduction(b, ScatterReduction::none)});
+  n.set(b.reshape(b.sliceAxis(dx, 0, 0, count), n.result().getShape()));
+}
+
+/// At places of the flattened tensor.
+void put(Node &n, Build &b) {
+  Value x = n.tensor("self"), index = b.flatten(n.tensor("index"));
+  Value size = b.scalarInt(b.i64, b.count(x));
+  index =
+      b.select(b.compare(Predicate::lt, index, b.scalarInt(b.i64, 0)), b.add(index, size), index);
+  auto kind = n.flag("accumulate") ? ScatterReduction::add : ScatterReduction::none;
+  Value y = b.op<ScatterElementsOp>({b.flatten(x), index, b.flatten(n.tensor("source"))},
+                                    {b.attr("axis", int64_t(0)), reduction(b, kind)});
+  n.set(b.reshape(y, b.dims(x)));
 }
 
 /// The slices of a dimension whose index is the same, added, with indices that are known and meet
@@ -117,9 +240,18 @@ void indexPut(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"scatter.src", scatterSource},      {"scatter.value", scatterValue},
-    {"scatter_add.default", scatterAdd}, {"scatter_reduce.two", scatterReduce},
-    {"index_put.default", indexPut},     {"_unsafe_index_put.default", indexPut},
+    {"scatter.src", scatterSource},
+    {"scatter.value", scatterValue},
+    {"scatter.reduce", scatterBy<false>},
+    {"scatter.value_reduce", scatterBy<true>},
+    {"scatter_add.default", scatterAdd},
+    {"scatter_reduce.two", scatterReduce},
+    {"index_reduce.default", indexReduce},
+    {"index_put.default", indexPut},
+    {"_unsafe_index_put.default", indexPut},
+    {"masked_scatter.default", maskedScatter},
+    {"masked_scatter_backward.default", maskedScatterGradient},
+    {"put.default", put},
 };
 
 } // namespace

@@ -8,7 +8,9 @@ namespace {
 
 void same(Node &n, Build &) { n.set(n.tensor("self")); }
 
-void convert(Node &n, Build &b) { n.set(b.cast(n.tensor("self"), n.resultElement())); }
+void convert(Node &n, Build &b) {
+  n.set(b.cast(n.tensor(n.has("a") ? "a" : "self"), n.resultElement()));
+}
 
 /// One size may be -1: what remains.
 void view(Node &n, Build &b) {
@@ -164,10 +166,12 @@ const Operator table[] = {
     {"alias_copy.default", same},
     {"detach.default", same},
     {"contiguous.default", same},
+    {"lift.default", same},
+    {"lift_fresh.default", same},
     {"lift_fresh_copy.default", same},
     {"_to_copy.default", convert},
     {"to.dtype", convert},
-    {"convert_element_type.default", convert},
+    {"prims::convert_element_type.default", convert},
 };
 
 } // namespace

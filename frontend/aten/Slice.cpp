@@ -167,26 +167,52 @@ void selectScatter(Node &n, Build &b) {
   n.set(replaced(b, x, part, axis, {index, 1, 1}));
 }
 
-void diagonal(Node &n, Build &b) {
-  Value x = n.tensor("self");
+/// The last two dimensions laid flat, and where a diagonal stands there.
+struct Diagonal {
+  Value flat;
+  /// Of the dimensions that stand flat now, among x's.
+  Dims order;
+  Range range{0, 0, 1};
+};
+
+Diagonal diagonalOf(Node &n, Build &b, Value x) {
   int64_t rank = b.rank(x), first = n.axis("dim1", rank), second = n.axis("dim2", rank),
           offset = n.integer("offset", 0);
-  Dims order;
+  Diagonal d;
   for (int64_t i = 0; i < rank; ++i)
     if (i != first && i != second)
-      order.push_back(i);
-  order.insert(order.end(), {first, second});
+      d.order.push_back(i);
+  d.order.insert(d.order.end(), {first, second});
   if (!b.require(rank >= 2 && first != second, "required: two dimensions"))
-    return;
-  x = b.transpose(x, order);
+    return d;
+  x = b.transpose(x, d.order);
   int64_t rows = b.dim(x, -2), columns = b.dim(x, -1), row = std::max<int64_t>(0, -offset),
           column = std::max<int64_t>(0, offset);
   int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
   Dims shape(b.shape(x).begin(), b.shape(x).end() - 2);
   shape.push_back(rows * columns);
-  Value flat = b.reshape(x, shape);
-  n.set(b.sliceAxis(flat, int64_t(shape.size()) - 1, count ? row * columns + column : 0, count,
-                    columns + 1));
+  d.flat = b.reshape(x, shape);
+  d.range = {count ? row * columns + column : 0, count, columns + 1};
+  return d;
+}
+
+void diagonal(Node &n, Build &b) {
+  Diagonal d = diagonalOf(n, b, n.tensor("self"));
+  n.set(b.sliceAxis(d.flat, b.rank(d.flat) - 1, d.range.start, d.range.count, d.range.step));
+}
+
+void diagonalScatter(Node &n, Build &b) {
+  Value x = n.tensor("self");
+  Diagonal d = diagonalOf(n, b, x);
+  if (!b.ok())
+    return;
+  Value flat = replaced(b, d.flat, b.cast(n.tensor("src"), b.elem(x)), b.rank(d.flat) - 1, d.range);
+  Dims shape, back(d.order.size());
+  for (auto [to, from] : llvm::enumerate(d.order)) {
+    shape.push_back(b.dim(x, from));
+    back[size_t(from)] = int64_t(to);
+  }
+  n.set(b.transpose(b.reshape(flat, shape), back));
 }
 
 /// Windows of one dimension, each along a new last one.
@@ -220,6 +246,7 @@ const Operator table[] = {
     {"select.int", select},
     {"select_copy.int", select},
     {"narrow.default", narrow},
+    {"narrow_copy.default", narrow},
     {"split.Tensor", split},
     {"split_copy.Tensor", split},
     {"split_with_sizes.default", splitSizes},
@@ -234,6 +261,7 @@ const Operator table[] = {
     {"select_scatter.default", selectScatter},
     {"diagonal.default", diagonal},
     {"diagonal_copy.default", diagonal},
+    {"diagonal_scatter.default", diagonalScatter},
 };
 
 } // namespace

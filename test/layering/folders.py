@@ -148,7 +148,7 @@ FOLDERS = {
     "tools/gpu/work": ["tools/bench/networks", "tools/compiler/include/dlc"],
     "tools/lsp": ["tools/opt"],
     "tools/magika": ["tools/compiler/include/dlc"],
-    "tools/python": ["tools/compiler", "tools/quantize"],
+    "tools/python": ["tools/compiler", "tools/dlc", "tools/quantize"],
     "tools/quantize": ["tools/compiler", "tools/compiler/include/dlc"],
     "tools/reduce": ["tools/opt"],
 }

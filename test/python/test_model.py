@@ -149,6 +149,20 @@ def test_html(two):
     assert "<td style='text-align:left'>b/1</td>" in page and "2 x 3" in page
 
 
+def test_html_has_a_drawing_where_graphviz_is(tmp_path, monkeypatch):
+    dot = tmp_path / "dot"
+    dot.write_text("#!/bin/sh\necho '<?xml?>'; echo '<svg>'; cat; echo '</svg>'\n")
+    dot.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    net = dlc.compile(models.long_to_compile(layers=2))
+    page = net._repr_html_()
+    (session,) = net._sessions
+    assert "<?xml" not in page and all(f"\n{i} [label=" in page for i in range(len(session.commands)))
+    assert session.edges and all(f"\n{before} -> {after}" in page for before, after in session.edges)
+    dot.write_text("#!/bin/sh\nexit 1\n")
+    assert "<svg" not in net._repr_html_()
+
+
 def test_memory(two):
     assert set(two.memory) == {"arena", "scratch", "constants", "code", "state"} and two.memory["code"] > 0
 

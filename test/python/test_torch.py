@@ -177,6 +177,10 @@ def test_strict_makes_that_an_error():
 def test_an_unknown_option_is_named():
     with pytest.raises(Exception, match="options: required: strict, .*; found: stric"):
         compiled(net().eval(), stric=True)(torch.randn(2, 3, 8, 8))
+    for name, value in {"precision": "x", "accuracy": 3, "strict": "yes", "threads": -1}.items():
+        torch._dynamo.reset()
+        with pytest.raises(Exception, match=rf"{name}.*: required: .*; found: '?{value}"):
+            compiled(torch.relu, **{name: value})(torch.randn(2))
 
 
 @torch.no_grad()
@@ -187,6 +191,35 @@ def test_dynamic_dimensions_specialise(images):
         x = torch.randn(batch, 3, 8, 8)
         close(run(x), module(x))
     assert any("dynamic dimensions: programs for" in note for graph in dlc.report() for note in graph.notes)
+
+
+@torch.no_grad()
+def test_results_that_share_memory_do_with_dlc():
+    def function(x):
+        y = x.relu()
+        return y, y.view(-1), x, y.T, y.split(2)[1], (x + 1).T, y[0] + 1
+
+    x = torch.randn(4, 4)
+    found = torch.compile(function, backend=_backend.backend, options={"strict": True})(x)
+    for got, want in zip(found, function(x), strict=True):
+        close(got, want)
+        assert got.stride() == want.stride()
+    found[1].zero_()
+    assert found[2] is x and not any(found[i].any() for i in (0, 3, 4)) and found[6].any()
+
+
+@torch.no_grad()
+def test_sizes_that_do_not_come_again_stay_in_pytorch(monkeypatch):
+    monkeypatch.setattr(_backend, "AT_ONCE", 1)
+    monkeypatch.setattr(_backend, "KEPT", 2)
+    module = net().eval()
+    run = compiled(module)
+    # One without dynamic dimensions, one at once, one that comes again, and one too many.
+    for batch in (2, 3, 5, 5, 7, 7, 3, 5):
+        x = torch.randn(batch, 3, 8, 8)
+        close(run(x), module(x))
+    notes = [note for graph in dlc.report() for note in graph.notes]
+    assert [("programs for" in note, "PyTorch runs" in note) for note in notes] == [(True, False), (False, True), (True, False)]
 
 
 @torch.no_grad()

@@ -231,6 +231,10 @@ def test_places():
     check(function, torch.randn(4, 3), torch.randn(3, 5), torch.randn(3, 5))
 
 
+def test_heads_of_attention_that_serve_several():
+    check(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True), torch.randn(2, 6, 5, 8), torch.randn(2, 3, 5, 8), torch.randn(2, 3, 5, 8))
+
+
 @pytest.mark.parametrize("mask", ["none", "causal", "bool", "float"])
 def test_attention_is_whole_both_ways(mask):
     masks = {"bool": torch.ones(6, 7).tril(2).bool(), "float": torch.randn(6, 7)}

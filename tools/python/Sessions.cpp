@@ -6,8 +6,10 @@
 #include "runtime/program/Reader.h"
 #include "runtime/program/Writer.h"
 #include "runtime/session/State.h"
+#include "tools/dlc/Graph.h"
 #include "tools/python/Value.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -212,6 +214,7 @@ void bindSession(nb::module_ &module) {
                    [](const Session &self) { return !self.shared()->plan().states.empty(); })
       .def_prop_ro("threads", [](const Session &self) { return self.shared()->threads(); })
       .def_prop_ro("commands", [](const Session &self) { return commandsOf(*self.shared()); })
+      .def_prop_ro("edges", [](const Session &self) { return cli::graphOf(*self.shared()).edges; })
       .def_prop_ro("memory", [](const Session &self) { return memoryOf(*self.shared()); })
       .def(
           "set_trace",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import inspect
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,9 +17,16 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 from dlc import _flops, _graph, _random, _report, _runtime, _whole
 from dlc._compile import Compiler
 from dlc._model import Model
+from dlc._options import require_threads
 
+PRECISIONS = ("none", "bf16", "f16")
+ACCURACIES = ("strict", "default", "fast")
 #: How many sets of sizes a graph with dynamic dimensions is kept for.
 KEPT = 16
+#: So many get a program as soon as they come, with parameters as constants; others when they come again.
+AT_ONCE = 4
+#: Sets of sizes that are remembered until they come again.
+REMEMBERED = 4096
 #: After so many calls in which no parameter changed, parameters are constants of programs again.
 SETTLED = 8
 #: Why a view stays in PyTorch.
@@ -37,14 +46,18 @@ class Options:
     """What torch.compile's `options` may say."""
 
     def __init__(self, strict: bool = False, freeze: bool = True, threads: int = 0, precision: str = "none", accuracy: str = "default"):
+        require_threads(threads)
+        for name, value, known in (("strict", strict, (False, True)), ("freeze", freeze, (False, True)), ("precision", precision, PRECISIONS), ("accuracy", accuracy, ACCURACIES)):
+            if value not in known:
+                raise ValueError(f"options['{name}']: required: one of {', '.join(map(str, known))}; found: {value!r}")
         self.strict, self.freeze, self.made = strict, freeze, ("cpu", threads, precision, accuracy)
 
     @classmethod
     def of(cls, given: dict[str, Any] | None) -> Options:
-        try:
-            return cls(**(given or {}))
-        except TypeError:
-            raise ValueError(f"options: required: strict, freeze, threads, precision, accuracy; found: {', '.join(given or ())}") from None
+        known = tuple(inspect.signature(cls).parameters)
+        if not isinstance(given, (dict, type(None))) or not set(given or ()) <= set(known):
+            raise ValueError(f"options: required: {', '.join(known)}; found: {', '.join(map(str, given)) if isinstance(given, dict) else repr(given)}")
+        return cls(**(given or {}))
 
 
 class _Support(OperatorSupportBase):
@@ -72,6 +85,41 @@ def _views_for(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, str]:
         if all(user.name in refused or user.name in found for user in node.users):
             found[node.name] = VIEW
     return found
+
+
+def _shown_by(node: Any) -> Any:
+    """What a view shows, or None where a node is no view."""
+    if not isinstance(node, fx.Node) or node.op != "call_function":
+        return None
+    if _graph.is_item(node):
+        return _shown_by(node.args[0])
+    return None if not isinstance(node.target, torch._ops.OpOverload) or _computes(node) else node.args[0]
+
+
+def _keep_aliases(graph: fx.Graph) -> dict[str, str]:
+    """Results that show the memory of another result are to show it with dlc, too: views of their own, which stay in PyTorch."""
+    output = graph.output_node()
+    bases: dict[fx.Node, fx.Node] = {}
+    for result in output.all_input_nodes:
+        base = result
+        while (below := _shown_by(base)) is not None:
+            base = below
+        if base is not result:
+            bases[result] = base
+    count = Counter([*bases.values(), *output.all_input_nodes])
+    made: dict[fx.Node, fx.Node] = {}
+
+    def again(node: fx.Node, base: fx.Node) -> fx.Node:
+        if node is not base and node not in made:
+            first = again(node.args[0], base)  # type: ignore[arg-type]
+            with graph.inserting_before(output):
+                made[node] = graph.node_copy(node, lambda each: first if each is node.args[0] else each)
+        return made.get(node, node)
+
+    for result, base in bases.items():
+        if base.op == "call_function" and count[base] > 1:
+            output.replace_input_with(result, again(result, base))
+    return {node.name: VIEW for node in made.values()}
 
 
 def _tensor(array: Any) -> torch.Tensor:
@@ -143,17 +191,19 @@ def split(module: fx.GraphModule, options: Options, report: _report.Graph, const
     graph = module.graph
     _random.detach(graph)
     _graph.settle(graph)
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta]
+    # Where there are gradients, PyTorch itself sees to this.
+    aliases = _keep_aliases(graph) if report.kind == "inference" else {}
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases]
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
     report.flops += sum(flops.values())
-    refused = _refusals(graph)
+    refused = {name: reason for name, reason in _refusals(graph).items() if name not in aliases}
     if not options.strict:
         refused.update({node.name: FASTER for node in nodes if _is_faster_in_pytorch(node)})
     views = _views_for(graph, refused)
     # By the node's name.
     left = {name: reason for name, reason in {**refused, **views}.items() if name in overloads}
-    partitioner = CapabilityBasedPartitioner(module, _Support({**refused, **views}), allows_single_node_partition=True)
+    partitioner = CapabilityBasedPartitioner(module, _Support({**refused, **views, **aliases}), allows_single_node_partition=True)
     parts = []
     for part in partitioner.propose_partitions():
         if any(map(_computes, part.nodes)):
@@ -239,20 +289,38 @@ def _is_dynamic(module: fx.GraphModule) -> bool:
 
 
 class _Specialised:
-    """A graph with dynamic dimensions: programs for each set of sizes that it is called with."""
+    """A graph with dynamic dimensions: programs for the first sets of sizes that it is called with, and for those that come again. Sizes that grow with each
+    call, as those of a language model's cache, would be compiled for ever: PyTorch runs them."""
 
     def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
         self._module, self._static, self._options, self._report = module, static, options, report
         self._made: dict[Any, Callable[..., Any]] = {}
+        self._seen: set[Any] = set()
 
     def __call__(self, *arguments: Any) -> Any:
         key = tuple(tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in arguments)
         run = self._made.get(key)
         if run is None:
+            if not self._is_worth(key):
+                with torch.no_grad():
+                    return self._module(*arguments)
             run = self._made[key] = self._make(arguments, key)
             if len(self._made) > KEPT:
                 self._made.pop(next(iter(self._made)))
         return run(*arguments)
+
+    def _is_worth(self, key: Any) -> bool:
+        """Whether a program is made for these sizes."""
+        if self._options.strict or len(self._made) < AT_ONCE:
+            return True
+        if not self._seen:
+            self._report.notes.append(f"dynamic dimensions: PyTorch runs other sizes until they come again, and all beyond {KEPT} sets of them")
+            self._report.tell()
+        if len(self._made) < KEPT and key in self._seen:
+            return True
+        if len(self._seen) < REMEMBERED:
+            self._seen.add(key)
+        return False
 
     def _make(self, arguments: Sequence[Any], key: Any) -> Callable[..., Any]:
         from torch.fx.experimental.proxy_tensor import make_fx
@@ -261,7 +329,9 @@ class _Specialised:
         self._report.notes.append(f"dynamic dimensions: programs for {sizes} alone")
         with torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
-        return _made(traced, self._static, self._options, self._report)
+        # Each program would keep packed weights of its own.
+        static = self._static if len(self._made) < AT_ONCE else []
+        return _made(traced, static, self._options, self._report)
 
 
 class _Frozen:

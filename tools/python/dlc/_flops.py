@@ -15,8 +15,30 @@ def _recurrent(input: torch.Tensor, of_input: torch.Tensor, of_state: torch.Tens
     return 2 * (input.numel() // input.shape[-1]) * (of_input.numel() + of_state.numel())
 
 
-#: What PyTorch has no formula for.
-OWN = {torch.ops.aten.mkldnn_rnn_layer: _recurrent}
+def _grouped(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
+    """Each row with one of several matrices."""
+    return 2 * input.numel() * weight.shape[-1]
+
+
+def _attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
+    """Four projections, scores and what they weigh."""
+    queries, keys = query.numel() // query.shape[-1], key.numel() // key.shape[-1]
+    return 4 * embed_dim * (embed_dim * (queries + keys) + queries * key.shape[1])
+
+
+def _encoder_layer(src: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
+    wide = others[12].shape[0]  # of the first of two products after attention
+    return _attention(src, src, src, embed_dim) + 4 * src.numel() * wide
+
+
+#: What PyTorch has no formula for, by name: the operators of other libraries are there when these are.
+OWN = {
+    "aten::mkldnn_rnn_layer": _recurrent,
+    "aten::_native_multi_head_attention": _attention,
+    "aten::_transformer_encoder_layer_fwd": _encoder_layer,
+    "aten::_grouped_mm": _grouped,
+    "transformers::grouped_mm_fallback": _grouped,
+}
 
 
 def of(node: fx.Node) -> int:
@@ -25,7 +47,7 @@ def of(node: fx.Node) -> int:
     if node.op != "call_function" or target is operator.getitem or not isinstance(target, torch._ops.OpOverload):
         return 0
     value = node.meta.get("val")
-    formula = OWN.get(target._overloadpacket) or flop_registry.get(target._overloadpacket)
+    formula = OWN.get(target._schema.name) or flop_registry.get(target._overloadpacket)
     if formula is not None:
         args, kwargs = fx.map_arg((node.args, node.kwargs), lambda each: each.meta.get("val"))
         return int(formula(*args, **kwargs, out_val=value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import operator
 import re
@@ -61,12 +62,12 @@ def is_item(node: fx.Node) -> bool:
 
 
 def name_of(node: fx.Node) -> str:
-    """Of the overload: add.Tensor, or dlc::recurrent.default of one of dlc's own."""
+    """Of the overload: add.Tensor, or dlc::recurrent.default of one of dlc's own, and so for what decompositions are made of."""
     target = node.target
-    if not isinstance(target, torch._ops.OpOverload) or target.namespace not in ("aten", "dlc"):
+    if not isinstance(target, torch._ops.OpOverload) or target.namespace not in ("aten", "prims", "dlc"):
         raise Refused(f"{target} is no ATen operator")
     name = f"{target._opname}.{target._overloadname}"
-    return name if target.namespace == "aten" else f"dlc::{name}"
+    return name if target.namespace == "aten" else f"{target.namespace}::{name}"
 
 
 def encode(value: Any) -> Any:
@@ -240,6 +241,35 @@ def memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, t
     return {name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor) for name, tensor in held.items()}
 
 
+def _each(overload: torch._ops.OpOverload, alone: Any) -> Any:
+    """Of an operator on lists of tensors, as optimizers have them, the one on tensors for each place."""
+    names = [argument.name for argument in overload._schema.arguments]
+
+    def apart(*args: Any, **kwargs: Any) -> list[torch.Tensor]:
+        given = {**dict(zip(names, args)), **kwargs}
+        count = next(len(value) for value in given.values() if isinstance(value, (list, tuple)))
+        each = {name: value if isinstance(value, (list, tuple)) else [value] * count for name, value in given.items()}
+        # Factors of products have to be named where they are numbers.
+        named = {"value": each.pop(name) for name in ("value", "scalars") if name in each and "tensor1" in each}
+        named.update({name: each.pop(name) for name in ("alpha",) if name in each})
+        return [alone(*[values[i] for values in each.values()], **{name: values[i] for name, values in named.items()}) for i in range(count)]
+
+    return apart
+
+
+@functools.cache
+def _lists() -> dict[Any, Any]:
+    aten, found = torch.ops.aten, {}
+    for name in "add sub mul div addcmul addcdiv lerp sqrt rsqrt reciprocal neg abs sign pow maximum minimum clamp_min clamp_max exp".split():
+        packet = getattr(aten, f"_foreach_{name}")
+        for kind in packet.overloads():
+            overload = getattr(packet, kind)
+            # Those with one tensor for all are few.
+            if not kind.endswith("out") and kind != "Tensor":
+                found[overload] = _each(overload, getattr(aten, name))
+    return found
+
+
 def decompositions() -> Any:
     """PyTorch's table to core ATen, without the operators that dlc has whole."""
     from torch._decomp import core_aten_decompositions
@@ -251,6 +281,7 @@ def decompositions() -> Any:
     for overload in list(table.keys()):
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
+    table.update(_lists())
     return table
 
 

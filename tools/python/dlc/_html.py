@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dlc import _runtime
     from dlc._model import Model
     from dlc._profile import Profile
 
@@ -15,6 +19,27 @@ def _table(header: list[str], lines: list[list[Any]]) -> str:
         return "<tr>" + "".join(f"<{tag} style='text-align:left'>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
     return "<table><thead>" + row(header, "th") + "</thead><tbody>" + "".join(row(line, "td") for line in lines) + "</tbody></table>"
+
+
+#: Graphs of more commands say nothing to the eye, and take long to lay out.
+MOST_DRAWN = 200
+#: Seconds for one.
+PATIENCE = 10
+
+
+def _drawing(session: _runtime.Session) -> str:
+    """What flows between the commands, laid out by Graphviz; nothing where the machine has none."""
+    dot, commands = shutil.which("dot"), session.commands
+    if dot is None or not 0 < len(commands) <= MOST_DRAWN:
+        return ""
+    lines = ['digraph {node [shape=box style="rounded,filled" fillcolor="#eef3f8" fontname="sans-serif" fontsize=11] edge [color="#999999"]']
+    lines += [f"{i} [label={json.dumps(f'#{i} {name or op}{chr(10)}{kernel or op}')}]" for i, (op, name, kernel, *_) in enumerate(commands)]
+    lines += [f"{before} -> {after}" for before, after in session.edges]
+    try:
+        done = subprocess.run([dot, "-Tsvg"], input="\n".join([*lines, "}"]), capture_output=True, text=True, timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout[max(0, done.stdout.find("<svg")) :] if done.returncode == 0 else ""
 
 
 def model(model: Model) -> str:
@@ -28,6 +53,7 @@ def model(model: Model) -> str:
     if sessions:
         commands = [[i, op, kernel, name] for i, (op, name, kernel, *_) in enumerate(sessions[0].commands)]
         parts.append(f"<details><summary>{len(commands)} commands</summary>{_table(['#', 'op', 'kernel', 'name'], commands)}</details>")
+        parts.append(_drawing(sessions[0]))
     return "".join(parts)
 
 

@@ -16,7 +16,12 @@ MEMORY = "dlc_memory"
 
 
 def is_random(node: fx.Node) -> bool:
-    return isinstance(node.target, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in node.target.tags
+    """Whether it draws numbers; attention does where it drops some of its weights."""
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload) or torch.Tag.nondeterministic_seeded not in target.tags:
+        return False
+    share = next((i for i, argument in enumerate(target._schema.arguments) if argument.name == "dropout_p"), None)
+    return share is None or (node.args[share] if share < len(node.args) else node.kwargs.get("dropout_p", 0.0)) != 0
 
 
 def dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:

@@ -60,6 +60,9 @@ class Session:
     def commands(self) -> list[tuple[str, str, str, str, str, float, float]]:
         """(op, name, kernel, device, where, flops, bytes) of each, in order."""
     @property
+    def edges(self) -> list[tuple[int, int]]:
+        """Which command makes what which other reads or changes."""
+    @property
     def memory(self) -> dict[str, int]: ...
 
 class Runner:

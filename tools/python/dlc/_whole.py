@@ -20,7 +20,7 @@ RESIZES = {
     ("trilinear", 3): "upsample_trilinear3d",
     ("bicubic", 2): "upsample_bicubic2d",
 }
-SMOOTH = {"bilinear": "_upsample_bilinear2d_aa", "bicubic": "_upsample_bicubic2d_aa"}
+SMOOTH = {mode: f"_upsample_{mode}2d_aa" for mode in ("bilinear", "bicubic", "lanczos")}
 
 
 class _Resize(torch.autograd.Function):

@@ -1,0 +1,111 @@
+"""Operators of PyTorch's that few networks have, through torch.compile: results, and where there are some, gradients. Skipped where PyTorch is missing."""
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import dlc
+from test_torch_train import check, compiled, fresh  # noqa: F401
+
+nn, F = torch.nn, torch.nn.functional
+NAN, INF = float("nan"), float("inf")
+
+
+def same(function, *tensors):
+    """Whole in dlc, without gradients."""
+    with torch.no_grad():
+        for found, wanted in zip(compiled(function, strict=True)(*tensors), function(*tensors), strict=True):
+            torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5, equal_nan=True)
+
+
+def test_scattered_reductions():
+    index = torch.tensor([[0, 2, 2, 4], [1, 1, 0, 1]])
+
+    def function(x, y):
+        kinds = [(kind, self) for kind in ("sum", "prod", "mean", "amax", "amin") for self in (True, False)]
+        return [x.scatter_reduce(1, index, y, kind, include_self=self) for kind, self in kinds] + [x.index_reduce(1, index[0], y, kind, include_self=self) for kind, self in kinds[2:]]
+
+    check(lambda x, y: [x.scatter_reduce(1, index, y, kind, include_self=self) for kind in ("sum", "mean", "amax") for self in (True, False)], torch.randn(2, 5), torch.randn(2, 4))
+    same(function, torch.randn(2, 5), torch.randn(2, 4))
+    same(function, torch.randint(-9, 9, (2, 5)), torch.randint(-9, 9, (2, 4)))
+    same(lambda x: [x.scatter(1, index, 3, reduce="multiply"), x.scatter(0, index.clamp(max=1), x, reduce="add"), x.put(index, x[:, :4]), x.put(index[0], x[0, :4], accumulate=True)], torch.randn(2, 5))
+
+
+def test_masked_places():
+    mask = torch.tensor([[True, False, True, True], [False, True, False, False]])
+    check(lambda x, y, z: [x.masked_scatter(mask, y), x.masked_scatter(mask[0], z), torch.diagonal_scatter(z, y[:2], 1)], torch.randn(2, 4), torch.randn(5), torch.randn(3, 3))
+    same(lambda x: [x.masked_scatter(mask, x.flip(0)), x.masked_scatter(~mask, x), x.diagonal_scatter(x[:, 0], -1, 0, 1) if x.shape[0] == 1 else x], torch.arange(8).reshape(2, 4))
+
+
+def test_places_in_order():
+    order, rows = torch.tensor([0.0, 1, 1, 2, 5]), torch.tensor([[1.0, 2, 3], [0, 0, 7]])
+    values = torch.tensor([[-1.0, 0, 1, 1.5], [5, 9, NAN, 2]])
+    same(
+        lambda order, rows, values: [
+            *[torch.searchsorted(order, values, right=right, out_int32=right) for right in (False, True)],
+            torch.searchsorted(rows, values, side="right"), torch.searchsorted(order, 1.0), torch.bucketize(values, order), torch.bucketize(values, order[:0]),
+            torch.searchsorted(order.flip(0), values, sorter=torch.tensor([4, 3, 2, 1, 0])), torch.repeat_interleave(torch.tensor([2, 0, 3]), output_size=5),
+        ],
+        order, rows, values,
+    )
+
+
+def test_running_extremes_and_middles():
+    x = torch.randn(3, 7)
+    check(lambda x: [x.cummax(1)[0], x.cummin(0)[0], x.logcumsumexp(1), x.median(1)[0], x.kthvalue(3)[0], x.nanmedian(0, keepdim=True)[0], x.median()], x)
+    odd = torch.tensor([[1.0, NAN, 3, 3], [INF, -INF, 2, NAN], [NAN, NAN, NAN, NAN], [-INF, -INF, 4, 4]])
+    same(lambda x: [*x.cummax(1), *x.cummin(1), x.median(1)[0], x.nanmedian(1)[0], x.median(), x.nanmedian()], odd)
+    same(lambda x: [x.logcumsumexp(1), *x.cummax(0)], torch.where(odd.isnan(), 0.0, odd))
+    same(lambda x: [*x.cummax(1), *x.median(0, keepdim=True), *x.kthvalue(2, 0), *x.sort(dim=1, stable=True), *(x > 3).sort(dim=1, stable=True), *(x > 3).cummax(1)], torch.tensor([[3, 1, 4, 1, 5, 9], [2, 6, 5, 3, 5, 8]]))
+
+
+def test_arithmetic():
+    x = torch.tensor([[-1.55, 0.25, NAN], [2.5, -INF, 3.0]])
+    same(lambda x, y: [torch.fmax(x, y), torch.fmin(x, y), x.round(decimals=1), x.round(decimals=-1), x.angle(), torch.ldexp(x, torch.tensor(3))], x, x.flip(1))
+    same(lambda i: [5 & i, 5 | i, 5 ^ i, i.angle(), torch.bitwise_left_shift(2, i), i << 1, i >> torch.ones_like(i)], torch.tensor([0, 1, 3]))
+    same(lambda x: [torch.tril_indices(3, 4, 1), torch.triu_indices(4, 3, -1, dtype=torch.int32), x + 1], x)
+
+
+def test_products():
+    def function(x, y, z, w):
+        return [torch.addbmm(z, x, y, beta=0.5, alpha=2), F.bilinear(x[0], y[1].T, w), torch.pdist(z, 2.0), torch.pdist(z, 1.0)]
+
+    check(function, torch.randn(2, 3, 4), torch.randn(2, 4, 3), torch.randn(3, 3), torch.randn(5, 4, 4))
+
+
+def test_normalised_weights():
+    torch.manual_seed(0)
+    layers = nn.ModuleList([nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)), nn.utils.weight_norm(nn.Conv1d(2, 3, 2), dim=0)])
+    check(lambda x, y: [layers[0](x), layers[1](y)], torch.randn(5, 4), torch.randn(1, 2, 6), parameters=list(layers.parameters()))
+
+
+@torch.no_grad()
+def test_layers_of_attention():
+    torch.manual_seed(0)
+    hidden, x, y = torch.tensor([[False] * 4 + [True]] * 2), torch.randn(2, 5, 16), torch.randn(2, 3, 16)
+    causal = nn.Transformer.generate_square_subsequent_mask(5)
+    for first, activation in ((False, "relu"), (True, "gelu")):
+        layer = nn.TransformerEncoderLayer(16, 2, 24, activation=activation, batch_first=True, norm_first=first).eval()
+        same(lambda x: [layer(x), layer(x, causal), layer(x, src_key_padding_mask=hidden), layer(x, causal, hidden)], x)
+    layer = nn.MultiheadAttention(16, 4, batch_first=True).eval()
+    same(lambda x, y: [*layer(x, x, x), layer(y, x, x, need_weights=False)[0], *layer(x, x, x, attn_mask=causal, average_attn_weights=False), *layer(x, x, x, key_padding_mask=hidden)], x, y)
+
+
+def test_steps_of_optimizers():
+    torch.manual_seed(0)
+    makers = [lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, weight_decay=0.1), lambda p: torch.optim.AdamW(p, 0.01, amsgrad=True), lambda p: torch.optim.RMSprop(p, 0.01, centered=True)]
+    for make in makers:
+        starts = [torch.randn(3, 4), torch.randn(5)]
+        mine, theirs = ([start.clone().requires_grad_() for start in starts] for _ in range(2))
+        optimizers = [make(mine), make(theirs)]
+        steps = [compiled(optimizers[0].step), optimizers[1].step]
+        for i in range(3):
+            for parameters, step in zip((mine, theirs), steps, strict=True):
+                for parameter in parameters:
+                    parameter.grad = (parameter.detach() * (i + 1)).cos()
+                step()
+        torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
+    assert not any(graph.eager for graph in dlc.report()), dlc.report()
+
+
+def test_shrinking_and_smooth_sizes():
+    check(lambda x: [F.hardshrink(x), F.softshrink(x), F.interpolate(x, size=(3, 4), mode="lanczos", antialias=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, divisor_override=5)], torch.randn(1, 2, 6, 8))
