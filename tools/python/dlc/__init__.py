@@ -8,6 +8,7 @@
     net = dlc.compile(module, (x,))     # a torch.nn.Module
     model = torch.compile(module, backend="dlc")
     step = dlc.train_step(module, loss, optimizer)      # a whole training step as one program
+    step = dlc.train_step(.., data_parallel=True)       # in several processes: mpirun, srun, torchrun
 
 Errors are Python's own exceptions; the message says what was required, what was found, and how to mend it: ValueError for models, shapes, options and
 damaged files, TypeError for element types and names of inputs, FileNotFoundError and its kin for paths, RuntimeError for what goes wrong while a program
@@ -22,6 +23,7 @@ from dlc._model import Model, load
 from dlc._profile import Profile
 from dlc._report import report
 from dlc._train import train_step
+from dlc._world import World, world
 
 __version__: str = _runtime.version()
-__all__ = ["Device", "Model", "Profile", "compile", "devices", "load", "report", "train_step"]
+__all__ = ["Device", "Model", "Profile", "World", "compile", "devices", "load", "report", "train_step", "world"]
