@@ -3,6 +3,9 @@
 
 #include "dlc/collective.hpp"
 #include "ir/dlc/Collective.h"
+#include "ir/dlc/Matchers.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -25,6 +28,28 @@ public:
 private:
   OpBuilder::InsertionGuard guard;
 };
+
+/// A front end that knows one batch alone makes its variance unbiased by n / (n - 1): of so many
+/// samples as all batches have, from now on.
+void unbiasOverAll(BatchNormTrainOp norm, RankPart &part, State &state) {
+  auto x = mlir::cast<RankedTensorType>(norm.getX().getType());
+  const double own = double(x.getNumElements()) / double(x.getDimSize(1));
+  for (OpOperand &use : norm.getVariance().getUses()) {
+    auto mul = dyn_cast<MulOp>(use.getOwner());
+    const unsigned other = 1 - use.getOperandNumber();
+    double factor = 0;
+    if (!mul || !isSplat(mul->getOperand(other), factor) ||
+        std::abs(factor * (own - 1) / own - 1) > 1e-6)
+      continue;
+    OpBuilder::InsertionGuard guard(state.builder);
+    state.builder.setInsertionPoint(mul);
+    Tensor samples = part.batches() * own;
+    Operand now(trace::cast(samples / (samples - 1),
+                            dtypeOf(getElementTypeOrSelf(mul->getOperand(other).getType()))));
+    Call call("batch_norm", {&now});
+    mul->setOperand(other, call.value(now));
+  }
+}
 
 } // namespace
 
@@ -81,6 +106,7 @@ void RankPart::finish() {
       over.push_back(b.getNamedAttr("ranks", b.getI64IntegerAttr(options.world)));
     }
     norm->setAttr(kOverRanksAttr, b.getDictionaryAttr(over));
+    unbiasOverAll(norm, *this, state);
   };
   Block &block = state.function.front();
   for (auto op = before ? std::next(before->getIterator()) : block.begin(); op != block.end(); ++op)

@@ -50,7 +50,7 @@ std::vector<Tensor> padded(const Bucket &bucket, const std::vector<Tensor> &valu
   for (const Tensor &value : values)
     parts.push_back(reshape(value, {elementsOf(value.shape())}));
   if (int64_t rest = bucket.share * bucket.world - elementsIn(bucket); rest > 0)
-    parts.push_back(zeros({rest}, bucket.parameters.front().dtype()));
+    parts.push_back(zeros({rest}, values.front().dtype()));
   return parts;
 }
 

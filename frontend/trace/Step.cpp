@@ -72,6 +72,24 @@ PartResults sumOf(std::vector<PartResults> parts) {
   return sum;
 }
 
+/// What f32 parameters have goes to the other ranks in this type.
+optim::Gradients toTravel(optim::Gradients gradients, DType type) {
+  for (Tensor &value : gradients.values)
+    if (value.dtype() == DType::F32)
+      value = cast(value, type);
+  return gradients;
+}
+
+/// What came back has the parameters' types.
+optim::Gradients asParameters(optim::Gradients gradients) {
+  for (size_t i = 0; i < gradients.values.size(); ++i) {
+    const Parameter &like = gradients.buckets.empty() ? gradients.parameters[i]
+                                                      : gradients.buckets[i].parameters.front();
+    gradients.values[i] = cast(gradients.values[i], like.dtype());
+  }
+  return gradients;
+}
+
 /// The figures as this step's line of the log [steps, figures].
 void keep(const std::vector<Tensor> &figures, int64_t steps) {
   Parameter log = variable("log", {steps, int64_t(figures.size())});
@@ -90,6 +108,14 @@ int64_t partsOf(const StepOptions &options) {
 std::string mistakeIn(const StepOptions &o) {
   if (o.syncBatchNorm && !o.dataParallel)
     return "batch norm has the statistics of all ranks where the step is data parallel";
+  if (o.gradients != DType::F32 && o.gradients != DType::BF16)
+    return "gradients travel in f32 or bf16; found " + std::string(dtypeName(o.gradients));
+  if (o.gradients != DType::F32 && !o.dataParallel)
+    return "gradients travel where the step is data parallel";
+  if (o.gradients != DType::F32 && o.chunks != 0)
+    return "sums that do not depend on the number of ranks are of gradients as they are; found " +
+           std::string(dtypeName(o.gradients)) + " gradients beside " + std::to_string(o.chunks) +
+           " chunks; leave one of the two out";
   const bool wantsWorld = o.shardOptimizer || o.chunks != 0;
   if (wantsWorld && !o.dataParallel)
     return "what is split over ranks, or added up in one order, must be data parallel";
@@ -119,7 +145,9 @@ std::vector<std::string> figureNames(const StepOptions &options) {
 
 Graph traceStep(const Network &network, const TensorFunction &loss,
                 const optim::Optimizer &optimizer, const std::vector<Spec> &inputs,
-                const StepOptions &options, Location location) {
+                const StepOptions &given, Location location) {
+  StepOptions options = given;
+  options.dataParallel |= network.overProcesses;
   auto fail = [&](const std::string &text) { throw Error(whereText(location) + "train: " + text); };
   size_t rest = inputs.size() - std::min(inputs.size(), network.arity);
   if (network.arity == 0 || network.arity > inputs.size())
@@ -170,8 +198,10 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
                                         : sumOf(std::move(results));
         if (options.dataParallel && options.chunks == 0) {
           // Before unscaling, so that all find the same numbers finite.
-          gradients = options.shardOptimizer ? optimizer.sharded(gradients, options.world)
-                                             : optim::averaged(gradients);
+          gradients = toTravel(gradients, options.gradients);
+          gradients =
+              asParameters(options.shardOptimizer ? optimizer.sharded(gradients, options.world)
+                                                  : optim::averaged(gradients));
           for (Tensor &figure : figures)
             figure = all_reduce(figure, Reduction::Mean);
         }

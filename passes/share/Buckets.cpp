@@ -25,6 +25,15 @@ namespace {
 /// What the quickest links carry well; and the most that buckets are ever joined to.
 constexpr int64_t kBucketBytes = int64_t(512) << 10, kRangeBytes = int64_t(25) << 20;
 
+/// What travels in another element type is cast when it is written, so that its bucket does not
+/// wait for the last of them.
+void castEarly(AllReduceOp op) {
+  auto cast = op.getX().getDefiningOp<CastOp>();
+  Operation *writer = cast ? cast.getX().getDefiningOp() : nullptr;
+  if (writer && writer->getBlock() == cast->getBlock() && cast->hasOneUse())
+    cast->moveAfter(writer);
+}
+
 /// All-reduces of a kind, in the order in which their operands are written.
 struct Range {
   SmallVector<AllReduceOp> members;
@@ -183,9 +192,14 @@ struct BucketsPass : PassWrapper<BucketsPass, OperationPass<ModuleOp>> {
       }
       bucketBytes = given[0], rangeBytes = given[1];
     }
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        Joiner(function.getBody().front(), bucketBytes, rangeBytes).run();
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      Block &block = function.getBody().front();
+      for (auto op : block.getOps<AllReduceOp>())
+        castEarly(op);
+      Joiner(block, bucketBytes, rangeBytes).run();
+    }
   }
 };
 

@@ -1,8 +1,8 @@
 //===- Early.cpp - what ranks share begins when it is written -----------------===//
 //
 // Commands are given in the block's order: a collective that stands far behind what writes its
-// operand begins late, and hides behind less work. Views, concatenations and constants between the
-// two come along.
+// operand begins late, and hides behind less work. Views, concatenations, casts and constants
+// between the two come along.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -18,8 +18,8 @@ namespace dlc {
 
 namespace {
 
-/// The operations that only say where elements stand, from the collective back, and the last one
-/// that writes some.
+/// The operations that only say where elements stand, or in which type, from the collective back,
+/// and the last one that makes some.
 struct Written {
   llvm::SetVector<Operation *> between;
   Operation *last = nullptr;
@@ -33,7 +33,7 @@ Written writtenBefore(Operation *collective) {
       Operation *def = operand.getDefiningOp();
       if (!def || def->getBlock() != collective->getBlock())
         continue;
-      if (isa<ReshapeOp, SliceOp, ConcatOp, ConstantOp>(def)) {
+      if (isa<ReshapeOp, SliceOp, ConcatOp, CastOp, ConstantOp>(def)) {
         if (written.between.insert(def))
           work.push_back(def);
       } else if (!written.last || written.last->isBeforeInBlock(def)) {

@@ -63,19 +63,24 @@ Driver::Driver(const dlc_engine_table &table, const void *argument)
   throw Error(openError);
 }
 
-Driver::~Driver() {
+Driver::~Driver() { leave(); }
+
+void Driver::leave() {
   {
     std::lock_guard lock(mutex);
     stopping = true;
   }
   wake.notify_one();
-  thread.join();
+  if (thread.joinable())
+    thread.join();
 }
 
 void Driver::give(const State &state) {
   ++life;
   {
     std::lock_guard lock(mutex);
+    if (stopping)
+      fail("this rank has left the world; nothing is shared with the others any more");
     state->number = ++count;
     state->times.askedNs = steadyNs();
     given.push_back(state);
@@ -99,6 +104,8 @@ void Driver::wait(const State &state) {
 
 void Driver::abort(const std::string &message) {
   std::unique_lock lock(mutex);
+  if (stopping)
+    return;
   abortWith = message;
   wake.notify_one();
   changed.wait(lock, [&] { return aborted; });

@@ -52,6 +52,8 @@ public:
   void wait(const State &state);
   /// Returns when the engine has been told, if it does.
   void abort(const std::string &message);
+  /// Returns when what is under way is done and the engine is closed.
+  void leave();
 
   // As in World.
   void watchCarrier(Carrier &carrier);

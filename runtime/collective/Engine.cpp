@@ -30,14 +30,17 @@ const dlc_engine_table *load(const std::string &name, const Launcher &launcher) 
       reinterpret_cast<dlc_engine_table_function>(plugin.function)(error, sizeof error);
   if (!table)
     fail(started, "the plugin ", plugin.path, " cannot work: ", error);
-  if (table->version != DLC_ENGINE_TABLE_VERSION)
-    fail(started, "the plugin ", plugin.path, " is of version ", table->version,
-         ", this runtime takes ", DLC_ENGINE_TABLE_VERSION,
-         "; build it with the headers of this dlc");
+  requireVersion(*table, started + "the plugin " + plugin.path);
   return table;
 }
 
 } // namespace
+
+void requireVersion(const dlc_engine_table &table, const std::string &whose) {
+  if (table.version != DLC_ENGINE_TABLE_VERSION)
+    fail(whose, " is of version ", table.version, ", this runtime takes ", DLC_ENGINE_TABLE_VERSION,
+         "; build it with the headers of this dlc");
+}
 
 Launched launchedEngine() {
   for (const Launcher &launcher : kLaunchers)

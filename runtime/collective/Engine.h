@@ -4,6 +4,8 @@
 
 #include "dlc/engine.h"
 
+#include <string>
+
 namespace dlc::runtime {
 
 struct Launched {
@@ -16,6 +18,9 @@ struct Launched {
 
 /// Throws dlc::Error where a launcher did, and its engine is not there.
 Launched launchedEngine();
+
+/// Throws dlc::Error for the table of another version; `whose` begins the message.
+void requireVersion(const dlc_engine_table &table, const std::string &whose);
 
 } // namespace dlc::runtime
 

@@ -4,11 +4,13 @@
 #include "runtime/collective/Cores.h"
 #include "runtime/collective/Driver.h"
 #include "runtime/collective/Engine.h"
+#include "runtime/program/Format.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <unistd.h>
 
 namespace dlc::runtime {
 
@@ -24,23 +26,67 @@ std::string_view collectiveName(Collective what) {
   return names[static_cast<int>(what)];
 }
 
+namespace {
+
+/// The process's own. Closed at its end: launchers want to be told.
+struct OfProcess {
+  ~OfProcess() {
+    // A forked process has none of the world's threads, and no part in it.
+    if (process != getpid()) [[maybe_unused]]
+      World *parents = world.release();
+  }
+  std::mutex mutex;
+  std::unique_ptr<World> world;
+  pid_t process = getpid();
+};
+
+OfProcess &ofThisProcess() {
+  static OfProcess one;
+  return one;
+}
+
+/// What all ranks do first, as they are together here, whatever they do next.
+void settle(World &world) {
+  shareProcessors(world);
+  world.link();
+}
+
+std::unique_ptr<World> launchedWorld() {
+  Launched launched = launchedEngine();
+  if (!launched.engine)
+    return std::make_unique<World>();
+  auto formed = std::make_unique<World>(*launched.engine);
+  if (formed->size() != launched.size)
+    fail("$", launched.variable, " says that there are ", launched.size, " ranks, but ",
+         launched.engine->name, " finds ", formed->size(),
+         "; start them with the launcher of the same library (srun: --mpi=pmix)");
+  settle(*formed);
+  return formed;
+}
+
+} // namespace
+
 World &World::ofProcess() {
-  // Closed at the process's end: launchers want to be told.
-  static const std::unique_ptr<World> world = [] {
-    Launched launched = launchedEngine();
-    if (!launched.engine)
-      return std::make_unique<World>();
-    auto formed = std::make_unique<World>(*launched.engine);
-    if (formed->size() != launched.size)
-      fail("$", launched.variable, " says that there are ", launched.size, " ranks, but ",
-           launched.engine->name, " finds ", formed->size(),
-           "; start them with the launcher of the same library (srun: --mpi=pmix)");
-    shareProcessors(*formed);
-    // Here all ranks are together, whatever they do next.
-    formed->link();
-    return formed;
-  }();
-  return *world;
+  OfProcess &own = ofThisProcess();
+  std::lock_guard lock(own.mutex);
+  if (!own.world)
+    own.world = launchedWorld();
+  return *own.world;
+}
+
+World &World::formOfProcess(const dlc_engine_table &engine, const void *argument) {
+  OfProcess &own = ofThisProcess();
+  std::lock_guard lock(own.mutex);
+  if (own.world)
+    fail("the world of this process is formed already, of ", own.world->size(), " rank",
+         own.world->size() == 1 ? "" : "s",
+         "; required: an engine before anybody asks for the world, or runs a program that has "
+         "collectives");
+  requireVersion(engine, std::string("the engine ") + engine.name);
+  auto formed = std::make_unique<World>(engine, argument);
+  settle(*formed);
+  own.world = std::move(formed);
+  return *own.world;
 }
 
 World::World() = default;
@@ -115,12 +161,32 @@ void World::barrier() {
   run({.type = DType::I32, .from = &mine, .to = &all, .share = 1, .reduction = Reduction::Max});
 }
 
-void World::agree(std::string_view what, std::span<const std::string> lines) {
+namespace {
+
+/// Whether all ranks have this text, by the least and the greatest hash.
+bool areAlike(World &world, const std::string &text) {
+  const auto hash =
+      static_cast<int64_t>(format::hashBytes(text.data(), text.size()) & uint64_t(INT64_MAX));
+  std::array<int64_t, 2> greatest{hash, INT64_MAX - hash};
+  world.run({.type = DType::I64,
+             .from = greatest.data(),
+             .to = greatest.data(),
+             .share = greatest.size(),
+             .reduction = Reduction::Max});
+  return greatest[0] == INT64_MAX - greatest[1];
+}
+
+} // namespace
+
+void World::agree(std::string_view what, std::span<const std::string> lines,
+                  std::string_view mend) {
   if (size() == 1)
     return;
   std::string mine;
   for (const std::string &line : lines)
     mine += line + '\n';
+  if (areAlike(*this, mine))
+    return;
   auto ranks = static_cast<size_t>(size());
   uint64_t length = mine.size();
   std::vector<uint64_t> lengths(ranks);
@@ -158,8 +224,7 @@ void World::agree(std::string_view what, std::span<const std::string> lines) {
   };
   fail("all ranks must have the same ", what, "; rank", others.size() > 1 ? "s " : " ",
        listed(others), others.size() > 1 ? " have" : " has",
-       " another than rank 0: ", lineOf(other), ", where rank 0 has ", lineOf(first),
-       "; start all ranks with the same file");
+       " another than rank 0: ", lineOf(other), ", where rank 0 has ", lineOf(first), "; ", mend);
 }
 
 const WorldLink &World::link() {
@@ -220,6 +285,11 @@ void World::setStep(int64_t step) {
 void World::alive() {
   if (impl)
     impl->driver.life.fetch_add(1, std::memory_order_relaxed);
+}
+
+void World::leave() {
+  if (impl)
+    impl->driver.leave();
 }
 
 void World::abort(const std::string &message) {

@@ -79,6 +79,8 @@ public:
   /// The process's own. Formed when it is first asked for: by mpirun or srun, or of one rank where
   /// no launcher started the process. Throws dlc::Error.
   static World &ofProcess();
+  /// The same, formed now by this engine and no launcher's. Throws where it is formed already.
+  static World &formOfProcess(const dlc_engine_table &engine, const void *argument);
 
   /// Of one rank, without an engine.
   World();
@@ -110,8 +112,10 @@ public:
   /// All ranks must call these together.
   ///
   /// Throws dlc::Error on all ranks, which names those whose lines are others than rank 0's, and
-  /// the first such line. `what` is what the lines are, as in "the program".
-  void agree(std::string_view what, std::span<const std::string> lines);
+  /// the first such line. `what` is what the lines are, as in "the program"; `mend` what to do.
+  /// Where they are alike, it is one small reduction.
+  void agree(std::string_view what, std::span<const std::string> lines,
+             std::string_view mend = "start all ranks with the same file");
   /// Measured when first asked for, in some milliseconds; the same on all ranks.
   const WorldLink &link();
 
@@ -131,6 +135,9 @@ public:
   /// Ends all ranks: shows rank, step and message once. Between processes this ends the process;
   /// within one all that wait throw, and this does.
   [[noreturn]] void abort(const std::string &message);
+  /// Tells the others that this rank is through, waits for them, and closes the engine: what is
+  /// asked of the world from then on is an error. So does the destructor.
+  void leave();
 
 private:
   struct Impl;

@@ -10,6 +10,7 @@
 #include "runtime/session/Session.h"
 #include "runtime/session/State.h"
 #include "runtime/session/Tensors.h"
+#include "runtime/session/Together.h"
 
 #include <algorithm>
 #include <list>
@@ -325,6 +326,44 @@ dlc_error *dlc_session_load_state(dlc_session *session, const char *path, unsign
     require(session && path, "dlc_session_load_state: NULL argument");
     session->now()->states().load(path, flags & DLC_STATE_ALLOW_MISSING,
                                   flags & DLC_STATE_ALLOW_EXTRA);
+  });
+}
+
+static void tellPlace(const World &world, dlc_engine_place *place) {
+  *place = {world.rank(), world.size(), world.localRank(), world.localSize()};
+}
+
+dlc_error *dlc_world(dlc_engine_place *place) {
+  return guarded([&] {
+    require(place, "dlc_world: NULL argument");
+    tellPlace(World::ofProcess(), place);
+  });
+}
+
+dlc_error *dlc_world_form(const dlc_engine_table *engine, const void *argument,
+                          dlc_engine_place *place) {
+  return guarded([&] {
+    require(engine && place, "dlc_world_form: NULL argument");
+    tellPlace(World::formOfProcess(*engine, argument), place);
+  });
+}
+
+dlc_error *dlc_world_abort(const char *message) {
+  return guarded([&] {
+    require(message, "dlc_world_abort: NULL argument");
+    World::ofProcess().abort(message);
+  });
+}
+
+dlc_error *dlc_session_join_world(dlc_session *session) {
+  return guarded([&] {
+    require(session, "dlc_session_join_world: NULL argument");
+    std::shared_ptr<Session> now = session->now();
+    World *world = now->world();
+    if (!world)
+      return;
+    world->agree("program", linesOf(*now->program(), now->plan()));
+    shareStates(*world, now->states(), now->plan());
   });
 }
 

@@ -172,6 +172,17 @@ struct Session::Impl {
   }
 
   void run() {
+    try {
+      runCommands();
+    } catch (const std::exception &error) {
+      // The others wait for collectives that this rank will not start.
+      if (world && world->size() > 1 && hasCollectives(plan))
+        world->abort(error.what());
+      throw;
+    }
+  }
+
+  void runCommands() {
     StateSet::Lock stateLock(states);
     states.requireWhole("run");
     if (runner)
@@ -210,6 +221,7 @@ Session::~Session() = default;
 const Plan &Session::plan() const { return impl->plan; }
 const std::shared_ptr<const Program> &Session::program() const { return impl->program; }
 int Session::threads() const { return impl->threads; }
+World *Session::world() const { return impl->world; }
 
 MemoryFigures Session::memory() const {
   uint64_t scratch = impl->walk ? impl->walk->scratchBytes() : impl->runner->scratchBytes();
@@ -261,8 +273,9 @@ void Session::bindState(size_t index, void *memory, uint64_t bytes) {
     fail("program '", plan.name, "' has ", plan.states.size(), " states; found: the number ",
          index);
   const StateInfo &info = plan.states[index];
-  if (!impl->walk)
-    fail("program '", plan.name, "' runs on several streams; required to bind state '", info.name,
+  if (plan.devices.size() > 1)
+    fail("program '", plan.name, "' runs on ", plan.devices.size(),
+         " devices; required to bind state '", info.name,
          "' to the caller's memory: a program on the host alone");
   if (memory && bytes != info.bytes)
     fail("state '", info.name, "' of program '", plan.name, "' takes ", info.bytes,

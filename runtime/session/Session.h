@@ -70,11 +70,14 @@ public:
   const Plan &plan() const;
   const std::shared_ptr<const Program> &program() const;
   int threads() const;
+  /// Whom its collectives meet; null: it has none, and was given no world.
+  World *world() const;
   MemoryFigures memory() const;
 
   /// Contiguous arrays in the order of plan().inputs and plan().outputs. No allocation. Throws
   /// dlc::Error for a run-time error (index out of range, an input that differs from its fixed
-  /// value). One after the first update of state leaves that torn (State.h).
+  /// value). One after the first update of state leaves that torn (State.h). Where other ranks are
+  /// in the midst of the same run, an error there ends them all.
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
   /// The same for arrays on any device (Binder.h).
   void runOn(std::span<const Argument> inputs, std::span<const Argument> outputs);
@@ -82,8 +85,8 @@ public:
   /// What lives from run to run.
   StateSet &states() const;
   /// Binds a state to the caller's memory (State.h), which runs then read and write where it is.
-  /// `bytes` are what there is of it. Throws dlc::Error where the program is no plain list of
-  /// commands on the host, and for another size.
+  /// `bytes` are what there is of it. Throws dlc::Error where the program is not on the host alone,
+  /// and for another size.
   void bindState(size_t index, void *memory, uint64_t bytes);
 
   std::vector<CommandInfo> commands() const;

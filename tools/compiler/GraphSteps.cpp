@@ -106,10 +106,20 @@ optim::Optimizer optimizerOf(const json &options) {
   return all;
 }
 
+DType gradientsOf(const json &options) {
+  std::string name = options.value("gradients", std::string("f32"));
+  if (std::optional<DType> type = parseDType(name))
+    return *type;
+  throw Error("gradients travel in f32 or bf16; found '" + name + "'");
+}
+
 StepOptions stepOptionsOf(const json &options) {
   StepOptions step{.clipNorm = options.value("clip_norm", 0.0),
                    .clipValue = options.value("clip_value", 0.0),
                    .microBatches = options.value("accumulate", int64_t(1)),
+                   .dataParallel = options.value("data_parallel", false),
+                   .syncBatchNorm = options.value("sync_batch_norm", false),
+                   .gradients = gradientsOf(options),
                    .seed = options.value("seed", uint64_t(0)),
                    .starts = false};
   if (options.contains("loss_scale") && !options["loss_scale"].is_null())
@@ -179,6 +189,9 @@ std::shared_ptr<Source> graphStep(const std::string &text,
     MLIRContext context;
     auto module = moduleIn(context);
     inputs = inputsOf(module->lookupSymbol<mlir::func::FuncOp>("main"));
+    if (step.syncBatchNorm && !takesStatistics(*module))
+      throw Error("sync_batch_norm means nothing to a module without batch norm in training mode; "
+                  "leave it out");
   }
   for (trace::Spec &input : inputs)
     if (!input.shape.empty())

@@ -10,7 +10,8 @@ namespace dlc {
 ///
 ///     {"states": [names], "groups": [{"parameters": [names], "optimizer": "adam", "beta1": 0.9,
 ///     ..}],
-///      "accumulate": 1, "clip_norm": 0, "clip_value": 0, "loss_scale": null, "seed": 0}
+///      "accumulate": 1, "clip_norm": 0, "clip_value": 0, "loss_scale": null, "seed": 0,
+///      "data_parallel": false, "sync_batch_norm": false, "gradients": "f32"}
 ///
 /// `states` are inputs that become state; an output of such a name is its new value. Those that a
 /// group names are trained. Each group's rate is an input, `lr`, `lr.1`, ..; what else stands there

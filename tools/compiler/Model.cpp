@@ -4,6 +4,7 @@
 #include "runtime/program/Writer.h"
 #include "runtime/session/Binder.h"
 #include "runtime/session/State.h"
+#include "runtime/session/Together.h"
 #include "tools/compiler/Model.h"
 
 namespace dlc {
@@ -138,10 +139,26 @@ void Model::moveState(const std::string &name, const Tensor &value) const {
 
 void Model::resetState() const { stateOf(impl->programs, *impl->source)->reset(); }
 void Model::saveState(const std::string &path) const {
-  stateOf(impl->programs, *impl->source)->save(path);
+  std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
+  const runtime::Session &session = *impl->programs.stateful()->session;
+  if (runtime::World *world = session.world())
+    runtime::saveTogether(*world, *states, session.plan(), path);
+  else
+    states->save(path);
 }
 void Model::loadState(const std::string &path, LoadState options) const {
   stateOf(impl->programs, *impl->source)->load(path, options.allowMissing, options.allowExtra);
+}
+
+void Model::joinWorld(const std::vector<std::string> &lines) const {
+  std::shared_ptr<runtime::Session> session = impl->programs.stateful()->session;
+  runtime::World *world = session->world();
+  if (!world)
+    return;
+  std::vector<std::string> all = runtime::meaningOf(session->plan());
+  all.insert(all.begin(), lines.begin(), lines.end());
+  world->agree("program", all, "start all ranks with the same program and settings");
+  runtime::shareStates(*world, session->states(), session->plan());
 }
 
 dlc_memory_figures Model::memory() const {

@@ -2,8 +2,11 @@
 #include "tools/compiler/include/dlc/train.hpp"
 
 #include "frontend/trace/Trace.h"
+#include "runtime/collective/World.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 #include <cmath>
 #include <cstring>
@@ -74,6 +77,8 @@ struct Step::Impl {
   std::map<std::string, Classes> classes = {};
   std::map<std::string, optim::Schedule> schedules = {};
   std::vector<trace::Parameter> parameters = {};
+  /// What all processes must have traced; empty where the step is one process's.
+  std::vector<std::string> meaning = {};
   /// The parameters are in the state.
   bool ready = false;
   int64_t steps = 0, fetched = 0;
@@ -176,6 +181,8 @@ void Step::Impl::fetch() {
 float Step::run(const std::vector<Tensor> &batch) {
   if (!impl->ready)
     prepare();
+  if (!impl->meaning.empty())
+    runtime::World::ofProcess().setStep(impl->steps + 1);
   std::map<std::string, Tensor> results = impl->model.run(impl->checked(batch));
   // Its loss comes to light only when the batch is gone.
   if (impl->options.log && impl->suspect.what.empty())
@@ -245,6 +252,8 @@ void Step::takeParameters() {
     else
       impl->model.setState(parameter.name(), tensorOf(value));
   }
+  if (!impl->meaning.empty())
+    impl->model.joinWorld(impl->meaning);
 }
 
 double Step::prepare() {
@@ -276,8 +285,12 @@ void Step::saveProgram(const std::string &path) const {
 }
 
 Step train(const Network &network, const TensorFunction &loss, const optim::Optimizer &optimizer,
-           const std::vector<trace::Spec> &inputs, const StepOptions &options,
+           const std::vector<trace::Spec> &inputs, const StepOptions &given,
            const ModelOptions &modelOptions, trace::Location location) {
+  StepOptions options = given;
+  options.dataParallel |= network.overProcesses;
+  // Formed before there are threads: it may bind them.
+  const bool isShared = options.dataParallel && world().size > 1;
   StepOptions traced = options;
   // The parameters go into the state one by one, so that they are in memory once.
   traced.starts = false;
@@ -285,12 +298,16 @@ Step train(const Network &network, const TensorFunction &loss, const optim::Opti
   trace::Graph graph = traceStep(network, loss, optimizer, inputs, traced, location);
   std::vector<trace::Parameter> parameters = graph.parameters();
   std::map<std::string, Classes> classes = classesOf(*graph.getImpl().traced.module);
+  std::vector<std::string> meaning;
+  if (isShared)
+    meaning.push_back("step " + llvm::utohexstr(llvm::xxh3_64bits(graph.text())));
   auto impl =
       std::make_shared<Step::Impl>(Step::Impl{compile(std::move(graph), modelOptions), network,
                                               loss, optimizer, inputs, options, modelOptions});
   impl->figures = figureNames(options);
   impl->classes = std::move(classes);
   impl->schedules = optimizer.schedules();
+  impl->meaning = std::move(meaning);
   // Variables (an optimiser's memory, the counter) are the step's alone.
   for (const trace::Parameter &parameter : parameters)
     if (!parameter.isVariable())

@@ -240,6 +240,10 @@ std::shared_ptr<Source> sourceOfStep(const std::string &path,
   return std::make_shared<Source>(path, traced.context, std::move(traced.module));
 }
 
+bool takesStatistics(ModuleOp module) {
+  return module.walk([](BatchNormTrainOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 std::vector<std::string> trainingLosses() { return namesOf(losses); }
 std::vector<std::string> trainingOptimizers() { return namesOf(rules()); }
 
@@ -261,8 +265,7 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   {
     auto module = moduleIn(model.context(), shapes);
     border = borderOf(model, module->lookupSymbol<func::FuncOp>("main"));
-    bool hasStatistics =
-        module->walk([](BatchNormTrainOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    bool hasStatistics = takesStatistics(*module);
     if (options.dataParallel && hasStatistics && !options.syncBatchNorm)
       llvm::errs()
           << "dlc: " << model.path()
@@ -286,6 +289,7 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
                           .microBatches = options.microBatches,
                           .dataParallel = options.dataParallel,
                           .syncBatchNorm = options.syncBatchNorm,
+                          .gradients = *parseDType(options.gradients),
                           .world = options.world,
                           .shardOptimizer = options.shardOptimizer,
                           .chunks = options.chunks,

@@ -21,6 +21,7 @@ struct TrainingOptions {
   int64_t microBatches = 1;
   /// The batch is each process's (StepOptions).
   bool dataParallel = false, syncBatchNorm = false, shardOptimizer = false;
+  std::string gradients = "f32";
   int64_t world = 0, chunks = 0;
   uint64_t seed = 0;
   /// Patterns of parameters that stay as they are.
@@ -39,6 +40,9 @@ struct TrainingStep {
 /// The model's initializers (or state arguments) as parameters, its first output and the input
 /// `target` in the loss, and the optimiser's update. Throws dlc::Error.
 TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options);
+
+/// Whether some batch norm takes the statistics of its batch.
+bool takesStatistics(mlir::ModuleOp module);
 
 /// The step as it was traced around an inlined module (frontend/trace/Inline.h), made ready to
 /// compile; what the compiler's own source has added gets the model's place. `trace` makes it;

@@ -73,6 +73,11 @@ void addTrainingArguments(CLI::App *command, CompileArguments &a) {
       ->needs(world)
       ->needs(parallel)
       ->group("Training");
+  number("--gradients", t.gradients,
+         "what gradients travel in between processes; bf16: half the bytes, 8 significant bits")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str()
+      ->needs(parallel);
   number("--reproducible-reductions", t.chunks,
          "so many chunks, whatever the number of processes: added up in one order, to the same "
          "bits")

@@ -7,6 +7,7 @@
 #include "dlc/Error.h"
 #include "runtime/program/Checker.h"
 #include "runtime/session/Collectives.h"
+#include "runtime/session/Together.h"
 #include "tools/compiler/Programs.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -122,7 +123,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   runtime::Session &session = *ready->session;
   breathing.reset();
   if (world && world->size() > 1)
-    agreeOnProgram(*world, *ready->program, session.plan());
+    world->agree("program", runtime::linesOf(*ready->program, session.plan()));
   double compileSeconds = secondsSince(start);
   std::shared_ptr<BackgroundTuning> behind;
   if (options.tuneInBackground > 0) {

@@ -13,6 +13,7 @@
 #include "runtime/session/Session.h"
 #include "runtime/session/Shares.h"
 #include "runtime/session/State.h"
+#include "runtime/session/Together.h"
 
 #include <cerrno>
 #include <cmath>
@@ -164,14 +165,8 @@ void Training::save() {
   Breathing breathing(ranks.world);
   Metadata metadata = identity();
   metadata["dlc.train.steps"] = std::to_string(done);
-  if (runtime::hasShares(session.plan())) {
-    runtime::saveShared(ranks.world, session.states(), session.plan(), arguments.checkpoint,
+  runtime::saveTogether(ranks.world, session.states(), session.plan(), arguments.checkpoint,
                         metadata);
-  } else if (first || session.states().hasParts()) {
-    session.states().save(arguments.checkpoint, metadata);
-    if (first)
-      runtime::removeParts(arguments.checkpoint, -1);
-  }
 }
 
 void Training::resume() {

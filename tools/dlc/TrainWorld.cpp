@@ -3,9 +3,7 @@
 
 #include "dlc/Error.h"
 #include "runtime/session/Collectives.h"
-
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/xxhash.h"
+#include "runtime/session/Together.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -14,54 +12,27 @@
 
 namespace dlc::cli {
 
-using runtime::Collective;
-
-namespace {
-
-/// Of what all ranks must run: a file's name is no part of it.
-std::string hashOf(const runtime::Program &program) {
-  return llvm::utohexstr(llvm::xxh3_64bits(program.manifest.dump())) +
-         llvm::utohexstr(llvm::xxh3_64bits(
-             {static_cast<const uint8_t *>(program.code.data), program.code.bytes}));
-}
-
-} // namespace
-
 void TrainWorld::agree(const std::string &path, const runtime::Program &program,
                        const runtime::Plan &plan, const std::vector<std::string> &settings) {
   if (world.size() == 1)
     return;
-  if (!program.manifest.value("training", nlohmann::json::object()).value("data_parallel", false) &&
-      runtime::ranksOf(plan) == 0)
+  if (runtime::collectiveLines(plan).empty() && runtime::ranksOf(plan) == 0)
     throw Error(path + ": " + std::to_string(world.size()) +
                 " processes were started, and the step is one of a single process; required: a "
                 "step made by dlc compile --train with --data-parallel, or with --split");
-  agreeOnProgram(world, program, plan);
+  world.agree("program", runtime::linesOf(program, plan));
   world.agree("data and settings", settings);
 }
 
 void TrainWorld::share(const runtime::Plan &plan, runtime::StateSet &states, int64_t &done) {
   if (world.size() == 1)
     return;
-  auto broadcast = [&](void *data, DType type, uint64_t count) {
-    world.run({.collective = Collective::Broadcast,
-               .type = type,
-               .from = data,
-               .to = data,
-               .share = count});
-  };
-  broadcast(&done, DType::I64, 1);
-  std::vector<char> bytes;
-  for (size_t i = 0; i < plan.states.size(); ++i) {
-    // Shares and parts are each rank's own.
-    if (plan.states[i].sharers > 0 || plan.states[i].part.ranks > 1)
-      continue;
-    bytes.resize(plan.states[i].bytes);
-    states.get(i, bytes.data());
-    broadcast(bytes.data(), DType::U8, bytes.size());
-    if (world.rank() != 0)
-      states.set(i, bytes.data());
-  }
+  world.run({.collective = runtime::Collective::Broadcast,
+             .type = DType::I64,
+             .from = &done,
+             .to = &done,
+             .share = 1});
+  runtime::shareStates(world, states, plan);
 }
 
 bool TrainWorld::stops(bool wanted) {
@@ -108,13 +79,6 @@ Breathing::~Breathing() {
   impl->ended.notify_one();
   if (impl->thread.joinable())
     impl->thread.join();
-}
-
-void agreeOnProgram(runtime::World &world, const runtime::Program &program,
-                    const runtime::Plan &plan) {
-  std::vector<std::string> lines = runtime::collectiveLines(plan);
-  lines.insert(lines.begin(), "hash " + hashOf(program));
-  world.agree("program", lines);
 }
 
 int inWorld(runtime::World &world, const std::function<int()> &body) {

@@ -54,10 +54,6 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// Throws dlc::Error where ranks have different programs; all call it together.
-void agreeOnProgram(runtime::World &world, const runtime::Program &program,
-                    const runtime::Plan &plan);
-
 /// The body's status. What it throws ends all ranks, and is told once.
 int inWorld(runtime::World &world, const std::function<int()> &body);
 

@@ -4,6 +4,7 @@
 #include "runtime/device/Device.h"
 #include "tools/python/Runner.h"
 #include "tools/python/Watch.h"
+#include "tools/python/World.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -40,6 +41,7 @@ NB_MODULE(_runtime, module) {
   bindSession(module);
   bindRunner(module);
   bindWatch(module);
+  bindWorld(module);
   nb::register_exception_translator([](const std::exception_ptr &given, void *) {
     try {
       std::rethrow_exception(given);

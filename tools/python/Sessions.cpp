@@ -6,6 +6,7 @@
 #include "runtime/program/Reader.h"
 #include "runtime/program/Writer.h"
 #include "runtime/session/State.h"
+#include "runtime/session/Together.h"
 #include "tools/dlc/Graph.h"
 #include "tools/python/Value.h"
 
@@ -163,11 +164,22 @@ static void bindState(const Session &self, size_t index, uintptr_t address, uint
   self.here().bindState(checkedState(self, index), reinterpret_cast<void *>(address), bytes);
 }
 
+/// Rank 0's state becomes that of all ranks, where it is.
+static void shareStates(const Session &self) {
+  runtime::Session &session = self.here();
+  nb::gil_scoped_release released;
+  if (runtime::World *world = session.world())
+    runtime::shareStates(*world, session.states(), session.plan());
+}
+
 /// What a session has beyond inputs and outputs.
 static void bindStates(nb::class_<Session> &session) {
   session.def_prop_ro("states", statesOf)
       .def("state_bytes", stateBytes, nb::arg("index"))
       .def("bind_state", bindState, nb::arg("index"), nb::arg("address"), nb::arg("bytes"))
+      .def("share_states", shareStates)
+      .def_prop_ro("meaning",
+                   [](const Session &self) { return runtime::meaningOf(self.shared()->plan()); })
       .def("save_started", saveStarted, nb::arg("path"), nb::arg("training"));
 }
 

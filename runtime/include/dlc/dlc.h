@@ -8,6 +8,7 @@
 #define DLC_DLC_H
 
 #include "dlc/dlpack.h"
+#include "dlc/engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -150,6 +151,24 @@ typedef struct dlc_copy dlc_copy;
 DLC_C_EXPORT dlc_error *dlc_tensor_copy_begin(const DLTensor *to, const DLTensor *from,
                                               dlc_copy **copy);
 DLC_C_EXPORT dlc_error *dlc_copy_end(dlc_copy *copy);
+
+/* The processes that run one program together: those that a launcher started (mpirun, srun), or
+ * this one alone. Formed when first asked for, by all of them together, and once: it may bind the
+ * calling thread, and those that this starts from then on, to a share of the machine's processors.
+ */
+DLC_C_EXPORT dlc_error *dlc_world(dlc_engine_place *place);
+/* The same, formed now by the caller's engine and by no launcher's. An error where it is formed
+ * already. `argument`, for the engine's `open`, must live until this returns; the table as long as
+ * the process. */
+DLC_C_EXPORT dlc_error *dlc_world_form(const dlc_engine_table *engine, const void *argument,
+                                       dlc_engine_place *place);
+/* Shows the message once, with this process's rank, and ends all of them. Returns in a world of one
+ * alone, with the message as the error. */
+DLC_C_EXPORT dlc_error *dlc_world_abort(const char *message);
+/* All processes call it together, before the first run of a program that has collectives. An error
+ * in all of them where they have different programs. The first one's state becomes everybody's, but
+ * for what each has a part of. */
+DLC_C_EXPORT dlc_error *dlc_session_join_world(dlc_session *session);
 
 /* From now on (or no longer) each command's time is kept. */
 DLC_C_EXPORT void dlc_session_set_trace(dlc_session *session, int enabled);

@@ -26,6 +26,20 @@ struct TensorSpec {
   std::vector<int64_t> shape;
 };
 
+/// This process among those that run one program together.
+struct WorldPlace {
+  int rank = 0, size = 1;
+  /// Among those of this machine.
+  int localRank = 0, localSize = 1;
+};
+
+/// Formed when first asked for; see dlc_world().
+inline WorldPlace world() {
+  dlc_engine_place place;
+  detail::check(dlc_world(&place));
+  return {place.rank, place.size, place.local_rank, place.local_size};
+}
+
 class Session;
 
 struct SessionOptions {
@@ -127,6 +141,9 @@ public:
                      (options.allowExtra ? DLC_STATE_ALLOW_EXTRA : 0u);
     detail::check(dlc_session_load_state(handle.get(), path.c_str(), flags));
   }
+
+  /// Before the first run, by all processes of the world together; see dlc_session_join_world().
+  void joinWorld() const { detail::check(dlc_session_join_world(handle.get())); }
 
   dlc_memory_figures memory() const {
     dlc_memory_figures figures;

@@ -5,7 +5,8 @@
  *     const dlc_engine_table *dlc_ENGINE_engine_table(char *error, size_t size);
  *
  * and lies beside libdlc_runtime.so, in lib/dlc of the installed tree, or in a folder of
- * $DLC_PLUGINS. The runtime looks for it when a launcher started the process (mpirun, srun).
+ * $DLC_PLUGINS. The runtime looks for it when a launcher started the process (mpirun, srun). A
+ * program that finds its ranks otherwise gives the table to dlc_world_form (dlc.h).
  *
  * All functions are called by one thread, which opens the world and closes it; none of them waits
  * for other ranks but `open` and `close`. Every function that can fail returns 0, or nonzero after

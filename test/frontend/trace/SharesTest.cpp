@@ -87,6 +87,38 @@ TEST(Shares, AreForRulesOfElements) {
                   "parameter together");
 }
 
+TEST(Gradients, TravelInTheTypeThatIsAskedFor) {
+  std::string text = textOf(optim::sgd(), {.dataParallel = true, .gradients = DType::BF16});
+  EXPECT_EQ(countOf(text, "dlc.all_reduce"), 5u);
+  EXPECT_CONTAINS(text, "(tensor<4x8xbf16>) -> tensor<4x8xbf16>");
+  // The loss is no gradient.
+  EXPECT_CONTAINS(text, "(tensor<f32>) -> tensor<f32>");
+  StepOptions options = split;
+  options.gradients = DType::BF16;
+  text = textOf(optim::adam(), options);
+  EXPECT_CONTAINS(text, "(tensor<52xbf16>) -> tensor<26xbf16>");
+  EXPECT_CONTAINS(text, "(tensor<26xf32>) -> tensor<52xf32>");
+}
+
+TEST(Gradients, TravelOrDoNot) {
+  auto mistake = [](const StepOptions &options) {
+    return errorOf([&] { textOf(optim::sgd(), options); });
+  };
+  EXPECT_CONTAINS(mistake({.gradients = DType::BF16}), "travel where the step is data parallel");
+  EXPECT_CONTAINS(mistake({.dataParallel = true, .gradients = DType::F16}), "found f16");
+  EXPECT_CONTAINS(
+      mistake({.dataParallel = true, .gradients = DType::BF16, .world = 2, .chunks = 4}),
+      "found bf16 gradients beside 4 chunks");
+}
+
+TEST(Network, IsTrainedByAllProcesses) {
+  Mlp one, other;
+  auto text = [](const Network &network, const StepOptions &options) {
+    return traceStep(network, loss::cross_entropy, optim::sgd(), batch, options).text();
+  };
+  EXPECT_EQ(text(data_parallel(one), {}), text(other, {.dataParallel = true}));
+}
+
 TEST(Shares, NeedAWorld) {
   StepOptions options = split;
   options.world = 0;

@@ -56,3 +56,23 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = dlc.all_reduce sum %b : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+// -----
+// Each is cast when it is written, not when all are there.
+// CHECK-LABEL: @casts
+// CHECK: %[[A:.*]] = dlc.neg
+// CHECK-NEXT: %[[CA:.*]] = dlc.cast %[[A]]
+// CHECK-NEXT: %[[B:.*]] = dlc.exp
+// CHECK-NEXT: %[[CB:.*]] = dlc.cast %[[B]]
+// CHECK-NEXT: %[[ALL:.*]] = dlc.concat 0(%[[CA]], %[[CB]]) : (tensor<4xbf16>, tensor<4xbf16>) -> tensor<8xbf16>
+// CHECK-NEXT: dlc.all_reduce mean %[[ALL]] : (tensor<8xbf16>) -> tensor<8xbf16>
+// CHECK: dlc.tanh
+func.func @casts(%x: tensor<4xf32>) -> (tensor<4xbf16>, tensor<4xbf16>, tensor<4xf32>) {
+  %a = dlc.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+  %b = dlc.exp %a : (tensor<4xf32>) -> tensor<4xf32>
+  %c = dlc.tanh %b : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = dlc.cast %a to bf16 : (tensor<4xf32>) -> tensor<4xbf16>
+  %1 = dlc.cast %b to bf16 : (tensor<4xf32>) -> tensor<4xbf16>
+  %2 = dlc.all_reduce mean %0 : (tensor<4xbf16>) -> tensor<4xbf16>
+  %3 = dlc.all_reduce mean %1 : (tensor<4xbf16>) -> tensor<4xbf16>
+  return %2, %3, %c : tensor<4xbf16>, tensor<4xbf16>, tensor<4xf32>
+}

@@ -25,3 +25,17 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<1xf32>) -> (tensor<4xf32>, tenso
   %gathered = dlc.all_gather %new of 2 : (tensor<4xf32>) -> tensor<8xf32>
   return %new, %gathered, %c, %d : tensor<4xf32>, tensor<8xf32>, tensor<2x3xf32>, tensor<1xf32>
 }
+
+// What travels in another type is cast on the way.
+// CHECK-LABEL: @casts
+// CHECK: dlc.neg
+// CHECK-NEXT: dlc.cast
+// CHECK-NEXT: dlc.reduce_scatter mean {{.*}} : (tensor<4xbf16>) -> tensor<2xbf16>
+// CHECK-NEXT: dlc.tanh
+func.func @casts(%x: tensor<4xf32>) -> (tensor<2xbf16>, tensor<4xf32>) {
+  %a = dlc.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+  %b = dlc.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+  %half = dlc.cast %a to bf16 : (tensor<4xf32>) -> tensor<4xbf16>
+  %share = dlc.reduce_scatter mean %half of 2 : (tensor<4xbf16>) -> tensor<2xbf16>
+  return %share, %b : tensor<2xbf16>, tensor<4xf32>
+}

@@ -103,6 +103,11 @@ TEST(Loopback, WhatIsNotTheSameOnAllRanksIsNamed) {
     std::vector<std::string> lines{"the same"};
     world.agree("program", lines);
   }));
+  for (const std::string &error : onRanks(2, [](World &world) {
+         std::vector<std::string> lines{"batch " + std::to_string(world.rank())};
+         world.agree("step", lines, "give all one batch");
+       }))
+    EXPECT_THAT(error, HasSubstr("'batch 1', where rank 0 has 'batch 0'; give all one batch"));
 }
 
 TEST(Loopback, OneThatAbortsEndsAll) {
@@ -125,6 +130,17 @@ TEST(Loopback, OneThatLeavesEndsThoseThatWait) {
   });
   for (int rank : {0, 2})
     EXPECT_THAT(errors[rank], HasSubstr("rank 1 left in step 0 after 1 collectives"));
+}
+
+TEST(Loopback, WhoHasLeftSharesNothing) {
+  auto errors = onRanks(2, [](World &world) {
+    world.barrier();
+    world.leave();
+    world.leave();
+    world.barrier();
+  });
+  for (const std::string &error : errors)
+    EXPECT_THAT(error, HasSubstr("this rank has left the world"));
 }
 
 TEST(Loopback, DifferentCollectivesAreAnError) {

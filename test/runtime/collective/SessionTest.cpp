@@ -5,6 +5,7 @@
 #include "runtime/program/Safetensors.h"
 #include "runtime/session/Collectives.h"
 #include "runtime/session/State.h"
+#include "runtime/session/Together.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -225,6 +226,78 @@ TEST(Ranks, HavePartsOfAStateAndSaveTheWhole) {
   EXPECT_THAT(errorOf([&] { Session session(program, options); }),
               HasSubstr("is for a world of 2 ranks, which have parts of 'w', and this one has 1; "
                         "start so many (mpirun -n 2)"));
+}
+
+/// y = the state s, and s = the collective of x, on a stream beside the first.
+std::shared_ptr<const Program> programWithState() {
+  Program program = *programOf({{"kind", "all_reduce"}, {"reduction", "sum"}}, 4, 4);
+  json &m = program.manifest;
+  m["state"] = {tensor("s", 4)};
+  for (bool isNew : {false, true})
+    m["buffers"].push_back(
+        {{"space", "state"}, {"index", 0}, {"offset", 0}, {"bytes", 16}, {"new", isNew}});
+  json &last = m["commands"].back();
+  last["from"] = 3;
+  m["commands"].push_back({{"op", "copy"}, {"from", 1}, {"to", 4}, {"bytes", 16}, {"stream", 0}});
+  return std::make_shared<const Program>(std::move(program));
+}
+
+TEST(Ranks, BeginWithTheStateOfTheFirst) {
+  auto program = programWithState();
+  onRanks(2, [&](World &world) {
+    SessionOptions options;
+    options.world = &world;
+    Session session(program, options);
+    EXPECT_EQ(session.world(), &world);
+    // On several streams too a state may be the caller's memory.
+    Floats mine(4, float(1 + world.rank())), y(4);
+    session.bindState(0, mine.data(), 16);
+    shareStates(world, session.states(), session.plan());
+    EXPECT_EQ(mine, Floats(4, 1));
+    const Floats x(4, float(10 + world.rank()));
+    const void *from = x.data();
+    void *to = y.data();
+    session.run({&from, 1}, {&to, 1});
+    EXPECT_EQ(y, Floats(4, 1));
+    EXPECT_EQ(mine, Floats(4, 21));
+    EXPECT_THAT(meaningOf(session.plan()),
+                testing::ElementsAre("input x f32 [4]", "output y f32 [4]", "state s f32 [4]",
+                                     HasSubstr("all_reduce")));
+  });
+}
+
+/// The collective, then a loop that asks for more iterations than there are.
+TEST(Ranks, EndWhereOneFailsInARun) {
+  Program program = *programOf({{"kind", "all_reduce"}, {"reduction", "sum"}}, 4, 4);
+  json &m = program.manifest;
+  m["inputs"].push_back({{"name", "trips"}, {"dtype", "i64"}, {"shape", json::array()}});
+  m["buffers"].push_back({{"space", "input"}, {"index", 1}, {"offset", 0}, {"bytes", 8}});
+  json loop = {{"op", "loop"}, {"trip", 3}, {"max", 1}, {"overflow", "error"}, {"stream", 0}};
+  loop["body"] = {{{"op", "copy"}, {"from", 0}, {"to", 2}, {"bytes", 16}}};
+  m["commands"].insert(m["commands"].begin(), loop);
+  auto failing = std::make_shared<const Program>(std::move(program));
+  auto worlds = loopbackWorlds(2);
+  std::vector<std::string> errors(2);
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<World> world = std::move(worlds[rank]);
+      errors[rank] = errorOf([&] {
+        SessionOptions options;
+        options.world = world.get();
+        Session session(failing, options);
+        Floats x(4), y(4);
+        int64_t trips = rank == 1 ? 2 : 1;
+        const void *from[] = {x.data(), &trips};
+        void *to = y.data();
+        session.run(from, {&to, 1});
+        world->barrier();
+      });
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_THAT(errors[1], HasSubstr("the loop asks for more than 1 iterations"));
+  EXPECT_THAT(errors[0], HasSubstr("rank 1 of 2, step 0: "));
 }
 
 TEST(Ranks, CannotHavePartsThatDoNotFit) {

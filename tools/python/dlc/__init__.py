@@ -8,6 +8,7 @@
     net = dlc.compile(module, (x,))     # a torch.nn.Module
     model = torch.compile(module, backend="dlc")
     step = dlc.train_step(module, loss, optimizer)      # a whole training step as one program
+    step = dlc.train_step(.., data_parallel=True)       # in several processes: mpirun, srun, torchrun
     dlc.quantize("model.onnx", {"x": samples}, "model-int8.onnx")   # a model of eight bits
 
 Errors are Python's own exceptions; the message says what was required, what was found, and how to mend it: ValueError for models, shapes, options and
@@ -24,6 +25,7 @@ from dlc._profile import Profile
 from dlc._quantize import QuantizeReport, quantize
 from dlc._report import report
 from dlc._train import train_step
+from dlc._world import World, world
 
 __version__: str = _runtime.version()
-__all__ = ["Device", "Model", "Profile", "QuantizeReport", "compile", "devices", "load", "quantize", "report", "train_step"]
+__all__ = ["Device", "Model", "Profile", "QuantizeReport", "World", "compile", "devices", "load", "quantize", "report", "train_step", "world"]

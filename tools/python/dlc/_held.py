@@ -40,6 +40,14 @@ class Held:
         if self._inner is not None and self.changes and self.tensor is not None:
             self.tensor.detach().copy_(self._inner)
 
+    def take(self) -> None:
+        """After somebody else has given the state another value."""
+        if self.tensor is None:
+            return
+        if self._inner is not None:
+            self.tensor.detach().copy_(self._inner)
+        torch.autograd.graph.increment_version(self.tensor)
+
     def _bind(self, tensor: torch.Tensor) -> None:
         if tensor.device.type != "cpu":
             raise ValueError(f"'{self.name}' is on {tensor.device}; required: the host's memory; move the module and begin with a new optimizer, as in module.cpu()")

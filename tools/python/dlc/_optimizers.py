@@ -118,6 +118,8 @@ class Counts:
         return self._count
 
     def next(self) -> None:
-        self._all.add_(1)
-        self._count += 1
-        self._version = self._all._version
+        self.write(self._count + 1)
+
+    def write(self, count: int) -> None:
+        self._all.fill_(count)
+        self._count, self._version = count, self._all._version

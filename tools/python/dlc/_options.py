@@ -27,6 +27,12 @@ def require_size(name: str, value: Any, least: float) -> None:
         raise ValueError(f"{name}: required: a number of at least {least:g}; found: {value!r}")
 
 
+def require_flags(**given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{name}: required: True or False; found: {value!r}")
+
+
 def require_texts(**given: Any) -> None:
     for name, value in given.items():
         if not isinstance(value, str):

@@ -52,6 +52,11 @@ class Session:
     def state_bytes(self, index: int) -> bytes: ...
     def bind_state(self, index: int, address: int, bytes: int) -> None:
         """From now on the state is that memory, with the value that stands there; it must outlive the session, or the next bind."""
+    def share_states(self) -> None:
+        """Rank 0's state becomes that of all processes, where it is; all of them call it together."""
+    @property
+    def meaning(self) -> list[str]:
+        """A line for each input, output, state and collective."""
     def save_started(self, path: str, training: str) -> None:
         """The program as a file, with the state as it is now as its beginning; `training` is the JSON for its manifest."""
     @property
@@ -88,6 +93,24 @@ class Watch:
     def __init__(self, tensors: list[Any], bytes: Sequence[int]) -> None: ...
     def is_unchanged(self, tensors: list[Any]) -> bool:
         """Whether these, of the same sizes and in the same order, are those and as they were."""
+
+def world() -> tuple[int, int, int, int]:
+    """Rank and size, then the same among the processes of this machine; formed when first asked for."""
+
+def form_world(carrier: Any, place: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    """The same, whose collectives the object carries (_torch_world.py)."""
+
+def agree(what: str, lines: Sequence[str], mend: str) -> None:
+    """ValueError in all processes where one has other lines than the first."""
+
+def set_step(step: int) -> None:
+    """For messages."""
+
+def abort_world(message: str) -> None:
+    """Ends all processes; a world of one raises RuntimeError."""
+
+def leave_world() -> None:
+    """Waits for the others; nothing is shared from then on."""
 
 def version() -> str: ...
 def devices() -> list[tuple[str, str, int, int, int, int, int]]: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import threading
@@ -20,6 +21,7 @@ from dlc._files import require_target
 from dlc._held import Held, Stale, own
 from dlc._model import Model
 from dlc._progress import Progress
+from dlc._world import World
 
 #: How many sets of shapes and settings programs are kept for.
 KEPT = 16
@@ -35,6 +37,8 @@ class _Source:
 
     def __init__(self, graph: _step_graph.StepGraph, options: dict[str, Any]):
         self._text, self._memory, self._options = graph.text, _graph.memory(graph.constants), json.dumps(options)
+        #: What it computes, but for the constants.
+        self.meaning = hashlib.sha256(f"{self._text}{self._options}".encode()).hexdigest()[:16]
 
     def open(self, options: tuple[str, int, str, str]) -> Any:
         from dlc import _compiler
@@ -45,8 +49,10 @@ class _Source:
 class _Program:
     """A session, and where PyTorch has its states."""
 
-    def __init__(self, step: TrainStep, graph: _step_graph.StepGraph, session: _runtime.Session):
+    def __init__(self, step: TrainStep, graph: _step_graph.StepGraph, session: _runtime.Session, meaning: str):
         self.session, self.graph = session, graph
+        #: What all processes must have alike.
+        self._meaning = [*session.meaning, f"graph {meaning}"] if step._world.size > 1 else []
         self._run = Model(session.inputs, session.outputs, sessions=[session])
         self._outputs = [value.name for value in session.outputs]
         at = {name: i for i, name in enumerate(graph.inputs)}
@@ -115,10 +121,28 @@ class _Program:
         for each in self.held:
             each.before()
 
+    def _meet(self, step: TrainStep) -> None:
+        """Before a step of several processes: all are at the same one, and begin with the first one's state."""
+        _runtime.set_step(step._steps + 1)
+        rates = [f"learning rate {self._numbers[at].item():g} of group {group}" for at, group in self._rates.items()]
+        _runtime.agree("step", self._meaning + rates, "give the processes batches of one size, the same module and the same settings")
+        if step._is_shared:
+            return
+        self.session.share_states()
+        for each in self.held:
+            each.take()
+        step._steps = int(step._own["step"])
+        if self.counts:
+            updates = step._own.get("optimizer.updates")
+            self.counts.write(step._steps if updates is None else int(updates))
+        step._is_shared = True
+
     def run(self, step: TrainStep, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
         self.prepare(step)
         for at, group in self._rates.items():
             self._numbers[at].fill_(_optimizers.rate_of(step.optimizer.param_groups[group]))
+        if step._world.size > 1:
+            self._meet(step)
         results = self._run(*[self._numbers[i] if at is None else tensors[at] for i, at in enumerate(self._tensors)])
         found = dict(zip(self._outputs, results if isinstance(results, tuple) else (results,)))
         step._steps += 1
@@ -135,9 +159,11 @@ class TrainStep:
 
     step(x, y) runs forward, loss, backward and update as one program and returns the loss. Learning rates, parameters, buffers and the optimizer's
     state are those of the module and the optimizer at the time of the call, and are updated there.
+
+    With data_parallel=True all processes of the world make the same calls, each with a batch of its own.
     """
 
-    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], optimizer: torch.optim.Optimizer, made: dict[str, Any], options: tuple[str, int, str, str], progress: Progress | None):
+    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], optimizer: torch.optim.Optimizer, made: dict[str, Any], options: tuple[str, int, str, str], progress: Progress | None, world: World):
         if not isinstance(module, torch.nn.Module):
             raise TypeError(f"module: required: a torch.nn.Module; found: {type(module).__name__}")
         if not callable(loss):
@@ -145,6 +171,8 @@ class TrainStep:
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self._kind = _optimizers.kind_of(optimizer)
         self._made, self._options, self._progress = made, options, progress
+        #: Those that the step is shared with, and whether all have the first one's state.
+        self._world, self._is_shared = world, False
         self._programs: OrderedDict[Any, _Program] = OrderedDict()
         self._lock, self._busy = threading.RLock(), False
         self._modules = [*module.modules(), *(loss.modules() if isinstance(loss, torch.nn.Module) else ())]
@@ -206,7 +234,7 @@ class TrainStep:
             program.prepare(self)
             name = getattr(self.loss, "__name__", type(self.loss).__name__)
             rates = {value.name: _optimizers.rate_of(self.optimizer.param_groups[program._rates[i]]) for i, value in enumerate(program.session.inputs) if i in program._rates}
-            about = {"loss": name, "optimizer": type(self.optimizer).__name__, "rates": rates}
+            about = {"loss": name, "optimizer": type(self.optimizer).__name__, "rates": rates, "data_parallel": self._made["data_parallel"]}
             program.session.save_started(path, json.dumps(about))
 
     @property
@@ -271,8 +299,9 @@ class TrainStep:
         if not any(group["parameters"] for group in groups):
             raise ValueError("there is nothing to train: required: a parameter of the optimizer that requires gradients and that the module uses; found: none")
         options = {**self._made, "states": [state.name for state in graph.states], "groups": groups}
-        compiler = Compiler(_Source(graph, options), self._options, self._progress)
-        return _Program(self, graph, compiler.session({}, {}))
+        source = _Source(graph, options)
+        compiler = Compiler(source, self._options, self._progress)
+        return _Program(self, graph, compiler.session({}, {}), source.meaning)
 
     def _trained(self) -> dict[int, torch.Tensor]:
         """The optimizer's parameters by id, all of the module's or the loss's."""

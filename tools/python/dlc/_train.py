@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlc._options import require_number, require_size, require_texts, require_threads
+from dlc._options import require_flags, require_number, require_size, require_texts, require_threads
 from dlc._progress import Progress
+from dlc._world import ALONE, world
 
 if TYPE_CHECKING:
     import torch
@@ -25,6 +26,9 @@ def train_step(
     clip_value: float = 0,
     loss_scale: float | None = None,
     seed: int = 0,
+    data_parallel: bool = False,
+    sync_batch_norm: bool = False,
+    gradients: str = "f32",
     threads: int = 0,
     precision: str = "none",
     accuracy: str = "default",
@@ -48,14 +52,23 @@ def train_step(
     loss_scale: what the loss is multiplied with before gradients are taken, to begin with, for f16. A step whose gradients overflow changes nothing but
         that scale. By default 65536 with precision="f16", else none.
     seed: of the program's random numbers (dropout), which are others than PyTorch's.
+    data_parallel: the batch is this process's, of a world of any size (dlc.world): loss and gradients are averaged over all processes, which make the
+        same calls. Parameters, buffers and the optimizer's state become those of rank 0 at the first one, where they are.
+    sync_batch_norm: batch norm has the statistics of all processes' batches; else each has its own.
+    gradients: what they travel in between processes: f32, or bf16, half the bytes with 8 significant bits.
     threads, precision, accuracy, progress: as in dlc.compile; parameters, losses and updates stay what they are.
 
     Raises TypeError for arguments of a wrong kind, and ValueError for another optimizer or option, operators that dlc does not take, a loss that is not
-    one number, and tensors that are not in the host's memory.
+    one number, tensors that are not in the host's memory, and processes that are not at the same step; RuntimeError where no world can be formed.
     """
     from dlc._step import TrainStep
 
-    require_texts(precision=precision, accuracy=accuracy)
+    require_texts(precision=precision, accuracy=accuracy, gradients=gradients)
+    require_flags(data_parallel=data_parallel, sync_batch_norm=sync_batch_norm)
+    if gradients not in ("f32", "bf16"):
+        raise ValueError(f"gradients: required: 'f32' or 'bf16'; found: {gradients!r}")
+    if not data_parallel and (sync_batch_norm or gradients != "f32"):
+        raise ValueError(f"{'sync_batch_norm' if sync_batch_norm else 'gradients'}: means nothing to a step of one process; required: data_parallel=True beside it")
     require_threads(threads)
     require_number("accumulate", accumulate, 1, 1 << 31)
     require_number("seed", seed, 0, (1 << 63) - 1)
@@ -65,8 +78,18 @@ def train_step(
         require_size("loss_scale", loss_scale, 1)
     elif precision == "f16":
         loss_scale = 65536.0
-    made = {"accumulate": accumulate, "clip_norm": float(clip_norm), "clip_value": float(clip_value), "loss_scale": loss_scale, "seed": seed}
-    step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress)
+    made = {
+        "accumulate": accumulate,
+        "clip_norm": float(clip_norm),
+        "clip_value": float(clip_value),
+        "loss_scale": loss_scale,
+        "seed": seed,
+        "data_parallel": data_parallel,
+        "sync_batch_norm": sync_batch_norm,
+        "gradients": gradients,
+    }
+    # The world before there are threads of programs: it may bind them.
+    step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress, world() if data_parallel else ALONE)
     if example_inputs is not None:
         if not isinstance(example_inputs, (tuple, list)):
             raise TypeError(f"example_inputs: required: the module's inputs and the target, as in (x, y); found: {type(example_inputs).__name__}")

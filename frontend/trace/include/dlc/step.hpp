@@ -46,6 +46,8 @@ public:
 class Network : public TensorFunction {
 public:
   using TensorFunction::TensorFunction;
+  /// What StepOptions::dataParallel is.
+  bool overProcesses = false;
   template <std::derived_from<nn::Module> M>
   requires(!std::same_as<M, nn::Module>) Network(M module)
       : TensorFunction(
@@ -55,6 +57,13 @@ public:
       : TensorFunction(
             1, [module](const std::vector<trace::Tensor> &xs) { return (*module)(xs[0]); }) {}
 };
+
+/// The network in every process of the world, each with a batch of its own: a step of it is data
+/// parallel. (Over devices of one process: dlc/parallel.hpp.)
+inline Network data_parallel(Network network) {
+  network.overProcesses = true;
+  return network;
+}
 
 /// One more number of each step, from the network's result and what the loss takes beside it.
 struct Metric {
@@ -94,6 +103,10 @@ struct StepOptions {
   /// micro-batches they are those of all processes' micro-batches of one number, with chunks those
   /// of all chunks.
   bool syncBatchNorm = false;
+  /// What gradients travel in between processes: f32, or bf16, in which they take half the bytes
+  /// and have 8 significant bits. Sums are rounded to it at each process that adds to them; what
+  /// follows (unscaling, clipping, the update) is of f32 again.
+  DType gradients = DType::F32;
   /// The size of the world that the step is for, where what follows asks for one; 0: any.
   int64_t world = 0;
   /// Each rank keeps its share of the optimiser's memory, and updates its share of the parameters

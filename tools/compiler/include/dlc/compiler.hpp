@@ -82,8 +82,13 @@ public:
   /// the system as they are copied: large ones are never in memory twice.
   void moveState(const std::string &name, const Tensor &value) const;
   void resetState() const;
+  /// Of a program that has collectives, all processes of the world call it together.
   void saveState(const std::string &path) const;
   void loadState(const std::string &path, LoadState options = {}) const;
+  /// Before the first run of a program that has collectives, by all processes of the world together
+  /// (dlc::world()): throws in all of them where they have different programs, or lines, such as
+  /// settings that must be the same. Rank 0's state becomes everybody's.
+  void joinWorld(const std::vector<std::string> &lines = {}) const;
   /// Bytes of the program that was used last; one is compiled where there is none yet.
   dlc_memory_figures memory() const;
 

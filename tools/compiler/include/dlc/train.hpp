@@ -17,7 +17,9 @@ namespace dlc {
 
 /// A compiled training step and its state: parameters, running statistics, the optimiser's memory.
 /// From the first step on the modules' parameters live here: their values (and Module::save()) are
-/// those of now. Copies share all of it. One thread at a time.
+/// those of now. Copies share all of it. One thread at a time. Of a data parallel one, all
+/// processes of the world make the same calls: parameters are rank 0's from the first step on,
+/// save() writes one checkpoint, and an error while a step runs ends them all.
 class Step {
 public:
   /// One step on a batch, given in the order in which the inputs were described; its loss. Where

@@ -1,0 +1,231 @@
+//===- Carrier.cpp - an engine whose collectives a Python object carries --------===//
+#include "tools/python/Carrier.h"
+
+#include "dlc/DType.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace dlc::python {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A rank that dies breaks its connections first: so long the world's watch may find out who it is.
+constexpr std::chrono::seconds kPatience(1);
+
+/// What goes on, and whom it is for.
+struct Request {
+  dlc_engine_call call;
+  nb::object work = {};
+  /// Of a reduce-scatter: what all elements become.
+  std::vector<char> whole = {};
+  /// Of a reduction that Python does not know: what each rank has, to be combined here.
+  std::vector<char> parts = {};
+  std::string error = {};
+  Clock::time_point failed = {};
+};
+
+/// The engine's way of telling what went wrong.
+template <typename Body> int told(char *error, size_t size, Body body) {
+  nb::gil_scoped_acquire held;
+  std::string text;
+  try {
+    body();
+    return 0;
+  } catch (const nb::python_error &failure) {
+    text = std::string(nb::str(failure.type().attr("__name__")).c_str()) + ": " +
+           nb::str(failure.value()).c_str();
+  } catch (const std::exception &failure) {
+    text = failure.what();
+  }
+  std::snprintf(error, size, "%s", text.c_str());
+  return 1;
+}
+
+DType typeOf(const dlc_engine_call &call) { return static_cast<DType>(call.type); }
+uint64_t bytesOf(const dlc_engine_call &call) { return call.share * dtypeBytes(typeOf(call)); }
+uintptr_t addressOf(const void *memory) { return reinterpret_cast<uintptr_t>(memory); }
+
+/// Whether the sums and maxima of PyTorch's engines are those that are meant.
+bool isKnown(const dlc_engine_call &call) {
+  switch (typeOf(call)) {
+  case DType::I32:
+  case DType::I64:
+    return true;
+  case DType::F32:
+  case DType::F64:
+  case DType::BF16:
+    return call.reduction == DLC_REDUCE_SUM;
+  default:
+    return false;
+  }
+}
+
+/// Of a reduction: where its elements become what all ranks' are together, and how many they are.
+char *placeOf(Request &request) {
+  return request.whole.empty() ? static_cast<char *>(request.call.to) : request.whole.data();
+}
+
+uint64_t countOf(const Carrier &carrier, const dlc_engine_call &call) {
+  return call.collective == DLC_COLLECTIVE_REDUCE_SCATTER
+             ? call.share * static_cast<uint64_t>(carrier.place.size)
+             : call.share;
+}
+
+void startReduction(Carrier &carrier, Request &request) {
+  const dlc_engine_call &call = request.call;
+  const uint64_t count = countOf(carrier, call), bytes = count * dtypeBytes(typeOf(call));
+  const char *from = static_cast<const char *>(call.from);
+  if (call.collective == DLC_COLLECTIVE_REDUCE_SCATTER)
+    request.whole.assign(from, from + bytes);
+  else if (call.from != call.to)
+    std::memmove(call.to, call.from, bytes);
+  char *place = placeOf(request);
+  if (isKnown(call)) {
+    request.work = carrier.object.attr("all_reduce")(addressOf(place), count,
+                                                     std::string(dtypeName(typeOf(call))),
+                                                     call.reduction == DLC_REDUCE_MAX);
+    return;
+  }
+  request.parts.resize(bytes * static_cast<uint64_t>(carrier.place.size));
+  request.work =
+      carrier.object.attr("all_gather")(addressOf(place), addressOf(request.parts.data()), bytes);
+}
+
+void start(Carrier &carrier, Request &request) {
+  const dlc_engine_call &call = request.call;
+  switch (call.collective) {
+  case DLC_COLLECTIVE_ALL_GATHER:
+    request.work =
+        carrier.object.attr("all_gather")(addressOf(call.from), addressOf(call.to), bytesOf(call));
+    return;
+  case DLC_COLLECTIVE_BROADCAST:
+    if (carrier.place.rank == call.root && call.from != call.to)
+      std::memmove(call.to, call.from, bytesOf(call));
+    request.work = carrier.object.attr("broadcast")(addressOf(call.to), bytesOf(call), call.root);
+    return;
+  default:
+    startReduction(carrier, request);
+  }
+}
+
+/// What is left to do here when Python is done.
+void finish(const Carrier &carrier, Request &request) {
+  const dlc_engine_call &call = request.call;
+  if (!request.parts.empty()) {
+    const uint64_t count = countOf(carrier, call), bytes = count * dtypeBytes(typeOf(call));
+    char *place = placeOf(request);
+    std::memcpy(place, request.parts.data(), bytes);
+    for (int rank = 1; rank < carrier.place.size; ++rank)
+      carrier.combine(call.reduction, call.type, place,
+                      request.parts.data() + static_cast<uint64_t>(rank) * bytes, count);
+  }
+  if (!request.whole.empty())
+    std::memcpy(call.to,
+                request.whole.data() + static_cast<uint64_t>(carrier.place.rank) * bytesOf(call),
+                bytesOf(call));
+}
+
+int openWorld(const void *argument, dlc_engine_combine combine, void **world,
+              dlc_engine_place *place, char *, size_t) {
+  auto *carrier = static_cast<Carrier *>(const_cast<void *>(argument));
+  carrier->combine = combine;
+  *world = carrier;
+  *place = carrier->place;
+  return 0;
+}
+
+void closeWorld(void *world) {
+  char error[256];
+  told(error, sizeof error, [&] { static_cast<Carrier *>(world)->object.attr("close")(); });
+}
+
+int startCall(void *world, const dlc_engine_call *call, void **request, char *error, size_t size) {
+  auto made = std::make_unique<Request>(Request{*call});
+  int result = told(error, size, [&] { start(*static_cast<Carrier *>(world), *made); });
+  if (result == 0)
+    *request = made.release();
+  return result;
+}
+
+int testCall(void *world, void *given, int *done, char *error, size_t size) {
+  auto &carrier = *static_cast<Carrier *>(world);
+  auto *request = static_cast<Request *>(given);
+  *done = 0;
+  if (request->error.empty()) {
+    char text[1024] = "";
+    int result = told(text, sizeof text, [&] {
+      *done = nb::cast<bool>(carrier.object.attr("is_done")(request->work));
+      if (*done)
+        request->work.reset();
+    });
+    if (result != 0) {
+      request->error = *text ? text : "failed";
+      request->failed = Clock::now();
+    }
+  }
+  const bool isLost = !request->error.empty() && Clock::now() > request->failed + kPatience;
+  if (*done)
+    finish(carrier, *request);
+  if (isLost)
+    std::snprintf(error, size, "%s", request->error.c_str());
+  if (*done || isLost) {
+    nb::gil_scoped_acquire held;
+    delete request;
+  }
+  return isLost;
+}
+
+int sendLetter(void *world, int to, const void *data, uint32_t bytes, char *error, size_t size) {
+  return told(error, size, [&] {
+    static_cast<Carrier *>(world)->object.attr("send")(to, nb::bytes(data, bytes));
+  });
+}
+
+int receiveLetter(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
+  return told(error, size, [&] {
+    *from = -1;
+    nb::object letter = static_cast<Carrier *>(world)->object.attr("receive")();
+    if (letter.is_none())
+      return;
+    nb::bytes text = nb::cast<nb::bytes>(letter[1]);
+    *bytes = static_cast<uint32_t>(std::min<size_t>(text.size(), DLC_ENGINE_MESSAGE));
+    std::memcpy(data, text.data(), *bytes);
+    *from = nb::cast<int>(letter[0]);
+  });
+}
+
+/// The launcher ends the others.
+void abortAll(void *, const char *message) {
+  std::fprintf(stderr, "dlc: error: %s\n", message);
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+} // namespace
+
+const dlc_engine_table carrierEngine = {DLC_ENGINE_TABLE_VERSION,
+                                        "torch",
+                                        openWorld,
+                                        closeWorld,
+                                        startCall,
+                                        testCall,
+                                        sendLetter,
+                                        receiveLetter,
+                                        abortAll};
+
+} // namespace dlc::python

@@ -1,0 +1,78 @@
+//===- World.cpp - the processes that run one program, and who carries their collectives -===//
+#include "tools/python/World.h"
+
+#include "dlc/Error.h"
+#include "runtime/collective/World.h"
+#include "tools/python/Carrier.h"
+#include "tools/python/Value.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace dlc::python {
+
+namespace {
+
+/// Rank and size, then the same among the processes of this machine.
+using PlaceTuple = std::tuple<int, int, int, int>;
+
+/// Waits for others, who may need the interpreter's lock.
+template <typename Body> auto released(const Body &body) {
+  nb::gil_scoped_release free;
+  return body();
+}
+
+PlaceTuple placeIn(const runtime::World &world) {
+  return {world.rank(), world.size(), world.localRank(), world.localSize()};
+}
+
+PlaceTuple world() {
+  return released([] { return placeIn(runtime::World::ofProcess()); });
+}
+
+PlaceTuple formWorld(nb::object object, const PlaceTuple &place) {
+  auto *carrier = new Carrier{std::move(object)};
+  std::tie(carrier->place.rank, carrier->place.size, carrier->place.local_rank,
+           carrier->place.local_size) = place;
+  return released([&] { return placeIn(runtime::World::formOfProcess(carrierEngine, carrier)); });
+}
+
+void agree(const std::string &what, const std::vector<std::string> &lines,
+           const std::string &mend) {
+  std::string differs;
+  released([&] {
+    try {
+      runtime::World::ofProcess().agree(what, lines, mend);
+    } catch (const Error &error) {
+      differs = error.what();
+    }
+  });
+  if (!differs.empty())
+    raise(PyExc_ValueError, differs);
+}
+
+} // namespace
+
+void bindWorld(nb::module_ &module) {
+  module.def("world", world);
+  module.def("form_world", formWorld, nb::arg("carrier"), nb::arg("place"));
+  module.def("agree", agree, nb::arg("what"), nb::arg("lines"), nb::arg("mend"));
+  module.def(
+      "set_step", [](int64_t step) { runtime::World::ofProcess().setStep(step); }, nb::arg("step"));
+  module.def(
+      "abort_world",
+      [](const std::string &message) {
+        released([&] { runtime::World::ofProcess().abort(message); });
+      },
+      nb::arg("message"));
+  module.def("leave_world", [] { released([] { runtime::World::ofProcess().leave(); }); });
+}
+
+} // namespace dlc::python

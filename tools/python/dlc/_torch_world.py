@@ -1,0 +1,95 @@
+"""Worlds of torch.distributed: what carries collectives where torchrun, or the user's own script, has brought the processes together.
+
+A group of dlc's own over gloo, and letters through the store, beside whatever the script does with groups of its own. All methods but the first are called by
+the world's thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from datetime import timedelta
+from typing import Any
+
+import torch
+from torch import distributed
+
+from dlc._graph import ELEMENTS
+
+#: A step takes as long as it likes: dlc's own watch ends the world.
+LONG = timedelta(days=30)
+#: Between looks whether others have left.
+NAP = 0.02
+TYPES = {name: dtype for dtype, name in ELEMENTS.items()}
+
+
+def carrier() -> Carrier:
+    """Of torch.distributed's processes, or else of those that torchrun has started."""
+    if not distributed.is_available() or not distributed.is_gloo_available():
+        raise RuntimeError("torch.distributed: required: PyTorch with gloo, which carries dlc's collectives; found: one without; install another, or start the processes by mpirun")
+    if distributed.is_initialized():
+        return Carrier(distributed.distributed_c10d._get_default_store(), distributed.get_rank(), distributed.get_world_size())
+    store, rank, size = next(distributed.rendezvous("env://"))
+    return Carrier(store, rank, size)
+
+
+class Carrier:
+    """What dlc._runtime's engine calls."""
+
+    def __init__(self, store: distributed.Store, rank: int, size: int):
+        self._store = distributed.PrefixStore("dlc", store)
+        self._rank, self._size = rank, size
+        self._group = distributed.ProcessGroupGloo(distributed.PrefixStore("dlc/group", store), rank, size, LONG)
+        self.place = (rank, size, *self._among_machine())
+
+    def _among_machine(self) -> tuple[int, int]:
+        """This process's place among those of its machine."""
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            machine = file.read()
+        self._store.set(f"machine/{self._rank}", machine)
+        here = [rank for rank in range(self._size) if self._store.get(f"machine/{rank}") == machine]
+        return here.index(self._rank), len(here)
+
+    def all_reduce(self, address: int, count: int, element: str, greatest: bool) -> Any:
+        options = distributed.AllreduceOptions()
+        options.reduceOp = distributed.ReduceOp.MAX if greatest else distributed.ReduceOp.SUM
+        return self._group.allreduce([_tensor(address, count, TYPES[element])], options)
+
+    def all_gather(self, start: int, to: int, bytes: int) -> Any:
+        # What is gathered may lie where it goes.
+        mine = _tensor(start, bytes, torch.uint8).clone()
+        parts = list(_tensor(to, bytes * self._size, torch.uint8).split(bytes))
+        return self._group.allgather([parts], [mine])
+
+    def broadcast(self, address: int, bytes: int, root: int) -> Any:
+        options = distributed.BroadcastOptions()
+        options.rootRank, options.rootTensor = root, 0
+        return self._group.broadcast([_tensor(address, bytes, torch.uint8)], options)
+
+    def is_done(self, work: Any) -> bool:
+        """Raises what went wrong."""
+        return bool(work.is_completed() and work.wait())
+
+    def send(self, to: int, letter: bytes) -> None:
+        self._store.queue_push(f"letters/{to}", b"%d " % self._rank + letter)
+
+    def receive(self) -> tuple[int, bytes] | None:
+        mine = f"letters/{self._rank}"
+        if not self._store.queue_len(mine):
+            return None
+        sender, _, letter = self._store.queue_pop(mine).partition(b" ")
+        return int(sender), letter
+
+    def close(self) -> None:
+        """Waits for the others: one of them may hold the store for all."""
+        try:
+            self._store.set(f"left/{self._rank}", b"1")
+            while not self._store.check([f"left/{rank}" for rank in range(self._size)]):
+                time.sleep(NAP)
+        except RuntimeError:
+            pass  # Who held it has left.
+
+
+def _tensor(address: int, count: int, dtype: torch.dtype) -> torch.Tensor:
+    """Elements where they lie."""
+    return torch.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype)
