@@ -73,7 +73,7 @@ def test_two_processes_train_as_one(launcher, scenario, tmp_path):
 def test_one_that_raises_ends_all(launcher, tmp_path):
     status, said, seconds = run(launcher, tmp_path, "raises")
     assert status != 0 and seconds < 30
-    assert "rank 1 of 2, step 2: KeyError: 'no more data'" in said, said
+    assert "rank 1 of 2, step 0: KeyError: 'no more data'" in said, said
     assert not list(tmp_path.iterdir())
 
 

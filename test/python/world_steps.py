@@ -98,8 +98,8 @@ def main():
     if scenario == "raises":
         module = net(0)
         step = dlc.train_step(module, cross_entropy, SGD(module.parameters(), lr=0.1), data_parallel=True)
-        for number, (x, y) in enumerate(batches()):
-            if here.rank == 1 and number == 2:
+        for x, y in batches():
+            if here.rank == 1:
                 raise KeyError("no more data")
             step(x, y)
     for case in CASES if scenario == "all" else ["adamw"]:
