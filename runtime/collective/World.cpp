@@ -32,8 +32,9 @@ namespace {
 struct OfProcess {
   ~OfProcess() {
     // A forked process has none of the world's threads, and no part in it.
-    if (process != getpid()) [[maybe_unused]]
-      World *parents = world.release();
+    if (process == getpid())
+      return;
+    [[maybe_unused]] World *parents = world.release();
   }
   std::mutex mutex;
   std::unique_ptr<World> world;
