@@ -137,7 +137,8 @@ template <int V> struct BlockKernels {
     /// Fetches weights ahead: into the second level where there is much to do with each, since the
     /// first one waits for few lines at a time.
     DLC_INLINE static void ask(const void *at) {
-      _mm_prefetch(static_cast<const char *>(at), D * R == 1 ? _MM_HINT_T0 : _MM_HINT_T1);
+      constexpr bool isLittle = D * R * 8 / bits <= 3;
+      _mm_prefetch(static_cast<const char *>(at), isLittle ? _MM_HINT_T0 : _MM_HINT_T1);
     }
 
     /// Of K depths.
