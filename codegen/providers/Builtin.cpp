@@ -1,5 +1,6 @@
 //===- Builtin.cpp - operations that the runtime's own kernels do ---------===//
 #include "codegen/providers/Provider.h"
+#include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
 #include "runtime/device/cpu/Features.h"
 
@@ -163,9 +164,8 @@ json laneGrad(FusionOp fusion) {
       runtime::hostLanes() == 0 || !layoutOf(op.getDw().getType()).empty() ||
       !typeOf(op.getDy()).getElementType().isF32())
     return {};
-  int64_t group = groupOf({op.getX(), op.getDy()}), channels = typeOf(op.getX()).getDimSize(1);
-  if (group < 8 || int64_t(op.getGroups()) != channels ||
-      typeOf(op.getDy()).getDimSize(1) != channels)
+  int64_t group = groupOf({op.getX(), op.getDy()});
+  if (group < 8 || !isDepthwise(op))
     return {};
   json desc = windowed("lane_weight_grad", op, dims(typeOf(op.getX())), typeOf(op.getDy()));
   desc["group"] = group;

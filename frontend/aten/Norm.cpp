@@ -1,19 +1,14 @@
 //===- Norm.cpp - normalisation -------------------------------------------===//
 #include "frontend/aten/Norm.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 
 namespace dlc::aten {
 
 Value layerNormOf(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
-  SmallVector<Value> operands{x};
-  for (Value extra : {scale, bias})
-    if (extra)
-      operands.push_back(b.cast(extra, b.elem(x)));
-  SmallVector<int32_t> segments{1, scale ? 1 : 0, bias ? 1 : 0};
-  return b.op<LayerNormOp>(operands,
-                           {b.attr("axis", axis), b.attrFloat("eps", eps),
-                            b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))});
+  auto alike = [&](Value v) { return v ? b.cast(v, b.elem(x)) : v; };
+  return onnxfront::layerNorm(b, x, alike(scale), alike(bias), axis, eps);
 }
 
 namespace {

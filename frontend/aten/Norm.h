@@ -6,7 +6,7 @@
 
 namespace dlc::aten {
 
-/// Of the dimensions from `axis` on; scale and bias may be null.
+/// Of the dimensions from `axis` on; scale and bias may be null, and of another element type.
 Value layerNormOf(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps);
 
 } // namespace dlc::aten

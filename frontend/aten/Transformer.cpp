@@ -1,6 +1,7 @@
 //===- Transformer.cpp - layers that PyTorch has as one operator ----------===//
 // torch.nn's attention and encoder layers become these where nothing wants gradients.
 #include "frontend/aten/Norm.h"
+#include "frontend/onnx/Families.h"
 
 #include <cmath>
 #include <limits>
@@ -12,20 +13,6 @@ namespace {
 
 Value linear(Build &b, Value x, Value weight, Value bias) {
   return b.add(b.matmul(x, weight, false, /*transposeB=*/true), bias);
-}
-
-/// [N, L, H * D] as [N, H, L, D].
-Value withHeads(Build &b, Value x, int64_t heads) {
-  if (!b.require(b.rank(x) == 3 && heads > 0 && b.dim(x, 2) % heads == 0,
-                 "required: [N, L, E], and heads that divide E"))
-    return {};
-  return b.transpose(b.reshape(x, {b.dim(x, 0), b.dim(x, 1), heads, b.dim(x, 2) / heads}),
-                     {0, 2, 1, 3});
-}
-
-Value withoutHeads(Build &b, Value x) {
-  return b.reshape(b.transpose(x, {0, 2, 1, 3}),
-                   {b.dim(x, 0), b.dim(x, 2), b.dim(x, 1) * b.dim(x, 3)});
 }
 
 /// What the mask lets through, for scores [N, H, T, S]: PyTorch's says what it hides. Null without
@@ -62,8 +49,9 @@ Attended attend(Node &n, Build &b, Value query, Value key, Value value, int64_t 
       projected[i] = linear(b, given[i], b.sliceAxis(weight, 0, i * size, size),
                             b.sliceAxis(bias, 0, i * size, size));
   }
-  Value q = withHeads(b, projected[0], heads), k = withHeads(b, projected[1], heads),
-        v = withHeads(b, projected[2], heads), shown = shownBy(n, b), y, weights;
+  Value q = onnxfront::splitHeads(b, projected[0], heads),
+        k = onnxfront::splitHeads(b, projected[1], heads),
+        v = onnxfront::splitHeads(b, projected[2], heads), shown = shownBy(n, b), y, weights;
   if (!b.ok())
     return {};
   double scale = 1 / std::sqrt(double(b.dim(q, 3)));
@@ -79,7 +67,8 @@ Attended attend(Node &n, Build &b, Value query, Value key, Value value, int64_t 
       operands.push_back(shown);
     y = b.op<AttentionOp>(operands, {b.attrFloat("scale", scale)});
   }
-  return {linear(b, withoutHeads(b, y), n.tensor("proj_weight"), n.tensor("proj_bias")), weights};
+  return {linear(b, onnxfront::joinHeads(b, y), n.tensor("proj_weight"), n.tensor("proj_bias")),
+          weights};
 }
 
 void attention(Node &n, Build &b) {

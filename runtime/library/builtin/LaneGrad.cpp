@@ -23,13 +23,13 @@ namespace dlc::runtime::builtin {
 std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
   auto given = describe::Sliding::read(request, describe::kKernelWords);
   LaneGrad grad;
-  grad.channels = request.size("group");
-  if (given.rank() != 2 || given.features != given.channels || grad.channels < 1 ||
-      given.channels % grad.channels != 0)
+  const int64_t channels = request.size("group"); // side by side
+  if (given.rank() != 2 || given.features != given.channels || channels < 1 ||
+      given.channels % channels != 0)
     request.complain("lanes are of [N, C, H, W] whose channels are whole groups, one feature for "
                      "each");
-  const bool isWide = hostLanes() == 16 && grad.channels >= 16;
-  if (hostLanes() < 8 || grad.channels < 8)
+  const bool isWide = hostLanes() == 16 && channels >= 16;
+  if (hostLanes() < 8 || channels < 8)
     request.complain("lanes need AVX2 and groups of at least 8 channels");
   const LaneGradKernels *kernels = isWide ? &laneGradAvx512 : &laneGradAvx2;
   for (int d = 0; d < 2; ++d) {
@@ -40,24 +40,19 @@ std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
     grad.dilation[d] = given.window.dilations[d];
     grad.low[d] = given.window.low[d];
   }
-  const int64_t groups = given.channels / grad.channels, lanes = kernels->lanes;
-  auto pitches = [&](const int64_t *size) {
-    LanePitches p;
-    p.pixel = grad.channels;
-    p.row = size[1] * p.pixel;
-    p.group = size[0] * p.row;
-    p.image = groups * p.group;
-    return p;
-  };
-  grad.src = pitches(grad.size);
-  grad.dst = pitches(grad.outSize);
-  grad.vectors = (grad.channels + lanes - 1) / lanes;
+  const int64_t groups = given.channels / channels, lanes = kernels->lanes;
+  grad.src = lanePitches(groups, channels, grad.size);
+  grad.dst = lanePitches(groups, channels, grad.outSize);
   request.need("x", given.sourceElements(), DType::F32, false);
   request.need("dy", given.resultElements(), DType::F32, false);
   request.need("dw", given.channels * given.window.taps(), DType::F32, true);
   request.end();
-  const int64_t taps = given.window.taps(), vectors = groups * grad.vectors,
-                rows = given.batch * given.dst[0];
+  const int64_t taps = given.window.taps(), perGroup = (channels + lanes - 1) / lanes,
+                vectors = groups * perGroup, rows = given.batch * given.dst[0];
+  // Where a vector's channels begin in their group: the last one ends with it.
+  auto firstOf = [=](int64_t vector) {
+    return std::min(vector % perGroup * lanes, channels - lanes);
+  };
   constexpr int64_t kPerThread = 4;
   const int64_t parts = std::clamp<int64_t>(
       kPerThread * request.threads / std::max<int64_t>(1, vectors), 1, std::max<int64_t>(1, rows));
@@ -67,18 +62,19 @@ std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
     const int64_t each = taps * lanes;
     parallelFor(context.threads, vectors * parts, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t item = begin; item < end; ++item) {
-        int64_t part = item % parts;
-        kernels->sum(grad, item / parts, x, dy, sums + item * each, part * rows / parts,
-                     (part + 1) * rows / parts);
+        int64_t part = item % parts, vector = item / parts;
+        int64_t group = vector / perGroup, first = firstOf(vector);
+        kernels->sum(grad, x + group * grad.src.group + first, dy + group * grad.dst.group + first,
+                     sums + item * each, part * rows / parts, (part + 1) * rows / parts);
       }
     });
     parallelFor(context.threads, vectors, 64, [&](int64_t begin, int64_t end, int) {
       for (int64_t vector = begin; vector < end; ++vector) {
         const float *from = sums + vector * parts * each;
-        int64_t first = grad.firstOf(vector, lanes);
+        int64_t first = firstOf(vector);
         // Channels that the vector before has, too, are that one's.
-        for (int64_t lane = vector % grad.vectors * lanes - first; lane < lanes; ++lane) {
-          float *to = dw + (vector / grad.vectors * grad.channels + first + lane) * taps;
+        for (int64_t lane = vector % perGroup * lanes - first; lane < lanes; ++lane) {
+          float *to = dw + (vector / perGroup * channels + first + lane) * taps;
           for (int64_t tap = 0; tap < taps; ++tap) {
             float sum = 0;
             for (int64_t part = 0; part < parts; ++part)

@@ -114,20 +114,16 @@ struct LaneGradVectors {
   };
   template <int N> struct Number { static constexpr int value = N; };
 
-  static void sum(const LaneGrad &grad, int64_t vector, const float *x, const float *dy,
-                  float *sums, int64_t begin, int64_t end) {
+  static void sum(const LaneGrad &grad, const float *x, const float *dy, float *sums, int64_t begin,
+                  int64_t end) {
     for (int64_t tap = 0; tap < grad.kernel[0] * grad.kernel[1]; ++tap)
       simd::store<V>(sums + tap * V, Floats{});
-    const int64_t group = vector / grad.vectors, first = grad.firstOf(vector, V);
     while (begin < end) {
       const int64_t image = begin / grad.outSize[0], row = begin % grad.outSize[0];
       const int64_t rows =
           end - begin < grad.outSize[0] - row ? end - begin : grad.outSize[0] - row;
-      Image one{grad,
-                x + image * grad.src.image + group * grad.src.group + first,
-                dy + image * grad.dst.image + group * grad.dst.group + first,
-                sums,
-                {row, row + rows}};
+      Image one{
+          grad, x + image * grad.src.image, dy + image * grad.dst.image, sums, {row, row + rows}};
       int64_t j = 0;
       for (; j + 7 <= grad.kernel[1]; j += 7)
         one.columns<7>(j);

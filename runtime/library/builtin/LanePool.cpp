@@ -19,6 +19,15 @@
 
 namespace dlc::runtime::builtin {
 
+LanePitches lanePitches(int64_t groups, int64_t channels, const int64_t *size) {
+  LanePitches p;
+  p.pixel = channels;
+  p.row = size[1] * p.pixel;
+  p.group = size[0] * p.row;
+  p.image = groups * p.group;
+  return p;
+}
+
 namespace {
 
 /// What is gone from the caches before anybody reads it. (Gradients take their time to be computed:
@@ -47,8 +56,8 @@ struct Geometry {
       pool.outSize[d] = given.dst[d];
       pool.kernel[d] = given.window.sizes[d];
     }
-    pool.src = pitches(pool.size);
-    pool.dst = pitches(pool.outSize);
+    pool.src = lanePitches(pool.groups, pool.channels, pool.size);
+    pool.dst = lanePitches(pool.groups, pool.channels, pool.outSize);
     for (int d = 0; d < 2; ++d) {
       int64_t from = d ? pool.src.pixel : pool.src.row, to = d ? pool.dst.pixel : pool.dst.row;
       int64_t taps = d ? 1 : given.window.sizes[1]; // of the window, from one to the next
@@ -75,14 +84,6 @@ struct Geometry {
   }
   Geometry(const Geometry &) = delete;
 
-  LanePitches pitches(const int64_t *size) const {
-    LanePitches p;
-    p.pixel = pool.channels;
-    p.row = size[1] * p.pixel;
-    p.group = size[0] * p.row;
-    p.image = pool.groups * p.group;
-    return p;
-  }
   int64_t rows(const int64_t *size) const { return images * pool.groups * size[0]; }
 };
 

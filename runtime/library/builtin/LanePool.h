@@ -16,6 +16,9 @@ struct LanePitches {
   int64_t image = 0, group = 0, row = 0, pixel = 0;
 };
 
+/// Of images of so many pixels, with groups of so many channels.
+LanePitches lanePitches(int64_t groups, int64_t channels, const int64_t *size);
+
 /// The taps of a window that are inside along one dimension: `count` of them, the first as tap
 /// `tap` at element `offset`, a step apart. Taps along columns are counted in whole rows of a
 /// window.

@@ -16,12 +16,12 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
-import train  # before those that look in the other folder first, which has one too
 import common
 import sweep
+import train
 import zoo
 
-RATE = 1e-4
+TASK = {"loss": "mse", "optimizer": "sgd", "lr": 1e-4}
 
 
 def scaled(module, shape):
@@ -33,7 +33,7 @@ def scaled(module, shape):
             self.scale, self.layer = torch.nn.Parameter(torch.ones(shape[1:])), module
 
         def forward(self, x):
-            return self.layer(x * self.scale)
+            return [self.layer(x * self.scale)]
     return Scaled()
 
 
@@ -43,15 +43,7 @@ def torch_step(module, x, target, channels_last):
     module = copy.deepcopy(module)
     if channels_last:
         module, x = module.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(module.parameters(), lr=RATE)
-
-    def step():
-        optimizer.zero_grad()
-        loss = torch.nn.functional.mse_loss(module(x), target)
-        loss.backward()
-        optimizer.step()
-        return loss.item()
-    return step
+    return train.stepper(TASK, module, [x], target)
 
 
 def measure(row, o):
@@ -63,15 +55,15 @@ def measure(row, o):
     torch.set_num_threads(o.threads)
     module, x = scaled(layer, shape), torch.randn(shape)
     with torch.no_grad():
-        target = torch.randn_like(module(x))
+        target = torch.randn_like(module(x)[0])
     with tempfile.TemporaryDirectory(prefix="dlc-layers-") as folder:
         at = lambda file: os.path.join(folder, file)
         model, _, why = train.export({"exporter": "trace"}, module, ["x"], (x,), at("model.onnx"))
         if model is None:
             return result | {"refused": why[-500:]}
         try:
-            common.tool("dlc", "compile", at("model.onnx"), "--train", "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache"), "--loss", "mse",
-                        "--optimizer", "sgd", "--lr", str(RATE))
+            common.tool("dlc", "compile", at("model.onnx"), "--train", "-o", at("model.dlcx"), "--threads", str(o.threads), "--cache", at("cache"), "--loss", TASK["loss"],
+                        "--optimizer", TASK["optimizer"], "--lr", str(TASK["lr"]))
         except RuntimeError as error:
             return result | {"refused": str(error)[-500:]}
         run, results = worker.dlc(at("model.dlcx"), o.threads, {"x": x.numpy(), "target": target.numpy()})

@@ -23,7 +23,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.dirname(HERE)]  # train.py of this folder
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import common
 import train
 import zoo
