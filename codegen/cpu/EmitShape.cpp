@@ -180,18 +180,38 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     if (last >= 0)
       sources.insert(sources.begin(), between);
   }
-  std::function<Value(ArrayRef<Source>)> first = [&](ArrayRef<Source> from) -> Value {
+  // `taken` are the lanes that operands before these hold.
+  std::function<Value(ArrayRef<Source>, Value)> first = [&](ArrayRef<Source> from,
+                                                            Value taken) -> Value {
     const auto &[operand, read, where, inside] = from.front();
-    if (!inside)
+    auto flag = [&](bool value) {
+      return splat(arith::ConstantOp::create(b, loc, b.getBoolAttr(value)), lanes);
+    };
+    if (!inside) {
+      if (taken) {
+        Value own = arith::SelectOp::create(b, loc, taken, flag(false), flag(true));
+        Value nothing = LLVM::ZeroOp::create(b, loc, element);
+        if (Value loaded = loadInside(operand, lowering.lower(read), own, nothing, lanes))
+          return loaded;
+      }
       return eval(operand, where, lanes);
-    if (isVector(inside) || from[1].at.empty()) {
-      Value other = first(from.drop_front());
-      if (Value loaded = isVector(inside)
-                             ? loadInside(operand, lowering.lower(read), inside, other, lanes)
-                             : Value())
+    }
+    if (isVector(inside)) {
+      Value all = inside, own = inside;
+      if (taken) {
+        all = arith::OrIOp::create(b, loc, taken, inside);
+        own = arith::SelectOp::create(b, loc, taken, flag(false), inside);
+      }
+      Value other = first(from.drop_front(), all);
+      // Lanes that are not its own may lie outside the operand.
+      if (Value loaded = loadInside(operand, lowering.lower(read), own, other, lanes))
         return loaded;
-      Value here = eval(operand, where, lanes);
-      int64_t n = isVector(inside) || isVector(here) || isVector(other) ? lanes : 0;
+      return arith::SelectOp::create(b, loc, inside, splat(eval(operand, where, lanes), lanes),
+                                     splat(other, lanes));
+    }
+    if (from[1].at.empty()) {
+      Value other = first(from.drop_front(), taken), here = eval(operand, where, lanes);
+      int64_t n = isVector(here) || isVector(other) ? lanes : 0;
       return arith::SelectOp::create(b, loc, inside, splat(here, n), splat(other, n));
     }
     // A chain of branches: only the operand that holds the element is read.
@@ -200,14 +220,14 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
       b.setInsertionPointToStart(block);
       pushScope();
-      Value value =
-          block == branch.thenBlock() ? eval(operand, where, lanes) : first(from.drop_front());
+      Value value = block == branch.thenBlock() ? eval(operand, where, lanes)
+                                                : first(from.drop_front(), taken);
       scf::YieldOp::create(b, loc, splat(value, lanes));
       popScope();
     }
     return branch.getResult(0);
   };
-  return first(sources);
+  return first(sources, {});
 }
 
 } // namespace dlc::cpu

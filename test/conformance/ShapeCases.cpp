@@ -198,6 +198,24 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
     %p = dlc.mul %a1, %a2 : (tensor<40x64xf32>, tensor<64xf32>) -> tensor<40x64xf32>
     %j = dlc.concat 1 (%a0, %p) : (tensor<40x9xf32>, tensor<40x64xf32>) -> tensor<40x73xf32>
     return %j : tensor<40x73xf32>)"});
+  // Parts shorter than a vector, of which one has elements of several.
+  if (t == "f32")
+    cases.push_back({"concat",
+                     t + "/short",
+                     {{{256, 40}, t, any(t)},
+                      {{256, 10}, t, any(t)},
+                      {{256, 10}, t, any(t)},
+                      {{256, 10}, t, any(t)},
+                      {{1, 40}, t, any(t)}},
+                     "",
+                     1,
+                     {4, 0},
+                     {typeText({256, 40}, t)},
+                     R"(
+    %s = dlc.slice %a0 start [0, 0] size [256, 10] stride [1, 1] : (tensor<256x40xf32>) -> tensor<256x10xf32>
+    %j = dlc.concat 1 (%s, %a1, %a2, %a3) : (tensor<256x10xf32>, tensor<256x10xf32>, tensor<256x10xf32>, tensor<256x10xf32>) -> tensor<256x40xf32>
+    %m = dlc.mul %j, %a4 : (tensor<256x40xf32>, tensor<1x40xf32>) -> tensor<256x40xf32>
+    return %m : tensor<256x40xf32>)"});
   // What is made of a concatenation, part by part: along the lanes and across them, parts of one
   // element, results beside the concatenation itself.
   if (t == "f32" || t == "i32" || t == "bf16")
