@@ -161,7 +161,7 @@ bool Lowering::claim(Value value, Value parent, int64_t offset) {
   Operation *op = value.getDefiningOp();
   if (!op || destinations.count(value) || isa<ConstantOp>(op))
     return false;
-  if (isa<ReshapeOp>(op) || isTurnedStack(op)) {
+  if (isa<ReshapeOp, TransposedViewOp>(op) || isTurnedStack(op)) {
     if (!claim(op->getOperand(0), parent, offset))
       return false;
     destinations[value] = {parent, offset};
@@ -315,6 +315,10 @@ LogicalResult Lowering::command(Operation &op) {
   // A loop or branch is on one device with all that is in it.
   if (!outermost)
     device = commandDevice(&op);
+  if (auto turned = dyn_cast<TransposedViewOp>(op)) {
+    buffers[turned.getY()] = bufferOf(turned.getX());
+    return success();
+  }
   if (isa<ReshapeOp, TransferOp>(op)) {
     // A transfer moves a blocked layout as it is.
     StringRef from = layoutOf(op.getOperand(0).getType()), to = layoutOf(op.getResult(0).getType());

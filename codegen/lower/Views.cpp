@@ -48,7 +48,7 @@ bool crosses(Operation *op) {
 }
 
 std::optional<std::pair<Value, int64_t>> viewOf(Operation *op) {
-  if (isa<ReshapeOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
+  if (isa<ReshapeOp, TransposedViewOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
     return std::pair{op->getOperand(0), int64_t(0)};
   if (auto slice = dyn_cast<SliceOp>(op))
     if (auto start = isTurnedStack(op) ? 0 : contiguousStart(slice))

@@ -225,7 +225,8 @@ private:
         .Case<BroadcastOp>(
             [&](auto o) { return at(o.getX(), stretched(places, shapeOf(v), shapeOf(o.getX()))); })
         .Case<ReshapeOp, ReorderOp, TransferOp>([&](auto o) { return at(o.getX(), places); })
-        .Case<TransposeOp>([&](auto o) { return at(o.getX(), turned(o, places)); })
+        .Case<TransposeOp, TransposedViewOp>(
+            [&](auto o) { return at(o.getX(), turned(o, places)); })
         .Case<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(
             [&](auto o) { return sums(o, places); })
         .Default([&](Operation *) { return gather(v, whole(v), places); });
@@ -245,7 +246,7 @@ private:
     return result;
   }
 
-  static Places turned(TransposeOp op, const Places &places) {
+  template <typename Op> static Places turned(Op op, const Places &places) {
     Places result;
     for (int64_t place : places) {
       Shape index = indexOf(place, shapeOf(op.getY())), own(index.size());

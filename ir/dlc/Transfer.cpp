@@ -92,6 +92,38 @@ LogicalResult ReorderOp::verify() {
 
 OpFoldResult ReorderOp::fold(FoldAdaptor) { return foldChain(*this); }
 
+LogicalResult TransposedViewOp::verify() {
+  RankedTensorType x = getX().getType(), y = getType();
+  ArrayRef<int64_t> permutation = getPermutation();
+  SmallVector<int64_t> sorted(permutation);
+  llvm::sort(sorted);
+  if (int64_t(sorted.size()) != x.getRank() ||
+      !llvm::equal(sorted, llvm::seq<int64_t>(0, x.getRank())))
+    return emitOpError() << "C1: `permutation` must hold each of the " << x.getRank()
+                         << " dimensions once; found " << shapeText(permutation) << "; mend it";
+  SmallVector<int64_t> shape;
+  for (int64_t d : permutation)
+    shape.push_back(x.getDimSize(d));
+  OnAttr from = getPlace(x), to = getPlace(y);
+  bool samePlace = bool(from) == bool(to) && (!from || from.sameDevice(to));
+  if (ArrayRef(shape) == y.getShape() && x.getElementType() == y.getElementType() && samePlace)
+    return success();
+  return emitOpError() << "C2: the result must be " << shapeText(shape) << " of "
+                       << x.getElementType() << " on the operand's device; found " << y
+                       << "; mend the type";
+}
+
+OpFoldResult TransposedViewOp::fold(FoldAdaptor) {
+  auto inner = getX().getDefiningOp<TransposedViewOp>();
+  if (!inner || inner.getX().getType() != getType())
+    return {};
+  // Types may be alike by chance.
+  for (auto [d, from] : llvm::enumerate(getPermutation()))
+    if (inner.getPermutation()[from] != int64_t(d))
+      return {};
+  return inner.getX();
+}
+
 LogicalResult RandomOp::verify() {
   RankedTensorType counter = getCounter().getType();
   if (counter.getRank() == 0 && counter.getElementType().isSignlessInteger(64))

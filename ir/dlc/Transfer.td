@@ -22,6 +22,19 @@ def Dlc_ReorderOp : Dlc_Op<"reorder", [Pure, Dlc_AnyLayout]> {
   let hasFolder = 1;
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
+def Dlc_TransposedViewOp : Dlc_Op<"transposed_view", [Pure, Dlc_AnyLayout]> {
+  let numericClass = "Exact";
+  let summary = "permutes the dimensions where that moves nothing: result dimension i is operand dimension permutation[i], and the result's layout has the elements where the operand's has them";
+  let description = [{
+- (C1) `permutation` holds each dimension once.
+- (C2) the shape is the permuted one; element type and device stay.
+  }];
+  let arguments = (ins Dlc_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let results = (outs Dlc_Tensor:$y);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let assemblyFormat = "$x $permutation attr-dict `:` functional-type(operands, results)";
+}
 def Dlc_RandomKind : I32EnumAttr<"RandomKind", "the distribution", [
     I32EnumAttrCase<"uniform", 0>, I32EnumAttrCase<"normal", 1>]> {
   let cppNamespace = "::dlc";

@@ -62,18 +62,26 @@ LogicalResult ReshapeOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-LogicalResult TransposeOp::evaluate(Inputs inputs, Outputs outputs) {
-  const Tensor &x = inputs[0];
+static LogicalResult permuted(Value result, ArrayRef<int64_t> permutation, const Tensor &x,
+                              Outputs outputs) {
   std::vector<int64_t> from = rowMajorStrides(x.getShape()), strides;
   Shape shape;
-  for (int64_t d : getPermutation()) {
+  for (int64_t d : permutation) {
     shape.push_back(x.getShape()[d]);
     strides.push_back(from[d]);
   }
-  Tensor y = makeResult(getY(), shape, x.getElementType());
+  Tensor y = makeResult(result, shape, x.getElementType());
   copyStrided(x, 0, strides, y);
   outputs.push_back(y);
   return success();
+}
+
+LogicalResult TransposeOp::evaluate(Inputs inputs, Outputs outputs) {
+  return permuted(getY(), getPermutation(), inputs[0], outputs);
+}
+
+LogicalResult TransposedViewOp::evaluate(Inputs inputs, Outputs outputs) {
+  return permuted(getY(), getPermutation(), inputs[0], outputs);
 }
 
 LogicalResult BroadcastOp::evaluate(Inputs inputs, Outputs outputs) {

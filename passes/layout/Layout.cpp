@@ -8,6 +8,7 @@
 #include "passes/layout/Ask.h"
 #include "passes/layout/Choose.h"
 #include "passes/layout/Tag.h"
+#include "passes/layout/Views.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -35,6 +36,11 @@ public:
         block, [](Operation &op) { return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op); });
     if (asks) {
       collectTags();
+      for (const auto &[rank, list] : tags) {
+        mergeImagesLast(block, rank);
+        transposeImagesFirst(block, list, rank);
+        llvm::append_range(turned, turnProducts(block, list, rank));
+      }
       chosen = chooseWays(block, {[&](Operation *op) { return waysOf(op); },
                                   [&](Value value, const std::string &from, const std::string &to) {
                                     return reorderCost(value, from, to);
@@ -49,6 +55,14 @@ public:
       else
         wantPlain(&op);
     }
+    for (TurnedProduct &product : turned)
+      turnBack(product);
+    sinkViews(block);
+  }
+
+  /// Whether a product can take the transposition back.
+  bool hasTaker(Operation *op) {
+    return llvm::any_of(turned, [&](TurnedProduct &t) { return t.transpose == op; });
   }
 
   /// "conv1: aBcd16b 61.2 us; acdb 61.5 us, plain 130.1 us" of each product; before it is run
@@ -135,12 +149,34 @@ private:
     auto list = tags.find(rankOf(isa<ReduceOp>(op) ? op->getOperand(0) : op->getResult(0)));
     if (list == tags.end())
       return {};
+    if (auto transpose = dyn_cast<TransposeOp>(op))
+      return waysOfTranspose(transpose, list->second);
     std::vector<Way> ways;
     for (const std::string &tag : list->second)
       if (canFollow(op, tag))
         ways.push_back(uniformWay(op, tag));
     if (!ways.empty())
       ways.push_back(uniformWay(op, ""));
+    return ways;
+  }
+
+  /// Views where a layout makes it one; between plain tensors it is a reorder's work.
+  std::vector<Way> waysOfTranspose(TransposeOp op, ArrayRef<std::string> tags) {
+    RankedTensorType x = typeOf(op.getX()), y = typeOf(op.getY());
+    std::vector<Way> ways;
+    double moved = 0;
+    for (const std::string &tag : tags) {
+      if (keepsMemory(x, op.getPermutation(), withLayout(y, tag))) {
+        ways.push_back({{{0, ""}}, {tag}, 0});
+        moved = reorderCost(op.getY(), "", tag);
+      }
+      if (keepsMemory(withLayout(x, tag), op.getPermutation(), y)) {
+        ways.push_back({{{0, tag}}, {""}, 0});
+        moved = reorderCost(op.getX(), tag, "");
+      }
+    }
+    if (!ways.empty())
+      ways.push_back({{{0, ""}}, {""}, hasTaker(op) ? 0 : moved});
     return ways;
   }
 
@@ -296,6 +332,12 @@ private:
       layouts[number] = tag;
     for (auto [operand, tag] : llvm::zip(op->getOpOperands(), layouts))
       give(operand, tag);
+    // Ways of transpositions that are not plain are views.
+    auto transpose = dyn_cast<TransposeOp>(op);
+    if (transpose && (!layouts.front().empty() || !way.gives.front().empty())) {
+      llvm::erase_if(turned, [&](TurnedProduct &t) { return t.transpose == op; });
+      return makeView(transpose, withLayout(typeOf(transpose.getY()), way.gives.front()));
+    }
     for (auto [result, tag] : llvm::zip(op->getResults(), way.gives))
       if (layoutOf(result.getType()) != tag)
         result.setType(withLayout(typeOf(result), tag));
@@ -349,6 +391,7 @@ private:
   LayoutOracle &oracle;
   Costs &costs;
   std::map<int64_t, std::vector<std::string>> tags; // by rank
+  SmallVector<TurnedProduct> turned;
   llvm::DenseSet<Value> weights;
   llvm::DenseMap<Operation *, Way> chosen;
   std::vector<std::pair<Operation *, std::vector<Way>>> asked; ///< products, in the block's order

@@ -70,6 +70,30 @@ bool readsAlike(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
                       [&](int64_t d) { return aligned[d] == 1; });
 }
 
+/// Dimensions of more than one element, outermost in memory first; nothing of blocked layouts.
+static std::optional<SmallVector<int64_t>> memoryOrder(RankedTensorType type) {
+  auto tag = Tag::parse(layoutOf(type));
+  if (!tag || tag->blockedDim >= 0)
+    return std::nullopt;
+  SmallVector<int64_t> order(tag->order);
+  if (order.empty())
+    order.assign(llvm::seq<int64_t>(0, type.getRank()).begin(),
+                 llvm::seq<int64_t>(0, type.getRank()).end());
+  llvm::erase_if(order, [&](int64_t d) { return type.getDimSize(d) == 1; });
+  return order;
+}
+
+bool keepsMemory(RankedTensorType x, ArrayRef<int64_t> permutation, RankedTensorType y) {
+  if (!x.hasStaticShape() || !y.hasStaticShape())
+    return false;
+  auto from = memoryOrder(x), to = memoryOrder(y);
+  if (!from || !to)
+    return false;
+  for (int64_t &d : *to)
+    d = permutation[d];
+  return *from == *to;
+}
+
 bool slicesWhole(SliceOp op, int64_t blockedDim) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
   for (int64_t d = 0; d < int64_t(from.size()); ++d)

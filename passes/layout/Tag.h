@@ -28,6 +28,11 @@ bool padsBlocks(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
 /// blocks.
 bool readsAlike(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag);
 
+/// Whether permuting x's dimensions leaves every element where it is, x and y being in these
+/// layouts, without blocks.
+bool keepsMemory(mlir::RankedTensorType x, llvm::ArrayRef<int64_t> permutation,
+                 mlir::RankedTensorType y);
+
 /// Whether a slice takes all or one of each dimension, and all of the blocked one: the result is
 /// read alike in any layout.
 bool slicesWhole(SliceOp op, int64_t blockedDim);

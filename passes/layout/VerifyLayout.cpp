@@ -35,6 +35,11 @@ LogicalResult check(Operation *op) {
         return op->emitError() << "blocked layouts are for CPU devices; found " << type
                                << "; put a dlc.reorder before what takes it there";
     }
+  if (auto view = dyn_cast<TransposedViewOp>(op);
+      view && !keepsMemory(typeOf(view.getX()), view.getPermutation(), typeOf(view.getY())))
+    return view->emitError() << "the elements must stay where they are; found "
+                             << view.getX().getType() << " to " << view.getY().getType()
+                             << "; transpose with dlc.transpose and put a dlc.reorder after it";
   if (!anyBlocked || op->hasTrait<AnyLayout>() ||
       (isa<YieldOp>(op) && isa<FusionOp>(op->getParentOp())))
     return success();

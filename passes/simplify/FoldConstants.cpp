@@ -34,7 +34,8 @@ static bool isReadNarrow(Operation *op) {
 
 bool isEvaluable(Operation *op) {
   if (!op || isReadNarrow(op) || !isa<ReferenceInterface>(op) || op->getNumRegions() != 0 ||
-      op->getNumResults() == 0 || dependsOnRank(op) || isa<RandomOp, TransferOp, ReorderOp>(op))
+      op->getNumResults() == 0 || dependsOnRank(op) ||
+      isa<RandomOp, TransferOp, ReorderOp, TransposedViewOp>(op))
     return false;
   return llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                       [](Type type) {

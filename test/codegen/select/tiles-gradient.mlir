@@ -1,6 +1,6 @@
 // A gradient by weights of bf16 whose sums go out in f32 stands for election on tiles, in one part, whatever the accuracy; groups do not.
-// RUN: dlc compile %s --cache none --kernels tiles --to select --print-after select 2>&1 | FileCheck %s
-// RUN: dlc compile %s --cache none --kernels tiles --accuracy strict --to select --print-after select 2>&1 | FileCheck %s
+// RUN: dlc compile %s --cache none --kernels tiles --profile sapphirerapids --to select --print-after select 2>&1 | FileCheck %s
+// RUN: dlc compile %s --cache none --kernels tiles --profile sapphirerapids --accuracy strict --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none --kernels tiles | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, tiles
 

@@ -40,3 +40,11 @@ func.func @back_in_another_layout(%x: tensor<8x16xf32, #dlc.on<cpu>>) -> tensor<
   %1 = dlc.transfer %0 : (tensor<8x16xf32, #dlc.on<cpu:1>>) -> tensor<8x16xf32, #dlc.on<cpu, ba>>
   return %1 : tensor<8x16xf32, #dlc.on<cpu, ba>>
 }
+
+// CHECK-LABEL: @turned_there_and_back
+// CHECK-NEXT: return %arg0
+func.func @turned_there_and_back(%x: tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x4x4x16xf32, #dlc.on<cpu>> {
+  %0 = dlc.transposed_view %x [0, 3, 1, 2] : (tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, acdb>>
+  %1 = dlc.transposed_view %0 [0, 2, 3, 1] : (tensor<1x16x4x4xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x4x16xf32, #dlc.on<cpu>>
+  return %1 : tensor<1x4x4x16xf32, #dlc.on<cpu>>
+}

@@ -70,3 +70,19 @@ func.func @random_c1_result(%c: tensor<i64>) {
   %0 = dlc.random uniform %c seed 7 : (tensor<i64>) -> tensor<2xi32>
   return
 }
+
+// -----
+
+func.func @view_of_another_shape(%x: tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x4x4x16xf32, #dlc.on<cpu>> {
+  // expected-error @+1 {{C2: the result must be [1, 16, 4, 4] of 'f32' on the operand's device}}
+  %0 = dlc.transposed_view %x [0, 3, 1, 2] : (tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x4x4x16xf32, #dlc.on<cpu>>
+  return %0 : tensor<1x4x4x16xf32, #dlc.on<cpu>>
+}
+
+// -----
+
+func.func @view_of_dimensions_twice(%x: tensor<4x4xf32, #dlc.on<cpu>>) -> tensor<4x4xf32, #dlc.on<cpu, ba>> {
+  // expected-error @+1 {{C1: `permutation` must hold each of the 2 dimensions once; found}}
+  %0 = dlc.transposed_view %x [0, 0] : (tensor<4x4xf32, #dlc.on<cpu>>) -> tensor<4x4xf32, #dlc.on<cpu, ba>>
+  return %0 : tensor<4x4xf32, #dlc.on<cpu, ba>>
+}

@@ -15,3 +15,18 @@ func.func @conv(%x: tensor<1x16x8x8xui8, #dlc.on<cpu>>, %z: tensor<i32, #dlc.on<
   %y = dlc.conv %2, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>, tensor<4x16x3x3xi32, #dlc.on<cpu>>) -> tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
   return %y : tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
 }
+
+// Past views of channels last, too.
+// CHECK-LABEL: @viewed
+// CHECK: %[[R:.*]] = dlc.transposed_view %{{.*}} [0, 3, 1, 2] : (tensor<1x8x8x16xui8, #dlc.on<cpu>>) -> tensor<1x16x8x8xui8, #dlc.on<cpu, acdb>>
+// CHECK: dlc.fusion(%[[X:.*]] = %[[R]]
+// CHECK-NEXT: %[[C:.*]] = dlc.cast %[[X]] to i32
+// CHECK: %[[S:.*]] = dlc.sub %[[C]],
+// CHECK: dlc.conv %[[S]],
+func.func @viewed(%x: tensor<1x8x8x16xui8, #dlc.on<cpu>>, %z: tensor<i32, #dlc.on<cpu>>, %w: tensor<4x16x3x3xi32, #dlc.on<cpu>>) -> tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>> {
+  %0 = dlc.cast %x to i32 : (tensor<1x8x8x16xui8, #dlc.on<cpu>>) -> tensor<1x8x8x16xi32, #dlc.on<cpu>>
+  %1 = dlc.sub %0, %z : (tensor<1x8x8x16xi32, #dlc.on<cpu>>, tensor<i32, #dlc.on<cpu>>) -> tensor<1x8x8x16xi32, #dlc.on<cpu>>
+  %2 = dlc.transposed_view %1 [0, 3, 1, 2] : (tensor<1x8x8x16xi32, #dlc.on<cpu>>) -> tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>
+  %y = dlc.conv %2, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>, tensor<4x16x3x3xi32, #dlc.on<cpu>>) -> tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
+  return %y : tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
+}

@@ -57,3 +57,12 @@ func.func @slices(%x: tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x8x4x4xf32,
   %3 = dlc.reorder %1 : (tensor<1x8x4x4xf32, #dlc.on<cpu, acdb>>) -> tensor<1x8x4x4xf32, #dlc.on<cpu>>
   return %3 : tensor<1x8x4x4xf32, #dlc.on<cpu>>
 }
+
+// -----
+
+func.func @views(%x: tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu>> {
+  %0 = dlc.transposed_view %x [0, 3, 1, 2] : (tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, acdb>>
+  // expected-error @+1 {{the elements must stay where they are; found 'tensor<1x4x4x16xf32, #dlc.on<cpu>>' to 'tensor<1x16x4x4xf32, #dlc.on<cpu>>'; transpose with dlc.transpose and put a dlc.reorder after it}}
+  %1 = dlc.transposed_view %x [0, 3, 1, 2] : (tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu>>
+  return %1 : tensor<1x16x4x4xf32, #dlc.on<cpu>>
+}

@@ -1,0 +1,264 @@
+//===- Views.cpp - transpositions that a layout makes views ---------------===//
+#include "passes/layout/Views.h"
+
+#include "passes/Dimensions.h"
+#include "passes/layout/Alternatives.h"
+#include "passes/layout/Tag.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+RankedTensorType permuted(RankedTensorType type, ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> shape;
+  for (int64_t d : permutation)
+    shape.push_back(type.getDimSize(d));
+  return RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
+}
+
+/// The view of a plain tensor that the value is, if it is one.
+TransposedViewOp viewOfPlain(Value value) {
+  auto view = value.getDefiningOp<TransposedViewOp>();
+  return view && layoutOf(view.getX().getType()).empty() ? view : TransposedViewOp();
+}
+
+/// An operation that works element by element on views of plain tensors, and on what lies in memory
+/// whatever becomes of it.
+class OnViews {
+public:
+  explicit OnViews(Operation *op) : op(op), type(typeOf(op->getResult(0))) {}
+
+  bool matches() {
+    for (Value operand : op->getOperands()) {
+      if (shapeOf(operand) != type.getShape()) {
+        if (llvm::count_if(shapeOf(operand), [](int64_t d) { return d != 1; }) > 1)
+          return false;
+        continue;
+      }
+      TransposedViewOp view = viewOfPlain(operand);
+      if (view && (permutation.empty() || permutation == view.getPermutation()))
+        permutation = view.getPermutation();
+      // A single user may be part of the kernel that makes the value.
+      else if (view || (operand.getDefiningOp() && operand.hasOneUse()))
+        return false;
+    }
+    return !permutation.empty();
+  }
+
+  void rewrite() {
+    AlternativeBuilder b(op);
+    SmallVector<int64_t> inverse = inverseOf(permutation);
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      if (Value plain = plainOf(operand, inverse, b))
+        mapping.map(operand, plain);
+    Operation *inner = b.builder.clone(*op, mapping);
+    inner->getResult(0).setType(permuted(type, inverse));
+    op->getResult(0).replaceAllUsesWith(
+        b.make<TransposedViewOp>(type, inner->getResult(0), permutation));
+    op->erase();
+  }
+
+private:
+  /// What stands for an operand; null where it stays.
+  Value plainOf(Value operand, ArrayRef<int64_t> inverse, AlternativeBuilder &b) {
+    ArrayRef<int64_t> own = shapeOf(operand);
+    if (own == type.getShape()) {
+      if (TransposedViewOp view = viewOfPlain(operand))
+        return view.getX();
+      return b.make<TransposedViewOp>(permuted(typeOf(operand), inverse), operand, inverse);
+    }
+    if (llvm::all_of(own, [](int64_t d) { return d == 1; }))
+      return {};
+    SmallVector<int64_t> aligned(type.getRank() - own.size(), 1), moved;
+    aligned.append(own.begin(), own.end());
+    for (int64_t d : inverse)
+      moved.push_back(aligned[d]);
+    return b.reshape(operand, moved);
+  }
+
+  Operation *op;
+  RankedTensorType type;
+  ArrayRef<int64_t> permutation;
+};
+
+/// A transposition of what a reshape merges the dimensions of, before a layout makes it a view.
+struct ImageTranspose {
+  Value image;
+  SmallVector<int64_t> permutation;
+
+  /// Of a merged image, or of one as it is.
+  static std::optional<ImageTranspose> find(Value merged, ArrayRef<int64_t> permutation,
+                                            ArrayRef<std::string> tags, int64_t rank) {
+    ImageTranspose found{merged, SmallVector<int64_t>(permutation)};
+    if (auto reshape = merged.getDefiningOp<ReshapeOp>();
+        reshape && merged.hasOneUse() && typeOf(merged).getRank() < rank) {
+      if (!typeOf(reshape.getX()).hasStaticShape() || !typeOf(merged).hasStaticShape())
+        return std::nullopt;
+      auto groups = splitGroups(shapeOf(merged), shapeOf(reshape.getX()));
+      if (!groups)
+        return std::nullopt;
+      found.image = reshape.getX();
+      found.permutation.clear();
+      for (int64_t d : permutation)
+        llvm::append_range(found.permutation, (*groups)[d]);
+    }
+    RankedTensorType type = typeOf(found.image);
+    bool isView = type.getRank() == rank && llvm::any_of(tags, [&](StringRef tag) {
+                    return keepsMemory(withLayout(type, tag), found.permutation,
+                                       permuted(type, found.permutation));
+                  });
+    return isView ? std::optional(found) : std::nullopt;
+  }
+
+  TransposeOp make(OpBuilder &builder, Location loc) {
+    return TransposeOp::create(builder, loc, image, permutation);
+  }
+};
+
+} // namespace
+
+/// Whether a convolution makes the value, or what it is made of element by element.
+static bool isOfConv(Value value) {
+  constexpr int kFar = 8;
+  for (int step = 0; step < kFar; ++step) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<ConvOp, ConvTransposeOp>(op))
+      return true;
+    if (!op || !op->hasTrait<Elementwise>())
+      return false;
+    auto full = llvm::find_if(op->getOperands(),
+                              [&](Value operand) { return shapeOf(operand) == shapeOf(value); });
+    if (full == op->operand_end())
+      return false;
+    value = *full;
+  }
+  return false;
+}
+
+/// The one reshape of an image that an elementwise operation works on, other operands being smaller
+/// or constant.
+static ReshapeOp mergedOperand(Operation *op, int64_t rank) {
+  if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
+      !typeOf(op->getResult(0)).hasStaticShape())
+    return {};
+  ReshapeOp found;
+  for (Value operand : op->getOperands()) {
+    if (shapeOf(operand) != shapeOf(op->getResult(0)) || operand.getDefiningOp<ConstantOp>())
+      continue;
+    auto reshape = operand.getDefiningOp<ReshapeOp>();
+    if (found || !reshape || !operand.hasOneUse() || typeOf(operand).getRank() >= rank ||
+        typeOf(reshape.getX()).getRank() != rank || !isOfConv(reshape.getX()))
+      return {};
+    found = reshape;
+  }
+  return found;
+}
+
+void mergeImagesLast(Block &block, int64_t rank) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    ReshapeOp reshape = mergedOperand(&op, rank);
+    auto groups =
+        reshape ? splitGroups(shapeOf(reshape.getY()), shapeOf(reshape.getX())) : std::nullopt;
+    if (!groups)
+      continue;
+    ArrayRef<int64_t> image = shapeOf(reshape.getX()), merged = shapeOf(reshape.getY());
+    AlternativeBuilder b(&op);
+    IRMapping mapping;
+    for (Value operand : op.getOperands()) {
+      if (operand == reshape.getY()) {
+        mapping.map(operand, reshape.getX());
+        continue;
+      }
+      SmallVector<int64_t> own(merged.size() - shapeOf(operand).size(), 1), split;
+      llvm::append_range(own, shapeOf(operand));
+      for (auto [size, group] : llvm::zip(own, *groups))
+        for (int64_t d : group)
+          split.push_back(size == 1 ? 1 : image[d]);
+      if (!shapeOf(operand).empty())
+        mapping.map(operand, b.reshape(operand, split));
+    }
+    Operation *inner = b.builder.clone(op, mapping);
+    RankedTensorType type = typeOf(op.getResult(0));
+    inner->getResult(0).setType(
+        RankedTensorType::get(image, type.getElementType(), type.getEncoding()));
+    op.getResult(0).replaceAllUsesWith(b.reshape(inner->getResult(0), merged));
+    op.erase();
+    reshape.erase();
+  }
+}
+
+void transposeImagesFirst(Block &block, ArrayRef<std::string> tags, int64_t rank) {
+  for (TransposeOp op : llvm::make_early_inc_range(block.getOps<TransposeOp>())) {
+    auto reshape = op.getX().getDefiningOp<ReshapeOp>();
+    auto found =
+        reshape ? ImageTranspose::find(op.getX(), op.getPermutation(), tags, rank) : std::nullopt;
+    if (!found || found->image == op.getX())
+      continue;
+    OpBuilder builder(op);
+    Value turned = found->make(builder, op.getLoc()).getY();
+    op.getY().replaceAllUsesWith(
+        TensorBuilder(builder, op.getLoc()).reshape(turned, shapeOf(op.getY())));
+    op.erase();
+    reshape.erase();
+  }
+}
+
+SmallVector<TurnedProduct> turnProducts(Block &block, ArrayRef<std::string> tags, int64_t rank) {
+  SmallVector<TurnedProduct> result;
+  for (MatmulOp op : block.getOps<MatmulOp>()) {
+    ArrayRef<int64_t> shape = shapeOf(op.getA());
+    if (!op.getTransposeA() || shape.size() < 2 || !typeOf(op.getA()).hasStaticShape())
+      continue;
+    SmallVector<int64_t> swap(llvm::seq<int64_t>(0, shape.size()).begin(),
+                              llvm::seq<int64_t>(0, shape.size()).end());
+    std::swap(swap.back(), swap[swap.size() - 2]);
+    auto found = ImageTranspose::find(op.getA(), swap, tags, rank);
+    if (!found)
+      continue;
+    OpBuilder builder(op);
+    SmallVector<int64_t> rows;
+    for (int64_t d : swap)
+      rows.push_back(shape[d]);
+    TransposeOp turned = found->make(builder, op.getLoc());
+    result.push_back({op, turned, op.getA()});
+    op.getAMutable().assign(TensorBuilder(builder, op.getLoc()).reshape(turned.getY(), rows));
+    op.setTransposeA(false);
+  }
+  return result;
+}
+
+void turnBack(TurnedProduct &turned) {
+  Operation *reshape = turned.product.getA().getDefiningOp();
+  turned.product.getAMutable().assign(turned.before);
+  turned.product.setTransposeA(true);
+  if (reshape != turned.transpose)
+    reshape->erase();
+  turned.transpose.erase();
+}
+
+void makeView(TransposeOp op, Type result) {
+  OpBuilder builder(op);
+  op.getY().replaceAllUsesWith(
+      TransposedViewOp::create(builder, op.getLoc(), result, op.getX(), op.getPermutation()));
+  op.erase();
+}
+
+void sinkViews(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!op.hasTrait<Elementwise>() || op.getNumResults() != 1 ||
+        layoutOf(op.getResult(0).getType()).empty())
+      continue;
+    OnViews sunk(&op);
+    if (sunk.matches())
+      sunk.rewrite();
+  }
+  for (TransposedViewOp view : llvm::make_early_inc_range(block.getOps<TransposedViewOp>()))
+    if (view.getY().use_empty())
+      view.erase();
+}
+
+} // namespace dlc

@@ -1,0 +1,89 @@
+// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1 costs=assumed' --dlc-verify-layout --split-input-file | FileCheck %s
+
+// Between channels first and channels last nothing moves: the convolution's images have their channels last. The sum with what
+// came before is made where the product is.
+// CHECK-LABEL: @block
+// CHECK-SAME: %[[X:arg0]]: tensor<1x14x14x64xf32, #dlc.on<cpu>>
+// CHECK-NOT: dlc.transpose{{ }}
+// CHECK-NOT: dlc.reorder
+// CHECK: %[[IMAGE:.+]] = dlc.transposed_view %[[X]] [0, 3, 1, 2] : (tensor<1x14x14x64xf32, #dlc.on<cpu>>) -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
+// CHECK: %[[Y:.+]] = dlc.conv %[[IMAGE]], {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
+// CHECK: %[[ROWS:.+]] = dlc.transposed_view %[[Y]] [0, 2, 3, 1] {{.*}} -> tensor<1x14x14x64xf32, #dlc.on<cpu>>
+// CHECK: %[[P:.+]] = dlc.matmul %[[ROWS]]
+// CHECK: %[[SUM:.+]] = dlc.add %[[P]], %[[X]] : (tensor<1x14x14x64xf32, #dlc.on<cpu>>, tensor<1x14x14x64xf32, #dlc.on<cpu>>)
+// CHECK: %[[NEXT:.+]] = dlc.transposed_view %[[SUM]] [0, 3, 1, 2]
+// CHECK: %[[Z:.+]] = dlc.conv %[[NEXT]]
+// CHECK: dlc.transposed_view %[[Z]] [0, 2, 3, 1]
+// CHECK-NOT: dlc.reorder
+// CHECK: return
+func.func @block(%x: tensor<1x14x14x64xf32>, %w: tensor<64x1x7x7xf32>, %m: tensor<64x64xf32>) -> tensor<1x14x14x64xf32> {
+  %0 = dlc.transpose %x [0, 3, 1, 2] : (tensor<1x14x14x64xf32>) -> tensor<1x64x14x14xf32>
+  %1 = dlc.conv %0, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 3, 3>, high = array<i64: 3, 3>, groups = 64 : i64} : (tensor<1x64x14x14xf32>, tensor<64x1x7x7xf32>) -> tensor<1x64x14x14xf32>
+  %2 = dlc.transpose %1 [0, 2, 3, 1] : (tensor<1x64x14x14xf32>) -> tensor<1x14x14x64xf32>
+  %3 = dlc.matmul %2, %m : (tensor<1x14x14x64xf32>, tensor<64x64xf32>) -> tensor<1x14x14x64xf32>
+  %4 = dlc.transpose %3 [0, 3, 1, 2] : (tensor<1x14x14x64xf32>) -> tensor<1x64x14x14xf32>
+  %5 = dlc.add %4, %0 : (tensor<1x64x14x14xf32>, tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32>
+  %6 = dlc.conv %5, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 3, 3>, high = array<i64: 3, 3>, groups = 64 : i64} : (tensor<1x64x14x14xf32>, tensor<64x1x7x7xf32>) -> tensor<1x64x14x14xf32>
+  %7 = dlc.transpose %6 [0, 2, 3, 1] : (tensor<1x64x14x14xf32>) -> tensor<1x14x14x64xf32>
+  return %7 : tensor<1x14x14x64xf32>
+}
+
+// -----
+
+// An image's places become a sequence: merged after they are turned.
+// CHECK-LABEL: @sequence
+// CHECK: %[[Y:.+]] = dlc.conv {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
+// CHECK: %[[V:.+]] = dlc.transposed_view %[[Y]] [0, 2, 3, 1] {{.*}} -> tensor<1x14x14x64xf32, #dlc.on<cpu>>
+// CHECK: dlc.reshape %[[V]] {{.*}} -> tensor<1x196x64xf32, #dlc.on<cpu>>
+func.func @sequence(%x: tensor<1x14x14x64xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<1x196x64xf32> {
+  %0 = dlc.transpose %x [0, 3, 1, 2] : (tensor<1x14x14x64xf32>) -> tensor<1x64x14x14xf32>
+  %1 = dlc.conv %0, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x14x14xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x14x14xf32>
+  %2 = dlc.reshape %1 : (tensor<1x64x14x14xf32>) -> tensor<1x64x196xf32>
+  %3 = dlc.transpose %2 [0, 2, 1] : (tensor<1x64x196xf32>) -> tensor<1x196x64xf32>
+  return %3 : tensor<1x196x64xf32>
+}
+
+// -----
+
+// What a convolution alone makes is summed in its layout: the sum is part of it.
+// CHECK-LABEL: @joined
+// CHECK: dlc.conv
+// CHECK: dlc.add {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
+func.func @joined(%x: tensor<1x14x14x64xf32>, %w: tensor<64x1x3x3xf32>) -> tensor<1x14x14x64xf32> {
+  %0 = dlc.transpose %x [0, 3, 1, 2] : (tensor<1x14x14x64xf32>) -> tensor<1x64x14x14xf32>
+  %1 = dlc.conv %0, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 64 : i64} : (tensor<1x64x14x14xf32>, tensor<64x1x3x3xf32>) -> tensor<1x64x14x14xf32>
+  %2 = dlc.add %1, %0 : (tensor<1x64x14x14xf32>, tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32>
+  %3 = dlc.transpose %2 [0, 2, 3, 1] : (tensor<1x64x14x14xf32>) -> tensor<1x14x14x64xf32>
+  return %3 : tensor<1x14x14x64xf32>
+}
+
+// -----
+
+// A product that takes the places of an image as rows reads them as they lie; where the image is laid otherwise, it takes them
+// transposed as it did.
+// CHECK-LABEL: @product
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
+// CHECK: dlc.gelu {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
+// CHECK: %[[V:.+]] = dlc.transposed_view %{{.*}} [0, 2, 3, 1] {{.*}} -> tensor<1x14x14x64xf32, #dlc.on<cpu>>
+// CHECK: %[[ROWS:.+]] = dlc.reshape %[[V]] {{.*}} -> tensor<1x196x64xf32, #dlc.on<cpu>>
+// CHECK: dlc.matmul %[[ROWS]], %{{[^ ]*}} : (tensor<1x196x64xf32, #dlc.on<cpu>>
+func.func @product(%x: tensor<1x14x14x64xf32>, %w: tensor<64x1x3x3xf32>, %m: tensor<64x32xf32>) -> tensor<1x196x32xf32> {
+  %0 = dlc.transpose %x [0, 3, 1, 2] : (tensor<1x14x14x64xf32>) -> tensor<1x64x14x14xf32>
+  %1 = dlc.conv %0, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 64 : i64} : (tensor<1x64x14x14xf32>, tensor<64x1x3x3xf32>) -> tensor<1x64x14x14xf32>
+  %2 = dlc.reshape %1 : (tensor<1x64x14x14xf32>) -> tensor<1x64x196xf32>
+  %3 = dlc.gelu %2 : (tensor<1x64x196xf32>) -> tensor<1x64x196xf32>
+  %4 = dlc.matmul %3, %m transpose_a : (tensor<1x64x196xf32>, tensor<64x32xf32>) -> tensor<1x196x32xf32>
+  return %4 : tensor<1x196x32xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @plain
+// CHECK-NOT: dlc.transpose
+// CHECK: dlc.matmul %{{[^ ]*}}, %{{[^ ]*}} transpose_a
+func.func @plain(%x: tensor<1x64x14x14xf32>, %w: tensor<64x64x3x3xf32>, %m: tensor<64x32xf32>) -> (tensor<1x196x32xf32>, tensor<1x64x14x14xf32>) {
+  %2 = dlc.reshape %x : (tensor<1x64x14x14xf32>) -> tensor<1x64x196xf32>
+  %3 = dlc.matmul %2, %m transpose_a : (tensor<1x64x196xf32>, tensor<64x32xf32>) -> tensor<1x196x32xf32>
+  %1 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x14x14xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x14x14xf32>
+  return %3, %1 : tensor<1x196x32xf32>, tensor<1x64x14x14xf32>
+}
