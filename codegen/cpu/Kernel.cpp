@@ -215,7 +215,10 @@ private:
       e.prefetchRows(
           {.elements = product(shape), .walk = 1, .ahead = (nearest + row - 1) / row * row});
     Value from = e.binary("mul", chunk, e.i64(nest.depth));
-    Value to = e.binary("min", e.binary("add", from, e.i64(nest.depth)), e.i64(shape[along]));
+    Value to = e.binary("add", from, e.i64(nest.depth));
+    bool even = shape[along] % nest.depth == 0;
+    if (!even)
+      to = e.binary("min", to, e.i64(shape[along]));
     Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(runs * together)),
                           e.i64(together));
     e.range(from, e.binary("add", from, part), together, {}, [&](Value first, ValueRange) {
@@ -224,11 +227,12 @@ private:
                        e.binary("mul", part, e.i64(i / together))));
       return SmallVector<Value>();
     });
-    e.range(e.binary("add", from, e.binary("mul", part, e.i64(runs))), to, 1, {},
-            [&](Value one, ValueRange) {
-              store(one);
-              return SmallVector<Value>();
-            });
+    if (even ? nest.depth % (runs * together) != 0 : runs * together > 1)
+      e.range(e.binary("add", from, e.binary("mul", part, e.i64(runs))), to, 1, {},
+              [&](Value one, ValueRange) {
+                store(one);
+                return SmallVector<Value>();
+              });
     e.prefetchRows({});
   }
 

@@ -157,14 +157,30 @@ func.func @main(%x: tensor<64x32768xf32>) -> tensor<64x32768xf32> {
 // CHECK: "llvm.intr.prefetch"
 // CHECK-COUNT-4: llvm.load
 // CHECK-NOT: llvm.load
-// CHECK: scf.for
-// CHECK: llvm.load
-// CHECK-NOT: llvm.load
 // CHECK: llvm.return
 func.func @main(%x: tensor<4x12544x16xf32>, %s: tensor<4x1x16xf32>, %b: tensor<16xf32>) -> tensor<4x12544x16xf32> {
   %m = dlc.mul %x, %s : (tensor<4x12544x16xf32>, tensor<4x1x16xf32>) -> tensor<4x12544x16xf32>
   %y = dlc.add %m, %b : (tensor<4x12544x16xf32>, tensor<16xf32>) -> tensor<4x12544x16xf32>
   return %y : tensor<4x12544x16xf32>
+}
+
+// -----
+
+// The last chunk of them is a short one: some rows may be left over.
+// CHECK-LABEL: llvm.func @k0_mul
+// CHECK: scf.for
+// CHECK: llvm.load
+// CHECK: arith.minsi
+// CHECK: scf.for
+// CHECK-COUNT-4: llvm.load
+// CHECK-NOT: llvm.load
+// CHECK: scf.for
+// CHECK: llvm.load
+// CHECK-NOT: llvm.load
+// CHECK: llvm.return
+func.func @main(%x: tensor<4x12541x16xf32>, %s: tensor<4x1x16xf32>) -> tensor<4x12541x16xf32> {
+  %m = dlc.mul %x, %s : (tensor<4x12541x16xf32>, tensor<4x1x16xf32>) -> tensor<4x12541x16xf32>
+  return %m : tensor<4x12541x16xf32>
 }
 
 // -----
