@@ -17,14 +17,17 @@ KernelFrame::KernelFrame(OpBuilder &b, Location loc, StringRef name)
   b.setInsertionPointToStart(entry);
 }
 
-Value KernelFrame::nextBuffer() {
+Value KernelFrame::load(ArrayRef<LLVM::GEPArg> slot) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, entry->getArgument(0),
-                                   ArrayRef<LLVM::GEPArg>{next++});
-  auto load = LLVM::LoadOp::create(b, loc, pointer, slot, 8);
+  Value at = LLVM::GEPOp::create(b, loc, pointer, pointer, entry->getArgument(0), slot);
+  auto load = LLVM::LoadOp::create(b, loc, pointer, at, 8);
   load.setInvariant(true);
   return load;
 }
+
+Value KernelFrame::nextBuffer() { return load({next++}); }
+
+Value KernelFrame::buffer(Value number) { return load({number}); }
 
 void KernelFrame::finish() {
   LLVM::ReturnOp::create(b, loc, ValueRange{});

@@ -18,9 +18,13 @@ public:
   mlir::Value context() { return entry->getArgument(4); }
   /// The pointers of the launch, in order.
   mlir::Value nextBuffer();
+  /// One of them, by its number.
+  mlir::Value buffer(mlir::Value number);
   void finish();
 
 private:
+  mlir::Value load(llvm::ArrayRef<mlir::LLVM::GEPArg> slot);
+
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::OpBuilder::InsertPoint outside;
