@@ -417,11 +417,15 @@ LogicalResult emitSplitKernel(OpBuilder &b, FusionOp fusion, StringRef name, con
   }
   SplitEmitter emitter(b, e, frame, plan);
   SmallVector<TypedBuffer> outputs;
+  int64_t starts = 0;
+  if (ConcatOp joined = plan.joined; joined && joined.getAxis() + 1 == plan.shape.size())
+    for (const PartRun &parts : runsOfParts(joined))
+      starts = std::gcd(starts, parts.starts());
   for (unsigned i : firstOutputs(fusion, plan)) {
     Value value = body.getTerminator()->getOperand(i), pointer = frame.nextBuffer();
     bool side = tensorType(value).getShape() == ArrayRef<int64_t>(plan.shape);
     (side ? emitter.sides : emitter.results).push_back({value, pointer});
-    outputs.push_back({tensorType(value), pointer});
+    outputs.push_back({tensorType(value), pointer, side ? starts : 0});
   }
   if (!plan.isWhole())
     for (size_t i = 0; i < plan.reduces.size(); ++i)

@@ -530,12 +530,15 @@ LogicalResult emitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Ta
     inputs.push_back(frame.nextBuffer());
     e.bindBuffer(argument, inputs.back());
   }
+  std::vector<Nest> nests = planNests(fusion, target);
+  int64_t starts = 0;
+  for (const Nest &nest : nests)
+    starts = nest.joinsRows() ? std::gcd(starts, nest.parts.starts()) : starts;
   for (Value value : fusion.getBody().front().getTerminator()->getOperands()) {
     outputs.push_back(frame.nextBuffer());
-    typed.push_back({tensorType(value), outputs.back()});
+    typed.push_back({tensorType(value), outputs.back(), starts});
   }
   KernelEmitter emitter(b, e, frame, fusion, outputs);
-  std::vector<Nest> nests = planNests(fusion, target);
   storePastCaches(e, inputs, typed, [&] { emitter.run(nests); });
   frame.finish();
   return success();

@@ -34,13 +34,15 @@ void KernelFrame::finish() {
   b.restoreInsertionPoint(outside);
 }
 
-/// Whether every row of the output begins at a multiple of a register.
-static bool rowsAligned(RankedTensorType type, int64_t registerBytes) {
-  if (type.getRank() == 0)
+/// Whether every row of the output, and every part of one, begins at a multiple of a register.
+static bool rowsAligned(const TypedBuffer &output, int64_t registerBytes) {
+  if (output.type.getRank() == 0)
     return false;
-  int64_t row = type.getShape().back();
-  return row == type.getNumElements() ||
-         row * ref::elementBytes(type.getElementType()) % registerBytes == 0;
+  auto isAligned = [&](int64_t elements) {
+    return elements * ref::elementBytes(output.type.getElementType()) % registerBytes == 0;
+  };
+  int64_t row = output.type.getShape().back();
+  return (row == output.type.getNumElements() || isAligned(row)) && isAligned(output.starts);
 }
 
 /// The outputs that go past the caches: those of a kernel that together leave nothing in the
@@ -55,7 +57,7 @@ static SmallVector<Value> largeOutputs(const Target &target, ArrayRef<TypedBuffe
   SmallVector<Value> large;
   for (const TypedBuffer &output : outputs)
     if (all >= target.pastCacheBytes && bytesOf(output) >= target.pastCacheBytes / 4 &&
-        rowsAligned(output.type, target.vectorBits / 8))
+        rowsAligned(output, target.vectorBits / 8))
       large.push_back(output.pointer);
   return large;
 }

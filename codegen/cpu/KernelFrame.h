@@ -35,6 +35,8 @@ private:
 struct TypedBuffer {
   mlir::RankedTensorType type;
   mlir::Value pointer;
+  /// Where it is written in parts of rows: these begin at multiples of so many elements.
+  int64_t starts = 0;
 };
 
 /// Emits `body` so that stores to outputs which no cache would hold until they are read go past the

@@ -190,10 +190,7 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
 /// Parts whose rows lie side by side in the result are walked side by side: a thread reads of all
 /// parts what it made itself, most likely, and writes what it will read.
 void takePartsTogether(std::vector<Nest> &nests) {
-  auto isBeside = [](Nest &nest) {
-    int64_t axis = nest.joined ? int64_t(nest.joined.getAxis()) : nest.stores[0].axis;
-    return nest.depth > 0 && axis == int64_t(nest.shape.size()) - 1;
-  };
+  auto isBeside = [](const Nest &nest) { return nest.depth > 0 && nest.joinsRows(); };
   if (nests.empty() || (nests.size() == 1 && nests.front().parts.count == 1) ||
       !llvm::all_of(nests, isBeside))
     return;

@@ -32,6 +32,12 @@ struct Nest {
   bool beside = false;
   int64_t units = 1; ///< of each part: rows, or blocks or chunks of them; or rows of tiles
   double work = 0;   ///< rough operations per unit
+
+  /// Whether its parts of a concatenation are parts of rows.
+  bool joinsRows() const {
+    int64_t axis = joined ? int64_t(ConcatOp(joined).getAxis()) : stores[0].axis;
+    return axis >= 0 && axis == int64_t(shape.size()) - 1;
+  }
 };
 
 std::vector<Nest> planNests(FusionOp fusion, const Target &target);

@@ -11,6 +11,8 @@
 
 #include "codegen/cpu/KernelFrame.h"
 
+#include <numeric>
+
 namespace dlc::cpu {
 
 struct PartRun {
@@ -21,6 +23,9 @@ struct PartRun {
   /// Arguments of the fusion that the first part is made of, where those of the others are not the
   /// same: how many places further in the launch's list the next part's stands.
   llvm::SmallVector<std::pair<mlir::BlockArgument, int64_t>, 2> operands;
+
+  /// All begin at multiples of it.
+  int64_t starts() const { return count > 1 ? std::gcd(offset, size) : offset; }
 };
 
 /// All parts, in order.

@@ -223,6 +223,29 @@ func.func @main(%x: tensor<2048x1024xf32>) -> (tensor<2048x1024xf32>, tensor<204
 
 // -----
 
+// Parts of rows are stored past them where each begins with a register.
+// CHECK-LABEL: llvm.func @k0_concat_mul
+// CHECK: nontemporal
+// CHECK: llvm.return
+func.func @main(%x: tensor<80000x32xf32>, %y: tensor<80000x64xf32>, %s: tensor<96xf32>) -> tensor<80000x96xf32> {
+  %j = dlc.concat 1 (%x, %y) : (tensor<80000x32xf32>, tensor<80000x64xf32>) -> tensor<80000x96xf32>
+  %m = dlc.mul %j, %s : (tensor<80000x96xf32>, tensor<96xf32>) -> tensor<80000x96xf32>
+  return %m : tensor<80000x96xf32>
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @k0_concat_mul
+// CHECK-NOT: nontemporal
+// CHECK: llvm.return
+func.func @main(%x: tensor<80000x24xf32>, %y: tensor<80000x40xf32>, %s: tensor<64xf32>) -> tensor<80000x64xf32> {
+  %j = dlc.concat 1 (%x, %y) : (tensor<80000x24xf32>, tensor<80000x40xf32>) -> tensor<80000x64xf32>
+  %m = dlc.mul %j, %s : (tensor<80000x64xf32>, tensor<64xf32>) -> tensor<80000x64xf32>
+  return %m : tensor<80000x64xf32>
+}
+
+// -----
+
 // A tile of registers whose elements are all one number.
 // CHECK-LABEL: llvm.func @k0_transpose
 // CHECK: vector.shuffle
