@@ -145,9 +145,13 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
       return picked;
   if (auto found = parts.find(op); found != parts.end()) {
     Indices inside(at);
+    auto [part, offset] = found->second;
     Index &x = inside[cast<ConcatOp>(op).getAxis()];
-    x = affine(x, 1, -found->second.second);
-    return eval(op->getOperand(found->second.first), inside, lanes);
+    if (!x.unknown) {
+      Value &place = x.vec ? x.vec : x.base;
+      place = binary("sub", place, offset);
+    }
+    return eval(op->getOperand(part), inside, lanes);
   }
   IndexLowering lowering(*this, lanes);
   Type element = computeType(getElementTypeOrSelf(op->getResult(0).getType()));

@@ -12,8 +12,8 @@ namespace {
 
 class SplitEmitter {
 public:
-  SplitEmitter(OpBuilder &b, Emitter &e, const SplitPlan &plan, Value scratch)
-      : b(b), e(e), loc(e.loc), plan(plan), scratch(scratch), rank(int64_t(plan.shape.size())),
+  SplitEmitter(OpBuilder &b, Emitter &e, KernelFrame &frame, const SplitPlan &plan)
+      : b(b), e(e), frame(frame), loc(e.loc), plan(plan), rank(int64_t(plan.shape.size())),
         columns(plan.shape.back()) {}
 
   struct Output {
@@ -23,14 +23,15 @@ public:
   SmallVector<Output> results; ///< of the reduced shape
   SmallVector<Value> partials; ///< or in their place: a buffer for each reduction
 
-  void run(Value begin, Value end) {
+  void run() {
     e.prefetchRows({.elements = product(plan.shape), .walk = 1, .ahead = plan.ahead()});
-    e.range(begin, end, 1, {}, [&](Value unit, ValueRange) {
+    e.range(frame.begin(), frame.end(), 1, {}, [&](Value unit, ValueRange) {
       takeApart(unit);
       if (plan.joined) {
         forParts();
       } else {
         strip = where.back();
+        firstColumn = e.i64(0);
         unitOf();
       }
       return SmallVector<Value>();
@@ -71,31 +72,30 @@ private:
       laneUnit();
   }
 
-  /// The unit, by the code of the part of the concatenation that it stands in.
+  /// The unit, by the code of the parts of the concatenation that it stands in.
   void forParts() {
-    int64_t axis = int64_t(plan.joined.getAxis()), before = 0, offset = 0;
+    int64_t axis = int64_t(plan.joined.getAxis()), before = 0;
     bool strips = plan.columns && axis == rank - 1;
-    for (auto [part, value] : llvm::enumerate(plan.joined.getXs())) {
-      int64_t size = tensorType(value).getDimSize(axis);
-      int64_t count = strips ? (size + plan.width - 1) / plan.width : size;
+    for (const PartRun &parts : runsOfParts(plan.joined)) {
+      int64_t each = strips ? (parts.size + plan.width - 1) / plan.width : parts.size;
+      int64_t after = before + each * parts.count;
       auto isAt = [&](arith::CmpIPredicate how, int64_t place) -> Value {
         return arith::CmpIOp::create(b, loc, how, where[axis], e.i64(place));
       };
       Value here = arith::AndIOp::create(b, loc, isAt(arith::CmpIPredicate::sge, before),
-                                         isAt(arith::CmpIPredicate::slt, before + count));
+                                         isAt(arith::CmpIPredicate::slt, after));
       auto branch = scf::IfOp::create(b, loc, here, false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(branch.thenBlock()->getTerminator());
-      e.pushScope();
-      e.bindPart(plan.joined, unsigned(part), offset);
-      strip = where.back();
-      if (strips) {
-        strip = e.binary("sub", strip, e.i64(before));
-        firstColumn = offset, columns = size;
-      }
-      unitOf();
-      e.popScope();
-      before += count, offset += size;
+      Value inRun = e.binary("sub", where[axis], e.i64(before));
+      Value part = parts.count > 1 ? e.binary("div", inRun, e.i64(each)) : e.i64(0);
+      emitPart(e, frame, plan.joined, parts, part, [&](Value offset) {
+        strip = strips ? e.binary("sub", inRun, e.binary("mul", part, e.i64(each))) : where.back();
+        columns = strips ? parts.size : columns;
+        firstColumn = strips ? offset : e.i64(0);
+        unitOf();
+      });
+      before = after;
     }
   }
 
@@ -163,11 +163,11 @@ private:
   /// Calls `body(column, lanes, column within the strip)` for the strip.
   void forColumns(function_ref<void(Index, int64_t, Value)> body) {
     int64_t tail = columns % plan.lanes, strips = (columns + plan.width - 1) / plan.width;
-    Value first = e.binary("add", e.binary("mul", strip, e.i64(plan.width)), e.i64(firstColumn));
-    Value whole = e.i64(firstColumn + columns - tail);
+    Value first = e.binary("add", e.binary("mul", strip, e.i64(plan.width)), firstColumn);
+    Value whole = e.binary("add", firstColumn, e.i64(columns - tail));
     if (columns == plan.lanes) {
-      body({e.i64(firstColumn), plan.lanes > 1 ? 1 : 0, nullptr, false},
-           plan.lanes > 1 ? plan.lanes : 0, e.i64(0));
+      body({firstColumn, plan.lanes > 1 ? 1 : 0, nullptr, false}, plan.lanes > 1 ? plan.lanes : 0,
+           e.i64(0));
       return;
     }
     Value stop = e.binary("min", e.binary("add", first, e.i64(plan.width)), whole);
@@ -196,10 +196,11 @@ private:
     int64_t offset = 0;
     for (ReduceOp op : ArrayRef<ReduceOp>(plan.reduces).take_front(reduction))
       offset += (plan.width * alignment(op) + 63) / 64 * 64;
-    Value start = LLVM::GEPOp::create(b, loc, scratch.getType(), b.getI8Type(), scratch,
+    Type pointer = frame.scratch().getType();
+    Value start = LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), frame.scratch(),
                                       ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    return LLVM::GEPOp::create(b, loc, scratch.getType(), plan.slotType(plan.reduces[reduction]),
-                               start, ValueRange{column});
+    return LLVM::GEPOp::create(b, loc, pointer, plan.slotType(plan.reduces[reduction]), start,
+                               ValueRange{column});
   }
 
   unsigned alignment(ReduceOp op) { return plan.slotType(op).getIntOrFloatBitWidth() / 8; }
@@ -392,13 +393,14 @@ private:
 
   OpBuilder &b;
   Emitter &e;
+  KernelFrame &frame;
   Location loc;
   SplitPlan plan;
-  Value scratch;
   int64_t rank;
   SmallVector<Value> where; ///< the unit's coordinates, in chunks and strips
   Value strip;              ///< of these columns:
-  int64_t firstColumn = 0, columns;
+  Value firstColumn;
+  int64_t columns;
 };
 
 } // namespace
@@ -413,18 +415,22 @@ LogicalResult emitSplitKernel(OpBuilder &b, FusionOp fusion, StringRef name, con
     inputs.push_back(frame.nextBuffer());
     e.bindBuffer(argument, inputs.back());
   }
-  SplitEmitter emitter(b, e, plan, frame.scratch());
+  SplitEmitter emitter(b, e, frame, plan);
   SmallVector<TypedBuffer> outputs;
+  int64_t starts = 0;
+  if (ConcatOp joined = plan.joined; joined && joined.getAxis() + 1 == plan.shape.size())
+    for (const PartRun &parts : runsOfParts(joined))
+      starts = std::gcd(starts, parts.starts());
   for (unsigned i : firstOutputs(fusion, plan)) {
     Value value = body.getTerminator()->getOperand(i), pointer = frame.nextBuffer();
     bool side = tensorType(value).getShape() == ArrayRef<int64_t>(plan.shape);
     (side ? emitter.sides : emitter.results).push_back({value, pointer});
-    outputs.push_back({tensorType(value), pointer});
+    outputs.push_back({tensorType(value), pointer, side ? starts : 0});
   }
   if (!plan.isWhole())
     for (size_t i = 0; i < plan.reduces.size(); ++i)
       emitter.partials.push_back(frame.nextBuffer());
-  storePastCaches(e, inputs, outputs, [&] { emitter.run(frame.begin(), frame.end()); });
+  storePastCaches(e, inputs, outputs, [&] { emitter.run(); });
   frame.finish();
   return success();
 }

@@ -63,13 +63,18 @@ public:
   }
 
   /// Declares that `value` lies in memory at `pointer`, row-major, with the type's elements.
-  void bindBuffer(mlir::Value value, mlir::Value pointer) { buffers[value] = pointer; }
+  /// Returns where it lay before.
+  mlir::Value bindBuffer(mlir::Value value, mlir::Value pointer) {
+    return std::exchange(buffers[value], pointer);
+  }
 
   /// Declares that `value` is `element` at every index asked for in the current scope.
   void bindElement(mlir::Value value, mlir::Value element) { elements[value] = element; }
 
   /// Declares that from now on only that part's elements are asked for, which begin at `offset`.
-  void bindPart(ConcatOp concat, unsigned part, int64_t offset) { parts[concat] = {part, offset}; }
+  void bindPart(ConcatOp concat, unsigned part, mlir::Value offset) {
+    parts[concat] = {part, offset};
+  }
 
   /// Declares that it is `element` at `at` (of `lanes`, as `eval` takes them) in the current scope.
   void bindAt(mlir::Value value, const Indices &at, int64_t lanes, mlir::Value element) {
@@ -201,7 +206,7 @@ private:
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers, elements;
   llvm::DenseMap<mlir::Value, KeptRow> rows;
-  llvm::DenseMap<mlir::Operation *, std::pair<unsigned, int64_t>> parts;
+  llvm::DenseMap<mlir::Operation *, std::pair<unsigned, mlir::Value>> parts;
   std::vector<std::map<Key, mlir::Value>> scopes;
   Prefetching prefetching;
   int walk = 0;

@@ -38,10 +38,11 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
     plan.extent = 0;
     work = 0;
     for (Nest &nest : planNests(fusion, target)) {
-      plan.extent += nest.beside ? 0 : nest.units;
+      int64_t units = nest.units * nest.parts.count;
+      plan.extent = nest.beside ? nest.units : plan.extent + units;
       if (nest.depth == 0 && nest.across < 0)
-        plan.rows += double(nest.units);
-      work += nest.work * double(nest.units);
+        plan.rows += double(units);
+      work += nest.work * double(units);
     }
     for (Value value : keptRows(fusion))
       plan.scratch += rowBytes(value);
@@ -71,20 +72,54 @@ namespace {
 
 class KernelEmitter {
 public:
-  KernelEmitter(OpBuilder &b, Emitter &e, FusionOp fusion, ArrayRef<Value> outputs, Value scratch)
-      : b(b), e(e), loc(e.loc), fusion(fusion), outputs(outputs), scratch(scratch) {}
+  KernelEmitter(OpBuilder &b, Emitter &e, KernelFrame &frame, FusionOp fusion,
+                ArrayRef<Value> outputs)
+      : b(b), e(e), frame(frame), loc(e.loc), fusion(fusion), outputs(outputs) {}
 
-  /// A nest, and those beside it.
-  void run(MutableArrayRef<Nest> nests, Value begin, Value end, int64_t first) {
-    Nest &nest = nests.front();
-    bind(nest);
-    Value from = e.binary("max", begin, e.i64(first)),
-          to = e.binary("min", end, e.i64(first + nest.units));
+  void run(MutableArrayRef<Nest> nests) {
+    if (!nests.empty() && nests.front().beside) {
+      e.range(frame.begin(), frame.end(), 1, {}, [&](Value unit, ValueRange) {
+        for (Nest &nest : nests)
+          forParts(nest, [&](Value) { shortRows(nest, unit); });
+        return SmallVector<Value>();
+      });
+      return;
+    }
+    int64_t first = 0;
+    for (Nest &nest : nests) {
+      forParts(nest, [&](Value part) {
+        walk(nest, e.binary("add", e.binary("mul", part, e.i64(nest.units)), e.i64(first)));
+      });
+      first += nest.units * nest.parts.count;
+    }
+  }
+
+private:
+  /// The parts of a concatenation that a nest makes, one after the other.
+  void forParts(const Nest &nest, function_ref<void(Value)> body) {
+    auto one = [&](Value part, ValueRange) {
+      emitPart(e, frame, nest.joined, nest.parts, part, [&](Value offset) {
+        partOffset = offset;
+        body(part);
+      });
+      return SmallVector<Value>();
+    };
+    if (nest.parts.count > 1)
+      e.range(e.i64(0), e.i64(nest.parts.count), 1, {}, one);
+    else
+      one(e.i64(0), {});
+  }
+
+  /// The units of a nest that are this call's; `first` is the number of its first one.
+  void walk(Nest &nest, Value first) {
+    auto after = [&](int64_t units) { return e.binary("add", first, e.i64(units)); };
+    Value from = e.binary("max", frame.begin(), first),
+          to = e.binary("min", frame.end(), after(nest.units));
     auto units = [&](int64_t count) {
-      return [this, &nest, nests, first, count](Value at, ValueRange) {
-        Value one = e.binary("sub", at, e.i64(first));
+      return [this, &nest, first, count](Value at, ValueRange) {
+        Value one = e.binary("sub", at, first);
         nest.across >= 0 ? tiles(nest, one)
-        : nest.depth > 0 ? sideBySide(nests, one)
+        : nest.depth > 0 ? shortRows(nest, one)
         : count > 1      ? severalUnits(nest, one, count)
                          : unit(nest, one);
         return SmallVector<Value>();
@@ -93,7 +128,7 @@ public:
     if (int64_t several = nest.depth > 0 || nest.across >= 0 ? 1 : unitsAtATime(nest);
         several > 1) {
       // The last block of a row may be a short one.
-      Value even = nest.blocks > 1 ? e.binary("min", to, e.i64(first + nest.units - 1)) : to;
+      Value even = nest.blocks > 1 ? e.binary("min", to, after(nest.units - 1)) : to;
       Value groups =
           e.binary("div", e.binary("max", e.binary("sub", even, from), e.i64(0)), e.i64(several));
       Value middle = e.binary("add", from, e.binary("mul", groups, e.i64(several)));
@@ -103,7 +138,6 @@ public:
     e.range(from, to, 1, {}, units(1));
   }
 
-private:
   /// Several runs of memory that the processor reads ahead come faster than one: rows, or parts of
   /// a row, that nobody but memory holds are walked side by side. So are those of a few long
   /// formulas: their chains do not wait for one another.
@@ -145,8 +179,8 @@ private:
       SmallVector<Indices> places;
       for (auto [at, start] : llvm::zip(ats, starts)) {
         at.back() = {e.binary("add", start, offset), lanes > 1 ? 1 : 0, nullptr, false};
-        places.push_back(placed(nest, at));
-        elements.push_back(evalAll(nest.stores, places.back(), lanes > 1 ? lanes : 0));
+        places.push_back(at);
+        elements.push_back(evalAll(nest.stores, at, lanes > 1 ? lanes : 0));
       }
       for (auto [place, some] : llvm::zip(places, elements))
         storeEach(nest.stores, place, some, lanes > 1 ? lanes : 0);
@@ -160,36 +194,27 @@ private:
       store(e.i64(length), tail);
   }
 
-  void bind(const Nest &nest) {
-    if (nest.joined)
-      e.bindPart(nest.joined, nest.part, nest.partOffset);
-  }
-
-  void sideBySide(MutableArrayRef<Nest> nests, Value unit) {
-    for (Nest &nest : nests) {
-      e.pushScope();
-      bind(nest);
-      shortRows(nest, unit);
-      e.popScope();
-    }
-  }
-
   /// Rows of a chunk, in two runs of memory that the processor reads ahead where the caches do not
   /// hold them.
   void shortRows(Nest &nest, Value unit) {
     constexpr int64_t nearest = 512;
     ArrayRef<int64_t> shape = nest.shape;
-    // Parts of a concatenation have code of their own each: a little each.
     int64_t runs = nest.runs, together = nest.together;
     size_t along = shape.size() - 2;
     int64_t row = shape.back();
     auto [at, chunk] = coordinates(shape.drop_back(2), nest.chunks, unit);
     at.push_back(e.constant(0));
     at.push_back(e.constant(0));
+    // Once, so that what is computed before the rows' loop is found again in it.
+    for (size_t d = 0; d < along; ++d)
+      at[d].base = placed(nest, d, at[d].base);
+    SmallVector<Value> starts;
+    for (int64_t first = 0; first < row; first += nest.lanes)
+      starts.push_back(placed(nest, along + 1, e.i64(first)));
     auto forLanes = [&](function_ref<void(int64_t)> body) {
-      for (int64_t first = 0; first < row; first += nest.lanes) {
-        int64_t lanes = std::min(nest.lanes, row - first);
-        at.back() = {e.i64(first), lanes > 1 ? 1 : 0, nullptr, false};
+      for (auto [i, start] : llvm::enumerate(starts)) {
+        int64_t lanes = std::min(nest.lanes, row - int64_t(i) * nest.lanes);
+        at.back() = {start, lanes > 1 ? 1 : 0, nullptr, false};
         body(lanes > 1 ? lanes : 0);
       }
     };
@@ -205,17 +230,20 @@ private:
       for (Operation *op : needed)
         for (Value operand : op->getOperands())
           if (isShared(operand) && !isShared(op->getResult(0)))
-            e.eval(operand, e.broadcastIndex(operand, placed(nest, at)), lanes);
+            e.eval(operand, e.broadcastIndex(operand, at), lanes);
     });
     auto store = [&](Value which) {
-      at[along] = {which, 0, nullptr, false};
-      forLanes([&](int64_t lanes) { storeAll(nest, at, lanes); });
+      at[along] = {placed(nest, along, which), 0, nullptr, false};
+      forLanes([&](int64_t lanes) { storeAll(nest.stores, at, lanes); });
     };
     if (runs > 1)
       e.prefetchRows(
           {.elements = product(shape), .walk = 1, .ahead = (nearest + row - 1) / row * row});
     Value from = e.binary("mul", chunk, e.i64(nest.depth));
-    Value to = e.binary("min", e.binary("add", from, e.i64(nest.depth)), e.i64(shape[along]));
+    Value to = e.binary("add", from, e.i64(nest.depth));
+    bool even = shape[along] % nest.depth == 0;
+    if (!even)
+      to = e.binary("min", to, e.i64(shape[along]));
     Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(runs * together)),
                           e.i64(together));
     e.range(from, e.binary("add", from, part), together, {}, [&](Value first, ValueRange) {
@@ -224,11 +252,12 @@ private:
                        e.binary("mul", part, e.i64(i / together))));
       return SmallVector<Value>();
     });
-    e.range(e.binary("add", from, e.binary("mul", part, e.i64(runs))), to, 1, {},
-            [&](Value one, ValueRange) {
-              store(one);
-              return SmallVector<Value>();
-            });
+    if (even ? nest.depth % (runs * together) != 0 : runs * together > 1)
+      e.range(e.binary("add", from, e.binary("mul", part, e.i64(runs))), to, 1, {},
+              [&](Value one, ValueRange) {
+                store(one);
+                return SmallVector<Value>();
+              });
     e.prefetchRows({});
   }
 
@@ -238,7 +267,7 @@ private:
     if (!op || isa<GatherOp>(op) || !needed.insert(op))
       return;
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      if (op != nest.joined || i == nest.part)
+      if (op != nest.joined || i == nest.parts.first)
         collect(nest, operand, needed);
   }
 
@@ -304,7 +333,7 @@ private:
         e.bindAt(transpose, place, width > 1 ? width : 0, resized(b, loc, element, width));
     }
     for (const Indices &place : places)
-      storeAll(nest, place, width > 1 ? width : 0);
+      storeAll(nest.stores, place, width > 1 ? width : 0);
     e.popScope();
   }
 
@@ -354,11 +383,12 @@ private:
     Value block;
     std::tie(at, block) = coordinates(nest, unit);
     // Once, so that what is computed before the row's loop is found again in it.
-    if (nest.joined && !joinsAlongRow(nest))
-      at = placed(nest, at);
+    for (int64_t d = 0; d < outer; ++d)
+      at[d].base = placed(nest, size_t(d), at[d].base);
 
     // What the whole row needs is computed before its loop.
     e.forgetRows();
+    Value scratch = frame.scratch();
     int64_t offset = 0;
     for (Value value : keptRows(fusion)) {
       // Another nest's rows are not this one's.
@@ -437,29 +467,19 @@ private:
     return tensorType(value).getRank() == 0 ? Indices{} : at;
   }
 
-  /// All are known before the first is stored: an output may lie where an input of the others lies
-  /// (Inplace.h).
-  void storeAll(Nest &nest, const Indices &place, int64_t lanes) {
-    return storeAll(nest.stores, placed(nest, place), lanes);
+  /// Where what is at `base` along a dimension of the nest stands in the results.
+  Value placed(const Nest &nest, size_t dimension, Value base) {
+    ConcatOp joined = nest.joined;
+    return joined && joined.getAxis() == dimension ? e.binary("add", base, partOffset) : base;
   }
-
-  /// Where an element of the nest stands in the results.
-  Indices placed(Nest &nest, Indices at) {
-    if (nest.joined && nest.partOffset != 0) {
-      Index &x = at[nest.joined.getAxis()];
-      x.base = e.binary("add", x.base, e.i64(nest.partOffset));
-    }
+  /// The same where only the place in the row is left to do.
+  Indices inRow(const Nest &nest, Indices at) {
+    at.back().base = placed(nest, at.size() - 1, at.back().base);
     return at;
   }
 
-  static bool joinsAlongRow(Nest &nest) {
-    return nest.joined && nest.joined.getAxis() + 1 == nest.shape.size();
-  }
-  /// The same where all but the place in the row is placed already.
-  Indices inRow(Nest &nest, const Indices &at) {
-    return joinsAlongRow(nest) ? placed(nest, at) : at;
-  }
-
+  /// All are known before the first is stored: an output may lie where an input of the others lies
+  /// (Inplace.h).
   void storeAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
     storeEach(stores, at, evalAll(stores, at, lanes), lanes);
   }
@@ -480,17 +500,18 @@ private:
     auto type = tensorType(yield->getOperand(store.output));
     if (store.axis >= 0) {
       Index &x = where[store.axis];
-      x.base = e.binary("add", x.base, e.i64(store.offset));
+      x.base = e.binary("add", x.base, partOffset);
     }
     e.store(type, outputs[store.output], where, element, lanes);
   }
 
   OpBuilder &b;
   Emitter &e;
+  KernelFrame &frame;
   Location loc;
   FusionOp fusion;
   ArrayRef<Value> outputs;
-  Value scratch;
+  Value partOffset; ///< of the part at hand, along the concatenation's dimension
 };
 
 } // namespace
@@ -509,21 +530,16 @@ LogicalResult emitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Ta
     inputs.push_back(frame.nextBuffer());
     e.bindBuffer(argument, inputs.back());
   }
+  std::vector<Nest> nests = planNests(fusion, target);
+  int64_t starts = 0;
+  for (const Nest &nest : nests)
+    starts = nest.joinsRows() ? std::gcd(starts, nest.parts.starts()) : starts;
   for (Value value : fusion.getBody().front().getTerminator()->getOperands()) {
     outputs.push_back(frame.nextBuffer());
-    typed.push_back({tensorType(value), outputs.back()});
+    typed.push_back({tensorType(value), outputs.back(), starts});
   }
-  KernelEmitter emitter(b, e, fusion, outputs, frame.scratch());
-  storePastCaches(e, inputs, typed, [&] {
-    std::vector<Nest> nests = planNests(fusion, target);
-    int64_t first = 0;
-    for (size_t i = 0, next = 1; i < nests.size(); i = next++) {
-      while (next < nests.size() && nests[next].beside)
-        ++next;
-      emitter.run(MutableArrayRef(nests).slice(i, next - i), frame.begin(), frame.end(), first);
-      first += nests[i].units;
-    }
-  });
+  KernelEmitter emitter(b, e, frame, fusion, outputs);
+  storePastCaches(e, inputs, typed, [&] { emitter.run(nests); });
   frame.finish();
   return success();
 }

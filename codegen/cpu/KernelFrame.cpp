@@ -17,27 +17,32 @@ KernelFrame::KernelFrame(OpBuilder &b, Location loc, StringRef name)
   b.setInsertionPointToStart(entry);
 }
 
-Value KernelFrame::nextBuffer() {
+Value KernelFrame::load(ArrayRef<LLVM::GEPArg> slot) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, entry->getArgument(0),
-                                   ArrayRef<LLVM::GEPArg>{next++});
-  auto load = LLVM::LoadOp::create(b, loc, pointer, slot, 8);
+  Value at = LLVM::GEPOp::create(b, loc, pointer, pointer, entry->getArgument(0), slot);
+  auto load = LLVM::LoadOp::create(b, loc, pointer, at, 8);
   load.setInvariant(true);
   return load;
 }
+
+Value KernelFrame::nextBuffer() { return load({next++}); }
+
+Value KernelFrame::buffer(Value number) { return load({number}); }
 
 void KernelFrame::finish() {
   LLVM::ReturnOp::create(b, loc, ValueRange{});
   b.restoreInsertionPoint(outside);
 }
 
-/// Whether every row of the output begins at a multiple of a register.
-static bool rowsAligned(RankedTensorType type, int64_t registerBytes) {
-  if (type.getRank() == 0)
+/// Whether every row of the output, and every part of one, begins at a multiple of a register.
+static bool rowsAligned(const TypedBuffer &output, int64_t registerBytes) {
+  if (output.type.getRank() == 0)
     return false;
-  int64_t row = type.getShape().back();
-  return row == type.getNumElements() ||
-         row * ref::elementBytes(type.getElementType()) % registerBytes == 0;
+  auto isAligned = [&](int64_t elements) {
+    return elements * ref::elementBytes(output.type.getElementType()) % registerBytes == 0;
+  };
+  int64_t row = output.type.getShape().back();
+  return (row == output.type.getNumElements() || isAligned(row)) && isAligned(output.starts);
 }
 
 /// The outputs that go past the caches: those of a kernel that together leave nothing in the
@@ -52,7 +57,7 @@ static SmallVector<Value> largeOutputs(const Target &target, ArrayRef<TypedBuffe
   SmallVector<Value> large;
   for (const TypedBuffer &output : outputs)
     if (all >= target.pastCacheBytes && bytesOf(output) >= target.pastCacheBytes / 4 &&
-        rowsAligned(output.type, target.vectorBits / 8))
+        rowsAligned(output, target.vectorBits / 8))
       large.push_back(output.pointer);
   return large;
 }

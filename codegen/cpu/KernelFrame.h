@@ -18,9 +18,13 @@ public:
   mlir::Value context() { return entry->getArgument(4); }
   /// The pointers of the launch, in order.
   mlir::Value nextBuffer();
+  /// One of them, by its number.
+  mlir::Value buffer(mlir::Value number);
   void finish();
 
 private:
+  mlir::Value load(llvm::ArrayRef<mlir::LLVM::GEPArg> slot);
+
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::OpBuilder::InsertPoint outside;
@@ -31,6 +35,8 @@ private:
 struct TypedBuffer {
   mlir::RankedTensorType type;
   mlir::Value pointer;
+  /// Where it is written in parts of rows: these begin at multiples of so many elements.
+  int64_t starts = 0;
 };
 
 /// Emits `body` so that stores to outputs which no cache would hold until they are read go past the

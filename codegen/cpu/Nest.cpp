@@ -190,22 +190,20 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
 /// Parts whose rows lie side by side in the result are walked side by side: a thread reads of all
 /// parts what it made itself, most likely, and writes what it will read.
 void takePartsTogether(std::vector<Nest> &nests) {
-  auto isBeside = [](Nest &nest) {
-    int64_t axis = nest.joined ? int64_t(nest.joined.getAxis()) : nest.stores[0].axis;
-    return nest.depth > 0 && axis == int64_t(nest.shape.size()) - 1;
-  };
-  if (nests.size() < 2 || !llvm::all_of(nests, isBeside))
+  auto isBeside = [](const Nest &nest) { return nest.depth > 0 && nest.joinsRows(); };
+  if (nests.empty() || (nests.size() == 1 && nests.front().parts.count == 1) ||
+      !llvm::all_of(nests, isBeside))
     return;
   int64_t depth = nests.front().depth;
   for (const Nest &nest : nests)
     depth = std::min(depth, nest.depth);
-  for (auto [i, nest] : llvm::enumerate(nests)) {
+  for (Nest &nest : nests) {
     int64_t rows = nest.shape.end()[-2];
     nest.work *= double(depth) / double(nest.depth);
     nest.depth = depth;
     nest.chunks = (rows + depth - 1) / depth;
     nest.units = product(rowsOf(nest.shape)) / rows * nest.chunks;
-    nest.beside = i > 0;
+    nest.beside = true;
   }
 }
 
@@ -297,17 +295,15 @@ int64_t rowBytes(Value value) {
 
 namespace {
 
-/// A nest for each part of a concatenation, so that nothing has to choose per element; `fill` gives
-/// it what it stores.
-std::vector<Nest> nestsOfParts(ConcatOp concat,
-                               function_ref<void(Nest &, unsigned part, int64_t offset)> fill) {
+/// A nest for each run of parts of a concatenation, so that nothing has to choose per element;
+/// `fill` gives it what it stores.
+std::vector<Nest> nestsOfParts(ConcatOp concat, function_ref<void(Nest &)> fill) {
   std::vector<Nest> nests;
-  int64_t offset = 0;
-  for (auto [part, value] : llvm::enumerate(concat.getXs())) {
+  for (const PartRun &parts : runsOfParts(concat)) {
     Nest nest;
-    nest.shape = llvm::to_vector(tensorType(value).getShape());
-    fill(nest, unsigned(part), offset);
-    offset += nest.shape[concat.getAxis()];
+    nest.shape = llvm::to_vector(tensorType(concat.getXs()[parts.first]).getShape());
+    nest.parts = parts;
+    fill(nest);
     if (product(nest.shape) > 0)
       nests.push_back(nest);
   }
@@ -353,14 +349,12 @@ std::vector<Nest> nestsOf(FusionOp fusion) {
   auto yield = cast<YieldOp>(fusion.getBody().front().getTerminator());
   if (yield.getNumOperands() == 1)
     if (auto concat = yield.getOperand(0).getDefiningOp<ConcatOp>())
-      return nestsOfParts(concat, [&](Nest &nest, unsigned part, int64_t offset) {
-        nest.stores.push_back({concat.getXs()[part], 0, int64_t(concat.getAxis()), offset});
+      return nestsOfParts(concat, [&](Nest &nest) {
+        nest.stores.push_back({concat.getXs()[nest.parts.first], 0, int64_t(concat.getAxis())});
       });
   if (ConcatOp joined = joinedByAll(fusion))
-    return nestsOfParts(joined, [&](Nest &nest, unsigned part, int64_t offset) {
+    return nestsOfParts(joined, [&](Nest &nest) {
       nest.joined = joined;
-      nest.part = part;
-      nest.partOffset = offset;
       ArrayRef<int64_t> whole = tensorType(joined.getY()).getShape();
       for (auto [i, result] : llvm::enumerate(yield.getValues()))
         (tensorType(result).getShape() == whole ? nest.stores : nest.rowStores)
@@ -375,7 +369,7 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
   std::vector<Nest> nests = nestsOf(fusion);
   double work = totalWork(fusion), elements = 0;
   for (Nest &nest : nests)
-    elements += double(product(nest.shape));
+    elements += double(product(nest.shape) * nest.parts.count);
   bool loops = hasLoops(fusion);
   for (Nest &nest : nests) {
     if (nest.shape.empty())

@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_CPU_NEST_H
 #define DLC_CODEGEN_CPU_NEST_H
 
-#include "codegen/cpu/Emitter.h"
+#include "codegen/cpu/Parts.h"
 
 namespace dlc::cpu {
 
@@ -12,7 +12,7 @@ struct Nest {
   struct Store {
     mlir::Value value; ///< of the nest's shape, but for concatenated parts
     unsigned output;
-    int64_t axis = -1, offset = 0; ///< a part of a concatenation starts here
+    int64_t axis = -1; ///< of a concatenation that it is a part of
   };
   llvm::SmallVector<Store> stores;    ///< one element per element of the row
   llvm::SmallVector<Store> rowStores; ///< one element per row
@@ -27,12 +27,17 @@ struct Nest {
   /// Of what is made of a concatenation, the elements that one of its parts gives: they are walked
   /// by themselves, and nothing has to choose per element.
   ConcatOp joined = nullptr;
-  unsigned part = 0;
-  int64_t partOffset = 0; ///< along the concatenation's dimension
-  /// Its units are those of the nest before it: chunks of the same rows.
+  PartRun parts; ///< where it makes parts of a concatenation: which
+  /// A unit takes the same rows of all parts, those of the other nests too.
   bool beside = false;
-  int64_t units = 1; ///< rows, or blocks or chunks of them; or rows of tiles
+  int64_t units = 1; ///< of each part: rows, or blocks or chunks of them; or rows of tiles
   double work = 0;   ///< rough operations per unit
+
+  /// Whether its parts of a concatenation are parts of rows.
+  bool joinsRows() const {
+    int64_t axis = joined ? int64_t(ConcatOp(joined).getAxis()) : stores[0].axis;
+    return axis >= 0 && axis == int64_t(shape.size()) - 1;
+  }
 };
 
 std::vector<Nest> planNests(FusionOp fusion, const Target &target);

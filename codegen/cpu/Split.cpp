@@ -79,10 +79,10 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
 /// The concatenation that everything of the reduced shape is made of element for element, along a
 /// dimension that is kept.
 ConcatOp joinedByReduced(FusionOp fusion, const SplitPlan &plan) {
-  constexpr size_t most = 8; // each part has code of its own
+  constexpr size_t most = 8; // each run of parts has code of its own
   ConcatOp concat = joinedInPlace(fusion, [](ReduceOp, ConcatOp) { return true; });
   if (!concat || tensorType(concat.getY()).getShape() != ArrayRef<int64_t>(plan.shape) ||
-      concat.getXs().size() > most)
+      runsOfParts(concat).size() > most)
     return nullptr;
   int64_t axis = int64_t(concat.getAxis());
   auto isPart = [&](Value value) { return tensorType(value).getDimSize(axis) > 0; };

@@ -162,6 +162,93 @@ void addPads(std::vector<Case> &cases, const std::string &t) {
     return %m : tensor<1x1x35xf32>)"});
 }
 
+/// What is made of a concatenation, part by part: along the lanes and across them.
+void addJoined(std::vector<Case> &cases, const std::string &t) {
+  const struct {
+    const char *name;
+    std::vector<int64_t> sizes; ///< of the parts; 0: the dimension's own
+  } lists[] = {
+      {"", {0, 1, 64}},
+      // Neighbours of one size share their code.
+      {"/runs", {3, 16, 16, 16, 16, 3, 3, 40}},
+      {"/ones", {1, 1, 1, 1, 1, 1, 1}},
+      {"/all", {24, 24, 24}},
+      {"/wide", {64, 64, 100, 100, 100}},
+  };
+  for (int axis : {0, 1, 2})
+    for (auto &list : lists) {
+      Shape sum = {5, 9, 35};
+      const int64_t own = sum[axis];
+      sum[axis] = 0;
+      std::vector<Operand> operands;
+      std::string parts, types;
+      for (int64_t size : list.sizes) {
+        Shape part = sum;
+        part[axis] = size ? size : own;
+        sum[axis] += part[axis];
+        parts += (parts.empty() ? "%a" : ", %a") + std::to_string(operands.size());
+        types += (types.empty() ? "" : ", ") + typeText(part, t);
+        operands.push_back({part, t, any(t)});
+      }
+      const std::string row = typeText({sum[2]}, t), all = typeText(sum, t),
+                        factor = "%a" + std::to_string(operands.size()),
+                        least = "%a" + std::to_string(operands.size() + 1);
+      operands.push_back({{sum[2]}, t, any(t)});
+      operands.push_back({sum, t, any(t)});
+      cases.push_back({"concat",
+                       t + "/joined/" + std::to_string(axis) + list.name,
+                       operands,
+                       "",
+                       2,
+                       {4, 0},
+                       {all, all},
+                       "%j = dlc.concat " + std::to_string(axis) + " (" + parts + ") : (" + types +
+                           ") -> " + all + "\n%m = dlc.mul %j, " + factor + " : (" + all + ", " +
+                           row + ") -> " + all + "\n%w = dlc.max %m, " + least + " : (" + all +
+                           ", " + all + ") -> " + all + "\nreturn %w, %j : " + all + ", " + all});
+    }
+  // Parts that are made in the kernel, of operands that stand apart and of one that they share;
+  // one part stands there twice, and of another somebody else needs what it is made of.
+  const std::string x = typeText({40, 24}, t), row = typeText({24}, t), y = typeText({40, 144}, t);
+  std::string text, list, types;
+  for (int i : {0, 1, 2, 3})
+    text += "%p" + std::to_string(i) + " = dlc.mul %a" + std::to_string(i) + ", %a" +
+            std::to_string(i + 4) + " : (" + x + ", " + x + ") -> " + x + "\n%q" +
+            std::to_string(i) + " = dlc.max %p" + std::to_string(i) + ", %a8 : (" + x + ", " + row +
+            ") -> " + x + "\n";
+  text += "%r = dlc.max %p3, %p0 : (" + x + ", " + x + ") -> " + x + "\n";
+  for (const char *part : {"%q0", "%q1", "%q2", "%q2", "%q3", "%r"}) {
+    list += (list.empty() ? "" : ", ") + std::string(part);
+    types += (types.empty() ? "" : ", ") + x;
+  }
+  text += "%j = dlc.concat 1 (" + list + ") : (" + types + ") -> " + y + "\n";
+  std::vector<Operand> operands(8, Operand{{40, 24}, t, any(t)});
+  operands.push_back({{24}, t, any(t)});
+  for (bool isLast : {true, false}) {
+    Case c{"concat", t + "/joined/made", operands, "", 1, {4, 0}, {y}, text};
+    c.body += "return %j : " + y;
+    if (!isLast) {
+      c.label += "/further";
+      c.body = text + "%n = dlc.neg %j : (" + y + ") -> " + y + "\nreturn %n : " + y;
+    }
+    cases.push_back(c);
+  }
+  // A part that is a factor of all.
+  Case c{"concat", t + "/joined/factor"};
+  list.clear(), types.clear();
+  for (int i = 0; i < 6; ++i) {
+    list += (i ? ", %a" : "%a") + std::to_string(i);
+    types += (i ? ", " : "") + typeText({5, 1, 35}, t);
+    c.operands.push_back({{5, 1, 35}, t, any(t)});
+  }
+  const std::string z = typeText({5, 6, 35}, t);
+  c.body = "%j = dlc.concat 1 (" + list + ") : (" + types + ") -> " + z +
+           "\n%n = dlc.mul %j, %a0 : (" + z + ", " + typeText({5, 1, 35}, t) + ") -> " + z +
+           "\nreturn %n : " + z;
+  c.resultTypes = {z};
+  cases.push_back(c);
+}
+
 void addConcats(std::vector<Case> &cases, const std::string &t) {
   struct {
     const char *name;
@@ -216,38 +303,8 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
     %j = dlc.concat 1 (%s, %a1, %a2, %a3) : (tensor<256x10xf32>, tensor<256x10xf32>, tensor<256x10xf32>, tensor<256x10xf32>) -> tensor<256x40xf32>
     %m = dlc.mul %j, %a4 : (tensor<256x40xf32>, tensor<1x40xf32>) -> tensor<256x40xf32>
     return %m : tensor<256x40xf32>)"});
-  // What is made of a concatenation, part by part: along the lanes and across them, parts of one
-  // element, results beside the concatenation itself.
   if (t == "f32" || t == "i32" || t == "bf16")
-    for (int axis : {0, 1, 2}) {
-      std::string text = R"(
-    %j = dlc.concat AXIS (%a0, %a1, %a2) : (XX, YY, ZZ) -> SS
-    %m = dlc.mul %j, %a3 : (SS, RR) -> SS
-    %w = dlc.max %m, %a4 : (SS, SS) -> SS
-    return %w, %j : SS, SS)";
-      Shape shapes[3] = {{5, 9, 35}, {5, 9, 35}, {5, 9, 35}}, sum = {5, 9, 35};
-      shapes[1][axis] = 1;
-      shapes[2][axis] = 64;
-      sum[axis] = shapes[0][axis] + 65;
-      Shape row = {sum[2]};
-      for (auto [from, to] :
-           {std::pair("AXIS", std::to_string(axis)), std::pair("XX", typeText(shapes[0], t)),
-            std::pair("YY", typeText(shapes[1], t)), std::pair("ZZ", typeText(shapes[2], t)),
-            std::pair("SS", typeText(sum, t)), std::pair("RR", typeText(row, t))})
-        for (size_t at; (at = text.find(from)) != std::string::npos;)
-          text.replace(at, std::string(from).size(), to);
-      std::vector<Operand> operands;
-      for (const Shape &shape : {shapes[0], shapes[1], shapes[2], row, sum})
-        operands.push_back({shape, t, any(t)});
-      cases.push_back({"concat",
-                       t + "/joined/" + std::to_string(axis),
-                       operands,
-                       "",
-                       2,
-                       {4, 0},
-                       {typeText(sum, t), typeText(sum, t)},
-                       text});
-    }
+    addJoined(cases, t);
 }
 
 void addMakers(std::vector<Case> &cases) {

@@ -157,14 +157,30 @@ func.func @main(%x: tensor<64x32768xf32>) -> tensor<64x32768xf32> {
 // CHECK: "llvm.intr.prefetch"
 // CHECK-COUNT-4: llvm.load
 // CHECK-NOT: llvm.load
-// CHECK: scf.for
-// CHECK: llvm.load
-// CHECK-NOT: llvm.load
 // CHECK: llvm.return
 func.func @main(%x: tensor<4x12544x16xf32>, %s: tensor<4x1x16xf32>, %b: tensor<16xf32>) -> tensor<4x12544x16xf32> {
   %m = dlc.mul %x, %s : (tensor<4x12544x16xf32>, tensor<4x1x16xf32>) -> tensor<4x12544x16xf32>
   %y = dlc.add %m, %b : (tensor<4x12544x16xf32>, tensor<16xf32>) -> tensor<4x12544x16xf32>
   return %y : tensor<4x12544x16xf32>
+}
+
+// -----
+
+// The last chunk of them is a short one: some rows may be left over.
+// CHECK-LABEL: llvm.func @k0_mul
+// CHECK: scf.for
+// CHECK: llvm.load
+// CHECK: arith.minsi
+// CHECK: scf.for
+// CHECK-COUNT-4: llvm.load
+// CHECK-NOT: llvm.load
+// CHECK: scf.for
+// CHECK: llvm.load
+// CHECK-NOT: llvm.load
+// CHECK: llvm.return
+func.func @main(%x: tensor<4x12541x16xf32>, %s: tensor<4x1x16xf32>) -> tensor<4x12541x16xf32> {
+  %m = dlc.mul %x, %s : (tensor<4x12541x16xf32>, tensor<4x1x16xf32>) -> tensor<4x12541x16xf32>
+  return %m : tensor<4x12541x16xf32>
 }
 
 // -----
@@ -203,6 +219,29 @@ func.func @main(%x: tensor<2048x1024xf32>) -> (tensor<2048x1024xf32>, tensor<204
   %m = dlc.mul %x, %x : (tensor<2048x1024xf32>, tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
   %y = dlc.add %m, %x : (tensor<2048x1024xf32>, tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
   return %m, %y : tensor<2048x1024xf32>, tensor<2048x1024xf32>
+}
+
+// -----
+
+// Parts of rows are stored past them where each begins with a register.
+// CHECK-LABEL: llvm.func @k0_concat_mul
+// CHECK: nontemporal
+// CHECK: llvm.return
+func.func @main(%x: tensor<80000x32xf32>, %y: tensor<80000x64xf32>, %s: tensor<96xf32>) -> tensor<80000x96xf32> {
+  %j = dlc.concat 1 (%x, %y) : (tensor<80000x32xf32>, tensor<80000x64xf32>) -> tensor<80000x96xf32>
+  %m = dlc.mul %j, %s : (tensor<80000x96xf32>, tensor<96xf32>) -> tensor<80000x96xf32>
+  return %m : tensor<80000x96xf32>
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @k0_concat_mul
+// CHECK-NOT: nontemporal
+// CHECK: llvm.return
+func.func @main(%x: tensor<80000x24xf32>, %y: tensor<80000x40xf32>, %s: tensor<64xf32>) -> tensor<80000x64xf32> {
+  %j = dlc.concat 1 (%x, %y) : (tensor<80000x24xf32>, tensor<80000x40xf32>) -> tensor<80000x64xf32>
+  %m = dlc.mul %j, %s : (tensor<80000x64xf32>, tensor<64xf32>) -> tensor<80000x64xf32>
+  return %m : tensor<80000x64xf32>
 }
 
 // -----

@@ -1,0 +1,116 @@
+//===- Parts.cpp - parts of a concatenation that share their code ---------===//
+#include "codegen/cpu/Parts.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+namespace {
+
+/// Compares what two parts are made of.
+class Comparison {
+public:
+  explicit Comparison(ConcatOp concat) : concat(concat) {}
+
+  /// The arguments of `a` that have others in their place in `b`, and how far these are; nothing
+  /// where the parts differ in more, or where somebody else needs what is not alike.
+  using Operands = decltype(PartRun::operands);
+  std::optional<Operands> operands(Value a, Value b) {
+    found.clear(), result.clear();
+    if (!isAlike(a, b))
+      return std::nullopt;
+    for (auto &[value, match] : found)
+      if (match.varies && !llvm::all_of(value.getUsers(), [&](Operation *user) {
+            return user == concat || (user->getNumResults() > 0 && varies(user->getResult(0)));
+          }))
+        return std::nullopt;
+    return result;
+  }
+
+private:
+  struct Match {
+    Value other;
+    bool varies = false; ///< depends on an argument that is another one in the other part
+  };
+
+  bool varies(Value value) const { return found.lookup(value).varies; }
+
+  bool isAlike(Value a, Value b) {
+    if (Value other = found.lookup(a).other)
+      return other == b;
+    if (a.getType() != b.getType())
+      return false;
+    Match match{b};
+    auto argument = dyn_cast<BlockArgument>(a), other = dyn_cast<BlockArgument>(b);
+    if (argument && other) {
+      match.varies = argument != other;
+      if (match.varies)
+        result.push_back({argument, int64_t(other.getArgNumber()) - argument.getArgNumber()});
+    } else {
+      Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+      if (!x || !y || x->getName() != y->getName() || x->getNumRegions() > 0 ||
+          x->getNumOperands() != y->getNumOperands() ||
+          cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber() ||
+          x->getAttrDictionary() != y->getAttrDictionary())
+        return false;
+      for (auto [from, to] : llvm::zip(x->getOperands(), y->getOperands())) {
+        if (!isAlike(from, to))
+          return false;
+        match.varies |= varies(from);
+      }
+    }
+    found[a] = match;
+    return true;
+  }
+
+  ConcatOp concat;
+  llvm::DenseMap<Value, Match> found;
+  Operands result;
+};
+
+} // namespace
+
+SmallVector<PartRun> runsOfParts(ConcatOp concat) {
+  SmallVector<PartRun> runs;
+  Comparison comparison(concat);
+  int64_t offset = 0;
+  for (auto [i, value] : llvm::enumerate(concat.getXs())) {
+    int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(concat.getAxis());
+    PartRun *run = runs.empty() ? nullptr : &runs.back();
+    auto operands = run ? comparison.operands(concat.getXs()[run->first], value) : std::nullopt;
+    // The second part says how far it is from one to the next.
+    if (operands && run->count == 1)
+      run->operands = *operands;
+    auto isNext = [&](auto pair) {
+      auto [found, step] = pair;
+      return found.first == step.first && found.second == step.second * run->count;
+    };
+    if (operands && operands->size() == run->operands.size() &&
+        llvm::all_of(llvm::zip(*operands, run->operands), isNext))
+      ++run->count;
+    else
+      runs.push_back({unsigned(i), 1, offset, size, {}});
+    offset += size;
+  }
+  return runs;
+}
+
+void emitPart(Emitter &e, KernelFrame &frame, ConcatOp joined, const PartRun &run, Value part,
+              function_ref<void(Value)> body) {
+  e.pushScope();
+  Value offset = e.binary("add", e.binary("mul", part, e.i64(run.size)), e.i64(run.offset));
+  if (joined)
+    e.bindPart(joined, run.first, offset);
+  SmallVector<Value> first;
+  for (auto [argument, distance] : run.operands) {
+    Value place = e.binary("mul", part, e.i64(distance));
+    first.push_back(e.bindBuffer(
+        argument, frame.buffer(e.binary("add", place, e.i64(argument.getArgNumber())))));
+  }
+  body(offset);
+  for (auto [operand, pointer] : llvm::zip(run.operands, first))
+    e.bindBuffer(operand.first, pointer);
+  e.popScope();
+}
+
+} // namespace dlc::cpu
