@@ -107,12 +107,12 @@ LogicalResult OwnRowsOp::evaluate(Inputs inputs, Outputs outputs) {
   int64_t bytes = 0, at = 0;
   for (const Tensor &x : inputs)
     bytes += x.bytes();
-  const int64_t begin = World::currentRank() * int64_t(y.bytes()), end = begin + int64_t(y.bytes());
+  const int64_t begin = World::currentRank() * y.bytes(), end = begin + y.bytes();
   if (end > bytes)
     return emitOpError("has no row for rank ") << World::currentRank();
   char *to = y.mutableData();
   for (const Tensor &x : inputs) {
-    int64_t first = std::max(at, begin), last = std::min(at + int64_t(x.bytes()), end);
+    int64_t first = std::max(at, begin), last = std::min(at + x.bytes(), end);
     if (first < last)
       to = std::copy(x.data() + (first - at), x.data() + (last - at), to);
     at += x.bytes();

@@ -30,8 +30,8 @@ void reorderNarrow(Block &block) {
     auto follows = [&](Operation *op, Value operand, Value of) {
       Operation *copy = builder.clone(*op);
       copy->setOperand(0, operand);
-      copy->getResult(0).setType(RankedTensorType::get(
-          laid.getShape(), typeOf(of).getElementType(), laid.getEncoding()));
+      copy->getResult(0).setType(
+          RankedTensorType::get(laid.getShape(), typeOf(of).getElementType(), laid.getEncoding()));
       return copy->getResult(0);
     };
     Value value = follows(move, widened->x, widened->x);

@@ -192,7 +192,7 @@ TEST_F(TilesConvolution, ShortBuffersAreRefused) {
   std::vector<float> x(at(g.images * g.height * g.width * g.channels)),
       w(at(g.features * g.channels * 9)), y(at(g.images * g.out(0) * g.out(1) * g.features));
   EXPECT_NO_THROW(run(g.desc(2), {&x, &w, &y}, 2, 1));
-  EXPECT_THROW(run(g.desc(2), {&x, &w, &y}, 1, 1), Error); // dst is not writable
+  EXPECT_THROW(run(g.desc(2), {&x, &w, &y}, 3, 1), Error); // nothing is writable
   for (std::vector<float> *buffer : {&x, &w, &y}) {
     buffer->pop_back();
     EXPECT_THROW(run(g.desc(2), {&x, &w, &y}, 2, 1), Error);

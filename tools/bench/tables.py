@@ -113,7 +113,8 @@ def zoo(networks):
                  spread("ready"), spread("memory")]
         lines.append(f"| {' | '.join(map(str, cells))} |")
         slowest += [n for n in timed[:8] if n["ratio"] < 1]
-    lines += ["", "The slowest of each row:", ""]
+    if slowest:
+        lines += ["", "The slowest of each row:", ""]
     lines += [f"- {n['name']}, batch {n['batch']}, {n['threads']} threads: {n['dlc_ms']:.2f} ms, {ratio(n)} of {n['best']}" for n in slowest]
     return lines
 

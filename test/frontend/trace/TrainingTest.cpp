@@ -13,7 +13,6 @@
 using namespace dlc;
 using namespace dlc::test;
 using trace::Array;
-using trace::Operand;
 using trace::Tensor;
 
 namespace {
