@@ -85,3 +85,18 @@ func.func @main() -> tensor<2xf32> {
   %y = dlc.constant dense<[1.0, 2.0]> : tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// -----
+
+// Views of another layout are the same memory, from what comes in to what goes out.
+// CHECK-LABEL: exec.program @main
+// CHECK: %[[X:.*]] = exec.input 0 : <1024>
+// CHECK-NEXT: %[[Y:.*]] = exec.output 0 : <1024>
+// CHECK-NEXT: exec.launch @{{.*}}(%[[X]], %[[Y]])
+// CHECK-NOT: exec.copy
+func.func @main(%x: tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x4x4x16xf32, #dlc.on<cpu>> {
+  %0 = dlc.transposed_view %x [0, 3, 1, 2] : (tensor<1x4x4x16xf32, #dlc.on<cpu>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, acdb>>
+  %1 = dlc.relu %0 : (tensor<1x16x4x4xf32, #dlc.on<cpu, acdb>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, acdb>>
+  %2 = dlc.transposed_view %1 [0, 2, 3, 1] : (tensor<1x16x4x4xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x4x16xf32, #dlc.on<cpu>>
+  return %2 : tensor<1x4x4x16xf32, #dlc.on<cpu>>
+}
