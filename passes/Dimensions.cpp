@@ -14,6 +14,14 @@ SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
   return inverse;
 }
 
+SmallVector<int64_t> permutedAlike(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> aligned(permutation.size() - shape.size(), 1), permuted;
+  llvm::append_range(aligned, shape);
+  for (int64_t d : permutation)
+    permuted.push_back(aligned[d]);
+  return permuted;
+}
+
 std::optional<SmallVector<SmallVector<int64_t>>> splitGroups(ArrayRef<int64_t> from,
                                                              ArrayRef<int64_t> to) {
   SmallVector<SmallVector<int64_t>> groups(from.size());

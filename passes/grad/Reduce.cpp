@@ -1,4 +1,5 @@
 //===- Reduce.cpp - gradients of many elements into one -------------------===//
+#include "passes/Dimensions.h"
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
@@ -18,7 +19,7 @@ static Expr productOfOthers(Expr x, ArrayRef<int64_t> axes) {
   if (axes.size() == 1)
     return productBefore(x, axes[0], false) * productBefore(x, axes[0], true);
   // Several dimensions are brought to the end and become one.
-  SmallVector<int64_t> permutation, inverse(x.rank()), shape;
+  SmallVector<int64_t> permutation, shape;
   for (int64_t d = 0; d < x.rank(); ++d)
     if (!llvm::is_contained(axes, d)) {
       permutation.push_back(d);
@@ -26,12 +27,10 @@ static Expr productOfOthers(Expr x, ArrayRef<int64_t> axes) {
     }
   int64_t last = int64_t(shape.size());
   llvm::append_range(permutation, axes);
-  for (auto [i, d] : llvm::enumerate(permutation))
-    inverse[d] = int64_t(i);
   Expr moved = x.transpose(permutation);
   shape.push_back(product(moved.shape().drop_front(last)));
   Expr others = productOfOthers(moved.reshape(shape), last);
-  return others.reshape(moved.shape()).transpose(inverse);
+  return others.reshape(moved.shape()).transpose(inverseOf(permutation));
 }
 
 static void differentiate(ReduceOp op, Backward &g) {

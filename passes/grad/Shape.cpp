@@ -1,4 +1,5 @@
 //===- Shape.cpp - gradients of operations that move elements -------------===//
+#include "passes/Dimensions.h"
 #include "passes/grad/Rules.h"
 #include "passes/grad/Scatter.h"
 
@@ -101,10 +102,7 @@ void addShape(Rules &rules) {
   rules.unary<BroadcastOp>([](Expr dy, Expr x, Expr) { return dy.fit(x.shape()); });
   // dx = dy by the inverse permutation
   rules.add<TransposeOp>([](TransposeOp op, Backward &g) {
-    SmallVector<int64_t> inverse(op.getPermutation().size());
-    for (auto [i, d] : llvm::enumerate(op.getPermutation()))
-      inverse[d] = int64_t(i);
-    g.add(op.getX(), [&] { return g.of(op.getY()).transpose(inverse); });
+    g.add(op.getX(), [&] { return g.of(op.getY()).transpose(inverseOf(op.getPermutation())); });
   });
   rules.add<SliceOp>([](SliceOp op, Backward &g) { differentiate(op, g); });
   rules.add<PadOp>([](PadOp op, Backward &g) { differentiate(op, g); });

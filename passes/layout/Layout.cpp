@@ -60,11 +60,6 @@ public:
     sinkViews(block);
   }
 
-  /// Whether a product can take the transposition back.
-  bool hasTaker(Operation *op) {
-    return llvm::any_of(turned, [&](TurnedProduct &t) { return t.transpose == op; });
-  }
-
   /// "conv1: aBcd16b 61.2 us; acdb 61.5 us, plain 130.1 us" of each product; before it is run
   /// nothing.
   void report(SmallVectorImpl<std::string> &lines) {
@@ -158,6 +153,11 @@ private:
     if (!ways.empty())
       ways.push_back(uniformWay(op, ""));
     return ways;
+  }
+
+  /// Whether a product can take the transposition back.
+  bool hasTaker(Operation *op) {
+    return llvm::any_of(turned, [&](TurnedProduct &t) { return t.transpose == op; });
   }
 
   /// Views where a layout makes it one; between plain tensors it is a reorder's work.

@@ -13,10 +13,8 @@ namespace dlc {
 namespace {
 
 RankedTensorType permuted(RankedTensorType type, ArrayRef<int64_t> permutation) {
-  SmallVector<int64_t> shape;
-  for (int64_t d : permutation)
-    shape.push_back(type.getDimSize(d));
-  return RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
+  return RankedTensorType::get(permutedAlike(type.getShape(), permutation), type.getElementType(),
+                               deviceOf(type));
 }
 
 /// The view of a plain tensor that the value is, if it is one.
@@ -73,11 +71,7 @@ private:
     }
     if (llvm::all_of(own, [](int64_t d) { return d == 1; }))
       return {};
-    SmallVector<int64_t> aligned(type.getRank() - own.size(), 1), moved;
-    aligned.append(own.begin(), own.end());
-    for (int64_t d : inverse)
-      moved.push_back(aligned[d]);
-    return b.reshape(operand, moved);
+    return b.reshape(operand, permutedAlike(own, inverse));
   }
 
   Operation *op;
@@ -220,12 +214,10 @@ SmallVector<TurnedProduct> turnProducts(Block &block, ArrayRef<std::string> tags
     if (!found)
       continue;
     OpBuilder builder(op);
-    SmallVector<int64_t> rows;
-    for (int64_t d : swap)
-      rows.push_back(shape[d]);
     TransposeOp turned = found->make(builder, op.getLoc());
     result.push_back({op, turned, op.getA()});
-    op.getAMutable().assign(TensorBuilder(builder, op.getLoc()).reshape(turned.getY(), rows));
+    op.getAMutable().assign(
+        TensorBuilder(builder, op.getLoc()).reshape(turned.getY(), permutedAlike(shape, swap)));
     op.setTransposeA(false);
   }
   return result;

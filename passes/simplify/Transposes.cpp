@@ -85,7 +85,6 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
     if (!first)
       return failure();
     ArrayRef<int64_t> permutation = first.getPermutation();
-    int64_t rank = type.getRank();
     for (Value operand : op->getOperands()) {
       if (auto transpose = operand.getDefiningOp<TransposeOp>();
           transpose && shapeOf(operand) == type.getShape()) {
@@ -97,7 +96,7 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
         return failure();
     }
     TensorBuilder b(rewriter, op->getLoc());
-    SmallVector<int64_t> inverse = inverseOf(permutation), shape(rank);
+    SmallVector<int64_t> inverse = inverseOf(permutation);
     IRMapping mapping;
     for (Value operand : op->getOperands()) {
       ArrayRef<int64_t> own = shapeOf(operand);
@@ -109,17 +108,11 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
       }
       if (llvm::all_of(own, [](int64_t d) { return d == 1; }))
         continue;
-      SmallVector<int64_t> aligned(rank - own.size(), 1), moved(rank);
-      aligned.append(own.begin(), own.end());
-      for (int64_t d = 0; d < rank; ++d)
-        moved[d] = aligned[inverse[d]];
-      mapping.map(operand, b.reshape(operand, moved));
+      mapping.map(operand, b.reshape(operand, permutedAlike(own, inverse)));
     }
-    for (int64_t d = 0; d < rank; ++d)
-      shape[d] = type.getDimSize(inverse[d]);
     Operation *inner = rewriter.clone(*op, mapping);
-    inner->getResult(0).setType(
-        RankedTensorType::get(shape, type.getElementType(), type.getEncoding()));
+    inner->getResult(0).setType(RankedTensorType::get(permutedAlike(type.getShape(), inverse),
+                                                      type.getElementType(), type.getEncoding()));
     rewriter.replaceOpWithNewOp<TransposeOp>(op, type, inner->getResult(0), permutation);
     return success();
   }
