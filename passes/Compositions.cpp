@@ -64,6 +64,38 @@ Value attentionWeights(TensorBuilder &b, const AttentionScores &of) {
   return b.cast(weights, typeOf(of.q).getElementType());
 }
 
+Value perChannel(TensorBuilder &b, Value vector, int64_t rank) {
+  SmallVector<int64_t> shape(rank - 1, 1);
+  shape[0] = shapeOf(vector)[0];
+  return b.reshape(vector, shape);
+}
+
+Value channelMeans(TensorBuilder &b, Value x) {
+  int64_t rank = typeOf(x).getRank();
+  return rank == 2 ? x
+                   : b.reduce(ReduceKind::mean, x, llvm::to_vector(llvm::seq<int64_t>(2, rank)));
+}
+
+Value groupMeans(TensorBuilder &b, Value x, int64_t groups) {
+  int64_t N = shapeOf(x)[0], C = shapeOf(x)[1];
+  if (groups == C)
+    return x;
+  SmallVector<int64_t> grouped{N, groups, C / groups};
+  Value mean = b.reduce(ReduceKind::mean, b.reshape(x, grouped), 2);
+  return b.reshape(b.broadcast(mean, grouped), shapeOf(x));
+}
+
+// With means m and variances v of channels, and the mean M of the m: variance = mean(v + (m -
+// M)^2).
+GroupStatistics groupStatistics(TensorBuilder &b, Value x, int64_t groups) {
+  auto square = [&](Value of) { return b.make<MulOp>(of, of); };
+  Value m = channelMeans(b, x), v = channelMeans(b, square(b.make<SubOp>(x, m)));
+  if (groups == shapeOf(x)[1])
+    return {m, v};
+  Value mean = groupMeans(b, m, groups);
+  return {mean, groupMeans(b, b.make<AddOp>(v, square(b.make<SubOp>(m, mean))), groups)};
+}
+
 Value channelWindowSum(TensorBuilder &b, Value x, int64_t size, int64_t before) {
   int64_t rank = typeOf(x).getRank();
   SmallVector<int64_t> low(rank, 0), high(rank, 0), start(rank, 0), one(rank, 1);

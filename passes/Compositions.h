@@ -34,6 +34,19 @@ inline mlir::Value attentionWeights(TensorBuilder &b, AttentionOp op) {
   return attentionWeights(b, scoresOf(op));
 }
 
+/// [C] as [C, 1, ..] so that it broadcasts along the channels of [N, C, ..].
+mlir::Value perChannel(TensorBuilder &b, mlir::Value vector, int64_t rank);
+/// For x [N, C, ..] each channel's mean, [N, C, 1, ..].
+mlir::Value channelMeans(TensorBuilder &b, mlir::Value x);
+/// For x [N, C, 1, ..] the mean of each group of channels, at each of them.
+mlir::Value groupMeans(TensorBuilder &b, mlir::Value x, int64_t groups);
+/// Mean and variance of each group of channels of x [N, C, ..], at each channel: [N, C, 1, ..].
+/// They come of the channels' own, so that x is read in whatever layout it has.
+struct GroupStatistics {
+  mlir::Value mean, variance;
+};
+GroupStatistics groupStatistics(TensorBuilder &b, mlir::Value x, int64_t groups);
+
 /// For x [N, C, ..] the sum over `size` neighbouring channels, of which `before` precede each.
 mlir::Value channelWindowSum(TensorBuilder &b, mlir::Value x, int64_t size, int64_t before);
 /// k + alpha / size * the sum of x^2 over neighbouring channels; x in the type of statistics.

@@ -164,24 +164,95 @@ void layerNorm(Node &n, Build &b) {
   n.set(0, layerNormOf(b, x, scale, bias, axis, n.real("eps")));
 }
 
-void groupNorm(Node &n, Build &b) {
-  Value x = n.tensor("input"), scale = n.tensor("weight"), bias = n.tensor("bias");
-  int64_t groups = n.integer("group"), batch = b.dim(x, 0);
-  if (!b.require(groups > 0 && b.rank(x) >= 2 && b.dim(x, 1) % groups == 0 && b.count(x) > 0,
-                 "required: x [N, C, ..] with elements, and groups that divide C"))
-    return;
-  Value grouped = b.widen(b.reshape(x, {batch, groups, b.count(x) / (batch * groups)}));
-  auto [mean, scaled] = statistics(b, grouped, {2}, n.real("eps"));
-  Value y = b.reshape(b.mul(b.sub(grouped, mean), scaled), b.dims(x));
-  if (scale)
+/// Each channel's mean of [N, C, ..], [N, C, 1, ..]: images are read in whatever layout they have.
+Value channelMeans(Build &b, Value x) {
+  Dims axes;
+  for (int64_t i = 2; i < b.rank(x); ++i)
+    axes.push_back(i);
+  return axes.empty() ? x : b.reduce(ReduceKind::mean, x, axes, true);
+}
+
+/// The mean of each group of channels of [N, C, 1, ..], [N, groups].
+Value groupMeans(Build &b, Value x, int64_t groups) {
+  Value grouped = b.reshape(x, {b.dim(x, 0), groups, b.dim(x, 1) / groups});
+  return b.reduce(ReduceKind::mean, grouped, {2}, false);
+}
+
+/// [N, groups] at each channel of [N, C, ..], [N, C, 1, ..].
+Value atChannels(Build &b, Value v, Value x) {
+  int64_t N = b.dim(x, 0), C = b.dim(x, 1), groups = b.dim(v, 1);
+  Dims shape(size_t(b.rank(x)), 1);
+  shape[0] = N;
+  shape[1] = C;
+  return b.reshape(b.broadcast(b.reshape(v, {N, groups, 1}), {N, groups, C / groups}), shape);
+}
+
+/// With the statistics for the backward pass, which come of the channels': with means m and
+/// variances v of these and the mean M of the m, variance = mean(v + (m - M)^2).
+void groupNormTraining(Node &n, Build &b, Value x, int64_t groups) {
+  auto square = [&](Value v) { return b.mul(v, v); };
+  Value wide = b.widen(x), m = channelMeans(b, wide), mean = groupMeans(b, m, groups);
+  Value v = channelMeans(b, square(b.sub(wide, m)));
+  Value apart = square(b.sub(m, atChannels(b, mean, x)));
+  Value r = b.unary<RsqrtOp>(b.add(groupMeans(b, b.add(v, apart), groups), n.real("eps")));
+  Value y = b.mul(b.sub(wide, atChannels(b, mean, x)), atChannels(b, r, x));
+  if (Value scale = n.tensor("weight"))
     y = b.mul(y, b.cast(perChannel(b, scale, x), b.elem(y)));
-  if (bias)
+  if (Value bias = n.tensor("bias"))
     y = b.add(y, b.cast(perChannel(b, bias, x), b.elem(y)));
   n.set(0, b.cast(y, b.elem(x)));
+  n.set(1, n.wants(1) ? b.cast(mean, n.resultElement(1)) : Value());
+  n.set(2, n.wants(2) ? b.cast(r, n.resultElement(2)) : Value());
+}
+
+bool isGrouped(Build &b, Value x, int64_t groups) {
+  return b.require(groups > 0 && b.rank(x) >= 2 && b.dim(x, 1) % groups == 0 && b.count(x) > 0,
+                   "required: x [N, C, ..] with elements, and groups that divide C");
+}
+
+void groupNorm(Node &n, Build &b) {
+  Value x = n.tensor("input");
+  int64_t groups = n.integer("group");
+  if (!isGrouped(b, x, groups))
+    return;
+  if (n.wants(1) || n.wants(2))
+    return groupNormTraining(n, b, x, groups);
+  auto alike = [&](Value v) { return v ? b.cast(v, b.elem(x)) : v; };
+  n.set(0, onnxfront::groupNorm(b, x, alike(n.tensor("weight")), alike(n.tensor("bias")), groups,
+                                n.real("eps")));
+}
+
+/// With h = (x - mean) r and dh = dy scale: dx = r (dh - mean(dh) - h mean(dh h)), dscale = sum of
+/// dy h, dbias = sum of dy; all of them from each channel's means of dy and dy h.
+void groupNormGradients(Node &n, Build &b) {
+  Value x = n.tensor("input"), scale = n.tensor("weight");
+  int64_t groups = n.integer("group");
+  if (!isGrouped(b, x, groups))
+    return;
+  Value wide = b.widen(x), dy = b.cast(n.tensor("grad_out"), b.elem(wide));
+  auto given = [&](StringRef name) {
+    Value v = b.reshape(n.tensor(name), {b.dim(x, 0), groups});
+    return atChannels(b, b.cast(v, b.elem(wide)), x);
+  };
+  Value r = given("rstd"), h = b.mul(b.sub(wide, given("mean")), r);
+  Value means = channelMeans(b, dy), along = channelMeans(b, b.mul(dy, h));
+  auto scaled = [&](Value v) {
+    return scale ? b.mul(v, b.cast(perChannel(b, scale, x), b.elem(v))) : v;
+  };
+  auto inGroups = [&](Value v) { return atChannels(b, groupMeans(b, scaled(v), groups), x); };
+  int64_t planes = b.dim(x, 0) * b.dim(x, 1), places = b.count(x) / planes;
+  auto sum = [&](Value v) {
+    Value total = b.reduce(ReduceKind::sum, b.reshape(v, {b.dim(x, 0), b.dim(x, 1)}), {0}, false);
+    return b.mul(total, double(places));
+  };
+  if (n.wants(0)) {
+    Value rest = b.add(inGroups(means), b.mul(h, inGroups(along)));
+    n.set(0, b.cast(b.mul(r, b.sub(scaled(dy), rest)), n.resultElement(0)));
+  }
   if (n.wants(1))
-    n.set(1, b.cast(b.reshape(mean, {batch, groups}), n.resultElement(1)));
+    n.set(1, b.cast(sum(along), n.resultElement(1)));
   if (n.wants(2))
-    n.set(2, b.cast(b.reshape(scaled, {batch, groups}), n.resultElement(2)));
+    n.set(2, b.cast(sum(means), n.resultElement(2)));
 }
 
 /// Of w = v g / |v|, the length over all dimensions but one, which is kept.
@@ -219,6 +290,7 @@ const Operator table[] = {
     {"_weight_norm_interface_backward.default", weightNormGradient},
     {"native_layer_norm.default", layerNorm},
     {"native_group_norm.default", groupNorm},
+    {"native_group_norm_backward.default", groupNormGradients},
 };
 
 } // namespace

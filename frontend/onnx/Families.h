@@ -33,6 +33,7 @@ Value gatherAlong(Build &b, Value x, Value indices, int64_t axis);
 //===--- Norm -----------------------------------------------------------------===//
 /// Scale and bias may be null.
 Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps);
+Value groupNorm(Build &b, Value x, Value scale, Value bias, int64_t groups, double eps);
 Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps);
 
 //===--- Attention ------------------------------------------------------------===//

@@ -6,16 +6,29 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
+namespace {
+
+/// With a scale and a bias, either of which may be null.
+template <typename Op>
+Value normalised(Build &b, Value x, Value scale, Value bias, NamedAttribute over, double eps) {
   SmallVector<Value> operands{x};
   if (scale)
     operands.push_back(scale);
   if (bias)
     operands.push_back(bias);
   SmallVector<int32_t> segments{1, scale ? 1 : 0, bias ? 1 : 0};
-  return b.op<LayerNormOp>(operands,
-                           {b.attr("axis", axis), b.attrFloat("eps", eps),
-                            b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))});
+  return b.op<Op>(operands, {over, b.attrFloat("eps", eps),
+                             b.attr("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments))});
+}
+
+} // namespace
+
+Value layerNorm(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps) {
+  return normalised<LayerNormOp>(b, x, scale, bias, b.attr("axis", axis), eps);
+}
+
+Value groupNorm(Build &b, Value x, Value scale, Value bias, int64_t groups, double eps) {
+  return normalised<GroupNormOp>(b, x, scale, bias, b.attr("groups", groups), eps);
 }
 
 Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps) {
@@ -24,13 +37,6 @@ Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps) {
 }
 
 namespace {
-
-/// [C] as [C, 1, 1, ..] beside x [N, C, ..].
-Value perChannel(Build &b, Value v, Value x) {
-  Dims shape(std::max<int64_t>(b.rank(x) - 1, 1), 1);
-  shape[0] = b.count(v);
-  return b.reshape(v, shape);
-}
 
 /// Mean and variance over axes, kept as dimensions of 1.
 std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes) {
@@ -98,26 +104,25 @@ void instanceNormalization(Node &n, Build &b) {
   Value x = n.in(0);
   if (!b.require(b.rank(x) >= 3, "required x [N, C, spatial..], found rank " + Twine(b.rank(x))))
     return;
-  Value y = layerNorm(b, x, {}, {}, 2, n.real("epsilon", 1e-5f));
-  n.set(0, b.add(b.mul(y, perChannel(b, n.in(1), x)), perChannel(b, n.in(2), x)));
+  n.set(0, groupNorm(b, x, b.flatten(n.in(1)), b.flatten(n.in(2)), b.dim(x, 1),
+                     n.real("epsilon", 1e-5f)));
 }
 
 /// Before opset 21 scale and bias are per group, since then per channel.
 void groupNormalization(Node &n, Build &b) {
-  Value x = n.in(0), scale = n.in(1), bias = n.in(2);
+  Value x = n.in(0);
   int64_t groups = n.integer("num_groups", 0);
   if (!b.require(b.rank(x) >= 2 && groups > 0 && b.dim(x, 1) % groups == 0,
                  "num_groups must divide the channels"))
     return;
-  int64_t N = b.dim(x, 0), C = b.dim(x, 1), rest = C && N ? b.count(x) / N / groups : 0;
-  bool perGroup = n.opset < 21 && b.count(scale) == groups && groups != C;
-  Value y = layerNorm(b, b.reshape(x, {N, groups, rest}), {}, {}, 2, n.real("epsilon", 1e-5f));
-  if (perGroup)
-    y = b.add(b.mul(y, b.reshape(scale, {groups, 1})), b.reshape(bias, {groups, 1}));
-  y = b.reshape(y, b.shape(x));
-  if (!perGroup)
-    y = b.add(b.mul(y, perChannel(b, scale, x)), perChannel(b, bias, x));
-  n.set(0, y);
+  int64_t channels = b.dim(x, 1);
+  auto ofChannels = [&](Value v) {
+    if (n.opset < 21 && b.count(v) == groups && groups != channels)
+      v = b.broadcast(b.reshape(v, {groups, 1}), {groups, channels / groups});
+    return b.flatten(v);
+  };
+  n.set(0, groupNorm(b, x, ofChannels(n.in(1)), ofChannels(n.in(2)), groups,
+                     n.real("epsilon", 1e-5f)));
 }
 
 /// The statistics are in the type of `stash_type`, f32 mostly.

@@ -67,21 +67,11 @@ BatchNormResult batch_norm_train(const Operand &x, const Operand &scale, const O
 Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale, const Operand &bias,
                   double eps) {
   Call call("group_norm", {&x, &scale, &bias});
-  RankedTensorType type = call.type(x);
-  if (type.getRank() < 2)
-    call.fail("x must be [N, C, ..]; found ", type);
-  call.wantStatic(type, "for group_norm");
-  int64_t channels = type.getDimSize(1);
-  if (groups < 1 || channels % groups != 0)
-    call.fail("the number of groups must divide the ", channels, " channels; found ", groups);
-  Shape shape(type.getShape().begin(), type.getShape().end());
-  Tensor y = layer_norm(reshape(x, {shape[0], groups, -1}), Tensor(), Tensor(), eps);
-  y = reshape(y, shape);
-  Shape perChannel(shape.size() - 1, 1);
-  perChannel[0] = channels;
-  if (scale)
-    y = y * reshape(scale, perChannel);
-  return bias ? y + reshape(bias, perChannel) : y;
+  GroupNormOp::Adaptor::Properties properties;
+  properties.groups = call.integer(groups);
+  properties.eps = call.real(eps);
+  properties.operandSegmentSizes = {1, scale ? 1 : 0, bias ? 1 : 0};
+  return call.tensor(call.make<GroupNormOp>(call.values({&x, &scale, &bias}), properties));
 }
 
 Tensor local_response_norm(const Operand &x, int64_t size, double alpha, double beta, double k) {

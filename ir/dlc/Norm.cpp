@@ -47,14 +47,14 @@ LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, in
   return inferLike(site, x, *device, types);
 }
 
-/// C1 to C3 of the batch normalisations, whose first operand is x and whose others are [C].
+/// C1 to C3 of the normalisations whose first operand is x and whose others are [C].
 FailureOr<OnAttr> inferPerChannel(const Site &site, ArrayRef<Operand> operands) {
   RankedTensorType x = operands.front().type();
   if (x.getRank() < 2)
     return site.fail("C1: x's rank must be 2 or more; found ", x.getRank(),
                      "; reshape it to [N, C, ..]");
   for (const Operand &parameter : operands.drop_front())
-    if (failed(checkShape(site, "C2", parameter, x.getDimSize(1), "[C]")))
+    if (parameter.value && failed(checkShape(site, "C2", parameter, x.getDimSize(1), "[C]")))
       return failure();
   return commonDevice(site, "C3", operands);
 }
@@ -92,6 +92,21 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return inferTrailingNorm({location, getOperationName()},
                            {{"x", adaptor.getX()}, {"scale", adaptor.getScale()}},
                            adaptor.getAxis(), types);
+}
+
+LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand x{"x", adaptor.getX()};
+  SmallVector<Operand> operands{x, {"scale", adaptor.getScale()}, {"bias", adaptor.getBias()}};
+  FailureOr<OnAttr> device = inferPerChannel(site, operands);
+  if (failed(device) || failed(sameElementType(site, "C3", operands)))
+    return failure();
+  int64_t groups = adaptor.getGroups(), channels = x.type().getDimSize(1);
+  if (groups < 1 || (!ShapedType::isDynamic(channels) && channels % groups != 0))
+    return site.fail("C4: groups must be 1 or more and divide the channels; found ", groups,
+                     " groups of ", dimText(channels), " channels; mend one of them");
+  return inferLike(site, x, *device, types);
 }
 
 LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

@@ -30,6 +30,20 @@ def Dlc_RmsNormOp : Dlc_PureOp<"rms_norm"> {
   let arguments = (ins Dlc_FloatTensor:$x, Optional<Dlc_FloatTensor>:$scale, I64Attr:$axis, F64Attr:$eps);
   let results = (outs Dlc_FloatTensor:$y);
 }
+def Dlc_GroupNormOp : Dlc_PureOp<"group_norm", [AttrSizedOperandSegments, Dlc_AnyLayout]> {
+  let numericClass = "Layer";
+  let summary = "(x - mean) / sqrt(variance + eps) over each group of channels of x [N, C, ..], times scale[c] plus bias[c]; statistics in f32 at least";
+  let description = [{
+    Group g of an image has the channels from g * C / groups on; with `groups` = C it is instance normalisation.
+    - (C1) x's rank is 2 or more.
+    - (C2) scale and bias are [C].
+    - (C3) element types and devices agree.
+    - (C4) `groups` is 1 or more and divides C.
+  }];
+  let arguments = (ins Dlc_FloatTensor:$x, Optional<Dlc_FloatTensor>:$scale, Optional<Dlc_FloatTensor>:$bias, I64Attr:$groups, F64Attr:$eps);
+  let results = (outs Dlc_FloatTensor:$y);
+  let assemblyFormat = "$x (`scale` $scale^)? (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
+}
 def Dlc_BatchNormOp : Dlc_PureOp<"batch_norm", [Dlc_AnyLayout]> {
   let numericClass = "Layer";
   let summary = "(x - mean[c]) / sqrt(variance[c] + eps) * scale[c] + bias[c] for x [N, C, ..]: inference with given statistics";

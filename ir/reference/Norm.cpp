@@ -94,6 +94,39 @@ LogicalResult RmsNormOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
+LogicalResult GroupNormOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0];
+  Inputs rest = inputs.drop_front();
+  Tensor scale, bias;
+  if (getScale())
+    scale = rest.consume_front();
+  if (getBias())
+    bias = rest.consume_front();
+  const AxisView view(x.getShape(), 1);
+  const int64_t groups = int64_t(getGroups()), channels = view.size / groups,
+                count = channels * view.inner;
+  std::vector<double> values = loadAll<double>(x);
+  for (int64_t group = 0; group < view.outer * groups; ++group) {
+    double *row = values.data() + group * count;
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < count; ++i)
+      mean += row[i] / double(count);
+    for (int64_t i = 0; i < count; ++i)
+      square += (row[i] - mean) * (row[i] - mean) / double(count);
+    const double deviation = std::sqrt(square + getEps().convertToDouble());
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t c = group % groups * channels + i / view.inner;
+      // Adding -0 changes nothing, not even the sign of a zero.
+      row[i] = (row[i] - mean) / deviation * (scale ? scale.getDouble(c) : 1) +
+               (bias ? bias.getDouble(c) : -0.0);
+    }
+  }
+  Tensor y = makeResult(getY(), x.getShape(), x.getElementType());
+  storeAll<double>(y, values);
+  outputs.push_back(y);
+  return success();
+}
+
 LogicalResult BatchNormOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   Tensor y = makeResult(getY(), x.getShape(), x.getElementType());

@@ -13,13 +13,6 @@ SmallVector<int64_t> axesFrom(int64_t axis, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(axis, rank));
 }
 
-/// [C] as [C, 1, ..] so that it broadcasts along the channels of [N, C, ..].
-Value perChannel(TensorBuilder &b, Value vector, int64_t rank) {
-  SmallVector<int64_t> shape(rank - 1, 1);
-  shape[0] = shapeOf(vector)[0];
-  return b.reshape(vector, shape);
-}
-
 // softmax(x) = e * (1 / sum(e)), e = exp(x - max(x))
 struct Softmax : OpRewritePattern<SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -61,6 +54,49 @@ struct LayerNorm : OpRewritePattern<LayerNormOp> {
       y = b.make<MulOp>(y, b.cast(op.getScale(), type));
     if (op.getBias())
       y = b.make<AddOp>(y, b.cast(op.getBias(), type));
+    rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
+    return success();
+  }
+};
+
+// In plain layout groups are rows, which layer_norm's formula reads once. In any other, with each
+// image's channels' mean and a = scale * rsqrt(variance + eps), (x - mean) * a + bias.
+struct GroupNorm : OpRewritePattern<GroupNormOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GroupNormOp op, PatternRewriter &rewriter) const override {
+    TensorBuilder b(rewriter, op.getLoc());
+    Type type = statisticsType(op.getX());
+    SmallVector<int64_t> shape(shapeOf(op.getX()));
+    int64_t groups = op.getGroups();
+    bool isPlain = layoutOf(op.getX().getType()).empty();
+    Value x = b.cast(op.getX(), type), mean, variance;
+    if (isPlain) {
+      int64_t C = shape[1], places = 1;
+      for (int64_t d : ArrayRef(shape).drop_front(2))
+        places *= d;
+      x = b.reshape(x, {shape[0], groups, C / groups, places});
+      mean = b.reduce(ReduceKind::mean, x, {2, 3});
+      Value c = b.make<SubOp>(x, mean);
+      variance = b.reduce(ReduceKind::mean, b.make<MulOp>(c, c), {2, 3});
+    } else {
+      GroupStatistics found = groupStatistics(b, x, groups);
+      mean = found.mean;
+      variance = found.variance;
+    }
+    auto parameter = [&](Value vector) {
+      vector = b.cast(vector, type);
+      return isPlain ? b.reshape(vector, {groups, shape[1] / groups, 1})
+                     : perChannel(b, vector, int64_t(shape.size()));
+    };
+    double eps = op.getEps().convertToDouble();
+    Value factor = b.make<RsqrtOp>(b.make<AddOp>(variance, b.scalar(eps, x)));
+    if (op.getScale())
+      factor = b.make<MulOp>(factor, parameter(op.getScale()));
+    Value y = b.make<MulOp>(b.make<SubOp>(x, mean), factor);
+    if (op.getBias())
+      y = b.make<AddOp>(y, parameter(op.getBias()));
+    if (isPlain)
+      y = b.reshape(y, shape);
     rewriter.replaceOp(op, b.cast(y, typeOf(op.getX()).getElementType()));
     return success();
   }
@@ -128,7 +164,8 @@ struct Lrn : OpRewritePattern<LrnOp> {
 } // namespace
 
 void addNormDecompositions(RewritePatternSet &patterns) {
-  patterns.add<Softmax, LogSoftmax, LayerNorm, RmsNorm, BatchNorm, Lrn>(patterns.getContext());
+  patterns.add<Softmax, LogSoftmax, LayerNorm, GroupNorm, RmsNorm, BatchNorm, Lrn>(
+      patterns.getContext());
 }
 
 } // namespace dlc

@@ -12,11 +12,8 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// [C] as [C, 1, ..] so that it stretches along the channels of [N, C, ..].
 static Expr perChannel(Expr vector, int64_t rank) {
-  SmallVector<int64_t> shape(rank - 1, 1);
-  shape[0] = vector.dim(0);
-  return vector.reshape(shape);
+  return {vector.builder(), dlc::perChannel(vector.builder(), vector, rank)};
 }
 
 /// An operation's normalised rows: h = c * r, y = h * scale + bias.
@@ -59,6 +56,43 @@ template <typename Op> static void differentiateRows(Op op, Backward &g, Value b
   if (bias)
     g.add(bias, [&] { return dy; });
   g.replace(op, rows.y);
+}
+
+// With h = (x - mean) r and dh = dy scale: dx = r (dh - mean(dh) - h mean(dh h)), where the means
+// over groups come of those over each image's channels; so do dscale = sum of dy h and dbias = sum
+// of dy
+static void differentiate(GroupNormOp op, Backward &g) {
+  OpBuilder here(op);
+  TensorBuilder b(here, op.getLoc());
+  int64_t groups = op.getGroups(), rank = typeOf(op.getX()).getRank();
+  Type wide = statisticsType(op.getX()), narrow = typeOf(op.getX()).getElementType();
+  Expr x = Expr(b, op.getX()).cast(wide);
+  GroupStatistics found = groupStatistics(b, x, groups);
+  Expr mean(b, found.mean), variance(b, found.variance);
+  Expr centred = x - mean, r = (variance + op.getEps().convertToDouble()).as<RsqrtOp>();
+  Expr y = centred * r;
+  if (op.getScale())
+    y = y * perChannel(Expr(b, op.getScale()).cast(wide), rank);
+  if (op.getBias())
+    y = y + perChannel(Expr(b, op.getBias()).cast(wide), rank);
+  y = y.cast(narrow);
+
+  Expr dy = g.of(op.getY()).cast(wide), h = g(centred) * g(r);
+  auto scaled = [&](Expr of) {
+    return op.getScale() ? of * perChannel(g(op.getScale()).cast(wide), rank) : of;
+  };
+  auto means = [&](Expr of) { return Expr(g.build(), channelMeans(g.build(), of)); };
+  auto inGroups = [&](Expr of) {
+    return Expr(g.build(), groupMeans(g.build(), scaled(of), groups));
+  };
+  double places = double(product(x.shape().drop_front(2)));
+  g.add(op.getX(),
+        [&] { return g(r) * (scaled(dy) - inGroups(means(dy)) - h * inGroups(means(dy * h))); });
+  if (op.getScale())
+    g.add(op.getScale(), [&] { return places * channelSums(means(dy * h)); });
+  if (op.getBias())
+    g.add(op.getBias(), [&] { return places * channelSums(means(dy)); });
+  g.replace(op, Value(y));
 }
 
 // With r = 1 / sqrt(variance + eps) and h = (x - mean) r for each channel: dx = dy scale r,
@@ -149,6 +183,7 @@ void addNorm(Rules &rules) {
   });
   rules.add<LayerNormOp>(
       [](LayerNormOp op, Backward &g) { differentiateRows(op, g, op.getBias(), true); });
+  rules.add<GroupNormOp>([](GroupNormOp op, Backward &g) { differentiate(op, g); });
   rules.add<RmsNormOp>([](RmsNormOp op, Backward &g) { differentiateRows(op, g, Value(), false); });
   rules.add<BatchNormOp>([](BatchNormOp op, Backward &g) { differentiate(op, g); });
   rules.add<BatchNormTrainOp>(

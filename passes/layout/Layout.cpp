@@ -207,7 +207,7 @@ private:
   Way uniformWay(Operation *op, StringRef tag) {
     Way way;
     auto isImage = [&](Value value) {
-      if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(op))
+      if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp, GroupNormOp>(op))
         return shapeOf(value) == shapeOf(op->getOperand(0));
       if (op->hasTrait<Elementwise>())
         return shapeOf(value) == shapeOf(op->getResult(0));
@@ -242,6 +242,10 @@ private:
       std::optional<Wanted> wanted = oracle.wantedByPool(op, tag);
       return wanted && wanted->source == tag && wanted->destination == tag;
     }
+    // Statistics of channels are plain; where these have one element each, so are the images.
+    if (isa<GroupNormOp>(op))
+      return !padsBlocks(shapeOf(x), tag) &&
+             llvm::any_of(shapeOf(x).drop_front(2), [](int64_t size) { return size != 1; });
     if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(op))
       return !padsBlocks(shapeOf(x), tag);
     if (op->hasTrait<Elementwise>()) {

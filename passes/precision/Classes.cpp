@@ -12,7 +12,7 @@ NumericClass classOf(Operation *op) {
 SmallVector<OpOperand *> dataOperands(Operation *op) {
   SmallVector<OpOperand *> data;
   // These have one element type; batch norm's scale and statistics may have another than its data.
-  bool all = isa<LayerNormOp, RmsNormOp>(op);
+  bool all = isa<LayerNormOp, RmsNormOp, GroupNormOp>(op);
   size_t count = all ? op->getNumOperands() : isa<BatchNormGradOp>(op) ? 2 : 1;
   for (OpOperand &operand : op->getOpOperands().take_front(count))
     data.push_back(&operand);

@@ -220,6 +220,7 @@ std::optional<Signature> signatureOf(Operation *op) {
       .Case<TopKOp>([](TopKOp o) -> Found { return rowsBut(o, int64_t(o.getAxis())); })
       .Case<LayerNormOp, RmsNormOp>(
           [](auto o) -> Found { return rowsUpTo(o, int64_t(o.getAxis())); })
+      .Case<GroupNormOp>([](GroupNormOp o) -> Found { return rowsUpTo(o, 1); })
       .Case<AttentionOp, AttentionTrainOp, AttentionGradOp>(
           [](auto o) -> Found { return ofAttention(o, o.getMask()); })
       .Case<BatchNormOp, BatchNormTrainOp, BatchNormGradOp>(

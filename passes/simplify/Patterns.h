@@ -24,6 +24,8 @@ void addIndexing(mlir::RewritePatternSet &patterns);
 void addBoxes(mlir::RewritePatternSet &patterns);
 /// Transpositions downwards until they meet their inverse or a product; splitting reshapes upwards.
 void addTransposes(mlir::RewritePatternSet &patterns);
+/// Group norm, also spelled as rows of merged images, with its parameters.
+void addNorms(mlir::RewritePatternSet &patterns);
 /// Scalar factors out of matrix products.
 void addMatmuls(mlir::RewritePatternSet &patterns);
 

@@ -32,6 +32,7 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
     addIndexing(set);
     addBoxes(set);
     addTransposes(set);
+    addNorms(set);
     addMatmuls(set);
     patterns = FrozenRewritePatternSet(std::move(set));
     return success();

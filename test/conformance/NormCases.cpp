@@ -1,6 +1,8 @@
 //===- NormCases.cpp - softmax and normalisation --------------------------------===//
 #include "test/conformance/Case.h"
 
+#include <set>
+
 namespace dlc::conformance {
 namespace {
 
@@ -71,6 +73,24 @@ void addNormCases(std::vector<Case> &cases) {
                        "eps = 1.0e-5 : f64",
                        1,
                        {8, 8}});
+      for (int64_t groups : std::set<int64_t>{1, shape[1] % 2 ? shape[1] : 2, shape[1]}) {
+        Operand x{shape, t, {Fill::Uniform, -4, 12}}, bias{{shape[1]}, t, unit};
+        std::string label = t + "/" + name + "/" + std::to_string(groups),
+                    attributes =
+                        "groups = " + std::to_string(groups) + " : i64, eps = 1.0e-5 : f64";
+        cases.push_back({"group_norm",
+                         label + "/plain",
+                         {x},
+                         attributes + ", operandSegmentSizes = array<i32: 1, 0, 0>",
+                         1,
+                         {16, 16}});
+        cases.push_back({"group_norm",
+                         label + "/both",
+                         {x, c, bias},
+                         attributes + ", operandSegmentSizes = array<i32: 1, 1, 1>",
+                         1,
+                         {16, 16}});
+      }
       // Statistics may be wider than x.
       for (const std::string &s : t == "f32" || t == "f64" ? std::vector<std::string>{t}
                                                            : std::vector<std::string>{t, "f32"}) {

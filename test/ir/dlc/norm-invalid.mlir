@@ -57,6 +57,38 @@ func.func @layer_norm_c3_device(%x: tensor<2x3x4xf32, #dlc.on<cpu>>, %s: tensor<
 
 // -----
 
+func.func @group_norm_c1(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'dlc.group_norm' op C1: x's rank must be 2 or more; found 1; reshape it to [N, C, ..]}}
+  %0 = dlc.group_norm %x {groups = 2 : i64, eps = 1.0e-5 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @group_norm_c2(%x: tensor<2x4x3xf32>, %b: tensor<3xf32>) {
+  // expected-error @+1 {{'dlc.group_norm' op C2: 'bias' must be [C], here [4]; found [3]; mend the shape}}
+  %0 = dlc.group_norm %x bias %b {groups = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x4x3xf32>, tensor<3xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @group_norm_c3(%x: tensor<2x4x3xf32>, %s: tensor<4xf16>) {
+  // expected-error @+1 {{'dlc.group_norm' op C3: element types must agree; 'x' has 'f32', 'scale' has 'f16'}}
+  %0 = dlc.group_norm %x scale %s {groups = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x4x3xf32>, tensor<4xf16>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @group_norm_c4(%x: tensor<2x4x3xf32>) {
+  // expected-error @+1 {{'dlc.group_norm' op C4: groups must be 1 or more and divide the channels; found 3 groups of 4 channels; mend one of them}}
+  %0 = dlc.group_norm %x {groups = 3 : i64, eps = 1.0e-5 : f64} : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+
 func.func @rms_norm_c1(%x: tensor<2x3x4xf32>) {
   // expected-error @+1 {{'dlc.rms_norm' op C1: the axis must be a dimension of 'x'; found 3 for rank 3}}
   %0 = dlc.rms_norm %x {axis = 3 : i64, eps = 1.0e-5 : f64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>

@@ -24,6 +24,15 @@ func.func @layer_norm(%x: tensor<2x3x4xf32>, %s: tensor<3x4xf32>, %b: tensor<4xf
   return
 }
 
+// CHECK-LABEL: func @group_norm
+func.func @group_norm(%x: tensor<2x6x?xf32>, %c: tensor<6xf32>) {
+  // CHECK: dlc.group_norm %{{.*}} {eps = 1.000000e-05 : f64, groups = 6 : i64} : (tensor<2x6x?xf32>) -> tensor<2x6x?xf32>
+  %0 = dlc.group_norm %x {groups = 6 : i64, eps = 1.000000e-05 : f64} : (tensor<2x6x?xf32>) -> tensor<2x6x?xf32>
+  // CHECK: dlc.group_norm %{{.*}} scale %{{.*}} bias %{{.*}} {eps = 1.000000e-05 : f64, groups = 2 : i64} : (tensor<2x6x?xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<2x6x?xf32>
+  %1 = dlc.group_norm %x scale %c bias %c {groups = 2 : i64, eps = 1.000000e-05 : f64} : (tensor<2x6x?xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<2x6x?xf32>
+  return
+}
+
 // CHECK-LABEL: func @rms_norm
 func.func @rms_norm(%x: tensor<2x3x4xf32>, %s: tensor<4xf32>) {
   // CHECK: dlc.rms_norm %{{.*}} {axis = 2 : i64, eps = 1.000000e-05 : f64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>

@@ -190,7 +190,7 @@ class Function:
     def add_hybrid(self):
         x = self.pick(lambda o: len(o) == 4 and min(o[2:]) > 1 and o[1] <= 32)
         n, c, h, w = x[1]
-        kind = random.choice(["attention", "perceptron", "depthwise", "windows", "shuffle", "join", "gate", "strided", "tokens", "scale"])
+        kind = random.choice(["attention", "perceptron", "depthwise", "windows", "shuffle", "join", "gate", "strided", "tokens", "scale", "groups"])
         even = h % 2 == 0 and w % 2 == 0
         if kind == "attention" and h * w <= 64:
             self.attend(x)
@@ -210,6 +210,16 @@ class Function:
             y = self.linear(self.linear(y, 2 * c), c)
             y = self.turn(y, [0, 3, 1, 2])
             self.emit("add {0}, {1}", [y, x], x[1])
+        elif kind == "groups":
+            groups = random.choice([d for d in (1, 2, 4, c) if c % d == 0])
+            if random.random() < 0.5:
+                y = self.emit(f"group_norm {{0}} {{{{groups = {groups} : i64, eps = 0.1 : f64}}}}", [x], x[1], keep=False)
+            else:
+                y = self.emit("layer_norm {0} {{axis = 2 : i64, eps = 0.1 : f64}}", [self.reshape(x, (n, groups, c * h * w // groups))], (n, groups, c * h * w // groups), keep=False)
+                y = self.reshape(y, x[1])
+            if random.random() < 0.7:
+                y = self.emit("mul {0}, {1}", [y, self.drawn((c, 1, 1))], x[1], keep=False)
+            self.emit("add {0}, {1}", [y, self.convolution(y, c, 3, 1)], x[1])
         elif kind == "windows" and even:
             self.windows(x)
         elif kind == "shuffle" and c % 4 == 0:

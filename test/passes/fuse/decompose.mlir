@@ -29,6 +29,34 @@ func.func @layer_norm(%x: tensor<3x4xbf16>, %s: tensor<4xbf16>, %b: tensor<4xbf1
 
 // -----
 
+// Groups are rows of plain tensors, with their channels apart for the parameters.
+// CHECK-LABEL: @group_norm
+// CHECK: %[[X:.*]] = dlc.reshape %arg0 : (tensor<2x6x5x3xf32>) -> tensor<2x2x3x15xf32>
+// CHECK: dlc.reduce {{ *}}mean %[[X]] axes [2, 3] keepdims
+// CHECK: dlc.reduce {{ *}}mean {{.*}} axes [2, 3] keepdims
+// CHECK: dlc.reshape %arg1 : (tensor<6xf32>) -> tensor<2x3x1xf32>
+// CHECK: dlc.reshape {{.*}} : (tensor<2x2x3x15xf32>) -> tensor<2x6x5x3xf32>
+func.func @group_norm(%x: tensor<2x6x5x3xf32>, %s: tensor<6xf32>) -> tensor<2x6x5x3xf32> {
+  %y = dlc.group_norm %x scale %s {groups = 2 : i64, eps = 1.0e-5 : f64} : (tensor<2x6x5x3xf32>, tensor<6xf32>) -> tensor<2x6x5x3xf32>
+  return %y : tensor<2x6x5x3xf32>
+}
+
+// -----
+
+// Images in another layout stay what they are: statistics of channels, then of their groups.
+// CHECK-LABEL: @group_norm_blocked
+// CHECK: %[[M:.*]] = dlc.reduce {{ *}}mean %arg0 axes [2, 3] keepdims
+// CHECK: dlc.sub %arg0, %[[M]]
+// CHECK: dlc.reduce {{ *}}mean {{.*}} axes [2, 3] keepdims {{.*}} -> tensor<2x32x1x1xf32, #dlc.on<cpu>>
+// CHECK: dlc.reduce {{ *}}mean {{.*}} axes [2] keepdims {{.*}} -> tensor<2x4x1xf32, #dlc.on<cpu>>
+// CHECK-NOT: dlc.reshape %arg0
+func.func @group_norm_blocked(%x: tensor<2x32x5x3xf32, #dlc.on<cpu, aBcd16b>>, %s: tensor<32xf32, #dlc.on<cpu>>) -> tensor<2x32x5x3xf32, #dlc.on<cpu, aBcd16b>> {
+  %y = dlc.group_norm %x scale %s {groups = 4 : i64, eps = 1.0e-5 : f64} : (tensor<2x32x5x3xf32, #dlc.on<cpu, aBcd16b>>, tensor<32xf32, #dlc.on<cpu>>) -> tensor<2x32x5x3xf32, #dlc.on<cpu, aBcd16b>>
+  return %y : tensor<2x32x5x3xf32, #dlc.on<cpu, aBcd16b>>
+}
+
+// -----
+
 // CHECK-LABEL: @rms_norm
 // CHECK: %[[Q:.*]] = dlc.mul %arg0, %arg0
 // CHECK: dlc.reduce {{ *}}mean %[[Q]] axes [1] keepdims

@@ -1,8 +1,15 @@
 //===- LayerCases.cpp - gradients of normalisation and attention ----------===//
 #include "test/passes/grad/Harness.h"
 
+#include <set>
+
 namespace dlc::gradtest {
 namespace {
+
+std::string segments(int scale, int bias) {
+  return ", operandSegmentSizes = array<i32: 1, " + std::to_string(scale) + ", " +
+         std::to_string(bias) + ">";
+}
 
 void addNorms(std::vector<Case> &cases) {
   struct Row {
@@ -30,10 +37,6 @@ void addNorms(std::vector<Case> &cases) {
                      .narrow = n == "inner"});
     Shape tail(r.x.begin() + r.axis, r.x.end());
     std::string eps = axis + ", eps = 1.0e-2 : f64";
-    auto segments = [](int scale, int bias) {
-      return ", operandSegmentSizes = array<i32: 1, " + std::to_string(scale) + ", " +
-             std::to_string(bias) + ">";
-    };
     cases.push_back(
         {.name = "layer_norm/plain/" + n, .operands = {{r.x}}, .attributes = eps + segments(0, 0)});
     cases.push_back({.name = "layer_norm/scale/" + n,
@@ -67,6 +70,18 @@ void addNorms(std::vector<Case> &cases) {
                      .results = 3,
                      .second = n == "1d",
                      .narrow = n == "1d"});
+    for (int64_t groups : std::set<int64_t>{1, c % 2 ? c : 2, c}) {
+      std::string label = n + "/" + std::to_string(groups),
+                  attributes = "groups = " + std::to_string(groups) + " : i64, eps = 1.0e-2 : f64";
+      cases.push_back({.name = "group_norm/plain/" + label,
+                       .operands = {{shape}},
+                       .attributes = attributes + segments(0, 0)});
+      cases.push_back({.name = "group_norm/both/" + label,
+                       .operands = {{shape}, {{c}, positive}, {{c}}},
+                       .attributes = attributes + segments(1, 1),
+                       .second = n == "1d",
+                       .narrow = n == "1d"});
+    }
     for (int size : {1, 2, 3})
       cases.push_back({.name = "lrn/" + n + "/" + std::to_string(size),
                        .operands = {{shape}},

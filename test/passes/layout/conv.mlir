@@ -24,6 +24,34 @@ func.func @chain(%x: tensor<1x3x32x32xf32>, %w: tensor<64x3x3x3xf32>, %v: tensor
 
 // -----
 
+// Group norm takes the images as they lie.
+// CHECK-LABEL: @group_norm
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.group_norm {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG]]>>
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG]]>>
+func.func @group_norm(%x: tensor<1x64x8x8xf32>, %w: tensor<64x64x3x3xf32>, %s: tensor<64xf32>) -> tensor<1x64x8x8xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x8x8xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x8x8xf32>
+  %1 = dlc.group_norm %0 scale %s bias %s {groups = 8 : i64, eps = 1.0e-5 : f64} : (tensor<1x64x8x8xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<1x64x8x8xf32>
+  %2 = dlc.conv %1, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x8x8xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x8x8xf32>
+  return %2 : tensor<1x64x8x8xf32>
+}
+
+// -----
+
+// But not where its statistics have the images' shape: what is plain and what is not could not be told apart.
+// CHECK-LABEL: @group_norm_of_pixels
+// CHECK: dlc.group_norm {{.*}} -> tensor<1x64x1x1xf32, #dlc.on<cpu>>
+func.func @group_norm_of_pixels(%x: tensor<1x64x1x1xf32>, %w: tensor<64x64x1x1xf32>) -> tensor<1x64x1x1xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x1x1xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x1x1xf32>
+  %1 = dlc.group_norm %0 {groups = 8 : i64, eps = 1.0e-5 : f64} : (tensor<1x64x1x1xf32>) -> tensor<1x64x1x1xf32>
+  %2 = dlc.conv %1, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x1x1xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x1x1xf32>
+  return %2 : tensor<1x64x1x1xf32>
+}
+
+// -----
+
 // What is combined over all that there is does not ask for another order: a scale, as dynamic quantisation takes it.
 // CHECK-LABEL: @whole
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>

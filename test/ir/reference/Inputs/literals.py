@@ -419,6 +419,14 @@ def norm():
         parameters = " scale %s" * (scale is not None) + " bias %b" * (bias is not None)
         f.case(f"layer_norm_{axis}{'s' * (scale is not None)}{'b' * (bias is not None)}",
                f"dlc.layer_norm %x{parameters} {{axis = {axis} : i64, eps = 1.0e-5 : f64}}", names, f32([y]))
+    images, c = np.sin(np.arange(24, dtype=np.float32)).reshape(2, 4, 1, 3).round(2), (np.arange(4) / 4 + 0.5).astype(np.float32)
+    for groups, scale, bias in ((4, None, None), (2, c, None), (1, c, c)):
+        names = {"x": images} | ({"s": scale} if scale is not None else {}) | ({"b": bias} if bias is not None else {})
+        rows = images.astype(np.float64).reshape(2, groups, -1)
+        y = ((rows - rows.mean(2, keepdims=True)) / np.sqrt(rows.var(2, keepdims=True) + 1e-5)).reshape(images.shape)
+        y = y * (1 if scale is None else scale.reshape(4, 1, 1)) + (0 if bias is None else bias.reshape(4, 1, 1))
+        parameters = " scale %s" * (scale is not None) + " bias %b" * (bias is not None)
+        f.case(f"group_norm_{groups}", f"dlc.group_norm %x{parameters} {{groups = {groups} : i64, eps = 1.0e-5 : f64}}", names, f32([y]))
     y = d / np.sqrt((d * d).mean(2, keepdims=True) + 1e-3)
     f.case("rms_norm", "dlc.rms_norm %x {axis = 2 : i64, eps = 1.0e-3 : f64}", {"x": x}, f32([y]))
     f.case("rms_norm_scaled", "dlc.rms_norm %x, %s {axis = 2 : i64, eps = 1.0e-3 : f64}", {"x": x, "s": b}, f32([y * b.astype(np.float64)]))
