@@ -140,14 +140,23 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
   return {};
 }
 
-/// Takes post-ops while the matcher agrees; returns the last value.
+/// Takes post-ops while the matcher agrees; returns the last value. What was rounded to 8 bits is
+/// not combined with another tensor any more: a kernel that reads both does that for a byte of
+/// each, where the library would read the other one in f32.
 Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   // oneDNN applies them one by one to a transposed convolution, a hundred times slower than a
   // kernel of their own; alone it runs as a data gradient.
   if (value.getDefiningOp<ConvTransposeOp>())
     return value;
   Block &block = grouping.getBlock();
+  ArrayRef<int64_t> shape = shapeOf(value);
+  Value rounded;
+  size_t membersOfRounded = 0;
   while (true) {
+    if (typeOf(value).getElementType().isInteger(8)) {
+      rounded = value;
+      membersOfRounded = members.size();
+    }
     SmallVector<Operation *> next = nextOps(value, block);
     if (next.empty() || isa<TransposeOp, ReshapeOp>(next.front()) ||
         next.front()->getNumResults() != 1 || int(members.size() + next.size()) > maxFusionOps)
@@ -163,8 +172,13 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
     SmallVector<Operation *> trial = llvm::to_vector(members);
     trial.append(next);
     Value result = next.back()->getResult(0);
-    if (!matchEpilogue(trial, result) || !grouping.waitAlike(trial))
+    std::optional<Epilogue> epilogue = matchEpilogue(trial, result);
+    if (!epilogue || !grouping.waitAlike(trial))
       return value;
+    if (rounded && !epilogue->postOps.empty() && epilogue->postOps.back().isFullSize(shape)) {
+      members.resize(membersOfRounded);
+      return rounded;
+    }
     members = std::move(trial);
     value = result;
   }

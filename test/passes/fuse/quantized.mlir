@@ -30,3 +30,39 @@ func.func @viewed(%x: tensor<1x8x8x16xui8, #dlc.on<cpu>>, %z: tensor<i32, #dlc.o
   %y = dlc.conv %2, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>, tensor<4x16x3x3xi32, #dlc.on<cpu>>) -> tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
   return %y : tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
 }
+
+// What was rounded to 8 bits leaves the convolution so, and another kernel combines it with another tensor; by itself it is worked on.
+// CHECK-LABEL: @gated
+// CHECK: dlc.fusion({{.*}} -> tensor<1x4x6x6xui8, #dlc.on<cpu, acdb>>
+// CHECK: dlc.conv
+// CHECK: dlc.cast %{{.*}} to ui8
+// CHECK-NEXT: dlc.yield
+// CHECK: dlc.fusion({{.*}} -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+// CHECK: dlc.cast %{{.*}} to f32
+// CHECK: dlc.mul
+// CHECK: dlc.yield
+// CHECK: dlc.fusion({{.*}} -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+// CHECK: dlc.conv
+// CHECK: dlc.cast %{{.*}} to ui8
+// CHECK-NEXT: dlc.cast %{{.*}} to f32
+// CHECK-NEXT: dlc.yield
+func.func @gated(%x: tensor<1x16x8x8xui8, #dlc.on<cpu, acdb>>, %w: tensor<4x16x3x3xi32, #dlc.on<cpu>>, %v: tensor<4x16x3x3xi32, #dlc.on<cpu>>, %g: tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) -> (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>, tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) {
+  %most = dlc.constant dense<2.55e+02> : tensor<f32, #dlc.on<cpu>>
+  %0 = dlc.cast %x to i32 : (tensor<1x16x8x8xui8, #dlc.on<cpu, acdb>>) -> tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>
+  %1 = dlc.conv %0, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>, tensor<4x16x3x3xi32, #dlc.on<cpu>>) -> tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
+  %2 = dlc.cast %1 to f32 : (tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %3 = dlc.round %2 : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %4 = dlc.relu %3 : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %5 = dlc.min %4, %most : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>, tensor<f32, #dlc.on<cpu>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %6 = dlc.cast %5 to ui8 : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xui8, #dlc.on<cpu, acdb>>
+  %7 = dlc.cast %6 to f32 : (tensor<1x4x6x6xui8, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %8 = dlc.mul %7, %g : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>, tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %9 = dlc.conv %0, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x8x8xi32, #dlc.on<cpu, acdb>>, tensor<4x16x3x3xi32, #dlc.on<cpu>>) -> tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
+  %10 = dlc.cast %9 to f32 : (tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %11 = dlc.round %10 : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %12 = dlc.relu %11 : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %13 = dlc.min %12, %most : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>, tensor<f32, #dlc.on<cpu>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  %14 = dlc.cast %13 to ui8 : (tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xui8, #dlc.on<cpu, acdb>>
+  %15 = dlc.cast %14 to f32 : (tensor<1x4x6x6xui8, #dlc.on<cpu, acdb>>) -> tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+  return %8, %15 : tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>, tensor<1x4x6x6xf32, #dlc.on<cpu, acdb>>
+}
