@@ -84,12 +84,14 @@ private:
     Mask &there = partial.alive[place->second];
     if (there & wanted)
       return 0;
-    double least = 1e30;
-    for (size_t i = 0; i < layouts.size(); ++i)
-      if (there & (Mask(1) << i))
-        least = std::min(least, questions.reorder(value, layouts[i], layout));
+    // Partial choices have the same questions.
+    auto [known, isNew] = brought.try_emplace({value, uint64_t(there) << 32 | wanted}, 1e30);
+    if (isNew)
+      for (size_t i = 0; i < layouts.size(); ++i)
+        if (there & (Mask(1) << i))
+          known->second = std::min(known->second, questions.reorder(value, layouts[i], layout));
     there |= wanted;
-    return least;
+    return known->second;
   }
 
   /// What an operation without a say takes: plain tensors, its regions' operands too.
@@ -213,6 +215,8 @@ private:
   std::vector<std::string> layouts;
   llvm::DenseMap<Value, Operation *> lastUse;
   llvm::DenseMap<Value, size_t> places;
+  /// What it costs to have a value in a layout, from those that it is there in.
+  llvm::DenseMap<std::pair<Value, uint64_t>, double> brought;
   std::vector<Value> order;
   std::vector<Partial> front;
   std::vector<Step> steps;
