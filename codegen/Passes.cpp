@@ -150,7 +150,9 @@ struct EmitKernelsPass : CodePass<EmitKernelsPass> {
 struct LowerKernelsPass : CodePass<LowerKernelsPass> {
   LowerKernelsPass()
       : CodePass("dlc-lower-kernels", "lowers emitted kernels to the llvm dialect", {}, {}) {}
-  LogicalResult run(ModuleOp module, const CompileOptions &) { return cpu::lowerToLlvm(module); }
+  LogicalResult run(ModuleOp module, const CompileOptions &) {
+    return cpu::LlvmLowering(module.getContext()).run(module);
+  }
 };
 
 /// The options of a phase in dlc-opt: those of `dlc compile`.

@@ -9,11 +9,22 @@
 #include "ir/dlc/Dialect.h"
 #include "passes/Passes.h"
 
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/Compiler.h"
+
 #include <chrono>
 
 using namespace mlir;
 
 namespace dlc {
+
+/// Whether the module is verified after each pass, as dlc-opt does it, or once a phase: builds that
+/// look for mistakes take the time.
+#if defined(__OPTIMIZE__) && !LLVM_ADDRESS_SANITIZER_BUILD
+static constexpr bool kVerifiesEachPass = false;
+#else
+static constexpr bool kVerifiesEachPass = true;
+#endif
 
 void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
               std::shared_ptr<runtime::Program> *made) {
@@ -107,7 +118,10 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     auto start = std::chrono::steady_clock::now();
     PassManager passes(module.getContext(), ModuleOp::getOperationName());
     addPhase(passes, phase, options, &program);
+    passes.enableVerifier(kVerifiesEachPass);
     LogicalResult result = passes.run(module);
+    if (succeeded(result) && !kVerifiesEachPass)
+      result = verify(module);
     if (options.cancelled())
       return module.emitError("the compilation was cancelled");
     if (failed(result))

@@ -10,6 +10,7 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
@@ -20,31 +21,60 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-LogicalResult lowerToLlvm(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  {
-    RewritePatternSet patterns(context);
-    populateSCFToControlFlowConversionPatterns(patterns);
-    ConversionTarget target(*context);
-    target.addIllegalDialect<scf::SCFDialect>();
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    if (failed(applyPartialConversion(module, target, std::move(patterns))))
-      return failure();
+struct LlvmLowering::Parts {
+  explicit Parts(MLIRContext *context) : converter(context, optionsFor(context)), target(*context) {
+    RewritePatternSet set(context);
+    populateSCFToControlFlowConversionPatterns(set);
+    arith::populateExpandBFloat16Patterns(set);
+    arith::populateCeilFloorDivExpandOpsPatterns(set);
+    arith::populateArithToLLVMConversionPatterns(converter, set);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, set);
+    populateMathToLLVMConversionPatterns(converter, set);
+    populateVectorToLLVMConversionPatterns(converter, set, /*reassociateFPReductions=*/true);
+    vector::populateVectorBroadcastLoweringPatterns(set);
+    patterns = FrozenRewritePatternSet(std::move(set));
+    target.addLegalOp<ModuleOp>();
   }
-  LowerToLLVMOptions options(context);
-  options.overrideIndexBitwidth(64);
-  LLVMTypeConverter converter(context, options);
-  RewritePatternSet patterns(context);
-  arith::populateExpandBFloat16Patterns(patterns);
-  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  arith::populateArithToLLVMConversionPatterns(converter, patterns);
-  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-  populateMathToLLVMConversionPatterns(converter, patterns);
-  populateVectorToLLVMConversionPatterns(converter, patterns, /*reassociateFPReductions=*/true);
-  vector::populateVectorBroadcastLoweringPatterns(patterns);
-  LLVMConversionTarget target(*context);
-  target.addLegalOp<ModuleOp>();
-  return applyFullConversion(module, target, std::move(patterns));
+
+  static LowerToLLVMOptions optionsFor(MLIRContext *context) {
+    LowerToLLVMOptions options(context);
+    options.overrideIndexBitwidth(64);
+    return options;
+  }
+
+  LLVMTypeConverter converter;
+  LLVMConversionTarget target;
+  FrozenRewritePatternSet patterns;
+};
+
+LlvmLowering::LlvmLowering(MLIRContext *context) : parts(std::make_unique<Parts>(context)) {}
+LlvmLowering::~LlvmLowering() = default;
+
+/// Each constant once, where a function begins: emitters make one wherever they need it, half of
+/// all operations, and LLVM has none that stand anywhere.
+static void shareConstants(LLVM::LLVMFuncOp function) {
+  if (function.isExternal())
+    return;
+  Block &entry = function.front();
+  llvm::DenseMap<Attribute, Value> known;
+  function.walk([&](arith::ConstantOp constant) {
+    auto [first, isNew] = known.try_emplace(constant.getValue(), constant);
+    if (isNew) {
+      constant->moveBefore(&entry, entry.begin());
+    } else {
+      constant.getResult().replaceAllUsesWith(first->second);
+      constant->erase();
+    }
+  });
+}
+
+LogicalResult LlvmLowering::run(ModuleOp module) const {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    shareConstants(function);
+  // Nobody wants back what was there before.
+  ConversionConfig config;
+  config.allowPatternRollback = false;
+  return applyFullConversion(module, parts->target, parts->patterns, config);
 }
 
 } // namespace dlc::cpu

@@ -5,13 +5,13 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
@@ -122,21 +122,45 @@ private:
   llvm::FunctionPassManager passes;
 };
 
-/// Of the passes that make machine code, the reduction of strengths took a third of the time: its
-/// search grows faster than the code. The emitter has put long kernels' addresses in order; short
-/// ones gain by it.
-class Gate final : public llvm::OptPassGate {
+/// The passes that make machine code. Putting them together takes as long as a small kernel's way
+/// through them: they are kept.
+class ObjectWriter {
 public:
-  static constexpr unsigned kShort = 200; ///< instructions
+  ObjectWriter(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library,
+               bool reducesStrengths)
+      : passes(reducesStrengths) {
+    passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
+    canWrite =
+        !machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
+  }
 
-  explicit Gate(const llvm::Module &module) : isShort(module.getInstructionCount() <= kShort) {}
-  bool isEnabled() const override { return !isShort; }
-  bool shouldRunPass(StringRef pass, StringRef) const override {
-    return pass != "Loop Strength Reduction";
+  /// The object, until the next one is written; empty: there is none.
+  StringRef write(llvm::Module &module) {
+    object.clear();
+    if (canWrite)
+      passes.run(module);
+    return StringRef(object.data(), object.size());
   }
 
 private:
-  bool isShort;
+  /// All passes, or all but the reduction of strengths and the analyses that it asks for.
+  struct Passes : llvm::legacy::PassManager {
+    explicit Passes(bool reducesStrengths) : reducesStrengths(reducesStrengths) {}
+    void add(llvm::Pass *pass) override {
+      static const llvm::AnalysisID reduction =
+          std::unique_ptr<llvm::Pass>(llvm::createLoopStrengthReducePass())->getPassID();
+      if (reducesStrengths || pass->getPassID() != reduction)
+        llvm::legacy::PassManager::add(pass);
+      else
+        delete pass;
+    }
+    bool reducesStrengths;
+  };
+
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream{object};
+  Passes passes;
+  bool canWrite = false;
 };
 
 /// What is the same for all kernels of a target; a thread has its own.
@@ -149,28 +173,45 @@ struct Compiler {
     optimizer.emplace(*machine, *library);
   }
 
+  /// Of the passes that make machine code, the reduction of strengths took a third of the time: its
+  /// search grows faster than the code. The emitter has put long kernels' addresses in order; short
+  /// ones gain by it.
+  ObjectWriter &writerFor(const llvm::Module &module) {
+    constexpr unsigned kShort = 200; // instructions
+    bool isShort = module.getInstructionCount() <= kShort;
+    std::optional<ObjectWriter> &writer = isShort ? forShort : forLong;
+    if (!writer)
+      writer.emplace(*machine, *library, /*reducesStrengths=*/isShort);
+    return *writer;
+  }
+
   Target target;
+  int kernels = 0; ///< so far
+  llvm::LLVMContext context;
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine;
   std::optional<llvm::TargetLibraryInfoImpl> library;
   std::optional<Optimizer> optimizer;
+  std::optional<ObjectWriter> forShort, forLong;
 };
 
 Compiler &compilerFor(const Target &target) {
+  // A context keeps the constants that it has seen.
+  constexpr int most = 1000;
   static thread_local std::optional<Compiler> kept;
-  if (!kept || kept->target != target)
+  if (!kept || kept->target != target || kept->kernels >= most)
     kept.emplace(target);
+  ++kept->kernels;
   return *kept;
 }
 
 } // namespace
 
 FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target) {
-  llvm::LLVMContext context;
-  auto llvmModule = translateModuleToLLVMIR(module, context, name);
+  Compiler &compiler = compilerFor(target);
+  auto llvmModule = translateModuleToLLVMIR(module, compiler.context, name);
   if (!llvmModule)
     return module.emitError("kernel '") << name << "': translation to LLVM IR failed";
-  Compiler &compiler = compilerFor(target);
   llvm::TargetMachine *machine = compiler.machine.get();
   if (!machine)
     return module.emitError("no LLVM target for this machine: ") << compiler.error;
@@ -188,17 +229,11 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
     function.setDSOLocal(true);
   }
   compiler.optimizer->run(*llvmModule);
-  Gate gate(*llvmModule);
-  context.setOptPassGate(gate);
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager emit;
-  emit.add(new llvm::TargetLibraryInfoWrapperPass(*compiler.library));
-  if (machine->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+  StringRef object = compiler.writerFor(*llvmModule).write(*llvmModule);
+  if (object.empty())
     return module.emitError("LLVM cannot write object files for this machine");
-  emit.run(*llvmModule);
   std::string error;
-  auto code = flatten(llvm::StringRef(object.data(), object.size()), name, error);
+  auto code = flatten(object, name, error);
   if (!code)
     return module.emitError("kernel '") << name << "': " << error;
   return *code;

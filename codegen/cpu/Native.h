@@ -6,6 +6,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <memory>
 #include <optional>
 
 namespace dlc::cpu {
@@ -13,8 +14,18 @@ namespace dlc::cpu {
 /// This machine's processor, as LLVM names it.
 Target hostTarget();
 
-/// Lowers scf, arith, math and vector in the module to the llvm dialect.
-mlir::LogicalResult lowerToLlvm(mlir::ModuleOp module);
+/// Lowers scf, arith, math and vector to the llvm dialect. One serves all modules of a context, and
+/// several threads at once: its hundreds of patterns take as long to make as a small kernel's code.
+class LlvmLowering {
+public:
+  explicit LlvmLowering(mlir::MLIRContext *context);
+  ~LlvmLowering();
+  mlir::LogicalResult run(mlir::ModuleOp module) const;
+
+private:
+  struct Parts;
+  std::unique_ptr<Parts> parts;
+};
 
 /// Machine code of one kernel: a flat image without relocations or external symbols.
 struct Code {

@@ -126,7 +126,7 @@ std::string Lowering::meaningOf(FusionOp normal) {
   for (Value argument : normal.getBody().getArguments())
     os << argument.getType() << ";";
   // Kernels of one meaning are one, wherever in the source they come from.
-  AsmState state(normal.getOperation(), OpPrintingFlags().enableDebugInfo(false));
+  AsmState state(normal.getOperation(), OpPrintingFlags().enableDebugInfo(false).assumeVerified());
   for (Operation &op : normal.getBody().front()) {
     op.print(os, state);
     os << "\n";

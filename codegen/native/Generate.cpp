@@ -24,14 +24,15 @@ std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
   llvm::raw_string_ostream os(key);
   os << kernel->getDiscardableAttrDictionary() << "\n";
   for (Operation &op : kernel.getBody().front())
-    op.print(os, OpPrintingFlags().useLocalScope().enableDebugInfo(false));
+    op.print(os, OpPrintingFlags().useLocalScope().enableDebugInfo(false).assumeVerified());
   return key;
 }
 
-FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::Target &target) {
+FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::LlvmLowering &lowering,
+                              const cpu::Target &target) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   OpBuilder b(module->getBodyRegion());
-  if (failed(emitScheduled(b, kernel, "kernel", target)) || failed(cpu::lowerToLlvm(*module)))
+  if (failed(emitScheduled(b, kernel, "kernel", target)) || failed(lowering.run(*module)))
     return failure();
   return cpu::compileKernel(*module, "kernel", target);
 }
@@ -50,6 +51,7 @@ FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOpt
     kernels.push_back(cast<exec::KernelOp>(kernel));
   std::vector<cpu::Code> codes(kernels.size());
   ObjectCache cache(*options.cacheDir);
+  const cpu::LlvmLowering lowering(module.getContext());
   std::atomic<int> done = 0;
   std::mutex progress;
   auto one = [&](size_t i) -> LogicalResult {
@@ -59,7 +61,7 @@ FailureOr<std::vector<cpu::Code>> generateCode(ModuleOp module, const CompileOpt
     if (auto found = cache.find(key)) {
       codes[i] = std::move(*found);
     } else {
-      auto code = generate(kernels[i], target);
+      auto code = generate(kernels[i], lowering, target);
       if (failed(code))
         return failure();
       cache.store(key, *code);

@@ -5,6 +5,7 @@
 #include "codegen/select/Candidates.h"
 #include "codegen/select/Decide.h"
 #include "codegen/select/Divide.h"
+#include "codegen/select/Form.h"
 #include "codegen/select/GpuTrial.h"
 #include "codegen/select/Tune.h"
 #include "passes/OpNames.h"
@@ -65,6 +66,14 @@ struct Election {
   double weight() const { return candidates[0].estimate * double(operations.size()); }
 };
 
+/// Who can do operations of one form.
+struct Nomination {
+  std::vector<Candidate> candidates;
+  std::string refusals;
+  bool staysWhole = false; ///< it was asked whether two kernels are better, and they are not
+  std::optional<TuningKey> key = {};
+};
+
 class Selection {
 public:
   Selection(ModuleOp module, const CompileOptions &options, const cpu::Target &target)
@@ -120,14 +129,22 @@ private:
     Situation situation = situationOf(options, target, tuning.onMiss == OnMiss::Measure);
     if (onGpu)
       situation.device = device;
-    auto candidates = candidatesFor(op, situation, refusals);
-    if (auto fusion = dyn_cast<FusionOp>(op); fusion && !onGpu && options.kernels.empty())
-      if (auto parts = divideContraction(fusion, candidates, options, target); !parts.empty()) {
-        for (Operation *part : parts)
-          if (failed(nominate(part)))
-            return failure();
+    auto [known, isFirst] = nominations.try_emplace(formOf(op));
+    Nomination &nomination = known->second;
+    if (isFirst)
+      nomination.candidates = candidatesFor(op, situation, nomination.refusals);
+    std::vector<Candidate> candidates = nomination.candidates;
+    refusals = nomination.refusals;
+    if (auto fusion = dyn_cast<FusionOp>(op);
+        fusion && !onGpu && options.kernels.empty() && !nomination.staysWhole) {
+      auto parts = divideContraction(fusion, candidates, options, target);
+      for (Operation *part : parts)
+        if (failed(nominate(part)))
+          return failure();
+      if (!parts.empty())
         return success();
-      }
+      nomination.staysWhole = true;
+    }
     if (candidates.empty())
       return op->emitError("no kernel for this operation")
              << (onGpu ? " on " + device : "") << refusals;
@@ -154,7 +171,9 @@ private:
       noteRefusal();
       return success();
     }
-    TuningKey key = tuningKey(op, *where);
+    if (!nomination.key)
+      nomination.key = tuningKey(op, *where);
+    const TuningKey &key = *nomination.key;
     noteRefusal();
     auto [at, isNew] = numbers.try_emplace(key.identity(), elections.size());
     if (isNew) {
@@ -354,6 +373,7 @@ private:
   const cpu::Target &target;
   TuningConditions conditions;
   std::map<std::string, std::optional<TuningConditions>> onGpus;
+  std::map<Form, Nomination> nominations;
   std::string warning;
   TuningDatabase database;
   /// In the order of the model.

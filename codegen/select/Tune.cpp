@@ -111,7 +111,8 @@ TuningKey tuningKey(Operation *op, const TuningConditions &conditions) {
   os << ") -> " << op->getResultTypes();
   if (auto fusion = dyn_cast<FusionOp>(op)) {
     OpPrintingFlags flags;
-    flags.enableDebugInfo(false).elideLargeElementsAttrs(16).elideLargeResourceString(16);
+    flags.enableDebugInfo(false).assumeVerified();
+    flags.elideLargeElementsAttrs(16).elideLargeResourceString(16);
     AsmState state(op, flags);
     for (Operation &inner : fusion.getBody().front()) {
       os << "\n";

@@ -5,8 +5,10 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 namespace dlc::ref {
 
@@ -68,14 +70,39 @@ Tensor::Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<vo
     : type(type), element(elementOf(type.getElementType())), count(type.getNumElements()),
       bytesPtr(data), keep(std::move(keep)) {}
 
-Tensor Tensor::empty(mlir::RankedTensorType type) {
+/// A copy that is made once, whichever thread asks first.
+struct Tensor::Unaligned {
+  std::once_flag once;
+  std::atomic<const char *> made = nullptr;
+  Tensor copy;
+};
+
+const char *Tensor::aligned() const {
+  if (const char *made = unaligned->made.load(std::memory_order_acquire))
+    return made;
+  std::call_once(unaligned->once, [&] {
+    unaligned->copy = uninitialised(type);
+    std::memcpy(unaligned->copy.mutableData(), bytesPtr, size_t(bytes()));
+    unaligned->made.store(unaligned->copy.data(), std::memory_order_release);
+  });
+  return unaligned->made.load(std::memory_order_acquire);
+}
+
+Tensor Tensor::uninitialised(mlir::RankedTensorType type) {
   const size_t bytes = size_t(type.getNumElements()) * size_t(elementBytes(type.getElementType()));
-  const size_t rounded = bytes / alignment * alignment + alignment;
+  const size_t whole = bytes / alignment * alignment, rounded = whole + alignment;
   void *memory = std::aligned_alloc(alignment, rounded);
   if (!memory)
     llvm::report_fatal_error("out of memory in the reference evaluator");
-  std::memset(memory, 0, rounded);
+  // What is read with the last elements.
+  std::memset(static_cast<char *>(memory) + whole, 0, alignment);
   return Tensor(type, static_cast<const char *>(memory), std::shared_ptr<void>(memory, std::free));
+}
+
+Tensor Tensor::empty(mlir::RankedTensorType type) {
+  Tensor result = uninitialised(type);
+  std::memset(result.mutableData(), 0, result.bytes());
+  return result;
 }
 
 Tensor Tensor::borrow(mlir::RankedTensorType type, const void *data, std::shared_ptr<void> keep) {
@@ -86,13 +113,13 @@ int64_t Tensor::bytes() const { return count * elementBytes(element); }
 
 double Tensor::getDouble(int64_t index) const {
   return withStorage(element, [&](auto zero) {
-    return convert<double>(reinterpret_cast<const decltype(zero) *>(bytesPtr)[index]);
+    return convert<double>(reinterpret_cast<const decltype(zero) *>(data())[index]);
   });
 }
 
 int64_t Tensor::getInt(int64_t index) const {
   return withStorage(element, [&](auto zero) {
-    return convert<int64_t>(reinterpret_cast<const decltype(zero) *>(bytesPtr)[index]);
+    return convert<int64_t>(reinterpret_cast<const decltype(zero) *>(data())[index]);
   });
 }
 
@@ -112,7 +139,9 @@ void Tensor::setInt(int64_t index, int64_t value) {
 
 Tensor Tensor::withType(mlir::RankedTensorType other) const {
   assert(other.getNumElements() == count && elementOf(other.getElementType()) == element);
-  return Tensor(other, bytesPtr, keep);
+  Tensor result = *this;
+  result.type = other;
+  return result;
 }
 
 mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
@@ -128,17 +157,15 @@ mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
     if (int64_t(blob->getData().size()) != view.bytes())
       return mlir::failure();
     // Files put weights anywhere; elements are read at their own alignment.
-    if (reinterpret_cast<uintptr_t>(view.data()) % elementBytes(view.element) == 0)
-      return view;
-    Tensor copy = empty(type);
-    std::memcpy(copy.mutableData(), view.data(), view.bytes());
-    return copy;
+    if (reinterpret_cast<uintptr_t>(view.bytesPtr) % elementBytes(view.element) != 0)
+      view.unaligned = std::make_shared<Unaligned>();
+    return view;
   }
 
   auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(attr);
   if (!dense)
     return mlir::failure();
-  Tensor result = empty(type);
+  Tensor result = uninitialised(type);
   if (result.size() == 0)
     return result;
   if (result.element == Element::Bool) {
@@ -172,17 +199,17 @@ static bool isSplat(llvm::ArrayRef<char> data, int64_t width) {
 
 mlir::ElementsAttr Tensor::toAttr() const {
   const int64_t width = elementBytes(element);
-  llvm::ArrayRef<char> raw(bytesPtr, bytes());
+  llvm::ArrayRef<char> raw(data(), bytes());
   if (count == 0)
     return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<mlir::Attribute>());
   if (isSplat(raw, width))
     raw = raw.take_front(width);
   if (int64_t(raw.size()) > largestDenseBytes) {
     // Borrowed memory may be aligned to less than ours.
-    const size_t lowestBit =
-        reinterpret_cast<uintptr_t>(bytesPtr) & -reinterpret_cast<uintptr_t>(bytesPtr);
+    const auto address = reinterpret_cast<uintptr_t>(raw.data());
+    const size_t lowestBit = address & -address;
     auto blob = mlir::UnmanagedAsmResourceBlob::allocateWithAlign(
-        raw, std::min(alignment, lowestBit), [keep = keep](void *, size_t, size_t) {});
+        raw, std::min(alignment, lowestBit), [keep = *this](void *, size_t, size_t) {});
     return mlir::DenseResourceElementsAttr::get(type, "folded", std::move(blob));
   }
   if (element == Element::Bool) {

@@ -25,7 +25,8 @@ public:
   static Tensor borrow(mlir::RankedTensorType type, const void *data,
                        std::shared_ptr<void> keep = nullptr);
   /// From dense elements, splats and resources. Fails on a blob that is missing or has the wrong
-  /// size.
+  /// size. A blob stays where it is, and has to live for as long as the tensor is read; of one that
+  /// lies at no multiple of its elements' size, until it is first read: then it is copied.
   static mlir::FailureOr<Tensor> fromAttr(mlir::ElementsAttr attr);
   /// A dense attribute for small tensors, a resource blob sharing the storage for large ones.
   mlir::ElementsAttr toAttr() const;
@@ -38,8 +39,8 @@ public:
   int64_t size() const { return count; }
   int64_t bytes() const;
 
-  const char *data() const { return bytesPtr; }
-  char *mutableData() { return const_cast<char *>(bytesPtr); }
+  const char *data() const { return unaligned ? aligned() : bytesPtr; }
+  char *mutableData() { return const_cast<char *>(data()); }
 
   /// Elements as double (exact for all but large 64-bit integers) and as int64; setting rounds to
   /// the element type as dlc.cast does (floats to nearest even, integers wrap).
@@ -54,13 +55,19 @@ public:
   Tensor withType(mlir::RankedTensorType other) const;
 
 private:
+  struct Unaligned;
   Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<void> keep);
+  static Tensor uninitialised(mlir::RankedTensorType type);
+  const char *aligned() const;
 
   mlir::RankedTensorType type;
   Element element = Element::F32;
   int64_t count = 0;
   const char *bytesPtr = nullptr;
   std::shared_ptr<void> keep;
+  /// The copy of elements that lie at no multiple of their size: most who have a tensor only ask
+  /// what it is.
+  std::shared_ptr<Unaligned> unaligned;
 };
 
 /// Bytes of one element in memory (bool: 1).

@@ -68,15 +68,15 @@ std::optional<std::string> followable(const onednn::Described &described, const 
 
 std::optional<Wanted> ask(const json &desc, const char *sourceName, const char *destinationName,
                           int threads) {
-  onednn::Described described = onednn::describe(desc, threads);
-  if (!described.ok)
+  std::shared_ptr<const onednn::Described> described = onednn::ask(desc, threads);
+  if (!described->ok)
     return std::nullopt;
   // Neither the slow general code nor products over unfolded images.
-  if (onednn::isReference(described.implementation) ||
-      StringRef(described.implementation).contains("gemm:"))
+  if (onednn::isReference(described->implementation) ||
+      StringRef(described->implementation).contains("gemm:"))
     return std::nullopt;
-  auto source = followable(described, sourceName),
-       destination = followable(described, destinationName);
+  auto source = followable(*described, sourceName),
+       destination = followable(*described, destinationName);
   if (!source || !destination)
     return std::nullopt;
   return Wanted{*source, *destination};

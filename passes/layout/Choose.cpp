@@ -84,12 +84,14 @@ private:
     Mask &there = partial.alive[place->second];
     if (there & wanted)
       return 0;
-    double least = 1e30;
-    for (size_t i = 0; i < layouts.size(); ++i)
-      if (there & (Mask(1) << i))
-        least = std::min(least, questions.reorder(value, layouts[i], layout));
+    // Partial choices have the same questions.
+    auto [known, isNew] = brought.try_emplace({value, uint64_t(there) << 32 | wanted}, 1e30);
+    if (isNew)
+      for (size_t i = 0; i < layouts.size(); ++i)
+        if (there & (Mask(1) << i))
+          known->second = std::min(known->second, questions.reorder(value, layouts[i], layout));
     there |= wanted;
-    return least;
+    return known->second;
   }
 
   /// What an operation without a say takes: plain tensors, its regions' operands too.
@@ -152,30 +154,25 @@ private:
 
   /// Takes out whom nobody asks for after this operation.
   void bury(Operation *op, std::vector<Partial> &partials) {
-    std::vector<bool> stays(order.size());
+    SmallVector<size_t> gone;
     for (size_t i = 0; i < order.size(); ++i) {
       auto last = lastUse.find(order[i]);
-      bool used = last != lastUse.end() && (last->second != op) && !isBefore(last->second, op);
-      stays[i] = used;
+      if (last == lastUse.end() || last->second == op || isBefore(last->second, op))
+        gone.push_back(i);
     }
-    if (std::all_of(stays.begin(), stays.end(), [](bool stay) { return stay; }))
+    if (gone.empty())
       return;
-    std::vector<Value> kept;
-    for (size_t i = 0; i < order.size(); ++i)
-      if (stays[i])
-        kept.push_back(order[i]);
-      else
-        places.erase(order[i]);
-    order = std::move(kept);
-    for (size_t i = 0; i < order.size(); ++i)
+    auto leave = [&](auto &list) {
+      for (size_t i : llvm::reverse(gone))
+        list.erase(list.begin() + ptrdiff_t(i));
+    };
+    for (size_t i : gone)
+      places.erase(order[i]);
+    leave(order);
+    for (size_t i = gone.front(); i < order.size(); ++i)
       places[order[i]] = i;
-    for (Partial &partial : partials) {
-      size_t to = 0;
-      for (size_t i = 0; i < stays.size(); ++i)
-        if (stays[i])
-          partial.alive[to++] = partial.alive[i];
-      partial.alive.resize(to);
-    }
+    for (Partial &partial : partials)
+      leave(partial.alive);
   }
 
   static bool isBefore(Operation *a, Operation *b) { return a->isBeforeInBlock(b); }
@@ -213,6 +210,8 @@ private:
   std::vector<std::string> layouts;
   llvm::DenseMap<Value, Operation *> lastUse;
   llvm::DenseMap<Value, size_t> places;
+  /// What it costs to have a value in a layout, from those that it is there in.
+  llvm::DenseMap<std::pair<Value, uint64_t>, double> brought;
   std::vector<Value> order;
   std::vector<Partial> front;
   std::vector<Step> steps;

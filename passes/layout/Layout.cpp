@@ -4,6 +4,7 @@
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
+#include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Ask.h"
 #include "passes/layout/Choose.h"
@@ -268,7 +269,31 @@ private:
     return false;
   }
 
-  std::vector<Way> waysOfProduct(Operation *op) {
+  /// What an operation's costs depend on, were its operands and results of these types.
+  std::vector<const void *> questionOf(Operation *op, TypeRange operands, TypeRange results) {
+    std::vector<const void *> question = {op->getName().getAsOpaquePointer(),
+                                          op->getAttrDictionary().getAsOpaquePointer()};
+    for (TypeRange types : {operands, results})
+      for (Type type : types)
+        question.push_back(type.getAsOpaquePointer());
+    for (OpOperand &operand : op->getOpOperands()) {
+      std::optional<Widened> widened = matchWidened(operand);
+      question.push_back(operand.get().getDefiningOp<ConstantOp>() ? this : nullptr);
+      question.push_back(widened ? widened->x.getType().getAsOpaquePointer() : nullptr);
+    }
+    return question;
+  }
+
+  /// Networks repeat themselves.
+  const std::vector<Way> &waysOfProduct(Operation *op) {
+    auto [at, isNew] =
+        knownWays.try_emplace(questionOf(op, op->getOperandTypes(), op->getResultTypes()));
+    if (isNew)
+      at->second = askWays(op);
+    return at->second;
+  }
+
+  std::vector<Way> askWays(Operation *op) {
     auto gradient = dyn_cast<ConvWeightGradOp>(op);
     std::vector<Way> ways;
     auto add = [&](const std::string &source, const std::string &destination) {
@@ -318,13 +343,7 @@ private:
       operands[number] = withLayout(cast<RankedTensorType>(operands[number]), tag);
     for (auto [result, tag] : llvm::zip(op->getResults(), way.gives))
       results.push_back(withLayout(typeOf(result), tag));
-    std::vector<const void *> key = {op->getName().getAsOpaquePointer(),
-                                     op->getAttrDictionary().getAsOpaquePointer()};
-    for (Type type : llvm::concat<Type>(operands, results))
-      key.push_back(type.getAsOpaquePointer());
-    for (Value operand : op->getOperands())
-      key.push_back(operand.getDefiningOp<ConstantOp>() ? this : nullptr);
-    auto [at, isNew] = known.try_emplace(key, std::nullopt);
+    auto [at, isNew] = known.try_emplace(questionOf(op, operands, results), std::nullopt);
     if (isNew)
       at->second = costs.operation(op, operands, results);
     return at->second;
@@ -401,6 +420,7 @@ private:
   std::vector<std::pair<Operation *, std::vector<Way>>> asked; ///< products, in the block's order
   /// Costs of operations and reorders, by what they depend on.
   std::map<std::vector<const void *>, std::optional<double>> known;
+  std::map<std::vector<const void *>, std::vector<Way>> knownWays;
   std::map<std::pair<Value, std::string>, Value, KeyLess> reorders;
 };
 

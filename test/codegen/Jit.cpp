@@ -39,7 +39,7 @@ Kernel::Kernel(const cpu::Target &target, const Emit &emit) {
   LLVM::ReturnOp::create(b, loc, ValueRange());
   if (failed(verify(*module)))
     fail("what was emitted does not verify");
-  if (failed(cpu::lowerToLlvm(*module)))
+  if (failed(cpu::LlvmLowering(module->getContext()).run(*module)))
     fail("cannot be lowered");
   FailureOr<cpu::Code> code = cpu::compileKernel(*module, "kernel", target);
   if (failed(code))

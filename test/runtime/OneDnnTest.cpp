@@ -525,6 +525,16 @@ TEST(OneDnn, OtherThreadCountsKeepFastImplementations) {
   }
 }
 
+/// Many ask the same, and only some of them need a copy.
+TEST(OneDnn, AnswersAreShared) {
+  json desc = convDesc(kConvs[0]);
+  auto first = onednn::ask(desc, 2), second = onednn::ask(desc, 2);
+  ASSERT_TRUE(first->ok);
+  EXPECT_EQ(first, second);
+  EXPECT_NE(onednn::ask(desc, 1), first);
+  EXPECT_FALSE(onednn::ask(json(5), 2)->ok);
+}
+
 TEST(OneDnn, LibraryCommandInAProgram) {
   const ConvShape &s = kConvs[1];
   Described described = describe(convDesc(s), 2);

@@ -1,6 +1,7 @@
 //===- Onednn.cpp - what oneDNN can do, as candidates ---------------------===//
 #include "codegen/providers/Provider.h"
 #include "codegen/providers/onednn/Words.h"
+#include "passes/layout/Tag.h"
 #include "runtime/library/onednn/Describe.h"
 
 using namespace mlir;
@@ -72,22 +73,21 @@ static ref::Tensor narrowed(const ref::Tensor &wide, int64_t shift) {
 static bool isRecurrent(Operation *op) { return op && isa<LstmOp, GruOp, RnnOp>(op); }
 
 std::optional<Answer> finish(Pending pending, const Query &query) {
-  json request = pending.desc;
   if (!query.implementation.empty())
     pending.desc["impl"] = query.implementation;
   int threads = query.threads;
-  auto described = onednn::describe(pending.desc, threads);
-  if (!described.ok)
-    return query.no(described.error);
+  std::shared_ptr<const onednn::Described> described = onednn::ask(pending.desc, threads);
+  if (!described->ok)
+    return query.no(described->error);
   LibraryCall call;
   call.library = "onednn";
-  call.implementation = kPrefix.str() + described.implementation;
+  call.implementation = kPrefix.str() + described->implementation;
   // What it calls its reference for recurrent networks multiplies by its gemm.
-  call.isReference = onednn::isReference(described.implementation) && !isRecurrent(pending.op);
-  call.desc = described.desc;
+  call.isReference = onednn::isReference(described->implementation) && !isRecurrent(pending.op);
+  call.desc = described->desc;
   call.flops = pending.flops;
-  std::map<std::string, unsigned> position;
-  for (const onednn::Argument &argument : described.arguments) {
+  std::map<std::string_view, unsigned> position;
+  for (const onednn::Argument &argument : described->arguments) {
     position[argument.name] = call.arguments.size();
     call.bytes += double(argument.bytes);
     bool found = false;
@@ -103,10 +103,10 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
       CallArgument packed{CallArgument::Kind::Packed};
       packed.bytes = int64_t(argument.bytes);
       packed.layout = argument.tag;
-      packed.pack = [desc = described.desc, pack,
-                     threads](std::string &error) -> std::shared_ptr<void> {
+      packed.pack = [described, pack, threads](std::string &error) -> std::shared_ptr<void> {
         ref::Tensor plain = pack.shift ? narrowed(pack.plain, *pack.shift) : pack.plain;
-        auto result = onednn::packWeights(desc, pack.name, plain.data(), pack.tag, "", threads);
+        auto result =
+            onednn::packWeights(described->desc, pack.name, plain.data(), pack.tag, "", threads);
         if (!result.ok)
           error = result.error;
         return result.ok ? result.data : nullptr;
@@ -117,26 +117,34 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
     if (!found)
       return query.no("oneDNN wants an argument '" + argument.name + "' that has no source");
   }
-  if (described.scratchpadBytes > 0) {
+  if (described->scratchpadBytes > 0) {
     CallArgument scratch{CallArgument::Kind::Scratch};
-    scratch.bytes = int64_t(described.scratchpadBytes);
+    scratch.bytes = int64_t(described->scratchpadBytes);
     call.arguments.push_back(scratch);
   }
   call.accumulates = pending.accumulates;
   for (auto &[written, read] : pending.inplace)
     if (position.count(written) && position.count(read))
       call.inplace.push_back({position[written], position[read]});
-  return Answer{std::move(call), std::move(request)};
+  return Answer{std::move(call), std::move(pending.desc)};
 }
 
 } // namespace onednn_desc
 
 int64_t storageBytes(RankedTensorType type) {
-  if (StringRef layout = layoutOf(type); !layout.empty())
-    if (auto bytes = onednn::layoutBytes(
-            onednn_desc::argument(type.getShape(), type.getElementType(), layout)))
-      return int64_t(*bytes);
-  return type.getNumElements() * ref::elementBytes(type.getElementType());
+  int64_t elements = type.getNumElements(), bytes = ref::elementBytes(type.getElementType());
+  StringRef layout = layoutOf(type);
+  if (layout.empty())
+    return elements * bytes;
+  if (auto tag = Tag::parse(layout); tag && int64_t(tag->order.size()) == type.getRank()) {
+    if (int64_t dim = tag->blockedDim; dim >= 0 && elements > 0)
+      elements = elements / type.getDimSize(dim) *
+                 int64_t(llvm::alignTo(uint64_t(type.getDimSize(dim)), uint64_t(tag->block)));
+    return elements * bytes;
+  }
+  auto asked =
+      onednn::layoutBytes(onednn_desc::argument(type.getShape(), type.getElementType(), layout));
+  return asked ? int64_t(*asked) : elements * bytes;
 }
 
 namespace {

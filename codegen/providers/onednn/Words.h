@@ -40,7 +40,8 @@ struct Pending {
   std::vector<std::pair<std::string, std::string>> inplace; ///< (written, read) by name
   std::optional<CallArgument> accumulates;
 };
-/// A call, and what the library was asked for, layouts of its choice still open.
+/// A call, and what the library was asked for: layouts of its choice still open, and which of its
+/// implementations where one was named.
 struct Answer {
   LibraryCall call;
   json request;

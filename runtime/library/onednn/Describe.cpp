@@ -183,30 +183,34 @@ private:
 
 } // namespace
 
-Described describe(const json &desc, int threads) {
-  static auto *remembered = new Remembered<Described>;
+std::shared_ptr<const Described> ask(const json &desc, int threads) {
+  using Answer = std::shared_ptr<const Described>;
+  static auto *remembered = new Remembered<Answer>;
   threads = threadsOr(threads);
-  Described answer;
+  Answer answer;
   std::string error = guarded([&] {
-    answer = remembered->answer(desc, threads, [&] {
-      Described described;
+    answer = remembered->answer(desc, threads, [&]() -> Answer {
+      auto described = std::make_shared<Described>();
       std::string error = guarded([&] {
         ThreadScope scope(threads);
-        described = describeOperation(desc, makeOperation(desc));
+        *described = describeOperation(desc, makeOperation(desc));
       });
       if (!error.empty())
-        described = {}, described.error = error;
+        *described = {}, described->error = error;
       // Asked for by name, the same is found.
-      if (described.ok && !desc.contains("impl")) {
+      if (described->ok && !desc.contains("impl")) {
         json named = desc;
-        named["impl"] = described.implementation;
+        named["impl"] = described->implementation;
         remembered->learn(named, threads, described);
       }
       return described;
     });
   });
-  if (!error.empty())
-    answer.error = error;
+  if (!answer) {
+    Described failed;
+    failed.error = error;
+    answer = std::make_shared<Described>(std::move(failed));
+  }
   return answer;
 }
 

@@ -50,8 +50,13 @@ struct Described {
 };
 
 /// What oneDNN would do for `desc` with `threads` threads (0: as many as the machine has; its
-/// choice depends on it).
-DLC_EXPORT Described describe(const nlohmann::json &desc, int threads = 0);
+/// choice depends on it). Never null; whoever asks the same shares the answer.
+DLC_EXPORT std::shared_ptr<const Described> ask(const nlohmann::json &desc, int threads = 0);
+
+/// A copy of the answer.
+inline Described describe(const nlohmann::json &desc, int threads = 0) {
+  return *ask(desc, threads);
+}
 
 /// Whether that is the general code that oneDNN has for want of better, by itself or called by
 /// another operation.

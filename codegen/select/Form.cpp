@@ -1,0 +1,78 @@
+//===- Form.cpp - operations that the same kernels can do -----------------===//
+#include "codegen/select/Form.h"
+
+#include "ir/dlc/Dialect.h"
+#include "ir/dlc/Matchers.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+class FormWriter {
+public:
+  explicit FormWriter(Form &form) : form(form) {}
+
+  void write(Operation *op) {
+    form.push_back(op->getName().getAsOpaquePointer());
+    form.push_back(op->getAttrDictionary().getAsOpaquePointer());
+    count(op->getNumOperands());
+    count(op->getNumResults());
+    for (Value operand : op->getOperands())
+      use(operand);
+    for (Value result : op->getResults())
+      define(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        count(block.getOperations().size());
+        for (BlockArgument argument : block.getArguments())
+          define(argument);
+        for (Operation &inner : block)
+          write(&inner);
+      }
+  }
+
+private:
+  void count(size_t number) { form.push_back(reinterpret_cast<const void *>(number)); }
+
+  void define(Value value) {
+    numbers.try_emplace(value, numbers.size());
+    form.push_back(value.getType().getAsOpaquePointer());
+  }
+
+  /// Inner values by their numbers, outer ones by what is known of them.
+  void use(Value value) {
+    auto [at, isNew] = numbers.try_emplace(value, numbers.size());
+    count(at->second);
+    if (!isNew)
+      return;
+    form.push_back(value.getType().getAsOpaquePointer());
+    double number = 0;
+    count(isSplat(value, number));
+    count(llvm::bit_cast<uint64_t>(number));
+    auto constant = value.getDefiningOp<ConstantOp>();
+    count(constant != nullptr);
+    form.push_back(constant && !areWeights(constant) ? constant.getValue().getAsOpaquePointer()
+                                                     : nullptr);
+  }
+
+  /// Floats are as many weights as any; integers may fit into fewer bits, or not.
+  static bool areWeights(ConstantOp constant) {
+    auto type = cast<RankedTensorType>(constant.getY().getType());
+    return isa<FloatType>(type.getElementType()) && type.getNumElements() > 1;
+  }
+
+  Form &form;
+  llvm::DenseMap<Value, size_t> numbers;
+};
+
+} // namespace
+
+Form formOf(Operation *op) {
+  Form form;
+  FormWriter(form).write(op);
+  return form;
+}
+
+} // namespace dlc
