@@ -151,6 +151,10 @@ private:
                          int64_t lanes);
   /// Lanes of a small step: whole registers, of which elements are picked.
   mlir::Value loadNear(mlir::Type element, mlir::Value pointer, const Index &offset, int64_t lanes);
+  /// For each lane the element at its place, of registers of `lanes` whose elements have the places
+  /// from `firsts` on: each register from where the ones before it end, or earlier.
+  mlir::Value pickPlaces(llvm::ArrayRef<mlir::Value> registers, llvm::ArrayRef<int64_t> firsts,
+                         int64_t lanes, llvm::function_ref<int64_t(int64_t)> place);
   mlir::Value constantElement(ConstantOp op, const Indices &at, int64_t lanes);
 
   // One function per family; each maps the index and evaluates its operands there.
@@ -163,6 +167,10 @@ private:
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
   mlir::Value contraction(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
+  /// The pool's elements before they are divided; null where lanes do not lie along a row.
+  mlir::Value poolAlongRow(mlir::Operation *op, ReduceKind kind, const Indices &at, int64_t lanes);
+  /// How many elements of each window count.
+  mlir::Value countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes);
   /// An element that a window reads, where it meets the operand; else `other`.
   mlir::Value windowed(mlir::Value x, IndexLowering &lowering, const Read &read, mlir::Value other,
                        int64_t lanes);

@@ -1,4 +1,5 @@
 //===- Generated.cpp - generated code that makes results row by row --------===//
+#include "codegen/cpu/Pool.h"
 #include "codegen/cpu/Split.h"
 #include "codegen/cpu/Turned.h"
 #include "codegen/providers/Provider.h"
@@ -69,8 +70,9 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
       double taps = results;
       for (int64_t size : window)
         taps *= double(size);
-      nanoseconds +=
-          taps / (isa<MaxPoolOp>(op) ? machine.maximumGigataps : machine.averageGigataps);
+      double rate = isa<MaxPoolOp>(op) ? machine.maximumGigataps : machine.averageGigataps;
+      std::optional<double> steps = cpu::stepsAlongRows(&op, target);
+      nanoseconds += steps ? *steps / machine.poolSteps : taps / rate;
       counted += taps;
     } else if (auto concat = dyn_cast<ConcatOp>(op)) {
       // Lanes that lie in different operands are chosen from all of them, where they are not walked

@@ -1,0 +1,259 @@
+//===- EmitPool.cpp - windows that slide over images ----------------------===//
+#include "codegen/cpu/Gathering.h"
+#include "codegen/cpu/IndexLowering.h"
+#include "codegen/cpu/Pool.h"
+
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace dlc::cpu {
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
+
+template <typename Op> Windows geometryOf(Op op, int64_t d) {
+  return {op.getWindow()[d], op.getStrides()[d],        op.getDilations()[d],
+          op.getLow()[d],    shapeOf(op.getX())[d + 2], shapeOf(op.getY())[d + 2]};
+}
+
+int64_t directSteps(int64_t taps) { return 2 * taps - 1; }
+
+} // namespace
+
+bool Windows::goAlongRows(int64_t lanes) const {
+  constexpr int64_t most = 8;
+  return lanes > 1 && stride <= kNearStep && registers(lanes) <= most;
+}
+
+bool Windows::doubleUp(int64_t lanes) const {
+  int64_t runs = 2 * registers(lanes) * llvm::Log2_64(uint64_t(taps));
+  return runs + directSteps(llvm::popcount(uint64_t(taps))) < directSteps(taps);
+}
+
+int64_t Windows::steps(int64_t lanes, int64_t rows) const {
+  int64_t combined = rows * registers(lanes);
+  if (!doubleUp(lanes))
+    return combined + directSteps(taps);
+  return combined + 2 * registers(lanes) * llvm::Log2_64(uint64_t(taps)) +
+         directSteps(llvm::popcount(uint64_t(taps)));
+}
+
+Windows windowsOf(Operation *pool, int64_t d) {
+  if (auto max = dyn_cast<MaxPoolOp>(pool))
+    return geometryOf(max, d);
+  auto average = cast<AvgPoolOp>(pool);
+  Windows windows = geometryOf(average, d);
+  if (average.getIncludePad()) {
+    windows.countedLow = windows.low;
+    windows.countedHigh = average.getCountedHigh()[d];
+  }
+  return windows;
+}
+
+std::optional<double> stepsAlongRows(Operation *pool, const Target &target) {
+  auto y = cast<RankedTensorType>(pool->getResult(0).getType());
+  int64_t spatial = y.getRank() - 2, lanes = std::min(target.lanes32(), y.getShape().back());
+  Windows row = windowsOf(pool, spatial - 1);
+  int64_t bits = y.getElementTypeBitWidth();
+  // Parts of rows are loaded in elements of 32 bits and more.
+  if (!y.hasStaticShape() || y.getNumElements() == 0 || !row.goAlongRows(lanes) ||
+      (row.reachBeyond() && bits < 32))
+    return std::nullopt;
+  int64_t rows = 1;
+  for (int64_t d = 0; d + 1 < spatial; ++d)
+    rows *= windowsOf(pool, d).taps;
+  int64_t registers = (row.results + lanes - 1) / lanes;
+  return double(y.getNumElements() / row.results * registers * std::max<int64_t>(1, bits / 32)) *
+         double(row.steps(lanes, rows));
+}
+
+/// Along each dimension by itself: elements from the window's first to its last that are inside.
+Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
+  Type element = computeType(cast<RankedTensorType>(op.getX().getType()).getElementType());
+  double whole = 1;
+  Value count;
+  auto times = [&](Value other) {
+    int64_t n =
+        isa<VectorType>(other.getType()) || (count && isa<VectorType>(count.getType())) ? lanes : 0;
+    count = count ? Value(arith::MulFOp::create(b, loc, splat(count, n), splat(other, n))) : other;
+  };
+  for (int64_t d = 0, terms = int64_t(op.getWindow().size()); d < terms; ++d) {
+    Windows windows = windowsOf(op, d);
+    if (!windows.reachBeyond(/*counted=*/true)) {
+      whole *= double(windows.taps);
+      continue;
+    }
+    int64_t size = windows.countedLow + windows.size + windows.countedHigh;
+    // The window's first element, counted from the first that counts; in 32 bits, which are
+    // compared in half as many registers.
+    Index first = affine(at[d + 2], windows.stride, windows.countedLow - windows.low);
+    Type narrow = b.getI32Type();
+    Value place;
+    if (first.isUniform())
+      place = arith::TruncIOp::create(b, loc, narrow, first.base);
+    else if (first.vec)
+      place = arith::TruncIOp::create(b, loc, withLanes(narrow, lanes), first.vec);
+    else
+      place = binary("add", arith::TruncIOp::create(b, loc, narrow, first.base),
+                     distances(first.step, lanes));
+    auto number = [&](int64_t value) -> Value {
+      Value one = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(value)));
+      auto vector = dyn_cast<VectorType>(place.getType());
+      return splat(one, vector ? vector.getNumElements() : 0);
+    };
+    Value sum;
+    if (windows.dilation == 1) {
+      Value from = binary("max", place, number(0));
+      Value to = binary("min", binary("add", place, number(windows.taps)), number(size));
+      sum = binary("max", binary("sub", to, from), number(0));
+    } else {
+      for (int64_t tap = 0; tap < windows.taps; ++tap) {
+        Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                             binary("add", place, number(tap * windows.dilation)),
+                                             number(size));
+        Value one = arith::SelectOp::create(b, loc, inside, number(1), number(0));
+        sum = sum ? binary("add", sum, one) : one;
+      }
+    }
+    auto vector = dyn_cast<VectorType>(sum.getType());
+    times(arith::SIToFPOp::create(b, loc, withLanes(element, vector ? vector.getNumElements() : 0),
+                                  sum));
+  }
+  Value rest = detail::floatConstant(*this, element, whole);
+  if (!count)
+    return rest;
+  times(rest);
+  return count;
+}
+
+/// What is combined of `taps` elements from each place on, register by register: of all of them,
+/// picked of registers whose elements begin at the places `firsts`.
+static Value
+combineTaps(Emitter &e, const Windows &row, int64_t lanes, SmallVector<Value> registers,
+            ArrayRef<int64_t> firsts, function_ref<Value(Value, Value)> combine,
+            function_ref<Value(ArrayRef<Value>, function_ref<int64_t(int64_t)>)> pick) {
+  Value total;
+  auto take = [&](int64_t tap) {
+    Value picked =
+        pick(registers, [&](int64_t lane) { return tap * row.dilation + lane * row.stride; });
+    total = total ? combine(total, picked) : picked;
+  };
+  if (!row.doubleUp(lanes)) {
+    for (int64_t tap = 0; tap < row.taps; ++tap)
+      take(tap);
+    return total;
+  }
+  // A window is made of runs, one for each power of two in its number of elements.
+  for (int64_t run = 1, tap = 0; run <= row.taps; run *= 2) {
+    if (row.taps & run) {
+      take(tap);
+      tap += run;
+    }
+    if (2 * run > row.taps)
+      break;
+    SmallVector<Value> twice;
+    for (auto [own, first] : llvm::zip(registers, firsts)) {
+      Value next = pick(registers, [&, first = first](int64_t lane) {
+        return first + lane + run * row.dilation;
+      });
+      twice.push_back(next ? combine(own, next) : own);
+    }
+    registers = std::move(twice);
+  }
+  return total;
+}
+
+/// Along a row windows share elements, and lie a few elements apart: what their rows hold is
+/// combined first, register by register, and what each window takes is picked of that. Null where
+/// lanes do not lie so.
+Value Emitter::poolAlongRow(Operation *op, ReduceKind kind, const Indices &at, int64_t lanes) {
+  Value from = op->getOperand(0);
+  auto x = cast<RankedTensorType>(from.getType());
+  Type element = x.getElementType();
+  Windows row = windowsOf(op, x.getRank() - 3);
+  auto isSame = [](const Index &i) { return i.isUniform(); };
+  if (!row.goAlongRows(lanes) || at.back().vec || at.back().step != 1 ||
+      !llvm::all_of(ArrayRef(at).drop_back(), isSame))
+    return {};
+  // Beyond a row nothing is touched.
+  if (row.reachBeyond() && (!buffers.count(from) || elements.count(from) ||
+                            storageType(element).getIntOrFloatBitWidth() < 32))
+    return {};
+  Value start = affine(at.back(), row.stride, -row.low).base;
+  SmallVector<int64_t> firsts;
+  SmallVector<Value> insides;
+  for (int64_t span = row.span(lanes), first = 0; first < span; first += lanes) {
+    firsts.push_back(std::min(first, span - lanes));
+    if (!row.reachBeyond())
+      continue;
+    Value place =
+        arith::TruncIOp::create(b, loc, b.getI32Type(), binary("add", start, i64(firsts.back())));
+    Value places = binary("add", place, distances(1, lanes));
+    Value size = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(row.size)));
+    insides.push_back(
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, places, splat(size, lanes)));
+  }
+  // A NaN is looked for once for each register, where a register holds all lanes.
+  bool meets = lanes % (2 * target.lanes32()) == 0;
+  Gathering gathering(*this, SmallVector<Fold>(firsts.size(), {kind, element}), lanes, meets);
+  SmallVector<int64_t> extents = foldedExtents(op);
+  extents.pop_back();
+  beginWalk();
+  auto state = loops(extents, gathering.start(), [&](ArrayRef<Value> where, ValueRange before) {
+    SmallVector<Index> over;
+    for (Value tap : where)
+      over.push_back({tap, 0, nullptr, false});
+    over.push_back(constant(0));
+    IndexLowering lowering(*this, lanes);
+    Read read = lowering.readsOf(op, at, over).front(), rows;
+    for (int64_t d = 2; d < x.getRank() - 1; ++d)
+      rows.guard(read.at[d], x.getDimSize(d));
+    Value inside = lowering.inside(rows.guards);
+    Indices place = lowering.lower(read, x.getShape());
+    SmallVector<Value> terms;
+    for (auto [i, first] : llvm::enumerate(firsts)) {
+      place.back() = {binary("add", start, i64(first)), 1, nullptr, false};
+      Value other = neutral(kind, element, lanes);
+      Value term = insides.empty() ? splat(eval(from, place, lanes), lanes)
+                                   : loadInside(from, place, insides[i], other, lanes);
+      terms.push_back(inside ? Value(arith::SelectOp::create(b, loc, inside, term, other)) : term);
+    }
+    return gathering.step(before, terms);
+  });
+  SmallVector<Value> combined = gathering.finishLanes(state);
+  return combineTaps(
+      *this, row, lanes, gathering.finishLanes(state), firsts,
+      [&](Value a, Value b) { return combine(kind, element, a, b); },
+      [&](ArrayRef<Value> from, function_ref<int64_t(int64_t)> place) {
+        return pickPlaces(from, firsts, lanes, place);
+      });
+}
+
+Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {
+  auto x = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto avg = dyn_cast<AvgPoolOp>(op);
+  ReduceKind kind = avg ? ReduceKind::sum : ReduceKind::max;
+  SmallVector<int64_t> extents = foldedExtents(op);
+  size_t terms = extents.size();
+  Value total = poolAlongRow(op, kind, at, lanes);
+  // Lanes along a window would read beyond the row: its coordinates stay scalar.
+  if (!total)
+    total = fold(kind, x.getElementType(),
+                 llvm::to_vector(llvm::concat<const int64_t>(extents, ArrayRef<int64_t>{1})), lanes,
+                 [&](ArrayRef<Index> where, int64_t n) -> Value {
+                   IndexLowering lowering(*this, n);
+                   Read read = lowering.readsOf(op, at, where.take_front(terms)).front();
+                   return windowed(op->getOperand(0), lowering, read,
+                                   neutral(kind, x.getElementType(), 0), n);
+                 });
+  if (!avg)
+    return total;
+  Value count = countInWindows(avg, at, lanes);
+  int64_t n = isa<VectorType>(total.getType()) || isa<VectorType>(count.getType()) ? lanes : 0;
+  return arith::DivFOp::create(b, loc, splat(total, n), splat(count, n));
+}
+
+} // namespace dlc::cpu
