@@ -157,15 +157,17 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
   // Lanes along a window would read beyond the row: its coordinates stay scalar.
   if (terms > 1)
     extents.push_back(1);
-  Value total =
-      fold(ReduceKind::sum, tx.getElementType(), extents, lanes,
-           [&](ArrayRef<Index> where, int64_t n) -> Value {
-             IndexLowering lowering(*this, n);
-             auto reads = lowering.readsOf(op, at, where.take_front(terms));
-             Value zero = elementConstant(*this, computeType(tx.getElementType()), 0);
-             Value a = windowed(x, lowering, reads[0], zero, n);
-             return product(*this, a, eval(y, lowering.lower(reads[1], ty.getShape()), n), n);
-           });
+  auto conv = dyn_cast<ConvOp>(op);
+  Value total = conv ? convAlongRow(conv, at, lanes) : Value();
+  if (!total)
+    total = fold(ReduceKind::sum, tx.getElementType(), extents, lanes,
+                 [&](ArrayRef<Index> where, int64_t n) -> Value {
+                   IndexLowering lowering(*this, n);
+                   auto reads = lowering.readsOf(op, at, where.take_front(terms));
+                   Value zero = elementConstant(*this, computeType(tx.getElementType()), 0);
+                   Value a = windowed(x, lowering, reads[0], zero, n);
+                   return product(*this, a, eval(y, lowering.lower(reads[1], ty.getShape()), n), n);
+                 });
   if (op->getNumOperands() < 3)
     return total;
   // A convolution's bias of the channel.
