@@ -148,6 +148,8 @@ void cumulateColumns(const CumulativeKernels &kernels, void *const *buffers, int
                      const Lines &lines, O options) {
   const float *src = static_cast<const float *>(buffers[0]);
   float *dst = static_cast<float *>(buffers[1]);
+  if (lines.elements() == 0)
+    return;
   int64_t walks = (lines.inner + kernels.together - 1) / kernels.together;
   int64_t wanted = std::clamp<int64_t>(4 * threads / std::max<int64_t>(1, lines.outer), 1, walks);
   int64_t columns = (walks + wanted - 1) / wanted * kernels.together;
