@@ -73,8 +73,9 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
   } else {
     steps = rows * registers + directSteps(row.taps);
   }
-  int64_t results = (row.results + lanes - 1) / lanes * std::max<int64_t>(1, bits / 32);
-  return double(y.getNumElements() / row.results * results) * double(steps);
+  int64_t ofRow = (row.results + lanes - 1) / lanes * std::max<int64_t>(1, bits / 32);
+  int64_t results = y.getNumElements() / row.results * ofRow;
+  return double(results) * double(steps);
 }
 
 Value Emitter::alongRow(Value from, const Windows &row, const Indices &at, int64_t lanes,
@@ -169,26 +170,41 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
   if (!isa<FloatType>(element) || x.getRank() < 3)
     return {};
   Windows row = windowsOf(op, x.getRank() - 3);
-  bool isTapByTap = row.stride == 1;
+  // Whole registers of 512 bits cross the caches' lines wherever they begin: they are loaded as
+  // few times as can be.
+  constexpr int64_t fewest = 3;
+  bool isTapByTap = row.stride == 1 && (target.vectorBits < 512 || row.taps < fewest);
   SmallVector<int64_t> extents = foldedExtents(op);
   extents.pop_back();
   beginWalk();
   Value zero = neutral(ReduceKind::sum, element, lanes);
+  // Several sums where there are many terms: none waits long for the one before it.
+  constexpr int64_t most = 4, inARow = 8;
+  int64_t terms = row.taps;
+  for (int64_t extent : extents)
+    terms *= extent;
+  int64_t several = std::clamp<int64_t>(terms / inARow, 1, std::min(most, row.taps));
+  SmallVector<Value> none(size_t(several), zero);
   auto make = [&](const RowParts &parts) {
-    return loops(extents, zero, [&](ArrayRef<Value> where, ValueRange before) {
+    auto sums = loops(extents, none, [&](ArrayRef<Value> where, ValueRange before) {
       IndexLowering lowering(*this, lanes);
       auto reads = lowering.readsOf(op, at, rowStart(*this, where));
       SmallVector<Value> loaded = loadParts(parts, reads[0], zero, lowering, lanes);
       Indices weight = lowering.lower(reads[1], w.getShape());
-      Value sum = before[0];
+      SmallVector<Value> next(before);
       for (int64_t tap = 0; tap < row.taps; ++tap) {
         weight.back() = constant(tap);
         auto place = [&](int64_t lane) { return tap * row.dilation + lane * row.stride; };
         Value taken = isTapByTap ? loaded[tap] : pickPlaces(loaded, parts.firsts, lanes, place);
-        sum = multiplyAdd(splat(eval(op.getW(), weight, lanes), lanes), taken, sum);
+        Value factor = splat(eval(op.getW(), weight, lanes), lanes);
+        Value &sum = next[size_t(tap) % next.size()];
+        sum = multiplyAdd(factor, taken, sum);
       }
-      return SmallVector<Value>{sum};
-    })[0];
+      return next;
+    });
+    for (; sums.size() > 1; sums.pop_back())
+      sums.front() = combine(ReduceKind::sum, element, sums.front(), sums.back());
+    return sums.front();
   };
   return alongRow(op.getX(), row, at, lanes, isTapByTap, make);
 }

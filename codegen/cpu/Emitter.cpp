@@ -304,12 +304,18 @@ Value Emitter::loadNear(Type element, Value pointer, const Index &offset, int64_
 
 Value Emitter::pickPlaces(ArrayRef<Value> registers, ArrayRef<int64_t> firsts, int64_t lanes,
                           function_ref<int64_t(int64_t)> place) {
+  auto lanesOf = llvm::seq<int64_t>(0, lanes);
+  // One register may hold them all, as they are.
+  for (auto [part, first] : llvm::zip(registers, firsts))
+    if (llvm::all_of(lanesOf,
+                     [&, first = first](int64_t lane) { return place(lane) == first + lane; }))
+      return part;
   Value result;
   int64_t end = 0; // of what the registers so far hold
   for (auto [part, first] : llvm::zip(registers, firsts)) {
     SmallVector<int64_t> picks;
     bool any = false;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
+    for (int64_t lane : lanesOf) {
       bool isHere = place(lane) >= end && place(lane) < first + lanes;
       any |= isHere;
       picks.push_back(isHere ? (result ? lanes : 0) + place(lane) - first : result ? lane : 0);
