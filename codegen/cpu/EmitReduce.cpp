@@ -136,15 +136,6 @@ static Value product(Emitter &e, Value x, Value y, int64_t lanes) {
   return arith::MulIOp::create(e.b, e.loc, x, y);
 }
 
-/// `v` where the condition holds, else zero.
-static Value orZero(Emitter &e, Value inside, Value v, int64_t lanes) {
-  if (!inside)
-    return v;
-  int64_t n = isa<VectorType>(v.getType()) || isa<VectorType>(inside.getType()) ? lanes : 0;
-  v = e.splat(v, n);
-  return arith::SelectOp::create(e.b, e.loc, inside, v, elementConstant(e, v.getType(), 0));
-}
-
 Value Emitter::windowed(Value x, IndexLowering &lowering, const Read &read, Value other,
                         int64_t lanes) {
   Value inside = lowering.inside(read.guards);
@@ -166,55 +157,22 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
   // Lanes along a window would read beyond the row: its coordinates stay scalar.
   if (terms > 1)
     extents.push_back(1);
-  Value total =
-      fold(ReduceKind::sum, tx.getElementType(), extents, lanes,
-           [&](ArrayRef<Index> where, int64_t n) -> Value {
-             IndexLowering lowering(*this, n);
-             auto reads = lowering.readsOf(op, at, where.take_front(terms));
-             Value zero = elementConstant(*this, computeType(tx.getElementType()), 0);
-             Value a = windowed(x, lowering, reads[0], zero, n);
-             return product(*this, a, eval(y, lowering.lower(reads[1], ty.getShape()), n), n);
-           });
+  auto conv = dyn_cast<ConvOp>(op);
+  Value total = conv ? convAlongRow(conv, at, lanes) : Value();
+  if (!total)
+    total = fold(ReduceKind::sum, tx.getElementType(), extents, lanes,
+                 [&](ArrayRef<Index> where, int64_t n) -> Value {
+                   IndexLowering lowering(*this, n);
+                   auto reads = lowering.readsOf(op, at, where.take_front(terms));
+                   Value zero = elementConstant(*this, computeType(tx.getElementType()), 0);
+                   Value a = windowed(x, lowering, reads[0], zero, n);
+                   return product(*this, a, eval(y, lowering.lower(reads[1], ty.getShape()), n), n);
+                 });
   if (op->getNumOperands() < 3)
     return total;
   // A convolution's bias of the channel.
   auto [sum, bias] = alike(*this, total, eval(op->getOperand(2), {at[1]}, lanes), lanes);
   return combine(ReduceKind::sum, tx.getElementType(), sum, bias);
-}
-
-Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {
-  auto x = cast<RankedTensorType>(op->getOperand(0).getType());
-  auto max = dyn_cast<MaxPoolOp>(op);
-  auto avg = dyn_cast<AvgPoolOp>(op);
-  ReduceKind kind = max ? ReduceKind::max : ReduceKind::sum;
-  SmallVector<int64_t> extents = foldedExtents(op);
-  size_t terms = extents.size();
-  extents.push_back(1);
-  auto sweep = [&](bool counting) {
-    return fold(
-        kind, x.getElementType(), extents, lanes, [&](ArrayRef<Index> where, int64_t n) -> Value {
-          IndexLowering lowering(*this, n);
-          Read read = lowering.readsOf(op, at, where.take_front(terms)).front();
-          if (counting) {
-            Read counted;
-            for (size_t d = 0; avg.getIncludePad() && d < terms; ++d)
-              counted.guard(read.at[d + 2] + avg.getLow()[d],
-                            avg.getLow()[d] + x.getDimSize(d + 2) + avg.getCountedHigh()[d]);
-            Value inside = lowering.inside(avg.getIncludePad() ? counted.guards : read.guards);
-            Type type = withLanes(computeType(x.getElementType()),
-                                  inside && isa<VectorType>(inside.getType()) ? n : 0);
-            return orZero(*this, inside, elementConstant(*this, type, 1), n);
-          }
-          return windowed(op->getOperand(0), lowering, read, neutral(kind, x.getElementType(), 0),
-                          n);
-        });
-  };
-  Value total = sweep(false);
-  if (max)
-    return total;
-  Value count = sweep(true);
-  int64_t n = isa<VectorType>(total.getType()) || isa<VectorType>(count.getType()) ? lanes : 0;
-  return arith::DivFOp::create(b, loc, splat(total, n), splat(count, n));
 }
 
 } // namespace dlc::cpu

@@ -288,20 +288,41 @@ Value Emitter::loadNear(Type element, Value pointer, const Index &offset, int64_
   Value base = offset.base;
   if (offset.step < 0)
     base = binary("add", base, i64(1 - elements));
-  auto place = [&](int64_t lane) { return step * (offset.step < 0 ? lanes - 1 - lane : lane); };
   // Nothing beyond the last element is touched.
+  SmallVector<Value> registers;
+  SmallVector<int64_t> firsts;
+  for (int64_t first = 0; first < elements; first += lanes) {
+    firsts.push_back(std::min(first, elements - lanes));
+    Value p = elementPointer(*this, element, pointer, binary("add", base, i64(firsts.back())));
+    registers.push_back(LLVM::LoadOp::create(b, loc, withLanes(storageType(element), lanes), p,
+                                             ref::elementBytes(element)));
+  }
+  return pickPlaces(registers, firsts, lanes, [&](int64_t lane) {
+    return step * (offset.step < 0 ? lanes - 1 - lane : lane);
+  });
+}
+
+Value Emitter::pickPlaces(ArrayRef<Value> registers, ArrayRef<int64_t> firsts, int64_t lanes,
+                          function_ref<int64_t(int64_t)> place) {
+  auto lanesOf = llvm::seq<int64_t>(0, lanes);
+  // One register may hold them all, as they are.
+  for (auto [part, first] : llvm::zip(registers, firsts))
+    if (llvm::all_of(lanesOf,
+                     [&, first = first](int64_t lane) { return place(lane) == first + lane; }))
+      return part;
   Value result;
-  for (int64_t i = 0; i * lanes < elements; ++i) {
-    int64_t first = std::min(i * lanes, elements - lanes);
-    Value p = elementPointer(*this, element, pointer, binary("add", base, i64(first)));
-    Value part = LLVM::LoadOp::create(b, loc, withLanes(storageType(element), lanes), p,
-                                      ref::elementBytes(element));
+  int64_t end = 0; // of what the registers so far hold
+  for (auto [part, first] : llvm::zip(registers, firsts)) {
     SmallVector<int64_t> picks;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      bool isHere = place(lane) >= i * lanes && place(lane) < first + lanes;
+    bool any = false;
+    for (int64_t lane : lanesOf) {
+      bool isHere = place(lane) >= end && place(lane) < first + lanes;
+      any |= isHere;
       picks.push_back(isHere ? (result ? lanes : 0) + place(lane) - first : result ? lane : 0);
     }
-    result = vector::ShuffleOp::create(b, loc, result ? result : part, part, picks);
+    end = first + lanes;
+    if (any)
+      result = vector::ShuffleOp::create(b, loc, result ? result : part, part, picks);
   }
   return result;
 }

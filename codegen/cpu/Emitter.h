@@ -54,6 +54,8 @@ struct Prefetching {
 };
 
 class IndexLowering;
+struct Windows;
+struct RowParts;
 
 class Emitter {
 public:
@@ -151,6 +153,10 @@ private:
                          int64_t lanes);
   /// Lanes of a small step: whole registers, of which elements are picked.
   mlir::Value loadNear(mlir::Type element, mlir::Value pointer, const Index &offset, int64_t lanes);
+  /// For each lane the element at its place, of registers of `lanes` whose elements have the places
+  /// from `firsts` on: each register from where the ones before it end, or earlier.
+  mlir::Value pickPlaces(llvm::ArrayRef<mlir::Value> registers, llvm::ArrayRef<int64_t> firsts,
+                         int64_t lanes, llvm::function_ref<int64_t(int64_t)> place);
   mlir::Value constantElement(ConstantOp op, const Indices &at, int64_t lanes);
 
   // One function per family; each maps the index and evaluates its operands there.
@@ -163,6 +169,23 @@ private:
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
   mlir::Value contraction(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
+  /// The pool's elements before they are divided, or the convolution's before its bias is added;
+  /// null where lanes do not lie along a row.
+  mlir::Value poolAlongRow(mlir::Operation *op, ReduceKind kind, const Indices &at, int64_t lanes);
+  mlir::Value convAlongRow(ConvOp op, const Indices &at, int64_t lanes);
+  /// `make` of the parts of a row: with code of its own where all of them are inside.
+  mlir::Value alongRow(mlir::Value from, const Windows &row, const Indices &at, int64_t lanes,
+                       bool isTapByTap, llvm::function_ref<mlir::Value(const RowParts &)> make);
+  /// What windows of results at `at` read of a row of `from`: a part for each tap, or for each
+  /// register of what they span.
+  std::optional<RowParts> partsOfRow(mlir::Value from, const Windows &row, const Indices &at,
+                                     int64_t lanes, bool isTapByTap);
+  /// The parts of the row that is read; `other` where it is outside.
+  llvm::SmallVector<mlir::Value> loadParts(const RowParts &parts, const Read &read,
+                                           mlir::Value other, IndexLowering &lowering,
+                                           int64_t lanes);
+  /// How many elements of each window count.
+  mlir::Value countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes);
   /// An element that a window reads, where it meets the operand; else `other`.
   mlir::Value windowed(mlir::Value x, IndexLowering &lowering, const Read &read, mlir::Value other,
                        int64_t lanes);

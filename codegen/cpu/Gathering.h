@@ -146,6 +146,21 @@ public:
     return results;
   }
 
+  /// One value of all lanes for each reduction; no mask may stand for two registers.
+  llvm::SmallVector<mlir::Value> finishLanes(llvm::ArrayRef<mlir::Value> state) const {
+    llvm::SmallVector<mlir::Value> results;
+    for (auto [fold, values] : split(llvm::SmallVector<mlir::Value>(state))) {
+      mlir::Value v = values[0];
+      if (hasMask(fold)) {
+        assert(maskLanes() == lanes && "a mask has a bit for each lane");
+        mlir::Value nan = detail::floatConstant(e, v.getType(), NAN);
+        v = mlir::arith::SelectOp::create(e.b, e.loc, values[1], nan, v);
+      }
+      results.push_back(v);
+    }
+    return results;
+  }
+
   /// Whether some sum would round more than kLongSum times.
   bool isLong(int64_t steps) const {
     return steps > kLongSum && llvm::any_of(folds, [](const Fold &fold) { return isSum(fold); });

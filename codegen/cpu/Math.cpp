@@ -15,10 +15,15 @@ using namespace mlir;
 using dlc::runtime::KernelFunction;
 namespace dlc::cpu {
 
-/// Calls an AVX-512 intrinsic of f32; `rest` follows the operands.
+/// A whole register of AVX-512 with such elements.
+static VectorType registerOf(Type element) {
+  return VectorType::get({512 / element.getIntOrFloatBitWidth()}, element);
+}
+
+/// Calls an AVX-512 intrinsic on registers; `rest` follows the operands.
 static Value callInRegisters(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> operands,
                              ArrayRef<Value> rest) {
-  auto whole = VectorType::get({16}, b.getF32Type());
+  VectorType whole = registerOf(getElementTypeOrSelf(operands.front().getType()));
   return inRegisters(b, loc, whole, operands, [&](ArrayRef<Value> registers) -> Value {
     SmallVector<Value> all(registers);
     all.append(rest.begin(), rest.end());
@@ -29,20 +34,41 @@ static Value callInRegisters(OpBuilder &b, Location loc, StringRef name, ArrayRe
 Lanes scaleAtOnce(const Lanes &p, const Lanes &n) {
   OpBuilder &b = *p.b;
   Location loc = p.loc;
-  Value source = LLVM::ZeroOp::create(b, loc, VectorType::get({16}, b.getF32Type()));
-  Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
+  VectorType whole = registerOf(getElementTypeOrSelf(p.v.getType()));
+  bool isDouble = whole.getElementType().isF64();
+  Value source = LLVM::ZeroOp::create(b, loc, whole);
+  Type mask = b.getIntegerType(unsigned(whole.getNumElements()));
+  Value all = arith::ConstantOp::create(b, loc, b.getIntegerAttr(mask, -1));
   Value current =
       arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(4)); // this thread's rounding mode
-  return p.with(callInRegisters(b, loc, "llvm.x86.avx512.mask.scalef.ps.512", {p.v, n.v},
-                                {source, all, current}));
+  StringRef name =
+      isDouble ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512";
+  return p.with(callInRegisters(b, loc, name, {p.v, n.v}, {source, all, current}));
+}
+
+Lanes pick(const Lanes &which, const double (&from)[16]) {
+  OpBuilder &b = *which.b;
+  Location loc = which.loc;
+  VectorType whole = registerOf(b.getF32Type()), places = registerOf(b.getI32Type());
+  SmallVector<float> elements(std::begin(from), std::end(from));
+  Value table =
+      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(whole, ArrayRef<float>(elements)));
+  return which.with(inRegisters(b, loc, whole, {which.v}, [&](ArrayRef<Value> registers) -> Value {
+    Value at = arith::BitcastOp::create(b, loc, places, registers.front());
+    return LLVM::CallIntrinsicOp::create(b, loc, whole,
+                                         b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
+                                         ValueRange{table, at})
+        .getResult(0);
+  }));
 }
 
 Lanes quotient(const Lanes &a, const Lanes &c) {
-  if (!scalesAtOnce(a))
-    return a / c;
   OpBuilder &b = *a.b;
   Location loc = a.loc;
-  Value source = LLVM::ZeroOp::create(b, loc, VectorType::get({16}, b.getF32Type()));
+  VectorType whole = registerOf(b.getF32Type());
+  if (!scalesAtOnce(a) || getElementTypeOrSelf(a.v.getType()) != whole.getElementType())
+    return a / c;
+  Value source = LLVM::ZeroOp::create(b, loc, whole);
   Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
   // A dozen instructions' time goes by in a division; these are pipelined.
   Lanes r = a.with(callInRegisters(b, loc, "llvm.x86.avx512.rcp14.ps.512", {c.v}, {source, all}));
@@ -152,7 +178,8 @@ Lanes fmod(const Lanes &x, const Lanes &y) {
 }
 } // namespace singles
 
-/// Functions of f64: the table's, and what is made of them.
+/// Functions of f64: formulas for those that networks have many of, the table's, and what is made
+/// of them.
 namespace doubles {
 using namespace plain;
 
@@ -163,6 +190,9 @@ using namespace plain;
 DLC_KERNEL_FUNCTIONS(DLC_KERNEL_FUNCTION)
 #undef DLC_KERNEL_FUNCTION
 
+Lanes exp(const Lanes &x) { return formulas::doubleExp(x); }
+Lanes log(const Lanes &x) { return formulas::doubleLog(x); }
+Lanes tanh(const Lanes &x) { return formulas::doubleTanh(x); }
 Lanes sigmoid(const Lanes &x) {
   Lanes e = doubles::exp(-cpu::abs(x));
   return select(x > 0.0, like(x, 1.0), e) / (e + 1.0);

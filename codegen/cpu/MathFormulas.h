@@ -29,7 +29,8 @@ inline constexpr double kHalfPiHi = 0x1.921fb54442d18p+0, kHalfPiLo = 0x1.1a6263
 inline constexpr double kRounder = 0x1.8p+23, kWideRounder = 0x1.8p+52;
 inline constexpr int64_t kOneBits = 0x3f800000, kRounderBits = 0x4b400000,
                          kSqrtHalfBits = 0x3f3504f3;
-inline constexpr int64_t kWideOneBits = 0x3ff0000000000000, kWideSqrtHalfBits = 0x3fe6a09e667f3bcd;
+inline constexpr int64_t kWideOneBits = 0x3ff0000000000000, kWideSqrtHalfBits = 0x3fe6a09e667f3bcd,
+                         kWideRounderBits = 0x4338000000000000;
 
 /// c[0] + c[1] x + c[2] x^2 ...
 template <class V> V polynomial(V x, std::initializer_list<double> c) {
@@ -120,16 +121,58 @@ template <class V> V sigmoid(V x) {
   return quotient(select(x > 0.0, like(x, 1.0), e), e + 1.0);
 }
 
+/// tanh around the multiples of a width, up to where it is 1: a row for each power of the distance.
+/// The width is one at whose multiples tanh is nearly an f32; all in all 1.02 ulp were seen.
+inline constexpr double kTanhWidth = 0x1.2b794p-1, kTanhMost = 9.02;
+inline constexpr double kTanhPieces[8][16] = {
+    {0.0, 0x1.0d6d4ep-1, 0x1.a5ff64p-1, 0x1.e24232p-1, 0x1.f69432p-1, 0x1.fd0e8ap-1, 0x1.ff15a4p-1,
+     0x1.ffb734p-1, 0x1.ffe966p-1, 0x1.fff8fcp-1, 0x1.fffdd2p-1, 0x1.ffff52p-1, 0x1.ffffcap-1,
+     0x1.fffffp-1, 0x1.fffffap-1, 0x1.fffffep-1},
+    {0x1.0p+0, 0x1.72388ep-1, 0x1.485e02p-2, 0x1.ce0aa6p-4, 0x1.2ab3b6p-5, 0x1.77a5bcp-7,
+     0x1.d44b08p-9, 0x1.2318cap-10, 0x1.69975ep-12, 0x1.c109e4p-14, 0x1.16cb54p-15, 0x1.5a2e46p-17,
+     0x1.adda04p-19, 0x1.0ad6d2p-20, 0x1.4b54f6p-22, 0x1.0ea008p-23},
+    {-0x1.d85e26p-24, -0x1.85a3a2p-2, -0x1.0ea548p-2, -0x1.b3319ep-4, -0x1.2536c6p-5, -0x1.75762p-7,
+     -0x1.d2c3cep-9, -0x1.21e9ecp-10, -0x1.694386p-12, -0x1.c64b38p-14, -0x1.019576p-15,
+     -0x1.393caep-18, -0x1.9bd812p-20, -0x1.814ed4p-19, 0x1.076ffp-19, 0x1.85496ep-20},
+    {-0x1.55537cp-2, -0x1.4e3a96p-5, 0x1.c67446p-4, 0x1.ffd158p-5, 0x1.787c54p-6, 0x1.ec4046p-8,
+     0x1.36865ap-9, 0x1.837c28p-11, 0x1.e1df6p-13, 0x1.2b4f7ap-14, 0x1.73b568p-16, 0x1.cd923cp-18,
+     0x1.1e9132p-19, 0x1.69f704p-21, 0x1.c17848p-23, 0x1.10d37ap-24},
+    {-0x1.3a64ecp-13, 0x1.2fc3cp-3, -0x1.b23934p-9, -0x1.8102c8p-6, -0x1.5b2a6ap-7, -0x1.e427b6p-9,
+     -0x1.5f3edep-10, -0x1.00d03cp-11, -0x1.013f44p-13, 0x1.d08ae8p-19, -0x1.781b0ep-14,
+     -0x1.778e1p-13, -0x1.bc14c4p-15, 0x1.697a5cp-16, -0x1.be16ecp-16, -0x1.24f65ap-16},
+    {0x1.14006p-3, -0x1.8b564p-5, -0x1.bc225ap-6, 0x1.eaecdp-9, 0x1.d58c8p-9, 0x1.6e900ep-10,
+     0x1.e58866p-12, 0x1.339e68p-13, 0x1.80a8eap-15, 0x1.deb64ap-17, 0x1.291d08p-18, 0x1.70b76cp-20,
+     0x1.ca4a7ep-22, 0.0, 0.0, 0.0},
+    {-0x1.b04158p-8, -0x1.0b94f6p-5, 0x1.179a9ap-6, 0x1.4bcddep-9, -0x1.05809ep-10, -0x1.dad006p-13,
+     0x1.269266p-10, 0x1.d4766p-11, 0x1.7ffb3p-15, -0x1.444952p-12, 0x1.3fd0e8p-11, 0x1.661c36p-10,
+     0x1.a707cep-12, 0.0, 0.0, 0.0},
+    {-0x1.52337p-5, 0x1.d7f81p-6, -0x1.b8710ep-9, -0x1.ecf40cp-10, -0x1.add084p-16, 0x1.964486p-14,
+     0x1.7baa12p-15, 0x1.f0b1ap-17, 0x1.26d108p-18, 0x1.66237ep-20, 0x1.df6bb6p-22, 0x1.3b0c46p-23,
+     0x1.6c2ef2p-25, 0.0, 0.0, 0.0},
+};
+
+template <class V> V tanhByPieces(V x) {
+  V a = clampAbove(abs(x), kTanhMost);
+  V rounded = fma(a, like(x, 1.0 / kTanhWidth), like(x, kRounder));
+  V t = fma(rounded - kRounder, like(x, -kTanhWidth), a);
+  V sum = pick(rounded, kTanhPieces[7]);
+  for (int power = 6; power >= 0; --power)
+    sum = fma(sum, t, pick(rounded, kTanhPieces[power]));
+  return copysign(sum, x);
+}
+
 template <class V> V tanh(V x) {
+  if (picksAtOnce(x))
+    return tanhByPieces(x);
   V a = abs(x);
   V z = x * x;
   // |x| <= 0.55, error 2^-29.8.
   V near =
       polynomial(z, {-0x1.55554cp-2, 0x1.110d6ap-3, -0x1.b931fcp-5, 0x1.598276p-6, -0x1.9c9490p-8});
-  near = fma(x * z, near, x);
+  near = fma(a * z, near, a);
   ExpParts<V> parts = expParts(clampAbove(a, 10.0) * 2.0);
   V far = 1.0 - quotient(like(x, 2.0), scaleByPower(parts.exp(), parts.rounded) + 1.0);
-  return select(a < 0.55, select(a < 0x1p-13, x, near), copysign(far, x));
+  return copysign(select(a < 0.55, near, far), x);
 }
 
 template <class V> V erf(V x) {
@@ -315,6 +358,78 @@ template <class W> WideExpParts<W> wideExpParts(W x) {
   W power = fromBits(shiftLeft(bits(rounded), 52) + kWideOneBits, x);
   return {power, fma(r * r, q, r)};
 }
+
+//===------------------------------------------------------------------------===//
+// Functions of f64 itself.
+//===------------------------------------------------------------------------===//
+
+/// e^r - 1, and 2^n as the bits of an integer; |r| <= ln2 / 2.
+template <class W> struct DoubleExpParts { W expm1, rounded; };
+
+template <class W> DoubleExpParts<W> doubleExpParts(W x) {
+  W rounded = fma(x, like(x, kLog2E), like(x, kWideRounder));
+  W n = rounded - kWideRounder;
+  W r = fma(n, like(x, -kLn2WideHi), x);
+  r = fma(n, like(x, -kLn2WideLo), r);
+  // error 2^-59.8.
+  W q = polynomial(r, {0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555555p-5,
+                       0x1.1111111110107p-7, 0x1.6c16c16c16a70p-10, 0x1.a01a01abd89bep-13,
+                       0x1.a01a01a44abf5p-16, 0x1.71de02550ce57p-19, 0x1.27e4e13b55da5p-22,
+                       0x1.af4daf810937cp-26, 0x1.1f6932a822f48p-29});
+  return {fma(r * r, q, r), rounded};
+}
+
+/// As scaleByParts.
+template <class W> W doubleScaleByParts(W p, W rounded) {
+  if (scalesAtOnce(p))
+    return scaleAtOnce(p, rounded - kWideRounder);
+  auto n = bits(rounded) - kWideRounderBits;
+  auto half = shiftRightSigned(n, 1);
+  W first = fromBits(shiftLeft(half + 1023, 52), p);
+  W second = fromBits(shiftLeft(n - half + 1023, 52), p);
+  return p * first * second;
+}
+
+template <class W> W doubleExp(W x) {
+  DoubleExpParts<W> parts = doubleExpParts(clampBelow(clampAbove(x, 710.0), -746.0));
+  return doubleScaleByParts(parts.expm1 + 1.0, parts.rounded);
+}
+
+/// -m / (m + 2), m = e^(-2|x|) - 1.
+template <class W> W doubleTanh(W x) {
+  DoubleExpParts<W> parts = doubleExpParts(clampAbove(abs(x), 20.0) * -2.0);
+  W power = fromBits(shiftLeft(bits(parts.rounded), 52) + kWideOneBits, x);
+  W m = fma(power, parts.expm1, power - 1.0);
+  W divisor = m + 2.0;
+  // What the sum lost counts whole where m is near -1, and little elsewhere.
+  W lost = m - (divisor - 2.0);
+  W y = m / divisor;
+  return copysign(fma(-y, lost, y), x);
+}
+
+/// 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2): e ln2 + log(1 + f), log(1 + f) = f - s (f - r) by
+/// s = f / (f + 2).
+template <class W> W doubleLog(W x) {
+  constexpr double ln2Hi = 0x1.62e42feep-1, ln2Lo = 0x1.a39ef35793c76p-33; // e ln2Hi is exact
+  auto tiny = x < 0x1p-1022;
+  WideLogParts<W> parts = wideLogParts(select(tiny, x * 0x1p+54, x));
+  W e = parts.e - select(tiny, like(x, 54.0), like(x, 0.0)), f = parts.f;
+  W s = f / (f + 2.0);
+  W z = s * s;
+  // error 2^-58.4.
+  W r = z * polynomial(z, {0x1.5555555555593p-1, 0x1.999999997fa04p-2, 0x1.2492494229359p-2,
+                           0x1.c71c51d8e78afp-3, 0x1.7466496cb03dep-3, 0x1.39a09d078c69fp-3,
+                           0x1.2f112df3e5244p-3});
+  W half = f * f * 0.5;
+  W low = fma(e, like(x, ln2Lo), s * (half + r));
+  W result = fma(e, like(x, ln2Hi), f - (half - low));
+  result = select(x < kInf, result, x);
+  return select(x > 0.0, result, select(equal(x, like(x, 0.0)), like(x, -kInf), like(x, kNan)));
+}
+
+//===------------------------------------------------------------------------===//
+// More functions in f64 lanes for values that came from f32.
+//===------------------------------------------------------------------------===//
 
 /// 2 Phi(-sqrt(2) |x|), which is 0 in f32 from 10.25 on.
 template <class V> V erfc(V x) {

@@ -158,10 +158,18 @@ inline Lanes shiftRightSigned(const Lanes &a, int64_t n) {
 
 /// Whether one instruction computes p 2^n.
 inline bool scalesAtOnce(const Lanes &p) {
-  return p.avx512 && mlir::getElementTypeOrSelf(p.v.getType()).isF32();
+  mlir::Type element = mlir::getElementTypeOrSelf(p.v.getType());
+  return p.avx512 && (element.isF32() || element.isF64());
 }
 /// p 2^n for a whole n, rounded once, whatever its size. Only where scalesAtOnce says so.
 Lanes scaleAtOnce(const Lanes &p, const Lanes &n);
+
+/// Whether one instruction picks from sixteen elements.
+inline bool picksAtOnce(const Lanes &x) {
+  return x.avx512 && mlir::getElementTypeOrSelf(x.v.getType()).isF32();
+}
+/// Of sixteen elements, those that the low bits of `which` name. Only where picksAtOnce says so.
+Lanes pick(const Lanes &which, const double (&from)[16]);
 
 /// a / c, within two ulps, for a finite a and a c that is normal and whose inverse is.
 Lanes quotient(const Lanes &a, const Lanes &c);

@@ -1,6 +1,7 @@
 //===- Generated.cpp - generated code that makes results row by row --------===//
 #include "codegen/cpu/Split.h"
 #include "codegen/cpu/Turned.h"
+#include "codegen/cpu/Windows.h"
 #include "codegen/providers/Provider.h"
 
 using namespace mlir;
@@ -61,7 +62,10 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
       auto w = cast<RankedTensorType>(op.getOperand(1).getType());
       double flops = 2 * results * double(w.getNumElements()) /
                      double(std::max<int64_t>(1, w.getDimSize(isa<ConvOp>(op) ? 0 : 1)));
-      nanoseconds += flops / machine.scalarGflops;
+      std::optional<double> steps;
+      if (isa<ConvOp>(op))
+        steps = cpu::stepsAlongRows(&op, target);
+      nanoseconds += steps ? *steps / machine.rowSteps : flops / machine.scalarGflops;
       counted += flops;
     } else if (isa<MaxPoolOp, AvgPoolOp>(op)) {
       auto window =
@@ -69,8 +73,9 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
       double taps = results;
       for (int64_t size : window)
         taps *= double(size);
-      nanoseconds +=
-          taps / (isa<MaxPoolOp>(op) ? machine.maximumGigataps : machine.averageGigataps);
+      double rate = isa<MaxPoolOp>(op) ? machine.maximumGigataps : machine.averageGigataps;
+      std::optional<double> steps = cpu::stepsAlongRows(&op, target);
+      nanoseconds += steps ? *steps / machine.rowSteps : taps / rate;
       counted += taps;
     } else if (auto concat = dyn_cast<ConcatOp>(op)) {
       // Lanes that lie in different operands are chosen from all of them, where they are not walked

@@ -97,12 +97,13 @@ void col2Im(Node &n, Build &b) {
   Dims tap(spatial, 0);
   for (int64_t i = 0; i < taps && b.ok(); ++i) {
     Value part = b.at(x, 2, i);
-    // A stride s leaves s - 1 zeros between neighbours.
+    // One step to the tap's place in the image, whose pads are left out on the way.
+    Dims low(2 + spatial, 0), high(2 + spatial, 0);
     for (int64_t d = 0; d < spatial; ++d) {
       int64_t axis = 2 + d;
-      Dims low(2 + spatial, 0), high(2 + spatial, 0);
+      // A stride s leaves s - 1 zeros between neighbours.
       if (strides[d] > 1 && out[d] > 1) {
-        Dims shape = b.dims(part), wide;
+        Dims shape = b.dims(part);
         Value open = b.expandDims(part, axis + 1);
         Dims openLow(3 + spatial, 0), openHigh(3 + spatial, 0);
         openHigh[axis + 1] = strides[d] - 1;
@@ -111,16 +112,14 @@ void col2Im(Node &n, Build &b) {
         part = b.reshape(open, shape);
         part = b.sliceAxis(part, axis, 0, (out[d] - 1) * strides[d] + 1);
       }
-      low[axis] = tap[d] * dilations[d];
-      high[axis] = padded[d] - low[axis] - b.dim(part, axis);
-      part = b.padZero(part, low, high);
+      low[axis] = tap[d] * dilations[d] - pads[d];
+      high[axis] = image[d] - low[axis] - b.dim(part, axis);
     }
+    part = b.padZero(part, low, high);
     sum = sum ? b.add(sum, part) : part;
     for (int64_t d = spatial - 1; d >= 0 && ++tap[d] == window[d]; --d)
       tap[d] = 0;
   }
-  for (int64_t d = 0; d < spatial; ++d)
-    sum = b.sliceAxis(sum, 2 + d, pads[d], image[d]);
   n.set(0, sum);
 }
 

@@ -17,9 +17,13 @@ SmallVector<int64_t> toVector(ArrayRef<int64_t> shape) { return llvm::to_vector(
 int64_t elements(Value value) { return typeOf(value).getNumElements(); }
 
 /// Whether what is reduced into one element is one run of memory: then the row's other work finds
-/// it in the cache.
+/// it in the cache. Of a few long rows it does not, and few cores would have work.
 bool reducesRuns(ReduceOp op) {
+  constexpr int64_t few = 4, longRow = 32768;
   ArrayRef<int64_t> shape = shapeOf(op.getX());
+  int64_t rows = elements(op.getY());
+  if (rows > 0 && rows < few && elements(op.getX()) / rows >= longRow)
+    return false;
   // Dimensions in the order of memory, and whether they are reduced.
   SmallVector<std::pair<int64_t, bool>> dims;
   auto take = [&](int64_t d, int64_t size) {

@@ -254,6 +254,56 @@ TEST_P(UnaryMath, F64ScalarsAndVectors) {
   }
 }
 
+/// What has formulas of its own in f64, against long double.
+TEST(DoubleMath, StaysWithinItsBound) {
+  struct Function {
+    const char *name;
+    double bound;
+    long double (*reference)(long double);
+  };
+  auto logistic = [](long double x) { return 1 / (1 + std::exp(-x)); };
+  const Function functions[] = {{"exp", 1, std::exp},
+                                {"log", 1, std::log},
+                                {"tanh", 2.5, std::tanh},
+                                {"sigmoid", 2.5, logistic}};
+  std::vector<double> in, out;
+  uint64_t state = 88172645463325252u;
+  for (int i = 0; i < 400000; ++i) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    const double within = std::ldexp(double(int64_t(state)), -63);
+    in.push_back(within * (i % 4 == 0 ? 800 : i % 4 == 1 ? 20 : 1));
+    if (i % 4 == 3) // any bits
+      in.back() = std::bit_cast<double>(state);
+  }
+  for (double x :
+       {0.0, 0x1p-1074, 0x1p-1022, 0x1.fp-1023, 0x1p-54, 1.0, 0x1.fffffffffffffp-1,
+        0x1.0000000000001p+0, 20.0, 708.0, 709.78, 709.79, 745.13, 745.14, HUGE_VAL, double(NAN)})
+    in.insert(in.end(), {x, -x});
+  out.resize(in.size());
+  for (const Function &function : functions)
+    for (bool avx512 : {false, true}) {
+      if (avx512 && !hasAvx512())
+        break;
+      for (int64_t lanes : {16, 1}) {
+        mathKernel(function.name, true, lanes, 1, avx512)({in.data(), out.data()}, 0,
+                                                          in.size() / lanes);
+        for (size_t i = 0; i < in.size(); ++i) {
+          const long double want = function.reference(in[i]);
+          const double rounded = static_cast<double>(want);
+          const double kind = distance(out[i], rounded);
+          if (std::isnan(rounded) || std::isinf(rounded) || rounded == 0 || kind == INFINITY) {
+            ASSERT_EQ(kind, 0) << function.name << "(" << in[i] << ") = " << out[i];
+            continue;
+          }
+          const int exponent = std::max(std::ilogb(rounded), -1022);
+          ASSERT_LE(std::fabs(double(out[i] - want)) / std::ldexp(1.0, exponent - 52),
+                    function.bound)
+              << function.name << "(" << in[i] << ")";
+        }
+      }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, UnaryMath, testing::ValuesIn(unaries),
                          [](const auto &info) { return std::string(info.param.name); });
 

@@ -208,8 +208,13 @@ void addSearches(std::vector<Case> &cases) {
     const char *name;
     Shape shape;
     int axis;
-  } shapes[] = {{"1d", {17}, 0},        {"inner", {5, 37}, 1},         {"outer", {7, 19}, 0},
-                {"big", {67, 1031}, 1}, {"rank5", {2, 3, 4, 3, 5}, 2}, {"nothing", {0, 4}, 1}};
+  } shapes[] = {{"1d", {17}, 0},
+                {"inner", {5, 37}, 1},
+                {"outer", {7, 19}, 0},
+                {"big", {67, 1031}, 1},
+                {"rank5", {2, 3, 4, 3, 5}, 2},
+                {"nothing", {0, 4}, 1},
+                {"columns", {2, 31, 303}, 1}};
   for (const std::string &t : types) {
     // Few distinct values, so that there are ties.
     Fill ties = isFloatName(t) ? Fill{Fill::Uniform, -3, 3} : smallFill(t, "max");

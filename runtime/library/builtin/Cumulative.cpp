@@ -6,6 +6,9 @@
 //   wrap. Few long lines of neighbours are cut into pieces, by their shape alone.
 //
 //===---------------------------------------------------------------------------===//
+#include "runtime/library/builtin/Cumulative.h"
+
+#include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/builtin/Builtin.h"
 #include "runtime/program/Numeric.h"
@@ -135,12 +138,46 @@ private:
   std::array<A, kMost> before; ///< what comes before each piece of a line
 };
 
+const CumulativeKernels *vectorKernels() {
+  return hostLanes() == 16 ? &cumulativeAvx512 : hostLanes() == 8 ? &cumulativeAvx2 : nullptr;
+}
+
+/// Columns of f32 in vectors: as many at a time as leave each thread something to do.
+template <typename O>
+void cumulateColumns(const CumulativeKernels &kernels, void *const *buffers, int threads,
+                     const Lines &lines, O options) {
+  const float *src = static_cast<const float *>(buffers[0]);
+  float *dst = static_cast<float *>(buffers[1]);
+  if (lines.elements() == 0)
+    return;
+  int64_t walks = (lines.inner + kernels.together - 1) / kernels.together;
+  int64_t wanted = std::clamp<int64_t>(4 * threads / std::max<int64_t>(1, lines.outer), 1, walks);
+  int64_t columns = (walks + wanted - 1) / wanted * kernels.together;
+  int64_t blocks = (lines.inner + columns - 1) / columns;
+  int64_t perBlock = std::max<int64_t>(1, lines.len * std::min(lines.inner, columns));
+  int64_t last = options.reverse ? (lines.len - 1) * lines.inner : 0;
+  parallelFor(threads, lines.outer * blocks, std::max<int64_t>(1, 16384 / perBlock),
+              [&](int64_t begin, int64_t end, int) {
+                for (int64_t item = begin; item < end; ++item) {
+                  int64_t first = item % blocks * columns;
+                  int64_t at = item / blocks * lines.len * lines.inner + first + last;
+                  kernels.columns({std::min(columns, lines.inner - first), lines.len,
+                                   options.reverse ? -lines.inner : lines.inner, O::product,
+                                   O::exclusive},
+                                  src + at, dst + at);
+                }
+              });
+}
+
 template <typename T, typename O>
 void cumulate(void *const *buffers, const CallContext &context, const Lines &lines, O options) {
   using A = Accumulator<T>;
   constexpr int64_t kFewest = 64, kMost = 1024;
   if (lines.inner == 1)
     return Rows<T, O>(buffers, lines, options, context.threads).run();
+  if constexpr (std::is_same_v<T, float>)
+    if (const CumulativeKernels *kernels = vectorKernels())
+      return cumulateColumns(*kernels, buffers, context.threads, lines, options);
   const T *src = static_cast<const T *>(buffers[0]);
   T *dst = static_cast<T *>(buffers[1]);
   // Items are blocks of neighbouring columns, so that memory is walked along its lines: as many as

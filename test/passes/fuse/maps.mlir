@@ -262,3 +262,23 @@ func.func @narrow_end(%x0: tensor<64xui8>) -> tensor<64xui8> {
   %x23 = dlc.cast %a22 to ui8 : (tensor<64xf32>) -> tensor<64xui8>
   return %x23 : tensor<64xui8>
 }
+
+// -----
+
+// A few long rows: each reduction is a kernel of its own, which all cores share, and the exponential
+// is not computed again.
+// CHECK-LABEL: @long_rows
+// CHECK: dlc.fusion({{.*}}) : (tensor<2x65536xf32>) -> tensor<2x1xf32>
+// CHECK: dlc.fusion({{.*}}) : ({{.*}}) -> (tensor<2x65536xf32>, tensor<2x1xf32>)
+// CHECK: dlc.exp
+// CHECK: dlc.fusion({{.*}}) : ({{.*}}) -> tensor<2x65536xf32>
+// CHECK-NOT: dlc.exp
+// CHECK-NOT: dlc.fusion
+func.func @long_rows(%x: tensor<2x65536xf32>) -> tensor<2x65536xf32> {
+  %m = dlc.reduce max %x axes [1] keepdims : (tensor<2x65536xf32>) -> tensor<2x1xf32>
+  %d = dlc.sub %x, %m : (tensor<2x65536xf32>, tensor<2x1xf32>) -> tensor<2x65536xf32>
+  %e = dlc.exp %d : (tensor<2x65536xf32>) -> tensor<2x65536xf32>
+  %s = dlc.reduce sum %e axes [1] keepdims : (tensor<2x65536xf32>) -> tensor<2x1xf32>
+  %y = dlc.div %e, %s : (tensor<2x65536xf32>, tensor<2x1xf32>) -> tensor<2x65536xf32>
+  return %y : tensor<2x65536xf32>
+}
