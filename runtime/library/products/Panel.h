@@ -65,6 +65,11 @@ constexpr int kStrassenRight[2][2] = {{0, 1}, {3, 6}};
 using Pack = void (*)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                       int64_t width, int64_t between, float *to);
 
+/// The same of bf16, by its bits; and numbers rounded to bf16.
+using PackNarrow = void (*)(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes,
+                            int64_t depths, int64_t width, int64_t between, float *to);
+using Narrow = void (*)(const float *from, int64_t count, uint16_t *to);
+
 /// sums[lane] = the sum over all depths, of what Pack packed; `more`: added to what is there.
 using Sums = void (*)(const float *packed, int64_t lanes, int64_t depths, int64_t width,
                       int64_t between, bool more, float *sums);
