@@ -1,0 +1,22 @@
+//===- Grouped.h - products of groups of rows, as calls of our own kernels ---===//
+#ifndef DLC_CODEGEN_PROVIDERS_GROUPED_H
+#define DLC_CODEGEN_PROVIDERS_GROUPED_H
+
+#include "codegen/providers/OwnProduct.h"
+#include "runtime/library/products/Product.h"
+
+namespace dlc {
+
+inline bool isGrouped(mlir::Operation *op) {
+  return llvm::isa<GroupedMatmulOp, GroupedWeightGradOp>(op);
+}
+
+/// Of f32 or bf16, by kernels of this form; constant matrices are packed where `form` is given.
+std::optional<LibraryCall> groupedProduct(mlir::Operation *op, const OwnKernel &kernel,
+                                          const products::Form *form, const Refusal &no);
+
+/// Rows of a group that has any, where rows are spread over all groups.
+double groupedRows(const LibraryCall &call);
+
+} // namespace dlc
+#endif
