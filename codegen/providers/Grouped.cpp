@@ -11,11 +11,13 @@ using nlohmann::json;
 
 namespace {
 
+DType dtypeOf(const json &desc) { return desc["dtype"] == "bf16" ? DType::BF16 : DType::F32; }
+
 /// Constant matrices [G, K, N] (`turned`: [G, N, K]), packed when lowering.
 CallArgument packedMatrices(const ref::Tensor &plain, bool turned, const json &desc,
                             const OwnKernel &kernel, const products::Form &form) {
   int64_t groups = desc["groups"], k = desc["k"], n = desc["n"];
-  DType dtype = plain.getElementType().isBF16() ? DType::BF16 : DType::F32;
+  DType dtype = dtypeOf(desc);
   std::string layout = std::string(kernel.library) + ":" + kernel.parameters.dump() + ":" +
                        std::to_string(groups) + "x" + std::to_string(k) + "x" + std::to_string(n);
   return packedWeights(groups * int64_t(form.packedBytes(k, n)), layout, [=](void *to) {
@@ -49,11 +51,14 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const OwnKernel &kernel
     call.desc.update(kernel.parameters);
   call.flops = 2.0 * double(rows) * double(k) * double(n);
   call.addValue(op->getOperand(0));
-  ConstantOp constant = product ? constantOf(product.getB()) : ConstantOp();
-  auto plain = constant && form ? ref::Tensor::fromAttr(constant.getValue())
-                                : FailureOr<ref::Tensor>(failure());
   if (product)
-    call.desc["b"] = succeeded(plain) ? "packed" : product.getTransposeB() ? "columns" : "rows";
+    call.desc["b"] = product.getTransposeB() ? "columns" : "rows";
+  ConstantOp constant = product ? constantOf(product.getB()) : ConstantOp();
+  auto plain = constant && form && packsMatrices(call.desc, *form)
+                   ? ref::Tensor::fromAttr(constant.getValue())
+                   : FailureOr<ref::Tensor>(failure());
+  if (succeeded(plain))
+    call.desc["b"] = "packed";
   // Of matrices only those are read that have rows.
   double share = groups > 0 ? std::min(1.0, double(rows) / double(groups)) : 0;
   if (succeeded(plain))
@@ -65,6 +70,12 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const OwnKernel &kernel
   call.addValue(op->getOperand(2));
   call.addResult(0, result);
   return call;
+}
+
+bool packsMatrices(const json &desc, const products::Form &form) {
+  return desc["b"] == "rows" ||
+         (desc["b"] == "columns" &&
+          !products::readsColumns(form, dtypeOf(desc), desc["k"], desc["n"]));
 }
 
 double groupedRows(const LibraryCall &call) {

@@ -11,9 +11,13 @@ inline bool isGrouped(mlir::Operation *op) {
   return llvm::isa<GroupedMatmulOp, GroupedWeightGradOp>(op);
 }
 
-/// Of f32 or bf16, by kernels of this form; constant matrices are packed where `form` is given.
+/// By kernels of this form, which packs constant matrices when lowering unless it reads them where
+/// they lie; without `form` nobody packs.
 std::optional<LibraryCall> groupedProduct(mlir::Operation *op, const OwnKernel &kernel,
                                           const products::Form *form, const Refusal &no);
+
+/// Whether a product packs its matrices in each call.
+bool packsMatrices(const nlohmann::json &desc, const products::Form &form);
 
 /// Rows of a group that has any, where rows are spread over all groups.
 double groupedRows(const LibraryCall &call);

@@ -84,8 +84,9 @@ double groupedTime(const LibraryCall &call, const CostModel &cost) {
                             : laneShare(each, machine.tileRows) * laneShare(k, machine.tileDepth)) *
                 laneShare(n, machine.tileColumns);
   double results = isGradient ? groups * k * n : m * n;
-  bool isPacked = !isGradient && call.desc["b"] == "packed";
-  double split = m * k + (isGradient ? m * n : isPacked ? 0 : std::min(m, groups) * k * n);
+  double matrices = isGradient ? m * n : std::min(m, groups) * k * n;
+  bool packs = isGradient || packsMatrices(call.desc, tiles::formOf(int(parts)));
+  double split = m * k + (packs ? matrices : 0);
   double nanoseconds = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
                        results / (machine.tileResults * cores) +
                        split * parts / 2 / (machine.splitParts * cores);

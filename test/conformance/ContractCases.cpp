@@ -61,6 +61,7 @@ void addGroups(std::vector<Case> &cases) {
                {"many", 130, 70, 31, 65, {Fill::Ascending, 0, 130}},
                {"beyond", 20, 5, 8, 8, {Fill::Uniform, -3, 90}},
                {"large", 300, 5, 160, 200, {Fill::Ascending, 20, 290}},
+               {"blocks", 90, 3, 96, 64, {Fill::Ascending, 5, 88}},
                {"deep", 70, 3, 1100, 40, {Fill::Ascending, 0, 70}},
                {"wide", 35, 3, 17, 2300, {Fill::Ascending, 0, 35}},
                {"empty_rows", 0, 3, 4, 5, {Fill::Uniform, 0, 0}},

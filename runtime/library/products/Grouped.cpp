@@ -4,8 +4,9 @@
 // those of another. Left operands are packed first, by all threads, as many as one round holds.
 // Then each thread takes its share of the units, which are columns of one group's right operand
 // and all or some of the group's rows: it packs the columns, which stay in its second-level cache
-// while the rows pass. Units are as large as their group is, and shares are even by what their
-// units cost: reading a matrix from memory counts as multiplying some rows by it.
+// while the rows pass, or reads them where they lie. Units are as large as their group is, and
+// shares are even by what their units cost: reading a matrix from memory counts as multiplying some
+// rows by it.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/products/Grouped.h"
@@ -18,8 +19,8 @@
 
 namespace dlc::products {
 
-using nlohmann::json;
 using describe::Grouped;
+using nlohmann::json;
 using Matrices = Grouped::Matrices;
 
 namespace {
@@ -59,6 +60,9 @@ private:
   struct Run; ///< one execution
 
   bool isNarrow() const { return g.dtype == DType::BF16; }
+  bool isLying() const {
+    return g.matrices == Matrices::Columns && readsColumns(form, g.dtype, g.k, g.n);
+  }
   int64_t steps(int64_t depth) const { return blocksOf(depth, form.depth); }
   /// Of a packed block of left lanes, and of right columns.
   int64_t leftBlock(const Part &part) const {
@@ -89,6 +93,8 @@ Call::Call(const Grouped &described, const Form &given, int threads)
                                        std::max<int64_t>(1, g.rows / form.rows + some));
     leftBytes = upTo(blocksAtOnce * each, 64);
   }
+  if (isLying())
+    return;
   if (g.matrices != Matrices::Packed)
     rightBytes = upTo(std::max(runtime::nearBytes() / 2, rightBlock(deepest)), 64);
   if (isNarrow())
@@ -107,8 +113,7 @@ struct Call::Run {
 
   Run(const Call &call, void *const *buffers, const runtime::CallContext &context)
       : call(call), buffers(buffers), shared(static_cast<char *>(context.scratch)),
-        own(shared + call.leftBytes),
-        threads(std::max(1, std::min(call.threads, context.threads))),
+        own(shared + call.leftBytes), threads(std::max(1, std::min(call.threads, context.threads))),
         borders(g.borders(buffers[2])) {}
 
   void all();
@@ -127,6 +132,7 @@ private:
   int64_t placeOf(const Unit &unit, int64_t block) const;
   Ahead aheadOf(const Unit &unit, const Unit *next) const;
   void multiply(const Unit &unit, const Unit *next, char *own) const;
+  void multiplyLying(const Unit &unit) const;
 
   /// body(type of an element) of the operands.
   template <typename Body> void typed(const Body &body) const {
@@ -261,6 +267,8 @@ void Call::Run::packLeft(const Unit &unit) const {
       x = {a + part.row * g.k + lane, 1, g.k, lanes, part.depth};
     if constexpr (std::is_same_v<T, float>)
       form.packLeft(packing, x, {}, to);
+    else if (call.isLying())
+      form.packRightNarrow(packing, x, to);
     else
       form.packLeftNarrow(packing, x, to);
   });
@@ -334,7 +342,24 @@ Ahead Call::Run::aheadOf(const Unit &unit, const Unit *next) const {
   return ahead;
 }
 
+void Call::Run::multiplyLying(const Unit &unit) const {
+  const Part &part = *unit.part;
+  const int64_t block = call.leftBlock(part);
+  Lying lying;
+  lying.left = shared + part.left + unit.block * block;
+  lying.stride = block;
+  lying.right = static_cast<const uint16_t *>(buffers[1]) + (part.group * g.n + unit.column) * g.k;
+  lying.depth = g.k;
+  lying.rows = std::min(unit.blocks * part.blockLanes, part.lanes - unit.block * part.blockLanes);
+  lying.columns = unit.columns;
+  lying.dst = static_cast<uint16_t *>(buffers[3]) + placeOf(unit, unit.block);
+  lying.dstRow = g.n;
+  form.multiplyLying(lying);
+}
+
 void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
+  if (call.isLying())
+    return multiplyLying(unit);
   const Part &part = *unit.part;
   const int64_t steps = call.steps(part.depth);
   const char *right = rightOf(unit, own);
@@ -368,8 +393,7 @@ void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
     return sumUp(unit.block, unit.blocks);
   }
   // Rows whose sums stay near until they are rounded.
-  const int64_t atOnce =
-      std::max<int64_t>(1, call.outBytes / (unit.columns * part.blockLanes * 4));
+  const int64_t atOnce = std::max<int64_t>(1, call.outBytes / (unit.columns * part.blockLanes * 4));
   panel.dst = reinterpret_cast<float *>(own + call.rightBytes);
   panel.dstRow = unit.columns;
   for (int64_t block = unit.block; block < unit.block + unit.blocks; block += atOnce) {
@@ -399,6 +423,10 @@ std::unique_ptr<runtime::LibraryCall> makeGrouped(const json &desc, const Form &
   describe::Buffers given(buffers, name);
   g.check(given, form.packedBytes(g.k, g.n));
   return std::make_unique<Call>(g, form, threads);
+}
+
+bool readsColumns(const Form &form, DType dtype, int64_t k, int64_t n) {
+  return form.multiplyLying && dtype == DType::BF16 && k % form.depth == 0 && n % form.columns == 0;
 }
 
 void packMatrices(const Form &form, const void *from, DType dtype, bool turned, int64_t groups,

@@ -53,6 +53,17 @@ struct Panel {
   Ahead ahead;
 };
 
+/// dst[rows, columns] of bf16, by its bits, from rows packed as columns are, `stride` bytes from
+/// one block to the next, and columns where they lie, one behind the other, `depth` elements each.
+struct Lying {
+  const char *left = nullptr;
+  int64_t stride = 0;
+  const uint16_t *right = nullptr;
+  int64_t depth = 0, rows = 0, columns = 0;
+  uint16_t *dst = nullptr;
+  int64_t dstRow = 0;
+};
+
 /// Products of quarters, seven instead of eight: Winograd's form of Strassen's. Operands are packed
 /// in slots, one for each product; some get quarters, which `left` and `right` make all seven of.
 /// Slot by quarter, by the half of the lanes and of the depth:

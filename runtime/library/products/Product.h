@@ -35,6 +35,7 @@ struct DLC_EXPORT Form {
   void (*packRightNarrow)(const Form &, const NarrowOperand &, void *to) = nullptr;
   Narrow narrow = nullptr;
   void (*multiply)(const Panel &, const Epilogue &) = nullptr;
+  void (*multiplyLying)(const Lying &) = nullptr;  ///< of whole blocks of columns and whole steps
   const Strassen *strassen = nullptr;              ///< where it can take Strassen's algorithm
   void (*enter)() = nullptr, (*leave)() = nullptr; ///< around calls of multiply in one thread
 

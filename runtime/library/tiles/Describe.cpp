@@ -48,6 +48,7 @@ Form formOf(int parts) {
       packRight(x.from, x.lane, x.depth, x.lanes, x.depths, to);
     };
     form.narrow = narrow;
+    form.multiplyLying = multiplyLying;
   }
   form.multiply = multiply;
   form.enter = enterTiles;

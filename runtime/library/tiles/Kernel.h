@@ -51,6 +51,8 @@ void packRight(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes,
 void narrow(const float *from, int64_t count, uint16_t *to);
 
 void multiply(const Panel &panel, const Epilogue &epilogue);
+/// Of one part.
+void multiplyLying(const products::Lying &lying);
 
 /// Parts of `count` pixels, whose channels lie side by side: a row of 64 bytes for each pixel and
 /// each 32 channels, one pixel behind the other. `stepStride` bytes lie between two such runs of
