@@ -14,7 +14,8 @@ namespace dlc::cuda {
 namespace {
 
 bool isWhole(Operation *op) {
-  return isa<TopKOp, CumulativeOp, ScatterElementsOp, ScatterNdOp>(op);
+  return isa<TopKOp, CumulativeOp, ScatterElementsOp, ScatterNdOp, GroupedMatmulOp,
+             GroupedWeightGradOp>(op);
 }
 
 /// Reductions of fewer terms are a loop of the thread that needs the result.
@@ -73,7 +74,7 @@ bool canGenerate(FusionOp fusion, std::string *why) {
   }
   if (wholes > 1 || (wholes == 1 && others > 0)) {
     if (why)
-      *why = "sorting, running sums and scatters are kernels by themselves";
+      *why = "sorting, running sums, scatters and products of groups are kernels by themselves";
     return false;
   }
   return true;

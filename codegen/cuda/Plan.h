@@ -92,7 +92,7 @@ void launchRows(Planner &plan, llvm::ArrayRef<Target> targets, llvm::ArrayRef<Re
 void launchSplit(Planner &plan, llvm::ArrayRef<ReduceOp> reductions);
 /// A product in tiles, and what is computed of its elements. `targets` all have its shape.
 void launchTiles(Planner &plan, mlir::Operation *contraction, llvm::ArrayRef<Target> targets);
-/// topk, cumulative, scatters: an operation by itself.
+/// topk, cumulative, scatters, products of groups: an operation by itself.
 bool launchWhole(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 
 /// Multiply-adds of a contraction.

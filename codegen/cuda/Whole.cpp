@@ -1,4 +1,4 @@
-//===- Whole.cpp - sorting, running sums and scatters: kernels by themselves ===//
+//===- Whole.cpp - sorting, running sums, scatters, products of groups of rows ===//
 #include "codegen/cuda/Plan.h"
 
 using namespace mlir;
@@ -324,6 +324,57 @@ void scatter(Planner &plan, Operation *op, const Target &target) {
   frame.finish(blocks(count * length), {256, 1, 1});
 }
 
+/// A thread for each element of the result, which finds its group among the ends.
+void grouped(Planner &plan, Operation *op, const Target &target) {
+  auto matmul = dyn_cast<GroupedMatmulOp>(op);
+  Value a = op->getOperand(0), right = op->getOperand(1), ends = op->getOperand(2);
+  int64_t rows = shapeOf(a)[0], k = shapeOf(a)[1], groups = shapeOf(ends)[0],
+          n = shapeOf(op->getResult(0)).back(), total = typeOf(op->getResult(0)).getNumElements();
+  if (total == 0)
+    return;
+  plan.kernel.flops += 2 * double(rows) * double(k) * double(n);
+  Frame frame(plan);
+  Text &t = frame.t;
+  std::string I = plan.indexType, A = plan.known[a].name, B = plan.known[right].name,
+              E = plan.known[ends].name, out = target.buffer.name;
+  for (const std::string &name : {A, B, E, out})
+    frame.use(name);
+  std::string type = computeName(widened(elementOf(a)));
+  auto number = [](int64_t value) { return std::to_string(value); };
+  t.open("for (" + I + " i = blockIdx.x * 256 + threadIdx.x; i < " + number(total) +
+         "; i += gridDim.x * 256)");
+  t.line("const " + I + " column = i % " + number(n) + ", row = i / " + number(n) + " % " +
+         number(matmul ? rows : k) + ";");
+  // The group's first row and end; of a row behind all groups there is none.
+  t.line("long long begin = 0, end = 0;");
+  t.line(I + " group = 0;");
+  t.open("for (; group < " + number(groups) + "; ++group)");
+  t.line("begin = end;");
+  t.line("const long long next = dk::load(" + E + "[group]);");
+  t.line("end = next < begin ? begin : next > " + number(rows) + " ? " + number(rows) + " : next;");
+  t.line("if (" + (matmul ? std::string("row < end") : "group == i / " + number(k * n)) +
+         ") break;");
+  t.close();
+  t.line(type + " sum = 0;");
+  if (matmul) {
+    std::string at = matmul.getTransposeB() ? "column * " + number(k) + " + p"
+                                            : "p * " + number(n) + " + column";
+    t.line("if (group < " + number(groups) + ")");
+    t.line("  for (" + I + " p = 0; p < " + number(k) + "; ++p)");
+    t.line("    sum += (" + type + ")dk::load(" + A + "[row * " + number(k) + " + p]) * (" + type +
+           ")dk::load(" + B + "[group * " + number(k * n) + " + " + at + "]);");
+  } else {
+    t.line("for (" + I + " p = (" + I + ")begin; p < end; ++p)");
+    t.line("  sum += (" + type + ")dk::load(" + A + "[p * " + number(k) + " + row]) * (" + type +
+           ")dk::load(" + B + "[p * " + number(n) + " + column]);");
+  }
+  t.line(out + "[i] = dk::as<" + storageName(elementOf(op->getResult(0))) + ">(sum);");
+  t.close();
+  frame.finish(
+      {uint32_t(std::min<int64_t>((total + 255) / 256, plan.options.multiprocessors * 32)), 1, 1},
+      {256, 1, 1});
+}
+
 } // namespace
 
 bool launchWhole(Planner &plan, Operation *op, ArrayRef<Target> targets) {
@@ -332,6 +383,8 @@ bool launchWhole(Planner &plan, Operation *op, ArrayRef<Target> targets) {
   } else if (auto o = dyn_cast<CumulativeOp>(op)) {
     plan.kernel.inplace.push_back({0, 0});
     cumulative(plan, o, targets);
+  } else if (isa<GroupedMatmulOp, GroupedWeightGradOp>(op)) {
+    grouped(plan, op, targets[0]);
   } else {
     plan.kernel.inplace.push_back({0, 0});
     scatter(plan, op, targets[0]);

@@ -7,9 +7,13 @@
 namespace dlc {
 
 /// Whether sums of f32 products must be taken as written: by the situation, or by the word of the
-/// fusion's own contraction.
+/// operation, which in a fusion is its contraction.
 inline bool isStrict(const Proposals &proposals) {
   FusionOp fusion = proposals.fusion;
+  if (!fusion) {
+    auto own = proposals.op->getAttrOfType<mlir::StringAttr>("dlc.accuracy");
+    return own ? own == "strict" : proposals.situation.accuracy == "strict";
+  }
   for (mlir::Operation &op : fusion.getBody().front())
     if (auto own = op.getAttrOfType<mlir::StringAttr>("dlc.accuracy"))
       return own == "strict";

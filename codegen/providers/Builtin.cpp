@@ -1,4 +1,5 @@
 //===- Builtin.cpp - operations that the runtime's own kernels do ---------===//
+#include "codegen/providers/Grouped.h"
 #include "codegen/providers/Provider.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
@@ -288,18 +289,26 @@ public:
   Builtin() : CallProvider({.name = "builtin", .does = "what only the runtime's own kernels do"}) {}
 
   SmallVector<int64_t> ways(Proposals &) const override { return {0}; }
-  std::optional<LibraryCall> make(Operation *op, int64_t, int, std::string *) const override {
-    return describe(op);
+  std::optional<LibraryCall> make(Operation *op, int64_t, int, std::string *why) const override {
+    if (!isGrouped(op))
+      return describe(op);
+    bool isGradient = isa<GroupedWeightGradOp>(op);
+    return groupedProduct(
+        op,
+        {.library = "builtin",
+         .implementation = isGradient ? "builtin:grouped_gradient" : "builtin:grouped_product"},
+        /*form=*/nullptr, Refusal{why});
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
     double cores = cost.coresFor(call.flops + call.bytes);
     double nanoseconds = cost.traffic(call.bytes, cores);
     StringRef kind = call.desc["kind"].get_ref<const std::string &>();
-    double rate = kind == "lane_pool"            ? machine.lanePoolTaps
-                  : kind == "lane_weight_grad"   ? machine.laneGradients
-                  : call.desc.contains("kernel") ? machine.builtinWindows
-                                                 : machine.convolutionGflops;
+    double rate = kind == "lane_pool"          ? machine.lanePoolTaps
+                  : kind == "lane_weight_grad" ? machine.laneGradients
+                  : call.desc.contains("kernel") || call.desc.contains("groups")
+                      ? machine.builtinWindows
+                      : machine.convolutionGflops;
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores));
     return cost.ended(call, nanoseconds);
   }

@@ -7,6 +7,7 @@
 #include "codegen/providers/Tiles.h"
 
 #include "codegen/providers/Accuracy.h"
+#include "codegen/providers/Grouped.h"
 #include "codegen/providers/OwnProduct.h"
 #include "runtime/library/tiles/Describe.h"
 
@@ -32,10 +33,16 @@ namespace {
 std::optional<LibraryCall> describe(Operation *op, int parts, std::string *why) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
-  if (!fusion)
+  if (!fusion && !isGrouped(op))
     return no("not a fusion");
   if (!tiles::available())
     return no("no tiles for bf16 (AMX) here");
+  if (!fusion) {
+    products::Form form = tiles::formOf(parts);
+    OwnKernel kernel{
+        .library = "tiles", .implementation = form.name, .parameters = {{"parts", parts}}};
+    return groupedProduct(op, kernel, &form, no);
+  }
   if (!isProduct(fusion))
     return tiles_desc::convolution(fusion, parts, no);
   auto product = describeProduct(fusion, /*own=*/true, no);
@@ -65,6 +72,27 @@ double productTime(const LibraryCall &call, const CostModel &cost) {
   return std::max(products + split, cost.traffic(call.bytes, cores));
 }
 
+/// Of groups of rows, which fill blocks of their own.
+double groupedTime(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"],
+         groups = call.desc["groups"];
+  bool isGradient = call.desc["kind"] == "grouped_gradient";
+  double cores = cost.coresFor(call.flops), each = groupedRows(call);
+  double rate = machine.tileGflops *
+                (isGradient ? laneShare(k, machine.tileRows) * laneShare(each, machine.tileDepth)
+                            : laneShare(each, machine.tileRows) * laneShare(k, machine.tileDepth)) *
+                laneShare(n, machine.tileColumns);
+  double results = isGradient ? groups * k * n : m * n;
+  double matrices = isGradient ? m * n : std::min(m, groups) * k * n;
+  bool packs = isGradient || packsMatrices(call.desc, tiles::formOf(int(parts)));
+  double split = m * k + (packs ? matrices : 0);
+  double nanoseconds = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
+                       results / (machine.tileResults * cores) +
+                       split * parts / 2 / (machine.splitParts * cores);
+  return std::max(nanoseconds, cost.traffic(call.bytes, cores));
+}
+
 /// Whether `--matmul-precision` allows bf16, however strict sums are otherwise.
 bool isLowered(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(),
@@ -81,8 +109,11 @@ public:
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {
     FusionOp fusion = proposals.fusion;
-    if (!fusion || !StringRef(proposals.situation.target.features).contains("+amx-bf16"))
+    if (!(fusion || isGrouped(proposals.op)) ||
+        !StringRef(proposals.situation.target.features).contains("+amx-bf16"))
       return {};
+    if (!fusion)
+      return waysOfGroups(proposals);
     // Products of bf16 are rounded nowhere.
     bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) {
       return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
@@ -96,13 +127,27 @@ public:
     return describe(op, int(parts), why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
-    double nanoseconds = call.desc["kind"] == "convolution" ? tiles_desc::windowTime(call, cost)
+    double nanoseconds = call.desc.contains("groups")         ? groupedTime(call, cost)
+                         : call.desc["kind"] == "convolution" ? tiles_desc::windowTime(call, cost)
                          : call.desc["kind"] == "weight_gradient"
                              ? tiles_desc::gradientTime(call, cost)
                              : productTime(call, cost);
     return cost.ended(call, nanoseconds + 1000 * cost.machine.tileCall);
   }
   bool sharesUnits(StringRef) const override { return true; }
+
+private:
+  /// bf16 are one part and rounded nowhere.
+  SmallVector<int64_t> waysOfGroups(Proposals &proposals) const {
+    Type element = typeOf(proposals.op->getOperand(0)).getElementType();
+    if (element.isBF16())
+      return {1};
+    if (!element.isF32())
+      return {};
+    if (isStrict(proposals) && !proposals.op->hasAttr("dlc.math"))
+      return proposals.refuse(about.name, kForbidden), SmallVector<int64_t>();
+    return {2, 3};
+  }
 };
 
 } // namespace

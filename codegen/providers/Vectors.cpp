@@ -1,5 +1,6 @@
 //===- Vectors.cpp - products of f32 in vectors (runtime/library/vectors) --===//
 #include "codegen/providers/Vectors.h"
+#include "codegen/providers/Grouped.h"
 #include "runtime/library/vectors/Describe.h"
 
 using namespace mlir;
@@ -29,6 +30,14 @@ namespace {
 
 std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *why) {
   Refusal no{why};
+  if (isGrouped(op)) {
+    if (vectors::lanes() < lanes)
+      return no("this processor's vectors are shorter");
+    products::Form form = vectors::groupedForm(lanes);
+    // As f32 they would be twice as many bytes.
+    bool isNarrow = typeOf(op->getOperand(1)).getElementType().isBF16();
+    return groupedProduct(op, vectorKernel("vectors", lanes), isNarrow ? nullptr : &form, no);
+  }
   auto product = describeForVectors(op, lanes, no);
   if (!product)
     return std::nullopt;
@@ -43,6 +52,22 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
       *product, kernel, [](const OwnSizes &) { return true; }, no);
 }
 
+/// Of groups of rows.
+double groupedTime(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"],
+         groups = call.desc["groups"];
+  bool isGradient = call.desc["kind"] == "grouped_gradient";
+  double cores = cost.coresFor(call.flops), rows = isGradient ? k : groupedRows(call);
+  double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
+                std::min(1.0, machine.oneRow + machine.eachRow * rows);
+  bool isPacked = !isGradient && call.desc["b"] == "packed";
+  double packed =
+      isGradient ? m * k / machine.vectorsAcross + m * n / machine.vectorsPacked
+                 : (m * k + (isPacked ? 0 : std::min(m, groups) * k * n)) / machine.vectorsPacked;
+  return endedBesideWeights(call, (call.flops / rate + packed) / cores, cost);
+}
+
 class Vectors : public CallProvider {
 public:
   Vectors()
@@ -50,8 +75,13 @@ public:
             {.name = "vectors", .does = "products of f32 in vectors", .parameter = "lanes"}) {}
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {
-    if (!proposals.fusion || !hasVectors(proposals))
+    if (!(proposals.fusion || isGrouped(proposals.op)) || !hasVectors(proposals))
       return {};
+    if (!proposals.fusion) {
+      Type element = typeOf(proposals.op->getOperand(0)).getElementType();
+      if (!element.isF32() && !element.isBF16())
+        return {};
+    }
     return {proposals.situation.target.lanes32()};
   }
   std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
@@ -59,6 +89,8 @@ public:
     return describe(op, lanes, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
+    if (call.desc.contains("groups"))
+      return groupedTime(call, cost);
     const Machine &machine = cost.machine;
     double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
     double cores = cost.coresFor(call.flops);

@@ -54,6 +54,8 @@ double heavySteps(Operation *op) {
   if (auto grad = dyn_cast<ConvWeightGradOp>(op))
     return double(sizeOf(grad.getDy())) * double(sizeOf(grad.getDw())) /
            double(shapeOf(grad.getDw())[0]);
+  if (isa<GroupedMatmulOp, GroupedWeightGradOp>(op))
+    return double(sizeOf(op->getOperand(0))) * double(shapeOf(op->getResult(0)).back());
   if (isa<LstmOp, GruOp, RnnOp>(op))
     return double(sizeOf(op->getOperand(0))) / double(shapeOf(op->getOperand(0)).back()) *
            double(sizeOf(op->getOperand(1)) + sizeOf(op->getOperand(2)));
@@ -229,6 +231,7 @@ private:
             [&](auto o) { return at(o.getX(), turned(o, places)); })
         .Case<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(
             [&](auto o) { return sums(o, places); })
+        .Case<GroupedMatmulOp, GroupedWeightGradOp>([&](auto o) { return grouped(o, places); })
         .Default([&](Operation *) { return gather(v, whole(v), places); });
   }
 
@@ -272,6 +275,42 @@ private:
       result.setDouble(i, sumAt(op, x, y, index) + (bias ? bias.getDouble(index[1]) : 0));
     }
     return result;
+  }
+
+  template <typename Op> ref::Tensor grouped(Op op, const Places &places) {
+    ref::Tensor x = source(op->getOperand(0)), y = source(op->getOperand(1)),
+                ends = source(op.getEnds());
+    if (!x || !y || !ends)
+      return {};
+    std::vector<int64_t> borders = ref::groupBorders(ends, x.getShape()[0]);
+    Value v = op->getResult(0);
+    ref::Tensor result = ref::Tensor::empty(typeOf(v, {int64_t(places.size())}));
+    for (size_t i = 0; i < places.size(); ++i)
+      result.setDouble(i, sumAt(op, x, y, borders, indexOf(places[i], shapeOf(v))));
+    return result;
+  }
+
+  static double sumAt(GroupedMatmulOp op, const ref::Tensor &a, const ref::Tensor &b,
+                      const std::vector<int64_t> &borders, ArrayRef<int64_t> index) {
+    if (index[0] >= borders.back())
+      return 0;
+    int64_t group = llvm::upper_bound(borders, index[0]) - borders.begin() - 1;
+    int64_t k = a.getShape()[1], n = shapeOf(op.getY())[1];
+    double sum = 0;
+    for (int64_t p = 0; p < k; ++p)
+      sum +=
+          a.getDouble(index[0] * k + p) *
+          b.getDouble(group * k * n + (op.getTransposeB() ? index[1] * k + p : p * n + index[1]));
+    return sum;
+  }
+
+  static double sumAt(GroupedWeightGradOp, const ref::Tensor &a, const ref::Tensor &dy,
+                      const std::vector<int64_t> &borders, ArrayRef<int64_t> index) {
+    double sum = 0;
+    for (int64_t row = borders[index[0]]; row < borders[index[0] + 1]; ++row)
+      sum += a.getDouble(row * a.getShape()[1] + index[1]) *
+             dy.getDouble(row * dy.getShape()[1] + index[2]);
+    return sum;
   }
 
   static double sumAt(MatmulOp op, const ref::Tensor &a, const ref::Tensor &b,

@@ -32,7 +32,8 @@ SmallVector<Operation *> operationsToSelect(ModuleOp module) {
       return WalkResult::skip();
     }
     if (isa<TopKOp, ArgReduceOp, CumulativeOp, ScatterElementsOp, ScatterNdOp, MaxPoolIndicesOp,
-            RandomOp, LstmOp, GruOp, RnnOp, ReorderOp, TransposeOp>(op))
+            RandomOp, LstmOp, GruOp, RnnOp, ReorderOp, TransposeOp, GroupedMatmulOp,
+            GroupedWeightGradOp>(op))
       work.push_back(op);
     return WalkResult::advance();
   });

@@ -60,6 +60,15 @@ ref::Tensor randomTensor(Type type, uint64_t seed) {
   return tensor;
 }
 
+/// Ends of groups that share the rows of the first operand evenly.
+ref::Tensor evenEnds(Operation *op, Value ends) {
+  ref::Tensor tensor = ref::Tensor::empty(plainType(ends.getType()));
+  int64_t rows = cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(0);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.setInt(i, rows * (i + 1) / tensor.size());
+  return tensor;
+}
+
 class HostTrial : public Trial {
 public:
   HostTrial(MLIRContext *context, bool coldWeights) : context(context), coldWeights(coldWeights) {}
@@ -213,8 +222,10 @@ TrialOperands::TrialOperands(Operation *op) {
   llvm::DenseMap<Value, ref::Tensor> known;
   for (Value operand : op->getOperands()) {
     auto [at, isNew] = known.try_emplace(operand);
+    bool isEnds = isa<GroupedMatmulOp, GroupedWeightGradOp>(op) && operand == op->getOperand(2);
     if (isNew && !operand.getDefiningOp<ConstantOp>())
-      at->second = randomTensor(operand.getType(), tensors.size() + 1);
+      at->second =
+          isEnds ? evenEnds(op, operand) : randomTensor(operand.getType(), tensors.size() + 1);
     tensors.push_back(at->second);
   }
 }

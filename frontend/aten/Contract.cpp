@@ -113,6 +113,42 @@ void linear(Node &n, Build &b) {
   n.set(bias ? b.add(y, bias) : y);
 }
 
+/// Rows in groups, or columns, or what is summed over; `offs` says where each group ends.
+Value groupedProduct(Build &b, Value x, Value y, Value ends) {
+  if (b.rank(x) == 3 && b.rank(y) == 3)
+    return b.matmul(x, y);
+  if (!b.require(b.rank(x) + b.rank(y) >= 4 && b.rank(x) <= 3 && b.rank(y) <= 3 && ends,
+                 "required: matrices or batches of them, and where groups end"))
+    return {};
+  if (b.rank(x) == 2 && b.rank(y) == 3)
+    return b.op<GroupedMatmulOp>({x, y, ends});
+  if (b.rank(x) == 2)
+    return b.op<GroupedWeightGradOp>({b.swapLast(x), y, ends});
+  // Columns in groups: rows of the transposed product.
+  return b.swapLast(b.op<GroupedMatmulOp>({b.swapLast(y), b.swapLast(x), ends}));
+}
+
+void grouped(Node &n, Build &b) {
+  if (!b.require(!n.has("bias"), "argument 'bias': required: none"))
+    return;
+  Value y = groupedProduct(b, n.tensor("self"), n.tensor("mat2"), n.tensor("offs"));
+  n.set(b.cast(y, n.resultElement()));
+}
+
+/// The same of rows alone, as the transformers library has it for what PyTorch does not compile.
+void groupedRows(Node &n, Build &b) {
+  n.set(b.op<GroupedMatmulOp>({n.tensor("input"), n.tensor("weight"), n.tensor("offs")}));
+}
+
+void groupedRowsGradient(Node &n, Build &b) {
+  Value x = n.tensor("input"), weight = n.tensor("weight"), ends = n.tensor("offs"),
+        dy = n.tensor("grad_output");
+  if (n.wants(0))
+    n.set(0, b.op<GroupedMatmulOp>({dy, weight, ends}, {b.attrUnit("transpose_b")}));
+  if (n.wants(1))
+    n.set(1, b.op<GroupedWeightGradOp>({x, dy, ends}));
+}
+
 const Operator table[] = {
     {"mm.default", product},
     {"bmm.default", product},
@@ -130,6 +166,9 @@ const Operator table[] = {
     {"dot.default", dot},
     {"matmul.default", matmul},
     {"linear.default", linear},
+    {"_grouped_mm.default", grouped},
+    {"transformers::grouped_mm_fallback.default", groupedRows},
+    {"transformers::grouped_mm_fallback_backward.default", groupedRowsGradient},
 };
 
 } // namespace

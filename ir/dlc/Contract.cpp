@@ -70,3 +70,48 @@ void MatmulOp::mapIndices(IndexMap &map) {
   read(0, getTransposeA(), map.at.end()[-2], map.over[0]);
   read(1, getTransposeB(), map.over[0], map.at.back());
 }
+
+LogicalResult GroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand a{"a", adaptor.getA()}, b{"b", adaptor.getB()}, ends{"ends", adaptor.getEnds()};
+  ArrayRef<int64_t> rows = a.type().getShape(), matrices = b.type().getShape();
+  if (rows.size() != 2 || matrices.size() != 3 || ends.type().getRank() != 1)
+    return site.fail("C1: 'a' must have rank 2, 'b' rank 3 and 'ends' rank 1; found ", rows.size(),
+                     ", ", matrices.size(), " and ", ends.type().getRank(),
+                     "; join the dimensions of rows with dlc.reshape");
+  bool turned = adaptor.getTransposeB();
+  int64_t k = matrices[turned ? 2 : 1], n = matrices[turned ? 1 : 2];
+  if (!dimsAgree(rows[1], k))
+    return site.fail("C2: the contracted dimensions must agree; found ", rows[1], " in 'a' and ", k,
+                     " in 'b'; set or drop transpose_b, or mend the shape");
+  if (!dimsAgree(matrices[0], ends.type().getDimSize(0)))
+    return site.fail("C3: 'b' must have a matrix for each of 'ends'; found ", matrices[0], " and ",
+                     ends.type().getDimSize(0),
+                     "; give each group an end, where it has no rows too");
+  FailureOr<OnAttr> device;
+  if (failed(sameElementType(site, "C4", {a, b})) ||
+      failed(device = commonDevice(site, "C4", {a, b, ends})))
+    return failure();
+  return addResult(site, types, {rows[0], n}, a.type().getElementType(), *device);
+}
+
+LogicalResult GroupedWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                    Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand a{"a", adaptor.getA()}, dy{"dy", adaptor.getDy()}, ends{"ends", adaptor.getEnds()};
+  ArrayRef<int64_t> left = a.type().getShape(), right = dy.type().getShape();
+  if (left.size() != 2 || right.size() != 2 || ends.type().getRank() != 1)
+    return site.fail("C1: 'a' and 'dy' must have rank 2 and 'ends' rank 1; found ", left.size(),
+                     ", ", right.size(), " and ", ends.type().getRank(),
+                     "; join the dimensions of rows with dlc.reshape");
+  if (!dimsAgree(left[0], right[0]))
+    return site.fail("C2: 'a' and 'dy' must have as many rows; found ", left[0], " and ", right[0],
+                     "; mend the shape");
+  FailureOr<OnAttr> device;
+  if (failed(sameElementType(site, "C3", {a, dy})) ||
+      failed(device = commonDevice(site, "C3", {a, dy, ends})))
+    return failure();
+  return addResult(site, types, {ends.type().getDimSize(0), left[1], right[1]},
+                   a.type().getElementType(), *device);
+}

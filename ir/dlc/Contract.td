@@ -18,4 +18,36 @@ def Dlc_MatmulOp : Dlc_PureOp<"matmul", [Dlc_Contraction, Dlc_ElementLoop]> {
   let results = (outs Dlc_Tensor:$y);
   let assemblyFormat = "$a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? attr-dict `:` functional-type(operands, results)";
 }
+
+def Dlc_GroupedMatmulOp : Dlc_PureOp<"grouped_matmul"> {
+  let numericClass = "Product";
+  let summary = "rows in groups, each times a matrix of its own: a [S, K], b [G, K, N], ends [G] -> y [S, N]";
+  let description = [{
+    y[s] = a[s] * b[g] for the rows s of group g. The first group begins at row 0, each other one where the one before it ends, and
+    `ends` says behind which row that is: less than the end before it counts as that, more than S as S. Rows behind the last end
+    are 0. `transpose_b` reads b as [G, N, K]. Sums of 16-bit floats are kept in f32.
+    - (C1) a has rank 2, b rank 3, and ends rank 1.
+    - (C2) the contracted dimensions agree.
+    - (C3) b has a matrix for each end.
+    - (C4) element types of a and b agree, and all are on one device.
+  }];
+  let arguments = (ins Dlc_FloatTensor:$a, Dlc_FloatTensor:$b, Dlc_IndexTensor:$ends, UnitAttr:$transpose_b);
+  let results = (outs Dlc_FloatTensor:$y);
+  let assemblyFormat = "$a `,` $b `ends` $ends (`transpose_b` $transpose_b^)? attr-dict `:` functional-type(operands, results)";
+}
+
+def Dlc_GroupedWeightGradOp : Dlc_PureOp<"grouped_weight_grad"> {
+  let numericClass = "Product";
+  let summary = "grouped_matmul's gradient in its matrices: a [S, K], dy [S, N], ends [G] -> db [G, K, N]";
+  let description = [{
+    db[g] = transpose(rows of group g of a) * rows of group g of dy, and 0 where the group has no rows; groups are as in grouped_matmul. With
+    a and dy exchanged it is the gradient in transposed matrices. Sums of 16-bit floats are kept in f32.
+    - (C1) a and dy have rank 2, and ends has rank 1.
+    - (C2) a and dy have as many rows.
+    - (C3) element types of a and dy agree, and all are on one device.
+  }];
+  let arguments = (ins Dlc_FloatTensor:$a, Dlc_FloatTensor:$dy, Dlc_IndexTensor:$ends);
+  let results = (outs Dlc_FloatTensor:$db);
+  let assemblyFormat = "$a `,` $dy `ends` $ends attr-dict `:` functional-type(operands, results)";
+}
 #endif

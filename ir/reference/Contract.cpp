@@ -65,4 +65,65 @@ LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
+std::vector<int64_t> ref::groupBorders(const Tensor &ends, int64_t rows) {
+  std::vector<int64_t> borders = {0};
+  for (int64_t g = 0; g < ends.size(); ++g)
+    borders.push_back(std::clamp(ends.getInt(g), borders.back(), rows));
+  return borders;
+}
+
+LogicalResult GroupedMatmulOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &a = inputs[0], &b = inputs[1], &ends = inputs[2];
+  if (a.getRank() != 2 || b.getRank() != 3 || ends.getRank() != 1)
+    return emitOpError("(C1) needs ranks 2, 3 and 1");
+  const bool turned = getTransposeB();
+  const int64_t rows = a.getShape()[0], k = a.getShape()[1], n = b.getShape()[turned ? 1 : 2];
+  if (b.getShape()[turned ? 2 : 1] != k)
+    return emitOpError("(C2) contracts ") << k << " elements of a with others of b";
+  if (b.getShape()[0] != ends.size())
+    return emitOpError("(C3) has ")
+           << b.getShape()[0] << " matrices for " << ends.size() << " groups";
+  Tensor y = makeResult(getY(), {rows, n}, a.getElementType());
+  const std::vector<int64_t> borders = groupBorders(ends, rows);
+  withCompute(y.getElement(), [&](auto zero) {
+    using C = decltype(zero);
+    const std::vector<C> left = loadAll<C>(a), right = loadAll<C>(b);
+    std::vector<C> sums(y.size(), C(0));
+    for (size_t g = 0; g + 1 < borders.size(); ++g) {
+      const C *matrix = right.data() + int64_t(g) * k * n;
+      for (int64_t row = borders[g]; row < borders[g + 1]; ++row)
+        for (int64_t p = 0; p < k; ++p)
+          for (int64_t j = 0; j < n; ++j)
+            sums[row * n + j] += left[row * k + p] * matrix[turned ? j * k + p : p * n + j];
+    }
+    storeAll<C>(y, sums);
+  });
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult GroupedWeightGradOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &a = inputs[0], &dy = inputs[1], &ends = inputs[2];
+  if (a.getRank() != 2 || dy.getRank() != 2 || ends.getRank() != 1)
+    return emitOpError("(C1) needs ranks 2, 2 and 1");
+  const int64_t rows = a.getShape()[0], k = a.getShape()[1], n = dy.getShape()[1];
+  if (dy.getShape()[0] != rows)
+    return emitOpError("(C2) meets ") << rows << " rows of a with others of dy";
+  Tensor db = makeResult(getDb(), {ends.size(), k, n}, a.getElementType());
+  const std::vector<int64_t> borders = groupBorders(ends, rows);
+  withCompute(db.getElement(), [&](auto zero) {
+    using C = decltype(zero);
+    const std::vector<C> left = loadAll<C>(a), right = loadAll<C>(dy);
+    std::vector<C> sums(db.size(), C(0));
+    for (size_t g = 0; g + 1 < borders.size(); ++g)
+      for (int64_t row = borders[g]; row < borders[g + 1]; ++row)
+        for (int64_t p = 0; p < k; ++p)
+          for (int64_t j = 0; j < n; ++j)
+            sums[(int64_t(g) * k + p) * n + j] += left[row * k + p] * right[row * n + j];
+    storeAll<C>(db, sums);
+  });
+  outputs.push_back(db);
+  return success();
+}
+
 } // namespace dlc

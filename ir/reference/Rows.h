@@ -61,6 +61,9 @@ struct AxisView {
   int64_t outer = 1, size = 1, inner = 1;
 };
 
+/// Where groups of rows begin, and where the last one ends, as dlc.grouped_matmul has its `ends`.
+std::vector<int64_t> groupBorders(const Tensor &ends, int64_t rows);
+
 /// The product of the sizes: the number of elements.
 int64_t product(llvm::ArrayRef<int64_t> shape);
 

@@ -26,6 +26,29 @@ static void differentiate(MatmulOp op, Backward &g) {
 
 void addContract(Rules &rules) {
   rules.add<MatmulOp>([](MatmulOp op, Backward &g) { differentiate(op, g); });
+  // y[rows of g] = a[rows of g] b[g]: da = dy b[g]^T row by row, db[g] = a^T dy over them
+  rules.add<GroupedMatmulOp>([](GroupedMatmulOp op, Backward &g) {
+    Expr dy = g.of(op.getY());
+    bool turned = op.getTransposeB();
+    TensorBuilder &b = g.build();
+    g.add(op.getA(),
+          [&] { return b.make<GroupedMatmulOp>(Value(dy), op.getB(), op.getEnds(), !turned); });
+    g.add(op.getB(), [&] {
+      return turned ? b.make<GroupedWeightGradOp>(Value(dy), op.getA(), op.getEnds())
+                    : b.make<GroupedWeightGradOp>(op.getA(), Value(dy), op.getEnds());
+    });
+  });
+  // z[g] = a[rows of g]^T y[rows of g]: da = y dz[g]^T, dy = a dz[g]
+  rules.add<GroupedWeightGradOp>([](GroupedWeightGradOp op, Backward &g) {
+    Expr dz = g.of(op.getDb());
+    TensorBuilder &b = g.build();
+    g.add(op.getA(), [&] {
+      return b.make<GroupedMatmulOp>(op.getDy(), Value(dz), op.getEnds(), /*transpose_b=*/true);
+    });
+    g.add(op.getDy(), [&] {
+      return b.make<GroupedMatmulOp>(op.getA(), Value(dz), op.getEnds(), /*transpose_b=*/false);
+    });
+  });
 }
 
 } // namespace dlc::grad

@@ -29,7 +29,7 @@ double costOf(Operation *op) {
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     cost += double(tensorBytes(value.getType()));
   Value weights;
-  if (isa<MatmulOp>(op))
+  if (isa<MatmulOp, GroupedMatmulOp>(op))
     weights = op->getOperand(1);
   if (isa<ConvOp, ConvTransposeOp>(op))
     weights = op->getOperand(1);
@@ -38,8 +38,8 @@ double costOf(Operation *op) {
   // Elements of the result, times the length of a sum.
   ArrayRef<int64_t> shape = shapeOf(weights);
   double sum = 1;
-  for (int64_t size :
-       isa<MatmulOp>(op) ? shapeOf(op->getOperand(0)).take_back(1) : shape.drop_front(1))
+  bool isProduct = isa<MatmulOp, GroupedMatmulOp>(op);
+  for (int64_t size : isProduct ? shapeOf(op->getOperand(0)).take_back(1) : shape.drop_front(1))
     sum *= double(size);
   return cost + 2 * sum * double(typeOf(op->getResult(0)).getNumElements()) / operationsPerByte;
 }

@@ -79,6 +79,12 @@ double flopsOf(Operation *op) {
         return 2 * elementsOf(matmul.getResult()) *
                sizeAt(matmul.getA(), matmul.getTransposeA() ? -2 : -1);
       })
+      .Case([](GroupedMatmulOp product) {
+        return 2 * elementsOf(product.getResult()) * sizeAt(product.getA(), -1);
+      })
+      .Case([](GroupedWeightGradOp gradient) {
+        return 2 * elementsOf(gradient.getDy()) * sizeAt(gradient.getA(), -1);
+      })
       .Case([](AttentionOp attention) {
         // Scores and their product with the values.
         return 4 * elementsOf(attention->getResult(0)) * sizeAt(attention->getOperand(1), -2);

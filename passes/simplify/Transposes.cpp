@@ -122,21 +122,22 @@ struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
   }
 };
 
+bool swapsLastTwo(TransposeOp transpose) {
+  if (!transpose)
+    return false;
+  ArrayRef<int64_t> p = transpose.getPermutation();
+  int64_t rank = p.size();
+  for (int64_t d = 0; d < rank - 2; ++d)
+    if (p[d] != d)
+      return false;
+  return rank >= 2 && p[rank - 1] == rank - 2;
+}
+
 // matmul(transpose(x), y) = matmul(x, y) with the other flag, where the last two dimensions change
 // places
 struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
-    auto swapsLastTwo = [](TransposeOp transpose) {
-      if (!transpose)
-        return false;
-      ArrayRef<int64_t> p = transpose.getPermutation();
-      int64_t rank = p.size();
-      for (int64_t d = 0; d < rank - 2; ++d)
-        if (p[d] != d)
-          return false;
-      return rank >= 2 && p[rank - 1] == rank - 2;
-    };
     auto a = op.getA().getDefiningOp<TransposeOp>();
     auto b = op.getB().getDefiningOp<TransposeOp>();
     if (!swapsLastTwo(a) && !swapsLastTwo(b))
@@ -151,6 +152,35 @@ struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
         op.getBMutable().assign(b.getX());
       }
     });
+    return success();
+  }
+};
+
+// grouped_matmul(x, transpose(w)) = grouped_matmul(x, w) with the other flag
+struct TransposeIntoGroupedMatmul : OpRewritePattern<GroupedMatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GroupedMatmulOp op, PatternRewriter &rewriter) const override {
+    auto b = op.getB().getDefiningOp<TransposeOp>();
+    if (!swapsLastTwo(b))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.setTransposeB(!op.getTransposeB());
+      op.getBMutable().assign(b.getX());
+    });
+    return success();
+  }
+};
+
+// transpose(grouped_weight_grad(x, dy)) = grouped_weight_grad(dy, x)
+struct TransposedGroupedWeightGrad : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto gradient = op.getX().getDefiningOp<GroupedWeightGradOp>();
+    if (!gradient || !gradient.getDb().hasOneUse() || !swapsLastTwo(op))
+      return failure();
+    auto turned = rewriter.replaceOpWithNewOp<GroupedWeightGradOp>(
+        op, op.getType(), gradient.getDy(), gradient.getA(), gradient.getEnds());
+    turned->setDiscardableAttrs(gradient->getDiscardableAttrDictionary());
     return success();
   }
 };
@@ -263,7 +293,8 @@ struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
 void addTransposes(RewritePatternSet &patterns) {
   patterns.add<UnitTranspose, SplitBeforeTranspose, SinkThroughElementwise, SinkThroughMatmul,
                SplitRowsBeforeMatmul, SplitRowsBeforeElementwise>(patterns.getContext());
-  patterns.add<TransposeIntoMatmul>(patterns.getContext(), /*benefit=*/2);
+  patterns.add<TransposeIntoMatmul, TransposeIntoGroupedMatmul, TransposedGroupedWeightGrad>(
+      patterns.getContext(), /*benefit=*/2);
 }
 
 } // namespace dlc

@@ -58,6 +58,9 @@ void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed) {
       tensor.setInt(i, 0);
     } else if (hidden) {
       tensor.setDouble(i, -INFINITY);
+    } else if (fill.kind == Fill::Ascending) {
+      double part = double(i + 1) / double(tensor.size());
+      tensor.setInt(i, int64_t(fill.low + part * (fill.high - fill.low)));
     } else if (fill.kind == Fill::Permutation) {
       if (isFloat)
         tensor.setDouble(i, fill.low + double(order[i]));

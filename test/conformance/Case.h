@@ -14,8 +14,9 @@ using Shape = std::vector<int64_t>;
 
 /// How an operand's elements are made.
 struct Fill {
-  /// HiddenRows: every second row is false, or minus infinity.
-  enum Kind { Uniform, Special, Index, Permutation, HiddenRows } kind = Uniform;
+  /// HiddenRows: every second row is false, or minus infinity. Ascending: in even steps, the last
+  /// element is the upper bound.
+  enum Kind { Uniform, Special, Index, Permutation, HiddenRows, Ascending } kind = Uniform;
   double low = -2, high = 2;
 };
 

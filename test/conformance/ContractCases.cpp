@@ -1,4 +1,4 @@
-//===- ContractCases.cpp - matrix products and attention ------------------------===//
+//===- ContractCases.cpp - matrix products, also of groups, and attention -------===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
@@ -43,6 +43,81 @@ void addMatmuls(std::vector<Case> &cases) {
                        1,
                        {8, 16}});
   }
+}
+
+/// Rows in groups: how many there are, and how the ends are made. What ends before it begins or
+/// behind all rows is part of the meaning.
+void addGroups(std::vector<Case> &cases) {
+  struct {
+    const char *name;
+    int64_t rows, groups, k, n;
+    Fill ends;
+  } sizes[] = {{"one", 5, 1, 7, 3, {Fill::Uniform, 5, 5}},
+               {"first_has_all", 9, 4, 5, 6, {Fill::Uniform, 9, 9}},
+               {"none_has_any", 9, 3, 33, 17, {Fill::Uniform, -5, 0}},
+               {"any", 40, 4, 12, 20, {Fill::Uniform, 0, 40}},
+               {"even", 40, 4, 12, 20, {Fill::Ascending, 0, 40}},
+               {"a_row_each", 16, 16, 40, 35, {Fill::Ascending, 0, 16}},
+               {"many", 130, 70, 31, 65, {Fill::Ascending, 0, 130}},
+               {"beyond", 20, 5, 8, 8, {Fill::Uniform, -3, 90}},
+               {"large", 300, 5, 160, 200, {Fill::Ascending, 20, 290}},
+               {"blocks", 90, 3, 96, 64, {Fill::Ascending, 5, 88}},
+               {"deep", 70, 3, 1100, 40, {Fill::Ascending, 0, 70}},
+               {"wide", 35, 3, 17, 2300, {Fill::Ascending, 0, 35}},
+               {"empty_rows", 0, 3, 4, 5, {Fill::Uniform, 0, 0}},
+               {"empty_sum", 6, 2, 0, 5, {Fill::Uniform, 3, 6}},
+               {"no_groups", 4, 0, 3, 5, {}}};
+  for (const std::string &t : floats)
+    for (auto &s : sizes)
+      for (const char *index : {"i32", "i64"}) {
+        if (std::string(index) == "i64" && std::string(s.name) != "even")
+          continue;
+        Fill fill{Fill::Uniform, -1, 1};
+        Operand a{{s.rows, s.k}, t, fill}, dy{{s.rows, s.n}, t, fill},
+            ends{{s.groups}, index, s.ends};
+        Tolerance tolerance{8, 16};
+        std::string label = t + "/" + index + "/" + s.name;
+        cases.push_back({"grouped_matmul",
+                         label,
+                         {a, {{s.groups, s.k, s.n}, t, fill}, ends},
+                         "",
+                         1,
+                         tolerance});
+        cases.push_back({"grouped_matmul",
+                         label + "_tb",
+                         {a, {{s.groups, s.n, s.k}, t, fill}, ends},
+                         "transpose_b",
+                         1,
+                         tolerance});
+        cases.push_back({"grouped_weight_grad", label, {a, dy, ends}, "", 1, tolerance});
+      }
+}
+
+/// The same by constant matrices, which are packed before.
+void addConstantGroups(std::vector<Case> &cases) {
+  struct {
+    int64_t rows, groups, k, n;
+    bool turned;
+  } sizes[] = {
+      {1, 3, 5, 7, false}, {40, 3, 33, 40, true}, {9, 9, 64, 48, true}, {70, 2, 520, 33, false}};
+  for (const char *type : {"f32", "bf16"})
+    for (auto &s : sizes) {
+      std::string t = type;
+      Shape shape{s.groups, s.turned ? s.n : s.k, s.turned ? s.k : s.n};
+      std::string b = typeText(shape, t), y = typeText({s.rows, s.n}, t);
+      Case c{"grouped_matmul",
+             t + "/constant/" + std::to_string(s.rows) + "x" + std::to_string(s.k),
+             {{{s.rows, s.k}, t, {Fill::Uniform, -1, 1}},
+              {{s.groups}, "i32", {Fill::Ascending, 0, double(s.rows)}}}};
+      std::string constant = constantText(shape);
+      constant = constant.substr(0, constant.rfind(" : ")) + " : " + b;
+      c.body = "%b = dlc.constant " + constant + "\n%y = dlc.grouped_matmul %a0, %b ends %a1" +
+               (s.turned ? " transpose_b" : "") + " : (" + typeText({s.rows, s.k}, t) + ", " + b +
+               ", " + typeText({s.groups}, "i32") + ") -> " + y + "\nreturn %y : " + y;
+      c.resultTypes = {y};
+      c.tolerance = {8, 16};
+      cases.push_back(c);
+    }
 }
 
 void addAttention(std::vector<Case> &cases) {
@@ -172,6 +247,8 @@ void addAttentionBlocks(std::vector<Case> &cases) {
 
 void addContractCases(std::vector<Case> &cases) {
   addMatmuls(cases);
+  addGroups(cases);
+  addConstantGroups(cases);
   addAttention(cases);
   addAttentionBlocks(cases);
 }

@@ -36,6 +36,14 @@ def test_masked_places():
     same(lambda x: [x.masked_scatter(mask, x.flip(0)), x.masked_scatter(~mask, x), x.diagonal_scatter(x[:, 0], -1, 0, 1) if x.shape[0] == 1 else x], torch.arange(8).reshape(2, 4))
 
 
+def test_memory_that_is_filled():
+    def filled(y, x):
+        y[:, :3], y[:, 3:] = x, -x
+        return y
+
+    same(lambda x: [filled(x.new_empty_strided((4, 6), (1, 4)), x), filled(torch.empty_strided((4, 6), (6, 1)), x)], torch.randn(4, 3))
+
+
 def test_places_in_order():
     order, rows = torch.tensor([0.0, 1, 1, 2, 5]), torch.tensor([[1.0, 2, 3], [0, 0, 7]])
     values = torch.tensor([[-1.0, 0, 1, 1.5], [5, 9, NAN, 2]])

@@ -23,6 +23,8 @@ std::unique_ptr<LibraryCall> createBuiltinCall(const nlohmann::json &desc,
       {"lane_weight_grad", builtin::makeLaneGrad},
       {"conv_weight_grad", builtin::makeConvWeightGrad},
       {"random", builtin::makeRandom},
+      {"grouped_product", builtin::makeGrouped},
+      {"grouped_gradient", builtin::makeGrouped},
   };
   const describe::Fields fields(desc, "built-in kernel");
   auto found = makers.find(fields.kind());

@@ -31,9 +31,7 @@ public:
 
   size_t buffers;
   int threads;
-
-private:
-  describe::Buffers given;
+  describe::Buffers given; ///< those that need has not had yet
 };
 
 /// The shape that most kernels work on.
@@ -63,6 +61,7 @@ std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request);
 std::unique_ptr<LibraryCall> makeLaneGrad(Request &request);
 std::unique_ptr<LibraryCall> makeLanePool(Request &request);
 std::unique_ptr<LibraryCall> makeConvWeightGrad(Request &request);
+std::unique_ptr<LibraryCall> makeGrouped(Request &request);
 std::unique_ptr<LibraryCall> makeRandom(Request &request);
 
 } // namespace dlc::runtime::builtin

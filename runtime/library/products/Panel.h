@@ -53,6 +53,17 @@ struct Panel {
   Ahead ahead;
 };
 
+/// dst[rows, columns] of bf16, by its bits, from rows packed as columns are, `stride` bytes from
+/// one block to the next, and columns where they lie, one behind the other, `depth` elements each.
+struct Lying {
+  const char *left = nullptr;
+  int64_t stride = 0;
+  const uint16_t *right = nullptr;
+  int64_t depth = 0, rows = 0, columns = 0;
+  uint16_t *dst = nullptr;
+  int64_t dstRow = 0;
+};
+
 /// Products of quarters, seven instead of eight: Winograd's form of Strassen's. Operands are packed
 /// in slots, one for each product; some get quarters, which `left` and `right` make all seven of.
 /// Slot by quarter, by the half of the lanes and of the depth:
@@ -64,6 +75,11 @@ constexpr int kStrassenRight[2][2] = {{0, 1}, {3, 6}};
 /// behind the last lane is 0. `lane` and `depth` are strides in elements.
 using Pack = void (*)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                       int64_t width, int64_t between, float *to);
+
+/// The same of bf16, by its bits; and numbers rounded to bf16.
+using PackNarrow = void (*)(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes,
+                            int64_t depths, int64_t width, int64_t between, float *to);
+using Narrow = void (*)(const float *from, int64_t count, uint16_t *to);
 
 /// sums[lane] = the sum over all depths, of what Pack packed; `more`: added to what is there.
 using Sums = void (*)(const float *packed, int64_t lanes, int64_t depths, int64_t width,

@@ -11,10 +11,13 @@ namespace dlc::products {
 
 /// Part of an operand: of `lanes` rows (the left one) or columns (the right one), `depths` deep.
 /// `lane` and `depth` are strides in elements.
-struct Operand {
-  const float *from = nullptr;
+template <typename T> struct OperandOf {
+  const T *from = nullptr;
   int64_t lane = 0, depth = 0, lanes = 0, depths = 0;
 };
+using Operand = OperandOf<float>;
+/// Of bf16, by its bits; one of the strides is 1.
+using NarrowOperand = OperandOf<uint16_t>;
 
 /// How operands are cut and packed, and by what they are multiplied.
 struct DLC_EXPORT Form {
@@ -22,11 +25,17 @@ struct DLC_EXPORT Form {
   int64_t rows = 0, columns = 0, depth = 0; ///< of a block of an operand, and of a step of it
   int64_t leftBytes = 0, rightBytes = 0;    ///< of a packed step
   int parts = 0;                            ///< of tiles
+  bool anyRows = false;       ///< blocks of a left operand may as well have fewer rows
   int64_t fewColumns = 0;     ///< up to so many, rows of a left operand are read where they lie
   bool (*isHere)() = nullptr; ///< whether this machine can do it
   void (*packLeft)(const Form &, const Operand &, const Place &, void *to) = nullptr;
   void (*packRight)(const Form &, const Operand &, const Place &, void *to) = nullptr;
+  /// The same of bf16, where the form takes it, and sums rounded to it.
+  void (*packLeftNarrow)(const Form &, const NarrowOperand &, void *to) = nullptr;
+  void (*packRightNarrow)(const Form &, const NarrowOperand &, void *to) = nullptr;
+  Narrow narrow = nullptr;
   void (*multiply)(const Panel &, const Epilogue &) = nullptr;
+  void (*multiplyLying)(const Lying &) = nullptr;  ///< of whole blocks of columns and whole steps
   const Strassen *strassen = nullptr;              ///< where it can take Strassen's algorithm
   void (*enter)() = nullptr, (*leave)() = nullptr; ///< around calls of multiply in one thread
 

@@ -2,6 +2,7 @@
 #include "runtime/library/tiles/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
+#include "runtime/library/products/Grouped.h"
 #include "runtime/library/tiles/Convolution.h"
 #include "runtime/library/tiles/WeightGradient.h"
 
@@ -39,6 +40,16 @@ Form formOf(int parts) {
   form.packRight = [](const Form &f, const Operand &x, const Place &place, void *to) {
     packRight(x.from, x.lane, x.depth, x.lanes, x.depths, f.parts, to, place);
   };
+  if (parts == 1) {
+    form.packLeftNarrow = [](const Form &, const products::NarrowOperand &x, void *to) {
+      packLeft(x.from, x.lane, x.depth, x.lanes, x.depths, to);
+    };
+    form.packRightNarrow = [](const Form &, const products::NarrowOperand &x, void *to) {
+      packRight(x.from, x.lane, x.depth, x.lanes, x.depths, to);
+    };
+    form.narrow = narrow;
+    form.multiplyLying = multiplyLying;
+  }
   form.multiply = multiply;
   form.enter = enterTiles;
   form.leave = leaveTiles;
@@ -65,6 +76,9 @@ std::unique_ptr<LibraryCall> createTilesCall(const nlohmann::json &desc,
     return tiles::makeConvolution(desc, buffers, threads);
   if (kind == "weight_gradient")
     return tiles::makeWeightGradient(desc, buffers, threads);
+  if (describe::Grouped::isKind(kind))
+    return products::makeGrouped(
+        desc, tiles::formOf(tiles::partsOf(describe::Fields(desc, "tiles"))), buffers, threads);
   return products::makeProduct(desc, tiles::formOf(desc), buffers, threads);
 }
 

@@ -13,8 +13,8 @@ DLC_EXPORT bool available();
 /// "parts" of a description. Throws dlc::Error.
 int partsOf(const describe::Fields &fields);
 
-/// Products of f32 as sums of products of bf16 parts: 1, 2 or 3.
-products::Form formOf(int parts);
+/// Products of f32 as sums of products of bf16 parts: 1, 2 or 3. Those of bf16 have one.
+DLC_EXPORT products::Form formOf(int parts);
 /// Those of a product's description. Throws dlc::Error.
 DLC_EXPORT products::Form formOf(const nlohmann::json &desc);
 

@@ -41,7 +41,18 @@ void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int
 void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                int parts, void *to, const Place &place = {});
 
+/// The same of bf16, by its bits, as one part; `lane` or `depth` is 1. The second half of a block
+/// of the left one is left out where it has no lanes.
+void packLeft(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+              void *to);
+void packRight(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+               void *to);
+/// Numbers rounded to bf16.
+void narrow(const float *from, int64_t count, uint16_t *to);
+
 void multiply(const Panel &panel, const Epilogue &epilogue);
+/// Of one part.
+void multiplyLying(const products::Lying &lying);
 
 /// Parts of `count` pixels, whose channels lie side by side: a row of 64 bytes for each pixel and
 /// each 32 channels, one pixel behind the other. `stepStride` bytes lie between two such runs of

@@ -11,7 +11,9 @@ const Kernels &avx2Kernels() {
   static constexpr int kLanes = 8, kRows = 6;
   static const Kernels kernels = {kLanes,
                                   kRows,
-                                  ProductKernels<kLanes, kRows>::pack,
+                                  ProductKernels<kLanes, kRows>::pack<float>,
+                                  ProductKernels<kLanes, kRows>::pack<uint16_t>,
+                                  simd::narrow<kLanes>,
                                   ProductKernels<kLanes, kRows>::sums,
                                   ProductKernels<kLanes, kRows>::multiply,
                                   &Seven<kLanes, kRows>::table};

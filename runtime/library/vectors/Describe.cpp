@@ -2,6 +2,7 @@
 #include "runtime/library/vectors/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
+#include "runtime/library/products/Grouped.h"
 #include "runtime/library/vectors/Kernels.h"
 #include "runtime/program/Message.h"
 
@@ -13,12 +14,21 @@ using products::Place;
 
 namespace {
 
+const Kernels &kernelsOf(const Form &form) {
+  return form.columns == 32 ? avx512Kernels() : avx2Kernels();
+}
+
 void packBlocks(const Form &form, const Operand &x, int64_t width, const Place &place, float *to) {
-  const Kernels &kernels = form.columns == 32 ? avx512Kernels() : avx2Kernels();
+  const Kernels &kernels = kernelsOf(form);
   const int64_t between = width * x.depths;
   kernels.pack(x.from, x.lane, x.depth, x.lanes, x.depths, width, between, to);
   if (place.sums)
     kernels.sums(to, x.lanes, x.depths, width, between, !place.isFirst, place.sums);
+}
+
+void packNarrow(const Form &form, const products::NarrowOperand &x, int64_t width, float *to) {
+  kernelsOf(form).packNarrow(x.from, x.lane, x.depth, x.lanes, x.depths, width, width * x.depths,
+                             to);
 }
 
 } // namespace
@@ -47,10 +57,22 @@ Form formOf(int64_t lanes, int64_t rows) {
   form.packRight = [](const Form &f, const Operand &x, const Place &place, void *to) {
     packBlocks(f, x, f.columns, place, static_cast<float *>(to));
   };
+  form.packLeftNarrow = [](const Form &f, const products::NarrowOperand &x, void *to) {
+    packNarrow(f, x, f.rows, static_cast<float *>(to));
+  };
+  form.packRightNarrow = [](const Form &f, const products::NarrowOperand &x, void *to) {
+    packNarrow(f, x, f.columns, static_cast<float *>(to));
+  };
+  form.narrow = kernels.narrow;
+  form.anyRows = true;
   form.multiply = kernels.multiply;
   form.strassen = kernels.strassen;
   form.enter = form.leave = [] {};
   return form;
+}
+
+Form groupedForm(int64_t lanes) {
+  return formOf(lanes, (lanes == 16 ? avx512Kernels() : avx2Kernels()).mostRows);
 }
 
 Form formOf(const nlohmann::json &desc) {
@@ -75,6 +97,9 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createVectorsCall(const nlohmann::json &desc,
                                                std::span<const BufferInfo> buffers, int threads) {
+  if (const describe::Fields fields(desc, "vectors"); describe::Grouped::isKind(fields.kind()))
+    return products::makeGrouped(desc, vectors::groupedForm(fields.integer("lanes", 8, 16)),
+                                 buffers, threads);
   return products::makeProduct(desc, vectors::formOf(desc), buffers, threads);
 }
 

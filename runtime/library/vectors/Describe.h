@@ -17,6 +17,8 @@ constexpr int64_t kFewColumns = 640;
 /// Products with `rows` rows in vectors of 16 or 8 numbers. Throws dlc::Error.
 DLC_EXPORT products::Form formOf(int64_t lanes, int64_t rows);
 DLC_EXPORT products::Form formOf(const nlohmann::json &desc);
+/// Of groups of rows (products/Grouped.h).
+DLC_EXPORT products::Form groupedForm(int64_t lanes);
 
 /// A right operand of [k, n] in blocks of two vectors of columns, made once.
 DLC_EXPORT uint64_t packedBytes(int64_t k, int64_t n, int64_t lanes);

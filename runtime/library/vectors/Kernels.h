@@ -15,6 +15,8 @@ struct Kernels {
   int64_t lanes; ///< numbers in a vector; blocks of the right operand have two vectors of columns
   int64_t mostRows; ///< of a block of the left operand
   products::Pack pack;
+  products::PackNarrow packNarrow;
+  products::Narrow narrow;
   products::Sums sums;
   void (*multiply)(const products::Panel &panel, const products::Epilogue &epilogue);
   const products::Strassen *strassen;

@@ -8,6 +8,7 @@
 
 #include "runtime/library/simd/Block.h"
 #include "runtime/library/simd/Ends.h"
+#include "runtime/library/simd/Narrow.h"
 #include "runtime/library/vectors/Kernels.h"
 
 namespace dlc::vectors {
@@ -39,7 +40,9 @@ template <int V, int mostRows> struct ProductKernels {
     }
   };
 
-  static void pack(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+  /// Of f32, or of bf16 as its bits.
+  template <typename T>
+  static void pack(const T *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                    int64_t width, int64_t between, float *to) {
     if (lane == 1) {
       for (int64_t some = 0; some < depths; some += kAcross)
@@ -52,7 +55,7 @@ template <int V, int mostRows> struct ProductKernels {
       Target target{to + begin / width * between, width, depths};
       for (int64_t first = 0; first < width; first += V) {
         int64_t left = lanes - begin - first, most = width - first < V ? width - first : V;
-        const float *at = from + (begin + first) * lane;
+        const T *at = from + (begin + first) * lane;
         for (int64_t k = 0; k < depths; k += V, at += V * depth)
           packSquare(at, lane, depth, left < most ? left : most, first, k, target);
       }
@@ -106,12 +109,13 @@ template <int V, int mostRows> struct ProductKernels {
 
 private:
   /// Some elements of depth from `k` on of a block whose lanes lie side by side.
-  static void packAcross(const float *from, int64_t depth, int64_t lanes, int64_t k,
+  template <typename T>
+  static void packAcross(const T *from, int64_t depth, int64_t lanes, int64_t k,
                          const Target &target) {
     const int64_t end = target.depths - k < kAcross ? target.depths : k + kAcross;
     for (; k < end; ++k)
       for (int64_t first = 0; first < target.width; first += V) {
-        const float *at = from + k * depth + first;
+        const T *at = from + k * depth + first;
         int64_t left = lanes - first;
         _mm_prefetch(reinterpret_cast<const char *>(at + kAcross * depth), _MM_HINT_T0);
         target.put(first, k, left >= V ? load<V>(at) : loadFirst<V>(at, left < 0 ? 0 : left));
@@ -119,8 +123,9 @@ private:
   }
 
   /// `lanes` lanes and V elements of depth from `k` on, that lie side by side along the depth.
-  static void packSquare(const float *from, int64_t lane, int64_t depth, int64_t lanes,
-                         int64_t first, int64_t k, const Target &target) {
+  template <typename T>
+  static void packSquare(const T *from, int64_t lane, int64_t depth, int64_t lanes, int64_t first,
+                         int64_t k, const Target &target) {
     int64_t count = target.depths - k < V ? target.depths - k : V;
     Vec<V> rows[V];
     if (depth == 1 && lanes == V && count == V) {
@@ -136,7 +141,7 @@ private:
       alignas(64) float values[V][V] = {};
       for (int64_t i = 0; i < lanes; ++i)
         for (int64_t j = 0; j < count; ++j)
-          values[i][j] = from[i * lane + j * depth];
+          values[i][j] = numberOf(from + i * lane + j * depth);
       for (int i = 0; i < V; ++i)
         rows[i] = load<V>(values[i]);
     }

@@ -183,12 +183,13 @@ private:
 };
 
 template <int V, int mostRows>
-const products::Strassen Seven<V, mostRows>::table = {ProductKernels<V, mostRows>::pack,
-                                                      ProductKernels<V, mostRows>::sums,
-                                                      kLeastRows,
-                                                      left,
-                                                      right,
-                                                      multiply};
+const products::Strassen Seven<V, mostRows>::table = {
+    ProductKernels<V, mostRows>::template pack<float>,
+    ProductKernels<V, mostRows>::sums,
+    kLeastRows,
+    left,
+    right,
+    multiply};
 
 } // namespace
 } // namespace dlc::vectors

@@ -23,3 +23,28 @@ func.func @broadcast(%a: tensor<2x3x4xf32>, %b: tensor<1x4x5xf32>) -> tensor<2x3
   %y = dlc.matmul %a, %e : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
   return %y : tensor<2x3x5xf32>
 }
+
+// -----
+
+// Matrices of groups of rows are read as they lie.
+// CHECK-LABEL: @groups
+// CHECK-NEXT: %[[Y:.*]] = dlc.grouped_matmul %arg0, %arg1 ends %arg2 transpose_b
+// CHECK-NEXT: %[[Z:.*]] = dlc.grouped_matmul %[[Y]], %arg1 ends %arg2 :
+// CHECK-NEXT: return %[[Z]]
+func.func @groups(%x: tensor<6x4xf32>, %w: tensor<2x5x4xf32>, %e: tensor<2xi32>) -> tensor<6x4xf32> {
+  %t = dlc.transpose %w [0, 2, 1] : (tensor<2x5x4xf32>) -> tensor<2x4x5xf32>
+  %y = dlc.grouped_matmul %x, %t ends %e : (tensor<6x4xf32>, tensor<2x4x5xf32>, tensor<2xi32>) -> tensor<6x5xf32>
+  %z = dlc.grouped_matmul %y, %t ends %e transpose_b : (tensor<6x5xf32>, tensor<2x4x5xf32>, tensor<2xi32>) -> tensor<6x4xf32>
+  return %z : tensor<6x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @groups_gradient
+// CHECK-NEXT: %[[Z:.*]] = dlc.grouped_weight_grad %arg1, %arg0 ends %arg2
+// CHECK-NEXT: return %[[Z]]
+func.func @groups_gradient(%x: tensor<6x4xf32>, %dy: tensor<6x5xf32>, %e: tensor<2xi32>) -> tensor<2x5x4xf32> {
+  %y = dlc.grouped_weight_grad %x, %dy ends %e : (tensor<6x4xf32>, tensor<6x5xf32>, tensor<2xi32>) -> tensor<2x4x5xf32>
+  %z = dlc.transpose %y [0, 2, 1] : (tensor<2x4x5xf32>) -> tensor<2x5x4xf32>
+  return %z : tensor<2x5x4xf32>
+}

@@ -16,8 +16,15 @@ def _recurrent(input: torch.Tensor, of_input: torch.Tensor, of_state: torch.Tens
 
 
 def _grouped(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
-    """Each row with one of several matrices."""
+    """Each row, or column, with one of several matrices; or a matrix from some rows of each."""
+    if input.dim() == 3 and weight.dim() == 2:
+        return 2 * input.shape[1] * weight.numel()
     return 2 * input.numel() * weight.shape[-1]
+
+
+def _grouped_backward(input: torch.Tensor, weight: torch.Tensor, *others: Any, **named: Any) -> int:
+    """Both gradients."""
+    return 2 * _grouped(input, weight)
 
 
 def _attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, embed_dim: int, *others: Any, **named: Any) -> int:
@@ -38,6 +45,7 @@ OWN = {
     "aten::_transformer_encoder_layer_fwd": _encoder_layer,
     "aten::_grouped_mm": _grouped,
     "transformers::grouped_mm_fallback": _grouped,
+    "transformers::grouped_mm_fallback_backward": _grouped_backward,
 }
 
 

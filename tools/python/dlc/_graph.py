@@ -62,10 +62,10 @@ def is_item(node: fx.Node) -> bool:
 
 
 def name_of(node: fx.Node) -> str:
-    """Of the overload: add.Tensor, or dlc::recurrent.default of one of dlc's own, and so for what decompositions are made of."""
+    """Of the overload: add.Tensor, or dlc::recurrent.default of one of dlc's own, and so for what decompositions are made of and for other libraries'."""
     target = node.target
-    if not isinstance(target, torch._ops.OpOverload) or target.namespace not in ("aten", "prims", "dlc"):
-        raise Refused(f"{target} is no ATen operator")
+    if not isinstance(target, torch._ops.OpOverload):
+        raise Refused(f"{target} is no operator of PyTorch's")
     name = f"{target._opname}.{target._overloadname}"
     return name if target.namespace == "aten" else f"{target.namespace}::{name}"
 

@@ -303,6 +303,18 @@ def contract():
     i, j = np.array([[100, 2]], np.int8), np.array([[3], [7]], np.int8)
     f.case("integers_wrap", "dlc.matmul %a, %b", {"a": i, "b": j}, np.array([[58]], np.int8))
     f.case("empty_sum", "dlc.matmul %a, %b", {"a": a[:, :0], "b": b[:0]}, np.zeros((2, 4), np.float32))
+    # The second group is empty, the third ends before it begins, the fourth would end behind all rows; and rows behind the last end.
+    few = np.random.default_rng(8)
+    rows, matrices, dy = ((few.integers(-32, 32, shape) / 16).astype(np.float32) for shape in ((5, 2), (4, 2, 3), (5, 3)))
+    for name, ends, groups in (("", [2, 2, 1, 9], [0, 0, 3, 3, 3]), ("_with_a_rest", [1, 3, 3, 4], [0, 1, 1, 3])):
+        product, gradient = np.zeros((5, 3), np.float32), np.zeros((4, 2, 3), np.float32)
+        for row, group in enumerate(groups):
+            product[row] = exact(rows[row : row + 1], matrices[group])
+            gradient[group] += exact(rows[row : row + 1].T, dy[row : row + 1])
+        e = np.array(ends, np.int32)
+        f.case("groups" + name, "dlc.grouped_matmul %a, %b ends %e", {"a": rows, "b": matrices, "e": e}, product)
+        f.case("groups_transposed" + name, "dlc.grouped_matmul %a, %b ends %e transpose_b", {"a": rows, "b": matrices.transpose(0, 2, 1).copy(), "e": e.astype(np.int64)}, product)
+        f.case("groups_gradient" + name, "dlc.grouped_weight_grad %a, %d ends %e", {"a": rows, "d": dy, "e": e}, gradient)
     f.write()
 
 

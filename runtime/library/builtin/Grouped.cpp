@@ -1,0 +1,93 @@
+//===- Grouped.cpp - groups of rows, each times a matrix of its own ------------===//
+//
+// As describe/Grouped.h has it, of any type of floats, plainly: ../products does f32 and bf16 on
+// processors with vectors. Sums of 16-bit floats are kept in f32.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/library/describe/Grouped.h"
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/builtin/Builtin.h"
+#include "runtime/program/Numeric.h"
+
+namespace dlc::runtime::builtin {
+
+namespace {
+
+using describe::Grouped;
+
+/// sums += x row, for `count` elements.
+template <typename T>
+void addRow(Compute<T> x, const T *__restrict row, int64_t count, Compute<T> *__restrict sums) {
+  for (int64_t j = 0; j < count; ++j)
+    sums[j] += x * load(row[j]);
+}
+
+template <typename T> void writeRow(const std::vector<Compute<T>> &sums, T *to) {
+  for (size_t j = 0; j < sums.size(); ++j)
+    to[j] = store<T>(sums[j]);
+}
+
+template <typename T>
+void product(const Grouped &g, void *const *buffers, const CallContext &context) {
+  const T *a = static_cast<const T *>(buffers[0]), *b = static_cast<const T *>(buffers[1]);
+  const bool turned = g.matrices == Grouped::Matrices::Columns;
+  T *dst = static_cast<T *>(buffers[3]);
+  const std::vector<int64_t> borders = g.borders(buffers[2]);
+  parallelFor(context.threads, g.rows, 1, [&](int64_t begin, int64_t end, int) {
+    std::vector<Compute<T>> sums(static_cast<size_t>(g.n));
+    for (int64_t row = begin; row < end; ++row) {
+      auto group = std::upper_bound(borders.begin(), borders.end(), row) - borders.begin() - 1;
+      const T *x = a + row * g.k, *matrix = b + group * g.k * g.n;
+      std::fill(sums.begin(), sums.end(), Compute<T>(0));
+      if (row < borders.back()) {
+        for (int64_t j = 0; turned && j < g.n; ++j)
+          for (int64_t p = 0; p < g.k; ++p)
+            sums[static_cast<size_t>(j)] += load(x[p]) * load(matrix[j * g.k + p]);
+        for (int64_t p = 0; !turned && p < g.k; ++p)
+          addRow<T>(load(x[p]), matrix + p * g.n, g.n, sums.data());
+      }
+      writeRow<T>(sums, dst + row * g.n);
+    }
+  });
+}
+
+template <typename T>
+void gradient(const Grouped &g, void *const *buffers, const CallContext &context) {
+  const T *a = static_cast<const T *>(buffers[0]), *dy = static_cast<const T *>(buffers[1]);
+  T *dst = static_cast<T *>(buffers[3]);
+  const std::vector<int64_t> borders = g.borders(buffers[2]);
+  parallelFor(context.threads, g.groups * g.k, 1, [&](int64_t begin, int64_t end, int) {
+    std::vector<Compute<T>> sums(static_cast<size_t>(g.n));
+    for (int64_t item = begin; item < end; ++item) {
+      auto group = static_cast<size_t>(item / g.k);
+      std::fill(sums.begin(), sums.end(), Compute<T>(0));
+      for (int64_t row = borders[group]; row < borders[group + 1]; ++row)
+        addRow<T>(load(a[row * g.k + item % g.k]), dy + row * g.n, g.n, sums.data());
+      writeRow<T>(sums, dst + item * g.n);
+    }
+  });
+}
+
+/// run(type of an element) on floats.
+template <typename Body> void dispatchFloat(DType dtype, const Body &run) {
+  dispatch(dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    if constexpr (isHalf<T> || std::is_floating_point_v<T>)
+      run(type);
+  });
+}
+
+} // namespace
+
+std::unique_ptr<LibraryCall> makeGrouped(Request &request) {
+  const Grouped g = Grouped::read(request, /*canBePacked=*/false);
+  g.check(request.given, 0);
+  return makeCall(request.kind(), [g](void *const *buffers, const CallContext &context) {
+    dispatchFloat(g.dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      g.isGradient ? gradient<T>(g, buffers, context) : product<T>(g, buffers, context);
+    });
+  });
+}
+
+} // namespace dlc::runtime::builtin

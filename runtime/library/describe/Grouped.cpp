@@ -1,0 +1,65 @@
+//===- Grouped.cpp - groups of rows, each times a matrix of its own, whoever computes it --===//
+#include "runtime/library/describe/Grouped.h"
+
+#include "runtime/program/Numeric.h"
+
+#include <algorithm>
+
+namespace dlc::describe {
+
+bool Grouped::isKind(const std::string &kind) {
+  return kind == "grouped_product" || kind == "grouped_gradient";
+}
+
+Grouped Grouped::read(const Fields &fields, bool canBePacked) {
+  Grouped g;
+  g.isGradient = fields.kind() == "grouped_gradient";
+  g.rows = fields.size("rows");
+  g.groups = fields.size("groups");
+  g.k = fields.size("k");
+  g.n = fields.size("n");
+  g.dtype = fields.dtype("dtype");
+  if (!runtime::isFloating(g.dtype))
+    fields.complain("the element type must be floating-point");
+  g.index = fields.dtype("index");
+  if (g.index != DType::I32 && g.index != DType::I64)
+    fields.refuse("index", "i32 or i64");
+  if (!g.isGradient) {
+    const std::string word = fields.word("b");
+    if (word != "rows" && word != "columns" && !(canBePacked && word == "packed"))
+      fields.refuse("b", canBePacked ? "rows, columns or packed" : "rows or columns");
+    g.matrices = word == "rows"      ? Matrices::Rows
+                 : word == "columns" ? Matrices::Columns
+                                     : Matrices::Packed;
+  }
+  const int64_t most = kMaxSize / std::max<int64_t>(1, g.k) / std::max<int64_t>(1, g.n);
+  if (most == 0 || g.groups > most || g.rows > most)
+    fields.complain("more elements than any memory has");
+  return g;
+}
+
+void Grouped::check(Buffers &given, uint64_t packedBytes) const {
+  const auto size = dtypeBytes(dtype);
+  given.need("a", rows * k, size);
+  if (isGradient)
+    given.need("dy", rows * n, size);
+  else if (matrices == Matrices::Packed)
+    given.need("b", groups, packedBytes);
+  else
+    given.need("b", groups * k * n, size);
+  given.need("ends", groups, dtypeBytes(index));
+  given.need("dst", isGradient ? groups * k * n : rows * n, size, true);
+  given.end();
+}
+
+std::vector<int64_t> Grouped::borders(const void *ends) const {
+  std::vector<int64_t> found = {0};
+  for (int64_t i = 0; i < groups; ++i) {
+    const int64_t end = index == DType::I32 ? static_cast<const int32_t *>(ends)[i]
+                                            : static_cast<const int64_t *>(ends)[i];
+    found.push_back(std::clamp(end, found.back(), rows));
+  }
+  return found;
+}
+
+} // namespace dlc::describe

@@ -1,0 +1,452 @@
+//===- Grouped.cpp - groups of rows, each times a matrix of its own ------------------===//
+//
+// Each group is a product: of its rows and its matrix, or of its rows of one operand, across, and
+// those of another. Left operands are packed first, by all threads, as many as one round holds.
+// Then each thread takes its share of the units, which are columns of one group's right operand
+// and all or some of the group's rows: it packs the columns, which stay in its second-level cache
+// while the rows pass, or reads them where they lie. Units are as large as their group is, and
+// shares are even by what their units cost: reading a matrix from memory counts as multiplying some
+// rows by it.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/library/products/Grouped.h"
+
+#include "runtime/device/cpu/Features.h"
+#include "runtime/device/cpu/Parallel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlc::products {
+
+using describe::Grouped;
+using nlohmann::json;
+using Matrices = Grouped::Matrices;
+
+namespace {
+
+/// Bytes of left operands that are packed in a round.
+constexpr int64_t kLeftAtOnce = int64_t(32) << 20;
+/// So many rows take as long as their matrix from memory.
+constexpr int64_t kRowsOfMatrix = 16;
+/// Products that are not worth a second thread.
+constexpr int64_t kFewProducts = 1 << 16;
+/// Blocks of a left operand that are packed together.
+constexpr int64_t kBlocksTogether = 8;
+
+/// Of one group's product: some lanes of the left operand and the whole depth. Lanes are rows, or
+/// in a gradient columns, and then the depth is the group's rows.
+struct Part {
+  int64_t group, row, lane, lanes, depth; ///< row: the group's first
+  int64_t blockLanes, blocks, left;       ///< of what is packed; left: where, in bytes
+};
+
+/// Some blocks of a part's lanes, and some columns.
+struct Unit {
+  const Part *part;
+  int64_t block, blocks, column, columns;
+};
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const Grouped &described, const Form &form, int threads);
+  void execute(void *const *buffers, const runtime::CallContext &context) override;
+  std::string implementation() const override { return form.name; }
+  uint64_t scratchBytes() const override {
+    return static_cast<uint64_t>(leftBytes + perThread * threads);
+  }
+
+private:
+  struct Run; ///< one execution
+
+  bool isNarrow() const { return g.dtype == DType::BF16; }
+  bool isLying() const {
+    return g.matrices == Matrices::Columns && readsColumns(form, g.dtype, g.k, g.n);
+  }
+  int64_t steps(int64_t depth) const { return blocksOf(depth, form.depth); }
+  /// Of a packed block of left lanes, and of right columns.
+  int64_t leftBlock(const Part &part) const {
+    return steps(part.depth) * (form.leftBytes / form.rows * part.blockLanes);
+  }
+  int64_t rightBlock(int64_t depth) const { return steps(depth) * form.rightBytes; }
+
+  Grouped g;
+  Form form;
+  int threads;
+  int64_t blocksAtOnce = 0; ///< of left lanes, in a round
+  int64_t leftBytes = 0, rightBytes = 0, outBytes = 0, perThread = 0;
+};
+
+Call::Call(const Grouped &described, const Form &given, int threads)
+    : g(described), form(given), threads(std::max(1, threads)) {
+  const int64_t some = std::min(g.groups, g.rows); ///< groups that are not empty, at most
+  const int64_t deepest = g.isGradient ? g.rows : g.k;
+  // Groups end with blocks, or steps, that are not full.
+  if (g.isGradient) {
+    const int64_t each = (g.rows / form.depth + some) * form.leftBytes;
+    blocksAtOnce = std::clamp<int64_t>(kLeftAtOnce / std::max<int64_t>(1, each), 1,
+                                       std::max<int64_t>(1, blocksOf(g.k, form.rows)));
+    leftBytes = upTo(blocksAtOnce * each, 64);
+  } else {
+    const int64_t each = steps(g.k) * form.leftBytes;
+    blocksAtOnce = std::clamp<int64_t>(kLeftAtOnce / std::max<int64_t>(1, each), 1,
+                                       std::max<int64_t>(1, g.rows / form.rows + some));
+    leftBytes = upTo(blocksAtOnce * each, 64);
+  }
+  if (isLying())
+    return;
+  if (g.matrices != Matrices::Packed)
+    rightBytes = upTo(std::max(runtime::nearBytes() / 2, rightBlock(deepest)), 64);
+  if (isNarrow())
+    outBytes = form.rows * kColumnsAtOnce * int64_t(sizeof(float));
+  perThread = rightBytes + outBytes;
+}
+
+struct Call::Run {
+  const Call &call;
+  const Grouped &g = call.g;
+  const Form &form = call.form;
+  void *const *buffers;
+  char *shared, *own;
+  int threads;
+  std::vector<int64_t> borders; ///< of the groups
+
+  Run(const Call &call, void *const *buffers, const runtime::CallContext &context)
+      : call(call), buffers(buffers), shared(static_cast<char *>(context.scratch)),
+        own(shared + call.leftBytes), threads(std::max(1, std::min(call.threads, context.threads))),
+        borders(g.borders(buffers[2])) {}
+
+  void all();
+
+private:
+  int64_t rowsOf(int64_t group) const {
+    return borders[size_t(group) + 1] - borders[size_t(group)];
+  }
+  void clear(int64_t element, int64_t count) const;
+  Part partOf(int64_t group, int64_t lane, int64_t lanes, int64_t left) const;
+  void round(std::vector<Part> &parts) const;
+  template <typename Body> void share(const std::vector<Unit> &units, const Body &body) const;
+  void packLeft(const Unit &unit) const;
+  std::vector<Unit> unitsOf(const std::vector<Part> &parts) const;
+  const char *rightOf(const Unit &unit, char *own) const;
+  int64_t placeOf(const Unit &unit, int64_t block) const;
+  Ahead aheadOf(const Unit &unit, const Unit *next) const;
+  void multiply(const Unit &unit, const Unit *next, char *own) const;
+  void multiplyLying(const Unit &unit) const;
+
+  /// body(type of an element) of the operands.
+  template <typename Body> void typed(const Body &body) const {
+    call.isNarrow() ? body(uint16_t()) : body(float());
+  }
+};
+
+/// Elements of the result that are 0.
+void Call::Run::clear(int64_t element, int64_t count) const {
+  const auto size = static_cast<int64_t>(dtypeBytes(g.dtype));
+  char *to = static_cast<char *>(buffers[3]) + element * size;
+  runtime::parallelFor(threads, count * size, 1 << 20, [&](int64_t begin, int64_t end, int) {
+    std::memset(to + begin, 0, static_cast<size_t>(end - begin));
+  });
+}
+
+Part Call::Run::partOf(int64_t group, int64_t lane, int64_t lanes, int64_t left) const {
+  Part part{};
+  part.group = group;
+  part.row = borders[size_t(group)];
+  part.lane = lane;
+  part.lanes = lanes;
+  part.depth = g.isGradient ? rowsOf(group) : g.k;
+  part.blocks = blocksOf(lanes, form.rows);
+  part.blockLanes = form.anyRows ? blocksOf(lanes, part.blocks) : form.rows;
+  part.blocks = blocksOf(lanes, part.blockLanes);
+  part.left = left;
+  return part;
+}
+
+void Call::Run::all() {
+  std::vector<Part> parts;
+  if (g.isGradient) {
+    for (int64_t group = 0; group < g.groups; ++group)
+      if (rowsOf(group) == 0)
+        clear(group * g.k * g.n, g.k * g.n);
+    const int64_t lanes = call.blocksAtOnce * form.rows;
+    for (int64_t lane = 0; lane < g.k; lane += lanes) {
+      int64_t left = 0;
+      for (int64_t group = 0; group < g.groups; ++group)
+        if (rowsOf(group) > 0) {
+          parts.push_back(partOf(group, lane, std::min(lanes, g.k - lane), left));
+          left += parts.back().blocks * call.leftBlock(parts.back());
+        }
+      round(parts);
+    }
+    return;
+  }
+  if (g.k == 0)
+    return clear(0, g.rows * g.n);
+  clear(borders.back() * g.n, (g.rows - borders.back()) * g.n);
+  int64_t blocks = 0, left = 0;
+  for (int64_t group = 0; group < g.groups; ++group)
+    for (int64_t at = 0; at < rowsOf(group);) {
+      // As many as there is room for.
+      const int64_t rows = std::min((call.blocksAtOnce - blocks) * form.rows, rowsOf(group) - at);
+      if (rows == 0) {
+        round(parts);
+        blocks = left = 0;
+        continue;
+      }
+      parts.push_back(partOf(group, borders[size_t(group)] + at, rows, left));
+      blocks += blocksOf(rows, form.rows);
+      left += parts.back().blocks * call.leftBlock(parts.back());
+      at += rows;
+    }
+  round(parts);
+}
+
+/// Packs what is on the left, then multiplies.
+void Call::Run::round(std::vector<Part> &parts) const {
+  if (parts.empty() || g.n == 0)
+    return parts.clear();
+  int64_t blocks = 0;
+  for (const Part &part : parts)
+    blocks += part.blocks;
+  const int64_t together = std::clamp<int64_t>(blocks / (2 * threads), 1, kBlocksTogether);
+  std::vector<Unit> packs;
+  for (const Part &part : parts)
+    for (int64_t block = 0; block < part.blocks; block += together)
+      packs.push_back({&part, block, std::min(together, part.blocks - block), 0, 0});
+  share(packs, [&](const Unit &unit, const Unit *, char *) { packLeft(unit); });
+  std::vector<Unit> units = unitsOf(parts);
+  share(units, [&](const Unit &unit, const Unit *next, char *own) { multiply(unit, next, own); });
+  parts.clear();
+}
+
+/// body(unit, the next one of the same thread or null, its memory), in even shares.
+template <typename Body>
+void Call::Run::share(const std::vector<Unit> &units, const Body &body) const {
+  auto costOf = [](const Unit &unit) {
+    const int64_t lanes = unit.blocks * unit.part->blockLanes;
+    // Packing costs the same for each element.
+    return unit.part->depth *
+           (unit.columns ? unit.columns * (lanes + kRowsOfMatrix) : lanes * kRowsOfMatrix);
+  };
+  int64_t total = 0;
+  for (const Unit &unit : units)
+    total += costOf(unit);
+  const int64_t team = std::clamp<int64_t>(total / kFewProducts, 1, threads);
+  std::vector<size_t> begins(size_t(team) + 1, units.size());
+  begins[0] = 0;
+  int64_t before = 0, next = 1;
+  for (size_t i = 0; i < units.size(); ++i) {
+    const int64_t cost = costOf(units[i]);
+    // A unit goes where its middle is.
+    while (next < team && (before + cost / 2) * team >= total * next)
+      begins[size_t(next++)] = i;
+    before += cost;
+  }
+  runtime::parallelFor(int(team), team, 1, [&](int64_t begin, int64_t end, int thread) {
+    form.enter();
+    const size_t last = begins[size_t(end)];
+    for (size_t i = begins[size_t(begin)]; i < last; ++i)
+      body(units[i], i + 1 < last ? &units[i + 1] : nullptr, own + thread * call.perThread);
+    form.leave();
+  });
+}
+
+void Call::Run::packLeft(const Unit &unit) const {
+  const Part &part = *unit.part;
+  const int64_t lane = part.lane + unit.block * part.blockLanes,
+                lanes = std::min(unit.blocks * part.blockLanes, part.lane + part.lanes - lane);
+  Form packing = form;
+  packing.rows = part.blockLanes;
+  char *to = shared + part.left + unit.block * call.leftBlock(part);
+  typed([&](auto zero) {
+    using T = decltype(zero);
+    const T *a = static_cast<const T *>(buffers[0]);
+    OperandOf<T> x{a + lane * g.k, g.k, 1, lanes, part.depth};
+    if (g.isGradient)
+      x = {a + part.row * g.k + lane, 1, g.k, lanes, part.depth};
+    if constexpr (std::is_same_v<T, float>)
+      form.packLeft(packing, x, {}, to);
+    else if (call.isLying())
+      form.packRightNarrow(packing, x, to);
+    else
+      form.packLeftNarrow(packing, x, to);
+  });
+}
+
+/// Columns such that a panel stays near and all threads have as much to do as can be.
+std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
+  const int64_t all = blocksOf(g.n, form.columns);
+  // Beside a panel that was packed before, the next one comes to the cache.
+  const int64_t room = runtime::nearBytes() / (g.matrices == Matrices::Packed ? 4 : 2);
+  const int64_t wanted = threads > 1 ? blocksOf(4 * threads, int64_t(parts.size())) : 1;
+  std::vector<Unit> units;
+  for (const Part &part : parts) {
+    const int64_t most =
+        std::clamp<int64_t>(room / call.rightBlock(part.depth), 1, kColumnsAtOnce / form.columns);
+    const int64_t panels = std::min(all, std::max(blocksOf(all, most), wanted)),
+                  columns = blocksOf(all, panels) * form.columns;
+    // Where columns do not suffice, rows do.
+    const int64_t groups = std::min(part.blocks, blocksOf(wanted, 2 * blocksOf(g.n, columns))),
+                  each = blocksOf(part.blocks, groups);
+    for (int64_t column = 0; column < g.n; column += columns)
+      for (int64_t block = 0; block < part.blocks; block += each)
+        units.push_back({&part, block, std::min(each, part.blocks - block), column,
+                         std::min(columns, g.n - column)});
+  }
+  return units;
+}
+
+/// The unit's columns, packed.
+const char *Call::Run::rightOf(const Unit &unit, char *own) const {
+  const Part &part = *unit.part;
+  if (g.matrices == Matrices::Packed)
+    return static_cast<const char *>(buffers[1]) +
+           (part.group * blocksOf(g.n, form.columns) + unit.column / form.columns) *
+               call.rightBlock(g.k);
+  typed([&](auto zero) {
+    using T = decltype(zero);
+    const T *b = static_cast<const T *>(buffers[1]);
+    OperandOf<T> x{b + part.row * g.n + unit.column, 1, g.n, unit.columns, part.depth};
+    if (!g.isGradient && g.matrices == Matrices::Rows)
+      x.from = b + part.group * g.k * g.n + unit.column;
+    else if (!g.isGradient)
+      x = {b + (part.group * g.n + unit.column) * g.k, g.k, 1, unit.columns, part.depth};
+    if constexpr (std::is_same_v<T, float>)
+      form.packRight(form, x, {}, own);
+    else
+      form.packRightNarrow(form, x, own);
+  });
+  return own;
+}
+
+/// Of a block's first result.
+int64_t Call::Run::placeOf(const Unit &unit, int64_t block) const {
+  const Part &part = *unit.part;
+  const int64_t row = part.lane + block * part.blockLanes + (g.isGradient ? part.group * g.k : 0);
+  return row * g.n + unit.column;
+}
+
+/// What is packed comes to the cache in time: just before it is needed where rows pass once, and
+/// with all rows of a unit the next one's columns.
+Ahead Call::Run::aheadOf(const Unit &unit, const Unit *next) const {
+  constexpr int64_t kLine = 64, kBefore = 16384;
+  const bool isOnce = unit.blocks == 1;
+  const Unit *of = isOnce ? &unit : next;
+  Ahead ahead;
+  if (!of || (of == next && of->part == unit.part && of->column == unit.column))
+    return ahead;
+  ahead.from = rightOf(*of, nullptr) + (isOnce ? kBefore : 0);
+  ahead.lines = blocksOf(of->columns, form.columns) * call.rightBlock(g.k) / kLine;
+  ahead.end = ahead.lines;
+  return ahead;
+}
+
+void Call::Run::multiplyLying(const Unit &unit) const {
+  const Part &part = *unit.part;
+  const int64_t block = call.leftBlock(part);
+  Lying lying;
+  lying.left = shared + part.left + unit.block * block;
+  lying.stride = block;
+  lying.right = static_cast<const uint16_t *>(buffers[1]) + (part.group * g.n + unit.column) * g.k;
+  lying.depth = g.k;
+  lying.rows = std::min(unit.blocks * part.blockLanes, part.lanes - unit.block * part.blockLanes);
+  lying.columns = unit.columns;
+  lying.dst = static_cast<uint16_t *>(buffers[3]) + placeOf(unit, unit.block);
+  lying.dstRow = g.n;
+  form.multiplyLying(lying);
+}
+
+void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
+  if (call.isLying())
+    return multiplyLying(unit);
+  const Part &part = *unit.part;
+  const int64_t steps = call.steps(part.depth);
+  const char *right = rightOf(unit, own);
+  Panel panel;
+  panel.parts = form.parts;
+  panel.blockRows = part.blockLanes;
+  panel.leftStride = call.leftBlock(part);
+  panel.rightStride = call.rightBlock(part.depth);
+  panel.columns = unit.columns;
+  if (g.matrices == Matrices::Packed)
+    panel.ahead = aheadOf(unit, next);
+  // Of columns that are too deep to stay near, some depth passes after the other.
+  const int64_t depth = std::max<int64_t>(
+      1, runtime::nearBytes() / 2 / (blocksOf(unit.columns, form.columns) * form.rightBytes));
+  auto sumUp = [&](int64_t block, int64_t blocks) {
+    panel.rows = std::min(blocks * part.blockLanes, part.lanes - block * part.blockLanes);
+    for (int64_t step = 0; step < steps; step += depth) {
+      panel.steps = std::min(depth, steps - step);
+      panel.left =
+          shared + part.left + block * panel.leftStride + step * (panel.leftStride / steps);
+      panel.right = right + step * form.rightBytes;
+      panel.isFirst = step == 0;
+      panel.isLast = step + panel.steps == steps;
+      form.multiply(panel, Epilogue());
+      panel.ahead = {};
+    }
+  };
+  if (!call.isNarrow()) {
+    panel.dst = static_cast<float *>(buffers[3]) + placeOf(unit, unit.block);
+    panel.dstRow = g.n;
+    return sumUp(unit.block, unit.blocks);
+  }
+  // Rows whose sums stay near until they are rounded.
+  const int64_t atOnce = std::max<int64_t>(1, call.outBytes / (unit.columns * part.blockLanes * 4));
+  panel.dst = reinterpret_cast<float *>(own + call.rightBytes);
+  panel.dstRow = unit.columns;
+  for (int64_t block = unit.block; block < unit.block + unit.blocks; block += atOnce) {
+    sumUp(block, std::min(atOnce, unit.block + unit.blocks - block));
+    uint16_t *to = static_cast<uint16_t *>(buffers[3]) + placeOf(unit, block);
+    for (int64_t i = 0; i < panel.rows; ++i)
+      form.narrow(panel.dst + i * unit.columns, unit.columns, to + i * g.n);
+  }
+}
+
+void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+  Run(*this, buffers, context).all();
+}
+
+} // namespace
+
+std::unique_ptr<runtime::LibraryCall> makeGrouped(const json &desc, const Form &form,
+                                                  std::span<const runtime::BufferInfo> buffers,
+                                                  int threads) {
+  const char *name = "grouped product";
+  const Grouped g = Grouped::read(describe::Fields(desc, name), /*canBePacked=*/true);
+  if (!form.isHere())
+    runtime::fail(form.name, ": this processor has no such instructions");
+  if (g.dtype != DType::F32 && !(g.dtype == DType::BF16 && form.narrow))
+    runtime::fail(form.name, ": grouped product: required: operands of f32",
+                  form.narrow ? " or bf16" : "");
+  describe::Buffers given(buffers, name);
+  g.check(given, form.packedBytes(g.k, g.n));
+  return std::make_unique<Call>(g, form, threads);
+}
+
+bool readsColumns(const Form &form, DType dtype, int64_t k, int64_t n) {
+  return form.multiplyLying && dtype == DType::BF16 && k % form.depth == 0 && n % form.columns == 0;
+}
+
+void packMatrices(const Form &form, const void *from, DType dtype, bool turned, int64_t groups,
+                  int64_t k, int64_t n, void *to) {
+  const auto each = static_cast<int64_t>(form.packedBytes(k, n));
+  runtime::parallelFor(threads::most(), groups, 1, [&](int64_t begin, int64_t end, int) {
+    auto pack = [&](auto *matrices, auto by) {
+      for (int64_t group = begin; group < end; ++group)
+        by(OperandOf<std::remove_cvref_t<decltype(*matrices)>>{matrices + group * k * n,
+                                                               turned ? k : 1, turned ? 1 : n, n,
+                                                               k},
+           static_cast<char *>(to) + group * each);
+    };
+    if (dtype == DType::BF16)
+      pack(static_cast<const uint16_t *>(from),
+           [&](const NarrowOperand &x, void *at) { form.packRightNarrow(form, x, at); });
+    else
+      pack(static_cast<const float *>(from),
+           [&](const Operand &x, void *at) { form.packRight(form, x, {}, at); });
+  });
+}
+
+} // namespace dlc::products

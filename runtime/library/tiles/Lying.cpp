@@ -1,0 +1,105 @@
+//===- Lying.cpp - products of bf16 with matrices where they lie ------------------===//
+//
+// Tiles want elements of the left operand side by side along the sum, as a matrix has them whose
+// columns lie one behind the other. So that matrix is the left operand, and rows the right one;
+// sums come out across.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/library/tiles/Kernel.h"
+
+#if defined(__AMX_BF16__) && defined(__AVX512BF16__)
+
+#include "runtime/library/simd/Narrow.h"
+#include "runtime/library/tiles/Lanes.h"
+
+namespace dlc::tiles {
+
+namespace {
+
+/// Steps ahead of which columns are fetched: each is a row of memory of its own.
+constexpr int64_t kStepsAhead = 12;
+
+/// Tiles 0 to 3 become the sums of 32 columns: 0 and 1 of the first half, 0 and 2 of the first 16
+/// rows. `ahead`: the next columns, or null where all of them are near.
+template <bool both>
+void sumBlock(const char *left, const uint16_t *right, int64_t depth, const uint16_t *ahead) {
+  const int64_t bytes = depth * 2, steps = depth / kDepth;
+  const char *column = reinterpret_cast<const char *>(right);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int64_t step = 0; step < steps; ++step, left += kPartBytes, column += 2 * kDepth) {
+    if (ahead) {
+      const int64_t to = step + kStepsAhead;
+      const char *line =
+          to < steps ? column + kStepsAhead * 2 * kDepth
+                     : reinterpret_cast<const char *>(ahead) + (to - steps) % steps * 2 * kDepth;
+      for (int64_t i = 0; i < kBlock; ++i)
+        _mm_prefetch(line + i * bytes, _MM_HINT_T1);
+    }
+    _tile_loadd(4, column, bytes);
+    _tile_loadd(5, column + kHalf * bytes, bytes);
+    _tile_loadd(6, left, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 5, 6);
+    if (both) {
+      _tile_loadd(7, left + kTile, 64);
+      _tile_dpbf16ps(2, 4, 7);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+}
+
+/// Sums of 16 columns and some rows, across, rounded into rows.
+void write(const float *sums, int64_t rows, uint16_t *to, int64_t toRow) {
+  __m512i lanes[16];
+  for (int i = 0; i < 16; ++i)
+    lanes[i] = _mm512_load_si512(sums + 16 * i);
+  transpose(lanes);
+  for (int64_t i = 0; i < 16 && i < rows; ++i) {
+    const auto half = simd::narrowed<16>(simd::Vec<16>(_mm512_castsi512_ps(lanes[i])));
+    __builtin_memcpy(to + i * toRow, &half, sizeof half);
+  }
+}
+
+} // namespace
+
+void multiplyLying(const products::Lying &lying) {
+  asm volatile("" : : "r"(lying.left), "r"(lying.right) : "memory");
+  alignas(64) float sums[4][kHalf * kHalf];
+  for (int64_t column = 0; column < lying.columns; column += kBlock)
+    for (int64_t row = 0; row < lying.rows; row += kBlock) {
+      const uint16_t *right = lying.right + column * lying.depth;
+      const char *left = lying.left + row / kBlock * lying.stride;
+      const int64_t rows = lying.rows - row;
+      const uint16_t *ahead = row == 0 ? right + kBlock * lying.depth : nullptr;
+      if (rows > kHalf)
+        sumBlock<true>(left, right, lying.depth, ahead);
+      else
+        sumBlock<false>(left, right, lying.depth, ahead);
+      _tile_stored(0, sums[0], 64);
+      _tile_stored(1, sums[1], 64);
+      if (rows > kHalf) {
+        _tile_stored(2, sums[2], 64);
+        _tile_stored(3, sums[3], 64);
+      }
+      asm volatile("" : : "r"(sums) : "memory");
+      uint16_t *dst = lying.dst + row * lying.dstRow + column;
+      for (int i = 0; i < 4; ++i)
+        write(sums[i], rows - i / 2 * kHalf, dst + i / 2 * kHalf * lying.dstRow + i % 2 * kHalf,
+              lying.dstRow);
+    }
+}
+
+} // namespace dlc::tiles
+
+#else
+
+namespace dlc::tiles {
+
+void multiplyLying(const products::Lying &) {}
+
+} // namespace dlc::tiles
+
+#endif

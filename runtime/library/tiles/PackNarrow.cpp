@@ -1,0 +1,126 @@
+//===- PackNarrow.cpp - operands of bf16 as tiles want them ----------------------===//
+#include "runtime/library/tiles/Kernel.h"
+
+#if defined(__AMX_BF16__) && defined(__AVX512BF16__)
+
+#include "runtime/library/simd/Narrow.h"
+#include "runtime/library/tiles/Lanes.h"
+
+namespace dlc::tiles {
+
+namespace {
+
+struct Source {
+  const uint16_t *from;
+  int64_t lane, depth, lanes, depths;
+};
+
+inline __mmask32 firstOf32(int64_t count) {
+  return count >= 32 ? ~__mmask32(0) : (__mmask32(1) << count) - 1;
+}
+
+template <bool turns> inline void storeTile(__m512i (&rows)[16], char *to) {
+  if (turns)
+    transpose(rows);
+  for (int i = 0; i < 16; ++i)
+    _mm512_store_si512(to + 64 * i, rows[i]);
+}
+
+/// A block of up to 32 lanes, up to 32 deep, as in Pack.cpp; 0 behind their end. Elements are side
+/// by side along the depth.
+template <bool left>
+inline void packRuns(const uint16_t *from, int64_t lane, int64_t lanes, int64_t depths, char *to) {
+  const __mmask32 mask = firstOf32(depths);
+  for (int64_t half = 0; half < 2; ++half) {
+    const int64_t first = half * kHalf;
+    if (left && first >= lanes)
+      return;
+    __m512i rows[16];
+    for (int64_t i = 0; i < kHalf; ++i)
+      rows[i] = first + i < lanes ? _mm512_maskz_loadu_epi16(mask, from + (first + i) * lane)
+                                  : _mm512_setzero_si512();
+    storeTile<!left>(rows, to + half * kTile);
+  }
+}
+
+/// The same along the lanes: both halves at once, as they lie in the same lines of memory. Those of
+/// the next step come to the second-level cache: rows may be so far apart that the first one has
+/// room for few of them.
+template <bool left>
+inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64_t depths, char *to,
+                       const __m512i (&order)[2]) {
+  const __mmask32 mask = firstOf32(lanes);
+  __m512i low[16], high[16];
+  auto row = [&](int64_t k) {
+    if (k >= depths)
+      return _mm512_setzero_si512();
+    const uint16_t *at = from + k * depth;
+    _mm_prefetch(reinterpret_cast<const char *>(at + kDepth * depth), _MM_HINT_T1);
+    return _mm512_maskz_loadu_epi16(mask, at);
+  };
+  for (int i = 0; i < 16; ++i) {
+    const __m512i x = row(2 * i), y = row(2 * i + 1);
+    low[i] = _mm512_permutex2var_epi16(x, order[0], y);
+    high[i] = _mm512_permutex2var_epi16(x, order[1], y);
+  }
+  storeTile<left>(low, to);
+  if (!left || lanes > kHalf)
+    storeTile<left>(high, to + kTile);
+}
+
+/// Walks along the memory.
+template <bool left> void pack(const Source &source, char *to) {
+  const int64_t steps = (source.depths + kDepth - 1) / kDepth,
+                blocks = (source.lanes + kBlock - 1) / kBlock;
+  // Elements of two rows in turn, of the first half of lanes and of the second.
+  alignas(64) int16_t places[2][32];
+  for (int i = 0; i < 64; ++i)
+    places[i / 32][i % 32] = int16_t(i / 2 + (i % 2) * 32);
+  const __m512i order[2] = {_mm512_load_si512(places[0]), _mm512_load_si512(places[1])};
+  auto one = [&](int64_t block, int64_t step) {
+    const int64_t lane = block * kBlock, depth = step * kDepth;
+    const uint16_t *from = source.from + lane * source.lane + depth * source.depth;
+    char *at = to + (block * steps + step) * kPartBytes;
+    if (source.depth == 1)
+      packRuns<left>(from, source.lane, source.lanes - lane, source.depths - depth, at);
+    else
+      packAcross<left>(from, source.depth, source.lanes - lane, source.depths - depth, at, order);
+  };
+  if (source.depth != 1) {
+    for (int64_t step = 0; step < steps; ++step)
+      for (int64_t block = 0; block < blocks; ++block)
+        one(block, step);
+    return;
+  }
+  for (int64_t block = 0; block < blocks; ++block)
+    for (int64_t step = 0; step < steps; ++step)
+      one(block, step);
+}
+
+} // namespace
+
+void packLeft(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+              void *to) {
+  pack<true>({from, lane, depth, lanes, depths}, static_cast<char *>(to));
+}
+
+void packRight(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
+               void *to) {
+  pack<false>({from, lane, depth, lanes, depths}, static_cast<char *>(to));
+}
+
+void narrow(const float *from, int64_t count, uint16_t *to) { simd::narrow<16>(from, count, to); }
+
+} // namespace dlc::tiles
+
+#else
+
+namespace dlc::tiles {
+
+void packLeft(const uint16_t *, int64_t, int64_t, int64_t, int64_t, void *) {}
+void packRight(const uint16_t *, int64_t, int64_t, int64_t, int64_t, void *) {}
+void narrow(const float *, int64_t, uint16_t *) {}
+
+} // namespace dlc::tiles
+
+#endif
