@@ -198,9 +198,12 @@ struct Compiler {
 Compiler &compilerFor(const Target &target) {
   // A context keeps the constants that it has seen.
   constexpr int most = 1000;
-  static thread_local std::optional<Compiler> kept;
-  if (!kept || kept->target != target || kept->kernels >= most)
-    kept.emplace(target);
+  // Behind a pointer: a library that is loaded late has little room for what each thread has.
+  static thread_local std::unique_ptr<Compiler> kept;
+  if (!kept || kept->target != target || kept->kernels >= most) {
+    kept.reset();
+    kept = std::make_unique<Compiler>(target);
+  }
   ++kept->kernels;
   return *kept;
 }

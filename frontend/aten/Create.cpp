@@ -119,7 +119,6 @@ const Operator table[] = {
     {"empty_like.default", constant<0>},
     {"new_empty.default", constant<0>},
     {"empty_permuted.default", constant<0>},
-    {"empty_strided.default", constant<0>},
     {"new_empty_strided.default", constant<0>},
     {"scalar_tensor.default", scalarTensor},
     {"arange.default", arange},

@@ -174,7 +174,7 @@ void addPools(std::vector<Case> &cases) {
                                       : Fill{Fill::Uniform, -99, 99};
       cases.push_back({"max_pool", t + "/" + p.name, {{p.x, t, fill}}, attributes, 1, {0, 0}});
       // The library's pools lose a NaN here and there.
-      if ((t == "f32" || t == "f64") && p.x.back() >= 56)
+      if ((t == "f32" || t == "f64") && p.x.back() > 56)
         cases.push_back({"max_pool",
                          t + "/special/" + p.name,
                          {{p.x, t, {Fill::Special}}},
