@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <utility>
 
 namespace dlc::cpu::formulas {
 
@@ -86,14 +87,23 @@ template <class V> ExpParts<V> expParts(V x, const V *low = nullptr) {
   return {r, q, rounded};
 }
 
+/// Where a type of floats has its exponent, and what rounds to whole numbers in it.
+struct Format {
+  double rounder;
+  int64_t rounderBits, bias;
+  int mantissa;
+};
+inline constexpr Format kSingle{kRounder, kRounderBits, 127, 23},
+    kDouble{kWideRounder, kWideRounderBits, 1023, 52};
+
 /// p 2^n where the result may be subnormal or overflow: two factors, and one rounding at the last.
-template <class V> V scaleByParts(V p, V rounded) {
+template <class V> V scaleByParts(V p, V rounded, const Format &format = kSingle) {
   if (scalesAtOnce(p))
-    return scaleAtOnce(p, rounded - kRounder);
-  auto n = bits(rounded) - kRounderBits;
+    return scaleAtOnce(p, rounded - format.rounder);
+  auto n = bits(rounded) - format.rounderBits;
   auto half = shiftRightSigned(n, 1);
-  V first = fromBits(shiftLeft(half + 127, 23), p);
-  V second = fromBits(shiftLeft(n - half + 127, 23), p);
+  V first = fromBits(shiftLeft(half + format.bias, format.mantissa), p);
+  V second = fromBits(shiftLeft(n - half + format.bias, format.mantissa), p);
   return p * first * second;
 }
 
@@ -346,11 +356,17 @@ template <class W> struct WideExpParts {
   W expm1() const { return fma(power, p, power - 1.0); }
 };
 
-template <class W> WideExpParts<W> wideExpParts(W x) {
+/// x less the nearest whole multiple of ln2, and that number as the bits of an integer.
+template <class W> std::pair<W, W> wideRest(W x) {
   W rounded = fma(x, like(x, kLog2E), like(x, kWideRounder));
   W n = rounded - kWideRounder;
   W r = fma(n, like(x, -kLn2WideHi), x);
   r = fma(n, like(x, -kLn2WideLo), r);
+  return {r, rounded};
+}
+
+template <class W> WideExpParts<W> wideExpParts(W x) {
+  auto [r, rounded] = wideRest(x);
   // |r| <= ln2 / 2, error 2^-43.5.
   W q = polynomial(r, {0x1.fffffffff7193p-2, 0x1.555555554f503p-3, 0x1.5555557456d14p-5,
                        0x1.1111112991bb0p-7, 0x1.6c164d5c837cdp-10, 0x1.a0197f1d421b7p-13,
@@ -367,10 +383,7 @@ template <class W> WideExpParts<W> wideExpParts(W x) {
 template <class W> struct DoubleExpParts { W expm1, rounded; };
 
 template <class W> DoubleExpParts<W> doubleExpParts(W x) {
-  W rounded = fma(x, like(x, kLog2E), like(x, kWideRounder));
-  W n = rounded - kWideRounder;
-  W r = fma(n, like(x, -kLn2WideHi), x);
-  r = fma(n, like(x, -kLn2WideLo), r);
+  auto [r, rounded] = wideRest(x);
   // error 2^-59.8.
   W q = polynomial(r, {0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555555p-5,
                        0x1.1111111110107p-7, 0x1.6c16c16c16a70p-10, 0x1.a01a01abd89bep-13,
@@ -379,20 +392,9 @@ template <class W> DoubleExpParts<W> doubleExpParts(W x) {
   return {fma(r * r, q, r), rounded};
 }
 
-/// As scaleByParts.
-template <class W> W doubleScaleByParts(W p, W rounded) {
-  if (scalesAtOnce(p))
-    return scaleAtOnce(p, rounded - kWideRounder);
-  auto n = bits(rounded) - kWideRounderBits;
-  auto half = shiftRightSigned(n, 1);
-  W first = fromBits(shiftLeft(half + 1023, 52), p);
-  W second = fromBits(shiftLeft(n - half + 1023, 52), p);
-  return p * first * second;
-}
-
 template <class W> W doubleExp(W x) {
   DoubleExpParts<W> parts = doubleExpParts(clampBelow(clampAbove(x, 710.0), -746.0));
-  return doubleScaleByParts(parts.expm1 + 1.0, parts.rounded);
+  return scaleByParts(parts.expm1 + 1.0, parts.rounded, kDouble);
 }
 
 /// -m / (m + 2), m = e^(-2|x|) - 1.

@@ -41,89 +41,86 @@ LogicalResult LogSoftmaxOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// A parameter stretched to `shape`, as doubles.
-static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> shape) {
+/// Adding it changes nothing, not even the sign of a zero.
+static constexpr double kNoOffset = -0.0;
+
+/// A parameter stretched to `shape`, as doubles; `otherwise` where there is none.
+static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> shape,
+                                     double otherwise) {
+  if (!parameter)
+    return std::vector<double>(size_t(product(shape)), otherwise);
   Tensor wide = Tensor::empty(RankedTensorType::get(shape, parameter.getElementType()));
   copyStrided(parameter, 0, broadcastStrides(parameter.getShape(), shape), wide);
   return loadAll<double>(wide);
 }
 
-/// Rows from `axis` on, less their mean when `centred`, over their deviation, times scale plus
-/// bias.
-static Tensor normalise(Operation *op, const Tensor &x, const Tensor &scale, const Tensor &bias,
-                        int64_t axis, double eps, bool centred) {
+/// The operands after x that are there: absent ones leave no gap in the inputs.
+template <typename Op> static std::pair<Tensor, Tensor> scaleAndBias(Op op, Inputs inputs) {
+  Inputs rest = inputs.drop_front();
+  Tensor scale, bias;
+  if (op.getScale())
+    scale = rest.consume_front();
+  if (op.getBias())
+    bias = rest.consume_front();
+  return {scale, bias};
+}
+
+/// Rows of `size` elements, less their mean when `centred`, over their deviation, times scale plus
+/// bias, which one row after another goes through.
+static Tensor normalise(Operation *op, const Tensor &x, int64_t size, ArrayRef<double> scales,
+                        ArrayRef<double> offsets, double eps, bool centred) {
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
-  const AxisView view(x.getShape(), axis, x.getRank());
-  ArrayRef<int64_t> rest = x.getShape().drop_front(axis);
-  // Adding -0 changes nothing, not even the sign of a zero.
-  std::vector<double> scales(view.size, 1), offsets(view.size, -0.0), values = loadAll<double>(x);
-  if (scale)
-    scales = stretched(scale, rest);
-  if (bias)
-    offsets = stretched(bias, rest);
-  for (int64_t o = 0; o < view.outer; ++o) {
-    double *row = values.data() + o * view.size;
+  std::vector<double> values = loadAll<double>(x);
+  for (size_t first = 0; first < values.size(); first += size_t(size)) {
+    double *row = values.data() + first;
     double mean = 0, square = 0;
-    for (int64_t k = 0; k < view.size && centred; ++k)
-      mean += row[k] / double(view.size);
-    for (int64_t k = 0; k < view.size; ++k)
-      square += (row[k] - mean) * (row[k] - mean) / double(view.size);
-    for (int64_t k = 0; k < view.size; ++k)
-      row[k] = (row[k] - mean) / std::sqrt(square + eps) * scales[k] + offsets[k];
+    for (int64_t k = 0; k < size && centred; ++k)
+      mean += row[k] / double(size);
+    for (int64_t k = 0; k < size; ++k)
+      square += (row[k] - mean) * (row[k] - mean) / double(size);
+    for (int64_t k = 0; k < size; ++k) {
+      const size_t at = (first + size_t(k)) % scales.size();
+      row[k] = (row[k] - mean) / std::sqrt(square + eps) * scales[at] + offsets[at];
+    }
   }
   storeAll<double>(y, values);
   return y;
 }
 
+/// The rows from an axis on, with parameters that stretch to them.
+static Tensor normaliseFrom(Operation *op, int64_t axis, const Tensor &x, const Tensor &scale,
+                            const Tensor &bias, double eps, bool centred) {
+  const AxisView view(x.getShape(), axis, x.getRank());
+  ArrayRef<int64_t> rest = x.getShape().drop_front(axis);
+  return normalise(op, x, view.size, stretched(scale, rest, 1), stretched(bias, rest, kNoOffset),
+                   eps, centred);
+}
+
 LogicalResult LayerNormOp::evaluate(Inputs inputs, Outputs outputs) {
-  // Absent operands leave no gap in the inputs.
-  Inputs rest = inputs.drop_front();
-  Tensor scale, bias;
-  if (getScale())
-    scale = rest.consume_front();
-  if (getBias())
-    bias = rest.consume_front();
-  outputs.push_back(
-      normalise(*this, inputs[0], scale, bias, getAxis(), getEps().convertToDouble(), true));
+  auto [scale, bias] = scaleAndBias(*this, inputs);
+  outputs.push_back(normaliseFrom(*this, getAxis(), inputs[0], scale, bias,
+                                  getEps().convertToDouble(), /*centred=*/true));
   return success();
 }
 
 LogicalResult RmsNormOp::evaluate(Inputs inputs, Outputs outputs) {
-  outputs.push_back(normalise(*this, inputs[0], getScale() ? inputs[1] : Tensor(), Tensor(),
-                              getAxis(), getEps().convertToDouble(), false));
+  outputs.push_back(normaliseFrom(*this, getAxis(), inputs[0], getScale() ? inputs[1] : Tensor(),
+                                  Tensor(), getEps().convertToDouble(), /*centred=*/false));
   return success();
 }
 
 LogicalResult GroupNormOp::evaluate(Inputs inputs, Outputs outputs) {
-  const Tensor &x = inputs[0];
-  Inputs rest = inputs.drop_front();
-  Tensor scale, bias;
-  if (getScale())
-    scale = rest.consume_front();
-  if (getBias())
-    bias = rest.consume_front();
-  const AxisView view(x.getShape(), 1);
-  const int64_t groups = int64_t(getGroups()), channels = view.size / groups,
-                count = channels * view.inner;
-  std::vector<double> values = loadAll<double>(x);
-  for (int64_t group = 0; group < view.outer * groups; ++group) {
-    double *row = values.data() + group * count;
-    double mean = 0, square = 0;
-    for (int64_t i = 0; i < count; ++i)
-      mean += row[i] / double(count);
-    for (int64_t i = 0; i < count; ++i)
-      square += (row[i] - mean) * (row[i] - mean) / double(count);
-    const double deviation = std::sqrt(square + getEps().convertToDouble());
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t c = group % groups * channels + i / view.inner;
-      // Adding -0 changes nothing, not even the sign of a zero.
-      row[i] = (row[i] - mean) / deviation * (scale ? scale.getDouble(c) : 1) +
-               (bias ? bias.getDouble(c) : -0.0);
-    }
-  }
-  Tensor y = makeResult(getY(), x.getShape(), x.getElementType());
-  storeAll<double>(y, values);
-  outputs.push_back(y);
+  auto [scale, bias] = scaleAndBias(*this, inputs);
+  const AxisView view(inputs[0].getShape(), 1);
+  auto ofImage = [&](const Tensor &parameter, double otherwise) {
+    std::vector<double> all;
+    for (int64_t c = 0; c < view.size; ++c)
+      all.insert(all.end(), size_t(view.inner), parameter ? parameter.getDouble(c) : otherwise);
+    return all;
+  };
+  outputs.push_back(normalise(*this, inputs[0], view.size / int64_t(getGroups()) * view.inner,
+                              ofImage(scale, 1), ofImage(bias, kNoOffset),
+                              getEps().convertToDouble(), /*centred=*/true));
   return success();
 }
 
