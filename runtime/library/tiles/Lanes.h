@@ -7,6 +7,7 @@
 #define DLC_RUNTIME_LIBRARY_TILES_LANES_H
 
 #include "runtime/library/simd/Lanes.h"
+#include "runtime/library/tiles/Kernel.h"
 
 #include <cstdint>
 #include <immintrin.h>
@@ -18,6 +19,18 @@ namespace {
 constexpr int64_t kTile = 1024, kHalf = 16;
 
 using simd::firstLanes;
+
+/// Calls `one(block, step, number of the part)` for all parts of a packed operand, along the
+/// memory: `across` says that lanes lie side by side.
+template <typename F>
+inline void forEachPart(int64_t lanes, int64_t depths, bool across, const F &one) {
+  const int64_t blocks = (lanes + kBlock - 1) / kBlock, steps = (depths + kDepth - 1) / kDepth;
+  for (int64_t outer = 0; outer < (across ? steps : blocks); ++outer)
+    for (int64_t inner = 0; inner < (across ? blocks : steps); ++inner) {
+      const int64_t block = across ? inner : outer, step = across ? outer : inner;
+      one(block, step, block * steps + step);
+    }
+}
 
 /// 16 x 16 lanes of 32 bits.
 inline void transpose(__m512i (&r)[16]) {

@@ -212,24 +212,12 @@ void packBlock(const Source &source, int64_t block, int64_t step, int parts, cha
   }
 }
 
-/// Walks along the memory.
 template <bool left> void pack(const Source &source, int parts, char *to) {
   __m512i interleave = interleaving();
-  int64_t steps = (source.depths + kDepth - 1) / kDepth,
-          blocks = (source.lanes + kBlock - 1) / kBlock;
-  auto one = [&](int64_t block, int64_t step) {
-    packBlock<left>(source, block, step, parts, to + (block * steps + step) * parts * kPartBytes,
-                    interleave);
-  };
-  if (source.place.prologue ? source.place.across : source.lane == 1) {
-    for (int64_t step = 0; step < steps; ++step)
-      for (int64_t block = 0; block < blocks; ++block)
-        one(block, step);
-    return;
-  }
-  for (int64_t block = 0; block < blocks; ++block)
-    for (int64_t step = 0; step < steps; ++step)
-      one(block, step);
+  bool across = source.place.prologue ? source.place.across : source.lane == 1;
+  forEachPart(source.lanes, source.depths, across, [&](int64_t block, int64_t step, int64_t at) {
+    packBlock<left>(source, block, step, parts, to + at * parts * kPartBytes, interleave);
+  });
 }
 
 } // namespace

@@ -68,33 +68,23 @@ inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64
     storeTile<left>(high, to + kTile);
 }
 
-/// Walks along the memory.
 template <bool left> void pack(const Source &source, char *to) {
-  const int64_t steps = (source.depths + kDepth - 1) / kDepth,
-                blocks = (source.lanes + kBlock - 1) / kBlock;
   // Elements of two rows in turn, of the first half of lanes and of the second.
   alignas(64) int16_t places[2][32];
   for (int i = 0; i < 64; ++i)
     places[i / 32][i % 32] = int16_t(i / 2 + (i % 2) * 32);
   const __m512i order[2] = {_mm512_load_si512(places[0]), _mm512_load_si512(places[1])};
-  auto one = [&](int64_t block, int64_t step) {
+  const bool across = source.depth != 1;
+  forEachPart(source.lanes, source.depths, across, [&](int64_t block, int64_t step, int64_t at) {
     const int64_t lane = block * kBlock, depth = step * kDepth;
     const uint16_t *from = source.from + lane * source.lane + depth * source.depth;
-    char *at = to + (block * steps + step) * kPartBytes;
-    if (source.depth == 1)
-      packRuns<left>(from, source.lane, source.lanes - lane, source.depths - depth, at);
+    if (across)
+      packAcross<left>(from, source.depth, source.lanes - lane, source.depths - depth,
+                       to + at * kPartBytes, order);
     else
-      packAcross<left>(from, source.depth, source.lanes - lane, source.depths - depth, at, order);
-  };
-  if (source.depth != 1) {
-    for (int64_t step = 0; step < steps; ++step)
-      for (int64_t block = 0; block < blocks; ++block)
-        one(block, step);
-    return;
-  }
-  for (int64_t block = 0; block < blocks; ++block)
-    for (int64_t step = 0; step < steps; ++step)
-      one(block, step);
+      packRuns<left>(from, source.lane, source.lanes - lane, source.depths - depth,
+                     to + at * kPartBytes);
+  });
 }
 
 } // namespace
