@@ -41,6 +41,9 @@ struct CostModel {
   /// Microseconds that a convolution takes longer where it sums up the channels of so many results.
   double statistics(double elements) const;
 
+  /// What a convolution in vectors of so many lanes reaches of its rate.
+  double laneRate(double used) const { return used < lanes ? machine.narrowPart : 1; }
+
   Machine machine;
   double threads, lanes;
 };

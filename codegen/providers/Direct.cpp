@@ -101,8 +101,9 @@ public:
     double flops = call.flops * reading.windowPart, results = productOf(dst),
            depth = flops / (2 * results), cores = cost.coresFor(call.flops);
     double weights = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
-    double nanoseconds = std::max(flops / (machine.directGflops * cores), weights) +
-                         results / (machine.directResults * cores);
+    double rate = machine.directGflops * cost.laneRate(call.desc["block"]);
+    double nanoseconds =
+        std::max(flops / (rate * cores), weights) + results / (machine.directResults * cores);
     // Where each thread reads all, much of that lies in the others' caches.
     double parts = reading.whole ? 1 : cores;
     if (!reading.inPlace)

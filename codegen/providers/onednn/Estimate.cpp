@@ -46,6 +46,12 @@ double resultsPerGroup(const json &desc) {
   return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
 }
 
+/// Lanes of the vectors that an implementation's name tells of; all that there are if it does not.
+double lanesNamed(StringRef implementation, const CostModel &cost) {
+  auto [name, instructions] = implementation.rsplit(':');
+  return instructions.starts_with("avx2") ? 8 : instructions.starts_with("sse") ? 4 : cost.lanes;
+}
+
 /// What a convolution in vectors of its results' channels reaches of its rate: few channels leave
 /// lanes idle, and a transposed one with strides scatters.
 double convolutionPart(const LibraryCall &call, const CostModel &cost) {
@@ -64,7 +70,7 @@ double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   if ((kind == "deconvolution" || kind == "convolution_backward_data") &&
       llvm::any_of(strides, [](int64_t stride) { return stride > 1; }))
     part = cost.machine.transposedPart;
-  return part;
+  return part * cost.laneRate(lanesNamed(call.implementation, cost));
 }
 
 /// Steps after a product over unfolded images that the library does number by number.
