@@ -3,6 +3,7 @@
 
 #include "passes/TensorBuilder.h"
 #include "runtime/device/cpu/Features.h"
+#include "runtime/library/describe/Activations.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -58,7 +59,7 @@ std::optional<json> images(Value x, Value y, const Refusal &no) {
 /// A post-op as the library's step; nothing where it has none.
 static std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result) {
   if (postOp.kind == PostOp::Kind::Eltwise) {
-    if (postOp.alg != "relu" && postOp.alg != "clip" && postOp.alg != "linear")
+    if (!describe::activationNamed(postOp.alg))
       return std::nullopt;
     return json{{"do", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}};
   }

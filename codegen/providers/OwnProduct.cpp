@@ -3,6 +3,7 @@
 
 #include "codegen/providers/Cost.h"
 #include "passes/TensorBuilder.h"
+#include "runtime/library/describe/Activations.h"
 #include "runtime/library/products/Product.h"
 
 using namespace mlir;
@@ -18,8 +19,7 @@ bool takesSteps(const json &steps, int64_t k) {
     if (kind == "sum")
       known = k <= products::kDepthAtOnce || (steps.size() == 1 && step.value("scale", 1.0) == 1);
     else if (kind == "eltwise")
-      known = llvm::is_contained(
-          {"relu", "clip", "linear", "logistic", "tanh", "gelu_erf", "gelu_tanh", "square"}, alg);
+      known = describe::activationNamed(alg).has_value();
     else
       known = llvm::is_contained(
           {"add", "mul", "sub", "logistic_gradient", "tanh_gradient", "relu_gradient"}, alg);

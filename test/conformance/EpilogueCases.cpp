@@ -1,8 +1,8 @@
 //===- EpilogueCases.cpp - what comes after products and convolutions ------------===//
 //
 // Steps and views behind a product that few kernels do with it: columns scaled after the bias, the
-// result turned, the result seen as windows; and causal convolutions over sequences, added to what
-// came before.
+// result turned, the result seen as windows; activations behind both; and causal convolutions over
+// sequences, added to what came before.
 //
 //===------------------------------------------------------------------------------===//
 #include "test/conformance/Case.h"
@@ -39,6 +39,12 @@ public:
     std::string name = "%v" + std::to_string(next++);
     typeOf[name] = typeText(shape, "f32");
     lines += name + " = dlc.constant " + constantText(shape) + "\n";
+    return name;
+  }
+  std::string number(const std::string &value) {
+    std::string name = "%v" + std::to_string(next++);
+    typeOf[name] = typeText({}, "f32");
+    lines += name + " = dlc.constant dense<" + value + "> : " + typeOf[name] + "\n";
     return name;
   }
   Case yield(const std::string &op, const std::string &label, const std::string &result) {
@@ -167,10 +173,96 @@ void addSequences(std::vector<Case> &cases) {
     }
 }
 
+/// Functions of one number, as networks spell them: operations in whose text x is the value before
+/// all of them, y the last one, and a number a constant.
+struct Activation {
+  const char *name;
+  std::vector<const char *> operations;
+};
+const Activation activations[] = {
+    {"relu", {"relu y"}},
+    {"leaky_relu", {"mul y, 0.1", "max x, y"}},
+    {"clip", {"max y, -0.5", "min y, 0.75"}},
+    {"linear", {"mul y, 1.5", "add y, -0.25"}},
+    {"square", {"mul y, y"}},
+    {"abs", {"abs y"}},
+    {"sqrt", {"abs y", "add y, 0.5", "sqrt y"}},
+    {"exp", {"exp y"}},
+    {"sigmoid", {"sigmoid y"}},
+    {"tanh", {"tanh y"}},
+    {"gelu", {"gelu y"}},
+    {"gelu_tanh", {"gelu y {approximate}"}},
+    {"swish", {"sigmoid y", "mul x, y"}},
+    {"quick_gelu", {"mul y, 1.702", "sigmoid y", "mul x, y"}},
+    {"hardswish", {"add y, 3.0", "max y, 0.0", "min y, 6.0", "mul x, y", "mul y, 0.1666667"}},
+};
+
+std::string activated(Body &body, const Activation &activation, const std::string &before,
+                      const Shape &shape) {
+  std::string value = before;
+  for (std::string_view operation : activation.operations) {
+    size_t space = operation.find(' ');
+    std::string text(operation.substr(0, space)), separator = " ", attributes;
+    std::vector<std::string> operands;
+    std::string_view rest = operation.substr(space + 1);
+    if (size_t brace = rest.find(" {"); brace != std::string_view::npos) {
+      attributes = rest.substr(brace);
+      rest = rest.substr(0, brace);
+    }
+    while (!rest.empty()) {
+      size_t comma = rest.find(", ");
+      std::string_view operand = rest.substr(0, comma);
+      operands.push_back(operand == "x"   ? before
+                         : operand == "y" ? value
+                                          : body.number(std::string(operand)));
+      text += separator + operands.back();
+      separator = ", ";
+      rest = comma == std::string_view::npos ? "" : rest.substr(comma + 2);
+    }
+    value = body.operation(text + attributes, operands, shape);
+  }
+  return value;
+}
+
+/// After convolutions and products that each provider has kernels for, and after a sum with
+/// something else.
+void addActivations(std::vector<Case> &cases) {
+  for (const Activation &activation : activations)
+    for (bool isAdded : {false, true}) {
+      std::string label = std::string("activation/") + activation.name + (isAdded ? "/added" : "");
+      auto finish = [&](Body &body, const char *op, std::string value, const Shape &y) {
+        if (isAdded) {
+          std::string other = body.argument(y);
+          value = body.operation("add " + value + ", " + other, {value, other}, y);
+        }
+        cases.push_back(body.yield(op, "weights/" + label, activated(body, activation, value, y)));
+      };
+      Body images;
+      Shape shape = {1, 32, 13, 11};
+      std::string x = images.argument(shape);
+      // The second of two, so that it lies as convolutions want it.
+      for (int i = 0; i < 2; ++i) {
+        std::string w = images.weights({32, 32, 3, 3}, true);
+        x = images.operation("conv " + x + ", " + w +
+                                 " {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low "
+                                 "= array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64}",
+                             {x, w}, shape);
+        // Small, as activations want it: of large values they keep errors alone.
+        std::string factor = images.number("0.05");
+        x = images.operation("mul " + x + ", " + factor, {x, factor}, shape);
+      }
+      finish(images, "conv", x, shape);
+      Body rows;
+      std::string a = rows.argument({35, 40}), b = rows.weights({40, 52}, true);
+      finish(rows, "matmul", rows.operation("matmul " + a + ", " + b, {a, b}, {35, 52}), {35, 52});
+    }
+}
+
 } // namespace
 
 void addEpilogueCases(std::vector<Case> &cases) {
   addProducts(cases);
+  addActivations(cases);
   addSequences(cases);
 }
 

@@ -1,25 +1,27 @@
 //===- Convolution.cpp - what a convolution is, whoever computes it -----------------===//
 #include "runtime/library/describe/Convolution.h"
 
+#include "runtime/library/describe/Activations.h"
+
 namespace dlc::describe {
 
 using simd::Step;
 
 static Step stepOf(const Fields &fields) {
-  static constexpr std::pair<const char *, Step::Kind> kinds[] = {
-      {"relu", Step::Relu},
-      {"clip", Step::Clip},
-      {"linear", Step::Linear},
+  static constexpr std::pair<const char *, Step::Kind> withOperand[] = {
       {"add", Step::AddTensor},
       {"add_channels", Step::AddChannels},
       {"multiply_channels", Step::MultiplyChannels}};
   std::string wanted = fields.word("do");
-  for (auto [name, kind] : kinds)
+  for (auto [name, kind] : withOperand)
     if (wanted == name)
-      return {kind, static_cast<float>(fields.number("alpha", 0)),
-              static_cast<float>(fields.number("beta", 0)), nullptr};
-  fields.complain("a step must be {\"do\": relu, clip, linear, add, add_channels or "
-                  "multiply_channels, ..}, found '",
+      return {.kind = kind};
+  if (auto activation = activationNamed(wanted))
+    return {.activation = *activation,
+            .alpha = static_cast<float>(fields.number("alpha", 0)),
+            .beta = static_cast<float>(fields.number("beta", 0))};
+  fields.complain("a step must be {\"do\": an activation, add, add_channels or multiply_channels, "
+                  "..}, found '",
                   wanted, "'");
 }
 

@@ -1,35 +1,33 @@
 //===- Posts.cpp - what comes after a sum of products, described ------------------===//
 #include "runtime/library/describe/Posts.h"
 
+#include "runtime/library/describe/Activations.h"
+
 namespace dlc::describe {
 
 using simd::Epilogue;
 using simd::Post;
 using simd::PostKind;
 
-static PostKind kindOf(const Fields &op) {
-  static constexpr struct {
-    const char *kind, *alg;
-    PostKind is;
-  } known[] = {{"eltwise", "relu", PostKind::Relu},
-               {"eltwise", "clip", PostKind::Clip},
-               {"eltwise", "linear", PostKind::Linear},
-               {"eltwise", "logistic", PostKind::Logistic},
-               {"eltwise", "tanh", PostKind::Tanh},
-               {"eltwise", "gelu_erf", PostKind::GeluErf},
-               {"eltwise", "gelu_tanh", PostKind::GeluTanh},
-               {"eltwise", "square", PostKind::Square},
-               {"binary", "add", PostKind::Add},
-               {"binary", "mul", PostKind::Mul},
-               {"binary", "sub", PostKind::Sub},
-               {"binary", "logistic_gradient", PostKind::LogisticGradient},
-               {"binary", "tanh_gradient", PostKind::TanhGradient},
-               {"binary", "relu_gradient", PostKind::ReluGradient},
-               {"sum", "", PostKind::Sum}};
+/// What it does; numbers and operands are open.
+static Post postOf(const Fields &op) {
+  static constexpr std::pair<const char *, PostKind> binary[] = {
+      {"add", PostKind::Add},
+      {"mul", PostKind::Mul},
+      {"sub", PostKind::Sub},
+      {"logistic_gradient", PostKind::LogisticGradient},
+      {"tanh_gradient", PostKind::TanhGradient},
+      {"relu_gradient", PostKind::ReluGradient}};
   std::string kind = op.kind(), alg = op.word("alg");
-  for (const auto &one : known)
-    if (kind == one.kind && alg == one.alg)
-      return one.is;
+  if (kind == "sum" && alg.empty())
+    return {.kind = PostKind::Sum};
+  if (kind == "eltwise")
+    if (auto activation = activationNamed(alg))
+      return {.activation = *activation};
+  if (kind == "binary")
+    for (auto [name, is] : binary)
+      if (alg == name)
+        return {.kind = is};
   op.complain("unknown ", kind, " post-op '", alg, "'");
 }
 
@@ -39,8 +37,7 @@ Posts Posts::read(const Fields &fields, size_t rank) {
   epilogue.scale = static_cast<float>(fields.number("scale", 1));
   std::vector<Fields> ops = fields.list("post_ops", simd::kMostPosts);
   for (const Fields &op : ops) {
-    Post post;
-    post.kind = kindOf(op);
+    Post post = postOf(op);
     if (post.kind == PostKind::Sum) {
       post.alpha = static_cast<float>(op.number("scale", 1));
       if (&op != &ops.back())
@@ -53,7 +50,8 @@ Posts Posts::read(const Fields &fields, size_t rank) {
       post.operand.row = strides[rank - 2];
       post.operand.column = strides[rank - 1];
     } else {
-      post.alpha = static_cast<float>(op.number("alpha", post.kind == PostKind::Linear ? 1 : 0));
+      post.alpha = static_cast<float>(
+          op.number("alpha", post.activation == simd::Activation::Linear ? 1 : 0));
       post.beta = static_cast<float>(op.number("beta", 0));
     }
     epilogue.posts[epilogue.count++] = post;

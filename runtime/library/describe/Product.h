@@ -24,7 +24,8 @@ struct Change {
 ///
 ///   {"kind": "product", "batch": [..], "m", "n", "k", "a": [strides of batch.., m, k],
 ///    "b": [strides] or "packed", "dst": [strides; the last is 1], "scale": 1, "bias": true,
-///    "post_ops": [{"kind": "eltwise", "alg", "alpha", "beta"}, {"kind": "sum", "scale"},
+///    "post_ops": [{"kind": "eltwise", "alg": as in Activations.cpp, "alpha", "beta"}, {"kind":
+///    "sum", "scale"},
 ///                 {"kind": "binary", "alg": add mul sub logistic_gradient tanh_gradient
 ///                  relu_gradient, "strides": [batch.., m, n]}],
 ///    "prologue": {"of": "a" or "b", "row", "exp": false, "shift": 0 or 1, "factor": 0 or 1,

@@ -6,7 +6,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_ENDS_H
 #define DLC_RUNTIME_LIBRARY_SIMD_ENDS_H
 
-#include "runtime/library/simd/Functions.h"
+#include "runtime/library/simd/Activations.h"
 #include "runtime/library/simd/Post.h"
 
 namespace dlc::simd {
@@ -62,7 +62,6 @@ template <int V> struct Ends {
 private:
   /// One function of all rows, so that rows overlap.
   static void apply(const Post &post, const Walk &walk, const Results &results) {
-    const float alpha = post.alpha, beta = post.beta;
     auto withOperand = [&](const auto &change) __attribute__((always_inline)) {
       const Matrix &operand = post.operand;
       walk.with(operand.data + results.firstRow * operand.row +
@@ -70,22 +69,9 @@ private:
                 operand.row, operand.column, change);
     };
     switch (post.kind) {
-    case PostKind::Relu:
-      return walk.each([=](Vec<V> v) { return v < 0.0f ? v * alpha : v; });
-    case PostKind::Clip:
-      return walk.each([=](Vec<V> v) { return between<V>(alpha, v, beta); });
-    case PostKind::Linear:
-      return walk.each([=](Vec<V> v) { return v * alpha + beta; });
-    case PostKind::Logistic:
-      return walk.each([](Vec<V> v) { return logistic<V>(v); });
-    case PostKind::Tanh:
-      return walk.each([](Vec<V> v) { return tanhOf<V>(v); });
-    case PostKind::GeluErf:
-      return walk.each([](Vec<V> v) { return geluErf<V>(v); });
-    case PostKind::GeluTanh:
-      return walk.each([](Vec<V> v) { return geluTanh<V>(v); });
-    case PostKind::Square:
-      return walk.each([](Vec<V> v) { return v * v; });
+    case PostKind::Activate:
+      return withActivation<V>(post.activation, post.alpha, post.beta,
+                               [&](const auto &function) { walk.each(function); });
     case PostKind::Add:
       return withOperand([](Vec<V> v, Vec<V> y) { return v + y; });
     case PostKind::Mul:
@@ -100,7 +86,7 @@ private:
       return withOperand([](Vec<V> v, Vec<V> y) { return y > 0.0f ? v : Vec<V>{}; });
     case PostKind::Sum:
       return walk.with(results.to, results.row, 1,
-                       [=](Vec<V> v, Vec<V> old) { return v + alpha * old; });
+                       [&](Vec<V> v, Vec<V> old) { return v + post.alpha * old; });
     }
   }
 };

@@ -18,6 +18,17 @@ template <int V> DLC_INLINE Vec<V> between(float least, Vec<V> x, float most) {
   return x > most ? splat<V>(most) : x;
 }
 
+template <int V> DLC_INLINE Vec<V> absolute(Vec<V> x) { return Vec<V>(Ints<V>(x) & INT32_MAX); }
+
+template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
+#ifdef __AVX512F__
+  if constexpr (V == 16)
+    return Vec<V>(_mm512_sqrt_ps(__m512(x)));
+  else
+#endif
+    return Vec<V>(_mm256_sqrt_ps(__m256(x)));
+}
+
 template <int V> DLC_INLINE Vec<V> horner(Vec<V>, Vec<V> sum) { return sum; }
 template <int V, typename... More>
 DLC_INLINE Vec<V> horner(Vec<V> x, Vec<V> sum, float next, More... more) {
@@ -44,7 +55,7 @@ template <int V> DLC_INLINE Vec<V> logistic(Vec<V> x) { return 1 / (1 + exponent
 
 template <int V> DLC_INLINE Vec<V> tanhOf(Vec<V> x) {
   const Ints<V> signs = Ints<V>{} + INT32_MIN;
-  Vec<V> size = Vec<V>(Ints<V>(x) & ~signs);
+  Vec<V> size = absolute<V>(x);
   Vec<V> far = 1 - 2 / (exponential<V>(size + size) + 1);
   // Near 0 the difference would cancel: the series of tanh(x) / x.
   Vec<V> s = x * x;
@@ -57,7 +68,7 @@ template <int V> DLC_INLINE Vec<V> tanhOf(Vec<V> x) {
 
 /// x Φ(x)
 template <int V> DLC_INLINE Vec<V> geluErf(Vec<V> x) {
-  Vec<V> z = Vec<V>(Ints<V>(x) & INT32_MAX) * 0.70710678f;
+  Vec<V> z = absolute<V>(x) * 0.70710678f;
   Vec<V> t = 1 / (0.3275911f * z + 1);
   Vec<V> poly = t * horner<V>(t, splat<V>(1.061405429f), -1.453152027f, 1.421413741f, -0.284496736f,
                               0.254829592f);

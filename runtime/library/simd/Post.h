@@ -6,6 +6,8 @@
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_POST_H
 #define DLC_RUNTIME_LIBRARY_SIMD_POST_H
 
+#include "runtime/library/simd/Activation.h"
+
 #include <cstdint>
 
 namespace dlc::simd {
@@ -16,14 +18,7 @@ struct Matrix {
 };
 
 enum class PostKind {
-  Relu,
-  Clip,
-  Linear,
-  Logistic,
-  Tanh,
-  GeluErf,
-  GeluTanh,
-  Square,
+  Activate,
   Add,
   Mul,
   Sub,
@@ -34,7 +29,8 @@ enum class PostKind {
 };
 
 struct Post {
-  PostKind kind = PostKind::Relu;
+  PostKind kind = PostKind::Activate;
+  Activation activation = Activation::Relu;
   float alpha = 0, beta = 0; ///< as oneDNN's; Sum: alpha is its factor
   Matrix operand;            ///< of Add to ReluGradient: a stride of 0 repeats its elements
 };

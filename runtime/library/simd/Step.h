@@ -6,12 +6,13 @@
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_STEP_H
 #define DLC_RUNTIME_LIBRARY_SIMD_STEP_H
 
-#include <stdint.h>
+#include "runtime/library/simd/Activation.h"
 
 namespace dlc::simd {
 
 struct Step {
-  enum Kind : uint8_t { Relu, Clip, Linear, AddTensor, AddChannels, MultiplyChannels } kind = Relu;
+  enum Kind : uint8_t { Activate, AddTensor, AddChannels, MultiplyChannels } kind = Activate;
+  Activation activation = Activation::Relu;
   float alpha = 0, beta = 0;
   const float *operand = nullptr;
 };

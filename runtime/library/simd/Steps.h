@@ -6,7 +6,7 @@
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_STEPS_H
 #define DLC_RUNTIME_LIBRARY_SIMD_STEPS_H
 
-#include "runtime/library/simd/Lanes.h"
+#include "runtime/library/simd/Activations.h"
 #include "runtime/library/simd/Step.h"
 
 namespace dlc::simd {
@@ -21,13 +21,20 @@ template <int V> struct Pitches {
         block(channelsLast ? V : height * row), image(blocks * height * width * V) {}
 };
 
-template <int V, int H, int W, typename Change>
-DLC_INLINE void change(Vec<V> (&y)[H][W], const Change &change) {
+template <int H, int W, typename Do> DLC_INLINE void each(const Do &act) {
 #pragma GCC unroll 8
   for (int i = 0; i < H; ++i)
 #pragma GCC unroll 8
     for (int j = 0; j < W; ++j)
-      y[i][j] = change(y[i][j]);
+      act(i, j);
+}
+
+/// Out of line, so that sums stay in registers where nothing follows them.
+template <int V> [[gnu::noinline]] void activate(const Step &step, Vec<V> *values, int count) {
+  withActivation<V>(step.activation, step.alpha, step.beta, [&](const auto &function) {
+    for (int i = 0; i < count; ++i)
+      values[i] = function(values[i]);
+  });
 }
 
 /// On the first `rows` by `cols` of some results of a block of channels; `offset` is where the
@@ -35,40 +42,28 @@ DLC_INLINE void change(Vec<V> (&y)[H][W], const Change &change) {
 template <int V, int H, int W>
 DLC_INLINE void take(const Step &step, Vec<V> (&y)[H][W], int64_t block, int64_t offset,
                      int64_t row, int64_t pixel, int rows, int cols) {
-  Vec<V> alpha = splat<V>(step.alpha), beta = splat<V>(step.beta), zero{};
   switch (step.kind) {
-  case Step::Relu:
-    // NaN stays NaN.
-    if (step.alpha == 0)
-      change<V>(y, [=](Vec<V> v) { return v <= zero ? zero : v; });
-    else
-      change<V>(y, [=](Vec<V> v) { return v <= zero ? v * alpha : v; });
+  case Step::Activate: {
+    Vec<V> values[H][W];
+    each<H, W>([&](int i, int j) { values[i][j] = y[i][j]; });
+    activate<V>(step, &values[0][0], H * W);
+    each<H, W>([&](int i, int j) { y[i][j] = values[i][j]; });
     break;
-  case Step::Clip:
-    change<V>(y, [=](Vec<V> v) {
-      Vec<V> low = v < alpha ? alpha : v;
-      return low > beta ? beta : low;
-    });
-    break;
-  case Step::Linear:
-    change<V>(y, [=](Vec<V> v) { return v * alpha + beta; });
-    break;
+  }
   case Step::AddTensor:
-#pragma GCC unroll 8
-    for (int i = 0; i < H; ++i)
-#pragma GCC unroll 8
-      for (int j = 0; j < W; ++j)
-        if (i < rows && j < cols)
-          y[i][j] += load<V>(step.operand + offset + i * row + j * pixel);
+    each<H, W>([&](int i, int j) {
+      if (i < rows && j < cols)
+        y[i][j] += load<V>(step.operand + offset + i * row + j * pixel);
+    });
     break;
   case Step::AddChannels: {
     Vec<V> operand = load<V>(step.operand + block * V);
-    change<V>(y, [=](Vec<V> v) { return v + operand; });
+    each<H, W>([&](int i, int j) { y[i][j] += operand; });
     break;
   }
   case Step::MultiplyChannels: {
     Vec<V> operand = load<V>(step.operand + block * V);
-    change<V>(y, [=](Vec<V> v) { return v * operand; });
+    each<H, W>([&](int i, int j) { y[i][j] *= operand; });
     break;
   }
   }

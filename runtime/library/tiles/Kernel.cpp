@@ -3,7 +3,7 @@
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
 
-#include "runtime/library/simd/Functions.h"
+#include "runtime/library/simd/Activations.h"
 #include "runtime/library/tiles/Lanes.h"
 
 #include <cstring>
@@ -112,35 +112,17 @@ inline __m512 operandOf(const Post &post, int64_t row, int64_t column, __mmask16
 }
 
 /// Kept out of line, so that what is done for most results stays small.
-__attribute__((noinline)) __m512 functionOf(PostKind kind, __m512 given) {
-  auto v = simd::Vec<16>(given);
-  switch (kind) {
-  case PostKind::Logistic:
-    return __m512(simd::logistic<16>(v));
-  case PostKind::Tanh:
-    return __m512(simd::tanhOf<16>(v));
-  case PostKind::GeluErf:
-    return __m512(simd::geluErf<16>(v));
-  default:
-    return __m512(simd::geluTanh<16>(v));
-  }
+__attribute__((noinline)) __m512 activated(const Post &post, __m512 v) {
+  simd::withActivation<16>(post.activation, post.alpha, post.beta,
+                           [&](const auto &function) { v = __m512(function(simd::Vec<16>(v))); });
+  return v;
 }
 
 inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row, int64_t column,
                       __mmask16 mask) {
-  __m512 alpha = _mm512_set1_ps(post.alpha), beta = _mm512_set1_ps(post.beta);
   switch (post.kind) {
-  case PostKind::Relu: {
-    __mmask16 negative = _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ);
-    return _mm512_mask_mul_ps(v, negative, v, alpha);
-  }
-  case PostKind::Clip:
-    // min and max give their second operand where one is NaN.
-    return _mm512_min_ps(beta, _mm512_max_ps(alpha, v));
-  case PostKind::Linear:
-    return _mm512_fmadd_ps(v, alpha, beta);
-  case PostKind::Square:
-    return _mm512_mul_ps(v, v);
+  case PostKind::Activate:
+    return activated(post, v);
   case PostKind::Add:
     return _mm512_add_ps(v, operandOf(post, row, column, mask));
   case PostKind::Mul:
@@ -160,10 +142,9 @@ inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row,
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_GT_OQ), v);
   }
   case PostKind::Sum:
-    return _mm512_fmadd_ps(alpha, _mm512_maskz_loadu_ps(mask, old), v);
-  default:
-    return functionOf(post.kind, v);
+    return _mm512_fmadd_ps(_mm512_set1_ps(post.alpha), _mm512_maskz_loadu_ps(mask, old), v);
   }
+  __builtin_unreachable();
 }
 
 /// Half a block's columns of sums become results: column is the first one's.

@@ -1,0 +1,31 @@
+//===- Activations.cpp - the names of activations ----------------------------------===//
+#include "runtime/library/describe/Activations.h"
+
+#include <utility>
+
+namespace dlc::describe {
+
+using simd::Activation;
+
+std::optional<Activation> activationNamed(std::string_view name) {
+  static constexpr std::pair<const char *, Activation> known[] = {
+      {"relu", Activation::Relu},
+      {"clip", Activation::Clip},
+      {"linear", Activation::Linear},
+      {"square", Activation::Square},
+      {"abs", Activation::Abs},
+      {"sqrt", Activation::Sqrt},
+      {"exp", Activation::Exp},
+      {"logistic", Activation::Logistic},
+      {"tanh", Activation::Tanh},
+      {"gelu_erf", Activation::GeluErf},
+      {"gelu_tanh", Activation::GeluTanh},
+      {"swish", Activation::Swish},
+      {"hardswish", Activation::HardSwish}};
+  for (auto [one, activation] : known)
+    if (name == one)
+      return activation;
+  return std::nullopt;
+}
+
+} // namespace dlc::describe

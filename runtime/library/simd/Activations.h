@@ -1,0 +1,54 @@
+//===- Activations.h - activations of vectors -------------------------------------===//
+//
+// For the files compiled for one processor alone.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef DLC_RUNTIME_LIBRARY_SIMD_ACTIVATIONS_H
+#define DLC_RUNTIME_LIBRARY_SIMD_ACTIVATIONS_H
+
+#include "runtime/library/simd/Activation.h"
+#include "runtime/library/simd/Functions.h"
+
+namespace dlc::simd {
+namespace {
+
+/// Gives the function to `each`, whose loop then stands within the choice. NaN stays NaN.
+template <int V, typename Each>
+DLC_INLINE void withActivation(Activation which, float alpha, float beta, const Each &each) {
+  switch (which) {
+  case Activation::Relu:
+    // -inf has no product with 0.
+    if (alpha == 0)
+      return each([](Vec<V> v) { return v <= 0.0f ? Vec<V>{} : v; });
+    return each([=](Vec<V> v) { return v < 0.0f ? v * alpha : v; });
+  case Activation::Clip:
+    return each([=](Vec<V> v) { return between<V>(alpha, v, beta); });
+  case Activation::Linear:
+    return each([=](Vec<V> v) { return v * alpha + beta; });
+  case Activation::Square:
+    return each([](Vec<V> v) { return v * v; });
+  case Activation::Abs:
+    return each([](Vec<V> v) { return absolute<V>(v); });
+  case Activation::Sqrt:
+    return each([](Vec<V> v) { return squareRoot<V>(v); });
+  case Activation::Exp:
+    return each([](Vec<V> v) { return exponential<V>(v); });
+  case Activation::Logistic:
+    return each([](Vec<V> v) { return logistic<V>(v); });
+  case Activation::Tanh:
+    return each([](Vec<V> v) { return tanhOf<V>(v); });
+  case Activation::GeluErf:
+    return each([](Vec<V> v) { return geluErf<V>(v); });
+  case Activation::GeluTanh:
+    return each([](Vec<V> v) { return geluTanh<V>(v); });
+  case Activation::Swish:
+    return each([=](Vec<V> v) { return v * logistic<V>(v * alpha); });
+  case Activation::HardSwish:
+    return each([=](Vec<V> v) { return v * between<V>(0, v * alpha + beta, 1); });
+  }
+}
+
+} // namespace
+} // namespace dlc::simd
+
+#endif // DLC_RUNTIME_LIBRARY_SIMD_ACTIVATIONS_H
