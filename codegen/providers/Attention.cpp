@@ -181,14 +181,15 @@ public:
     double flops = 2 * scores * (isGradient ? 3 * depth + 2 * width : depth + width);
     double elements = heads * (queries + keys) * (depth + width) * (isGradient ? 2 : 1);
     double cores = flops > machine.wakeFlops ? cost.threads : 1;
-    double nanoseconds =
-        scores * (isGradient ? 1.5 : 1) / (machine.attentionScores * cost.lanes / 16 * cores);
+    double part = isGradient && parts == 0 ? machine.attentionGradientPart : 1;
+    double nanoseconds = scores * (isGradient ? 1.5 : 1) /
+                         (machine.attentionScores * part * cost.lanes / 16 * cores);
     if (parts > 0) {
       double split = (elements + scores * (isGradient ? 3 : 1)) * (parts > 1 ? parts / 2 : 0.7);
       nanoseconds += flops * parts * (parts + 1) / 2 / (machine.attentionTileGflops * cores) +
                      split / (machine.splitParts * 2 * cores);
     } else {
-      nanoseconds += flops / (machine.attentionGflops * cost.lanes / 16 *
+      nanoseconds += flops / (machine.attentionGflops * part * cost.lanes / 16 *
                               laneShare(width, 2 * cost.lanes) * cores) +
                      elements / (machine.splitParts * cores);
     }

@@ -3,6 +3,7 @@
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
+#include "passes/fuse/SpelledAttention.h"
 #include "passes/fuse/WholeAttention.h"
 
 #include "ir/tensor/Tensor.h"
@@ -41,11 +42,15 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
     SmallVector<Operation *> found;
+    SmallVector<SpelledAttention> spelled;
     module.walk([&](Operation *op) {
       if (isAttention(op))
         found.push_back(op);
+      if (auto softmax = dyn_cast<SoftmaxOp>(op))
+        if (auto attention = SpelledAttention::match(softmax))
+          spelled.push_back(*attention);
     });
-    if (found.empty())
+    if (found.empty() && spelled.empty())
       return success();
     std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
     if (!costs)
@@ -59,6 +64,8 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
     for (Operation *op : found)
       if (staysWhole(op, options.device, isTight, *costs))
         op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
+    for (SpelledAttention &attention : spelled)
+      makeWhole(attention, options.device, *costs);
     return success();
   }
 
@@ -70,6 +77,24 @@ private:
     // A gradient was made for the other; and what a name asks for is known of the whole alone.
     bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr("dlc.accuracy");
     return isWholeAttention(op) && costs.isWholeBetter(op, gradients, preferred);
+  }
+
+  /// What is spelled out stays so where that is better.
+  void makeWhole(SpelledAttention &spelled, StringRef most, Costs &costs) {
+    OpBuilder builder(&getContext());
+    AttentionOp whole = spelled.make(builder);
+    if (!staysWhole(whole, most, /*isTight=*/false, costs)) {
+      SmallVector<Operation *> turned;
+      for (Value operand : whole->getOperands())
+        if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && operand.hasOneUse())
+          turned.push_back(transpose);
+      whole.erase();
+      for (Operation *transpose : turned)
+        transpose->erase();
+      return;
+    }
+    whole->setAttr(kKeepWholeAttr, UnitAttr::get(whole.getContext()));
+    spelled.replaceBy(whole);
   }
 
   CostsMaker kernels;
