@@ -41,7 +41,7 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
       int64_t units = nest.units * nest.parts.count;
       plan.extent = nest.beside ? nest.units : plan.extent + units;
       if (nest.depth == 0 && nest.across < 0)
-        plan.rows += double(units);
+        plan.rows += double(units * nest.rowsWithin());
       work += nest.work * double(units);
     }
     for (Value value : keptRows(fusion))
@@ -378,7 +378,9 @@ private:
   }
 
   void unit(Nest &nest, Value unit) {
-    int64_t row = nest.shape.back(), outer = int64_t(nest.shape.size()) - 1;
+    if (nest.within > 0)
+      return rowsOfUnit(nest, unit);
+    int64_t outer = int64_t(nest.shape.size()) - 1;
     Indices at;
     Value block;
     std::tie(at, block) = coordinates(nest, unit);
@@ -398,12 +400,41 @@ private:
       offset += rowBytes(value);
     }
     e.prefetchRows(rowsAhead(nest));
-    at[outer] = {nullptr, 0, nullptr, true};
-    for (auto &store : nest.stores)
-      e.hoist(store.value, padTo(at, store.value));
+    hoistRow(nest, at);
     at[outer] = e.constant(0);
     storeAll(nest.rowStores, at, 0);
+    walkRow(nest, at, block);
+  }
 
+  /// What the whole row needs.
+  void hoistRow(Nest &nest, Indices at) {
+    at.back() = unknown();
+    for (auto &store : nest.stores)
+      e.hoist(store.value, padTo(at, store.value));
+  }
+  static Index unknown() { return {nullptr, 0, nullptr, true}; }
+
+  /// Rows that need one reduction, which comes before them.
+  void rowsOfUnit(Nest &nest, Value unit) {
+    size_t outer = nest.shape.size() - 1 - size_t(nest.within);
+    ArrayRef<int64_t> shape = nest.shape;
+    Indices at = coordinates(shape.take_front(outer), 1, unit).first;
+    at.resize(shape.size(), unknown());
+    e.forgetRows();
+    e.prefetchRows({});
+    hoistRow(nest, at);
+    e.range(e.i64(0), e.i64(nest.rowsWithin()), 1, {}, [&](Value which, ValueRange) {
+      llvm::copy(coordinates(shape.slice(outer, size_t(nest.within)), 1, which).first,
+                 at.begin() + outer);
+      hoistRow(nest, at);
+      walkRow(nest, at, e.i64(0));
+      return SmallVector<Value>();
+    });
+  }
+
+  /// The elements of a row, or of a block of it.
+  void walkRow(Nest &nest, Indices at, Value block) {
+    int64_t row = nest.shape.back(), outer = int64_t(nest.shape.size()) - 1;
     e.beginWalk();
     Value start = e.binary("mul", block, e.i64(nest.block));
     if (nest.scalarRow) {

@@ -4,6 +4,8 @@
 #include "ir/dlc/IndexMap.h"
 #include "passes/fuse/Classify.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 namespace dlc::cpu {
@@ -151,6 +153,41 @@ bool keepsRows(Operation *op) {
   return (isa<SliceOp>(op) && keepsInnermost(op)) || op->hasTrait<Elementwise>() ||
          isa<ConstantOp, BroadcastOp>(op) || isOfOneRow(op) ||
          (gather && int64_t(gather.getAxis()) + 1 < tensorType(gather.getX()).getRank());
+}
+
+/// Dimensions before the row that a unit has to walk, so that what is reduced over them and over
+/// the row is computed once for all rows that need it, and not again for each.
+int64_t reducedWithin(const Nest &nest) {
+  int64_t within = 0, row = int64_t(nest.shape.size()) - 1;
+  llvm::SetVector<Value> needed;
+  for (const Nest::Store &store : nest.stores)
+    needed.insert(store.value);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    Operation *op = needed[i].getDefiningOp();
+    if (!op)
+      continue;
+    if (auto reduce = dyn_cast<ReduceOp>(op);
+        reduce && tensorType(reduce.getX()).getShape() == ArrayRef<int64_t>(nest.shape))
+      for (int64_t axis : reduce.getAxes())
+        within = std::max(within, row - axis);
+    needed.insert(op->operand_begin(), op->operand_end());
+  }
+  return within;
+}
+
+/// Walks rows that share a reduction in one unit; whether there are any.
+bool takeReducedRows(Nest &nest, double perElement) {
+  if (nest.scalarRow || !nest.rowStores.empty() || nest.joined || nest.stores[0].axis >= 0)
+    return false;
+  nest.within = reducedWithin(nest);
+  if (nest.rowsWithin() <= 1) {
+    nest.within = 0;
+    return false;
+  }
+  nest.block = nest.shape.back(), nest.blocks = 1;
+  nest.units = product(ArrayRef<int64_t>(nest.shape).drop_back(size_t(nest.within) + 1));
+  nest.work = perElement * double(product(nest.shape)) / double(nest.units);
+  return true;
 }
 
 /// Cuts short rows that only elementwise work is done on into chunks along the dimension before:
@@ -394,7 +431,7 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
     nest.blocks = (row + nest.block - 1) / nest.block;
     nest.units = rows * nest.blocks;
     nest.work = perElement * double(nest.block);
-    if (!takeTiles(nest, fusion, target, perElement))
+    if (!takeReducedRows(nest, perElement) && !takeTiles(nest, fusion, target, perElement))
       takeRowsTogether(nest, fusion, perElement);
   }
   takePartsTogether(nests);

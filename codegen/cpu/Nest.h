@@ -22,6 +22,9 @@ struct Nest {
   int64_t depth = 0, chunks = 1;
   /// So many of them are written out, in so many runs of memory.
   int64_t together = 1, runs = 1;
+  /// So many dimensions before the row are walked within a unit: all of its rows need one reduction
+  /// over them and the row.
+  int64_t within = 0;
   /// A dimension that is walked in tiles with the row (Turned.h); -1: none.
   int64_t across = -1;
   /// Of what is made of a concatenation, the elements that one of its parts gives: they are walked
@@ -33,6 +36,7 @@ struct Nest {
   int64_t units = 1; ///< of each part: rows, or blocks or chunks of them; or rows of tiles
   double work = 0;   ///< rough operations per unit
 
+  int64_t rowsWithin() const;
   /// Whether its parts of a concatenation are parts of rows.
   bool joinsRows() const {
     int64_t axis = joined ? int64_t(ConcatOp(joined).getAxis()) : stores[0].axis;
@@ -63,6 +67,10 @@ inline int64_t product(llvm::ArrayRef<int64_t> values) {
   for (int64_t v : values)
     n *= v;
   return n;
+}
+
+inline int64_t Nest::rowsWithin() const {
+  return product(llvm::ArrayRef<int64_t>(shape).drop_back().take_back(size_t(within)));
 }
 
 } // namespace dlc::cpu

@@ -134,7 +134,16 @@ std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) 
   SubPixels made(op, *phases, b);
   Value phased = made.convolution();
   // The result is moved once, or twice where its channels lie together.
-  return Alternative{{made.interleaved(phased)}, {phased.getDefiningOp()}, {phased, phased}};
+  Alternative way{{}, {}, {phased, phased}};
+  // Of a depthwise one each phase is depthwise: libraries have no fast code for several results of
+  // a channel.
+  if (auto repeated = repeatedChannels(phased.getDefiningOp<ConvOp>(), b)) {
+    phased = repeated->results[0];
+    way.moved = {repeated->moved[0], phased};
+  }
+  way.work = {phased.getDefiningOp()};
+  way.results = {made.interleaved(phased)};
+  return way;
 }
 
 } // namespace dlc

@@ -61,10 +61,12 @@ constexpr int64_t maxElements = 16 << 20;
 /// it on the way; where it takes a kernel of its own, above that one.
 constexpr int64_t smallElements = 4096, largeElements = 4 << 20;
 
-/// Whether the kernel of whoever uses the result makes it on the way.
+/// Whether the kernel of whoever uses the result makes it on the way, for no more than reading it
+/// would cost.
 bool isMadeOnTheWay(Operation *op) {
-  return op->hasTrait<Elementwise>() || op->hasTrait<Movement>() || op->hasTrait<ElementMove>() ||
-         op->hasTrait<View>();
+  constexpr double heavy = 4; // powers, sines: much more than a load
+  return (op->hasTrait<Elementwise>() && cast<FactsInterface>(op).getWeight() <= heavy) ||
+         op->hasTrait<Movement>() || op->hasTrait<ElementMove>() || op->hasTrait<View>();
 }
 
 /// Constants and what follows from them, with the values that were asked for.

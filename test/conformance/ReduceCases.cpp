@@ -146,6 +146,33 @@ void addSharedReduces(std::vector<Case> &cases) {
   }
 }
 
+/// What several rows need: reduced over them and over other dimensions, with factors that keep
+/// these apart.
+void addReducesOfRows(std::vector<Case> &cases) {
+  struct {
+    const char *name;
+    Shape factor, operand, kept;
+    const char *axes;
+  } shapes[] = {{"weights", {1, 12, 1}, {5, 12, 9}, {5, 1, 1}, "1, 2"},
+                {"vectors", {1, 7, 1, 67}, {3, 7, 2, 67}, {3, 1, 1, 1}, "1, 2, 3"},
+                {"one", {6, 1}, {6, 33}, {1, 1}, "0, 1"},
+                {"elements", {2, 5, 1}, {2, 5, 3}, {2, 1, 1}, "1, 2"}};
+  for (auto &s : shapes) {
+    std::string f = typeText(s.factor, "f32"), t = typeText(s.operand, "f32"),
+                r = typeText(s.kept, "f32");
+    Case c{"reduce", "rows/" + std::string(s.name), {{s.factor}, {s.operand}}};
+    c.body = "%m = dlc.mul %a0, %a1 : (" + f + ", " + t + ") -> " + t + "\n" +
+             "%q = dlc.mul %m, %m : (" + t + ", " + t + ") -> " + t + "\n" +
+             "%s = dlc.reduce sum %q axes [" + s.axes + "] keepdims : (" + t + ") -> " + r + "\n" +
+             "%l = dlc.reduce max %m axes [" + s.axes + "] keepdims : (" + t + ") -> " + r + "\n" +
+             "%n = dlc.sub %m, %l : (" + t + ", " + r + ") -> " + t + "\n" +
+             "%y = dlc.mul %n, %s : (" + t + ", " + r + ") -> " + t + "\nreturn %y : " + t;
+    c.resultTypes = {t};
+    c.tolerance = {16, 64};
+    cases.push_back(c);
+  }
+}
+
 /// Of concatenated parts, with what is reduced as a result of its own or not.
 void addJoinedReduces(std::vector<Case> &cases) {
   struct {
@@ -259,6 +286,7 @@ void addReduceCases(std::vector<Case> &cases) {
   addReduces(cases);
   addCutReduces(cases);
   addSharedReduces(cases);
+  addReducesOfRows(cases);
   addJoinedReduces(cases);
   addSearches(cases);
 }

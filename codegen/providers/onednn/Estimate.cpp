@@ -52,25 +52,31 @@ double lanesNamed(StringRef implementation, const CostModel &cost) {
   return instructions.starts_with("avx2") ? 8 : instructions.starts_with("sse") ? 4 : cost.lanes;
 }
 
+/// Whether each channel of a convolution has a window of its own.
+bool isDepthwise(const json &desc) {
+  auto weights = dimsOf(desc, desc.contains("weights") ? "weights" : "diff_weights"),
+       src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
+  return weights.size() > src.size() && weights[1] == 1 && weights[2] == 1;
+}
+
 /// What a convolution in vectors of its results' channels reaches of its rate: few channels leave
-/// lanes idle, and a transposed one with strides scatters.
+/// lanes idle, and a transposed one with strides scatters. Lanes are channels in the code for
+/// depthwise ones alone, and not where that scatters.
 double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   const json &desc = call.desc;
   std::string kind = desc.value("kind", "");
-  auto weights = dimsOf(desc, "weights");
-  bool isDepthwise = resultsPerGroup(desc) == 1 && weights.size() > dimsOf(desc, "dst").size();
-  double part = 1;
-  if (kind == "convolution" && !isDepthwise)
-    part = laneShare(resultsPerGroup(desc), cost.lanes);
+  bool hasOwnCode = isDepthwise(desc) && StringRef(call.implementation).contains("dw");
+  double lanes = laneShare(resultsPerGroup(desc), cost.lanes);
+  if (kind == "convolution")
+    return hasOwnCode ? 1 : lanes;
   if (kind == "convolution_backward_weights")
-    part = StringRef(call.implementation).contains("dw")
-               ? cost.machine.libraryDepthwiseGradients / cost.machine.convolutionGflops
-               : laneShare(resultsPerGroup(desc), cost.lanes);
+    return hasOwnCode ? cost.machine.libraryDepthwiseGradients / cost.machine.convolutionGflops
+                      : lanes;
   auto strides = desc.value("strides", std::vector<int64_t>());
   if ((kind == "deconvolution" || kind == "convolution_backward_data") &&
       llvm::any_of(strides, [](int64_t stride) { return stride > 1; }))
-    part = cost.machine.transposedPart;
-  return part * cost.laneRate(lanesNamed(call.implementation, cost));
+    return cost.machine.transposedPart * (isDepthwise(desc) ? lanes : 1);
+  return 1;
 }
 
 /// Steps after a product over unfolded images that the library does number by number.
@@ -167,7 +173,7 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
     else if (name.contains("bf16"))
       rate *= machine.libraryBf16Convolutions;
     else if (!recurrent)
-      rate *= convolutionPart(call, cost);
+      rate *= convolutionPart(call, cost) * cost.laneRate(lanesNamed(name, cost));
     nanoseconds = std::max(nanoseconds, call.flops / (rate * cores)) +
                   packedInside(call.desc) / machine.libraryPacked;
     if (name.contains("gemm:"))

@@ -5,9 +5,12 @@ using namespace mlir;
 
 namespace dlc::onednn_desc {
 
-/// Moves elements without looking at them: what oneDNN knows of the same width will do.
+/// Moves elements without looking at them: what oneDNN knows of the same width will do. It has fast
+/// code for bf16, and none for f16.
 static std::optional<std::string> movedName(Type element) {
-  if (element.isF32() || element.isBF16() || element.isF16())
+  if (element.isF16())
+    return "bf16";
+  if (element.isF32() || element.isBF16())
     return elementName(element);
   switch (ref::elementBytes(element)) {
   case 1:
@@ -29,6 +32,9 @@ std::optional<Answer> movement(Operation *op, const Query &query) {
     x = op->getOperand(0);
     call.desc["src"] = argument(x);
     call.desc["dst"] = argument(y);
+    if (typeOf(x).getElementType().isF16())
+      for (const char *side : {"src", "dst"})
+        call.desc[side]["dtype"] = *movedName(typeOf(x).getElementType());
   } else {
     auto fusion = dyn_cast<FusionOp>(op);
     auto transpose = fusion ? dyn_cast<TransposeOp>(fusion.getBody().front().front())

@@ -99,3 +99,15 @@ func.func @voice(%x: tensor<1x64x16000xf32>, %w: tensor<1x64x7xf32>) -> (tensor<
   %1 = dlc.conv %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, low = array<i64: 3>, high = array<i64: 3>, groups = 1 : i64} : (tensor<1x64x16000xf32>, tensor<1x64x7xf32>) -> tensor<1x1x8000xf32>
   return %0, %1 : tensor<1x1x16000xf32>, tensor<1x1x8000xf32>
 }
+
+// -----
+
+// A depthwise transposed convolution with strides: each phase of a channel is a channel of a depthwise one.
+// CHECK-LABEL: @enlarged
+// CHECK-NOT: dlc.conv_transpose
+// CHECK: dlc.conv {{.*}}groups = 256 : i64{{.*}} -> tensor<1x256x29x29xf32
+// CHECK: dlc.slice {{.*}} -> tensor<1x64x56x56xf32
+func.func @enlarged(%x: tensor<1x64x28x28xf32>, %w: tensor<64x1x4x4xf32>) -> tensor<1x64x56x56xf32> {
+  %0 = dlc.conv_transpose %x, %w {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, extra = array<i64: 0, 0>, groups = 64 : i64} : (tensor<1x64x28x28xf32>, tensor<64x1x4x4xf32>) -> tensor<1x64x56x56xf32>
+  return %0 : tensor<1x64x56x56xf32>
+}

@@ -36,6 +36,18 @@ func.func @large() -> tensor<1000x1000xf32> {
   return %b : tensor<1000x1000xf32>
 }
 
+// Powers and sines cost more than a load: a table of them is made once, with all before it.
+// CHECK-LABEL: @table
+// CHECK-NEXT: %[[C:.*]] = dlc.constant dense{{.*}} : tensor<100x100xf32>
+// CHECK-NEXT: return %[[C]]
+func.func @table() -> tensor<100x100xf32> {
+  %a = dlc.iota 0 : tensor<100x1xf32>
+  %b = dlc.iota 1 : tensor<1x100xf32>
+  %p = dlc.mul %a, %b : (tensor<100x1xf32>, tensor<1x100xf32>) -> tensor<100x100xf32>
+  %s = dlc.sin %p : (tensor<100x100xf32>) -> tensor<100x100xf32>
+  return %s : tensor<100x100xf32>
+}
+
 // What takes a kernel of its own is folded with all before it: indices that a broadcast makes, though the broadcast itself is not.
 // CHECK-LABEL: @scattered
 // CHECK-NEXT: %[[C:.*]] = dlc.constant dense<5.000000e+00> : tensor<100x100xf32>

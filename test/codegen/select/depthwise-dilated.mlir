@@ -1,0 +1,13 @@
+// The library's code for dilated depthwise windows as large as this is its general one, a channel in a vector of many: generated rows win.
+// RUN: dlc compile %s --cache none --threads 1 --to select --print-after select 2>&1 | FileCheck %s
+// RUN: dlc run %s --cache none | FileCheck %s --check-prefix=RESULT
+// REQUIRES: dlc, fma
+
+// CHECK-NOT: dlc.reorder
+// CHECK: dlc.fusion{{.*}} dlc.kernel = "generated"
+// CHECK-NEXT: dlc.conv
+// RESULT: f32 1x64x56x56
+func.func @main(%x: tensor<1x64x56x56xf32>, %w: tensor<64x1x7x7xf32>) -> tensor<1x64x56x56xf32> {
+  %0 = "dlc.conv"(%x, %w) {strides = array<i64: 1, 1>, dilations = array<i64: 3, 3>, low = array<i64: 9, 9>, high = array<i64: 9, 9>, groups = 64 : i64} : (tensor<1x64x56x56xf32>, tensor<64x1x7x7xf32>) -> tensor<1x64x56x56xf32>
+  return %0 : tensor<1x64x56x56xf32>
+}
