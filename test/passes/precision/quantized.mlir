@@ -102,10 +102,11 @@ func.func @row(%x: tensor<1x64xf32>, %more: tensor<9x64xf32>, %s: tensor<1x128xf
   return %y, %z : tensor<1x128xf32>, tensor<9x128xf32>
 }
 
-// Zero points of nothing, one for each channel, change nothing; weights without a sign are split.
+// Zero points of nothing, one for each channel, change nothing; weights without a sign are split, with the sums of windows from those of channels.
 // CHECK-LABEL: @channels
 // CHECK: dlc.conv {{.*}}groups = 8 : i64{{.*}} -> tensor<1x8x4x4xi32>
-// CHECK: dlc.conv {{.*}}groups = 1 : i64{{.*}} -> tensor<1x1x4x4xi32>
+// CHECK: dlc.conv {{.*}}low = array<i64: 0, 0>{{.*}}tensor<1x8x1x1xi32>) -> tensor<1x1x4x4xi32>
+// CHECK: dlc.conv {{.*}}low = array<i64: 1, 1>{{.*}}tensor<1x1x3x3xf32>) -> tensor<1x1x4x4xf32>
 // CHECK: dlc.conv {{.*}}groups = 1 : i64{{.*}} -> tensor<1x8x4x4xi32>
 func.func @channels(%x: tensor<1x8x4x4xui8>, %s: tensor<f32>, %ws: tensor<8x1x1x1xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) {
   %0 = dlc.cast %x to i32 : (tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xi32>
