@@ -4,6 +4,7 @@
 //   x·w of i32, without a kernel ->  the same in f32, in parts that f32 holds exactly
 //   x·w, of w that i8 does not hold  ->  x·(w - c) + Σx * c, with c for each channel
 //   x·w, of w in blocks with scales  ->  Blocks.cpp
+//   what 16 bits hold, between f32  ->  Whole.cpp
 //
 // The first where a library has a kernel for it. The second where it has none: on processors
 // without VNNI, on GPUs, for windows that it lacks.
@@ -19,6 +20,7 @@
 #include "passes/Widened.h"
 #include "passes/precision/Blocks.h"
 #include "passes/precision/Names.h"
+#include "passes/precision/Whole.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/Sequence.h"
@@ -436,6 +438,7 @@ struct QuantizedPass : OptionPass<QuantizedPass> {
     if (!costs)
       return failure();
     bool isHost = options.place.empty() && !can(options.device, DLC_DEVICE_GPU_CODE);
+    precision::keepWhole(module);
     Rewriter rewriter(module, *costs, isHost);
     SmallVector<Operation *> contractions;
     module.walk([&](Operation *op) {
