@@ -1,6 +1,7 @@
 //===- Builtin.cpp - operations that the runtime's own kernels do ---------===//
 #include "codegen/providers/Grouped.h"
 #include "codegen/providers/Provider.h"
+#include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
 #include "runtime/device/cpu/Features.h"
@@ -173,7 +174,8 @@ json laneGrad(FusionOp fusion) {
   return desc;
 }
 
-/// A pool of f32 images that lie with many channels side by side, as vectors of these.
+/// A pool of images that lie with many channels side by side, as vectors of these: of f32, or the
+/// largest of 8 bits.
 json lanePool(FusionOp fusion) {
   Operation *op = &fusion.getBody().front().front();
   if (!op->hasTrait<Pooling>() || op->getNextNode() != fusion.getBody().front().getTerminator() ||
@@ -182,7 +184,9 @@ json lanePool(FusionOp fusion) {
   SmallVector<Value> images(op->getOperands());
   llvm::append_range(images, op->getResults());
   int64_t group = groupOf(images);
-  if (group < 8 || group % 8 != 0 || !typeOf(op->getResult(0)).getElementType().isF32())
+  bool isBytes = isa<MaxPoolOp>(op) && isInt8(op->getOperand(0).getType());
+  if (group < 8 || group % 8 != 0 ||
+      (!isBytes && !typeOf(op->getResult(0)).getElementType().isF32()))
     return {};
   auto described = [&](const char *name, auto o, Value src, Value dst) {
     json desc = windowed("lane_pool", o, dims(typeOf(src)), typeOf(dst));
@@ -304,7 +308,10 @@ public:
     double cores = cost.coresFor(call.flops + call.bytes);
     double nanoseconds = cost.traffic(call.bytes, cores);
     StringRef kind = call.desc["kind"].get_ref<const std::string &>();
-    double rate = kind == "lane_pool"          ? machine.lanePoolTaps
+    // Four bytes are where one f32 would be.
+    bool isBytes = kind == "lane_pool" && call.desc["dtype"] != "f32";
+    double rate = isBytes                      ? 4 * machine.lanePoolTaps
+                  : kind == "lane_pool"        ? machine.lanePoolTaps
                   : kind == "lane_weight_grad" ? machine.laneGradients
                   : call.desc.contains("kernel") || call.desc.contains("groups")
                       ? machine.builtinWindows

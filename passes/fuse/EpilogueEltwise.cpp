@@ -198,7 +198,9 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside) {
       step = matchLeakySelect(value, select);
     if (step && llvm::all_of(step->ops, inside) && isClosed(value, *step))
       return step;
-    if (auto simple = matchSimple(user, value)) {
+    // A description has no infinities.
+    if (auto simple = matchSimple(user, value);
+        simple && std::isfinite(simple->alpha) && std::isfinite(simple->beta)) {
       Step one{user->getResult(0), {*simple}, {user}};
       if (isClosed(value, one))
         return one;
@@ -214,7 +216,8 @@ void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp) {
   if (!postOps.empty() && postOps.back().kind == PostOp::Kind::Eltwise &&
       postOp.kind == PostOp::Kind::Eltwise && postOps.back().alg == postOp.alg) {
     PostOp &last = postOps.back();
-    if (postOp.alg == "linear") {
+    if (postOp.alg == "linear" && std::isfinite(last.alpha * postOp.alpha) &&
+        std::isfinite(last.beta * postOp.alpha + postOp.beta)) {
       last.alpha *= postOp.alpha;
       last.beta = last.beta * postOp.alpha + postOp.beta;
       if (std::fabs(last.alpha - 1) < 1e-7 && last.beta == 0)

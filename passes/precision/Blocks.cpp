@@ -34,12 +34,26 @@ bool isConstant(Value value) {
   return op && op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isConstant);
 }
 
+/// A constant is made f32 here: what is left to fold may not be, and a kernel reads constants
+/// alone.
+Value asFloats(TensorBuilder &b, Value zero, Type f32) {
+  auto constant = zero.getDefiningOp<ConstantOp>();
+  auto whole =
+      constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
+  if (failed(whole))
+    return b.cast(zero, f32);
+  auto each = ref::Tensor::empty(typeOf(zero).clone(f32));
+  for (int64_t i = 0; i < each.size(); ++i)
+    each.setDouble(i, double(whole->getInt(i)));
+  return b.make<ConstantOp>(each.toAttr());
+}
+
 /// [n, k] in f32, as keptBlocksOf() reads it.
 Value kept(TensorBuilder &b, const ScaledBlocks &from) {
   Type f32 = typeOf(from.scale).getElementType();
   Value all = b.make<CastOp>(from.numbers, f32);
   if (from.zero)
-    all = b.make<SubOp>(all, b.cast(from.zero, f32));
+    all = b.make<SubOp>(all, asFloats(b, from.zero, f32));
   int64_t n = from.n(), wide = from.blocks() * from.depth();
   all = b.make<ReshapeOp>(typeOf(all).clone({n, wide}), b.make<MulOp>(all, from.scale));
   if (wide == from.k)

@@ -4,6 +4,7 @@
 //   x·w of i32, without a kernel ->  the same in f32, in parts that f32 holds exactly
 //   x·w, of w that i8 does not hold  ->  x·(w - c) + Σx * c, with c for each channel
 //   x·w, of w in blocks with scales  ->  Blocks.cpp
+//   what 16 bits hold, between f32  ->  Whole.cpp
 //
 // The first where a library has a kernel for it. The second where it has none: on processors
 // without VNNI, on GPUs, for windows that it lacks.
@@ -19,11 +20,13 @@
 #include "passes/Widened.h"
 #include "passes/precision/Blocks.h"
 #include "passes/precision/Names.h"
+#include "passes/precision/Whole.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/Sequence.h"
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 
@@ -261,7 +264,7 @@ private:
     auto fits = [&](int64_t i) { return weights->getInt(i) >= -128 && weights->getInt(i) <= 127; };
     if (weights && llvm::all_of(llvm::seq<int64_t>(weights->size()), fits))
       return;
-    if (!weights || (conv && conv.getGroups() != 1))
+    if (!weights || (conv && (conv.getGroups() != 1 || !isSmall(conv))))
       return conv ? asFloats(op) : void();
     // Channels come first, or last.
     bool isLast = product && !product.getTransposeB();
@@ -296,18 +299,7 @@ private:
     auto constant = [&](const ref::Tensor &tensor) { return b.make<ConstantOp>(tensor.toAttr()); };
     Value x = op->getOperand(0), inputs;
     if (conv) {
-      SmallVector<int64_t> window(shape);
-      window[0] = 1;
-      auto ones = ref::Tensor::empty(RankedTensorType::get(window, builder.getIntegerType(8)));
-      for (int64_t i = 0; i < ones.size(); ++i)
-        ones.setInt(i, 1);
-      Operation *sum = builder.clone(*op);
-      sum->setOperands({x, b.cast(constant(ones), builder.getI32Type())});
-      SmallVector<int64_t> sizes(shapeOf(op->getResult(0)));
-      sizes[1] = 1;
-      sum->getResult(0).setType(RankedTensorType::get(sizes, builder.getI32Type()));
-      sum->moveAfter(sum->getOperand(1).getDefiningOp());
-      inputs = sum->getResult(0);
+      inputs = windowSums(b, conv);
     } else {
       int64_t rank = typeOf(x).getRank(), depth = rank - (product.getTransposeA() ? 2 : 1);
       SmallVector<int64_t> sizes(shapeOf(x));
@@ -321,6 +313,56 @@ private:
     Value y = b.make<AddOp>(sums->getResult(0), b.make<MulOp>(inputs, constant(shifts)));
     op->getResult(0).replaceAllUsesWith(y);
     op->erase();
+  }
+
+  /// Whether f32 holds the sums of a window's elements exactly.
+  static bool isSmall(ConvOp conv) {
+    constexpr double kExact = 1 << 24;
+    auto most = boundOf(conv.getX());
+    return most &&
+           *most * double(ShapedType::getNumElements(shapeOf(conv.getW()).drop_front())) < kExact;
+  }
+
+  /// The sums of all that a convolution's windows hold: of one channel's windows, once a kernel has
+  /// added the channels in whichever layout they lie. Exact in f32 where isSmall.
+  Value windowSums(TensorBuilder &b, ConvOp conv) {
+    auto ones = [&](ArrayRef<int64_t> shape, Type element) {
+      auto all = ref::Tensor::empty(RankedTensorType::get(shape, element));
+      for (int64_t i = 0; i < all.size(); ++i)
+        all.setDouble(i, 1);
+      return b.make<ConstantOp>(all.toAttr());
+    };
+    auto sumsOf = [&](Value x, Value w) {
+      auto sums = cast<ConvOp>(builder.clone(*conv));
+      Value operands[] = {x, w};
+      sums->setOperands(operands);
+      sums->moveAfter(w.getDefiningOp());
+      return sums;
+    };
+    Type i8 = builder.getIntegerType(8), i32 = builder.getI32Type(), f32 = builder.getF32Type();
+    SmallVector<int64_t> image(shapeOf(conv.getX())), window(shapeOf(conv.getW())),
+        sizes(shapeOf(conv.getY()));
+    image[1] = window[0] = sizes[1] = 1;
+    SmallVector<int64_t> point(window.size(), 1);
+    point[1] = std::exchange(window[1], 1);
+    ConvOp added = sumsOf(conv.getX(), b.cast(ones(point, i8), i32));
+    bool isPoint = window == SmallVector<int64_t>(window.size(), 1);
+    added.getResult().setType(RankedTensorType::get(isPoint ? sizes : image, i32));
+    if (isPoint)
+      return added;
+    SmallVector<int64_t> none(window.size() - 2, 0), one(window.size() - 2, 1);
+    added.setLow(none), added.setHigh(none), added.setStrides(one), added.setDilations(one);
+    Value x = b.cast(added, f32);
+    ConvOp sums = sumsOf(x, ones(window, f32));
+    sums.getResult().setType(RankedTensorType::get(sizes, f32));
+    markExact(sums);
+    return b.cast(sums, i32);
+  }
+
+  /// Only sums as written are exact.
+  void markExact(Operation *op) {
+    op->setAttr("dlc.accuracy", builder.getStringAttr("strict"));
+    op->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
   }
 
   /// Exact where no sum passes 2^24.
@@ -337,9 +379,7 @@ private:
       Operation *sums = builder.clone(*op);
       sums->setOperands(operands);
       sums->getResult(0).setType(typeOf(op->getResult(0)).clone(builder.getF32Type()));
-      // Only sums as written are exact.
-      sums->setAttr("dlc.accuracy", builder.getStringAttr("strict"));
-      sums->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
+      markExact(sums);
       return b.cast(sums->getResult(0), builder.getI32Type());
     };
     // Along this axis of both sums may be split; a step of it is so many products.
@@ -398,6 +438,7 @@ struct QuantizedPass : OptionPass<QuantizedPass> {
     if (!costs)
       return failure();
     bool isHost = options.place.empty() && !can(options.device, DLC_DEVICE_GPU_CODE);
+    precision::keepWhole(module);
     Rewriter rewriter(module, *costs, isHost);
     SmallVector<Operation *> contractions;
     module.walk([&](Operation *op) {

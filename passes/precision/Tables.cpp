@@ -15,7 +15,9 @@
 #include "passes/Widened.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -123,7 +125,7 @@ private:
     if (!plan)
       return;
     OpBuilder builder(op);
-    Value made = make(*plan, typeOf(y).getElementType(), builder);
+    Value made = make(*plan, builder);
     y.replaceAllUsesWith(made);
     eraseUnused(op);
   }
@@ -205,20 +207,43 @@ private:
     return plan;
   }
 
-  Value make(const Plan &plan, Type element, OpBuilder &builder) {
-    if (!plan.carrier) {
-      if (isIdentity(plan.table, typeOf(plan.x).getElementType()))
-        return plan.x;
-      return LookupOp::create(builder, plan.x.getLoc(), plan.x, plan.table.toAttr());
-    }
+  Value make(const Plan &plan, OpBuilder &builder) {
+    if (const Plan *source = onlySource(plan))
+      return lookedUp(moved(plan, builder), source->table, builder);
     SmallVector<Value> operands;
     for (const Plan &each : plan.operands)
-      operands.push_back(make(each, element, builder));
+      operands.push_back(make(each, builder));
+    return carried(plan, operands, builder);
+  }
+
+  /// The only table of a plan where nothing on the way makes more elements: it comes last, so that
+  /// tables of several readers share what is moved.
+  static const Plan *onlySource(const Plan &plan) {
+    if (!plan.carrier)
+      return &plan;
+    auto from = typeOf(plan.carrier->getOperand(0)), to = typeOf(plan.carrier->getResult(0));
+    return plan.operands.size() == 1 && from.hasStaticShape() && to.hasStaticShape() &&
+                   to.getNumElements() <= from.getNumElements()
+               ? onlySource(plan.operands.front())
+               : nullptr;
+  }
+
+  static Value lookedUp(Value x, const ref::Tensor &table, OpBuilder &builder) {
+    return isIdentity(table, typeOf(x).getElementType())
+               ? x
+               : LookupOp::create(builder, x.getLoc(), x, table.toAttr()).getY();
+  }
+
+  static Value moved(const Plan &plan, OpBuilder &builder) {
+    return plan.carrier ? carried(plan, moved(plan.operands.front(), builder), builder) : plan.x;
+  }
+
+  static Value carried(const Plan &plan, ValueRange operands, OpBuilder &builder) {
     Operation *moved = builder.clone(*plan.carrier);
     for (auto [i, operand] : llvm::enumerate(operands))
       moved->setOperand(i, operand);
     Value y = moved->getResult(0);
-    y.setType(typeOf(y).clone(element));
+    y.setType(typeOf(y).clone(typeOf(operands.front()).getElementType()));
     return y;
   }
 
@@ -288,6 +313,10 @@ struct TablesPass : PassWrapper<TablesPass, OperationPass<ModuleOp>> {
       Chains chains(*block);
       chains.rewrite();
     }
+    // Several readers of what is moved have it moved once.
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance(getOperation());
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
   }
 };
 

@@ -54,6 +54,37 @@ TEST(LanePool, MaximaAndTheirPlaces) {
   });
 }
 
+template <typename Byte> void holdBytes(const LaneCase &c, const char *dtype) {
+  int64_t pixels = c.size[0] * c.size[1], results = c.out(0) * c.out(1);
+  std::mt19937 random(5);
+  std::vector<Byte> x(size_t(c.images * c.channels * pixels));
+  for (Byte &value : x)
+    value = Byte(random());
+  size_t count = size_t(c.images * c.channels * results);
+  auto output = [&] { return Array::output<Byte>(count); };
+  std::vector<Array> plain = {Array::of(x), output(), Array::output<uint8_t>(count)},
+                     lanes = {Array::of(grouped(x, c, pixels)), output()};
+  json desc = c.describe("max_pool_positions");
+  desc["dtype"] = dtype;
+  runBuiltin(desc, plain);
+  desc["kind"] = "lane_pool";
+  desc["op"] = "max";
+  desc["group"] = c.group;
+  runBuiltin(desc, lanes);
+  EXPECT_EQ(lanes[1].as<Byte>(), grouped(plain[1].as<Byte>(), c, results));
+}
+
+TEST(LanePool, MaximaOfBytes) {
+  onEachProcessor([] {
+    for (LaneCase c : kCases)
+      for (int64_t wider : {1, 5}) {
+        c.channels *= wider, c.group *= wider;
+        holdBytes<uint8_t>(c, "u8");
+        holdBytes<int8_t>(c, "i8");
+      }
+  });
+}
+
 TEST(LanePool, AveragesAndTheirGradients) {
   onEachProcessor([] {
     for (const LaneCase &c : kCases)

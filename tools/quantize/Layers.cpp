@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include <cmath>
 
 namespace dlc::quantize {
 namespace {
@@ -45,6 +46,15 @@ Passing passingOf(const onnx::NodeProto &node) {
 int dataOperands(const onnx::NodeProto &node) {
   static const std::set<llvm::StringRef> several = {"Add", "Concat"};
   return several.count(node.op_type()) ? node.input_size() : 1;
+}
+
+/// Padding that no finite number beats has no scale: what takes the largest of it has.
+bool isPaddedWithInfinity(const Graph &graph, const std::string &value) {
+  const onnx::NodeProto *pad = graph.producer(value);
+  if (!pad || pad->op_type() != "Pad" || pad->input_size() < 3)
+    return false;
+  const onnx::TensorProto *with = graph.weights(pad->input(2));
+  return with && countOf(*with) > 0 && !std::isfinite(*floatsOf(*with));
 }
 
 bool isQuantisedKind(const onnx::NodeProto &node) {
@@ -157,7 +167,8 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     if (maker->op_type() == "Add" && llvm::any_of(maker->input(), isConstant))
       continue;
     for (int i = 0; i < dataOperands(*maker) && i < maker->input_size(); ++i)
-      add(maker->input(i));
+      if (!isPaddedWithInfinity(graph, maker->input(i)))
+        add(maker->input(i));
     if (passing == Passing::Moves && maker->output_size() && maker->output(0) == value &&
         values.count(maker->input(0)))
       values[value] = maker->input(0);

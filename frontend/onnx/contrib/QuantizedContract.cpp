@@ -54,11 +54,16 @@ void qGemm(Node &n, Build &b) {
   if (c)
     sum = b.add(sum, c);
   Value scale = b.mul(b.mul(xq.scale, wq.scale), n.real("alpha", 1));
-  Value y = b.mul(b.cast(sum, b.elem(scale)), scale);
+  auto scaled = [&] { return b.mul(b.cast(sum, b.elem(scale)), scale); };
   if (!n.has(7))
-    return n.set(0, y);
+    return n.set(0, scaled());
   Type element = n.has(8) ? b.elem(n.in(8)) : b.elem(x);
-  n.set(0, quantized(b, y, quantizationOf(n, b, 7, 8, element), element));
+  Quantization yq = quantizationOf(n, b, 7, 8, element);
+  if (!b.ok())
+    return;
+  // Sums are scaled once.
+  scale = b.div(scale, yq.scale);
+  n.set(0, toQuantized(b, scaled(), yq.zeroPoint, element));
 }
 
 const Operator table[] = {

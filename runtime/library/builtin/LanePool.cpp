@@ -3,10 +3,10 @@
 // {"kind": "lane_pool", "op": "max" | "average" | "max_grad" | "average_grad", "src", "dst",
 // "kernel", "strides", "dilations", "pads_l" (see Pooling.h), "include_pad", "pads_counted" (see
 // PoolGrad.cpp), "group": 16}
-//   of f32, [N, C, H, W] in memory as [N, C / group, H, W, group] (nChw16c), or with channels last
-//   where a group is all of them.
-//   buffers: max: src, dst, [positions: u8 as max_pool_positions has them]; average: src, dst;
-//   max_grad: dy, positions, dx; average_grad: dy, dx
+//   of f32 (max without positions: of "dtype" f32, u8 or i8), [N, C, H, W] in memory as [N, C /
+//   group, H, W, group] (nChw16c), or with channels last where a group is all of them. buffers:
+//   max: src, dst, [positions: u8 as max_pool_positions has them]; average: src, dst; max_grad: dy,
+//   positions, dx; average_grad: dy, dx
 //
 // A gradient is gathered: each of its elements is written once, and nothing is set to 0 before.
 //
@@ -101,6 +101,10 @@ std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
   if (given.taps > 256)
     request.complain("a position is a byte: the window must have at most 256 elements");
   bool tells = isMax && request.buffers == 3;
+  DType type = request.dtype("dtype");
+  bool isBytes = type == DType::U8 || type == DType::I8;
+  if (type != DType::F32 && (!isBytes || !isMax || isGradient || tells))
+    request.complain("lanes pool f32, or take the largest of u8 and i8");
   size_t last = isMax && (isGradient || tells) ? 2 : 1;
   auto positions = [&](bool written) {
     if (last == 2)
@@ -111,13 +115,13 @@ std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
     positions(false);
     request.need("dx", given.sourceElements(), DType::F32, true);
   } else {
-    request.need("src", given.sourceElements(), DType::F32, false);
-    request.need("dst", given.resultElements(), DType::F32, true);
+    request.need("src", given.sourceElements(), type, false);
+    request.need("dst", given.resultElements(), type, true);
     positions(true);
   }
   request.end();
   const LanePoolKernels *kernels =
-      hostLanes() == 16 && pool.channels % 16 == 0 ? &lanePoolAvx512 : &lanePoolAvx2;
+      hostLanes() == 16 && (isBytes || pool.channels % 16 == 0) ? &lanePoolAvx512 : &lanePoolAvx2;
   if (hostLanes() < 8 || pool.channels % 8 != 0)
     request.complain("lanes need AVX2 and groups of channels that are multiples of 8");
   int64_t rows = geometry->rows(isGradient ? pool.size : pool.outSize);
@@ -134,7 +138,10 @@ std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
         isLarge &&
         reinterpret_cast<uintptr_t>(buffers[last]) % (kernels->lanes * sizeof(float)) == 0;
     parallelFor(context.threads, rows, grain, [&](int64_t begin, int64_t end, int) {
-      if (isMax && isGradient)
+      if (isBytes)
+        (type == DType::U8 ? kernels->maxBytes : kernels->maxSignedBytes)(p, bytes(0), bytes(1),
+                                                                          begin, end);
+      else if (isMax && isGradient)
         kernels->maxGradient(p, at(0), bytes(1), at(2), begin, end);
       else if (isMax)
         kernels->max(p, at(0), at(1), tells ? bytes(2) : nullptr, begin, end);

@@ -54,6 +54,11 @@ struct LanePoolKernels {
   /// `positions` may be null. NaN is the largest; of equal ones the first counts.
   void (*max)(const LanePool &pool, const float *src, float *dst, uint8_t *positions, int64_t begin,
               int64_t end);
+  /// Of at least 8 channels of one byte each.
+  void (*maxBytes)(const LanePool &pool, const uint8_t *src, uint8_t *dst, int64_t begin,
+                   int64_t end);
+  void (*maxSignedBytes)(const LanePool &pool, const uint8_t *src, uint8_t *dst, int64_t begin,
+                         int64_t end);
   void (*average)(const LanePool &pool, const float *src, float *dst, int64_t begin, int64_t end);
   void (*maxGradient)(const LanePool &pool, const float *dy, const uint8_t *positions, float *dx,
                       int64_t begin, int64_t end);

@@ -156,6 +156,41 @@ struct LanePoolVectors {
     });
   }
 
+  /// Pixels' channels by registers of W bytes: the last ones overlap, or are of half the width.
+  template <typename Size, typename Byte, int W>
+  static void maxOfBytes(const LanePool &pool, const LaneReach &down, const LaneReach &across,
+                         const uint8_t *plane, uint8_t *to) {
+    if constexpr (W > 8)
+      if (pool.channels < W)
+        return maxOfBytes<Size, Byte, W / 2>(pool, down, across, plane, to);
+    typedef Byte Bytes __attribute__((vector_size(W)));
+    for (int64_t c = 0; c < pool.channels; c += W) {
+      int64_t at = c + W <= pool.channels ? c : pool.channels - W;
+      Bytes best = Bytes{} + (Byte(-1) < 0 ? Byte(-128) : Byte(0));
+      overWindow<Size>(pool, down, across, [&](int64_t element, int32_t) {
+        Bytes v;
+        __builtin_memcpy(&v, plane + at + element, W);
+        best = v > best ? v : best;
+      });
+      __builtin_memcpy(to + at, &best, W);
+    }
+  }
+
+  template <typename Byte>
+  static void maxBytes(const LanePool &pool, const uint8_t *src, uint8_t *dst, int64_t begin,
+                       int64_t end) {
+    bySize(pool, [&](auto size) {
+      for (int64_t number = begin; number < end; ++number) {
+        Row row(number, pool.groups, pool.outSize[0]);
+        const uint8_t *plane = src + row.planeIn(pool.src);
+        uint8_t *to = dst + row.in(pool.dst);
+        for (int64_t x = 0; x < pool.outSize[1]; ++x, to += pool.dst.pixel)
+          maxOfBytes<decltype(size), Byte, 4 * V>(pool, pool.reaches[0][row.y], pool.reaches[1][x],
+                                                  plane, to);
+      }
+    });
+  }
+
   static void average(const LanePool &pool, const float *src, float *dst, int64_t begin,
                       int64_t end) {
     bySize(pool, [&](auto size) {
@@ -224,7 +259,8 @@ struct LanePoolVectors {
            [&](Floats &sum, int64_t at, int32_t, float part) { sum += load(dy + at) * part; });
   }
 
-  static constexpr LanePoolKernels kernels{max, average, maxGradient, averageGradient, V};
+  static constexpr LanePoolKernels kernels{
+      max, maxBytes<uint8_t>, maxBytes<signed char>, average, maxGradient, averageGradient, V};
 };
 
 } // namespace

@@ -59,6 +59,24 @@ func.func @turned(%x: tensor<1x64xf32>) -> tensor<1x80xf32> {
   return %y : tensor<1x80xf32>
 }
 
+// One zero point for all of many blocks is a constant of f32 at once, too: kernels read nothing else.
+// CHECK-LABEL: @many
+// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<-8.0{{.*}}> : tensor<2816x32x1xf32>
+// CHECK: dlc.sub %{{.*}}, %[[Z]]
+// CHECK: dlc.matmul %arg0, %{{.*}} transpose_b
+func.func @many(%x: tensor<9x512xf32>) -> tensor<9x2816xf32> {
+  %q = dlc.constant dense<3> : tensor<2816x32x16xi8>
+  %z = dlc.constant dense<-8> : tensor<2816x32x1xi32>
+  %scale = dlc.constant dense<0.5> : tensor<2816x32x1xf32>
+  %0 = dlc.cast %q to i32 : (tensor<2816x32x16xi8>) -> tensor<2816x32x16xi32>
+  %1 = dlc.sub %0, %z : (tensor<2816x32x16xi32>, tensor<2816x32x1xi32>) -> tensor<2816x32x16xi32>
+  %2 = dlc.cast %1 to f32 : (tensor<2816x32x16xi32>) -> tensor<2816x32x16xf32>
+  %3 = dlc.mul %2, %scale : (tensor<2816x32x16xf32>, tensor<2816x32x1xf32>) -> tensor<2816x32x16xf32>
+  %4 = dlc.reshape %3 : (tensor<2816x32x16xf32>) -> tensor<2816x512xf32>
+  %y = dlc.matmul %x, %4 transpose_b : (tensor<9x512xf32>, tensor<2816x512xf32>) -> tensor<9x2816xf32>
+  return %y : tensor<9x2816xf32>
+}
+
 // Products that want their sums as written keep f32.
 // CHECK-LABEL: @strict
 // CHECK: dlc.matmul {{.*}}tensor<80x64xf32>

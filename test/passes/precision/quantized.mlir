@@ -102,10 +102,11 @@ func.func @row(%x: tensor<1x64xf32>, %more: tensor<9x64xf32>, %s: tensor<1x128xf
   return %y, %z : tensor<1x128xf32>, tensor<9x128xf32>
 }
 
-// Zero points of nothing, one for each channel, change nothing; weights without a sign are split.
+// Zero points of nothing, one for each channel, change nothing; weights without a sign are split, with the sums of windows from those of channels.
 // CHECK-LABEL: @channels
 // CHECK: dlc.conv {{.*}}groups = 8 : i64{{.*}} -> tensor<1x8x4x4xi32>
-// CHECK: dlc.conv {{.*}}groups = 1 : i64{{.*}} -> tensor<1x1x4x4xi32>
+// CHECK: dlc.conv {{.*}}low = array<i64: 0, 0>{{.*}}tensor<1x8x1x1xi32>) -> tensor<1x1x4x4xi32>
+// CHECK: dlc.conv {{.*}}low = array<i64: 1, 1>{{.*}}tensor<1x1x3x3xf32>) -> tensor<1x1x4x4xf32>
 // CHECK: dlc.conv {{.*}}groups = 1 : i64{{.*}} -> tensor<1x8x4x4xi32>
 func.func @channels(%x: tensor<1x8x4x4xui8>, %s: tensor<f32>, %ws: tensor<8x1x1x1xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) {
   %0 = dlc.cast %x to i32 : (tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xi32>
@@ -126,4 +127,35 @@ func.func @channels(%x: tensor<1x8x4x4xui8>, %s: tensor<f32>, %ws: tensor<8x1x1x
   %10 = dlc.mul %9, %ws : (tensor<8x8x3x3xf32>, tensor<8x1x1x1xf32>) -> tensor<8x8x3x3xf32>
   %z = dlc.conv %2, %10 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x4x4xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x4x4xf32>
   return %y, %z : tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>
+}
+
+// Whole numbers that 16 bits hold need not be made such; what may not be whole, or not fit, is.
+// CHECK-LABEL: @sixteen
+// CHECK-NOT: xui16
+// CHECK: %[[M:.*]] = dlc.min
+// CHECK: %[[C:.*]] = dlc.sub %[[M]], %{{.*}} : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+// CHECK: %[[Y:.*]] = dlc.mul %[[C]], %arg1
+// CHECK: %[[Q:.*]] = dlc.cast %{{.*}} to i16
+// CHECK: %[[W:.*]] = dlc.cast %[[Q]] to i32
+// CHECK: %[[Z:.*]] = dlc.cast %[[W]] to f32
+// CHECK: return %[[Y]], %[[Z]]
+func.func @sixteen(%x: tensor<4x8xf32>, %s: tensor<f32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %point = dlc.constant dense<32000.0> : tensor<f32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<65535.0> : tensor<f32>
+  %zero = dlc.constant dense<32000> : tensor<i32>
+  %0 = dlc.div %x, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = dlc.round %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = dlc.add %1, %point : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %3 = dlc.max %2, %low : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %4 = dlc.min %3, %high : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %5 = dlc.cast %4 to ui16 : (tensor<4x8xf32>) -> tensor<4x8xui16>
+  %6 = dlc.cast %5 to i32 : (tensor<4x8xui16>) -> tensor<4x8xi32>
+  %7 = dlc.sub %6, %zero : (tensor<4x8xi32>, tensor<i32>) -> tensor<4x8xi32>
+  %8 = dlc.cast %7 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
+  %y = dlc.mul %8, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %9 = dlc.cast %4 to i16 : (tensor<4x8xf32>) -> tensor<4x8xi16>
+  %10 = dlc.cast %9 to i32 : (tensor<4x8xi16>) -> tensor<4x8xi32>
+  %z = dlc.cast %10 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
+  return %y, %z : tensor<4x8xf32>, tensor<4x8xf32>
 }

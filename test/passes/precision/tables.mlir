@@ -126,3 +126,33 @@ func.func @kept(%a: tensor<1x2x4x4xui8>) -> (tensor<1x2x2x2xui8>, tensor<1x2x5x5
   %y1 = dlc.cast %6 to ui8 : (tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xui8>
   return %y0, %y1 : tensor<1x2x2x2xui8>, tensor<1x2x5x5xui8>
 }
+
+// Readers with other scales have the largest elements taken once: their tables come last.
+// CHECK-LABEL: @once
+// CHECK: %[[P:.*]] = dlc.max_pool %arg0 {{.*}} -> tensor<1x2x3x3xui8>
+// CHECK-NOT: dlc.max_pool
+// CHECK-DAG: dlc.lookup %[[P]] in
+// CHECK-DAG: dlc.transpose %[[P]]
+// CHECK: return
+func.func @once(%a: tensor<1x2x4x4xui8>) -> (tensor<1x2x3x3xui8>, tensor<1x3x3x2xui8>) {
+  %sa = dlc.constant dense<0.5> : tensor<f32>
+  %sb = dlc.constant dense<0.125> : tensor<f32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %0 = dlc.cast %a to f32 : (tensor<1x2x4x4xui8>) -> tensor<1x2x4x4xf32>
+  %1 = dlc.mul %0, %sa : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %2 = dlc.max_pool %1 {window = array<i64: 2, 2>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = dlc.div %2, %sb : (tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %4 = dlc.round %3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %5 = dlc.max %4, %low : (tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %6 = dlc.min %5, %high : (tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %y0 = dlc.cast %6 to ui8 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xui8>
+  %7 = dlc.max_pool %1 {window = array<i64: 2, 2>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x3x3xf32>
+  %8 = dlc.transpose %7 [0, 2, 3, 1] : (tensor<1x2x3x3xf32>) -> tensor<1x3x3x2xf32>
+  %9 = dlc.div %8, %sa : (tensor<1x3x3x2xf32>, tensor<f32>) -> tensor<1x3x3x2xf32>
+  %10 = dlc.round %9 : (tensor<1x3x3x2xf32>) -> tensor<1x3x3x2xf32>
+  %11 = dlc.max %10, %low : (tensor<1x3x3x2xf32>, tensor<f32>) -> tensor<1x3x3x2xf32>
+  %12 = dlc.min %11, %high : (tensor<1x3x3x2xf32>, tensor<f32>) -> tensor<1x3x3x2xf32>
+  %y1 = dlc.cast %12 to ui8 : (tensor<1x3x3x2xf32>) -> tensor<1x3x3x2xui8>
+  return %y0, %y1 : tensor<1x2x3x3xui8>, tensor<1x3x3x2xui8>
+}
