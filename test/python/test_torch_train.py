@@ -363,6 +363,21 @@ def test_autocast():
     assert not any(graph.eager for graph in dlc.report()), dlc.report()
 
 
+def test_modules_of_sixteen_bits():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 5)).bfloat16()
+    other, x = copy.deepcopy(module), torch.randn(4, 3, 8, 8).bfloat16()
+    run = compiled(module)
+    for each in (run, other):
+        for _ in range(2):
+            each(x).float().square().mean().backward()
+    for (name, found), wanted in zip(module.state_dict().items(), other.state_dict().values(), strict=True):
+        torch.testing.assert_close(found, wanted, rtol=2e-2, atol=1e-3, msg=name)
+    for found, wanted in zip(module.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(found.grad, wanted.grad, rtol=5e-2, atol=2e-2)
+    assert not any(graph.eager for graph in dlc.report()), dlc.report()
+
+
 def test_checkpointed_layers():
     from torch.utils.checkpoint import checkpoint
 

@@ -236,8 +236,8 @@ def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
 
 
 def memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, torch.Tensor]]:
-    """Where constants lie; one that is not contiguous is copied."""
-    held = {name: tensor.detach().contiguous() for name, tensor in constants.items()}
+    """Where constants lie; one that is not contiguous, or stands for its memory's negative, is copied."""
+    held = {name: tensor.detach().resolve_neg().contiguous() for name, tensor in constants.items()}
     return {name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor) for name, tensor in held.items()}
 
 
@@ -282,6 +282,8 @@ def decompositions() -> Any:
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
     table.update(_lists())
+    # Gradients in the forward direction begin with these, which have no memory.
+    table[torch.ops.aten._efficientzerotensor.default] = torch.ops.aten.zeros.default
     return table
 
 
