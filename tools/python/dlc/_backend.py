@@ -14,7 +14,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _flops, _graph, _random, _report, _runtime, _whole
+from dlc import _flops, _graph, _higher, _random, _report, _runtime, _whole
 from dlc._compile import Compiler
 from dlc._model import Model
 from dlc._options import require_threads
@@ -189,6 +189,7 @@ def _is_faster_in_pytorch(node: fx.Node) -> bool:
 def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
     """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
     graph = module.graph
+    _higher.open_up(module, lambda body: split(body, options, report))
     _random.detach(graph)
     _graph.settle(graph)
     # Where there are gradients, PyTorch itself sees to this.

@@ -264,10 +264,14 @@ def _lists() -> dict[Any, Any]:
         packet = getattr(aten, f"_foreach_{name}")
         for kind in packet.overloads():
             overload = getattr(packet, kind)
-            # Those with one tensor for all are few.
-            if not kind.endswith("out") and kind != "Tensor":
+            if not kind.endswith("out"):
                 found[overload] = _each(overload, getattr(aten, name))
+    found[aten._foreach_norm.Scalar] = _norms
     return found
+
+
+def _norms(each: list[torch.Tensor], ord: float = 2, dtype: torch.dtype | None = None) -> list[torch.Tensor]:
+    return [torch.ops.aten.linalg_vector_norm(tensor, ord, dtype=dtype) for tensor in each]
 
 
 def decompositions() -> Any:
