@@ -137,5 +137,13 @@ def test_steps_of_optimizers():
     assert not any(graph.eager for graph in dlc.report()), dlc.report()
 
 
+def test_lists_of_tensors():
+    def lists(x, y):
+        norms = torch._foreach_norm([x, y], 1)
+        return [*norms, *torch._foreach_mul([x, y], norms[0]), *torch._foreach_add([x, y], norms[1], alpha=2), *torch._foreach_div([x, y], norms[0])]
+
+    same(lists, torch.randn(3, 4), torch.randn(5))
+
+
 def test_shrinking_and_smooth_sizes():
     check(lambda x: [F.hardshrink(x), F.softshrink(x), F.interpolate(x, size=(3, 4), mode="lanczos", antialias=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, divisor_override=5)], torch.randn(1, 2, 6, 8))
