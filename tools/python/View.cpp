@@ -219,14 +219,24 @@ bool View::isCompact() const {
   return true;
 }
 
+template <size_t N>
+static char *gatherRow(const char *from, int64_t step, int64_t count, char *to) {
+  for (int64_t i = 0; i < count; ++i, to += N)
+    std::memcpy(to, from + i * step, N);
+  return to;
+}
+
 void View::gather(int dim, const char *from, char *&to) const {
-  if (dim == ndim) {
-    std::memcpy(to, from, itemBytes);
-    to += itemBytes;
+  int64_t step = strides[dim] * unit;
+  if (dim + 1 < ndim) {
+    for (int64_t i = 0; i < dims[dim]; ++i)
+      gather(dim + 1, from + i * step, to);
     return;
   }
-  for (int64_t i = 0; i < dims[dim]; ++i)
-    gather(dim + 1, from + i * strides[dim] * unit, to);
+  to = (itemBytes == 8   ? gatherRow<8>
+        : itemBytes == 4 ? gatherRow<4>
+        : itemBytes == 2 ? gatherRow<2>
+                         : gatherRow<1>)(from, step, dims[dim], to);
 }
 
 const void *View::compact(std::unique_ptr<char[]> &copy) const {
