@@ -82,8 +82,12 @@ void batchNormTraining(Node &n, Build &b) {
   n.set(2, b.unary<RsqrtOp>(b.add(made[2], eps)));
   auto moved = [&](size_t i, StringRef name, Value now) {
     Value before = n.tensor(name);
-    if (n.wants(i) && before)
-      n.set(i, b.add(b.mul(before, 1 - momentum), b.mul(b.cast(now, b.elem(before)), momentum)));
+    if (!n.wants(i) || !before)
+      return;
+    Value sum = b.add(b.mul(b.widen(before), 1 - momentum),
+                      b.mul(b.cast(now, b.elem(b.widen(before))), momentum));
+    // PyTorch says f32 of 16-bit statistics, too.
+    n.set(i, b.cast(sum, n.resultElement(i)));
   };
   moved(3, "running_mean", made[1]);
   moved(4, "running_var", b.mul(made[2], count / std::max(1.0, count - 1)));

@@ -148,6 +148,12 @@ class TestTorch:
         x = self.torch.arange(6, dtype=self.torch.float32).reshape(3, 2).T
         assert bool((dlc.compile(models.doubled(TensorProto.FLOAT))(x) == x + x).all())
 
+    def test_tensors_that_stand_for_others(self, ten, x):
+        pairs = self.torch.view_as_complex(self.torch.from_numpy(x).repeat(2, 1).T.contiguous())
+        assert pairs.conj().imag.is_neg()
+        assert np.array_equal(ten(pairs.conj().imag).numpy(), ten(-x))
+        assert np.array_equal(ten(self.torch._efficientzerotensor(16)).numpy(), ten(0 * x))
+
     def test_gradients_are_refused(self, ten):
         with pytest.raises(ValueError, match=r"requires gradients.*detach"):
             ten(self.torch.ones(16, requires_grad=True))

@@ -406,6 +406,26 @@ def test_names_of_ours_are_no_hindrance():
     pair.check()
 
 
+def test_buffers_that_are_written_alone():
+    class Kept(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.layer = nn.Linear(6, 3)
+            self.register_buffer("last", torch.zeros(3))
+            self.register_buffer("largest", torch.zeros((), dtype=torch.int64))
+
+        def forward(self, x):
+            y = self.layer(x)
+            self.last.copy_(y.detach().mean(0))
+            self.largest.copy_(y.argmax())
+            return y
+
+    pair = Pair(Kept, lambda module: SGD(module.parameters(), lr=0.05))
+    pair.run(numbers(), 3)
+    pair.check()
+
+
 def test_sixteen_bits():
     pair = Pair(small, lambda module: SGD(module.parameters(), lr=0.1), precision="bf16")
     for _ in range(5):

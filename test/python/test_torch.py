@@ -307,3 +307,44 @@ def test_pytorch_finds_the_backend(python):
 
 def test_import_does_not_load_pytorch(python):
     assert python("import sys, dlc; print('torch' in sys.modules)").strip() == "False"
+
+
+@torch.no_grad()
+def test_attention_of_scores_that_a_function_changes():
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    torch.manual_seed(0)
+    q, k, v, slope = torch.randn(2, 4, 128, 8), torch.randn(2, 2, 128, 8), torch.randn(2, 2, 128, 8), torch.randn(4)
+    near = create_block_mask(lambda b, h, i, j: (i >= j) & (i - j < 50), None, None, 128, 128, device="cpu")
+
+    def attention(q, k, v):
+        return flex_attention(q.cos(), k, v, lambda score, b, h, i, j: torch.tanh(score / 5) * 5 + slope[h] * (i - j), near, enable_gqa=True, return_lse=True)
+
+    close(compiled(attention, strict=True)(q, k, v), attention(q, k, v))
+    assert len(dlc.report()[0].pieces) == 1
+
+
+def test_graphs_within_a_graph_run_in_dlc():
+    layer = torch.nn.Linear(4, 4)
+
+    @torch.compiler.nested_compile_region
+    def block(x):
+        return torch.relu(layer(x)) + x
+
+    def choose(x):
+        return torch.cond(x.sum() > 0, lambda x: torch.sin(layer(x)), lambda x: torch.cos(layer(x)) * 2, (x,))
+
+    def repeat(x):
+        return torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, torch.sin(x) * 2), (torch.tensor(0), x))[1]
+
+    for function, trained in ((choose, True), (lambda x: block(block(x)), True), (repeat, False)):
+        for x in (torch.full((3, 4), 0.5), torch.full((3, 4), -0.5)):
+            torch._dynamo.reset()
+            dlc.report(clear=True)
+            run = compiled(function)
+            with torch.no_grad():
+                close(run(x), function(x))
+            if trained:
+                gradients = [torch.autograd.grad(each(x).square().sum(), layer.parameters()) for each in (run, function)]
+                close(*gradients)
+            assert all(graph.pieces and {each.overload for each in graph.eager} < {"cond", "invoke_subgraph", "while_loop"} for graph in dlc.report()), dlc.report()

@@ -30,6 +30,28 @@ def test_scattered_reductions():
     same(lambda x: [x.scatter(1, index, 3, reduce="multiply"), x.scatter(0, index.clamp(max=1), x, reduce="add"), x.put(index, x[:, :4]), x.put(index[0], x[0, :4], accumulate=True)], torch.randn(2, 5))
 
 
+def test_gradients_in_the_forward_direction():
+    torch.manual_seed(0)
+    layer = nn.Linear(4, 4)
+
+    def function(x):
+        f = lambda v: torch.tanh(layer(v))
+        return [torch.func.vmap(torch.func.jacfwd(f))(x), torch.func.vmap(torch.func.hessian(lambda v: f(v).sum()))(x), torch.func.jvp(f, (x,), (x.cos(),))[1]]
+
+    check(function, torch.randn(3, 4), parameters=list(layer.parameters()))
+
+
+def test_parts_of_complex_numbers():
+    def function(z):
+        return [z.conj().imag * 2, z.conj().resolve_conj().imag + 1, torch.view_as_real(z.conj() * z) * 3]
+
+    z = torch.randn(3, 4, dtype=torch.complex64)
+    with torch.no_grad():
+        for found, wanted in zip(compiled(function)(z), function(z), strict=True):
+            torch.testing.assert_close(found, wanted)
+        torch.testing.assert_close(compiled(lambda x: x * 2 + 1)(z.conj().imag), z.conj().imag * 2 + 1)
+
+
 def test_masked_places():
     mask = torch.tensor([[True, False, True, True], [False, True, False, False]])
     check(lambda x, y, z: [x.masked_scatter(mask, y), x.masked_scatter(mask[0], z), torch.diagonal_scatter(z, y[:2], 1)], torch.randn(2, 4), torch.randn(5), torch.randn(3, 3))
@@ -113,6 +135,14 @@ def test_steps_of_optimizers():
                 step()
         torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
     assert not any(graph.eager for graph in dlc.report()), dlc.report()
+
+
+def test_lists_of_tensors():
+    def lists(x, y):
+        norms = torch._foreach_norm([x, y], 1)
+        return [*norms, *torch._foreach_mul([x, y], norms[0]), *torch._foreach_add([x, y], norms[1], alpha=2), *torch._foreach_div([x, y], norms[0])]
+
+    same(lists, torch.randn(3, 4), torch.randn(5))
 
 
 def test_shrinking_and_smooth_sizes():

@@ -363,6 +363,43 @@ def test_autocast():
     assert not any(graph.eager for graph in dlc.report()), dlc.report()
 
 
+def test_nothing_is_copied_into_another_order():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 3), nn.GELU()).to(memory_format=torch.channels_last)
+    other, x = copy.deepcopy(module), torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last)
+    found, wanted = (each(x) for each in (compiled(module), other))
+    assert found.stride() == wanted.stride()
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+    for result in (found, wanted):
+        result.square().mean().backward()
+    for got, want in zip(module.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(got.grad, want.grad, rtol=1e-3, atol=1e-5)
+    assert [graph.copied for graph in dlc.report()] == [0, 0], dlc.report()
+
+
+def test_turned_inputs_and_results():
+    with torch.no_grad():
+        function = lambda x, y: ((x + 1).transpose(1, 2), (x * y).permute(2, 0, 1), x.sum(2).t())
+        given = torch.randn(4, 5, 3).transpose(0, 2), torch.randn(3, 4, 5).transpose(1, 2)
+        for got, want in zip(compiled(function)(*given), function(*given), strict=True):
+            torch.testing.assert_close(got, want, check_stride=True)
+
+
+def test_modules_of_sixteen_bits():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 5)).bfloat16()
+    other, x = copy.deepcopy(module), torch.randn(4, 3, 8, 8).bfloat16()
+    run = compiled(module)
+    for each in (run, other):
+        for _ in range(2):
+            each(x).float().square().mean().backward()
+    for (name, found), wanted in zip(module.state_dict().items(), other.state_dict().values(), strict=True):
+        torch.testing.assert_close(found, wanted, rtol=2e-2, atol=1e-3, msg=name)
+    for found, wanted in zip(module.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(found.grad, wanted.grad, rtol=5e-2, atol=2e-2)
+    assert not any(graph.eager for graph in dlc.report()), dlc.report()
+
+
 def test_checkpointed_layers():
     from torch.utils.checkpoint import checkpoint
 

@@ -144,6 +144,12 @@ void View::openPacked(nb::handle object, const Value &value) {
   take(tensor->dl_tensor, object, value);
 }
 
+/// Whether an object has such a method that says so.
+static bool says(nb::handle object, const char *method) {
+  nb::object found = nb::getattr(object, method, nb::none());
+  return !found.is_none() && found().ptr() == Py_True;
+}
+
 void View::open(nb::handle object, const Value &value) {
   PyTypeObject *numpy = numpyArrayType();
   if (numpy && PyObject_TypeCheck(object.ptr(), numpy)) {
@@ -164,6 +170,10 @@ void View::open(nb::handle object, const Value &value) {
     if (tracked.ptr() == Py_True)
       raise(PyExc_ValueError, required(value) + "a tensor that requires gradients, which dlc would "
                                                 "not compute; give x.detach()");
+    // DLPack tells only where memory is, not that a tensor stands for its negative (the imaginary
+    // part of a conjugate), or for zeros without any.
+    if (says(object, "is_neg") || says(object, "_is_zerotensor"))
+      object = kept = object.attr("clone")();
     if (table->fromObject(object.ptr(), &borrowed) != 0)
       throw nb::python_error();
     take(borrowed, object, value);
@@ -209,14 +219,24 @@ bool View::isCompact() const {
   return true;
 }
 
+template <size_t N>
+static char *gatherRow(const char *from, int64_t step, int64_t count, char *to) {
+  for (int64_t i = 0; i < count; ++i, to += N)
+    std::memcpy(to, from + i * step, N);
+  return to;
+}
+
 void View::gather(int dim, const char *from, char *&to) const {
-  if (dim == ndim) {
-    std::memcpy(to, from, itemBytes);
-    to += itemBytes;
+  int64_t step = strides[dim] * unit;
+  if (dim + 1 < ndim) {
+    for (int64_t i = 0; i < dims[dim]; ++i)
+      gather(dim + 1, from + i * step, to);
     return;
   }
-  for (int64_t i = 0; i < dims[dim]; ++i)
-    gather(dim + 1, from + i * strides[dim] * unit, to);
+  to = (itemBytes == 8   ? gatherRow<8>
+        : itemBytes == 4 ? gatherRow<4>
+        : itemBytes == 2 ? gatherRow<2>
+                         : gatherRow<1>)(from, step, dims[dim], to);
 }
 
 const void *View::compact(std::unique_ptr<char[]> &copy) const {

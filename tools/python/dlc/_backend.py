@@ -6,7 +6,7 @@ import copy
 import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx
@@ -14,7 +14,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _flops, _graph, _random, _report, _runtime, _whole
+from dlc import _flops, _graph, _higher, _random, _report, _runtime, _whole
 from dlc._compile import Compiler
 from dlc._model import Model
 from dlc._options import require_threads
@@ -131,7 +131,7 @@ class Piece:
     """A part of a graph, as a program; `constants` are those of its inputs whose elements are known, by the names of their nodes."""
 
     def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
-        graph = part.graph
+        graph, self._orders = _in_order(part.graph, constants)
         names = [node.name for node in graph.find_nodes(op="placeholder")]
         self._inputs = [i for i, name in enumerate(names) if name not in constants]
         inputs = {names[i]: names[i] for i in self._inputs}
@@ -148,19 +148,71 @@ class Piece:
 
     def __call__(self, *tensors: torch.Tensor) -> Any:
         given = [tensors[i] for i in self._inputs]
-        results = self._run(*[tensor.detach() if tensor.requires_grad else tensor for tensor in given])
+        given = [tensor.detach() if tensor.requires_grad else tensor for tensor in given]
+        for i, order in self._orders.given.items():
+            given[i] = given[i].permute(order)
+        results = self._run(*given)
         if not isinstance(results, tuple):
             results = (results,)
         if not given:
             results = tuple(map(_tensor, results))
-        if self._strides:
+        if self._strides or self._orders.made:
             results = tuple(self._laid(i, each) for i, each in enumerate(results))
         return results[0] if self._single else results
 
     def _laid(self, at: int, result: torch.Tensor) -> torch.Tensor:
+        if at in self._orders.made:
+            return result.permute(self._orders.made[at])
         if at not in self._strides:
             return result
         return torch.empty_strided(result.shape, self._strides[at], dtype=result.dtype).copy_(result)
+
+
+class _Orders(NamedTuple):
+    """Of inputs, and of results, the permutations that bring them into the order that they have in memory, and back."""
+
+    given: dict[int, list[int]]
+    made: dict[int, list[int]]
+
+
+def _order_of(value: Any) -> list[int] | None:
+    """In which order a tensor's dimensions lie in memory, where it is dense in another than theirs."""
+    if not isinstance(value, torch.Tensor) or value.is_contiguous():
+        return None
+    order = sorted(range(value.dim()), key=lambda d: (-value.stride(d), -value.size(d)))
+    return order if value.permute(order).is_contiguous() else None
+
+
+def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor]) -> tuple[fx.Graph, _Orders]:
+    """The graph with inputs and results in the order in which they lie in memory, so that nobody has to copy them."""
+    orders = _Orders({}, {})
+    if not any(_order_of(node.meta.get("val")) for node in [*graph.find_nodes(op="placeholder"), *graph.output_node().all_input_nodes]):
+        return graph, orders
+    graph = copy.deepcopy(graph)
+    permute = torch.ops.aten.permute.default
+    for i, node in enumerate(each for each in graph.find_nodes(op="placeholder") if each.name not in constants):
+        value = node.meta.get("val")
+        order = _order_of(value)
+        if order is None:
+            continue
+        orders.given[i] = order
+        with graph.inserting_after(node):
+            seen = graph.call_function(permute, (node, [order.index(d) for d in range(len(order))]))
+        node.replace_all_uses_with(seen, delete_user_cb=lambda user, seen=seen: user is not seen)
+        seen.meta["val"], node.meta["val"] = value, value.permute(order)
+    output = graph.output_node()
+    (result,) = output.args
+    results = [result] if isinstance(result, fx.Node) else list(result)
+    for i, node in enumerate(results):
+        order = _order_of(node.meta.get("val"))
+        if order is None:
+            continue
+        orders.made[i] = [order.index(d) for d in range(len(order))]
+        with graph.inserting_before(output):
+            results[i] = graph.call_function(permute, (node, order))
+        results[i].meta["val"] = node.meta["val"].permute(order)
+    output.args = (results[0] if isinstance(result, fx.Node) else tuple(results),)
+    return graph, orders
 
 
 def _strict(message: str) -> ValueError:
@@ -189,6 +241,7 @@ def _is_faster_in_pytorch(node: fx.Node) -> bool:
 def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
     """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
     graph = module.graph
+    _higher.open_up(module, lambda body: split(body, options, report))
     _random.detach(graph)
     _graph.settle(graph)
     # Where there are gradients, PyTorch itself sees to this.

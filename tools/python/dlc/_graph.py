@@ -236,8 +236,8 @@ def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
 
 
 def memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, torch.Tensor]]:
-    """Where constants lie; one that is not contiguous is copied."""
-    held = {name: tensor.detach().contiguous() for name, tensor in constants.items()}
+    """Where constants lie; one that is not contiguous, or stands for its memory's negative, is copied."""
+    held = {name: tensor.detach().resolve_neg().contiguous() for name, tensor in constants.items()}
     return {name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor) for name, tensor in held.items()}
 
 
@@ -264,10 +264,14 @@ def _lists() -> dict[Any, Any]:
         packet = getattr(aten, f"_foreach_{name}")
         for kind in packet.overloads():
             overload = getattr(packet, kind)
-            # Those with one tensor for all are few.
-            if not kind.endswith("out") and kind != "Tensor":
+            if not kind.endswith("out"):
                 found[overload] = _each(overload, getattr(aten, name))
+    found[aten._foreach_norm.Scalar] = _norms
     return found
+
+
+def _norms(each: list[torch.Tensor], ord: float = 2, dtype: torch.dtype | None = None) -> list[torch.Tensor]:
+    return [torch.ops.aten.linalg_vector_norm(tensor, ord, dtype=dtype) for tensor in each]
 
 
 def decompositions() -> Any:
@@ -282,6 +286,8 @@ def decompositions() -> Any:
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
     table.update(_lists())
+    # Gradients in the forward direction begin with these, which have no memory.
+    table[torch.ops.aten._efficientzerotensor.default] = torch.ops.aten.zeros.default
     return table
 
 

@@ -182,7 +182,8 @@ def graph_of(
             if isinstance(given, torch.Tensor):
                 names[node] = name
                 inputs.append(name)
-        elif node in places and node in live:
+        # A buffer may be written without being read.
+        elif node in places and (node in live or each.target in changed):
             table, key = places[node]
             tensor = table[key]
             if each.kind == InputKind.BUFFER and not tensor.is_floating_point() and each.target not in changed:
