@@ -85,6 +85,21 @@ double slowSteps(const json &desc) {
                                [](const json &op) { return op.value("alg", "") != "relu"; }));
 }
 
+/// Elements of unfolded images that a transposed convolution adds up to its results.
+double summedUp(const json &desc) {
+  bool isGradient = desc.value("kind", "") == "convolution_backward_data";
+  if (!isGradient && desc.value("kind", "") != "deconvolution")
+    return 0;
+  auto from = dimsOf(desc, isGradient ? "diff_dst" : "src"),
+       to = dimsOf(desc, isGradient ? "diff_src" : "dst"), weights = dimsOf(desc, "weights");
+  if (from.size() < 3 || to.size() != from.size() || weights.size() < from.size())
+    return 0;
+  size_t spatial = from.size() - 2;
+  double taps = productOf(ArrayRef(weights).take_back(spatial)),
+         positions = productOf(ArrayRef(from).take_back(spatial));
+  return double(to[0] * to[1]) * taps * positions;
+}
+
 /// Elements of a convolution's source that a window of one pixel reads where strides leave others
 /// out.
 double pixelsLeft(const json &desc) {
@@ -178,7 +193,8 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
                   packedInside(call.desc) / machine.libraryPacked;
     if (name.contains("gemm:"))
       nanoseconds += productOf(dimsOf(call.desc, "dst")) * slowSteps(call.desc) /
-                     (machine.unfoldedSteps * cores);
+                         (machine.unfoldedSteps * cores) +
+                     summedUp(call.desc) / (machine.unfoldedSummed * cores);
     if (!recurrent)
       nanoseconds += cost.streamed(packedBytes(call) - machine.libraryStreamedBytes,
                                    machine.libraryStreamedGigabytes, cores);
