@@ -54,26 +54,56 @@ public:
 
   /// [N, (g, s.., O), T..] -> [N, (g, O), (T, s)..], and what lies inside the result.
   Value interleaved(Value phased) {
-    Shape split{shapeOf(phased)[0], groups}, order{0, 1, outputAxis()};
-    append(split, &Phase::stride);
-    split.push_back(outputs);
-    append(split, &Phase::positions);
-    Shape joined{split[0], groups * outputs}, start{0, 0};
-    for (auto [d, phase] : llvm::enumerate(phases)) {
-      order.append({outputAxis() + 1 + int64_t(d), 2 + int64_t(d)});
-      joined.push_back(phase.positions * phase.stride);
-      start.push_back(op.getLow()[d]);
-    }
-    Value whole = b.reshape(b.make<TransposeOp>(b.reshape(phased, split), order), joined);
-    ArrayRef<int64_t> size = shapeOf(op.getY());
-    return size == ArrayRef<int64_t>(joined)
-               ? whole
-               : b.make<SliceOp>(whole, start, size, Shape(size.size(), 1));
+    // What fills a vector is moved as a row.
+    constexpr int64_t kRow = 16;
+    return outputs >= kRow ? inRows(phased) : inPlanes(phased);
   }
 
 private:
-  /// Of the output channels, where phases stand apart.
-  int64_t outputAxis() const { return 2 + int64_t(phases.size()); }
+  /// With channels last on the way, so that both transpositions may be views.
+  Value inRows(Value phased) {
+    const int64_t rank = int64_t(phases.size());
+    Shape last{0}, first{0, rank + 1}, split{shapeOf(phased)[0]}, order{0};
+    append(split, &Phase::positions);
+    split.push_back(groups);
+    append(split, &Phase::stride);
+    split.push_back(outputs);
+    for (int64_t d = 0; d < rank; ++d) {
+      last.push_back(2 + d);
+      first.push_back(1 + d);
+      order.append({1 + d, rank + 2 + d});
+    }
+    last.push_back(1);
+    order.append({rank + 1, 2 * rank + 2});
+    Value whole = b.reshape(b.make<TransposeOp>(phased, last), split);
+    whole = inside(b.make<TransposeOp>(whole, order), 1);
+    return b.make<TransposeOp>(whole, first);
+  }
+
+  Value inPlanes(Value phased) {
+    const int64_t rank = int64_t(phases.size());
+    Shape split{shapeOf(phased)[0], groups}, order{0, 1, rank + 2};
+    append(split, &Phase::stride);
+    split.push_back(outputs);
+    append(split, &Phase::positions);
+    for (int64_t d = 0; d < rank; ++d)
+      order.append({rank + 3 + d, 2 + d});
+    return inside(b.make<TransposeOp>(b.reshape(phased, split), order), 2);
+  }
+
+  /// Of interleaved phases, joined, what the result holds; its spatial dimensions begin at `at`.
+  Value inside(Value interleaved, int64_t at) {
+    Shape joined(phases.size() + 2, groups * outputs), start(joined.size(), 0), size;
+    joined[0] = shapeOf(interleaved)[0];
+    size = joined;
+    for (auto [d, phase] : llvm::enumerate(phases)) {
+      joined[at + d] = phase.positions * phase.stride;
+      start[at + d] = op.getLow()[d];
+      size[at + d] = shapeOf(op.getY())[d + 2];
+    }
+    Value whole = b.reshape(interleaved, joined);
+    return size == joined ? whole : b.make<SliceOp>(whole, start, size, Shape(size.size(), 1));
+  }
 
   void append(Shape &shape, int64_t Phase::*what) const {
     for (const Phase &phase : phases)

@@ -1,12 +1,14 @@
-// What no library has fast code for becomes what they have. Transposed convolutions with strides become convolutions whose results are interleaved.
+// What no library has fast code for becomes what they have. Transposed convolutions with strides become convolutions whose results are interleaved, in rows of channels.
 // RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1' --dlc-verify-layout --split-input-file | FileCheck %s
 
 // 16 taps at stride 8: two taps for each of 8 phases.
 // CHECK-LABEL: @vocoder
 // CHECK-NOT: dlc.conv_transpose
 // CHECK: dlc.conv %{{.*}}, %{{.*}}, %{{.*}} {dilations = array<i64: 1>, groups = 1 : i64, high = array<i64: 1>, low = array<i64: 1>, strides = array<i64: 1>}{{.*}} -> tensor<1x128x501xf32
+// CHECK: dlc.transposed_view
 // CHECK: dlc.transpose
-// CHECK: dlc.slice {{.*}} start [0, 0, 4] size [1, 16, 4000] stride [1, 1, 1]
+// CHECK: dlc.slice {{.*}} start [0, 4, 0] size [1, 4000, 16] stride [1, 1, 1]
+// CHECK: dlc.transposed_view
 func.func @vocoder(%x: tensor<1x32x500xf32>, %w: tensor<32x16x16xf32>, %b: tensor<16xf32>) -> tensor<1x16x4000xf32> {
   %0 = dlc.conv_transpose %x, %w, %b {strides = array<i64: 8>, dilations = array<i64: 1>, low = array<i64: 4>, high = array<i64: 4>, extra = array<i64: 0>, groups = 1 : i64} : (tensor<1x32x500xf32>, tensor<32x16x16xf32>, tensor<16xf32>) -> tensor<1x16x4000xf32>
   return %0 : tensor<1x16x4000xf32>
