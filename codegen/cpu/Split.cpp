@@ -19,6 +19,8 @@ constexpr int64_t kNarrow = 64; ///< columns; so few that rows are better taken 
 constexpr int64_t kManyRows = 8;
 constexpr int64_t kColumns =
     1024; ///< partial results of a few reductions stay in the first-level cache
+constexpr int64_t kRowParts = 8, kLeastRows = 12;
+constexpr int64_t kCached = 32768; ///< elements; fewer are moved sooner than joined
 constexpr int64_t kFewRows = 64, kLongRow = 32768;
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -140,6 +142,14 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     // Sums in f64 may be long, and long runs come faster; but all cores want units.
     if (plan.unroll == kManyRows)
       rows = std::clamp(product(plan.shape) / columns / kUnits, rows, kLongRun);
+    // What made the rows and what takes them are cut along them, too: then each core has its own in
+    // its cache. Columns that a core reads and another one writes next go from cache to cache.
+    int64_t images = product(plan.shape) / (columns * fine * outer);
+    bool onlyReduces = llvm::none_of(fusion.getResultTypes(), [&](Type type) {
+      return cast<RankedTensorType>(type).getNumElements() == product(plan.shape);
+    });
+    if (onlyReduces && images < kRowParts && product(plan.shape) >= kCached)
+      rows = std::min(rows, std::max(kLeastRows, divideUp(fine * outer * images, kRowParts)));
     if (fine * outer < 2 * plan.unroll)
       return std::nullopt;
     if (fine >= rows || plan.outer < 0)
