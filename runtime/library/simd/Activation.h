@@ -14,7 +14,7 @@ namespace dlc::simd {
 enum class Activation : uint8_t {
   Relu, ///< with slope alpha below 0
   Clip,
-  Linear,
+  Linear, ///< the last of those that are as short as a call
   Square,
   Abs,
   Sqrt,

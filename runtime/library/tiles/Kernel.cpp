@@ -111,11 +111,20 @@ inline __m512 operandOf(const Post &post, int64_t row, int64_t column, __mmask16
   return post.operand.column == 0 ? _mm512_set1_ps(*at) : _mm512_maskz_loadu_ps(mask, at);
 }
 
-/// Kept out of line, so that what is done for most results stays small.
-__attribute__((noinline)) __m512 activated(const Post &post, __m512 v) {
+inline __m512 activatedHere(const Post &post, __m512 v) {
   simd::withActivation<16>(post.activation, post.alpha, post.beta,
                            [&](const auto &function) { v = __m512(function(simd::Vec<16>(v))); });
   return v;
+}
+
+/// Kept out of line, so that what is done for most results stays small.
+__attribute__((noinline)) __m512 activatedApart(const Post &post, __m512 v) {
+  return activatedHere(post, v);
+}
+
+inline __m512 activated(const Post &post, __m512 v) {
+  return post.activation <= simd::Activation::Linear ? activatedHere(post, v)
+                                                     : activatedApart(post, v);
 }
 
 inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row, int64_t column,
