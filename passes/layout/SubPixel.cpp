@@ -163,7 +163,7 @@ std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) 
     return std::nullopt;
   SubPixels made(op, *phases, b);
   Value phased = made.convolution();
-  // The result is moved once, or twice where its channels lie together.
+  // The result is moved once, and once more where planes are interleaved or wanted.
   Alternative way{{}, {}, {phased, phased}};
   // Of a depthwise one each phase is depthwise: libraries have no fast code for several results of
   // a channel.

@@ -315,9 +315,10 @@ private:
     op->erase();
   }
 
+  static constexpr double kExact = 1 << 24; ///< whole numbers below are exact in f32
+
   /// Whether f32 holds the sums of a window's elements exactly.
   static bool isSmall(ConvOp conv) {
-    constexpr double kExact = 1 << 24;
     auto most = boundOf(conv.getX());
     return most &&
            *most * double(ShapedType::getNumElements(shapeOf(conv.getW()).drop_front())) < kExact;
@@ -365,12 +366,11 @@ private:
     op->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
   }
 
-  /// Exact where no sum passes 2^24.
+  /// Exact where no sum passes kExact.
   void asFloats(Operation *op) {
     auto x = boundOf(op->getOperand(0)), w = boundOf(op->getOperand(1));
     if (!x || !w)
       return;
-    constexpr double kExact = 1 << 24;
     double most = kExact / std::max(*x * *w, 1.0);
     ArrayRef<int64_t> weights = shapeOf(op->getOperand(1));
     TensorBuilder b(builder, op->getLoc());
