@@ -1,4 +1,4 @@
-//===- Indexing.cpp - gathers, slices, concatenations and broadcasts ------===//
+//===- Indexing.cpp - gathers at constant places, needless broadcasts -----===//
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -53,32 +53,6 @@ struct GatherToSlice : OpRewritePattern<GatherOp> {
   }
 };
 
-// slice(concat(a, b, ..)) = slice(b) where it lies inside b
-struct SliceOfConcat : OpRewritePattern<SliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
-    auto concat = op.getX().getDefiningOp<ConcatOp>();
-    if (!concat || !typeOf(op.getX()).hasStaticShape())
-      return failure();
-    int64_t axis = concat.getAxis(), before = 0;
-    if (op.getSize()[axis] == 0)
-      return failure();
-    int64_t first = op.getStart()[axis];
-    int64_t last = first + (op.getSize()[axis] - 1) * op.getStride()[axis];
-    for (Value part : concat.getXs()) {
-      int64_t size = shapeOf(part)[axis];
-      if (std::min(first, last) >= before && std::max(first, last) < before + size) {
-        SmallVector<int64_t> start(op.getStart());
-        start[axis] -= before;
-        rewriter.replaceOpWithNewOp<SliceOp>(op, part, start, op.getSize(), op.getStride());
-        return success();
-      }
-      before += size;
-    }
-    return failure();
-  }
-};
-
 // op(broadcast(x), y) = op(x, y) where y stretches it anyway
 struct DropBroadcast : OpTraitRewritePattern<Elementwise> {
   using OpTraitRewritePattern::OpTraitRewritePattern;
@@ -126,7 +100,7 @@ struct BroadcastLast : OpTraitRewritePattern<Elementwise> {
 } // namespace
 
 void addIndexing(RewritePatternSet &patterns) {
-  patterns.add<GatherToSlice, SliceOfConcat, DropBroadcast, BroadcastLast>(patterns.getContext());
+  patterns.add<GatherToSlice, DropBroadcast, BroadcastLast>(patterns.getContext());
 }
 
 } // namespace dlc

@@ -18,8 +18,10 @@ void addConvFolding(mlir::RewritePatternSet &patterns);
 void addPadFolding(mlir::RewritePatternSet &patterns);
 /// Taps of windows that only ever meet padding.
 void addTaps(mlir::RewritePatternSet &patterns);
-/// Gathers at constant places as slices, slices of concatenations, needless broadcasts.
+/// Gathers at constant places as slices, needless broadcasts.
 void addIndexing(mlir::RewritePatternSet &patterns);
+/// Slices, merged dimensions and reductions of concatenations, part by part.
+void addConcats(mlir::RewritePatternSet &patterns);
 /// Scatters and gathers at all places of a box as slices and concatenations.
 void addBoxes(mlir::RewritePatternSet &patterns);
 /// Transpositions downwards until they meet their inverse or a product; splitting reshapes upwards.

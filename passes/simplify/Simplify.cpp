@@ -30,6 +30,7 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
     addPadFolding(set);
     addTaps(set);
     addIndexing(set);
+    addConcats(set);
     addBoxes(set);
     addTransposes(set);
     addNorms(set);

@@ -38,3 +38,84 @@ func.func @needless_broadcast(%a: tensor<3x4xf32>, %b: tensor<4xf32>) -> tensor<
   %y = dlc.add %a, %e : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
   return %y : tensor<3x4xf32>
 }
+
+// -----
+
+// A new dimension that is merged with those after it is one of the parts' own.
+
+// CHECK-LABEL: @merged_stack
+// CHECK: %[[A:.*]] = dlc.reshape %arg0 : (tensor<2x1x3x4xf32>) -> tensor<2x1x12xf32>
+// CHECK: %[[B:.*]] = dlc.reshape %arg1 : (tensor<2x1x3x4xf32>) -> tensor<2x1x12xf32>
+// CHECK: dlc.concat 2(%[[A]], %[[B]]) : {{.*}} -> tensor<2x1x24xf32>
+func.func @merged_stack(%a: tensor<2x1x3x4xf32>, %b: tensor<2x1x3x4xf32>) -> tensor<2x1x24xf32> {
+  %c = dlc.concat 1 (%a, %b) : (tensor<2x1x3x4xf32>, tensor<2x1x3x4xf32>) -> tensor<2x2x3x4xf32>
+  %y = dlc.reshape %c : (tensor<2x2x3x4xf32>) -> tensor<2x1x24xf32>
+  return %y : tensor<2x1x24xf32>
+}
+
+// -----
+
+// Merged with those before it, its elements lie between one another's.
+
+// CHECK-LABEL: @interleaved_stack
+// CHECK: dlc.concat 2
+// CHECK-NEXT: dlc.reshape
+func.func @interleaved_stack(%a: tensor<2x3x1xf32>, %b: tensor<2x3x1xf32>) -> tensor<2x6xf32> {
+  %c = dlc.concat 2 (%a, %b) : (tensor<2x3x1xf32>, tensor<2x3x1xf32>) -> tensor<2x3x2xf32>
+  %y = dlc.reshape %c : (tensor<2x3x2xf32>) -> tensor<2x6xf32>
+  return %y : tensor<2x6xf32>
+}
+
+// -----
+
+// What keeps the new dimension keeps the stack.
+
+// CHECK-LABEL: @kept_stack
+// CHECK: dlc.concat 1
+// CHECK-NEXT: dlc.reshape
+func.func @kept_stack(%a: tensor<2x1x3x4xf32>, %b: tensor<2x1x3x4xf32>) -> tensor<2x2x12xf32> {
+  %c = dlc.concat 1 (%a, %b) : (tensor<2x1x3x4xf32>, tensor<2x1x3x4xf32>) -> tensor<2x2x3x4xf32>
+  %y = dlc.reshape %c : (tensor<2x2x3x4xf32>) -> tensor<2x2x12xf32>
+  return %y : tensor<2x2x12xf32>
+}
+
+// -----
+
+// A sum along a concatenation is the sum of its parts' sums; factors are sliced alike.
+
+// CHECK-LABEL: @weighted_sum
+// CHECK-DAG: %[[W0:.*]] = dlc.slice %arg2 start [0, 0] size [1, 4]
+// CHECK-DAG: %[[W1:.*]] = dlc.slice %arg2 start [0, 4] size [1, 2]
+// CHECK-DAG: %[[M0:.*]] = dlc.mul %arg0, %[[W0]]
+// CHECK-DAG: %[[M1:.*]] = dlc.mul %arg1, %[[W1]]
+// CHECK-DAG: %[[S0:.*]] = dlc.reduce sum %[[M0]] axes [1] keepdims
+// CHECK-DAG: %[[S1:.*]] = dlc.reduce sum %[[M1]] axes [1] keepdims
+// CHECK: dlc.add %[[S0]], %[[S1]]
+func.func @weighted_sum(%a: tensor<3x4xf32>, %b: tensor<3x2xf32>, %w: tensor<1x6xf32>) -> tensor<3x1xf32> {
+  %c = dlc.concat 1 (%a, %b) : (tensor<3x4xf32>, tensor<3x2xf32>) -> tensor<3x6xf32>
+  %m = dlc.mul %c, %w : (tensor<3x6xf32>, tensor<1x6xf32>) -> tensor<3x6xf32>
+  %y = dlc.reduce sum %m axes [1] keepdims : (tensor<3x6xf32>) -> tensor<3x1xf32>
+  return %y : tensor<3x1xf32>
+}
+
+// -----
+
+// Sums of 16 bits would be rounded twice; along another dimension nothing is gained.
+
+// CHECK-LABEL: @rounded_sum
+// CHECK: dlc.concat 1
+// CHECK: dlc.reduce sum
+func.func @rounded_sum(%a: tensor<3x4xf16>, %b: tensor<3x2xf16>) -> tensor<3xf16> {
+  %c = dlc.concat 1 (%a, %b) : (tensor<3x4xf16>, tensor<3x2xf16>) -> tensor<3x6xf16>
+  %y = dlc.reduce sum %c axes [1] : (tensor<3x6xf16>) -> tensor<3xf16>
+  return %y : tensor<3xf16>
+}
+
+// CHECK-LABEL: @sum_across
+// CHECK: dlc.concat 1
+// CHECK: dlc.reduce sum
+func.func @sum_across(%a: tensor<3x4xf32>, %b: tensor<3x2xf32>) -> tensor<6xf32> {
+  %c = dlc.concat 1 (%a, %b) : (tensor<3x4xf32>, tensor<3x2xf32>) -> tensor<3x6xf32>
+  %y = dlc.reduce sum %c axes [0] : (tensor<3x6xf32>) -> tensor<6xf32>
+  return %y : tensor<6xf32>
+}
