@@ -1,6 +1,7 @@
 //===- EmitShape.cpp - constants, iota, and elements that are moved --------===//
 #include "codegen/cpu/IndexLowering.h"
 #include "codegen/cpu/Registers.h"
+#include "passes/fuse/Classify.h"
 #include "passes/fuse/Climbing.h"
 
 using namespace mlir;
@@ -139,6 +140,30 @@ Value Emitter::climb(GatherOp op, const Indices &at, int64_t lanes) {
   });
 }
 
+Value Emitter::takeInTurn(ConcatOp op, const Indices &at, int64_t lanes) {
+  const Runs turns = at[op.getAxis()].runs;
+  if (!takesTurns(op) || !turns.isRemainder || turns.by != int64_t(op.getXs().size()) ||
+      lanes == turns.by)
+    return {};
+  Indices inside(at);
+  inside[op.getAxis()] = constant(0);
+  for (Index &x : inside) {
+    if (x.isUniform())
+      continue;
+    if (!x.runs.areOf(turns) || x.runs.isRemainder)
+      return {};
+    x = {binary("div", turns.first, i64(turns.by)), 1, nullptr, false};
+  }
+  int64_t fewer = lanes / turns.by;
+  auto parts = llvm::map_to_vector(
+      op.getXs(), [&](Value part) { return splat(eval(part, inside, fewer), fewer); });
+  // Parts that are half of all apart are neighbours in the end.
+  for (int64_t half = turns.by / 2; half > 0; half /= 2)
+    for (int64_t i = 0; i < half; ++i)
+      parts[i] = vector::InterleaveOp::create(b, loc, parts[i], parts[i + half]);
+  return parts[0];
+}
+
 Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
   if (auto gather = dyn_cast<GatherOp>(op))
     if (Value picked = climb(gather, at, lanes))
@@ -153,6 +178,9 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     }
     return eval(op->getOperand(part), inside, lanes);
   }
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    if (Value all = takeInTurn(concat, at, lanes))
+      return all;
   IndexLowering lowering(*this, lanes);
   Type element = computeType(getElementTypeOrSelf(op->getResult(0).getType()));
   struct Source {

@@ -88,7 +88,7 @@ Index Emitter::affine(const Index &x, int64_t scale, int64_t offset) {
     v = binary("mul", v, i64(scale));
   if (offset != 0)
     v = binary("add", v, i64(offset));
-  y.step = x.step * scale;
+  y.step = x.step * scale, y.runs = {};
   return y;
 }
 
@@ -103,7 +103,17 @@ Index Emitter::add(const Index &x, const Index &y, int64_t lanes) {
 Index Emitter::linear(ArrayRef<int64_t> shape, const Indices &at, int64_t lanes) {
   Index sum = constant(0);
   auto strides = ref::rowMajorStrides(shape);
-  for (auto [d, index] : llvm::enumerate(at))
+  Indices places(at);
+  // A quotient and its remainder, next to each other, are one place again.
+  for (size_t d = 1; d < places.size(); ++d) {
+    const Runs &quotient = places[d - 1].runs, &rest = places[d].runs;
+    if (quotient.by != 0 && quotient.by == shape[d] && rest.areOf(quotient) && rest.isRemainder &&
+        !quotient.isRemainder) {
+      places[d] = {rest.first, 1, nullptr, false};
+      places[d - 1] = constant(0);
+    }
+  }
+  for (auto [d, index] : llvm::enumerate(places))
     if (shape[d] != 1)
       sum = add(sum, affine(index, strides[d], 0), lanes);
   return sum;
@@ -152,9 +162,36 @@ Value Emitter::eval(Value value, const Indices &at, int64_t lanes) {
   return result;
 }
 
+Value Emitter::repeated(Value value, const Indices &at, int64_t lanes) {
+  Runs runs;
+  for (const Index &x : at) {
+    if (x.isUniform())
+      continue;
+    if (x.runs.by == 0 ||
+        (runs.by != 0 && (!runs.areOf(x.runs) || runs.isRemainder != x.runs.isRemainder)))
+      return {};
+    runs = x.runs;
+  }
+  if (runs.by == 0)
+    return {};
+  int64_t fewer = runs.isRemainder ? runs.by : lanes / runs.by;
+  Index one = runs.isRemainder ? constant(0) : Index{binary("div", runs.first, i64(runs.by))};
+  one.step = 1;
+  Indices where = llvm::map_to_vector<6>(at, [&](const Index &x) { return x.vec ? one : x; });
+  Value few = eval(value, where, fewer);
+  if (!isa<VectorType>(few.getType()))
+    return few;
+  auto places = llvm::map_to_vector(llvm::seq<int64_t>(0, lanes), [&](int64_t lane) {
+    return runs.isRemainder ? lane % runs.by : lane / runs.by;
+  });
+  return vector::ShuffleOp::create(b, loc, few, few, places);
+}
+
 Value Emitter::evalUncached(Value value, const Indices &at, int64_t lanes) {
   if (Value element = elements.lookup(value))
     return element;
+  if (Value few = repeated(value, at, lanes))
+    return few;
   if (Value pointer = buffers.lookup(value))
     return load(value, pointer, at, lanes);
   if (auto row = rows.find(value); row != rows.end() && row->second.filled)

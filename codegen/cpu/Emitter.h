@@ -12,6 +12,7 @@
 #include "codegen/cpu/Target.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/dlc/IndexMap.h"
+#include "passes/fuse/Classify.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -22,6 +23,17 @@
 
 namespace dlc::cpu {
 
+/// What is known of a vector of places: it is (first + lane) / by, or the remainder, where `first`
+/// is a multiple of `by` and so is the number of lanes. Runs of `by` lanes have one quotient, and
+/// all runs have the same remainders.
+struct Runs {
+  mlir::Value first; ///< i64
+  int64_t by = 0;    ///< 0: nothing is known
+  bool isRemainder = false;
+
+  bool areOf(const Runs &other) const { return first == other.first && by == other.by; }
+};
+
 /// One coordinate: base + lane * step for lane = 0, 1, ..; or, where that form cannot say it, a
 /// vector.
 struct Index {
@@ -29,13 +41,11 @@ struct Index {
   int64_t step = 0;     ///< 0: the same for all lanes
   mlir::Value vec;      ///< vector<lanes x i64>; when set, base and step mean nothing
   bool unknown = false; ///< not computed yet (used while looking for what can be hoisted)
+  Runs runs = {};       ///< of vec
 
   bool isUniform() const { return !vec && step == 0 && !unknown; }
 };
 using Indices = llvm::SmallVector<Index, 6>;
-
-/// Elements of a step up to this come with the registers that hold them; farther ones one by one.
-constexpr int64_t kNearStep = 4;
 
 /// One of the reductions that a loop feeds: how terms combine, and the element type of the result.
 struct Fold {
@@ -144,6 +154,9 @@ public:
 private:
   friend struct ElementwiseEmitter;
   mlir::Value evalUncached(mlir::Value value, const Indices &at, int64_t lanes);
+  /// Where lanes differ in quotients alone, or in remainders: as many lanes as there are of these,
+  /// each element repeated; null elsewhere.
+  mlir::Value repeated(mlir::Value value, const Indices &at, int64_t lanes);
   mlir::Value load(mlir::Value value, mlir::Value pointer, const Indices &at, int64_t lanes);
   /// Goes back to what operations that only move elements take them from.
   void followMoves(mlir::Value &value, Indices &at, int64_t lanes);
@@ -162,6 +175,9 @@ private:
   // One function per family; each maps the index and evaluates its operands there.
   mlir::Value elementwise(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value move(mlir::Operation *op, const Indices &at, int64_t lanes);
+  /// Lanes that take single elements of all parts in turn: each part in lanes of its own; null
+  /// where they do not.
+  mlir::Value takeInTurn(ConcatOp op, const Indices &at, int64_t lanes);
   /// Lanes along a gather whose places climb, picked from registers; null where they are not.
   mlir::Value climb(GatherOp op, const Indices &at, int64_t lanes);
   mlir::Value iota(IotaOp op, const Indices &at, int64_t lanes);

@@ -56,6 +56,22 @@ IndexExpr IndexLowering::load(Value indices, const Coordinates &at, int64_t size
                   size);
 }
 
+/// Whether `value`, which is no less than 0, is certain to be a multiple of `by`.
+static bool isMultipleOf(Value value, int64_t by) {
+  APInt known;
+  if (matchPattern(value, m_ConstantInt(&known)))
+    return known.getSExtValue() % by == 0;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && argument == loop.getInductionVar() && isMultipleOf(loop.getLowerBound(), by) &&
+           isMultipleOf(loop.getStep(), by);
+  }
+  Operation *op = value.getDefiningOp();
+  auto isMultiple = [&](Value operand) { return isMultipleOf(operand, by); };
+  return (isa<arith::MulIOp>(op) && llvm::any_of(op->getOperands(), isMultiple)) ||
+         (isa<arith::AddIOp, arith::SubIOp>(op) && llvm::all_of(op->getOperands(), isMultiple));
+}
+
 Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
   const bool uniform = a.isUniform() && b.isUniform();
   // Without lanes nothing is known of what differs from lane to lane.
@@ -63,7 +79,19 @@ Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
     return {nullptr, 0, nullptr, true};
   if (uniform)
     return {e.binary(kind, a.base, b.base), 0, nullptr, false};
-  return {nullptr, 0, e.binary(kind, e.asVector(a, lanes), e.asVector(b, lanes)), false};
+  Index result{nullptr, 0, e.binary(kind, e.asVector(a, lanes), e.asVector(b, lanes)), false};
+  APInt by;
+  bool isRemainder = kind == "rem";
+  if ((isRemainder || kind == "div") && !a.vec && a.step == 1 && b.isUniform() &&
+      matchPattern(b.base, m_ConstantInt(&by))) {
+    int64_t size = by.getSExtValue();
+    // All lanes lie between two multiples, or multiples lie between lanes.
+    if (size % lanes == 0 && isMultipleOf(a.base, lanes))
+      return {e.binary(kind, a.base, b.base), isRemainder, nullptr, false};
+    if (size > 1 && lanes % size == 0 && isMultipleOf(a.base, size))
+      result.runs = {a.base, size, isRemainder};
+  }
+  return result;
 }
 
 Index IndexLowering::lower(const IndexAtom *atom) {

@@ -163,7 +163,7 @@ private:
   }
 
   void severalUnits(Nest &nest, Value unit, int64_t count) {
-    SmallVector<Indices> ats;
+    SmallVector<Indices, 0> ats;
     SmallVector<Value> starts;
     for (int64_t u = 0; u < count; ++u) {
       auto [at, block] = coordinates(nest, e.binary("add", unit, e.i64(u)));
@@ -176,7 +176,7 @@ private:
     // would wait for it.
     auto store = [&](Value offset, int64_t lanes) {
       SmallVector<SmallVector<Value>> elements;
-      SmallVector<Indices> places;
+      SmallVector<Indices, 0> places;
       for (auto [at, start] : llvm::zip(ats, starts)) {
         at.back() = {e.binary("add", start, offset), lanes > 1 ? 1 : 0, nullptr, false};
         places.push_back(at);
@@ -307,7 +307,7 @@ private:
     e.pushScope();
     std::optional<Turned> turned = findTurned(fusion, nest.shape, e.target);
     Value firstRow = at[nest.across].base;
-    SmallVector<Indices> places;
+    SmallVector<Indices, 0> places;
     at.back() = {first, width > 1 ? 1 : 0, nullptr, false};
     for (int64_t i = 0; i < height; ++i) {
       at[nest.across] = {e.binary("add", firstRow, e.i64(i)), 0, nullptr, false};

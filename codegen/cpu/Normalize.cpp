@@ -1,5 +1,6 @@
 //===- Normalize.cpp - a fusion over the fewest plain dimensions ----------===//
 #include "codegen/cpu/Normalize.h"
+#include "passes/fuse/Classify.h"
 #include "passes/layout/Tag.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -335,6 +336,22 @@ FusionOp joinShortRows(FusionOp fusion) {
   return copy;
 }
 
+/// Parts that are written in turn are one row.
+void mergeTurns(FusionOp fusion) {
+  Operation *yield = fusion.getBody().front().getTerminator();
+  auto concat =
+      yield->getNumOperands() == 1 ? yield->getOperand(0).getDefiningOp<ConcatOp>() : ConcatOp();
+  if (!concat || !takesTurns(concat))
+    return;
+  auto shape = llvm::to_vector(tensorType(concat.getY()).getShape());
+  int64_t turns = shape.pop_back_val();
+  shape.back() *= turns;
+  OpBuilder b(yield);
+  Type merged = tensorType(concat.getY()).clone(shape);
+  yield->setOperand(0, ReshapeOp::create(b, concat.getLoc(), merged, concat.getY()).getY());
+  fusion.getResult(0).setType(merged);
+}
+
 } // namespace
 
 FailureOr<FusionOp> normalize(FusionOp fusion, std::string &why) {
@@ -353,6 +370,7 @@ FailureOr<FusionOp> normalize(FusionOp fusion, std::string &why) {
   auto filled = joinShortRows(joined);
   if (filled != joined)
     joined->erase();
+  mergeTurns(filled);
   return filled;
 }
 

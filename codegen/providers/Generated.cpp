@@ -23,7 +23,7 @@ double perTransposed(TransposeOp transpose, const Machine &machine, AnyNest anyN
   auto inTiles = [&](const cpu::Nest &nest) {
     return nest.across >= 0 && ArrayRef<int64_t>(nest.shape) == type.getShape();
   };
-  if (strides.back() <= cpu::kNearStep || anyNest(inTiles))
+  if (strides.back() <= kNearStep || anyNest(inTiles))
     return 1 / machine.turned;
   // Lanes are loaded one by one. At such strides their lines share a few places of the caches.
   constexpr int64_t aliased = 4096, places = 8;
@@ -77,7 +77,9 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
       std::optional<double> steps = cpu::stepsAlongRows(&op, target);
       nanoseconds += steps ? *steps / machine.rowSteps : taps / rate;
       counted += taps;
-    } else if (auto concat = dyn_cast<ConcatOp>(op)) {
+    } else if (auto concat = dyn_cast<ConcatOp>(op); concat && takesTurns(concat)) {
+      nanoseconds += results / machine.turned;
+    } else if (concat) {
       // Lanes that lie in different operands are chosen from all of them, where they are not walked
       // one after the other.
       if (int64_t(concat.getAxis()) ==

@@ -83,6 +83,13 @@ bool joinsInnermost(ConcatOp op) {
   return int64_t(op.getAxis()) == innermostDim(typeOf(op.getY())) && (!tag || tag->blockedDim < 0);
 }
 
+bool takesTurns(ConcatOp op) {
+  int64_t axis = op.getAxis();
+  auto isUnit = [&](Value part) { return shapeOf(part)[axis] == 1; };
+  return axis > 0 && axis + 1 == typeOf(op.getY()).getRank() && op.getXs().size() > 1 &&
+         llvm::isPowerOf2_64(op.getXs().size()) && llvm::all_of(op.getXs(), isUnit);
+}
+
 bool keepsInnermost(Operation *op) {
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     // Unit dimensions do not matter: the innermost dimension that has elements must stay innermost.
@@ -104,6 +111,21 @@ bool keepsInnermost(Operation *op) {
   if (auto slice = dyn_cast<SliceOp>(op))
     return slice.getStride().empty() || slice.getStride().back() == 1;
   return true;
+}
+
+bool keepsVectors(Operation *op) {
+  if (keepsInnermost(op))
+    return true;
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return std::abs(slice.getStride().back()) <= kNearStep;
+  // Of a few elements each, or of so many that they fill vectors.
+  constexpr int64_t vector = 16;
+  if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && typeOf(reshape.getX()).getRank() > 0) {
+    int64_t run = shapeOf(reshape.getX()).back(), row = innermost(shapeOf(reshape.getY()));
+    return layoutOf(reshape.getX().getType()).empty() && row % run == 0 && run > 1 &&
+           ((run <= kNearStep && llvm::isPowerOf2_64(run)) || run % vector == 0);
+  }
+  return false;
 }
 
 int64_t bytesOf(Type type) {

@@ -30,6 +30,9 @@ bool isWrittenInPlace(ConcatOp op);
 
 /// Whether neighbours in memory may be of two parts.
 bool joinsInnermost(ConcatOp op);
+/// Whether a row has single elements of each part in turn, of two or four or so: lanes along the
+/// dimension before are lanes of each part, which are then interleaved.
+bool takesTurns(ConcatOp op);
 
 /// Operations that move elements and compute nothing.
 bool isMovement(mlir::Operation *op);
@@ -37,6 +40,11 @@ bool isMovement(mlir::Operation *op);
 bool isElementwise(mlir::Operation *op);
 /// Whether vectors along the result's innermost dimension are vectors of the operand (or splats).
 bool keepsInnermost(mlir::Operation *op);
+/// Elements of a step up to this come with the registers that hold them; farther ones one by one.
+constexpr int64_t kNearStep = 4;
+/// Whether vectors along the result's innermost dimension come from few vectors of the operand: its
+/// own, those that hold elements of a small step, or runs of lanes along two dimensions.
+bool keepsVectors(mlir::Operation *op);
 
 /// Bytes of a static tensor, a large number for a dynamic one.
 int64_t bytesOf(mlir::Type type);

@@ -95,7 +95,7 @@ private:
   /// Whether vectors of the kernel stay vectors: what moves the innermost dimension runs alone, by
   /// a library.
   static bool isVectorFriendly(Operation *op) {
-    return keepsInnermost(op) || bytesOf(op->getResult(0).getType()) <= smallBytes;
+    return keepsVectors(op) || bytesOf(op->getResult(0).getType()) <= smallBytes;
   }
 
   /// The layout that an operation works in; empty when all it touches is plain.
@@ -237,7 +237,7 @@ private:
     Operation *producer = reshape ? reshape.getX().getDefiningOp() : nullptr;
     if (!producer || producer->getBlock() != op->getBlock() || !reshape.getX().hasOneUse() ||
         classify(producer) != NodeClass::Map || !isVectorFriendly(producer) ||
-        grouping.groupOf(producer) >= 0 || !keepsInnermost(op))
+        grouping.groupOf(producer) >= 0 || !keepsVectors(op))
       return;
     Consumers consumers = consumersOf(op);
     if (consumers.others || consumers.open.size() != 1)

@@ -249,6 +249,46 @@ void addJoined(std::vector<Case> &cases, const std::string &t) {
   cases.push_back(c);
 }
 
+/// Single elements of parts that lie in turn along a row: as a result, and in what follows, with
+/// factors that each run of them shares, that all runs share, and that come from rows turned alike.
+void addTurns(std::vector<Case> &cases, const std::string &t) {
+  for (int64_t count : {2, 3, 4})
+    for (int64_t length : {3, 8, 20, 64, 67}) {
+      const Shape row = {9, length, 1}, stack = {9, length, count}, line = {9, length * count};
+      const std::string one = typeText(row, t), all = typeText(stack, t), flat = typeText(line, t);
+      Case c{"concat", t + "/turns/" + std::to_string(count) + "x" + std::to_string(length)};
+      std::string parts, types, body;
+      for (int64_t i = 0; i < count; ++i) {
+        const std::string name = "%p" + std::to_string(i);
+        body += name + " = dlc.mul %a" + std::to_string(i) + ", %a" + std::to_string((i + 1) % 2) +
+                " : (" + one + ", " + one + ") -> " + one + "\n";
+        parts += (i ? ", " : "") + name;
+        types += (i ? ", " : "") + one;
+        c.operands.push_back({row, t, any(t)});
+      }
+      body += "%s = dlc.concat 2 (" + parts + ") : (" + types + ") -> " + all +
+              "\n%j = dlc.reshape %s : (" + all + ") -> " + flat + "\n";
+      c.resultTypes = {flat};
+      c.body = body + "return %j : " + flat;
+      cases.push_back(c);
+      const std::string few = typeText({count}, t), runs = typeText({length, 1}, t);
+      const std::string n = std::to_string(count);
+      c.label += "/further";
+      c.operands.push_back({line, t, any(t)});
+      c.operands.push_back({{count}, t, any(t)});
+      c.operands.push_back({{length, 1}, t, any(t)});
+      const std::string k = std::to_string(count + 1), l = std::to_string(count + 2);
+      c.body = body + "%n = dlc.mul %j, %a" + n + " : (" + flat + ", " + flat + ") -> " + flat +
+               "\n%t = dlc.broadcast %a" + k + " : (" + few + ") -> " + all +
+               "\n%u = dlc.reshape %t : (" + all + ") -> " + flat + "\n%v = dlc.broadcast %a" + l +
+               " : (" + runs + ") -> " + all + "\n%w = dlc.reshape %v : (" + all + ") -> " + flat +
+               "\n%x = dlc.mul %u, %w : (" + flat + ", " + flat + ") -> " + flat +
+               "\n%y = dlc.max %n, %x : (" + flat + ", " + flat + ") -> " + flat +
+               "\nreturn %y : " + flat;
+      cases.push_back(c);
+    }
+}
+
 void addConcats(std::vector<Case> &cases, const std::string &t) {
   struct {
     const char *name;
@@ -305,6 +345,7 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
     return %m : tensor<256x40xf32>)"});
   if (t == "f32" || t == "i32" || t == "bf16")
     addJoined(cases, t);
+  addTurns(cases, t);
 }
 
 void addMakers(std::vector<Case> &cases) {
