@@ -19,8 +19,10 @@ std::optional<Turned> findTurned(FusionOp fusion, ArrayRef<int64_t> shape, const
   constexpr int64_t fewestAcross = 8, fewestResults = 2;
   if (shape.size() < 2 || shape.back() < fewestResults)
     return std::nullopt;
+  // Bytes fill a register of 128 bits on any processor.
+  constexpr int64_t bytes = 16;
   Turned turned;
-  int64_t bits = 32;
+  int64_t bits = 32, ofBytes = 0;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
     if (op.hasTrait<ElementLoop>())
       return std::nullopt;
@@ -37,16 +39,17 @@ std::optional<Turned> findTurned(FusionOp fusion, ArrayRef<int64_t> shape, const
           (across < 0 || strides[d] < strides[across]))
         across = int64_t(d);
     unsigned width = computeType(type.getElementType()).getIntOrFloatBitWidth();
-    if (across < 0 || (width != 32 && width != 64) ||
+    if (across < 0 || (width != 8 && width != 32 && width != 64) ||
         (!turned.transposes.empty() && across != turned.across))
       return std::nullopt;
     bits = std::max<int64_t>(bits, width);
+    ofBytes += width == 8;
     turned.across = across;
     turned.transposes.push_back(transpose);
   }
-  if (turned.transposes.empty())
+  if (turned.transposes.empty() || (ofBytes > 0 && ofBytes < int64_t(turned.transposes.size())))
     return std::nullopt;
-  turned.lanes = target.vectorBits / bits;
+  turned.lanes = ofBytes > 0 ? bytes : target.vectorBits / bits;
   return turned;
 }
 

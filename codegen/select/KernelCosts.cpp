@@ -6,6 +6,7 @@
 #include "codegen/select/Candidates.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
+#include "passes/fuse/TransposeReorders.h"
 #include "passes/layout/Ask.h"
 #include "runtime/library/blocks/Describe.h"
 
@@ -87,7 +88,11 @@ public:
                                                builder.getFunctionType({from}, {}));
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToEnd(block);
-    Operation *reorder = ReorderOp::create(builder, module->getLoc(), to, block->getArgument(0));
+    auto reorder = ReorderOp::create(builder, module->getLoc(), to, block->getArgument(0));
+    if (transposeReorder(builder, reorder)) {
+      reorder.erase();
+      return bestEstimate(*block->getOps<FusionOp>().begin(), true).value_or(1e6);
+    }
     return bestEstimate(reorder, true).value_or(1e6);
   }
 

@@ -45,6 +45,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       mergeSmallUpdates(grouping);
       outlineGroups(grouping);
       plainPaddedFusions(*block);
+      transposeReorders(*block);
       markUpdates(*block);
       grouping.eraseDead();
     }

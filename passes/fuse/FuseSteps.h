@@ -46,6 +46,9 @@ void outlineGroups(Grouping &grouping);
 /// around it.
 void plainPaddedFusions(mlir::Block &block);
 
+/// 6. Reorders of layouts without blocks become transpositions.
+void transposeReorders(mlir::Block &block);
+
 } // namespace dlc
 
 #endif // DLC_PASSES_FUSE_FUSESTEPS_H

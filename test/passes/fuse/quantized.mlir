@@ -2,7 +2,8 @@
 
 // A convolution in i32 takes in what makes its operand of 8 bits, past reorders on the way; others' copies stay.
 // CHECK-LABEL: @conv
-// CHECK: %[[R:.*]] = dlc.reorder %{{.*}} : (tensor<1x16x8x8xui8, #dlc.on<cpu>>) -> tensor<1x16x8x8xui8, #dlc.on<cpu, acdb>>
+// CHECK: dlc.transpose %{{.*}} [0, 2, 3, 1] : (tensor<1x16x8x8xui8, #dlc.on<cpu>>) -> tensor<1x8x8x16xui8, #dlc.on<cpu>>
+// CHECK: %[[R:.*]] = dlc.transposed_view %{{.*}} -> tensor<1x16x8x8xui8, #dlc.on<cpu, acdb>>
 // CHECK: dlc.fusion(%[[X:.*]] = %[[R]]
 // CHECK-NEXT: %[[C:.*]] = dlc.cast %[[X]] to i32
 // CHECK: %[[S:.*]] = dlc.sub %[[C]],
