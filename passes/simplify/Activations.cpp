@@ -1,4 +1,4 @@
-//===- Activations.cpp - GELU in the spellings of the exporters -----------===//
+//===- Activations.cpp - GELU and Mish in the spellings of the exporters --===//
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -143,11 +143,57 @@ struct RecogniseGelu : OpRewritePattern<MulOp> {
   }
 };
 
+/// The x of log(1 + exp(x)), also spelled max(x, 0) + log1p(exp(-|x|)).
+Value softplusArgument(Value value) {
+  auto exponentialIn = [](Value v) {
+    if (auto log1p = v.getDefiningOp<Log1pOp>())
+      return log1p.getX().getDefiningOp<ExpOp>();
+    auto log = v.getDefiningOp<LogOp>();
+    Value rest = log ? plusOne(log.getX()) : Value();
+    return rest ? rest.getDefiningOp<ExpOp>() : ExpOp();
+  };
+  if (ExpOp exponential = exponentialIn(value))
+    return exponential.getX();
+  auto add = value.getDefiningOp<AddOp>();
+  for (auto [positive, other] : {std::pair(0, 1), std::pair(1, 0)}) {
+    ExpOp exponential = add ? exponentialIn(add->getOperand(other)) : ExpOp();
+    auto negative = exponential ? exponential.getX().getDefiningOp<NegOp>() : NegOp();
+    auto distance = negative ? negative.getX().getDefiningOp<AbsOp>() : AbsOp();
+    if (!distance)
+      continue;
+    Value x = distance.getX(), most = add->getOperand(positive);
+    auto relu = most.getDefiningOp<ReluOp>();
+    auto max = most.getDefiningOp<MaxOp>();
+    if ((relu && relu.getX() == x) || (max && max.getA() == x && isSplatOf(max.getB(), 0)) ||
+        (max && max.getB() == x && isSplatOf(max.getA(), 0)))
+      return x;
+  }
+  return {};
+}
+
+// tanh(log(1 + exp(x))) = p / (p + 2) of p = n (n + 2) and n = exp(x): Mish with one exponential
+struct TanhOfSoftplus : OpRewritePattern<TanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TanhOp op, PatternRewriter &rewriter) const override {
+    // From there on the result is 1, and p may be written.
+    constexpr double most = 20;
+    Value x = softplusArgument(op.getX());
+    // Fewer bits would be rounded at each step, and hold no such p.
+    if (!x || typeOf(x).getElementTypeBitWidth() < 32)
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    Value two = b.scalar(2, x), n = b.make<ExpOp>(b.make<MinOp>(x, b.scalar(most, x)));
+    Value p = b.make<MulOp>(n, b.make<AddOp>(n, two));
+    rewriter.replaceOp(op, b.make<DivOp>(p, b.make<AddOp>(p, two)));
+    return success();
+  }
+};
+
 } // namespace
 
 void addActivations(RewritePatternSet &patterns) {
   // Before constants are moved about within the product.
-  patterns.add<RecogniseGelu>(patterns.getContext(), /*benefit=*/4);
+  patterns.add<RecogniseGelu, TanhOfSoftplus>(patterns.getContext(), /*benefit=*/4);
 }
 
 } // namespace dlc

@@ -10,7 +10,7 @@ namespace dlc {
 void addConstantFolding(mlir::RewritePatternSet &patterns);
 /// Numbers: powers, square roots, chains of constants.
 void addArithmetic(mlir::RewritePatternSet &patterns);
-/// GELU in the spellings of the exporters.
+/// GELU and Mish in the spellings of the exporters.
 void addActivations(mlir::RewritePatternSet &patterns);
 /// Batch norm, and products and sums per channel, into a convolution's weights and bias.
 void addConvFolding(mlir::RewritePatternSet &patterns);

@@ -75,3 +75,42 @@ func.func @other(%x: tensor<8xf32>) -> tensor<8xf32> {
   %4 = dlc.mul %3, %2 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %4 : tensor<8xf32>
 }
+
+// -----
+
+// Mish of ONNX: x * tanh(softplus(x)) takes one exponential.
+// CHECK-LABEL: @mish
+// CHECK: %[[M:.*]] = dlc.min %arg0,
+// CHECK: %[[N:.*]] = dlc.exp %[[M]]
+// CHECK: %[[S:.*]] = dlc.add %[[N]],
+// CHECK: %[[P:.*]] = dlc.mul %[[N]], %[[S]]
+// CHECK: %[[Q:.*]] = dlc.add %[[P]],
+// CHECK: %[[T:.*]] = dlc.div %[[P]], %[[Q]]
+// CHECK: dlc.mul %arg0, %[[T]]
+// CHECK-NOT: dlc.tanh
+func.func @mish(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %r = dlc.relu %x : (tensor<8xf32>) -> tensor<8xf32>
+  %a = dlc.abs %x : (tensor<8xf32>) -> tensor<8xf32>
+  %n = dlc.neg %a : (tensor<8xf32>) -> tensor<8xf32>
+  %e = dlc.exp %n : (tensor<8xf32>) -> tensor<8xf32>
+  %l = dlc.log1p %e : (tensor<8xf32>) -> tensor<8xf32>
+  %s = dlc.add %r, %l : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %t = dlc.tanh %s : (tensor<8xf32>) -> tensor<8xf32>
+  %y = dlc.mul %x, %t : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// -----
+
+// 16 bits would be rounded at each step; and this is not softplus.
+// CHECK-LABEL: @not_mish
+// CHECK: dlc.tanh
+// CHECK: dlc.tanh
+func.func @not_mish(%x: tensor<8xf16>, %z: tensor<8xf32>) -> (tensor<8xf16>, tensor<8xf32>) {
+  %e = dlc.exp %x : (tensor<8xf16>) -> tensor<8xf16>
+  %l = dlc.log1p %e : (tensor<8xf16>) -> tensor<8xf16>
+  %t = dlc.tanh %l : (tensor<8xf16>) -> tensor<8xf16>
+  %f = dlc.exp %z : (tensor<8xf32>) -> tensor<8xf32>
+  %u = dlc.tanh %f : (tensor<8xf32>) -> tensor<8xf32>
+  return %t, %u : tensor<8xf16>, tensor<8xf32>
+}
