@@ -52,9 +52,11 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
           2 * results * double(a.getDimSize(a.getRank() - (matmul.getTransposeA() ? 2 : 1)));
       double bytes = double(ref::elementBytes(b.getElementType()) * b.getDimSize(b.getRank() - 1) *
                             b.getDimSize(b.getRank() - 2));
-      bool inner = bytes <= machine.firstLevelBytes && !matmul.getTransposeB();
-      // A row's lanes run along its columns.
-      double filled = std::min(1.0, double(b.getDimSize(b.getRank() - 1)) / cost.lanes);
+      // A row's lanes run along its columns; a single result's along the depth.
+      bool single = !matmul.getTransposeA() && matmul.getY().getType().getShape().back() == 1;
+      bool inner = single || (bytes <= machine.firstLevelBytes && !matmul.getTransposeB());
+      double filled =
+          single ? 1 : std::min(1.0, double(b.getDimSize(b.getRank() - 1)) / cost.lanes);
       nanoseconds +=
           flops / (inner ? machine.innerProductGflops * filled : machine.outerProductGflops);
       counted += flops;

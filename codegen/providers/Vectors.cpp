@@ -105,6 +105,7 @@ public:
     double packed = !isAcross && n <= vectors::kFewColumns ? 0 : batchesOf(call) * m * k / packing;
     packed += packedRight(call) / machine.vectorsPacked;
     packed += batchesOf(call) * machine.vectorsBatchNanoseconds;
+    packed += batchesOf(call) * m * std::ceil(n / (2 * cost.lanes)) * machine.vectorsRowNanoseconds;
     return endedBesideWeights(call, (call.flops / rate + packed) / cores, cost);
   }
 };
