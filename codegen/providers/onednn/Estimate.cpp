@@ -19,6 +19,13 @@ bool isPlainLayout(const json &desc, const char *argument) {
          StringRef("abcdefghijkl").starts_with(found->value("tag", std::string()));
 }
 
+/// Whether it lies in blocks of a dimension.
+bool isBlocked(const json &desc, const char *argument) {
+  auto found = desc.find(argument);
+  return found != desc.end() &&
+         llvm::any_of(StringRef(found->value("tag", std::string())), llvm::isUpper);
+}
+
 /// Whether a matrix lies column by column.
 bool isTransposed(const json &desc, const char *argument) {
   auto found = desc.find(argument);
@@ -68,7 +75,7 @@ double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   bool hasOwnCode = isDepthwise(desc) && StringRef(call.implementation).contains("dw");
   double lanes = laneShare(resultsPerGroup(desc), cost.lanes);
   if (kind == "convolution")
-    return hasOwnCode ? 1 : lanes;
+    return hasOwnCode ? cost.machine.depthwisePart : lanes;
   if (kind == "convolution_backward_weights")
     return hasOwnCode ? cost.machine.libraryDepthwiseGradients / cost.machine.convolutionGflops
                       : lanes;
@@ -169,8 +176,11 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
     auto dst = dimsOf(call.desc, "dst");
     auto strides = call.desc["src"].value("strides", std::vector<int64_t>());
     bool wholeRows = !strides.empty() && strides.back() == 1;
+    double rate = isBlocked(call.desc, "src") || isBlocked(call.desc, "dst")
+                      ? machine.libraryBlocked
+                      : machine.libraryTransposed;
     if (!wholeRows)
-      nanoseconds = std::max(nanoseconds, productOf(dst) / (machine.libraryTransposed * cores));
+      nanoseconds = std::max(nanoseconds, productOf(dst) / (rate * cores));
   } else if (kind == "pooling") {
     double own = isPlainLayout(call.desc, "src")
                      ? productOf(dimsOf(call.desc, "dst")) / machine.libraryPoolOutputs

@@ -51,11 +51,11 @@ func.func @frames_back(%x: tensor<4x256x300xf32>, %dy: tensor<4x256x300xf32>, %w
 
 // Of three: the sum of its planes.
 // CHECK-LABEL: @volumes
-// CHECK-COUNT-3: dlc.conv {{.*}} -> tensor<8x108x28x28xf32
+// CHECK-COUNT-3: dlc.conv {{.*}} -> tensor<8x256x14x14xf32
 // CHECK-NOT: dlc.conv
-func.func @volumes(%x: tensor<1x108x8x28x28xf32>, %w: tensor<108x1x3x3x3xf32>) -> tensor<1x108x8x28x28xf32> {
-  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, low = array<i64: 1, 1, 1>, high = array<i64: 1, 1, 1>, groups = 108 : i64} : (tensor<1x108x8x28x28xf32>, tensor<108x1x3x3x3xf32>) -> tensor<1x108x8x28x28xf32>
-  return %0 : tensor<1x108x8x28x28xf32>
+func.func @volumes(%x: tensor<1x256x8x14x14xf32>, %w: tensor<256x1x3x3x3xf32>) -> tensor<1x256x8x14x14xf32> {
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, low = array<i64: 1, 1, 1>, high = array<i64: 1, 1, 1>, groups = 256 : i64} : (tensor<1x256x8x14x14xf32>, tensor<256x1x3x3x3xf32>) -> tensor<1x256x8x14x14xf32>
+  return %0 : tensor<1x256x8x14x14xf32>
 }
 
 // -----
