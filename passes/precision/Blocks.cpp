@@ -107,7 +107,7 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
   OpBuilder builder(product);
   TensorBuilder b(builder, product.getLoc());
   Value y;
-  if (costs && costs->readsBlocks() && !isStrict(product)) {
+  if (costs && costs->rowsOfBlocks() > 0 && !isStrict(product)) {
     y = productOf(b, product, *blocks);
   } else {
     bool isWhole = blocks->k == blocks->blocks() * blocks->depth();
@@ -122,35 +122,49 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
   return true;
 }
 
-Value keepChannels(MatmulOp product, const ref::Tensor &numbers, const ref::Tensor &scales,
-                   Costs &costs) {
-  if (numbers.getRank() != 2 || !costs.readsBlocks() || isStrict(product))
+Value keepChannels(MatmulOp product, const Channels &from, Costs &costs) {
+  const ref::Tensor &numbers = from.numbers;
+  if (numbers.getRank() != 2 || !numbers.getElementType().isInteger(8) || !costs.rowsOfBlocks() ||
+      isStrict(product))
     return {};
   // In blocks of some size: numbers of the other operand that are much larger than others then
   // spoil those of their blocks alone.
-  constexpr int64_t kDepth = 256, kUnit = 16;
-  bool isTurned = product.getTransposeB();
-  int64_t n = numbers.getShape()[isTurned ? 0 : 1], k = numbers.getShape()[isTurned ? 1 : 0],
+  constexpr int64_t kDepth = 256, kUnit = 16, kFourBits = 15;
+  int64_t n = numbers.getShape()[from.isTurned ? 0 : 1],
+          k = numbers.getShape()[from.isTurned ? 1 : 0],
           depth = std::min<int64_t>(kDepth, llvm::divideCeil(k, kUnit) * kUnit),
           blocks = llvm::divideCeil(k, depth);
   Builder types(product.getContext());
   auto each =
-           ref::Tensor::empty(RankedTensorType::get({n, blocks, depth}, numbers.getElementType())),
-       factors = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getF32Type()));
-  const char *from = numbers.data();
-  char *to = each.mutableData();
-  const auto *scale = reinterpret_cast<const float *>(scales.data());
+           ref::Tensor::empty(RankedTensorType::get({n, blocks, depth}, types.getIntegerType(8))),
+       factors = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getF32Type())),
+       centres = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getI32Type()));
+  ArrayRef all(reinterpret_cast<const uint8_t *>(numbers.data()), size_t(numbers.size()));
+  // What has no sign is taken from its middle.
+  int64_t middle = !numbers.getElementType().isUnsignedInteger()                  ? 0
+                   : llvm::all_of(all, [=](uint8_t x) { return x <= kFourBits; }) ? 8
+                                                                                  : 128;
+  auto *to = reinterpret_cast<uint8_t *>(each.mutableData());
+  const auto *scale = reinterpret_cast<const float *>(from.scales.data());
+  bool isCentred = false;
   for (int64_t column = 0; column < n; ++column) {
     for (int64_t i = 0; i < k; ++i)
-      to[column * blocks * depth + i] = isTurned ? from[column * k + i] : from[i * n + column];
+      to[column * blocks * depth + i] =
+          uint8_t(all[from.isTurned ? column * k + i : i * n + column] - middle);
     auto *first = reinterpret_cast<float *>(factors.mutableData()) + column * blocks;
-    std::fill_n(first, blocks, scale[scales.size() == 1 ? 0 : column]);
+    std::fill_n(first, blocks, scale[from.scales.size() == 1 ? 0 : column]);
+    int64_t zero = from.zeros ? from.zeros->getInt(from.zeros->size() == 1 ? 0 : column) : 0;
+    isCentred |= zero != middle;
+    for (int64_t i = 0; i < blocks; ++i)
+      centres.setInt(column * blocks + i, zero - middle);
   }
   OpBuilder builder(product);
   TensorBuilder b(builder, product.getLoc());
   ScaledBlocks weights;
   weights.numbers = b.make<ConstantOp>(each.toAttr());
   weights.scale = b.make<ConstantOp>(factors.toAttr());
+  if (isCentred)
+    weights.zero = b.make<ConstantOp>(centres.toAttr());
   weights.k = k;
   return productOf(b, product, weights);
 }

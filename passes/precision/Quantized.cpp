@@ -49,8 +49,8 @@ bool isOfConstants(Value value) {
 
 using Range = std::pair<int64_t, int64_t>;
 
-/// Between which integers a value lies: a constant, 8 bits made wider, views of those, and one less
-/// another. Nothing where more would have to be known.
+/// Between which integers a value lies: a constant, 8 bits made wider (by steps, too), views of
+/// those, and one less another. Nothing where more would have to be known.
 std::optional<Range> rangeOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
@@ -63,9 +63,12 @@ std::optional<Range> rangeOf(Value value) {
   }
   if (op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1)
     return rangeOf(op->getOperand(0));
-  if (auto cast = dyn_cast_or_null<CastOp>(op); cast && isInt8(cast.getX().getType()))
-    return typeOf(cast.getX()).getElementType().isUnsignedInteger() ? Range{0, 255}
-                                                                    : Range{-128, 127};
+  if (auto cast = dyn_cast_or_null<CastOp>(op)) {
+    Type from = typeOf(cast.getX()).getElementType();
+    if (from.isInteger(8))
+      return from.isUnsignedInteger() ? Range{0, 255} : Range{-128, 127};
+    return isa<IntegerType>(from) ? rangeOf(cast.getX()) : std::nullopt;
+  }
   auto sub = dyn_cast_or_null<SubOp>(op);
   auto a = sub ? rangeOf(sub.getA()) : std::nullopt, b = a ? rangeOf(sub.getB()) : std::nullopt;
   return b ? std::optional(Range{a->first - b->second, a->second - b->first}) : std::nullopt;
@@ -180,24 +183,34 @@ private:
   /// follow the product.
   bool readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
-    if (!product || !waitsForWeights(product) || dequantized(product.getA(), builder))
+    if (!product || typeOf(product.getB()).getRank() != 2 ||
+        !waitsForWeights(product, std::max(kMostRows, costs.rowsOfBlocks())) ||
+        dequantized(product.getA(), builder))
       return false;
-    auto w = dequantized(product.getB(), builder);
-    auto widened = w ? matchWidened(w->integers) : std::nullopt;
-    if (!widened || (widened->zeroPoint && !isSplatOf(widened->zeroPoint, 0)) ||
-        !isOfConstants(widened->x))
+    Value right = product.getB();
+    auto transpose = right.getDefiningOp<TransposeOp>();
+    bool isTurned = product.getTransposeB() != (transpose && transpose.getPermutation()[0] == 1);
+    auto w = dequantized(transpose ? transpose.getX() : right, builder);
+    auto sub = w ? w->integers.getDefiningOp<SubOp>() : SubOp();
+    auto widened = w ? matchWidened(sub ? sub.getA() : w->integers) : std::nullopt;
+    int64_t axis = isTurned ? 0 : 1;
+    if (!widened || widened->zeroPoint || !isOfConstants(widened->x) ||
+        !isPerChannel(right, axis, w->scale) || (sub && !isPerChannel(right, axis, sub.getB())))
       return false;
-    auto factors = perChannel(op, w->scale);
-    if (!factors)
-      return false;
-    auto scales = isOfConstants(w->scale) ? evaluated(w->scale) : std::nullopt,
-         numbers = scales ? evaluated(widened->x) : std::nullopt;
-    if (numbers && numbers->getElementType().isSignlessInteger(8))
-      if (Value y = precision::keepChannels(product, *numbers, *scales, costs)) {
+    auto constantOf = [](Value v) { return isOfConstants(v) ? evaluated(v) : std::nullopt; };
+    auto numbers = constantOf(widened->x), scales = constantOf(w->scale),
+         zeros = sub ? constantOf(sub.getB()) : std::nullopt;
+    if (numbers && scales && (!sub || zeros)) {
+      precision::Channels weights{*numbers, *scales, zeros, isTurned};
+      if (Value y = precision::keepChannels(product, weights, costs)) {
         op->getResult(0).replaceAllUsesWith(y);
         op->erase();
         return true;
       }
+    }
+    auto factors = perChannel(op, w->scale);
+    if (sub || transpose || !factors || !waitsForWeights(product, kMostRows))
+      return false;
     TensorBuilder b(builder, op->getLoc());
     Value bits = b.cast(widened->x, builder.getF32Type());
     Operation *sums = builder.clone(*op);
@@ -205,6 +218,13 @@ private:
     op->getResult(0).replaceAllUsesWith(b.make<MulOp>(sums->getResult(0), *factors));
     op->erase();
     return true;
+  }
+
+  /// Whether there is one for all, or one for each index of an axis of weights that lie as said.
+  static bool isPerChannel(Value weights, int64_t axis, Value each) {
+    auto type = typeOf(each);
+    return type.getNumElements() == 1 ||
+           (type.getRank() == 2 && type.getNumElements() == type.getDimSize(axis));
   }
 
   /// The sums of integers, if there are such now.

@@ -91,3 +91,24 @@ func.func @strict(%x: tensor<9x64xf32>) -> tensor<9x80xf32> {
   %y = dlc.matmul %x, %4 transpose_b {dlc.accuracy = "strict"} : (tensor<9x64xf32>, tensor<80x64xf32>) -> tensor<9x80xf32>
   return %y : tensor<9x80xf32>
 }
+
+// So do weights with a scale and a zero point for each column, turned by an operation of its own;
+// what has no sign is taken from its middle.
+// CHECK-LABEL: @columns
+// CHECK-DAG: %[[Q:.*]] = dlc.constant dense<-28> : tensor<64x1x128xi8>
+// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<-8.0{{.*}}> : tensor<64x1x1xf32>
+// CHECK: %[[F:.*]] = dlc.cast %[[Q]] to f32
+// CHECK: dlc.sub %[[F]], %[[Z]]
+// CHECK: dlc.matmul {{.*}} transpose_b {{.*}}tensor<64x128xf32>
+func.func @columns(%x: tensor<1x128xf32>) -> tensor<1x64xf32> {
+  %q = dlc.constant dense<100> : tensor<64x128xui8>
+  %z = dlc.constant dense<120> : tensor<64x1xi32>
+  %s = dlc.constant dense<0.5> : tensor<64x1xf32>
+  %0 = dlc.cast %q to i32 : (tensor<64x128xui8>) -> tensor<64x128xi32>
+  %1 = dlc.sub %0, %z : (tensor<64x128xi32>, tensor<64x1xi32>) -> tensor<64x128xi32>
+  %2 = dlc.cast %1 to f32 : (tensor<64x128xi32>) -> tensor<64x128xf32>
+  %3 = dlc.mul %2, %s : (tensor<64x128xf32>, tensor<64x1xf32>) -> tensor<64x128xf32>
+  %w = dlc.transpose %3 [1, 0] : (tensor<64x128xf32>) -> tensor<128x64xf32>
+  %y = dlc.matmul %x, %w : (tensor<1x128xf32>, tensor<128x64xf32>) -> tensor<1x64xf32>
+  return %y : tensor<1x64xf32>
+}
