@@ -8,6 +8,11 @@
 
 namespace dlc::precision {
 
+/// Whether only constants make it.
+bool isOfConstants(mlir::Value value);
+/// What constants make of it.
+std::optional<ref::Tensor> evaluated(mlir::Value value);
+
 /// A product by constant weights in blocks with scales (passes/ScaledBlocks.h) keeps their few bits
 /// where `costs` know a kernel that reads those; null: nobody does. Without one, few rows are
 /// multiplied by each block's numbers first, which stay 8 bits. False: it stays as it is.

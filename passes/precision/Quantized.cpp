@@ -10,7 +10,6 @@
 // without VNNI, on GPUs, for windows that it lacks.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/reference/Evaluate.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
@@ -31,6 +30,10 @@
 using namespace mlir;
 
 namespace dlc {
+
+using precision::evaluated;
+using precision::isOfConstants;
+
 namespace {
 
 /// cast(integers) * scale.
@@ -38,14 +41,6 @@ struct Dequantized {
   Value integers; ///< i32
   Value scale;    ///< f32, broadcast to them
 };
-
-/// Whether only constants make it.
-bool isOfConstants(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->getNumRegions() == 0 &&
-         (isa<ConstantOp>(op) ||
-          (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isOfConstants)));
-}
 
 using Range = std::pair<int64_t, int64_t>;
 
@@ -90,29 +85,6 @@ bool isRead(Value value) {
     value = op->getOperand(0);
   }
   return matchWidened(value).has_value();
-}
-
-/// What constants make of it.
-std::optional<ref::Tensor> evaluated(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
-    FailureOr<ref::Tensor> read = ref::Tensor::fromAttr(constant.getValue());
-    if (failed(read))
-      return std::nullopt;
-    ref::Tensor tensor = *read;
-    return tensor;
-  }
-  SmallVector<ref::Tensor> inputs, outputs;
-  for (Value operand : op->getOperands()) {
-    std::optional<ref::Tensor> input = evaluated(operand);
-    if (!input)
-      return std::nullopt;
-    inputs.push_back(std::move(*input));
-  }
-  auto outer = [](Value) { return ref::Tensor(); };
-  if (failed(ref::evaluateOp(op, inputs, outer, outputs)) || outputs.size() != 1)
-    return std::nullopt;
-  return outputs.front();
 }
 
 /// Whether integers that only constants make are those of i8, as far as types tell.

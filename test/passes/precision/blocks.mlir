@@ -112,3 +112,42 @@ func.func @columns(%x: tensor<1x128xf32>) -> tensor<1x64xf32> {
   %y = dlc.matmul %x, %w : (tensor<1x128xf32>, tensor<128x64xf32>) -> tensor<1x64xf32>
   return %y : tensor<1x64xf32>
 }
+
+// Front ends may make f32 of the numbers at once, and reshape them before: they stay all the same,
+// without zero points that are 0. Where nobody reads them, they fold.
+// CHECK-LABEL: @at_once
+// CHECK: %[[F:.*]] = dlc.cast %{{.*}} to f32 : (tensor<64x4x32xi8>)
+// CHECK-NOT: dlc.sub
+// CHECK: dlc.matmul {{.*}}dlc.precision = "f32"
+// GPU-LABEL: @at_once
+// GPU-NOT: dlc.cast
+// GPU: dlc.matmul
+func.func @at_once(%x: tensor<16x128xf32>) -> tensor<16x64xf32> {
+  %q = dlc.constant dense<3> : tensor<64x128xi8>
+  %z = dlc.constant dense<0> : tensor<64x4x1xi8>
+  %s = dlc.constant dense<0.5> : tensor<64x4x1xf32>
+  %0 = dlc.reshape %q : (tensor<64x128xi8>) -> tensor<64x4x32xi8>
+  %1 = dlc.cast %0 to f32 : (tensor<64x4x32xi8>) -> tensor<64x4x32xf32>
+  %2 = dlc.cast %z to f32 : (tensor<64x4x1xi8>) -> tensor<64x4x1xf32>
+  %3 = dlc.sub %1, %2 : (tensor<64x4x32xf32>, tensor<64x4x1xf32>) -> tensor<64x4x32xf32>
+  %4 = dlc.mul %3, %s : (tensor<64x4x32xf32>, tensor<64x4x1xf32>) -> tensor<64x4x32xf32>
+  %w = dlc.reshape %4 : (tensor<64x4x32xf32>) -> tensor<64x128xf32>
+  %y = dlc.matmul %x, %w transpose_b : (tensor<16x128xf32>, tensor<64x128xf32>) -> tensor<16x64xf32>
+  return %y : tensor<16x64xf32>
+}
+
+// Zero points that are none of the weights' numbers are not the kernel's.
+// CHECK-LABEL: @halves
+// CHECK-NOT: dlc.cast
+// CHECK: dlc.matmul
+func.func @halves(%x: tensor<16x128xf32>) -> tensor<16x64xf32> {
+  %q = dlc.constant dense<3> : tensor<64x4x32xi8>
+  %z = dlc.constant dense<0.5> : tensor<64x4x1xf32>
+  %s = dlc.constant dense<0.5> : tensor<64x4x1xf32>
+  %1 = dlc.cast %q to f32 : (tensor<64x4x32xi8>) -> tensor<64x4x32xf32>
+  %3 = dlc.sub %1, %z : (tensor<64x4x32xf32>, tensor<64x4x1xf32>) -> tensor<64x4x32xf32>
+  %4 = dlc.mul %3, %s : (tensor<64x4x32xf32>, tensor<64x4x1xf32>) -> tensor<64x4x32xf32>
+  %w = dlc.reshape %4 : (tensor<64x4x32xf32>) -> tensor<64x128xf32>
+  %y = dlc.matmul %x, %w transpose_b : (tensor<16x128xf32>, tensor<64x128xf32>) -> tensor<16x64xf32>
+  return %y : tensor<16x64xf32>
+}
