@@ -165,6 +165,7 @@ ArrayRef<Operator> groupQueryAttentionOperators();
 ArrayRef<Operator> quantizedOperators();
 ArrayRef<Operator> quantizedContractOperators();
 ArrayRef<Operator> blockOperators();
+ArrayRef<Operator> moeOperators();
 
 /// The operator of that domain and name, or null.
 const Operator *findOperator(StringRef domain, StringRef name);
