@@ -15,6 +15,7 @@
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
+#include "passes/SubPixels.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
 #include "passes/precision/Blocks.h"
@@ -127,6 +128,11 @@ public:
     Type element = typeOf(op->getResult(0)).getElementType();
     if (!typeOf(op->getResult(0)).hasStaticShape())
       return;
+    if (auto transposed = dyn_cast<ConvTransposeOp>(op)) {
+      if (element.isF32() && isHost && !isTraining)
+        sumTransposed(transposed);
+      return;
+    }
     auto product = dyn_cast<MatmulOp>(op);
     if (product && precision::keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
       return;
@@ -167,7 +173,7 @@ private:
     auto widened = w ? matchWidened(sub ? sub.getA() : w->integers) : std::nullopt;
     int64_t axis = isTurned ? 0 : 1;
     if (!widened || widened->zeroPoint || !isOfConstants(widened->x) ||
-        !isPerChannel(right, axis, w->scale) || (sub && !isPerChannel(right, axis, sub.getB())))
+        !isPerIndex(right, axis, w->scale) || (sub && !isPerIndex(right, axis, sub.getB())))
       return false;
     auto constantOf = [](Value v) { return isOfConstants(v) ? evaluated(v) : std::nullopt; };
     auto numbers = constantOf(widened->x), scales = constantOf(w->scale),
@@ -193,10 +199,10 @@ private:
   }
 
   /// Whether there is one for all, or one for each index of an axis of weights that lie as said.
-  static bool isPerChannel(Value weights, int64_t axis, Value each) {
+  static bool isPerIndex(Value weights, int64_t axis, Value each) {
     auto type = typeOf(each);
-    return type.getNumElements() == 1 ||
-           (type.getRank() == 2 && type.getNumElements() == type.getDimSize(axis));
+    return type.getNumElements() == 1 || (type.getRank() == typeOf(weights).getRank() &&
+                                          type.getNumElements() == type.getDimSize(axis));
   }
 
   /// The sums of integers, if there are such now.
@@ -221,6 +227,56 @@ private:
     op->getResult(0).replaceAllUsesWith(y);
     op->erase();
     return sums;
+  }
+
+  /// A transposed convolution as sums of integers, scaled. Where layouts are chosen one convolution
+  /// computes these (passes/SubPixels.h), for which there must be a kernel.
+  void sumTransposed(ConvTransposeOp op) {
+    auto phases = phasesOf(op);
+    auto x = dequantized(op.getX(), builder), w = dequantized(op.getW(), builder);
+    constexpr int64_t kOutputs = 1; // of weights [C, O, ..]
+    if (!phases || !x || !w || op.getGroups() != 1 || typeOf(x->scale).getNumElements() != 1 ||
+        !isOfConstants(w->integers) || !isPerIndex(op.getW(), kOutputs, w->scale))
+      return;
+    auto weights = evaluated(w->integers);
+    if (!weights)
+      return;
+    auto narrow =
+        ref::Tensor::empty(RankedTensorType::get(weights->getShape(), builder.getIntegerType(8)));
+    for (int64_t i = 0; i < narrow.size(); ++i) {
+      if (weights->getInt(i) < -128 || weights->getInt(i) > 127)
+        return;
+      narrow.setInt(i, weights->getInt(i));
+    }
+    TensorBuilder b(builder, op.getLoc());
+    auto constant = [&](const ref::Tensor &tensor) { return b.make<ConstantOp>(tensor.toAttr()); };
+    SubPixels phased(op, *phases, b);
+    auto arranged = evaluated(phased.weights(constant(narrow)));
+    if (!arranged || !hasKernelFor(phased.convolution(
+                         x->integers, b.cast(constant(*arranged), builder.getI32Type()), Value())))
+      return;
+    Operation *sums = builder.clone(*op);
+    sums->setOperands({x->integers, b.cast(constant(narrow), builder.getI32Type())});
+    sums->moveAfter(sums->getOperand(1).getDefiningOp());
+    sums->getResult(0).setType(typeOf(op.getY()).clone(builder.getI32Type()));
+    auto each = [&](Value v) {
+      return b.reshape(v,
+                       typeOf(v).getNumElements() == 1 ? SmallVector<int64_t>() : channelShape(op));
+    };
+    Value y = b.make<MulOp>(b.cast(sums->getResult(0), builder.getF32Type()),
+                            b.make<MulOp>(each(w->scale), each(x->scale)));
+    if (op.getBias())
+      y = b.make<AddOp>(y, b.reshape(op.getBias(), channelShape(op)));
+    op.getY().replaceAllUsesWith(y);
+    op->erase();
+  }
+
+  /// Of a contraction made to ask; it goes.
+  bool hasKernelFor(Value contraction) {
+    Operation *op = contraction.getDefiningOp();
+    bool has = hasKernel(op);
+    op->erase();
+    return has;
   }
 
   /// One per channel of the result, to be broadcast to it.
@@ -434,7 +490,7 @@ struct QuantizedPass : OptionPass<QuantizedPass> {
     Rewriter rewriter(module, *costs, isHost);
     SmallVector<Operation *> contractions;
     module.walk([&](Operation *op) {
-      if (isa<ConvOp, MatmulOp>(op))
+      if (isa<ConvOp, ConvTransposeOp, MatmulOp>(op))
         contractions.push_back(op);
     });
     for (Operation *op : contractions)

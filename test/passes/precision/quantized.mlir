@@ -159,3 +159,21 @@ func.func @sixteen(%x: tensor<4x8xf32>, %s: tensor<f32>) -> (tensor<4x8xf32>, te
   %z = dlc.cast %10 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
   return %y, %z : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// Transposed convolutions are sums of integers, too, where one convolution can compute them.
+// CHECK-LABEL: @transposed
+// CHECK: %[[S:.*]] = dlc.conv_transpose {{.*}} : (tensor<1x4x8x8xi32>, tensor<4x6x2x2xi32>) -> tensor<1x6x16x16xi32>
+// CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
+// CHECK: dlc.mul %[[F]], %{{.*}} tensor<6x1x1xf32>
+// CHECK: dlc.add %{{.*}} tensor<6x1x1xf32>
+func.func @transposed(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<1x6x1x1xf32>, %s: tensor<f32>) -> tensor<1x6x16x16xf32> {
+  %w = dlc.constant dense<3> : tensor<4x6x2x2xi8>
+  %0 = dlc.cast %x to i32 : (tensor<1x4x8x8xui8>) -> tensor<1x4x8x8xi32>
+  %1 = dlc.cast %0 to f32 : (tensor<1x4x8x8xi32>) -> tensor<1x4x8x8xf32>
+  %2 = dlc.mul %1, %s : (tensor<1x4x8x8xf32>, tensor<f32>) -> tensor<1x4x8x8xf32>
+  %3 = dlc.cast %w to i32 : (tensor<4x6x2x2xi8>) -> tensor<4x6x2x2xi32>
+  %4 = dlc.cast %3 to f32 : (tensor<4x6x2x2xi32>) -> tensor<4x6x2x2xf32>
+  %5 = dlc.mul %4, %ws : (tensor<4x6x2x2xf32>, tensor<1x6x1x1xf32>) -> tensor<4x6x2x2xf32>
+  %y = dlc.conv_transpose %2, %5, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, extra = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x8x8xf32>, tensor<4x6x2x2xf32>, tensor<6xf32>) -> tensor<1x6x16x16xf32>
+  return %y : tensor<1x6x16x16xf32>
+}
