@@ -111,7 +111,7 @@ Type scaledType(Build &b, const Scaled &q) {
   return isWide || b.elem(q.x) == b.f64 ? b.f64 : b.f32;
 }
 
-enum class Rounds { before, after };
+enum class Rounds { Before, After };
 
 /// Rounds before or after the zero point is added.
 template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n, Build &b) {
@@ -129,7 +129,7 @@ template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n,
   Value inverse = b.cast(b.div(b.like(q.scale, 1), q.scale), wide);
   Value y = b.mul(b.cast(q.x, wide), inverse);
   auto shifted = [&](Value v) { return q.zero ? b.add(v, b.cast(q.zero, wide)) : v; };
-  y = rounds == Rounds::before ? shifted(b.unary<RoundOp>(y)) : b.unary<RoundOp>(shifted(y));
+  y = rounds == Rounds::Before ? shifted(b.unary<RoundOp>(y)) : b.unary<RoundOp>(shifted(y));
   n.set(b.cast(b.reshape(b.clamp(y, low, high), q.shape), element));
 }
 
@@ -219,15 +219,15 @@ void convert(Node &n, Build &b) { n.set(b.cast(n.tensor("input"), n.resultElemen
 
 #define DECOMPOSED "quantized_decomposed::"
 const Operator table[] = {
-    {DECOMPOSED "quantize_per_tensor.default", quantize<ofTensor, Rounds::before>},
-    {DECOMPOSED "quantize_per_tensor.tensor", quantize<ofTensor, Rounds::before>},
+    {DECOMPOSED "quantize_per_tensor.default", quantize<ofTensor, Rounds::Before>},
+    {DECOMPOSED "quantize_per_tensor.tensor", quantize<ofTensor, Rounds::Before>},
     {DECOMPOSED "dequantize_per_tensor.default", dequantize<ofTensor>},
     {DECOMPOSED "dequantize_per_tensor.tensor", dequantize<ofTensor>},
-    {DECOMPOSED "quantize_per_channel.default", quantize<ofChannels, Rounds::before>},
+    {DECOMPOSED "quantize_per_channel.default", quantize<ofChannels, Rounds::Before>},
     {DECOMPOSED "dequantize_per_channel.default", dequantize<ofChannels>},
-    {DECOMPOSED "quantize_per_token.default", quantize<ofTokens, Rounds::after>},
+    {DECOMPOSED "quantize_per_token.default", quantize<ofTokens, Rounds::After>},
     {DECOMPOSED "dequantize_per_token.default", dequantize<ofTokens>},
-    {DECOMPOSED "quantize_per_channel_group.default", quantize<ofGroups, Rounds::after>},
+    {DECOMPOSED "quantize_per_channel_group.default", quantize<ofGroups, Rounds::After>},
     {DECOMPOSED "dequantize_per_channel_group.default", dequantize<ofGroups>},
     {DECOMPOSED "choose_qparams.tensor", chooseForTensor<false>},
     {DECOMPOSED "choose_qparams_symmetric.tensor", chooseForTensor<true>},
@@ -235,7 +235,7 @@ const Operator table[] = {
     {DECOMPOSED "choose_qparams_per_token_asymmetric.default", chooseForTokensAsymmetric},
     {DECOMPOSED "_choose_qparams_per_token_asymmetric_impl.default", chooseForTokensAsymmetric},
     {DECOMPOSED "convert_element_type.no_fuse", convert},
-    {"torchao::quantize_affine.default", quantize<ofAffine, Rounds::before>},
+    {"torchao::quantize_affine.default", quantize<ofAffine, Rounds::Before>},
     {"torchao::dequantize_affine.default", dequantize<ofAffine>},
 };
 #undef DECOMPOSED
