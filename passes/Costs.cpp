@@ -1,5 +1,6 @@
 //===- Costs.cpp - what kernels cost, for passes that choose by it --------===//
 #include "passes/Costs.h"
+#include "passes/Widened.h"
 
 #include "passes/TensorBuilder.h"
 
@@ -31,7 +32,7 @@ public:
 
   bool isWholeBetter(Operation *, bool, bool preferred) override { return preferred; }
   bool sumsIntegers(Operation *) override { return true; }
-  bool readsBlocks() override { return true; }
+  int64_t rowsOfBlocks() override { return kMostRows; }
 
 private:
   static constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;

@@ -25,8 +25,9 @@ public:
   virtual bool isWholeBetter(mlir::Operation *attention, bool gradients, bool preferred) = 0;
   /// Whether a processor's kernel does a contraction in i32 whose operands are widened from 8 bits.
   virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
-  /// Whether a processor's kernel multiplies by weights of few bits in blocks with scales.
-  virtual bool readsBlocks() = 0;
+  /// So many rows a processor's kernel multiplies by weights of 8 bits in blocks with scales about
+  /// as fast as others by those in f32, or faster. 0: no kernel reads such weights.
+  virtual int64_t rowsOfBlocks() = 0;
 };
 
 /// Makes them for a compilation.

@@ -9,11 +9,11 @@ bool isInt32(Type tensor) { return cast<RankedTensorType>(tensor).getElementType
 
 bool isInt8(Type tensor) { return cast<RankedTensorType>(tensor).getElementType().isInteger(8); }
 
-bool waitsForWeights(MatmulOp product) {
-  constexpr int64_t kMostRows = 8, kFewest = 4096;
+bool waitsForWeights(MatmulOp product, int64_t mostRows) {
+  constexpr int64_t kFewest = 4096;
   auto weights = typeOf(product.getB());
   return weights.hasStaticShape() && weights.getNumElements() >= kFewest &&
-         typeOf(product.getY()).getShape().drop_back().back() <= kMostRows;
+         typeOf(product.getY()).getShape().drop_back().back() <= mostRows;
 }
 
 std::optional<Widened> matchWidened(Value value, llvm::function_ref<bool(Operation *)> isInside) {

@@ -22,7 +22,8 @@ std::optional<Widened> matchWidened(mlir::OpOperand &operand);
 
 /// Whether a product has few rows and many weights: it waits for these to come from memory, so that
 /// they had better be 8 bits there.
-bool waitsForWeights(MatmulOp product);
+constexpr int64_t kMostRows = 8;
+bool waitsForWeights(MatmulOp product, int64_t mostRows = kMostRows);
 
 bool isInt32(mlir::Type tensor);
 /// Of 8 bits, with or without a sign.

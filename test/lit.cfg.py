@@ -32,6 +32,8 @@ with open("/proc/cpuinfo") as f:
     processor = set(f.read().split())
 if {"amx_bf16", "avx512_bf16"} <= processor:
     config.available_features.add("tiles")
+if "avx512_vnni" in processor:
+    config.available_features.add("vnni")
 if {"avx2", "fma"} <= processor:
     config.available_features.add("fma")
 config.substitutions += [

@@ -118,7 +118,7 @@ public:
   }
 
   bool sumsIntegers(Operation *op) override { return oracle.sumsIntegers(op); }
-  bool readsBlocks() override { return options.accuracy != "strict" && blocks::lanes() > 0; }
+  int64_t rowsOfBlocks() override { return options.accuracy == "strict" ? 0 : blocks::mostRows(); }
 
 private:
   /// Operands that a contraction in i32 reads as integers of 8 bits, as these.

@@ -123,6 +123,7 @@ ArrayRef<Operator> lossOperators();
 ArrayRef<Operator> stridedOperators();
 ArrayRef<Operator> bagOperators();
 ArrayRef<Operator> distanceOperators();
+ArrayRef<Operator> quantizeOperators();
 
 /// The operator of that name, or null.
 const Operator *findOperator(StringRef name);

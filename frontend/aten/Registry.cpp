@@ -10,13 +10,13 @@ namespace aten {
 static llvm::StringMap<const Operator *> makeTable() {
   llvm::StringMap<const Operator *> table;
   for (auto family :
-       {elementwiseOperators(), compareOperators(),    functionOperators(), activationOperators(),
-        createOperators(),      shapeOperators(),      sliceOperators(),    padOperators(),
-        gatherOperators(),      scatterOperators(),    reduceOperators(),   orderOperators(),
-        contractOperators(),    convOperators(),       poolOperators(),     normOperators(),
-        attentionOperators(),   resizeOperators(),     randomOperators(),   recurrentOperators(),
-        lossOperators(),        stridedOperators(),    bagOperators(),      distanceOperators(),
-        searchOperators(),      transformerOperators()})
+       {elementwiseOperators(), compareOperators(),     functionOperators(), activationOperators(),
+        createOperators(),      shapeOperators(),       sliceOperators(),    padOperators(),
+        gatherOperators(),      scatterOperators(),     reduceOperators(),   orderOperators(),
+        contractOperators(),    convOperators(),        poolOperators(),     normOperators(),
+        attentionOperators(),   resizeOperators(),      randomOperators(),   recurrentOperators(),
+        lossOperators(),        stridedOperators(),     bagOperators(),      distanceOperators(),
+        searchOperators(),      transformerOperators(), quantizeOperators()})
     for (const Operator &entry : family)
       table[entry.name] = &entry;
   return table;

@@ -1,4 +1,5 @@
 //===- Elementwise.cpp - arithmetic, comparison, logic, casts -------------===//
+#include "frontend/onnx/Families.h"
 #include "frontend/onnx/Importer.h"
 
 using namespace mlir;
@@ -85,6 +86,8 @@ void isInf(Node &n, Build &b) {
 void castNode(Node &n, Build &b) {
   if (!n.hasAttr("to"))
     return (void)b.error("attribute 'to' is required");
+  if (const llvm::fltSemantics *small = n.smallFloat("to"))
+    return n.set(0, roundedTo(b, b.cast(n.in(0), b.f32), *small, n.integer("saturate", 1) != 0));
   n.set(0, b.cast(n.in(0), n.dataType("to", 0)));
 }
 

@@ -65,6 +65,9 @@ Value dequantized(Build &b, Value x, const Quantization &q);
 /// Weights [n, k] of numbers i8 [n, blocks, depth], less zero points i32 [n, blocks, 1] or none,
 /// times scales [n, blocks]: in the form in which passes know them (passes/ScaledBlocks.h).
 Value dequantizedBlocks(Build &b, Value numbers, Value zero, Value scale, int64_t k);
+/// f32 rounded to nearest even of small floats. What is larger than all of them becomes the largest
+/// of its sign, or else infinite or no number, as these floats have it.
+Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturates);
 /// Rounds to nearest even, adds the zero point, and saturates; to fewer bits than the type has
 /// where `bits` is not 0.
 Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits = 0);

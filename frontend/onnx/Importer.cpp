@@ -142,6 +142,13 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
       imported = false;
       break;
     }
+    int32_t declared = graph.output(i).type().tensor_type().elem_type();
+    if (!b.require(!smallFloatOf(declared), "output '" + Twine(graph.output(i).name()) +
+                                                "' has the element type " + dataTypeName(declared) +
+                                                ", which no program gives back; cast it")) {
+      imported = false;
+      break;
+    }
     values.push_back(item.value);
     resultAttrs.push_back(
         b.b.getDictionaryAttr(b.attr("dlc.name", b.b.getStringAttr(graph.output(i).name()))));

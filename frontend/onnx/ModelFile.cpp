@@ -3,7 +3,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -50,6 +49,25 @@ Type elementTypeOf(int32_t dataType, MLIRContext *context) {
     return b.getIntegerType(32, false);
   case T::UINT64:
     return b.getIntegerType(64, false);
+  default:
+    return nullptr;
+  }
+}
+
+const llvm::fltSemantics *smallFloatOf(int32_t dataType) {
+  using F = llvm::APFloat;
+  using T = onnx::TensorProto;
+  switch (dataType) {
+  case T::FLOAT8E4M3FN:
+    return &F::Float8E4M3FN();
+  case T::FLOAT8E4M3FNUZ:
+    return &F::Float8E4M3FNUZ();
+  case T::FLOAT8E5M2:
+    return &F::Float8E5M2();
+  case T::FLOAT8E5M2FNUZ:
+    return &F::Float8E5M2FNUZ();
+  case T::FLOAT4E2M1:
+    return &F::Float4E2M1FN();
   default:
     return nullptr;
   }
@@ -270,6 +288,24 @@ static ref::Tensor unpacked(const ref::Tensor &bytes, RankedTensorType type) {
   return result;
 }
 
+/// The bits of small floats as the numbers that they mean.
+static ref::Tensor decoded(const ref::Tensor &bits, RankedTensorType type,
+                           const llvm::fltSemantics &kind) {
+  const unsigned width = llvm::APFloat::semanticsSizeInBits(kind);
+  std::vector<float> values;
+  for (unsigned code = 0; code < 1u << width; ++code) {
+    llvm::APFloat value(kind, llvm::APInt(width, code));
+    bool isInexact;
+    value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &isInexact);
+    values.push_back(value.convertToFloat());
+  }
+  ref::Tensor result = ref::Tensor::empty(type);
+  auto *to = reinterpret_cast<float *>(result.mutableData());
+  for (int64_t i = 0; i < result.size(); ++i)
+    to[i] = values[size_t(bits.getInt(i))];
+  return result;
+}
+
 bool isFourBits(const onnx::TensorProto &tensor) {
   return tensor.data_type() == onnx::TensorProto::INT4 ||
          tensor.data_type() == onnx::TensorProto::UINT4;
@@ -309,10 +345,14 @@ FailureOr<ref::Tensor> ModelFile::elements(const onnx::TensorProto &tensor, Rank
 
 FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRContext *context,
                                          std::string &reason) {
-  const bool packed = isFourBits(tensor);
-  Builder b(context);
   const int32_t dataType = tensor.data_type();
-  Type element = elementTypeOf(!packed                               ? dataType
+  const llvm::fltSemantics *small = smallFloatOf(dataType);
+  const bool packed =
+      isFourBits(tensor) || (small && llvm::APFloat::semanticsSizeInBits(*small) == 4);
+  Builder b(context);
+  // What stands in the file: small floats as their bits.
+  Type element = elementTypeOf(small                                 ? onnx::TensorProto::UINT8
+                               : !packed                             ? dataType
                                : dataType == onnx::TensorProto::INT4 ? onnx::TensorProto::INT8
                                                                      : onnx::TensorProto::UINT8,
                                context);
@@ -337,14 +377,17 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
     reason = "it has " + std::to_string(dims.size()) + " dimensions; 64 is the most";
     return failure();
   }
-  auto type = RankedTensorType::get(dims, element);
+  auto type = RankedTensorType::get(dims, element), real = type.clone(b.getF32Type());
   if (zero)
-    return ref::Tensor::empty(type);
-  if (!packed)
-    return elements(tensor, type, reason);
-  auto bytes = elements(
-      tensor, RankedTensorType::get({(count + 1) / 2}, b.getIntegerType(8, false)), reason);
-  return failed(bytes) ? bytes : FailureOr<ref::Tensor>(unpacked(*bytes, type));
+    return ref::Tensor::empty(small ? real : type);
+  auto numbers = elements(
+      tensor, packed ? RankedTensorType::get({(count + 1) / 2}, b.getIntegerType(8, false)) : type,
+      reason);
+  if (succeeded(numbers) && packed)
+    numbers = unpacked(*numbers, type);
+  if (succeeded(numbers) && small)
+    numbers = decoded(*numbers, real, *small);
+  return numbers;
 }
 
 } // namespace dlc::onnxfront

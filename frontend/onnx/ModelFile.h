@@ -5,6 +5,7 @@
 #include "ir/tensor/Tensor.h"
 #include "mlir/IR/Location.h"
 #include "onnx.pb.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <map>
@@ -32,6 +33,8 @@ constexpr uint32_t extentField = 1000;
 mlir::Type elementTypeOf(int32_t dataType, mlir::MLIRContext *context);
 /// Whether a tensor has elements of four bits. They are read as integers of eight.
 bool isFourBits(const onnx::TensorProto &tensor);
+/// Floats of eight or four bits, whose values dlc holds as f32; null for any other type.
+const llvm::fltSemantics *smallFloatOf(int32_t dataType);
 /// "FLOAT", "STRING", …, or the number.
 std::string dataTypeName(int32_t dataType);
 

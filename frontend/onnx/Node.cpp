@@ -14,16 +14,26 @@ bool Scope::defines(StringRef name) const {
   return false;
 }
 
-bool Node::isFourBits(int64_t i) const {
+const onnx::TensorProto *Node::initializer(int64_t i) const {
   if (!has(i))
-    return false;
+    return nullptr;
   for (const Scope *at = &scope; at; at = at->outer) {
     if (auto it = at->tensors.find(proto.input(int(i))); it != at->tensors.end())
-      return onnxfront::isFourBits(*it->second);
+      return it->second;
     if (at->names.count(proto.input(int(i))))
-      return false;
+      return nullptr;
   }
-  return false;
+  return nullptr;
+}
+
+bool Node::isFourBits(int64_t i) const {
+  const onnx::TensorProto *tensor = initializer(i);
+  return tensor && onnxfront::isFourBits(*tensor);
+}
+
+const llvm::fltSemantics *Node::smallFloat(int64_t i) const {
+  const onnx::TensorProto *tensor = initializer(i);
+  return tensor ? smallFloatOf(tensor->data_type()) : nullptr;
 }
 
 void Node::set(int64_t i, Item item) {
@@ -140,6 +150,11 @@ Type Node::dataType(StringRef name, int32_t otherwise) {
     return b.f32;
   }
   return type;
+}
+
+const llvm::fltSemantics *Node::smallFloat(StringRef name) {
+  int64_t value = integer(name, 0);
+  return value == int32_t(value) ? smallFloatOf(int32_t(value)) : nullptr;
 }
 
 void Node::unsupported(StringRef name, const Twine &value, StringRef supported) {

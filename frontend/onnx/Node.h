@@ -76,6 +76,8 @@ public:
   Value in(int64_t i) const { return i < numInputs() ? inputs[i].value : Value(); }
   /// Whether an input is an initializer of four bits, which stands as one of eight.
   bool isFourBits(int64_t i) const;
+  /// Of which small floats an initializer is that stands as f32; null: of none.
+  const llvm::fltSemantics *smallFloat(int64_t i) const;
   bool wants(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
   void set(int64_t i, Item item);
   void set(int64_t i, Value v) { set(i, Item(v)); }
@@ -96,10 +98,15 @@ public:
   Value tensor(const onnx::TensorProto &proto, StringRef name);
   /// The element type that an attribute names; an error when dlc has none such.
   Type dataType(StringRef name, int32_t otherwise);
+  /// The small floats that an attribute names; null: none.
+  const llvm::fltSemantics *smallFloat(StringRef name);
   /// An error for a value of an attribute that is not handled.
   void unsupported(StringRef name, const llvm::Twine &value, StringRef supported);
 
 private:
+  /// What stands in the file for an input; null where that is no initializer.
+  const onnx::TensorProto *initializer(int64_t i) const;
+
   Build &b;
   mlir::Location loc;
   std::string prefix;
@@ -158,6 +165,7 @@ ArrayRef<Operator> groupQueryAttentionOperators();
 ArrayRef<Operator> quantizedOperators();
 ArrayRef<Operator> quantizedContractOperators();
 ArrayRef<Operator> blockOperators();
+ArrayRef<Operator> moeOperators();
 
 /// The operator of that domain and name, or null.
 const Operator *findOperator(StringRef domain, StringRef name);

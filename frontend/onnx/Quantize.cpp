@@ -78,6 +78,32 @@ Quantization quantizationOf(Node &n, Build &b, int64_t scale, int64_t zeroPoint,
   return {settle(q.scale), settle(q.zeroPoint)};
 }
 
+Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturates) {
+  using F = llvm::APFloat;
+  int digits = int(F::semanticsPrecision(kind)) - 1, least = F::semanticsMinExponent(kind),
+      levels = F::semanticsMaxExponent(kind) - least;
+  double most = F::getLargest(kind).convertToDouble();
+  x = saturates ? b.clamp(x, -most, most) : x;
+  Value size = b.unary<AbsOp>(x);
+  // The distance of neighbours: a power of two, found by halves.
+  Value step = b.like(x, std::ldexp(1.0, least - digits));
+  for (int half = int(llvm::bit_floor(unsigned(levels))); half; half /= 2) {
+    Value wider = b.mul(step, std::ldexp(1.0, half));
+    Value fits = b.compare(Predicate::ge, size, b.mul(wider, std::ldexp(1.0, digits)));
+    step = b.select(fits, wider, step);
+  }
+  Value y = b.mul(b.unary<RoundOp>(b.div(x, step)), step);
+  if (saturates)
+    return y;
+  auto sign = [&](double v) {
+    return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.like(x, -v), b.like(x, v));
+  };
+  double beyond = F::semanticsHasInf(kind)   ? std::numeric_limits<double>::infinity()
+                  : F::semanticsHasNaN(kind) ? std::numeric_limits<double>::quiet_NaN()
+                                             : most;
+  return b.select(b.compare(Predicate::gt, b.unary<AbsOp>(y), b.like(x, most)), sign(beyond), y);
+}
+
 Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits) {
   if (!b.require(element && isa<IntegerType>(element) && !element.isInteger(1),
                  "the quantised type must be an integer"))
@@ -133,6 +159,11 @@ namespace {
 void quantizeLinear(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t axis = n.integer("axis", 1), block = n.integer("block_size", 0);
+  const llvm::fltSemantics *small = n.has(2) ? n.smallFloat(2) : n.smallFloat("output_dtype");
+  if (small) {
+    Value scaled = b.div(b.cast(x, b.f32), b.cast(besides(b, n.in(1), x, axis, block), b.f32));
+    return n.set(0, roundedTo(b, scaled, *small, n.integer("saturate", 1) != 0));
+  }
   Type element = b.b.getIntegerType(8, false);
   if (n.has(2))
     element = b.elem(n.in(2));
@@ -197,6 +228,9 @@ void dequantizeLinear(Node &n, Build &b) {
     element = n.dataType("output_dtype", 0);
   if (!b.ok() || !fitsZeroPoint(b, n.in(2), n.in(1), b.elem(x), "the zero point"))
     return;
+  // Small floats, which have no zero points but 0.
+  if (b.isFloat(x))
+    return n.set(0, b.cast(b.mul(x, b.cast(scale, b.elem(x))), element));
   if (Value y = constantBlocks(n, b, axis, block))
     return n.set(0, b.cast(y, element));
   n.set(0, b.cast(dequantized(b, x, {scale, besides(b, n.in(2), x, axis, block)}), element));

@@ -40,7 +40,7 @@ Table makeTable() {
   add(table, contrib,
       {fusedActivationOperators(), fusedContractOperators(), fusedConvOperators(),
        fusedNormOperators(), fusedAttentionOperators(), groupQueryAttentionOperators(),
-       quantizedOperators(), quantizedContractOperators(), blockOperators()});
+       quantizedOperators(), quantizedContractOperators(), blockOperators(), moeOperators()});
   return table;
 }
 

@@ -120,12 +120,17 @@ std::optional<Alternative> fewChannels(Operation *op, AlternativeBuilder &b) {
 
 using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
 
+/// Transposed convolutions of integers have no kernels of their own.
+bool mayHaveOther(Operation *op) {
+  Type element = typeOf(op->getResult(0)).getElementType();
+  return isa<FloatType>(element) || (isa<ConvTransposeOp>(op) && element.isInteger(32));
+}
+
 void take(Block &block, Maker &make, LayoutOracle &oracle, Costs &costs) {
   for (Operation &each : llvm::make_early_inc_range(block)) {
     Operation *op = &each;
     if ((!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) && !op->hasTrait<Pooling>()) ||
-        !can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE) ||
-        !isa<FloatType>(typeOf(op->getResult(0)).getElementType()) ||
+        !can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE) || !mayHaveOther(op) ||
         !typeOf(op->getResult(0)).hasStaticShape() ||
         typeOf(op->getResult(0)).getNumElements() == 0)
       continue;

@@ -31,7 +31,10 @@ public:
     return constant(tensors.broadcast(x, shape));
   }
   mlir::Value cast(mlir::Value x, mlir::Type element) { return constant(tensors.cast(x, element)); }
-  mlir::Value zero(mlir::Value like) { return constant(tensors.scalar(0, like)); }
+  mlir::Value zero(mlir::Value like) { return scalar(0, like); }
+  mlir::Value scalar(double value, mlir::Value like) {
+    return constant(tensors.scalar(value, like));
+  }
 
   mlir::OpBuilder builder;
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/precision/Blocks.h"
 
+#include "ir/reference/Evaluate.h"
 #include "passes/ScaledBlocks.h"
 #include "passes/precision/Names.h"
 
@@ -21,39 +22,35 @@ int64_t bitsOf(const ref::Tensor &numbers) {
 }
 
 std::optional<int64_t> bitsOf(Value numbers) {
-  auto constant = numbers.getDefiningOp<ConstantOp>();
-  auto tensor =
-      constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
-  return failed(tensor) ? std::nullopt : std::optional(bitsOf(*tensor));
+  auto tensor = isOfConstants(numbers) ? evaluated(numbers) : std::nullopt;
+  return tensor ? std::optional(bitsOf(*tensor)) : std::nullopt;
 }
 
-bool isConstant(Value value) {
-  if (!value || value.getDefiningOp<ConstantOp>())
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isConstant);
-}
-
-/// A constant is made f32 here: what is left to fold may not be, and a kernel reads constants
-/// alone.
-Value asFloats(TensorBuilder &b, Value zero, Type f32) {
-  auto constant = zero.getDefiningOp<ConstantOp>();
-  auto whole =
-      constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
-  if (failed(whole))
-    return b.cast(zero, f32);
-  auto each = ref::Tensor::empty(typeOf(zero).clone(f32));
-  for (int64_t i = 0; i < each.size(); ++i)
-    each.setDouble(i, double(whole->getInt(i)));
-  return b.make<ConstantOp>(each.toAttr());
+/// A constant in f32, which kernels read, or none where nothing is subtracted. Nothing where
+/// numbers are no whole ones of 8 bits.
+std::optional<Value> zeroOf(TensorBuilder &b, const ScaledBlocks &from) {
+  auto numbers = from.zero ? evaluated(from.zero) : std::nullopt;
+  if (!numbers)
+    return from.zero ? std::nullopt : std::optional(Value());
+  auto each = ref::Tensor::empty(typeOf(from.zero).clone(typeOf(from.scale).getElementType()));
+  bool isZero = true;
+  double most = *bitsOf(from.numbers) == 4 ? 8 : 128;
+  for (int64_t i = 0; i < each.size(); ++i) {
+    double zero = numbers->getDouble(i);
+    if (zero != std::rint(zero) || zero < -most || zero >= most)
+      return std::nullopt;
+    isZero &= zero == 0;
+    each.setDouble(i, zero);
+  }
+  return isZero ? Value() : b.make<ConstantOp>(each.toAttr());
 }
 
 /// [n, k] in f32, as keptBlocksOf() reads it.
-Value kept(TensorBuilder &b, const ScaledBlocks &from) {
+Value kept(TensorBuilder &b, const ScaledBlocks &from, Value zero) {
   Type f32 = typeOf(from.scale).getElementType();
   Value all = b.make<CastOp>(from.numbers, f32);
-  if (from.zero)
-    all = b.make<SubOp>(all, asFloats(b, from.zero, f32));
+  if (zero)
+    all = b.make<SubOp>(all, zero);
   int64_t n = from.n(), wide = from.blocks() * from.depth();
   all = b.make<ReshapeOp>(typeOf(all).clone({n, wide}), b.make<MulOp>(all, from.scale));
   if (wide == from.k)
@@ -62,8 +59,12 @@ Value kept(TensorBuilder &b, const ScaledBlocks &from) {
                          ArrayRef<int64_t>{1, 1});
 }
 
+/// Null where kernels have not such zero points.
 Value productOf(TensorBuilder &b, MatmulOp product, const ScaledBlocks &weights) {
-  auto y = b.make<MatmulOp>(product.getA(), kept(b, weights), product.getTransposeA(), true)
+  auto zero = zeroOf(b, weights);
+  if (!zero)
+    return {};
+  auto y = b.make<MatmulOp>(product.getA(), kept(b, weights, *zero), product.getTransposeA(), true)
                .getDefiningOp<MatmulOp>();
   y->setDiscardableAttrs(product->getDiscardableAttrDictionary());
   y->setAttr(kPrecisionAttr, StringAttr::get(y.getContext(), "f32"));
@@ -86,7 +87,49 @@ Value byBlocks(TensorBuilder &b, Value x, const ScaledBlocks &w, ArrayRef<int64_
   return b.reshape(b.reduce(ReduceKind::sum, b.make<MulOp>(each, scale), {0}), result);
 }
 
+/// Front ends may have made f32 of them at once, too, in the form that stays.
+void fold(Value weights) {
+  constexpr int64_t kMost = 16 << 20;
+  auto all = typeOf(weights).getNumElements() <= kMost ? evaluated(weights) : std::nullopt;
+  if (!all)
+    return;
+  OpBuilder builder(weights.getDefiningOp());
+  TensorBuilder b(builder, weights.getLoc());
+  weights.replaceAllUsesWith(b.make<ConstantOp>(all->toAttr()));
+}
+
 } // namespace
+
+/// Whether only constants make it.
+bool isOfConstants(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getNumRegions() == 0 &&
+         (isa<ConstantOp>(op) ||
+          (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isOfConstants)));
+}
+
+/// What constants make of it.
+std::optional<ref::Tensor> evaluated(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+    FailureOr<ref::Tensor> read = ref::Tensor::fromAttr(constant.getValue());
+    if (failed(read))
+      return std::nullopt;
+    ref::Tensor tensor = *read;
+    return tensor;
+  }
+  SmallVector<ref::Tensor> inputs, outputs;
+  for (Value operand : op->getOperands()) {
+    std::optional<ref::Tensor> input = evaluated(operand);
+    if (!input)
+      return std::nullopt;
+    inputs.push_back(std::move(*input));
+  }
+  auto outer = [](Value) { return ref::Tensor(); };
+  if (failed(ref::evaluateOp(op, inputs, outer, outputs)) || outputs.size() != 1)
+    return std::nullopt;
+  return outputs.front();
+}
 
 bool keepBlocks(MatmulOp product, Costs *costs) {
   constexpr int64_t kMostRows = 4, kFewest = 4096;
@@ -98,21 +141,23 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
   }
   auto blocks =
       isTurned && typeOf(w).hasStaticShape() ? matchScaledBlocks(w) : std::optional<ScaledBlocks>();
-  if (!blocks || blocks->isKept || !isConstant(blocks->scale) || !isConstant(blocks->zero) ||
-      typeOf(w).getNumElements() < kFewest)
-    return false;
-  auto bits = bitsOf(blocks->numbers);
-  if (!bits)
+  if (!blocks || !isOfConstants(blocks->scale) || (blocks->zero && !isOfConstants(blocks->zero)))
     return false;
   OpBuilder builder(product);
   TensorBuilder b(builder, product.getLoc());
+  auto bits = bitsOf(blocks->numbers);
+  bool isMuch = bits && typeOf(w).getNumElements() >= kFewest;
   Value y;
-  if (costs && costs->readsBlocks() && !isStrict(product)) {
+  if (isMuch && costs && costs->rowsOfBlocks() > 0 && !isStrict(product))
     y = productOf(b, product, *blocks);
-  } else {
+  if (!y && blocks->isKept) {
+    fold(w);
+    return false;
+  }
+  if (!y) {
     bool isWhole = blocks->k == blocks->blocks() * blocks->depth();
     // Numbers of eight bits less a zero point of their own may have nine.
-    if (!isWhole || product.getTransposeA() || (*bits == 8 && blocks->zero) ||
+    if (!isMuch || !isWhole || product.getTransposeA() || (*bits == 8 && blocks->zero) ||
         typeOf(x).getNumElements() / blocks->k > kMostRows)
       return false;
     y = byBlocks(b, x, *blocks, shapeOf(product.getY()));
@@ -122,35 +167,49 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
   return true;
 }
 
-Value keepChannels(MatmulOp product, const ref::Tensor &numbers, const ref::Tensor &scales,
-                   Costs &costs) {
-  if (numbers.getRank() != 2 || !costs.readsBlocks() || isStrict(product))
+Value keepChannels(MatmulOp product, const Channels &from, Costs &costs) {
+  const ref::Tensor &numbers = from.numbers;
+  if (numbers.getRank() != 2 || !numbers.getElementType().isInteger(8) || !costs.rowsOfBlocks() ||
+      isStrict(product))
     return {};
   // In blocks of some size: numbers of the other operand that are much larger than others then
   // spoil those of their blocks alone.
-  constexpr int64_t kDepth = 256, kUnit = 16;
-  bool isTurned = product.getTransposeB();
-  int64_t n = numbers.getShape()[isTurned ? 0 : 1], k = numbers.getShape()[isTurned ? 1 : 0],
+  constexpr int64_t kDepth = 256, kUnit = 16, kFourBits = 15;
+  int64_t n = numbers.getShape()[from.isTurned ? 0 : 1],
+          k = numbers.getShape()[from.isTurned ? 1 : 0],
           depth = std::min<int64_t>(kDepth, llvm::divideCeil(k, kUnit) * kUnit),
           blocks = llvm::divideCeil(k, depth);
   Builder types(product.getContext());
   auto each =
-           ref::Tensor::empty(RankedTensorType::get({n, blocks, depth}, numbers.getElementType())),
-       factors = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getF32Type()));
-  const char *from = numbers.data();
-  char *to = each.mutableData();
-  const auto *scale = reinterpret_cast<const float *>(scales.data());
+           ref::Tensor::empty(RankedTensorType::get({n, blocks, depth}, types.getIntegerType(8))),
+       factors = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getF32Type())),
+       centres = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getI32Type()));
+  ArrayRef all(reinterpret_cast<const uint8_t *>(numbers.data()), size_t(numbers.size()));
+  // What has no sign is taken from its middle.
+  int64_t middle = !numbers.getElementType().isUnsignedInteger()                  ? 0
+                   : llvm::all_of(all, [=](uint8_t x) { return x <= kFourBits; }) ? 8
+                                                                                  : 128;
+  auto *to = reinterpret_cast<uint8_t *>(each.mutableData());
+  const auto *scale = reinterpret_cast<const float *>(from.scales.data());
+  bool isCentred = false;
   for (int64_t column = 0; column < n; ++column) {
     for (int64_t i = 0; i < k; ++i)
-      to[column * blocks * depth + i] = isTurned ? from[column * k + i] : from[i * n + column];
+      to[column * blocks * depth + i] =
+          uint8_t(all[from.isTurned ? column * k + i : i * n + column] - middle);
     auto *first = reinterpret_cast<float *>(factors.mutableData()) + column * blocks;
-    std::fill_n(first, blocks, scale[scales.size() == 1 ? 0 : column]);
+    std::fill_n(first, blocks, scale[from.scales.size() == 1 ? 0 : column]);
+    int64_t zero = from.zeros ? from.zeros->getInt(from.zeros->size() == 1 ? 0 : column) : 0;
+    isCentred |= zero != middle;
+    for (int64_t i = 0; i < blocks; ++i)
+      centres.setInt(column * blocks + i, zero - middle);
   }
   OpBuilder builder(product);
   TensorBuilder b(builder, product.getLoc());
   ScaledBlocks weights;
   weights.numbers = b.make<ConstantOp>(each.toAttr());
   weights.scale = b.make<ConstantOp>(factors.toAttr());
+  if (isCentred)
+    weights.zero = b.make<ConstantOp>(centres.toAttr());
   weights.k = k;
   return productOf(b, product, weights);
 }

@@ -8,15 +8,27 @@
 
 namespace dlc::precision {
 
+/// Whether only constants make it.
+bool isOfConstants(mlir::Value value);
+/// What constants make of it.
+std::optional<ref::Tensor> evaluated(mlir::Value value);
+
 /// A product by constant weights in blocks with scales (passes/ScaledBlocks.h) keeps their few bits
 /// where `costs` know a kernel that reads those; null: nobody does. Without one, few rows are
 /// multiplied by each block's numbers first, which stay 8 bits. False: it stays as it is.
 bool keepBlocks(MatmulOp product, Costs *costs);
 
-/// The same of weights i8, [k, n] or [n, k] as the product reads them, with a scale for each column
-/// or one for all. Null where nobody reads them so.
-mlir::Value keepChannels(MatmulOp product, const ref::Tensor &numbers, const ref::Tensor &scales,
-                         Costs &costs);
+/// Weights of 8 bits, signed or not, with scales and perhaps zero points: one for each column of
+/// the product, or one for all.
+struct Channels {
+  ref::Tensor numbers; ///< [k, n], or [n, k] where it is turned
+  ref::Tensor scales;
+  std::optional<ref::Tensor> zeros;
+  bool isTurned = false;
+};
+
+/// The same of such weights, which the product reads. Null where nobody reads them so.
+mlir::Value keepChannels(MatmulOp product, const Channels &weights, Costs &costs);
 
 } // namespace dlc::precision
 

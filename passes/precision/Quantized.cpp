@@ -10,12 +10,12 @@
 // without VNNI, on GPUs, for windows that it lacks.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/reference/Evaluate.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
+#include "passes/SubPixels.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
 #include "passes/precision/Blocks.h"
@@ -31,6 +31,10 @@
 using namespace mlir;
 
 namespace dlc {
+
+using precision::evaluated;
+using precision::isOfConstants;
+
 namespace {
 
 /// cast(integers) * scale.
@@ -39,18 +43,10 @@ struct Dequantized {
   Value scale;    ///< f32, broadcast to them
 };
 
-/// Whether only constants make it.
-bool isOfConstants(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->getNumRegions() == 0 &&
-         (isa<ConstantOp>(op) ||
-          (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isOfConstants)));
-}
-
 using Range = std::pair<int64_t, int64_t>;
 
-/// Between which integers a value lies: a constant, 8 bits made wider, views of those, and one less
-/// another. Nothing where more would have to be known.
+/// Between which integers a value lies: a constant, 8 bits made wider (by steps, too), views of
+/// those, and one less another. Nothing where more would have to be known.
 std::optional<Range> rangeOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
@@ -63,9 +59,12 @@ std::optional<Range> rangeOf(Value value) {
   }
   if (op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1)
     return rangeOf(op->getOperand(0));
-  if (auto cast = dyn_cast_or_null<CastOp>(op); cast && isInt8(cast.getX().getType()))
-    return typeOf(cast.getX()).getElementType().isUnsignedInteger() ? Range{0, 255}
-                                                                    : Range{-128, 127};
+  if (auto cast = dyn_cast_or_null<CastOp>(op)) {
+    Type from = typeOf(cast.getX()).getElementType();
+    if (from.isInteger(8))
+      return from.isUnsignedInteger() ? Range{0, 255} : Range{-128, 127};
+    return isa<IntegerType>(from) ? rangeOf(cast.getX()) : std::nullopt;
+  }
   auto sub = dyn_cast_or_null<SubOp>(op);
   auto a = sub ? rangeOf(sub.getA()) : std::nullopt, b = a ? rangeOf(sub.getB()) : std::nullopt;
   return b ? std::optional(Range{a->first - b->second, a->second - b->first}) : std::nullopt;
@@ -87,29 +86,6 @@ bool isRead(Value value) {
     value = op->getOperand(0);
   }
   return matchWidened(value).has_value();
-}
-
-/// What constants make of it.
-std::optional<ref::Tensor> evaluated(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
-    FailureOr<ref::Tensor> read = ref::Tensor::fromAttr(constant.getValue());
-    if (failed(read))
-      return std::nullopt;
-    ref::Tensor tensor = *read;
-    return tensor;
-  }
-  SmallVector<ref::Tensor> inputs, outputs;
-  for (Value operand : op->getOperands()) {
-    std::optional<ref::Tensor> input = evaluated(operand);
-    if (!input)
-      return std::nullopt;
-    inputs.push_back(std::move(*input));
-  }
-  auto outer = [](Value) { return ref::Tensor(); };
-  if (failed(ref::evaluateOp(op, inputs, outer, outputs)) || outputs.size() != 1)
-    return std::nullopt;
-  return outputs.front();
 }
 
 /// Whether integers that only constants make are those of i8, as far as types tell.
@@ -152,6 +128,11 @@ public:
     Type element = typeOf(op->getResult(0)).getElementType();
     if (!typeOf(op->getResult(0)).hasStaticShape())
       return;
+    if (auto transposed = dyn_cast<ConvTransposeOp>(op)) {
+      if (element.isF32() && isHost && !isTraining)
+        sumTransposed(transposed);
+      return;
+    }
     auto product = dyn_cast<MatmulOp>(op);
     if (product && precision::keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
       return;
@@ -180,24 +161,34 @@ private:
   /// follow the product.
   bool readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
-    if (!product || !waitsForWeights(product) || dequantized(product.getA(), builder))
+    if (!product || typeOf(product.getB()).getRank() != 2 ||
+        !waitsForWeights(product, std::max(kMostRows, costs.rowsOfBlocks())) ||
+        dequantized(product.getA(), builder))
       return false;
-    auto w = dequantized(product.getB(), builder);
-    auto widened = w ? matchWidened(w->integers) : std::nullopt;
-    if (!widened || (widened->zeroPoint && !isSplatOf(widened->zeroPoint, 0)) ||
-        !isOfConstants(widened->x))
+    Value right = product.getB();
+    auto transpose = right.getDefiningOp<TransposeOp>();
+    bool isTurned = product.getTransposeB() != (transpose && transpose.getPermutation()[0] == 1);
+    auto w = dequantized(transpose ? transpose.getX() : right, builder);
+    auto sub = w ? w->integers.getDefiningOp<SubOp>() : SubOp();
+    auto widened = w ? matchWidened(sub ? sub.getA() : w->integers) : std::nullopt;
+    int64_t axis = isTurned ? 0 : 1;
+    if (!widened || widened->zeroPoint || !isOfConstants(widened->x) ||
+        !isPerIndex(right, axis, w->scale) || (sub && !isPerIndex(right, axis, sub.getB())))
       return false;
-    auto factors = perChannel(op, w->scale);
-    if (!factors)
-      return false;
-    auto scales = isOfConstants(w->scale) ? evaluated(w->scale) : std::nullopt,
-         numbers = scales ? evaluated(widened->x) : std::nullopt;
-    if (numbers && numbers->getElementType().isSignlessInteger(8))
-      if (Value y = precision::keepChannels(product, *numbers, *scales, costs)) {
+    auto constantOf = [](Value v) { return isOfConstants(v) ? evaluated(v) : std::nullopt; };
+    auto numbers = constantOf(widened->x), scales = constantOf(w->scale),
+         zeros = sub ? constantOf(sub.getB()) : std::nullopt;
+    if (numbers && scales && (!sub || zeros)) {
+      precision::Channels weights{*numbers, *scales, zeros, isTurned};
+      if (Value y = precision::keepChannels(product, weights, costs)) {
         op->getResult(0).replaceAllUsesWith(y);
         op->erase();
         return true;
       }
+    }
+    auto factors = perChannel(op, w->scale);
+    if (sub || transpose || !factors || !waitsForWeights(product, kMostRows))
+      return false;
     TensorBuilder b(builder, op->getLoc());
     Value bits = b.cast(widened->x, builder.getF32Type());
     Operation *sums = builder.clone(*op);
@@ -205,6 +196,13 @@ private:
     op->getResult(0).replaceAllUsesWith(b.make<MulOp>(sums->getResult(0), *factors));
     op->erase();
     return true;
+  }
+
+  /// Whether there is one for all, or one for each index of an axis of weights that lie as said.
+  static bool isPerIndex(Value weights, int64_t axis, Value each) {
+    auto type = typeOf(each);
+    return type.getNumElements() == 1 || (type.getRank() == typeOf(weights).getRank() &&
+                                          type.getNumElements() == type.getDimSize(axis));
   }
 
   /// The sums of integers, if there are such now.
@@ -229,6 +227,56 @@ private:
     op->getResult(0).replaceAllUsesWith(y);
     op->erase();
     return sums;
+  }
+
+  /// A transposed convolution as sums of integers, scaled. Where layouts are chosen one convolution
+  /// computes these (passes/SubPixels.h), for which there must be a kernel.
+  void sumTransposed(ConvTransposeOp op) {
+    auto phases = phasesOf(op);
+    auto x = dequantized(op.getX(), builder), w = dequantized(op.getW(), builder);
+    constexpr int64_t kOutputs = 1; // of weights [C, O, ..]
+    if (!phases || !x || !w || op.getGroups() != 1 || typeOf(x->scale).getNumElements() != 1 ||
+        !isOfConstants(w->integers) || !isPerIndex(op.getW(), kOutputs, w->scale))
+      return;
+    auto weights = evaluated(w->integers);
+    if (!weights)
+      return;
+    auto narrow =
+        ref::Tensor::empty(RankedTensorType::get(weights->getShape(), builder.getIntegerType(8)));
+    for (int64_t i = 0; i < narrow.size(); ++i) {
+      if (weights->getInt(i) < -128 || weights->getInt(i) > 127)
+        return;
+      narrow.setInt(i, weights->getInt(i));
+    }
+    TensorBuilder b(builder, op.getLoc());
+    auto constant = [&](const ref::Tensor &tensor) { return b.make<ConstantOp>(tensor.toAttr()); };
+    SubPixels phased(op, *phases, b);
+    auto arranged = evaluated(phased.weights(constant(narrow)));
+    if (!arranged || !hasKernelFor(phased.convolution(
+                         x->integers, b.cast(constant(*arranged), builder.getI32Type()), Value())))
+      return;
+    Operation *sums = builder.clone(*op);
+    sums->setOperands({x->integers, b.cast(constant(narrow), builder.getI32Type())});
+    sums->moveAfter(sums->getOperand(1).getDefiningOp());
+    sums->getResult(0).setType(typeOf(op.getY()).clone(builder.getI32Type()));
+    auto each = [&](Value v) {
+      return b.reshape(v,
+                       typeOf(v).getNumElements() == 1 ? SmallVector<int64_t>() : channelShape(op));
+    };
+    Value y = b.make<MulOp>(b.cast(sums->getResult(0), builder.getF32Type()),
+                            b.make<MulOp>(each(w->scale), each(x->scale)));
+    if (op.getBias())
+      y = b.make<AddOp>(y, b.reshape(op.getBias(), channelShape(op)));
+    op.getY().replaceAllUsesWith(y);
+    op->erase();
+  }
+
+  /// Of a contraction made to ask; it goes.
+  bool hasKernelFor(Value contraction) {
+    Operation *op = contraction.getDefiningOp();
+    bool has = hasKernel(op);
+    op->erase();
+    return has;
   }
 
   /// One per channel of the result, to be broadcast to it.
@@ -442,7 +490,7 @@ struct QuantizedPass : OptionPass<QuantizedPass> {
     Rewriter rewriter(module, *costs, isHost);
     SmallVector<Operation *> contractions;
     module.walk([&](Operation *op) {
-      if (isa<ConvOp, MatmulOp>(op))
+      if (isa<ConvOp, ConvTransposeOp, MatmulOp>(op))
         contractions.push_back(op);
     });
     for (Operation *op : contractions)

@@ -2,7 +2,10 @@
 //
 //   cast(cast(cast(y to ui16) to i32) - z to f32)  ->  y - z
 //
-// of whole numbers y that the 16 bits hold, and a whole number z.
+// of whole numbers y that the 16 bits hold, and a whole number z. Where such are quantised again by
+// the same scale and zero point, as files do around what only moves values, nothing changes:
+//
+//   round(y * s / s)  ->  y        (y - z) + z  ->  y        min(y, c)  ->  y, of y that are less
 //
 //===----------------------------------------------------------------------===//
 #include "passes/precision/Whole.h"
@@ -25,10 +28,14 @@ std::optional<double> wholeNumber(Value value) {
   return number && std::trunc(*number) == *number ? number : std::nullopt;
 }
 
+bool isMovement(Operation *op) { return isa_and_nonnull<ReshapeOp, TransposeOp>(op); }
+
 /// Between which numbers a value in f32 lies that is whole; nothing where it may not be.
 std::optional<Range> wholeRange(Value value) {
   constexpr double kEndless = std::numeric_limits<double>::infinity();
   Operation *op = value.getDefiningOp();
+  if (isMovement(op))
+    return wholeRange(op->getOperand(0));
   if (isa_and_nonnull<RoundOp>(op))
     return Range{-kEndless, kEndless};
   if (!isa_and_nonnull<AddOp, SubOp, MaxOp, MinOp, ReluOp>(op))
@@ -74,8 +81,53 @@ void skip(Value integers, Value whole, OpBuilder &builder) {
                     : std::nullopt;
     if (!zero || std::abs(*zero) > kExact)
       continue;
-    skip(sub, b.make<SubOp>(whole, b.cast(sub.getB(), builder.getF32Type())), builder);
+    skip(sub, b.make<SubOp>(whole, b.scalar(*zero, whole)), builder);
   }
+}
+
+bool isSame(Value a, Value c) {
+  auto one = splatValue(a), other = splatValue(c);
+  return a == c || (one && one == other);
+}
+
+/// A value, and how it is moved, from the last step backwards.
+struct Moved {
+  Value value;
+  SmallVector<Operation *> steps;
+};
+
+/// What was scaled, or shifted, by the operand `by` and then moved, where it is whole, and small
+/// enough that f32 holds what is made of it.
+template <typename Op> std::optional<Moved> undone(Value value, Value by) {
+  constexpr double kSmall = 1 << 20;
+  Moved found;
+  for (; isMovement(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+    found.steps.push_back(value.getDefiningOp());
+  auto op = value.getDefiningOp<Op>();
+  if (!op || !isSame(op.getB(), by) || shapeOf(op.getA()) != shapeOf(value))
+    return std::nullopt;
+  found.value = op.getA();
+  auto range = wholeRange(found.value);
+  bool isSmall = range && range->first >= -kSmall && range->second <= kSmall;
+  return isSmall ? std::optional(std::move(found)) : std::nullopt;
+}
+
+/// What the operation has as its result without being done.
+std::optional<Moved> unchanged(Operation *op) {
+  constexpr double kTiny = 1e-30; // smaller scales may make numbers that are not normal
+  if (auto round = dyn_cast<RoundOp>(op)) {
+    auto div = round.getX().getDefiningOp<DivOp>();
+    auto scale = div ? splatValue(div.getB()) : std::nullopt;
+    return scale && std::abs(*scale) > kTiny && std::abs(*scale) < 1 / kTiny
+               ? undone<MulOp>(div.getA(), div.getB())
+               : std::nullopt;
+  }
+  if (auto add = dyn_cast<AddOp>(op))
+    return wholeNumber(add.getB()) ? undone<SubOp>(add.getA(), add.getB()) : std::nullopt;
+  if (!isa<MaxOp, MinOp, ReluOp>(op))
+    return std::nullopt;
+  auto from = wholeRange(op->getOperand(0)), to = wholeRange(op->getResult(0));
+  return from && from == to ? std::optional(Moved{op->getOperand(0), {}}) : std::nullopt;
 }
 
 } // namespace
@@ -92,6 +144,21 @@ void keepWhole(ModuleOp module) {
   });
   for (CastOp cast : casts)
     skip(cast, cast.getX(), builder);
+  if (casts.empty())
+    return;
+  module.walk([&](Operation *op) {
+    bool may = op->getNumResults() == 1 && isF32(op->getResult(0));
+    std::optional<Moved> whole = may ? unchanged(op) : std::nullopt;
+    if (!whole)
+      return;
+    builder.setInsertionPoint(op);
+    for (Operation *step : llvm::reverse(whole->steps)) {
+      Operation *again = builder.clone(*step);
+      again->setOperand(0, whole->value);
+      whole->value = again->getResult(0);
+    }
+    op->getResult(0).replaceAllUsesWith(whole->value);
+  });
 }
 
 } // namespace dlc::precision

@@ -147,3 +147,53 @@ def test_lists_of_tensors():
 
 def test_shrinking_and_smooth_sizes():
     check(lambda x: [F.hardshrink(x), F.softshrink(x), F.interpolate(x, size=(3, 4), mode="lanczos", antialias=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, divisor_override=5)], torch.randn(1, 2, 6, 8))
+
+
+def test_quantised_values():
+    import torch.ao.quantization.fx._decomposed  # noqa: F401  defines the operators
+
+    ops = torch.ops.quantized_decomposed
+    u8, i8 = (0, 255, torch.uint8), (-127, 127, torch.int8)
+    scales, zeros = torch.tensor([0.02, 0.05, 0.01]), torch.tensor([3, -4, 0])
+
+    def tensors(x, low):
+        chosen, even = ops.choose_qparams.tensor(x, *u8[:2], 1e-6, u8[2]), ops.choose_qparams_symmetric.tensor(x, *i8[:2], 1e-6, i8[2])
+        a, c = ops.quantize_per_tensor(x, 0.03, 128, *u8), ops.quantize_per_tensor.tensor(x, *chosen, *u8)
+        d = ops.quantize_per_tensor.tensor(x, *even, *i8)
+        real = [ops.dequantize_per_tensor(a, 0.03, 128, *u8), ops.dequantize_per_tensor.tensor(c, *chosen, *u8)]
+        return [a, c, d, *chosen, *even, *real, ops.dequantize_per_tensor(a, 0.03, 128, *u8, out_dtype=low.dtype), ops.quantize_per_tensor(low, 0.03, 128, *u8)]
+
+    def channels(x):
+        made = [ops.quantize_per_channel(x, scales, zeros, 1, *i8), ops.quantize_per_channel(x[0], scales, zeros, 0, *i8)]
+        return [*made, ops.dequantize_per_channel(made[0], scales, zeros, 1, *i8), ops.dequantize_per_channel(made[1], scales, None, 0, *i8)]
+
+    def tokens(x):
+        even = [found.double() for found in ops.choose_qparams_per_token(x, torch.int8)]  # what they are, PyTorch says in two ways
+        chosen = ops.choose_qparams_per_token_asymmetric(x, torch.int8)
+        made = [ops.quantize_per_token(x, *found, *i8) for found in (even, chosen)]
+        return [*even, *chosen, *made, *[ops.dequantize_per_token(y, *found, *i8, torch.float32) for y, found in zip(made, (even, chosen))]]
+
+    def groups(x, scales, zeros):
+        made = ops.quantize_per_channel_group(x, scales, zeros, -8, 7, torch.int8, 4)
+        return [made, ops.dequantize_per_channel_group(made, scales, zeros, -8, 7, torch.int8, 4, torch.float32)]
+
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, 8)
+    same(tensors, x, x.bfloat16())
+    same(channels, x)
+    same(tokens, x)
+    same(groups, x[0], torch.rand(3, 2) + 0.1, torch.randint(-3, 4, (3, 2)))
+
+
+def test_quantised_products_are_of_integers():
+    import torch.ao.quantization.fx._decomposed  # noqa: F401
+
+    ops = torch.ops.quantized_decomposed
+    weight, scales = torch.randint(-127, 128, (64, 64), dtype=torch.int8), torch.rand(64) * 0.01
+
+    def layer(x):
+        x = ops.dequantize_per_tensor(ops.quantize_per_tensor(x, 0.03, 128, 0, 255, torch.uint8), 0.03, 128, 0, 255, torch.uint8)
+        y = F.linear(x, ops.dequantize_per_channel(weight, scales, None, 0, -127, 127, torch.int8))
+        return [ops.quantize_per_tensor(y, 0.2, 100, 0, 255, torch.uint8)]
+
+    same(layer, torch.randn(32, 64))

@@ -1,33 +1,11 @@
 //===- Blocks.cpp - weights quantised in blocks of few bits ---------------===//
 #include "frontend/onnx/Families.h"
+#include "frontend/onnx/contrib/Packed.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
-namespace {
 
-/// What the attributes say of a tensor whose bytes hold numbers of `bits` each, the lowest first.
-struct Packing {
-  int64_t bits, block;
-  int64_t perByte() const { return 8 / bits; }
-  /// The zero point where there is none.
-  double middle() const { return double(int64_t(1) << (bits - 1)); }
-};
-
-std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
-  Packing p{n.integer("bits", 4), n.integer("block_size", otherwise)};
-  if (p.bits != 2 && p.bits != 4 && p.bits != 8) {
-    n.unsupported("bits", Twine(p.bits), "2, 4, 8");
-    return std::nullopt;
-  }
-  if (!b.require(Build::isSane(p.block, 16) && (p.block & (p.block - 1)) == 0,
-                 "attribute 'block_size' must be a power of two from 16 on, and is " +
-                     Twine(p.block)))
-    return std::nullopt;
-  return p;
-}
-
-/// Bytes [.., n] as numbers [.., n * 8 / bits], in u8.
 Value unpack(Build &b, Value bytes, const Packing &p) {
   if (p.bits == 8)
     return bytes;
@@ -46,7 +24,6 @@ Value unpack(Build &b, Value bytes, const Packing &p) {
 
 bool isBytes(Build &b, Value v) { return b.elem(v) == b.b.getIntegerType(8, false); }
 
-/// The zero points of [rows, blocks]: packed in bytes, in the scales' type, or none.
 Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t blocks,
                  const Packing &p) {
   if (!given)
@@ -64,6 +41,22 @@ Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t bloc
     return {};
   Value all = unpack(b, b.reshape(given, {rows, bytes}), p);
   return b.cast(b.sliceAxis(all, 1, 0, blocks), b.elem(scales));
+}
+
+namespace {
+
+/// What the attributes say.
+std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
+  Packing p{n.integer("bits", 4), n.integer("block_size", otherwise)};
+  if (p.bits != 2 && p.bits != 4 && p.bits != 8) {
+    n.unsupported("bits", Twine(p.bits), "2, 4, 8");
+    return std::nullopt;
+  }
+  if (!b.require(Build::isSane(p.block, 16) && (p.block & (p.block - 1)) == 0,
+                 "attribute 'block_size' must be a power of two from 16 on, and is " +
+                     Twine(p.block)))
+    return std::nullopt;
+  return p;
 }
 
 /// A constant's bytes as numbers, less their middle.

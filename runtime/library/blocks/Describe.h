@@ -9,6 +9,9 @@ namespace dlc::blocks {
 
 /// Columns of a panel of weights here: 16 with AVX-512 and VNNI, 8 with AVX2 and FMA; otherwise 0.
 DLC_EXPORT int64_t lanes();
+/// So many rows are multiplied by weights of eight bits about as fast as by those in f32, or
+/// faster: with AVX2 each step of a row costs several of f32. 0 without kernels.
+DLC_EXPORT int64_t mostRows();
 
 /// Constant weights [n, k] in blocks along k, with a scale for each, and a zero point or none.
 struct Plain {

@@ -19,6 +19,11 @@ int64_t lanes() {
   return host >= 8 ? 8 : 0;
 }
 
+int64_t mostRows() {
+  constexpr int64_t kWide = 64, kNarrow = 8;
+  return lanes() == 16 ? kWide : lanes() ? kNarrow : 0;
+}
+
 int64_t Plain::bits() const {
   const int8_t *end = numbers + n * blocks * depth;
   // In pieces: most weights of eight bits are known as such at once.

@@ -64,6 +64,8 @@ def cases(folder):
                           [value("y", kind=T.STRING)]).SerializeToString(), ["STRING"]
     yield "float8", model([helper.make_node("Identity", ["x"], ["y"])], [value("x", kind=T.FLOAT8E4M3FN)],
                           [value("y", kind=T.FLOAT8E4M3FN)]).SerializeToString(), ["FLOAT8E4M3FN"]
+    yield "float8-output", model([helper.make_node("Cast", ["x"], ["y"], to=T.FLOAT8E5M2)], [value("x")],
+                                 [value("y", kind=T.FLOAT8E5M2)]).SerializeToString(), ["'y'", "FLOAT8E5M2", "cast it"]
     yield "missing-input", model([helper.make_node("Add", ["x"], ["y"], name="n")], [value("x")],
                                  [value("y")]).SerializeToString(), ["'n'", "required"]
     yield "old-opset", model([helper.make_node("Add", ["x", "x"], ["y"])], [value("x")], [value("y")],

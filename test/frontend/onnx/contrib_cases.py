@@ -517,6 +517,29 @@ def mat_mul_n_bits(rng, bits=None):
                  zero, None, maybe(rng, vector(rng, n))], constants=(1, 2, 3, 5), attributes={"K": k, "N": n, "bits": bits, "block_size": block})
 
 
+def q_moe(rng):
+    bits, block, kind = (2, 4, 8)[rng.integers(3)], (0, 16, 32)[rng.integers(3)], ("relu", "silu", "gelu", "identity", "swiglu")[rng.integers(5)]
+    if bits == 8:
+        block = 0  # ONNX Runtime rounds the other operand there
+    experts, rows, hidden, inner = int(rng.integers(1, 6)), int(rng.integers(1, 6)), 32 * int(rng.integers(1, 3)), 32 * int(rng.integers(1, 3))
+
+    def weights(n, k):
+        blocks = (k // block,) if block else ()
+        zeros = (experts, n, -(-blocks[0] * bits // 8)) if block else (experts, -(-n * bits // 8))
+        scales = (0.2 / 2 ** bits * (1 + rng.random((experts, n, *blocks)))).astype(F)
+        return rng.integers(0, 256, (experts, n, k * bits // 8)).astype(U8), scales, maybe(rng, floats(rng, experts, n)), rng.integers(0, 256, zeros).astype(U8)
+    first, second = weights(inner * (2 if kind == "swiglu" else 1), hidden), weights(hidden, inner)
+    zeros = [first[3], second[3]] if rng.random() < 0.5 else [None, None]
+    attributes = {"k": int(rng.integers(1, experts + 1)), "expert_weight_bits": bits, "activation_type": kind, "normalize_routing_weights": int(rng.integers(2))}
+    if block:
+        attributes["block_size"] = block
+    if kind == "swiglu":
+        attributes.update({"swiglu_fusion": 1, "activation_alpha": 1.702, "activation_beta": 1.0, "swiglu_limit": float(rng.uniform(0.2, 7))})
+    x = floats(rng, *([1, rows, hidden] if rng.random() < 0.3 else [rows, hidden]))
+    aside = [None, rng.random((rows, experts)).astype(F)] if rng.random() < 0.3 else []
+    return Case([x, floats(rng, rows, experts), *first[:3], *second[:3], None, None, None, *zeros, *aside], constants=(2, 3, 4, 5, 6, 7, 11, 12), attributes=attributes)
+
+
 def gather_block_quantized(rng):
     bits, block = (4, 8)[rng.integers(2)], (16, 32)[rng.integers(2)]
     rows, blocks = int(rng.integers(2, 9)), int(rng.integers(1, 4))
@@ -622,7 +645,7 @@ CASES = {
     "QLinearAveragePool": q_linear_average_pool, "QLinearGlobalAveragePool": q_linear_global_average_pool, "QLinearReduceMean": q_linear_reduce_mean,
     "QLinearConv": q_linear_conv, "QuantizeLinear": quantize_linear, "DequantizeLinear": dequantize_linear,
     "DynamicQuantizeMatMul": dynamic_quantize_mat_mul, "MatMulIntegerToFloat": mat_mul_integer_to_float, "QGemm": q_gemm,
-    "MatMulNBits": mat_mul_n_bits, "GatherBlockQuantized": gather_block_quantized,
+    "MatMulNBits": mat_mul_n_bits, "GatherBlockQuantized": gather_block_quantized, "QMoE": q_moe,
     "GatherBlockQuantized+int4": gather_four_bits, "DequantizeLinear+int4": dequantize_four_bits, "DynamicQuantizeLSTM": dynamic_quantize_lstm,
     "Pad": pad, "Range": range_of, "GatherND": gather_nd, "Rfft": rfft, "Irfft": irfft,
 }

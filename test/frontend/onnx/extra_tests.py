@@ -147,6 +147,17 @@ def models():
     of_none.graph.initializer.append(numpy_helper.from_array(np.zeros(0, np.int64), "axes"))
     yield "log-sum-exp-of-none", of_none, [200 * f32(2, 3)]
 
+    # Floats of eight bits, and four: neighbours, halves between them, what is too small and too large.
+    few = np.linspace(-3, 3, 97, dtype=np.float32)
+    for kind, most in (("FLOAT8E4M3FN", 448), ("FLOAT8E4M3FNUZ", 240), ("FLOAT8E5M2", 57344), ("FLOAT8E5M2FNUZ", 57344), ("FLOAT4E2M1", 6)):
+        code, numbers = getattr(T, kind), np.random.default_rng(3).integers(0, 0x78, 32 if most > 6 else 16, dtype=np.uint8)
+        eight = text(HEAD.replace("20", "23") + f"""agraph (float[N] x, float[2, 4] m) => (float[N] y, float[N] c, float[2, 8] p) {{
+            q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z) k = Cast<to = {code}>(x) c = Cast<to = 1>(k) v = DequantizeLinear(w, s) p = MatMul(m, v) }}""")
+        eight.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", T.FLOAT, [4 * few.size]))
+        eight.graph.initializer.extend([helper.make_tensor("w", code, [4, 8], numbers.tobytes(), raw=True), helper.make_tensor("z", code, [], b"\0", raw=True)])
+        eight.graph.initializer.append(numpy_helper.from_array(np.float32(0.25), "s"))
+        yield "quantize-" + kind.lower(), eight, [np.concatenate([few, few * most / 2.5, few / 1024, few * 2.0 ** np.arange(-48, 49) % 200]).astype(np.float32), f32(2, 4)]
+
 
 def write(out):
     names = []

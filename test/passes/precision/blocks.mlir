@@ -91,3 +91,63 @@ func.func @strict(%x: tensor<9x64xf32>) -> tensor<9x80xf32> {
   %y = dlc.matmul %x, %4 transpose_b {dlc.accuracy = "strict"} : (tensor<9x64xf32>, tensor<80x64xf32>) -> tensor<9x80xf32>
   return %y : tensor<9x80xf32>
 }
+
+// So do weights with a scale and a zero point for each column, turned by an operation of its own;
+// what has no sign is taken from its middle.
+// CHECK-LABEL: @columns
+// CHECK-DAG: %[[Q:.*]] = dlc.constant dense<-28> : tensor<64x1x128xi8>
+// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<-8.0{{.*}}> : tensor<64x1x1xf32>
+// CHECK: %[[F:.*]] = dlc.cast %[[Q]] to f32
+// CHECK: dlc.sub %[[F]], %[[Z]]
+// CHECK: dlc.matmul {{.*}} transpose_b {{.*}}tensor<64x128xf32>
+func.func @columns(%x: tensor<1x128xf32>) -> tensor<1x64xf32> {
+  %q = dlc.constant dense<100> : tensor<64x128xui8>
+  %z = dlc.constant dense<120> : tensor<64x1xi32>
+  %s = dlc.constant dense<0.5> : tensor<64x1xf32>
+  %0 = dlc.cast %q to i32 : (tensor<64x128xui8>) -> tensor<64x128xi32>
+  %1 = dlc.sub %0, %z : (tensor<64x128xi32>, tensor<64x1xi32>) -> tensor<64x128xi32>
+  %2 = dlc.cast %1 to f32 : (tensor<64x128xi32>) -> tensor<64x128xf32>
+  %3 = dlc.mul %2, %s : (tensor<64x128xf32>, tensor<64x1xf32>) -> tensor<64x128xf32>
+  %w = dlc.transpose %3 [1, 0] : (tensor<64x128xf32>) -> tensor<128x64xf32>
+  %y = dlc.matmul %x, %w : (tensor<1x128xf32>, tensor<128x64xf32>) -> tensor<1x64xf32>
+  return %y : tensor<1x64xf32>
+}
+
+// Front ends may make f32 of the numbers at once, and reshape them before: they stay all the same,
+// without zero points that are 0. Where nobody reads them, they fold.
+// CHECK-LABEL: @at_once
+// CHECK: %[[F:.*]] = dlc.cast %{{.*}} to f32 : (tensor<64x4x32xi8>)
+// CHECK-NOT: dlc.sub
+// CHECK: dlc.matmul {{.*}}dlc.precision = "f32"
+// GPU-LABEL: @at_once
+// GPU-NOT: dlc.cast
+// GPU: dlc.matmul
+func.func @at_once(%x: tensor<16x128xf32>) -> tensor<16x64xf32> {
+  %q = dlc.constant dense<3> : tensor<64x128xi8>
+  %z = dlc.constant dense<0> : tensor<64x4x1xi8>
+  %s = dlc.constant dense<0.5> : tensor<64x4x1xf32>
+  %0 = dlc.reshape %q : (tensor<64x128xi8>) -> tensor<64x4x32xi8>
+  %1 = dlc.cast %0 to f32 : (tensor<64x4x32xi8>) -> tensor<64x4x32xf32>
+  %2 = dlc.cast %z to f32 : (tensor<64x4x1xi8>) -> tensor<64x4x1xf32>
+  %3 = dlc.sub %1, %2 : (tensor<64x4x32xf32>, tensor<64x4x1xf32>) -> tensor<64x4x32xf32>
+  %4 = dlc.mul %3, %s : (tensor<64x4x32xf32>, tensor<64x4x1xf32>) -> tensor<64x4x32xf32>
+  %w = dlc.reshape %4 : (tensor<64x4x32xf32>) -> tensor<64x128xf32>
+  %y = dlc.matmul %x, %w transpose_b : (tensor<16x128xf32>, tensor<64x128xf32>) -> tensor<16x64xf32>
+  return %y : tensor<16x64xf32>
+}
+
+// Zero points that are none of the weights' numbers are not the kernel's.
+// CHECK-LABEL: @halves
+// CHECK-NOT: dlc.cast
+// CHECK: dlc.matmul
+func.func @halves(%x: tensor<16x128xf32>) -> tensor<16x64xf32> {
+  %q = dlc.constant dense<3> : tensor<64x4x32xi8>
+  %z = dlc.constant dense<0.5> : tensor<64x4x1xf32>
+  %s = dlc.constant dense<0.5> : tensor<64x4x1xf32>
+  %1 = dlc.cast %q to f32 : (tensor<64x4x32xi8>) -> tensor<64x4x32xf32>
+  %3 = dlc.sub %1, %z : (tensor<64x4x32xf32>, tensor<64x4x1xf32>) -> tensor<64x4x32xf32>
+  %4 = dlc.mul %3, %s : (tensor<64x4x32xf32>, tensor<64x4x1xf32>) -> tensor<64x4x32xf32>
+  %w = dlc.reshape %4 : (tensor<64x4x32xf32>) -> tensor<64x128xf32>
+  %y = dlc.matmul %x, %w transpose_b : (tensor<16x128xf32>, tensor<64x128xf32>) -> tensor<16x64xf32>
+  return %y : tensor<16x64xf32>
+}

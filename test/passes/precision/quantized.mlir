@@ -159,3 +159,58 @@ func.func @sixteen(%x: tensor<4x8xf32>, %s: tensor<f32>) -> (tensor<4x8xf32>, te
   %z = dlc.cast %10 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
   return %y, %z : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// Quantised again by the same scale and zero point, behind what moves values, they stay as they are.
+// CHECK-LABEL: @again
+// CHECK: %[[M:.*]] = dlc.min
+// CHECK: %[[T:.*]] = dlc.transpose %[[M]] [1, 0]
+// CHECK: %[[C:.*]] = dlc.sub %[[T]], %{{.*}} : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+// CHECK: %[[Y:.*]] = dlc.mul %[[C]]
+// CHECK: return %[[Y]]
+func.func @again(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  %s = dlc.constant dense<0.3> : tensor<f32>
+  %point = dlc.constant dense<32000.0> : tensor<f32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<65535.0> : tensor<f32>
+  %zero = dlc.constant dense<32000> : tensor<i32>
+  %0 = dlc.div %x, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = dlc.round %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = dlc.add %1, %point : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %3 = dlc.max %2, %low : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %4 = dlc.min %3, %high : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %5 = dlc.cast %4 to ui16 : (tensor<4x8xf32>) -> tensor<4x8xui16>
+  %6 = dlc.cast %5 to i32 : (tensor<4x8xui16>) -> tensor<4x8xi32>
+  %7 = dlc.sub %6, %zero : (tensor<4x8xi32>, tensor<i32>) -> tensor<4x8xi32>
+  %8 = dlc.cast %7 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
+  %9 = dlc.mul %8, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %t = dlc.transpose %9 [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %10 = dlc.div %t, %s : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+  %11 = dlc.round %10 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %12 = dlc.add %11, %point : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+  %13 = dlc.max %12, %low : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+  %14 = dlc.min %13, %high : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+  %15 = dlc.cast %14 to ui16 : (tensor<8x4xf32>) -> tensor<8x4xui16>
+  %16 = dlc.cast %15 to i32 : (tensor<8x4xui16>) -> tensor<8x4xi32>
+  %17 = dlc.sub %16, %zero : (tensor<8x4xi32>, tensor<i32>) -> tensor<8x4xi32>
+  %18 = dlc.cast %17 to f32 : (tensor<8x4xi32>) -> tensor<8x4xf32>
+  %y = dlc.mul %18, %s : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// Transposed convolutions are sums of integers, too, where one convolution can compute them.
+// CHECK-LABEL: @transposed
+// CHECK: %[[S:.*]] = dlc.conv_transpose {{.*}} : (tensor<1x4x8x8xi32>, tensor<4x6x2x2xi32>) -> tensor<1x6x16x16xi32>
+// CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
+// CHECK: dlc.mul %[[F]], %{{.*}} tensor<6x1x1xf32>
+// CHECK: dlc.add %{{.*}} tensor<6x1x1xf32>
+func.func @transposed(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<1x6x1x1xf32>, %s: tensor<f32>) -> tensor<1x6x16x16xf32> {
+  %w = dlc.constant dense<3> : tensor<4x6x2x2xi8>
+  %0 = dlc.cast %x to i32 : (tensor<1x4x8x8xui8>) -> tensor<1x4x8x8xi32>
+  %1 = dlc.cast %0 to f32 : (tensor<1x4x8x8xi32>) -> tensor<1x4x8x8xf32>
+  %2 = dlc.mul %1, %s : (tensor<1x4x8x8xf32>, tensor<f32>) -> tensor<1x4x8x8xf32>
+  %3 = dlc.cast %w to i32 : (tensor<4x6x2x2xi8>) -> tensor<4x6x2x2xi32>
+  %4 = dlc.cast %3 to f32 : (tensor<4x6x2x2xi32>) -> tensor<4x6x2x2xf32>
+  %5 = dlc.mul %4, %ws : (tensor<4x6x2x2xf32>, tensor<1x6x1x1xf32>) -> tensor<4x6x2x2xf32>
+  %y = dlc.conv_transpose %2, %5, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, extra = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x8x8xf32>, tensor<4x6x2x2xf32>, tensor<6xf32>) -> tensor<1x6x16x16xf32>
+  return %y : tensor<1x6x16x16xf32>
+}

@@ -1,0 +1,247 @@
+//===- Quantize.cpp - quantised tensors of quantized_decomposed and torchao ===//
+//
+//   quantised    clamp(round(x * (1 / scale)) + zero, low, high)
+//   dequantised  (x - zero) * scale
+//
+// Scales and zero points are one for the tensor, one for each index of an axis, one for each row
+// (token), or one for each block.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/aten/Node.h"
+#include "frontend/onnx/Families.h"
+
+using namespace mlir;
+
+namespace dlc::aten {
+namespace {
+
+/// Scales and zero points beside x, which may be seen in another shape for that.
+struct Scaled {
+  Value x, scale, zero;
+  Dims shape; ///< of the result
+};
+
+Value input(Node &n) {
+  for (StringRef name : {"input", "w_int8"})
+    if (n.has(name))
+      return n.tensor(name);
+  return n.tensor("input");
+}
+
+Type elementOf(Node &n, Build &b, StringRef name) {
+  Type element = typeNamed(n.text(name), b.context);
+  b.require(bool(element), "argument '" + name + "': required: a type that dlc has; found " +
+                               (n.has(name) ? n.text(name) : "none"));
+  return element;
+}
+
+/// One number, as f64 or i64; a tensor may have a dimension.
+Value one(Node &n, Build &b, StringRef name, Type element) {
+  Value v = n.operand(name, element);
+  return b.require(b.count(v) == 1,
+                   "argument '" + name + "': required: one element; found " + Twine(b.count(v)))
+             ? b.reshape(v, {})
+             : Value();
+}
+
+Scaled ofTensor(Node &n, Build &b) {
+  Value x = input(n);
+  return {x, one(n, b, "scale", b.f64), one(n, b, "zero_point", b.i64), b.dims(x)};
+}
+
+Scaled ofChannels(Node &n, Build &b) {
+  Value x = input(n), zero = n.tensor("zero_points");
+  int64_t axis = n.axis("axis", b.rank(x));
+  return {x, onnxfront::besides(b, n.tensor("scales"), x, axis, 0),
+          zero ? onnxfront::besides(b, zero, x, axis, 0) : zero, b.dims(x)};
+}
+
+Scaled ofTokens(Node &n, Build &b) {
+  Value x = input(n);
+  return {x, n.tensor("scales"), n.tensor("zero_points"), b.dims(x)};
+}
+
+/// x with an axis of its own for what lies within each block, and what is one for each block.
+Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
+  Dims shape = b.dims(x), split, each;
+  if (!b.require(block.size() == shape.size(), "required: the size of a block in each of " +
+                                                   Twine(shape.size()) + " dimensions; found " +
+                                                   Twine(block.size())))
+    return {};
+  for (auto [size, within] : llvm::zip(shape, block)) {
+    if (!b.require(within > 0 && size % within == 0,
+                   "required: blocks that divide the dimension of " + Twine(size) + "; found " +
+                       Twine(within)))
+      return {};
+    bool isWhole = within == 1 || within == size;
+    split.push_back(isWhole ? size : size / within);
+    each.push_back(within == size ? 1 : size / within);
+    if (!isWhole)
+      split.push_back(within), each.push_back(1);
+  }
+  auto beside = [&](Value v) {
+    int64_t number = ShapedType::getNumElements(each);
+    return b.require(b.count(v) == number, "required: a number for each of " + Twine(number) +
+                                               " blocks; found " + Twine(b.count(v)))
+               ? b.reshape(v, each)
+               : Value();
+  };
+  // Without elements it stands for none.
+  bool isCentred = zero && b.count(zero) > 0;
+  return {b.reshape(x, split), beside(scale), isCentred ? beside(zero) : Value(), shape};
+}
+
+/// Blocks of rows; a row that is shorter than a block is one.
+Scaled ofGroups(Node &n, Build &b) {
+  Value x = input(n);
+  int64_t size = std::min(n.integer("group_size", 128), b.dim(x, -1));
+  if (!b.require(b.rank(x) == 2, "required: a matrix"))
+    return {};
+  return ofBlocks(b, x, n.tensor("scales"), n.tensor("zero_points"), {1, size});
+}
+
+Scaled ofAffine(Node &n, Build &b) {
+  return ofBlocks(b, n.tensor("input"), n.tensor("scale"), n.tensor("zero_point"),
+                  n.ints("block_size"));
+}
+
+/// The type in which PyTorch computes x * (1 / scale): a scale without dimensions takes x's.
+Type scaledType(Build &b, const Scaled &q) {
+  bool isWide = b.elem(q.scale) == b.f64 && b.rank(q.scale) > 0;
+  return isWide || b.elem(q.x) == b.f64 ? b.f64 : b.f32;
+}
+
+enum class Rounds { Before, After };
+
+/// Rounds before or after the zero point is added.
+template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n, Build &b) {
+  Scaled q = read(n, b);
+  Type element = elementOf(n, b, n.has("output_dtype") ? "output_dtype" : "dtype");
+  if (!b.ok())
+    return;
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!b.require(integer && !element.isInteger(1), "required: integers as the quantised type"))
+    return;
+  bool isSigned = !integer.isUnsignedInteger();
+  double most = std::ldexp(1.0, int(integer.getWidth()) - isSigned) - 1;
+  double low = n.real("quant_min", isSigned ? -most - 1 : 0), high = n.real("quant_max", most);
+  Type wide = scaledType(b, q);
+  Value inverse = b.cast(b.div(b.like(q.scale, 1), q.scale), wide);
+  Value y = b.mul(b.cast(q.x, wide), inverse);
+  auto shifted = [&](Value v) { return q.zero ? b.add(v, b.cast(q.zero, wide)) : v; };
+  y = rounds == Rounds::Before ? shifted(b.unary<RoundOp>(y)) : b.unary<RoundOp>(shifted(y));
+  n.set(b.cast(b.reshape(b.clamp(y, low, high), q.shape), element));
+}
+
+template <Scaled (*read)(Node &, Build &)> void dequantize(Node &n, Build &b) {
+  Scaled q = read(n, b);
+  if (!b.ok())
+    return;
+  Value scale = b.cast(q.scale, b.f32);
+  Value y =
+      b.isFloat(q.zero) || b.isFloat(q.x)
+          ? b.mul(q.zero ? b.sub(b.cast(q.x, b.f32), b.cast(q.zero, b.f32)) : b.cast(q.x, b.f32),
+                  scale)
+          : onnxfront::dequantized(b, q.x, {scale, q.zero});
+  n.set(b.cast(b.reshape(y, q.shape), n.resultElement()));
+}
+
+struct Range {
+  Value low, high;
+};
+
+/// Of all, or of those along axes; 0 lies in it.
+Range rangeOf(Build &b, Value x, ArrayRef<int64_t> axes, bool keepdims) {
+  return {b.min(b.reduce(ReduceKind::min, x, axes, keepdims), b.like(x, 0)),
+          b.max(b.reduce(ReduceKind::max, x, axes, keepdims), b.like(x, 0))};
+}
+
+Value largestOf(Build &b, const Range &range) {
+  return b.max(b.sub(b.like(range.low, 0), range.low), range.high);
+}
+
+/// The scale of a tensor, [1] as f64, and its zero point, [1] as i64.
+template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
+  Value x = n.tensor("input");
+  double low = n.real("quant_min"), high = n.real("quant_max");
+  Type element = elementOf(n, b, "dtype");
+  if (!b.ok())
+    return;
+  Range range = rangeOf(b, x, llvm::to_vector(llvm::seq(b.rank(x))), false);
+  Value scale = isSymmetric ? b.div(largestOf(b, range), (high - low) / 2)
+                            : b.div(b.sub(range.high, range.low), high - low);
+  scale = b.cast(scale, b.f32);
+  scale = b.max(scale, b.like(scale, n.real("eps")));
+  Value zero;
+  if (isSymmetric) {
+    zero = b.scalarInt(b.i64, element.isUnsignedInteger() ? 128 : 0);
+  } else {
+    Value least = b.unary<RoundOp>(b.div(b.cast(range.low, b.f32), scale));
+    // It is one of the quantised numbers, and made one of them, so that its range is known.
+    zero = b.cast(b.clamp(b.sub(b.like(least, low), least), low, high), element);
+    zero = b.cast(zero, b.i64);
+  }
+  n.set(0, b.reshape(b.cast(scale, b.f64), {1}));
+  n.set(1, b.reshape(zero, {1}));
+}
+
+/// Of each row, for i8 from -127 to 127.
+void chooseForTokens(Node &n, Build &b) {
+  Value x = n.tensor("input");
+  Value largest = b.reduce(ReduceKind::max, b.unary<AbsOp>(x), {b.rank(x) - 1}, true);
+  largest = b.widen(largest);
+  Value scale = b.div(b.max(largest, b.like(largest, 1e-5)), 127.0);
+  if (n.wants(0))
+    n.set(0, b.cast(scale, n.resultElement(0)));
+  if (n.wants(1))
+    n.set(1, b.splat(n.resultElement(1), b.shape(scale), 0));
+}
+
+/// Of each row, for i8; the zero point follows from that end of the range that it is better for.
+void chooseForTokensAsymmetric(Node &n, Build &b) {
+  Value x = n.tensor("input");
+  Range range = rangeOf(b, x, {b.rank(x) - 1}, true);
+  constexpr double kLow = -128, kHigh = 127;
+  Value scale = b.div(b.sub(range.high, range.low), kHigh - kLow);
+  scale = b.max(scale, b.like(scale, std::numeric_limits<float>::epsilon()));
+  Value low = b.div(range.low, scale), high = b.div(range.high, scale);
+  Value errors = b.add(b.add(low, kLow), b.add(high, kHigh));
+  Value zero = b.select(b.compare(Predicate::gt, errors, b.like(errors, 0)),
+                        b.sub(b.like(low, kLow), low), b.sub(b.like(high, kHigh), high));
+  zero = b.unary<RoundOp>(b.clamp(zero, kLow, kHigh));
+  if (n.wants(0))
+    n.set(0, b.cast(scale, n.resultElement(0)));
+  if (n.wants(1))
+    n.set(1, b.cast(zero, n.resultElement(1)));
+}
+
+void convert(Node &n, Build &b) { n.set(b.cast(n.tensor("input"), n.resultElement())); }
+
+#define DECOMPOSED "quantized_decomposed::"
+const Operator table[] = {
+    {DECOMPOSED "quantize_per_tensor.default", quantize<ofTensor, Rounds::Before>},
+    {DECOMPOSED "quantize_per_tensor.tensor", quantize<ofTensor, Rounds::Before>},
+    {DECOMPOSED "dequantize_per_tensor.default", dequantize<ofTensor>},
+    {DECOMPOSED "dequantize_per_tensor.tensor", dequantize<ofTensor>},
+    {DECOMPOSED "quantize_per_channel.default", quantize<ofChannels, Rounds::Before>},
+    {DECOMPOSED "dequantize_per_channel.default", dequantize<ofChannels>},
+    {DECOMPOSED "quantize_per_token.default", quantize<ofTokens, Rounds::After>},
+    {DECOMPOSED "dequantize_per_token.default", dequantize<ofTokens>},
+    {DECOMPOSED "quantize_per_channel_group.default", quantize<ofGroups, Rounds::After>},
+    {DECOMPOSED "dequantize_per_channel_group.default", dequantize<ofGroups>},
+    {DECOMPOSED "choose_qparams.tensor", chooseForTensor<false>},
+    {DECOMPOSED "choose_qparams_symmetric.tensor", chooseForTensor<true>},
+    {DECOMPOSED "choose_qparams_per_token.default", chooseForTokens},
+    {DECOMPOSED "choose_qparams_per_token_asymmetric.default", chooseForTokensAsymmetric},
+    {DECOMPOSED "_choose_qparams_per_token_asymmetric_impl.default", chooseForTokensAsymmetric},
+    {DECOMPOSED "convert_element_type.no_fuse", convert},
+    {"torchao::quantize_affine.default", quantize<ofAffine, Rounds::Before>},
+    {"torchao::dequantize_affine.default", dequantize<ofAffine>},
+};
+#undef DECOMPOSED
+
+} // namespace
+
+ArrayRef<Operator> quantizeOperators() { return table; }
+
+} // namespace dlc::aten

@@ -1,0 +1,17 @@
+// Transposed convolutions of integers, with strides or without, have no other way than that of one convolution.
+// REQUIRES: vnni
+// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1' --dlc-verify-layout | FileCheck %s
+
+// CHECK-LABEL: @integers
+// CHECK-NOT: dlc.conv_transpose
+// CHECK: dlc.conv {{.*}} -> tensor<1x64x16x16xi32
+// CHECK: dlc.transposed_view
+// CHECK: dlc.conv {{.*}} -> tensor<1x16x18x18xi32
+func.func @integers(%x: tensor<1x32x16x16xui8>) -> (tensor<1x16x32x32xi32>, tensor<1x16x18x18xi32>) {
+  %w = dlc.constant dense<3> : tensor<32x16x2x2xi32>
+  %v = dlc.constant dense<3> : tensor<32x16x3x3xi32>
+  %0 = dlc.cast %x to i32 : (tensor<1x32x16x16xui8>) -> tensor<1x32x16x16xi32>
+  %1 = dlc.conv_transpose %0, %w {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, extra = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x32x16x16xi32>, tensor<32x16x2x2xi32>) -> tensor<1x16x32x32xi32>
+  %2 = dlc.conv_transpose %0, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, extra = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x32x16x16xi32>, tensor<32x16x3x3xi32>) -> tensor<1x16x18x18xi32>
+  return %1, %2 : tensor<1x16x32x32xi32>, tensor<1x16x18x18xi32>
+}
