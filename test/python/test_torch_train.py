@@ -385,6 +385,22 @@ def test_turned_inputs_and_results():
             torch.testing.assert_close(got, want, check_stride=True)
 
 
+def test_places_of_maxima_with_channels_last():
+    module = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.MaxPool2d(2), nn.Conv2d(16, 4, 3)).to(memory_format=torch.channels_last)
+    check(module, torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last), parameters=list(module.parameters()))
+    assert [len(graph.pieces) for graph in dlc.report()] == [1, 1]
+
+
+def test_results_that_repeat_their_elements():
+    def function(x):
+        return (x + 1).expand(2, 3, 4), (x * 3).sum(1, keepdim=True).expand(3, 4)[:, ::2]
+
+    check(function, torch.randn(3, 4))
+    with torch.no_grad():
+        for got, want in zip(compiled(function)(torch.ones(3, 4)), function(torch.ones(3, 4)), strict=True):
+            assert got.equal(want) and got.stride() == want.stride()
+
+
 def test_modules_of_sixteen_bits():
     torch.manual_seed(0)
     module = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 5)).bfloat16()
