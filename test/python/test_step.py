@@ -289,6 +289,25 @@ def test_recurrent_layers(kind):
     torch.testing.assert_close(pair.modules[0](x), pair.modules[1](x))
 
 
+def test_positions_as_complex_numbers():
+    class Turned(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(6, 6)
+            self.register_buffer("turns", torch.polar(torch.ones(3), torch.arange(3.0)))
+
+        def forward(self, x):
+            return torch.view_as_real(torch.view_as_complex(self.layer(x).unflatten(1, (3, 2))) * self.turns).flatten(1)
+
+    def make():
+        torch.manual_seed(0)
+        return Turned()
+
+    pair = Pair(make, lambda module: SGD(module.parameters(), lr=0.1))
+    pair.run(numbers(), 3)
+    pair.check()
+
+
 def test_losses_of_many_kinds():
     weights = torch.tensor([1.0, 2.0, 0.5])
     losses = ((nn.CrossEntropyLoss(weight=weights, label_smoothing=0.1), -100), (lambda y, t: cross_entropy(y, t, ignore_index=1, reduction="sum"), 1))

@@ -249,11 +249,11 @@ def split(module: fx.GraphModule, options: Options, report: _report.Graph, const
     """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
     graph = module.graph
     _higher.open_up(module, lambda body: split(body, options, report))
-    _complex.in_pairs(graph)
+    shown = _complex.in_pairs(graph)
     _random.detach(graph)
     _graph.settle(graph)
     # Where there are gradients, PyTorch itself sees to this.
-    aliases = _keep_aliases(graph) if report.kind == "inference" else {}
+    aliases = {**(_keep_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
     nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases]
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}

@@ -10,7 +10,7 @@ from torch import fx
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 
-from dlc import _graph
+from dlc import _complex, _graph
 
 
 def is_module(model: Any) -> bool:
@@ -45,6 +45,7 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
     for spec in signature.output_specs:
         if spec.kind != OutputKind.USER_OUTPUT:
             raise ValueError(f"the module changes '{spec.target}' when it runs; required: one that changes nothing; call module.eval() first, or use torch.compile(module, backend=\"dlc\")")
+    _complex.in_pairs(graph, constants)
     results = [node for node in graph.output_node().args[0]]
     if not all(isinstance(node, fx.Node) for node in results):
         raise ValueError("required: a module whose results are tensors; found: one that returns another value")
