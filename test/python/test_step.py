@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import subprocess
+import threading
 import warnings
 
 import from_c
@@ -306,6 +307,20 @@ def test_positions_as_complex_numbers():
     pair = Pair(make, lambda module: SGD(module.parameters(), lr=0.1))
     pair.run(numbers(), 3)
     pair.check()
+
+
+def test_threads_make_steps_at_once():
+    def train(at):
+        step = dlc.train_step(modules[at], cross_entropy, SGD(modules[at].parameters(), lr=0.1))
+        found[at] = [step(*batch).item() for _ in range(2)]
+
+    modules, batch, found = [pictures() for _ in range(3)], images(), {}
+    threads = [threading.Thread(target=train, args=(at,)) for at in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(found) == 3 and found[0] == found[1] == found[2]
 
 
 def test_losses_of_many_kinds():

@@ -1,6 +1,7 @@
 """Training through torch.compile with dlc as its backend: gradients, state, random numbers. Skipped where PyTorch is missing."""
 import copy
 import pickle
+import threading
 
 import pytest
 
@@ -399,6 +400,24 @@ def test_results_that_repeat_their_elements():
     with torch.no_grad():
         for got, want in zip(compiled(function)(torch.ones(3, 4)), function(torch.ones(3, 4)), strict=True):
             assert got.equal(want) and got.stride() == want.stride()
+
+
+def test_threads_compile_at_once():
+    """PyTorch compiles the backward direction when it is first run, outside its own lock."""
+    torch.manual_seed(0)
+    x, found = torch.randn(4, 6), {}
+    layers = [nn.Sequential(nn.Linear(6, 6 + i), nn.Tanh(), nn.Linear(6 + i, 3)) for i in range(4)]
+
+    def train(i, function):
+        return torch.autograd.grad(function(x).square().sum(), list(layers[i].parameters()))
+
+    threads = [threading.Thread(target=lambda i=i: found.update({i: train(i, compiled(layers[i]))})) for i in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for i, layer in enumerate(layers):
+        torch.testing.assert_close(found[i], train(i, layer))
 
 
 def test_modules_of_sixteen_bits():

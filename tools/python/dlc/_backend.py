@@ -247,6 +247,11 @@ def _is_faster_in_pytorch(node: fx.Node) -> bool:
 
 def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
     """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
+    with _graph.tracing():
+        return _split(module, options, report, constants)
+
+
+def _split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor]) -> fx.GraphModule:
     graph = module.graph
     _higher.open_up(module, lambda body: split(body, options, report))
     shown = _complex.in_pairs(graph)
@@ -388,7 +393,7 @@ class _Specialised:
 
         sizes = ", ".join("x".join(map(str, each)) for each in key if isinstance(each, tuple) and each)
         self._report.notes.append(f"dynamic dimensions: programs for {sizes} alone")
-        with torch.no_grad():
+        with _graph.tracing(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
         # Each program would keep packed weights of its own.
         static = self._static if len(self._made) < AT_ONCE else []

@@ -22,14 +22,14 @@ def _exported(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
         return model
     if inputs is None:
         raise TypeError("a torch.nn.Module: required: example inputs, as in dlc.compile(module, (x,)); found: none")
-    with torch.no_grad():
+    with _graph.tracing(), torch.no_grad():
         return torch.export.export(model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
 
 
 def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
     """What the compiler reads. ValueError names the operators that dlc does not take."""
     program = _exported(model, inputs)
-    with torch.no_grad():
+    with _graph.tracing(), torch.no_grad():
         program = program.run_decompositions(_graph.decompositions())
     signature, graph = program.graph_signature, program.graph_module.graph
     held = {**program.state_dict, **program.constants}

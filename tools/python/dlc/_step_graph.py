@@ -107,7 +107,7 @@ def _keep_detached(program: torch.export.ExportedProgram) -> None:
 
 def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
     try:
-        with torch.enable_grad(), warnings.catch_warnings():
+        with _graph.tracing(), torch.enable_grad(), warnings.catch_warnings():
             # Recurrent layers keep lists of their weights.
             warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
@@ -116,7 +116,7 @@ def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProg
     _keep_detached(program)
     table = _graph.decompositions()
     table.pop(torch.ops.aten.detach_copy.default, None)
-    with torch.no_grad():
+    with _graph.tracing(), torch.no_grad():
         return program.run_decompositions(table)
 
 
